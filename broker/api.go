@@ -73,6 +73,11 @@ type API interface {
 	// AnswerOffer answers a notice that offers toolchains for a session's workspace. The
 	// images of sessions that start from now on contain what was accepted.
 	AnswerOffer(ctx context.Context, id SessionID, yes bool) error
+	// OpenPort lets programs of this machine connect to a port of a session's container,
+	// until ClosePort, which takes the container's port, or the end of the session. Only a
+	// person may ask for it.
+	OpenPort(ctx context.Context, id SessionID, p Port) error
+	ClosePort(ctx context.Context, id SessionID, container int) error
 	// Subscribe streams events from now on, and drops none: at most 256 events
 	// wait for a slow reader, then the channel is closed. The reader must then
 	// subscribe again and list everything anew. The channel also closes when ctx

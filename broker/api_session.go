@@ -117,6 +117,9 @@ const (
 	ServerBroken   = mcpproxy.ServerBroken
 )
 
+// Port is a port of a session's container that programs of this machine can connect to.
+type Port = session.Port
+
 // Budgets is the usage of all open sessions.
 type Budgets = session.Budgets
 

@@ -54,6 +54,7 @@ func commandTable() []command {
 		{"history", "", "what was decided lately, and by whom", (*Model).runHistory},
 		{"policy", "reload|apply", "read the policy again and show what would change; apply puts what was shown in force for every tab", (*Model).runPolicy},
 		{"servers", "[restart NAME]", "the tool servers of this tab and their tools, or start one again", (*Model).runServers},
+		{"port", "[N [HOST]|close N]", "open port N of this tab's container as localhost:N of this machine, or as port HOST; without a number, list the open ports", (*Model).runPort},
 		{"grants", "", "the approvals that are remembered, and what is left of them", (*Model).runGrants},
 		{"revoke", "N|all", "end a grant", (*Model).runRevoke},
 		{"forget", "", "drop what your last words to this tab may still approve", (*Model).runForget},

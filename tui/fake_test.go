@@ -45,6 +45,8 @@ type fakeBroker struct {
 	policyErr   error
 	applied     []string
 	raised      []string
+	carried     []string // between host and container
+	carryErr    error
 }
 
 // errNoAgent is the error of Attach when there is no agent.
@@ -349,4 +351,18 @@ func (t *fakeTerminal) Resize(_ context.Context, cols, rows int) error {
 	defer t.mu.Unlock()
 	t.sizes, t.resized = append(t.sizes, [2]int{cols, rows}), append(t.resized, time.Now())
 	return nil
+}
+
+func (b *fakeBroker) OpenPort(_ context.Context, _ broker.SessionID, p broker.Port) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.carried = append(b.carried, fmt.Sprintf("open %d at %d", p.Container, p.Host))
+	return b.carryErr
+}
+
+func (b *fakeBroker) ClosePort(_ context.Context, _ broker.SessionID, port int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.carried = append(b.carried, fmt.Sprintf("close %d", port))
+	return b.carryErr
 }

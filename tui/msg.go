@@ -219,6 +219,12 @@ type (
 		err  error
 	}
 
+	// carriedMsg answers a request to carry something between the host and a container.
+	carriedMsg struct {
+		done string // what to say when it succeeded
+		err  error
+	}
+
 	// raisedMsg answers a request to raise a budget.
 	raisedMsg struct {
 		budget broker.Budget

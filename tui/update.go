@@ -50,6 +50,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.onServers(msg)
 	case restartedServerMsg:
 		m.onRestartedServer(msg)
+	case carriedMsg:
+		m.onCarried(msg)
 	case raisedMsg:
 		m.onRaised(msg)
 	case storedMsg:

@@ -131,6 +131,7 @@ func (m *Model) notices() []string {
 	}
 	if t := m.current(); t != nil {
 		add(t.session.Notice)
+		add(t.session.Ports)
 		add(m.receiptLeft(t))
 	}
 	for _, n := range m.o.Notices {

@@ -47,6 +47,7 @@ type Config struct {
 	Protected                []string          `json:"protected,omitempty"`
 	Reachable                []string          `json:"reachable,omitempty"`
 	Setup                    []Setup           `json:"setup,omitempty"`
+	Ports                    []Port            `json:"ports,omitempty"`
 	Worktree                 bool              `json:"worktree"`
 	SandboxPolicy            string            `json:"sandboxPolicy"`
 	Resources                Resources         `json:"resources"`
@@ -113,6 +114,13 @@ type AutoApprove struct {
 type Setup struct {
 	Workspace string `json:"workspace"` // a directory
 	Run       string `json:"run"`       // shell commands
+}
+
+// Port is a port of the containers of a workspace that is opened on this machine.
+type Port struct {
+	Workspace string `json:"workspace"` // a directory
+	Port      int    `json:"port"`
+	Host      int    `json:"host,omitempty"` // on this machine; 0: the same
 }
 
 // Terminal configures the terminal in a tab.

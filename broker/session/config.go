@@ -45,6 +45,9 @@ type Config struct {
 	// Setup maps the real path of a workspace to shell commands, which run in the
 	// container before the agent.
 	Setup map[string]string
+	// Ports maps the real path of a workspace to ports of its containers that are opened
+	// when a session starts.
+	Ports map[string][]Port
 	// Worktree gives a session on a repository a worktree of it, unless its request
 	// says otherwise.
 	Worktree bool

@@ -21,6 +21,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/ports"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/toolchain"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
@@ -75,16 +76,17 @@ type Session struct {
 	turns sync.Mutex // held during a turn
 
 	mu         sync.Mutex
-	host       agent.Host      // what the agent was told; set while the session starts
-	approvals  []AutoApproval  // the latest calls that were let through automatically
-	engine     *policy.Engine  // judges its calls; set while the session starts
-	log        *audit.Log      // set together with engine
-	program    program         // set before started is closed
-	output     *output         // the program's output; set together with program
-	tools      *mcpproxy.Proxy // nil until the tool servers run
-	modelProxy *mitm.Proxy     // the proxy to the model and to approved domains; nil while there is none
-	account    *budget.Account // nil while there is none
-	spent      bool            // the latest model request was refused because of the budget
+	host       agent.Host       // what the agent was told; set while the session starts
+	approvals  []AutoApproval   // the latest calls that were let through automatically
+	engine     *policy.Engine   // judges its calls; set while the session starts
+	log        *audit.Log       // set together with engine
+	program    program          // set before started is closed
+	output     *output          // the program's output; set together with program
+	tools      *mcpproxy.Proxy  // nil until the tool servers run
+	modelProxy *mitm.Proxy      // the proxy to the model and to approved domains; nil while there is none
+	ports      *ports.Forwarder // nil until the container can be reached
+	account    *budget.Account  // nil while there is none
+	spent      bool             // the latest model request was refused because of the budget
 	attached   bool
 	restored   bool // see Restored
 	reason     string
@@ -146,6 +148,7 @@ func (s *Session) writeRecord(as stored.Session) error {
 	if s.lease == nil {
 		return nil // the directory is somebody else's, or there is none
 	}
+	as.Ports = "" // they are closed with this process
 	data, err := json.MarshalIndent(stored.Record{Session: as, Base: s.base(), Task: s.lastTask()}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("session record: %w", err)

@@ -15,11 +15,7 @@ exec "$@"`
 // if the configuration has some. They run at every start, since every start makes a new
 // container; files that they make in the workspace and in the agent's home are kept.
 func (s *Session) withSetup(argv []string) []string {
-	workspace := s.fixed.Workspace
-	if s.fixed.Worktree != nil {
-		workspace = s.fixed.Worktree.Repository
-	}
-	commands := s.deps.Config.Setup[stored.RealPath(workspace)]
+	commands := s.deps.Config.Setup[stored.RealPath(s.origin())]
 	if commands == "" {
 		return argv
 	}

@@ -56,8 +56,10 @@ func (s *Session) serve(ctx context.Context, stack *teardown, log *audit.Log) (e
 	if s.toolsUp, err = s.serveTools(ctx, stack, log); err != nil {
 		return err
 	}
-	_, err = s.serveProvider(ctx, stack, log)
-	return err
+	if _, err = s.serveProvider(ctx, stack, log); err != nil {
+		return err
+	}
+	return s.servePorts(ctx, stack)
 }
 
 // begin opens the two proxies and starts the agent in a container.
@@ -74,6 +76,9 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 	}
 	proxy, err := s.serveProvider(ctx, stack, log)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.servePorts(ctx, stack); err != nil {
 		return nil, err
 	}
 	launch, err := s.orient(ctx, proxy)

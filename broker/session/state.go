@@ -133,6 +133,9 @@ func (s *Session) Info() stored.Session {
 	if s.trouble != "" && out.State == stored.StateIdle {
 		out.State = stored.StateUnknown
 	}
+	if s.ports != nil {
+		out.Ports = s.ports.String()
+	}
 	if s.workspaceMissing {
 		out.Notice = strings.TrimSuffix(workspaceGone+" · "+out.Notice, " · ")
 	}

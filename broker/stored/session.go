@@ -35,6 +35,8 @@ type Session struct {
 	// Trouble says why the agent can be neither seen nor reached at present.
 	Trouble string `json:"trouble,omitempty"`
 	Notice  string `json:"notice,omitempty"` // what the tab must always say: "scripted model"
+	// Ports are the ports of its container that are open on this machine, for the status line.
+	Ports string `json:"ports,omitempty"`
 	// Ephemeral means that nothing of the agent is kept, so it cannot be resumed.
 	Ephemeral bool `json:"ephemeral,omitempty"`
 	// Multiplexer is as in Escalation.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"path/filepath"
@@ -95,6 +96,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		Protected:         slices.Concat(w.config.Protected, w.policiesOf()),
 		Reachable:         w.config.Reachable,
 		Setup:             w.setup(),
+		Ports:             w.ports(),
 		Worktree:          w.config.Worktree,
 		SandboxPolicy:     w.config.SandboxPolicy,
 		EscalationTimeout: w.config.EscalationTimeout(),
@@ -151,11 +153,27 @@ func spending(c config.Budget) (budget.Limits, budget.Prices, error) {
 func (w wiring) setup() map[string]string {
 	all := map[string]string{}
 	for _, s := range w.config.Setup {
-		dir := w.paths.expand([]string{s.Workspace})[0]
-		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-			dir = resolved
-		}
-		all[filepath.Clean(dir)] = s.Run
+		all[w.realDir(s.Workspace)] = s.Run
 	}
 	return all
+}
+
+// ports returns the ports that are opened at the start of a session, by the real paths of
+// the workspaces.
+func (w wiring) ports() map[string][]broker.Port {
+	all := map[string][]broker.Port{}
+	for _, p := range w.config.Ports {
+		dir := w.realDir(p.Workspace)
+		all[dir] = append(all[dir], broker.Port{Container: p.Port, Host: cmp.Or(p.Host, p.Port)})
+	}
+	return all
+}
+
+// realDir returns the real path of a directory that the configuration names.
+func (w wiring) realDir(name string) string {
+	dir := w.paths.expand([]string{name})[0]
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	return filepath.Clean(dir)
 }

@@ -1,0 +1,111 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/ports"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// Port is a port of the container that programs of this machine can connect to.
+type Port = ports.Port
+
+// servePorts opens the way to ports of the container, and the ports that the configuration
+// names for the workspace.
+func (s *Session) servePorts(ctx context.Context, stack *teardown) error {
+	listener, err := s.listen(s.layout.PortsSocket())
+	if err != nil {
+		return err
+	}
+	forwarder := ports.New(func(text string) { s.notice(false, text) })
+	serving, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { forwarder.Serve(serving, listener) })
+	stack.push("close the ports", func(context.Context) error {
+		cancel()
+		running.Wait()
+		return nil
+	})
+	s.mu.Lock()
+	s.ports = forwarder
+	s.mu.Unlock()
+	for _, p := range s.deps.Config.Ports[stored.RealPath(s.origin())] {
+		if err := s.OpenPort(ctx, p); err != nil {
+			s.notice(false, describe(err))
+		}
+	}
+	return nil
+}
+
+// origin returns the directory that the person named: the workspace, or the repository of
+// its worktree.
+func (s *Session) origin() string {
+	if s.fixed.Worktree != nil {
+		return s.fixed.Worktree.Repository
+	}
+	return s.fixed.Workspace
+}
+
+// forwarder returns what carries connections to ports, once the session has it.
+func (s *Session) forwarder() (*ports.Forwarder, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.adapter.Host:
+		return nil, fault.New("connect to it directly", "a shell of this machine has no ports of its own")
+	case s.ports == nil:
+		return nil, fault.New("try again when its container runs", "the session has not started yet")
+	}
+	return s.ports, nil
+}
+
+// OpenPort lets programs of this machine connect to a port of the container, until the
+// session ends.
+func (s *Session) OpenPort(ctx context.Context, p Port) error {
+	f, err := s.forwarder()
+	if err == nil && strings.HasSuffix(agent.ProxyAddress, ":"+strconv.Itoa(p.Container)) {
+		err = fault.New("let the program listen on another port", "%d is the agent's own way to its model", p.Container)
+	}
+	if err == nil {
+		err = f.Open(p)
+	}
+	if err == nil {
+		if err = s.note(ctx, fmt.Sprintf("port %d of the container was opened on this machine as localhost:%d", p.Container, p.Host)); err != nil {
+			_ = f.Close(p.Container) // a port that is not on record is not open
+		}
+	}
+	if err != nil {
+		return fault.Wrap(fmt.Sprintf("open port %d", p.Container), err, "")
+	}
+	s.Announce()
+	return nil
+}
+
+// ClosePort ends OpenPort, by the container's port.
+func (s *Session) ClosePort(container int) error {
+	f, err := s.forwarder()
+	if err == nil {
+		err = f.Close(container)
+	}
+	if err != nil {
+		return fault.Wrap("close port", err, "")
+	}
+	s.Announce()
+	return nil
+}
+
+// note records what the person did to the session itself.
+func (s *Session) note(ctx context.Context, text string) error {
+	log, _ := s.Audit()
+	if log == nil {
+		return fault.New("try again when its agent runs", "the session has no audit yet")
+	}
+	return log.Append(ctx, audit.Record{Plane: audit.PlaneHost, Decision: audit.Noted, Session: s.fixed.ID, Reason: text})
+}
