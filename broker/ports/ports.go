@@ -33,9 +33,9 @@ const (
 	maxHellos = 64
 )
 
-// answerLimit is how long the container may take to answer a wish, and to send the first
-// line of a connection.
-const answerLimit = 20 * time.Second
+// answerLimit is how long a client waits for a connection to the container, and how long the
+// container may take to send the first line of one.
+const answerLimit = 10 * time.Second
 
 // Reasons for which a connection is not carried.
 var (
@@ -64,6 +64,7 @@ type Forwarder struct {
 
 	mu      sync.Mutex
 	control *net.UnixConn // the latest control connection; nil while there is none
+	arrived chan struct{} // closed when control is set
 	wanted  map[bridge.Ticket]chan *net.UnixConn
 	open    []*forward // in the order of opening
 	closed  bool
@@ -72,7 +73,8 @@ type Forwarder struct {
 // New makes a Forwarder without ports. It tells the person of failed connections by tell.
 func New(tell func(text string)) *Forwarder {
 	return &Forwarder{
-		tell: tell, slots: make(chan struct{}, maxConns), wanted: map[bridge.Ticket]chan *net.UnixConn{},
+		tell: tell, slots: make(chan struct{}, maxConns),
+		wanted: map[bridge.Ticket]chan *net.UnixConn{}, arrived: make(chan struct{}),
 	}
 }
 
@@ -146,6 +148,9 @@ func (f *Forwarder) setControl(conn *net.UnixConn) {
 	f.mu.Lock()
 	before := f.control
 	f.control = conn
+	if before == nil {
+		close(f.arrived)
+	}
 	f.mu.Unlock()
 	if before != nil {
 		_ = before.Close()
@@ -157,26 +162,25 @@ func (f *Forwarder) dropControl(conn *net.UnixConn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.control == conn {
-		f.control = nil
+		f.control, f.arrived = nil, make(chan struct{})
 	}
 }
 
 // connect asks the bridge for a connection to a port of the container.
 func (f *Forwarder) connect(ctx context.Context, port int) (*net.UnixConn, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errAway)
+	defer cancel()
+	control, err := f.awaitControl(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var t bridge.Ticket
 	_, _ = rand.Read(t[:]) // never fails
 	answer := make(chan *net.UnixConn, 1)
 	f.mu.Lock()
-	control := f.control
 	f.wanted[t] = answer
 	f.mu.Unlock()
-	err := errAway
-	if control != nil {
-		err = f.wish(control, port, t)
-	}
-	if err == nil {
-		ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errAway)
-		defer cancel()
+	if err = f.wish(control, port, t); err == nil {
 		select {
 		case conn := <-answer:
 			return taken(conn)
@@ -192,6 +196,24 @@ func (f *Forwarder) connect(ctx context.Context, port int) (*net.UnixConn, error
 		return taken(<-answer) // greet has taken the ticket and is about to answer
 	}
 	return nil, err
+}
+
+// awaitControl returns the control connection. The bridge opens it when the container has
+// started, and within a second after another process has taken the session back.
+func (f *Forwarder) awaitControl(ctx context.Context) (*net.UnixConn, error) {
+	for {
+		f.mu.Lock()
+		control, arrived := f.control, f.arrived
+		f.mu.Unlock()
+		if control != nil {
+			return control, nil
+		}
+		select {
+		case <-arrived:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 func taken(conn *net.UnixConn) (*net.UnixConn, error) {

@@ -12,7 +12,7 @@ import (
 )
 
 // configure writes a configuration before the program starts.
-func configure(t *testing.T, home, text string) {
+func configure(t testing.TB, home, text string) {
 	t.Helper()
 	dir := filepath.Join(home, "state")
 	if err := os.MkdirAll(dir, 0o700); err != nil {

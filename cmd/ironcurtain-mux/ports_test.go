@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/websocket"
+)
+
+// buildWebapp builds the web application of testdata.
+func buildWebapp(t testing.TB, to string) {
+	t.Helper()
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", to, "./testdata/webapp")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.Chmod(to, 0o755); err != nil { // the agent may be another user
+		t.Fatal(err)
+	}
+}
+
+// freePort returns a port of this machine that nothing listens on.
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// serveInTab opens a tab in which the web application serves port 3000, and opens that port
+// as one of this machine.
+func serveInTab(t testing.TB, d *driver) (port int) {
+	t.Helper()
+	d.see(patience, "$")
+	buildWebapp(t, filepath.Join(d.onlySession().Workspace, "webapp"))
+	d.send("./webapp localhost:3000\r")
+	d.see(patience, "serving on localhost:3000")
+	for {
+		port = freePort(t)
+		d.send(fmt.Sprintf("\x01/port 3000 %d\r", port))
+		taken := false
+		d.until("the open port", patience, func(screen string) bool {
+			taken = strings.Contains(screen, "is taken")
+			return taken || strings.Contains(screen, fmt.Sprintf("localhost:%d→3000", port))
+		})
+		if !taken {
+			return port
+		}
+		d.send("\x1b")
+	}
+}
+
+// talk has the page and its websocket from the web application at an address.
+func talk(t testing.TB, address string) {
+	t.Helper()
+	client := &http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
+	answer, err := client.Get("http://" + address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := io.ReadAll(answer.Body)
+	_ = answer.Body.Close()
+	if err != nil || !strings.Contains(string(page), "new WebSocket") {
+		t.Fatalf("%q, %v", page, err)
+	}
+	socket, err := websocket.Dial("ws://"+address+"/echo", "", "http://"+address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	_ = socket.SetDeadline(time.Now().Add(patience))
+	for _, text := range []string{"one", "two"} {
+		var echo string
+		if err := websocket.Message.Send(socket, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := websocket.Message.Receive(socket, &echo); err != nil || echo != text {
+			t.Fatalf("%q, %v", echo, err)
+		}
+	}
+}
+
+// A web application in the container is opened from the host, websocket included. After the
+// multiplexer was killed and another one has taken the agent back, the port is closed until
+// the person opens it again. It closes with the tab.
+func TestPort(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	configure(t, home, `{"agent":"shell"}`)
+	d := drive(t, home, 120, 30)
+	port := serveInTab(t, d)
+	at := fmt.Sprintf("127.0.0.1:%d", port)
+	talk(t, at)
+	session := d.onlySession()
+	if record := d.audit(session.ID); !strings.Contains(record, fmt.Sprintf("port 3000 of the container was opened on this machine as localhost:%d", port)) {
+		t.Errorf("it is not on record:\n%s", record)
+	}
+
+	d.murder(t, session.ID)
+	if _, err := net.Dial("tcp", at); err == nil {
+		t.Error("a killed multiplexer listens")
+	}
+	d = drive(t, home, 120, 30)
+	d.see(patience, "still run")
+	d.send("\r")
+	d.see(patience, "serving on localhost:3000")
+	d.send(fmt.Sprintf("\x01/port 3000 %d\r", port))
+	d.see(patience, fmt.Sprintf("localhost:%d→3000", port))
+	talk(t, at)
+
+	d.send("\x03\x01/port close 3000\r")
+	d.see(patience, "port 3000 is closed")
+	if _, err := net.Dial("tcp", at); err == nil {
+		t.Error("a closed port is open")
+	}
+	d.send(fmt.Sprintf("\x01/port 3000 %d\r", port))
+	d.see(patience, fmt.Sprintf("localhost:%d→3000", port))
+	conn, err := net.Dial("tcp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	if n, _ := io.Copy(io.Discard, conn); n != 0 {
+		t.Errorf("%d bytes of nobody", n)
+	}
+	d.see(patience, "nothing listens on it")
+	d.send("\x01/quit!\r")
+	d.exit(patience)
+	if _, err := net.Dial("tcp", at); err == nil {
+		t.Error("the port of a tab that was closed is open")
+	}
+}
+
+// BenchmarkPort compares the download from the same program in a container, through an open
+// port, and on this machine.
+func BenchmarkPort(b *testing.B) {
+	home := newHome(b)
+	configure(b, home, `{"agent":"shell"}`)
+	d := drive(b, home, 120, 30)
+	carried := fmt.Sprintf("127.0.0.1:%d", serveInTab(b, d))
+	program := filepath.Join(b.TempDir(), "webapp")
+	buildWebapp(b, program)
+	direct := fmt.Sprintf("127.0.0.1:%d", freePort(b))
+	ctx, cancel := context.WithCancel(b.Context())
+	server := exec.CommandContext(ctx, program, direct)
+	if err := server.Start(); err != nil {
+		b.Fatal(err)
+	}
+	defer func() { cancel(); _ = server.Wait() }()
+	speed := map[string]float64{}
+	for _, way := range []struct{ name, address string }{{"direct", direct}, {"carried", carried}} {
+		b.Run(way.name, func(b *testing.B) {
+			answer, err := http.Get("http://" + way.address + "/zeros")
+			for begin := time.Now(); err != nil && time.Since(begin) < patience; <-time.After(10 * time.Millisecond) {
+				answer, err = http.Get("http://" + way.address + "/zeros")
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer answer.Body.Close()
+			const piece = 64 << 20
+			b.SetBytes(piece)
+			begin := time.Now()
+			for b.Loop() {
+				if _, err := io.CopyN(io.Discard, answer.Body, piece); err != nil {
+					b.Fatal(err)
+				}
+			}
+			speed[way.name] = float64(b.N) * piece / time.Since(begin).Seconds()
+			if way.name == "carried" {
+				b.ReportMetric(speed["carried"]/speed["direct"], "of-direct")
+			}
+		})
+	}
+}
