@@ -78,6 +78,13 @@ type API interface {
 	// person may ask for it.
 	OpenPort(ctx context.Context, id SessionID, p Port) error
 	ClosePort(ctx context.Context, id SessionID, container int) error
+	// AttachFiles copies files of the host, by their absolute paths, to where the session's
+	// agent can read them, or the picture in the host's clipboard if there are no paths. It
+	// returns the paths of the copies in the container. If one fails, none is left.
+	AttachFiles(ctx context.Context, id SessionID, paths []string) ([]string, error)
+	// SaveFile copies a file of the agent's home or workspace to the host and returns its path
+	// there.
+	SaveFile(ctx context.Context, id SessionID, r SaveRequest) (string, error)
 	// Subscribe streams events from now on, and drops none: at most 256 events
 	// wait for a slow reader, then the channel is closed. The reader must then
 	// subscribe again and list everything anew. The channel also closes when ctx

@@ -120,6 +120,9 @@ const (
 // Port is a port of a session's container that programs of this machine can connect to.
 type Port = session.Port
 
+// SaveRequest asks for a copy of a file that an agent can write to.
+type SaveRequest = session.SaveRequest
+
 // Budgets is the usage of all open sessions.
 type Budgets = session.Budgets
 

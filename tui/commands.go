@@ -55,6 +55,8 @@ func commandTable() []command {
 		{"policy", "reload|apply", "read the policy again and show what would change; apply puts what was shown in force for every tab", (*Model).runPolicy},
 		{"servers", "[restart NAME]", "the tool servers of this tab and their tools, or start one again", (*Model).runServers},
 		{"port", "[N [HOST]|close N]", "open port N of this tab's container as localhost:N of this machine, or as port HOST; without a number, list the open ports", (*Model).runPort},
+		{"attach", "[FILE...]", "copy files of this machine to where this tab's agent can read them, and type the paths of the copies; without a file, the picture in the clipboard", (*Model).runAttach},
+		{"save", "[-f] PATH [DEST]", "copy a file of the agent's home or workspace to this machine; -f replaces a file", (*Model).runSave},
 		{"grants", "", "the approvals that are remembered, and what is left of them", (*Model).runGrants},
 		{"revoke", "N|all", "end a grant", (*Model).runRevoke},
 		{"forget", "", "drop what your last words to this tab may still approve", (*Model).runForget},
@@ -126,6 +128,11 @@ func (m *Model) complete() tea.Cmd {
 				}
 			}
 			return completedMsg{text, word, input.Completions(word, ids)}
+		})
+	}
+	if command == "attach" {
+		return m.do(func(context.Context) tea.Msg {
+			return completedMsg{text, word, input.Completions(word, input.Files(word))}
 		})
 	}
 	candidates := m.argumentsOf(command)

@@ -366,3 +366,17 @@ func (b *fakeBroker) ClosePort(_ context.Context, _ broker.SessionID, port int) 
 	b.carried = append(b.carried, fmt.Sprintf("close %d", port))
 	return b.carryErr
 }
+
+func (b *fakeBroker) AttachFiles(_ context.Context, _ broker.SessionID, paths []string) ([]string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.carried = append(b.carried, fmt.Sprintf("attach %q", paths))
+	return []string{"/attachments/a.png", "/attachments/b.png"}, b.carryErr
+}
+
+func (b *fakeBroker) SaveFile(_ context.Context, _ broker.SessionID, r broker.SaveRequest) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.carried = append(b.carried, fmt.Sprintf("save %q to %q %v", r.Path, r.To, r.Replace))
+	return r.To, b.carryErr
+}

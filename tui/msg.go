@@ -225,6 +225,19 @@ type (
 		err  error
 	}
 
+	// attachedFilesMsg lists the paths of attachments in the container.
+	attachedFilesMsg struct {
+		id    broker.SessionID
+		paths []string
+		err   error
+	}
+
+	// offeredMsg says that the path of a file was pasted that the agent cannot see.
+	offeredMsg struct {
+		id   broker.SessionID
+		path string
+	}
+
 	// raisedMsg answers a request to raise a budget.
 	raisedMsg struct {
 		budget broker.Budget

@@ -28,13 +28,14 @@ type tab struct {
 	attached   bool          // the agent's terminal was reached at least once
 	attachedAt time.Time
 	budget     broker.Budget
-	says       string    // the state that the agent reports, in our words; only a hint
-	usedAt     time.Time // when the person last gave its program a key, a click or a text
-	held       *heldCopy // waits for the person's permission; nil for none
-	trouble    string    // why the terminal could not be reached, or was lost
-	done       bool      // the agent finished and the person has not looked since
-	changes    int       // counts the changes of its state
-	agentTitle string    // the title that the agent set, safe to draw
+	says       string          // the state that the agent reports, in our words; only a hint
+	usedAt     time.Time       // when the person last gave its program a key, a click or a text
+	held       *heldCopy       // waits for the person's permission; nil for none
+	trouble    string          // why the terminal could not be reached, or was lost
+	done       bool            // the agent finished and the person has not looked since
+	changes    int             // counts the changes of its state
+	agentTitle string          // the title that the agent set, safe to draw
+	offered    map[string]bool // the pasted paths for which /attach was offered
 	muted      bool
 	scrolled   bool   // the view does not follow the output
 	top        int    // the line in the first row of the view, when scrolled

@@ -52,6 +52,10 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.onRestartedServer(msg)
 	case carriedMsg:
 		m.onCarried(msg)
+	case attachedFilesMsg:
+		m.onAttachedFiles(msg)
+	case offeredMsg:
+		return m.onOffered(msg)
 	case raisedMsg:
 		m.onRaised(msg)
 	case storedMsg:

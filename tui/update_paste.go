@@ -10,8 +10,9 @@ import (
 // too: a paste is never split between an agent and the command line.
 type pasteState struct {
 	active  bool
-	to      *tab // nil: the command line, or nobody
-	refused bool // a piece did not fit, and an error said so; the rest is dropped
+	to      *tab   // nil: the command line, or nobody
+	refused bool   // a piece did not fit, and an error said so; the rest is dropped
+	text    []byte // the beginning of a paste to an agent, a little more than maxOffered bytes at most
 }
 
 // onPaste handles one piece of a paste. All pieces go where the first one went.
@@ -41,6 +42,12 @@ func (m *Model) onPaste(ev keys.Event) {
 func (m *Model) pasteToAgent(ev keys.Event) {
 	p := &m.pasting
 	p.to.used(ev, m.now())
+	if len(p.text) <= maxOffered {
+		p.text = append(p.text, ev.Paste.Data[:min(len(ev.Paste.Data), maxOffered+1)]...)
+	}
+	if ev.Paste.End && len(p.text) <= maxOffered {
+		m.later = join(m.later, m.offerAttachment(p.to, string(p.text)))
+	}
 	data := keys.Encode(ev, p.to.pane.Screen.Modes())
 	if !p.refused && p.to.pane.Queue.Put(data) {
 		return

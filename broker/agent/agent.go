@@ -14,6 +14,7 @@ const (
 	ToolSocket  = Sockets + "/proxy.sock"
 	ProxySocket = Sockets + "/mitm-proxy.sock"
 	PortsSocket = Sockets + "/ports.sock"
+	Attachments = "/attachments" // what the person has attached, read-only
 	CABundle    = "/etc/ssl/certs/ca-certificates.crt"
 	// ProxyAddress is where the agent finds its proxy.
 	ProxyAddress = "127.0.0.1:18080"

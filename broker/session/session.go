@@ -24,6 +24,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/ports"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/toolchain"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/transfer"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
@@ -74,6 +75,8 @@ type Session struct {
 	remotes map[string]string // remotes of the workspace as they were before the agent began
 
 	turns sync.Mutex // held during a turn
+
+	attachments transfer.Box // its fields are set before engine
 
 	mu         sync.Mutex
 	host       agent.Host       // what the agent was told; set while the session starts

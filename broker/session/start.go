@@ -150,6 +150,7 @@ func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 	if err := errors.Join(s.layout.Make(s.owner), stored.RemoveScratch(ctx, s.layout.Run)); err != nil {
 		return fmt.Errorf("prepare session: %w", err)
 	}
+	s.attachments.Dir, s.attachments.Temporary = s.layout.Attachments(), s.layout.Dir
 	if err := s.checkRepository(); err != nil {
 		return err
 	}
@@ -270,6 +271,7 @@ func (s *Session) spec(image, bridgePath string, launch agent.Launch) (docker.Sp
 		Mounts: []docker.Mount{
 			{Source: s.layout.Home(), Target: agent.Home},
 			{Source: s.layout.Orientation(), Target: agent.Orientation, ReadOnly: true},
+			{Source: s.layout.Attachments(), Target: agent.Attachments, ReadOnly: true},
 			{Source: s.layout.Sockets(), Target: agent.Sockets, ReadOnly: true},
 			bridgeMount,
 			{Source: inOrientation("ca.crt"), Target: agent.CABundle, ReadOnly: true},

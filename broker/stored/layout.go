@@ -36,6 +36,7 @@ const waitingName = "waiting"
 //	sessions/{id}/sandbox      the workspace, unless a directory was given
 //	sessions/{id}/worktree     the worktree, when it has one, with worktree.git beside it
 //	sessions/{id}/orientation  what the agent is told, mounted read-only
+//	sessions/{id}/attachments  what the person has attached, mounted read-only
 //	sessions/{id}/audit.jsonl  every decision, chained
 //	sessions/{id}/turns.jsonl  the tasks that start gave it, and their answers
 //	sessions/{id}/budget.json  what was used of its model, and what a person added
@@ -85,6 +86,9 @@ func (l Layout) Sandbox() string { return filepath.Join(l.Dir, "sandbox") }
 
 // Orientation is the directory of what the agent is told.
 func (l Layout) Orientation() string { return filepath.Join(l.Dir, "orientation") }
+
+// Attachments is the directory of what the person has attached.
+func (l Layout) Attachments() string { return filepath.Join(l.Dir, "attachments") }
 
 // Audit is the session's record of decisions.
 func (l Layout) Audit() string { return filepath.Join(l.Dir, "audit.jsonl") }
@@ -178,7 +182,7 @@ func (l Layout) Make(owner User) error {
 	if err := l.Fits(); err != nil {
 		return err
 	}
-	for _, dir := range []string{l.Dir, l.Orientation(), l.Run} {
+	for _, dir := range []string{l.Dir, l.Orientation(), l.Attachments(), l.Run} {
 		if err := PrivateDir(dir, 0o700); err != nil {
 			return err
 		}
@@ -192,7 +196,12 @@ func (l Layout) Make(owner User) error {
 		}
 	}
 	// The container's user must be able to read what is mounted for it.
-	return os.Chmod(l.Orientation(), 0o755) //nolint:gosec // reachable only through a private parent
+	for _, dir := range []string{l.Orientation(), l.Attachments()} {
+		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // reachable only through a private parent
+			return err
+		}
+	}
+	return nil
 }
 
 // Remove deletes what only a running session needs.

@@ -7,6 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// passing opens a directory on the way to a file. It need not be readable.
+const passing = unix.O_PATH
+
 // Identify identifies the file or directory at an absolute path, and follows no link on
 // the way.
 func Identify(path string) (device, inode uint64, err error) {

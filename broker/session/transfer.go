@@ -1,0 +1,168 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/transfer"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// AttachFiles copies files of the host to where the agent can read them, and returns the
+// paths of the copies in the container. Without paths it takes the picture in the host's
+// clipboard.
+func (s *Session) AttachFiles(ctx context.Context, paths []string) ([]string, error) {
+	names, err := s.attach(ctx, paths)
+	if err == nil {
+		if err = s.note(ctx, "the person attached: "+strings.Join(names, ", ")); err != nil {
+			s.attachments.Remove(names)
+		}
+	}
+	if err != nil {
+		return nil, fault.Wrap("attach", err, "")
+	}
+	for i, name := range names {
+		names[i] = path.Join(agent.Attachments, name)
+	}
+	return names, nil
+}
+
+func (s *Session) attach(ctx context.Context, paths []string) ([]string, error) {
+	if err := s.running(); err != nil {
+		return nil, err
+	}
+	if len(paths) == 0 {
+		picture, err := transfer.Picture(ctx)
+		if err != nil {
+			return nil, err
+		}
+		name, err := s.attachments.Put(ctx, time.Now().Format("picture-150405.png"), bytes.NewReader(picture))
+		return []string{name}, err
+	}
+	var all []string
+	for _, p := range paths {
+		p = s.behindHomeLinks(filepath.Clean(p))
+		if v := s.judge("read_file", p, nil); v.Rule == policy.RuleProtectedPath {
+			return nil, fmt.Errorf("%s: %s", dirtree.Short(p), v.Reason)
+		}
+		all = append(all, p)
+	}
+	return s.attachments.Add(ctx, all)
+}
+
+// running returns an error while no agent runs in a container.
+func (s *Session) running() error {
+	if s.adapter.Host {
+		return fault.New("name the file itself", "a shell of this machine sees its files already")
+	}
+	if _, engine := s.Audit(); engine == nil {
+		return fault.New("try again when its agent runs", "the session has not started yet")
+	}
+	return nil
+}
+
+// behindHomeLinks resolves the links in the path of the person's home directory, which no
+// agent can have made, and no others.
+func (s *Session) behindHomeLinks(path string) string {
+	home := s.deps.Config.UserHome
+	if below, ok := strings.CutPrefix(path, home+"/"); ok {
+		return filepath.Join(stored.RealPath(home), below)
+	}
+	return path
+}
+
+// judge judges a call of the filesystem server, which the agent has not made.
+func (s *Session) judge(tool, path string, more map[string]string) policy.Verdict {
+	arguments := map[string]string{"path": path}
+	for name, value := range more {
+		arguments[name] = value
+	}
+	raw, err := json.Marshal(arguments)
+	_, engine := s.Audit()
+	if err != nil || engine == nil {
+		return policy.Verdict{Decision: policy.Deny, Reason: "the session's policy is not known"}
+	}
+	return engine.Evaluate(policy.Call{Server: "filesystem", Tool: tool, Arguments: raw})
+}
+
+// SaveRequest asks for a copy of a file that the agent can write to.
+type SaveRequest struct {
+	Path    string `json:"path"` // in the container; relative to the agent's home
+	To      string `json:"to"`   // on the host, absolute: a file or a directory
+	Replace bool   `json:"replace"`
+}
+
+// SaveFile copies a file of the agent's home or workspace to a place of the person's, and
+// returns its path. What the policy denies the agent to write is refused; for what would
+// ask a person, the request is the answer.
+func (s *Session) SaveFile(ctx context.Context, r SaveRequest) (string, error) {
+	saved, err := s.saveFile(ctx, r)
+	return saved, fault.Wrap("save", err, "")
+}
+
+func (s *Session) saveFile(ctx context.Context, r SaveRequest) (string, error) {
+	if err := s.running(); err != nil {
+		return "", err
+	}
+	base, name, err := s.inContainer(r.Path)
+	if err != nil {
+		return "", err
+	}
+	file, err := dirtree.Open(base, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("there is no %s in the container", dirtree.Short(r.Path))
+	}
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	saved, err := transfer.Save(ctx, file, r.To, r.Replace, func(path string) error {
+		if under(path, agent.Workspace) {
+			return fault.New("name another directory", "%s is the name of the agent's workspace", agent.Workspace)
+		}
+		if v := s.judge("write_file", path, map[string]string{"content": ""}); v.Decision == policy.Deny {
+			return fmt.Errorf("the policy denies to write %s: %s (rule %s)", dirtree.Short(path), v.Reason, v.Rule)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	if err := s.note(ctx, fmt.Sprintf("the person saved %s of the container to %s", r.Path, saved)); err != nil {
+		return "", errors.Join(err, os.Remove(saved))
+	}
+	return saved, nil
+}
+
+// inContainer returns where a file of the container is on the host: below which directory,
+// and its path there.
+func (s *Session) inContainer(name string) (base, below string, err error) {
+	name, ok := strings.CutPrefix(name, "~/")
+	if ok || !path.IsAbs(name) {
+		name = path.Join(agent.Home, name)
+	}
+	name = path.Clean(name)
+	switch {
+	case under(name, agent.Home):
+		return s.layout.Home(), strings.TrimPrefix(name, agent.Home), nil
+	case under(name, agent.Workspace):
+		return s.fixed.Workspace, strings.TrimPrefix(name, agent.Workspace), nil
+	}
+	return "", "", fault.New("let the agent copy it there", "%s is neither in the agent's home (%s) nor in %s", dirtree.Short(name), agent.Home, agent.Workspace)
+}
+
+// under reports whether a clean path is below a directory.
+func under(path, dir string) bool { return strings.HasPrefix(path, dir+"/") }

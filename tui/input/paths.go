@@ -1,0 +1,135 @@
+package input
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"unicode"
+)
+
+// Words splits text at spaces. Quotes and backslashes protect spaces, as in a shell:
+// terminals write the path of a dropped file so.
+func Words(text string) ([]string, error) {
+	var words []string
+	var word strings.Builder
+	var quote rune
+	inWord, escaped := false, false
+	for _, r := range text {
+		switch {
+		case escaped:
+			word.WriteRune(r)
+			escaped = false
+		case r == '\\' && quote != '\'':
+			escaped, inWord = true, true
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, inWord = r, true
+		case unicode.IsSpace(r):
+			if inWord {
+				words = append(words, word.String())
+				word.Reset()
+				inWord = false
+			}
+		default:
+			word.WriteRune(r)
+			inWord = true
+		}
+	}
+	if quote != 0 || escaped {
+		return nil, errors.New("a quote or backslash at the end has nothing behind it")
+	}
+	if inWord {
+		words = append(words, word.String())
+	}
+	return words, nil
+}
+
+// Paths splits text into paths of files and makes each absolute. A path may be a file URL.
+func Paths(text string) ([]string, error) {
+	words, err := Words(text)
+	if err != nil {
+		return nil, err
+	}
+	for i, word := range words {
+		if u, err := url.Parse(word); err == nil && u.Scheme == "file" && u.Path != "" {
+			word = u.Path
+		}
+		if words[i], err = ExpandHome(word); err != nil {
+			return nil, err
+		}
+	}
+	return words, nil
+}
+
+// PastedPath returns the path of a file if pasted text is nothing else: one word that begins
+// as an absolute path.
+func PastedPath(text string) (path string, ok bool) {
+	begin := strings.TrimLeft(strings.TrimSpace(text), `'"`)
+	if !strings.HasPrefix(begin, "/") && !strings.HasPrefix(begin, "~/") && !strings.HasPrefix(begin, "file:///") {
+		return "", false
+	}
+	paths, err := Paths(text)
+	if err != nil || len(paths) != 1 {
+		return "", false
+	}
+	return paths[0], true
+}
+
+// Directories lists the directories whose path begins with word. It lists hidden ones
+// only when the last name in word begins with a dot.
+func Directories(word string) []string { return listed(word, false) }
+
+// Files is Directories, and lists regular files as well.
+func Files(word string) []string { return listed(word, true) }
+
+func listed(word string, files bool) []string {
+	dir, base := filepath.Split(word)
+	where, err := ExpandHome(cmp.Or(dir, "."))
+	if err != nil {
+		return nil
+	}
+	f, err := os.Open(where)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	entries, _ := f.ReadDir(maxListed)
+	var out []string
+	for _, e := range entries {
+		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(base, ".")
+		if hidden || strings.ContainsFunc(e.Name(), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+			continue
+		}
+		if e.IsDir() {
+			out = append(out, dir+e.Name()+"/")
+		} else if files && e.Type().IsRegular() {
+			out = append(out, dir+e.Name())
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// ExpandHome replaces a leading ~ by the home directory, and makes the path
+// absolute.
+func ExpandHome(dir string) (string, error) {
+	if dir == "" {
+		return "", nil
+	}
+	if dir == "~" || strings.HasPrefix(dir, "~/") {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("find the home directory: %w", err)
+		}
+		dir = filepath.Join(home, dir[1:])
+	}
+	return filepath.Abs(dir)
+}

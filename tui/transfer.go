@@ -1,0 +1,121 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+)
+
+// runAttach is /attach [FILE...].
+func (m *Model) runAttach(args string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, fault.New("/new opens one", "there is no tab to attach this to")
+	}
+	if t.dead() {
+		return nil, fault.New("/restart starts it again, /resume continues it", "%s has ended", text.Drawable(t.title()))
+	}
+	paths, err := input.Paths(args)
+	if err != nil {
+		return nil, fmt.Errorf("/attach: %w", err)
+	}
+	id := t.session.ID
+	return m.do(func(ctx context.Context) tea.Msg {
+		attached, err := m.api.AttachFiles(ctx, id, paths)
+		return attachedFilesMsg{id, attached, err}
+	}), nil
+}
+
+// onAttachedFiles pastes the paths of attachments into the agent's terminal.
+func (m *Model) onAttachedFiles(msg attachedFilesMsg) {
+	t := m.tabOf(msg.id)
+	if msg.err == nil && t == nil {
+		msg.err = errors.New("attach: the tab was closed meanwhile")
+	}
+	if msg.err != nil {
+		m.showError(msg.err)
+		return
+	}
+	paste := keys.Paste{Start: true, Data: []byte(strings.Join(msg.paths, " ") + " "), End: true}
+	data := keys.Encode(keys.Event{Kind: keys.PasteEvent, Paste: paste}, t.pane.Screen.Modes())
+	if !t.pane.Queue.Put(data) {
+		m.showError(fmt.Errorf("attach: %s takes no input; the files are at %s", text.Drawable(t.title()), strings.Join(msg.paths, " ")))
+		return
+	}
+	m.showSuccess(fmt.Sprintf("attached to tab %d: %s", t.session.Tab, strings.Join(msg.paths, " ")))
+}
+
+// runSave is /save [-f] PATH [DEST].
+func (m *Model) runSave(args string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, fault.New("/new opens one", "there is no tab to save a file of")
+	}
+	rest, replace := strings.CutPrefix(args+" ", "-f ")
+	words, err := input.Words(rest)
+	if err != nil {
+		return nil, fmt.Errorf("/save: %w", err)
+	}
+	if len(words) == 0 || len(words) > 2 {
+		return nil, fmt.Errorf("/save %s: takes a file of the container and, if not the current directory, where to save it", text.Drawable(args))
+	}
+	if len(words) == 1 {
+		words = append(words, ".")
+	}
+	to, err := input.ExpandHome(words[1])
+	if err != nil {
+		return nil, err
+	}
+	id, r := t.session.ID, broker.SaveRequest{Path: words[0], To: to, Replace: replace}
+	return m.do(func(ctx context.Context) tea.Msg {
+		path, err := m.api.SaveFile(ctx, id, r)
+		return carriedMsg{"saved as " + text.Drawable(path), err}
+	}), nil
+}
+
+// maxOffered is the longest paste that can be the path of a file, in bytes.
+const maxOffered = 1024
+
+// offerAttachment looks whether the text of a paste is the path of a file of the host that
+// the agent of a tab cannot see. Such a path is offered once.
+func (m *Model) offerAttachment(t *tab, pasted string) tea.Cmd {
+	path, ok := input.PastedPath(pasted)
+	if !ok || t.offered[path] {
+		return nil
+	}
+	id, workspace := t.session.ID, t.session.Workspace
+	return m.do(func(context.Context) tea.Msg {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() || strings.HasPrefix(path, workspace+string(filepath.Separator)) {
+			return nil
+		}
+		return offeredMsg{id, path}
+	})
+}
+
+func (m *Model) onOffered(msg offeredMsg) tea.Cmd {
+	t := m.tabOf(msg.id)
+	if t == nil || t.offered[msg.path] || t.session.Ephemeral {
+		return nil
+	}
+	if t.offered == nil {
+		t.offered = map[string]bool{}
+	}
+	t.offered[msg.path] = true
+	return m.addToast(view.Toast{
+		Parts: []string{"the agent cannot see " + text.Drawable(msg.path) + ", which is outside its workspace", input.DisplayKey(m.keys.CommandKey) + " and /attach with that path gives it a copy"},
+		More:  "/attach",
+	})
+}
