@@ -1,6 +1,8 @@
 package scripted
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,6 +49,10 @@ type anthropicBlock struct {
 	Text    string           `json:"text"`
 	Content anthropicContent `json:"content"`
 	IsError bool             `json:"is_error"`
+	Source  struct {
+		MediaType string `json:"media_type"`
+		Data      string `json:"data"` // base64
+	} `json:"source"` // of an image
 }
 
 // anthropicContent is a list of blocks; a plain string stands for one block of
@@ -134,6 +140,10 @@ func (r *anthropicRequest) conversation() *conversation {
 			continue
 		}
 		for _, b := range m.Content {
+			if b.Type == "image" {
+				data, _ := base64.StdEncoding.DecodeString(b.Source.Data) // what is no base64 is no picture of any size
+				c.picture = fmt.Sprintf("%s, %d bytes, SHA-256 %x", b.Source.MediaType, len(data), sha256.Sum256(data))
+			}
 			if b.Type == "tool_result" {
 				c.results = append(c.results, result{text: b.Content.text(), failed: b.IsError})
 			}

@@ -15,6 +15,7 @@ type conversation struct {
 	tools   []tool
 	schema  *schema // the shape the answer must have, or nil
 	limit   int     // tokens the answer may have
+	picture string  // describes the last picture that the person showed; empty for none
 	search  bool    // tools that are not on offer can be searched for
 }
 

@@ -30,6 +30,8 @@ func reply(c *conversation) answer {
 	switch {
 	case err != nil:
 		return answer{text: "That order is not complete: " + err.Error() + ". I am a script, not a language model."}
+	case !found && c.picture != "":
+		return answer{text: "I was shown a picture: " + c.picture + "."}
 	case !found:
 		return answer{text: introduction()}
 	case o.verb == verbSay:

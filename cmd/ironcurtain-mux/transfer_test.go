@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A file of the host is attached, and one of the container is saved. The agent can neither
+// change what was attached nor have its links followed, and the policy judges where a file
+// is saved.
+func TestAttachAndSave(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	configure(t, home, `{"agent":"shell","protected":["~/.ssh"]}`)
+	at := func(name string) string { return filepath.Join(home, "user", name) }
+	d := drive(t, home, 120, 30)
+	d.see(patience, "/workspace$")
+	if err := os.Mkdir(at(".ssh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at("my notes.txt"), []byte("hello from the host\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.send("cat \x01/attach ~/my\\ notes.txt\r")
+	d.see(patience, "/workspace$ cat /attachments/my-notes.txt", "attached to tab 1")
+	d.send("\r")
+	d.see(patience, "hello from the host\n")
+	d.send("touch /attachments/x; mkfifo ~/pipe; ln -s /etc/passwd ~/link; echo result >~/out.txt; chmod +x ~/out.txt; echo re''ady\r")
+	d.see(patience, "Read-only file system", "ready\n")
+	d.send("\x01/save ~/out.txt ~/saved.txt\r")
+	d.see(patience, "saved as "+at("saved.txt"))
+	if info, err := os.Stat(at("saved.txt")); err != nil || info.Mode() != 0o600 || info.Size() != 7 {
+		t.Errorf("%v, %v", info, err)
+	}
+	for line, want := range map[string]string{
+		"/save out.txt ~/saved.txt":               "saved.txt exists (/save -f replaces it)",
+		"/save link ~/x":                          "is a link",
+		"/save pipe ~/x":                          "is a named pipe",
+		"/save ../../etc/passwd ~/x":              "is neither in the agent's home",
+		"/save none ~/x":                          "there is no none in the container",
+		"/save out.txt ~/.ssh/authorized_keys":    "the policy denies to write",
+		"/save out.txt " + d.state("config.json"): "the policy denies to write",
+		"/attach " + d.state("config.json"):       "protected",
+		"/attach /dev/zero":                       "/dev/zero is a device",
+		"/attach ~/gone":                          "gone does not exist",
+	} {
+		d.send("\x01" + line + "\r")
+		d.see(patience, want)
+		d.send("\x15\x1b")
+	}
+	session := d.onlySession()
+	if record := d.audit(session.ID); !strings.Contains(record, "the person attached: my-notes.txt") || !strings.Contains(record, "the person saved ~/out.txt of the container to "+at("saved.txt")) {
+		t.Errorf("on record:\n%s", record)
+	}
+	if left, err := os.ReadDir(d.state("sessions", string(session.ID), "attachments")); err != nil || len(left) != 1 {
+		t.Errorf("attachments: %v, %v", left, err)
+	}
+	if _, err := os.Lstat(at("x")); err == nil {
+		t.Error("a refused file was saved")
+	}
+	d.send("\x01/quit!\r")
+	d.exit(patience)
+}
+
+// The real Claude Code takes the path of an attached picture for a picture, and its model gets
+// the picture.
+func TestClaudeCodeSeesAttachedPicture(t *testing.T) {
+	t.Parallel()
+	d := openDemo(t, newHome(t))
+	shot := image.NewRGBA(image.Rect(0, 0, 32, 32))
+	for i := range 32 {
+		shot.Set(i, i, color.RGBA{R: 255, A: 255})
+	}
+	var data bytes.Buffer
+	if err := png.Encode(&data, shot); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(d.home, "user", "shot.png")
+	if err := os.WriteFile(path, data.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.send("\x01/attach ~/shot.png\r")
+	d.see(patience, "[Image #1]")
+	d.ask("what is it")
+	want := fmt.Sprintf("Iwasshownapicture:image/png,%dbytes,SHA-256%x.", data.Len(), sha256.Sum256(data.Bytes()))
+	d.until("the picture's description", patience, func(screen string) bool {
+		return strings.Contains(strings.Join(strings.Fields(screen), ""), want)
+	})
+	d.quit()
+}
