@@ -23,7 +23,8 @@ import (
 
 // AttachFiles copies files of the host to where the agent can read them, and returns the
 // paths of the copies in the container. Without paths it takes the picture in the host's
-// clipboard.
+// clipboard. The person names the files, so no rule of theirs forbids it; what is protected
+// or cannot be judged is refused.
 func (s *Session) AttachFiles(ctx context.Context, paths []string) ([]string, error) {
 	names, err := s.attach(ctx, paths)
 	if err == nil {
@@ -54,13 +55,15 @@ func (s *Session) attach(ctx context.Context, paths []string) ([]string, error) 
 	}
 	var all []string
 	for _, p := range paths {
-		p = s.behindHomeLinks(filepath.Clean(p))
-		if v := s.judge("read_file", p, nil); v.Rule == policy.RuleProtectedPath {
-			return nil, fmt.Errorf("%s: %s", dirtree.Short(p), v.Reason)
-		}
-		all = append(all, p)
+		all = append(all, s.behindHomeLinks(filepath.Clean(p)))
 	}
-	return s.attachments.Add(ctx, all)
+	return s.attachments.Add(ctx, all, func(path string) error {
+		v := s.judge("read_file", path, nil)
+		if v.Decision == policy.Deny && (strings.HasPrefix(v.Rule, "structural-") || v.Rule == policy.RuleInvalidArguments) {
+			return errors.New(v.Reason)
+		}
+		return nil
+	})
 }
 
 // running returns an error while no agent runs in a container.
@@ -84,7 +87,7 @@ func (s *Session) behindHomeLinks(path string) string {
 	return path
 }
 
-// judge judges a call of the filesystem server, which the agent has not made.
+// judge judges a call of the filesystem server that nobody has made, for a path of the host.
 func (s *Session) judge(tool, path string, more map[string]string) policy.Verdict {
 	arguments := map[string]string{"path": path}
 	for name, value := range more {
@@ -93,7 +96,10 @@ func (s *Session) judge(tool, path string, more map[string]string) policy.Verdic
 	raw, err := json.Marshal(arguments)
 	_, engine := s.Audit()
 	if err != nil || engine == nil {
-		return policy.Verdict{Decision: policy.Deny, Reason: "the session's policy is not known"}
+		return policy.Verdict{Decision: policy.Deny, Rule: policy.RuleInvalidRequest, Reason: "it cannot be judged"}
+	}
+	if under(path, agent.Workspace) { // the policy would take it for the workspace
+		return policy.Verdict{Decision: policy.Deny, Rule: policy.RuleInvalidPath, Reason: "in the container this is the name of the workspace"}
 	}
 	return engine.Evaluate(policy.Call{Server: "filesystem", Tool: tool, Arguments: raw})
 }
@@ -130,9 +136,6 @@ func (s *Session) saveFile(ctx context.Context, r SaveRequest) (string, error) {
 	}
 	defer file.Close()
 	saved, err := transfer.Save(ctx, file, r.To, r.Replace, func(path string) error {
-		if under(path, agent.Workspace) {
-			return fault.New("name another directory", "%s is the name of the agent's workspace", agent.Workspace)
-		}
 		if v := s.judge("write_file", path, map[string]string{"content": ""}); v.Decision == policy.Deny {
 			return fmt.Errorf("the policy denies to write %s: %s (rule %s)", dirtree.Short(path), v.Reason, v.Rule)
 		}

@@ -38,8 +38,9 @@ type Box struct {
 }
 
 // Add copies files into the box and returns the names of the copies. Each path is absolute
-// and contains no link. If one file cannot be copied, none is.
-func (b *Box) Add(ctx context.Context, paths []string) (names []string, err error) {
+// and contains no link. judge returns an error for a file that may not be copied. If one file
+// cannot be copied, none is.
+func (b *Box) Add(ctx context.Context, paths []string, judge func(path string) error) (names []string, err error) {
 	defer func() {
 		if err != nil {
 			b.Remove(names)
@@ -51,7 +52,10 @@ func (b *Box) Add(ctx context.Context, paths []string) (names []string, err erro
 		if err != nil {
 			return names, err
 		}
-		name, err := b.Put(ctx, filepath.Base(path), file)
+		var name string
+		if err = judge(path); err == nil {
+			name, err = b.Put(ctx, filepath.Base(path), file)
+		}
 		_ = file.Close()
 		if err != nil {
 			return names, fmt.Errorf("%s: %w", dirtree.Short(path), err)

@@ -34,6 +34,8 @@ func newBox(t *testing.T) *Box {
 	return b
 }
 
+func anyFile(string) error { return nil }
+
 // left lists the files in and beside the box.
 func (b *Box) left(t *testing.T) []string {
 	t.Helper()
@@ -72,7 +74,7 @@ func TestAdd(t *testing.T) {
 	writeFile(t, at("a b.png"), "picture", 0)
 	writeFile(t, at("-rf;$(x).txt"), "text", 0)
 	writeFile(t, at(strings.Repeat("ä", 120)+".jpeg"), "long", 0)
-	names, err := b.Add(t.Context(), []string{at("a b.png"), at("a b.png"), at("-rf;$(x).txt"), at(strings.Repeat("ä", 120) + ".jpeg")})
+	names, err := b.Add(t.Context(), []string{at("a b.png"), at("a b.png"), at("-rf;$(x).txt"), at(strings.Repeat("ä", 120) + ".jpeg")}, anyFile)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +107,7 @@ func TestAddRefuses(t *testing.T) {
 		at("gone"): "gone does not exist", at("large"): "large: is larger than 64 MiB", at("good/x"): "good is a file, not a directory",
 	} {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			names, err := b.Add(t.Context(), []string{at("good"), path})
+			names, err := b.Add(t.Context(), []string{at("good"), path}, anyFile)
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") || len(names) != 0 {
 				t.Errorf("%v, %v", names, err)
 			}
@@ -114,12 +116,16 @@ func TestAddRefuses(t *testing.T) {
 			}
 		})
 	}
-	if _, err := b.Add(t.Context(), []string{at("link")}); fault.Hint(err) != "if you mean that file, name it: "+at("good") {
+	if _, err := b.Add(t.Context(), []string{at("link")}, anyFile); fault.Hint(err) != "if you mean that file, name it: "+at("good") {
 		t.Errorf("hint %q", fault.Hint(err))
+	}
+	secret := errors.New("it is protected")
+	if _, err := b.Add(t.Context(), []string{at("good")}, func(string) error { return secret }); !errors.Is(err, secret) || len(b.left(t)) != 0 {
+		t.Errorf("%v; left: %q", err, b.left(t))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := b.Add(ctx, []string{at("good")}); !errors.Is(err, context.Canceled) || len(b.left(t)) != 0 {
+	if _, err := b.Add(ctx, []string{at("good")}, anyFile); !errors.Is(err, context.Canceled) || len(b.left(t)) != 0 {
 		t.Errorf("%v; left: %q", err, b.left(t))
 	}
 }
@@ -130,10 +136,10 @@ func TestBoxIsBounded(t *testing.T) {
 	writeFile(t, filepath.Join(b.Dir, "most"), "", maxBox-3)
 	writeFile(t, filepath.Join(dir, "four"), "four", 0)
 	writeFile(t, filepath.Join(dir, "two"), "22", 0)
-	if _, err := b.Add(t.Context(), []string{filepath.Join(dir, "four")}); err == nil || !strings.Contains(err.Error(), "would be more than 256 MiB") {
+	if _, err := b.Add(t.Context(), []string{filepath.Join(dir, "four")}, anyFile); err == nil || !strings.Contains(err.Error(), "would be more than 256 MiB") {
 		t.Error(err)
 	}
-	if _, err := b.Add(t.Context(), []string{filepath.Join(dir, "two")}); err != nil {
+	if _, err := b.Add(t.Context(), []string{filepath.Join(dir, "two")}, anyFile); err != nil {
 		t.Error(err)
 	}
 }
