@@ -318,29 +318,3 @@ func TestBackPressure(t *testing.T) {
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
-
-// BenchmarkThroughput compares a carried connection with a direct one: MB/s of each, and the
-// ratio, in one run.
-func BenchmarkThroughput(b *testing.B) {
-	o := connected(b)
-	inside := echo(b, func(c *net.TCPConn) { _, _ = io.Copy(struct{ io.Writer }{c}, zeros{}) })
-	speed := map[string]float64{}
-	for _, way := range []struct{ name, address string }{{"direct", inside.String()}, {"carried", o.forwardTo(b, inside)}} {
-		b.Run(way.name, func(b *testing.B) {
-			conn := dial(b, way.address)
-			const piece = 64 << 20
-			b.SetBytes(piece)
-			buffer := make([]byte, 256<<10)
-			begin := time.Now()
-			for b.Loop() {
-				if _, err := io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{io.LimitReader(conn, piece)}, buffer); err != nil {
-					b.Fatal(err)
-				}
-			}
-			speed[way.name] = float64(b.N) * piece / time.Since(begin).Seconds()
-			if way.name == "carried" {
-				b.ReportMetric(speed["carried"]/speed["direct"], "of-direct")
-			}
-		})
-	}
-}

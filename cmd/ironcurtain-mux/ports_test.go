@@ -145,6 +145,24 @@ func TestPort(t *testing.T) {
 	}
 }
 
+// The ports that config.json names for a workspace are open with its tab, and the second tab
+// there is told that they are taken.
+func TestPortsOfConfig(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	workspace, port := filepath.Join(home, "project"), freePort(t)
+	if err := os.Mkdir(workspace, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	configure(t, home, fmt.Sprintf(`{"agent":"shell","ports":[{"workspace":%q,"port":3000,"host":%d}]}`, workspace, port))
+	d := drive(t, home, 120, 30, "--workspace", workspace)
+	d.see(patience, "$", fmt.Sprintf("localhost:%d→3000", port))
+	d.send("\x01/new shell --workspace " + workspace + "\r")
+	d.see(patience, fmt.Sprintf("open port 3000: port %d of this machine is taken by another program", port))
+	d.send("\x01/quit!\r")
+	d.exit(patience)
+}
+
 // BenchmarkPort compares the download from the same program in a container, through an open
 // port, and on this machine.
 func BenchmarkPort(b *testing.B) {
