@@ -56,11 +56,11 @@ func (h Hello) write(w io.Writer) error {
 	return err
 }
 
-// Wish is what the host writes on a control connection: it wants a connection to a port of
-// the container.
-func Wish(port int, t Ticket) []byte { return fmt.Appendf(nil, "%d %x\n", port, t) }
+// DialRequest is the line by which the host asks, on a control connection, for a connection to
+// a port of the container.
+func DialRequest(port int, t Ticket) []byte { return fmt.Appendf(nil, "%d %x\n", port, t) }
 
-func parseWish(line string) (port uint16, t Ticket, err error) {
+func parseDialRequest(line string) (port uint16, t Ticket, err error) {
 	number, ticket, _ := strings.Cut(line, " ")
 	n, err := strconv.ParseUint(number, 10, 16)
 	if err != nil || len(ticket) != 2*len(t) {
@@ -83,7 +83,7 @@ func Ports(ctx context.Context, socket string) {
 			return // only the end of ctx ends the dialing
 		}
 		began := time.Now()
-		obey(ctx, control, func(port uint16, t Ticket) {
+		serveControl(ctx, control, func(port uint16, t Ticket) {
 			select {
 			case slots <- struct{}{}:
 			case <-ctx.Done():
@@ -100,8 +100,9 @@ func Ports(ctx context.Context, socket string) {
 	}
 }
 
-// obey reads the host's wishes until the control connection or ctx ends.
-func obey(ctx context.Context, control *net.UnixConn, connect func(uint16, Ticket)) {
+// serveControl calls connect for each request of the host until the control connection or
+// ctx ends.
+func serveControl(ctx context.Context, control *net.UnixConn, connect func(uint16, Ticket)) {
 	defer control.Close()
 	stop := context.AfterFunc(ctx, func() { _ = control.Close() })
 	defer stop()
@@ -109,7 +110,7 @@ func obey(ctx context.Context, control *net.UnixConn, connect func(uint16, Ticke
 		return
 	}
 	for lines := bufio.NewScanner(control); lines.Scan(); {
-		port, t, err := parseWish(lines.Text())
+		port, t, err := parseDialRequest(lines.Text())
 		if err != nil {
 			return
 		}

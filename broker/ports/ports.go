@@ -180,7 +180,7 @@ func (f *Forwarder) connect(ctx context.Context, port int) (*net.UnixConn, error
 	f.mu.Lock()
 	f.wanted[t] = answer
 	f.mu.Unlock()
-	if err = f.wish(control, port, t); err == nil {
+	if err = f.request(control, port, t); err == nil {
 		select {
 		case conn := <-answer:
 			return taken(conn)
@@ -223,11 +223,11 @@ func taken(conn *net.UnixConn) (*net.UnixConn, error) {
 	return conn, nil
 }
 
-// wish writes a wish. A control connection that does not take it is closed, since part of
-// the line may have been written.
-func (f *Forwarder) wish(control *net.UnixConn, port int, t bridge.Ticket) error {
+// request asks the bridge to connect to a port. A control connection that does not take the
+// request is closed, since part of the line may have been written.
+func (f *Forwarder) request(control *net.UnixConn, port int, t bridge.Ticket) error {
 	_ = control.SetWriteDeadline(time.Now().Add(answerLimit))
-	if _, err := control.Write(bridge.Wish(port, t)); err != nil {
+	if _, err := control.Write(bridge.DialRequest(port, t)); err != nil {
 		f.dropControl(control)
 		return errAway
 	}

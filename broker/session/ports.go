@@ -74,12 +74,10 @@ func (s *Session) OpenPort(ctx context.Context, p Port) error {
 		err = fault.New("let the program listen on another port", "%d is the agent's own way to its model", p.Container)
 	}
 	if err == nil {
-		err = f.Open(p)
+		err = s.note(ctx, fmt.Sprintf("the person opens port %d of the container on this machine, as localhost:%d", p.Container, p.Host))
 	}
 	if err == nil {
-		if err = s.note(ctx, fmt.Sprintf("port %d of the container was opened on this machine as localhost:%d", p.Container, p.Host)); err != nil {
-			_ = f.Close(p.Container) // a port that is not on record is not open
-		}
+		err = f.Open(p)
 	}
 	if err != nil {
 		return fault.Wrap(fmt.Sprintf("open port %d", p.Container), err, "")
@@ -101,7 +99,7 @@ func (s *Session) ClosePort(container int) error {
 	return nil
 }
 
-// note records what the person did to the session itself.
+// note records what the person does to the session, before it is done.
 func (s *Session) note(ctx context.Context, text string) error {
 	log, _ := s.Audit()
 	if log == nil {

@@ -133,7 +133,7 @@ func (s *Session) Info() stored.Session {
 	if s.trouble != "" && out.State == stored.StateIdle {
 		out.State = stored.StateUnknown
 	}
-	if s.ports != nil {
+	if s.ports != nil && state != stored.StateDead && state != stored.StateClosed {
 		out.Ports = s.ports.String()
 	}
 	if s.workspaceMissing {

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -27,11 +26,6 @@ import (
 // or cannot be judged is refused.
 func (s *Session) AttachFiles(ctx context.Context, paths []string) ([]string, error) {
 	names, err := s.attach(ctx, paths)
-	if err == nil {
-		if err = s.note(ctx, "the person attached: "+strings.Join(names, ", ")); err != nil {
-			s.attachments.Remove(names)
-		}
-	}
 	if err != nil {
 		return nil, fault.Wrap("attach", err, "")
 	}
@@ -50,6 +44,9 @@ func (s *Session) attach(ctx context.Context, paths []string) ([]string, error) 
 		if err != nil {
 			return nil, err
 		}
+		if err := s.note(ctx, "the person attaches the picture in the clipboard"); err != nil {
+			return nil, err
+		}
 		name, err := s.attachments.Put(ctx, time.Now().Format("picture-150405.png"), bytes.NewReader(picture))
 		return []string{name}, err
 	}
@@ -62,7 +59,7 @@ func (s *Session) attach(ctx context.Context, paths []string) ([]string, error) 
 		if v.Decision == policy.Deny && (strings.HasPrefix(v.Rule, "structural-") || v.Rule == policy.RuleInvalidArguments) {
 			return errors.New(v.Reason)
 		}
-		return nil
+		return s.note(ctx, "the person attaches "+path)
 	})
 }
 
@@ -135,19 +132,12 @@ func (s *Session) saveFile(ctx context.Context, r SaveRequest) (string, error) {
 		return "", err
 	}
 	defer file.Close()
-	saved, err := transfer.Save(ctx, file, r.To, r.Replace, func(path string) error {
+	return transfer.Save(ctx, file, r.To, r.Replace, func(path string) error {
 		if v := s.judge("write_file", path, map[string]string{"content": ""}); v.Decision == policy.Deny {
 			return fmt.Errorf("the policy denies to write %s: %s (rule %s)", dirtree.Short(path), v.Reason, v.Rule)
 		}
-		return nil
+		return s.note(ctx, fmt.Sprintf("the person saves %s of the container to %s", r.Path, path))
 	})
-	if err != nil {
-		return "", err
-	}
-	if err := s.note(ctx, fmt.Sprintf("the person saved %s of the container to %s", r.Path, saved)); err != nil {
-		return "", errors.Join(err, os.Remove(saved))
-	}
-	return saved, nil
 }
 
 // inContainer returns where a file of the container is on the host: below which directory,

@@ -43,7 +43,9 @@ type Box struct {
 func (b *Box) Add(ctx context.Context, paths []string, judge func(path string) error) (names []string, err error) {
 	defer func() {
 		if err != nil {
-			b.Remove(names)
+			for _, name := range names {
+				_ = os.Remove(filepath.Join(b.Dir, name))
+			}
 			names = nil
 		}
 	}()
@@ -120,13 +122,6 @@ func (r reading) Read(p []byte) (int, error) {
 		return 0, context.Cause(r.ctx)
 	}
 	return r.Reader.Read(p)
-}
-
-// Remove removes copies.
-func (b *Box) Remove(names []string) {
-	for _, name := range names {
-		_ = os.Remove(filepath.Join(b.Dir, name))
-	}
 }
 
 // free returns how many bytes there is room for.

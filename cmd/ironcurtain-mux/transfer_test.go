@@ -57,7 +57,7 @@ func TestAttachAndSave(t *testing.T) {
 		d.send("\x15\x1b")
 	}
 	session := d.onlySession()
-	if record := d.audit(session.ID); !strings.Contains(record, "the person attached: my-notes.txt") || !strings.Contains(record, "the person saved ~/out.txt of the container to "+at("saved.txt")) {
+	if record := d.audit(session.ID); !strings.Contains(record, "the person attaches "+at("my notes.txt")) || !strings.Contains(record, "the person saves ~/out.txt of the container to "+at("saved.txt")) {
 		t.Errorf("on record:\n%s", record)
 	}
 	if left, err := os.ReadDir(d.state("sessions", string(session.ID), "attachments")); err != nil || len(left) != 1 {
