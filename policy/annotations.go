@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
@@ -28,7 +29,10 @@ type annotation struct {
 	args     map[string]argument
 	schema   *schema.Schema // nil when the file has none
 	behavior *Behavior      // nil when the file has none
-	raw      []byte         // as it was read, in canonical form
+	// description is the server's own when the tool was annotated; nil when the file has
+	// none.
+	description *string
+	raw         []byte // as it was read, in canonical form
 }
 
 // argument says which roles an argument has. The first case whose condition is true
@@ -59,6 +63,22 @@ func (a *Annotations) Warnings() []string {
 		}
 	}
 	return append(broken, a.warnings...)
+}
+
+// With returns the annotations together with those of other servers. It fails if both
+// annotate a tool.
+func (a *Annotations) With(more *Annotations) (*Annotations, error) {
+	for key := range more.tools {
+		if a.tools[key] != nil {
+			return nil, fmt.Errorf("tool %q of server %q is annotated twice", key.tool, key.server)
+		}
+	}
+	both := &Annotations{
+		tools: maps.Clone(a.tools), order: slices.Concat(a.order, more.order), servers: slices.Concat(a.servers, more.servers),
+		warnings: slices.Concat(a.warnings, more.warnings), raw: slices.Concat(a.raw, more.raw),
+	}
+	maps.Copy(both.tools, more.tools)
+	return both, nil
 }
 
 // LoadAnnotations reads tool-annotations.json strictly.
@@ -110,7 +130,11 @@ func (a *Annotations) readTool(n *node, server string) {
 		s.fail("the tool belongs to server %q but is listed under %q", s.value.Text, server)
 	}
 	t.comment = n.optional("comment").str()
-	n.ignore("sideEffects", "description")
+	n.ignore("sideEffects")
+	if d := n.optional("description"); d != nil {
+		text := d.str()
+		t.description = &text
+	}
 	if s := n.optional("inputSchema"); s != nil && s.object() {
 		t.schema = schema.New(s.value)
 	}

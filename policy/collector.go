@@ -42,6 +42,9 @@ func (c *collector) look(ctx context.Context) *snapshot {
 // call is denied.
 func (s *snapshot) gather(c Call) *facts {
 	f := &facts{call: c, tool: s.tool(c.Server, c.Tool)}
+	if c.Changed && f.tool != nil {
+		f.tool = unannotated(f.tool.key)
+	}
 	if f.tool == nil {
 		f.refused = &refusal{rule: RuleUnknownTool, reason: "the tool is not annotated"}
 		return f

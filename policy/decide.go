@@ -91,11 +91,28 @@ func (f *facts) applyRules(role Role, open []int, o *outcome) {
 	if len(open) == 0 {
 		return
 	}
-	denial := outcome{decision: Deny, rule: RuleDefault, reason: describe("no rule allows the %s of %s/%s", role, f.call.Server, f.call.Tool)}
+	undecided := f.undecided(role)
 	for _, i := range open {
-		denial.trace = append(denial.trace, f.elements[i].step(RuleDefault, Deny))
+		undecided.trace = append(undecided.trace, f.elements[i].step(undecided.rule, undecided.decision))
 	}
-	o.merge(denial)
+	o.merge(undecided)
+}
+
+// undecided is the outcome for a role of which no rule speaks; an empty one is the whole
+// call. It is a denial, but a person decides about the tools of servers that ask.
+func (f *facts) undecided(role Role) outcome {
+	what := f.call.Server + "/" + f.call.Tool
+	if role != "" {
+		what = "the " + string(role) + " of " + what
+	}
+	if !f.tool.asks {
+		return outcome{decision: Deny, rule: RuleDefault, reason: describe("no rule allows %s", what)}
+	}
+	o := outcome{decision: Escalate, rule: RuleUndecided, reason: describe("no rule speaks of %s", what)}
+	if role != "" {
+		o.roles = []string{string(role)}
+	}
+	return o
 }
 
 // applyRule applies a rule to those open elements of the role that it covers, and returns
@@ -142,7 +159,7 @@ func (f *facts) judgeWithoutValues(role Role) outcome {
 	if r := f.first(role); r != nil {
 		return r.outcome(role)
 	}
-	return outcome{decision: Deny, rule: RuleDefault, reason: describe("no rule allows %s/%s", f.call.Server, f.call.Tool)}
+	return f.undecided("")
 }
 
 // restrict judges a role that no rule needs to allow, such as the name of a branch. Rules

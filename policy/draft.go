@@ -30,6 +30,7 @@ func Draft(server string, tools []Definition, now time.Time) (document []byte, d
 		Tool     string            `json:"toolName"`
 		Server   string            `json:"serverName"`
 		Comment  string            `json:"comment"`
+		Says     string            `json:"description"`
 		Args     map[string][]Role `json:"args"`
 		Schema   json.RawMessage   `json:"inputSchema"`
 		Behavior json.RawMessage   `json:"behavior,omitempty"`
@@ -42,7 +43,7 @@ func Draft(server string, tools []Definition, now time.Time) (document []byte, d
 		if err := json.Unmarshal(t.InputSchema, &schema); err != nil {
 			return nil, nil, fmt.Errorf("tool %q: its schema cannot be read: %w", t.Name, err)
 		}
-		d := toolDraft{Tool: t.Name, Server: server, Comment: sanitize(text.FirstLine(t.Description, maxShown)), Args: map[string][]Role{}, Schema: t.InputSchema, Behavior: usual()[t.Name].text}
+		d := toolDraft{Tool: t.Name, Server: server, Comment: sanitize(text.FirstLine(t.Description, maxShown)), Says: t.Description, Args: map[string][]Role{}, Schema: t.InputSchema, Behavior: usual()[t.Name].text}
 		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 			guess, sure := guessRoles(words(t.Name), words(name), schema.Properties[name])
 			d.Args[name] = guess

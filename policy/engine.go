@@ -36,6 +36,8 @@ type tool struct {
 	rules  []*rule  // those that can apply to it, in order
 	// unknown is true when nobody has annotated the tool.
 	unknown bool
+	// asks is true when a person decides about calls of which no rule speaks.
+	asks bool
 }
 
 // maxValues is how many values a call may have. A parsed value takes up to a hundred times
@@ -127,7 +129,7 @@ func (e *Engine) index() {
 	maps.Copy(all, proxyTools())
 	for key, a := range all {
 		traits := e.config.Traits[key.server]
-		t := &tool{annotation: a.tighten(traits), traits: traits}
+		t := &tool{annotation: a.tighten(traits), traits: traits, asks: e.collector.asking[key.server]}
 		t.names = slices.Sorted(maps.Keys(t.args))
 		for _, r := range rules {
 			if r.when.AppliesTo(key.server, key.tool) {

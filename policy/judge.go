@@ -18,13 +18,17 @@ type judge struct {
 // the call if the facts are missing or belong to another call.
 func (j *judge) evaluate(c Call, f *facts) (Verdict, error) {
 	switch {
-	case f == nil || f.call.Server != c.Server || f.call.Tool != c.Tool || f.call.WorkDir != c.WorkDir || f.call.Signs != c.Signs || f.call.Unsigned != c.Unsigned || !bytes.Equal(f.call.Arguments, c.Arguments):
+	case f == nil || f.call.Server != c.Server || f.call.Tool != c.Tool || f.call.WorkDir != c.WorkDir || f.call.Signs != c.Signs || f.call.Unsigned != c.Unsigned || f.call.Changed != c.Changed || !bytes.Equal(f.call.Arguments, c.Arguments):
 		return Verdict{}, &refusal{rule: RuleInvalidRequest, reason: "the call cannot be judged by what was gathered of another"}
 	case f.refused != nil:
 		return Verdict{}, f.refused
 	}
 	if f.tool.unknown {
-		return j.verdict(f, outcome{decision: Escalate, rule: RuleUnannotated, reason: "nobody has annotated the tool, so it is not known what the call would do"})
+		reason := "nobody has annotated the tool, so it is not known what the call would do"
+		if c.Changed {
+			reason = "the tool has changed since it was annotated, so it is not known what the call would do"
+		}
+		return j.verdict(f, outcome{decision: Escalate, rule: RuleUnannotated, reason: reason})
 	}
 	if err := f.tool.schema.CheckCanonical(f.args); err != nil {
 		return Verdict{}, &refusal{rule: RuleInvalidArguments, reason: "in its canonical form the call is none for the tool: " + err.Error()}

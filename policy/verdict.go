@@ -38,6 +38,9 @@ type Call struct {
 	// Unsigned means that the person's git signs commits, and that the host does not sign
 	// those of this tool.
 	Unsigned bool
+	// Changed means that the tool is not what was annotated any more; see Engine.Changed. A
+	// person decides about it, as about a tool that nobody has annotated.
+	Changed bool
 }
 
 // Verdict is the judgment of one call.
@@ -131,4 +134,5 @@ const (
 	RuleIntrospection    = "structural-introspection-allow"
 	RuleSandbox          = "structural-sandbox-allow"
 	RuleDefault          = "default-deny"
+	RuleUndecided        = "default-ask" // of servers whose tools ask
 )

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // Visible reports whether any call of a tool can be allowed or escalated. A tool that is
@@ -21,6 +22,9 @@ func (e *Engine) Visible(server, tool string) bool {
 	}
 	if t == nil || (t.schema != nil && t.schema.Compile() != nil) {
 		return false
+	}
+	if t.asks {
+		return true
 	}
 	judged := false
 	for name, arg := range t.args {
@@ -140,4 +144,42 @@ func continuesName(rest string) bool {
 
 func nameByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c >= 0x80
+}
+
+// Changed says how a tool differs from the one that was annotated: in its description or its
+// input schema. It is empty if the tool is the same, if it was never annotated, or if its
+// annotation does not say what it was.
+func (e *Engine) Changed(server string, d Definition) string {
+	t := e.collector.tool(server, d.Name)
+	if t == nil || t.unknown {
+		return ""
+	}
+	var all []string
+	if t.description != nil && *t.description != d.Description {
+		was, is := fromDifference(*t.description, d.Description)
+		all = append(all, describe("its description said %q, and says %q now", was, is))
+	}
+	if t.schema != nil {
+		if v, err := jsonx.Parse(d.InputSchema, fileLimits); err != nil || !t.schema.Defines(v) {
+			all = append(all, "its input schema is another one")
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
+// fromDifference returns two texts without most of what both begin with.
+func fromDifference(a, b string) (string, string) {
+	const kept, shown = 20, 100
+	same := 0
+	for same < min(len(a), len(b)) && a[same] == b[same] {
+		same++
+	}
+	cut := func(s string) string {
+		s = strings.ToValidUTF8(s[max(same-kept, 0):], "")
+		if same > kept {
+			s = "…" + s
+		}
+		return text.Clip(s, shown)
+	}
+	return cut(a), cut(b)
 }

@@ -43,6 +43,7 @@ type catalog struct {
 	byName  map[string]target
 	pins    map[target]string // first seen definition of every tool
 	hidden  map[target]string // why a tool is not offered
+	changed map[target]string // how a tool differs from the one that was annotated; each call of it asks
 	list    json.RawMessage   // the result of tools/list
 }
 
@@ -76,7 +77,7 @@ func newCatalog(pins map[target]string) *catalog {
 		pins = map[target]string{}
 	}
 	return &catalog{
-		byName: map[string]target{}, pins: pins, hidden: map[target]string{},
+		byName: map[string]target{}, pins: pins, hidden: map[target]string{}, changed: map[target]string{},
 		list: json.RawMessage(`{"tools":[]}`),
 	}
 }
@@ -154,6 +155,12 @@ func (p *Proxy) unfit(c *catalog, key target, t tool) string {
 	engine := p.engine()
 	if !engine.Visible(key.server, key.tool) {
 		return "the policy denies every call of it"
+	}
+	if b := p.backend(key.server); b != nil && b.spec.Own {
+		if how := engine.Changed(key.server, policy.Definition{Name: t.Name, Description: t.Description, InputSchema: t.InputSchema}); how != "" {
+			c.changed[key] = how
+		}
+		return ""
 	}
 	if !bare(t.InputSchema) {
 		if err := engine.SchemaMatches(key.server, key.tool, t.InputSchema); err != nil {

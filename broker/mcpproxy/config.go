@@ -18,6 +18,7 @@ type Judge interface {
 	EvaluateContext(context.Context, policy.Call) policy.Verdict
 	Visible(server, tool string) bool
 	SchemaMatches(server, tool string, live []byte) error
+	Changed(server string, now policy.Definition) string
 	ToContainer(text string) string
 	Hash() string
 }

@@ -97,6 +97,7 @@ func (c *call) judge(ctx context.Context) {
 	c.hash = engine.Hash()
 	judged := policy.Call{Server: c.target.server, Tool: c.target.tool, Arguments: c.params.arguments}
 	judged.Signs, judged.Unsigned = c.findSigner(ctx)
+	judged.Changed = c.proxy.catalog.Load().changed[c.target] != ""
 	if dir := c.proxy.workDir.Load(); dir != nil {
 		judged.WorkDir = *dir
 	}

@@ -23,6 +23,7 @@ type ServerStatus struct {
 	Problem string            `json:"problem,omitempty"` // why it failed
 	Tools   int               `json:"tools"`             // that are offered to the agent
 	Hidden  map[string]string `json:"hidden,omitempty"`  // why other tools are not, by their names
+	Changed map[string]string `json:"changed,omitempty"` // how tools differ from those that were annotated, by their names
 	Own     bool              `json:"own"`               // one of the person's, beside those that the product brings
 }
 
@@ -37,17 +38,24 @@ func (p *Proxy) Servers() []ServerStatus {
 				s.Tools++
 			}
 		}
-		for t, why := range c.hidden {
-			if t.server == s.Name {
-				if s.Hidden == nil {
-					s.Hidden = map[string]string{}
-				}
-				s.Hidden[t.tool] = why
-			}
-		}
+		s.Hidden, s.Changed = ofServer(c.hidden, s.Name), ofServer(c.changed, s.Name)
 		all = append(all, s)
 	}
 	return all
+}
+
+// ofServer returns what is said of one server's tools, by their names; nil if nothing is.
+func ofServer(all map[target]string, server string) map[string]string {
+	var some map[string]string
+	for t, what := range all {
+		if t.server == server {
+			if some == nil {
+				some = map[string]string{}
+			}
+			some[t.tool] = what
+		}
+	}
+	return some
 }
 
 func (b *backend) status() ServerStatus {

@@ -20,7 +20,13 @@ func everyCommand(root *cobra.Command, f func(*cobra.Command)) {
 // invoke runs the program with arguments, as the shell would.
 func invoke(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	t.Setenv("IRONCURTAIN_HOME", t.TempDir())
+	return invokeIn(t, t.TempDir(), args...)
+}
+
+// invokeIn is invoke with a state directory.
+func invokeIn(t *testing.T, home string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	t.Setenv("IRONCURTAIN_HOME", home)
 	var out, err bytes.Buffer
 	code = run(t.Context(), args, strings.NewReader(""), &out, &err)
 	return code, out.String(), err.String()

@@ -50,7 +50,13 @@ func findPaths() (paths, error) {
 }
 
 func (p paths) configFile() string { return filepath.Join(p.home, "config.json") }
-func (p paths) logFile() string    { return filepath.Join(p.home, "ironcurtain-mux.log") }
+
+// annotationsOf is the file with the accepted annotations of one of the person's own servers.
+func (p paths) annotationsOf(server string) string {
+	return filepath.Join(p.home, "annotations", server+".json")
+}
+
+func (p paths) logFile() string { return filepath.Join(p.home, "ironcurtain-mux.log") }
 
 // expand replaces "~" at the beginning of paths by the home directory.
 func (p paths) expand(paths []string) []string {

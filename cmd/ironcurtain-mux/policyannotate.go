@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -19,32 +22,46 @@ import (
 func policyAnnotateCommand() *cobra.Command {
 	var f mcpFlags
 	var name string
+	var accept bool
 	cmd := &cobra.Command{
-		Use:   "annotate",
+		Use:   "annotate [NAME]",
 		Short: "Draft the annotations of a server's tools, for review",
-		Long: `Start one server of an mcp-servers.json in its sandbox, list its tools without
-calling any, and print annotations for them. Roles are guessed from names and
-types; what cannot be guessed gets a role that a rule must cover before a call
-passes, and is named on standard error. Annotations are trusted: review each line.`,
-		Example: "  ironcurtain-mux policy annotate --servers mcp-servers.json --server notes --sandbox ~/project > tool-annotations.json",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.annotate(cmd.Context(), name, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		Long: `Start a server in its sandbox, list its tools without calling any, and print
+annotations for them: what each argument of each tool means. Roles are guessed from
+names and types; what cannot be guessed gets a role that a rule must cover before a
+call passes, and is named on standard error. Annotations are trusted: review each line.
+
+NAME is a server of your own in config.json. With --accept its annotations are kept, and
+hold in every tab from then on: the policy judges calls of these tools, and those of which
+no rule speaks ask. A tool whose description or arguments change later asks each time
+again, and /servers shows the difference. --server names a server of an mcp-servers.json
+for 'proxy mcp' instead.`,
+		Example: `  ironcurtain-mux policy annotate tickets
+  ironcurtain-mux policy annotate tickets --accept
+  ironcurtain-mux policy annotate --servers mcp-servers.json --server notes --sandbox ~/project > tool-annotations.json`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			own := len(args) == 1
+			if own == (f.servers != "" || name != "" || f.sandbox != "") || !own && (f.servers == "" || name == "" || f.sandbox == "" || accept) {
+				return usagef("name a server of config.json, or give --servers, --server and --sandbox")
+			}
+			if !own {
+				return f.annotateListed(cmd, name)
+			}
+			return f.annotateOwn(cmd, args[0], accept)
 		},
 	}
 	fl := cmd.Flags()
+	fl.BoolVar(&accept, "accept", false, "keep the annotations of a server of config.json")
 	fl.StringVar(&f.servers, "servers", "", "`file` that names the MCP servers")
 	fl.StringVar(&name, "server", "", "the server to annotate")
 	fl.StringVar(&f.sandbox, "sandbox", "", "the session's directory on this machine")
 	fl.StringVar(&f.sandboxPolicy, "sandbox-policy", defaultSandboxPolicy(), "without a sandbox: enforce (do not start) or warn")
-	for _, required := range []string{"servers", "server", "sandbox"} {
-		_ = cmd.MarkFlagRequired(required)
-	}
 	return cmd
 }
 
-func (f *mcpFlags) annotate(ctx context.Context, name string, stdout, stderr io.Writer) (err error) {
-	const op = "annotate"
+// annotateListed drafts for a server of the file that --servers names.
+func (f *mcpFlags) annotateListed(cmd *cobra.Command, name string) error {
 	at, err := findPaths()
 	if err != nil {
 		return err
@@ -55,39 +72,91 @@ func (f *mcpFlags) annotate(ctx context.Context, name string, stdout, stderr io.
 	}
 	one, ok := all[name]
 	if !ok {
-		return fail(op, fmt.Errorf("%s names no server %q", f.servers, name), "choose one of its servers with --server")
+		return fail("annotate", fmt.Errorf("%s names no server %q", f.servers, name), "choose one of its servers with --server")
 	}
+	text, err := f.draft(cmd.Context(), at, name, one, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	_, err = cmd.OutOrStdout().Write(text)
+	return fail("annotate", err, "")
+}
+
+// annotateOwn drafts for a server of config.json, and keeps the draft if it is accepted.
+func (f *mcpFlags) annotateOwn(cmd *cobra.Command, name string, accept bool) (err error) {
+	const op = "annotate"
+	at, c, err := loadConfig()
+	if err != nil {
+		return err
+	}
+	agents, err := agentsOf(c)
+	if err != nil {
+		return err
+	}
+	own, err := ownServers(c, at.configFile(), "", agents)
+	if err != nil {
+		return err
+	}
+	one, ok := own[name]
+	if !ok {
+		return fail(op, fmt.Errorf("config.json has no server %q", name), "'mcpServers' in config.json names yours")
+	}
+	if f.sandbox, err = os.MkdirTemp("", "ironcurtain-annotate-"); err != nil {
+		return fail(op, err, "")
+	}
+	defer os.RemoveAll(f.sandbox)
+	text, err := f.draft(cmd.Context(), at, name, one, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	if !accept {
+		_, err = cmd.OutOrStdout().Write(text)
+		return fail(op, err, "")
+	}
+	path := at.annotationsOf(name)
+	if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+		err = wholefile.Write(path, text, 0o600)
+	}
+	if err != nil {
+		return fail(op, err, "")
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s holds in every tab from now on, and after /policy reload in those that are open; mend roles in that file\n", path)
+	return fail(op, err, "")
+}
+
+// draft starts a server and drafts annotations of its tools.
+func (f *mcpFlags) draft(ctx context.Context, at paths, name string, one servers.Config, stderr io.Writer) (text []byte, err error) {
+	const op = "annotate"
 	configs := map[string]servers.Config{name: one}
 	f.maxCall = 1 // nothing is judged
 	engine, err := f.engine(op)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	host, err := f.confine(ctx, at, configs, stderr)
 	if err != nil {
-		return fail("prepare the sandbox", err, "")
+		return nil, fail("prepare the sandbox", err, "")
 	}
 	defer func() { err = errors.Join(err, fail("remove the sandbox", host.Close(), "")) }()
 	p, err := mcpproxy.New(mcpproxy.Config{
 		Session: "annotate", Engine: engine, Servers: f.specs(configs), Sandbox: host, Audit: audit.Discard{}, Secrets: secretsOf(configs),
 	})
 	if err != nil {
-		return fail(op, err, "")
+		return nil, fail(op, err, "")
 	}
 	if err := p.Start(ctx); err != nil {
-		return fail(op, err, "")
+		return nil, fail(op, err, "")
 	}
 	tools := p.Definitions(name)
 	if err := p.Close(ctx); err != nil {
-		return fail(op, err, "")
+		return nil, fail(op, err, "")
 	}
 	text, doubts, err := policy.Draft(name, tools, time.Now())
 	if err != nil {
-		return fail(op, err, "write the annotations of this server by hand")
+		return nil, fail(op, err, "write the annotations of this server by hand")
 	}
 	for _, d := range doubts {
 		fmt.Fprintln(stderr, "ironcurtain-mux: decide what it means: "+d)
 	}
-	_, err = stdout.Write(text)
-	return fail(op, err, "")
+	return text, nil
 }

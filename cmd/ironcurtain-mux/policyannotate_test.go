@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,6 +40,32 @@ func TestPolicyAnnotate(t *testing.T) {
 	}
 	if _, err := policy.ParseAnnotations("draft", []byte(stdout)); err != nil {
 		t.Error(err)
+	}
+	// A server of config.json: shown first, and kept when it is accepted.
+	home := t.TempDir()
+	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"mcpServers":`+string(file)+`}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kept := filepath.Join(home, "annotations", "everything.json")
+	code, stdout, stderr = invokeIn(t, home, "policy", "annotate", "everything")
+	if _, err := os.Stat(kept); code != exitOK || !strings.Contains(stdout, `"toolName": "get-sum"`) || err == nil {
+		t.Errorf("exit %d: %s, kept: %v", code, stderr, err)
+	}
+	if code, stdout, stderr = invokeIn(t, home, "policy", "annotate", "everything", "--accept"); code != exitOK || !strings.Contains(stdout, kept) {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	w := wiring{paths: paths{home: home}, servers: map[string]servers.Config{"everything": {}, "other": {}}}
+	if l, err := w.loadOwn(); err != nil || !slices.Contains(l.annotations.Servers(), "everything") {
+		t.Errorf("the accepted annotations: %v", err)
+	}
+	if err := os.WriteFile(kept, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.loadOwn(); err == nil || !strings.Contains(err.Error(), kept) {
+		t.Errorf("broken annotations: %v", err)
+	}
+	if code, _, _ := invokeIn(t, home, "policy", "annotate", "everything", "--server", "x"); code != exitUsage {
+		t.Errorf("both forms at once: exit %d", code)
 	}
 	if code, stdout, stderr := invoke(t, append(args, "other")...); code != exitFailure || stdout != "" || !strings.Contains(stderr, "--server") {
 		t.Errorf("an unknown server: exit %d, %q, %q", code, stdout, stderr)

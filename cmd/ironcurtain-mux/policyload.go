@@ -1,9 +1,14 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -17,13 +22,36 @@ type loadedPolicy struct {
 
 // loadPolicy returns how the policy is read again; nil for the built-in one.
 func (w wiring) loadPolicy() func() (policy.Files, error) {
-	if w.config.Policy == "" {
+	if w.config.Policy == "" && len(w.servers) == 0 {
 		return nil
 	}
 	return func() (policy.Files, error) {
-		l, err := loadPolicyDir(w.config.Policy)
+		l, err := w.loadOwn()
 		return policy.Files{Policy: l.compiled, Annotations: l.annotations, Lists: l.lists}, err
 	}
+}
+
+// loadOwn loads the policy of the configuration, with the annotations of the person's own
+// servers that were accepted.
+func (w wiring) loadOwn() (loadedPolicy, error) {
+	l, err := loadPolicyDir(w.config.Policy)
+	if err != nil {
+		return l, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.servers)) {
+		path := w.paths.annotationsOf(name)
+		more, err := policy.LoadAnnotations(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			l.annotations, err = l.annotations.With(more)
+		}
+		if err != nil {
+			return l, fault.Wrap("load "+path, err, "mend that file, or remove it")
+		}
+	}
+	return l, nil
 }
 
 // policyFiles returns the files of a policy, which is a file or a directory.

@@ -66,7 +66,7 @@ func wireReal(ctx context.Context, flags *muxFlags) (wiring, error) {
 // broker makes the broker from the configuration.
 func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 	const op = "open multiplexer"
-	loaded, err := loadPolicyDir(w.config.Policy)
+	loaded, err := w.loadOwn()
 	if err != nil {
 		return nil, fail("load policy", err, "")
 	}

@@ -52,6 +52,9 @@ func ServerLines(servers []broker.ServerStatus) []view.Line {
 			state = "failed: " + text.Drawable(s.Problem)
 		}
 		lines = append(lines, view.Line{Key: text.Drawable(s.Name), Text: fmt.Sprintf("%s; %s", view.Counted(s.Tools, "tool"), state)})
+		for _, tool := range slices.Sorted(maps.Keys(s.Changed)) {
+			lines = append(lines, view.Line{Text: fmt.Sprintf("  each call of %s asks, because it has changed since it was annotated: %s", text.Drawable(tool), text.Drawable(s.Changed[tool]))})
+		}
 		for _, tool := range slices.Sorted(maps.Keys(s.Hidden)) {
 			lines = append(lines, view.Line{Text: fmt.Sprintf("  %s is not offered: %s", text.Drawable(tool), text.Drawable(s.Hidden[tool]))})
 		}
