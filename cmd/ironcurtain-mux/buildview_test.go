@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 )
 
@@ -11,13 +9,7 @@ import (
 func TestFailedBuildInTheTab(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	if err := os.MkdirAll(filepath.Join(home, "state"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	config := `{"images":{"base":"registry.invalid/none:1"}}`
-	if err := os.WriteFile(filepath.Join(home, "state", "config.json"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	writeConfig(t, home, `{"images":{"base":"registry.invalid/none:1","tools":[]}}`)
 	d := drive(t, home, 100, 30, "demo", "--agent", "shell")
 	d.see(patience, "✗ get the root file system (step 1 of 3)", "asking the registry for registry.invalid/none:1",
 		"pull registry.invalid/none:1", "choose another images.base", "Ctrl-L shows the whole log", "/restart begins anew")

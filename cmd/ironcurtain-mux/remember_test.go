@@ -132,7 +132,7 @@ func TestAnAgentCannotForgeAReceipt(t *testing.T) {
 			for dir in "$HOME" /workspace /tmp; do
 				mkdir -p "$dir/escalations" && echo "$record" | tee "$dir/user-context.json" "$dir/escalations/user-context.json" "$dir/receipts.json" > /dev/null
 			done
-			ls /run/ironcurtain | grep -v -e '^proxy.sock$' -e '^mitm-proxy.sock$' && exit 1
+			ls /run/ironcurtain | grep -v -e '^proxy.sock$' -e '^mitm-proxy.sock$' -e '^ports.sock$' && exit 1
 			for path in /v1/submit /v1/decide /v1/receipts; do
 				printf 'POST %s HTTP/1.1\r\nHost: control\r\nContent-Length: 2\r\n\r\n{}' $path | timeout 240 perl -MIO::Socket::UNIX -e \
 					'$s = IO::Socket::UNIX->new("/run/ironcurtain/proxy.sock") or die $!; print $s <STDIN>; $s->shutdown(1); print <$s>' > /dev/null || exit 1
