@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -330,3 +331,30 @@ func TestBackPressure(t *testing.T) {
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+// Connections beyond the limit wait until another one ends.
+func TestConnectionsAreBounded(t *testing.T) {
+	o := connected(t)
+	o.slots = make(chan struct{}, 1)
+	var served atomic.Int32
+	at := o.forwardTo(t, echo(t, func(c *net.TCPConn) {
+		served.Add(1)
+		_, _ = io.Copy(c, c)
+	}))
+	var all []*net.TCPConn
+	for range 2 {
+		conn := dial(t, at)
+		_, _ = io.WriteString(conn, "x\n")
+		all = append(all, conn)
+	}
+	if line, err := bufio.NewReader(all[0]).ReadString('\n'); err != nil || line != "x\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	if n := served.Load(); n != 1 {
+		t.Errorf("%d connections are carried", n)
+	}
+	_ = all[0].Close()
+	if line, err := bufio.NewReader(all[1]).ReadString('\n'); err != nil || line != "x\n" {
+		t.Errorf("%q, %v", line, err)
+	}
+}

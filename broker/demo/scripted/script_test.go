@@ -194,3 +194,16 @@ func TestSideAnswers(t *testing.T) {
 		})
 	}
 }
+
+// A picture that the person shows is described, so that tests see that it has arrived.
+func TestPictureIsDescribed(t *testing.T) {
+	r, err := decodeAnthropic([]byte(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[
+		{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAEC"}},{"type":"text","text":"what is it"}]}]}`), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "I was shown a picture: image/png, 3 bytes, SHA-256 ae4b3280e56e2faf83f414a6e3dabe9d5fbe18976544c05fed121accb85b53fc."
+	if got := reply(r.conversation()); got.text != want {
+		t.Errorf("%q", got.text)
+	}
+}
