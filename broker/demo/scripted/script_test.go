@@ -197,7 +197,7 @@ func TestSideAnswers(t *testing.T) {
 
 // A picture that the person shows is described, so that tests see that it has arrived.
 func TestPictureIsDescribed(t *testing.T) {
-	r, err := decodeAnthropic([]byte(`{"model":"m","max_tokens":9,"messages":[{"role":"user","content":[
+	r, err := decodeAnthropic([]byte(`{"model":"m","max_tokens":9000,"messages":[{"role":"user","content":[
 		{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAEC"}},{"type":"text","text":"what is it"}]}]}`), false)
 	if err != nil {
 		t.Fatal(err)
