@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Open opens the regular file at a path below the directory base for reading. It follows no
-// link below base, does not wait for a pipe, and does not open a device.
+// Open opens the regular file at a path below the directory base for reading. Neither base nor
+// anything below it may be a link. Open does not wait for a pipe, and opens no device.
 func Open(base, name string) (*os.File, error) {
-	at, err := unix.Open(base, passing|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	at, err := unix.Open(base, passing|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", Short(base), err)
 	}

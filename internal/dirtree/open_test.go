@@ -41,6 +41,9 @@ func TestOpen(t *testing.T) {
 	if _, err := Open(base, "none/x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
+	if _, err := Open(at("link"), "b/c"); err == nil {
+		t.Error("a link was taken for the base")
+	}
 	for _, name := range []string{"../outside", "a/../../outside", "", ".", "a//b/c"} {
 		if f, err := Open(base, name); err == nil {
 			t.Errorf("%q: opened %s", name, f.Name())
