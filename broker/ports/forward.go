@@ -188,5 +188,5 @@ func (f *Forwarder) carry(ctx context.Context, o *forward, client *net.TCPConn) 
 		return
 	}
 	defer inside.Close()
-	bridge.Join(ctx, client, inside)
+	bridge.JoinPort(ctx, client, inside)
 }
