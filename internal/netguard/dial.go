@@ -1,5 +1,5 @@
 // Package netguard decides which addresses the host connects to for an agent, and
-// connects to them.
+// connects to them. Service and Client do so for web services that the person names.
 //
 // A name is looked up once. When one of its addresses is refused, all are, because a name
 // that is partly private is not trusted at all. The connection is made to an address that
