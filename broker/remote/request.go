@@ -1,0 +1,203 @@
+package remote
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc/strict"
+)
+
+// request sends a request and passes on what the server sends for it. Every request is
+// answered, by the server or with the reason why there is no answer.
+func (c *Conn) request(id []byte, method string, line []byte) {
+	r, err := c.send(c.life, http.MethodPost, line)
+	if err != nil {
+		c.fail(err) // the server is gone, or there is no login
+		return
+	}
+	defer r.Body.Close()
+	if method == "initialize" {
+		c.begin(r)
+	}
+	if err := c.answer(r, id, method); err != nil && !c.over(r, err) {
+		c.answerError(id, err)
+	}
+}
+
+// over ends the connection when the server does not know the session any more or rejects
+// the login. Then the server is connected to again.
+func (c *Conn) over(r *http.Response, err error) bool {
+	c.mu.Lock()
+	lost := c.session != "" && (r.StatusCode == http.StatusNotFound || r.StatusCode == http.StatusBadRequest)
+	c.gone = c.gone || lost
+	c.mu.Unlock()
+	var refused *RefusedError
+	switch {
+	case lost:
+		c.fail(fmt.Errorf("%s has ended the session", c.host))
+	case errors.As(err, &refused):
+		c.fail(err)
+	default:
+		return false
+	}
+	return true
+}
+
+// begin notes the session that the server gives.
+func (c *Conn) begin(r *http.Response) {
+	if id := r.Header.Get("Mcp-Session-Id"); plain.MatchString(id) {
+		c.mu.Lock()
+		c.session = id
+		c.mu.Unlock()
+	}
+}
+
+// answer passes on the messages of a response, until the answer to the request.
+func (c *Conn) answer(r *http.Response, id []byte, method string) error {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) //nolint:errcheck // then it is none of these
+	given := func(m jsonrpc.Message) bool {
+		if m.Method != "" || string(m.ID) != string(id) {
+			return false
+		}
+		if method == "initialize" {
+			c.agree(m.Result)
+		}
+		return true
+	}
+	grow, end := c.budget()
+	defer end()
+	switch {
+	case r.StatusCode == http.StatusOK && kind == "text/event-stream":
+		return c.stream(r.Body, grow, given)
+	case kind == "application/json" && r.StatusCode != http.StatusUnauthorized:
+		text, err := whole(r.Body, grow)
+		if err != nil {
+			return fmt.Errorf("the answer of %s: %w", c.host, err)
+		}
+		if m, err := strict.Open(text); err == nil && given(m) {
+			return c.pass(text)
+		}
+		if r.StatusCode == http.StatusOK {
+			return fmt.Errorf("the answer of %s is none to the request", c.host)
+		}
+	case r.StatusCode == http.StatusOK:
+		return fmt.Errorf("the answer of %s is %.80q, neither JSON nor a stream of events", c.host, kind)
+	}
+	return c.refused(r)
+}
+
+// stream passes on the messages of a stream until one is the last.
+func (c *Conn) stream(body io.Reader, grow func(int) error, last func(jsonrpc.Message) bool) error {
+	e := events{r: bufio.NewReaderSize(body, 4<<10), grow: grow}
+	for {
+		data, err := e.next()
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			return fmt.Errorf("%s ended its stream before the answer", c.host)
+		}
+		if err != nil {
+			return fmt.Errorf("the stream of %s: %w", c.host, err)
+		}
+		m, err := strict.Open(data)
+		if err != nil {
+			return fmt.Errorf("the stream of %s: %w", c.host, err)
+		}
+		done := last(m)
+		if err := c.pass(data); err != nil || done {
+			return err
+		}
+		if err := grow(0); err != nil {
+			return err
+		}
+	}
+}
+
+// budget returns the function that bounds the memory of the messages of one response, and
+// one to be called at its end. Of all responses, only one message at a time may be long.
+func (c *Conn) budget() (grow func(bytes int) error, end func()) {
+	turn := false
+	end = func() {
+		if turn {
+			<-c.large
+			turn = false
+		}
+	}
+	return func(bytes int) error {
+		switch {
+		case bytes > c.options.Limit:
+			return errTooLong
+		case bytes <= small:
+			if bytes == 0 {
+				end()
+			}
+			return nil
+		case turn:
+			return nil
+		}
+		select {
+		case c.large <- struct{}{}:
+			turn = true
+			return nil
+		case <-c.life.Done():
+			return c.life.Err()
+		}
+	}, end
+}
+
+// agree notes the version of the protocol in the server's answer to "initialize".
+func (c *Conn) agree(result json.RawMessage) {
+	var chosen struct {
+		Version string `json:"protocolVersion"`
+	}
+	if json.Unmarshal(result, &chosen) == nil && plain.MatchString(chosen.Version) {
+		c.mu.Lock()
+		c.version = chosen.Version
+		c.mu.Unlock()
+	}
+}
+
+// Pauses between streams of notifications.
+const (
+	minPause = time.Second
+	maxPause = time.Minute
+)
+
+// listen passes on what the server sends by itself, if it offers that, until the
+// connection ends.
+func (c *Conn) listen() {
+	pause := minPause
+	for {
+		began := time.Now()
+		r, err := c.send(c.life, http.MethodGet, nil)
+		if err != nil {
+			c.fail(err)
+			return
+		}
+		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) //nolint:errcheck // then it is another
+		offered := r.StatusCode == http.StatusOK && kind == "text/event-stream"
+		if offered {
+			grow, end := c.budget()
+			_ = c.stream(r.Body, grow, func(jsonrpc.Message) bool { return false })
+			end()
+		}
+		_ = r.Body.Close()
+		if !offered && r.StatusCode/100 != 5 {
+			return
+		}
+		if time.Since(began) > maxPause {
+			pause = minPause
+		}
+		select {
+		case <-time.After(pause):
+		case <-c.life.Done():
+			return
+		}
+		pause = min(2*pause, maxPause)
+	}
+}
