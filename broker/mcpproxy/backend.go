@@ -115,7 +115,7 @@ func (b *backend) known() *Known {
 	return b.proxy.config.Known
 }
 
-// connect starts the process, does the MCP handshake and lists the tools.
+// connect starts the server, does the MCP handshake and lists the tools.
 func (b *backend) connect(ctx context.Context) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.proxy.limits.Start)
 	defer cancel()
@@ -123,14 +123,14 @@ func (b *backend) connect(ctx context.Context) (*link, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start server %s: %w", b.spec.Name, err)
 	}
-	p, err := b.proxy.config.Sandbox.Start(ctx, spec)
+	p, err := b.startPeer(ctx, spec)
 	if err != nil {
 		return nil, err
 	}
 	l := newLink(p, b.proxy.limits, b.proxy.room, b.open)
 	tools, err := b.greet(ctx, l)
 	if err == nil {
-		err = b.record(ctx, p, "server started")
+		err = b.record(ctx, p, b.began())
 	}
 	if err != nil {
 		_ = l.Close()
@@ -232,10 +232,12 @@ func (b *backend) list(ctx context.Context, l *link) ([]tool, error) {
 }
 
 // record writes a record of the server's start.
-func (b *backend) record(ctx context.Context, p *sandbox.Process, what string) error {
+func (b *backend) record(ctx context.Context, p peer, what string) error {
 	probes := map[string]any{}
-	for _, probe := range p.Probes() {
-		probes[probe.Name] = map[bool]string{true: "blocked", false: "got through"}[probe.Blocked]
+	if process, ok := p.(*sandbox.Process); ok {
+		for _, probe := range process.Probes() {
+			probes[probe.Name] = map[bool]string{true: "blocked", false: "got through"}[probe.Blocked]
+		}
 	}
 	return b.proxy.config.Audit.Append(ctx, audit.Record{
 		Plane: audit.PlaneHost, Decision: audit.Noted, Session: b.proxy.config.Session, Server: b.spec.Name,
@@ -262,7 +264,7 @@ func (b *backend) close() {
 }
 
 // lastWords returns the end of the server's standard error, to be appended to a message.
-func (b *backend) lastWords(p *sandbox.Process) string {
+func (b *backend) lastWords(p peer) string {
 	if words := p.LastWords(); words != "" {
 		return fmt.Sprintf(": %.300s", b.proxy.redact.Load().Text(words))
 	}

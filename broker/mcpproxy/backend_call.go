@@ -32,7 +32,7 @@ func (b *backend) running() (*link, error) {
 // sandboxed reports whether the running server is in a sandbox.
 func (b *backend) sandboxed() bool {
 	l, err := b.running()
-	return err == nil && l.process.Sandboxed()
+	return err == nil && l.peer.Sandboxed()
 }
 
 // call forwards one call and waits for its result. While the server works on the call, its
@@ -82,7 +82,7 @@ func (b *backend) call(ctx context.Context, j job) (reply, error) {
 // it. The server is then started again.
 func (b *backend) unblock() {
 	if l := b.down(); l != nil {
-		l.process.Stop()
+		l.peer.Stop()
 	}
 }
 

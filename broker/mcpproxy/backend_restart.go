@@ -31,12 +31,12 @@ func (b *backend) relist(l *link) {
 		select {
 		case <-b.stale:
 			b.changed(l)
-		case <-l.process.Done():
+		case <-l.peer.Done():
 			return
 		}
 		select {
 		case <-time.After(relistPause):
-		case <-l.process.Done():
+		case <-l.peer.Done():
 			return
 		}
 	}
@@ -77,7 +77,7 @@ func (b *backend) keep(l *link) {
 		if !ended {
 			return
 		}
-		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: l.process.Err().Error()})
+		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: l.peer.Err().Error()})
 		if time.Since(began) > steady {
 			pause = b.proxy.limits.Backoff
 		}
@@ -104,7 +104,8 @@ func (b *backend) down() *link {
 	return l
 }
 
-// restart tries to start the server until it runs; nil when the backend ends.
+// restart tries to start the server until it runs. It returns nil when the backend ends, or
+// when a server that is reached over HTTP is left to the next call.
 func (b *backend) restart(pause *time.Duration) *link {
 	for {
 		timer := time.NewTimer(*pause)
@@ -118,6 +119,10 @@ func (b *backend) restart(pause *time.Duration) *link {
 		l, err := b.connect(b.ctx)
 		if err == nil {
 			return l
+		}
+		if b.spec.Remote != nil {
+			b.rest(err)
+			return nil
 		}
 		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: err.Error()})
 	}

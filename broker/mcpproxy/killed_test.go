@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 )
 
 const gitTools = `[{"name":"git_clear_working_dir","inputSchema":{"type":"object"}}]`
@@ -30,7 +31,7 @@ func TestAServerThatIsKilled(t *testing.T) {
 		}
 		a.send(callLine("1", "filesystem__read_text_file", fmt.Sprintf(`{"path":"/workspace/%d/hang"}`, round)))
 		eventually(t, func() bool { return len(r.forwarded()) == 2*round+1 }, "the call at the server")
-		if err := syscall.Kill(running.process.Pid(), syscall.SIGKILL); err != nil {
+		if err := syscall.Kill(running.peer.(*sandbox.Process).Pid(), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 		if m := b.call("1", "git__git_clear_working_dir", `{"confirm":"Y"}`); m.isError() {

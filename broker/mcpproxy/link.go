@@ -11,7 +11,6 @@ import (
 	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 )
 
@@ -22,13 +21,13 @@ var errServerGone = errors.New("the server ended")
 // mcp-go's client. It carries tool calls by itself, so that the bytes of parameters and
 // results do not change.
 type link struct {
-	process *sandbox.Process
-	out     *jsonrpc.Writer
-	limit   int
-	room    *room
-	life    context.Context // ends when the link is closed
-	cancel  context.CancelFunc
-	roots   roots
+	peer   peer
+	out    *jsonrpc.Writer
+	limit  int
+	room   *room
+	life   context.Context // ends when the link is closed
+	cancel context.CancelFunc
+	roots  roots
 
 	mu       sync.Mutex
 	ended    error
@@ -44,10 +43,10 @@ type link struct {
 
 var _ transport.Interface = (*link)(nil)
 
-// newLink makes the link to a process and begins to read its output.
-func newLink(p *sandbox.Process, limits Limits, room *room, open []string) *link {
+// newLink makes the link to a running server and begins to read its output.
+func newLink(p peer, limits Limits, room *room, open []string) *link {
 	l := &link{
-		process: p, limit: limits.Line, room: room, roots: roots{base: open, limit: limits.Roots},
+		peer: p, limit: limits.Line, room: room, roots: roots{base: open, limit: limits.Roots},
 		waiting: map[string]*waiter{}, progress: map[string]func(json.RawMessage){}, webs: map[string]*webCall{},
 		requests: make(chan serverRequest, 16),
 	}
@@ -71,7 +70,7 @@ func writeDeadline(w io.Writer) func(time.Time) error {
 // Start is part of the transport interface; a link has started when it exists.
 func (l *link) Start(context.Context) error { return nil }
 
-// GetSessionId is part of the transport interface; stdio has no sessions.
+// GetSessionId is part of the transport interface; a session is the business of the peer.
 func (l *link) GetSessionId() string { return "" } //nolint:revive // the interface spells it so
 
 // SetNotificationHandler sets the function that is called with a server's notifications.
@@ -107,10 +106,10 @@ func (l *link) SendNotification(_ context.Context, n mcp.JSONRPCNotification) er
 	return l.out.Send(msg)
 }
 
-// Close ends the process and waits for the readers.
+// Close ends the server and waits for the readers.
 func (l *link) Close() error {
 	l.cancel()
-	l.process.Stop()
+	l.peer.Stop()
 	l.readers.Wait()
 	return nil
 }

@@ -27,7 +27,7 @@ const maxRubbish = 10_000
 // read takes the server's messages until it ends.
 func (l *link) read() {
 	defer close(l.requests)
-	frames := jsonrpc.NewReader(l.process.Stdout(), l.limit)
+	frames := jsonrpc.NewReader(l.peer.Stdout(), l.limit)
 	frames.StopAtTooLong()
 	rubbish := 0
 	for {
@@ -35,7 +35,7 @@ func (l *link) read() {
 		if errors.Is(err, jsonrpc.ErrTooLong) {
 			// Nobody knows which call it answered, so no caller can get an error.
 			err = errors.New("the server sent a message that is too long")
-			go l.process.Stop()
+			go l.peer.Stop()
 		}
 		if err != nil {
 			l.end(err)
@@ -52,7 +52,7 @@ func (l *link) read() {
 		}
 		if rubbish > maxRubbish {
 			l.end(fmt.Errorf("the server prints what is no message: %.80q", line))
-			go l.process.Stop()
+			go l.peer.Stop()
 			return
 		}
 	}

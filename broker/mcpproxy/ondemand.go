@@ -103,7 +103,7 @@ func (b *backend) watch(l *link) bool {
 		select {
 		case <-b.ctx.Done():
 			return false
-		case <-l.process.Done():
+		case <-l.peer.Done():
 			return true
 		case <-due:
 			left := b.stopIfIdle()

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
@@ -171,7 +172,9 @@ func (r *harness) letThrough(rule string) {
 	if e.Rule != rule {
 		r.t.Errorf("rule %s", e.Rule)
 	}
-	r.approve(e.Number)
+	if _, won, err := r.queue.Answer(e.ID, e.Digest, approval.Answer{Approve: true, By: "tui", Effect: e.Fingerprint()}); !won || err != nil {
+		r.t.Fatal(won, err)
+	}
 }
 
 // A tool of the person's own server that is not what was annotated is offered, and each call

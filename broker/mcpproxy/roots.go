@@ -117,7 +117,7 @@ func (l *link) narrow(dirs []string, confirm bool) {
 		return !slices.ContainsFunc(dirs, func(d string) bool { return slices.Contains(open, d) })
 	})
 	if err != nil {
-		l.process.Stop()
+		l.peer.Stop()
 	}
 }
 
@@ -132,7 +132,7 @@ func (l *link) reroot(ctx context.Context, extra []string, confirm bool, done fu
 	}
 	select {
 	case <-told:
-	case <-l.process.Done():
+	case <-l.peer.Done():
 		return errServerGone
 	case <-ctx.Done():
 		return context.Cause(ctx)

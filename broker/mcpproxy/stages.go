@@ -216,7 +216,7 @@ func (s *stages) launch(p *staging) *staged {
 		if at.err == nil {
 			select {
 			case <-ctx.Done():
-			case <-at.link.process.Done():
+			case <-at.link.peer.Done():
 			}
 		}
 		cancel()
@@ -298,7 +298,7 @@ func (at *staged) dead() bool {
 		return true
 	}
 	select {
-	case <-at.link.process.Done():
+	case <-at.link.peer.Done():
 		return true
 	default:
 		return false

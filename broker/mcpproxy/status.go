@@ -93,7 +93,7 @@ func (p *Proxy) Restart(server string) error {
 		b.startAhead()
 		return nil
 	}
-	l.process.Stop() // the goroutine that keeps it running starts it again
+	l.peer.Stop() // the goroutine that keeps it running starts it again
 	return nil
 }
 

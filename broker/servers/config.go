@@ -22,11 +22,13 @@ type Config struct {
 	Command     string            `json:"command"`
 	Args        []string          `json:"args"`
 	Env         map[string]string `json:"env"`
-	Type        string            `json:"type"` // "stdio", or nothing; other programs write it
+	Type        string            `json:"type"`    // "stdio", "http" or "streamable-http", or nothing; other programs write it
+	URL         string            `json:"url"`     // of a server that is reached over HTTP, in place of a command
+	Headers     map[string]string `json:"headers"` // of the requests to it; "${NAME}" is a credential
 	Description string            `json:"description"`
 	Sandbox     Sandbox           `json:"sandbox"`
-	// Credentials are variables of the server's environment whose values are found when it
-	// starts and never written down.
+	// Credentials are variables of the server's environment, or parts of its headers, whose
+	// values are found when it starts and never written down.
 	Credentials map[string]Credential `json:"credentials"`
 	Agents      []string              `json:"agents"`   // whose sessions have the server; none: all
 	Enabled     *bool                 `json:"enabled"`  // nil: it is
@@ -199,15 +201,25 @@ func check(name string, c Config) error {
 		return errors.New("this name is reserved")
 	case !names.MatchString(name) || strings.Contains(name, "__"):
 		return errors.New("a server's name has at most 32 letters, digits, '-' and single '_'")
-	case c.Type != "" && c.Type != "stdio":
-		return fmt.Errorf("type %q: only servers that speak over standard input and output can be used", c.Type)
-	case c.Command == "":
-		return errors.New("command is missing")
+	case c.Type == "sse":
+		return errors.New(`type "sse": the older SSE transport cannot be used; many servers speak "http" (Streamable HTTP) at another address`)
+	case !slices.Contains([]string{"", "stdio", "http", "streamable-http"}, c.Type):
+		return fmt.Errorf(`type %q: there are "stdio" and "http"`, c.Type)
+	case !c.overHTTP() && c.Command == "":
+		return errors.New("it has neither a command nor a url")
 	}
 	for key, found := range c.Credentials {
 		if err := found.check(key); err != nil {
 			return err
 		}
+	}
+	if c.overHTTP() {
+		return c.checkRemote()
+	}
+	if len(c.Headers) > 0 {
+		return errors.New("headers are for servers with a url")
+	}
+	for key := range c.Credentials {
 		if _, twice := c.Env[key]; twice {
 			return fmt.Errorf("%q is in env and in credentials", key)
 		}

@@ -115,6 +115,49 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// A server over HTTP is written as other programs write it, and no secret stands there.
+func TestParseRemote(t *testing.T) {
+	got, err := Parse("f", []byte(`{"a":{"type":"http","url":"https://example.com/mcp","credentials":{"K":{"env":"X"}},
+		"headers":{"authorization":"Bearer ${K}","X-Team":"blue"}},"b":{"url":"http://localhost:3000/mcp"},"c":{"type":"streamable-http","url":"https://x.example"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := got["a"].Remote().Header(map[string]string{"K": "secret"})
+	if h.Get("Authorization") != "Bearer secret" || h.Get("X-Team") != "blue" || len(h) != 2 || got["b"].Remote().Address != "http://localhost:3000/mcp" {
+		t.Errorf("%v", h)
+	}
+	const good = `"url":"https://example.com/mcp"`
+	for text, want := range map[string]string{
+		`"type":"sse",` + good:                                                       "older SSE transport",
+		`"type":"ws",` + good:                                                        `there are "stdio" and "http"`,
+		`"type":"http"`:                                                              "url is missing",
+		`"type":"stdio",` + good + `,"command":"x"`:                                  `has the type "http"`,
+		good + `,"command":"x"`:                                                      "are for servers that are programs",
+		good + `,"args":[]`:                                                          "are for servers that are programs",
+		good + `,"env":{}`:                                                           "are for servers that are programs",
+		good + `,"sandbox":false`:                                                    "are for servers that are programs",
+		`"command":"x","headers":{"X-Team":"blue"}`:                                  "are for servers with a url",
+		`"url":"http://example.com/mcp"`:                                             "only https",
+		`"url":"https://169.254.169.254/"`:                                           "metadata",
+		`"url":"https://me:secret@example.com/"`:                                     "contains a login",
+		good + `,"headers":{"Authorization":"Bearer abc"}`:                           "is a secret and is never written here",
+		good + `,"headers":{"x-api-key":"abc"}`:                                      "is a secret and is never written here",
+		good + `,"headers":{"Authorization":"Bearer ${K}"}`:                          "not in credentials",
+		good + `,"headers":{"X-A":"${K"},"credentials":{"K":{"env":"X"}}`:            "begins no name",
+		good + `,"credentials":{"K":{"env":"X"}}`:                                    "no header names ${K}",
+		good + `,"headers":{"Host":"other.example.com"}`:                             "set by the program itself",
+		good + `,"headers":{"mcp-session-id":"x"}`:                                   "set by the program itself",
+		good + `,"headers":{"X-A":"a\r\nHost: b"}`:                                   "cannot be sent",
+		good + `,"headers":{"X A":"a"}`:                                              "cannot be sent",
+		good + `,"headers":{"X-A":"a","x-a":"b"}`:                                    "differ only in case",
+		good + `,"headers":{"K":"${K}"},"credentials":{"K":{"env":"X","file":"/x"}}`: "never written here",
+	} {
+		if _, err := Parse("f", []byte(`{"a":{`+text+`}}`)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "abc") {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"a":{"command":"x","sandbox":{"network":{"allowedDomains":["example.com"]}}}}`))
 	f.Add([]byte(`{"mcpServers":{"mcpServers":{}}}`))
@@ -124,7 +167,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for name, c := range all {
-			if c.Command == "" || name == reserved {
+			if (c.Command == "") == (c.URL == "") || name == reserved {
 				t.Fatalf("%q: %+v", name, c)
 			}
 		}

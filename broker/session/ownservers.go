@@ -7,6 +7,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -37,13 +38,24 @@ func (s *Session) ownSpecs() []sandbox.Spec {
 	var specs []sandbox.Spec
 	for _, name := range s.ownServers() {
 		c := s.deps.Config.Servers[name]
+		if r := c.Remote(); r != nil {
+			specs = append(specs, sandbox.Spec{
+				Name: name, Remote: r, Credentials: s.credentialsOf(c), Sandbox: servers.Sandbox{Off: true}, Own: true,
+			})
+			continue
+		}
 		specs = append(specs, sandbox.Spec{
 			Name: name, Argv: append([]string{c.Command}, c.Args...), Env: c.Env, Sandbox: c.Sandbox,
-			Credentials: func(ctx context.Context) (map[string]string, error) { return c.Find(ctx, s.deps.Config.UserHome) },
+			Credentials: s.credentialsOf(c),
 			Roots:       []string{s.fixed.Workspace}, Own: true,
 		})
 	}
 	return specs
+}
+
+// credentialsOf returns the function that finds the credentials of a server.
+func (s *Session) credentialsOf(c servers.Config) func(context.Context) (map[string]string, error) {
+	return func(ctx context.Context) (map[string]string, error) { return c.Find(ctx, s.deps.Config.UserHome) }
 }
 
 // Servers returns the state of the session's tool servers; none while they are not started.

@@ -25,7 +25,7 @@ func (f *mcpFlags) confine(ctx context.Context, at paths, configs map[string]ser
 	o := sandbox.Options{Dir: dir, Policy: sandbox.Policy(f.sandboxPolicy), UserHome: at.userHome, StateHome: at.home, Warn: say}
 	confined := false
 	for _, c := range configs {
-		confined = confined || !c.Sandbox.Off
+		confined = confined || !c.Sandbox.Off && c.Remote() == nil
 	}
 	if !confined {
 		o.Policy, o.Warn = sandbox.Warn, nil
@@ -45,11 +45,18 @@ func (f *mcpFlags) confine(ctx context.Context, at paths, configs map[string]ser
 }
 
 // specs turns the file's entries into servers to start, in the order of their
-// names.
-func (f *mcpFlags) specs(configs map[string]servers.Config) []sandbox.Spec {
+// names. home is the person's home directory.
+func (f *mcpFlags) specs(home string, configs map[string]servers.Config) []sandbox.Spec {
 	specs := make([]sandbox.Spec, 0, len(configs))
 	for _, name := range slices.Sorted(maps.Keys(configs)) {
 		c := configs[name]
+		if r := c.Remote(); r != nil {
+			specs = append(specs, sandbox.Spec{
+				Name: name, Remote: r, Sandbox: servers.Sandbox{Off: true},
+				Credentials: func(ctx context.Context) (map[string]string, error) { return c.Find(ctx, home) },
+			})
+			continue
+		}
 		argv := []string{fromHere(c.Command)}
 		for _, a := range c.Args {
 			argv = append(argv, fromHere(a))

@@ -1,0 +1,51 @@
+package mcpproxy
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/remote"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+)
+
+// peer is a running server: a *sandbox.Process, or a *remote.Conn to one that is reached
+// over HTTP.
+type peer interface {
+	Stdin() io.WriteCloser // takes messages, one a line
+	Stdout() *bufio.Reader // gives messages, one a line
+	Sandboxed() bool
+	Done() <-chan struct{} // closed when it has ended
+	Err() error            // how it ended, after Done
+	LastWords() string     // what explains that besides, or ""
+	Stop()
+}
+
+// startPeer starts the server's process, or prepares the connection to a server that is
+// reached over HTTP.
+func (b *backend) startPeer(ctx context.Context, spec sandbox.Spec) (peer, error) {
+	if spec.Remote == nil {
+		return b.proxy.config.Sandbox.Start(ctx, spec)
+	}
+	options := remote.Options{Address: spec.Remote.Address, Header: spec.Remote.Header(spec.Env), Limit: b.proxy.limits.Line}
+	b.proxy.hide(slices.Concat(slices.Collect(maps.Values(options.Header))...)) // "Bearer TOKEN" is one, too
+	return remote.Dial(options)
+}
+
+// began says in the audit how the server came to run.
+func (b *backend) began() string {
+	if b.spec.Remote != nil {
+		return "server connected over HTTP"
+	}
+	return "server started"
+}
+
+// rest leaves a server that cannot be reached until a call needs it.
+func (b *backend) rest(why error) {
+	b.mu.Lock()
+	b.demand.stopped, b.demand.failure = true, why
+	b.mu.Unlock()
+	b.proxy.announce(Activity{Kind: ServerFailed, Server: b.spec.Name, Detail: why.Error()})
+}

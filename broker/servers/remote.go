@@ -1,0 +1,102 @@
+package servers
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
+)
+
+// Remote is a server that is reached over HTTP.
+type Remote struct {
+	Address string
+	headers map[string]string // with "${NAME}" in place of credentials
+}
+
+// Remote returns how the server is reached over HTTP, or nil if it is a program.
+func (c Config) Remote() *Remote {
+	if !c.overHTTP() {
+		return nil
+	}
+	return &Remote{Address: c.URL, headers: c.Headers}
+}
+
+// Header returns the headers of requests, with these credentials.
+func (r *Remote) Header(credentials map[string]string) http.Header {
+	h := http.Header{}
+	for name, value := range r.headers {
+		h.Set(name, reference.ReplaceAllStringFunc(value, func(ref string) string { return credentials[ref[2:len(ref)-1]] }))
+	}
+	return h
+}
+
+// reference is the place of a credential in a header.
+var reference = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
+
+var (
+	headerName  = regexp.MustCompile(`^[A-Za-z0-9!#$%&'*+.^_|~-]+$`)
+	headerValue = regexp.MustCompile(`^[ -~]*$`)
+	// secretName is a header whose value is a secret.
+	secretName = regexp.MustCompile(`(?i)auth|cookie|key|password|secret|token`)
+)
+
+// fixed are the headers that the client sets itself.
+var fixed = []string{
+	"Accept", "Accept-Encoding", "Connection", "Content-Length", "Content-Type", "Host", "Last-Event-Id",
+	"Mcp-Protocol-Version", "Mcp-Session-Id", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "User-Agent",
+}
+
+// overHTTP reports whether the server is reached over HTTP.
+func (c Config) overHTTP() bool {
+	return c.URL != "" || c.Type == "http" || c.Type == "streamable-http"
+}
+
+// checkRemote refuses a server over HTTP that could not be used, and settings that would
+// have no effect.
+func (c Config) checkRemote() error {
+	switch {
+	case c.Type == "stdio":
+		return errors.New(`type "stdio": a server with a url has the type "http"`)
+	case c.URL == "":
+		return errors.New("url is missing")
+	case c.Command != "" || c.Args != nil || c.Env != nil || !reflect.DeepEqual(c.Sandbox, Sandbox{}):
+		return errors.New("command, args, env and sandbox are for servers that are programs, not for one with a url")
+	}
+	if _, err := netguard.Service(c.URL); err != nil {
+		return fmt.Errorf("url: %w", err)
+	}
+	used := map[string]bool{}
+	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
+		value, plain := c.Headers[name], http.CanonicalHeaderKey(name)
+		refs := reference.FindAllString(value, -1)
+		switch {
+		case !headerName.MatchString(name) || !headerValue.MatchString(value):
+			return fmt.Errorf("headers: %q cannot be sent", name)
+		case slices.Contains(fixed, plain):
+			return fmt.Errorf("headers: %q is set by the program itself", name)
+		case secretName.MatchString(name) && len(refs) == 0:
+			return fmt.Errorf(`headers: the value of %q is a secret and is never written here; write "${NAME}" and say in credentials where NAME is`, name)
+		case strings.Count(value, "${") != len(refs):
+			return fmt.Errorf(`headers: in %q, "${" begins no name of a credential`, name)
+		}
+		for _, ref := range refs {
+			ref = ref[2 : len(ref)-1]
+			if _, known := c.Credentials[ref]; !known {
+				return fmt.Errorf("headers: %q names %s, which is not in credentials", name, ref)
+			}
+			used[ref] = true
+		}
+	}
+	for name := range c.Credentials {
+		if !used[name] {
+			return fmt.Errorf("credentials: no header names ${%s}", name)
+		}
+	}
+	return nil
+}
