@@ -67,9 +67,9 @@ type API interface {
 	// Servers returns the state of a session's tool servers; none while they are not
 	// started.
 	Servers(ctx context.Context, id SessionID) ([]ServerStatus, error)
-	// RestartServer ends a tool server of a session, if it runs, and starts it again.
-	// Calls that it works on fail.
-	RestartServer(ctx context.Context, id SessionID, name string) error
+	// TurnServer ends a tool server of a session, if it runs. It starts it again, unless the
+	// server is to be off: then its tools are offered no more. Calls that it works on fail.
+	TurnServer(ctx context.Context, id SessionID, name string, off bool) error
 	// AnswerOffer answers a notice that offers toolchains for a session's workspace. The
 	// images of sessions that start from now on contain what was accepted.
 	AnswerOffer(ctx context.Context, id SessionID, yes bool) error

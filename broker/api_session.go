@@ -115,6 +115,7 @@ const (
 	ServerStarting = mcpproxy.ServerStarting
 	ServerStopped  = mcpproxy.ServerStopped
 	ServerBroken   = mcpproxy.ServerBroken
+	ServerOff      = mcpproxy.ServerOff
 )
 
 // Port is a port of a session's container that programs of this machine can connect to.

@@ -25,13 +25,13 @@ func (b *Broker) Servers(_ context.Context, id SessionID) ([]ServerStatus, error
 	return s.Servers(), nil
 }
 
-// RestartServer starts a tool server of a session again.
-func (b *Broker) RestartServer(_ context.Context, id SessionID, name string) error {
+// TurnServer starts a tool server of a session again, or turns it off.
+func (b *Broker) TurnServer(_ context.Context, id SessionID, name string, off bool) error {
 	s, err := b.session(id)
 	if err != nil {
 		return err
 	}
-	return s.RestartServer(name)
+	return s.TurnServer(name, off)
 }
 
 // AnswerOffer keeps the person's answer to the toolchains that were offered in a session.

@@ -38,8 +38,8 @@ type fakeBroker struct {
 	startLogErr error
 	past        int64 // bytes of every terminal that are history
 	budgets     broker.Budgets
-	restarted   []string
-	answered    []bool // offers
+	turned      []string // servers
+	answered    []bool   // offers
 	offerErr    error
 	policy      broker.PolicyReview
 	policyErr   error
@@ -265,10 +265,13 @@ func (b *fakeBroker) AnswerOffer(_ context.Context, _ broker.SessionID, yes bool
 	return b.offerErr
 }
 
-func (b *fakeBroker) RestartServer(_ context.Context, _ broker.SessionID, name string) error {
+func (b *fakeBroker) TurnServer(_ context.Context, _ broker.SessionID, name string, off bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.restarted = append(b.restarted, name)
+	if off {
+		name += " off"
+	}
+	b.turned = append(b.turned, name)
 	return nil
 }
 

@@ -213,9 +213,10 @@ type (
 		err     error
 	}
 
-	// restartedServerMsg says that a tool server is being started again.
-	restartedServerMsg struct {
+	// turnedServerMsg says that a tool server is being started again, or is off.
+	turnedServerMsg struct {
 		name string
+		off  bool
 		err  error
 	}
 

@@ -12,7 +12,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 )
 
-// runServers is /servers: it lists the tool servers of this tab, or starts one again.
+// runServers is /servers: it lists the tool servers of this tab, starts one again, or turns
+// one off.
 func (m *Model) runServers(args string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
@@ -26,12 +27,13 @@ func (m *Model) runServers(args string) (tea.Cmd, error) {
 			servers, err := m.api.Servers(ctx, id)
 			return serversMsg{servers, err}
 		}), nil
-	case len(words) == 2 && words[0] == "restart":
+	case len(words) == 2 && (words[0] == "restart" || words[0] == "disable"):
+		off := words[0] == "disable"
 		return m.do(func(ctx context.Context) tea.Msg {
-			return restartedServerMsg{words[1], m.api.RestartServer(ctx, id, words[1])}
+			return turnedServerMsg{words[1], off, m.api.TurnServer(ctx, id, words[1], off)}
 		}), nil
 	}
-	return nil, fault.New("/servers alone lists them", "/servers %s: takes nothing, or restart and a name", text.Drawable(args))
+	return nil, fault.New("/servers alone lists them", "/servers %s: takes nothing, or restart or disable and a name", text.Drawable(args))
 }
 
 func (m *Model) onServers(msg serversMsg) {
@@ -42,10 +44,13 @@ func (m *Model) onServers(msg serversMsg) {
 	m.showHelp("servers", panel.ServerLines(msg.servers))
 }
 
-func (m *Model) onRestartedServer(msg restartedServerMsg) {
-	if msg.err != nil {
+func (m *Model) onTurnedServer(msg turnedServerMsg) {
+	switch {
+	case msg.err != nil:
 		m.showError(msg.err)
-		return
+	case msg.off:
+		m.showSuccess("server " + text.Drawable(msg.name) + " is off in this tab; /servers restart " + text.Drawable(msg.name) + " turns it on")
+	default:
+		m.showSuccess("server " + text.Drawable(msg.name) + " is started again; /servers shows it")
 	}
-	m.showSuccess("server " + text.Drawable(msg.name) + " is started again; /servers shows it")
 }

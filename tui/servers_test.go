@@ -19,11 +19,15 @@ func TestServers(t *testing.T) {
 		}
 	}
 	r.keys("q\x01/servers restart tickets\r")
-	if got := strings.Join(r.broker.restarted, "|"); got != "tickets" {
-		t.Errorf("restarted %q", got)
+	r.keys("\x01/servers disable memory\r")
+	if got := strings.Join(r.broker.turned, "|"); got != "tickets|memory off" {
+		t.Errorf("turned %q", got)
+	}
+	if screen := r.screen(); !strings.Contains(screen, "server memory is off in this tab; /servers restart memory turns it on") {
+		t.Errorf("nothing is said:\n%s", screen)
 	}
 	r.keys("\x01/servers stop\r")
-	if screen := r.screen(); !strings.Contains(screen, "takes nothing, or restart and a name") {
+	if screen := r.screen(); !strings.Contains(screen, "takes nothing, or restart or disable and a name") {
 		t.Errorf("no error:\n%s", screen)
 	}
 }

@@ -48,8 +48,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		return m.onOffer(msg)
 	case serversMsg:
 		m.onServers(msg)
-	case restartedServerMsg:
-		m.onRestartedServer(msg)
+	case turnedServerMsg:
+		m.onTurnedServer(msg)
 	case carriedMsg:
 		m.onCarried(msg)
 	case attachedFilesMsg:

@@ -42,6 +42,7 @@ type backend struct {
 	up     chan struct{} // closed while there is a link
 	tools  []tool
 	demand demand
+	off    bool          // a person has turned the server off: no tool of it is offered
 	stale  chan struct{} // holds one value when the tools have to be listed again
 
 	ctx    context.Context // ends with the backend

@@ -67,14 +67,14 @@ func (b *backend) keep(l *link) {
 		began := time.Now()
 		var listing sync.WaitGroup
 		listing.Go(func() { b.relist(l) })
-		ended := b.watch(l)
+		ended := b.turnedOff() || b.watch(l)
 		if ended {
 			b.down()
 		}
 		_ = l.Close()
 		listing.Wait()
 		l.dropGivenUp()
-		if !ended {
+		if !ended || b.leaveOff() {
 			return
 		}
 		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: l.peer.Err().Error()})
@@ -115,6 +115,9 @@ func (b *backend) restart(pause *time.Duration) *link {
 			return nil
 		case <-timer.C:
 		}
+		if b.leaveOff() {
+			return nil
+		}
 		*pause = min(2**pause, maxBackoff)
 		l, err := b.connect(b.ctx)
 		if err == nil {
@@ -126,4 +129,22 @@ func (b *backend) restart(pause *time.Duration) *link {
 		}
 		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: err.Error()})
 	}
+}
+
+// turnedOff reports whether a person has turned the server off.
+func (b *backend) turnedOff() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.off
+}
+
+// leaveOff notes that a server which has ended does not run until a call needs it, if a
+// person has turned it off, and reports whether that is so.
+func (b *backend) leaveOff() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.off {
+		b.demand.stopped = true
+	}
+	return b.off
 }

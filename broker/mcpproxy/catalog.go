@@ -91,9 +91,13 @@ func (p *Proxy) rebuild() {
 	c := newCatalog(before.pins)
 	for _, b := range p.backends {
 		b.mu.Lock()
-		tools := b.tools
+		tools, off := b.tools, b.off
 		b.mu.Unlock()
 		for _, t := range tools {
+			if off {
+				c.hidden[target{t.server, t.Name}] = "the person has turned the server off"
+				continue
+			}
 			p.offer(c, t)
 		}
 	}

@@ -219,3 +219,44 @@ func TestAChangedToolAsks(t *testing.T) {
 		})
 	}
 }
+
+// A server that is turned off ends, its tools are offered no more, and a call of it that
+// waited is not carried out. Started again, it works.
+func TestAServerIsTurnedOff(t *testing.T) {
+	r := ownHarness(t, ownSpec("own", "", lists(oneTool), says), nil)
+	a := r.agent()
+	eventually(t, func() bool { return r.status("own").Tools == 1 }, "the server's tool")
+	a.send(callLine("1", "own__note", `{}`))
+	r.pending(1)
+	if err := r.proxy.Disable("own"); err != nil {
+		t.Fatal(err)
+	}
+	r.letThrough(policy.RuleUnannotated)
+	if m := a.answerTo("1"); !m.isError() || !strings.Contains(string(m.Result), "turned the server off") {
+		t.Errorf("the call that waited: %s", m.Result)
+	}
+	if m := a.call("2", "own__note", `{}`); !m.isError() {
+		t.Errorf("a call of a server that is off: %s", m.Result)
+	}
+	eventually(t, func() bool {
+		b := r.proxy.backend("own")
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return b.link == nil && b.demand.stopped
+	}, "the server's end")
+	if s := r.status("own"); s.State != ServerOff || s.Tools != 0 {
+		t.Errorf("its state is %+v", s)
+	}
+	if err := r.proxy.Restart("own"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { s := r.status("own"); return s.State == ServerRunning && s.Tools == 1 }, "the server again")
+	a.send(callLine("3", "own__note", `{}`))
+	r.letThrough(policy.RuleUnannotated)
+	if m := a.answerTo("3"); m.isError() || m.text() != "said" {
+		t.Errorf("started again: %s", m.Result)
+	}
+	if err := r.proxy.Disable("nonesuch"); err == nil {
+		t.Error("a server that is not there is turned off")
+	}
+}

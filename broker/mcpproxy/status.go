@@ -14,6 +14,7 @@ const (
 	ServerStarting ServerState = "starting" // or started again after its end
 	ServerStopped  ServerState = "stopped"  // until a call needs it
 	ServerBroken   ServerState = "failed"   // it did not start; Problem says why
+	ServerOff      ServerState = "off"      // a person has turned it off
 )
 
 // ServerStatus describes a server.
@@ -63,6 +64,8 @@ func (b *backend) status() ServerStatus {
 	defer b.mu.Unlock()
 	s := ServerStatus{Name: b.spec.Name, Own: b.spec.Own}
 	switch {
+	case b.off:
+		s.State = ServerOff
 	case b.link != nil:
 		s.State = ServerRunning
 	case b.demand.starting != nil || !b.demand.stopped:
@@ -76,8 +79,14 @@ func (b *backend) status() ServerStatus {
 }
 
 // Restart ends a server, if it runs, and starts it again, without waiting for it. Calls
-// that it works on fail.
-func (p *Proxy) Restart(server string) error {
+// that it works on fail. It also turns on again what Disable has turned off.
+func (p *Proxy) Restart(server string) error { return p.turn(server, false) }
+
+// Disable ends a server and offers its tools no more, until Restart. Calls that it works on
+// fail, and so do calls of it that wait for a person.
+func (p *Proxy) Disable(server string) error { return p.turn(server, true) }
+
+func (p *Proxy) turn(server string, off bool) error {
 	b := p.backend(server)
 	if b == nil {
 		names := make([]string, 0, len(p.backends))
@@ -87,13 +96,15 @@ func (p *Proxy) Restart(server string) error {
 		return fmt.Errorf("there is no server %q; there are: %s", server, strings.Join(names, ", "))
 	}
 	b.mu.Lock()
+	b.off = off
 	l := b.link
 	b.mu.Unlock()
-	if l == nil {
+	p.rebuild()
+	if l != nil {
+		l.peer.Stop() // the goroutine that keeps it running starts it again, unless it is off
+	} else if !off {
 		b.startAhead()
-		return nil
 	}
-	l.peer.Stop() // the goroutine that keeps it running starts it again
 	return nil
 }
 

@@ -69,13 +69,17 @@ func (s *Session) Servers() []mcpproxy.ServerStatus {
 	return proxy.Servers()
 }
 
-// RestartServer ends a tool server, if it runs, and starts it again.
-func (s *Session) RestartServer(name string) error {
+// TurnServer ends a tool server, if it runs, and starts it again unless it is to be off.
+func (s *Session) TurnServer(name string, off bool) error {
 	s.mu.Lock()
 	proxy := s.tools
 	s.mu.Unlock()
-	if proxy == nil {
-		return fault.New("wait until the tab is ready", "restart server: the session's servers do not run")
+	op, turn := "restart server", (*mcpproxy.Proxy).Restart
+	if off {
+		op, turn = "turn server off", (*mcpproxy.Proxy).Disable
 	}
-	return fault.Wrap("restart server", proxy.Restart(name), "/servers lists them")
+	if proxy == nil {
+		return fault.New("wait until the tab is ready", "%s: the session's servers do not run", op)
+	}
+	return fault.Wrap(op, turn(proxy, name), "/servers lists them")
 }

@@ -55,6 +55,9 @@ func ServerLines(servers []broker.ServerStatus) []view.Line {
 		for _, tool := range slices.Sorted(maps.Keys(s.Changed)) {
 			lines = append(lines, view.Line{Text: fmt.Sprintf("  each call of %s asks, because it has changed since it was annotated: %s", text.Drawable(tool), text.Drawable(s.Changed[tool]))})
 		}
+		if s.State == broker.ServerOff {
+			continue // all its tools are hidden, for this one reason
+		}
 		for _, tool := range slices.Sorted(maps.Keys(s.Hidden)) {
 			lines = append(lines, view.Line{Text: fmt.Sprintf("  %s is not offered: %s", text.Drawable(tool), text.Drawable(s.Hidden[tool]))})
 		}
@@ -62,7 +65,7 @@ func ServerLines(servers []broker.ServerStatus) []view.Line {
 	if len(lines) == 0 {
 		return []view.Line{{Text: "the tool servers of this tab do not run yet"}}
 	}
-	return append(lines, view.Line{Text: "/servers restart NAME starts one again; mcpServers in config.json adds your own"})
+	return append(lines, view.Line{Text: "/servers restart NAME starts one again, /servers disable NAME turns one off; mcpServers in config.json adds your own"})
 }
 
 // UndoLines describes one automatic approval: the words of the person that it rests on,
