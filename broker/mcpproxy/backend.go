@@ -134,8 +134,13 @@ func (b *backend) connect(ctx context.Context) (*link, error) {
 		err = b.record(ctx, p, b.began())
 	}
 	if err != nil {
+		if b.spec.Remote != nil && p.Err() != nil {
+			err = p.Err() // the connection knows best why it ended
+		} else {
+			err = fmt.Errorf("start server %s: %w%s", b.spec.Name, err, b.lastWords(p))
+		}
 		_ = l.Close()
-		return nil, fmt.Errorf("start server %s: %w%s", b.spec.Name, err, b.lastWords(p))
+		return nil, err
 	}
 	b.mu.Lock()
 	b.link, b.tools = l, tools

@@ -30,8 +30,29 @@ func (b *backend) startPeer(ctx context.Context, spec sandbox.Spec) (peer, error
 		return b.proxy.config.Sandbox.Start(ctx, spec)
 	}
 	options := remote.Options{Address: spec.Remote.Address, Header: spec.Remote.Header(spec.Env), Limit: b.proxy.limits.Line}
+	if spec.Remote.Login != nil {
+		options.Login = hiding{spec.Remote.Login, b.proxy}
+	}
 	b.proxy.hide(slices.Concat(slices.Collect(maps.Values(options.Header))...)) // "Bearer TOKEN" is one, too
 	return remote.Dial(options)
+}
+
+// hiding is a login whose tokens never reach the agent.
+type hiding struct {
+	remote.Login
+	proxy *Proxy
+}
+
+func (h hiding) Token(ctx context.Context) (string, error) {
+	token, err := h.Login.Token(ctx)
+	h.proxy.hide([]string{token})
+	return token, err
+}
+
+func (h hiding) Renew(ctx context.Context, rejected string) (string, error) {
+	token, err := h.Login.Renew(ctx, rejected)
+	h.proxy.hide([]string{token})
+	return token, err
 }
 
 // began says in the audit how the server came to run.

@@ -79,10 +79,14 @@ func New(c Config) (*Proxy, error) {
 func (p *Proxy) hide(secrets []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	known := len(p.secrets)
 	for _, s := range secrets {
 		if !slices.Contains(p.secrets, s) {
 			p.secrets = append(p.secrets, s)
 		}
+	}
+	if len(p.secrets) == known {
+		return
 	}
 	p.redact.Store(audit.NewRedactor(p.secrets))
 }

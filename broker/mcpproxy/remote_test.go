@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -11,11 +12,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	logins "github.com/ironcurtain-mux/ironcurtain-mux/broker/remote/login"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -348,6 +351,80 @@ func TestRemoteServerAnswersBadly(t *testing.T) {
 	}
 }
 
+// A server that wants a login gets the person's: renewed when it is rejected, masked in
+// answers. Without one, or with one that is over, its calls fail with what to do, and the
+// other tools work.
+func TestRemoteServerWantsLogin(t *testing.T) {
+	var good atomic.Value // the token that is accepted
+	good.Store("access-token-0")
+	var over atomic.Bool
+	s := &web{
+		check: func(w http.ResponseWriter, r *http.Request) bool {
+			if r.Header.Get("Authorization") == "Bearer "+good.Load().(string) {
+				return true
+			}
+			w.WriteHeader(http.StatusUnauthorized)
+			return false
+		},
+		call: func(w http.ResponseWriter, r *http.Request, id string) {
+			answer(w, id, `{"content":[{"type":"text","text":"said `+r.Header.Get("Authorization")+`"}]}`)
+		},
+	}
+	issuer := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if over.Load() || r.FormValue("refresh_token") != "refresh-token-0" {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = io.WriteString(w, `{"error":"invalid_grant"}`)
+			return
+		}
+		fmt.Fprintf(w, `{"access_token":%q,"token_type":"Bearer"}`, good.Load())
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", s)
+	mux.Handle("/token", issuer)
+	address := serveWeb(t, mux)
+	home := t.TempDir()
+	spec := remoteSpec(t, address, "")
+	spec.Remote.Login = logins.NewStore(home, "own", address)
+	r := ownHarness(t, spec, nil)
+	a := r.agent()
+	eventually(t, func() bool { return r.status("own").State == ServerBroken }, "the failure")
+	const needed = `it needs a login: run "ironcurtain-mux servers login own"`
+	if p := r.status("own").Problem; !strings.Contains(p, needed) {
+		t.Errorf("without a login: %s", p)
+	}
+	saved := fmt.Sprintf(`{"server":%q,"resource":%q,"endpoint":%q,"client":{"id":"x"},"access":"access-token-0","refresh":"refresh-token-0"}`,
+		address, address, strings.TrimSuffix(address, "mcp")+"token")
+	if err := errors.Join(os.MkdirAll(filepath.Join(home, "logins"), 0o700), os.WriteFile(filepath.Join(home, "logins", "own.json"), []byte(saved), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.proxy.Restart("own"); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() bool { return r.status("own").Tools == 1 }, "the server's tool")
+	for i, token := range []string{"access-token-0", "access-token-1"} {
+		good.Store(token)
+		if m := r.callOwn(a, fmt.Sprint(i+1)); m.isError() || !strings.Contains(m.text(), "said ") || strings.Contains(m.text(), token) {
+			t.Errorf("with %s: %s", token, m.Result)
+		}
+	}
+	if s.begun.Load() != 1 {
+		t.Errorf("%d sessions", s.begun.Load())
+	}
+	over.Store(true)
+	good.Store("access-token-2")
+	if m := r.callOwn(a, "3"); !m.isError() || !strings.Contains(m.text(), needed) {
+		t.Errorf("when the login is over: %s", m.Result)
+	}
+	eventually(t, func() bool { return strings.Contains(r.status("own").Problem, needed) }, "the failure")
+	if m := a.call("4", "filesystem__read_text_file", `{"path":"/workspace/a"}`); m.isError() {
+		t.Errorf("another tool: %s", m.Result)
+	}
+	r.close()
+	if log, err := os.ReadFile(r.logPath); err != nil || strings.Contains(string(log), "access-token") || strings.Contains(string(log), "refresh-token") {
+		t.Errorf("%v: %s", err, log)
+	}
+}
+
 // The reference server speaks HTTP, too.
 func TestTheReferenceServerOverHTTP(t *testing.T) {
 	installed, err := servers.Install(t.Context(), cacheDir(t), nil)
@@ -368,7 +445,7 @@ func TestTheReferenceServerOverHTTP(t *testing.T) {
 	}
 	cmd := exec.CommandContext(t.Context(), argv[0], argv[1], "streamableHttp")
 	cmd.Env = append(os.Environ(), fmt.Sprint("PORT=", address.Port))
-	errors, err := cmd.StderrPipe()
+	output, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +453,7 @@ func TestTheReferenceServerOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for said := bufio.NewScanner(errors); said.Scan() && !strings.Contains(said.Text(), "listening"); {
+	for said := bufio.NewScanner(output); said.Scan() && !strings.Contains(said.Text(), "listening"); {
 		t.Log(said.Text())
 	}
 	r := ownHarness(t, remoteSpec(t, fmt.Sprintf("http://localhost:%d/mcp", address.Port), ""), nil)

@@ -32,10 +32,16 @@ type Options struct {
 	Address string      // of its one endpoint, as netguard.Service accepts it
 	Header  http.Header // of every request; the values may be secrets
 	Limit   int         // bytes of a message
-	// Token returns what the person's login at the server gave, or "" if it has not asked
-	// for one. It gets the token that the server has just rejected, or "". It is nil for a
-	// server to which nobody logs in.
-	Token func(ctx context.Context, rejected string) (string, error)
+	Login   Login       // of the person at the server; nil: there can be none
+}
+
+// Login has the tokens of the person's login at a server.
+type Login interface {
+	// Token returns the token to be sent, or "" if nobody has logged in.
+	Token(ctx context.Context) (string, error)
+	// Renew returns another token than the one that the server has just rejected, which is
+	// "" if there was none.
+	Renew(ctx context.Context, rejected string) (string, error)
 }
 
 // Conn is a connection to one server. A session of the server's may belong to it.
@@ -217,22 +223,22 @@ func (c *Conn) notify(line []byte) error {
 // send makes one HTTP request. When the server rejects the login, send has it renewed and
 // tries once more.
 func (c *Conn) send(ctx context.Context, method string, body []byte) (*http.Response, error) {
-	rejected := ""
-	for {
-		token := ""
-		if c.options.Token != nil {
-			var err error
-			if token, err = c.options.Token(ctx, rejected); err != nil {
-				return nil, err
-			}
-		}
-		r, err := c.once(ctx, method, body, token)
-		if err != nil || r.StatusCode != http.StatusUnauthorized || token == "" || rejected != "" {
-			return r, err
-		}
-		_ = r.Body.Close()
-		rejected = token
+	if c.options.Login == nil {
+		return c.once(ctx, method, body, "")
 	}
+	token, err := c.options.Login.Token(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.once(ctx, method, body, token)
+	if err != nil || r.StatusCode != http.StatusUnauthorized {
+		return r, err
+	}
+	_ = r.Body.Close()
+	if token, err = c.options.Login.Renew(ctx, token); err != nil {
+		return nil, err
+	}
+	return c.once(ctx, method, body, token)
 }
 
 func (c *Conn) once(ctx context.Context, method string, body []byte, token string) (*http.Response, error) {
@@ -287,6 +293,8 @@ func (c *Conn) refused(r *http.Response) error {
 	switch {
 	case r.StatusCode == http.StatusUnauthorized && c.options.Header.Get("Authorization") != "":
 		return &RefusedError{fault.New("mend its credentials", "%w: it refuses the credential", err)}
+	case r.StatusCode == http.StatusUnauthorized && c.options.Login != nil:
+		return &RefusedError{fault.New("log in again", "%w: it refuses the login that was just renewed", err)}
 	case r.StatusCode == http.StatusUnauthorized:
 		return &RefusedError{fault.New("give it one in headers", "%w: it asks for a login", err)}
 	case r.StatusCode/100 == 3:

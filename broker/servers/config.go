@@ -25,6 +25,7 @@ type Config struct {
 	Type        string            `json:"type"`    // "stdio", "http" or "streamable-http", or nothing; other programs write it
 	URL         string            `json:"url"`     // of a server that is reached over HTTP, in place of a command
 	Headers     map[string]string `json:"headers"` // of the requests to it; "${NAME}" is a credential
+	OAuth       *OAuth            `json:"oauth"`   // how the person logs in there; nil: as the server says
 	Description string            `json:"description"`
 	Sandbox     Sandbox           `json:"sandbox"`
 	// Credentials are variables of the server's environment, or parts of its headers, whose
@@ -216,8 +217,8 @@ func check(name string, c Config) error {
 	if c.overHTTP() {
 		return c.checkRemote()
 	}
-	if len(c.Headers) > 0 {
-		return errors.New("headers are for servers with a url")
+	if len(c.Headers) > 0 || c.OAuth != nil {
+		return errors.New("headers and oauth are for servers with a url")
 	}
 	for key := range c.Credentials {
 		if _, twice := c.Env[key]; twice {

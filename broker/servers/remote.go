@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -16,6 +17,12 @@ import (
 // Remote is a server that is reached over HTTP.
 type Remote struct {
 	Address string
+	// Login has the tokens of the person's login at the server. It is nil if there is none,
+	// and always if a header has the credential.
+	Login interface {
+		Token(ctx context.Context) (string, error)
+		Renew(ctx context.Context, rejected string) (string, error)
+	}
 	headers map[string]string // with "${NAME}" in place of credentials
 }
 
@@ -25,6 +32,17 @@ func (c Config) Remote() *Remote {
 		return nil
 	}
 	return &Remote{Address: c.URL, headers: c.Headers}
+}
+
+// LogsIn reports whether the person can log in at the server: it is reached over HTTP, and
+// no header has the credential.
+func (c Config) LogsIn() bool {
+	for name := range c.Headers {
+		if strings.EqualFold(name, "Authorization") {
+			return false
+		}
+	}
+	return c.overHTTP()
 }
 
 // Header returns the headers of requests, with these credentials.
@@ -71,6 +89,11 @@ func (c Config) checkRemote() error {
 	if _, err := netguard.Service(c.URL); err != nil {
 		return fmt.Errorf("url: %w", err)
 	}
+	if c.OAuth != nil {
+		if err := c.checkOAuth(); err != nil {
+			return err
+		}
+	}
 	used := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		value, plain := c.Headers[name], http.CanonicalHeaderKey(name)
@@ -97,6 +120,25 @@ func (c Config) checkRemote() error {
 		if !used[name] {
 			return fmt.Errorf("credentials: no header names ${%s}", name)
 		}
+	}
+	return nil
+}
+
+// OAuth says how this program presents itself where the person logs in for a server.
+type OAuth struct {
+	ClientID string `json:"clientId"`     // that the person has registered; empty: it introduces itself
+	Port     int    `json:"callbackPort"` // of this machine, to which the answer comes; 0: any
+	Scope    string `json:"scope"`        // what is asked for; empty: what the server says
+}
+
+func (c Config) checkOAuth() error {
+	switch {
+	case !c.LogsIn():
+		return errors.New("oauth: the header Authorization has the credential already")
+	case c.OAuth.Port < 0 || c.OAuth.Port > 65535:
+		return fmt.Errorf("oauth: %d is no port", c.OAuth.Port)
+	case !headerValue.MatchString(c.OAuth.ClientID) || !headerValue.MatchString(c.OAuth.Scope):
+		return errors.New("oauth: clientId and scope are plain characters")
 	}
 	return nil
 }

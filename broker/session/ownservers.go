@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/remote/login"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -38,24 +39,34 @@ func (s *Session) ownSpecs() []sandbox.Spec {
 	var specs []sandbox.Spec
 	for _, name := range s.ownServers() {
 		c := s.deps.Config.Servers[name]
-		if r := c.Remote(); r != nil {
-			specs = append(specs, sandbox.Spec{
-				Name: name, Remote: r, Credentials: s.credentialsOf(c), Sandbox: servers.Sandbox{Off: true}, Own: true,
-			})
+		if c.Remote() != nil {
+			spec := RemoteSpec(name, c, s.deps.Config.Home, s.deps.Config.UserHome)
+			spec.Own = true
+			specs = append(specs, spec)
 			continue
 		}
 		specs = append(specs, sandbox.Spec{
 			Name: name, Argv: append([]string{c.Command}, c.Args...), Env: c.Env, Sandbox: c.Sandbox,
-			Credentials: s.credentialsOf(c),
+			Credentials: credentialsOf(c, s.deps.Config.UserHome),
 			Roots:       []string{s.fixed.Workspace}, Own: true,
 		})
 	}
 	return specs
 }
 
+// RemoteSpec returns a server that is reached over HTTP. home is the directory of the state,
+// which has the person's login at the server.
+func RemoteSpec(name string, c servers.Config, home, userHome string) sandbox.Spec {
+	r := c.Remote()
+	if c.LogsIn() {
+		r.Login = login.NewStore(home, name, c.URL)
+	}
+	return sandbox.Spec{Name: name, Remote: r, Credentials: credentialsOf(c, userHome), Sandbox: servers.Sandbox{Off: true}}
+}
+
 // credentialsOf returns the function that finds the credentials of a server.
-func (s *Session) credentialsOf(c servers.Config) func(context.Context) (map[string]string, error) {
-	return func(ctx context.Context) (map[string]string, error) { return c.Find(ctx, s.deps.Config.UserHome) }
+func credentialsOf(c servers.Config, userHome string) func(context.Context) (map[string]string, error) {
+	return func(ctx context.Context) (map[string]string, error) { return c.Find(ctx, userHome) }
 }
 
 // Servers returns the state of the session's tool servers; none while they are not started.

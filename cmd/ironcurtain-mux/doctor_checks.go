@@ -118,7 +118,7 @@ func checkServers(ctx context.Context, p paths) finding {
 		return bad(remedyOf(err, "run 'ironcurtain-mux doctor' again; if it stays, remove "+p.cache), "%v", err)
 	}
 	if len(found.Failed) > 0 {
-		return bad("mend mcpServers in config.json", "these of your servers do not start: %s", strings.Join(found.Failed, "; "))
+		return bad("do what it says, or mend mcpServers in config.json", "these of your servers do not start: %s", strings.Join(found.Failed, "; "))
 	}
 	if len(found.Hidden) > 0 {
 		return warn("annotate them in a policy of your own if agents shall have them",

@@ -139,7 +139,7 @@ func (f *mcpFlags) draft(ctx context.Context, at paths, name string, one servers
 	}
 	defer func() { err = errors.Join(err, fail("remove the sandbox", host.Close(), "")) }()
 	p, err := mcpproxy.New(mcpproxy.Config{
-		Session: "annotate", Engine: engine, Servers: f.specs(at.userHome, configs), Sandbox: host, Audit: audit.Discard{}, Secrets: secretsOf(configs),
+		Session: "annotate", Engine: engine, Servers: f.specs(at, configs), Sandbox: host, Audit: audit.Discard{}, Secrets: secretsOf(configs),
 	})
 	if err != nil {
 		return nil, fail(op, err, "")

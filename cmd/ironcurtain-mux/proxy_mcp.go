@@ -126,7 +126,7 @@ func runMCP(ctx context.Context, f *mcpFlags, stdin io.Reader, stdout, stderr io
 	}
 	defer asking.stop()
 	p, err := mcpproxy.New(mcpproxy.Config{
-		Session: "proxy", Engine: engine, Servers: f.specs(at.userHome, configs), Sandbox: host, Approvals: asking.approver,
+		Session: "proxy", Engine: engine, Servers: f.specs(at, configs), Sandbox: host, Approvals: asking.approver,
 		Preview: &preview.Previewer{UserHome: at.userHome, Known: preview.KnownHosts, Command: func(server, tool string) string { return engine.Behavior(server, tool).Command }},
 		Audit:   log, Secrets: secretsOf(configs), Limits: mcpproxy.Limits{Repeats: f.repeats},
 		Widen: "list it in sandbox.filesystem.allowWrite of the server in " + filepath.Base(f.servers),

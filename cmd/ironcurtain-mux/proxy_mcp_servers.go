@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 )
 
 // confine prepares the sandboxes. It installs the sandbox runtime only if a server runs in
@@ -45,16 +46,13 @@ func (f *mcpFlags) confine(ctx context.Context, at paths, configs map[string]ser
 }
 
 // specs turns the file's entries into servers to start, in the order of their
-// names. home is the person's home directory.
-func (f *mcpFlags) specs(home string, configs map[string]servers.Config) []sandbox.Spec {
+// names.
+func (f *mcpFlags) specs(at paths, configs map[string]servers.Config) []sandbox.Spec {
 	specs := make([]sandbox.Spec, 0, len(configs))
 	for _, name := range slices.Sorted(maps.Keys(configs)) {
 		c := configs[name]
-		if r := c.Remote(); r != nil {
-			specs = append(specs, sandbox.Spec{
-				Name: name, Remote: r, Sandbox: servers.Sandbox{Off: true},
-				Credentials: func(ctx context.Context) (map[string]string, error) { return c.Find(ctx, home) },
-			})
+		if c.Remote() != nil {
+			specs = append(specs, session.RemoteSpec(name, c, at.home, at.userHome))
 			continue
 		}
 		argv := []string{fromHere(c.Command)}

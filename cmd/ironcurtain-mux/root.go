@@ -100,13 +100,13 @@ const lastGroup = "About the program:"
 func groups() []group {
 	return []group{
 		{"Running agents:", []*cobra.Command{
-			demoCommand(), imagesCommand(), serversCommand(), sessionsCommand(), startCommand(),
+			demoCommand(), imagesCommand(), sessionsCommand(), startCommand(),
 		}},
 		{"Calls that wait, and calls that were made:", []*cobra.Command{
 			approveCommand(), auditCommand(), denyCommand(), pendingCommand(), revokeCommand(), grantsCommand(),
 		}},
 		{"What agents may do:", []*cobra.Command{policyCommand(), proxyCommand()}},
-		{"This machine:", []*cobra.Command{configCommand(), doctorCommand(), gcCommand()}},
+		{"This machine:", []*cobra.Command{configCommand(), doctorCommand(), gcCommand(), serversCommand()}},
 		{lastGroup, []*cobra.Command{completionCommand(), keysCommand(), screenCommand(), versionCommand()}},
 	}
 }
