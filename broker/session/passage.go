@@ -1,12 +1,15 @@
 package session
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
 // rootsHome is the directory of an image in which only root can go on to another one. A root
@@ -41,4 +44,15 @@ func (s *Session) makePassage() error {
 		}
 	}
 	return nil
+}
+
+// shareWorkspace gives the agent and the host access to the workspace (User.ShareTree). If
+// the workspace is too large, a part of it is shared and the person is told.
+func (s *Session) shareWorkspace(ctx context.Context) error {
+	err := s.owner.ShareTree(ctx, s.fixed.Workspace)
+	if limit := (*dirtree.Limit)(nil); errors.As(err, &limit) {
+		s.notice(true, fmt.Sprintf("not everything in the workspace was shared with the agent: %v", limit))
+		return nil
+	}
+	return err
 }

@@ -1,0 +1,154 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+)
+
+// runServers is /servers: it lists the tool servers of this tab, starts one again, or turns
+// one off.
+func (m *Model) runServers(args string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, fault.New("/new opens one", "there is no tab that could have servers")
+	}
+	id := t.session.ID
+	words := strings.Fields(args)
+	switch {
+	case len(words) == 0:
+		return m.do(func(ctx context.Context) tea.Msg {
+			servers, err := m.api.Servers(ctx, id)
+			return serversMsg{servers, err}
+		}), nil
+	case len(words) == 2 && (words[0] == "restart" || words[0] == "disable"):
+		off := words[0] == "disable"
+		return m.do(func(ctx context.Context) tea.Msg {
+			return turnedServerMsg{words[1], off, m.api.TurnServer(ctx, id, words[1], off)}
+		}), nil
+	}
+	return nil, fault.New("/servers alone lists them", "/servers %s: takes nothing, or restart or disable and a name", text.Drawable(args))
+}
+
+func (m *Model) onServers(msg serversMsg) {
+	if msg.err != nil {
+		m.showError(fmt.Errorf("list servers: %w", msg.err))
+		return
+	}
+	m.showHelp("servers", panel.ServerLines(msg.servers))
+}
+
+func (m *Model) onTurnedServer(msg turnedServerMsg) {
+	switch {
+	case msg.err != nil:
+		m.showError(msg.err)
+	case msg.off:
+		m.showSuccess("server " + text.Drawable(msg.name) + " is off in this tab; /servers restart " + text.Drawable(msg.name) + " turns it on")
+	default:
+		m.showSuccess("server " + text.Drawable(msg.name) + " is started again; /servers shows it")
+	}
+}
+
+// runPolicy is /policy reload and /policy apply.
+func (m *Model) runPolicy(args string) (tea.Cmd, error) {
+	switch args {
+	case "reload":
+		return m.do(func(ctx context.Context) tea.Msg {
+			review, err := m.api.ReviewPolicy(ctx)
+			return policyMsg{review, err}
+		}), nil
+	case "apply":
+		hash := m.reviewed
+		if hash == "" {
+			return nil, fault.New("/policy reload shows it first", "/policy apply: no policy was shown that could be put in force")
+		}
+		m.reviewed = ""
+		return m.do(func(ctx context.Context) tea.Msg {
+			sessions, err := m.api.ApplyPolicy(ctx, hash)
+			return appliedMsg{sessions, err}
+		}), nil
+	}
+	return nil, fmt.Errorf("/policy %s: takes reload, and then apply", text.Drawable(args))
+}
+
+// onPolicy shows what would change.
+func (m *Model) onPolicy(msg policyMsg) {
+	m.reviewed = ""
+	switch {
+	case msg.err != nil:
+		m.showError(msg.err)
+	case len(msg.review.Difference) == 0:
+		m.showSuccess("the policy was read again: nothing has changed")
+	default:
+		m.reviewed = msg.review.Hash
+		m.showHelp("policy", panel.PolicyLines(msg.review.Difference))
+	}
+}
+
+func (m *Model) onApplied(msg appliedMsg) {
+	if msg.err != nil {
+		m.showError(msg.err)
+		return
+	}
+	m.showSuccess("the new policy judges " + view.Counted(msg.sessions, "session") + ", and those to come")
+}
+
+// runPort is /port [N [HOST]|close N].
+func (m *Model) runPort(args string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, fault.New("/new opens one", "there is no tab that could have ports")
+	}
+	words := strings.Fields(args)
+	if len(words) == 0 {
+		open := t.session.Ports
+		if open == "" {
+			open = "none; /port 3000 opens one"
+		}
+		m.showInfo("open ports: " + open)
+		return nil, nil
+	}
+	closing := words[0] == "close"
+	if closing {
+		words = words[1:]
+	}
+	var numbers []int
+	for _, word := range words {
+		n, err := strconv.ParseUint(word, 10, 16)
+		if err != nil || n == 0 {
+			return nil, fmt.Errorf("/port %s: takes numbers from 1 to 65535", text.Drawable(args))
+		}
+		numbers = append(numbers, int(n))
+	}
+	id := t.session.ID
+	switch {
+	case closing && len(numbers) == 1:
+		return m.do(func(ctx context.Context) tea.Msg {
+			return carriedMsg{fmt.Sprintf("port %d is closed", numbers[0]), m.api.ClosePort(ctx, id, numbers[0])}
+		}), nil
+	case !closing && len(numbers) <= 2:
+		p := broker.Port{Container: numbers[0], Host: numbers[len(numbers)-1]}
+		return m.do(func(ctx context.Context) tea.Msg {
+			return carriedMsg{fmt.Sprintf("port %d of the container is open at http://localhost:%d, for every program of this machine", p.Container, p.Host), m.api.OpenPort(ctx, id, p)}
+		}), nil
+	}
+	return nil, fmt.Errorf("/port %s: takes a port, another one for this machine, or close and a port", text.Drawable(args))
+}
+
+// onCarried shows how a command that carries something between host and container ended.
+func (m *Model) onCarried(msg carriedMsg) {
+	if msg.err != nil {
+		m.showError(msg.err)
+		return
+	}
+	m.showSuccess(msg.done)
+}
