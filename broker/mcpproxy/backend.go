@@ -136,11 +136,11 @@ func (b *backend) connect(ctx context.Context) (*link, error) {
 	if err != nil {
 		if b.spec.Remote != nil && p.Err() != nil {
 			err = p.Err() // the connection knows best why it ended
-		} else {
-			err = fmt.Errorf("start server %s: %w%s", b.spec.Name, err, b.lastWords(p))
+			_ = l.Close()
+			return nil, err
 		}
-		_ = l.Close()
-		return nil, err
+		_ = l.Close() // after that, the last words are complete
+		return nil, fmt.Errorf("start server %s: %w%s", b.spec.Name, err, b.lastWords(p))
 	}
 	b.mu.Lock()
 	b.link, b.tools = l, tools

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"context"
 	"io"
-	"maps"
-	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/remote"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
@@ -33,7 +31,6 @@ func (b *backend) startPeer(ctx context.Context, spec sandbox.Spec) (peer, error
 	if spec.Remote.Login != nil {
 		options.Login = hiding{spec.Remote.Login, b.proxy}
 	}
-	b.proxy.hide(slices.Concat(slices.Collect(maps.Values(options.Header))...)) // "Bearer TOKEN" is one, too
 	return remote.Dial(options)
 }
 

@@ -279,24 +279,21 @@ func (c *Conn) once(ctx context.Context, method string, body []byte, token strin
 	return answer, nil
 }
 
-// RefusedError means that the server wants a login that it does not get.
-type RefusedError struct{ Err error }
+// refusedError means that the server wants a login that it does not get.
+type refusedError struct{ Err error }
 
-func (e *RefusedError) Error() string { return e.Err.Error() }
+func (e *refusedError) Error() string { return e.Err.Error() }
 
-// Unwrap is the cause.
-func (e *RefusedError) Unwrap() error { return e.Err }
+func (e *refusedError) Unwrap() error { return e.Err }
 
 // refused says why an answer is of no use.
 func (c *Conn) refused(r *http.Response) error {
 	err := fmt.Errorf("%s answered %q", c.host, fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
 	switch {
-	case r.StatusCode == http.StatusUnauthorized && c.options.Header.Get("Authorization") != "":
-		return &RefusedError{fault.New("mend its credentials", "%w: it refuses the credential", err)}
 	case r.StatusCode == http.StatusUnauthorized && c.options.Login != nil:
-		return &RefusedError{fault.New("log in again", "%w: it refuses the login that was just renewed", err)}
+		return &refusedError{fault.New("log in again", "%w: it refuses the login that was just renewed", err)}
 	case r.StatusCode == http.StatusUnauthorized:
-		return &RefusedError{fault.New("give it one in headers", "%w: it asks for a login", err)}
+		return &refusedError{fault.New("mend its headers and credentials", "%w: it wants a credential, or refuses the one in its headers", err)}
 	case r.StatusCode/100 == 3:
 		if to, bad := r.Location(); bad == nil {
 			err = fmt.Errorf("%w: it redirects to %.200q, which is not followed", err, to.Redacted())

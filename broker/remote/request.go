@@ -38,7 +38,7 @@ func (c *Conn) over(r *http.Response, err error) bool {
 	lost := c.session != "" && (r.StatusCode == http.StatusNotFound || r.StatusCode == http.StatusBadRequest)
 	c.gone = c.gone || lost
 	c.mu.Unlock()
-	var refused *RefusedError
+	var refused *refusedError
 	switch {
 	case lost:
 		c.fail(fmt.Errorf("%s has ended the session", c.host))
@@ -130,7 +130,7 @@ func (c *Conn) budget() (grow func(bytes int) error, end func()) {
 	}
 	return func(bytes int) error {
 		switch {
-		case bytes > c.options.Limit:
+		case bytes >= c.options.Limit: // the line feed behind it counts, too
 			return errTooLong
 		case bytes <= small:
 			if bytes == 0 {

@@ -17,8 +17,8 @@ import (
 // Remote is a server that is reached over HTTP.
 type Remote struct {
 	Address string
-	// Login has the tokens of the person's login at the server. It is nil if there is none,
-	// and always if a header has the credential.
+	// Login has the tokens of the person's login at the server. It is nil if nobody logs in
+	// there, because a header has the credential.
 	Login interface {
 		Token(ctx context.Context) (string, error)
 		Renew(ctx context.Context, rejected string) (string, error)
@@ -37,12 +37,7 @@ func (c Config) Remote() *Remote {
 // LogsIn reports whether the person can log in at the server: it is reached over HTTP, and
 // no header has the credential.
 func (c Config) LogsIn() bool {
-	for name := range c.Headers {
-		if strings.EqualFold(name, "Authorization") {
-			return false
-		}
-	}
-	return c.overHTTP()
+	return c.overHTTP() && len(c.Credentials) == 0
 }
 
 // Header returns the headers of requests, with these credentials.
@@ -134,7 +129,7 @@ type OAuth struct {
 func (c Config) checkOAuth() error {
 	switch {
 	case !c.LogsIn():
-		return errors.New("oauth: the header Authorization has the credential already")
+		return errors.New("oauth: a header has the credential already")
 	case c.OAuth.Port < 0 || c.OAuth.Port > 65535:
 		return fmt.Errorf("oauth: %d is no port", c.OAuth.Port)
 	case !headerValue.MatchString(c.OAuth.ClientID) || !headerValue.MatchString(c.OAuth.Scope):

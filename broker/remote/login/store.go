@@ -99,10 +99,9 @@ func (s *Store) renew(ctx context.Context, rejected string) (string, error) {
 		return "", err
 	}
 	defer at.client.CloseIdleConnections()
-	// A request that was sent is waited for, whoever gives up: its answer may hold the only
-	// token that is good from now on.
-	sent := context.WithoutCancel(ctx)
-	err = at.grant(sent, l, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {l.Refresh}})
+	late, cancel := afterwards(ctx)
+	defer cancel()
+	err = at.grant(late, l, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {l.Refresh}})
 	var status *statusError
 	switch {
 	case err == nil:
@@ -114,6 +113,17 @@ func (s *Store) renew(ctx context.Context, rejected string) (string, error) {
 		return l.Access, nil
 	}
 	return "", fault.New("try again later", "renew the login: %w", err)
+}
+
+// grace is how long a renewal goes on when nobody waits for it any more. Its answer may hold
+// the only token that is good from then on.
+const grace = 2 * time.Second
+
+// afterwards returns a context that ends some time after another one.
+func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
+	return late, func() { stop(); cancel() }
 }
 
 // keep keeps a new login.
