@@ -34,6 +34,7 @@ func mmdebstrap(ctx context.Context, spec ImageSpec, work, target string, say fu
 		"--dpkgopt=path-exclude=/usr/share/man/*",
 		"--dpkgopt=path-exclude=/usr/share/locale/*",
 		"--dpkgopt=path-exclude=/usr/share/doc/*",
+		`--essential-hook=mkdir -p "$1/usr/share/man/man1"`, // Java is not installed without it
 		`--customize-hook=rm -f "$1/etc/apt/apt.conf.d/99mmdebstrap"`,
 		`--customize-hook=: > "$1/etc/apt/sources.list"`,
 	}

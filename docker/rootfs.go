@@ -80,7 +80,7 @@ func (b *imageBuild) rootfsTag(spec ImageSpec) string {
 // rootfsHash identifies a root file system by its suite, architecture and packages.
 func rootfsHash(spec ImageSpec, architecture string) string {
 	h := sha256.New()
-	fmt.Fprintf(h, "1\n%s\n%s\n%s\n", spec.rootfs.suite, architecture, strings.Join(spec.packages(), " "))
+	fmt.Fprintf(h, "2\n%s\n%s\n%s\n", spec.rootfs.suite, architecture, strings.Join(spec.packages(), " "))
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
