@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
 // projects are small projects, each with a test, by directory and file.
@@ -65,6 +66,13 @@ func TestProjectsAreBuilt(t *testing.T) {
 	makeProjects(t, work)
 	if err := os.Chmod(home, 0o755); err != nil {
 		t.Fatal(err)
+	}
+	whole := standardRecipe
+	whole.Toolchains = slices.Concat(whole.Toolchains, []string{"go", "rust"})
+	for _, agent := range []string{"claude-code", "shell"} { // before the parts that have limits of time
+		if _, err := engine(t).EnsureImage(t.Context(), agent, docker.BuildOptions{CacheDir: cacheDirectory(t), Recipe: whole}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	d := drive(t, home, 130, 40, "demo", "--agent", "claude-code", "--workspace", work)
 	d.see(patience, "bypass permissions", "is built with Go, Rust with Cargo")
