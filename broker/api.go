@@ -73,7 +73,8 @@ type API interface {
 	// AnswerOffer answers a notice that offers toolchains for a session's workspace. The
 	// images of sessions that start from now on contain what was accepted.
 	AnswerOffer(ctx context.Context, id SessionID, yes bool) error
-	// OpenPort lets programs of this machine connect to a port of a session's container,
+	// OpenPort lets programs of this machine connect to a port of a session's container, or,
+	// if Port.Out is set, programs in the container to a port of this machine,
 	// until ClosePort, which takes the container's port, or the end of the session. Only a
 	// person may ask for it.
 	OpenPort(ctx context.Context, id SessionID, p Port) error

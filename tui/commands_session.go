@@ -102,7 +102,7 @@ func (m *Model) onApplied(msg appliedMsg) {
 	m.showSuccess("the new policy judges " + view.Counted(msg.sessions, "session") + ", and those to come")
 }
 
-// runPort is /port [N [HOST]|close N].
+// runPort is /port [N [HOST]|--to HOST [N]|close N].
 func (m *Model) runPort(args string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
@@ -117,12 +117,18 @@ func (m *Model) runPort(args string) (tea.Cmd, error) {
 		m.showInfo("open ports: " + open)
 		return nil, nil
 	}
-	closing := words[0] == "close"
-	if closing {
+	closing, out := words[0] == "close", words[0] == "--to"
+	if closing || out {
 		words = words[1:]
 	}
 	var numbers []int
-	for _, word := range words {
+	for i, word := range words {
+		if host, port, named := strings.Cut(word, ":"); out && i == 0 && named {
+			if host != "localhost" && host != "127.0.0.1" {
+				return nil, fault.New("/port --to localhost:5432 leads to that port of this machine", "/port %s: leads to this machine only", text.Drawable(args))
+			}
+			word = port
+		}
 		n, err := strconv.ParseUint(word, 10, 16)
 		if err != nil || n == 0 {
 			return nil, fmt.Errorf("/port %s: takes numbers from 1 to 65535", text.Drawable(args))
@@ -135,13 +141,18 @@ func (m *Model) runPort(args string) (tea.Cmd, error) {
 		return m.do(func(ctx context.Context) tea.Msg {
 			return carriedMsg{fmt.Sprintf("port %d is closed", numbers[0]), m.api.ClosePort(ctx, id, numbers[0])}
 		}), nil
-	case !closing && len(numbers) <= 2:
+	case out && (len(numbers) == 1 || len(numbers) == 2):
+		p := broker.Port{Container: numbers[len(numbers)-1], Host: numbers[0], Out: true}
+		return m.do(func(ctx context.Context) tea.Msg {
+			return carriedMsg{fmt.Sprintf("programs in the container reach port %d of this machine at their localhost:%d", p.Host, p.Container), m.api.OpenPort(ctx, id, p)}
+		}), nil
+	case !closing && !out && len(numbers) <= 2:
 		p := broker.Port{Container: numbers[0], Host: numbers[len(numbers)-1]}
 		return m.do(func(ctx context.Context) tea.Msg {
 			return carriedMsg{fmt.Sprintf("port %d of the container is open at http://localhost:%d, for every program of this machine", p.Container, p.Host), m.api.OpenPort(ctx, id, p)}
 		}), nil
 	}
-	return nil, fmt.Errorf("/port %s: takes a port, another one for this machine, or close and a port", text.Drawable(args))
+	return nil, fmt.Errorf("/port %s: takes a port and perhaps another one for this machine, --to and a port of this machine, or close and a port", text.Drawable(args))
 }
 
 // onCarried shows how a command that carries something between host and container ended.

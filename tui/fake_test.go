@@ -359,7 +359,11 @@ func (t *fakeTerminal) Resize(_ context.Context, cols, rows int) error {
 func (b *fakeBroker) OpenPort(_ context.Context, _ broker.SessionID, p broker.Port) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.carried = append(b.carried, fmt.Sprintf("open %d at %d", p.Container, p.Host))
+	verb := "open"
+	if p.Out {
+		verb = "out"
+	}
+	b.carried = append(b.carried, fmt.Sprintf("%s %d at %d", verb, p.Container, p.Host))
 	return b.carryErr
 }
 

@@ -3,6 +3,7 @@ package bridge
 import (
 	"bufio"
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
 )
 
 // Hello is the first line on a connection to the host's socket for ports. All of them have
@@ -31,7 +34,19 @@ const (
 	HelloControl HelloKind = "control" // the host asks on it for connections to ports
 	HelloData    HelloKind = "connect" // carries the connection that the ticket names
 	HelloRefused HelloKind = "refused" // nothing in the container took that connection
+	// HelloOutward begins a connection that a program in the container has made to a port
+	// which the host has asked to listen on. The ticket is that of OutwardTicket.
+	HelloOutward HelloKind = "outward"
 )
+
+// OutwardTicket names a port of the container in a HelloOutward.
+func OutwardTicket(port uint16) (t Ticket) {
+	binary.BigEndian.PutUint16(t[:], port)
+	return t
+}
+
+// Port is the port that an OutwardTicket names.
+func (t Ticket) Port() uint16 { return binary.BigEndian.Uint16(t[:]) }
 
 // helloSize is the length of a Hello in bytes, with the line's end.
 const helloSize = len(HelloControl) + 1 + 2*len(Ticket{}) + 1
@@ -44,7 +59,7 @@ func ReadHello(r io.Reader) (Hello, error) {
 	}
 	h := Hello{Kind: HelloKind(line[:len(HelloControl)])}
 	_, err := hex.Decode(h.Ticket[:], line[len(HelloControl)+1:helloSize-1])
-	known := h.Kind == HelloControl || h.Kind == HelloData || h.Kind == HelloRefused
+	known := h.Kind == HelloControl || h.Kind == HelloData || h.Kind == HelloRefused || h.Kind == HelloOutward
 	if err != nil || !known || line[len(HelloControl)] != ' ' || line[helloSize-1] != '\n' {
 		return Hello{}, fmt.Errorf("%q is no first line of a connection", line)
 	}
@@ -56,53 +71,152 @@ func (h Hello) write(w io.Writer) error {
 	return err
 }
 
-// DialRequest is the line by which the host asks, on a control connection, for a connection to
-// a port of the container.
-func DialRequest(port int, t Ticket) []byte { return fmt.Appendf(nil, "%d %x\n", port, t) }
-
-func parseDialRequest(line string) (port uint16, t Ticket, err error) {
-	number, ticket, _ := strings.Cut(line, " ")
-	n, err := strconv.ParseUint(number, 10, 16)
-	if err != nil || len(ticket) != 2*len(t) {
-		return 0, t, fmt.Errorf("%q is no port and ticket", line)
-	}
-	_, err = hex.Decode(t[:], []byte(ticket))
-	return uint16(n), t, err
+// Request is what the host asks for on a control connection, one on a line.
+type Request struct {
+	Verb   Verb
+	Port   uint16 // of the container's loopback interface
+	Ticket Ticket // begins the connection that answers; zero in a VerbClose, which has no answer
 }
 
-// Ports carries connections from the host to ports of the container's loopback interface,
-// until ctx ends. The host cannot connect into a container, so Ports holds a control
-// connection to the socket, on which the host asks for each of them.
+// Verb says what a Request asks for.
+type Verb string
+
+// The verbs of requests.
+const (
+	VerbConnect Verb = "connect" // to connect to the port; the answer carries that connection
+	VerbListen  Verb = "listen"  // to listen on the port, for the host; the answer is empty
+	VerbClose   Verb = "close"   // to listen no more
+)
+
+// Line is the request as it is sent.
+func (r Request) Line() []byte { return fmt.Appendf(nil, "%s %d %x\n", r.Verb, r.Port, r.Ticket) }
+
+func parseRequest(line string) (r Request, err error) {
+	words := strings.Split(line, " ")
+	if len(words) != 3 || len(words[2]) != 2*len(r.Ticket) {
+		return r, fmt.Errorf("%q is no request", line)
+	}
+	n, err := strconv.ParseUint(words[1], 10, 16)
+	if err != nil {
+		return r, fmt.Errorf("%q is no request: %w", line, err)
+	}
+	r.Verb, r.Port = Verb(words[0]), uint16(n)
+	_, err = hex.Decode(r.Ticket[:], []byte(words[2]))
+	return r, err
+}
+
+// Ports carries connections between the host and ports of the container's loopback
+// interface, until ctx ends. The host cannot connect into a container, so Ports holds a
+// control connection to the socket, on which the host asks for each connection, and for
+// ports whose connections are carried to the host.
 func Ports(ctx context.Context, socket string) {
-	var conns sync.WaitGroup
-	defer conns.Wait()
-	slots := make(chan struct{}, maxConns)
+	p := &portServer{ctx: ctx, socket: socket, slots: make(chan struct{}, maxConns), listeners: map[uint16]net.Listener{}}
+	defer p.running.Wait()
+	defer p.closeAll()
 	for ctx.Err() == nil {
 		control, err := dial(ctx, socket)
 		if err != nil {
 			return // only the end of ctx ends the dialing
 		}
 		began := time.Now()
-		serveControl(ctx, control, func(port uint16, t Ticket) {
-			select {
-			case slots <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
-			conns.Go(func() {
-				defer func() { <-slots }()
-				connect(ctx, port, t, socket)
-			})
-		})
+		serveControl(ctx, control, p.answer)
 		if time.Since(began) < mostPause { // a host that hangs up at once is left in peace
 			wait(ctx, mostPause/4)
 		}
 	}
 }
 
-// serveControl calls connect for each request of the host until the control connection or
+// portServer carries connections for the host. Its listeners belong to the goroutine of Ports.
+type portServer struct {
+	ctx       context.Context // ends everything
+	socket    string
+	slots     chan struct{} // one value for each connection that is carried
+	listeners map[uint16]net.Listener
+	running   sync.WaitGroup
+}
+
+// answer begins to do what the host asks for.
+func (p *portServer) answer(r Request) {
+	switch r.Verb {
+	case VerbConnect:
+		p.carry(func() { connect(p.ctx, r.Port, r.Ticket, p.socket) })
+	case VerbListen:
+		kind := HelloData
+		if p.listen(r.Port) != nil {
+			kind = HelloRefused
+		}
+		p.carry(func() { hello(p.ctx, p.socket, Hello{kind, r.Ticket}, func(*net.UnixConn) {}) })
+	case VerbClose:
+		if l := p.listeners[r.Port]; l != nil {
+			_ = l.Close()
+			delete(p.listeners, r.Port)
+		}
+	}
+}
+
+// carry runs f, once fewer than maxConns connections are carried.
+func (p *portServer) carry(f func()) {
+	select {
+	case p.slots <- struct{}{}:
+	case <-p.ctx.Done():
+		return
+	}
+	p.running.Go(func() {
+		defer func() { <-p.slots }()
+		f()
+	})
+}
+
+// listen carries the connections that programs of the container make to a port.
+func (p *portServer) listen(port uint16) error {
+	if p.listeners[port] != nil {
+		return nil // for a host before this one
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port)))) //nolint:noctx // binding a number does not wait
+	if err != nil {
+		return err
+	}
+	p.listeners[port] = l
+	p.running.Go(func() {
+		for {
+			local, err := accept.Next(p.ctx, l, func(error, time.Duration) {}) // it is tried again
+			if err != nil {
+				return
+			}
+			p.carry(func() {
+				defer local.Close()
+				hello(p.ctx, p.socket, Hello{HelloOutward, OutwardTicket(port)}, func(host *net.UnixConn) {
+					JoinPort(p.ctx, local.(*net.TCPConn), host)
+				})
+			})
+		}
+	})
+	return nil
+}
+
+func (p *portServer) closeAll() {
+	for _, l := range p.listeners {
+		_ = l.Close()
+	}
+}
+
+// hello opens a connection to the host that begins with h, and hands it to use.
+func hello(ctx context.Context, socket string, h Hello, use func(host *net.UnixConn)) {
+	limited, cancel := context.WithTimeout(ctx, hostWait)
+	defer cancel()
+	host, err := dial(limited, socket)
+	if err != nil {
+		return
+	}
+	defer host.Close()
+	if h.write(host) == nil {
+		use(host)
+	}
+}
+
+// serveControl calls answer for each request of the host until the control connection or
 // ctx ends.
-func serveControl(ctx context.Context, control *net.UnixConn, connect func(uint16, Ticket)) {
+func serveControl(ctx context.Context, control *net.UnixConn, answer func(Request)) {
 	defer control.Close()
 	stop := context.AfterFunc(ctx, func() { _ = control.Close() })
 	defer stop()
@@ -110,33 +224,25 @@ func serveControl(ctx context.Context, control *net.UnixConn, connect func(uint1
 		return
 	}
 	for lines := bufio.NewScanner(control); lines.Scan(); {
-		port, t, err := parseDialRequest(lines.Text())
+		r, err := parseRequest(lines.Text())
 		if err != nil {
 			return
 		}
-		connect(port, t)
+		answer(r)
 	}
 }
 
 // connect opens one connection to a port of the container and carries it to the host.
 func connect(ctx context.Context, port uint16, t Ticket, socket string) {
 	limited, cancel := context.WithTimeout(ctx, hostWait)
-	defer cancel()
 	local, err := dialLocal(limited, port)
-	kind := HelloData
+	cancel()
 	if err != nil {
-		kind = HelloRefused
-	} else {
-		defer local.Close()
-	}
-	host, err := dial(limited, socket)
-	if err != nil {
+		hello(ctx, socket, Hello{HelloRefused, t}, func(*net.UnixConn) {})
 		return
 	}
-	defer host.Close()
-	if (Hello{kind, t}).write(host) == nil && kind == HelloData {
-		JoinPort(ctx, local, host)
-	}
+	defer local.Close()
+	hello(ctx, socket, Hello{HelloData, t}, func(host *net.UnixConn) { JoinPort(ctx, local, host) })
 }
 
 // portBuffer is how many bytes the kernel may keep for the reader of a socket between

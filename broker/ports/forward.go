@@ -38,7 +38,7 @@ func (f *Forwarder) Open(p Port) error {
 		return errors.New("the session has ended")
 	case i >= 0:
 		return fault.New(fmt.Sprintf("/port close %d ends that", p.Container), "port %d is open at localhost:%d already", p.Container, f.open[i].Host)
-	case len(f.open) == maxPorts:
+	case len(f.open)+len(f.outward) >= maxPorts:
 		return fault.New("/port close N closes one", "%d ports are open, no more are allowed", maxPorts)
 	}
 	listeners, err := listen(p)
@@ -93,8 +93,12 @@ func unbound(p Port, err error) error {
 	return fault.New(next, "listen on port %d of this machine: %w", p.Host, err)
 }
 
-// Close closes the host's port for a port of the container, and its connections.
+// Close closes the host's port for a port of the container, or ends the way from that port
+// to the host, with its connections.
 func (f *Forwarder) Close(container int) error {
+	if f.removeOutward(container) {
+		return nil
+	}
 	f.mu.Lock()
 	i := slices.IndexFunc(f.open, func(o *forward) bool { return o.Container == container })
 	if i < 0 {
@@ -112,9 +116,12 @@ func (f *Forwarder) Close(container int) error {
 func (f *Forwarder) List() []Port {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	all := make([]Port, len(f.open))
-	for i, o := range f.open {
-		all[i] = o.Port
+	var all []Port
+	for _, o := range f.open {
+		all = append(all, o.Port)
+	}
+	for _, o := range f.outward {
+		all = append(all, o.Port)
 	}
 	return all
 }
@@ -131,9 +138,12 @@ func (f *Forwarder) String() string {
 // closeAll closes every port, for good.
 func (f *Forwarder) closeAll() {
 	f.mu.Lock()
-	all := f.open
-	f.open, f.closed = nil, true
+	all, out := f.open, f.outward
+	f.open, f.outward, f.closed = nil, nil, true
 	f.mu.Unlock()
+	for _, o := range out {
+		o.cancel()
+	}
 	for _, o := range all {
 		o.close()
 	}
@@ -173,7 +183,7 @@ func (f *Forwarder) serve(ctx context.Context, o *forward, l net.Listener) {
 // carry carries one connection. If it cannot, it tells the person once, until a connection
 // to the port succeeds again.
 func (f *Forwarder) carry(ctx context.Context, o *forward, client *net.TCPConn) {
-	inside, err := f.connect(ctx, o.Container)
+	inside, err := f.ask(ctx, bridge.VerbConnect, o.Container)
 	if ctx.Err() != nil && inside == nil {
 		return
 	}

@@ -1,13 +1,15 @@
-// Package ports lets programs of this machine connect to ports of a session's container. The
+// Package ports lets programs of this machine connect to ports of a session's container, and
+// programs in the container to single ports of this machine that the person names. The
 // container has no network, and the host cannot connect into it. So the bridge in the
 // container holds a control connection to a socket of the host. For each connection that
 // arrives at an opened port, the Forwarder draws a ticket and asks on the control connection
 // for a connection to the container's port. The bridge answers with a connection that begins
-// with the ticket, and bytes pass between the two.
+// with the ticket, and bytes pass between the two. For the other direction the bridge listens
+// on a port of the container, and begins a connection with that port's number.
 //
 // The agent can speak to the socket in the bridge's place. It gains nothing by that: it can
 // answer a connection that a client on the host has begun, as it can by listening on the
-// port, and it can begin none.
+// port, and it can begin connections only to what the person has let the container reach.
 package ports
 
 import (
@@ -45,13 +47,19 @@ var (
 
 // Port is an opened port.
 type Port struct {
-	Container int `json:"container"` // on the container's loopback interface
-	Host      int `json:"host"`      // on the host's
+	Container int  `json:"container"` // on the container's loopback interface
+	Host      int  `json:"host"`      // on the host's
+	Out       bool `json:"out"`       // programs in the container connect to the host's port
 }
 
 // String returns the port's address on the host, and the container's port if it differs.
 func (p Port) String() string {
-	if p.Host == p.Container {
+	switch {
+	case p.Out && p.Host == p.Container:
+		return fmt.Sprintf("→localhost:%d", p.Host)
+	case p.Out:
+		return fmt.Sprintf("%d→localhost:%d", p.Container, p.Host)
+	case p.Host == p.Container:
 		return fmt.Sprintf("localhost:%d", p.Host)
 	}
 	return fmt.Sprintf("localhost:%d→%d", p.Host, p.Container)
@@ -67,14 +75,17 @@ type Forwarder struct {
 	arrived chan struct{} // closed when control is set
 	wanted  map[bridge.Ticket]chan *net.UnixConn
 	open    []*forward // in the order of opening
+	outward []*outward // in the order of opening
 	closed  bool
+
+	outSlots chan struct{} // one value for each connection that the container has made
 }
 
 // New makes a Forwarder without ports. It tells the person of failed connections by tell.
 func New(tell func(text string)) *Forwarder {
 	return &Forwarder{
 		tell: tell, slots: make(chan struct{}, maxConns),
-		wanted: map[bridge.Ticket]chan *net.UnixConn{}, arrived: make(chan struct{}),
+		wanted: map[bridge.Ticket]chan *net.UnixConn{}, arrived: make(chan struct{}), outSlots: make(chan struct{}, maxConns),
 	}
 }
 
@@ -110,7 +121,7 @@ func (f *Forwarder) Serve(ctx context.Context, socket net.Listener) {
 }
 
 // greet reads the first line of a connection from the container. It gives the connection to
-// the client that waits for it. For a control connection it returns what follows.
+// the client that waits for it. For other connections it returns what follows.
 func (f *Forwarder) greet(ctx context.Context, conn *net.UnixConn) (follow func()) {
 	follow = func() {}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
@@ -125,19 +136,26 @@ func (f *Forwarder) greet(ctx context.Context, conn *net.UnixConn) (follow func(
 			f.dropControl(conn)
 		}
 	}
+	if err == nil && hello.Kind == bridge.HelloOutward {
+		return func() {
+			defer stop()
+			f.carryOut(ctx, conn, int(hello.Ticket.Port()))
+		}
+	}
 	f.mu.Lock()
 	answer := f.wanted[hello.Ticket]
 	delete(f.wanted, hello.Ticket)
 	f.mu.Unlock()
+	given := conn
 	if err != nil || answer == nil || hello.Kind != bridge.HelloData {
 		_ = conn.Close()
-		conn = nil
+		given = nil
 	}
-	if !stop() && conn != nil {
-		conn = nil // ctx has ended, and the connection is closed
+	if !stop() {
+		given = nil // ctx has ended, and the connection is closed
 	}
 	if answer != nil {
-		answer <- conn // there is room for one, and the ticket is used up
+		answer <- given // there is room for one, and the ticket is used up
 	}
 	return follow
 }
@@ -166,8 +184,9 @@ func (f *Forwarder) dropControl(conn *net.UnixConn) {
 	}
 }
 
-// connect asks the bridge for a connection to a port of the container.
-func (f *Forwarder) connect(ctx context.Context, port int) (*net.UnixConn, error) {
+// ask asks the bridge for something about a port of the container, and returns the
+// connection that answers.
+func (f *Forwarder) ask(ctx context.Context, verb bridge.Verb, port int) (*net.UnixConn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errAway)
 	defer cancel()
 	control, err := f.awaitControl(ctx)
@@ -180,7 +199,7 @@ func (f *Forwarder) connect(ctx context.Context, port int) (*net.UnixConn, error
 	f.mu.Lock()
 	f.wanted[t] = answer
 	f.mu.Unlock()
-	if err = f.request(control, port, t); err == nil {
+	if err = f.request(control, bridge.Request{Verb: verb, Port: uint16(port), Ticket: t}); err == nil {
 		select {
 		case conn := <-answer:
 			return taken(conn)
@@ -223,11 +242,11 @@ func taken(conn *net.UnixConn) (*net.UnixConn, error) {
 	return conn, nil
 }
 
-// request asks the bridge to connect to a port. A control connection that does not take the
-// request is closed, since part of the line may have been written.
-func (f *Forwarder) request(control *net.UnixConn, port int, t bridge.Ticket) error {
+// request sends a request to the bridge. A control connection that does not take it is
+// closed, since part of the line may have been written.
+func (f *Forwarder) request(control *net.UnixConn, r bridge.Request) error {
 	_ = control.SetWriteDeadline(time.Now().Add(answerLimit))
-	if _, err := control.Write(bridge.DialRequest(port, t)); err != nil {
+	if _, err := control.Write(r.Line()); err != nil {
 		f.dropControl(control)
 		return errAway
 	}

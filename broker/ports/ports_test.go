@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -258,12 +259,12 @@ func TestRefusals(t *testing.T) {
 	o := connected(t)
 	inside := echo(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
 	port := inside.(*net.TCPAddr).Port
-	err := o.Open(Port{port, port})
+	err := o.Open(Port{Container: port, Host: port})
 	if err == nil || err.Error() != fmt.Sprintf("port %d of this machine is taken by another program", port) || !strings.HasPrefix(fault.Hint(err), fmt.Sprintf("take another one: /port %d ", port)) {
 		t.Errorf("%v, %q", err, fault.Hint(err))
 	}
 	at := o.forwardTo(t, inside)
-	if err := o.Open(Port{port, free(t)}); err == nil || !strings.Contains(err.Error(), "is open at localhost:") {
+	if err := o.Open(Port{Container: port, Host: free(t)}); err == nil || !strings.Contains(err.Error(), "is open at localhost:") {
 		t.Error(err)
 	}
 	conn := dial(t, at)
@@ -356,5 +357,115 @@ func TestConnectionsAreBounded(t *testing.T) {
 	_ = all[0].Close()
 	if line, err := bufio.NewReader(all[1]).ReadString('\n'); err != nil || line != "x\n" {
 		t.Errorf("%q, %v", line, err)
+	}
+}
+
+// admit lets "the container" reach a listener of the host, and returns where.
+func (o *opened) admit(t testing.TB, host net.Addr) Port {
+	t.Helper()
+	for {
+		p := Port{Container: free(t), Host: host.(*net.TCPAddr).Port, Out: true}
+		err := o.Admit(t.Context(), p)
+		if err == nil {
+			return p
+		}
+		if !strings.Contains(err.Error(), "uses port") {
+			t.Fatal(err)
+		}
+	}
+}
+
+// inside is the address of a port "in the container".
+func (p Port) inside() string { return fmt.Sprintf("127.0.0.1:%d", p.Container) }
+
+// Programs in the container reach a port of the host that the person has named, until it is
+// closed. Connections that were open then end.
+func TestAdmit(t *testing.T) {
+	o := connected(t)
+	p := o.admit(t, echo(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) }))
+	conn := dial(t, p.inside())
+	if _, err := io.WriteString(conn, "hello"); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 5)
+	if _, err := io.ReadFull(conn, got); err != nil || string(got) != "hello" {
+		t.Fatalf("%q, %v", got, err)
+	}
+	if s := o.String(); s != fmt.Sprintf("%d→localhost:%d", p.Container, p.Host) {
+		t.Errorf("it is shown as %q", s)
+	}
+	if err := o.Admit(t.Context(), p); err == nil || !strings.Contains(err.Error(), "already") {
+		t.Errorf("a second time: %v", err)
+	}
+	if err := o.Close(p.Container); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Read(got); err == nil {
+		t.Error("a connection stays open after the port was closed")
+	}
+	for begin := time.Now(); ; {
+		c, err := net.Dial("tcp", p.inside())
+		if err != nil {
+			break
+		}
+		_ = c.SetReadDeadline(time.Now().Add(patience))
+		if _, err := c.Read(got); err == nil {
+			t.Fatal("a connection to a closed port is carried")
+		}
+		_ = c.Close()
+		if time.Since(begin) > patience {
+			t.Fatal("the bridge still listens")
+		}
+	}
+	if err := o.Close(p.Container); err == nil {
+		t.Error("it is closed twice")
+	}
+}
+
+// A port that a program of the container uses, and one of the host that nothing listens on,
+// are told of.
+func TestAdmitRefusals(t *testing.T) {
+	o := connected(t)
+	taken := echo(t, func(*net.TCPConn) {})
+	err := o.Admit(t.Context(), Port{Container: taken.(*net.TCPAddr).Port, Host: free(t), Out: true})
+	if err == nil || !strings.Contains(err.Error(), "uses port") || !strings.Contains(fault.Hint(err), "/port --to") {
+		t.Errorf("a port that is taken in the container: %v", err)
+	}
+	p := o.admit(t, &net.TCPAddr{Port: free(t)})
+	for range 2 {
+		if _, err := dial(t, p.inside()).Read(make([]byte, 1)); err == nil {
+			t.Error("something answers where nothing listens")
+		}
+	}
+	o.await(t, "the notice", func() bool { o.mu.Lock(); defer o.mu.Unlock(); return len(o.told) == 1 })
+	if !strings.Contains(o.told[0], fmt.Sprintf("port %d of this machine failed", p.Host)) {
+		t.Errorf("the person is told %q", o.told)
+	}
+}
+
+// A program that speaks to the socket itself reaches nothing but what the person has named.
+func TestOnlyAdmittedPortsAreReached(t *testing.T) {
+	o := connected(t)
+	reached := make(chan struct{}, 1)
+	host := echo(t, func(*net.TCPConn) { reached <- struct{}{} }).(*net.TCPAddr)
+	p := o.admit(t, echo(t, func(*net.TCPConn) {}))
+	for _, port := range []int{host.Port, p.Host, p.Container + 1, 0} {
+		c, err := net.Dial("unix", o.socket)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Fprintf(c, "%s %x\n", bridge.HelloOutward, bridge.OutwardTicket(uint16(port))); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetReadDeadline(time.Now().Add(patience))
+		if n, err := c.Read(make([]byte, 1)); n != 0 || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("port %d: %d bytes, %v", port, n, err)
+		}
+		_ = c.Close()
+	}
+	select {
+	case <-reached:
+		t.Error("a port that nobody has named was reached")
+	default:
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Port is a port of the container that programs of this machine can connect to.
+// Port is a port of the container that programs of this machine can connect to, or from
+// which programs in the container reach a port of this machine.
 type Port = ports.Port
 
 // servePorts opens the way to ports of the container, and the ports that the configuration
@@ -66,17 +67,25 @@ func (s *Session) forwarder() (*ports.Forwarder, error) {
 	return s.ports, nil
 }
 
-// OpenPort lets programs of this machine connect to a port of the container, until the
-// session ends.
+// OpenPort lets programs of this machine connect to a port of the container, or programs in
+// the container to a port of this machine, until the session ends.
 func (s *Session) OpenPort(ctx context.Context, p Port) error {
 	f, err := s.forwarder()
 	if err == nil && strings.HasSuffix(agent.ProxyAddress, ":"+strconv.Itoa(p.Container)) {
 		err = fault.New("let the program listen on another port", "%d is the agent's own way to its model", p.Container)
 	}
-	if err == nil {
-		err = s.note(ctx, fmt.Sprintf("the person opens port %d of the container on this machine, as localhost:%d", p.Container, p.Host))
+	what := fmt.Sprintf("the person opens port %d of the container on this machine, as localhost:%d", p.Container, p.Host)
+	if p.Out {
+		what = fmt.Sprintf("the person lets the container connect to port %d of this machine, by its port %d", p.Host, p.Container)
 	}
 	if err == nil {
+		err = s.note(ctx, what)
+	}
+	switch {
+	case err != nil:
+	case p.Out:
+		err = f.Admit(ctx, p)
+	default:
 		err = f.Open(p)
 	}
 	if err != nil {

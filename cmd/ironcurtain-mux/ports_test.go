@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -148,6 +149,34 @@ func TestPort(t *testing.T) {
 	if _, err := net.Dial("tcp", at); err == nil {
 		t.Error("the port of a tab that was closed is open")
 	}
+}
+
+// Programs in the container reach the port of the host that the person names, and only
+// while it is open.
+func TestPortOfTheHost(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	configure(t, home, `{"agent":"shell"}`)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "this is the host\n") }))
+	defer server.Close()
+	port := server.Listener.Addr().(*net.TCPAddr).Port
+	d := drive(t, home, 120, 30)
+	d.see(patience, "$")
+	get := "clear; curl -s --noproxy '*' http://127.0.0.1:5432/ || echo gone-$((1))\r"
+	d.send(get)
+	d.see(patience, "gone-1")
+	d.send(fmt.Sprintf("\x01/port --to localhost:%d 5432\r", port))
+	d.see(patience, fmt.Sprintf("5432→localhost:%d", port))
+	if record := d.audit(d.onlySession().ID); !strings.Contains(record, fmt.Sprintf("the person lets the container connect to port %d of this machine, by its port 5432", port)) {
+		t.Errorf("it is not on record:\n%s", record)
+	}
+	d.send(get)
+	d.see(patience, "this is the host")
+	d.send("\x01/port close 5432\r")
+	d.see(patience, "port 5432 is closed")
+	d.send(get)
+	d.see(patience, "gone-1")
+	d.quit()
 }
 
 // The ports that config.json names for a workspace are open with its tab, and the second tab
