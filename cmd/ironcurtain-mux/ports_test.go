@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -99,6 +100,31 @@ func talk(t testing.TB, address string) {
 	}
 }
 
+// browse opens a page in a real browser, which shows it until the test ends.
+func browse(t testing.TB, url string) {
+	t.Helper()
+	var browser string
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			browser = path
+			break
+		}
+	}
+	if browser == "" {
+		t.Fatal("there is no browser: install chromium-headless-shell, chromium or google-chrome")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	// The tests may be run by root, for whom Chromium has no sandbox. The page is ours.
+	show := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+		"--no-proxy-server", "--remote-debugging-port=0", "--user-data-dir="+t.TempDir(), url)
+	show.Cancel = func() error { return syscall.Kill(-show.Process.Pid, syscall.SIGKILL) }
+	show.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := show.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cancel(); _ = show.Wait() })
+}
+
 // A web application in the container is opened from the host, websocket included. After the
 // multiplexer was killed and another one has taken the agent back, the port is closed until
 // the person opens it again. It closes with the tab.
@@ -110,6 +136,8 @@ func TestPort(t *testing.T) {
 	port := serveInTab(t, d)
 	at := fmt.Sprintf("127.0.0.1:%d", port)
 	talk(t, at)
+	browse(t, "http://"+at)
+	d.see(patience, "a browser shows: websocket works")
 	session := d.onlySession()
 	if record := d.audit(session.ID); !strings.Contains(record, fmt.Sprintf("the person opens port 3000 of the container on this machine, as localhost:%d", port)) {
 		t.Errorf("it is not on record:\n%s", record)

@@ -14,7 +14,11 @@ import (
 const page = `<!doctype html><p id=state>no answer</p><script>
 const s = new WebSocket("ws://" + location.host + "/echo");
 s.onopen = () => s.send("websocket");
-s.onmessage = (m) => { document.getElementById("state").textContent = m.data + " works"; };
+s.onmessage = (m) => {
+  const text = m.data + " works";
+  document.getElementById("state").textContent = text;
+  fetch("/shown?text=" + encodeURIComponent(text));
+};
 </script>`
 
 type zeros struct{}
@@ -35,6 +39,7 @@ func stream(w http.ResponseWriter, _ *http.Request) {
 func main() {
 	http.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, page) })
 	http.Handle("/echo", websocket.Handler(func(c *websocket.Conn) { _, _ = io.Copy(c, c) }))
+	http.HandleFunc("/shown", func(_ http.ResponseWriter, r *http.Request) { fmt.Println("a browser shows:", r.FormValue("text")) })
 	http.HandleFunc("/zeros", stream)
 	fmt.Println("serving on", os.Args[1])
 	fmt.Println(http.ListenAndServe(os.Args[1], nil)) //nolint:gosec // for a test
