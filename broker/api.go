@@ -70,6 +70,9 @@ type API interface {
 	// TurnServer ends a tool server of a session, if it runs. It starts it again, unless the
 	// server is to be off: then its tools are offered no more. Calls that it works on fail.
 	TurnServer(ctx context.Context, id SessionID, name string, off bool) error
+	// AddServer adds a tool server to config.json: a command with its arguments, or the URL of
+	// a server. It starts in this session and in those that open from now on.
+	AddServer(ctx context.Context, id SessionID, name string, words []string) error
 	// AnswerOffer answers a notice that offers toolchains for a session's workspace. The
 	// images of sessions that start from now on contain what was accepted.
 	AnswerOffer(ctx context.Context, id SessionID, yes bool) error

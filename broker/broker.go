@@ -38,9 +38,10 @@ type Broker struct {
 	hurry     context.CancelFunc
 	work      sync.WaitGroup // the sessions' goroutines and the approval feed
 	engine    engineHandle
-	policy    atomic.Pointer[policy.Files] // in force; empty: that of the configuration
-	applying  sync.Mutex                   // held while another policy is put in force
-	tools     mcpproxy.Known               // the servers' tools, known once one session has started the servers
+	policy    atomic.Pointer[policy.Files]       // in force; empty: that of the configuration
+	applying  sync.Mutex                         // held while another policy is put in force, or a tool server is added
+	servers   atomic.Pointer[session.OwnServers] // the person's own; empty: those of the configuration
+	tools     mcpproxy.Known                     // the servers' tools, known once one session has started the servers
 
 	mu         sync.Mutex
 	sessions   []*session.Session     // in the order of their tabs
@@ -161,7 +162,7 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 func (b *Broker) deps() *session.Deps {
 	return &session.Deps{
 		Config: &b.config, Log: b.log, Approvals: b.approvals, Receipts: b.receipts, Grants: b.grants, Ledger: b.ledger,
-		Policy: &b.policy, Tools: &b.tools, Events: publisher{b}, Context: b.ctx, Hurried: b.hurried,
+		Policy: &b.policy, Servers: &b.servers, Tools: &b.tools, Events: publisher{b}, Context: b.ctx, Hurried: b.hurried,
 		Engine: func(ctx context.Context) (*docker.Client, error) { return b.engine.get(ctx, b.config.UserHome) },
 	}
 }

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"maps"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -32,6 +33,36 @@ func (b *Broker) TurnServer(_ context.Context, id SessionID, name string, off bo
 		return err
 	}
 	return s.TurnServer(name, off)
+}
+
+// AddServer adds a tool server to the configuration, to this session and to those that open
+// from now on.
+func (b *Broker) AddServer(ctx context.Context, id SessionID, name string, words []string) error {
+	const op = "add server"
+	s, err := b.session(id)
+	if err == nil {
+		err = s.TakesServers()
+	}
+	if err == nil && b.config.AddServer == nil {
+		err = fault.New("", "this multiplexer has no configuration file")
+	}
+	if err != nil {
+		return fault.Wrap(op, err, "")
+	}
+	b.applying.Lock()
+	defer b.applying.Unlock()
+	c, err := b.config.AddServer(name, words)
+	if err != nil {
+		return fault.Wrap(op, err, "")
+	}
+	all := session.OwnServers{name: c}
+	known := b.servers.Load()
+	if known == nil {
+		known = &b.config.Servers
+	}
+	maps.Copy(all, *known)
+	b.servers.Store(&all)
+	return fault.Wrap(op, s.AddServer(ctx, name), "/servers lists the servers of this tab")
 }
 
 // AnswerOffer keeps the person's answer to the toolchains that were offered in a session.

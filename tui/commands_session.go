@@ -11,24 +11,32 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// runServers is /servers: it lists the tool servers of this tab, starts one again, or turns
-// one off.
+// runServers is /servers: it lists the tool servers of this tab, adds one, starts one again,
+// or turns one off.
 func (m *Model) runServers(args string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
 		return nil, fault.New("/new opens one", "there is no tab that could have servers")
 	}
 	id := t.session.ID
-	words := strings.Fields(args)
+	words, err := input.Words(args)
 	switch {
+	case err != nil:
+		return nil, fmt.Errorf("/servers: %w", err)
 	case len(words) == 0:
 		return m.do(func(ctx context.Context) tea.Msg {
 			servers, err := m.api.Servers(ctx, id)
 			return serversMsg{servers, err}
+		}), nil
+	case len(words) > 2 && words[0] == "add":
+		name := words[1]
+		return m.do(func(ctx context.Context) tea.Msg {
+			return carriedMsg{fmt.Sprintf("server %s is in config.json and starts in this tab; each of its calls asks", text.Drawable(name)), m.api.AddServer(ctx, id, name, words[2:])}
 		}), nil
 	case len(words) == 2 && (words[0] == "restart" || words[0] == "disable"):
 		off := words[0] == "disable"
@@ -36,7 +44,7 @@ func (m *Model) runServers(args string) (tea.Cmd, error) {
 			return turnedServerMsg{words[1], off, m.api.TurnServer(ctx, id, words[1], off)}
 		}), nil
 	}
-	return nil, fault.New("/servers alone lists them", "/servers %s: takes nothing, or restart or disable and a name", text.Drawable(args))
+	return nil, fault.New("/servers alone lists them", "/servers %s: takes nothing, restart or disable and a name, or add, a name, and a command or an address", text.Drawable(args))
 }
 
 func (m *Model) onServers(msg serversMsg) {

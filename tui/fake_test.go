@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -263,6 +264,13 @@ func (b *fakeBroker) AnswerOffer(_ context.Context, _ broker.SessionID, yes bool
 	defer b.mu.Unlock()
 	b.answered = append(b.answered, yes)
 	return b.offerErr
+}
+
+func (b *fakeBroker) AddServer(_ context.Context, _ broker.SessionID, name string, words []string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.turned = append(b.turned, name+": "+strings.Join(words, "|"))
+	return nil
 }
 
 func (b *fakeBroker) TurnServer(_ context.Context, _ broker.SessionID, name string, off bool) error {

@@ -20,14 +20,18 @@ func TestServers(t *testing.T) {
 	}
 	r.keys("q\x01/servers restart tickets\r")
 	r.keys("\x01/servers disable memory\r")
-	if got := strings.Join(r.broker.turned, "|"); got != "tickets|memory off" {
-		t.Errorf("turned %q", got)
-	}
 	if screen := r.screen(); !strings.Contains(screen, "server memory is off in this tab; /servers restart memory turns it on") {
 		t.Errorf("nothing is said:\n%s", screen)
 	}
+	r.keys("\x01/servers add notes npx -y 'a b'\r")
+	if screen := r.screen(); !strings.Contains(screen, "server notes is in config.json and starts in this tab") {
+		t.Errorf("nothing is said:\n%s", screen)
+	}
+	if got := strings.Join(r.broker.turned, ", "); got != "tickets, memory off, notes: npx|-y|a b" {
+		t.Errorf("turned %q", got)
+	}
 	r.keys("\x01/servers stop\r")
-	if screen := r.screen(); !strings.Contains(screen, "takes nothing, or restart or disable and a name") {
+	if screen := r.screen(); !strings.Contains(screen, "takes nothing, restart or disable and a name, or add") {
 		t.Errorf("no error:\n%s", screen)
 	}
 }

@@ -89,7 +89,7 @@ func (p *Proxy) rebuild() {
 	defer p.relist.Unlock()
 	before := p.catalog.Load()
 	c := newCatalog(before.pins)
-	for _, b := range p.backends {
+	for _, b := range p.servers() {
 		b.mu.Lock()
 		tools, off := b.tools, b.off
 		b.mu.Unlock()

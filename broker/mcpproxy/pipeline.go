@@ -316,7 +316,7 @@ func (c *call) relay() func(json.RawMessage) {
 func (c *call) name() string { return c.target.server + "/" + c.target.tool }
 
 func (p *Proxy) backend(name string) *backend {
-	for _, b := range p.backends {
+	for _, b := range p.servers() {
 		if b.spec.Name == name {
 			return b
 		}

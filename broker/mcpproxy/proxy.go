@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
 )
 
@@ -26,12 +27,11 @@ type Proxy struct {
 	judging *semaphore.Weighted // held while a call is judged
 	redact  atomic.Pointer[audit.Redactor]
 
-	backends []*backend
-	catalog  atomic.Pointer[catalog]
-	relist   sync.Mutex // orders rebuilding the catalog
-	rate     *rates
-	room     *room
-	workDir  atomic.Pointer[string] // of the git server
+	catalog atomic.Pointer[catalog]
+	relist  sync.Mutex // orders rebuilding the catalog
+	rate    *rates
+	room    *room
+	workDir atomic.Pointer[string] // of the git server
 
 	lastFutile atomic.Pointer[string] // why a call was last refused without asking
 
@@ -41,7 +41,8 @@ type Proxy struct {
 	endLife  context.CancelFunc
 
 	mu        sync.Mutex
-	secrets   []string // that redact knows
+	backends  []*backend // in order; a slice that was handed out is not changed
+	secrets   []string   // that redact knows
 	closed    bool
 	listeners map[net.Listener]struct{}
 	sessions  map[*session]struct{}
@@ -93,7 +94,7 @@ func (p *Proxy) hide(secrets []string) {
 
 // AwaitOwn waits until the servers of the person's own run or have failed, or until ctx ends.
 func (p *Proxy) AwaitOwn(ctx context.Context) {
-	for _, b := range p.backends {
+	for _, b := range p.servers() {
 		b.mu.Lock()
 		starting := b.demand.starting
 		b.mu.Unlock()
@@ -110,9 +111,10 @@ func (p *Proxy) AwaitOwn(ctx context.Context) {
 // Start starts all servers whose tools are not known, in parallel, and lists their tools.
 // When one cannot be started, it leaves none running.
 func (p *Proxy) Start(ctx context.Context) error {
-	errs := make([]error, len(p.backends))
+	all := p.servers()
+	errs := make([]error, len(all))
 	var group sync.WaitGroup
-	for i, b := range p.backends {
+	for i, b := range all {
 		group.Go(func() { errs[i] = b.start(ctx) })
 	}
 	group.Wait()
@@ -122,6 +124,30 @@ func (p *Proxy) Start(ctx context.Context) error {
 	}
 	p.rebuild()
 	return nil
+}
+
+// Add adds a server of the person's own and begins to start it. Its tools are offered once it
+// runs, if the policy shows them.
+func (p *Proxy) Add(s sandbox.Spec) error {
+	b := newBackend(p, s)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	taken := slices.ContainsFunc(p.backends, func(b *backend) bool { return b.spec.Name == s.Name })
+	switch {
+	case p.closed:
+		return errors.New("the session has ended")
+	case taken || reserved(s.Name):
+		return fmt.Errorf("there is a server %q already", s.Name)
+	}
+	p.backends = append(slices.Clip(p.backends), b)
+	return b.start(p.life) // before Close can stop it; it does not wait for an own server
+}
+
+// servers returns the servers that there are now.
+func (p *Proxy) servers() []*backend {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.backends
 }
 
 // Tools returns how many tools the agent is offered.
@@ -273,7 +299,7 @@ func (p *Proxy) each(f func(*session)) {
 
 func (p *Proxy) stopBackends() {
 	var group sync.WaitGroup
-	for _, b := range p.backends {
+	for _, b := range p.servers() {
 		group.Go(b.close)
 	}
 	group.Wait()

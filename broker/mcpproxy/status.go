@@ -31,8 +31,8 @@ type ServerStatus struct {
 // Servers returns the state of all servers.
 func (p *Proxy) Servers() []ServerStatus {
 	c := p.catalog.Load()
-	all := make([]ServerStatus, 0, len(p.backends))
-	for _, b := range p.backends {
+	all := []ServerStatus{}
+	for _, b := range p.servers() {
 		s := b.status()
 		for _, t := range c.byName {
 			if t.server == s.Name {
@@ -89,8 +89,8 @@ func (p *Proxy) Disable(server string) error { return p.turn(server, true) }
 func (p *Proxy) turn(server string, off bool) error {
 	b := p.backend(server)
 	if b == nil {
-		names := make([]string, 0, len(p.backends))
-		for _, b := range p.backends {
+		var names []string
+		for _, b := range p.servers() {
 			names = append(names, b.spec.Name)
 		}
 		return fmt.Errorf("there is no server %q; there are: %s", server, strings.Join(names, ", "))

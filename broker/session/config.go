@@ -61,8 +61,10 @@ type Config struct {
 	// FetchServer is the command line of the server of http_fetch. Empty: agents do
 	// not have that tool.
 	FetchServer []string
-	// Servers are the person's own MCP servers, by name.
-	Servers map[string]servers.Config
+	// Servers are the person's own MCP servers, by name. AddServer adds one to ConfigFile: a
+	// command with its arguments, or the URL of a server. nil: none can be added.
+	Servers   OwnServers
+	AddServer func(name string, words []string) (servers.Config, error)
 	// SandboxPolicy says what happens to a tool server that cannot be
 	// sandboxed: "enforce" refuses it, "warn" starts and marks it.
 	SandboxPolicy string

@@ -11,6 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -25,11 +26,25 @@ type Deps struct {
 	Grants    *grant.Store
 	Ledger    *budget.Ledger
 	Policy    *atomic.Pointer[policy.Files] // in force; nil, or empty: that of Config
+	Servers   *atomic.Pointer[OwnServers]   // that new sessions have; nil, or empty: those of Config
 	Tools     *mcpproxy.Known               // the servers' tools, known once one session has started the servers
 	Engine    func(context.Context) (*docker.Client, error)
 	Events    Events
 	Context   context.Context // ends every session
 	Hurried   context.Context // ends when the process must end within two seconds
+}
+
+// OwnServers are the person's own tool servers, by name. A map that is in use is not changed.
+type OwnServers = map[string]servers.Config
+
+// servers returns the person's own servers.
+func (d *Deps) servers() OwnServers {
+	if d.Servers != nil {
+		if all := d.Servers.Load(); all != nil {
+			return *all
+		}
+	}
+	return d.Config.Servers
 }
 
 // files returns the policy in force.

@@ -15,8 +15,9 @@ import (
 // ownServers returns the names of the person's own servers that this session has, in order.
 func (s *Session) ownServers() []string {
 	var names []string
-	for _, name := range slices.Sorted(maps.Keys(s.deps.Config.Servers)) {
-		if s.deps.Config.Servers[name].For(s.fixed.Agent) {
+	all := s.deps.servers()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if all[name].For(s.fixed.Agent) {
 			names = append(names, name)
 		}
 	}
@@ -27,7 +28,7 @@ func (s *Session) ownServers() []string {
 func (s *Session) ownDomains() map[string][]string {
 	all := map[string][]string{}
 	for _, name := range s.ownServers() {
-		if hosts := s.deps.Config.Servers[name].Sandbox.Network.AllowedDomains; len(hosts) > 0 {
+		if hosts := s.deps.servers()[name].Sandbox.Network.AllowedDomains; len(hosts) > 0 {
 			all[name] = hosts
 		}
 	}
@@ -38,20 +39,24 @@ func (s *Session) ownDomains() map[string][]string {
 func (s *Session) ownSpecs() []sandbox.Spec {
 	var specs []sandbox.Spec
 	for _, name := range s.ownServers() {
-		c := s.deps.Config.Servers[name]
-		if c.Remote() != nil {
-			spec := RemoteSpec(name, c, s.deps.Config.Home, s.deps.Config.UserHome)
-			spec.Own = true
-			specs = append(specs, spec)
-			continue
-		}
-		specs = append(specs, sandbox.Spec{
-			Name: name, Argv: append([]string{c.Command}, c.Args...), Env: c.Env, Sandbox: c.Sandbox,
-			Credentials: credentialsOf(c, s.deps.Config.UserHome),
-			Roots:       []string{s.fixed.Workspace}, Own: true,
-		})
+		specs = append(specs, s.ownSpec(name))
 	}
 	return specs
+}
+
+// ownSpec returns one of the person's own servers.
+func (s *Session) ownSpec(name string) sandbox.Spec {
+	c := s.deps.servers()[name]
+	if c.Remote() != nil {
+		spec := RemoteSpec(name, c, s.deps.Config.Home, s.deps.Config.UserHome)
+		spec.Own = true
+		return spec
+	}
+	return sandbox.Spec{
+		Name: name, Argv: append([]string{c.Command}, c.Args...), Env: c.Env, Sandbox: c.Sandbox,
+		Credentials: credentialsOf(c, s.deps.Config.UserHome),
+		Roots:       []string{s.fixed.Workspace}, Own: true,
+	}
 }
 
 // RemoteSpec returns a server that is reached over HTTP. home is the directory of the state,
@@ -82,15 +87,45 @@ func (s *Session) Servers() []mcpproxy.ServerStatus {
 
 // TurnServer ends a tool server, if it runs, and starts it again unless it is to be off.
 func (s *Session) TurnServer(name string, off bool) error {
-	s.mu.Lock()
-	proxy := s.tools
-	s.mu.Unlock()
 	op, turn := "restart server", (*mcpproxy.Proxy).Restart
 	if off {
 		op, turn = "turn server off", (*mcpproxy.Proxy).Disable
 	}
-	if proxy == nil {
-		return fault.New("wait until the tab is ready", "%s: the session's servers do not run", op)
+	proxy, err := s.toolProxy()
+	if err == nil {
+		err = turn(proxy, name)
 	}
-	return fault.Wrap(op, turn(proxy, name), "/servers lists them")
+	return fault.Wrap(op, err, "/servers lists them")
+}
+
+// TakesServers returns why no server could be added to the session, or nil.
+func (s *Session) TakesServers() error {
+	_, err := s.toolProxy()
+	return err
+}
+
+// AddServer starts a server that the person has just added. All its calls ask.
+func (s *Session) AddServer(ctx context.Context, name string) error {
+	proxy, err := s.toolProxy()
+	if err != nil {
+		return err
+	}
+	judged, err := s.PrepareReload(s.deps.files()) // so that the policy knows the server
+	if err == nil {
+		err = s.note(ctx, "the person adds the tool server "+name)
+	}
+	if err != nil {
+		return err
+	}
+	judged.Apply()
+	return proxy.Add(s.ownSpec(name))
+}
+
+func (s *Session) toolProxy() (*mcpproxy.Proxy, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tools == nil {
+		return nil, fault.New("wait until the tab is ready", "the session's tool servers do not run")
+	}
+	return s.tools, nil
 }

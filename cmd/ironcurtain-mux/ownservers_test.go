@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -40,19 +41,7 @@ func TestOwnServers(t *testing.T) {
 	}
 	d := driveFramed(t, home, 120, 40, "ironcurtain-mux", "--servers", filepath.Join(home, "more.json"))
 	d.see(patience, "tool server gone could not be started")
-	began := time.Now()
-	for listed := false; !listed; {
-		if time.Since(began) > patience {
-			t.Fatal("the servers are never listed as they should be")
-		}
-		d.send("\x01/servers\r")
-		d.until("the servers", patience, func(screen string) bool {
-			listed = strings.Contains(screen, "14 tools; running") && strings.Contains(screen, "failed: ")
-			return strings.Contains(screen, "q close")
-		})
-		d.send("q")
-		d.until("the tab", patience, func(screen string) bool { return !strings.Contains(screen, "q close") })
-	}
+	d.awaitServers("place")
 	s := d.onlySession()
 	lines := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"place__get-env","arguments":{}}}
@@ -75,10 +64,42 @@ func TestOwnServers(t *testing.T) {
 			return err == nil && strings.Contains(string(answer), "PLACE_TOKEN") && !strings.Contains(string(answer), "very-secret")
 		})
 	}
+	for name, want := range map[string]string{"git": "has a server of this name", "other": `is a server "other" already`, "a__b": "a server's name has"} {
+		d.send("\x01/servers add " + name + " x\r")
+		d.see(patience, want)
+	}
+	d.send("\x01/servers add added '" + everything[0] + "' '" + everything[1] + "' stdio\r")
+	d.see(patience, "server added is in config.json and starts in this tab")
+	d.awaitServers("added")
+	d.send("(sed s/place/added/ lines; sleep 600) | ironcurtain-mux-bridge mcp &\r")
+	d.until("a call of the server that was added", patience, func(string) bool { return len(d.pending()) == 1 })
+	if out, errs, code := d.command("config", "show"); code != exitOK || !strings.Contains(out, `"added"`) {
+		t.Error(out, errs)
+	}
 	d.send("\x01/quit!\r")
 	d.ended(patience)
 	if record := d.audit(s.ID); strings.Contains(record, "very-secret") || !strings.Contains(record, "structural-unannotated-tool") {
 		t.Errorf("on record:\n%s", record)
+	}
+}
+
+// awaitServers waits until /servers shows that server-everything runs by that name, and that
+// another server has failed.
+func (d *driver) awaitServers(name string) {
+	d.t.Helper()
+	runs := regexp.MustCompile(`(?m)^ *` + name + ` +14 tools; running`)
+	began := time.Now()
+	for listed := false; !listed; {
+		if time.Since(began) > patience {
+			d.t.Fatal("the servers are never listed as they should be")
+		}
+		d.send("\x01/servers\r")
+		d.until("the servers", patience, func(screen string) bool {
+			listed = runs.MatchString(screen) && strings.Contains(screen, "failed: ")
+			return strings.Contains(screen, "q close")
+		})
+		d.send("q")
+		d.until("the tab", patience, func(screen string) bool { return !strings.Contains(screen, "q close") })
 	}
 }
 

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // serversCommand groups the commands for the person's own MCP servers.
@@ -34,6 +36,38 @@ the login and renew it; no tab ever starts one by itself.`,
 	}
 	cmd.AddCommand(serversImportCommand())
 	return cmd
+}
+
+// addServers adds entries to mcpServers in config.json, all of them or none.
+func addServers(p paths, entries map[string]any) (map[string]servers.Config, error) {
+	data, err := json.Marshal(entries)
+	if err != nil {
+		return nil, err
+	}
+	own, err := servers.Parse("mcpServers", data)
+	if err == nil {
+		err = servers.CheckOwn(own)
+	}
+	if err == nil {
+		err = config.AddServers(p.configFile(), entries)
+	}
+	return own, err
+}
+
+// addServer adds a server to config.json: a command with its arguments, or an address.
+func (w wiring) addServer(name string, words []string) (servers.Config, error) {
+	entry := map[string]any{"command": words[0]}
+	if len(words) > 1 {
+		entry["args"] = words[1:]
+	}
+	if len(words) == 1 && strings.Contains(words[0], "://") {
+		entry = map[string]any{"url": words[0]}
+	}
+	if _, taken := w.servers[name]; taken {
+		return servers.Config{}, fault.New("give it another name", "there is a server %q already", name)
+	}
+	own, err := addServers(w.paths, map[string]any{name: entry})
+	return own[name], err
 }
 
 // ownServers returns the person's own MCP servers: those of the configuration and those of

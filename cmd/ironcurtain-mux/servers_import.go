@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers/imported"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
@@ -103,18 +101,7 @@ func takeServers(w io.Writer, p paths, c config.Config, found []imported.Server,
 	for name, s := range chosen {
 		entries[name] = s.Entry
 	}
-	data, err := json.Marshal(entries)
-	if err != nil {
-		return fail(op, err, "")
-	}
-	own, err := servers.Parse("import", data)
-	if err == nil {
-		err = servers.CheckOwn(own)
-	}
-	if err == nil {
-		err = config.AddServers(p.configFile(), entries)
-	}
-	if err != nil {
+	if _, err := addServers(p, entries); err != nil {
 		return fail(op, err, "")
 	}
 	for _, s := range found {

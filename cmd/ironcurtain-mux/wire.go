@@ -118,6 +118,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		},
 		FetchServer: fetch,
 		Servers:     w.servers,
+		AddServer:   w.addServer,
 		GitHosts:    w.config.GitHosts,
 		AutoApprove: w.autoApprove(),
 		Limits:      limits,

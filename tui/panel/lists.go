@@ -65,7 +65,7 @@ func ServerLines(servers []broker.ServerStatus) []view.Line {
 	if len(lines) == 0 {
 		return []view.Line{{Text: "the tool servers of this tab do not run yet"}}
 	}
-	return append(lines, view.Line{Text: "/servers restart NAME starts one again, /servers disable NAME turns one off; mcpServers in config.json adds your own"})
+	return append(lines, view.Line{Text: "/servers restart NAME starts one again, /servers disable NAME turns one off, /servers add NAME COMMAND adds one of yours"})
 }
 
 // UndoLines describes one automatic approval: the words of the person that it rests on,
