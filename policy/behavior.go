@@ -32,7 +32,7 @@ const (
 	creates    action = "creates"    // creates a repository; none needs to exist before
 	continues  action = "continues"  // can continue an operation that git was interrupted in
 	hookless   action = "hookless"   // never runs a hook
-	unsigned   action = "unsigned"   // makes commits that the host does not sign, though the person's git signs commits
+	derives    action = "derives"    // makes commits of others, as a merge does
 	stages     action = "stages"     // stages every file below the given directories
 	sweeps     action = "sweeps"     // reads files of the work tree that the call does not name
 	shows      action = "shows"      // shows contents of tracked files that the call does not name
@@ -46,7 +46,7 @@ const (
 )
 
 var actions = []action{
-	pushes, exchanges, configures, lists, creates, continues, unsigned, hookless, stages, sweeps, shows, single, revisions, restores, recurses, replaces,
+	pushes, exchanges, configures, lists, creates, continues, derives, hookless, stages, sweeps, shows, single, revisions, restores, recurses, replaces,
 }
 
 // when says in which calls a tool does something: in those that meet all conditions of at

@@ -56,18 +56,31 @@ func (f *facts) hostExecution(o *outcome) {
 func (f *facts) signing(o *outcome) {
 	structural := o.structural
 	switch {
-	case f.call.Signs != "":
+	case f.signs() != "":
+		what := "this one"
+		if f.tool.can(derives) {
+			what = "what this makes"
+		}
 		o.escalate(outcome{
 			decision: Escalate, rule: RuleSignedCommit,
-			reason: describe("your git configuration signs commits, so the host would sign this one with your %s", f.call.Signs),
+			reason: describe("your git configuration signs commits, so the host would sign %s with your %s", what, f.call.Signs),
 		})
-	case f.call.Unsigned && f.tool.does(unsigned, f.args):
+	case f.call.Unsigned && f.tool.does(derives, f.args):
 		o.escalate(outcome{
 			decision: Escalate, rule: RuleUnsignedCommit,
-			reason: describe("your git configuration signs commits, and those that git %s makes here are not signed; only a commit that the git server makes of what is staged is", f.tool.behavior.Command),
+			reason: describe("your git configuration signs commits, and those that git %s makes here are not signed: the host cannot compare them with what you approve", f.tool.behavior.Command),
 		})
 	}
 	o.structural = structural
+}
+
+// signs says with which key the host signs what the call makes. It is empty if that is no
+// commit.
+func (f *facts) signs() string {
+	if f.tool.can(derives) && !f.tool.does(derives, f.args) {
+		return ""
+	}
+	return f.call.Signs
 }
 
 // unseenHosts escalates a clone that also fetches the repository's submodules. Only the

@@ -45,7 +45,7 @@ func (j *judge) verdict(f *facts, o outcome) (Verdict, error) {
 	if o.decision == Deny {
 		return v, nil
 	}
-	v.Arguments, v.Signs = f.args.Encode(), f.call.Signs
+	v.Arguments, v.Signs = f.args.Encode(), f.signs()
 	if len(v.Arguments) > j.maxCall {
 		return Verdict{}, &refusal{rule: RuleInvalidArguments, reason: "the canonical arguments are too large"}
 	}
@@ -68,8 +68,8 @@ func (f *facts) bind(arguments []byte) string {
 	for _, el := range f.elements {
 		parts = append(parts, []byte(el.argument), []byte(el.role), []byte(el.text))
 	}
-	if f.call.Signs != "" {
-		parts = append(parts, []byte("signs"), []byte(f.call.Signs))
+	if key := f.signs(); key != "" {
+		parts = append(parts, []byte("signs"), []byte(key))
 	}
 	return digest(parts...)
 }

@@ -2,12 +2,12 @@ package gitauth
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -23,98 +23,68 @@ type ApprovedCommit struct {
 	Merges  []string // its further parents, if it concludes a merge
 }
 
-// Replacer replaces the commit that HEAD names by the same commit with a signature. Git does
-// this in a sandbox with a shell script of ours, and the script talks with this process.
+// Replacer replaces the commits that a call makes by the same commits with signatures. It works
+// in a sandbox, by the program of RepositoryArgv.
 type Replacer struct {
-	in     io.WriteCloser
-	out    *bufio.Reader
-	before object // what HEAD named before the call
+	commits commits
+	before  object // what HEAD named before the call
+	derived *derived
 }
 
-// replaceScript prints the object that HEAD names. For a line of input it prints the object
-// again. For a line with the object's id and a commit after it, it stores the commit, moves
-// HEAD from the object to the commit, and prints the commit's id. With a reference that has
-// moved by then, it fails.
-const replaceScript = `cd "$1" || exit 1
-export GIT_NO_REPLACE_OBJECTS=1 GIT_TERMINAL_PROMPT=0
-git() { command git -c core.hooksPath=/dev/null -c core.fsmonitor=false "$@"; }
-echo HEAD | git cat-file --batch || exit 1
-read -r word || exit 0
-echo HEAD | git cat-file --batch || exit 1
-read -r old || exit 0
-new=$(git hash-object -w -t commit --stdin) && git update-ref -m 'commit: signed' HEAD "$new" "$old" && echo "$new"`
-
-// ReplacerArgv is the program for the sandbox; dir is the repository.
-func ReplacerArgv(dir string) []string {
-	return []string{"/bin/sh", "-c", replaceScript, "sh", dir}
-}
+// lookNext is what to do about a commit that stays unsigned.
+const lookNext = "look at it, then sign it yourself: git commit --amend -S"
 
 // NewReplacer returns the Replacer for a program that has just started. Input and output are
 // the program's.
-func NewReplacer(in io.WriteCloser, out *bufio.Reader) (*Replacer, error) {
-	r := &Replacer{in: in, out: out}
+func NewReplacer(in io.Writer, out *bufio.Reader) (*Replacer, error) {
+	r := &Replacer{commits: commits{in, out}}
 	var err error
-	r.before, err = r.read()
+	r.before, err = r.commits.show("HEAD")
 	return r, err
 }
 
-// Replace signs the commit that was made since NewReplacer, and returns the ids of the commit
-// without and with the signature. It fails if the commit is not the approved one.
-func (r *Replacer) Replace(ctx context.Context, s Signer, approved ApprovedCommit) (unsigned, signed string, err error) {
-	const next = "look at it, then sign it yourself: git commit --amend -S"
-	if _, err = io.WriteString(r.in, "\n"); err != nil {
-		return "", "", fault.Wrap("look at the new commit", err, next)
-	}
-	made, err := r.read()
+// Replaced is a commit that was signed.
+type Replaced struct{ Unsigned, Signed string }
+
+// Replace signs the commit that was made since NewReplacer. It fails if the commit is not the
+// approved one.
+func (r *Replacer) Replace(ctx context.Context, s Signer, approved ApprovedCommit) ([]Replaced, error) {
+	made, err := r.commits.show("HEAD")
 	if err != nil {
-		return "", "", fault.Wrap("look at the new commit", err, next)
+		return nil, fault.Wrap("look at the new commit", err, lookNext)
 	}
 	if err := approved.check(r.before, made, s.who); err != nil {
-		return "", "", fault.New(next, "the commit is not the approved one: %w", err)
+		return nil, fault.New(lookNext, "the commit is not the approved one: %w", err)
 	}
-	data, signed, err := s.Sign(ctx, made.data)
-	if err != nil {
-		return "", "", err
-	}
-	_, err = io.WriteString(r.in, made.id+"\n"+string(data))
-	if err = errors.Join(err, r.in.Close()); err != nil {
-		return "", "", fault.Wrap("store the signed commit", err, next)
-	}
-	line, err := r.out.ReadString('\n')
-	if err != nil || strings.TrimSpace(line) != signed {
-		return "", "", fault.New(next, "store the signed commit: git did not, or HEAD has moved meanwhile")
-	}
-	return made.id, signed, nil
+	return r.sign(ctx, s, []object{made})
 }
 
-// object is a commit of the repository; the zero value means that there is none.
-type object struct {
-	id   string
-	data []byte
-}
-
-// read reads one answer of git cat-file --batch.
-func (r *Replacer) read() (object, error) {
-	head, err := r.out.ReadSlice('\n') // bounded by the buffer
-	if err != nil {
-		return object{}, fmt.Errorf("git does not answer: %w", err)
+// sign signs new commits, the oldest first, of which each is the first parent of the next. Then
+// it moves HEAD.
+func (r *Replacer) sign(ctx context.Context, s Signer, made []object) ([]Replaced, error) {
+	const op = "store the signed commit"
+	var all []Replaced
+	for i, o := range made {
+		data := o.data
+		if i > 0 {
+			before := all[i-1]
+			data = bytes.Replace(data, []byte("\nparent "+before.Unsigned+"\n"), []byte("\nparent "+before.Signed+"\n"), 1)
+		}
+		signed, id, err := s.Sign(ctx, data)
+		if err != nil {
+			return nil, err
+		}
+		stored, err := r.commits.store(signed)
+		if err != nil {
+			return nil, fault.Wrap(op, err, lookNext)
+		}
+		if stored != id {
+			return nil, fault.New(lookNext, "%s: git stores another one", op)
+		}
+		all = append(all, Replaced{o.id, id})
 	}
-	fields := strings.Fields(string(head))
-	if len(fields) == 2 && fields[1] == "missing" {
-		return object{}, nil // before the first commit
-	}
-	if len(fields) != 3 || !isID(fields[0]) || fields[1] != "commit" {
-		return object{}, errors.New("HEAD is not a commit")
-	}
-	size, err := strconv.Atoi(fields[2])
-	if err != nil || size < 0 || size > maxCommit {
-		return object{}, fmt.Errorf("the commit has more than %d bytes", maxCommit)
-	}
-	data := make([]byte, size+1)
-	if _, err := io.ReadFull(r.out, data); err != nil {
-		return object{}, fmt.Errorf("git does not answer: %w", err)
-	}
-	return object{fields[0], data[:size]}, nil
+	last := all[len(all)-1]
+	return all, fault.Wrap(op, r.commits.move(last.Signed, last.Unsigned), lookNext)
 }
 
 // check returns why a commit is not the approved one. before is what HEAD named before the

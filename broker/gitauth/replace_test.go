@@ -35,7 +35,19 @@ func signer(t *testing.T) Signer {
 // replace runs a call between the two parts of a Replacer.
 func replace(t *testing.T, dir string, s Signer, approved ApprovedCommit, call func()) (signed string, err error) {
 	t.Helper()
-	argv := ReplacerArgv(dir)
+	r := replacer(t, dir)
+	call()
+	all, err := r.Replace(t.Context(), s, approved)
+	if len(all) == 1 {
+		signed = all[0].Signed
+	}
+	return signed, err
+}
+
+// replacer returns a Replacer for a repository until the test ends.
+func replacer(t *testing.T, dir string) *Replacer {
+	t.Helper()
+	argv := RepositoryArgv(dir)
 	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -48,17 +60,15 @@ func replace(t *testing.T, dir string, s Signer, approved ApprovedCommit, call f
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		_ = in.Close()
 		_ = cmd.Wait()
-	}()
+	})
 	r, err := NewReplacer(in, bufio.NewReader(out))
 	if err != nil {
 		t.Fatal(err)
 	}
-	call()
-	_, signed, err = r.Replace(t.Context(), s, approved)
-	return signed, err
+	return r
 }
 
 // made is a commit by an agent's git, which does not sign.

@@ -56,7 +56,9 @@ func host(t *testing.T, argv ...string) string {
 }
 
 // commitsOfTools says which commits the git server's tools make.
-var commitsOfTools = map[string]Commits{"git_commit": StagedCommits, "git_merge": OtherCommits, "git_cherry_pick": OtherCommits}
+var commitsOfTools = map[string]Commits{
+	"git_commit": StagedCommits, "git_merge": MergeCommit, "git_cherry_pick": PickedCommits, "git_rebase": RebasedCommits, "git_pull": OtherCommits,
+}
 
 // signingHarness is a harness with the real git server, and a person who signs commits.
 func signingHarness(t *testing.T, kind string, change func(*Config)) (r *harness, words string, told func() []string) {
@@ -197,12 +199,11 @@ func TestAGrantCoversSignedCommits(t *testing.T) {
 	}
 }
 
-// The commit of a merge or a cherry-pick is not signed, and asks because of that. It is
-// signed when git only stages the result and git_commit makes the commit, also at the end of
-// a merge with conflicts.
-func TestCommitsOfOthersAreSignedWhenStaged(t *testing.T) {
-	r, words, told := signingHarness(t, "ssh", nil)
-	git := func(argv ...string) string {
+// branches makes a repository whose branches "apart" and "against" are beside main. The second
+// one changes the same line as main.
+func (r *harness) branches(t *testing.T) (git func(argv ...string) string) {
+	t.Helper()
+	git = func(argv ...string) string {
 		t.Helper()
 		return strings.TrimSpace(host(t, append([]string{"git", "-C", r.work, "-c", "commit.gpgSign=false"}, argv...)...))
 	}
@@ -221,6 +222,91 @@ func TestCommitsOfOthersAreSignedWhenStaged(t *testing.T) {
 	git("checkout", "-q", "main")
 	r.stageFile(t, r.work, "two\n")
 	git("commit", "-qm", "second")
+	return git
+}
+
+// Commits that git makes of others are signed after the approval, if the host can compare
+// them; where it cannot, the call asks because of that.
+func TestCommitsOfOthersAreSigned(t *testing.T) {
+	r, words, told := signingHarness(t, "ssh", nil)
+	git := r.branches(t)
+	a := r.agent()
+	start := git("rev-parse", "main")
+	for id, c := range map[string]struct {
+		tool, arguments string
+		signed          int
+	}{
+		"merge":        {"git__git_merge", `"branch":"apart","noFastForward":true`, 1},
+		"message":      {"git__git_merge", `"branch":"apart","message":"mine"`, 1},
+		"pick":         {"git__git_cherry_pick", `"commits":["apart"],"signoff":true`, 1},
+		"rebase":       {"git__git_rebase", `"upstream":"apart"`, 1},
+		"fast-forward": {"git__git_merge", `"branch":"ahead"`, 0},
+	} {
+		git("checkout", "-q", "-f", "main")
+		git("reset", "-q", "--hard", start)
+		git("branch", "-f", "ahead", git("commit-tree", "-m", "ahead", "-p", "main", "main^{tree}"))
+		a.send(callLine(`"`+id+`"`, c.tool, `{"path":"/workspace",`+c.arguments+`}`))
+		if item := r.pending(1)[0]; item.Rule != policy.RuleSignedCommit || !strings.Contains(item.Reason, words) {
+			t.Errorf("%s: the panel shows %s: %s", id, item.Rule, item.Reason)
+		}
+		r.approve(1)
+		m := a.answerTo(`"` + id + `"`)
+		head := git("rev-parse", "HEAD")
+		if m.isError() || strings.Contains(string(m.Result), "NOT SIGNED") || strings.Contains(string(m.Result), "Its id is "+head) != (c.signed == 1) {
+			t.Errorf("%s: HEAD is %s, and the agent was told %s", id, head, m.Result)
+		}
+		if c.signed == 1 {
+			git("verify-commit", "HEAD")
+		}
+		git("fsck", "--strict")
+		if out := git("status", "--porcelain"); out != "" {
+			t.Errorf("%s: the work tree differs: %s", id, out)
+		}
+	}
+	if all := told(); len(all) > 0 {
+		t.Errorf("the person was told %q", all)
+	}
+	git("remote", "add", "origin", "https://git.example.com/repo.git")
+	for id, call := range map[string]string{
+		"ours": `git__git_merge {"path":"/workspace","branch":"apart","strategy":"ours"}`,
+		"pull": `git__git_pull {"path":"/workspace","remote":"origin"}`,
+	} {
+		tool, arguments, _ := strings.Cut(call, " ")
+		a.send(callLine(`"`+id+`"`, tool, arguments))
+		if item := r.pending(1)[0]; !strings.Contains(item.Reason, "are not signed") {
+			t.Errorf("%s: the panel shows %s: %s", id, item.Rule, item.Reason)
+		}
+		r.decide(1, false)
+		a.answerTo(`"` + id + `"`)
+	}
+}
+
+// A merge whose result the repository's attributes change stays unsigned, and everybody
+// learns it.
+func TestAMergeThatDiffersIsNotSigned(t *testing.T) {
+	r, _, told := signingHarness(t, "ssh", nil)
+	git := r.branches(t)
+	if err := os.WriteFile(filepath.Join(r.work, ".git", "info", "attributes"), []byte("file merge=union\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := r.agent()
+	a.send(callLine("1", "git__git_merge", `{"path":"/workspace","branch":"against"}`))
+	r.approve(1)
+	m := a.answerTo("1")
+	if all := told(); m.isError() || len(all) != 1 || !strings.Contains(all[0], "no conflicts") || !strings.Contains(string(m.Result), "NOT SIGNED") {
+		t.Errorf("the agent was told %s, the person %q", m.Result, all)
+	}
+	if err := exec.CommandContext(t.Context(), "git", "-C", r.work, "verify-commit", "HEAD").Run(); err == nil {
+		t.Error("it is signed")
+	}
+	git("fsck", "--strict")
+}
+
+// What git only stages of other commits is signed when git_commit makes the commit, also at
+// the end of a merge with conflicts.
+func TestCommitsOfOthersAreSignedWhenStaged(t *testing.T) {
+	r, words, told := signingHarness(t, "ssh", nil)
+	git := r.branches(t)
 	a := r.agent()
 	commit := func(id string, parents int) {
 		t.Helper()
@@ -236,19 +322,6 @@ func TestCommitsOfOthersAreSignedWhenStaged(t *testing.T) {
 		if got := len(strings.Fields(git("rev-list", "--parents", "-1", "HEAD"))) - 1; got != parents {
 			t.Errorf("commit %s has %d parents", id, got)
 		}
-	}
-	for id, call := range map[string]string{
-		"1": `git__git_merge {"path":"/workspace","branch":"apart","noFastForward":true}`,
-		"2": `git__git_cherry_pick {"path":"/workspace","commits":["apart"]}`,
-	} {
-		tool, arguments, _ := strings.Cut(call, " ")
-		a.send(callLine(id, tool, arguments))
-		item := r.pending(1)[0]
-		if item.Rule != policy.RuleUnsignedCommit || !strings.Contains(item.Reason, "are not signed") {
-			t.Errorf("the panel shows %s: %s", item.Rule, item.Reason)
-		}
-		r.decide(1, false)
-		a.answerTo(id)
 	}
 	for id, call := range map[string]string{
 		"3": `git__git_merge {"path":"/workspace","branch":"apart","squash":true}`,

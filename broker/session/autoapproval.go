@@ -267,7 +267,13 @@ func (s *Session) commitsOf(server, tool string) mcpproxy.Commits {
 	switch s.gitCommand(server, tool) {
 	case "commit":
 		return mcpproxy.StagedCommits
-	case "am", "cherry-pick", "merge", "pull", "rebase", "revert":
+	case "merge":
+		return mcpproxy.MergeCommit
+	case "cherry-pick":
+		return mcpproxy.PickedCommits
+	case "rebase":
+		return mcpproxy.RebasedCommits
+	case "am", "pull", "revert":
 		return mcpproxy.OtherCommits
 	}
 	return mcpproxy.NoCommits

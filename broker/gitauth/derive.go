@@ -1,0 +1,264 @@
+package gitauth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// Derivation says how a call makes commits of others.
+type Derivation struct {
+	Kind    DerivationKind
+	Sources []string // what is merged or picked; for a rebase: the upstream, and perhaps what it goes onto
+	Message string   // of a merge; empty: the one that git makes
+	Signoff bool     // the commits end with a line of the person's
+	// Mainline is which parent of a picked merge its change is taken from, from 1; 0: they are
+	// no merges.
+	Mainline int
+}
+
+// DerivationKind is a way to make commits of others.
+type DerivationKind int
+
+// The ways whose commits the host can sign.
+const (
+	Merge DerivationKind = iota + 1
+	Pick
+	Rebase
+)
+
+// maxDerived bounds how many commits of one call are signed.
+const maxDerived = 64
+
+// derived is what is known before a call of the commits that it makes of others.
+type derived struct {
+	Derivation
+	sources []object // in the order in which the call takes them
+	onto    string   // the commit on which they come
+}
+
+// Expect notes what a call is about to make of which commits. ReplaceDerived compares with it.
+func (r *Replacer) Expect(d Derivation) error {
+	const op = "look at the commits that the call takes"
+	known := &derived{Derivation: d, onto: r.before.id}
+	revisions := d.Sources
+	if d.Kind == Rebase {
+		onto, err := r.commits.show(d.Sources[len(d.Sources)-1])
+		if err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+		known.onto = onto.id
+		if revisions, err = r.commits.list(d.Sources[0] + "..HEAD"); err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+	}
+	if len(revisions) > maxDerived {
+		return fmt.Errorf("%s: there are more than %d", op, maxDerived)
+	}
+	for _, revision := range revisions {
+		source, err := r.commits.show(revision)
+		if err == nil && source.id == "" {
+			err = fmt.Errorf("there is no commit %s", revision)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+		known.sources = append(known.sources, source)
+	}
+	r.derived = known
+	return nil
+}
+
+// ReplaceDerived signs the commits that were made since Expect, and returns none if there are
+// none. It makes their trees anew and compares everything else: it fails if one is not what
+// the call makes of the commits that were there before.
+func (r *Replacer) ReplaceDerived(ctx context.Context, s Signer) ([]Replaced, error) {
+	made, err := r.newCommits()
+	if err == nil && len(made) > 0 {
+		err = r.checkDerived(made, s.who)
+	}
+	if err != nil {
+		return nil, fault.New(lookNext, "the new commits are not what the call makes of those that were there: %w", err)
+	}
+	if len(made) == 0 {
+		return nil, nil
+	}
+	return r.sign(ctx, s, made)
+}
+
+// newCommits returns the commits that HEAD has now on top of where the call puts them, the
+// oldest first. There are none where git has only moved HEAD to a commit that was there.
+func (r *Replacer) newCommits() (made []object, err error) {
+	known := r.derived
+	for next := "HEAD"; ; {
+		o, err := r.commits.show(next)
+		if err != nil {
+			return nil, err
+		}
+		there := func(s object) bool { return s.id == o.id }
+		if o.id == known.onto || o.id == r.before.id || slices.ContainsFunc(known.sources, there) {
+			if len(made) > 0 && o.id != known.onto {
+				return nil, errors.New("they are on another commit")
+			}
+			slices.Reverse(made)
+			return made, nil
+		}
+		if len(made) == maxDerived {
+			return nil, fmt.Errorf("they are more than %d", maxDerived)
+		}
+		c, err := parseCommit(o.data)
+		if err != nil {
+			return nil, err
+		}
+		if len(c.parents) == 0 {
+			return nil, errors.New("they are on another commit")
+		}
+		made, next = append(made, o), c.parents[0]
+	}
+}
+
+// checkDerived returns why commits are not what the call makes.
+func (r *Replacer) checkDerived(made []object, who string) error {
+	known := r.derived
+	left := known.sources
+	for _, o := range made {
+		c, err := parseCommit(o.data)
+		if err != nil {
+			return err
+		}
+		if committer, _, _ := strings.Cut(c.committer, "> "); committer+">" != who {
+			return fmt.Errorf("the committer is %q, and in your own configuration you are %q", committer+">", who)
+		}
+		if known.Kind == Merge {
+			if len(made) > 1 {
+				return errors.New("there are several")
+			}
+			return r.checkMerge(c, who)
+		}
+		n, why := 0, errors.New("there are more than were taken")
+		for _, source := range left { // a rebase leaves out what is there already
+			n++
+			if why = r.checkPicked(c, source, who); why == nil || known.Kind == Pick {
+				break
+			}
+		}
+		if why != nil {
+			return why
+		}
+		left = left[n:]
+	}
+	if known.Kind == Pick && len(left) > 0 {
+		return errors.New("some are missing")
+	}
+	return nil
+}
+
+// checkMerge returns why a commit is not the merge of HEAD before and the source.
+func (r *Replacer) checkMerge(c commit, who string) error {
+	known := r.derived
+	theirs := known.sources[0].id
+	if !slices.Equal(c.parents, []string{r.before.id, theirs}) {
+		return errors.New("it merges other commits")
+	}
+	if author, _, _ := strings.Cut(c.author, "> "); author+">" != who {
+		return fmt.Errorf("the author is %q instead of %q", author+">", who)
+	}
+	if known.Message != "" && cleanMessage(c.message) != cleanMessage(known.Message) || known.Message == "" && !mergeMessage(c.message, known.Sources[0]) {
+		return errors.New("it has another message")
+	}
+	tree, err := r.commits.tree("merge", r.before.id, theirs)
+	if err != nil {
+		return err
+	}
+	return sameTree(c.tree, tree)
+}
+
+// mergeMessage reports whether git makes this message for a merge of that name.
+func mergeMessage(message, name string) bool {
+	line, rest, _ := strings.Cut(message, "\n")
+	line, _, _ = strings.Cut(line, " into ")
+	for _, kind := range []string{"branch", "commit", "tag", "remote-tracking branch"} {
+		for _, prefix := range []string{"", "refs/heads/", "heads/", "refs/tags/", "tags/", "refs/remotes/", "remotes/"} {
+			short, found := strings.CutPrefix(name, prefix)
+			if found && line == "Merge "+kind+" '"+short+"'" && rest == "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkPicked returns why a commit is not the change of a source on top of its own parent.
+func (r *Replacer) checkPicked(c commit, source object, who string) error {
+	if len(c.parents) != 1 {
+		return errors.New("there is a merge among them")
+	}
+	data, _ := withoutSignature(source.data)
+	s, err := parseCommit(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", source.id, err)
+	}
+	line := max(r.derived.Mainline, 1)
+	switch {
+	case len(s.parents) < line || r.derived.Mainline == 0 && len(s.parents) != 1:
+		return fmt.Errorf("%s: it has no such parent, or several", source.id)
+	case c.author != s.author:
+		return fmt.Errorf("the author of %s is another", source.id)
+	case !r.derived.sameMessage(c.message, s.message, who):
+		return fmt.Errorf("the message of %s is another", source.id)
+	}
+	var trees []string
+	for _, id := range []string{s.parents[line-1], c.parents[0]} {
+		parent, err := r.treeOf(id)
+		if err != nil {
+			return err
+		}
+		trees = append(trees, parent)
+	}
+	tree, err := r.commits.tree("apply", trees[0], trees[1], s.tree)
+	if err != nil {
+		return err
+	}
+	return sameTree(c.tree, tree)
+}
+
+// treeOf returns the tree of a commit that may be signed.
+func (r *Replacer) treeOf(id string) (string, error) {
+	o, err := r.commits.show(id)
+	if err != nil {
+		return "", err
+	}
+	first, _, _ := strings.Cut(string(o.data), "\n")
+	tree, found := strings.CutPrefix(first, "tree ")
+	if !found || !isID(tree) {
+		return "", fmt.Errorf("%s is malformed", id)
+	}
+	return tree, nil
+}
+
+// sameMessage reports whether a call makes this message of a source's.
+func (d *derived) sameMessage(message, source, who string) bool {
+	message, source = cleanMessage(message), cleanMessage(source)
+	if d.Signoff {
+		line := "Signed-off-by: " + who
+		if rest, found := strings.CutSuffix(message, "\n"+line); found {
+			message, source = strings.TrimRight(rest, "\n"), strings.TrimSuffix(source, "\n"+line)
+		}
+	}
+	return message == source
+}
+
+// sameTree compares the tree of a commit with the one that it should have.
+func sameTree(has, wanted string) error {
+	switch {
+	case wanted == "":
+		return errors.New("git cannot make their files again: it needs version 2.38, and no conflicts")
+	case has != wanted:
+		return errors.New("they have other files")
+	}
+	return nil
+}
