@@ -15,6 +15,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -67,7 +68,7 @@ func Listen(home string, api broker.API, log *slog.Logger) (*Server, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, errors.Join(fmt.Errorf("control socket: %w", err), lock.Unlock())
 	}
-	listener, err := ListenPrivate(path)
+	listener, err := wire.ListenPrivate(path)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("control socket: %w", err), lock.Unlock())
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -54,5 +54,5 @@ func listenUnix(path string) (net.Listener, error) {
 			return nil, err
 		}
 	}
-	return control.ListenPrivate(path)
+	return wire.ListenPrivate(path)
 }

@@ -1,0 +1,70 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxFiles is how many descriptors a frame can have: those of a terminal.
+const maxFiles = 2
+
+// sendFirst sends the beginning of a frame, with which its files travel. It returns how many
+// bytes were sent.
+func (c *Conn) sendFirst(data []byte, files []*os.File) (int, error) {
+	if len(files) == 0 {
+		return 0, nil
+	}
+	var fds []int
+	for _, f := range files {
+		fds = append(fds, int(f.Fd()))
+	}
+	n, _, err := c.unix.WriteMsgUnix(data, unix.UnixRights(fds...), nil)
+	return n, err
+}
+
+// receiveFirst receives the first bytes of a frame, with its files. The files are closed on
+// exec from the beginning, so that no program that is started meanwhile has them.
+func (c *Conn) receiveFirst(head []byte) ([]*os.File, error) {
+	control := make([]byte, unix.CmsgSpace(4*maxFiles))
+	n, size, flags, _, err := c.unix.ReadMsgUnix(head, control)
+	files, unfit := filesOf(control[:size])
+	if err == nil && n == 0 {
+		err = io.EOF
+	}
+	if err == nil && flags&unix.MSG_CTRUNC != 0 {
+		err = fmt.Errorf("more than %d files came with a frame", maxFiles)
+	}
+	if err == nil {
+		err = unfit
+	}
+	if err == nil && n < len(head) {
+		_, err = io.ReadFull(c.unix, head[n:])
+	}
+	if err != nil {
+		Frame{Files: files}.drop()
+		return nil, err
+	}
+	return files, nil
+}
+
+// filesOf returns the files in a control message.
+func filesOf(control []byte) (files []*os.File, err error) {
+	messages, err := unix.ParseSocketControlMessage(control)
+	if err != nil {
+		return nil, fmt.Errorf("what came with a frame cannot be understood: %w", err)
+	}
+	for _, m := range messages {
+		fds, err := unix.ParseUnixRights(&m)
+		if err != nil {
+			return files, errors.New("something else than files came with a frame")
+		}
+		for _, fd := range fds {
+			files = append(files, os.NewFile(uintptr(fd), "passed"))
+		}
+	}
+	return files, nil
+}

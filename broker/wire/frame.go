@@ -1,0 +1,132 @@
+package wire
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// The sizes in bytes of the largest frames.
+const (
+	maxFrame = 1 << 20
+	maxHello = 4 << 10
+)
+
+// writeLimit is how long the other side may take to accept a frame.
+const writeLimit = 10 * time.Second
+
+// Conn is one end of a connection. One goroutine at a time may call Receive; Send may be
+// called at any time.
+type Conn struct {
+	unix    *net.UnixConn
+	sending sync.Mutex
+	limit   int // of the frames that are received
+}
+
+// NewConn returns a connection whose first frame is small.
+func NewConn(c *net.UnixConn) *Conn { return &Conn{unix: c, limit: maxHello} }
+
+// Frame is one message. Its sender and its kind decide what is in the body.
+type Frame struct {
+	Kind  string          `json:"kind"`
+	Body  json.RawMessage `json:"body,omitempty"`
+	Files []*os.File      `json:"-"` // that came with it; the receiver owns them
+}
+
+// Into reads the body of a frame, strictly.
+func (f Frame) Into(body any) error {
+	if err := strictly(f.Body, body); err != nil {
+		return fmt.Errorf("a %q that cannot be understood: %w", f.Kind, err)
+	}
+	return nil
+}
+
+// drop closes the files that came with a frame.
+func (f Frame) drop() {
+	for _, file := range f.Files {
+		_ = file.Close()
+	}
+}
+
+// Send sends a frame, with files that the other side then has open, too. body may be nil.
+func (c *Conn) Send(kind string, body any, files ...*os.File) error {
+	f := Frame{Kind: kind}
+	var err error
+	if body != nil {
+		if f.Body, err = json.Marshal(body); err != nil {
+			return fmt.Errorf("send %s: %w", kind, err)
+		}
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		return fmt.Errorf("send %s: %w", kind, err)
+	}
+	if len(text) > maxFrame {
+		return fmt.Errorf("send %s: %d bytes are more than the limit of %d", kind, len(text), maxFrame)
+	}
+	data := append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...)
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	_ = c.unix.SetWriteDeadline(time.Now().Add(writeLimit))
+	n, err := c.sendFirst(data, files)
+	if err == nil {
+		_, err = c.unix.Write(data[n:])
+	}
+	if err != nil {
+		_ = c.unix.Close() // a part of the frame may have been sent
+		return fmt.Errorf("send %s: %w", kind, err)
+	}
+	return nil
+}
+
+// Receive waits for the next frame. At the end of the connection it returns io.EOF. After
+// another error the connection cannot be used.
+func (c *Conn) Receive() (f Frame, err error) {
+	defer func() {
+		if err != nil {
+			f.drop()
+			f = Frame{}
+		}
+	}()
+	var head [4]byte
+	if f.Files, err = c.receiveFirst(head[:]); err != nil {
+		return f, err
+	}
+	size := int(binary.BigEndian.Uint32(head[:]))
+	if size > c.limit {
+		return f, fmt.Errorf("a frame of %d bytes is more than the limit of %d", size, c.limit)
+	}
+	text := make([]byte, size)
+	if _, err := io.ReadFull(c.unix, text); err != nil {
+		return f, fmt.Errorf("receive: %w", err)
+	}
+	files := f.Files
+	err = strictly(text, &f)
+	f.Files = files
+	if err == nil && f.Kind == "" {
+		err = errors.New("it has no kind")
+	}
+	if err != nil {
+		return f, fmt.Errorf("a frame that cannot be understood: %w", err)
+	}
+	c.limit = maxFrame
+	return f, nil
+}
+
+// SetReceiveLimit sets how long Receive waits from now on; 0 means for ever.
+func (c *Conn) SetReceiveLimit(d time.Duration) {
+	var at time.Time
+	if d > 0 {
+		at = time.Now().Add(d)
+	}
+	_ = c.unix.SetReadDeadline(at)
+}
+
+// Close ends the connection.
+func (c *Conn) Close() error { return c.unix.Close() }

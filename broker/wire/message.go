@@ -1,0 +1,97 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+)
+
+// Protocol is the version of these messages. It changes when one of them changes so that the
+// other side would not understand it.
+const Protocol = 1
+
+// The kinds of frames that a client sends.
+const (
+	KindHello     = "hello"     // Hello
+	KindView      = "view"      // View, with the terminal's two descriptors: input and output
+	KindResized   = "resized"   // the window may have another size
+	KindStopping  = "stopping"  // the client will stop as soon as KindReleased comes
+	KindContinued = "continued" // the client has the terminal again
+	KindLent      = "lent"      // Lent: the program has ended
+	KindBye       = "bye"       // the client ends
+)
+
+// The kinds of frames that the daemon sends.
+const (
+	KindWelcome  = "welcome"  // Welcome
+	KindRefused  = "refused"  // Refused
+	KindReleased = "released" // the terminal is as it was before the view
+	KindLend     = "lend"     // Lend: the terminal is the client's until KindLent
+	KindEnd      = "end"      // End
+)
+
+// Hello is the first frame of a client.
+type Hello struct {
+	Protocol int    `json:"protocol"`
+	Version  string `json:"version"` // of the client's program
+	Name     string `json:"name"`    // what other clients call it
+}
+
+// Welcome answers a Hello.
+type Welcome struct {
+	Protocol int    `json:"protocol"`
+	Version  string `json:"version"` // of the daemon's program
+	Client   string `json:"client"`  // the client's id, which no other one ever has
+}
+
+// Refused says why the daemon does not serve the client.
+type Refused struct {
+	Reason string `json:"reason"`
+	Next   string `json:"hint"`
+}
+
+// View asks the daemon to show a view on the client's terminal.
+type View struct {
+	// Terminal are the variables of the client's environment that tell what its terminal can
+	// do, of those that TerminalVariables names.
+	Terminal map[string]string `json:"terminal"`
+}
+
+// TerminalVariables names the variables that tell what a terminal can do, and how its person
+// wants it used.
+func TerminalVariables() []string {
+	return []string{"TERM", "COLORTERM", "NO_COLOR", "VTE_VERSION", "WT_SESSION", "VISUAL", "EDITOR"}
+}
+
+// Lend asks the client to run a program in its terminal, such as the person's editor.
+type Lend struct {
+	Argv []string `json:"argv"`
+}
+
+// Lent says how the program ended.
+type Lent struct {
+	Error string `json:"error,omitempty"`
+}
+
+// End says why a view has ended.
+type End struct {
+	Reason string `json:"reason"`           // for the person; empty: as the person wanted it
+	Failed bool   `json:"failed,omitempty"` // the client's exit code is not 0
+}
+
+// strictly reads one JSON value, and refuses what it does not know.
+func strictly(text []byte, into any) error {
+	if len(text) == 0 {
+		text = []byte("{}")
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows")
+	}
+	return nil
+}
