@@ -128,10 +128,10 @@ func (m *Model) editScrollback(t *tab, line int) tea.Cmd {
 	m.editing = true
 	heading := fmt.Sprintf("Output of tab %d, %s. This is a copy; changes are not kept.", t.session.Tab, text.Drawable(t.title()))
 	name := fmt.Sprintf("scrollback-tab%d.txt", t.session.Tab)
-	screen, out := t.pane.Screen, m.sink
+	screen, out, getenv := t.pane.Screen, m.sink, m.o.Getenv
 	return m.do(func(ctx context.Context) tea.Msg {
 		text, at := copymode.ScrollbackText(screen, heading, line)
-		argv, err := copymode.EditorAt(at)
+		argv, err := copymode.EditorAt(getenv, at)
 		if err == nil {
 			err = out.Edit(ctx, argv, name, text)
 		}

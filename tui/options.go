@@ -11,6 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -20,6 +21,12 @@ type Options struct {
 	API broker.API // the broker
 	In  *os.File   // the person's terminal, for reading
 	Out *os.File   // the person's terminal, for writing
+	// Passed tells of a terminal that a client has passed to this process; nil: it is this
+	// process's own.
+	Passed *outer.Passed
+	// Getenv looks up a variable of the environment of the person's terminal; nil: this
+	// process's.
+	Getenv func(name string) string
 
 	// For the first tab:
 	Agent     string // empty: the broker's default
@@ -99,6 +106,9 @@ func (o Options) check() error {
 func (o Options) withDefaults() Options {
 	if o.Scrollback <= 0 {
 		o.Scrollback = defaultScrollback
+	}
+	if o.Getenv == nil {
+		o.Getenv = os.Getenv
 	}
 	if o.Notify == "" {
 		o.Notify = "bell"

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -34,6 +33,10 @@ func Run(ctx context.Context, o Options) error {
 	if o.NoMouse {
 		options = append(options, outer.WithoutMouse())
 	}
+	if o.Passed != nil {
+		o.Getenv = o.Passed.Getenv
+		options = append(options, outer.WithPassed(*o.Passed))
+	}
 	t, err := outer.Open(o.In, o.Out, options...)
 	if err != nil {
 		return err
@@ -51,7 +54,7 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 
 	var program *tea.Program
 	send := func(msg tea.Msg) { program.Send(msg) }
-	profile := paint.DetectProfile(os.Getenv)
+	profile := paint.DetectProfile(o.Getenv)
 	if o.Theme == "" {
 		o.Theme, o.FollowTheme = themeFor(profile), true
 	}

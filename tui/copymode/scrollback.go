@@ -2,8 +2,8 @@ package copymode
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -55,11 +55,8 @@ func ScrollbackText(screen *term.Screen, heading string, line int) (text []byte,
 
 // EditorAt returns the command line of the person's editor. For editors that are known to
 // take a line number, it tells them to begin at that line.
-func EditorAt(line int) ([]string, error) {
-	argv := strings.Fields(os.Getenv("VISUAL"))
-	if len(argv) == 0 {
-		argv = strings.Fields(os.Getenv("EDITOR"))
-	}
+func EditorAt(getenv func(string) string, line int) ([]string, error) {
+	argv := strings.Fields(cmp.Or(strings.TrimSpace(getenv("VISUAL")), getenv("EDITOR")))
 	for _, name := range []string{"editor", "vi", "nano"} {
 		if len(argv) > 0 {
 			break

@@ -22,18 +22,26 @@ const readSize = 32 << 10
 // without input.
 func (t *Terminal) Listen(ctx context.Context, deliver func([]keys.Event)) error {
 	defer t.Guard()
-	return listenTo(ctx, t.fdIn, t.flow, &t.reader, deliver)
+	r := reader{in: t.fdIn, flow: t.flow, read: readReady}
+	if t.passed != nil {
+		r.present, r.read = t.passed.Present, unix.Read
+		if again, err := openAgain(t.fdIn, unix.O_RDONLY); err == nil {
+			defer unix.Close(again)
+			r.in = again
+		}
+	}
+	return r.listen(ctx, &t.reader, deliver)
 }
 
-// listenTo reads the terminal in, and says in held how to pause it.
-func listenTo(ctx context.Context, in int, f *flow, held *atomic.Pointer[pauser], deliver func([]keys.Event)) error {
+// listen reads the terminal, and says in held how to pause it.
+func (r *reader) listen(ctx context.Context, held *atomic.Pointer[pauser], deliver func([]keys.Event)) error {
 	wake, stop, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("read the terminal: %w", err)
 	}
 	defer wake.Close()
 	defer stop.Close()
-	waiter, err := newWaiter(in, int(wake.Fd()))
+	waiter, err := newWaiter(r.in, int(wake.Fd()))
 	if err != nil {
 		return fmt.Errorf("read the terminal: %w", err)
 	}
@@ -42,7 +50,7 @@ func listenTo(ctx context.Context, in int, f *flow, held *atomic.Pointer[pauser]
 	defer close(pause.paused)
 	held.Store(pause)
 	defer context.AfterFunc(ctx, func() { stop.Close() })()
-	r := reader{in: in, wake: int(wake.Fd()), waiter: waiter, flow: f, pause: pause}
+	r.wake, r.waiter, r.pause = int(wake.Fd()), waiter, pause
 	r.run(ctx, deliver)
 	return nil
 }
@@ -54,6 +62,32 @@ type reader struct {
 	flow     *flow
 	pause    *pauser
 	decoder  keys.Decoder
+	read     func(fd int, b []byte) (int, error)
+
+	// present reports whether what is typed is meant for this program; nil: it always is.
+	present func() bool
+	last    time.Time // of the last read
+}
+
+// Limits of the time between looking whether the client of a passed terminal is there.
+const (
+	presentFor  = 250 * time.Millisecond // after a read
+	presentWait = 50 * time.Millisecond  // while it is not there
+)
+
+// awaitPresent waits while what is typed is meant for another program. It returns false when
+// the reader has been woken.
+func (r *reader) awaitPresent() bool {
+	if r.present == nil || time.Since(r.last) < presentFor {
+		return true
+	}
+	for !r.present() {
+		fds := []unix.PollFd{{Fd: int32(r.wake), Events: unix.POLLIN}}
+		if n, err := unix.Poll(fds, int(presentWait/time.Millisecond)); n > 0 || err != nil && !errors.Is(err, unix.EINTR) {
+			return false
+		}
+	}
+	return true
 }
 
 // pauser stops a reader from reading while another program has the terminal.
@@ -118,7 +152,11 @@ func (r *reader) run(ctx context.Context, deliver func([]keys.Event)) {
 		var batch []keys.Event
 		ended := false
 		if ready {
-			n, err := readReady(r.in, buf)
+			if !r.awaitPresent() {
+				continue
+			}
+			n, err := r.read(r.in, buf)
+			r.last = time.Now()
 			if errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) {
 				continue
 			}

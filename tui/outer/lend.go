@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"os/signal"
 	"syscall"
@@ -27,27 +28,12 @@ const (
 // and must be painted again. The error is that of the program, or why it could not be
 // run.
 func (t *Terminal) Run(ctx context.Context, argv []string) error {
-	t.loan.Lock()
-	defer t.loan.Unlock()
-	if t.restored.Load() {
-		return ErrRestored
-	}
-	t.write.Lock()
-	t.lent = true
-	t.write.Unlock()
-	t.flow.awaitAnswers() // so that the other program does not read them as typed input
-	if p := t.reader.Load(); p != nil {
-		release, err := p.hold(ctx)
-		if err != nil {
-			return errors.Join(err, t.takeBack(""))
+	return t.Release(ctx, func() error {
+		if t.passed != nil {
+			return t.passed.Run(ctx, argv)
 		}
-		defer release()
-	}
-	if err := t.giveAway(); err != nil {
-		return errors.Join(err, t.takeBack(""))
-	}
-	err := t.runForeground(ctx, argv)
-	return errors.Join(err, t.takeBack(""))
+		return RunForeground(ctx, t.in, t.out, argv)
+	})
 }
 
 // giveAway resets the modes and the line discipline for another program.
@@ -81,19 +67,20 @@ func (t *Terminal) takeBack(before string) error {
 	if _, err := t.out.WriteString(before + enter(t.mouse, t.keyboard)); err != nil {
 		return fmt.Errorf("take back the terminal: %w", err)
 	}
-	// Only the foreground job gets SIGWINCH, so the size may have changed meanwhile.
-	return unix.Kill(unix.Getpid(), unix.SIGWINCH)
+	note(t.resized) // only the foreground job learns of another size
+	return nil
 }
 
-// runForeground runs a program as the terminal's foreground job.
-func (t *Terminal) runForeground(ctx context.Context, argv []string) error {
+// RunForeground runs a program as the foreground job of a terminal, if this process is that
+// now. If the program stops itself, it is continued. When ctx ends, it is ended.
+func RunForeground(ctx context.Context, in, out *os.File, argv []string) error {
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // waitJob ends the whole process group
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = t.in, t.out, t.out
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	own := unix.Getpgrp()
-	if front, err := unix.IoctlGetInt(t.fdIn, unix.TIOCGPGRP); err == nil && front == own {
-		cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, t.fdIn
-		defer comeForward(t.fdIn, own)
+	own, fd := unix.Getpgrp(), int(in.Fd())
+	if front, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err == nil && front == own {
+		cmd.SysProcAttr.Foreground, cmd.SysProcAttr.Ctty = true, fd
+		defer comeForward(fd, own)
 	}
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", argv[0], err)

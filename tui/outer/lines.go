@@ -39,7 +39,7 @@ const (
 // marked pastes. What was typed before is dropped: nobody can say whether it was pasted. It
 // refuses the same files as Open. The caller must call Close.
 func OpenLines(in, out *os.File) (*Lines, error) {
-	saved, err := check(in, out)
+	saved, err := check(in, out, os.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,8 @@ func (l *Lines) Listen(ctx context.Context, deliver func([]keys.Event), again fu
 	defer cancel()
 	defer signal.Stop(continued)
 	defer signal.Stop(stopped)
-	return listenTo(ctx, int(l.in.Fd()), l.flow, &l.reader, deliver)
+	r := reader{in: int(l.in.Fd()), flow: l.flow, read: readReady}
+	return r.listen(ctx, &l.reader, deliver)
 }
 
 // stopTime is how long the process may take to stop.

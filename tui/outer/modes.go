@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"unicode"
 
@@ -131,7 +130,7 @@ func (t *Terminal) Bell() error { return t.writeString("\a") }
 // is known to support that, else with OSC 9.
 func (t *Terminal) Notify(title, text string) error {
 	title, text = visible(title, maxTitle), visible(text, maxNotice)
-	if knows777(os.Getenv) {
+	if knows777(t.Getenv) {
 		return t.writeString("\x1b]777;notify;" + strings.ReplaceAll(title, ";", ",") + ";" + text + "\x1b\\")
 	}
 	return t.writeString("\x1b]9;" + title + ": " + text + "\x07")

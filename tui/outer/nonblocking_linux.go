@@ -19,9 +19,14 @@ type nonblockingWriter struct {
 	fd int // -1 if the terminal could not be opened again
 }
 
+// openAgain opens the terminal of a descriptor without blocking reads and writes.
+func openAgain(fd, mode int) (int, error) {
+	return unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), mode|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+}
+
 // newNonblockingWriter opens the terminal of a descriptor.
 func newNonblockingWriter(fd int) *nonblockingWriter {
-	again, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", fd), unix.O_WRONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	again, err := openAgain(fd, unix.O_WRONLY)
 	if err != nil {
 		again = -1 // the terminal may be another user's; Terminal.Write then writes everything to out
 	}

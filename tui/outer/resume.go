@@ -14,7 +14,12 @@ import (
 // it holds one message for a slow receiver. It is closed when ctx ends.
 func (t *Terminal) Continues(ctx context.Context) <-chan struct{} {
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, unix.SIGCONT)
+	var stopping, continued <-chan struct{}
+	if t.passed != nil {
+		stopping, continued = t.passed.Stopping, t.passed.Continued
+	} else {
+		signal.Notify(signals, unix.SIGCONT)
+	}
 	back := make(chan struct{}, 1)
 	go func() {
 		defer close(back)
@@ -25,17 +30,32 @@ func (t *Terminal) Continues(ctx context.Context) <-chan struct{} {
 			case <-ctx.Done():
 				return
 			case <-signals:
+			case <-continued:
+			case <-stopping:
+				if t.stop(ctx) == nil {
+					note(back)
+				}
+				continue
 			}
 			if t.resume() != nil {
 				continue // Listen notices if the terminal is closed
 			}
-			select {
-			case back <- struct{}{}:
-			default: // a message is waiting already
-			}
+			note(back)
 		}
 	}()
 	return back
+}
+
+// stop gives a passed terminal back until its client has been stopped and has gone on.
+func (t *Terminal) stop(ctx context.Context) error {
+	return t.Release(ctx, func() error {
+		t.passed.Released()
+		select {
+		case <-t.passed.Continued:
+		case <-ctx.Done():
+		}
+		return ctx.Err()
+	})
 }
 
 // resume sets the modes again. In the background, this stops the process once more until

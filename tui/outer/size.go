@@ -33,12 +33,25 @@ func sizeOf(fd int) Size {
 	return Size{int(ws.Col), int(ws.Row)}
 }
 
+// note puts a value into a channel that holds one, unless it is full.
+func note(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
 // Resizes delivers the terminal's present size, and then its size whenever that may have
 // changed. The channel is lossy: it holds only the last size for a slow receiver. It is
 // closed when ctx ends.
 func (t *Terminal) Resizes(ctx context.Context) <-chan Size {
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, unix.SIGWINCH)
+	var passed <-chan struct{}
+	if t.passed != nil {
+		passed = t.passed.Resized
+	} else {
+		signal.Notify(signals, unix.SIGWINCH)
+	}
 	sizes := make(chan Size, 1)
 	sizes <- t.Size()
 	go func() {
@@ -50,6 +63,8 @@ func (t *Terminal) Resizes(ctx context.Context) <-chan Size {
 			case <-ctx.Done():
 				return
 			case <-signals:
+			case <-passed:
+			case <-t.resized:
 			}
 			select {
 			case <-sizes: // the previous size was not received

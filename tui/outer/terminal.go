@@ -27,12 +27,15 @@ type Terminal struct {
 	in, out     *os.File
 	fdIn, fdOut int
 	saved       *unix.Termios // the settings that Open found
-	watchdog    *watchdog     // restores the terminal when this process cannot
+	passed      *Passed       // nil: it is this process's own terminal
+	watchdog    *watchdog     // restores the terminal when this process cannot; nil if it is passed
 
 	write    sync.Mutex         // held for one write
 	quick    *nonblockingWriter // guarded by write
 	restored atomic.Bool        // nothing may be written any more
 	lent     bool               // another program has it; guarded by write
+
+	resized chan struct{} // capacity 1, lossy: the size may have changed while the terminal was lent
 
 	flow   *flow
 	loan   sync.Mutex // held while another program has the terminal
@@ -63,17 +66,19 @@ const baseKeyboard = keys.KittyDisambiguate | keys.KittyAlternateKeys
 // refuses files that are not terminals, and terminals that cannot place a cursor, with
 // a *fault.Error. The caller must call Restore.
 func Open(in, out *os.File, options ...Option) (*Terminal, error) {
-	saved, err := check(in, out)
-	if err != nil {
-		return nil, err
-	}
-	t := &Terminal{flow: newFlow(), in: in, out: out, fdIn: int(in.Fd()), fdOut: int(out.Fd()), mouse: keys.MouseDrag, keyboard: baseKeyboard}
+	t := &Terminal{flow: newFlow(), resized: make(chan struct{}, 1), in: in, out: out, fdIn: int(in.Fd()), fdOut: int(out.Fd()), mouse: keys.MouseDrag, keyboard: baseKeyboard}
 	for _, o := range options {
 		o(t)
 	}
+	saved, err := check(in, out, t.Getenv)
+	if err != nil {
+		return nil, err
+	}
 	t.saved = saved
-	if t.watchdog, err = startWatchdog(in, out); err != nil {
-		return nil, &fault.Error{Op: op, Err: err, Next: "install the programs sh and stty"}
+	if t.passed == nil {
+		if t.watchdog, err = startWatchdog(in, out); err != nil {
+			return nil, &fault.Error{Op: op, Err: err, Next: "install the programs sh and stty"}
+		}
 	}
 	if err := setTermios(t.fdIn, raw(*saved)); err != nil {
 		t.watchdog.abandon()
@@ -94,7 +99,7 @@ const op = "open the terminal"
 // Check returns the error with which Open would refuse these files, or nil. It changes
 // nothing, so a program can call it before it does anything else.
 func Check(in, out *os.File) error {
-	_, err := check(in, out)
+	_, err := check(in, out, os.Getenv)
 	return err
 }
 
@@ -120,8 +125,8 @@ func DropInput(f *os.File) error {
 
 // check returns the line discipline's settings of in if both files are terminals that
 // can place a cursor.
-func check(in, out *os.File) (*unix.Termios, error) {
-	switch name := os.Getenv("TERM"); name {
+func check(in, out *os.File, getenv func(string) string) (*unix.Termios, error) {
+	switch name := getenv("TERM"); name {
 	case "":
 		return nil, &fault.Error{Op: op, Err: errors.New("TERM is not set"), Next: "set TERM to the name of your terminal, for example: export TERM=xterm-256color"}
 	case "dumb":
