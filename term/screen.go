@@ -256,6 +256,16 @@ func (s *Screen) Size() (cols, rows int) {
 	return s.emulator.cols, s.emulator.rows
 }
 
+// Cursor returns the cursor, with its place on the screen.
+func (s *Screen) Cursor() Cursor {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.emulator == nil {
+		return Cursor{}
+	}
+	return s.cursor()
+}
+
 // TakeReplies returns the answers to the program that were queued since the last call,
 // or nil. Write, Resize and SetColors can queue answers. The queue is bounded: a program
 // that asks without end loses answers.

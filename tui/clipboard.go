@@ -54,6 +54,7 @@ type heldCopy struct {
 func (t *tab) used(ev keys.Event, now time.Time) {
 	if input.Handled(ev) {
 		t.usedAt = now
+		t.pane.Use()
 	}
 }
 

@@ -91,16 +91,18 @@ func (m *Model) fetchStored(prefix string) tea.Cmd {
 }
 
 // attach waits until a session's agent runs and connects the pane to its terminal.
-func (m *Model) attach(p *pane.Pane, id broker.SessionID) tea.Cmd {
+func (m *Model) attach(p *pane.View, id broker.SessionID) tea.Cmd {
 	return m.do(func(context.Context) tea.Msg {
 		return attachedMsg{id, p.Connect(m.api)}
 	})
 }
 
 // closePane closes the pane of a tab that is gone.
-func (m *Model) closePane(p *pane.Pane) tea.Cmd {
+func (m *Model) closePane(t *tab) tea.Cmd {
+	view, session := t.pane, t.session
 	return m.do(func(context.Context) tea.Msg {
-		p.Close()
+		view.Leave()
+		m.mux.Remove(session)
 		return nil
 	})
 }
@@ -156,7 +158,7 @@ func (m *Model) decide(e broker.Escalation, what panel.Decision) tea.Cmd {
 func (m *Model) submit(in broker.TrustedInput, pieces []input.Piece) tea.Cmd {
 	slot := 0
 	if t := m.tabOf(in.Session); t != nil {
-		slot = t.pane.Queue.Reserve() // keys that are typed meanwhile come behind it
+		slot = t.pane.Reserve() // keys that are typed meanwhile come behind it
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		r, err := m.api.Submit(ctx, in)

@@ -63,6 +63,7 @@ func commandTable() []command {
 		{"theme", "NAME", "dark, light, 16 or none", (*Model).runTheme},
 		{"mute", "[all]", "turn bell and notifications off for this tab or all, or on again", (*Model).runMute},
 		{"help", "", "keys and commands", (*Model).runHelp},
+		{"detach", "", "leave, and let the agents run; 'ironcurtain-mux attach' shows them again", (*Model).runDetach},
 		{"quit", "", "end all agents and leave; asks while agents run", (*Model).runQuit},
 		{"quit!", "", "the same without asking", (*Model).runQuitNow},
 	}
@@ -132,7 +133,7 @@ func (m *Model) complete() tea.Cmd {
 	}
 	if command == "attach" {
 		return m.do(func(context.Context) tea.Msg {
-			return completedMsg{text, word, input.Completions(word, input.Files(word))}
+			return completedMsg{text, word, input.Completions(word, input.Files(m.o.Dir, word))}
 		})
 	}
 	candidates := m.argumentsOf(command)
@@ -141,7 +142,7 @@ func (m *Model) complete() tea.Cmd {
 		return nil
 	}
 	return m.do(func(context.Context) tea.Msg {
-		return completedMsg{text, word, input.Completions(word, input.Directories(word))}
+		return completedMsg{text, word, input.Completions(word, input.Directories(m.o.Dir, word))}
 	})
 }
 

@@ -30,7 +30,7 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 			return nil, err
 		}
 	}
-	if o.policy, err = input.ExpandHome(o.policy); err != nil {
+	if o.policy, err = input.Absolute(m.o.Dir, o.policy); err != nil {
 		return nil, err
 	}
 	dir := strings.TrimSpace(args)
@@ -50,7 +50,7 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 	if o.worktree == broker.WorktreeYes && dir == "" {
 		dir = "."
 	}
-	if o.workspace, err = input.ExpandHome(dir); err != nil {
+	if o.workspace, err = input.Absolute(m.o.Dir, dir); err != nil {
 		return nil, err
 	}
 	return m.open(o), nil
@@ -255,9 +255,11 @@ func (m *Model) runRename(args string) (tea.Cmd, error) {
 	if t == nil {
 		return nil, errors.New("there is no tab to rename")
 	}
-	t.name = args
-	m.dirty = true
-	return nil, nil
+	named := t.pane
+	return m.do(func(context.Context) tea.Msg {
+		named.SetName(args)
+		return changedMsg{}
+	}), nil
 }
 
 // runMute is /mute [all].
@@ -314,6 +316,15 @@ func (m *Model) runQuit(args string) (tea.Cmd, error) {
 		return tea.Quit
 	})
 	return nil, nil
+}
+
+// runDetach is /detach.
+func (m *Model) runDetach(string) (tea.Cmd, error) {
+	if !m.o.Detach {
+		return nil, fault.New("'ironcurtain-mux serve' keeps agents without a terminal", "this multiplexer ends with its terminal")
+	}
+	m.detached = true
+	return tea.Quit, nil
 }
 
 // runQuitNow is /quit!.

@@ -31,7 +31,16 @@ func (m *Model) expectPrompt(t *tab, prompt []input.Piece) tea.Cmd {
 	if len(prompt) == 0 {
 		return nil
 	}
-	t.first, m.dirty = prompt, true
+	t.pane.SetFirst(prompt)
+	m.dirty = true
+	return m.awaitReady(t)
+}
+
+// awaitReady checks soon whether a tab's first prompt can be sent, if it has one.
+func (m *Model) awaitReady(t *tab) tea.Cmd {
+	if t.pane.First() == nil {
+		return nil
+	}
 	return m.after(readyEvery, readyMsg{t.session.ID})
 }
 
@@ -39,12 +48,11 @@ func (m *Model) expectPrompt(t *tab, prompt []input.Piece) tea.Cmd {
 // after readyEvery.
 func (m *Model) onReady(msg readyMsg) tea.Cmd {
 	t := m.tabOf(msg.id)
-	if t == nil || t.first == nil {
+	if t == nil || t.pane.First() == nil {
 		return nil
 	}
-	prompt := t.first
 	if t.dead() {
-		t.first = nil
+		prompt := t.pane.TakeFirst()
 		where := m.line.PutBack(prompt)
 		m.showError(fmt.Errorf("%s ended before its first prompt was sent; the text is kept %s", text.Drawable(t.title()), where))
 		return nil
@@ -52,7 +60,11 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 	if !t.readyForPrompt(m.now()) {
 		return m.after(readyEvery, msg)
 	}
-	t.first, m.dirty = nil, true
+	prompt := t.pane.TakeFirst()
+	if prompt == nil {
+		return nil // another view was faster
+	}
+	m.dirty = true
 	m.touched = true // the intro would cover the answer
 	if t.session.State == broker.StateStarting {
 		m.showInfo(fmt.Sprintf("tab %d: %s has not asked for its tools within %s; its first prompt is sent all the same",

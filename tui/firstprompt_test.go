@@ -102,7 +102,7 @@ func TestNothingIsBlank(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{Intro: []string{"type read hello.txt"}})
 	began := 0
 	r.m.send = func(msg tea.Msg) {
-		if _, ok := msg.(beganMsg); ok {
+		if _, ok := msg.(changedMsg); ok {
 			began++
 			r.send(msg)
 		}
@@ -207,7 +207,7 @@ func TestNewCommandLines(t *testing.T) {
 			t.Errorf("/new %s: opened %+v", test.args, last)
 			continue
 		}
-		if got := input.TextOf(r.m.numbered(2).first); got != test.prompt {
+		if got := input.TextOf(r.m.numbered(2).pane.First()); got != test.prompt {
 			t.Errorf("/new %s: the first prompt is %q", test.args, got)
 		}
 	}

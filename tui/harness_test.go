@@ -125,9 +125,7 @@ func bareHarness(t testing.TB, o Options) *harness {
 	r.m = m
 	t.Cleanup(func() {
 		cancel()
-		for _, x := range m.tabs {
-			x.pane.Close()
-		}
+		m.mux.Close()
 		c.Wait(patience)
 		for _, term := range r.broker.terminals() {
 			_ = term.Close()

@@ -40,7 +40,7 @@ type question struct {
 type Model struct {
 	mu       sync.Mutex // held by Update, and by takeFastPath
 	underway underway
-	priority *pane.Priority
+	mux      *pane.Mux
 
 	ctx   context.Context
 	o     Options
@@ -94,6 +94,8 @@ type Model struct {
 	muted     bool                 // nothing is announced
 	command   func(n notification) // hands a notification to the person's own command; may be nil; never blocks
 	quitting  bool
+	detached  bool
+	listed    bool    // the open sessions are known
 	later     tea.Cmd // work to start once Update returns
 	editing   bool    // the person's editor has the terminal
 	prefixed  bool    // the prefix key was pressed and waits for the next key
@@ -116,19 +118,23 @@ func newModel(ctx context.Context, o Options, out sink, tasks *pane.Tasks) (*Mod
 	if err != nil {
 		return nil, err
 	}
+	mux := o.Mux
+	if mux == nil {
+		mux = pane.NewMux(ctx, tasks, term.Options{Engine: o.Engine, Scrollback: o.Scrollback})
+	}
 	return &Model{
-		ctx:      ctx,
-		o:        o,
-		api:      o.API,
-		tasks:    tasks,
-		sink:     out,
-		gate:     pane.NewGate(),
-		priority: new(pane.Priority),
-		now:      time.Now,
-		pause:    pane.Sleep,
-		keys:     bound,
-		ours:     map[rune]bool{},
-		theme:    theme,
+		ctx:   ctx,
+		o:     o,
+		api:   o.API,
+		tasks: tasks,
+		sink:  out,
+		gate:  pane.NewGate(),
+		mux:   mux,
+		now:   time.Now,
+		pause: pane.Sleep,
+		keys:  bound,
+		ours:  map[rune]bool{},
+		theme: theme,
 	}, nil
 }
 

@@ -141,8 +141,10 @@ func (m *Model) onGrabbed(ev keys.Event) {
 
 // forwardMouse gives a tab's program an event over its pane.
 func (m *Model) forwardMouse(t *tab, at view.Rect, ev keys.Event) {
-	ev.Mouse.X -= at.X
-	ev.Mouse.Y -= at.Y
+	cols, rows := t.pane.Screen.Size()
+	x, y := view.Crop(cols, rows, t.pane.Screen.Cursor(), at)
+	ev.Mouse.X += x - at.X
+	ev.Mouse.Y += y - at.Y
 	ev.Raw = nil
 	m.forward(t, ev)
 }

@@ -54,8 +54,8 @@ type (
 		err error
 	}
 
-	// beganMsg says that an agent has written its first text.
-	beganMsg struct{}
+	// changedMsg says that something of a pane has changed that is drawn around it.
+	changedMsg struct{}
 
 	// endedMsg says that the output of a pane's terminal has ended.
 	endedMsg struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -24,6 +25,15 @@ type Options struct {
 	// Passed tells of a terminal that a client has passed to this process; nil: it is this
 	// process's own.
 	Passed *outer.Passed
+	// Mux has the panes, which stay when Run returns; nil: they end with it.
+	Mux *pane.Mux
+	// Dir is the directory from which the person's paths begin; empty: the current one.
+	Dir string
+	// Detach lets the person leave with everything running: Run returns ErrDetached. The first
+	// tab is opened only if there is none.
+	Detach bool
+	// Failed is told of a panic of the view, which ends with it; nil: it ends the process.
+	Failed func(p any, stack []byte)
 	// Getenv looks up a variable of the environment of the person's terminal; nil: this
 	// process's.
 	Getenv func(name string) string

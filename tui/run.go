@@ -11,12 +11,19 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/paint"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
+
+// ErrDetached is returned by Run when the person left with everything running.
+var ErrDetached = errors.New("detached")
+
+// errFailed is returned by Run when the view has failed.
+var errFailed = errors.New("the view has failed; the log says how")
 
 // ErrTerminalLost is returned by Run when the person's terminal was closed.
 var ErrTerminalLost = errors.New("the terminal is gone")
@@ -51,6 +58,12 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	tasks := &pane.Tasks{Restore: func() { _ = t.Restore() }}
+	if o.Failed != nil {
+		tasks.Failed = func(p any, stack []byte) {
+			o.Failed(p, stack)
+			cancel(errFailed)
+		}
+	}
 
 	var program *tea.Program
 	send := func(msg tea.Msg) { program.Send(msg) }
@@ -58,13 +71,16 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	if o.Theme == "" {
 		o.Theme, o.FollowTheme = themeFor(profile), true
 	}
-	priority := new(pane.Priority)
-	screen := view.NewCompositor(t, profile, !o.NoMouse, priority.EchoPainted, func(seq uint64, at time.Time) { send(paintedMsg{seq, at}) })
+	ownMux := o.Mux == nil
+	if ownMux {
+		o.Mux = pane.NewMux(ctx, tasks, term.Options{Engine: o.Engine, Scrollback: o.Scrollback})
+	}
+	screen := view.NewCompositor(t, profile, !o.NoMouse, o.Mux.Priority.EchoPainted, func(seq uint64, at time.Time) { send(paintedMsg{seq, at}) })
 	m, err := newModel(ctx, o, screen, tasks)
 	if err != nil {
 		return err
 	}
-	m.send, m.priority = send, priority
+	m.send = send
 	program = newProgram(ctx, m)
 	if len(o.NotifyCommand) > 0 {
 		n := newNotifier(o.NotifyCommand, notifyTime, send)
@@ -85,24 +101,36 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	}
 	startLoops(ctx, m, t, screen, events, stop)
 
+	defer m.leave()
 	_, err = program.Run()
 	cause := context.Cause(ctx)
 	cancel(nil)
 	// Restores the terminal first, because ending the goroutines may take a moment.
 	_ = t.Restore()
-	for _, x := range m.tabs {
-		x.pane.Close()
+	m.leave()
+	if ownMux {
+		o.Mux.Close()
 	}
 	waited := tasks.Wait(shutdownTimeout)
 	switch {
 	case !waited:
 		return fmt.Errorf("end the multiplexer: the broker has not answered a request within %v", shutdownTimeout)
+	case m.detached:
+		return ErrDetached
 	case outside.Err() != nil || m.quitting:
 		return nil
 	case cause != nil:
 		return cause
 	}
 	return err
+}
+
+// leave ends the views of the panes. It does nothing the second time.
+func (m *Model) leave() {
+	for _, x := range m.tabs {
+		x.pane.Leave()
+	}
+	m.tabs = nil
 }
 
 // startLoops starts the goroutines that run beside the event loop. They paint, repaint

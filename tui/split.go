@@ -19,6 +19,12 @@ const (
 	minPaneRows = 2
 )
 
+// A window of a daemon's view that is smaller does not make a larger tab smaller.
+const (
+	wideCols = 80
+	wideRows = 24
+)
+
 // split is a group of tabs that are shown together while one of them has the
 // focus. Tabs outside the group are shown alone.
 type split struct {
@@ -92,8 +98,8 @@ func (m *Model) arrange() {
 		if !seen {
 			r = m.lay.Viewport
 		}
-		t.pane.Visible.Store(seen)
-		t.pane.SetSize(r.W, r.H)
+		t.pane.SetVisible(seen)
+		t.pane.SetSize(r.W, r.H, m.o.Detach && (m.cols < wideCols || m.rows < wideRows))
 	}
 	if t := m.current(); t != nil {
 		m.gate.Focus(t.pane.Queue)

@@ -8,7 +8,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -21,11 +20,9 @@ type tab struct {
 	since      time.Time // when the tab was made
 	session    broker.Session
 	receipt    broker.Receipt // for the person's last text to the agent
-	name       string         // given by the person, or empty
-	pane       *pane.Pane
+	pane       *pane.View
 	progress   []broker.Progress
-	first      []input.Piece // the prompt that is sent once the agent is ready
-	attached   bool          // the agent's terminal was reached at least once
+	attached   bool // the agent's terminal was reached at least once
 	attachedAt time.Time
 	budget     broker.Budget
 	says       string          // the state that the agent reports, in our words; only a hint
@@ -45,8 +42,8 @@ type tab struct {
 
 // title returns the tab's name: the one the person gave, or that of its agent.
 func (t *tab) title() string {
-	if t.name != "" {
-		return t.name
+	if name := t.pane.Name(); name != "" {
+		return name
 	}
 	return t.session.Agent
 }
@@ -171,7 +168,7 @@ func (t *tab) stateWords() string {
 	_, word, _ := t.mark()
 	if t.attached && t.session.State == broker.StateStarting && !t.blank() {
 		word = "connecting tools"
-		if len(t.first) > 0 {
+		if t.pane.First() != nil {
 			word += ", then prompt"
 		}
 	}

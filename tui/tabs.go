@@ -135,11 +135,11 @@ func (m *Model) renewTab(old *tab, s broker.Session) tea.Cmd {
 // inherit takes over the name, mute and scrollback of another tab. Below the scrollback it
 // adds a line that says what happened.
 func (t *tab) inherit(from *tab, happened string) {
-	t.name, t.muted = from.name, from.muted
+	t.muted = from.muted
 	text := "── " + happened + " ──"
 	line := view.NewSurface(view.Rect{W: view.TextWidth(text), H: 1}, term.Style{})
 	line.Text(0, 0, text, term.Style{Attr: term.Dim})
-	t.pane.Screen.Inherit(from.pane.Screen, line.Row(0))
+	t.pane.Inherit(from.pane.Pane, line.Row(0))
 }
 
 // moveTab moves a tab to a place in the bar. The focus stays where it is.

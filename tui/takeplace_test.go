@@ -33,7 +33,7 @@ func (r *harness) inPlace(id broker.SessionID, happened string) {
 		r.t.Fatalf("the bar has %v", order)
 	}
 	got := r.m.tabs[1]
-	if r.m.current() != got || got.name != "docs" || !got.muted || got.dead() {
+	if r.m.current() != got || got.title() != "docs" || !got.muted || got.dead() {
 		r.t.Errorf("tab %d of %d: %+v", r.m.active, len(r.m.tabs), got)
 	}
 	if !slices.Equal(r.m.split.ids, []broker.SessionID{id, "s3"}) || !r.m.split.down {

@@ -27,7 +27,7 @@ func (m *Model) runAttach(args string) (tea.Cmd, error) {
 	if t.dead() {
 		return nil, fault.New("/restart starts it again, /resume continues it", "%s has ended", text.Drawable(t.title()))
 	}
-	paths, err := input.Paths(args)
+	paths, err := input.Paths(m.o.Dir, args)
 	if err != nil {
 		return nil, fmt.Errorf("/attach: %w", err)
 	}
@@ -74,7 +74,7 @@ func (m *Model) runSave(args string) (tea.Cmd, error) {
 	if len(words) == 1 {
 		words = append(words, ".")
 	}
-	to, err := input.ExpandHome(words[1])
+	to, err := input.Absolute(m.o.Dir, words[1])
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		return m.onOpened(msg)
 	case attachedMsg:
 		m.onAttached(msg)
-	case beganMsg:
+	case changedMsg:
 		m.dirty = true
 	case endedMsg:
 		m.onEnded(msg)

@@ -219,13 +219,14 @@ func (m *Model) onSubmitted(msg submittedMsg) {
 	}
 	if err == nil {
 		t.usedAt = m.now()
-		if !t.pane.Queue.Fill(msg.slot, msg.receipt.Typing, msg.receipt.Pause) {
+		t.pane.Use()
+		if !t.pane.Fill(msg.slot, msg.receipt.Typing, msg.receipt.Pause) {
 			err = fmt.Errorf("%s takes no input", text.Drawable(t.title()))
 		}
 	}
 	if err != nil {
 		if t != nil {
-			t.pane.Queue.Release(msg.slot)
+			t.pane.Release(msg.slot)
 		}
 		if msg.err == nil {
 			m.later = join(m.later, m.forget(msg.id, false)) // the agent never got it

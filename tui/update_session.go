@@ -25,7 +25,7 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 		m.question = nil // nobody can see what would be answered
 	}
 	m.arrange()
-	if first {
+	if first && (!m.o.Detach || m.listed) {
 		return m.begin()
 	}
 	return nil
@@ -34,6 +34,9 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 // begin offers the agents that were left running or, when there are none, opens the first
 // tab.
 func (m *Model) begin() tea.Cmd {
+	if len(m.tabs) > 0 && m.o.Detach {
+		return nil
+	}
 	if m.o.Offer == nil {
 		return m.openFirst()
 	}
@@ -148,25 +151,26 @@ func (m *Model) addTab(s broker.Session) tea.Cmd {
 	t := &tab{since: m.now(), session: s}
 	size := m.lay.Viewport
 	id := s.ID
-	p, err := pane.New(m.ctx, m.tasks, m.priority, id, term.Options{
+	p, err := m.mux.View(s, term.Options{
 		Cols:       max(1, size.W),
 		Rows:       max(1, size.H),
-		Scrollback: m.o.Scrollback,
-		Engine:     m.o.Engine,
 		Foreground: m.foreground,
 		Background: m.background,
 	}, pane.Hooks{
-		Wake:  m.sink.Wake,
-		Show:  m.sink.Show,
-		Began: func() { m.send(beganMsg{}) },
-		Ended: func(err error) { m.send(endedMsg{id, err}) },
-		Event: func(ev term.Event) { m.send(paneMsg{id, ev}) },
+		Wake:    func() { m.tasks.Run(m.sink.Wake) },
+		Show:    func() { m.tasks.Run(m.sink.Show) },
+		Changed: func() { m.send(changedMsg{}) },
+		Ended:   func(err error) { m.send(endedMsg{id, err}) },
+		Event:   func(ev term.Event) { m.send(paneMsg{id, ev}) },
 	})
 	if err != nil {
 		m.showError(err)
 		return nil
 	}
 	t.pane = p
+	if p.Connected() {
+		t.attached, t.attachedAt = true, m.now()
+	}
 	at := len(m.tabs)
 	for at > 0 && m.tabs[at-1].session.Tab > s.Tab {
 		at--
@@ -178,7 +182,7 @@ func (m *Model) addTab(s broker.Session) tea.Cmd {
 		m.active++
 	}
 	m.arrange()
-	return m.attach(p, id)
+	return join(m.attach(p, id), m.awaitReady(t))
 }
 
 // onListed takes over the broker's whole state.
@@ -194,6 +198,11 @@ func (m *Model) onListed(msg listedMsg) tea.Cmd {
 			cmd = join(cmd, m.removeTab(t))
 		}
 	}
+	m.mux.Keep(msg.sessions, msg.at)
+	if !m.listed && m.o.Detach && m.cols > 0 {
+		cmd = join(cmd, m.begin())
+	}
+	m.listed = true
 	m.approvals.Replace(msg.pending)
 	m.dirty = true
 	return cmd
@@ -275,7 +284,7 @@ func (m *Model) removeTab(t *tab) tea.Cmd {
 		m.pasting.to = nil
 	}
 	m.arrange()
-	return m.closePane(t.pane)
+	return m.closePane(t)
 }
 
 // closeTab ends a session and removes its tab at once, without waiting for the end.

@@ -19,8 +19,8 @@ func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 	for _, n := range m.notices() {
 		r.Add(n, m.theme.Changed)
 	}
-	if len(t.first) > 0 {
-		r.Add("first prompt: "+text.Drawable(input.TextOf(t.first)), m.theme.Body)
+	if t.pane.First() != nil {
+		r.Add("first prompt: "+text.Drawable(input.TextOf(t.pane.First())), m.theme.Body)
 	}
 	for _, p := range t.progress {
 		m.addStep(r, p)

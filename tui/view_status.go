@@ -131,6 +131,7 @@ func (m *Model) notices() []string {
 	}
 	if t := m.current(); t != nil {
 		add(t.session.Notice)
+		add(m.shownInPart(t))
 		add(t.session.Ports)
 		add(m.receiptLeft(t))
 	}
@@ -138,6 +139,15 @@ func (m *Model) notices() []string {
 		add(n)
 	}
 	return out
+}
+
+// shownInPart says that a tab has a larger size than its part of this window.
+func (m *Model) shownInPart(t *tab) string {
+	cols, rows := t.pane.Screen.Size()
+	if at := m.focusedRect(); !t.attached || cols <= at.W && rows <= at.H {
+		return ""
+	}
+	return fmt.Sprintf("a part of %dx%d", cols, rows)
 }
 
 // statusText returns the text and style of the left part of the status line.

@@ -36,6 +36,7 @@ func terminalBindings(commandKey string) []Binding {
 		{PlaceTerminal, "zoom", keyed("show the focused pane alone, or all again")},
 		{PlaceTerminal, "copy", keyed("copy mode")},
 		{PlaceTerminal, "edit", keyed("open the scrollback in your editor")},
+		{PlaceTerminal, "detach", keyed("leave, and let the agents run")},
 	}
 }
 
@@ -54,6 +55,7 @@ func prefixBindings(prefix string) []Binding {
 		{PlacePrefix, "prev", keyed("previous tab", "p")},
 		{PlacePrefix, "last", keyed("the tab shown before", "l")},
 		{PlacePrefix, "close", keyed("close the tab", "x", "&")},
+		{PlacePrefix, "detach", keyed("leave, and let the agents run", "d")},
 		{PlacePrefix, "split right", keyed("split side by side", "%")},
 		{PlacePrefix, "split down", keyed("split one below the other", `"`)},
 		{PlacePrefix, "focus", keyed("next pane of the split", "o")},

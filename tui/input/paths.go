@@ -52,8 +52,9 @@ func Words(text string) ([]string, error) {
 	return words, nil
 }
 
-// Paths splits text into paths of files and makes each absolute. A path may be a file URL.
-func Paths(text string) ([]string, error) {
+// Paths splits text into paths of files and makes each absolute, from the directory here. A path
+// may be a file URL.
+func Paths(here, text string) ([]string, error) {
 	words, err := Words(text)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func Paths(text string) ([]string, error) {
 		if u, err := url.Parse(word); err == nil && u.Scheme == "file" && u.Path != "" {
 			word = u.Path
 		}
-		if words[i], err = ExpandHome(word); err != nil {
+		if words[i], err = Absolute(here, word); err != nil {
 			return nil, err
 		}
 	}
@@ -76,23 +77,23 @@ func PastedPath(text string) (path string, ok bool) {
 	if !strings.HasPrefix(begin, "/") && !strings.HasPrefix(begin, "~/") && !strings.HasPrefix(begin, "file:///") {
 		return "", false
 	}
-	paths, err := Paths(text)
+	paths, err := Paths("", text)
 	if err != nil || len(paths) != 1 {
 		return "", false
 	}
 	return paths[0], true
 }
 
-// Directories lists the directories whose path begins with word. It lists hidden ones
+// Directories lists the directories whose path, from the directory here, begins with word. It lists hidden ones
 // only when the last name in word begins with a dot.
-func Directories(word string) []string { return listed(word, false) }
+func Directories(here, word string) []string { return listed(here, word, false) }
 
 // Files is Directories, and lists regular files as well.
-func Files(word string) []string { return listed(word, true) }
+func Files(here, word string) []string { return listed(here, word, true) }
 
-func listed(word string, files bool) []string {
+func listed(here, word string, files bool) []string {
 	dir, base := filepath.Split(word)
-	where, err := ExpandHome(cmp.Or(dir, "."))
+	where, err := Absolute(here, cmp.Or(dir, "."))
 	if err != nil {
 		return nil
 	}
@@ -118,9 +119,9 @@ func listed(word string, files bool) []string {
 	return out
 }
 
-// ExpandHome replaces a leading ~ by the home directory, and makes the path
-// absolute.
-func ExpandHome(dir string) (string, error) {
+// Absolute replaces a leading ~ of a path by the home directory, and makes it absolute, from the
+// directory here. An empty here is the current directory, and an empty path stays empty.
+func Absolute(here, dir string) (string, error) {
 	if dir == "" {
 		return "", nil
 	}
@@ -130,6 +131,9 @@ func ExpandHome(dir string) (string, error) {
 			return "", fmt.Errorf("find the home directory: %w", err)
 		}
 		dir = filepath.Join(home, dir[1:])
+	}
+	if here != "" && !filepath.IsAbs(dir) {
+		dir = filepath.Join(here, dir)
 	}
 	return filepath.Abs(dir)
 }

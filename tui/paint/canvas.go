@@ -37,6 +37,7 @@ func (e extent) with(lo, hi int) extent {
 // screen, because the generations of different lines may be equal.
 type blit struct {
 	frame      *term.Frame
+	from       int // the first column of the frame
 	line       int
 	offset     int
 	alt        bool

@@ -2,28 +2,31 @@ package paint
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/term"
 
-// Frame copies the screen f into the rectangle of w columns and h rows at x, y. It skips
-// lines that have not changed since the last copy to this place and were not drawn over.
-// If the frame is smaller than the rectangle, the rest is blank. A term.Frame must
-// always be filled from the same Screen; otherwise call Redraw first.
-func (c *Canvas) Frame(x, y, w, h int, f *term.Frame) {
+// Frame copies the screen f into the rectangle of w columns and h rows at x, y. It begins with
+// the cell fromX, fromY of the screen. It skips lines that have not changed since the last copy
+// to this place and were not drawn over. If the rest of the frame is smaller than the rectangle,
+// what is left is blank. A term.Frame must always be filled from the same Screen; otherwise call
+// Redraw first.
+func (c *Canvas) Frame(x, y, w, h int, f *term.Frame, fromX, fromY int) {
 	for i := range h {
 		row := y + i
 		if row < 0 || row >= c.rows {
 			continue
 		}
-		if i >= len(f.Lines) || i >= f.Rows {
+		if fromY+i >= min(len(f.Lines), f.Rows) {
 			c.Fill(x, row, w, 1, term.Style{})
 			continue
 		}
-		c.line(x, row, w, f, i)
+		c.line(x, row, w, f, fromX, fromY+i)
 	}
 }
 
 // FrameCursor shows the cursor of a frame that Frame copied to this place, if it is
 // visible and inside the rectangle.
-func (c *Canvas) FrameCursor(x, y, w, h int, f *term.Frame) {
+func (c *Canvas) FrameCursor(x, y, w, h int, f *term.Frame, fromX, fromY int) {
 	cur := f.Cursor
+	cur.X -= fromX
+	cur.Y -= fromY
 	if cur.X < 0 || cur.X >= w || cur.Y < 0 || cur.Y >= h {
 		cur.Visible = false
 	}
@@ -32,10 +35,10 @@ func (c *Canvas) FrameCursor(x, y, w, h int, f *term.Frame) {
 	c.SetCursor(cur)
 }
 
-// line copies line i of f into row y.
-func (c *Canvas) line(x, y, w int, f *term.Frame, i int) {
+// line copies line i of f, from a column on, into row y.
+func (c *Canvas) line(x, y, w int, f *term.Frame, from, i int) {
 	line := &f.Lines[i]
-	want := blit{frame: f, line: i, offset: f.Offset, alt: f.AltScreen, generation: line.Generation, x: x, w: w}
+	want := blit{frame: f, from: from, line: i, offset: f.Offset, alt: f.AltScreen, generation: line.Generation, x: x, w: w}
 	for _, b := range c.blits[y] {
 		if b == want {
 			return
@@ -46,7 +49,7 @@ func (c *Canvas) line(x, y, w int, f *term.Frame, i int) {
 		return
 	}
 	c.split(x0, x1, y)
-	cells := line.Cells
+	cells := line.Cells[min(from, len(line.Cells)):]
 	for col := x0; col < x1; col++ {
 		src := col - x
 		if src >= len(cells) {

@@ -43,8 +43,8 @@ func (p *pane) bytes(t testing.TB, output []byte) []byte {
 	}
 	p.screen.Snapshot(&p.frame, 0)
 	cols, rows := p.canvas.Size()
-	p.canvas.Frame(0, 1, cols, rows-2, &p.frame)
-	p.canvas.FrameCursor(0, 1, cols, rows-2, &p.frame)
+	p.canvas.Frame(0, 1, cols, rows-2, &p.frame, 0, 0)
+	p.canvas.FrameCursor(0, 1, cols, rows-2, &p.frame, 0, 0)
 	return p.painter.Paint(p.canvas)
 }
 

@@ -191,8 +191,8 @@ func TestFramesReachTheTerminal(t *testing.T) {
 			}
 			inner.Snapshot(&frame, rapid.IntRange(0, 3).Draw(rt, "offset"))
 			canvas.text(rapid.IntRange(0, cols).Draw(rt, "x"), rapid.IntRange(0, rows).Draw(rt, "y"), term.Style{Attr: term.Bold}, "chrome漢")
-			canvas.Frame(x, y, w, h, &frame)
-			canvas.FrameCursor(x, y, w, h, &frame)
+			canvas.Frame(x, y, w, h, &frame, 0, 0)
+			canvas.FrameCursor(x, y, w, h, &frame, 0, 0)
 			play.write(painter.Paint(canvas))
 			if d := play.difference(canvas, Options{}); d != "" {
 				rt.Fatal(d)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
 // ResizeEvery is the shortest time between two resizes of one agent's screen, because
@@ -21,7 +22,8 @@ const ResizeEvery = 80 * time.Millisecond
 // anyway. It is a little longer than the screen holds the update back.
 const holdTime = 160 * time.Millisecond
 
-// Pane moves bytes between an agent's terminal and its screen of cells. The terminal calls
+// Pane moves bytes between an agent's terminal and its screen of cells, for any number of
+// views. The terminal calls
 // Write on the goroutine that read the output. The pane has three goroutines of its own:
 // one waits until the output ends, one writes what is in the queue, one resizes. A busy
 // screen slows down the reader, and the reader the agent, so a flood of output takes no
@@ -35,45 +37,43 @@ type Pane struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 
-	Visible   atomic.Bool
-	past      int64         // bytes still to come that the agent wrote before we attached
-	replaying atomic.Bool   // the screen is given such bytes
-	drawn     atomic.Bool   // there has been text on the screen
-	output    atomic.Int64  // when the agent last wrote, in nanoseconds since 1970
-	wrote     chan struct{} // capacity 1, lossy: the agent has written something
-	hooks     Hooks
+	views     atomic.Pointer[[]*View] // replaced as a whole, under mu
+	user      atomic.Pointer[View]    // in which the program was used last; nil when that has left
+	past      int64                   // bytes still to come that the agent wrote before we attached
+	replaying atomic.Bool             // the screen is given such bytes
+	drawn     atomic.Bool             // there has been text on the screen
+	output    atomic.Int64            // when the agent last wrote, in nanoseconds since 1970
+	wrote     chan struct{}           // capacity 1, lossy: the agent has written something
+
+	connecting sync.Mutex // held while the agent is waited for
 
 	mu       sync.Mutex
 	terminal broker.Terminal
+	ended    *error        // with which the terminal has ended; nil before
+	title    term.Event    // the newest title that the program has set
+	name     string        // given by the person
+	first    []input.Piece // the prompt that is sent once the agent is ready
+	inherits bool          // the screen begins with the lines of another one
 	cols     int
 	rows     int
 	late     *time.Timer   // asks for a frame when a synchronized update does not end
 	resized  chan struct{} // capacity 1, lossy: cols and rows have changed
 }
 
-// Hooks are the functions by which a pane reaches the rest of the program.
-type Hooks struct {
-	Wake  func()              // asks for a frame; never blocks
-	Show  func()              // asks for a frame, and may paint it before it returns
-	Began func()              // called once, when the agent has written some text
-	Ended func(err error)     // called once, when the agent's terminal has ended
-	Event func(ev term.Event) // called for what the program asks for besides drawing
-}
-
 // New makes a pane with an empty screen. Input waits in its queue until a terminal is
 // attached.
-func New(ctx context.Context, tasks *Tasks, priority *Priority, id broker.SessionID, o term.Options, hooks Hooks) (*Pane, error) {
+func New(ctx context.Context, tasks *Tasks, priority *Priority, id broker.SessionID, o term.Options) (*Pane, error) {
 	p := &Pane{
 		id:       id,
 		Queue:    newInputQueue(),
 		priority: priority,
 		tasks:    tasks,
-		hooks:    hooks,
 		cols:     o.Cols,
 		rows:     o.Rows,
 		resized:  make(chan struct{}, 1),
 		wrote:    make(chan struct{}, 1),
 	}
+	p.views.Store(new([]*View))
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	o.Notify = p.onEvent
 	screen, err := term.NewScreen(o)
@@ -95,20 +95,42 @@ func (p *Pane) Attach(t broker.Terminal) error {
 	p.terminal = t
 	p.mu.Unlock()
 	signal(p.resized)
-	read := func() { p.hooks.Ended(p.read(t)) }
+	read := func() { p.end(p.read(t)) }
 	if !p.tasks.Start(read) || !p.tasks.Start(func() { p.write(t) }) || !p.tasks.Start(func() { p.resize(t) }) {
 		p.Close()
 	}
 	return nil
 }
 
-// Connect waits until the session's agent runs and connects the pane to its terminal.
-func (p *Pane) Connect(api broker.API) error {
+// Connected reports whether the pane has an agent's terminal, or had one that has ended.
+func (p *Pane) Connected() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.terminal != nil
+}
+
+func (p *Pane) connect(api broker.API) error {
+	p.connecting.Lock()
+	defer p.connecting.Unlock()
+	if p.Connected() {
+		return nil
+	}
 	t, err := api.Attach(p.ctx, p.id)
 	if err != nil {
 		return err
 	}
 	return p.Attach(t)
+}
+
+// end notes that the terminal has ended.
+func (p *Pane) end(err error) {
+	p.mu.Lock()
+	p.ended = &err
+	views := *p.views.Load()
+	p.mu.Unlock()
+	for _, v := range views {
+		v.hooks.Ended(err)
+	}
 }
 
 // Close detaches from the terminal and ends the pane's goroutines. It does not wait for
@@ -141,7 +163,7 @@ func (p *Pane) read(t broker.Terminal) error {
 // which is none of p.tasks; p.tasks.Run makes sure that a panic there restores the
 // person's terminal too.
 func (p *Pane) Write(output []byte) (int, error) {
-	if p.Visible.Load() {
+	if p.visible() {
 		p.tasks.Run(func() { p.take(output) })
 		return len(output), nil
 	}
@@ -168,9 +190,9 @@ func (p *Pane) Feed(data []byte) {
 	_, _ = p.Screen.Write(data)
 	if p.Silent() && p.hasText() {
 		p.drawn.Store(true)
-		p.hooks.Began()
+		p.changed()
 	}
-	if p.Visible.Load() && p.Screen.Generation() != before {
+	if p.Screen.Generation() != before {
 		p.show()
 	}
 	p.answer()
@@ -210,16 +232,78 @@ func (p *Pane) replay(data []byte) {
 	defer p.replaying.Store(false)
 	_, _ = p.Screen.Write(data)
 	p.Screen.TakeReplies()
-	if p.Visible.Load() {
-		p.show()
+	p.show()
+}
+
+// SetFirst sets the prompt that is sent once the agent is ready.
+func (p *Pane) SetFirst(prompt []input.Piece) {
+	p.mu.Lock()
+	p.first = prompt
+	p.mu.Unlock()
+}
+
+// First returns that prompt; nil for none.
+func (p *Pane) First() []input.Piece {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.first
+}
+
+// TakeFirst returns that prompt for the view that sends it. No other one gets it then.
+func (p *Pane) TakeFirst() []input.Piece {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	first := p.first
+	p.first = nil
+	return first
+}
+
+// Name returns the name that a person has given the pane; empty for none.
+func (p *Pane) Name() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.name
+}
+
+// SetName names the pane in all views.
+func (p *Pane) SetName(name string) {
+	p.mu.Lock()
+	same := p.name == name
+	p.name = name
+	p.mu.Unlock()
+	if !same {
+		p.changed()
+	}
+}
+
+// Inherit takes over the name and the scrollback of a pane that this one replaces, with a line
+// below. It does so once, whichever view asks.
+func (p *Pane) Inherit(from *Pane, line []term.Cell) {
+	name := from.Name()
+	p.mu.Lock()
+	done := p.inherits
+	p.inherits = true
+	if !done {
+		p.name = name
+	}
+	p.mu.Unlock()
+	if !done {
+		p.Screen.Inherit(from.Screen, line)
 	}
 }
 
 // onEvent passes on what a program asks for besides drawing. From replayed output it
 // passes on only the title.
 func (p *Pane) onEvent(ev term.Event) {
-	if !p.replaying.Load() || ev.Kind == term.EventTitle {
-		p.hooks.Event(ev)
+	if ev.Kind == term.EventTitle {
+		p.mu.Lock()
+		p.title = ev
+		p.mu.Unlock()
+	} else if p.replaying.Load() {
+		return
+	}
+	for _, v := range *p.views.Load() {
+		v.hooks.Event(ev)
 	}
 }
 
@@ -244,20 +328,35 @@ func (p *Pane) hasText() bool {
 	return false
 }
 
-// show asks for a frame. During a synchronized update it waits until the update ends or
-// holdTime is over.
+// show asks the views that show the pane for a frame. The one in which the person uses the
+// program may paint it at once; a slow terminal of another one must not hold up the agent.
+// During a synchronized update show waits until the update ends or holdTime is over.
 func (p *Pane) show() {
-	if !p.Screen.Held() {
-		p.hooks.Show()
+	if p.Screen.Held() {
+		p.showLate()
 		return
 	}
+	user := p.user.Load()
+	for _, v := range *p.views.Load() {
+		switch {
+		case !v.visible.Load():
+		case v == user:
+			v.hooks.Show()
+		default:
+			v.hooks.Wake()
+		}
+	}
+}
+
+// showLate asks for a frame when holdTime is over.
+func (p *Pane) showLate() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ctx.Err() != nil {
+	if p.ctx.Err() != nil || !p.visible() {
 		return
 	}
 	if p.late == nil {
-		p.late = time.AfterFunc(holdTime, p.hooks.Wake)
+		p.late = time.AfterFunc(holdTime, p.wake)
 	} else {
 		p.late.Reset(holdTime)
 	}
@@ -283,14 +382,6 @@ func (p *Pane) write(t broker.Terminal) {
 	}
 }
 
-// Send types to the agent: at once when the agent takes the bytes without waiting,
-// otherwise through the queue. It reports false when the queue is full; the bytes that
-// the agent did not take are lost then.
-func (p *Pane) Send(data []byte) bool {
-	p.priority.keyTyped()
-	return p.Queue.pass(data, p.try)
-}
-
 // try writes as many bytes as the agent takes without waiting, and returns how many. It
 // drops an error, because the goroutine that writes the rest gets it again.
 func (p *Pane) try(data []byte) int {
@@ -304,26 +395,22 @@ func (p *Pane) try(data []byte) int {
 	return n
 }
 
-// SetSize sets the size of the pane. The screen and the agent are resized at once when
-// the last resize was more than ResizeEvery ago, and otherwise a little later, always to
-// the size that was set last.
-func (p *Pane) SetSize(cols, rows int) {
-	p.mu.Lock()
-	same := p.cols == cols && p.rows == rows
-	p.cols, p.rows = cols, rows
-	attached := p.terminal != nil
-	p.mu.Unlock()
-	if same {
+// setSize sets the size of the pane. The screen and the agent are resized at once when the
+// last resize was more than ResizeEvery ago, and otherwise a little later, always to the size
+// that was set last. The caller holds the mutex.
+func (p *Pane) setSize(cols, rows int) {
+	if p.cols == cols && p.rows == rows {
 		return
 	}
-	if !attached {
+	p.cols, p.rows = cols, rows
+	if p.terminal == nil {
 		p.Screen.Resize(cols, rows)
 		return
 	}
 	signal(p.resized)
 }
 
-// resize gives the screen and the agent the sizes that SetSize sets.
+// resize gives the screen and the agent the sizes that setSize sets.
 func (p *Pane) resize(t broker.Terminal) {
 	last := [2]int{}
 	for {
@@ -341,8 +428,9 @@ func (p *Pane) resize(t broker.Terminal) {
 		last = want
 		p.Screen.Resize(want[0], want[1])
 		p.answer() // the agent may have asked for a report of each resize
-		if p.Visible.Load() {
-			p.hooks.Wake()
+		p.wake()
+		if len(*p.views.Load()) > 1 {
+			p.changed()
 		}
 		// An error needs no report: the next resize tries again, and when the terminal
 		// is gone, the goroutine that reads reports that.

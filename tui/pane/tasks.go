@@ -2,6 +2,7 @@ package pane
 
 import (
 	"context"
+	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -10,6 +11,8 @@ import (
 // person's terminal before a panic in one of them ends the process.
 type Tasks struct {
 	Restore func() // restores the terminal; safe to call more than once
+	// Failed takes a panic and where it happened; nil: the panic ends the process.
+	Failed func(p any, stack []byte)
 
 	mu     sync.Mutex
 	closed bool
@@ -29,14 +32,18 @@ func (g *Tasks) Start(f func()) bool {
 	return true
 }
 
-// Run calls f in the present goroutine, and restores the terminal if f panics.
+// Run calls f in the present goroutine. If f panics, it restores the terminal and passes the
+// panic on.
 func (g *Tasks) Run(f func()) {
 	defer func() {
 		if r := recover(); r != nil {
 			if g.Restore != nil {
 				g.Restore()
 			}
-			panic(r)
+			if g.Failed == nil {
+				panic(r)
+			}
+			g.Failed(r, debug.Stack())
 		}
 	}()
 	f()

@@ -179,7 +179,11 @@ func (c *Compositor) Draw() *paint.Canvas {
 	var focused *term.Frame
 	for i, p := range s.Panes {
 		f := c.snapshot(p)
-		c.canvas.Frame(p.At.X, p.At.Y, p.At.W, p.At.H, f)
+		var x, y int
+		if !p.Scrolled {
+			x, y = Crop(f.Cols, f.Rows, f.Cursor, p.At)
+		}
+		c.canvas.Frame(p.At.X, p.At.Y, p.At.W, p.At.H, f, x, y)
 		for _, mark := range p.Marks {
 			style := p.Style
 			c.canvas.Restyle(p.At.X+mark.From, p.At.Y+mark.Y, min(mark.To, p.At.W)-mark.From, 1,
@@ -190,7 +194,7 @@ func (c *Compositor) Draw() *paint.Canvas {
 		}
 	}
 	for i, layer := range s.Layers {
-		c.canvas.Frame(layer.At.X, layer.At.Y, layer.At.W, layer.At.H, c.chrome[i])
+		c.canvas.Frame(layer.At.X, layer.At.Y, layer.At.W, layer.At.H, c.chrome[i], 0, 0)
 	}
 	c.placeCursor(s, focused)
 	return c.canvas
@@ -252,6 +256,15 @@ func (c *Compositor) snapshot(p PlacedPane) *term.Frame {
 	return f
 }
 
+// Crop returns which cell of a screen comes first where there is less room than the screen has
+// cells: the last rows are shown, or those above them with the cursor, and the first columns, or
+// those behind them with the cursor.
+func Crop(cols, rows int, cursor term.Cursor, at Rect) (x, y int) {
+	x = max(0, min(cursor.X-at.W+1, cols-at.W))
+	y = max(0, min(cursor.Y, rows-at.H))
+	return x, y
+}
+
 // placeCursor shows the cursor of the chrome or of the focused program, and asks for the
 // keyboard and mouse modes that the program wants.
 func (c *Compositor) placeCursor(s *Scene, focused *term.Frame) {
@@ -259,8 +272,9 @@ func (c *Compositor) placeCursor(s *Scene, focused *term.Frame) {
 	if focused != nil {
 		at := s.Panes[s.Focus].At
 		cur := focused.Cursor
-		if focused.Offset == 0 && !s.Covered.Contains(at.X+cur.X, at.Y+cur.Y) {
-			c.canvas.FrameCursor(at.X, at.Y, at.W, at.H, focused)
+		x, y := Crop(focused.Cols, focused.Rows, cur, at)
+		if focused.Offset == 0 && !s.Covered.Contains(at.X+cur.X-x, at.Y+cur.Y-y) {
+			c.canvas.FrameCursor(at.X, at.Y, at.W, at.H, focused, x, y)
 		}
 		c.follow(focused.Modes)
 	}

@@ -1,0 +1,196 @@
+package pane
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// Hooks are the functions by which a pane reaches a user interface. None of them blocks.
+type Hooks struct {
+	Wake    func()              // asks for a frame
+	Show    func()              // asks for a frame, and may paint it before it returns
+	Changed func()              // called when the pane has its first text, another name or another size
+	Ended   func(err error)     // called once, when the agent's terminal has ended
+	Event   func(ev term.Event) // called for what the program asks for besides drawing
+}
+
+// View is one user interface's view of a pane. The pane has the size that the view wants in
+// which its program was used last, so that nobody who only watches changes it.
+type View struct {
+	*Pane
+	hooks   Hooks
+	visible atomic.Bool
+
+	former *error // with which the terminal had ended before the view was added; nil: it had not
+
+	// The pane's mutex guards these.
+	cols, rows int
+	small      bool  // the person's window is too small to make a larger pane smaller
+	slots      []int // places in the queue that this view has reserved
+}
+
+// View adds a view to the pane. It wants the pane's present size.
+func (p *Pane) View(hooks Hooks) *View {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	v := &View{Pane: p, hooks: hooks, cols: p.cols, rows: p.rows, former: p.ended}
+	views := append(slices.Clone(*p.views.Load()), v)
+	p.views.Store(&views)
+	if len(views) == 1 && p.terminal == nil {
+		p.user.Store(v) // it opened the pane
+	}
+	return v
+}
+
+// Connect waits until the session's agent runs and connects the pane to its terminal, unless
+// it is connected. It tells the view what happened before: the title that the program has set,
+// and the end of its terminal.
+func (v *View) Connect(api broker.API) error {
+	err := v.connect(api)
+	v.mu.Lock()
+	title := v.title
+	v.mu.Unlock()
+	if title.Text != "" {
+		v.hooks.Event(title)
+	}
+	if v.former != nil {
+		v.hooks.Ended(*v.former)
+	}
+	return err
+}
+
+// Leave removes the view. If its program was used in it last and there is only one other view
+// that shows the pane, the pane gets that one's size.
+func (v *View) Leave() {
+	p := v.Pane
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	views := slices.DeleteFunc(slices.Clone(*p.views.Load()), func(x *View) bool { return x == v })
+	p.views.Store(&views)
+	for _, slot := range v.slots { // nobody fills them now, and keys wait behind them
+		p.Queue.Release(slot)
+	}
+	if p.user.Load() != v {
+		return
+	}
+	p.user.Store(nil)
+	var left *View
+	for _, x := range views {
+		if x.visible.Load() {
+			if left != nil {
+				return
+			}
+			left = x
+		}
+	}
+	if left != nil {
+		p.use(left)
+	}
+}
+
+// Visible reports whether the view shows the pane.
+func (v *View) Visible() bool { return v.visible.Load() }
+
+// SetVisible says whether the view shows the pane.
+func (v *View) SetVisible(visible bool) { v.visible.Store(visible) }
+
+// SetSize says which size the view wants. The pane takes it while its program was used last in
+// this view. A small window does not make a larger pane smaller.
+func (v *View) SetSize(cols, rows int, small bool) {
+	v.mu.Lock()
+	v.cols, v.rows, v.small = cols, rows, small
+	if v.user.Load() == v {
+		v.fit(v)
+	}
+	v.mu.Unlock()
+}
+
+// Use notes that the person uses the program in this view.
+func (v *View) Use() {
+	if v.user.Load() == v {
+		return
+	}
+	v.mu.Lock()
+	v.use(v)
+	v.mu.Unlock()
+}
+
+// Send types to the agent: at once when the agent takes the bytes without waiting, otherwise
+// through the queue. It reports false when the queue is full; the bytes that the agent did not
+// take are lost then.
+func (v *View) Send(data []byte) bool {
+	v.Use()
+	v.priority.keyTyped()
+	return v.Queue.pass(data, v.try)
+}
+
+// Reserve reserves a place in the queue, until Fill, Release or Leave.
+func (v *View) Reserve() int {
+	slot := v.Queue.Reserve()
+	v.mu.Lock()
+	v.slots = append(v.slots, slot)
+	v.mu.Unlock()
+	return slot
+}
+
+// Fill is Queue.Fill.
+func (v *View) Fill(slot int, steps []string, pause time.Duration) bool {
+	v.settle(slot)
+	return v.Queue.Fill(slot, steps, pause)
+}
+
+// Release is Queue.Release.
+func (v *View) Release(slot int) {
+	v.settle(slot)
+	v.Queue.Release(slot)
+}
+
+func (v *View) settle(slot int) {
+	v.mu.Lock()
+	v.slots = slices.DeleteFunc(v.slots, func(s int) bool { return s == slot })
+	v.mu.Unlock()
+}
+
+// use makes a view the one in which the program was used last. The caller holds the mutex.
+func (p *Pane) use(v *View) {
+	p.user.Store(v)
+	p.fit(v)
+}
+
+// fit gives the pane the size that a view wants. The caller holds the mutex.
+func (p *Pane) fit(v *View) {
+	if v.small && (v.cols < p.cols || v.rows < p.rows) {
+		return
+	}
+	p.setSize(v.cols, v.rows)
+}
+
+// visible reports whether any view shows the pane.
+func (p *Pane) visible() bool {
+	for _, v := range *p.views.Load() {
+		if v.visible.Load() {
+			return true
+		}
+	}
+	return false
+}
+
+// wake asks every view that shows the pane for a frame.
+func (p *Pane) wake() {
+	for _, v := range *p.views.Load() {
+		if v.visible.Load() {
+			v.hooks.Wake()
+		}
+	}
+}
+
+// changed calls Changed of every view.
+func (p *Pane) changed() {
+	for _, v := range *p.views.Load() {
+		v.hooks.Changed()
+	}
+}
