@@ -45,6 +45,7 @@ func commandTable() []command {
 		{"split", "[right|down] [N]", "show a second tab beside or below", (*Model).runSplit},
 		{"unsplit", "", "show one tab only", (*Model).runUnsplit},
 		{"zoom", "", "show the focused pane alone, or all again", (*Model).runZoom},
+		{"fit", "", "make this tab as small as its part of this window, which a small window does not do by itself; asks first", (*Model).runFit},
 		{"focus", "", "go to the next pane of a split", (*Model).runFocus},
 		{"copy", "", "copy mode: move, search and copy in the scrollback", (*Model).runCopy},
 		{"clipboard", "[N|NAME]", "allow the copy to the clipboard that this tab's program asks for", (*Model).runClipboard},

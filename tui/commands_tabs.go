@@ -311,6 +311,15 @@ func (m *Model) runQuit(args string) (tea.Cmd, error) {
 	if n > 1 {
 		what = fmt.Sprintf("%d agents run", n)
 	}
+	if m.o.Others != nil {
+		switch n := m.o.Others(); n {
+		case 0:
+		case 1:
+			what += ", and another terminal shows it"
+		default:
+			what += fmt.Sprintf(", and %d other terminals show it", n)
+		}
+	}
 	m.ask(what+m.approvals.LostText("")+": end all and quit?", func(m *Model) tea.Cmd {
 		m.quitting = true
 		return tea.Quit

@@ -32,6 +32,8 @@ type Options struct {
 	// Detach lets the person leave with everything running: Run returns ErrDetached. The first
 	// tab is opened only if there is none.
 	Detach bool
+	// Others says how many other views there are; nil: none.
+	Others func() int
 	// Failed is told of a panic of the view, which ends with it; nil: it ends the process.
 	Failed func(p any, stack []byte)
 	// Getenv looks up a variable of the environment of the person's terminal; nil: this

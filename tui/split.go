@@ -184,6 +184,20 @@ func (m *Model) runZoom(string) (tea.Cmd, error) {
 	return nil, nil
 }
 
+// runFit is /fit. It asks first: what a program prints into few columns stays narrow.
+func (m *Model) runFit(string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, errors.New("there is no tab to fit")
+	}
+	at, fitted := m.focusedRect(), t.pane
+	m.ask(fmt.Sprintf("make tab %d %dx%d, in all terminals that show it?", t.session.Tab, at.W, at.H), func(*Model) tea.Cmd {
+		fitted.Fit()
+		return nil
+	})
+	return nil, nil
+}
+
 // runFocus is /focus: the next pane of the split gets the input.
 func (m *Model) runFocus(string) (tea.Cmd, error) {
 	t := m.current()

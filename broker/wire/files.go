@@ -45,7 +45,7 @@ func (c *Conn) receiveFirst(head []byte) ([]*os.File, error) {
 		_, err = io.ReadFull(c.unix, head[n:])
 	}
 	if err != nil {
-		Frame{Files: files}.drop()
+		Frame{Files: files}.Close()
 		return nil, err
 	}
 	return files, nil

@@ -47,8 +47,8 @@ func (f Frame) Into(body any) error {
 	return nil
 }
 
-// drop closes the files that came with a frame.
-func (f Frame) drop() {
+// Close closes the files that came with a frame.
+func (f Frame) Close() {
 	for _, file := range f.Files {
 		_ = file.Close()
 	}
@@ -90,7 +90,7 @@ func (c *Conn) Send(kind string, body any, files ...*os.File) error {
 func (c *Conn) Receive() (f Frame, err error) {
 	defer func() {
 		if err != nil {
-			f.drop()
+			f.Close()
 			f = Frame{}
 		}
 	}()

@@ -19,6 +19,7 @@ const (
 	KindStopping  = "stopping"  // the client will stop as soon as KindReleased comes
 	KindContinued = "continued" // the client has the terminal again
 	KindLent      = "lent"      // Lent: the program has ended
+	KindStop      = "stop"      // Stop, in place of KindView
 	KindBye       = "bye"       // the client ends
 )
 
@@ -53,9 +54,15 @@ type Refused struct {
 
 // View asks the daemon to show a view on the client's terminal.
 type View struct {
+	Dir string `json:"dir"` // the client's directory, from which the person's paths begin
 	// Terminal are the variables of the client's environment that tell what its terminal can
 	// do, of those that TerminalVariables names.
 	Terminal map[string]string `json:"terminal"`
+}
+
+// Stop asks the daemon to end every session and itself. It answers with End or Refused.
+type Stop struct {
+	Now bool `json:"now,omitempty"` // also if agents run
 }
 
 // TerminalVariables names the variables that tell what a terminal can do, and how its person

@@ -9,6 +9,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
 )
 
+// insideVariable is set in shells of the multiplexer. A view of the multiplexer there would show
+// itself.
+const insideVariable = "IRONCURTAIN_INSIDE"
+
 // startShell starts the person's own shell, with the person's environment, on a terminal of
 // its own.
 func startShell(ctx context.Context, dir string, cols, rows int) (broker.HostTerminal, error) {
@@ -24,7 +28,7 @@ func startShell(ctx context.Context, dir string, cols, rows int) (broker.HostTer
 			env = append(env, variable)
 		}
 	}
-	env = append(env, "TERM=xterm-256color", "COLORTERM=truecolor")
+	env = append(env, "TERM=xterm-256color", "COLORTERM=truecolor", insideVariable+"=1")
 	shellOnTerminal, err := pty.Start(ctx, []string{shell}, env, dir, cols, rows)
 	if err != nil {
 		return nil, err // a nil *pty.Program would be no nil terminal

@@ -119,7 +119,7 @@ func openMux(cmd *cobra.Command, flags muxFlags) error {
 // run checks what it can before it takes the screen, opens the multiplexer, and ends
 // everything when the multiplexer closes.
 func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) error {
-	b, number, done, err := w.open(cmd, "open multiplexer")
+	b, number, _, done, err := w.open(cmd, "open multiplexer")
 	if err != nil {
 		return err
 	}
@@ -131,26 +131,41 @@ func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) err
 	if err != nil {
 		return err
 	}
-	if b.Sweep() && flags.resume == "" {
-		options.Offer = func(ctx context.Context) bool {
-			left, _ := b.LeftRunning(ctx) // whose end is that of the multiplexer
-			return len(left) > 0
-		}
+	notices, intro := options.Notices, options.Intro
+	left := b.Sweep()
+	options = w.options(b, number, in, out)
+	options.Notices, options.Intro = append(notices, options.Notices...), intro
+	if left && flags.resume == "" {
+		options.Offer = offerOf(b)
 	}
-	options.API, options.In, options.Out = b, in, out
 	options.Agent, options.Workspace, options.Prompt = flags.agent, flags.workspace, flags.prompt
 	options.Worktree, options.Repo, options.Branch = flags.worktree.choice(), flags.worktree.repo, flags.worktree.branch
 	options.Resume = flags.resume
-	options.Scrollback, options.Engine = w.config.Scrollback, w.config.Terminal.Engine
-	options.Theme, options.Notify, options.NoMouse = w.config.Theme, w.config.Notify, !w.config.Mouse
-	options.NoStrip = !w.config.Strip
-	options.NotifyOn, options.NotifyCommand = w.config.NotifyOn, w.config.NotifyCommand
-	options.CommandKey, options.Prefix, options.Keys = w.config.CommandKey, w.config.Prefix, w.config.Keys
-	options.Phrase = newPhrase()
-	if number > 1 { // the same numbers of tabs and calls stand in another one
-		options.Notices = append(options.Notices, fmt.Sprintf("multiplexer %d", number))
-	}
 	return fail("multiplexer", tui.Run(cmd.Context(), options), "")
+}
+
+// offerOf returns a function that reports whether a killed multiplexer left agents running.
+func offerOf(b *broker.Broker) func(context.Context) bool {
+	return func(ctx context.Context) bool {
+		left, _ := b.LeftRunning(ctx) // whose end is that of the multiplexer
+		return len(left) > 0
+	}
+}
+
+// options are what a view shows of the broker, and how the person wants it.
+func (w wiring) options(b *broker.Broker, number int, in, out *os.File) tui.Options {
+	o := tui.Options{
+		API: b, In: in, Out: out,
+		Scrollback: w.config.Scrollback, Engine: w.config.Terminal.Engine,
+		Theme: w.config.Theme, NoMouse: !w.config.Mouse, NoStrip: !w.config.Strip,
+		Notify: w.config.Notify, NotifyOn: w.config.NotifyOn, NotifyCommand: w.config.NotifyCommand,
+		CommandKey: w.config.CommandKey, Prefix: w.config.Prefix, Keys: w.config.Keys,
+		Phrase: newPhrase(),
+	}
+	if number > 1 { // the same numbers of tabs and calls stand in another one
+		o.Notices = append(o.Notices, fmt.Sprintf("multiplexer %d", number))
+	}
+	return o
 }
 
 // terminalOf returns the two streams as files, which a full screen needs.

@@ -13,14 +13,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// client is an MCP client in a shell's container, behind the bridge; its messages
+// agentClient is an MCP client in a shell's container, behind the bridge; its messages
 // and answers are files of the workspace.
-type client struct {
+type agentClient struct {
 	t              *testing.T
 	calls, answers string
 }
 
-func (c client) send(lines ...string) {
+func (c agentClient) send(lines ...string) {
 	c.t.Helper()
 	f, err := os.OpenFile(c.calls, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -33,7 +33,7 @@ func (c client) send(lines ...string) {
 }
 
 // answer is the answer to a request, or empty while there is none.
-func (c client) answer(id int) string {
+func (c agentClient) answer(id int) string {
 	c.t.Helper()
 	data, err := os.ReadFile(c.answers)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestKilledWhileItIsApproved(t *testing.T) {
 	d := drive(t, newHome(t), 100, 24, "demo", "--agent", "shell")
 	d.see(patience, "/workspace$")
 	s := d.onlySession()
-	c := client{t, filepath.Join(s.Workspace, "calls"), filepath.Join(s.Workspace, "answers")}
+	c := agentClient{t, filepath.Join(s.Workspace, "calls"), filepath.Join(s.Workspace, "answers")}
 	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	d.send("tail -n +1 -F calls 2>/dev/null | ironcurtain-mux-bridge mcp >answers &\r")

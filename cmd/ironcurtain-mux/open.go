@@ -28,13 +28,13 @@ const (
 // open starts the trusted process: its log, the broker and the control socket, with the
 // number that this multiplexer has among those of its home. done ends all of it, with
 // every session, and tells the person what could not be ended.
-func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, number int, done func(), err error) {
+func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, number int, log *slog.Logger, done func(), err error) {
 	log, logFile, err := openLog(w.paths)
 	if err != nil {
-		return nil, 0, nil, err
+		return nil, 0, nil, nil, err
 	}
 	if b, err = w.broker(log); err != nil {
-		return nil, 0, nil, errors.Join(err, logFile.Close())
+		return nil, 0, nil, nil, errors.Join(err, logFile.Close())
 	}
 	// A SIGKILL may follow a signal soon, even while the sessions are ending.
 	stopHurry := context.AfterFunc(cmd.Context(), b.Hurry)
@@ -64,9 +64,9 @@ func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, number in
 	server, err := control.Listen(w.paths.home, b, log)
 	if err != nil {
 		end()
-		return nil, 0, nil, fail(op, err, "")
+		return nil, 0, nil, nil, fail(op, err, "")
 	}
-	return b, server.Number(), func() {
+	return b, server.Number(), log, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), controlLimit)
 		defer cancel()
 		if err := server.Close(ctx); err != nil {

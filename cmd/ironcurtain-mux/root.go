@@ -82,7 +82,7 @@ what would happen, and type /approve or /deny. /help there tells the rest.`,
 		}
 	}
 	root.SetHelpCommandGroupID(lastGroup)
-	root.AddCommand(manCommand(), serveCommand()) // hidden
+	root.AddCommand(manCommand()) // hidden
 	strictHelp(root)
 	return root
 }
@@ -100,7 +100,7 @@ const lastGroup = "About the program:"
 func groups() []group {
 	return []group{
 		{"Running agents:", []*cobra.Command{
-			demoCommand(), imagesCommand(), sessionsCommand(), startCommand(),
+			attachCommand(), demoCommand(), imagesCommand(), serveCommand(), sessionsCommand(), startCommand(), stopCommand(),
 		}},
 		{"Calls that wait, and calls that were made:", []*cobra.Command{
 			approveCommand(), auditCommand(), denyCommand(), pendingCommand(), revokeCommand(), grantsCommand(),

@@ -8,26 +8,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/fetch"
 )
 
-// serveCommand groups the program's own MCP servers. The tool proxy starts them, in
-// sandboxes; people do not.
-func serveCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:     "serve",
-		Short:   "Run one of the program's own MCP servers on standard input and output",
-		Hidden:  true,
-		Example: "  ironcurtain-mux serve fetch",
-		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(serveFetchCommand())
-	return cmd
-}
-
 // serveFetchCommand runs the server of the tool http_fetch.
 func serveFetchCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "fetch",
-		Short: "Serve http_fetch: a web page as text",
+		Use:    "fetch",
+		Hidden: true,
+		Short:  "Serve http_fetch: a web page as text",
 		Long: `Serve one tool, http_fetch, over MCP. The server has no network of its own: it
 asks the tool proxy for the web request of each call, and the proxy judges every
 redirect. In an mcp-servers.json it is named as in the example below.`,

@@ -122,7 +122,7 @@ func (f *startFlags) wiring(cmd *cobra.Command) (w wiring, done func(), err erro
 
 // runTasks opens the session, carries out the tasks, and ends everything.
 func (w wiring) runTasks(cmd *cobra.Command, flags *startFlags, task string) error {
-	b, _, done, err := w.open(cmd, "start")
+	b, _, _, done, err := w.open(cmd, "start")
 	if err != nil {
 		return err
 	}

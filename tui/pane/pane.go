@@ -53,6 +53,7 @@ type Pane struct {
 	title    term.Event    // the newest title that the program has set
 	name     string        // given by the person
 	first    []input.Piece // the prompt that is sent once the agent is ready
+	opened   bool          // there has been a view
 	inherits bool          // the screen begins with the lines of another one
 	cols     int
 	rows     int

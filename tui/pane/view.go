@@ -30,6 +30,7 @@ type View struct {
 	// The pane's mutex guards these.
 	cols, rows int
 	small      bool  // the person's window is too small to make a larger pane smaller
+	fitted     bool  // it does so all the same
 	slots      []int // places in the queue that this view has reserved
 }
 
@@ -40,8 +41,9 @@ func (p *Pane) View(hooks Hooks) *View {
 	v := &View{Pane: p, hooks: hooks, cols: p.cols, rows: p.rows, former: p.ended}
 	views := append(slices.Clone(*p.views.Load()), v)
 	p.views.Store(&views)
-	if len(views) == 1 && p.terminal == nil {
-		p.user.Store(v) // it opened the pane
+	if !p.opened {
+		p.opened = true
+		p.user.Store(v)
 	}
 	return v
 }
@@ -54,7 +56,7 @@ func (v *View) Connect(api broker.API) error {
 	v.mu.Lock()
 	title := v.title
 	v.mu.Unlock()
-	if title.Text != "" {
+	if title.Title != "" {
 		v.hooks.Event(title)
 	}
 	if v.former != nil {
@@ -157,13 +159,24 @@ func (v *View) settle(slot int) {
 
 // use makes a view the one in which the program was used last. The caller holds the mutex.
 func (p *Pane) use(v *View) {
-	p.user.Store(v)
+	if former := p.user.Swap(v); former != nil && former != v {
+		former.fitted = false
+	}
 	p.fit(v)
+}
+
+// Fit gives the pane the size that the view wants, however small it is, until its program is
+// used in another view.
+func (v *View) Fit() {
+	v.mu.Lock()
+	v.fitted = true
+	v.use(v)
+	v.mu.Unlock()
 }
 
 // fit gives the pane the size that a view wants. The caller holds the mutex.
 func (p *Pane) fit(v *View) {
-	if v.small && (v.cols < p.cols || v.rows < p.rows) {
+	if v.small && !v.fitted && (v.cols < p.cols || v.rows < p.rows) {
 		return
 	}
 	p.setSize(v.cols, v.rows)

@@ -257,11 +257,10 @@ func (c *Compositor) snapshot(p PlacedPane) *term.Frame {
 }
 
 // Crop returns which cell of a screen comes first where there is less room than the screen has
-// cells: the last rows are shown, or those above them with the cursor, and the first columns, or
-// those behind them with the cursor.
+// cells: the first ones, or so many further that the cursor is shown.
 func Crop(cols, rows int, cursor term.Cursor, at Rect) (x, y int) {
 	x = max(0, min(cursor.X-at.W+1, cols-at.W))
-	y = max(0, min(cursor.Y, rows-at.H))
+	y = max(0, min(cursor.Y-at.H+1, rows-at.H))
 	return x, y
 }
 

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// attach shows the daemon of a home in another terminal.
+func attach(t *testing.T, home string, cols, rows int) *driver {
+	t.Helper()
+	return drive(t, home, cols, rows, "attach")
+}
+
+// serveDaemon starts a daemon from a terminal that is closed then.
+func serveDaemon(t *testing.T, home string, argv ...string) *driver {
+	t.Helper()
+	d := driveArgv(t, home, 80, 24, append(argv, "ironcurtain-mux", "serve")...)
+	d.until("the daemon", patience, func(string) bool {
+		_, err := os.Stat(d.state("run", "daemon.sock"))
+		return err == nil
+	})
+	d.signal(syscall.SIGHUP)
+	return d
+}
+
+// A person leaves, loses the terminal, comes back in another one, and finds everything as it
+// was; what several terminals show has the size of the one in which it is used.
+func TestTheAgentOutlivesTheTerminal(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
+	d := serveDaemon(t, home, "env", noEngine, "SHELL=/bin/sh", "PS1=here> ", "ENV=")
+	if _, errs, code := d.command("serve"); code != exitFailure || !strings.Contains(errs, "a daemon runs already") {
+		t.Errorf("a second daemon: %d, %s", code, errs)
+	}
+	a := attach(t, home, 120, 30)
+	a.see(patience, "here>")
+	a.send("echo $((40+2)); ironcurtain-mux attach\r")
+	a.see(patience, "42", "one of the multiplexer's own tabs")
+	a.send("\x01/rename worker\r")
+	a.see(patience, "worker")
+	a.send("\x01/detach\r")
+	if code := a.exit(patience); code != 0 || !strings.Contains(a.text(), "detached") {
+		t.Errorf("detached with %d: %s", code, a.text())
+	}
+	if _, errs, code := d.command("stop"); code != exitFailure || !strings.Contains(errs, "an agent runs") {
+		t.Errorf("stop: %d, %s", code, errs)
+	}
+
+	a, b := attach(t, home, 120, 30), attach(t, home, 100, 26)
+	a.see(patience, "worker", "42", "here>")
+	b.see(patience, "worker", "42", "a part of 120x28")
+	b.send("stty size\r")
+	b.until("its own size", patience, func(screen string) bool { return !strings.Contains(screen, "a part of") })
+	b.send("clear; stty size\r")
+	b.see(patience, "24 100")
+	a.see(patience, "24 100")
+
+	a.signal(syscall.SIGKILL) // its terminal is there, and nobody reads it for us
+	a.exit(patience)
+	b.send("echo $((70+7))\r")
+	b.see(patience, "77")
+	_ = b.pty.Close() // the terminal is gone
+	c := attach(t, home, 80, 24)
+	c.see(patience, "worker", "77")
+	c.send("\x01/quit\r")
+	c.see(patience, "an agent runs: end all and quit?")
+	c.send("y")
+	if code := c.exit(patience); code != 0 {
+		t.Errorf("/quit ends with %d: %s", code, c.text())
+	}
+	if code := d.exit(patience); code != 0 {
+		t.Errorf("the daemon ends with %d: %s", code, d.text())
+	}
+	if _, errs, code := d.command("attach"); code != exitFailure || !strings.Contains(errs, "terminal") {
+		t.Errorf("attach without a terminal: %d, %s", code, errs)
+	}
+	if _, errs, code := d.command("stop"); code != exitFailure || !strings.Contains(errs, "no daemon runs") {
+		t.Errorf("stop without a daemon: %d, %s", code, errs)
+	}
+}
+
+// A call that waits is shown in every view, and a view that was added later; the decision in one
+// of them is seen in the others. Losing a view loses nothing of it.
+func TestACallWaitsInEveryView(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	writeConfig(t, home, `{"agent":"shell"}`)
+	d := serveDaemon(t, home)
+	a := attach(t, home, 120, 30)
+	a.see(patience, "/workspace$")
+	s := d.onlySession()
+	c := agentClient{t, filepath.Join(s.Workspace, "calls"), filepath.Join(s.Workspace, "answers")}
+	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	a.send("tail -n +1 -F calls 2>/dev/null | ironcurtain-mux-bridge mcp >answers &\r")
+	a.until("the tools", patience, func(string) bool {
+		_, err := os.Stat(c.answers)
+		return err == nil && c.answer(0) != ""
+	})
+	path := filepath.Join(home, "note.txt")
+	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":%q,"content":"as approved"}}}`, path))
+	d.waiting(func(broker.Escalation) bool { return true })
+	a.see(patience, "1 waiting")
+	a.signal(syscall.SIGKILL)
+	a.exit(patience)
+
+	b := attach(t, home, 120, 30)
+	b.see(patience, "1 waiting")
+	e := attach(t, home, 120, 30)
+	e.send("\x01")
+	e.see(patience, "note.txt", "as approved")
+	<-time.After(time.Second) // it has to be on the screen for a moment
+	e.send("/approve\r")
+	for _, view := range []*driver{b, e} {
+		view.until("the decision", patience, func(screen string) bool { return !strings.Contains(screen, "1 waiting") })
+	}
+	b.until("the answer", patience, func(string) bool { return c.answer(1) != "" })
+	if data, err := os.ReadFile(path); err != nil || string(data) != "as approved" {
+		t.Errorf("%q, %v: %s", data, err, c.answer(1))
+	}
+	out, errs, code := d.command("stop", "--now")
+	if code != 0 {
+		t.Errorf("stop --now: %d, %s%s", code, out, errs)
+	}
+	for _, view := range []*driver{b, e} {
+		if code := view.exit(patience); code != 0 || !strings.Contains(view.text(), "the multiplexer was ended") {
+			t.Errorf("a view ends with %d: %s", code, view.text())
+		}
+	}
+	if code := d.exit(patience); code != 0 {
+		t.Errorf("the daemon ends with %d: %s", code, d.text())
+	}
+	d.nothingLeft(s.ID)
+}

@@ -1,0 +1,201 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
+)
+
+// Options say where the daemon is, and who asks.
+type Options struct {
+	Socket  string // of the daemon
+	In, Out *os.File
+	Version string // of this program
+	Name    string // what the daemon calls this client before others
+}
+
+// ErrNoDaemon means that nobody listens on the socket.
+var ErrNoDaemon = errors.New("no daemon runs")
+
+// Attach shows the daemon's view on a terminal until the person detaches or quits, ctx ends,
+// which detaches too, or the daemon ends. It returns what to tell the person then.
+func Attach(ctx context.Context, o Options) (end string, err error) {
+	saved, err := outer.Save(o.In, o.Out)
+	if err != nil {
+		return "", err
+	}
+	conn, err := dial(o.Socket)
+	if err != nil {
+		return "", err
+	}
+	c := &client{conn: wire.NewConn(conn), o: o}
+	defer c.conn.Close()
+	if err := c.greet(); err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		c.tellSignals(ctx)
+	}()
+	defer func() { cancel(); <-told }()
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the current directory: %w", err)
+	}
+	view := wire.View{Dir: dir, Terminal: map[string]string{}}
+	for _, name := range wire.TerminalVariables() {
+		if value, set := os.LookupEnv(name); set {
+			view.Terminal[name] = value
+		}
+	}
+	if err := c.conn.Send(wire.KindView, view, o.In, o.Out); err != nil {
+		return "", fmt.Errorf("pass the terminal to the daemon: %w", err)
+	}
+	end, err = c.serve(ctx)
+	var lost *lostError
+	if errors.As(err, &lost) {
+		err = errors.Join(err, saved.Restore())
+	}
+	return end, err
+}
+
+// Stop ends the daemon with every session, and returns what to tell the person. Unless now is
+// set, it is refused while agents run.
+func Stop(ctx context.Context, o Options, now bool) (end string, err error) {
+	conn, err := dial(o.Socket)
+	if err != nil {
+		return "", err
+	}
+	c := &client{conn: wire.NewConn(conn), o: o}
+	defer c.conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = c.conn.Close() })()
+	if err := c.greet(); err != nil {
+		return "", err
+	}
+	if err := c.conn.Send(wire.KindStop, wire.Stop{Now: now}); err != nil {
+		return "", fmt.Errorf("reach the daemon: %w", err)
+	}
+	return c.serve(ctx)
+}
+
+func dial(socket string) (*net.UnixConn, error) {
+	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
+		return nil, ErrNoDaemon
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reach the daemon: %w", err)
+	}
+	return conn, nil
+}
+
+// client is a connection to the daemon.
+type client struct {
+	conn *wire.Conn
+	o    Options
+}
+
+// greet says hello, and returns why the daemon refuses this client, if it does.
+func (c *client) greet() error {
+	const op = "reach the daemon"
+	if err := c.conn.Send(wire.KindHello, wire.Hello{Protocol: wire.Protocol, Version: c.o.Version, Name: c.o.Name}); err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	f, err := c.conn.Receive()
+	if err != nil {
+		return fmt.Errorf("%s: %w", op, err)
+	}
+	switch f.Kind {
+	case wire.KindWelcome:
+		return nil
+	case wire.KindRefused:
+		var r wire.Refused
+		if err := f.Into(&r); err != nil {
+			return fmt.Errorf("%s: %w", op, err)
+		}
+		return fault.New(r.Next, "%s: %s", op, r.Reason)
+	}
+	return fmt.Errorf("%s: it answers with %q", op, f.Kind)
+}
+
+// lostError is the error of a daemon that has ended without a word.
+type lostError struct{ error }
+
+func (e *lostError) Unwrap() error { return e.error }
+
+// serve does what the daemon asks for, until the view ends.
+func (c *client) serve(ctx context.Context) (end string, err error) {
+	for {
+		f, err := c.conn.Receive()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = errors.New("the daemon has ended")
+			}
+			return "", &lostError{fault.New("its agents still run; start it again to take them back", "%w", err)}
+		}
+		switch f.Kind {
+		case wire.KindReleased:
+			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // it is our own process
+		case wire.KindLend:
+			var l wire.Lend
+			if err := f.Into(&l); err != nil {
+				return "", &lostError{err}
+			}
+			var lent wire.Lent
+			if err := outer.RunForeground(ctx, c.o.In, c.o.Out, l.Argv); err != nil {
+				lent.Error = err.Error()
+			}
+			if err := c.conn.Send(wire.KindLent, lent); err != nil {
+				return "", &lostError{err}
+			}
+		case wire.KindRefused:
+			var r wire.Refused
+			if err := f.Into(&r); err != nil {
+				return "", err
+			}
+			return "", fault.New(r.Next, "%s", r.Reason)
+		case wire.KindEnd:
+			var e wire.End
+			if err := f.Into(&e); err != nil {
+				return "", err
+			}
+			if e.Failed {
+				return "", errors.New(e.Reason)
+			}
+			return e.Reason, nil
+		}
+	}
+}
+
+// tellSignals tells the daemon of this process's signals until ctx ends, and then that the
+// client ends.
+func (c *client) tellSignals(ctx context.Context) {
+	signals := make(chan os.Signal, 8) // a lossy channel: more than one of a kind says no more
+	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT)
+	defer signal.Stop(signals)
+	kinds := map[os.Signal]string{
+		syscall.SIGWINCH: wire.KindResized, syscall.SIGTSTP: wire.KindStopping, syscall.SIGCONT: wire.KindContinued,
+	}
+	for {
+		select {
+		case s := <-signals:
+			if c.conn.Send(kinds[s], nil) != nil {
+				return // serve returns the error
+			}
+		case <-ctx.Done():
+			_ = c.conn.Send(wire.KindBye, nil)
+			return
+		}
+	}
+}

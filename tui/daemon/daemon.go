@@ -1,0 +1,236 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
+)
+
+// Limits of what clients may take.
+const (
+	maxConns   = 64
+	maxViews   = 16
+	helloLimit = 2 * time.Second
+)
+
+// Client is what a view is shown to.
+type Client struct {
+	In, Out *os.File // its terminal
+	Passed  outer.Passed
+	Dir     string                    // from which the person's paths begin
+	Others  func() int                // how many other views there are
+	Failed  func(p any, stack []byte) // is told of a panic of the view
+}
+
+// ErrQuit is returned by Show when the person has asked to end everything.
+var ErrQuit = errors.New("the person has ended everything")
+
+// Daemon serves clients on a socket.
+type Daemon struct {
+	Version string // of this program
+	Log     *slog.Logger
+	// Show runs a view for a client until the person leaves it or ctx ends. It returns what to
+	// tell the person afterwards.
+	Show func(ctx context.Context, c Client) (end string, err error)
+	// Running says what ends with the daemon, such as "2 agents run"; empty: nothing.
+	Running func() string
+	// End ends every session, and returns what to tell the person about it. It is called once,
+	// when the other views have ended.
+	End func() string
+
+	conns  sync.WaitGroup
+	slots  chan struct{} // one value for each view
+	cancel context.CancelFunc
+
+	mu      sync.Mutex
+	waiting []*wire.Conn // of clients that have ended everything, and are told how it went
+}
+
+// Serve serves the clients of this process's user on l until ctx ends or a client ends
+// everything. Then it ends the views, and the sessions.
+func (d *Daemon) Serve(ctx context.Context, l *net.UnixListener) error {
+	ctx, d.cancel = context.WithCancel(ctx)
+	d.slots = make(chan struct{}, maxViews)
+	err := d.accept(ctx, l)
+	d.cancel()
+	d.conns.Wait()
+	said := d.End()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, c := range d.waiting {
+		_ = c.Send(wire.KindEnd, wire.End{Reason: said}) // it may be gone
+		_ = c.Close()
+	}
+	return err
+}
+
+// accept serves clients until ctx ends.
+func (d *Daemon) accept(ctx context.Context, l *net.UnixListener) error {
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
+	conns := make(chan struct{}, maxConns)
+	for {
+		select {
+		case conns <- struct{}{}:
+		case <-ctx.Done():
+			return nil
+		}
+		conn, err := accept.Next(ctx, l, func(err error, _ time.Duration) {
+			d.Log.Warn("a client could not be accepted", "error", err)
+		})
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return fmt.Errorf("serve clients: %w", err)
+		}
+		d.conns.Go(func() {
+			defer func() { <-conns }()
+			d.serve(ctx, conn.(*net.UnixConn))
+		})
+	}
+}
+
+// serve serves one client.
+func (d *Daemon) serve(ctx context.Context, unix *net.UnixConn) {
+	c := wire.NewConn(unix)
+	if d.talk(ctx, c, unix) {
+		d.mu.Lock()
+		d.waiting = append(d.waiting, c)
+		d.mu.Unlock()
+		d.cancel()
+		return
+	}
+	_ = c.Close()
+}
+
+// talk speaks with a client until it is served. It reports whether the client ends everything;
+// its connection stays open then.
+func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (quit bool) {
+	defer context.AfterFunc(ctx, func() { _ = unix.CloseRead() })() // it may say nothing for long
+	if err := wire.CheckPeer(unix); err != nil {
+		d.Log.Warn("a client was refused", "error", err)
+		return false
+	}
+	if err := d.welcome(c); err != nil {
+		return false // a client that is gone, or none
+	}
+	c.SetReceiveLimit(helloLimit)
+	f, err := c.Receive()
+	c.SetReceiveLimit(0)
+	if err != nil {
+		return false
+	}
+	switch f.Kind {
+	case wire.KindView:
+		return d.show(ctx, c, unix, f)
+	case wire.KindStop:
+		return d.stop(c, f)
+	}
+	f.Close()
+	_ = c.Send(wire.KindRefused, wire.Refused{Reason: fmt.Sprintf("the daemon does not know %q", f.Kind)})
+	return false
+}
+
+// show runs a view for a client.
+func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f wire.Frame) (quit bool) {
+	defer f.Close()
+	select {
+	case d.slots <- struct{}{}:
+		defer func() { <-d.slots }()
+	default:
+		_ = c.Send(wire.KindEnd, wire.End{Reason: fmt.Sprintf("%d views are open, and no more are allowed", maxViews), Failed: true})
+		return false
+	}
+	v := &view{conn: c, unix: unix, log: d.Log, others: func() int { return len(d.slots) - 1 }}
+	end, err := v.run(ctx, f, d.Show)
+	if errors.Is(err, ErrQuit) {
+		return true
+	}
+	message := wire.End{Reason: end}
+	if err != nil {
+		message = wire.End{Reason: err.Error(), Failed: true}
+	}
+	_ = c.Send(wire.KindEnd, message) // the client may be gone
+	return false
+}
+
+// stop ends everything for a client, unless something runs.
+func (d *Daemon) stop(c *wire.Conn, f wire.Frame) (quit bool) {
+	f.Close()
+	var s wire.Stop
+	if f.Into(&s) != nil {
+		return false
+	}
+	if what := d.Running(); what != "" && !s.Now {
+		_ = c.Send(wire.KindRefused, wire.Refused{Reason: what, Next: "'ironcurtain-mux stop --now' ends them, 'ironcurtain-mux attach' shows them"})
+		return false
+	}
+	return true
+}
+
+// welcome greets a client, or tells it why it is refused.
+func (d *Daemon) welcome(c *wire.Conn) error {
+	c.SetReceiveLimit(helloLimit)
+	f, err := c.Receive()
+	defer f.Close()
+	c.SetReceiveLimit(0)
+	var h wire.Hello
+	if err == nil && (f.Kind != wire.KindHello || len(f.Files) > 0) {
+		err = errors.New("a client begins with hello")
+	}
+	if err == nil {
+		err = f.Into(&h)
+	}
+	if err != nil {
+		return errors.Join(err, c.Send(wire.KindRefused, wire.Refused{Reason: "this is no client of ironcurtain-mux"}))
+	}
+	if h.Protocol != wire.Protocol {
+		older := "the program that you started"
+		if h.Protocol > wire.Protocol {
+			older = "the daemon"
+		}
+		reason := fmt.Sprintf("%s is older: the daemon is %s, the program %s", older, d.Version, h.Version)
+		return errors.Join(errors.New(reason), c.Send(wire.KindRefused, wire.Refused{
+			Reason: reason, Next: "detach everywhere, run 'ironcurtain-mux stop' when its agents are done, and start it again",
+		}))
+	}
+	return c.Send(wire.KindWelcome, wire.Welcome{Protocol: wire.Protocol, Version: d.Version, Client: newID()})
+}
+
+// newID returns an id that no client has had.
+func newID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// guarded runs a view. A panic in it is the view's end, and nobody else's.
+func (v *view) guarded(show func() (string, error)) (end string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			v.failed(p, debug.Stack())
+			err = errFailed
+		}
+	}()
+	return show()
+}
+
+// errFailed tells the person of a panic.
+var errFailed = errors.New("the view has failed; the log of the daemon says how. Attach again: nothing is lost")
+
+// failed writes a panic of the view to the log.
+func (v *view) failed(p any, stack []byte) {
+	v.log.Error("a view has failed", "panic", fmt.Sprint(p), "stack", string(stack))
+}

@@ -1,0 +1,363 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"go.uber.org/goleak"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// served is a daemon that a test serves.
+type served struct {
+	t       *testing.T
+	home    string
+	shown   chan Client // of views that have begun
+	running string
+	log     *strings.Builder
+	done    chan struct{} // closed when Serve has returned
+}
+
+// start serves a daemon whose views are show, until the test ends.
+func start(t *testing.T, show func(ctx context.Context, c Client) (string, error)) *served {
+	t.Helper()
+	home, err := os.MkdirTemp("", "ic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &served{t: t, home: home, shown: make(chan Client, maxViews), log: new(strings.Builder), done: make(chan struct{})}
+	listener, unlock, err := Listen(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &Daemon{
+		Version: "test", Log: slog.New(slog.NewTextHandler(s.log, nil)),
+		Show: func(ctx context.Context, c Client) (string, error) {
+			s.shown <- c
+			return show(ctx, c)
+		},
+		Running: func() string { return s.running },
+		End:     func() string { return "all is ended" },
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		defer close(s.done)
+		if err := d.Serve(ctx, listener); err != nil {
+			t.Error(err)
+		}
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-s.done
+		_ = unlock()
+		_ = os.RemoveAll(home)
+	})
+	return s
+}
+
+// until is a view that lasts until its context ends.
+func until(ctx context.Context, _ Client) (string, error) {
+	<-ctx.Done()
+	return "over", nil
+}
+
+// terminal makes a terminal; what is written on it is thrown away.
+func terminal(t *testing.T) *os.File {
+	t.Helper()
+	t.Setenv("TERM", "xterm-256color")
+	person, program, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		_, _ = io.Copy(io.Discard, person)
+	}()
+	t.Cleanup(func() {
+		_ = program.Close()
+		_ = person.Close()
+		<-read
+	})
+	return program
+}
+
+func (s *served) options(terminal *os.File) client.Options {
+	return client.Options{Socket: SocketPath(s.home), In: terminal, Out: terminal, Version: "test"}
+}
+
+// result is how an attachment has ended.
+type result struct {
+	end string
+	err error
+}
+
+// attach shows a view to a terminal. It returns a function that ends the client and one that
+// waits for its end.
+func (s *served) attach(terminal *os.File) (leave func(), wait func() result) {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan result, 1)
+	go func() {
+		end, err := client.Attach(ctx, s.options(terminal))
+		ended <- result{end, err}
+	}()
+	s.t.Cleanup(cancel)
+	return cancel, func() result { return <-ended }
+}
+
+// dial connects without the client's code.
+func (s *served) dial() *wire.Conn {
+	s.t.Helper()
+	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: SocketPath(s.home), Net: "unix"})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = c.Close() })
+	return wire.NewConn(c)
+}
+
+// A view runs on the client's terminal, with the client's variables, and ends with the client.
+func TestAViewEndsWithItsClient(t *testing.T) {
+	s := start(t, until)
+	tty := terminal(t)
+	t.Setenv("COLORTERM", "truecolor")
+	leave, wait := s.attach(tty)
+	c := <-s.shown
+	here, err := os.Getwd()
+	if err != nil || c.Dir != here || c.Passed.Getenv("COLORTERM") != "truecolor" || c.Passed.Getenv("HOME") != "" || c.Others() != 0 {
+		t.Errorf("the view is told %+v, %v", c, err)
+	}
+	leave()
+	if r := wait(); r.end != "over" || r.err != nil {
+		t.Errorf("the client was told %+v", r)
+	}
+	if _, _, err := Listen(s.home); err == nil || !strings.Contains(err.Error(), "runs already") {
+		t.Errorf("a second daemon: %v", err)
+	}
+}
+
+// Whoever asks for the end is told how it went; the others are told that it is the end.
+func TestTheEndOfEverything(t *testing.T) {
+	quit := make(chan struct{})
+	s := start(t, func(ctx context.Context, c Client) (string, error) {
+		select {
+		case <-ctx.Done():
+			return "ended by another", nil
+		case <-quit:
+			return "", ErrQuit
+		}
+	})
+	_, first := s.attach(terminal(t))
+	<-s.shown
+	s.running = "an agent runs"
+	if _, err := client.Stop(t.Context(), s.options(nil), false); err == nil || !strings.Contains(err.Error(), "an agent runs") {
+		t.Errorf("stop: %v", err)
+	}
+	_, second := s.attach(terminal(t))
+	<-s.shown
+	quit <- struct{}{}
+	told := map[string]int{first().end: 1}
+	told[second().end]++
+	if told["all is ended"] != 1 || told["ended by another"] != 1 {
+		t.Errorf("they were told %v", told)
+	}
+	<-s.done
+	if _, err := client.Stop(t.Context(), s.options(nil), true); !errors.Is(err, client.ErrNoDaemon) {
+		t.Errorf("stop without a daemon: %v", err)
+	}
+}
+
+// A panic of a view ends that view alone.
+func TestAPanicIsTheViewsAlone(t *testing.T) {
+	s := start(t, func(ctx context.Context, c Client) (string, error) {
+		if c.Others() == 1 {
+			panic("drawn wrongly")
+		}
+		return until(ctx, c)
+	})
+	leave, first := s.attach(terminal(t))
+	<-s.shown
+	_, second := s.attach(terminal(t))
+	<-s.shown
+	if r := second(); r.err == nil || !strings.Contains(r.err.Error(), "the view has failed") {
+		t.Errorf("the client was told %+v", r)
+	}
+	leave()
+	if r := first(); r.end != "over" {
+		t.Errorf("the other one was told %+v", r)
+	}
+	if out, err := client.Stop(t.Context(), s.options(nil), true); err != nil || out != "all is ended" {
+		t.Errorf("stop: %q, %v", out, err)
+	}
+	<-s.done
+	if !strings.Contains(s.log.String(), "drawn wrongly") {
+		t.Errorf("the log: %s", s.log)
+	}
+}
+
+// What is no client, or speaks another protocol, or passes no terminal gets no view.
+func TestStrangersAreRefused(t *testing.T) {
+	s := start(t, until)
+	hello := wire.Hello{Protocol: wire.Protocol, Version: "test"}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	tty := terminal(t)
+	for name, test := range map[string]struct {
+		say  func(c *wire.Conn) error
+		want string
+	}{
+		"no hello": {func(c *wire.Conn) error { return c.Send(wire.KindView, wire.View{}, tty, tty) }, "no client"},
+		"a later one": {func(c *wire.Conn) error {
+			return c.Send(wire.KindHello, wire.Hello{Protocol: wire.Protocol + 1, Version: "later"})
+		}, "the daemon is older"},
+		"an older one": {func(c *wire.Conn) error { return c.Send(wire.KindHello, wire.Hello{Version: "older"}) }, "the program that you started is older"},
+		"no descriptor": {func(c *wire.Conn) error {
+			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindView, wire.View{}))
+		}, "passed no terminal"},
+		"one descriptor": {func(c *wire.Conn) error {
+			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindView, wire.View{}, tty))
+		}, "passed no terminal"},
+		"no terminal": {func(c *wire.Conn) error {
+			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindView, wire.View{}, null, null))
+		}, "passed no terminal"},
+		"something else": {func(c *wire.Conn) error { return errors.Join(c.Send(wire.KindHello, hello), c.Send("approve", nil)) }, `does not know \"approve\"`},
+	} {
+		c := s.dial()
+		if err := test.say(c); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var all strings.Builder
+		for {
+			f, err := c.Receive()
+			if err != nil {
+				break
+			}
+			all.Write(f.Body)
+		}
+		if !strings.Contains(all.String(), test.want) {
+			t.Errorf("%s: answered %s, want %q", name, &all, test.want)
+		}
+		_ = c.Close()
+	}
+	if len(s.shown) > 0 {
+		t.Error("a stranger got a view")
+	}
+	// Connections that say nothing keep nobody out.
+	for range 20 {
+		s.dial()
+	}
+	leave, wait := s.attach(tty)
+	<-s.shown
+	leave()
+	wait()
+}
+
+// There is room for so many views; one more is told so, and one that ends makes room.
+func TestTooManyViews(t *testing.T) {
+	s := start(t, until)
+	tty := terminal(t)
+	var waits []func() result
+	var leaves []func()
+	for range maxViews {
+		leave, wait := s.attach(tty)
+		leaves, waits = append(leaves, leave), append(waits, wait)
+		<-s.shown
+	}
+	_, wait := s.attach(tty)
+	if r := wait(); r.err == nil || !strings.Contains(r.err.Error(), "16 views are open") {
+		t.Errorf("one more: %+v", r)
+	}
+	for i := range waits {
+		leaves[i]()
+		waits[i]()
+	}
+	leave, wait := s.attach(tty)
+	<-s.shown
+	leave()
+	if r := wait(); r.err != nil {
+		t.Errorf("after them: %+v", r)
+	}
+}
+
+// The daemon dies: the client sets its terminal as it was, and says that it is gone.
+func TestTheTerminalIsRestoredWithoutADaemon(t *testing.T) {
+	home, err := os.MkdirTemp("", "ic")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(home)
+	l, unlock, err := Listen(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	person, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TERM", "xterm-256color")
+	ended := make(chan result, 1)
+	go func() {
+		end, err := client.Attach(context.Background(), client.Options{Socket: SocketPath(home), In: tty, Out: tty})
+		ended <- result{end, err}
+	}()
+	accepted, err := l.AcceptUnix()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := wire.NewConn(accepted)
+	if _, err := c.Receive(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Send(wire.KindWelcome, wire.Welcome{Protocol: wire.Protocol}); err != nil {
+		t.Fatal(err)
+	}
+	f, err := c.Receive()
+	if err != nil || len(f.Files) != 2 {
+		t.Fatalf("%d files, %v", len(f.Files), err)
+	}
+	for _, file := range f.Files {
+		_ = file.Close()
+	}
+	_ = c.Close()
+	_ = l.Close()
+	written := make(chan string, 1)
+	go func() {
+		buf := make([]byte, 4096)
+		var all strings.Builder
+		for !strings.Contains(all.String(), "\x1b[?1049l") {
+			n, err := person.Read(buf)
+			if err != nil {
+				break
+			}
+			all.Write(buf[:n])
+		}
+		written <- all.String()
+	}()
+	if r := <-ended; r.err == nil || !strings.Contains(r.err.Error(), "the daemon has ended") {
+		t.Errorf("the client says %+v", r)
+	}
+	select {
+	case <-written:
+	case <-time.After(time.Minute):
+		t.Error("the terminal is not restored")
+	}
+	_ = tty.Close()
+	_ = person.Close()
+}

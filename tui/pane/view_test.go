@@ -1,0 +1,219 @@
+package pane
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+)
+
+// terminal is an agent's, whose output a test writes.
+type terminal struct {
+	broker.Terminal
+	out   *io.PipeReader
+	agent *io.PipeWriter
+}
+
+func newTerminal() *terminal {
+	r, w := io.Pipe()
+	return &terminal{out: r, agent: w}
+}
+
+func (t *terminal) History() int64 { return 0 }
+func (t *terminal) CopyTo(w io.Writer) error {
+	_, err := io.Copy(w, t.out)
+	return err
+}
+func (t *terminal) Write(p []byte) (int, error)            { return len(p), nil }
+func (t *terminal) TryWrite(p []byte) (int, error)         { return len(p), nil }
+func (t *terminal) Resize(context.Context, int, int) error { return nil }
+func (t *terminal) Close() error                           { return t.out.Close() }
+
+// api has one terminal.
+type api struct {
+	broker.API
+	terminal *terminal
+	asked    int
+}
+
+func (a *api) Attach(context.Context, broker.SessionID) (broker.Terminal, error) {
+	a.asked++
+	return a.terminal, nil
+}
+
+// watcher is a user interface that counts what it is told.
+type watcher struct {
+	shown, woken, changed chan struct{}
+	ended                 chan error
+	events                chan term.Event
+}
+
+func newWatcher() *watcher {
+	const room = 100
+	return &watcher{make(chan struct{}, room), make(chan struct{}, room), make(chan struct{}, room), make(chan error, room), make(chan term.Event, room)}
+}
+
+func (w *watcher) hooks() Hooks {
+	return Hooks{
+		Wake:    func() { w.woken <- struct{}{} },
+		Show:    func() { w.shown <- struct{}{} },
+		Changed: func() { w.changed <- struct{}{} },
+		Ended:   func(err error) { w.ended <- err },
+		Event:   func(ev term.Event) { w.events <- ev },
+	}
+}
+
+// newMux makes a Mux that ends with the test.
+func newMux(t *testing.T) *Mux {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	tasks := new(Tasks)
+	m := NewMux(ctx, tasks, term.Options{Scrollback: 100})
+	t.Cleanup(func() {
+		m.Close()
+		cancel()
+		if !tasks.Wait(time.Minute) {
+			t.Error("a goroutine does not end")
+		}
+	})
+	return m
+}
+
+func (m *Mux) add(t *testing.T, w *watcher) *View {
+	t.Helper()
+	v, err := m.View(broker.Session{ID: "s", Tab: 1}, term.Options{Cols: 100, Rows: 30}, w.hooks())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// The pane has the size of the view in which it was used last. Watching changes nothing, a
+// small window makes nothing smaller unless it is asked to, and what leaves leaves its size to
+// the only other one.
+func TestSizeIsThatOfTheLastUse(t *testing.T) {
+	m := newMux(t)
+	a, b := m.add(t, newWatcher()), m.add(t, newWatcher())
+	want := func(when string, cols, rows int) {
+		t.Helper()
+		if c, r := a.Screen.Size(); c != cols || r != rows {
+			t.Errorf("%s: %dx%d, want %dx%d", when, c, r, cols, rows)
+		}
+	}
+	a.SetSize(120, 40, false)
+	want("opened", 120, 40)
+	b.SetVisible(true)
+	b.SetSize(90, 30, false)
+	want("watched", 120, 40)
+	b.Use()
+	want("used elsewhere", 90, 30)
+	a.SetSize(200, 50, false)
+	want("a window that is only watched grows", 90, 30)
+	b.SetSize(40, 20, true)
+	want("a small window", 90, 30)
+	b.Fit()
+	want("/fit", 40, 20)
+	a.Use()
+	want("used again", 200, 50)
+	b.Use()
+	want("fitted no more", 200, 50)
+	b.SetSize(100, 40, false)
+	want("no small window any more", 100, 40)
+	a.SetVisible(true)
+	b.Leave()
+	want("left alone", 200, 50)
+	a.Leave()
+	c := m.add(t, newWatcher())
+	c.SetSize(80, 24, false)
+	want("attached", 200, 50)
+	c.Send([]byte("x"))
+	want("typed", 80, 24)
+}
+
+// A view that comes later learns what there is: the screen, the title, the name and the end. A
+// view that has left hears nothing.
+func TestPanesOutliveTheirViews(t *testing.T) {
+	m := newMux(t)
+	broken := errors.New("the agent is gone")
+	api := &api{terminal: newTerminal()}
+	first := newWatcher()
+	v := m.add(t, first)
+	v.SetVisible(true)
+	if err := v.Connect(api); err != nil {
+		t.Fatal(err)
+	}
+	say := func(text string) {
+		t.Helper()
+		if _, err := io.WriteString(api.terminal.agent, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	say("\x1b]0;my title\a hello")
+	<-first.shown
+	if ev := <-first.events; ev.Title != "my title" {
+		t.Errorf("the title is %q", ev.Title)
+	}
+	v.SetName("worker")
+	v.Leave()
+	say("\r\nnobody looks\x1b]0;later\a")
+	say(" ") // handled when the former was
+	second := newWatcher()
+	w := m.add(t, second)
+	w.SetVisible(true)
+	if err := w.Connect(api); err != nil || api.asked != 1 {
+		t.Errorf("%v, attached %d times", err, api.asked)
+	}
+	if ev := <-second.events; ev.Title != "later" {
+		t.Errorf("the title is %q", ev.Title)
+	}
+	if lines := w.Screen.Text(0, 2); w.Name() != "worker" || !w.Connected() || len(lines) < 2 || lines[1] != "nobody looks" {
+		t.Errorf("%q shows %q", w.Name(), lines)
+	}
+	say("watched")
+	<-second.woken // nobody has used it there
+	w.Use()
+	say("used")
+	<-second.shown
+	_ = api.terminal.agent.CloseWithError(broken)
+	if err := <-second.ended; !errors.Is(err, broken) {
+		t.Errorf("the end: %v", err)
+	}
+	third := newWatcher()
+	if err := m.add(t, third).Connect(api); err != nil {
+		t.Error(err)
+	}
+	if err := <-third.ended; !errors.Is(err, broken) {
+		t.Errorf("the end, later: %v", err)
+	}
+	if len(first.ended) > 0 || len(first.events) > 0 || len(second.ended) > 0 {
+		t.Error("a view has heard too much")
+	}
+	m.Keep(nil, time.Now())
+	if again := m.add(t, newWatcher()); again.Pane == w.Pane {
+		t.Error("a session that is gone keeps its pane")
+	}
+}
+
+// What a view leaves unfinished holds up nobody, and a first prompt is sent once.
+func TestLeftUnfinished(t *testing.T) {
+	m := newMux(t)
+	a, b := m.add(t, newWatcher()), m.add(t, newWatcher())
+	slot := a.Reserve()
+	b.Queue.Put([]byte("typed"))
+	a.Leave()
+	if k, ok := b.Queue.take(t.Context()); !ok || string(k.data) != "typed" {
+		t.Errorf("the queue gives %q", k.data)
+	}
+	if a.Fill(slot, []string{"late"}, 0) {
+		t.Error("a place that was given back is filled")
+	}
+	a.SetFirst(input.Pasted("do it"))
+	if first := b.TakeFirst(); input.TextOf(first) != "do it" || a.TakeFirst() != nil || b.First() != nil {
+		t.Errorf("the first prompt is %q", input.TextOf(first))
+	}
+}
