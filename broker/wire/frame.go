@@ -75,7 +75,7 @@ func (c *Conn) Send(kind string, body any, files ...*os.File) error {
 	defer c.sending.Unlock()
 	_ = c.unix.SetWriteDeadline(time.Now().Add(writeLimit))
 	n, err := c.sendFirst(data, files)
-	if err == nil {
+	if err == nil && n < len(data) { // the other side may have closed after the whole frame
 		_, err = c.unix.Write(data[n:])
 	}
 	if err != nil {

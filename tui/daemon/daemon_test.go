@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -48,8 +49,9 @@ func start(t *testing.T, show func(ctx context.Context, c Client) (string, error
 			s.shown <- c
 			return show(ctx, c)
 		},
-		Running: func() string { return s.running },
-		End:     func() string { return "all is ended" },
+		Running:  func() string { return s.running },
+		Attended: func(bool) {},
+		End:      func() string { return "all is ended" },
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
@@ -104,6 +106,8 @@ type result struct {
 	err error
 }
 
+func (r result) String() string { return fmt.Sprintf("%q, %v", r.end, r.err) }
+
 // attach shows a view to a terminal. It returns a function that ends the client and one that
 // waits for its end.
 func (s *served) attach(terminal *os.File) (leave func(), wait func() result) {
@@ -142,7 +146,7 @@ func TestAViewEndsWithItsClient(t *testing.T) {
 	}
 	leave()
 	if r := wait(); r.end != "over" || r.err != nil {
-		t.Errorf("the client was told %+v", r)
+		t.Errorf("the client was told %s", r)
 	}
 	if _, _, err := Listen(s.home); err == nil || !strings.Contains(err.Error(), "runs already") {
 		t.Errorf("a second daemon: %v", err)
@@ -193,11 +197,11 @@ func TestAPanicIsTheViewsAlone(t *testing.T) {
 	_, second := s.attach(terminal(t))
 	<-s.shown
 	if r := second(); r.err == nil || !strings.Contains(r.err.Error(), "the view has failed") {
-		t.Errorf("the client was told %+v", r)
+		t.Errorf("the client was told %s", r)
 	}
 	leave()
 	if r := first(); r.end != "over" {
-		t.Errorf("the other one was told %+v", r)
+		t.Errorf("the other one was told %s", r)
 	}
 	if out, err := client.Stop(t.Context(), s.options(nil), true); err != nil || out != "all is ended" {
 		t.Errorf("stop: %q, %v", out, err)
@@ -281,7 +285,7 @@ func TestTooManyViews(t *testing.T) {
 	}
 	_, wait := s.attach(tty)
 	if r := wait(); r.err == nil || !strings.Contains(r.err.Error(), "16 views are open") {
-		t.Errorf("one more: %+v", r)
+		t.Errorf("one more: %s", r)
 	}
 	for i := range waits {
 		leaves[i]()
@@ -291,7 +295,7 @@ func TestTooManyViews(t *testing.T) {
 	<-s.shown
 	leave()
 	if r := wait(); r.err != nil {
-		t.Errorf("after them: %+v", r)
+		t.Errorf("after them: %s", r)
 	}
 }
 
@@ -351,7 +355,7 @@ func TestTheTerminalIsRestoredWithoutADaemon(t *testing.T) {
 		written <- all.String()
 	}()
 	if r := <-ended; r.err == nil || !strings.Contains(r.err.Error(), "the daemon has ended") {
-		t.Errorf("the client says %+v", r)
+		t.Errorf("the client says %s", r)
 	}
 	select {
 	case <-written:
