@@ -76,12 +76,16 @@ func New(c Config) (*Broker, error) {
 	b.grants = grant.New(nil)
 	b.redact = audit.NewRedactor(c.Secrets)
 	b.ledger = budget.NewLedger(filepath.Join(c.Home, "used.json"))
-	b.approvals = approval.New(approval.Options{Timeout: c.EscalationTimeout})
+	b.approvals = approval.New(approval.Options{Timeout: c.EscalationTimeout, Away: c.Away})
 	b.work.Go(b.relayApprovals)
 	b.work.Go(b.watchEngine)
 	b.work.Go(b.watchFiles)
 	return b, nil
 }
+
+// SetAway says whether nobody is there who could decide. The time of waiting tool calls stands
+// still then, for Config.Away at most.
+func (b *Broker) SetAway(away bool) { b.approvals.SetAway(away) }
 
 // Hurry makes sessions that end, or are ending, look only briefly at what their agents have
 // left. Work that was not finished then is left to 'sessions rm' or to the next end of the

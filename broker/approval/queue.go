@@ -21,6 +21,7 @@ const maxSettled = 1024
 // Options configure a queue. The zero value is usable.
 type Options struct {
 	Timeout time.Duration // of a request that names none; 0 means DefaultTimeout
+	Away    time.Duration // how long the time of a tool call stands still while nobody is there
 	Limit   int           // waiting calls of one session; 0 means DefaultLimit
 	Bytes   int           // of the waiting calls of one session; 0 means DefaultBytes
 	Clock   Clock         // nil means the system's
@@ -30,21 +31,30 @@ type Options struct {
 type Queue struct {
 	options Options
 
-	mu      sync.Mutex
-	closed  bool
-	number  int
-	pending map[string]*waiting
-	settled map[string]*settledItem
-	order   []string // of settled, oldest first
-	streams map[*stream]struct{}
-	held    map[string]*Held // former calls without a caller
-	skipped map[int]bool     // numbers left free for former calls
+	mu     sync.Mutex
+	closed bool
+	number int
+	// awaySince is since when nobody is there who could decide; zero: somebody is.
+	awaySince time.Time
+	pending   map[string]*waiting
+	settled   map[string]*settledItem
+	order     []string // of settled, oldest first
+	streams   map[*stream]struct{}
+	held      map[string]*Held // former calls without a caller
+	skipped   map[int]bool     // numbers left free for former calls
 }
 
 // waiting is an item and the caller that waits for it.
 type waiting struct {
-	item Escalation
-	done chan Resolution // must-deliver, room for the one resolution
+	item  Escalation
+	began time.Time       // in this process
+	stood time.Duration   // how long its time has stood still
+	moved chan struct{}   // capacity 1, lossy: its time goes on
+	done  chan Resolution // must-deliver, room for the one resolution
+}
+
+func (q *Queue) newWaiting(e Escalation) *waiting {
+	return &waiting{item: e, began: q.options.Clock.Now(), moved: make(chan struct{}, 1), done: make(chan Resolution, 1)}
 }
 
 // New returns an empty queue.
@@ -81,18 +91,41 @@ func (q *Queue) Ask(ctx context.Context, r Escalation) (Resolution, error) {
 	if err != nil {
 		return Resolution{}, err
 	}
-	timer := q.options.Clock.NewTimer(w.item.ExpiresAt.Sub(q.options.Clock.Now()))
-	defer timer.Stop()
-	select {
-	case res := <-w.done:
-		return w.told(res), nil
-	case <-timer.C():
-		q.settle(w.item.ID, Expired, "deadline", "nobody answered in time")
-	case <-ctx.Done():
-		q.settle(w.item.ID, Withdrawn, "caller", cause(ctx))
+	res, _ := q.await(ctx, w, w.done, nil, "caller")
+	return w.told(res), nil
+}
+
+// await waits until an item is settled, which it is when its time is over or ctx ends, and
+// returns the resolution. It reports false when the item is claimed first.
+func (q *Queue) await(ctx context.Context, w *waiting, done <-chan Resolution, claimed <-chan struct{}, by string) (Resolution, bool) {
+	for open := true; open; {
+		timer := q.options.Clock.NewTimer(q.left(w))
+		select {
+		case res := <-done:
+			timer.Stop()
+			return res, true
+		case <-claimed:
+			timer.Stop()
+			return Resolution{}, false
+		case <-w.moved:
+		case <-timer.C():
+			if q.left(w) <= 0 {
+				q.settle(w.item.ID, Expired, "deadline", "nobody answered in time")
+				open = false
+			}
+		case <-ctx.Done():
+			q.settle(w.item.ID, Withdrawn, by, cause(ctx))
+			open = false
+		}
+		timer.Stop()
 	}
 	// Somebody may have answered in the meantime; done has the resolution that counts.
-	return w.told(<-w.done), nil
+	select {
+	case res := <-done:
+		return res, true
+	case <-claimed:
+		return Resolution{}, false
+	}
 }
 
 // told returns the resolution for the caller of the call. For a restored call it contains
@@ -145,7 +178,7 @@ func (q *Queue) add(e Escalation) *waiting {
 	q.number++
 	now := q.options.Clock.Now()
 	e.Number, e.AskedAt, e.ExpiresAt = q.number, now, now.Add(timeout)
-	w := &waiting{item: e, done: make(chan Resolution, 1)}
+	w := q.newWaiting(e)
 	q.pending[e.ID] = w
 	return w
 }
@@ -207,7 +240,7 @@ func (q *Queue) Answer(id, digest string, a Answer) (res Resolution, won bool, e
 		return Resolution{}, false, ErrEffect
 	}
 	// The timer of an overdue item may not have run yet, but the deadline applies.
-	if !q.options.Clock.Now().Before(w.item.ExpiresAt) {
+	if !q.options.Clock.Now().Before(q.current(w).ExpiresAt) {
 		return q.settleLocked(w, Expired, Answer{By: "deadline", Reason: "nobody answered in time"}), false, nil
 	}
 	outcome := Denied
@@ -263,7 +296,7 @@ func (q *Queue) Pending() []Escalation {
 func (q *Queue) pendingLocked() []Escalation {
 	items := make([]Escalation, 0, len(q.pending))
 	for _, w := range q.pending {
-		items = append(items, w.item)
+		items = append(items, q.current(w))
 	}
 	slices.SortFunc(items, func(a, b Escalation) int { return a.Number - b.Number })
 	return items

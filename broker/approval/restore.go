@@ -46,7 +46,7 @@ func (q *Queue) Restore(f Escalation) (*Held, error) {
 	}
 	f.Number, f.ExpiresAt = q.renumber(f.Number), q.options.Clock.Now().Add(timeout)
 	f.Restored, f.Unclaimed = true, true
-	w := &waiting{item: f, done: make(chan Resolution, 1)}
+	w := q.newWaiting(f)
 	h := &Held{q: q, w: w, done: w.done, claimed: make(chan struct{})}
 	q.pending[f.ID], q.held[f.ID] = w, h
 	item := w.item
@@ -76,25 +76,7 @@ func (q *Queue) renumber(n int) int {
 // reports false when a caller has taken over the call; the caller then gets the resolution.
 // When ctx ends, the call is withdrawn.
 func (h *Held) Wait(ctx context.Context) (Resolution, bool) {
-	id := h.w.item.ID
-	timer := h.q.options.Clock.NewTimer(h.w.item.ExpiresAt.Sub(h.q.options.Clock.Now()))
-	defer timer.Stop()
-	select {
-	case res := <-h.done:
-		return res, true
-	case <-h.claimed:
-		return Resolution{}, false
-	case <-timer.C():
-		h.q.settle(id, Expired, "deadline", "nobody answered in time")
-	case <-ctx.Done():
-		h.q.settle(id, Withdrawn, "broker", cause(ctx))
-	}
-	select {
-	case res := <-h.done:
-		return res, true
-	case <-h.claimed:
-		return Resolution{}, false
-	}
+	return h.q.await(ctx, h.w, h.done, h.claimed, "broker")
 }
 
 // Used waits until a kept answer was taken by its call or has expired, and reports whether

@@ -38,6 +38,7 @@ type Config struct {
 	Runtime                  string            `json:"runtime,omitempty"`
 	LocalShell               bool              `json:"localShell"`
 	EscalationTimeoutSeconds int               `json:"escalationTimeoutSeconds"`
+	AwayHours                int               `json:"awayHours"`
 	ReceiptSeconds           int               `json:"receiptSeconds"`
 	MaxSessions              int               `json:"maxSessions"`
 	KeepSessionsDays         int               `json:"keepSessionsDays"`
@@ -133,6 +134,10 @@ func (c Config) EscalationTimeout() time.Duration {
 	return time.Duration(c.EscalationTimeoutSeconds) * time.Second
 }
 
+// Away is for how long the time of a waiting call stands still while no terminal shows the
+// daemon.
+func (c Config) Away() time.Duration { return time.Duration(c.AwayHours) * time.Hour }
+
 // ReceiptHold is how long what was typed in command mode may stand for consent.
 func (c Config) ReceiptHold() time.Duration {
 	return time.Duration(c.ReceiptSeconds) * time.Second
@@ -149,6 +154,7 @@ func Default() Config {
 		Agent:                    "claude-code",
 		Images:                   Images{Base: "debian:trixie-slim", From: "auto", Tools: []string{"build", "node", "python"}},
 		EscalationTimeoutSeconds: 300,
+		AwayHours:                8,
 		ReceiptSeconds:           120,
 		MaxSessions:              5,
 		Scrollback:               10000,

@@ -61,6 +61,7 @@ func serve(cmd *cobra.Command, flags muxFlags) error {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	b.SetAway(true)
 	left := b.Sweep()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer cancel()
@@ -86,7 +87,8 @@ func serve(cmd *cobra.Command, flags muxFlags) error {
 	}
 	d := &daemon.Daemon{
 		Version: thisBuild().Version, Log: log, Show: show,
-		Running: func() string { return running(cmd.Context(), b) },
+		Attended: func(yes bool) { b.SetAway(!yes) },
+		Running:  func() string { return running(cmd.Context(), b) },
 		End: func() string {
 			mux.Close()
 			done()

@@ -100,6 +100,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 		Worktree:          w.config.Worktree,
 		SandboxPolicy:     w.config.SandboxPolicy,
 		EscalationTimeout: w.config.EscalationTimeout(),
+		Away:              w.config.Away(),
 		ReceiptHold:       w.config.ReceiptHold(),
 		ConfigFile:        w.paths.configFile(),
 		CheckConfig:       w.paths.checkConfig,

@@ -44,6 +44,8 @@ type Daemon struct {
 	// Show runs a view for a client until the person leaves it or ctx ends. It returns what to
 	// tell the person afterwards.
 	Show func(ctx context.Context, c Client) (end string, err error)
+	// Attended is told whether any view is shown, whenever that changes.
+	Attended func(bool)
 	// Running says what ends with the daemon, such as "2 agents run"; empty: nothing.
 	Running func() string
 	// End ends every session, and returns what to tell the person about it. It is called once,
@@ -55,6 +57,7 @@ type Daemon struct {
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
+	open    int          // views
 	waiting []*wire.Conn // of clients that have ended everything, and are told how it went
 }
 
@@ -153,6 +156,8 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 		_ = c.Send(wire.KindEnd, wire.End{Reason: fmt.Sprintf("%d views are open, and no more are allowed", maxViews), Failed: true})
 		return false
 	}
+	d.count(1)
+	defer d.count(-1)
 	v := &view{conn: c, unix: unix, log: d.Log, others: func() int { return len(d.slots) - 1 }}
 	end, err := v.run(ctx, f, d.Show)
 	if errors.Is(err, ErrQuit) {
@@ -164,6 +169,17 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 	}
 	_ = c.Send(wire.KindEnd, message) // the client may be gone
 	return false
+}
+
+// count notes that so many more views are shown.
+func (d *Daemon) count(more int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	was := d.open > 0
+	d.open += more
+	if now := d.open > 0; now != was {
+		d.Attended(now)
+	}
 }
 
 // stop ends everything for a client, unless something runs.
