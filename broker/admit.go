@@ -8,13 +8,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// admit gives the session its tab, unless too many sessions run already. A session that
-// it replaces is not counted.
-func (b *Broker) admit(s *session.Session) error {
+// ErrNotAlone is returned by Open when there is a session, and the request wants to be the first.
+var ErrNotAlone = errors.New("open session: there is one already")
+
+// admit gives the session its tab, unless too many sessions run already, or any when it is to be
+// the first. A session that it replaces is not counted.
+func (b *Broker) admit(s *session.Session, first bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
 		return errors.New("open session: the multiplexer is closing")
+	}
+	if first && len(b.sessions) > 0 {
+		return ErrNotAlone
 	}
 	running, after := 0, (<-chan struct{})(nil)
 	for _, other := range b.sessions {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -153,7 +154,7 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 	if err != nil {
 		return Session{}, fmt.Errorf("open session: %w", err)
 	}
-	if err := b.admit(s); err != nil {
+	if err := b.admit(s, r.First); err != nil {
 		s.Stop()
 		return Session{}, errors.Join(err, s.Release())
 	}
@@ -196,24 +197,37 @@ func (b *Broker) Attach(ctx context.Context, id SessionID) (Terminal, error) {
 	return s.Attach(ctx)
 }
 
-// Close ends a session: its agent, its container and its sockets.
+// Close ends a session: its agent, its container and its sockets. When ctx ends first, the
+// session ends all the same.
 func (b *Broker) Close(ctx context.Context, id SessionID) error {
 	s, err := b.session(id)
 	if err != nil {
 		return b.closeStored(ctx, id, err)
 	}
-	err = s.Close(ctx)
-	if !s.Over() {
-		return err
+	ended := make(chan error, 1)
+	b.mu.Lock()
+	closed := b.closed
+	if !closed {
+		b.work.Go(func() { ended <- b.end(s) })
 	}
+	b.mu.Unlock()
+	if closed {
+		return s.Close(ctx)
+	}
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("close session: %w", context.Cause(ctx))
+	}
+}
+
+// end ends a session, and removes it from the list.
+func (b *Broker) end(s *session.Session) error {
+	err := s.Close(context.WithoutCancel(b.ctx)) // every step of it has a limit
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for i, other := range b.sessions {
-		if other == s {
-			b.sessions = append(b.sessions[:i:i], b.sessions[i+1:]...)
-			break
-		}
-	}
+	b.sessions = slices.DeleteFunc(b.sessions, func(other *session.Session) bool { return other == s })
 	return err
 }
 

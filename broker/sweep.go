@@ -59,6 +59,22 @@ func (b *Broker) LeftRunning(ctx context.Context) ([]SessionID, error) {
 	}
 }
 
+// TakeBack takes back every session that LeftRunning returns. It returns an error for those that
+// it could not open; a person can.
+func (b *Broker) TakeBack(ctx context.Context) error {
+	left, err := b.LeftRunning(ctx)
+	if err != nil {
+		return err
+	}
+	var all []error
+	for _, id := range left {
+		if _, err := b.Open(ctx, OpenRequest{Resume: id, Cols: 80, Rows: 24}); err != nil {
+			all = append(all, fmt.Errorf("take back session %s: %w", id, err))
+		}
+	}
+	return errors.Join(all...)
+}
+
 // sweep does the part of Sweep that needs the engine, and returns the sessions whose
 // agents still run.
 func (b *Broker) sweep(ctx context.Context) []SessionID {

@@ -59,6 +59,7 @@ type tabRequest struct {
 	line      []input.Piece    // the command line that made the request
 	replace   broker.SessionID // the session whose tab it replaces
 	resume    broker.SessionID // the stored session to resume, with its own agent and workspace
+	first     bool             // not if there is a tab
 }
 
 // open asks the broker for a new session, or to resume a stored one.
@@ -73,6 +74,7 @@ func (m *Model) open(o tabRequest) tea.Cmd {
 		Policy:    o.policy,
 		Resume:    o.resume,
 		Replaces:  o.replace,
+		First:     o.first,
 		Cols:      max(1, m.lay.Viewport.W),
 		Rows:      max(1, m.lay.Viewport.H),
 	}

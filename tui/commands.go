@@ -64,7 +64,7 @@ func commandTable() []command {
 		{"theme", "NAME", "dark, light, 16 or none", (*Model).runTheme},
 		{"mute", "[all]", "turn bell and notifications off for this tab or all, or on again", (*Model).runMute},
 		{"help", "", "keys and commands", (*Model).runHelp},
-		{"detach", "", "leave, and let the agents run; 'ironcurtain-mux attach' shows them again", (*Model).runDetach},
+		{"detach", "", "leave, and let the agents run; 'ironcurtain-mux' shows them again", (*Model).runDetach},
 		{"quit", "", "end all agents and leave; asks while agents run", (*Model).runQuit},
 		{"quit!", "", "the same without asking", (*Model).runQuitNow},
 	}

@@ -330,7 +330,7 @@ func (m *Model) runQuit(args string) (tea.Cmd, error) {
 // runDetach is /detach.
 func (m *Model) runDetach(string) (tea.Cmd, error) {
 	if !m.o.Detach {
-		return nil, fault.New("'ironcurtain-mux serve' keeps agents without a terminal", "this multiplexer ends with its terminal")
+		return nil, fault.New("'ironcurtain-mux' without 'demo' keeps its agents", "a demo ends with its terminal")
 	}
 	m.detached = true
 	return tea.Quit, nil

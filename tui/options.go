@@ -30,8 +30,12 @@ type Options struct {
 	// Dir is the directory from which the person's paths begin; empty: the current one.
 	Dir string
 	// Detach lets the person leave with everything running: Run returns ErrDetached. The first
-	// tab is opened only if there is none.
+	// tab is opened only if there is none, or with Add.
 	Detach bool
+	// Add opens the first tab beside those that there are.
+	Add bool
+	// Show is the session whose tab is shown first; empty: the first one's.
+	Show broker.SessionID
 	// Others says how many other views there are; nil: none.
 	Others func() int
 	// Failed is told of a panic of the view, which ends with it; nil: it ends the process.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 
 	tea "charm.land/bubbletea/v2"
@@ -34,10 +35,14 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 // begin offers the agents that were left running or, when there are none, opens the first
 // tab.
 func (m *Model) begin() tea.Cmd {
-	if len(m.tabs) > 0 && m.o.Detach {
+	some := len(m.tabs) > 0 && m.o.Detach
+	if some && !m.o.Add {
+		if at := m.indexOf(m.o.Show); at >= 0 {
+			m.show(at)
+		}
 		return nil
 	}
-	if m.o.Offer == nil {
+	if some || m.o.Offer == nil {
 		return m.openFirst()
 	}
 	m.openPicker()
@@ -52,7 +57,10 @@ func (m *Model) openFirst() tea.Cmd {
 	}
 	// The text of a program's command line may come from anywhere, so it counts as
 	// pasted.
-	return m.open(tabRequest{agent: m.o.Agent, workspace: m.o.Workspace, worktree: m.o.Worktree, repo: m.o.Repo, branch: m.o.Branch, prompt: input.Pasted(m.o.Prompt)})
+	return m.open(tabRequest{
+		agent: m.o.Agent, workspace: m.o.Workspace, worktree: m.o.Worktree, repo: m.o.Repo, branch: m.o.Branch,
+		prompt: input.Pasted(m.o.Prompt), first: m.o.Detach && !m.o.Add,
+	})
 }
 
 // fit drops a split for which the area is too small.
@@ -212,6 +220,9 @@ func (m *Model) onListed(msg listedMsg) tea.Cmd {
 func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 	m.opening--
 	m.dirty = true
+	if errors.Is(msg.err, broker.ErrNotAlone) {
+		return nil // another view has opened one
+	}
 	if msg.err != nil {
 		m.showError(msg.err)
 		m.flash.urgent = len(m.tabs) == 0

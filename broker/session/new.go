@@ -168,8 +168,10 @@ type Request struct {
 	// Close. It does not count towards the limit of sessions, and this session starts
 	// when it has ended.
 	Replaces stored.ID `json:"replaces,omitempty"`
-	Cols     int       `json:"cols"`
-	Rows     int       `json:"rows"`
+	// First refuses the session when there is one already.
+	First bool `json:"first,omitempty"`
+	Cols  int  `json:"cols"`
+	Rows  int  `json:"rows"`
 	// Idle starts no agent on a terminal: Turn gives the agent tasks.
 	Idle bool `json:"idle,omitempty"`
 }
