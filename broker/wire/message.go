@@ -44,6 +44,7 @@ type Welcome struct {
 	Protocol int    `json:"protocol"`
 	Version  string `json:"version"` // of the daemon's program
 	Client   string `json:"client"`  // the client's id, which no other one ever has
+	PID      int    `json:"pid"`     // of the daemon
 }
 
 // Refused says why the daemon does not serve the client.
@@ -58,6 +59,23 @@ type View struct {
 	// Terminal are the variables of the client's environment that tell what its terminal can
 	// do, of those that TerminalVariables names.
 	Terminal map[string]string `json:"terminal"`
+	// Open is the tab that the view opens and shows. Nil: the view opens a tab with the
+	// default agent, if there is none.
+	Open *Open `json:"open,omitempty"`
+	// Show is the id of the session whose tab is shown first; empty: any.
+	Show string `json:"show,omitempty"`
+}
+
+// Open is what a person's command line says of a tab. Paths are absolute. Empty members leave
+// the choice to the configuration.
+type Open struct {
+	Agent     string `json:"agent,omitempty"`
+	Prompt    string `json:"prompt,omitempty"`
+	Workspace string `json:"workspace,omitempty"`
+	Worktree  string `json:"worktree,omitempty"` // a broker.WorktreeChoice
+	Repo      string `json:"repo,omitempty"`
+	Branch    string `json:"branch,omitempty"`
+	Resume    string `json:"resume,omitempty"` // the id of a stored session
 }
 
 // Stop asks the daemon to end every session and itself. It answers with End or Refused.
@@ -84,7 +102,16 @@ type Lent struct {
 // End says why a view has ended.
 type End struct {
 	Reason string `json:"reason"`           // for the person; empty: as the person wanted it
+	Next   string `json:"hint,omitempty"`   // what the person can do
 	Failed bool   `json:"failed,omitempty"` // the client's exit code is not 0
+}
+
+// Started is what a new daemon writes for whoever has started it, as JSON: nothing when it
+// serves clients, else why it does not.
+type Started struct {
+	Op     string `json:"op,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	Next   string `json:"hint,omitempty"`
 }
 
 // strictly reads one JSON value, and refuses what it does not know.

@@ -21,10 +21,17 @@ type Options struct {
 	In, Out *os.File
 	Version string // of this program
 	Name    string // what the daemon calls this client before others
+
+	Open *wire.Open // the tab to open; nil: one with the default agent if there is none
+	Show string     // the id of the session whose tab is shown first; may be empty
 }
 
 // ErrNoDaemon means that nobody listens on the socket.
 var ErrNoDaemon = errors.New("no daemon runs")
+
+// ErrLost means that the daemon has ended without a word while it showed a view. Its agents
+// still run.
+var ErrLost = errors.New("the daemon has ended")
 
 // Attach shows the daemon's view on a terminal until the person detaches or quits, ctx ends,
 // which detaches too, or the daemon ends. It returns what to tell the person then.
@@ -53,7 +60,7 @@ func Attach(ctx context.Context, o Options) (end string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("find the current directory: %w", err)
 	}
-	view := wire.View{Dir: dir, Terminal: map[string]string{}}
+	view := wire.View{Dir: dir, Terminal: map[string]string{}, Open: o.Open, Show: o.Show}
 	for _, name := range wire.TerminalVariables() {
 		if value, set := os.LookupEnv(name); set {
 			view.Terminal[name] = value
@@ -109,10 +116,17 @@ type client struct {
 // greet says hello, and returns why the daemon refuses this client, if it does.
 func (c *client) greet() error {
 	const op = "reach the daemon"
-	if err := c.conn.Send(wire.KindHello, wire.Hello{Protocol: wire.Protocol, Version: c.o.Version, Name: c.o.Name}); err != nil {
+	err := c.conn.Send(wire.KindHello, wire.Hello{Protocol: wire.Protocol, Version: c.o.Version, Name: c.o.Name})
+	if errors.Is(err, syscall.EPIPE) {
+		return ErrNoDaemon // it has just ended
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	f, err := c.conn.Receive()
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+		return ErrNoDaemon // it has just ended
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", op, err)
 	}
@@ -139,8 +153,8 @@ func (c *client) serve(ctx context.Context) (end string, err error) {
 	for {
 		f, err := c.conn.Receive()
 		if err != nil {
-			if errors.Is(err, io.EOF) {
-				err = errors.New("the daemon has ended")
+			if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+				err = ErrLost
 			}
 			return "", &lostError{fault.New("its agents still run; start it again to take them back", "%w", err)}
 		}
@@ -171,7 +185,7 @@ func (c *client) serve(ctx context.Context) (end string, err error) {
 				return "", err
 			}
 			if e.Failed {
-				return "", errors.New(e.Reason)
+				return "", fault.New(e.Next, "%s", e.Reason)
 			}
 			return e.Reason, nil
 		}

@@ -1,0 +1,105 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// StartError says why a daemon that was to be started does not serve clients.
+type StartError struct{ wire.Started }
+
+func (e *StartError) Error() string { return e.Op + ": " + e.Reason }
+
+// Hint is the next thing to do.
+func (e *StartError) Hint() string { return e.Next }
+
+// Start starts the daemon with a command line, unless one serves clients, and waits until it
+// does. It reports whether it was this call that started it. The daemon has no terminal, and
+// outlives this process. It is told with ReadyFD where to say that it serves clients.
+func Start(ctx context.Context, o Options, argv []string) (started bool, err error) {
+	const op = "start the daemon"
+	if err := os.MkdirAll(filepath.Dir(o.Socket), 0o700); err != nil {
+		return false, fault.Wrap(op, err, "make the directory writable or set IRONCURTAIN_HOME")
+	}
+	lock := flock.New(o.Socket + ".starting") // of many that start it at once, one does
+	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
+		return false, fmt.Errorf("%s: %w", op, err)
+	}
+	defer func() { _ = lock.Unlock() }()
+	if err := Reach(o); !errors.Is(err, ErrNoDaemon) {
+		return false, err
+	}
+	told, ready, err := os.Pipe()
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", op, err)
+	}
+	defer told.Close()
+	daemon := exec.Command(argv[0], argv[1:]...)
+	daemon.Dir, daemon.Env = "/", environment()
+	daemon.ExtraFiles = []*os.File{ready} // as ReadyFD
+	daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	err = daemon.Start()
+	_ = ready.Close()
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", op, err)
+	}
+	defer context.AfterFunc(ctx, func() { _ = told.SetReadDeadline(time.Now()) })()
+	return true, errors.Join(awaitStart(told), daemon.Process.Release())
+}
+
+// Reach returns ErrNoDaemon unless a daemon answers, and why it refuses this client if it does.
+func Reach(o Options) error {
+	conn, err := dial(o.Socket)
+	if err != nil {
+		return err
+	}
+	c := &client{conn: wire.NewConn(conn), o: o}
+	return errors.Join(c.greet(), c.conn.Close())
+}
+
+// ReadyFD is the descriptor to which a daemon that Start has started writes a wire.Started.
+const ReadyFD = 3
+
+// awaitStart returns why the daemon does not serve clients; nil when it does.
+func awaitStart(told io.Reader) error {
+	text, err := io.ReadAll(io.LimitReader(told, 64<<10))
+	if err != nil {
+		return fmt.Errorf("wait for the daemon: %w", err)
+	}
+	var s wire.Started
+	if err := json.Unmarshal(text, &s); err != nil {
+		return errors.New("the daemon has ended while it started")
+	}
+	if s.Reason != "" {
+		return &StartError{s}
+	}
+	return nil
+}
+
+// environment is that of this process without what is true of this terminal alone.
+func environment() []string {
+	var env []string
+	for _, variable := range os.Environ() {
+		switch name, _, _ := strings.Cut(variable, "="); name {
+		case "TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "VTE_VERSION", "WT_SESSION", "WINDOWID", "LINES", "COLUMNS",
+			"TMUX", "TMUX_PANE", "STY", "SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT", "PWD", "OLDPWD", "SHLVL", "_":
+		default:
+			env = append(env, variable)
+		}
+	}
+	return env
+}
