@@ -2,18 +2,24 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
@@ -25,32 +31,73 @@ import (
 // servers, which the tool proxy starts in sandboxes.
 func serveCommand() *cobra.Command {
 	var flags muxFlags
+	var started bool
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Run the multiplexer without a terminal, as a daemon for attach",
-		Long: `Run the multiplexer without a terminal. 'ironcurtain-mux attach' shows it in any
-terminal, in several at a time if you like; /detach leaves it, and so does closing
-the terminal. The agents run on. /quit in a tab, or 'ironcurtain-mux stop', ends them
-and the daemon. There is one daemon for each IRONCURTAIN_HOME. It stays in the
-foreground, takes its environment from here, and survives the end of the terminal.`,
+		Short: "Run the daemon of the multiplexer in the foreground",
+		Long: `Run the daemon of the multiplexer in the foreground, until /quit or 'ironcurtain-mux
+stop' ends it with its agents. This is for service managers: 'ironcurtain-mux' starts
+the daemon by itself when none runs. There is one for each IRONCURTAIN_HOME. It takes
+its environment from here, and survives the end of the terminal.`,
 		Example: "  ironcurtain-mux serve &\n  ironcurtain-mux attach",
 		Args:    cobra.NoArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return serve(cmd, flags) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s := new(starter)
+			if started {
+				s = startedBy(client.ReadyFD)
+			}
+			return s.tell(serve(cmd, flags, s))
+		},
 	}
 	flags.registerReal(cmd)
+	cmd.Flags().BoolVar(&started, startedFlag, false, "started by a client, which waits until it serves")
+	_ = cmd.Flags().MarkHidden(startedFlag) // there is such a flag
 	cmd.AddCommand(serveFetchCommand())
 	return cmd
 }
 
-// serve runs the daemon until somebody ends it.
-func serve(cmd *cobra.Command, flags muxFlags) error {
+// startedFlag makes serve a daemon that a client has started.
+const startedFlag = "started"
+
+// starter is the client that has started this daemon; nil: a person has.
+type starter struct{ waits *os.File }
+
+// startedBy returns the client that waits at a descriptor.
+func startedBy(fd int) *starter {
+	syscall.CloseOnExec(fd)
+	return &starter{os.NewFile(uintptr(fd), "starter")}
+}
+
+// tell tells the client that the daemon serves clients, or that it does not because of err,
+// which it returns. It does nothing the second time.
+func (s *starter) tell(err error) error {
+	if s.waits == nil {
+		return err
+	}
+	var told wire.Started
+	if err != nil {
+		told = wire.Started{Op: "start daemon", Reason: err.Error(), Next: fault.Hint(err)}
+		if f := (*failure)(nil); errors.As(err, &f) {
+			told.Op, told.Reason = f.op, f.err.Error()
+		}
+	}
+	// The client may be gone.
+	_ = json.NewEncoder(s.waits).Encode(told)
+	_ = s.waits.Close()
+	s.waits = nil
+	return err
+}
+
+// serve runs the daemon until somebody ends it, or nothing is left to come back for in one that
+// a client has started.
+func serve(cmd *cobra.Command, flags muxFlags, s *starter) error {
 	const op = "start daemon"
 	signal.Ignore(syscall.SIGHUP) // the terminal from which it was started is closed
 	w, err := wireReal(cmd.Context(), &flags)
 	if err != nil {
 		return err
 	}
-	listener, unlock, err := daemon.Listen(w.paths.home)
+	listener, unlock, err := daemon.Listen(cmd.Context(), w.paths.home)
 	if err != nil {
 		return fail(op, err, "")
 	}
@@ -62,31 +109,17 @@ func serve(cmd *cobra.Command, flags muxFlags) error {
 		return errors.Join(err, listener.Close())
 	}
 	b.SetAway(true)
-	left := b.Sweep()
+	left := b.Sweep() && !takeBack(cmd.Context(), b, w.paths.home, log)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer cancel()
+	byHand := s.waits == nil
 	tasks := new(pane.Tasks)
 	mux := pane.NewMux(ctx, tasks, term.Options{Engine: w.config.Terminal.Engine, Scrollback: w.config.Scrollback})
-	show := func(ctx context.Context, c daemon.Client) (string, error) {
-		o := w.options(b, number, c.In, c.Out)
-		o.Agent, o.Mux, o.Detach = flags.agent, mux, true
-		if left {
-			o.Offer = offerOf(b)
-		}
-		o.Passed, o.Dir, o.Others, o.Failed = &c.Passed, c.Dir, c.Others, c.Failed
-		err := tui.Run(ctx, o)
-		switch {
-		case errors.Is(err, tui.ErrDetached):
-			return "detached; 'ironcurtain-mux attach' shows it again", nil
-		case err != nil:
-			return "", err
-		case ctx.Err() != nil:
-			return "the multiplexer was ended", nil
-		}
-		return "", daemon.ErrQuit
-	}
 	d := &daemon.Daemon{
-		Version: thisBuild().Version, Log: log, Show: show,
+		Version: thisBuild().Version, Log: log,
+		Show: func(ctx context.Context, c daemon.Client) (string, error) {
+			return w.show(ctx, c, b, number, mux, left)
+		},
 		Attended: func(yes bool) { b.SetAway(!yes) },
 		Running:  func() string { return running(cmd.Context(), b) },
 		End: func() string {
@@ -96,7 +129,73 @@ func serve(cmd *cobra.Command, flags muxFlags) error {
 			return said.String()
 		},
 	}
+	if !byHand {
+		d.Empty = func() bool {
+			sessions, err := b.Sessions(cmd.Context())
+			return err == nil && len(sessions) == 0
+		}
+	}
+	_ = s.tell(nil)
 	return fail("serve", d.Serve(cmd.Context(), listener), "")
+}
+
+// calmTime is how long a daemon must have run for the next one to take its agents back by itself.
+// What ends it again at once may be one of them.
+const calmTime = time.Minute
+
+// takeBackLimit is how long a client waits for that; an engine may say nothing.
+const takeBackLimit = 10 * time.Second
+
+// takeBack takes back the agents that a killed daemon has left running, and reports whether all
+// of them are. Otherwise a person is asked.
+func takeBack(ctx context.Context, b *broker.Broker, home string, log *slog.Logger) bool {
+	last := filepath.Join(home, "run", "taken-back") // modified when that was last done
+	if info, err := os.Stat(last); err == nil && time.Since(info.ModTime()) < calmTime {
+		log.Warn("the agents that still run are left to the person: they were taken back a moment ago")
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, takeBackLimit)
+	defer cancel()
+	err := os.WriteFile(last, nil, 0o600)
+	if err == nil {
+		err = b.TakeBack(ctx)
+	}
+	if err != nil {
+		log.Error("not every agent could be taken back", "error", err)
+	}
+	return err == nil
+}
+
+// show runs a view for a client. left says that a killed multiplexer may have left agents
+// running.
+func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, number int, mux *pane.Mux, left bool) (end string, err error) {
+	o := w.options(b, number, c.In, c.Out)
+	o.Mux, o.Detach, o.Add, o.Show = mux, true, c.Open != nil, broker.SessionID(c.Show)
+	o.Passed, o.Dir, o.Others, o.Failed = &c.Passed, c.Dir, c.Others, c.Failed
+	o.Agent = w.config.Agent
+	if open := c.Open; open != nil {
+		o.Agent, o.Workspace, o.Prompt = cmp.Or(open.Agent, o.Agent), open.Workspace, open.Prompt
+		o.Worktree, o.Repo, o.Branch = broker.WorktreeChoice(open.Worktree), open.Repo, open.Branch
+		o.Resume = broker.SessionID(open.Resume)
+	}
+	if left && o.Resume == "" {
+		o.Offer = offerOf(b)
+	}
+	if sessions, err := b.Sessions(ctx); err == nil && (o.Add || len(sessions) == 0) {
+		if err := b.CheckAgent(ctx, o.Agent); err != nil {
+			return "", err // before the screen is taken
+		}
+	}
+	err = tui.Run(ctx, o)
+	switch {
+	case errors.Is(err, tui.ErrDetached):
+		return "detached; 'ironcurtain-mux' shows it again", nil
+	case err != nil:
+		return "", err
+	case ctx.Err() != nil:
+		return "the multiplexer was ended", nil
+	}
+	return "", daemon.ErrQuit
 }
 
 // running says how many agents run; empty for none.
@@ -115,74 +214,4 @@ func running(ctx context.Context, b *broker.Broker) string {
 		return "an agent runs"
 	}
 	return fmt.Sprintf("%d agents run", n)
-}
-
-// attachCommand shows the daemon in this terminal.
-func attachCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "attach",
-		Short: "Show the multiplexer of 'serve' in this terminal",
-		Long: `Show the multiplexer of 'ironcurtain-mux serve' in this terminal. /detach leaves it
-running, and so does closing the terminal. Without a tab, attach opens one. Several
-terminals can show it; a tab has the size of the one in which it was used last.`,
-		Example: "  ironcurtain-mux attach\n  ssh -t workstation ironcurtain-mux attach",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := clientOptions(cmd)
-			if err != nil {
-				return err
-			}
-			if os.Getenv(insideVariable) != "" {
-				return fail("attach", errors.New("this shell is one of the multiplexer's own tabs"), "attach in another terminal")
-			}
-			if o.In, o.Out, err = terminalOf(cmd); err != nil {
-				return err
-			}
-			end, err := client.Attach(cmd.Context(), o)
-			return told(cmd, "attach", end, err)
-		},
-	}
-}
-
-// stopCommand ends the daemon.
-func stopCommand() *cobra.Command {
-	var now bool
-	cmd := &cobra.Command{
-		Use:     "stop",
-		Short:   "End the multiplexer of 'serve' and its agents",
-		Long:    "End the multiplexer of 'ironcurtain-mux serve'. It refuses while agents run, except with --now.",
-		Example: "  ironcurtain-mux stop --now",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			o, err := clientOptions(cmd)
-			if err != nil {
-				return err
-			}
-			end, err := client.Stop(cmd.Context(), o, now)
-			return told(cmd, "stop", end, err)
-		},
-	}
-	cmd.Flags().BoolVar(&now, "now", false, "end agents that run, too")
-	return cmd
-}
-
-// clientOptions say where the daemon is.
-func clientOptions(*cobra.Command) (client.Options, error) {
-	p, err := findPaths()
-	if err != nil {
-		return client.Options{}, err
-	}
-	name, _ := os.Hostname() // a client may have no name
-	return client.Options{Socket: daemon.SocketPath(p.home), Version: thisBuild().Version, Name: name}, nil
-}
-
-// told tells the person how the daemon has served them.
-func told(cmd *cobra.Command, op, end string, err error) error {
-	if errors.Is(err, client.ErrNoDaemon) {
-		return fail(op, err, "'ironcurtain-mux serve' starts one")
-	}
-	if end != "" {
-		fmt.Fprintln(cmd.ErrOrStderr(), text.ASCII(end))
-	}
-	return fail(op, err, "")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -84,6 +85,68 @@ func TestTheAgentOutlivesTheTerminal(t *testing.T) {
 	}
 	if _, errs, code := d.command("stop"); code != exitFailure || !strings.Contains(errs, "no daemon runs") {
 		t.Errorf("stop without a daemon: %d, %s", code, errs)
+	}
+}
+
+// The program starts a daemon when none runs, one however many are started at once, and says
+// why when it cannot. The daemon ends with its last view when it has no tab.
+func TestTheDaemonStartsByItself(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
+	argv := []string{"env", noEngine, "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux"}
+	d := driveArgv(t, home, 110, 24, append(slices.Clone(argv), "--policy", "missing")...)
+	if code := d.exit(patience); code != exitFailure || !strings.Contains(d.text(), "missing") {
+		t.Errorf("with a policy that is not there: %d, %s", code, d.text())
+	}
+	d = driveArgv(t, home, 110, 24, append(slices.Clone(argv), "--agent", "shell")...)
+	if code := d.exit(patience); code != exitFailure || !strings.Contains(d.text(), "engine is not") {
+		t.Errorf("without an engine: %d, %s", code, d.text())
+	}
+
+	var views []*driver
+	for range 12 {
+		views = append(views, driveArgv(t, home, 110, 24, slices.Clone(argv)...))
+	}
+	for _, v := range views {
+		v.see(patience, "here>")
+	}
+	first := views[0].onlySession().ID
+	for _, v := range views[1:] {
+		v.signal(syscall.SIGHUP)
+	}
+	for _, v := range views[1:] {
+		v.exit(patience)
+	}
+	_ = views[0].pty.Close()
+	d = driveArgv(t, home, 110, 24, append(slices.Clone(argv), "--agent", "local-shell")...)
+	d.see(patience, "1 ", "2 ", "here>")
+	d.send("echo second$((1+1))\r")
+	d.see(patience, "second2")
+	d.send("\x01/detach\r")
+	d.exit(patience)
+	d = driveArgv(t, home, 110, 24, append(slices.Clone(argv), "--policy", home)...)
+	if code := d.exit(patience); code != exitFailure || !strings.Contains(d.text(), "settings of its own") {
+		t.Errorf("with other settings: %d, %s", code, d.text())
+	}
+	d = drive(t, home, 110, 24, "attach", string(first[:8]))
+	d.see(patience, "here>")
+	if strings.Contains(d.text(), "second2") {
+		t.Errorf("attach shows another session:\n%s", d.text())
+	}
+	d.send("\x01/close\r")
+	d.see(patience, "y/n")
+	d.send("y")
+	d.see(patience, "second2")
+	d.send("\x01/close\r")
+	d.see(patience, "y/n")
+	d.send("y")
+	d.see(patience, "no tab is open")
+	d.send("\x01/detach\r")
+	d.exit(patience)
+	if !eventually(time.Minute, func() bool { return d.daemon() == 0 }) {
+		out, _, _ := d.command("sessions", "ls")
+		t.Errorf("the daemon runs on without a tab and a view:\n%s", out)
 	}
 }
 

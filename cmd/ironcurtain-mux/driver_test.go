@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
 )
@@ -133,8 +135,43 @@ func driveOver(t testing.TB, connect func(*driver), home string, cols, rows int,
 		_ = pty.Close()
 		<-d.read
 		screen.Close()
+		if _, err := os.Lstat(d.state("run", "daemon.sock")); err == nil {
+			d.stop()
+		}
 	})
 	return d
+}
+
+// daemon returns the process that serves the program's clients; 0: none does.
+func (d *driver) daemon() (pid int) {
+	d.t.Helper()
+	c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: d.state("run", "daemon.sock"), Net: "unix"})
+	if err != nil {
+		return 0
+	}
+	defer c.Close()
+	w := wire.NewConn(c)
+	var welcome wire.Welcome
+	err = w.Send(wire.KindHello, wire.Hello{Protocol: wire.Protocol})
+	if err == nil {
+		var f wire.Frame
+		if f, err = w.Receive(); err == nil {
+			err = f.Into(&welcome)
+		}
+	}
+	if err != nil {
+		return 0 // it ends at this moment
+	}
+	return welcome.PID
+}
+
+// stop ends a daemon that the program has started and a test has left running.
+func (d *driver) stop() {
+	cmd := exec.Command("ironcurtain-mux", "stop", "--now")
+	cmd.Env = environment(d.home, cacheDirectory(d.t))
+	if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(out), "no daemon runs") {
+		d.t.Errorf("stop the daemon: %v: %s", err, out)
+	}
 }
 
 func (d *driver) state(parts ...string) string {

@@ -63,10 +63,10 @@ func (g *githubServer) changed() []string {
 }
 
 // driveGitHub opens a shell tab from which the real gh can use the server. more is what
-// else stands in the "gh" of config.json. The arguments open another one on the same home.
-func driveGitHub(t *testing.T, host, more string) (d *driver, g *githubServer, args []string) {
+// else stands in the "gh" of config.json.
+func driveGitHub(t *testing.T, host, more string) (*driver, *githubServer) {
 	t.Helper()
-	g = newGitHub(t)
+	g := newGitHub(t)
 	home := newHome(t)
 	work, ca, token := filepath.Join(home, "work"), filepath.Join(home, "ca.pem"), filepath.Join(home, "token")
 	configure(t, home, fmt.Sprintf(`{"gh":{%s"token":{"command":["cat",%q]}}}`, more, token))
@@ -81,10 +81,9 @@ func driveGitHub(t *testing.T, host, more string) (d *driver, g *githubServer, a
 	if err != nil {
 		t.Fatal(err)
 	}
-	args = []string{"--agent", "shell", "--workspace", work, "--upstream", host + "=" + g.URL, "--upstream-ca", ca}
-	d = drive(t, home, 110, 40, args...)
+	d := drive(t, home, 110, 40, "--agent", "shell", "--workspace", work, "--upstream", host+"="+g.URL, "--upstream-ca", ca)
 	d.see(patience, "/workspace$")
-	return d, g, args
+	return d, g
 }
 
 // In a tab, gh reads from the API by itself; what changes something waits for the person,
@@ -95,7 +94,7 @@ func TestGHInATab(t *testing.T) {
 	for host, more := range map[string]string{"api.github.com": "", "ghe.example.org": `"host":"ghe.example.org",`} {
 		t.Run(host, func(t *testing.T) {
 			t.Parallel()
-			d, g, _ := driveGitHub(t, host, more)
+			d, g := driveGitHub(t, host, more)
 			id := d.onlySession().ID
 			d.send("clear; ./gh api user | cat\r")
 			d.see(patience, `{"login":"octocat"}`)
@@ -142,20 +141,17 @@ func TestGHInATab(t *testing.T) {
 }
 
 // A request that waited when the multiplexer was killed is not sent, and nobody is asked
-// about it any more. The next multiplexer serves the same gh.
+// about it any more. The next daemon serves the same gh.
 func TestGHAfterAKill(t *testing.T) {
 	t.Parallel()
-	d, g, args := driveGitHub(t, "api.github.com", "")
+	d, g := driveGitHub(t, "api.github.com", "")
 	d.send("clear; ./gh api -X DELETE repos/o/r\r")
 	d.waits()
 	d.murder(t, d.onlySession().ID)
-	next := drive(t, d.home, 110, 40, args...)
-	next.see(patience, "still run", "left running")
-	next.send("\r")
-	next.until("the agent to be idle", patience, func(string) bool { return next.onlySession().State == broker.StateIdle })
-	next.send("clear; ./gh api user | cat\r")
-	next.see(patience, `{"login":"octocat"}`)
-	if changes, waiting := g.changed(), next.pending(); len(changes)+len(waiting) > 0 {
+	d.until("the agent to be idle", patience, func(string) bool { return d.onlySession().State == broker.StateIdle })
+	d.send("clear; ./gh api user | cat\r")
+	d.see(patience, `{"login":"octocat"}`)
+	if changes, waiting := g.changed(), d.pending(); len(changes)+len(waiting) > 0 {
 		t.Errorf("sent %q, waiting %+v", changes, waiting)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +13,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
@@ -93,7 +96,7 @@ func (f *muxFlags) findResumed(p paths) error {
 		return err
 	}
 	if s.Owned {
-		return fail("resume session", fmt.Errorf("session %s is open in a multiplexer", s.ID), "use it there, or close it there first")
+		return fail("resume session", fmt.Errorf("session %s is open in a multiplexer", s.ID), "'ironcurtain-mux attach "+string(s.ID[:8])+"' shows it")
 	}
 	f.resume, f.agent = s.ID, s.Agent
 	return nil
@@ -107,13 +110,140 @@ func muxCommand(root *cobra.Command) {
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return openMux(cmd, flags) }
 }
 
-// openMux opens the multiplexer on the real providers.
+// openMux shows the multiplexer in this terminal, and starts it when it does not run.
 func openMux(cmd *cobra.Command, flags muxFlags) error {
-	w, err := wireReal(cmd.Context(), &flags)
+	const op = "open multiplexer"
+	_, o, err := clientOptions()
 	if err != nil {
 		return err
 	}
-	return w.run(cmd, flags, tui.Options{})
+	err = client.Reach(o)
+	if err != nil && !errors.Is(err, client.ErrNoDaemon) {
+		return fail(op, err, "")
+	}
+	settings := flags.settings()
+	if err == nil && len(settings) > 0 {
+		return fail(op, errors.New("the multiplexer runs already, with settings of its own"),
+			"leave --policy, --servers and --upstream out, or end it with 'ironcurtain-mux stop'")
+	}
+	if err != nil || flags.tab() != nil {
+		if err := flags.checkTab(cmd.Context()); err != nil {
+			return err // before the screen is taken
+		}
+	}
+	o.Open = flags.tab()
+	if o.In, o.Out, err = viewTerminal(cmd, op); err != nil {
+		return err
+	}
+	end, err := startAndAttach(cmd, o, settings)
+	return stay(cmd, op, o, end, err, settings)
+}
+
+// checkTab checks the flags, the policy, and whether the tab's agent has a credential. It
+// completes the flags.
+func (f *muxFlags) checkTab(ctx context.Context) error {
+	agent := f.agent
+	w, err := wireReal(ctx, f)
+	if err == nil {
+		_, err = w.loadOwn()
+		err = fail("load policy", err, "")
+	}
+	if err == nil {
+		err = w.checkCredentials(f.agent)
+	}
+	if agent == "" && f.resume == "" {
+		f.agent = "" // the daemon has the same default
+	}
+	return err
+}
+
+// A daemon that ends without a word is started again so often within that time.
+const (
+	maxRestarts   = 3
+	restartWithin = time.Minute
+)
+
+// stay starts the daemon again when it has ended without a word while it showed its view, and
+// shows what it has taken back. It tells the person of any other end.
+func stay(cmd *cobra.Command, op string, o client.Options, end string, err error, settings []string) error {
+	o.Open = nil // the tab is there
+	var restarts []time.Time
+	for errors.Is(err, client.ErrLost) {
+		if n := len(restarts); n >= maxRestarts && time.Since(restarts[n-maxRestarts]) < restartWithin {
+			break
+		}
+		restarts = append(restarts, time.Now())
+		end, err = startAndAttach(cmd, o, settings)
+	}
+	return told(cmd, op, end, err)
+}
+
+// startAndAttach starts the daemon with settings, unless it runs, and shows it.
+func startAndAttach(cmd *cobra.Command, o client.Options, settings []string) (end string, err error) {
+	for range 3 { // it may end at that moment
+		if _, err := startDaemon(cmd, o, settings); err != nil {
+			return "", err
+		}
+		if end, err = client.Attach(cmd.Context(), o); !errors.Is(err, client.ErrNoDaemon) {
+			break
+		}
+	}
+	return end, err
+}
+
+// startDaemon starts the daemon with settings, unless it runs, and reports whether it did.
+func startDaemon(cmd *cobra.Command, o client.Options, settings []string) (bool, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return false, fail("start daemon", err, "")
+	}
+	started, err := client.Start(cmd.Context(), o, append([]string{program, "serve", "--" + startedFlag}, settings...))
+	return started, startFailure(err)
+}
+
+// startFailure turns why the daemon could not be started into a failure of this command.
+func startFailure(err error) error {
+	var s *client.StartError
+	if errors.As(err, &s) {
+		return &failure{op: s.Op, err: errors.New(s.Reason), hint: s.Next}
+	}
+	return fail("open multiplexer", err, "")
+}
+
+// tab is the tab that the flags ask for; nil: none in particular.
+func (f muxFlags) tab() *wire.Open {
+	open := wire.Open{
+		Agent: f.agent, Prompt: f.prompt, Worktree: string(f.worktree.choice()), Repo: f.worktree.repo, Branch: f.worktree.branch, Resume: f.resume,
+	}
+	if f.workspace != "" {
+		open.Workspace = absolutePath(f.workspace)
+	}
+	if open == (wire.Open{}) {
+		return nil
+	}
+	return &open
+}
+
+// settings are the flags that hold for the whole daemon, as its command line.
+func (f muxFlags) settings() []string {
+	var argv []string
+	add := func(name, value string) {
+		if value != "" {
+			argv = append(argv, "--"+name, value)
+		}
+	}
+	path := func(name, value string) {
+		if value != "" {
+			add(name, absolutePath(value))
+		}
+	}
+	path("policy", f.policy)
+	path("servers", f.servers)
+	for _, host := range f.upstream.hosts {
+		add("upstream", host)
+	}
+	path("upstream-ca", f.upstream.ca)
+	return argv
 }
 
 // run checks what it can before it takes the screen, opens the multiplexer, and ends

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/net/websocket"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
 // buildWebapp builds the web application of testdata.
@@ -126,7 +128,7 @@ func browse(t testing.TB, url string) {
 }
 
 // A web application in the container is opened from the host, websocket included. After the
-// multiplexer was killed and another one has taken the agent back, the port is closed until
+// daemon was killed and another one has taken the agent back, the port is closed until
 // the person opens it again. It closes with the tab.
 func TestPort(t *testing.T) {
 	t.Parallel()
@@ -147,9 +149,7 @@ func TestPort(t *testing.T) {
 	if _, err := net.Dial("tcp", at); err == nil {
 		t.Error("a killed multiplexer listens")
 	}
-	d = drive(t, home, 120, 30)
-	d.see(patience, "still run")
-	d.send("\r")
+	d.until("the agent taken back", patience, func(string) bool { return d.onlySession().State == broker.StateIdle })
 	d.see(patience, "serving on localhost:3000")
 	d.send(fmt.Sprintf("\x01/port 3000 %d\r", port))
 	d.see(patience, fmt.Sprintf("localhost:%d→3000", port))

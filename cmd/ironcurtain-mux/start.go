@@ -117,6 +117,9 @@ func (f *startFlags) wiring(cmd *cobra.Command) (w wiring, done func(), err erro
 		return w, done, err
 	}
 	w, err = wireReal(cmd.Context(), &f.muxFlags)
+	if err == nil {
+		err = w.checkCredentials(f.agent)
+	}
 	return w, func() {}, err
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"syscall"
@@ -24,8 +25,29 @@ func containersOf(t *testing.T, id broker.SessionID) []docker.Summary {
 // murder kills a multiplexer and checks that its agent lives on.
 func (d *driver) murder(t *testing.T, id broker.SessionID) (container string) {
 	t.Helper()
-	d.signal(syscall.SIGKILL)
-	d.exit(2 * time.Minute)
+	if pid := d.daemon(); pid > 0 {
+		shown := make(chan struct{})
+		tap := func(data []byte) {
+			if bytes.Contains(data, []byte("\x1b[?1049h")) {
+				close(shown)
+				d.tap.Store(nil)
+			}
+		}
+		d.tap.Store(&tap)
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-shown:
+		case <-d.read:
+			t.Fatalf("the client has ended with its daemon:\n%s", d.text())
+		case <-time.After(patience):
+			t.Fatalf("no other daemon was started:\n%s", d.text())
+		}
+	} else {
+		d.signal(syscall.SIGKILL)
+		d.exit(2 * time.Minute)
+	}
 	list := containersOf(t, id)
 	if len(list) != 1 || !list[0].Running {
 		t.Fatalf("containers after the kill: %+v", list)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
@@ -25,11 +26,16 @@ const (
 	helloLimit = 2 * time.Second
 )
 
+// emptyTime is how long an empty daemon waits for a view.
+const emptyTime = 3 * time.Second
+
 // Client is what a view is shown to.
 type Client struct {
 	In, Out *os.File // its terminal
 	Passed  outer.Passed
 	Dir     string                    // from which the person's paths begin
+	Open    *wire.Open                // the tab to open; nil: one with the default agent if there is none
+	Show    string                    // the session whose tab is shown first; may be empty
 	Others  func() int                // how many other views there are
 	Failed  func(p any, stack []byte) // is told of a panic of the view
 }
@@ -48,6 +54,9 @@ type Daemon struct {
 	Attended func(bool)
 	// Running says what ends with the daemon, such as "2 agents run"; empty: nothing.
 	Running func() string
+	// Empty reports whether there is nothing to come back for. If so, a daemon without a view
+	// ends. Nil: it does not.
+	Empty func() bool
 	// End ends every session, and returns what to tell the person about it. It is called once,
 	// when the other views have ended.
 	End func() string
@@ -66,6 +75,9 @@ type Daemon struct {
 func (d *Daemon) Serve(ctx context.Context, l *net.UnixListener) error {
 	ctx, d.cancel = context.WithCancel(ctx)
 	d.slots = make(chan struct{}, maxViews)
+	if d.Empty != nil {
+		d.conns.Go(func() { d.endWhenEmpty(ctx) })
+	}
 	err := d.accept(ctx, l)
 	d.cancel()
 	d.conns.Wait()
@@ -165,7 +177,7 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 	}
 	message := wire.End{Reason: end}
 	if err != nil {
-		message = wire.End{Reason: err.Error(), Failed: true}
+		message = wire.End{Reason: err.Error(), Next: fault.Hint(err), Failed: true}
 	}
 	_ = c.Send(wire.KindEnd, message) // the client may be gone
 	return false
@@ -180,6 +192,28 @@ func (d *Daemon) count(more int) {
 	if now := d.open > 0; now != was {
 		d.Attended(now)
 	}
+}
+
+// endWhenEmpty ends the daemon when it has had neither a view nor anything else for a while.
+func (d *Daemon) endWhenEmpty(ctx context.Context) {
+	const each = emptyTime / 6
+	ticks := time.NewTicker(each)
+	defer ticks.Stop()
+	var empty time.Duration
+	for empty < emptyTime {
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			return
+		}
+		d.mu.Lock()
+		alone := d.open == 0
+		d.mu.Unlock()
+		if empty += each; !alone || !d.Empty() {
+			empty = 0
+		}
+	}
+	d.cancel()
 }
 
 // stop ends everything for a client, unless something runs.
@@ -222,7 +256,7 @@ func (d *Daemon) welcome(c *wire.Conn) error {
 			Reason: reason, Next: "detach everywhere, run 'ironcurtain-mux stop' when its agents are done, and start it again",
 		}))
 	}
-	return c.Send(wire.KindWelcome, wire.Welcome{Protocol: wire.Protocol, Version: d.Version, Client: newID()})
+	return c.Send(wire.KindWelcome, wire.Welcome{Protocol: wire.Protocol, Version: d.Version, Client: newID(), PID: os.Getpid()})
 }
 
 // newID returns an id that no client has had.

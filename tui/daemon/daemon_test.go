@@ -39,7 +39,7 @@ func start(t *testing.T, show func(ctx context.Context, c Client) (string, error
 		t.Fatal(err)
 	}
 	s := &served{t: t, home: home, shown: make(chan Client, maxViews), log: new(strings.Builder), done: make(chan struct{})}
-	listener, unlock, err := Listen(home)
+	listener, unlock, err := Listen(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestAViewEndsWithItsClient(t *testing.T) {
 	if r := wait(); r.end != "over" || r.err != nil {
 		t.Errorf("the client was told %s", r)
 	}
-	if _, _, err := Listen(s.home); err == nil || !strings.Contains(err.Error(), "runs already") {
+	if _, _, err := Listen(t.Context(), s.home); err == nil || !strings.Contains(err.Error(), "runs already") {
 		t.Errorf("a second daemon: %v", err)
 	}
 }
@@ -306,7 +306,7 @@ func TestTheTerminalIsRestoredWithoutADaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(home)
-	l, unlock, err := Listen(home)
+	l, unlock, err := Listen(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
 	}

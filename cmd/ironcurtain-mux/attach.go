@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
+)
+
+// attachCommand shows the daemon in this terminal.
+func attachCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "attach [SESSION]",
+		Short: "Show the multiplexer that runs in this terminal, too",
+		Long: `Show the multiplexer that runs in this terminal, too, beginning with a session's tab;
+the beginning of its id is enough. /detach leaves it running, and so does closing the
+terminal. Several terminals can show it; a tab has the size of the one in which it was
+used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.`,
+		Example: "  ironcurtain-mux attach\n  ironcurtain-mux attach 6f1c\n  ssh -t workstation ironcurtain-mux attach",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, o, err := clientOptions()
+			if err == nil {
+				o.In, o.Out, err = viewTerminal(cmd, "attach")
+			}
+			if err != nil {
+				return err
+			}
+			if len(args) > 0 {
+				s, err := stored.Find(p.home, args[0])
+				if err != nil {
+					return fail("attach", err, "")
+				}
+				o.Show = string(s.ID)
+			}
+			end, err := client.Attach(cmd.Context(), o)
+			return stay(cmd, "attach", o, end, err, nil)
+		},
+	}
+}
+
+// viewTerminal returns the terminal on which the daemon shows itself to this person.
+func viewTerminal(cmd *cobra.Command, op string) (in, out *os.File, err error) {
+	if os.Getenv(insideVariable) != "" {
+		return nil, nil, fail(op, errors.New("this shell is one of the multiplexer's own tabs"), "use another terminal")
+	}
+	return terminalOf(cmd)
+}
+
+// stopCommand ends the daemon.
+func stopCommand() *cobra.Command {
+	var now bool
+	cmd := &cobra.Command{
+		Use:     "stop",
+		Short:   "End the multiplexer and its agents",
+		Long:    "End the multiplexer that runs. It refuses while agents run, except with --now.",
+		Example: "  ironcurtain-mux stop --now",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, o, err := clientOptions()
+			if err != nil {
+				return err
+			}
+			end, err := client.Stop(cmd.Context(), o, now)
+			return told(cmd, "stop", end, err)
+		},
+	}
+	cmd.Flags().BoolVar(&now, "now", false, "end agents that run, too")
+	return cmd
+}
+
+// clientOptions say where the daemon is.
+func clientOptions() (paths, client.Options, error) {
+	p, err := findPaths()
+	if err != nil {
+		return p, client.Options{}, err
+	}
+	if err := stored.CheckHome(p.home); err != nil {
+		return p, client.Options{}, fail("reach the daemon", err, "")
+	}
+	name, _ := os.Hostname() // a client may have no name
+	return p, client.Options{Socket: daemon.SocketPath(p.home), Version: thisBuild().Version, Name: name}, nil
+}
+
+// told tells the person how the daemon has served them.
+func told(cmd *cobra.Command, op, end string, err error) error {
+	if errors.Is(err, client.ErrNoDaemon) {
+		return fail(op, err, "'ironcurtain-mux' starts one")
+	}
+	if end != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), text.ASCII(end))
+	}
+	return fail(op, err, "")
+}
