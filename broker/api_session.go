@@ -46,6 +46,9 @@ const LabelSession = stored.LabelSession
 // OpenRequest says which session to open.
 type OpenRequest = session.Request
 
+// Opener is what a session has from the terminal in which it was opened.
+type Opener = session.Opener
+
 // WorktreeChoice says whether a session gets a worktree of its workspace.
 type WorktreeChoice = session.WorktreeChoice
 

@@ -75,6 +75,7 @@ func (m *Model) open(o tabRequest) tea.Cmd {
 		Resume:    o.resume,
 		Replaces:  o.replace,
 		First:     o.first,
+		Opener:    m.o.Opener,
 		Cols:      max(1, m.lay.Viewport.W),
 		Rows:      max(1, m.lay.Viewport.H),
 	}

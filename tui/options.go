@@ -44,6 +44,9 @@ type Options struct {
 	// process's.
 	Getenv func(name string) string
 
+	// Opener is what every tab has that is opened here.
+	Opener broker.Opener
+
 	// For the first tab:
 	Agent     string // empty: the broker's default
 	Workspace string // empty: a fresh sandbox

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -37,9 +39,14 @@ type Options struct {
 // environment allows keys only. All sessions of a process share one value, so that a login
 // is renewed once for all of them. It is safe for concurrent use.
 type Credentials struct {
+	*loginsInUse
 	options Options
 	keys    Keys
+	others  []Keys // that With has put aside
+}
 
+// loginsInUse are the logins of all Credentials that With has made of one.
+type loginsInUse struct {
 	mu       sync.Mutex
 	managers map[string]*oauth.Manager // by the place of the login
 	chosen   map[string]*oauth.Manager // by provider: the login that worked last
@@ -52,15 +59,23 @@ func NewCredentials(providers []string, o Options) *Credentials {
 		o.Table = mitm.Providers()
 	}
 	c := &Credentials{
-		options:  o,
-		keys:     EnvironmentKeys(o.Table, providers, o.Environment.Getenv),
-		managers: make(map[string]*oauth.Manager),
-		chosen:   make(map[string]*oauth.Manager),
+		loginsInUse: &loginsInUse{managers: make(map[string]*oauth.Manager), chosen: make(map[string]*oauth.Manager)},
+		options:     o,
+		keys:        EnvironmentKeys(o.Table, providers, o.Environment.Getenv),
 	}
 	for _, p := range providers {
 		_, _ = c.look(p)
 	}
 	return c
+}
+
+// With returns credentials that use these keys in place of those of the environment, and the
+// same logins.
+func (c *Credentials) With(own Keys) *Credentials {
+	d := *c
+	d.keys, d.others = maps.Clone(c.keys), append(slices.Clone(c.others), c.keys)
+	maps.Copy(d.keys, own)
+	return &d
 }
 
 // look finds a usable login of a provider. The manager and the error are nil when the
@@ -131,6 +146,9 @@ func (c *Credentials) Modes() map[string]string {
 // Held is a mitm.Config.Held: all keys, and the tokens of the logins in use.
 func (c *Credentials) Held() []mitm.Credential {
 	all := c.keys.Held()
+	for _, k := range c.others {
+		all = append(all, k.Held()...)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range c.chosen {

@@ -119,6 +119,33 @@ func TestLoginsBeforeKeys(t *testing.T) {
 	}
 }
 
+// Keys of a terminal replace those of the environment for its sessions alone. None of them is
+// let out by any.
+func TestKeysOfATerminal(t *testing.T) {
+	home := t.TempDir()
+	c := NewCredentials([]string{"anthropic", "google"}, options(home, map[string]string{"GEMINI_API_KEY": "the-key"}))
+	d := c.With(Keys{"google": "the-new-key", "anthropic": "one-more"})
+	wantCredential(t, c, "google", mitm.KindAPIKey, "the-key")
+	wantCredential(t, d, "google", mitm.KindAPIKey, "the-new-key")
+	wantCredential(t, d, "anthropic", mitm.KindAPIKey, "one-more")
+	if _, err := c.Credential(t.Context(), "anthropic"); err == nil {
+		t.Error("others have the terminal's key")
+	}
+	var held []string
+	for _, one := range d.Held() {
+		held = append(held, one.Value)
+	}
+	slices.Sort(held)
+	if diff := cmp.Diff([]string{"one-more", "the-key", "the-new-key"}, held); diff != "" {
+		t.Error(diff)
+	}
+	writeLogin(t, home, "the-token", time.Now().Add(time.Hour))
+	if err := d.Check("anthropic"); err != nil {
+		t.Error(err)
+	}
+	wantCredential(t, NewCredentials([]string{"anthropic"}, options(home, nil)).With(Keys{"anthropic": "one-more"}), "anthropic", mitm.KindBearer, "the-token")
+}
+
 // Whoever logs in, or out, while sessions run need not start anything anew.
 func TestLoginsComeAndGo(t *testing.T) {
 	home := t.TempDir()

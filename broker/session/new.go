@@ -43,7 +43,7 @@ func Resume(d *Deps, r Request) (*Session, error) {
 				"the session's workspace %q leads to %q now", rec.Workspace, workspace)
 		}
 	}
-	if d, err = d.withKey(adapter.Name); err != nil {
+	if d, err = d.withKeys(adapter.Name, r.Opener); err != nil {
 		return nil, err
 	}
 	s := unnamed(d, adapter, r)
@@ -92,7 +92,7 @@ func New(d *Deps, r Request) (*Session, error) {
 	if err := CheckRepo(r); err != nil {
 		return nil, err
 	}
-	if d, err = d.withKey(adapter.Name); err != nil {
+	if d, err = d.withKeys(adapter.Name, r.Opener); err != nil {
 		return nil, err
 	}
 	s := unnamed(d, adapter, r)
@@ -123,6 +123,7 @@ func unnamed(d *Deps, adapter agent.Adapter, r Request) *Session {
 		deps:        d,
 		adapter:     adapter,
 		idle:        r.Idle,
+		environment: r.Opener.Environment,
 		replaces:    r.Replaces,
 		owner:       stored.ContainerUser(),
 		cols:        r.Cols,
@@ -173,7 +174,8 @@ type Request struct {
 	Cols  int  `json:"cols"`
 	Rows  int  `json:"rows"`
 	// Idle starts no agent on a terminal: Turn gives the agent tasks.
-	Idle bool `json:"idle,omitempty"`
+	Idle   bool   `json:"idle,omitempty"`
+	Opener Opener `json:"-"`
 }
 
 // WorktreeChoice says whether a session gets a worktree of its workspace.

@@ -35,8 +35,9 @@ type HostTerminal interface {
 	Wait() int             // its exit code, 128 plus the number for a signal
 }
 
-// HostShell starts the person's shell in dir. It ends when ctx does.
-type HostShell func(ctx context.Context, dir string, cols, rows int) (HostTerminal, error)
+// HostShell starts the person's shell in dir, with an environment; nil: that of this process. It
+// ends when ctx does.
+type HostShell func(ctx context.Context, env []string, dir string, cols, rows int) (HostTerminal, error)
 
 // hostNotice is what a tab with a shell of this machine says all the time.
 const hostNotice = "unprotected: a shell of this machine"
@@ -67,7 +68,7 @@ func (s *Session) startHost(ctx context.Context, stack *teardown) (program, erro
 	}); err != nil {
 		return nil, err
 	}
-	terminal, err := s.deps.Config.HostShell(ctx, s.fixed.Workspace, s.cols, s.rows)
+	terminal, err := s.deps.Config.HostShell(ctx, s.environment, s.fixed.Workspace, s.cols, s.rows)
 	if err != nil {
 		return nil, err
 	}

@@ -33,27 +33,40 @@ type Credentials interface {
 	APIKeys() egress.Keys
 }
 
+// Opener is what a session has from the terminal in which it was opened. It is never stored.
+type Opener struct {
+	Keys        egress.Keys // of its environment; they replace those of this process
+	Environment []string    // that a shell of this machine gets; nil: that of this process
+}
+
 // AgentKey says where the API key of an agent's sessions is, and whose key it is.
 type AgentKey struct {
 	Provider  string
 	Reference secretref.Reference
 }
 
-// withKey returns d, or a copy for a session of an agent whose API key is given by
-// reference: it knows this key and no other credential. The key is looked for now.
-func (d *Deps) withKey(name string) (*Deps, error) {
+// withKeys returns d, or a copy for a session that has keys of its own: of an agent whose API
+// key is given by reference, which is looked for now, this key and no other credential; else the
+// keys of whoever has opened the session.
+func (d *Deps) withKeys(name string, opener Opener) (*Deps, error) {
+	config, own := *d.Config, *d
+	own.Config = &config
 	given, is := d.Config.AgentKeys[name]
 	if !is {
-		return d, nil
+		shared, is := config.Credentials.(*egress.Credentials)
+		if !is || len(opener.Keys) == 0 {
+			return d, nil
+		}
+		config.Credentials = shared.With(opener.Keys)
+		config.Secrets = slices.Concat(config.Secrets, opener.Keys.Secrets())
+		return &own, nil
 	}
 	key, err := given.Reference.Resolve(d.Context)
 	if err != nil {
 		return nil, fault.New("mend it, or agentApiKeys in config.json", "find the API key of %s: %w", name, err)
 	}
-	config, own := *d.Config, *d
 	config.Credentials = egress.Keys{given.Provider: key}
 	config.Secrets = append(slices.Clone(config.Secrets), key)
-	own.Config = &config
 	return &own, nil
 }
 

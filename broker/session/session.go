@@ -35,13 +35,14 @@ import (
 // Session is one agent with everything it needs. Its goroutine, Run, owns the
 // proxies and the program and is the only one that takes them down.
 type Session struct {
-	deps    *Deps
-	adapter agent.Adapter
-	idle    bool // the agent gets tasks instead of a terminal
-	layout  stored.Layout
-	owner   stored.User
-	lease   *docker.Lease // set while the session's directory is ours
-	resumed bool          // the session was made by Resume
+	deps        *Deps
+	adapter     agent.Adapter
+	idle        bool     // the agent gets tasks instead of a terminal
+	environment []string // of a shell of this machine; nil: that of this process
+	layout      stored.Layout
+	owner       stored.User
+	lease       *docker.Lease // set while the session's directory is ours
+	resumed     bool          // the session was made by Resume
 	// replaces is the session that this one replaces; after is closed when that has ended.
 	replaces stored.ID
 	after    <-chan struct{}

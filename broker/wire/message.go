@@ -64,6 +64,11 @@ type View struct {
 	Open *Open `json:"open,omitempty"`
 	// Show is the id of the session whose tab is shown first; empty: any.
 	Show string `json:"show,omitempty"`
+	// Keys are the API keys of model providers in the client's environment, by provider. Tabs
+	// that the view opens use them.
+	Keys map[string]string `json:"keys,omitempty"`
+	// Environment is that of shells of this machine that the view opens; empty: the daemon's.
+	Environment []string `json:"environment,omitempty"`
 }
 
 // Open is what a person's command line says of a tab. Paths are absolute. Empty members leave

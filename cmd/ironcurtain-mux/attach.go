@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
@@ -27,7 +28,7 @@ used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, o, err := clientOptions()
 			if err == nil {
-				o.In, o.Out, err = viewTerminal(cmd, "attach")
+				err = showHere(cmd, "attach", p, &o)
 			}
 			if err != nil {
 				return err
@@ -37,7 +38,7 @@ used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.
 				if err != nil {
 					return fail("attach", err, "")
 				}
-				o.Show = string(s.ID)
+				o.View.Show = string(s.ID)
 			}
 			end, err := client.Attach(cmd.Context(), o)
 			return stay(cmd, "attach", o, end, err, nil)
@@ -45,12 +46,32 @@ used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.
 	}
 }
 
-// viewTerminal returns the terminal on which the daemon shows itself to this person.
-func viewTerminal(cmd *cobra.Command, op string) (in, out *os.File, err error) {
+// showHere has the daemon show itself on this terminal, and tells it what the tabs that are
+// opened there have from its environment.
+func showHere(cmd *cobra.Command, op string, p paths, o *client.Options) (err error) {
 	if os.Getenv(insideVariable) != "" {
-		return nil, nil, fail(op, errors.New("this shell is one of the multiplexer's own tabs"), "use another terminal")
+		return fail(op, errors.New("this shell is one of the multiplexer's own tabs"), "use another terminal")
 	}
-	return terminalOf(cmd)
+	if o.In, o.Out, err = terminalOf(cmd); err != nil {
+		return err
+	}
+	c, err := p.config()
+	if err != nil {
+		return nil //nolint:nilerr // the daemon goes on with the configuration that it has read
+	}
+	agents, err := agentsOf(c)
+	if err != nil {
+		return nil //nolint:nilerr // as above
+	}
+	table, err := tableOf(c)
+	if err != nil {
+		return nil //nolint:nilerr // as above
+	}
+	o.View.Keys = egress.EnvironmentKeys(table, agents.Providers(), os.Getenv)
+	if c.LocalShell {
+		o.View.Environment = os.Environ()
+	}
+	return nil
 }
 
 // stopCommand ends the daemon.

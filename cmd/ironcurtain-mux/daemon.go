@@ -170,10 +170,11 @@ func takeBack(ctx context.Context, b *broker.Broker, home string, log *slog.Logg
 // running.
 func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, number int, mux *pane.Mux, left bool) (end string, err error) {
 	o := w.options(b, number, c.In, c.Out)
-	o.Mux, o.Detach, o.Add, o.Show = mux, true, c.Open != nil, broker.SessionID(c.Show)
-	o.Passed, o.Dir, o.Others, o.Failed = &c.Passed, c.Dir, c.Others, c.Failed
+	o.Mux, o.Detach, o.Add, o.Show = mux, true, c.Asked.Open != nil, broker.SessionID(c.Asked.Show)
+	o.Passed, o.Dir, o.Others, o.Failed = &c.Passed, c.Asked.Dir, c.Others, c.Failed
+	o.Opener = broker.Opener{Keys: c.Asked.Keys, Environment: c.Asked.Environment}
 	o.Agent = w.config.Agent
-	if open := c.Open; open != nil {
+	if open := c.Asked.Open; open != nil {
 		o.Agent, o.Workspace, o.Prompt = cmp.Or(open.Agent, o.Agent), open.Workspace, open.Prompt
 		o.Worktree, o.Repo, o.Branch = broker.WorktreeChoice(open.Worktree), open.Repo, open.Branch
 		o.Resume = broker.SessionID(open.Resume)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo/scripted"
 )
 
 // attach shows the daemon of a home in another terminal.
@@ -147,6 +148,41 @@ func TestTheDaemonStartsByItself(t *testing.T) {
 	if !eventually(time.Minute, func() bool { return d.daemon() == 0 }) {
 		out, _, _ := d.command("sessions", "ls")
 		t.Errorf("the daemon runs on without a tab and a view:\n%s", out)
+	}
+}
+
+// A tab has the keys, and a shell of this machine the environment, of the terminal in which it
+// was opened, not of the one that happened to start the daemon.
+func TestATabHasTheKeysOfItsTerminal(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
+	model, err := scripted.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer model.Close()
+	flags := append([]string{"--agent", "local-shell"}, moved(t, home, model, "api.anthropic.com")...)
+	first := driveArgv(t, home, 110, 40, append([]string{"env", "SHELL=/bin/sh", "PS1=first> ", "ENV=", "ironcurtain-mux"}, flags...)...)
+	first.see(patience, "first>")
+	second := driveArgv(t, home, 110, 40, "env", "SHELL=/bin/sh", "PS1=second> ", "ENV=", "ANTHROPIC_API_KEY="+model.Keys()["anthropic"],
+		"ironcurtain-mux", "--agent", "claude-code")
+	second.until("Claude Code's prompt", patience, func(screen string) bool {
+		return strings.Contains(screen, "bypass permissions") || strings.Contains(screen, "for shortcuts")
+	})
+	second.ask("say let-through")
+	second.see(patience, "● let-through")
+	second.send("\x01/new local-shell\r")
+	second.see(patience, "second>")
+	first.send("\x01/new claude-code\r")
+	first.see(patience, "no key for anthropic")
+	for _, r := range model.Requests() {
+		if strings.HasPrefix(r.Path, "/v1/messages") && !r.KeyOK {
+			t.Errorf("%s came with another key", r.Path)
+		}
+	}
+	for _, path := range filesWith(t, second.state(), model.Keys()["anthropic"]) {
+		t.Errorf("the key is in %s", path)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"strings"
@@ -13,17 +14,20 @@ import (
 // itself.
 const insideVariable = "IRONCURTAIN_INSIDE"
 
-// startShell starts the person's own shell, with the person's environment, on a terminal of
-// its own.
-func startShell(ctx context.Context, dir string, cols, rows int) (broker.HostTerminal, error) {
-	shell := os.Getenv("SHELL")
-	if shell == "" {
-		shell = "/bin/sh"
+// startShell starts the person's own shell, with the environment in which the tab was opened, on
+// a terminal of its own. A nil environment is that of this process.
+func startShell(ctx context.Context, environment []string, dir string, cols, rows int) (broker.HostTerminal, error) {
+	if environment == nil {
+		environment = os.Environ()
 	}
+	shell := "/bin/sh"
 	var env []string
-	for _, variable := range os.Environ() {
-		switch name, _, _ := strings.Cut(variable, "="); name {
+	for _, variable := range environment {
+		switch name, value, _ := strings.Cut(variable, "="); name {
 		case "TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "LINES", "COLUMNS":
+		case "SHELL":
+			shell = cmp.Or(value, shell)
+			env = append(env, variable)
 		default:
 			env = append(env, variable)
 		}

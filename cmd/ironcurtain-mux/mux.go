@@ -113,7 +113,7 @@ func muxCommand(root *cobra.Command) {
 // openMux shows the multiplexer in this terminal, and starts it when it does not run.
 func openMux(cmd *cobra.Command, flags muxFlags) error {
 	const op = "open multiplexer"
-	_, o, err := clientOptions()
+	p, o, err := clientOptions()
 	if err != nil {
 		return err
 	}
@@ -131,8 +131,8 @@ func openMux(cmd *cobra.Command, flags muxFlags) error {
 			return err // before the screen is taken
 		}
 	}
-	o.Open = flags.tab()
-	if o.In, o.Out, err = viewTerminal(cmd, op); err != nil {
+	o.View.Open = flags.tab()
+	if err := showHere(cmd, op, p, &o); err != nil {
 		return err
 	}
 	end, err := startAndAttach(cmd, o, settings)
@@ -166,7 +166,7 @@ const (
 // stay starts the daemon again when it has ended without a word while it showed its view, and
 // shows what it has taken back. It tells the person of any other end.
 func stay(cmd *cobra.Command, op string, o client.Options, end string, err error, settings []string) error {
-	o.Open = nil // the tab is there
+	o.View.Open = nil // the tab is there
 	var restarts []time.Time
 	for errors.Is(err, client.ErrLost) {
 		if n := len(restarts); n >= maxRestarts && time.Since(restarts[n-maxRestarts]) < restartWithin {

@@ -22,8 +22,7 @@ type Options struct {
 	Version string // of this program
 	Name    string // what the daemon calls this client before others
 
-	Open *wire.Open // the tab to open; nil: one with the default agent if there is none
-	Show string     // the id of the session whose tab is shown first; may be empty
+	View wire.View // what to show; Attach adds the directory and what the terminal can do
 }
 
 // ErrNoDaemon means that nobody listens on the socket.
@@ -60,7 +59,8 @@ func Attach(ctx context.Context, o Options) (end string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("find the current directory: %w", err)
 	}
-	view := wire.View{Dir: dir, Terminal: map[string]string{}, Open: o.Open, Show: o.Show}
+	view := o.View
+	view.Dir, view.Terminal = dir, map[string]string{}
 	for _, name := range wire.TerminalVariables() {
 		if value, set := os.LookupEnv(name); set {
 			view.Terminal[name] = value

@@ -33,9 +33,7 @@ const emptyTime = 3 * time.Second
 type Client struct {
 	In, Out *os.File // its terminal
 	Passed  outer.Passed
-	Dir     string                    // from which the person's paths begin
-	Open    *wire.Open                // the tab to open; nil: one with the default agent if there is none
-	Show    string                    // the session whose tab is shown first; may be empty
+	Asked   wire.View
 	Others  func() int                // how many other views there are
 	Failed  func(p any, stack []byte) // is told of a panic of the view
 }

@@ -141,7 +141,7 @@ func TestAViewEndsWithItsClient(t *testing.T) {
 	leave, wait := s.attach(tty)
 	c := <-s.shown
 	here, err := os.Getwd()
-	if err != nil || c.Dir != here || c.Passed.Getenv("COLORTERM") != "truecolor" || c.Passed.Getenv("HOME") != "" || c.Others() != 0 {
+	if err != nil || c.Asked.Dir != here || c.Passed.Getenv("COLORTERM") != "truecolor" || c.Passed.Getenv("HOME") != "" || c.Others() != 0 {
 		t.Errorf("the view is told %+v, %v", c, err)
 	}
 	leave()

@@ -51,7 +51,7 @@ func (v *view) run(ctx context.Context, f wire.Frame, show func(context.Context,
 		v.listen()
 	}()
 	end, err = v.guarded(func() (string, error) {
-		return show(ctx, Client{In: f.Files[0], Out: f.Files[1], Dir: asked.Dir, Open: asked.Open, Show: asked.Show, Others: v.others, Failed: v.failed, Passed: outer.Passed{
+		return show(ctx, Client{In: f.Files[0], Out: f.Files[1], Asked: asked, Others: v.others, Failed: v.failed, Passed: outer.Passed{
 			Getenv:   func(name string) string { return asked.Terminal[name] },
 			Resized:  v.resized,
 			Stopping: v.stopping, Continued: v.continued,
