@@ -23,6 +23,9 @@ type intake struct {
 // focused agent's queue is crowded.
 func (in *intake) take(ctx context.Context, batch []keys.Event) {
 	for _, ev := range batch {
+		if ev.Kind == keys.KeyEvent || ev.Kind == keys.MouseEvent || ev.Kind == keys.PasteEvent {
+			in.model.o.Used()
+		}
 		in.await(ctx)
 		if !in.model.takeFastPath(ev) {
 			in.model.underway.add()

@@ -38,6 +38,10 @@ type Options struct {
 	Show broker.SessionID
 	// Others says how many other views there are; nil: none.
 	Others func() int
+	// Used is called whenever the person does something, and Front with the number of the tab in
+	// front when that changes; nil: nobody wants to know.
+	Used  func()
+	Front func(tab int)
 	// Failed is told of a panic of the view, which ends with it; nil: it ends the process.
 	Failed func(p any, stack []byte)
 	// Getenv looks up a variable of the environment of the person's terminal; nil: this
@@ -131,6 +135,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Notify == "" {
 		o.Notify = "bell"
+	}
+	if o.Used == nil {
+		o.Used = func() {}
+	}
+	if o.Front == nil {
+		o.Front = func(int) {}
 	}
 	return o
 }

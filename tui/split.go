@@ -85,6 +85,11 @@ func (m *Model) visibleTabs() ([]*tab, []view.Rect) {
 // input. Hidden panes get the size of the viewport, so that showing one needs no resize.
 func (m *Model) arrange() {
 	m.dirty = true
+	front := 0
+	if t := m.current(); t != nil {
+		front = t.session.Tab
+	}
+	m.o.Front(front)
 	if !m.fits {
 		return
 	}

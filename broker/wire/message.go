@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"time"
 )
 
 // Protocol is the version of these messages. It changes when one of them changes so that the
@@ -20,6 +21,8 @@ const (
 	KindContinued = "continued" // the client has the terminal again
 	KindLent      = "lent"      // Lent: the program has ended
 	KindStop      = "stop"      // Stop, in place of KindView
+	KindClients   = "clients"   // asks for the clients that show a view, in place of KindView
+	KindKick      = "kick"      // Kick, in place of KindView
 	KindBye       = "bye"       // the client ends
 )
 
@@ -30,6 +33,7 @@ const (
 	KindReleased = "released" // the terminal is as it was before the view
 	KindLend     = "lend"     // Lend: the terminal is the client's until KindLent
 	KindEnd      = "end"      // End
+	KindShown    = "shown"    // Shown
 )
 
 // Hello is the first frame of a client.
@@ -53,9 +57,34 @@ type Refused struct {
 	Next   string `json:"hint"`
 }
 
+// Shown answers KindClients.
+type Shown struct {
+	Clients []Client `json:"clients"`
+}
+
+// Client is a client that shows a view.
+type Client struct {
+	ID       string    `json:"id"`
+	Name     string    `json:"name"`
+	Version  string    `json:"version"`
+	Terminal string    `json:"terminal"` // its device, such as /dev/pts/3; may be empty
+	Cols     int       `json:"cols"`
+	Rows     int       `json:"rows"`
+	Tab      int       `json:"tab"`     // in front; 0: none
+	Since    time.Time `json:"since"`   // when it was attached
+	Used     time.Time `json:"used"`    // when its person last did something there
+	Stopped  bool      `json:"stopped"` // or in the background: nothing is read from its terminal
+}
+
+// Kick asks the daemon to end the view of a client. It answers with End or Refused.
+type Kick struct {
+	Client string `json:"client"` // the beginning of its id is enough
+}
+
 // View asks the daemon to show a view on the client's terminal.
 type View struct {
-	Dir string `json:"dir"` // the client's directory, from which the person's paths begin
+	Dir    string `json:"dir"`    // the client's directory, from which the person's paths begin
+	Device string `json:"device"` // of the terminal, for people; may be empty
 	// Terminal are the variables of the client's environment that tell what its terminal can
 	// do, of those that TerminalVariables names.
 	Terminal map[string]string `json:"terminal"`

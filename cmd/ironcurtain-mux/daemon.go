@@ -172,6 +172,8 @@ func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, num
 	o := w.options(b, number, c.In, c.Out)
 	o.Mux, o.Detach, o.Add, o.Show = mux, true, c.Asked.Open != nil, broker.SessionID(c.Asked.Show)
 	o.Passed, o.Dir, o.Others, o.Failed = &c.Passed, c.Asked.Dir, c.Others, c.Failed
+	o.Front = func(tab int) { c.Activity.Front.Store(int64(tab)) }
+	o.Used = func() { now := time.Now(); c.Activity.Used.Store(&now) }
 	o.Opener = broker.Opener{Keys: c.Asked.Keys, Environment: c.Asked.Environment}
 	o.Agent = w.config.Agent
 	if open := c.Asked.Open; open != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo/scripted"
 )
 
-// attach shows the daemon of a home in another terminal.
+// attach shows the daemon of a home in another terminal, whose shells show the prompt here>.
 func attach(t *testing.T, home string, cols, rows int) *driver {
 	t.Helper()
-	return drive(t, home, cols, rows, "attach")
+	return driveArgv(t, home, cols, rows, "env", "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux", "attach")
 }
 
 // serveDaemon starts a daemon from a terminal that is closed then.
@@ -38,7 +38,7 @@ func TestTheAgentOutlivesTheTerminal(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
 	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
-	d := serveDaemon(t, home, "env", noEngine, "SHELL=/bin/sh", "PS1=here> ", "ENV=")
+	d := serveDaemon(t, home, "env", noEngine)
 	if _, errs, code := d.command("serve"); code != exitFailure || !strings.Contains(errs, "a daemon runs already") {
 		t.Errorf("a second daemon: %d, %s", code, errs)
 	}
@@ -64,6 +64,25 @@ func TestTheAgentOutlivesTheTerminal(t *testing.T) {
 	b.send("clear; stty size\r")
 	b.see(patience, "24 100")
 	a.see(patience, "24 100")
+
+	out, errs, code := d.command("clients", "ls")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if code != 0 || len(lines) != 2 || !strings.Contains(lines[0], "120x30") || !strings.Contains(lines[1], "100x26") || strings.Count(out, "tab 1") != 2 {
+		t.Fatalf("clients: %d, %s\n%s", code, errs, out)
+	}
+	if _, errs, code := d.command("clients", "kick", "none"); code != exitFailure || !strings.Contains(errs, "no client has the id") {
+		t.Errorf("kick nobody: %d, %s", code, errs)
+	}
+	guest := attach(t, home, 80, 24)
+	guest.see(patience, "worker")
+	out, _, _ = d.command("clients", "ls")
+	lines = strings.Split(strings.TrimSpace(out), "\n")
+	if _, errs, code := d.command("clients", "kick", lines[len(lines)-1][:8]); code != 0 || !strings.Contains(errs, "is detached") {
+		t.Errorf("kick: %d, %s", code, errs)
+	}
+	if code := guest.exit(patience); code != 0 || !strings.Contains(guest.text(), "another terminal has detached this one") {
+		t.Errorf("who was detached ends with %d: %s", code, guest.text())
+	}
 
 	a.signal(syscall.SIGKILL) // its terminal is there, and nobody reads it for us
 	a.exit(patience)

@@ -60,7 +60,7 @@ func Attach(ctx context.Context, o Options) (end string, err error) {
 		return "", fmt.Errorf("find the current directory: %w", err)
 	}
 	view := o.View
-	view.Dir, view.Terminal = dir, map[string]string{}
+	view.Dir, view.Device, view.Terminal = dir, device(o.In), map[string]string{}
 	for _, name := range wire.TerminalVariables() {
 		if value, set := os.LookupEnv(name); set {
 			view.Terminal[name] = value
@@ -80,20 +80,66 @@ func Attach(ctx context.Context, o Options) (end string, err error) {
 // Stop ends the daemon with every session, and returns what to tell the person. Unless now is
 // set, it is refused while agents run.
 func Stop(ctx context.Context, o Options, now bool) (end string, err error) {
-	conn, err := dial(o.Socket)
+	c, done, err := request(ctx, o, wire.KindStop, wire.Stop{Now: now})
 	if err != nil {
 		return "", err
 	}
-	c := &client{conn: wire.NewConn(conn), o: o}
-	defer c.conn.Close()
-	defer context.AfterFunc(ctx, func() { _ = c.conn.Close() })()
-	if err := c.greet(); err != nil {
+	defer done()
+	return c.serve(ctx)
+}
+
+// Kick ends the view of another client, and returns what to tell the person. The beginning of its
+// id is enough.
+func Kick(ctx context.Context, o Options, id string) (end string, err error) {
+	c, done, err := request(ctx, o, wire.KindKick, wire.Kick{Client: id})
+	if err != nil {
 		return "", err
 	}
-	if err := c.conn.Send(wire.KindStop, wire.Stop{Now: now}); err != nil {
-		return "", fmt.Errorf("reach the daemon: %w", err)
-	}
+	defer done()
 	return c.serve(ctx)
+}
+
+// Clients lists the clients that show a view.
+func Clients(ctx context.Context, o Options) ([]wire.Client, error) {
+	c, done, err := request(ctx, o, wire.KindClients, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	f, err := c.conn.Receive()
+	if err != nil {
+		return nil, fmt.Errorf("list clients: %w", err)
+	}
+	var shown wire.Shown
+	return shown.Clients, f.Into(&shown)
+}
+
+// request connects to the daemon and asks for something other than a view. done ends the
+// connection, and so does the end of ctx.
+func request(ctx context.Context, o Options, kind string, body any) (c *client, done func(), err error) {
+	conn, err := dial(o.Socket)
+	if err != nil {
+		return nil, nil, err
+	}
+	c = &client{conn: wire.NewConn(conn), o: o}
+	stop := context.AfterFunc(ctx, func() { _ = c.conn.Close() })
+	done = func() { stop(); _ = c.conn.Close() }
+	if err = c.greet(); err == nil {
+		if err = c.conn.Send(kind, body); err != nil {
+			err = fmt.Errorf("reach the daemon: %w", err)
+		}
+	}
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return c, done, nil
+}
+
+// device returns the name of a terminal's device; empty where the system does not tell.
+func device(f *os.File) string {
+	name, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	return name
 }
 
 func dial(socket string) (*net.UnixConn, error) {

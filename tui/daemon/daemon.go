@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,11 +32,12 @@ const emptyTime = 3 * time.Second
 
 // Client is what a view is shown to.
 type Client struct {
-	In, Out *os.File // its terminal
-	Passed  outer.Passed
-	Asked   wire.View
-	Others  func() int                // how many other views there are
-	Failed  func(p any, stack []byte) // is told of a panic of the view
+	In, Out  *os.File // its terminal
+	Passed   outer.Passed
+	Asked    wire.View
+	Others   func() int                // how many other views there are
+	Failed   func(p any, stack []byte) // is told of a panic of the view
+	Activity *Activity                 // the view keeps it
 }
 
 // ErrQuit is returned by Show when the person has asked to end everything.
@@ -64,7 +66,7 @@ type Daemon struct {
 	cancel context.CancelFunc
 
 	mu      sync.Mutex
-	open    int          // views
+	views   []*view
 	waiting []*wire.Conn // of clients that have ended everything, and are told how it went
 }
 
@@ -136,7 +138,8 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 		d.Log.Warn("a client was refused", "error", err)
 		return false
 	}
-	if err := d.welcome(c); err != nil {
+	who, err := d.welcome(c)
+	if err != nil {
 		return false // a client that is gone, or none
 	}
 	c.SetReceiveLimit(helloLimit)
@@ -147,17 +150,25 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 	}
 	switch f.Kind {
 	case wire.KindView:
-		return d.show(ctx, c, unix, f)
+		return d.show(ctx, c, unix, f, who)
 	case wire.KindStop:
 		return d.stop(c, f)
 	}
 	f.Close()
+	switch f.Kind {
+	case wire.KindClients:
+		_ = c.Send(wire.KindShown, wire.Shown{Clients: d.shown()}) // the client may be gone
+		return false
+	case wire.KindKick:
+		d.kick(c, f)
+		return false
+	}
 	_ = c.Send(wire.KindRefused, wire.Refused{Reason: fmt.Sprintf("the daemon does not know %q", f.Kind)})
 	return false
 }
 
 // show runs a view for a client.
-func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f wire.Frame) (quit bool) {
+func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f wire.Frame, who wire.Client) (quit bool) {
 	defer f.Close()
 	select {
 	case d.slots <- struct{}{}:
@@ -166,12 +177,21 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 		_ = c.Send(wire.KindEnd, wire.End{Reason: fmt.Sprintf("%d views are open, and no more are allowed", maxViews), Failed: true})
 		return false
 	}
-	d.count(1)
-	defer d.count(-1)
-	v := &view{conn: c, unix: unix, log: d.Log, others: func() int { return len(d.slots) - 1 }}
-	end, err := v.run(ctx, f, d.Show)
-	if errors.Is(err, ErrQuit) {
+	v := &view{conn: c, unix: unix, log: d.Log, client: who, activity: new(Activity), others: func() int { return len(d.slots) - 1 }}
+	ctx, v.cancel = context.WithCancel(ctx)
+	defer v.cancel()
+	err := v.receive(f)
+	var end string
+	if err == nil {
+		d.change(func() { d.views = append(d.views, v) })
+		end, err = v.run(ctx, d.Show)
+		d.change(func() { d.views = slices.DeleteFunc(d.views, func(other *view) bool { return other == v }) })
+	}
+	switch {
+	case errors.Is(err, ErrQuit):
 		return true
+	case v.kicked.Load():
+		end, err = "another terminal has detached this one", nil
 	}
 	message := wire.End{Reason: end}
 	if err != nil {
@@ -181,13 +201,13 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 	return false
 }
 
-// count notes that so many more views are shown.
-func (d *Daemon) count(more int) {
+// change changes which views are shown.
+func (d *Daemon) change(views func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	was := d.open > 0
-	d.open += more
-	if now := d.open > 0; now != was {
+	was := len(d.views) > 0
+	views()
+	if now := len(d.views) > 0; now != was {
 		d.Attended(now)
 	}
 }
@@ -205,7 +225,7 @@ func (d *Daemon) endWhenEmpty(ctx context.Context) {
 			return
 		}
 		d.mu.Lock()
-		alone := d.open == 0
+		alone := len(d.views) == 0
 		d.mu.Unlock()
 		if empty += each; !alone || !d.Empty() {
 			empty = 0
@@ -229,7 +249,7 @@ func (d *Daemon) stop(c *wire.Conn, f wire.Frame) (quit bool) {
 }
 
 // welcome greets a client, or tells it why it is refused.
-func (d *Daemon) welcome(c *wire.Conn) error {
+func (d *Daemon) welcome(c *wire.Conn) (who wire.Client, err error) {
 	c.SetReceiveLimit(helloLimit)
 	f, err := c.Receive()
 	defer f.Close()
@@ -242,7 +262,7 @@ func (d *Daemon) welcome(c *wire.Conn) error {
 		err = f.Into(&h)
 	}
 	if err != nil {
-		return errors.Join(err, c.Send(wire.KindRefused, wire.Refused{Reason: "this is no client of ironcurtain-mux"}))
+		return who, errors.Join(err, c.Send(wire.KindRefused, wire.Refused{Reason: "this is no client of ironcurtain-mux"}))
 	}
 	if h.Protocol != wire.Protocol {
 		older := "the program that you started"
@@ -250,11 +270,12 @@ func (d *Daemon) welcome(c *wire.Conn) error {
 			older = "the daemon"
 		}
 		reason := fmt.Sprintf("%s is older: the daemon is %s, the program %s", older, d.Version, h.Version)
-		return errors.Join(errors.New(reason), c.Send(wire.KindRefused, wire.Refused{
+		return who, errors.Join(errors.New(reason), c.Send(wire.KindRefused, wire.Refused{
 			Reason: reason, Next: "detach everywhere, run 'ironcurtain-mux stop' when its agents are done, and start it again",
 		}))
 	}
-	return c.Send(wire.KindWelcome, wire.Welcome{Protocol: wire.Protocol, Version: d.Version, Client: newID(), PID: os.Getpid()})
+	who = wire.Client{ID: newID(), Name: h.Name, Version: h.Version, Since: time.Now()}
+	return who, c.Send(wire.KindWelcome, wire.Welcome{Protocol: wire.Protocol, Version: d.Version, Client: who.ID, PID: os.Getpid()})
 }
 
 // newID returns an id that no client has had.

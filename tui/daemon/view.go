@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
@@ -18,7 +20,14 @@ type view struct {
 	unix *net.UnixConn
 	log  *slog.Logger
 
-	others func() int // how many other views there are
+	client   wire.Client // as it was when it attached
+	asked    wire.View
+	in, out  *os.File // its terminal
+	activity *Activity
+	present  func() bool // whether the client is in the foreground
+	cancel   func()      // ends the view
+	kicked   atomic.Bool // by another client
+	others   func() int  // how many other views there are
 
 	// What the client has told. Each channel has one value, and is lossy: a second one says
 	// no more.
@@ -28,21 +37,25 @@ type view struct {
 	lent    chan wire.Lent // how it ended; capacity 1
 }
 
-// run shows the view on the terminal that came with a frame.
-func (v *view) run(ctx context.Context, f wire.Frame, show func(context.Context, Client) (string, error)) (end string, err error) {
-	var asked wire.View
-	if err := f.Into(&asked); err != nil {
-		return "", err
+// receive takes the terminal that came with a frame.
+func (v *view) receive(f wire.Frame) (err error) {
+	if err := f.Into(&v.asked); err != nil {
+		return err
 	}
 	if len(f.Files) != 2 || !outer.IsTerminal(f.Files[0]) || !outer.IsTerminal(f.Files[1]) {
-		return "", errors.New("show a view: the client has passed no terminal")
+		return errors.New("show a view: the client has passed no terminal")
+	}
+	v.in, v.out, v.client.Terminal = f.Files[0], f.Files[1], v.asked.Device
+	if v.present, err = presence(v.unix); err != nil {
+		return fmt.Errorf("show a view: %w", err)
 	}
 	v.resized, v.stopping, v.continued = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
 	v.lent = make(chan wire.Lent, 1)
-	present, err := presence(v.unix)
-	if err != nil {
-		return "", fmt.Errorf("show a view: %w", err)
-	}
+	return nil
+}
+
+// run shows the view.
+func (v *view) run(ctx context.Context, show func(context.Context, Client) (string, error)) (end string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	heard := make(chan struct{})
 	go func() {
@@ -51,12 +64,12 @@ func (v *view) run(ctx context.Context, f wire.Frame, show func(context.Context,
 		v.listen()
 	}()
 	end, err = v.guarded(func() (string, error) {
-		return show(ctx, Client{In: f.Files[0], Out: f.Files[1], Asked: asked, Others: v.others, Failed: v.failed, Passed: outer.Passed{
-			Getenv:   func(name string) string { return asked.Terminal[name] },
+		return show(ctx, Client{In: v.in, Out: v.out, Asked: v.asked, Others: v.others, Failed: v.failed, Activity: v.activity, Passed: outer.Passed{
+			Getenv:   func(name string) string { return v.asked.Terminal[name] },
 			Resized:  v.resized,
 			Stopping: v.stopping, Continued: v.continued,
 			Released: func() { _ = v.conn.Send(wire.KindReleased, nil) },
-			Present:  present,
+			Present:  v.present,
 			Run:      v.lend,
 		}})
 	})

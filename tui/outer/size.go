@@ -25,6 +25,14 @@ func (s Size) TooSmall() bool { return s.Cols < MinCols || s.Rows < MinRows }
 // line, Size returns 80×24.
 func (t *Terminal) Size() Size { return sizeOf(t.fdOut) }
 
+// SizeOf returns the size of a terminal; zero if it is closed.
+func SizeOf(f *os.File) (s Size) {
+	if raw, err := f.SyscallConn(); err == nil {
+		_ = raw.Control(func(fd uintptr) { s = sizeOf(int(fd)) }) // it is closed
+	}
+	return s
+}
+
 func sizeOf(fd int) Size {
 	ws, err := unix.IoctlGetWinsize(fd, unix.TIOCGWINSZ)
 	if err != nil || ws.Col == 0 || ws.Row == 0 {

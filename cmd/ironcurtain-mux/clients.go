@@ -1,0 +1,91 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
+)
+
+// clientsCommand groups the commands for the terminals that show the multiplexer.
+func clientsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "clients",
+		Short:   "List the terminals that show the multiplexer, or detach one",
+		Example: "  ironcurtain-mux clients ls\n  ironcurtain-mux clients kick 3f9a",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(clientsListCommand(), clientsKickCommand())
+	return cmd
+}
+
+func clientsListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "ls",
+		Short:   "List the terminals that show the multiplexer",
+		Long:    "List the terminals that show the multiplexer: id, machine, terminal, size, the tab in\nfront, and how long its person has done nothing there.",
+		Example: "  ironcurtain-mux clients ls --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, o, err := clientOptions()
+			if err != nil {
+				return err
+			}
+			list, err := client.Clients(cmd.Context(), o)
+			if err != nil {
+				return told(cmd, "list clients", "", err)
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), wire.Shown{Clients: list})
+			}
+			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
+			for _, c := range list {
+				fmt.Fprintf(t, "%s\t%s\t%s\t%dx%d\t%s\t%s\n", c.ID, safeName(c.Name), safeName(cmp.Or(c.Terminal, "-")), c.Cols, c.Rows, frontText(c), idleText(c))
+			}
+			return t.Flush()
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// frontText is the tab in front of a client, for people.
+func frontText(c wire.Client) string {
+	if c.Tab == 0 {
+		return "no tab"
+	}
+	return fmt.Sprintf("tab %d", c.Tab)
+}
+
+// idleText says how long a client's person has done nothing there, for people.
+func idleText(c wire.Client) string {
+	if c.Stopped {
+		return "in the background"
+	}
+	return "idle " + time.Since(c.Used).Round(time.Second).String()
+}
+
+func clientsKickCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "kick ID",
+		Short:   "Detach a terminal; the agents run on",
+		Long:    "Detach a terminal that shows the multiplexer. The agents run on. The beginning of its id,\nas 'clients ls' prints it, is enough.",
+		Example: "  ironcurtain-mux clients kick 3f9a",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, o, err := clientOptions()
+			if err != nil {
+				return err
+			}
+			end, err := client.Kick(cmd.Context(), o, args[0])
+			return told(cmd, "detach client", end, err)
+		},
+	}
+}

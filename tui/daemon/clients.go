@@ -1,0 +1,64 @@
+package daemon
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
+)
+
+// Activity is what a view tells of its person.
+type Activity struct {
+	Used  atomic.Pointer[time.Time] // when the person last did something
+	Front atomic.Int64              // the number of the tab in front; 0: none
+}
+
+// entry describes a view for other clients.
+func (v *view) entry() wire.Client {
+	c := v.client
+	size := outer.SizeOf(v.out)
+	c.Cols, c.Rows = size.Cols, size.Rows
+	c.Tab, c.Stopped = int(v.activity.Front.Load()), !v.present()
+	c.Used = c.Since
+	if used := v.activity.Used.Load(); used != nil {
+		c.Used = *used
+	}
+	return c
+}
+
+// shown lists the clients that show a view, those attached first first.
+func (d *Daemon) shown() []wire.Client {
+	d.mu.Lock()
+	views := slices.Clone(d.views)
+	d.mu.Unlock()
+	list := []wire.Client{}
+	for _, v := range views {
+		list = append(list, v.entry())
+	}
+	return list
+}
+
+// kick ends the view of a client for another one.
+func (d *Daemon) kick(c *wire.Conn, f wire.Frame) {
+	var k wire.Kick
+	if f.Into(&k) != nil {
+		return
+	}
+	d.mu.Lock()
+	found := slices.DeleteFunc(slices.Clone(d.views), func(v *view) bool { return k.Client == "" || !strings.HasPrefix(v.client.ID, k.Client) })
+	d.mu.Unlock()
+	switch len(found) {
+	case 0:
+		_ = c.Send(wire.KindRefused, wire.Refused{Reason: fmt.Sprintf("no client has the id %q", k.Client), Next: "'ironcurtain-mux clients ls' lists them"})
+	case 1:
+		found[0].kicked.Store(true)
+		found[0].cancel()
+		_ = c.Send(wire.KindEnd, wire.End{Reason: fmt.Sprintf("%s at %s is detached", found[0].client.Name, found[0].client.Terminal)})
+	default:
+		_ = c.Send(wire.KindRefused, wire.Refused{Reason: fmt.Sprintf("the ids of %d clients begin with %q", len(found), k.Client), Next: "give more of it"})
+	}
+}
