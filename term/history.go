@@ -6,25 +6,34 @@ const (
 	maxScrollback     = 1_000_000
 	blockSize         = 32 << 10 // bytes of packed lines allocated at a time
 	bytesPerLine      = 1600     // a scrollback of n lines holds at most n times this
+	indexBytes        = 12       // of the index for one row
 )
 
-// history is the scrollback of the main screen: packed lines in blocks of bytes, oldest
-// first. Lines and bytes are bounded; the oldest lines are dropped first.
+// history is the scrollback of the main screen: packed rows in blocks of bytes, oldest
+// first. Its bounds count lines and bytes, where a line is a row with all rows that
+// continue it, so that a narrow screen keeps as many lines as a wide one. The oldest
+// lines are dropped first.
 type history struct {
 	max     int // lines
+	starts  int // rows that continue no other one, which is the number of lines
+	surplus surplus
 	lines   []packedLine
 	head    int // index in lines of the oldest
 	count   int
 	kept    int    // number of oldest lines that are another program's, which this one cannot erase
-	dropped uint64 // lines dropped so far to keep the bounds
+	dropped uint64 // rows dropped so far to keep the bounds
 	blocks  []historyBlock
 	first   uint32 // number of blocks[0]
 	spare   []byte // an empty block, to be used again
-	bytes   int    // allocated in blocks
+	bytes   int    // of the rows; the blocks take twice that at most
 	pack    packer
 }
 
-// packedLine is the place of a line in the blocks.
+// surplus is what a history may hold beyond its bounds, because a resize moved it there
+// from the screen or wrapped it into more rows.
+type surplus struct{ lines, bytes int }
+
+// packedLine is the place of a row in the blocks.
 type packedLine struct {
 	block      uint32 // number of the block, counted from the first ever
 	start, end uint32
@@ -32,7 +41,7 @@ type packedLine struct {
 
 type historyBlock struct {
 	data  []byte
-	lines int // in it that are not dropped
+	lines int // rows in it that are not dropped
 }
 
 func newHistory(lines int) *history {
@@ -43,7 +52,27 @@ func newHistory(lines int) *history {
 
 func (h *history) enabled() bool { return h.max > 0 }
 
-// own returns how many lines are from the current program.
+// size returns how many bytes the rows and their index take.
+func (h *history) size() int { return h.bytes + h.count*indexBytes }
+
+// maxBytes is the bound of size, without the surplus.
+func (h *history) maxBytes() int { return h.max*bytesPerLine + blockSize }
+
+// loosen lets a resize add rows without dropping any, within half as many bytes more, and
+// returns a function that ends this and sets the surplus by what the resize has added or
+// removed.
+func (h *history) loosen() (settle func(resized *history)) {
+	former, starts, size := h.surplus, h.starts, h.size()
+	h.surplus = surplus{maxScrollback, h.maxBytes() / 2}
+	return func(resized *history) {
+		resized.surplus = surplus{
+			lines: max(0, min(former.lines+resized.starts-starts, maxRows)),
+			bytes: max(0, min(former.bytes+resized.size()-size, h.maxBytes()/2)),
+		}
+	}
+}
+
+// own returns how many rows are from the current program.
 func (h *history) own() int { return h.count - h.kept }
 
 // clear drops every line of the current program, and releases the memory.
@@ -52,8 +81,9 @@ func (h *history) clear() {
 		h.dropNewest(h.own())
 		return
 	}
-	h.lines, h.head, h.count = nil, 0, 0
+	h.lines, h.head, h.count, h.starts = nil, 0, 0, 0
 	h.blocks, h.spare, h.bytes = nil, nil, 0
+	h.surplus = surplus{}
 	h.first = 0
 }
 
@@ -62,10 +92,13 @@ func (h *history) add(e *emulator, row []glyph, state rowState) {
 	h.addPacked(h.pack.glyphs(e, row, state))
 }
 
-// addPacked copies a packed line as the newest one.
+// addPacked copies a packed row as the newest one.
 func (h *history) addPacked(line []byte) {
-	if h.count == h.max {
-		h.dropOldest()
+	if line[0]&packedContinues == 0 {
+		if h.starts >= h.max+h.surplus.lines {
+			h.dropLine()
+		}
+		h.starts++
 	}
 	last := len(h.blocks) - 1
 	if last < 0 || cap(h.blocks[last].data)-len(h.blocks[last].data) < len(line) {
@@ -76,16 +109,28 @@ func (h *history) addPacked(line []byte) {
 	start := len(b.data)
 	b.data = append(b.data, line...)
 	b.lines++
+	h.bytes += len(line)
 	h.push(packedLine{h.first + uint32(last), uint32(start), uint32(len(b.data))})
-	for h.bytes > h.max*bytesPerLine+blockSize && h.count > 1 {
+	for h.size() > h.maxBytes()+h.surplus.bytes && h.count > 1 {
+		if h.starts > 1 {
+			h.dropLine()
+		} else {
+			h.dropOldest() // of a line without end
+		}
+	}
+}
+
+// dropLine drops the oldest line with all its rows.
+func (h *history) dropLine() {
+	for starts := h.starts; h.count > 0 && (h.starts == starts || h.line(0)[0]&packedContinues != 0); {
 		h.dropOldest()
 	}
 }
 
-// push adds a line's place to the ring of lines, which grows up to max.
+// push adds a row's place to the ring of rows.
 func (h *history) push(l packedLine) {
 	if h.count == len(h.lines) {
-		grown := make([]packedLine, min(h.max, max(256, 2*len(h.lines))))
+		grown := make([]packedLine, max(256, len(h.lines)+len(h.lines)/2))
 		n := copy(grown, h.lines[h.head:])
 		copy(grown[n:], h.lines[:h.head])
 		h.lines, h.head = grown, 0
@@ -106,11 +151,11 @@ func (h *history) addBlock(size int) {
 		data = make([]byte, 0, max(blockSize, size))
 	}
 	h.blocks = append(h.blocks, historyBlock{data: data[:0]})
-	h.bytes += cap(data)
 }
 
-// dropOldest drops the oldest line, and its block when no line is left in it.
+// dropOldest drops the oldest row, and its block when no row is left in it.
 func (h *history) dropOldest() {
+	h.forget(h.line(0))
 	h.head++
 	if h.head == len(h.lines) {
 		h.head = 0
@@ -123,7 +168,6 @@ func (h *history) dropOldest() {
 		return
 	}
 	data := h.blocks[0].data
-	h.bytes -= cap(data)
 	if cap(data) == blockSize {
 		h.spare = data[:0]
 	}
@@ -132,7 +176,15 @@ func (h *history) dropOldest() {
 	h.first++
 }
 
-// line returns packed line i, where 0 is the oldest. It is valid until the next change.
+// forget counts a row no more.
+func (h *history) forget(line []byte) {
+	h.bytes -= len(line)
+	if line[0]&packedContinues == 0 {
+		h.starts--
+	}
+}
+
+// line returns packed row i, where 0 is the oldest. It is valid until the next change.
 func (h *history) line(i int) []byte {
 	i += h.head
 	if i >= len(h.lines) {
@@ -142,14 +194,14 @@ func (h *history) line(i int) []byte {
 	return h.blocks[l.block-h.first].data[l.start:l.end]
 }
 
-// dropNewest drops the n newest lines.
+// dropNewest drops the n newest rows.
 func (h *history) dropNewest(n int) {
 	for ; n > 0 && h.count > 0; n-- {
+		h.forget(h.line(h.count - 1))
 		h.count--
 		last := &h.blocks[len(h.blocks)-1]
 		last.lines--
 		if last.lines == 0 {
-			h.bytes -= cap(last.data)
 			h.blocks[len(h.blocks)-1] = historyBlock{}
 			h.blocks = h.blocks[:len(h.blocks)-1]
 			continue

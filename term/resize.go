@@ -17,10 +17,12 @@ func (e *emulator) resize(cols, rows int) {
 	if e.alt {
 		at.x, at.y = e.saved[0].x, e.saved[0].y
 	}
+	settle := e.history.loosen()
 	lines = e.fitRows(lines, at, rows)
 	if cols != e.cols {
 		lines = e.rewrap(lines, at, cols, rows)
 	}
+	settle(e.history)
 
 	oldRows := e.rows
 	e.cols, e.rows = cols, rows

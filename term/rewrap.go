@@ -8,7 +8,7 @@ import "unicode/utf8"
 func (e *emulator) rewrap(lines []screenLine, at *place, cols, rows int) []screenLine {
 	old := e.history
 	e.history = newHistory(old.max)
-	e.history.dropped = old.dropped
+	e.history.dropped, e.history.surplus = old.dropped, old.surplus
 	w := rewrapper{from: e.cols, to: cols}
 	for i := range old.count {
 		if i == old.kept {

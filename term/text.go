@@ -12,7 +12,7 @@ func (s *Screen) LineCount() int {
 	return s.emulator.scrollback() + s.emulator.rows
 }
 
-// Dropped returns how many lines the scrollback has dropped so far to keep its bounds.
+// Dropped returns how many rows the scrollback has dropped so far to keep its bounds.
 // Each dropped line makes line i line i-1.
 func (s *Screen) Dropped() uint64 {
 	s.mu.Lock()
