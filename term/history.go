@@ -95,7 +95,7 @@ func (h *history) add(e *emulator, row []glyph, state rowState) {
 // addPacked copies a packed row as the newest one.
 func (h *history) addPacked(line []byte) {
 	if line[0]&packedContinues == 0 {
-		if h.starts >= h.max+h.surplus.lines {
+		for h.starts >= h.max+h.surplus.lines {
 			h.dropLine()
 		}
 		h.starts++
