@@ -47,7 +47,7 @@ const (
 // one name at a host that has proved to hold one of the given keys. It refuses all else.
 type filter struct {
 	login      SSHLogin
-	refuse     func(error) // told why; what it is told may have been written by others
+	refuse     func(error) // called with why a request was refused; others may have written the text
 	signatures atomic.Int32
 }
 
@@ -107,7 +107,7 @@ func (f *filter) converse(ctx context.Context, conn net.Conn) {
 	}
 }
 
-// readMessage reads one message within its bounds.
+// readMessage reads one message of at most maxMessage bytes.
 func readMessage(r io.Reader) ([]byte, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -154,8 +154,8 @@ func (c *conversation) answer(request []byte) []byte {
 	return reply
 }
 
-// list names the keys that may be used, first those that the person's configuration names
-// for the host: ssh tries them in this order, and a host gives up after a few.
+// list names the keys that may be used. Those that the person's configuration names for the
+// host come first, because ssh tries keys in this order and a host gives up after a few.
 func (c *conversation) list(request []byte) ([]byte, error) {
 	if len(request) != 1 {
 		return nil, errors.New("malformed")
@@ -202,14 +202,14 @@ func (c *conversation) bind(request []byte) error {
 		Forwarding                  bool
 	}
 	if err := ssh.Unmarshal(request, &extension); err != nil || extension.Name != bindExtension {
-		return errors.New("of the extensions it has only " + bindExtension)
+		return errors.New("the only extension that it supports is " + bindExtension)
 	}
 	if err := ssh.Unmarshal(extension.Rest, &bind); err != nil {
 		return errors.New("malformed")
 	}
 	switch {
 	case bind.Forwarding:
-		return errors.New("it must not be forwarded")
+		return errors.New("agent forwarding is not allowed")
 	case len(bind.Session) == 0 || len(bind.Session) > 128:
 		return errors.New("the session has no usable id")
 	case c.hostKey != nil:
@@ -224,11 +224,11 @@ func (c *conversation) bind(request []byte) error {
 			return errors.New("the host's signature is malformed, or made with SHA-1")
 		}
 		if err := key.Verify(bind.Session, &signature); err != nil {
-			return errors.New("the host's signature does not hold")
+			return errors.New("the host's signature is not valid")
 		}
 		c.hostKey, c.session = bind.HostKey, bind.Session
 		for _, source := range c.keys { // an agent may have keys of its own for this host only
-			_, _ = source.Extension(bindExtension, extension.Rest) // others do not know it
+			_, _ = source.Extension(bindExtension, extension.Rest) // other agents refuse it
 		}
 		return nil
 	}
@@ -246,17 +246,17 @@ func (c *conversation) sign(request []byte) ([]byte, error) {
 		return nil, errors.New("malformed")
 	}
 	if c.hostKey == nil {
-		return nil, errors.New("the connection is not bound to a host; ssh does so since OpenSSH 8.9")
+		return nil, errors.New("ssh has not bound the connection to a host, which it does since OpenSSH 8.9")
 	}
-	if err := c.isLogin(asked.Key, asked.Data); err != nil {
+	if err := c.checkLogin(asked.Key, asked.Data); err != nil {
 		return nil, err
 	}
 	key, err := ssh.ParsePublicKey(asked.Key)
 	if err != nil || !c.filter.login.allows(asked.Key) {
-		return nil, errors.New("it has no such key")
+		return nil, errors.New("it does not have this key")
 	}
 	if c.filter.signatures.Add(1) > maxSignatures {
-		return nil, errors.New("it has signed often enough")
+		return nil, fmt.Errorf("it has made %d signatures, and no more are allowed", maxSignatures)
 	}
 	for _, source := range c.keys {
 		var signature *ssh.Signature
@@ -269,9 +269,9 @@ func (c *conversation) sign(request []byte) ([]byte, error) {
 	return nil, fmt.Errorf("no signature could be made: %w", err)
 }
 
-// isLogin returns nil for the data of a login as the approved user in the session to which
-// the connection is bound, with the given key.
-func (c *conversation) isLogin(key, data []byte) error {
+// checkLogin returns an error unless the data is a login as the approved user, with the given
+// key, in the session to which the connection is bound.
+func (c *conversation) checkLogin(key, data []byte) error {
 	var login struct {
 		Session               []byte
 		Type                  byte
@@ -282,7 +282,7 @@ func (c *conversation) isLogin(key, data []byte) error {
 		Rest                  []byte `ssh:"rest"`
 	}
 	if err := ssh.Unmarshal(data, &login); err != nil || login.Type != msgUserauthRequest || login.Service != "ssh-connection" || !login.Signed {
-		return errors.New("what is to be signed is no login")
+		return errors.New("the data to be signed is not a login")
 	}
 	switch {
 	case !bytes.Equal(login.Session, c.session):
@@ -290,7 +290,7 @@ func (c *conversation) isLogin(key, data []byte) error {
 	case login.User != c.filter.login.config.user:
 		return fmt.Errorf("the login is for the user %.60q", login.User)
 	case !bytes.Equal(login.Key, key):
-		return errors.New("the login is with another key")
+		return errors.New("the login uses another key")
 	}
 	switch login.Method {
 	case methodPlain:

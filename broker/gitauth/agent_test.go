@@ -116,27 +116,27 @@ func TestTheAgentSignsALoginOnly(t *testing.T) {
 		{"before it is bound", nil, sign(good), msgFailure, "not bound"},
 		{"bound to another host", stranger.bind(t, session, false), sign(good), msgFailure, "not bound"},
 		{"another host", nil, stranger.bind(t, session, false), msgFailure, "another key"},
-		{"forwarded", nil, host.bind(t, session, true), msgFailure, "forwarded"},
+		{"forwarded", nil, host.bind(t, session, true), msgFailure, "forwarding"},
 		{"bound twice", host.bind(t, session, false), host.bind(t, []byte("another"), false), msgFailure, "bound already"},
 		{"a stranger's signature", nil, bindMessage(host.blob(), session, stranger.bind(t, session, false), false), msgFailure, "malformed"},
-		{"a signature of another session", nil, bindMessage(host.blob(), []byte("another"), ssh.Marshal(signature), false), msgFailure, "does not hold"},
+		{"a signature of another session", nil, bindMessage(host.blob(), []byte("another"), ssh.Marshal(signature), false), msgFailure, "is not valid"},
 		{"no session", nil, host.bind(t, nil, false), msgFailure, "no usable id"},
 		{"SHA-1", nil, bindMessage(host.blob(), session, ssh.Marshal(ssh.Signature{Format: ssh.KeyAlgoRSA, Blob: signature.Blob}), false), msgFailure, "SHA-1"},
 		{"another session", host.bind(t, session, false), changed(good, func(u *userauth) { u.Session = []byte("another") }), msgFailure, "another session"},
 		{"another user", host.bind(t, session, false), changed(good, func(u *userauth) { u.User = "root" }), msgFailure, `"root"`},
-		{"another service", host.bind(t, session, false), changed(good, func(u *userauth) { u.Service = "ssh-userauth" }), msgFailure, "no login"},
-		{"another message", host.bind(t, session, false), changed(good, func(u *userauth) { u.Type = 51 }), msgFailure, "no login"},
-		{"unsigned", host.bind(t, session, false), changed(good, func(u *userauth) { u.Signed = false }), msgFailure, "no login"},
+		{"another service", host.bind(t, session, false), changed(good, func(u *userauth) { u.Service = "ssh-userauth" }), msgFailure, "not a login"},
+		{"another message", host.bind(t, session, false), changed(good, func(u *userauth) { u.Type = 51 }), msgFailure, "not a login"},
+		{"unsigned", host.bind(t, session, false), changed(good, func(u *userauth) { u.Signed = false }), msgFailure, "not a login"},
 		{"another method", host.bind(t, session, false), changed(good, func(u *userauth) { u.Method = "hostbased" }), msgFailure, "unknown kind"},
 		{"more data", host.bind(t, session, false), changed(good, func(u *userauth) { u.Rest = []byte("x") }), msgFailure, "unknown kind"},
 		{"another host's login", host.bind(t, session, false), changed(bound, func(u *userauth) { u.Rest = ssh.Marshal(struct{ Key []byte }{stranger.blob()}) }), msgFailure, "another host"},
 		{"another key in it", host.bind(t, session, false), changed(good, func(u *userauth) { u.Key = stranger.blob() }), msgFailure, "another key"},
 		{"a key that is not there", host.bind(t, session, false), signMessage(stranger.blob(), ssh.Marshal(userauth{session, msgUserauthRequest, "git", "ssh-connection", methodPlain, true, ssh.KeyAlgoED25519, stranger.blob(), nil}), 0), msgFailure, "no signature"},
-		{"a file's signature", host.bind(t, session, false), signMessage(person.blob(), []byte("SSHSIG\x00\x00\x00\x04file"), 0), msgFailure, "no login"},
+		{"a file's signature", host.bind(t, session, false), signMessage(person.blob(), []byte("SSHSIG\x00\x00\x00\x04file"), 0), msgFailure, "not a login"},
 		{"unknown flags", host.bind(t, session, false), signMessage(person.blob(), ssh.Marshal(good), 1), msgFailure, "malformed"},
 		{"another extension", nil, ssh.Marshal(struct {
 			Name string `sshtype:"27"`
-		}{"query"}), msgFailure, "only session-bind"},
+		}{"query"}), msgFailure, "only extension that it supports is session-bind"},
 		{"more after list", nil, []byte{msgListIdentities, 0}, msgFailure, "malformed"},
 	}
 	for _, kind := range []byte{0, 1, 9, 17, 18, 19, 20, 21, 22, 23, 25, 26, 255} { // add, remove, lock and others
@@ -175,7 +175,7 @@ func TestTheAgentSignsNotForever(t *testing.T) {
 			t.Fatal(*refused)
 		}
 	}
-	if got := c.answer(login); got[0] != msgFailure || !strings.Contains((*refused).Error(), "often enough") {
+	if got := c.answer(login); got[0] != msgFailure || !strings.Contains((*refused).Error(), "no more are allowed") {
 		t.Errorf("%d, %v", got[0], *refused)
 	}
 }

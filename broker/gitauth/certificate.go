@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// certify makes a certificate for a host that nobody else has the key of.
-func certify(host string) (tls.Certificate, []byte, error) {
+// newCertificate makes a self-signed certificate for a host, with a key of its own.
+func newCertificate(host string) (tls.Certificate, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return tls.Certificate{}, nil, err

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// endingConn tells when it was closed.
+// endingConn is a connection that closes the channel ended when it is closed.
 type endingConn struct {
 	net.Conn
 	once  sync.Once

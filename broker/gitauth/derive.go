@@ -10,18 +10,18 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Derivation says how a call makes commits of others.
+// Derivation says how a call makes commits from other commits.
 type Derivation struct {
 	Kind    DerivationKind
 	Sources []string // what is merged or picked; for a rebase: the upstream, and perhaps what it goes onto
 	Message string   // of a merge; empty: the one that git makes
 	Signoff bool     // the commits end with a line of the person's
-	// Mainline is which parent of a picked merge its change is taken from, from 1; 0: they are
-	// no merges.
+	// Mainline is the number, from 1, of the parent with which a picked merge is compared;
+	// 0: no merge is picked.
 	Mainline int
 }
 
-// DerivationKind is a way to make commits of others.
+// DerivationKind is a way to make commits from other commits.
 type DerivationKind int
 
 // The ways whose commits the host can sign.
@@ -34,16 +34,17 @@ const (
 // maxDerived bounds how many commits of one call are signed.
 const maxDerived = 64
 
-// derived is what is known before a call of the commits that it makes of others.
+// derived is what is known before a call about the commits that it makes from others.
 type derived struct {
 	Derivation
 	sources []object // in the order in which the call takes them
 	onto    string   // the commit on which they come
 }
 
-// Expect notes what a call is about to make of which commits. ReplaceDerived compares with it.
+// Expect notes from which commits a call is about to make new ones, and how. ReplaceDerived
+// compares the new commits with this.
 func (r *Replacer) Expect(d Derivation) error {
-	const op = "look at the commits that the call takes"
+	const op = "read the commits that the call takes"
 	known := &derived{Derivation: d, onto: r.before.id}
 	revisions := d.Sources
 	if d.Kind == Rebase {
@@ -74,15 +75,15 @@ func (r *Replacer) Expect(d Derivation) error {
 }
 
 // ReplaceDerived signs the commits that were made since Expect, and returns none if there are
-// none. It makes their trees anew and compares everything else: it fails if one is not what
-// the call makes of the commits that were there before.
+// none. It makes their trees again itself and compares everything else. It fails if a commit
+// is not what the call should have made.
 func (r *Replacer) ReplaceDerived(ctx context.Context, s Signer) ([]Replaced, error) {
 	made, err := r.newCommits()
 	if err == nil && len(made) > 0 {
 		err = r.checkDerived(made, s.who)
 	}
 	if err != nil {
-		return nil, fault.New(lookNext, "the new commits are not what the call makes of those that were there: %w", err)
+		return nil, fault.New(lookNext, "the new commits are not what the call should have made: %w", err)
 	}
 	if len(made) == 0 {
 		return nil, nil
@@ -90,8 +91,8 @@ func (r *Replacer) ReplaceDerived(ctx context.Context, s Signer) ([]Replaced, er
 	return r.sign(ctx, s, made)
 }
 
-// newCommits returns the commits that HEAD has now on top of where the call puts them, the
-// oldest first. There are none where git has only moved HEAD to a commit that was there.
+// newCommits returns the commits between the place where the call puts them and HEAD, the
+// oldest first. There are none if git has only moved HEAD to a commit that existed before.
 func (r *Replacer) newCommits() (made []object, err error) {
 	known := r.derived
 	for next := "HEAD"; ; {
@@ -108,7 +109,7 @@ func (r *Replacer) newCommits() (made []object, err error) {
 			return made, nil
 		}
 		if len(made) == maxDerived {
-			return nil, fmt.Errorf("they are more than %d", maxDerived)
+			return nil, fmt.Errorf("there are more than %d", maxDerived)
 		}
 		c, err := parseCommit(o.data)
 		if err != nil {
@@ -121,7 +122,7 @@ func (r *Replacer) newCommits() (made []object, err error) {
 	}
 }
 
-// checkDerived returns why commits are not what the call makes.
+// checkDerived returns why commits are not what the call should have made, or nil.
 func (r *Replacer) checkDerived(made []object, who string) error {
 	known := r.derived
 	left := known.sources
@@ -135,12 +136,12 @@ func (r *Replacer) checkDerived(made []object, who string) error {
 		}
 		if known.Kind == Merge {
 			if len(made) > 1 {
-				return errors.New("there are several")
+				return errors.New("there are several, and a merge makes one")
 			}
 			return r.checkMerge(c, who)
 		}
-		n, why := 0, errors.New("there are more than were taken")
-		for _, source := range left { // a rebase leaves out what is there already
+		n, why := 0, errors.New("there are more of them than the call takes")
+		for _, source := range left { // a rebase leaves out changes that are there already
 			n++
 			if why = r.checkPicked(c, source, who); why == nil || known.Kind == Pick {
 				break
@@ -168,7 +169,7 @@ func (r *Replacer) checkMerge(c commit, who string) error {
 		return fmt.Errorf("the author is %q instead of %q", author+">", who)
 	}
 	if known.Message != "" && cleanMessage(c.message) != cleanMessage(known.Message) || known.Message == "" && !mergeMessage(c.message, known.Sources[0]) {
-		return errors.New("it has another message")
+		return errors.New("it has a different message")
 	}
 	tree, err := r.commits.tree("merge", r.before.id, theirs)
 	if err != nil {
@@ -192,7 +193,8 @@ func mergeMessage(message, name string) bool {
 	return false
 }
 
-// checkPicked returns why a commit is not the change of a source on top of its own parent.
+// checkPicked returns why a commit is not the change of a source on top of the commit's own
+// parent.
 func (r *Replacer) checkPicked(c commit, source object, who string) error {
 	if len(c.parents) != 1 {
 		return errors.New("there is a merge among them")
@@ -205,11 +207,11 @@ func (r *Replacer) checkPicked(c commit, source object, who string) error {
 	line := max(r.derived.Mainline, 1)
 	switch {
 	case len(s.parents) < line || r.derived.Mainline == 0 && len(s.parents) != 1:
-		return fmt.Errorf("%s: it has no such parent, or several", source.id)
+		return fmt.Errorf("%s has several parents, or not the one that was named", source.id)
 	case c.author != s.author:
-		return fmt.Errorf("the author of %s is another", source.id)
+		return fmt.Errorf("the author of %s has changed", source.id)
 	case !r.derived.sameMessage(c.message, s.message, who):
-		return fmt.Errorf("the message of %s is another", source.id)
+		return fmt.Errorf("the message of %s has changed", source.id)
 	}
 	var trees []string
 	for _, id := range []string{s.parents[line-1], c.parents[0]} {
@@ -240,7 +242,7 @@ func (r *Replacer) treeOf(id string) (string, error) {
 	return tree, nil
 }
 
-// sameMessage reports whether a call makes this message of a source's.
+// sameMessage reports whether the call turns the message of a source into this message.
 func (d *derived) sameMessage(message, source, who string) bool {
 	message, source = cleanMessage(message), cleanMessage(source)
 	if d.Signoff {
@@ -256,7 +258,7 @@ func (d *derived) sameMessage(message, source, who string) bool {
 func sameTree(has, wanted string) error {
 	switch {
 	case wanted == "":
-		return errors.New("git cannot make their files again: it needs version 2.38, and no conflicts")
+		return errors.New("git cannot make their files again, which needs git 2.38 and no conflicts")
 	case has != wanted:
 		return errors.New("they have other files")
 	}

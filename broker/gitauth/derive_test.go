@@ -140,25 +140,25 @@ func TestForgedCommitsAreNotSigned(t *testing.T) {
 		says  string
 	}{
 		"merge, other files":     {merge, []string{"merge", "-q", "side"}, forged, "other files"},
-		"merge, another message": {merge, []string{"merge", "-q", "side"}, amend("-m", "Merge branch 'side'\n\nand approve"), "another message"},
+		"merge, another message": {merge, []string{"merge", "-q", "side"}, amend("-m", "Merge branch 'side'\n\nand approve"), "different message"},
 		"merge, another branch":  {merge, []string{"merge", "-q", "--no-ff", "side^"}, func() {}, "other commits"},
 		"merge and more":         {merge, []string{"merge", "-q", "side"}, more, "several"},
 		"merge, ours":            {merge, []string{"merge", "-q", "-s", "ours", "side"}, func() {}, "other files"},
 		"pick, other files":      {pick, []string{"cherry-pick", "side^", "side"}, forged, "other files"},
 		"pick, one":              {pick, []string{"cherry-pick", "side^"}, func() {}, "missing"},
-		"pick and more":          {pick, []string{"cherry-pick", "side^", "side"}, more, "more than"},
+		"pick and more":          {pick, []string{"cherry-pick", "side^", "side"}, more, "more of them"},
 		"pick, other order":      {pick, []string{"cherry-pick", "side", "side^"}, func() {}, "author"},
 		"pick, another author":   {pick, []string{"cherry-pick", "side^", "side"}, amend("--no-edit", "--author=C <c@example.com>"), "author"},
 		"pick, another message":  {pick, []string{"cherry-pick", "side^", "side"}, amend("-m", "other"), "message"},
 		"pick elsewhere":         {pick, []string{"checkout", "-q", "--detach", "start~"}, more, "another commit"},
 		"rebase, other files":    {rebase, []string{"rebase", "-q", "side"}, forged, "other files"},
-		"rebase and more":        {rebase, []string{"rebase", "-q", "side"}, more, "more than"},
+		"rebase and more":        {rebase, []string{"rebase", "-q", "side"}, more, "more of them"},
 		"rebase elsewhere":       {rebase, []string{"rebase", "-q", "side^"}, func() {}, "another commit"},
 		"another committer": {pick, []string{"cherry-pick", "side^"}, func() {
 			run(t, "git", "-C", d.dir, "-c", "commit.gpgSign=false", "-c", "user.email=b@example.com", "cherry-pick", "side")
 		}, "committer"},
 		"no such commit": {Derivation{Kind: Pick, Sources: []string{"none"}}, nil, nil, "no commit none"},
-		"a range":        {Derivation{Kind: Pick, Sources: []string{"a b"}}, nil, nil, "no name"},
+		"a range":        {Derivation{Kind: Pick, Sources: []string{"a b"}}, nil, nil, "not the name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d.t = t

@@ -39,15 +39,15 @@ func (c Credential) reveal() string {
 // configured; the configuration of the workspace's repository has no part in it.
 //
 // Git tells its helpers after a request whether a login was accepted (approve) or not
-// (reject). Nobody does that here: a helper that gave a login out has stored it already, and
-// a refusal would make it forget the login because of an answer that an agent can provoke,
+// (reject). This program does neither. A helper that gave out a login has stored it already.
+// A rejection would make it forget the login because of an answer that an agent can provoke,
 // for example with the path of a repository that does not exist.
 func Fill(ctx context.Context, remote gitx.Address) (Credential, error) {
 	if remote.Scheme != "https" {
 		return Credential{}, fault.New("use an https remote", "no credential is sent over %s", remote.Scheme)
 	}
 	if strings.ContainsAny(decoded(remote), "\x00\n\r") {
-		return Credential{}, fault.New("use another address", "the path of %s cannot be told to a credential helper", remote)
+		return Credential{}, fault.New("use another address", "the path of %s cannot be passed to a credential helper", remote)
 	}
 	helpers, err := configured(ctx, remote)
 	if err != nil {
@@ -60,13 +60,13 @@ func Fill(ctx context.Context, remote gitx.Address) (Credential, error) {
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(err, errSlow):
-		return Credential{}, fault.New("see that it answers without asking anybody", "%s gave no answer for %s in %v", helperWords(helpers), host, askLimit)
+		return Credential{}, fault.New("check that it answers without asking anybody", "%s gave no answer for %s in %v", helperWords(helpers), host, askLimit)
 	case errors.As(err, &exit) && len(helpers) == 0:
 		return Credential{}, fault.New(next, "git has no login for %s: no credential helper is configured", host)
 	case errors.As(err, &exit):
 		return Credential{}, fault.New(next, "git has no login for %s: %s has none, or would have to ask on a terminal", host, helperWords(helpers))
 	case err != nil:
-		return Credential{}, fault.Wrap("ask git for the login at "+host, err, "see that git works")
+		return Credential{}, fault.Wrap("ask git for the login at "+host, err, "check that git works")
 	}
 	c, err := parseCredential(string(out), host)
 	if err != nil {
@@ -76,8 +76,8 @@ func Fill(ctx context.Context, remote gitx.Address) (Credential, error) {
 	return c, nil
 }
 
-// parseCredential reads what "git credential fill" prints. Names that we do not use may be
-// there, for those that git will add.
+// parseCredential reads what "git credential fill" prints. It ignores names that we do not
+// use, because later versions of git may add some.
 func parseCredential(text, host string) (Credential, error) {
 	values := map[string]string{}
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
@@ -131,8 +131,8 @@ func repository(remote gitx.Address) string {
 	return path
 }
 
-// decoded is the path of the repository of a URL, without percent signs, as git tells it to
-// helpers and to ssh.
+// decoded is the path of the repository of a URL without percent-encoding, as git passes it
+// to helpers and to ssh.
 func decoded(remote gitx.Address) string {
 	path := repository(remote)
 	if plain, err := url.PathUnescape(path); err == nil {

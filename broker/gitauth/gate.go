@@ -62,9 +62,9 @@ type Gate struct {
 	refusal    error
 }
 
-// Permit says whether connections are let through from now on. The server that will make
-// the call may have been started before a person has approved it, and may be kept after it.
-// Connections of an earlier permission end.
+// Permit sets whether connections are let through from now on, and ends those of an earlier
+// permission. The server that will make the call may be started before a person has approved
+// the call, and may be kept after it.
 func (g *Gate) Permit(yes bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -122,8 +122,8 @@ func (g *Gate) Exports(settings int) string {
 	return b.String()
 }
 
-// Refusal is why the remote, or the gate, last refused something; nil if neither did. It is
-// for the person: what git in the sandbox says of it is less.
+// Refusal is why the remote, or the gate, last refused something; nil if neither did. The
+// person gets it because git in the sandbox reports less.
 func (g *Gate) Refusal() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -144,8 +144,8 @@ func (g *Gate) Close() {
 	g.release()
 }
 
-// open makes a gate with a socket in the directory, which must be one that no sandbox may
-// read, and the context of all that the gate does. Its connections wait until serve.
+// open makes a gate with a socket in a directory that no sandbox may read. It also returns
+// the context of all that the gate does. Connections wait until serve.
 func open(ctx context.Context, dir string, call Call) (*Gate, context.Context, error) {
 	path := filepath.Join(dir, "gate.sock")
 	l, err := listen(path)
@@ -155,7 +155,7 @@ func open(ctx context.Context, dir string, call Call) (*Gate, context.Context, e
 	ctx, stop := context.WithCancel(ctx)
 	return &Gate{call: call, listen: l, stop: stop, life: ctx, env: map[string]string{
 		"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS": "",
-		"NO_PROXY": "", "no_proxy": "", // a host of the own network comes to the gate, too
+		"NO_PROXY": "", "no_proxy": "", // connections to hosts in the local network go to the gate, too
 	}}, ctx, nil
 }
 
@@ -165,11 +165,11 @@ func listen(path string) (net.Listener, error) {
 		return nil, fault.New("use a shorter state directory (IRONCURTAIN_HOME)", "%s is too long for the path of a socket", path)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fault.Wrap("make the directory of a git call", err, "see that you can write there")
+		return nil, fault.Wrap("make the directory of a git call", err, "check that you can write there")
 	}
 	l, err := net.Listen("unix", path) //nolint:noctx // it waits for nothing
 	if err != nil {
-		return nil, fault.Wrap("listen for a git call", err, "see that you can write there")
+		return nil, fault.Wrap("listen for a git call", err, "check that you can write there")
 	}
 	return l, os.Chmod(path, 0o600)
 }

@@ -39,7 +39,7 @@ func (c sshConfig) hostKeys(ctx context.Context) ([]ssh.PublicKey, error) {
 	return nil, fault.New(next, "%s is not in your known_hosts", names[0])
 }
 
-// known is what files of known hosts say of a name.
+// known is what files of known hosts say about a name.
 type known struct {
 	keys               []ssh.PublicKey
 	revoked, authority bool
@@ -90,7 +90,7 @@ func (c sshConfig) search(ctx context.Context, name string) (known, error) {
 // hostAlias is the name of the host in the file of known hosts that is made for a call.
 const hostAlias = "approved-host"
 
-// knownHostsFile is that file: the given keys and no other.
+// knownHostsFile returns the content of that file: the given keys and no others.
 func knownHostsFile(keys []ssh.PublicKey) []byte {
 	var b strings.Builder
 	for _, key := range keys {

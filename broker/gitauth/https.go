@@ -19,14 +19,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// lifetime is how long a gate's certificate is valid. A grant may keep an instance for long.
+// lifetime is how long a gate's certificate is valid. A grant may keep a gate for a long time.
 const lifetime = 30 * 24 * time.Hour
 
-// OpenHTTPS makes the gate of a call to an HTTPS remote. dir is a directory of the call that
-// no sandbox may read, but for Readable: the certificate that the gate presents to git in
-// place of the host's. The host's own is verified by the gate, against this machine's
-// authorities or those that the person's configuration of git names for the remote. The gate
-// ends with ctx, and must be closed.
+// OpenHTTPS makes the gate of a call to an HTTPS remote. dir is a directory of the call. No
+// sandbox may read it, except the file in Readable: the certificate that the gate presents to
+// git in place of the host's. The gate verifies the host's own certificate against this
+// machine's authorities, or those that the person's configuration of git names for the
+// remote. The gate ends with ctx, and must be closed.
 func OpenHTTPS(ctx context.Context, dir string, call Call, credential Credential) (*Gate, error) {
 	if call.Remote.Scheme != "https" {
 		return nil, errScheme
@@ -39,7 +39,7 @@ func OpenHTTPS(ctx context.Context, dir string, call Call, credential Credential
 	if err != nil {
 		return nil, err
 	}
-	certificate, public, err := certify(call.Remote.Host)
+	certificate, public, err := newCertificate(call.Remote.Host)
 	if err != nil {
 		return nil, fault.Wrap("make a certificate", err, "")
 	}
@@ -51,7 +51,7 @@ func OpenHTTPS(ctx context.Context, dir string, call Call, credential Credential
 	if err := os.WriteFile(ca, public, 0o600); err != nil {
 		g.stop()
 		_ = g.listen.Close()
-		return nil, fault.Wrap("prepare a git call", err, "see that you can write to "+dir)
+		return nil, fault.Wrap("prepare a git call", err, "check that you can write to "+dir)
 	}
 	g.env["GIT_SSL_CAINFO"], g.readable = ca, []string{ca}
 	transport := &http.Transport{
@@ -64,7 +64,7 @@ func OpenHTTPS(ctx context.Context, dir string, call Call, credential Credential
 		Handler: g.forward(transport, credential), ReadHeaderTimeout: greetLimit, IdleTimeout: time.Minute,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		TLSConfig:   &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}},
-		ErrorLog:    log.New(io.Discard, "", 0), // what git in the sandbox does wrong is its own affair
+		ErrorLog:    log.New(io.Discard, "", 0), // these are errors of git in the sandbox
 	}
 	served := make(chan struct{}) // closed when the server has ended
 	go func() {
@@ -108,13 +108,13 @@ func (g *Gate) forward(transport http.RoundTripper, credential Credential) http.
 				r.StatusCode, r.Status = http.StatusForbidden, ""
 				fallthrough
 			case http.StatusForbidden:
-				g.refuse(fault.New("see that the login may do this, or log in anew", "%s refused the login (%s)", g.call.Remote.Host, credential))
+				g.refuse(fault.New("check that the login may do this, or log in anew", "%s refused the login (%s)", g.call.Remote.Host, credential))
 			}
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			if r.Context().Err() == nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-				g.refuse(fault.Wrap("reach "+g.call.Remote.Host, err, "see that git reaches it from this machine"))
+				g.refuse(fault.Wrap("reach "+g.call.Remote.Host, err, "check that git reaches it from this machine"))
 			}
 			w.WriteHeader(http.StatusBadGateway)
 		},

@@ -24,13 +24,13 @@ var (
 	errLarge = errors.New("the answer is too large")
 )
 
-// answer keeps what a program prints, and fails when that becomes too much.
-type answer struct {
+// boundedOutput keeps what a program prints, and fails when that becomes too much.
+type boundedOutput struct {
 	kept bytes.Buffer
 	over bool
 }
 
-func (a *answer) Write(p []byte) (int, error) {
+func (a *boundedOutput) Write(p []byte) (int, error) {
 	if a.kept.Len()+len(p) > maxAnswer {
 		a.over = true
 		return 0, errLarge
@@ -68,7 +68,7 @@ func (p program) run(ctx context.Context, in string) ([]byte, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second // a helper may leave a daemon behind that keeps the pipe
-	var out answer
+	var out boundedOutput
 	cmd.Stdin, cmd.Stdout = strings.NewReader(in), &out
 	err := cmd.Run()
 	switch {
@@ -84,9 +84,9 @@ func (p program) run(ctx context.Context, in string) ([]byte, error) {
 	return out.kept.Bytes(), err
 }
 
-// notPersons are variables that would lead git to a repository, and that no program of ours
-// may pass on to a helper.
-var notPersons = []string{
+// notPassed are variables that would lead git to a repository. No program of ours passes them
+// on to a helper.
+var notPassed = []string{
 	"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_CONFIG", "GIT_CEILING_DIRECTORIES",
 	"GIT_TERMINAL_PROMPT", "GIT_ASKPASS", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "LC_ALL",
@@ -97,7 +97,7 @@ var notPersons = []string{
 func personsEnvironment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		return slices.Contains(notPersons, name) || strings.HasPrefix(name, "GIT_TRACE")
+		return slices.Contains(notPassed, name) || strings.HasPrefix(name, "GIT_TRACE")
 	})
 	// Git looks for a repository in the directories above only below a ceiling.
 	return append(env, "GIT_CEILING_DIRECTORIES="+os.TempDir(), "LC_ALL=C",

@@ -23,8 +23,8 @@ type ApprovedCommit struct {
 	Merges  []string // its further parents, if it concludes a merge
 }
 
-// Replacer replaces the commits that a call makes by the same commits with signatures. It works
-// in a sandbox, by the program of RepositoryArgv.
+// Replacer replaces the commits that a call makes by the same commits with signatures. It uses
+// the repository through the program of RepositoryArgv, which runs in a sandbox.
 type Replacer struct {
 	commits commits
 	before  object // what HEAD named before the call
@@ -79,7 +79,7 @@ func (r *Replacer) sign(ctx context.Context, s Signer, made []object) ([]Replace
 			return nil, fault.Wrap(op, err, lookNext)
 		}
 		if stored != id {
-			return nil, fault.New(lookNext, "%s: git stores another one", op)
+			return nil, fault.New(lookNext, "%s: git stored a different one", op)
 		}
 		all = append(all, Replaced{o.id, id})
 	}
@@ -122,11 +122,11 @@ func (a ApprovedCommit) check(before, made object, who string) error {
 	case a.Head != "" && a.Head != before.id:
 		return errors.New("HEAD was moved after the approval")
 	case !slices.Equal(c.parents, parents):
-		return errors.New("HEAD is not one new commit on what it was before")
+		return errors.New("HEAD is not one new commit on top of the former HEAD")
 	case a.Tree != "" && c.tree != a.Tree:
-		return errors.New("it has other files than those that were shown")
+		return errors.New("its files are not those that were shown")
 	case cleanMessage(c.message) != cleanMessage(a.Message):
-		return errors.New("it has another message")
+		return errors.New("it has a different message")
 	case committer+">" != who:
 		return fmt.Errorf("the committer is %q, and in your own configuration you are %q", committer+">", who)
 	case author+">" != wanted:
@@ -135,8 +135,8 @@ func (a ApprovedCommit) check(before, made object, who string) error {
 	return nil
 }
 
-// cleanMessage is what git makes of a message that is given to it: without space at the ends
-// of lines, without empty lines at both ends, and with one empty line for several.
+// cleanMessage returns a message as git stores it: without space at the ends of lines, without
+// empty lines at both ends, and with one empty line in place of several.
 func cleanMessage(message string) string {
 	var lines []string
 	for line := range strings.SplitSeq(message, "\n") {

@@ -12,9 +12,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// repositoryScript is the program with which a repository is asked and changed: in a sandbox,
-// because its links and settings could make a git of the host write anywhere. It reads one
-// request on a line:
+// repositoryScript is the program that reads and changes a repository. It runs in a sandbox,
+// because the repository's links and settings could make git on the host write anywhere. It
+// reads one request a line:
 //
 //	show REVISION              prints the commit, as git cat-file --batch does
 //	list REVISIONS             prints the ids that git rev-list prints, oldest first, and an empty line
@@ -25,7 +25,7 @@ import (
 //	move NEW OLD               moves HEAD from one commit to the other, and prints "moved"
 //
 // Trees are made in an empty repository beside this one, so that no setting, attribute or
-// replacement of this one has a part in them.
+// replacement of this one affects them.
 const repositoryScript = `cd "$1" || exit 1
 export GIT_NO_REPLACE_OBJECTS=1 GIT_TERMINAL_PROMPT=0
 git() { command git -c core.hooksPath=/dev/null -c core.fsmonitor=false "$@"; }
@@ -59,7 +59,8 @@ func RepositoryArgv(dir string) []string {
 	return []string{"/bin/sh", "-c", repositoryScript, "sh", dir}
 }
 
-// commits are those of a repository of the agent's, asked through repositoryScript.
+// commits reads and stores the commits of a repository of the agent's, through
+// repositoryScript.
 type commits struct {
 	in  io.Writer
 	out *bufio.Reader
@@ -78,7 +79,7 @@ var errSilent = errors.New("git does not answer")
 func (r commits) ask(words ...string) error {
 	unfit := func(w string) bool { return w == "" || w[0] == '-' || strings.ContainsAny(w, " \t\n\\") }
 	if slices.ContainsFunc(words, unfit) {
-		return fmt.Errorf("%q is no name of a revision", words)
+		return fmt.Errorf("%q is not the name of a revision", words)
 	}
 	if _, err := io.WriteString(r.in, strings.Join(words, " ")+"\n"); err != nil {
 		return fmt.Errorf("%w: %w", errSilent, err)
@@ -122,7 +123,7 @@ func (r commits) show(revision string) (object, error) {
 	return object{fields[0], data[:size]}, nil
 }
 
-// list returns the ids of the commits in a range that are no merges, the oldest first.
+// list returns the ids of the commits in a range without the merges, the oldest first.
 func (r commits) list(revisions string) (ids []string, err error) {
 	if err := r.ask("list", revisions); err != nil {
 		return nil, err
@@ -161,7 +162,7 @@ func (r commits) move(to, from string) error {
 		return err
 	}
 	if line, err := r.line(); err != nil || line != "moved" {
-		return fault.New(lookNext, "git does not move HEAD, or it has moved meanwhile")
+		return fault.New(lookNext, "git did not move HEAD, perhaps because something else has moved it")
 	}
 	return nil
 }

@@ -38,8 +38,7 @@ type Signer struct {
 func (s Signer) String() string { return s.words }
 
 // FindSigner returns how the person signs their commits, or false if their configuration
-// does not say that they do (commit.gpgSign). What a repository's own configuration says
-// has no part in it.
+// does not say that they do (commit.gpgSign). It does not read a repository's configuration.
 func FindSigner(ctx context.Context) (Signer, bool, error) {
 	if sign, err := personal(ctx, "--type=bool", "commit.gpgSign"); err != nil || sign != "true" {
 		return Signer{}, false, err
@@ -107,13 +106,12 @@ func sshKeyWords(ctx context.Context, key string) string {
 
 // Sign returns the same commit with the person's signature, and its id. commit is the
 // commit as "git cat-file commit" prints it. Tree, parents, author, committer and message
-// stay as they are, byte for byte; a commit that git could not make again like that is an
-// error.
+// stay as they are, byte for byte. A commit that git could not make again in the same way is
+// an error.
 //
-// The host's git signs, in a repository of its own that holds nothing: for the tree and the
-// parents there are stand-ins, because git only looks whether they are there. So nothing of
-// the agent's repository is read on the host, and nothing is written to it: the sandbox has
-// to store the commit and to move the branch.
+// Git on the host signs in an empty repository of its own, with stand-ins for the tree and
+// the parents, because git only checks that these exist. So the host reads and writes nothing
+// of the agent's repository: the sandbox has to store the commit and to move the branch.
 func (s Signer) Sign(ctx context.Context, commit []byte) (signed []byte, id string, err error) {
 	const next = "unlock the key, for example with 'echo x | gpg --sign >/dev/null' or 'ssh-add', then sign it yourself: git commit --amend -S"
 	c, err := parseCommit(commit)
@@ -122,7 +120,7 @@ func (s Signer) Sign(ctx context.Context, commit []byte) (signed []byte, id stri
 	}
 	dir, err := os.MkdirTemp("", "gitauth-")
 	if err != nil {
-		return nil, "", fault.Wrap("sign the commit", err, "see that you can write to "+os.TempDir())
+		return nil, "", fault.Wrap("sign the commit", err, "check that you can write to "+os.TempDir())
 	}
 	defer os.RemoveAll(dir)
 	format := "sha1"
@@ -135,7 +133,7 @@ func (s Signer) Sign(ctx context.Context, commit []byte) (signed []byte, id stri
 		err = c.standIns(dir)
 	}
 	if err != nil {
-		return nil, "", fault.Wrap("sign the commit", err, "see that git works, and that you can write to "+os.TempDir())
+		return nil, "", fault.Wrap("sign the commit", err, "check that git works, and that you can write to "+os.TempDir())
 	}
 	quiet, err := s.withoutPinentry(ctx, dir)
 	if err != nil {
@@ -156,10 +154,10 @@ func (s Signer) Sign(ctx context.Context, commit []byte) (signed []byte, id stri
 	}
 	without, found := withoutSignature(signed)
 	if found && !bytes.Contains(signed, []byte("-----END PGP SIGNATURE-----\n")) && !bytes.Contains(signed, []byte("-----END SSH SIGNATURE-----\n")) {
-		return nil, "", fault.New(next, "sign the commit (%s): what the program for signatures prints is none", s)
+		return nil, "", fault.New(next, "sign the commit (%s): the program for signatures printed something else", s)
 	}
 	if !found || !bytes.Equal(without, commit) {
-		return nil, "", fault.New("sign it yourself: git commit --amend -S", "sign the commit: git would make another commit of it")
+		return nil, "", fault.New("sign it yourself: git commit --amend -S", "sign the commit: git cannot make the same commit again")
 	}
 	return signed, id, nil
 }

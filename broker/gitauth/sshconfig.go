@@ -13,9 +13,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// sshConfig is what the person's configuration of ssh says of a host. Besides this, nothing
-// of it is used: neither commands (LocalCommand, RemoteCommand, KnownHostsCommand) nor
-// forwardings nor shared connections.
+// sshConfig is what the person's configuration of ssh says about a host. Nothing else of it
+// is used: neither commands (LocalCommand, RemoteCommand, KnownHostsCommand) nor forwardings
+// nor shared connections.
 type sshConfig struct {
 	host, user     string
 	port           int
@@ -37,7 +37,7 @@ var (
 	plainUser = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._-]*$`)
 )
 
-// readConfig asks ssh what the person's configuration says of a remote's host. For "Match
+// readConfig asks ssh what the person's configuration says about a remote's host. For "Match
 // exec" ssh runs the command that the person has written there, as for every connection of
 // theirs; the name of the host was checked before.
 func readConfig(ctx context.Context, remote gitx.Address) (sshConfig, error) {

@@ -41,7 +41,7 @@ func OpenSSH(ctx context.Context, dir string, call Call, login SSHLogin) (*Gate,
 	}
 	knownHosts := filepath.Join(dir, "known_hosts")
 	if err := os.WriteFile(knownHosts, knownHostsFile(login.keys), 0o400); err != nil {
-		return fail(fault.Wrap("prepare a git call", err, "see that you can write to "+dir))
+		return fail(fault.Wrap("prepare a git call", err, "check that you can write to "+dir))
 	}
 	socket, err := listen(filepath.Join(dir, "agent.sock"))
 	if err != nil {
@@ -133,8 +133,8 @@ func quoteWord(s string) string {
 	return "'" + strings.NewReplacer("'", `'\''`, "!", `'\!'`).Replace(s) + "'"
 }
 
-// runSSH runs ssh on the host, between the connection and the remote. When it fails before
-// it has said anything, its last words are told to git in git's protocol.
+// runSSH runs ssh on the host, between the connection and the remote. If ssh fails before the
+// remote has answered, git gets the last line of ssh's messages, in git's protocol.
 func (g *Gate) runSSH(ctx context.Context, conn net.Conn, argv []string) {
 	defer conn.Close()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -190,7 +190,7 @@ func (l *lastBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastLine is the last line that says something.
+// lastLine is the last line that is not empty.
 func (l lastBytes) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(string(l)), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])

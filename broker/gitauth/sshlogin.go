@@ -30,15 +30,14 @@ type SSHLogin struct {
 // String says this in words for a panel.
 func (l SSHLogin) String() string { return l.words }
 
-// GoString is String.
+// GoString is String, so that %#v shows no more.
 func (l SSHLogin) GoString() string { return l.words }
 
-// FindSSH finds out how the person logs in at an SSH remote: their configuration of ssh
-// says it, as far as that is one connection to one host. A command of theirs that git would
-// run in place of ssh (core.sshCommand) is not used. The keys are those of their agent.
-// Where these do not suffice, as without an agent, ssh would read key files; so do we, if
-// they are not encrypted, because a person without an agent has no other way. The private
-// keys stay in this process.
+// FindSSH finds out from the person's configuration of ssh how they log in at an SSH remote.
+// Only one direct connection to one host is supported, and a command that git would run in
+// place of ssh (core.sshCommand) is not used. The keys are those of their agent. Key files
+// that are not encrypted are read, too, because a person without an agent has no other way.
+// Their private keys stay in this process.
 func FindSSH(ctx context.Context, remote gitx.Address) (SSHLogin, error) {
 	if remote.Scheme != "ssh" {
 		return SSHLogin{}, errScheme

@@ -14,8 +14,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// setting is what the person's git is configured to for requests to a URL. set is false
-// where nothing is configured.
+// setting returns a value of the person's configuration of git for requests to a URL. set is
+// false if nothing is configured.
 func setting(ctx context.Context, kind, name, url string) (value string, set bool, err error) {
 	out, err := ask(ctx, "", "git", "config", "--type="+kind, "--get-urlmatch", name, url)
 	var exit *exec.ExitError
@@ -69,7 +69,7 @@ func personsProxy(ctx context.Context, remote string) (func(*http.Request) (*url
 	}
 	proxy, err := url.Parse(value)
 	if err != nil || proxy.Host == "" { // the error would show a password
-		return nil, fault.New("mend http.proxy in git's configuration", "the proxy that git is configured to use is no URL")
+		return nil, fault.New("mend http.proxy in git's configuration", "the proxy that git is configured to use is not a URL")
 	}
 	return http.ProxyURL(proxy), nil
 }
