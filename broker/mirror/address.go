@@ -21,7 +21,7 @@ func Address(url string) (gitx.Address, error) {
 	case remote.Path == "":
 		return remote, fault.New(next, "--repo: the remote names no repository")
 	case remote.Scheme == "http" && !remote.IP.IsLoopback() && remote.Host != "localhost":
-		return remote, fault.New("use https, or ssh", "--repo: what is fetched over http can be changed on its way; only this machine itself may be named so")
+		return remote, fault.New("use https, or ssh", "--repo: http is only for this machine itself, because what is fetched over it can be changed on its way")
 	case remote.Scheme == "git":
 		return remote, fault.New(next, "--repo: the remote is neither https nor ssh")
 	}

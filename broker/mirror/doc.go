@@ -6,8 +6,8 @@
 // submodule, no other place to fetch from. Limits of time and size end it, and so does the
 // end of this process.
 //
-// No container can write to a mirror, so a mirror says nothing but what the remote has said.
-// One process at a time uses a mirror (Cache.Fetch locks it). What a git that was ended has
-// left half done is cleared away by the next. Objects are never removed, because sessions
-// borrow them; a mirror that is damaged gets the remote's objects anew, in the same place.
+// No container can write to a mirror, so a mirror holds only what the remote has sent. One
+// process at a time uses a mirror (Cache.Fetch locks it), and first clears away what a git
+// that was killed has left half done. Objects are never removed, because sessions borrow
+// them. A damaged mirror gets the remote's objects again, in the same place.
 package mirror

@@ -12,8 +12,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
-// Mend looks for damage in the mirror, and when there is some, fetches all of the remote
-// anew. It reports whether it has done so.
+// Mend looks for damage in the mirror. If there is some, it fetches all of the remote again.
+// It reports whether it has done so.
 func (m *Mirror) Mend(ctx context.Context) (bool, error) {
 	_, err := m.local(ctx, "fsck", "--no-dangling", "--no-progress")
 	var limit *gitrun.Limit
@@ -21,9 +21,9 @@ func (m *Mirror) Mend(ctx context.Context) (bool, error) {
 		return false, context.Cause(ctx)
 	}
 	if m.tell != nil {
-		m.tell("the mirror in the cache is damaged; fetching everything anew", false)
+		m.tell("the mirror in the cache is damaged; fetching everything again", false)
 	}
-	if err := m.makeAnew(ctx); err != nil {
+	if err := m.rebuild(ctx); err != nil {
 		return false, err
 	}
 	if err := m.replace(context.WithoutCancel(ctx)); err != nil {

@@ -63,7 +63,7 @@ func (m *Mirror) take(ctx context.Context) error {
 	got, err := m.lock.TryLock()
 	if err == nil && !got {
 		if m.tell != nil {
-			m.tell("another tab fetches from there; waiting for it", false)
+			m.tell("another tab is fetching from it; waiting", false)
 		}
 		_, err = m.lock.TryLockContext(ctx, 100*time.Millisecond)
 	}
@@ -81,7 +81,7 @@ func (m *Mirror) fetch(ctx context.Context, branch string) error {
 		return fmt.Errorf("clear the mirror of %s: %w", m.remote, err)
 	}
 	var err error
-	if m.Branch, err = m.ask(ctx, branch); err != nil {
+	if m.Branch, err = m.findBranch(ctx, branch); err != nil {
 		return err
 	}
 	if err = m.update(ctx); err != nil {
@@ -89,7 +89,7 @@ func (m *Mirror) fetch(ctx context.Context, branch string) error {
 	}
 	m.Commit, err = m.local(ctx, "rev-parse", "--verify", "--quiet", "refs/remotes/origin/"+m.Branch+"^{commit}")
 	if err != nil {
-		return refusal(m.remote, "try again", "branch %s is gone, or is no commit", m.Branch)
+		return refusal(m.remote, "try again", "branch %s is gone, or does not name a commit", m.Branch)
 	}
 	return nil
 }
@@ -98,14 +98,14 @@ func (m *Mirror) fetch(ctx context.Context, branch string) error {
 func (m *Mirror) update(ctx context.Context) error {
 	if !m.complete() {
 		if err := dirtree.Remove(ctx, m.Dir); err != nil {
-			return fmt.Errorf("remove what is no mirror: %w", err)
+			return fmt.Errorf("remove an incomplete mirror: %w", err)
 		}
-		if err := m.makeAnew(ctx); err != nil {
+		if err := m.rebuild(ctx); err != nil {
 			return err
 		}
 		return os.Rename(m.fresh(), m.Dir)
 	}
-	err := m.bring(ctx, m.Dir)
+	err := m.fetchInto(ctx, m.Dir)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -128,8 +128,8 @@ func (m *Mirror) complete() bool {
 // fresh is where a mirror is while it is made.
 func (m *Mirror) fresh() string { return m.Dir + ".new" }
 
-// makeAnew makes a whole mirror beside the place of the present one.
-func (m *Mirror) makeAnew(ctx context.Context) error {
+// rebuild makes a whole mirror beside the place of the present one.
+func (m *Mirror) rebuild(ctx context.Context) error {
 	err := dirtree.Remove(ctx, m.fresh())
 	if err == nil {
 		_, err = gitrun.Thorough.Output(ctx, maxAnswer, gitrun.Command{Args: []string{"init", "--quiet", "--bare", "--template=", "--shared=0644", m.fresh()}})
@@ -145,7 +145,7 @@ func (m *Mirror) makeAnew(ctx context.Context) error {
 		return refusal(m.remote, "install git", "%w", err)
 	}
 	if err == nil {
-		err = m.bring(ctx, m.fresh())
+		err = m.fetchInto(ctx, m.fresh())
 	}
 	if err != nil {
 		return errors.Join(err, dirtree.Remove(context.WithoutCancel(ctx), m.fresh()))

@@ -22,14 +22,14 @@ var (
 
 var errSlow = errors.New("no answer in time")
 
-// ask asks the remote for a branch: it returns its name, or that of the branch which the
-// remote names as its own.
-func (m *Mirror) ask(ctx context.Context, branch string) (string, error) {
+// findBranch asks the remote for a branch and returns its name. Without a name it returns
+// that of the branch which the remote names as its own.
+func (m *Mirror) findBranch(ctx context.Context, branch string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, askLimit, errSlow)
 	defer cancel()
 	var out bytes.Buffer
 	args := []string{"ls-remote", "--symref", "--", m.remote.String(), "HEAD", "refs/heads/" + branch}
-	if err := m.reach(ctx, gitrun.Command{Args: args, Out: &limitedBuffer{&out}}, nil); err != nil {
+	if err := m.runAsPerson(ctx, gitrun.Command{Args: args, Out: &limitedBuffer{&out}}, nil); err != nil {
 		return "", err
 	}
 	for line := range strings.SplitSeq(out.String(), "\n") {
@@ -58,9 +58,9 @@ func (b *limitedBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// bring fetches all branches and tags into the repository at dir.
-func (m *Mirror) bring(ctx context.Context, dir string) error {
-	return m.reach(ctx, gitrun.Command{
+// fetchInto fetches all branches and tags into the repository at dir.
+func (m *Mirror) fetchInto(ctx context.Context, dir string) error {
+	return m.runAsPerson(ctx, gitrun.Command{
 		Args: []string{
 			"fetch", "--progress", "--prune", "--force", "--no-auto-maintenance", "--no-recurse-submodules", "--no-write-fetch-head", "--",
 			m.remote.String(), "+refs/heads/*:refs/remotes/origin/*", "+refs/tags/*:refs/tags/*",
@@ -69,9 +69,9 @@ func (m *Mirror) bring(ctx context.Context, dir string) error {
 	}, m.tell)
 }
 
-// reach runs git as the person toward the remote. It looks for a login when the remote has
-// wanted one, and not before.
-func (m *Mirror) reach(ctx context.Context, cmd gitrun.Command, tell Progress) error {
+// runAsPerson runs git toward the remote, as the person. It looks for a login only when the
+// remote has asked for one.
+func (m *Mirror) runAsPerson(ctx context.Context, cmd gitrun.Command, tell Progress) error {
 	said, err := m.run(ctx, cmd, tell)
 	if err != nil && ctx.Err() == nil && m.login == nil && said.wantsLogin() && m.remote.Scheme == "https" {
 		credential, fillErr := gitauth.Fill(ctx, m.remote)
@@ -89,10 +89,10 @@ func (m *Mirror) reach(ctx context.Context, cmd gitrun.Command, tell Progress) e
 
 // run runs git once. Among the settings are some that keep it from fetching more than was
 // asked for, and from waiting for a server that sends nothing.
-func (m *Mirror) run(ctx context.Context, cmd gitrun.Command, tell Progress) (*speech, error) {
-	said := &speech{each: tell}
+func (m *Mirror) run(ctx context.Context, cmd gitrun.Command, tell Progress) (*gitOutput, error) {
+	said := &gitOutput{each: tell}
 	settings := []string{
-		"credential.helper=", // nobody but ours
+		"credential.helper=", // no helper but ours
 		"http.followRedirects=initial", "http.lowSpeedLimit=1", "http.lowSpeedTime=60",
 		"transfer.bundleURI=false", "fetch.unpackLimit=1", "transfer.unpackLimit=1", "fetch.writeCommitGraph=false", "submodule.recurse=false",
 	}

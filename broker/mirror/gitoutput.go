@@ -22,16 +22,16 @@ const (
 	maxLines = 30
 )
 
-// speech reads git's standard error: it passes the lines on, and keeps the last ones that
-// the remote has not chosen.
-type speech struct {
+// gitOutput reads git's standard error. It passes the lines on, and keeps the last ones that
+// the remote has not written.
+type gitOutput struct {
 	each   Progress // may be nil
 	part   []byte
 	passes bool // part ended with a carriage return
 	lines  []string
 }
 
-func (s *speech) Write(p []byte) (int, error) {
+func (s *gitOutput) Write(p []byte) (int, error) {
 	for _, c := range p {
 		if c == '\n' || s.passes {
 			s.line(string(bytes.TrimSpace(s.part)), c != '\n')
@@ -51,7 +51,7 @@ func (s *speech) Write(p []byte) (int, error) {
 // password is a login in an address, as the person's configuration of git may insert it.
 var password = regexp.MustCompile(`://[^/\s'"]*@`)
 
-func (s *speech) line(line string, passing bool) {
+func (s *gitOutput) line(line string, passing bool) {
 	line = password.ReplaceAllString(strings.ToValidUTF8(line, "?"), "://")
 	if line == "" {
 		return
@@ -66,8 +66,8 @@ func (s *speech) line(line string, passing bool) {
 	}
 }
 
-// says reports whether git's standard error has one of the texts in it.
-func (s *speech) says(texts ...string) bool {
+// contains reports whether git's standard error contains one of the texts.
+func (s *gitOutput) contains(texts ...string) bool {
 	all := strings.Join(s.lines, "\n")
 	for _, one := range texts {
 		if strings.Contains(all, one) {
@@ -77,9 +77,9 @@ func (s *speech) says(texts ...string) bool {
 	return false
 }
 
-// cause is the line that says most about a failure: the first one that is an error. Git's own
-// words about a failed ssh say nothing.
-func (s *speech) cause() string {
+// cause returns the line that explains a failure best: the first one that is an error. It
+// skips git's line about a failed ssh, which does not say why ssh failed.
+func (s *gitOutput) cause() string {
 	for _, line := range s.lines {
 		for _, begin := range []string{"fatal: ", "error: ", "ERROR: ", "ssh: "} {
 			if rest, ok := strings.CutPrefix(line, begin); ok && !strings.HasPrefix(rest, "Could not read from remote repository") {
@@ -93,13 +93,13 @@ func (s *speech) cause() string {
 	return text.Readable(s.lines[0], maxLine)
 }
 
-// wantsLogin reports whether git has failed because it was to ask for a login.
-func (s *speech) wantsLogin() bool {
-	return s.says("could not read Username", "could not read Password")
+// wantsLogin reports whether git has failed because the remote asked for a login.
+func (s *gitOutput) wantsLogin() bool {
+	return s.contains("could not read Username", "could not read Password")
 }
 
 // explain says in one line why git could not fetch, and what to do.
-func (s *speech) explain(ctx context.Context, remote gitx.Address, err error) error {
+func (s *gitOutput) explain(ctx context.Context, remote gitx.Address, err error) error {
 	var limit *gitrun.Limit
 	const large = "clone it yourself, then open it with --workspace DIR --worktree"
 	look := "see what 'git ls-remote " + remote.String() + "' says"
@@ -112,24 +112,24 @@ func (s *speech) explain(ctx context.Context, remote gitx.Address, err error) er
 		return context.Cause(ctx)
 	case errors.As(err, &limit):
 		return refusal(remote, large, "%w", err)
-	case s.says("File too large"):
+	case s.contains("File too large"):
 		return refusal(remote, large, "it is larger than a clone may be (%d MB)", maxSize>>20)
-	case s.says("signal 9", "signal 6", "out of memory"):
+	case s.contains("signal 9", "signal 6", "out of memory"):
 		return refusal(remote, large, "git needs more memory for it than a clone may have")
-	case s.says("No space left on device"):
+	case s.contains("No space left on device"):
 		return refusal(remote, "make room on the disk", "no space left on device")
-	case s.says("REMOTE HOST IDENTIFICATION HAS CHANGED"):
+	case s.contains("REMOTE HOST IDENTIFICATION HAS CHANGED"):
 		return refusal(remote, "ask those who run the host for its new key, then replace the old one in your known_hosts", "the host %s shows another key than the one in your known_hosts", remote.Host)
-	case s.says("Host key verification failed", "host key is known for"):
+	case s.contains("Host key verification failed", "host key is known for"):
 		return refusal(remote, "connect once yourself with ssh and compare the key", "the host %s is not in your known_hosts", remote.Host)
-	case s.says("Permission denied ("):
-		return refusal(remote, "see that 'ssh "+remote.Host+"' logs in without asking, with a key that your SSH agent has", "%s refused the login", remote.Host)
-	case s.says("Authentication failed", "The requested URL returned error: 403"):
-		return refusal(remote, "see that the login which git keeps for it may read this repository", "%s refused the login, or leads to another host that wants one", remote.Host)
+	case s.contains("Permission denied ("):
+		return refusal(remote, "check that 'ssh "+remote.Host+"' logs in without asking, with a key that your SSH agent has", "%s refused the login", remote.Host)
+	case s.contains("Authentication failed", "The requested URL returned error: 403"):
+		return refusal(remote, "check that the login which git keeps for it may read this repository", "%s refused the login, or leads to another host that wants one", remote.Host)
 	case s.wantsLogin():
 		return refusal(remote, "clone from the address that it leads to", "it leads to another host, which wants a login")
-	case s.says("Could not resolve host"):
-		return refusal(remote, "check the address, and that this machine is connected", "the host %s is not known", remote.Host)
+	case s.contains("Could not resolve host"):
+		return refusal(remote, "check the address, and that this machine is connected", "the host %s was not found", remote.Host)
 	case s.cause() == "":
 		return refusal(remote, look, "%w", err)
 	}
