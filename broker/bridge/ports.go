@@ -61,7 +61,7 @@ func ReadHello(r io.Reader) (Hello, error) {
 	_, err := hex.Decode(h.Ticket[:], line[len(HelloControl)+1:helloSize-1])
 	known := h.Kind == HelloControl || h.Kind == HelloData || h.Kind == HelloRefused || h.Kind == HelloOutward
 	if err != nil || !known || line[len(HelloControl)] != ' ' || line[helloSize-1] != '\n' {
-		return Hello{}, fmt.Errorf("%q is no first line of a connection", line)
+		return Hello{}, fmt.Errorf("%q is not the first line of a connection", line)
 	}
 	return h, nil
 }
@@ -85,7 +85,7 @@ type Verb string
 const (
 	VerbConnect Verb = "connect" // to connect to the port; the answer carries that connection
 	VerbListen  Verb = "listen"  // to listen on the port, for the host; the answer is empty
-	VerbClose   Verb = "close"   // to listen no more
+	VerbClose   Verb = "close"   // to stop listening
 )
 
 // Line is the request as it is sent.
@@ -94,11 +94,11 @@ func (r Request) Line() []byte { return fmt.Appendf(nil, "%s %d %x\n", r.Verb, r
 func parseRequest(line string) (r Request, err error) {
 	words := strings.Split(line, " ")
 	if len(words) != 3 || len(words[2]) != 2*len(r.Ticket) {
-		return r, fmt.Errorf("%q is no request", line)
+		return r, fmt.Errorf("%q is not a request", line)
 	}
 	n, err := strconv.ParseUint(words[1], 10, 16)
 	if err != nil {
-		return r, fmt.Errorf("%q is no request: %w", line, err)
+		return r, fmt.Errorf("%q is not a request: %w", line, err)
 	}
 	r.Verb, r.Port = Verb(words[0]), uint16(n)
 	_, err = hex.Decode(r.Ticket[:], []byte(words[2]))
@@ -120,7 +120,7 @@ func Ports(ctx context.Context, socket string) {
 		}
 		began := time.Now()
 		serveControl(ctx, control, p.answer)
-		if time.Since(began) < mostPause { // a host that hangs up at once is left in peace
+		if time.Since(began) < mostPause { // a host that closes at once is not dialed again at once
 			wait(ctx, mostPause/4)
 		}
 	}
@@ -170,7 +170,7 @@ func (p *portServer) carry(f func()) {
 // listen carries the connections that programs of the container make to a port.
 func (p *portServer) listen(port uint16) error {
 	if p.listeners[port] != nil {
-		return nil // for a host before this one
+		return nil // an earlier process of the host has asked for it
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port)))) //nolint:noctx // binding a number does not wait
 	if err != nil {

@@ -23,9 +23,22 @@ type forward struct {
 	listeners []net.Listener
 	cancel    context.CancelFunc
 	running   sync.WaitGroup
+	failures  failures
+}
 
+// failures notes whether connections of one port fail, so that the person is told once.
+type failures struct {
 	mu   sync.Mutex
-	told bool // the person knows that connections fail; false again after one that did not
+	told bool // the person was told; false again after a connection that did not fail
+}
+
+// note notes how a connection began, and reports whether the person should be told of err.
+func (f *failures) note(err error) (tell bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	tell = err != nil && !f.told
+	f.told = err != nil
+	return tell
 }
 
 // Open listens on a port of the host's loopback interface and carries its connections to a
@@ -187,11 +200,7 @@ func (f *Forwarder) carry(ctx context.Context, o *forward, client *net.TCPConn) 
 	if ctx.Err() != nil && inside == nil {
 		return
 	}
-	o.mu.Lock()
-	tell := err != nil && !o.told
-	o.told = err != nil
-	o.mu.Unlock()
-	if tell {
+	if o.failures.note(err) {
 		f.tell(fmt.Sprintf("a connection to port %d was closed: %v", o.Container, err))
 	}
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"net"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -16,11 +15,9 @@ import (
 // outward is a port of the host that the person lets the container reach.
 type outward struct {
 	Port
-	ctx    context.Context // ends with the port
-	cancel context.CancelFunc
-
-	mu   sync.Mutex
-	told bool // the person knows that connections fail; false again after one that did not
+	ctx      context.Context // ends with the port
+	cancel   context.CancelFunc
+	failures failures
 }
 
 // Admit lets programs in the container connect to a port of the host's loopback interface,
@@ -71,7 +68,7 @@ func (f *Forwarder) removeOutward(container int) bool {
 	f.outward = slices.Delete(f.outward, i, i+1)
 	f.mu.Unlock()
 	port.cancel()
-	if control != nil { // a bridge that is away listens on, and what comes from there is refused
+	if control != nil { // without a control connection the bridge keeps listening, and the host refuses what comes from there
 		_ = f.request(control, bridge.Request{Verb: bridge.VerbClose, Port: uint16(container)})
 	}
 	return true
@@ -99,11 +96,7 @@ func (f *Forwarder) carryOut(ctx context.Context, inside *net.UnixConn, containe
 	defer cancel()
 	defer context.AfterFunc(port.ctx, cancel)()
 	host, err := dialHost(ctx, port.Host)
-	port.mu.Lock()
-	tell := err != nil && !port.told && ctx.Err() == nil
-	port.told = err != nil
-	port.mu.Unlock()
-	if tell {
+	if port.failures.note(err) && ctx.Err() == nil {
 		f.tell(fmt.Sprintf("a connection of the container to port %d of this machine failed: %v", port.Host, err))
 	}
 	if err != nil {
