@@ -21,10 +21,10 @@ import (
 
 // Limits of a connection.
 const (
-	small       = 64 << 10         // bytes of a message that is read beside others
-	maxQueue    = 64               // notifications and answers that wait to be sent
-	noticeTime  = 30 * time.Second // for a notification or an answer to be taken
-	goodbyeTime = 2 * time.Second  // for the end of a session to be taken
+	small      = 64 << 10         // bytes of a message that is read beside others
+	maxQueue   = 64               // notifications and answers that wait to be sent
+	noticeTime = 30 * time.Second // for a notification or an answer to be taken
+	endTime    = 2 * time.Second  // for the end of a session to be taken
 )
 
 // Options say where a server is and how it is spoken to.
@@ -117,7 +117,7 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// fail ends the connection without waiting for that.
+// fail begins to end the connection, and does not wait until it has ended.
 func (c *Conn) fail(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,28 +129,28 @@ func (c *Conn) fail(why error) {
 	_ = c.out.CloseWithError(why)
 	go func() {
 		c.group.Wait()
-		c.goodbye()
+		c.endSession()
 		c.client.CloseIdleConnections()
 		close(c.done)
 	}()
 }
 
-// goodbye ends the session, so that the server need not keep it.
-func (c *Conn) goodbye() {
+// endSession tells the server that the session has ended, so that it need not keep it.
+func (c *Conn) endSession() {
 	c.mu.Lock()
 	needless := c.session == "" || c.gone
 	c.mu.Unlock()
 	if needless {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), goodbyeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
 	if r, err := c.send(ctx, http.MethodDelete, nil); err == nil {
 		_ = r.Body.Close()
 	}
 }
 
-// start runs f beside others until the connection ends.
+// start runs f in a goroutine of the connection. f must return when the connection ends.
 func (c *Conn) start(f func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -198,7 +198,7 @@ func (c *Conn) sendQueue() {
 	for {
 		select {
 		case line := <-c.queue:
-			_ = c.notify(line) // the server may do without
+			_ = c.notify(line) // the server can go on without it
 		case <-c.life.Done():
 			return
 		}
@@ -279,21 +279,21 @@ func (c *Conn) once(ctx context.Context, method string, body []byte, token strin
 	return answer, nil
 }
 
-// refusedError means that the server wants a login that it does not get.
+// refusedError means that the server did not accept the login, or got none and needs one.
 type refusedError struct{ Err error }
 
 func (e *refusedError) Error() string { return e.Err.Error() }
 
 func (e *refusedError) Unwrap() error { return e.Err }
 
-// refused says why an answer is of no use.
+// refused returns the error for a response without success.
 func (c *Conn) refused(r *http.Response) error {
 	err := fmt.Errorf("%s answered %q", c.host, fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
 	switch {
 	case r.StatusCode == http.StatusUnauthorized && c.options.Login != nil:
 		return &refusedError{fault.New("log in again", "%w: it refuses the login that was just renewed", err)}
 	case r.StatusCode == http.StatusUnauthorized:
-		return &refusedError{fault.New("mend its headers and credentials", "%w: it wants a credential, or refuses the one in its headers", err)}
+		return &refusedError{fault.New("mend its headers and credentials", "%w: it needs a credential, or refuses the one in its headers", err)}
 	case r.StatusCode/100 == 3:
 		if to, bad := r.Location(); bad == nil {
 			err = fmt.Errorf("%w: it redirects to %.200q, which is not followed", err, to.Redacted())

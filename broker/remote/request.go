@@ -26,14 +26,14 @@ func (c *Conn) request(id []byte, method string, line []byte) {
 	if method == "initialize" {
 		c.begin(r)
 	}
-	if err := c.answer(r, id, method); err != nil && !c.over(r, err) {
+	if err := c.answer(r, id, method); err != nil && !c.endIfRefused(r, err) {
 		c.answerError(id, err)
 	}
 }
 
-// over ends the connection when the server does not know the session any more or rejects
-// the login. Then the server is connected to again.
-func (c *Conn) over(r *http.Response, err error) bool {
+// endIfRefused ends the connection if the server does not know the session any more or rejects
+// the login, and reports whether it has. The proxy then connects to the server again.
+func (c *Conn) endIfRefused(r *http.Response, err error) bool {
 	c.mu.Lock()
 	lost := c.session != "" && (r.StatusCode == http.StatusNotFound || r.StatusCode == http.StatusBadRequest)
 	c.gone = c.gone || lost
@@ -61,7 +61,7 @@ func (c *Conn) begin(r *http.Response) {
 
 // answer passes on the messages of a response, until the answer to the request.
 func (c *Conn) answer(r *http.Response, id []byte, method string) error {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) //nolint:errcheck // then it is none of these
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) //nolint:errcheck // then the kind is empty
 	given := func(m jsonrpc.Message) bool {
 		if m.Method != "" || string(m.ID) != string(id) {
 			return false
@@ -85,7 +85,7 @@ func (c *Conn) answer(r *http.Response, id []byte, method string) error {
 			return c.pass(text)
 		}
 		if r.StatusCode == http.StatusOK {
-			return fmt.Errorf("the answer of %s is none to the request", c.host)
+			return fmt.Errorf("the answer of %s is not an answer to the request", c.host)
 		}
 	case r.StatusCode == http.StatusOK:
 		return fmt.Errorf("the answer of %s is %.80q, neither JSON nor a stream of events", c.host, kind)
@@ -179,7 +179,7 @@ func (c *Conn) listen() {
 			c.fail(err)
 			return
 		}
-		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) //nolint:errcheck // then it is another
+		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) //nolint:errcheck // then the kind is empty
 		offered := r.StatusCode == http.StatusOK && kind == "text/event-stream"
 		if offered {
 			grow, end := c.budget()

@@ -43,7 +43,7 @@ func newSite(address string) (*site, error) {
 func (s *site) service(what, address string) (*url.URL, error) {
 	u, err := netguard.Service(address)
 	if err == nil && u.Scheme == "http" && !netguard.OnThisMachine(s.server.Hostname()) {
-		err = errors.New("only https is used")
+		err = errors.New("it must use https")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the %s %.200q: %w", what, address, err)
@@ -122,14 +122,14 @@ func brief(ctx context.Context, host string, err error) error {
 	return fmt.Errorf("%s: %w", host, err)
 }
 
-// place is where people log in for a server.
+// place describes where people log in for a server, and for what.
 type place struct {
 	resource                 string // the server, as tokens name it
 	issuer, authorize, token string
 	register                 string // empty: programs cannot introduce themselves
 	method                   string // how a program that has a secret shows it
 	scope                    string
-	names                    bool // answers name the issuer
+	names                    bool // answers contain the issuer
 }
 
 // find asks the server, and the authorization server that it names, where people log in.
@@ -147,7 +147,7 @@ func (s *site) find(ctx context.Context) (*place, error) {
 		return nil, fmt.Errorf("read the server's metadata: %w", err)
 	}
 	if !covers(of.Resource, s.server) {
-		return nil, fmt.Errorf("the server's metadata are those of %.200q", of.Resource)
+		return nil, fmt.Errorf("the server's metadata are for another server, %.200q", of.Resource)
 	}
 	if len(of.Issuers) == 0 {
 		return nil, errors.New("the server's metadata name no authorization server")
@@ -179,13 +179,13 @@ func (s *site) locate(ctx context.Context) (metadata []string, scope string, err
 	}
 	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusUnauthorized {
-		return nil, "", fmt.Errorf("%s asks for no login: it answered %q", s.server.Host, fmt.Sprintf("%d %s", answer.StatusCode, http.StatusText(answer.StatusCode)))
+		return nil, "", fmt.Errorf("%s does not ask for a login: it answered %q", s.server.Host, fmt.Sprintf("%d %s", answer.StatusCode, http.StatusText(answer.StatusCode)))
 	}
 	asked := challenge(answer.Header.Values("WWW-Authenticate"))
 	if named := asked["resource_metadata"]; named != "" {
 		u, err := s.service("address of the server's metadata", named)
 		if err == nil && (u.Scheme != s.server.Scheme || u.Host != s.server.Host) {
-			err = fmt.Errorf("the server's metadata are said to be at another host, %s", u.Host)
+			err = fmt.Errorf("the server says that its metadata are at another host, %s", u.Host)
 		}
 		return []string{named}, asked["scope"], err
 	}
@@ -251,11 +251,11 @@ func (s *site) authorizer(ctx context.Context, issuer string) (*place, error) {
 		return nil, fmt.Errorf("the authorization server %.200q says that it is %.200q", issuer, of.Issuer)
 	}
 	if !slices.Contains(of.Proofs, "S256") {
-		return nil, fmt.Errorf("the authorization server %.200q does not say that it knows PKCE (S256)", issuer)
+		return nil, fmt.Errorf("the authorization server %.200q does not say that it supports PKCE (S256)", issuer)
 	}
 	p := &place{issuer: of.Issuer, authorize: of.Authorize, token: of.Token, register: of.Register, names: of.Names, method: method(of.Methods)}
-	for what, address := range map[string]string{"address for people": p.authorize, "address for tokens": p.token, "address for programs": p.register} {
-		if address == "" && what == "address for programs" {
+	for what, address := range map[string]string{"authorization endpoint": p.authorize, "token endpoint": p.token, "registration endpoint": p.register} {
+		if address == "" && what == "registration endpoint" {
 			continue
 		}
 		if _, err := s.service(what+" of the authorization server", address); err != nil {

@@ -59,7 +59,7 @@ func (s *Store) Login(ctx context.Context, r Request) error {
 		p.scope = r.Scope
 	}
 	verifier := rand.Text() + rand.Text() // 43 characters at least
-	r.Show(p.question(who, answer, verifier))
+	r.Show(p.authorizationURL(who, answer, verifier))
 	code, err := answer.wait(ctx)
 	if err != nil {
 		return err
@@ -72,8 +72,8 @@ func (s *Store) Login(ctx context.Context, r Request) error {
 	return s.keep(ctx, made)
 }
 
-// question returns the address at which the person logs in.
-func (p *place) question(who client, a *answer, verifier string) string {
+// authorizationURL returns the address at which the person logs in.
+func (p *place) authorizationURL(who client, a *answer, verifier string) string {
 	u, err := url.Parse(p.authorize)
 	if err != nil {
 		return "" // it was parsed before
@@ -142,8 +142,8 @@ func (a *answer) wait(ctx context.Context) (string, error) {
 	}
 }
 
-// ServeHTTP takes the answer. A request that does not know the state is none: it is refused,
-// and the login goes on.
+// ServeHTTP takes the answer. It refuses a request without the right state, and the login
+// goes on.
 func (a *answer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -157,14 +157,14 @@ func (a *answer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case a.got <- got:
 	default: // there was an answer already
 	}
-	_, _ = io.WriteString(w, "ironcurtain-mux has the answer. Its terminal says the rest; this page can be closed.\n")
+	_, _ = io.WriteString(w, "ironcurtain-mux has the answer. You can close this page and go back to the terminal.\n")
 }
 
 // read returns what an answer with the right state says.
 func (a *answer) read(q url.Values) outcome {
 	switch issuer := q.Get("iss"); {
 	case issuer != "" && issuer != a.place.issuer || issuer == "" && a.place.names:
-		return outcome{err: fmt.Errorf("the answer comes from %.200q and not from %.200q", issuer, a.place.issuer)}
+		return outcome{err: fmt.Errorf("the answer comes from %.200q instead of %.200q", issuer, a.place.issuer)}
 	case q.Get("error") != "":
 		return outcome{err: fmt.Errorf("the login was refused: %.300q", strings.TrimSpace(q.Get("error")+" "+q.Get("error_description")))}
 	case q.Get("code") == "":

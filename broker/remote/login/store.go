@@ -107,7 +107,7 @@ func (s *Store) renew(ctx context.Context, rejected string) (string, error) {
 	case err == nil:
 		return l.Access, s.write(*l)
 	case errors.As(err, &status) && (status.code == http.StatusBadRequest || status.code == http.StatusUnauthorized):
-		l.Access, l.Refresh = "", "" // nobody need try again
+		l.Access, l.Refresh = "", "" // no other process tries again
 		return "", &NeededError{s.name, errors.Join(fmt.Errorf("the login is not renewed: %w", err), s.write(*l))}
 	case l.good(rejected):
 		return l.Access, nil

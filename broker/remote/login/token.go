@@ -89,7 +89,7 @@ func (s *site) grant(ctx context.Context, l *saved, form url.Values) error {
 	}
 	switch {
 	case !strings.EqualFold(got.Kind, "Bearer"):
-		return fmt.Errorf("the token has the kind %.80q, and only Bearer is known", got.Kind)
+		return fmt.Errorf("the token has the kind %.80q, and only Bearer is supported", got.Kind)
 	case !tokenText.MatchString(got.Access) || len(got.Access) > maxToken || len(got.Refresh) > maxToken:
 		return errors.New("the token cannot be used")
 	}
