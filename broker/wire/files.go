@@ -55,12 +55,12 @@ func (c *Conn) receiveFirst(head []byte) ([]*os.File, error) {
 func filesOf(control []byte) (files []*os.File, err error) {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil {
-		return nil, fmt.Errorf("what came with a frame cannot be understood: %w", err)
+		return nil, fmt.Errorf("read the files that came with a frame: %w", err)
 	}
 	for _, m := range messages {
 		fds, err := unix.ParseUnixRights(&m)
 		if err != nil {
-			return files, errors.New("something else than files came with a frame")
+			return files, errors.New("something other than files came with a frame")
 		}
 		for _, fd := range fds {
 			files = append(files, os.NewFile(uintptr(fd), "passed"))

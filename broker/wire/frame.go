@@ -42,7 +42,7 @@ type Frame struct {
 // Into reads the body of a frame, strictly.
 func (f Frame) Into(body any) error {
 	if err := strictly(f.Body, body); err != nil {
-		return fmt.Errorf("a %q that cannot be understood: %w", f.Kind, err)
+		return fmt.Errorf("read a %q frame: %w", f.Kind, err)
 	}
 	return nil
 }
@@ -113,7 +113,7 @@ func (c *Conn) Receive() (f Frame, err error) {
 		err = errors.New("it has no kind")
 	}
 	if err != nil {
-		return f, fmt.Errorf("a frame that cannot be understood: %w", err)
+		return f, fmt.Errorf("read a frame: %w", err)
 	}
 	c.limit = maxFrame
 	return f, nil

@@ -105,13 +105,13 @@ func TestFramesThatAreRefused(t *testing.T) {
 		"nothing":           {nil, 0, "EOF"},
 		"cut length":        {[]byte{0, 0}, 0, "EOF"},
 		"cut":               {frame(`{"kind":"hello"}`)[:9], 0, "EOF"},
-		"no JSON":           {frame("x"), 0, "cannot be understood"},
+		"no JSON":           {frame("x"), 0, "read a frame"},
 		"no kind":           {frame("{}"), 0, "no kind"},
-		"more than a value": {frame(`{"kind":"a"} {}`), 0, "something follows"},
+		"more than a value": {frame(`{"kind":"a"} {}`), 0, "more text follows"},
 		"unknown":           {frame(`{"kind":"a","more":1}`), 0, "unknown field"},
 		"too large":         {frame(strings.Repeat(" ", maxHello+1)), 0, "more than the limit"},
 		"three files":       {frame(`{"kind":"view"}`), 3, "more than 2 files"},
-		"files, no JSON":    {frame("x"), 2, "cannot be understood"},
+		"files, no JSON":    {frame("x"), 2, "read a frame"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := pair(t)

@@ -135,7 +135,7 @@ type Lent struct {
 
 // End says why a view has ended.
 type End struct {
-	Reason string `json:"reason"`           // for the person; empty: as the person wanted it
+	Reason string `json:"reason"`           // for the person; empty: the person has ended it
 	Next   string `json:"hint,omitempty"`   // what the person can do
 	Failed bool   `json:"failed,omitempty"` // the client's exit code is not 0
 }
@@ -159,7 +159,7 @@ func strictly(text []byte, into any) error {
 		return err
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows")
+		return errors.New("more text follows the value")
 	}
 	return nil
 }
