@@ -29,7 +29,7 @@ func (p *Previewer) commit(ctx context.Context, a commitArguments) *Effect {
 		return d.done("commits what is staged")
 	}
 	if d.Head, err = repo.Ref("HEAD"); err != nil && !errors.Is(err, gitx.ErrNoRef) {
-		d.fail(err, "what HEAD is cannot be told")
+		d.fail(err, "what HEAD names cannot be shown")
 	}
 	d.fact("head", d.Head)
 	d.concludes(repo)

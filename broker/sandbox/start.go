@@ -65,7 +65,7 @@ type Outlet struct {
 type Staging struct {
 	Open  []string // the directories that the running server can use
 	Whole bool     // they are bound to the stage if a path of the call lies in them, instead of copied
-	Base  string   // the variable of the environment that names the directory to which the server keeps
+	Base  string   // the variable of the environment with the directory that the server does not leave
 	Seen  []string // files and directories that the server reads in every call, if they exist
 }
 

@@ -182,7 +182,7 @@ func (h *Host) wrap(v *View, out *Outlet, private string, argv []string) ([]stri
 }
 
 // errExchanged is the error of a view whose bind is not what was judged.
-var errExchanged = errors.New("it is not the same any more as when it was judged")
+var errExchanged = errors.New("it has changed since the call was judged")
 
 // Key is equal for views in which the same server can carry out calls.
 func (v *View) Key() string {

@@ -51,7 +51,7 @@ func (r Reference) Resolve(ctx context.Context) (string, error) {
 	switch {
 	case err != nil:
 	case secret == "":
-		err = errors.New("there is nothing")
+		err = errors.New("it is empty")
 	case len(value) > maxSecret:
 		err = fmt.Errorf("it is longer than %d bytes", maxSecret)
 	case strings.ContainsFunc(secret, func(c rune) bool { return c < ' ' || c > '~' }):
@@ -76,7 +76,7 @@ func (r Reference) read(ctx context.Context) (string, error) {
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", errors.Join(err, errors.New("it is no regular file"))
+		return "", errors.Join(err, errors.New("it is not a regular file"))
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
 	return string(data), cause(err)

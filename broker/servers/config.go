@@ -103,14 +103,14 @@ type Network struct {
 // reserved is the server name of the product's own tools.
 const reserved = "proxy"
 
-// brought are the servers that each session has; none of the person's own can have such a
-// name.
-var brought = []string{"filesystem", "git", "fetch"}
+// everySession are the names of the servers that each session has. The person's own servers cannot
+// have them.
+var everySession = []string{"filesystem", "git", "fetch"}
 
 // CheckOwn returns why servers cannot be a person's own beside those that each session has,
 // or nil.
 func CheckOwn(own map[string]Config) error {
-	for _, name := range brought {
+	for _, name := range everySession {
 		if _, is := own[name]; is {
 			return fmt.Errorf("server %q: every session has a server of this name already", name)
 		}
@@ -205,7 +205,7 @@ func check(name string, c Config) error {
 	case c.Type == "sse":
 		return errors.New(`type "sse": the older SSE transport cannot be used; many servers speak "http" (Streamable HTTP) at another address`)
 	case !slices.Contains([]string{"", "stdio", "http", "streamable-http"}, c.Type):
-		return fmt.Errorf(`type %q: there are "stdio" and "http"`, c.Type)
+		return fmt.Errorf(`type %q: it must be "stdio" or "http"`, c.Type)
 	case !c.overHTTP() && c.Command == "":
 		return errors.New("it has neither a command nor a url")
 	}
@@ -258,7 +258,7 @@ func (c Credential) check(name string) error {
 	case set != 1:
 		return fmt.Errorf("credentials: %s needs one of command, env and file; the value itself is never written here", name)
 	case c.File != "" && !strings.HasPrefix(c.File, "/") && !strings.HasPrefix(c.File, "~/"):
-		return fmt.Errorf("credentials: the file of %s is no absolute path", name)
+		return fmt.Errorf("credentials: the file of %s is not an absolute path", name)
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func (c Config) checkRemote() error {
 		case secretName.MatchString(name) && len(refs) == 0:
 			return fmt.Errorf(`headers: the value of %q is a secret and is never written here; write "${NAME}" and say in credentials where NAME is`, name)
 		case strings.Count(value, "${") != len(refs):
-			return fmt.Errorf(`headers: in %q, "${" begins no name of a credential`, name)
+			return fmt.Errorf(`headers: in %q, "${" is not followed by the name of a credential`, name)
 		}
 		for _, ref := range refs {
 			ref = ref[2 : len(ref)-1]
@@ -131,7 +131,7 @@ func (c Config) checkOAuth() error {
 	case !c.LogsIn():
 		return errors.New("oauth: a header has the credential already")
 	case c.OAuth.Port < 0 || c.OAuth.Port > 65535:
-		return fmt.Errorf("oauth: %d is no port", c.OAuth.Port)
+		return fmt.Errorf("oauth: %d is not a port", c.OAuth.Port)
 	case !headerValue.MatchString(c.OAuth.ClientID) || !headerValue.MatchString(c.OAuth.Scope):
 		return errors.New("oauth: clientId and scope are plain characters")
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // Commit carries over what became of the call's files. An error says what was not carried
-// over and why. Files that were to be read only stay as they are.
+// over and why. Files that the call only reads stay as they are.
 func (s *Stage) Commit(ctx context.Context) error {
 	moved, err := s.moves()
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Stage) Commit(ctx context.Context) error {
 	return nil
 }
 
-// moves returns which target became which other one: the copy's file now lies there.
+// moves returns which targets the server has moved: by each, the target where its copy is now.
 func (s *Stage) moves() (map[int]int, error) {
 	moved := map[int]int{}
 	for i, t := range s.plan.targets {
@@ -96,7 +96,7 @@ func (s *Stage) carryOver(ctx context.Context, i int, t target) error {
 	case now == nil && laid == nil, now != nil && laid != nil && unchanged(now, laid):
 		return nil
 	case now == nil && !t.Delete, now != nil && laid != nil && !t.Write:
-		return errors.New("the server did something else with it than was let through")
+		return errors.New("the server did something with it that was not let through")
 	case now != nil && !now.Mode().IsRegular() && !(now.IsDir() && laid == nil):
 		return fmt.Errorf("the server left %s there", kind(now.Mode()))
 	}

@@ -62,7 +62,7 @@ func New(accesses []Access) (*Plan, error) {
 			}
 			if dir.leavesTo(t) {
 				if err := dir.copyable(); err != nil {
-					return nil, fmt.Errorf("%s goes to another file system, and so its files are copied: %w", dir.Path, err)
+					return nil, fmt.Errorf("%s goes to another file system, so its files would have to be copied: %w", dir.Path, err)
 				}
 			}
 		}
@@ -160,7 +160,7 @@ func look(a Access) (target, error) {
 		return t, cause(err)
 	}
 	if real != t.base {
-		return t, fmt.Errorf("its directory is %s by now", real)
+		return t, fmt.Errorf("its directory is %s now", real)
 	}
 	info, err := os.Lstat(a.Path)
 	switch {
@@ -183,7 +183,7 @@ func (t *target) check() error {
 	}
 	mode := t.found.Mode()
 	if !mode.IsRegular() && !mode.IsDir() {
-		return fmt.Errorf("it is no file or directory, but %s", kind(mode))
+		return fmt.Errorf("it is neither a file nor a directory, but %s", kind(mode))
 	}
 	changes := t.Write || t.Delete
 	if t.Read || mode.IsRegular() && changes {
@@ -211,8 +211,8 @@ func (t *target) check() error {
 	}
 }
 
-// permitted returns why this process may not use a path so. A file system that is mounted
-// read-only is a reason, too.
+// permitted returns why this process may not use a path in this way, or nil. A file system
+// that is mounted read-only is a reason, too.
 func permitted(path string, mode uint32) error {
 	err := unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS)
 	if err == nil {

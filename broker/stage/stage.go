@@ -12,8 +12,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
-// errChanged is the error of a target that is not what was judged any more.
-var errChanged = errors.New("it is not the same any more as when it was judged")
+// errChanged is the error of a target that has changed since the call was judged.
+var errChanged = errors.New("it has changed since the call was judged")
 
 // Stage is a directory on which calls are carried out, one at a time. Nothing of the host
 // that is not ours is in it, so its links lead nowhere else.

@@ -124,11 +124,11 @@ func TestMoreThanWasApprovedIsRefused(t *testing.T) {
 		server func(g *ground) error
 		says   string
 	}{
-		"removed":  {Access{Write: true}, func(g *ground) error { return os.Remove(g.on("f")) }, "something else"},
+		"removed":  {Access{Write: true}, func(g *ground) error { return os.Remove(g.on("f")) }, "that was not let through"},
 		"a link":   {Access{Write: true}, func(g *ground) error { return errors.Join(os.Remove(g.on("f")), os.Symlink("/etc/passwd", g.on("f"))) }, "a link"},
 		"a pipe":   {Access{Write: true}, func(g *ground) error { return errors.Join(os.Remove(g.on("f")), syscall.Mkfifo(g.on("f"), 0o600)) }, "a pipe"},
 		"a folder": {Access{Write: true}, func(g *ground) error { return errors.Join(os.Remove(g.on("f")), os.Mkdir(g.on("f"), 0o700)) }, "left"},
-		"changed":  {Access{Delete: true}, func(g *ground) error { return os.WriteFile(g.on("f"), []byte("new"), 0o600) }, "something else"},
+		"changed":  {Access{Delete: true}, func(g *ground) error { return os.WriteFile(g.on("f"), []byte("new"), 0o600) }, "that was not let through"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGround(t)

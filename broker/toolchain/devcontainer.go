@@ -16,7 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// devcontainer is what is used of a devcontainer.json. Its other members would run
+// devcontainer is the part of a devcontainer.json that is used. The other members would run
 // something or open the container, and are ignored.
 type devcontainer struct {
 	image      string

@@ -17,8 +17,8 @@ import (
 
 // Save copies a file to the absolute path dest or, if that is a directory, into it, and
 // returns where the copy is. The copy is private and cannot be executed. judge returns an
-// error if the person's policy forbids to write the file that dest leads to; it gets its
-// path without links. A file that exists is replaced only if replace is set.
+// error if the person's policy forbids writing the file that dest leads to; it gets the
+// file's path without links. A file that exists is replaced only if replace is set.
 func Save(ctx context.Context, from *os.File, dest string, replace bool, judge func(path string) error) (string, error) {
 	if info, err := os.Stat(dest); err == nil && info.IsDir() {
 		dest = filepath.Join(dest, filepath.Base(from.Name()))
@@ -91,5 +91,5 @@ func write(ctx context.Context, dir *os.Root, name string, from io.Reader, repla
 	if replace {
 		return dir.Rename(temporary, name)
 	}
-	return dir.Link(temporary, name) // unlike a renaming, it replaces nothing
+	return dir.Link(temporary, name) // unlike Rename, Link replaces nothing
 }

@@ -10,12 +10,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// Clone makes a source of a bare repository of ours, at dir, that mirrors the one at url. It
-// is at a commit of one of its branches. Of userHome the configuration is read that names
-// who commits.
+// Clone returns the source of a clone: our bare repository at dir, which mirrors the one at
+// url, at a commit of one of its branches. The configuration in userHome names who commits.
 func Clone(dir, userHome, url, commit string) (Source, error) {
 	if strings.ContainsAny(dir, "\n\r:\"") {
-		return Source{}, refuse("set IRONCURTAIN_CACHE to a directory with a plain name", "the path %q cannot be written down for git", dir)
+		return Source{}, refuse("set IRONCURTAIN_CACHE to a directory with a plain name", "git's files cannot contain the path %q", dir)
 	}
 	repo, err := gitx.Open(dir, gitx.Home{Dir: userHome, System: "/etc/gitconfig"})
 	if err != nil {
@@ -24,7 +23,7 @@ func Clone(dir, userHome, url, commit string) (Source, error) {
 	return Source{Top: url, Common: dir, Head: commit, repo: repo, cloned: true}, nil
 }
 
-// Lends reports whether the mirror of a clone still has the commit that it began with.
+// Lends reports whether the mirror still has the commit that the clone began with.
 func (t Tree) Lends(ctx context.Context) bool {
 	_, err := t.person().run(ctx, "cat-file", "-e", t.Base+"^{commit}")
 	return err == nil

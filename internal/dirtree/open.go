@@ -26,7 +26,7 @@ func Open(base, name string) (*os.File, error) {
 	for i, part := range parts {
 		shown := Short(filepath.Join(base, filepath.Join(parts[:i+1]...)))
 		if part == "" || part == "." || part == ".." {
-			return nil, fmt.Errorf("%s: %q is no name of a file", Short(name), part)
+			return nil, fmt.Errorf("%s: %q is not the name of a file", Short(name), part)
 		}
 		last := i == len(parts)-1
 		if err := expect(at, part, shown, last); err != nil {
@@ -52,8 +52,8 @@ func Open(base, name string) (*os.File, error) {
 	return file, nil
 }
 
-// NotRegularError says that a path leads to something else than a regular file, or over a
-// link.
+// NotRegularError means that a path leads to something other than a regular file, or through
+// a link.
 type NotRegularError struct{ Path, Is string }
 
 func (e *NotRegularError) Error() string { return e.Path + " is " + e.Is }

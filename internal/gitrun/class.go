@@ -2,8 +2,8 @@ package gitrun
 
 import "time"
 
-// Class is what a run of git may use. Of each class a bounded number of runs is active,
-// usually one.
+// Class bounds what a run of git may use. At most a few runs of each class are active at the
+// same time, usually one.
 type Class struct {
 	memory int64         // of its own, in bytes
 	file   int64         // the largest file it may write, in bytes; 0: git starts no other programs

@@ -23,8 +23,8 @@ type Command struct {
 	Out  io.Writer // may be nil; an error of it ends the run and is returned
 	// Indexes is how many bytes of pack indexes git may have to map.
 	Indexes int64
-	// Whole is the whole environment, in place of the one that keeps the person's
-	// configuration from git; for what a person has ordered. Nil: that one.
+	// Whole replaces the usual environment, which keeps the person's configuration from git.
+	// It is for what a person has ordered. Nil: the usual one.
 	Whole []string
 	// Err gets what git writes to standard error; may be nil. What has no place in the error
 	// of the run can be found there.

@@ -110,9 +110,9 @@ func withoutText(err error) error {
 	var place *toml.DecodeError
 	if errors.As(err, &place) {
 		row, _ := place.Position()
-		return fmt.Errorf("line %d is not TOML as that agent writes it", row)
+		return fmt.Errorf("line %d does not have the form in which that agent writes it", row)
 	}
-	return errors.New("it is not what that agent writes")
+	return errors.New("it does not have the form in which that agent writes it")
 }
 
 // foreign is a server as other agents describe it, in the union of their members.
@@ -206,8 +206,8 @@ var (
 	unusual = regexp.MustCompile(`[^A-Za-z0-9-]+`)
 	// variable is a value that only names a variable: ${NAME}, $NAME, {env:NAME}.
 	variable = regexp.MustCompile(`^(?:\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)|\{env:([A-Za-z_][A-Za-z0-9_]*)\})$`)
-	// telling are parts of names whose values are no secrets for sure.
-	telling = regexp.MustCompile(`(?i)token|secret|passw|key|auth|credential|cookie|dsn|database_url|connection`)
+	// secretNames are parts of names whose values may be secrets.
+	secretNames = regexp.MustCompile(`(?i)token|secret|passw|key|auth|credential|cookie|dsn|database_url|connection`)
 )
 
 // server translates an entry.
@@ -223,12 +223,12 @@ func (f foreign) server(name, from string) Server {
 	case s.Name == "":
 		s.Unusable = "its name cannot be used"
 	case f.Cwd != "":
-		s.Unusable = "it wants to be started in a directory of its own"
+		s.Unusable = "it must be started in a directory of its own"
 	case f.URL != "" && f.Type == "sse":
 		s.Unusable = "it speaks the former HTTP transport of MCP (SSE)"
 	case f.URL == "" && f.Command == "":
 		s.Unusable = "it has neither a command nor an address"
-	case f.tells():
+	case f.mayShowSecret():
 		s.Unusable = "its arguments or its address may contain a secret; write it into config.json yourself"
 		f.Args, f.URL = nil, strings.SplitN(f.URL, "?", 2)[0]
 	}
@@ -244,7 +244,7 @@ func (f foreign) server(name, from string) Server {
 			switch m := variable.FindStringSubmatch(value); {
 			case m != nil:
 				refer(key, cmp.Or(m[1], m[2], m[3]))
-			case telling.MatchString(key) || strings.Contains(value, "://") && strings.Contains(value, "@"):
+			case secretNames.MatchString(key) || strings.Contains(value, "://") && strings.Contains(value, "@"):
 				refer(key, key)
 			default:
 				env[key] = value
@@ -268,11 +268,11 @@ func (f foreign) server(name, from string) Server {
 	return s
 }
 
-// tells reports whether an argument or the address may contain a secret.
-func (f foreign) tells() bool {
+// mayShowSecret reports whether an argument or the address may contain a secret.
+func (f foreign) mayShowSecret() bool {
 	for i, arg := range f.Args {
 		flag, value, has := strings.Cut(arg, "=")
-		if has && telling.MatchString(flag) && value != "" || i > 0 && strings.HasPrefix(f.Args[i-1], "-") && telling.MatchString(f.Args[i-1]) && !strings.Contains(f.Args[i-1], "=") {
+		if has && secretNames.MatchString(flag) && value != "" || i > 0 && strings.HasPrefix(f.Args[i-1], "-") && secretNames.MatchString(f.Args[i-1]) && !strings.Contains(f.Args[i-1], "=") {
 			return true
 		}
 		if _, rest, is := strings.Cut(arg, "://"); is && strings.Contains(rest, "@") {
@@ -280,7 +280,7 @@ func (f foreign) tells() bool {
 		}
 	}
 	u, err := url.Parse(f.URL)
-	return err != nil || u.User != nil || telling.MatchString(u.RawQuery)
+	return err != nil || u.User != nil || secretNames.MatchString(u.RawQuery)
 }
 
 // headers translates the headers of a server with an address. Each value becomes a

@@ -49,7 +49,7 @@ func TestFind(t *testing.T) {
 		"docs":       `Codex {"args":["--port","1"],"command":"docs-server","credentials":{"DSN":{"env":"DSN"}}} [DSN]`,
 		"figma":      `Codex {"credentials":{"FIGMA":{"env":"FIGMA"}},"headers":{"Authorization":"Bearer ${FIGMA}"},"type":"http","url":"https://example.com/figma"} [FIGMA]`,
 		"g":          `Gemini CLI {"type":"http","url":"https://example.com/g"} []`,
-		"moved":      `Gemini CLI {"command":"x"} [] it wants to be started in a directory of its own`,
+		"moved":      `Gemini CLI {"command":"x"} [] it must be started in a directory of its own`,
 		"flag":       `Gemini CLI {"command":"x"} [] its arguments or its address may contain a secret; write it into config.json yourself`,
 		"o":          `OpenCode {"args":["x","o"],"command":"bun","credentials":{"KEY":{"env":"MY_KEY"}},"enabled":false} [MY_KEY]`,
 	}
