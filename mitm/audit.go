@@ -2,6 +2,7 @@ package mitm
 
 import (
 	"fmt"
+	"sync"
 	"time"
 )
 
@@ -49,4 +50,62 @@ func (p *Proxy) tellRefused(r *Record) {
 		Kind: RequestRefused, Seq: r.Seq, Provider: r.Provider, Host: r.Host, Method: r.Method,
 		Path: r.Path, Status: r.Status, Reason: r.Reason, Text: r.Detail,
 	})
+}
+
+// auditGuard bounds how long the client of a link waits for a record to be stored. An
+// audit that does not return blocks the goroutine of the link. So the guard answers the
+// client and closes the link itself, and ignores the audit's later result.
+type auditGuard struct {
+	mu    sync.Mutex
+	timer *time.Timer
+	late  func() // called after the limit; nil while no record is being stored
+}
+
+// begin calls late after the limit unless end comes first.
+func (g *auditGuard) begin(limit time.Duration, late func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.late = late
+	if g.timer == nil {
+		g.timer = time.AfterFunc(limit, g.expire)
+	} else {
+		g.timer.Reset(limit)
+	}
+}
+
+func (g *auditGuard) expire() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.late != nil {
+		g.late()
+		g.late = nil
+	}
+}
+
+// end reports whether the record was stored within the limit. If it was not, late has
+// returned.
+func (g *auditGuard) end() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.timer.Stop()
+	inTime := g.late != nil
+	g.late = nil
+	return inTime
+}
+
+// audit stores a record of this link within Limits.AuditTime. An error means that the
+// decision must not take effect, unless it is a refusal anyway. After the limit it calls
+// tell, if that is not nil, and closes the link.
+func (l *link) audit(r *Record, tell func()) error {
+	l.guard.begin(l.p.limits.AuditTime, func() {
+		if tell != nil {
+			tell()
+		}
+		l.close()
+	})
+	err := l.p.audit(r)
+	if !l.guard.end() && err == nil {
+		return l.p.auditFailed(errAudit)
+	}
+	return err
 }
