@@ -84,8 +84,8 @@ func New(c Config) (*Broker, error) {
 	return b, nil
 }
 
-// SetAway says whether nobody is there who could decide. The time of waiting tool calls stands
-// still then, for Config.Away at most.
+// SetAway sets whether nobody is there who could decide. The time of waiting tool calls is
+// paused then, for Config.Away at most.
 func (b *Broker) SetAway(away bool) { b.approvals.SetAway(away) }
 
 // Hurry makes sessions that end, or are ending, look only briefly at what their agents have

@@ -2,9 +2,9 @@ package approval
 
 import "time"
 
-// SetAway says whether nobody is there who could decide. Meanwhile the time of waiting tool
-// calls stands still, for Options.Away at most. That of model requests runs on: an agent drops
-// a connection that says nothing.
+// SetAway sets whether nobody is there who could decide. While that is so, the time of waiting
+// tool calls is paused, for Options.Away at most. The time of model requests is not, because an
+// agent drops a connection on which nothing comes.
 func (q *Queue) SetAway(away bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -16,14 +16,14 @@ func (q *Queue) SetAway(away bool) {
 		return
 	}
 	for _, w := range q.pending {
-		stood := q.standing(w)
-		w.stood += stood
-		w.item.ExpiresAt = w.item.ExpiresAt.Add(stood)
+		pause := q.pause(w)
+		w.paused += pause
+		w.item.ExpiresAt = w.item.ExpiresAt.Add(pause)
 	}
 	q.awaySince = time.Time{}
 	for _, w := range q.pending {
 		select {
-		case w.moved <- struct{}{}:
+		case w.resumed <- struct{}{}:
 		default:
 		}
 		item := w.item
@@ -31,9 +31,9 @@ func (q *Queue) SetAway(away bool) {
 	}
 }
 
-// standing returns for how long the time of an item has stood still since nobody is there. The
-// caller holds the lock.
-func (q *Queue) standing(w *waiting) time.Duration {
+// pause returns for how long the time of an item has been paused since the last person left.
+// The caller holds the lock.
+func (q *Queue) pause(w *waiting) time.Duration {
 	if q.awaySince.IsZero() || w.item.Plane != "tool" {
 		return 0
 	}
@@ -41,14 +41,14 @@ func (q *Queue) standing(w *waiting) time.Duration {
 	if from.Before(w.began) {
 		from = w.began
 	}
-	return max(0, min(q.options.Clock.Now().Sub(from), q.options.Away-w.stood))
+	return max(0, min(q.options.Clock.Now().Sub(from), q.options.Away-w.paused))
 }
 
-// current returns an item as it is now: with the time until which it waits if somebody comes at
-// this moment. The caller holds the lock.
+// current returns an item with the time until which it waits if somebody comes now. The caller
+// holds the lock.
 func (q *Queue) current(w *waiting) Escalation {
 	item := w.item
-	item.ExpiresAt = item.ExpiresAt.Add(q.standing(w))
+	item.ExpiresAt = item.ExpiresAt.Add(q.pause(w))
 	return item
 }
 
@@ -58,7 +58,7 @@ func (q *Queue) left(w *waiting) time.Duration {
 	defer q.mu.Unlock()
 	end := w.item.ExpiresAt
 	if !q.awaySince.IsZero() && w.item.Plane == "tool" {
-		end = end.Add(max(0, q.options.Away-w.stood))
+		end = end.Add(max(0, q.options.Away-w.paused))
 	}
 	return end.Sub(q.options.Clock.Now())
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// While nobody is there, the time of a tool call stands still, for a while at most. That of a
+// While nobody is there, the time of a tool call is paused, for a while at most. That of a
 // model request runs on.
 func TestTheTimeStandsStillWhileNobodyIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,7 +21,7 @@ const maxSettled = 1024
 // Options configure a queue. The zero value is usable.
 type Options struct {
 	Timeout time.Duration // of a request that names none; 0 means DefaultTimeout
-	Away    time.Duration // how long the time of a tool call stands still while nobody is there
+	Away    time.Duration // how long the time of a tool call is paused while nobody is there
 	Limit   int           // waiting calls of one session; 0 means DefaultLimit
 	Bytes   int           // of the waiting calls of one session; 0 means DefaultBytes
 	Clock   Clock         // nil means the system's
@@ -46,15 +46,15 @@ type Queue struct {
 
 // waiting is an item and the caller that waits for it.
 type waiting struct {
-	item  Escalation
-	began time.Time       // in this process
-	stood time.Duration   // how long its time has stood still
-	moved chan struct{}   // capacity 1, lossy: its time goes on
-	done  chan Resolution // must-deliver, room for the one resolution
+	item    Escalation
+	began   time.Time       // in this process
+	paused  time.Duration   // how long its time was paused before nobody was there last
+	resumed chan struct{}   // capacity 1, lossy: its time goes on
+	done    chan Resolution // must-deliver, room for the one resolution
 }
 
 func (q *Queue) newWaiting(e Escalation) *waiting {
-	return &waiting{item: e, began: q.options.Clock.Now(), moved: make(chan struct{}, 1), done: make(chan Resolution, 1)}
+	return &waiting{item: e, began: q.options.Clock.Now(), resumed: make(chan struct{}, 1), done: make(chan Resolution, 1)}
 }
 
 // New returns an empty queue.
@@ -107,7 +107,7 @@ func (q *Queue) await(ctx context.Context, w *waiting, done <-chan Resolution, c
 		case <-claimed:
 			timer.Stop()
 			return Resolution{}, false
-		case <-w.moved:
+		case <-w.resumed:
 		case <-timer.C():
 			if q.left(w) <= 0 {
 				q.settle(w.item.ID, Expired, "deadline", "nobody answered in time")

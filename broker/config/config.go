@@ -134,7 +134,7 @@ func (c Config) EscalationTimeout() time.Duration {
 	return time.Duration(c.EscalationTimeoutSeconds) * time.Second
 }
 
-// Away is for how long the time of a waiting call stands still while no terminal shows the
+// Away is for how long the time of a waiting call is paused while no terminal shows the
 // daemon.
 func (c Config) Away() time.Duration { return time.Duration(c.AwayHours) * time.Hour }
 

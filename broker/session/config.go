@@ -70,7 +70,7 @@ type Config struct {
 	SandboxPolicy string
 
 	EscalationTimeout time.Duration
-	Away              time.Duration // for how long a call's time stands still while nobody is there
+	Away              time.Duration // for how long a call's time is paused while nobody is there
 	// ConfigFile is the file of this configuration. CheckConfig returns an error if the
 	// next start would refuse the file as it is now; nil: nobody is told of changes.
 	ConfigFile  string
