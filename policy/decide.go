@@ -98,8 +98,8 @@ func (f *facts) applyRules(role Role, open []int, o *outcome) {
 	o.merge(undecided)
 }
 
-// undecided is the outcome for a role of which no rule speaks; an empty one is the whole
-// call. It is a denial, but a person decides about the tools of servers that ask.
+// undecided is the outcome for a role that no rule covers; an empty role is the whole call. It
+// is a denial, but a person decides about the tools of servers that ask.
 func (f *facts) undecided(role Role) outcome {
 	what := f.call.Server + "/" + f.call.Tool
 	if role != "" {
@@ -108,7 +108,7 @@ func (f *facts) undecided(role Role) outcome {
 	if !f.tool.asks {
 		return outcome{decision: Deny, rule: RuleDefault, reason: describe("no rule allows %s", what)}
 	}
-	o := outcome{decision: Escalate, rule: RuleUndecided, reason: describe("no rule speaks of %s", what)}
+	o := outcome{decision: Escalate, rule: RuleUndecided, reason: describe("no rule covers %s", what)}
 	if role != "" {
 		o.roles = []string{string(role)}
 	}

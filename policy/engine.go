@@ -36,7 +36,7 @@ type tool struct {
 	rules  []*rule  // those that can apply to it, in order
 	// unknown is true when nobody has annotated the tool.
 	unknown bool
-	// asks is true when a person decides about calls of which no rule speaks.
+	// asks is true when a person decides about calls that no rule covers.
 	asks bool
 }
 

@@ -65,7 +65,7 @@ func (c *Compiled) narrows(outer *Compiled, a *Annotations) error {
 					if r.Then != Allow {
 						continue
 					}
-					if by := against(r, own[:i], others, role); by != "" {
+					if by := objection(r, own[:i], others, role); by != "" {
 						return fmt.Errorf("rule %s would widen the multiplexer's policy: it allows calls of %s/%s that %s", r.Name, server, t.Name, by)
 					}
 				}
@@ -86,9 +86,9 @@ func about(rules []Rule, server, tool string, role Role) []Rule {
 	return out
 }
 
-// against says what the outer rules have against values that a rule allows, or "". The
+// objection returns why the outer rules do not allow all values that a rule allows, or "". The
 // rules before it, of its own policy, may hold these values back themselves.
-func against(allows Rule, before, outer []Rule, role Role) string {
+func objection(allows Rule, before, outer []Rule, role Role) string {
 	for _, o := range outer {
 		if o.Then == Allow {
 			if o.includes(allows, role) {

@@ -6,8 +6,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// unannotated stands for a tool of which nobody has said what it does. No rule can speak
-// about it, so a person decides every call.
+// unannotated stands for a tool of which nobody has said what it does. No rule can cover it,
+// so a person decides every call.
 func unannotated(key toolKey) *tool {
 	return &tool{annotation: &annotation{key: key, behavior: &Behavior{}}, unknown: true}
 }

@@ -157,11 +157,11 @@ func (e *Engine) Changed(server string, d Definition) string {
 	var all []string
 	if t.description != nil && *t.description != d.Description {
 		was, is := fromDifference(*t.description, d.Description)
-		all = append(all, describe("its description said %q, and says %q now", was, is))
+		all = append(all, describe("its description was %q and is %q now", was, is))
 	}
 	if t.schema != nil {
 		if v, err := jsonx.Parse(d.InputSchema, fileLimits); err != nil || !t.schema.Defines(v) {
-			all = append(all, "its input schema is another one")
+			all = append(all, "its input schema is different")
 		}
 	}
 	return strings.Join(all, "; ")
