@@ -12,11 +12,11 @@ const maxBackoff = 30 * time.Second
 // steady is how long a server must have run so that it is restarted without a long pause.
 const steady = time.Minute
 
-// relistPause is the time between two lists of a server's tools. A server may say at any rate
-// that they have changed.
+// relistPause is the least time between two lists of a server's tools, because a server may
+// report changes of them all the time.
 const relistPause = time.Second
 
-// toolsChanged notes that the server says that its tools have changed.
+// toolsChanged notes that the server has reported a change of its tools.
 func (b *backend) toolsChanged() {
 	select {
 	case b.stale <- struct{}{}:
@@ -24,13 +24,13 @@ func (b *backend) toolsChanged() {
 	}
 }
 
-// relist lists the tools again whenever the server says that they changed, until the server
+// relist lists the tools again whenever the server has reported a change, until the server
 // ends.
 func (b *backend) relist(l *link) {
 	for {
 		select {
 		case <-b.stale:
-			b.changed(l)
+			b.listAgain(l)
 		case <-l.peer.Done():
 			return
 		}
@@ -42,8 +42,8 @@ func (b *backend) relist(l *link) {
 	}
 }
 
-// changed lists the tools again.
-func (b *backend) changed(l *link) {
+// listAgain lists the tools again and offers them to the agent.
+func (b *backend) listAgain(l *link) {
 	ctx, cancel := context.WithTimeout(b.ctx, b.proxy.limits.Start)
 	defer cancel()
 	tools, err := b.list(ctx, l)
@@ -124,7 +124,7 @@ func (b *backend) restart(pause *time.Duration) *link {
 			return l
 		}
 		if b.spec.Remote != nil {
-			b.rest(err)
+			b.stopUntilCall(err)
 			return nil
 		}
 		b.proxy.announce(Activity{Kind: ServerDown, Server: b.spec.Name, Detail: err.Error()})

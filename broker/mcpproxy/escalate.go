@@ -112,7 +112,7 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 			return res, nil
 		}
 	}
-	defer c.warmUp()()
+	defer c.startAhead()()
 	c.proxy.announce(Activity{Kind: WaitBegan, Server: c.target.server, Tool: c.target.tool})
 	defer c.proxy.announce(Activity{Kind: WaitEnded, Server: c.target.server, Tool: c.target.tool})
 	if c.proxy.config.Tickets {

@@ -70,7 +70,7 @@ func writeDeadline(w io.Writer) func(time.Time) error {
 // Start is part of the transport interface; a link has started when it exists.
 func (l *link) Start(context.Context) error { return nil }
 
-// GetSessionId is part of the transport interface; a session is the business of the peer.
+// GetSessionId is part of the transport interface. The peer has the session, if there is one.
 func (l *link) GetSessionId() string { return "" } //nolint:revive // the interface spells it so
 
 // SetNotificationHandler sets the function that is called with a server's notifications.

@@ -51,7 +51,7 @@ func (l *link) read() {
 			rubbish++
 		}
 		if rubbish > maxRubbish {
-			l.end(fmt.Errorf("the server prints what is no message: %.80q", line))
+			l.end(fmt.Errorf("the server prints lines that are not messages: %.80q", line))
 			go l.peer.Stop()
 			return
 		}

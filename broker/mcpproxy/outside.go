@@ -29,7 +29,7 @@ type staging struct {
 	key   string   // equal for calls that one process can carry out
 }
 
-// view returns what a process has to see that carries out the call.
+// view returns what a process that carries out the call has to see.
 func (n *staging) view(dir string) *sandbox.View {
 	return &sandbox.View{Stage: dir, Copies: n.files.Directories(), Binds: n.files.Binds()}
 }
@@ -262,9 +262,9 @@ func (c *call) forwardOnStage(ctx context.Context, b *backend) json.RawMessage {
 	return result
 }
 
-// warmUp lets the server start that will carry out the call, while the person thinks. It
+// startAhead starts the server that will carry out the call while the person thinks. It
 // returns the function to be called when the wait is over.
-func (c *call) warmUp() func() {
+func (c *call) startAhead() func() {
 	b := c.proxy.backend(c.target.server)
 	switch {
 	case b == nil:

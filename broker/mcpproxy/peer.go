@@ -29,30 +29,30 @@ func (b *backend) startPeer(ctx context.Context, spec sandbox.Spec) (peer, error
 	}
 	options := remote.Options{Address: spec.Remote.Address, Header: spec.Remote.Header(spec.Env), Limit: b.proxy.limits.Line}
 	if spec.Remote.Login != nil {
-		options.Login = hiding{spec.Remote.Login, b.proxy}
+		options.Login = hiddenLogin{spec.Remote.Login, b.proxy}
 	}
 	return remote.Dial(options)
 }
 
-// hiding is a login whose tokens never reach the agent.
-type hiding struct {
+// hiddenLogin is a login whose tokens never reach the agent.
+type hiddenLogin struct {
 	remote.Login
 	proxy *Proxy
 }
 
-func (h hiding) Token(ctx context.Context) (string, error) {
+func (h hiddenLogin) Token(ctx context.Context) (string, error) {
 	token, err := h.Login.Token(ctx)
 	h.proxy.hide([]string{token})
 	return token, err
 }
 
-func (h hiding) Renew(ctx context.Context, rejected string) (string, error) {
+func (h hiddenLogin) Renew(ctx context.Context, rejected string) (string, error) {
 	token, err := h.Login.Renew(ctx, rejected)
 	h.proxy.hide([]string{token})
 	return token, err
 }
 
-// began says in the audit how the server came to run.
+// began returns the audit's words for the start of the server.
 func (b *backend) began() string {
 	if b.spec.Remote != nil {
 		return "server connected over HTTP"
@@ -60,8 +60,8 @@ func (b *backend) began() string {
 	return "server started"
 }
 
-// rest leaves a server that cannot be reached until a call needs it.
-func (b *backend) rest(why error) {
+// stopUntilCall does not try again to reach a server until a call needs it.
+func (b *backend) stopUntilCall(why error) {
 	b.mu.Lock()
 	b.demand.stopped, b.demand.failure = true, why
 	b.mu.Unlock()

@@ -246,7 +246,7 @@ func TestRemoteServerHarmsNoOther(t *testing.T) {
 		why    string
 	}{
 		"redirect":       {redirect, `redirects to "https://elsewhere.example.com/mcp?a=b", which is not followed`},
-		"wants a login":  {status(http.StatusUnauthorized), "it wants a credential"},
+		"wants a login":  {status(http.StatusUnauthorized), "it needs a credential"},
 		"nothing there":  {status(http.StatusNotFound), "older SSE transport"},
 		"wrong method":   {status(http.StatusMethodNotAllowed), "older SSE transport"},
 		"fails":          {status(http.StatusBadGateway), "502 Bad Gateway"},

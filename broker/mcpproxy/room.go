@@ -102,8 +102,7 @@ type pressure struct {
 	before int // the collector's percentage when little is under way
 }
 
-// much is from how many bytes on the collector runs more often, and frugal its percentage
-// then.
+// When at least much bytes are under way, the collector runs at the percentage frugal.
 const (
 	much   = 8 << 20
 	frugal = 25

@@ -69,19 +69,19 @@ func (s *stages) expect(p *staging) {
 			s.drop()
 		}
 	}
-	time.AfterFunc(settling, func() {
+	time.AfterFunc(startDelay, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.warm()
+		s.startAhead()
 	})
 }
 
-// settling is how long a process is not started for a call that waits. A flood shows within
-// that time and then costs no process, and no person reads faster.
-const settling = 500 * time.Millisecond
+// startDelay is how long a call waits before a process is started for it. A flood of calls
+// shows within that time and costs no process, and no person decides faster.
+const startDelay = 500 * time.Millisecond
 
-// maxExpected is up to how many waiting calls a process is started ahead. When more wait, the
-// agent floods the person, and until it has been calm for a while nothing is started ahead.
+// A process is started ahead for at most maxExpected waiting calls. When more wait, the agent
+// floods the person, and nothing is started ahead until the time calm has passed.
 const (
 	maxExpected = 2
 	calm        = 30 * time.Second
@@ -94,18 +94,18 @@ func (s *stages) forget(p *staging) {
 	s.waiting = slices.DeleteFunc(s.waiting, func(w *staging) bool { return w == p })
 	needed := slices.ContainsFunc(s.waiting, func(w *staging) bool { return s.now != nil && w.key == s.now.key })
 	if s.now != nil && !s.busy && s.kept == nil && !needed {
-		s.keep(lingering)
+		s.keep(decidedTime)
 	}
-	s.warm()
+	s.startAhead()
 }
 
-// lingering is how long a process that nobody waits for any more is there for the call that
-// was decided.
-const lingering = 10 * time.Second
+// decidedTime is how long a process that no waiting call needs is kept for the call that was
+// decided.
+const decidedTime = 10 * time.Second
 
-// warm starts a process for the oldest waiting call if there is none, and if agents do not
-// have much under way. mu is held.
-func (s *stages) warm() {
+// startAhead starts a process for the oldest waiting call if there is none, and if agents do
+// not have much under way. mu is held.
+func (s *stages) startAhead() {
 	if s.now == nil && !s.busy && len(s.waiting) > 0 && time.Since(s.flooded) > calm && !underWay.isHigh() && !s.closed {
 		s.now = s.launch(s.waiting[0])
 	}
@@ -119,14 +119,14 @@ func (s *stages) keep(d time.Duration) {
 		defer s.mu.Unlock()
 		if s.kept == timer && !s.busy {
 			s.drop()
-			s.warm()
+			s.startAhead()
 		}
 	})
 	s.kept = timer
 }
 
-// unkeep forgets that the present process is kept. mu is held.
-func (s *stages) unkeep() {
+// stopTimer stops the timer that would end the present process. mu is held.
+func (s *stages) stopTimer() {
 	if s.kept != nil {
 		s.kept.Stop()
 		s.kept = nil
@@ -135,7 +135,7 @@ func (s *stages) unkeep() {
 
 // drop ends the present process without waiting for its end. mu is held.
 func (s *stages) drop() {
-	s.unkeep()
+	s.stopTimer()
 	if at := s.now; at != nil {
 		at.end()
 		s.now = nil
@@ -154,7 +154,7 @@ func (s *stages) take(ctx context.Context, p *staging) (*staged, error) {
 	if s.now == nil && !s.closed {
 		s.now = s.launch(p)
 	}
-	s.unkeep()
+	s.stopTimer()
 	at := s.now
 	s.busy = at != nil
 	s.mu.Unlock()
@@ -189,7 +189,7 @@ func (s *stages) give(at *staged, keep bool) {
 	} else if s.now == at {
 		s.drop()
 	}
-	s.warm()
+	s.startAhead()
 	s.free.Release(1)
 }
 
