@@ -10,7 +10,7 @@
 // It can only turn an approval into a question, never a question into an approval, so
 // that no text can persuade it to approve.
 //
-// Where the person has chosen so, a model reads the text in place of the grammar, in any
-// language. Then fixed rules keep for the person what no words may order, and calls on
-// anything that the text does not name letter by letter.
+// If the person has chosen so, a model reads the text in place of the grammar, in any
+// language. Fixed rules then leave two kinds of calls to the person: those that no words may
+// order, and those on anything that the text does not name letter by letter.
 package autoapprove

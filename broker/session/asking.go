@@ -32,9 +32,9 @@ const (
 // configuration marks for it. The request waits in the same queue as tool calls.
 func (s *Session) askRequest(ctx context.Context, r mitm.Request) (mitm.Ruling, error) {
 	shown := shownRequest{Method: r.Method, URL: "https://" + r.Host + r.Path, Query: r.Query, Model: r.Model}
-	rule, reason, whole := ruleAsk, "the configuration marks this endpoint to be asked about", wholeBody
+	rule, reason, whole := ruleAsk, "the configuration says that you decide about this endpoint", wholeBody
 	if r.Provider == mitm.GitHub {
-		rule, reason, whole = ruleGitHub, "without you, agents only read from GitHub", len(r.Body)
+		rule, reason, whole = ruleGitHub, "agents may only read from GitHub without asking you", len(r.Body)
 		shown.Credential = s.deps.Config.GitHub.String()
 	}
 	arguments, err := shown.with(r.Body, whole)

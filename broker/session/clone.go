@@ -15,8 +15,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// CheckRepo returns an error if a request for a clone cannot be meant: if the URL or the
-// branch is none. It contacts nobody.
+// CheckRepo returns an error if the URL or the branch of a request for a clone is not valid,
+// or does not fit the rest of the request. It contacts nobody.
 func CheckRepo(r Request) error {
 	switch {
 	case r.Repo == "" && r.Branch == "":
@@ -38,8 +38,8 @@ func (s *Session) mirrors() mirror.Cache {
 	return mirror.Cache{Dir: filepath.Join(stored.RealPath(s.deps.Config.CacheDir), "repositories")}
 }
 
-// chooseClone gives the session a clone of the repository at a URL. What it is at is known
-// when the repository was fetched.
+// chooseClone gives the session a clone of the repository at a URL. Its branch and commit are
+// known once the repository was fetched.
 func (s *Session) chooseClone(r Request) error {
 	if s.adapter.Host {
 		return fault.New("leave --repo out", "%s runs without a container, so it cannot get a clone", s.adapter.Name)
@@ -53,8 +53,8 @@ func (s *Session) chooseClone(r Request) error {
 	return nil
 }
 
-// fetch brings the mirror of the session's repository up to date, and shows what git says of
-// that. The caller must release it.
+// fetch brings the mirror of the session's repository up to date, and shows what git reports.
+// The caller must release it.
 func (s *Session) fetch(ctx context.Context) (*mirror.Mirror, error) {
 	tree := s.fixed.Worktree
 	remote, err := mirror.Address(tree.Repository)
@@ -115,7 +115,7 @@ func (s *Session) fillClone(ctx context.Context, tree worktree.Tree) error {
 	return s.layout.Worktree().Make(ctx, source, tree)
 }
 
-// setClone sets what the session's clone is at.
+// setClone sets the worktree of the session's clone, with its branch and commit.
 func (s *Session) setClone(tree *worktree.Tree) {
 	s.mu.Lock()
 	s.fixed.Worktree, s.startedAt = tree, tree.Base
@@ -161,9 +161,8 @@ func (s *Session) abandon(ctx context.Context) error {
 // pushLook is how long the end of a clone waits for the remote to say what it has.
 const pushLook = 10 * time.Second
 
-// lookAtPushed brings the mirror up to date if the clone says that its branch was pushed:
-// only then is it known that the remote has it. There is no time for that when the process
-// must end soon.
+// lookAtPushed brings the mirror up to date if the clone says that its branch was pushed,
+// because only the remote knows that. It does nothing when the process must end soon.
 func (s *Session) lookAtPushed(ctx context.Context) {
 	tree := s.fixed.Worktree
 	remote, err := mirror.Address(tree.Repository)

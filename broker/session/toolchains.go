@@ -65,7 +65,7 @@ func (s *Session) recipe() (docker.Recipe, error) {
 func (s *Session) offerToolchains() {
 	needs, err := toolchain.Look(s.fixed.Workspace)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.notice(false, fmt.Sprintf("nobody knows which toolchains this workspace needs: %s", describe(err)))
+		s.notice(false, fmt.Sprintf("could not find out which toolchains this workspace needs: %s", describe(err)))
 	}
 	answer, err := ToolchainAnswers(s.deps.Config.Home).Of(s.place())
 	if err != nil {

@@ -292,7 +292,7 @@ func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 	return append(all, s.ownSpecs()...), nil
 }
 
-// gitBase names the directory to which the git server keeps.
+// gitBase is the variable with the directory that the git server does not leave.
 const gitBase = "GIT_BASE_DIR"
 
 // gitSettings are settings that switch off programs that a repository makes git run.

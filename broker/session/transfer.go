@@ -134,7 +134,7 @@ func (s *Session) saveFile(ctx context.Context, r SaveRequest) (string, error) {
 	defer file.Close()
 	return transfer.Save(ctx, file, r.To, r.Replace, func(path string) error {
 		if v := s.judge("write_file", path, map[string]string{"content": ""}); v.Decision == policy.Deny {
-			return fmt.Errorf("the policy denies to write %s: %s (rule %s)", dirtree.Short(path), v.Reason, v.Rule)
+			return fmt.Errorf("the policy denies writing %s: %s (rule %s)", dirtree.Short(path), v.Reason, v.Rule)
 		}
 		return s.note(ctx, fmt.Sprintf("the person saves %s of the container to %s", r.Path, path))
 	})

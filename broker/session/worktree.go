@@ -114,7 +114,7 @@ func (s *Session) makeWorktree(ctx context.Context, stack *teardown) error {
 	}
 	absent, err := place.Absent(ctx)
 	if what := absent.String(); err == nil && what != "" {
-		s.notice(true, fmt.Sprintf("the worktree is without %s: nothing is fetched for it%s", what, instead))
+		s.notice(true, fmt.Sprintf("the worktree does not have %s, because nothing is fetched for it%s", what, instead))
 	}
 	return err
 }
