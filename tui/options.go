@@ -22,7 +22,7 @@ type Options struct {
 	API broker.API // the broker
 	In  *os.File   // the person's terminal, for reading
 	Out *os.File   // the person's terminal, for writing
-	// Passed tells of a terminal that a client has passed to this process; nil: it is this
+	// Passed describes a terminal that a client has passed to this process; nil: it is this
 	// process's own.
 	Passed *outer.Passed
 	// Mux has the panes, which stay when Run returns; nil: they end with it.
@@ -42,7 +42,7 @@ type Options struct {
 	// front when that changes; nil: nobody wants to know.
 	Used  func()
 	Front func(tab int)
-	// Failed is told of a panic of the view, which ends with it; nil: it ends the process.
+	// Failed is called with a panic of the view, which then ends; nil: it ends the process.
 	Failed func(p any, stack []byte)
 	// Getenv looks up a variable of the environment of the person's terminal; nil: this
 	// process's.

@@ -28,8 +28,8 @@ type Options struct {
 // ErrNoDaemon means that nobody listens on the socket.
 var ErrNoDaemon = errors.New("no daemon runs")
 
-// ErrLost means that the daemon has ended without a word while it showed a view. Its agents
-// still run.
+// ErrLost means that the daemon has ended without giving a reason while it showed a view. Its
+// agents still run.
 var ErrLost = errors.New("the daemon has ended")
 
 // Attach shows the daemon's view on a terminal until the person detaches or quits, ctx ends,
@@ -189,7 +189,7 @@ func (c *client) greet() error {
 	return fmt.Errorf("%s: it answers with %q", op, f.Kind)
 }
 
-// lostError is the error of a daemon that has ended without a word.
+// lostError is the error of a daemon that has ended without giving a reason.
 type lostError struct{ error }
 
 func (e *lostError) Unwrap() error { return e.error }

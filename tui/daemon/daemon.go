@@ -36,7 +36,7 @@ type Client struct {
 	Passed   outer.Passed
 	Asked    wire.View
 	Others   func() int                // how many other views there are
-	Failed   func(p any, stack []byte) // is told of a panic of the view
+	Failed   func(p any, stack []byte) // is called with a panic of the view
 	Activity *Activity                 // the view keeps it
 }
 
@@ -50,7 +50,7 @@ type Daemon struct {
 	// Show runs a view for a client until the person leaves it or ctx ends. It returns what to
 	// tell the person afterwards.
 	Show func(ctx context.Context, c Client) (end string, err error)
-	// Attended is told whether any view is shown, whenever that changes.
+	// Attended is called with whether any view is shown, whenever that changes.
 	Attended func(bool)
 	// Running says what ends with the daemon, such as "2 agents run"; empty: nothing.
 	Running func() string
@@ -67,7 +67,7 @@ type Daemon struct {
 
 	mu      sync.Mutex
 	views   []*view
-	waiting []*wire.Conn // of clients that have ended everything, and are told how it went
+	waiting []*wire.Conn // of clients that have ended everything, and wait for what it came to
 }
 
 // Serve serves the clients of this process's user on l until ctx ends or a client ends

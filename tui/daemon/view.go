@@ -29,8 +29,8 @@ type view struct {
 	kicked   atomic.Bool // by another client
 	others   func() int  // how many other views there are
 
-	// What the client has told. Each channel has one value, and is lossy: a second one says
-	// no more.
+	// These have a value after a frame of the client. Each channel holds one value, and is
+	// lossy: a second one would say no more.
 	resized, stopping, continued chan struct{}
 
 	lending sync.Mutex     // held while the client runs a program
@@ -61,7 +61,7 @@ func (v *view) run(ctx context.Context, show func(context.Context, Client) (stri
 	go func() {
 		defer close(heard)
 		defer cancel() // the client ends, and so does its view
-		v.listen()
+		v.receiveFrames()
 	}()
 	end, err = v.guarded(func() (string, error) {
 		return show(ctx, Client{In: v.in, Out: v.out, Asked: v.asked, Others: v.others, Failed: v.failed, Activity: v.activity, Passed: outer.Passed{
@@ -73,13 +73,13 @@ func (v *view) run(ctx context.Context, show func(context.Context, Client) (stri
 			Run:      v.lend,
 		}})
 	})
-	_ = v.unix.CloseRead() // it hears no more
+	_ = v.unix.CloseRead() // this ends receiveFrames
 	<-heard
 	return end, err
 }
 
-// listen hears what the client tells until it ends.
-func (v *view) listen() {
+// receiveFrames takes the client's frames until the connection ends.
+func (v *view) receiveFrames() {
 	for {
 		f, err := v.conn.Receive()
 		if err != nil || len(f.Files) > 0 {

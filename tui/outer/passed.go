@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Passed is what a process must be told about a terminal that another process, the client,
-// has passed to it: signals and the environment stay with the client.
+// Passed says what a process cannot see of a terminal that another process, the client, has
+// passed to it, because signals and the environment stay with the client.
 type Passed struct {
 	// Getenv looks up a variable of the client's environment.
 	Getenv func(name string) string

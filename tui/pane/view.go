@@ -18,8 +18,8 @@ type Hooks struct {
 	Event   func(ev term.Event) // called for what the program asks for besides drawing
 }
 
-// View is one user interface's view of a pane. The pane has the size that the view wants in
-// which its program was used last, so that nobody who only watches changes it.
+// View is one user interface's view of a pane. The pane takes its size from the view in which
+// its program was used last, so that a person who only watches does not change it.
 type View struct {
 	*Pane
 	hooks   Hooks
@@ -30,7 +30,7 @@ type View struct {
 	// The pane's mutex guards these.
 	cols, rows int
 	small      bool  // the person's window is too small to make a larger pane smaller
-	fitted     bool  // it does so all the same
+	fitted     bool  // Fit was called: it makes a larger pane smaller all the same
 	slots      []int // places in the queue that this view has reserved
 }
 
