@@ -1,6 +1,10 @@
 package term
 
-import "github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+import (
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
+)
 
 // CursorShape is the shape that a program chose with DECSCUSR.
 type CursorShape uint8
@@ -42,5 +46,6 @@ type Frame struct {
 	Offset     int    // how many of them this frame is scrolled back
 	Generation uint64 // of the screen when the frame was taken
 
-	screen *Screen // the screen that the lines are from
+	screen *Screen   // the screen that the lines are from
+	waits  time.Time // start of the update for whose end the frame waits; zero: it does not
 }

@@ -249,7 +249,7 @@ func TestBulkWorkIsCutUp(t *testing.T) {
 			s := play(t, "native", 200, 60, 0, nil)
 			turns := 0
 			for rest := []byte(strings.Repeat(sequence, times)); len(rest) > 0; turns++ {
-				rest, _, _ = s.writePiece(rest)
+				rest, _, _ = s.writePiece(rest, true)
 			}
 			if least := times * 200 * 60 / maxWork / 2; turns < least {
 				t.Errorf("%s: %d screens were changed in %d turns, want %d at least", name, times, turns, least)

@@ -143,7 +143,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 		piece := p[:min(len(p), writePiece)]
 		p = p[len(piece):]
 		for again := true; again; again = len(piece) > 0 {
-			rest, events, ok := s.writePiece(piece)
+			rest, events, ok := s.writePiece(piece, len(p) == 0)
 			if !ok {
 				return 0, errClosed
 			}
@@ -160,14 +160,18 @@ func (s *Screen) Write(p []byte) (int, error) {
 	}
 }
 
-// writePiece interprets the beginning of p and returns the rest. ok is false after Close.
-func (s *Screen) writePiece(p []byte) (rest []byte, events []Event, ok bool) {
+// writePiece interprets the beginning of p and returns the rest. last says that no more
+// pieces follow p. ok is false after Close.
+func (s *Screen) writePiece(p []byte, last bool) (rest []byte, events []Event, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.emulator == nil {
 		return nil, nil, false
 	}
 	rest = s.interpret(p)
+	if last && len(rest) == 0 {
+		s.emulator.sync.rest()
+	}
 	s.settle()
 	if len(s.emulator.events) > 0 {
 		events = s.emulator.events
@@ -298,8 +302,8 @@ func (s *Screen) Generation() uint64 { return s.generation.Load() }
 // changes may give one value.
 func (s *Screen) Changed() <-chan struct{} { return s.changed }
 
-// Held reports that the program is in the middle of a synchronized update, so that
-// painting should wait for its end. It returns true for at most 150 ms.
+// Held reports that the program is in the middle of a synchronized update, so that nobody
+// needs to be told of changes before its end. It returns true for at most 150 ms.
 func (s *Screen) Held() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

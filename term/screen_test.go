@@ -1,6 +1,7 @@
 package term
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -166,6 +167,40 @@ func TestHoldEnds(t *testing.T) {
 		_, _ = s.Write([]byte("\x1b[?2026h"))
 		if !s.Held() {
 			t.Error("not held after a frame was taken")
+		}
+	})
+}
+
+// Of two frames neither holds up the other: one that always comes in the middle of an
+// update is held as long as if it were alone, and shows whole updates until then.
+func TestHoldIsPerFrame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := play(t, "native", 20, 2, 0, []byte("\x1b[?2026hwhole 0\x1b[?2026l"))
+		defer s.Close()
+		var quick, late Frame
+		s.Follow(&quick)
+		s.Follow(&late)
+		text := func(f *Frame) string {
+			var b strings.Builder
+			writeText(&b, trimBlank(f.Lines[0].Cells))
+			return b.String()
+		}
+		began := time.Now()
+		for i := 1; text(&late) == "whole 0"; i++ {
+			_, _ = fmt.Fprintf(s, "\x1b[?2026h\rhalf  %d", i)
+			s.Follow(&late)
+			if took := time.Since(began); took > maxHold {
+				t.Fatalf("held up for %v", took)
+			} else if took < maxHold && text(&late) != "whole 0" {
+				t.Fatalf("after %v the frame shows %q", took, text(&late))
+			}
+			s.Follow(&quick)
+			_, _ = fmt.Fprintf(s, "\rwhole %d\x1b[?2026l", i)
+			s.Follow(&quick)
+			if want := fmt.Sprint("whole ", i); text(&quick) != want {
+				t.Fatalf("the quick frame shows %q, want %q", text(&quick), want)
+			}
+			<-time.After(10 * time.Millisecond)
 		}
 	})
 }

@@ -1,6 +1,9 @@
 package term
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // Snapshot updates f to show the screen scrolled back by offset lines, or by as many as
 // there are; f.Offset is the actual offset. It copies the lines that changed since the
@@ -9,6 +12,17 @@ func (s *Screen) Snapshot(f *Frame, offset int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.snapshot(f, offset)
+}
+
+// Follow is Snapshot with offset 0. During a synchronized update it does not change a frame
+// that shows the screen, for at most 150 ms, so that the frame shows no half update.
+func (s *Screen) Follow(f *Frame) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.emulator; e != nil && f.screen == s && f.Offset == 0 && e.sync.holds(f) {
+		return
+	}
+	s.snapshot(f, 0)
 }
 
 // SnapshotAt is Snapshot with line top in the first row, if there are enough lines below
@@ -24,7 +38,7 @@ func (s *Screen) SnapshotAt(f *Frame, top int, dropped uint64) {
 			top -= int(now - dropped)
 		}
 		offset = max(0, min(e.scrollback()-top, e.scrollback()))
-		if f.screen == s && f.Offset == offset && e.sync.holding() {
+		if f.screen == s && f.Offset == offset && e.sync.holds(f) {
 			return
 		}
 	}
@@ -74,7 +88,7 @@ func (s *Screen) snapshot(f *Frame, offset int) {
 	f.Scrollback = scrollback
 	f.Offset = offset
 	f.Generation = generation
-	e.sync.taken()
+	f.waits = time.Time{}
 }
 
 // padCells pads a line with blanks, or cuts it, to cols cells.

@@ -247,11 +247,10 @@ func (c *Compositor) assignFrames(panes []PlacedPane) {
 func (c *Compositor) snapshot(p PlacedPane) *term.Frame {
 	f := c.frames[p.Screen]
 	screen := p.Screen
-	switch {
-	case p.Scrolled:
+	if p.Scrolled {
 		screen.SnapshotAt(f, p.Top, p.Dropped)
-	case f.Rows == 0 || f.Offset != 0 || !screen.Held():
-		screen.Snapshot(f, 0)
+	} else {
+		screen.Follow(f)
 	}
 	return f
 }
