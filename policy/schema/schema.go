@@ -123,19 +123,28 @@ func (s *Schema) Check(args jsonx.Value) error {
 	return errors.New("the arguments do not match the tool's schema")
 }
 
-// culprit returns the first declared argument that an error is about.
+// culprit returns the argument that an error is about. Of several it is the one that the
+// schema declares first, because the library reports them in no order.
 func (s *Schema) culprit(e *jsonschema.ValidationError) string {
-	if len(e.InstanceLocation) > 0 {
-		if _, ok := s.Property(e.InstanceLocation[0]); ok {
-			return e.InstanceLocation[0]
-		}
-	}
-	for _, cause := range e.Causes {
-		if name := s.culprit(cause); name != "" {
-			return name
+	wrong := map[string]bool{}
+	collectArguments(e, wrong)
+	properties, _ := s.source.Member("properties")
+	for _, p := range properties.Members {
+		if wrong[p.Name] {
+			return p.Name
 		}
 	}
 	return ""
+}
+
+// collectArguments adds the names of the arguments that an error and its causes are about.
+func collectArguments(e *jsonschema.ValidationError, names map[string]bool) {
+	if len(e.InstanceLocation) > 0 {
+		names[e.InstanceLocation[0]] = true
+	}
+	for _, cause := range e.Causes {
+		collectArguments(cause, names)
+	}
 }
 
 // Property returns the schema of one argument.
