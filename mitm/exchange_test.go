@@ -57,14 +57,24 @@ func TestForwardedRequest(t *testing.T) {
 
 func TestEveryProviderTakesItsKeyItsWay(t *testing.T) {
 	s := newHarness(t, nil)
-	for _, c := range []struct{ provider, host, path, header, upstream string }{
+	rows := []struct{ provider, host, path, header, upstream string }{
 		{"openai", "api.openai.com", "/v1/responses", "Authorization", "Bearer " + realKey},
 		{"openai", "api.openai.com", "/v1/chat/completions", "Authorization", "Bearer " + realKey},
 		{"google", "generativelanguage.googleapis.com", "/v1beta/models/gemini-3-flash:generateContent", "X-Goog-Api-Key", realKey},
 		{"google", "generativelanguage.googleapis.com", "/v1beta/models/gemini-3-flash:streamGenerateContent?alt=sse", "X-Goog-Api-Key", realKey},
 		{"openrouter", "openrouter.ai", "/api/v1/chat/completions", "Authorization", "Bearer " + realKey},
 		{"anthropic", "api.anthropic.com", "/v1/messages/count_tokens?beta=true", "X-Api-Key", realKey},
-	} {
+	}
+	tried := map[string]bool{}
+	for _, c := range rows {
+		tried[c.provider] = true
+	}
+	for _, p := range Providers() {
+		if _, err := p.modeFor(KindAPIKey); err == nil && !tried[p.Name] {
+			t.Errorf("no request to %s with a key is tried", p.Name)
+		}
+	}
+	for _, c := range rows {
 		t.Run(c.provider, func(t *testing.T) {
 			res, body := s.inTunnel(c.host, s.withBody(c.host, c.path, c.header, c.provider, `{"model":"m"}`))
 			if res == nil || res.StatusCode != 200 {

@@ -27,7 +27,8 @@ func TestProviderTable(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"anthropic", "openai", "chatgpt", "google", "openrouter"} {
+	for _, provider := range Providers() {
+		name := provider.Name
 		t.Run(name, func(t *testing.T) {
 			c := Config{Providers: []string{name}, Audit: func(Record) error { return nil }}
 			if _, err := New(c); err == nil {

@@ -93,6 +93,31 @@ func TestClaudeCodeResumesItsConversation(t *testing.T) {
 	}
 }
 
+// An agent that is given the stand-in key of any one of its providers gets it, in its
+// environment or in a file.
+func TestAgentsGetTheKeyOfEachProvider(t *testing.T) {
+	for _, a := range agent.Builtin().All() {
+		for _, provider := range a.Providers {
+			h := agent.Host{Sentinels: map[string]string{provider: sentinel}, Conversation: "c"}
+			if provider == "chatgpt" {
+				h.Logins = map[string]string{provider: "account"} // it has no keys, only a login
+			}
+			l, err := a.Launch(h)
+			if err != nil {
+				t.Errorf("%s with %s: %v", a.Name, provider, err)
+				continue
+			}
+			all := strings.Join(l.Env, "\n")
+			for _, f := range l.Files {
+				all += "\n" + string(f.Data)
+			}
+			if !strings.Contains(all, sentinel) {
+				t.Errorf("%s does not get its stand-in key of %s", a.Name, provider)
+			}
+		}
+	}
+}
+
 func TestNoSentinelNoLaunch(t *testing.T) {
 	a, _ := agent.Builtin().Named("claude-code")
 	if _, err := a.Launch(agent.Host{}); err == nil {
