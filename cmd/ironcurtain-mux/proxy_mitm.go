@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,9 +55,13 @@ certificate that the agent must trust, and the sentinels.`,
 			return runMITM(cmd.Context(), f, os.Getenv, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
+	var names []string
+	for _, p := range mitm.Providers() {
+		names = append(names, p.Name)
+	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.socket, "socket", "", "`path` of the Unix socket to serve")
-	fl.StringSliceVar(&f.providers, "provider", nil, "providers to reach: anthropic, openai, chatgpt, google, openrouter, and those of config.json")
+	fl.StringSliceVar(&f.providers, "provider", nil, "providers to reach: "+strings.Join(names, ", ")+", and those of config.json")
 	fl.StringVar(&f.state, "state", "", "`directory` for ca-cert.pem; made when absent")
 	fl.StringVar(&f.audit, "audit", "", "`file` of the audit log")
 	fl.BoolVar(&f.noSync, "no-sync", false, "leave it to the system when audit records reach the disk")
