@@ -3,6 +3,7 @@ package broker
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -10,6 +11,14 @@ import (
 
 // ErrNotAlone is returned by Open when there is a session, and the request wants to be the first.
 var ErrNotAlone = errors.New("open session: there is one already")
+
+// hasFirst reports whether there is a session, or, with a profile, one that has this profile and
+// has not ended. The caller holds mu.
+func (b *Broker) hasFirst(p Profile) bool {
+	return slices.ContainsFunc(b.sessions, func(s *session.Session) bool {
+		return p.IsZero() || s.Profile().Same(p) && !s.Over()
+	})
+}
 
 // admit gives the session its tab, unless too many sessions run already, or any when it is to be
 // the first. A session that it replaces is not counted.
@@ -19,7 +28,7 @@ func (b *Broker) admit(s *session.Session, first bool) error {
 	if b.closed {
 		return errors.New("open session: the multiplexer is closing")
 	}
-	if first && len(b.sessions) > 0 {
+	if first && b.hasFirst(s.Profile()) {
 		return ErrNotAlone
 	}
 	running, after := 0, (<-chan struct{})(nil)

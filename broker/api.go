@@ -62,7 +62,8 @@ type API interface {
 	// ReviewPolicy reads the policy again and says what would change. It changes nothing.
 	ReviewPolicy(ctx context.Context) (PolicyReview, error)
 	// ApplyPolicy puts the policy that was reviewed last, named by its hash, in force for
-	// all sessions, or for none if it fails for one. It returns how many there are.
+	// all sessions without a profile, or for none if it fails for one. It returns how many
+	// there are.
 	ApplyPolicy(ctx context.Context, hash string) (int, error)
 	// Servers returns the state of a session's tool servers; none while they are not
 	// started.

@@ -46,6 +46,9 @@ const LabelSession = stored.LabelSession
 // OpenRequest says which session to open.
 type OpenRequest = session.Request
 
+// Profile is what a session has in place of the configuration.
+type Profile = stored.Profile
+
 // Opener is what a session has from the terminal in which it was opened.
 type Opener = session.Opener
 

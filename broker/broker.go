@@ -150,7 +150,11 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 		}
 		prepare = session.Resume
 	}
-	s, err := prepare(b.deps(), r)
+	d, err := b.depsOf(ctx, r)
+	if err != nil {
+		return Session{}, fmt.Errorf("open session: %w", err)
+	}
+	s, err := prepare(d, r)
 	if err != nil {
 		return Session{}, fmt.Errorf("open session: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -14,6 +15,8 @@ import (
 type PolicyReview struct {
 	Hash       string   `json:"hash"`       // names it, for ApplyPolicy
 	Difference []string `json:"difference"` // see policy.Files.Difference
+	// Others are the tabs that have a profile of their own: another policy changes nothing there.
+	Others []int `json:"others,omitempty"`
 }
 
 // reviewed is the policy that a person was shown.
@@ -33,7 +36,7 @@ func (b *Broker) policyInForce() policy.Files {
 // ReviewPolicy reads the policy again and says what would change. It changes nothing.
 func (b *Broker) ReviewPolicy(context.Context) (PolicyReview, error) {
 	if b.config.LoadPolicy == nil {
-		return PolicyReview{}, fault.New("name a directory with --policy, or with policy in config.json", "reload policy: the built-in policy is in force, which has no files")
+		return PolicyReview{}, fault.New("name a directory with policy in config.json; a tab with a profile keeps its policy", "reload policy: the built-in policy is in force, which has no files")
 	}
 	f, err := b.config.LoadPolicy()
 	if err != nil {
@@ -43,17 +46,23 @@ func (b *Broker) ReviewPolicy(context.Context) (PolicyReview, error) {
 	b.mu.Lock()
 	b.review = r
 	b.mu.Unlock()
-	return PolicyReview{Hash: r.hash, Difference: b.policyInForce().Difference(f)}, nil
+	review := PolicyReview{Hash: r.hash, Difference: b.policyInForce().Difference(f)}
+	for _, s := range b.live() {
+		if !s.Profile().IsZero() {
+			review.Others = append(review.Others, s.Tab())
+		}
+	}
+	return review, nil
 }
 
-// ApplyPolicy puts a policy in force that was reviewed, for all sessions, or for none if it
-// fails for one. It returns how many sessions it judges now.
+// ApplyPolicy puts a policy in force that was reviewed, for all sessions without a profile, or
+// for none if it fails for one. It returns how many sessions it judges now.
 func (b *Broker) ApplyPolicy(ctx context.Context, hash string) (int, error) {
 	const op = "apply policy: "
 	b.applying.Lock()
 	defer b.applying.Unlock()
 	b.mu.Lock()
-	r, open := b.review, append([]*session.Session(nil), b.sessions...)
+	r, open := b.review, b.withoutProfile()
 	b.mu.Unlock()
 	if r == nil || r.hash != hash {
 		return 0, fault.New("/policy reload shows it", op+"this policy was not shown, or was read again since")
@@ -78,6 +87,11 @@ func (b *Broker) ApplyPolicy(ctx context.Context, hash string) (int, error) {
 	return len(ready), b.applyToNew(ctx, r.files, open)
 }
 
+// withoutProfile lists the sessions that have no profile. The caller holds mu.
+func (b *Broker) withoutProfile() []*session.Session {
+	return slices.DeleteFunc(slices.Clone(b.sessions), func(s *session.Session) bool { return !s.Profile().IsZero() })
+}
+
 // applyToNew puts the policy in force for sessions that were opened meanwhile. It ends one
 // for which that fails.
 func (b *Broker) applyToNew(ctx context.Context, f policy.Files, done []*session.Session) (err error) {
@@ -86,7 +100,7 @@ func (b *Broker) applyToNew(ctx context.Context, f policy.Files, done []*session
 		known[s] = true
 	}
 	b.mu.Lock()
-	open := append([]*session.Session(nil), b.sessions...)
+	open := b.withoutProfile()
 	b.mu.Unlock()
 	for _, s := range open {
 		if known[s] {

@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"maps"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -55,14 +54,8 @@ func (b *Broker) AddServer(ctx context.Context, id SessionID, name string, words
 	if err != nil {
 		return fault.Wrap(op, err, "")
 	}
-	all := session.OwnServers{name: c}
-	known := b.servers.Load()
-	if known == nil {
-		known = &b.config.Servers
-	}
-	maps.Copy(all, *known)
-	b.servers.Store(&all)
-	return fault.Wrap(op, s.AddServer(ctx, name), "/servers lists the servers of this tab")
+	b.deps().Know(name, c)
+	return fault.Wrap(op, s.AddServer(ctx, name, c), "/servers lists the servers of this tab")
 }
 
 // AnswerOffer keeps the person's answer to the toolchains that were offered in a session.

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"crypto/x509"
 	"log/slog"
 	"net/url"
@@ -9,6 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -91,6 +93,9 @@ type Config struct {
 	Prices      budget.Prices // what tokens cost
 	Notice      string        // what every agent's tab must show all the time
 	Log         *slog.Logger
+	// OfProfile makes the configuration of a session that has a profile; nil: no session can
+	// have one. What the profile names is read each time. It may block.
+	OfProfile func(ctx context.Context, p stored.Profile) (Config, error)
 }
 
 // Images says what the agents' images are made of. Zero values mean the program's own

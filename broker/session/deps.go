@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -17,7 +18,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// Deps is what a session needs from its process. All sessions share it.
+// Deps is what a session needs from its process. All sessions without a profile share it. One
+// with a profile has a Config of its own, Servers of its own, and no Policy.
 type Deps struct {
 	Config    *Config
 	Log       *slog.Logger
@@ -45,6 +47,13 @@ func (d *Deps) servers() OwnServers {
 		}
 	}
 	return d.Config.Servers
+}
+
+// Know adds one of the person's own servers to those of new sessions.
+func (d *Deps) Know(name string, c servers.Config) {
+	all := OwnServers{name: c}
+	maps.Copy(all, d.servers())
+	d.Servers.Store(&all)
 }
 
 // files returns the policy in force.

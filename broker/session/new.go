@@ -53,6 +53,9 @@ func Resume(d *Deps, r Request) (*Session, error) {
 	}
 	s.fixed.ID, s.fixed.CreatedAt, s.fixed.Workspace = rec.ID, rec.CreatedAt, workspace
 	s.fixed.Worktree = rec.Worktree
+	if err := s.takeProfile(rec.Profile); err != nil {
+		return nil, err
+	}
 	if err := s.narrowBy(rec.Policy); err != nil {
 		return nil, err
 	}
@@ -111,6 +114,9 @@ func New(d *Deps, r Request) (*Session, error) {
 			return nil, err
 		}
 	}
+	if err := s.takeProfile(r.Profile); err != nil {
+		return nil, err
+	}
 	if err := s.narrowBy(r.Policy); err != nil {
 		return nil, err
 	}
@@ -162,14 +168,17 @@ type Request struct {
 	// Policy is the directory of a policy that holds for the session beside the
 	// multiplexer's and only holds back more; empty: none.
 	Policy string `json:"policy,omitempty"`
-	// Resume continues a stored session instead of making a new one. Agent,
-	// Workspace and Policy are ignored then: the stored session has its own.
+	// Profile is what the session has in place of the configuration.
+	Profile stored.Profile `json:"profile,omitzero"`
+	// Resume continues a stored session instead of making a new one. Agent, Workspace,
+	// Policy and Profile are ignored then: the stored session has its own.
 	Resume stored.ID `json:"resume,omitempty"`
 	// Replaces is a session that this one replaces and that the caller ends with
 	// Close. It does not count towards the limit of sessions, and this session starts
 	// when it has ended.
 	Replaces stored.ID `json:"replaces,omitempty"`
-	// First refuses the session when there is one already.
+	// First refuses the session when there is one already. With a profile, only one that has
+	// this profile and has not ended counts.
 	First bool `json:"first,omitempty"`
 	Cols  int  `json:"cols"`
 	Rows  int  `json:"rows"`

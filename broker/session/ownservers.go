@@ -105,11 +105,12 @@ func (s *Session) TakesServers() error {
 }
 
 // AddServer starts a server that the person has just added. All its calls ask.
-func (s *Session) AddServer(ctx context.Context, name string) error {
+func (s *Session) AddServer(ctx context.Context, name string, c servers.Config) error {
 	proxy, err := s.toolProxy()
 	if err != nil {
 		return err
 	}
+	s.deps.Know(name, c)
 	judged, err := s.PrepareReload(s.deps.files()) // so that the policy knows the server
 	if err == nil {
 		err = s.note(ctx, "the person adds the tool server "+name)

@@ -14,6 +14,26 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
+// takeProfile keeps the session's profile. It refuses one with files that the agent could change.
+func (s *Session) takeProfile(p stored.Profile) error {
+	for _, path := range p.Files() {
+		if !s.adapter.Host && s.agentCanChange(path) {
+			return fault.New("keep it in another directory", "profile of the tab: %s lies where an agent can change it", path)
+		}
+	}
+	s.fixed.Profile = p
+	return nil
+}
+
+// Profile is what the session has in place of the configuration.
+func (s *Session) Profile() stored.Profile { return s.fixed.Profile }
+
+// agentCanChange reports whether a path lies in a directory that an agent can write to.
+func (s *Session) agentCanChange(path string) bool {
+	at := stored.RealPath(path)
+	return stored.Contains(s.fixed.Workspace, at) || stored.ManagedWorkspace(s.deps.Config.Home, at)
+}
+
 // narrowBy reads the policies that hold for this session beside the multiplexer's: that of
 // its agent in config.json, and that in the directory given for its tab, which may be
 // empty. It returns an error for one that would allow more than the multiplexer's.
@@ -61,8 +81,7 @@ func (s *Session) checkPolicyDir(dir string) error {
 		}
 		return fault.New("name an existing directory with compiled-policy.json in it", "policy of the tab: %s: %w", dir, err)
 	}
-	at := stored.RealPath(dir)
-	if stored.Contains(s.fixed.Workspace, at) || stored.ManagedWorkspace(s.deps.Config.Home, at) {
+	if s.agentCanChange(dir) {
 		return fault.New("keep the policy in another directory", "policy of the tab: %s lies where an agent can change it", dir)
 	}
 	return nil

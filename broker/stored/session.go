@@ -29,6 +29,7 @@ type Session struct {
 	Workspace string    `json:"workspace"`          // on the host
 	Worktree  *Worktree `json:"worktree,omitempty"` // of which the workspace is one; or nil
 	Policy    string    `json:"policy,omitempty"`   // the directory of the tab's own policy, if it has one
+	Profile   Profile   `json:"profile,omitzero"`   // used again when the session is resumed
 	CreatedAt time.Time `json:"createdAt"`
 	Reason    string    `json:"reason,omitempty"`   // why it is dead
 	ExitCode  int       `json:"exitCode,omitempty"` // of the agent, when dead
