@@ -34,8 +34,8 @@ Whoever reads or changes them through a tool needs a person's approval.
 `
 )
 
-// Prepare makes what is missing below home and leaves the rest as it is.
-func Prepare(ctx context.Context, home string) (Playground, error) {
+// At returns where the directories below home are, or will be.
+func At(home string) Playground {
 	base := filepath.Join(home, "demo")
 	g := Playground{
 		Workspace: filepath.Join(base, "workspace"),
@@ -43,6 +43,12 @@ func Prepare(ctx context.Context, home string) (Playground, error) {
 		Remotes:   filepath.Join(base, "remotes"),
 	}
 	g.Notes = filepath.Join(g.Outside, "notes.txt")
+	return g
+}
+
+// Prepare makes what is missing below home and leaves the rest as it is.
+func Prepare(ctx context.Context, home string) (Playground, error) {
+	g := At(home)
 	for _, dir := range []string{g.Workspace, g.Outside, g.Remotes} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return Playground{}, err

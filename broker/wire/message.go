@@ -110,6 +110,19 @@ type Open struct {
 	Repo      string `json:"repo,omitempty"`
 	Branch    string `json:"branch,omitempty"`
 	Resume    string `json:"resume,omitempty"` // the id of a stored session
+	// Profile is what the tab has in place of the configuration; nil: nothing.
+	Profile *Profile `json:"profile,omitempty"`
+	// Once: if a tab with this profile runs, that one is shown instead.
+	Once bool `json:"once,omitempty"`
+}
+
+// Profile is a broker.Profile.
+type Profile struct {
+	Demo       bool     `json:"demo,omitempty"`
+	Policy     string   `json:"policy,omitempty"`
+	Servers    string   `json:"servers,omitempty"`
+	Upstreams  []string `json:"upstreams,omitempty"`
+	UpstreamCA string   `json:"upstreamCa,omitempty"`
 }
 
 // Stop asks the daemon to end every session and itself. It answers with End or Refused.
