@@ -52,14 +52,15 @@ type tabRequest struct {
 	agent     string
 	workspace string
 	worktree  broker.WorktreeChoice
-	repo      string           // the URL of a repository to clone instead
-	branch    string           // of that repository
-	policy    string           // the directory of the tab's own policy
+	repo      string // the URL of a repository to clone instead
+	branch    string // of that repository
+	policy    string // the directory of the tab's own policy
+	profile   broker.Profile
 	prompt    []input.Piece    // sent once the agent is ready
 	line      []input.Piece    // the command line that made the request
 	replace   broker.SessionID // the session whose tab it replaces
 	resume    broker.SessionID // the stored session to resume, with its own agent and workspace
-	first     bool             // not if there is a tab
+	first     bool             // not if there is a tab, or one with the profile
 }
 
 // open asks the broker for a new session, or to resume a stored one.
@@ -72,6 +73,7 @@ func (m *Model) open(o tabRequest) tea.Cmd {
 		Repo:      o.repo,
 		Branch:    o.branch,
 		Policy:    o.policy,
+		Profile:   o.profile,
 		Resume:    o.resume,
 		Replaces:  o.replace,
 		First:     o.first,

@@ -98,7 +98,7 @@ func (m *Model) onPolicy(msg policyMsg) {
 		m.showSuccess("the policy was read again: nothing has changed")
 	default:
 		m.reviewed = msg.review.Hash
-		m.showHelp("policy", panel.PolicyLines(msg.review.Difference))
+		m.showHelp("policy", panel.PolicyLines(msg.review))
 	}
 }
 

@@ -18,7 +18,10 @@ import (
 // runNew is /new [agent] [[--workspace] dir] [--worktree|--no-worktree] [--policy dir]
 // [-- prompt], or with --repo URL [--branch B] in place of a directory.
 func (m *Model) runNew(args string) (tea.Cmd, error) {
-	o := tabRequest{agent: m.o.Agent, line: m.executed, prompt: input.PromptOf(m.executed)}
+	o := tabRequest{agent: m.o.Agent, profile: m.o.Profile, line: m.executed, prompt: input.PromptOf(m.executed)}
+	if t := m.current(); t != nil {
+		o.profile = t.session.Profile
+	}
 	args, _, _ = strings.Cut(" "+args+" ", " -- ")
 	args, o.worktree = cutWorktree(args + " ")
 	var err error
@@ -141,7 +144,7 @@ func (m *Model) runRestart(string) (tea.Cmd, error) {
 
 // restart asks for a session like that of a tab, whose tab is to replace it.
 func (m *Model) restart(t *tab) tea.Cmd {
-	o := tabRequest{agent: t.session.Agent, workspace: t.session.Workspace, worktree: broker.WorktreeNo, policy: t.session.Policy, replace: t.session.ID}
+	o := tabRequest{agent: t.session.Agent, workspace: t.session.Workspace, worktree: broker.WorktreeNo, policy: t.session.Policy, profile: t.session.Profile, replace: t.session.ID}
 	if tree := t.session.Worktree; tree != nil && tree.Cloned {
 		o.workspace, o.worktree, o.repo, o.branch = "", broker.WorktreeAsConfigured, tree.Repository, tree.Branch
 	} else if tree != nil {
@@ -329,9 +332,6 @@ func (m *Model) runQuit(args string) (tea.Cmd, error) {
 
 // runDetach is /detach.
 func (m *Model) runDetach(string) (tea.Cmd, error) {
-	if !m.o.Detach {
-		return nil, fault.New("'ironcurtain-mux' without 'demo' keeps its agents", "a demo ends with its terminal")
-	}
 	m.detached = true
 	return tea.Quit, nil
 }

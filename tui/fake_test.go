@@ -74,7 +74,7 @@ func (b *fakeBroker) Open(_ context.Context, r broker.OpenRequest) (broker.Sessi
 		agent = "claude-code"
 	}
 	s := broker.Session{
-		ID: fmt.Sprintf("s%d", n), Tab: n, Agent: agent,
+		ID: fmt.Sprintf("s%d", n), Tab: n, Agent: agent, Profile: r.Profile,
 		State: broker.StateStarting, Workspace: r.Workspace,
 	}
 	b.sessions = append(b.sessions, s)

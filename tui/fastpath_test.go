@@ -75,7 +75,7 @@ func (r *harness) typed() string {
 func TestBothWaysOfAKeyAreEqual(t *testing.T) {
 	taken, refused := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		options := Options{Prefix: "ctrl+b", Intro: []string{"try this"}, Keys: map[string][]string{"agent.next": {"ctrl+pgdown"}}}
+		options := Options{Prefix: "ctrl+b", Intro: introOf("try this"), Keys: map[string][]string{"agent.next": {"ctrl+pgdown"}}}
 		fast, slow := newHarness(t, 80, 24, options), newHarness(t, 80, 24, options)
 		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
 			if rapid.IntRange(0, 3).Draw(rt, "what") == 0 {

@@ -99,7 +99,7 @@ func TestFirstPromptWithoutTools(t *testing.T) {
 // While an agent is slow to show something, the screen is not empty: it shows the steps of
 // the start.
 func TestNothingIsBlank(t *testing.T) {
-	r := newHarness(t, 80, 24, Options{Intro: []string{"type read hello.txt"}})
+	r := newHarness(t, 80, 24, Options{Intro: introOf("type read hello.txt")})
 	began := 0
 	r.m.send = func(msg tea.Msg) {
 		if _, ok := msg.(changedMsg); ok {

@@ -39,12 +39,17 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
+// introOf returns an intro that is the same for every session.
+func introOf(lines ...string) func(broker.Session) []string {
+	return func(broker.Session) []string { return lines }
+}
+
 // demo are the options of the golden screens.
 func demo() Options {
 	return Options{
 		Workspace: "/home/me/project",
 		Notices:   []string{"scripted model"},
-		Intro:     []string{"read notes.txt is allowed", "read ../outside/notes.txt asks you", "read ../config.json is denied"},
+		Intro:     introOf("read notes.txt is allowed", "read ../outside/notes.txt asks you", "read ../config.json is denied"),
 		Phrase:    "amber fox",
 		Prefix:    "ctrl+b",
 	}

@@ -24,7 +24,7 @@ func (m *Model) showHelp(title string, lines []view.Line) {
 // helpText returns the lines of the help screen.
 func (m *Model) helpText() []view.Line {
 	var out []view.Line
-	for _, line := range m.o.Intro {
+	for _, line := range m.intro(m.current()) {
 		out = append(out, view.Line{Text: text.Drawable(line)})
 	}
 	var last input.Place

@@ -52,6 +52,9 @@ type Options struct {
 	Opener broker.Opener
 
 	// For the first tab:
+	// Profile is what it has in place of the configuration. Without Add, it is opened only if
+	// no tab has this profile; such a tab is shown. The zero value: if there is no tab at all.
+	Profile   broker.Profile
 	Agent     string // empty: the broker's default
 	Workspace string // empty: a fresh sandbox
 	Worktree  broker.WorktreeChoice
@@ -67,11 +70,11 @@ type Options struct {
 	// opened. Nil: there are none.
 	Offer func(context.Context) bool
 
-	// Notices are always on the screen, such as "scripted model: nothing here is
-	// intelligent".
+	// Notices are always on the screen.
 	Notices []string
-	// Intro says what to try. It is shown while the first tab starts, and by /help.
-	Intro []string
+	// Intro says what to try in a session. It is shown while the tab starts, and by /help; nil:
+	// nothing is said. It does not block.
+	Intro func(broker.Session) []string
 	// Phrase is drawn in the title of the approval panel and nowhere else, so that a person
 	// can tell a panel that an agent has drawn from the real one.
 	Phrase string

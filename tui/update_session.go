@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -37,10 +38,14 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 func (m *Model) begin() tea.Cmd {
 	some := len(m.tabs) > 0 && m.o.Detach
 	if some && !m.o.Add {
-		if at := m.indexOf(m.o.Show); at >= 0 {
-			m.show(at)
+		at := m.indexOf(m.o.Show)
+		if !m.o.Profile.IsZero() {
+			at = m.indexOfProfile()
 		}
-		return nil
+		m.show(at)
+		if at >= 0 || m.o.Profile.IsZero() {
+			return nil
+		}
 	}
 	if some || m.o.Offer == nil {
 		return m.openFirst()
@@ -48,6 +53,12 @@ func (m *Model) begin() tea.Cmd {
 	m.openPicker()
 	m.picker.offer = true
 	return m.fetchOffer()
+}
+
+// indexOfProfile returns the place of the first tab that has the profile of Options and has not
+// ended, or -1.
+func (m *Model) indexOfProfile() int {
+	return slices.IndexFunc(m.tabs, func(t *tab) bool { return t.session.Profile.Same(m.o.Profile) && t.running() })
 }
 
 // openFirst opens the first tab.
@@ -59,7 +70,7 @@ func (m *Model) openFirst() tea.Cmd {
 	// pasted.
 	return m.open(tabRequest{
 		agent: m.o.Agent, workspace: m.o.Workspace, worktree: m.o.Worktree, repo: m.o.Repo, branch: m.o.Branch,
-		prompt: input.Pasted(m.o.Prompt), first: m.o.Detach && !m.o.Add,
+		profile: m.o.Profile, prompt: input.Pasted(m.o.Prompt), first: m.o.Detach && !m.o.Add,
 	})
 }
 
@@ -220,8 +231,11 @@ func (m *Model) onListed(msg listedMsg) tea.Cmd {
 func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 	m.opening--
 	m.dirty = true
-	if errors.Is(msg.err, broker.ErrNotAlone) {
-		return nil // another view has opened one
+	if errors.Is(msg.err, broker.ErrNotAlone) { // another view has opened one
+		if !m.o.Profile.IsZero() {
+			m.show(m.indexOfProfile())
+		}
+		return nil
 	}
 	if msg.err != nil {
 		m.showError(msg.err)

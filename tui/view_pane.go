@@ -96,7 +96,7 @@ func (m *Model) drawEmpty() *view.Surface {
 		lines = []string{"opening a tab"}
 	}
 	y := 0
-	for _, line := range append(lines, m.o.Intro...) {
+	for _, line := range lines {
 		for _, row := range view.WrapWords(text.Drawable(line), max(1, s.At.W-2)) {
 			s.Text(1, y, row, m.theme.Body)
 			y++
@@ -105,19 +105,27 @@ func (m *Model) drawEmpty() *view.Surface {
 	return s
 }
 
+// intro says what to try in a tab, which may be nil.
+func (m *Model) intro(t *tab) []string {
+	if t == nil || m.o.Intro == nil {
+		return nil
+	}
+	return m.o.Intro(t.session)
+}
+
 // drawIntro draws the intro over the lower rows of the viewport until the person presses
 // the first key. It draws nothing when the strip is there, or when the intro would take more
 // than a third of the rows.
 func (m *Model) drawIntro(t *tab) *view.Surface {
 	v := m.lay.Viewport
-	if m.touched || m.strip.H > 0 || !t.attached || t.blank() || len(m.o.Intro) == 0 || m.mode != modeTerminal || t.dead() {
+	if m.touched || m.strip.H > 0 || !t.attached || t.blank() || m.mode != modeTerminal || t.dead() {
 		return nil
 	}
 	var rows []string
-	for _, line := range m.o.Intro {
+	for _, line := range m.intro(t) {
 		rows = append(rows, view.WrapWords(text.Drawable(line), max(1, v.W-2))...)
 	}
-	if len(rows)*3 > v.H {
+	if len(rows) == 0 || len(rows)*3 > v.H {
 		return nil
 	}
 	s := view.NewSurface(view.Rect{X: v.X, Y: v.Y + v.H - len(rows), W: v.W, H: len(rows)}, m.theme.Body)

@@ -44,7 +44,7 @@ func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 		r.Add(text.Drawable(t.session.Trouble), m.theme.Bad)
 	default:
 		steps := len(r.Rows)
-		for _, line := range m.o.Intro {
+		for _, line := range m.intro(t) {
 			r.Add(text.Drawable(line), m.theme.Label)
 		}
 		if len(r.Rows) > at.H { // the steps matter more than the intro

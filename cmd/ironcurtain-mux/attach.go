@@ -41,7 +41,7 @@ used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.
 				o.View.Show = string(s.ID)
 			}
 			end, err := client.Attach(cmd.Context(), o)
-			return stay(cmd, "attach", o, end, err, nil)
+			return stay(cmd, "attach", o, end, err)
 		},
 	}
 }

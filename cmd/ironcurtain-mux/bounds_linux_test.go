@@ -109,8 +109,7 @@ func holdsBounds(t *testing.T, program, script string) (took time.Duration) {
 		t.Fatal(err)
 	}
 	toolAgent(t, home, map[string]any{"worktree": true})
-	d := driveFramed(t, home, 130, 40, program, "demo", "--agent", "mine", "--workspace", repo)
-	d.see(patience, "mine$")
+	d, _ := driveServed(t, home, program, "demo", "--agent", "mine", "--workspace", repo)
 	id := d.onlySession().ID
 	d.toolCall(id, "git__git_status", `{"path":"/workspace"}`)
 	d.toolCall(id, "filesystem__list_directory", `{"path":"/workspace"}`)
@@ -143,7 +142,7 @@ func holdsBounds(t *testing.T, program, script string) (took time.Duration) {
 		t.Errorf("the bomb was not brought:\n%s", text)
 	}
 	if strings.Contains(d.note("stderr"), worktree.ErrLate.Error()) { // which the next start says again
-		next := driveFramed(t, home, 130, 40, program, "demo", "--agent", "mine", "--workspace", repo)
+		next := driveArgv(t, home, 130, 40, program, "demo", "--agent", "mine", "--workspace", repo)
 		next.see(patience, "no time was left to bring home the work of "+string(id[:8]))
 		next.quit()
 	}
@@ -152,6 +151,16 @@ func holdsBounds(t *testing.T, program, script string) (took time.Duration) {
 	}
 	d.traceless()
 	return took
+}
+
+// driveServed starts a daemon that is framed, and a client that shows the prompt of a tab of it.
+func driveServed(t *testing.T, home, program string, args ...string) (daemon, view *driver) {
+	t.Helper()
+	daemon = driveFramed(t, home, 130, 40, program, "serve")
+	daemon.until("the daemon", patience, func(string) bool { return daemon.daemon() != 0 })
+	view = driveArgv(t, home, 130, 40, append([]string{program}, args...)...)
+	view.see(patience, "mine$")
+	return daemon, view
 }
 
 // A signal is obeyed soon also by a program that is ending already, and takes its time for
@@ -164,11 +173,10 @@ func TestSignalDuringTheEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	toolAgent(t, home, map[string]any{"worktree": true})
-	d := driveFramed(t, home, 130, 40, plainProgram(t), "demo", "--agent", "mine", "--workspace", repo)
-	d.see(patience, "mine$")
+	d, view := driveServed(t, home, plainProgram(t), "demo", "--agent", "mine", "--workspace", repo)
 	id := d.onlySession().ID
 	d.inside(id, history)
-	d.send("\x01/quit!\r")
+	view.send("\x01/quit!\r")
 	if !eventually(patience, func() bool { return len(gitAtWork(d.home)) > 0 }) {
 		t.Fatal("git is not at work at the end")
 	}

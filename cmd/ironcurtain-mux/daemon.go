@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -30,7 +31,6 @@ import (
 // serveCommand runs the multiplexer without a terminal. Below it are the program's own MCP
 // servers, which the tool proxy starts in sandboxes.
 func serveCommand() *cobra.Command {
-	var flags muxFlags
 	var started bool
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -46,10 +46,9 @@ its environment from here, and survives the end of the terminal.`,
 			if started {
 				s = startedBy(client.ReadyFD)
 			}
-			return s.tell(serve(cmd, flags, s))
+			return s.tell(serve(cmd, s))
 		},
 	}
-	flags.registerReal(cmd)
 	cmd.Flags().BoolVar(&started, startedFlag, false, "started by a client, which waits until it serves")
 	_ = cmd.Flags().MarkHidden(startedFlag) // there is such a flag
 	cmd.AddCommand(serveFetchCommand())
@@ -90,10 +89,14 @@ func (s *starter) tell(err error) error {
 
 // serve runs the daemon until somebody ends it, or nothing is left to come back for in one that
 // a client has started.
-func serve(cmd *cobra.Command, flags muxFlags, s *starter) error {
+func serve(cmd *cobra.Command, s *starter) error {
 	const op = "start daemon"
 	signal.Ignore(syscall.SIGHUP) // the terminal from which it was started is closed
-	w, err := wireReal(cmd.Context(), &flags)
+	p, c, err := new(muxFlags).check(cmd.Context())
+	if err != nil {
+		return err
+	}
+	w, err := p.wire(c, broker.Profile{})
 	if err != nil {
 		return err
 	}
@@ -170,22 +173,29 @@ func takeBack(ctx context.Context, b *broker.Broker, home string, log *slog.Logg
 // running.
 func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, number int, mux *pane.Mux, left bool) (end string, err error) {
 	o := w.options(b, number, c.In, c.Out)
-	o.Mux, o.Detach, o.Add, o.Show = mux, true, c.Asked.Open != nil, broker.SessionID(c.Asked.Show)
+	o.Mux, o.Detach, o.Show = mux, true, broker.SessionID(c.Asked.Show)
 	o.Passed, o.Dir, o.Others, o.Failed = &c.Passed, c.Asked.Dir, c.Others, c.Failed
 	o.Front = func(tab int) { c.Activity.Front.Store(int64(tab)) }
 	o.Used = func() { now := time.Now(); c.Activity.Used.Store(&now) }
 	o.Opener = broker.Opener{Keys: c.Asked.Keys, Environment: c.Asked.Environment}
-	o.Agent = w.config.Agent
 	if open := c.Asked.Open; open != nil {
-		o.Agent, o.Workspace, o.Prompt = cmp.Or(open.Agent, o.Agent), open.Workspace, open.Prompt
+		o.Add = !open.Once
+		o.Agent, o.Workspace, o.Prompt = open.Agent, open.Workspace, open.Prompt
+		if open.Profile != nil {
+			o.Profile = broker.Profile(*open.Profile)
+		}
 		o.Worktree, o.Repo, o.Branch = broker.WorktreeChoice(open.Worktree), open.Repo, open.Branch
 		o.Resume = broker.SessionID(open.Resume)
 	}
 	if left && o.Resume == "" {
 		o.Offer = offerOf(b)
 	}
-	if sessions, err := b.Sessions(ctx); err == nil && (o.Add || len(sessions) == 0) {
-		if err := b.CheckAgent(ctx, o.Agent); err != nil {
+	if opensTab(ctx, b, o) {
+		agent := w.config.Agent
+		if o.Profile.Demo {
+			agent = demoAgent
+		}
+		if err := b.CheckAgent(ctx, cmp.Or(o.Agent, agent)); err != nil {
 			return "", err // before the screen is taken
 		}
 	}
@@ -199,6 +209,14 @@ func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, num
 		return "the multiplexer was ended", nil
 	}
 	return "", daemon.ErrQuit
+}
+
+// opensTab reports whether a view begins with a new tab.
+func opensTab(ctx context.Context, b *broker.Broker, o tui.Options) bool {
+	sessions, _ := b.Sessions(ctx) // it fails only when ctx has ended
+	return o.Add || !slices.ContainsFunc(sessions, func(s broker.Session) bool {
+		return o.Profile.IsZero() || s.Profile.Same(o.Profile) && s.State != broker.StateDead
+	})
 }
 
 // running says how many agents run; empty for none.

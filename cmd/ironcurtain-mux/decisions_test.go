@@ -178,7 +178,7 @@ func TestDeny(t *testing.T) {
 		t.Errorf("%d calls wait", n)
 	}
 
-	d.signal(syscall.SIGTERM)
+	d.endDaemon(syscall.SIGTERM)
 	d.exit(2 * time.Minute)
 	d.nothingLeft(session.ID)
 	record := d.audit(session.ID)
@@ -229,7 +229,7 @@ func TestExpire(t *testing.T) {
 	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "late-text") {
 		t.Error("the file was written although nobody approved")
 	}
-	d.signal(syscall.SIGHUP)
+	d.endDaemon(syscall.SIGTERM)
 	d.exit(2 * time.Minute)
 	d.nothingLeft(id)
 	if record := d.audit(id); !strings.Contains(record, "escalated-expired") {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/url"
 
 	"github.com/spf13/cobra"
@@ -13,108 +14,102 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo/scripted"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 )
 
-// demoNotice is the notice of every tab of the demo.
-const demoNotice = "scripted model, not an AI"
+const (
+	demoNotice = "scripted model, not an AI" // of every tab of the demo
+	demoAgent  = "claude-code"               // of a tab of the demo, unless another one is asked for
+)
 
-// demoCommand opens the multiplexer with a scripted model in place of the provider;
-// everything else is real.
+// demoCommand opens a tab with a scripted model in place of the provider; everything else is
+// real.
 func demoCommand() *cobra.Command {
-	var flags muxFlags
+	flags := muxFlags{demo: true}
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "Open the multiplexer with a scripted model; needs no key",
-		Long: `Open the multiplexer with a scripted model in place of the provider. The agent,
-its container, both proxies, the policy and the tool servers are the real ones.
-The model takes orders of one line: read PATH, write PATH TEXT, list PATH, push,
-push to REMOTE, run COMMAND, say TEXT. The remotes origin and backup are on this machine.`,
+		Short: "Open a tab with a scripted model; needs no key",
+		Long: `Open a tab with a scripted model in place of the provider, or show the one that
+runs: with flags, another one is opened. The agent, its container, both proxies, the
+policy and the tool servers are the real ones; no key of yours is used. The model takes
+orders of one line: read PATH, write PATH TEXT, list PATH, push, push to REMOTE,
+run COMMAND, say TEXT. The remotes origin and backup are on this machine.`,
 		Example: "  ironcurtain-mux demo\n  ironcurtain-mux demo --agent shell",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			w, ground, done, err := wireDemo(cmd, &flags)
-			if err != nil {
-				return err
-			}
-			defer done()
-			options := tui.Options{Notices: []string{demoNotice}}
-			if a, err := w.agents.Named(flags.agent); err == nil && len(a.Providers) > 0 {
-				options.Intro = demoIntro(w.paths, ground) // a shell takes no orders for the model
-			}
-			return w.run(cmd, flags, options)
-		},
+		RunE:    func(cmd *cobra.Command, _ []string) error { return openMux(cmd, flags) },
 	}
 	flags.register(cmd)
 	return cmd
 }
 
-// wireDemo checks the flags, prepares the demo's directories and its model, and connects
-// them; done ends the model.
-func wireDemo(cmd *cobra.Command, flags *muxFlags) (w wiring, ground demo.Playground, done func(), err error) {
-	p, c, err := flags.check(cmd.Context())
-	if err != nil {
-		return w, ground, nil, err
-	}
-	if ground, err = demo.Prepare(cmd.Context(), p.home); err != nil {
-		return w, ground, nil, fail("prepare demo", err, "make "+p.home+" writable or set IRONCURTAIN_HOME")
-	}
-	remote, err := demo.Serve(context.WithoutCancel(cmd.Context()), ground)
-	if err != nil {
-		return w, ground, nil, fail("prepare demo", err, "make "+p.home+" writable or set IRONCURTAIN_HOME")
-	}
-	model, err := scripted.Start(context.WithoutCancel(cmd.Context()))
-	if err != nil {
-		return w, ground, nil, errors.Join(fail("prepare demo", err, ""), remote.Close())
-	}
-	done = func() {
-		if err := errors.Join(model.Close(), remote.Close()); err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: close the demo: %v\n", err)
-		}
-	}
-	if flags.agent == "" {
-		flags.agent = "claude-code"
-	}
-	if flags.workspace == "" && flags.resume == "" && flags.worktree.repo == "" {
-		flags.workspace = ground.Workspace
-	}
-	if w, err = demoWiring(p, c, ground, model); err != nil {
-		done()
-		return w, ground, nil, err
-	}
-	return w, ground, done, nil
+// runningDemo is what all tabs of the demo share.
+type runningDemo struct {
+	ground demo.Playground
+	remote *demo.Remote
+	model  *scripted.Server
 }
 
-// demoWiring is the multiplexer's wiring with the scripted model. The remotes of the
-// playground are known, and no host is open to git without an approval.
-func demoWiring(p paths, c config.Config, ground demo.Playground, model *scripted.Server) (wiring, error) {
+// startDemo prepares the demo's directories and starts its model and its git server.
+func startDemo(ctx context.Context, p paths) (*runningDemo, error) {
+	const op = "prepare demo"
+	hint := "make " + p.home + " writable or set IRONCURTAIN_HOME"
+	ground, err := demo.Prepare(ctx, p.home)
+	if err != nil {
+		return nil, fail(op, err, hint)
+	}
+	remote, err := demo.Serve(context.WithoutCancel(ctx), ground)
+	if err != nil {
+		return nil, fail(op, err, hint)
+	}
+	model, err := scripted.Start(context.WithoutCancel(ctx))
+	if err != nil {
+		return nil, errors.Join(fail(op, err, ""), remote.Close())
+	}
+	return &runningDemo{ground, remote, model}, nil
+}
+
+func (d *runningDemo) close() error { return errors.Join(d.model.Close(), d.remote.Close()) }
+
+// config is the configuration of the demo's sessions. They have the scripted model and its keys,
+// and none of the person's. The remotes of the playground are known, and no host is open to git
+// without an approval.
+func (d *runningDemo) config(p paths, c config.Config, log *slog.Logger) (broker.Config, error) {
 	agents, err := agentsOf(c)
-	return wiring{
-		paths:  p,
-		config: c,
-		agents: agents,
-		keys:   egress.Keys(model.Keys()),
-		change: func(b *broker.Config) {
-			target, err := url.Parse(model.URL())
-			if err != nil {
-				panic(err) // the server made this address itself
-			}
-			b.Upstreams = make(map[string]*url.URL)
-			for _, host := range scripted.Hosts() {
-				b.Upstreams[host] = target
-			}
-			b.UpstreamCAs = model.CAPool()
-			b.Notice = demoNotice
-			b.AgentKeys = nil
-			b.GitHub = nil
-			b.Models = nil // the script does not know how to please every model
-			b.Unprotected = append(b.Unprotected, ground.Outside, ground.Workspace)
-			b.GitHosts = nil
-			if b.AutoApprove != nil {
-				b.AutoApprove.Known = []string{"127.0.0.2", "127.0.0.1"}
-			}
-		},
-	}, err
+	if err != nil {
+		return broker.Config{}, err
+	}
+	target, err := url.Parse(d.model.URL())
+	if err != nil {
+		return broker.Config{}, fail("prepare demo", err, "")
+	}
+	b, err := wiring{paths: p, config: c, agents: agents, keys: egress.Keys(d.model.Keys())}.sessions(log)
+	if err != nil {
+		return b, err
+	}
+	b.DefaultAgent = demoAgent
+	b.Upstreams = make(map[string]*url.URL)
+	for _, host := range scripted.Hosts() {
+		b.Upstreams[host] = target
+	}
+	b.UpstreamCAs = d.model.CAPool()
+	b.Notice = demoNotice
+	b.AgentKeys = nil
+	b.GitHub = nil
+	b.Models = nil // the script does not know how to please every model
+	b.Unprotected = append(b.Unprotected, d.ground.Outside, d.ground.Workspace)
+	b.GitHosts = nil
+	if b.AutoApprove != nil {
+		b.AutoApprove.Known = []string{"127.0.0.2", "127.0.0.1"}
+	}
+	return b, nil
+}
+
+// intro says what to try in a tab of the demo whose agent has a model.
+func (w wiring) intro(s broker.Session) []string {
+	a, err := w.agents.Named(s.Agent)
+	if err != nil || !s.Profile.Demo || len(a.Providers) == 0 {
+		return nil
+	}
+	return demoIntro(w.paths, demo.At(w.paths.home))
 }
 
 // demoIntro says what to try: a call that is allowed, one that waits for the person, and

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
@@ -108,7 +109,12 @@ func checkServers(ctx context.Context, p paths) finding {
 	if err != nil {
 		return bad(remedyOf(err, ""), "%s", reasonOf(err))
 	}
-	b, err := wiring{paths: p, config: c, agents: agents, servers: own, keys: credentials(nil, agents, p, upstreams{})}.broker(slog.New(slog.DiscardHandler))
+	var b *broker.Broker
+	w := wiring{paths: p, config: c, agents: agents, servers: own, keys: credentials(nil, agents, p, upstreams{})}
+	sessions, err := w.sessions(slog.New(slog.DiscardHandler))
+	if err == nil {
+		b, err = broker.New(sessions)
+	}
 	if err != nil {
 		return bad(remedyOf(err, ""), "%s", reasonOf(err))
 	}

@@ -165,6 +165,21 @@ func (d *driver) daemon() (pid int) {
 	return welcome.PID
 }
 
+// endDaemon sends the daemon a signal that ends it, and waits for its end.
+func (d *driver) endDaemon(s syscall.Signal) {
+	d.t.Helper()
+	pid := d.daemon()
+	if pid == 0 {
+		d.t.Fatal("no daemon runs")
+	}
+	if err := syscall.Kill(pid, s); err != nil {
+		d.t.Fatal(err)
+	}
+	if !eventually(2*time.Minute, func() bool { return d.daemon() == 0 && syscall.Kill(pid, 0) != nil }) {
+		d.t.Errorf("the daemon does not end")
+	}
+}
+
 // stop ends a daemon that the program has started and a test has left running.
 func (d *driver) stop() {
 	cmd := exec.Command("ironcurtain-mux", "stop", "--now")

@@ -14,13 +14,16 @@ import (
 // before, and afterwards; the agent and the record are told too.
 func TestEndWhileACallWaits(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]func(*driver){
-		"quit": func(d *driver) {
+	for name, tt := range map[string]struct {
+		end  func(*driver)
+		says string
+	}{
+		"quit": {func(d *driver) {
 			d.send("\x01/quit\r")
 			d.see(patience, "an agent runs, and 1 call that waits will not be carried out: end all and quit?")
 			d.send("y")
-		},
-		"hangup": func(d *driver) { d.kill(syscall.SIGHUP) },
+		}, "1 call still waited for a decision; it was not carried out"},
+		"a signal to the daemon": {func(d *driver) { d.endDaemon(syscall.SIGTERM) }, "the multiplexer was ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -35,8 +38,8 @@ func TestEndWhileACallWaits(t *testing.T) {
 			}
 			d.send("(cat lines; sleep 600) | ironcurtain-mux-bridge mcp >answer &\r")
 			d.see(patience, "1 waiting")
-			end(d)
-			if code, said := d.ended(2 * time.Minute); code != exitOK || !strings.Contains(said, "1 call still waited for a decision; it was not carried out") {
+			tt.end(d)
+			if code, said := d.ended(2 * time.Minute); code != exitOK || !strings.Contains(said, tt.says) {
 				t.Errorf("exit code %d, %s", code, said)
 			}
 			d.nothingLeft(s.ID)

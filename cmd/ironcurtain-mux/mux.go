@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
@@ -19,8 +21,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
-// muxFlags are the flags of the multiplexer itself and of its demo.
+// muxFlags are the flags of a tab, and of start.
 type muxFlags struct {
+	demo      bool
 	agent     string
 	workspace string
 	policy    string
@@ -29,6 +32,7 @@ type muxFlags struct {
 	resume    string // the beginning of a session's id
 	worktree  worktreeFlags
 	upstream  upstreamFlags
+	resumed   broker.Profile // of the session to resume
 }
 
 func (f *muxFlags) register(cmd *cobra.Command) {
@@ -39,8 +43,8 @@ func (f *muxFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.resume, "resume", "", "continue that session in the first tab; the beginning of its id is enough")
 }
 
-// registerReal adds the flags that a demo does not have.
-func (f *muxFlags) registerReal(cmd *cobra.Command) {
+// registerProfile adds the flags that a demo does not have.
+func (f *muxFlags) registerProfile(cmd *cobra.Command) {
 	f.upstream.register(cmd)
 	cmd.Flags().StringVar(&f.servers, "servers", "", "`file` with more MCP servers, in the form of mcpServers in config.json")
 	cmd.Flags().StringVar(&f.policy, "policy", "", "directory with the compiled policy (default built in)")
@@ -51,6 +55,9 @@ func (f *muxFlags) registerReal(cmd *cobra.Command) {
 func (f *muxFlags) check(ctx context.Context) (paths, config.Config, error) {
 	if f.resume != "" && (f.agent != "" || f.workspace != "" || f.worktree.given()) {
 		return paths{}, config.Config{}, usagef("--resume takes the session's own agent and workspace; leave --agent, --workspace, --worktree and --repo out")
+	}
+	if own := (broker.Profile{Demo: f.demo}); f.resume != "" && !f.given().Same(own) || f.demo && !f.given().Same(own) {
+		return paths{}, config.Config{}, usagef("a demo and a resumed session have their own policy, servers and providers; leave --policy, --servers and --upstream out")
 	}
 	if err := f.worktree.complete(&f.workspace); err != nil {
 		return paths{}, config.Config{}, err
@@ -98,15 +105,37 @@ func (f *muxFlags) findResumed(p paths) error {
 	if s.Owned {
 		return fail("resume session", fmt.Errorf("session %s is open in a multiplexer", s.ID), "'ironcurtain-mux attach "+string(s.ID[:8])+"' shows it")
 	}
-	f.resume, f.agent = s.ID, s.Agent
+	if f.demo && !s.Profile.Demo {
+		return fail("resume session", fmt.Errorf("session %s is none of the demo", s.ID), "'ironcurtain-mux --resume "+string(s.ID[:8])+"' continues it")
+	}
+	f.resume, f.agent, f.resumed = s.ID, s.Agent, s.Profile
 	return nil
+}
+
+// profile is the profile that the tab has.
+func (f *muxFlags) profile() broker.Profile {
+	if f.resume != "" {
+		return f.resumed
+	}
+	return f.given()
+}
+
+// given is the profile that the flags ask for.
+func (f *muxFlags) given() broker.Profile {
+	p := broker.Profile{Demo: f.demo, Upstreams: f.upstream.hosts}
+	for flag, path := range map[*string]string{&p.Policy: f.policy, &p.Servers: f.servers, &p.UpstreamCA: f.upstream.ca} {
+		if path != "" {
+			*flag = absolutePath(path)
+		}
+	}
+	return p
 }
 
 // muxCommand makes root the command that opens the multiplexer.
 func muxCommand(root *cobra.Command) {
 	var flags muxFlags
 	flags.register(root)
-	flags.registerReal(root)
+	flags.registerProfile(root)
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return openMux(cmd, flags) }
 }
 
@@ -121,40 +150,39 @@ func openMux(cmd *cobra.Command, flags muxFlags) error {
 	if err != nil && !errors.Is(err, client.ErrNoDaemon) {
 		return fail(op, err, "")
 	}
-	settings := flags.settings()
-	if err == nil && len(settings) > 0 {
-		return fail(op, errors.New("the multiplexer runs already, with settings of its own"),
-			"leave --policy, --servers and --upstream out, or end it with 'ironcurtain-mux stop'")
-	}
-	if err != nil || flags.tab() != nil {
-		if err := flags.checkTab(cmd.Context()); err != nil {
+	if err != nil || flags.tab(p.home) != nil {
+		if _, err := flags.checkTab(cmd.Context()); err != nil {
 			return err // before the screen is taken
 		}
 	}
-	o.View.Open = flags.tab()
+	o.View.Open = flags.tab(p.home)
 	if err := showHere(cmd, op, p, &o); err != nil {
 		return err
 	}
-	end, err := startAndAttach(cmd, o, settings)
-	return stay(cmd, op, o, end, err, settings)
+	end, err := startAndAttach(cmd, o)
+	return stay(cmd, op, o, end, err)
 }
 
-// checkTab checks the flags, the policy, and whether the tab's agent has a credential. It
-// completes the flags.
-func (f *muxFlags) checkTab(ctx context.Context) error {
-	agent := f.agent
-	w, err := wireReal(ctx, f)
+// checkTab checks the flags, the policy of the tab that they ask for, and whether its agent has a
+// credential. It completes the flags, and returns what connects tabs without a profile.
+func (f *muxFlags) checkTab(ctx context.Context) (wiring, error) {
+	p, c, err := f.check(ctx)
+	if err != nil {
+		return wiring{}, err
+	}
+	w, err := p.wire(c, broker.Profile{})
+	if err != nil || f.profile().Demo {
+		return w, err
+	}
+	own, err := p.wire(c, f.profile())
 	if err == nil {
-		_, err = w.loadOwn()
+		_, err = own.loadOwn()
 		err = fail("load policy", err, "")
 	}
 	if err == nil {
-		err = w.checkCredentials(f.agent)
+		err = own.checkCredentials(cmp.Or(f.agent, c.Agent))
 	}
-	if agent == "" && f.resume == "" {
-		f.agent = "" // the daemon has the same default
-	}
-	return err
+	return w, err
 }
 
 // A daemon that ends without a word is started again so often within that time.
@@ -165,7 +193,7 @@ const (
 
 // stay starts the daemon again when it has ended without a word while it showed its view, and
 // shows what it has taken back. It tells the person of any other end.
-func stay(cmd *cobra.Command, op string, o client.Options, end string, err error, settings []string) error {
+func stay(cmd *cobra.Command, op string, o client.Options, end string, err error) error {
 	o.View.Open = nil // the tab is there
 	var restarts []time.Time
 	for errors.Is(err, client.ErrLost) {
@@ -173,15 +201,15 @@ func stay(cmd *cobra.Command, op string, o client.Options, end string, err error
 			break
 		}
 		restarts = append(restarts, time.Now())
-		end, err = startAndAttach(cmd, o, settings)
+		end, err = startAndAttach(cmd, o)
 	}
 	return told(cmd, op, end, err)
 }
 
-// startAndAttach starts the daemon with settings, unless it runs, and shows it.
-func startAndAttach(cmd *cobra.Command, o client.Options, settings []string) (end string, err error) {
+// startAndAttach starts the daemon, unless it runs, and shows it.
+func startAndAttach(cmd *cobra.Command, o client.Options) (end string, err error) {
 	for range 3 { // it may end at that moment
-		if _, err := startDaemon(cmd, o, settings); err != nil {
+		if _, err := startDaemon(cmd, o); err != nil {
 			return "", err
 		}
 		if end, err = client.Attach(cmd.Context(), o); !errors.Is(err, client.ErrNoDaemon) {
@@ -191,13 +219,13 @@ func startAndAttach(cmd *cobra.Command, o client.Options, settings []string) (en
 	return end, err
 }
 
-// startDaemon starts the daemon with settings, unless it runs, and reports whether it did.
-func startDaemon(cmd *cobra.Command, o client.Options, settings []string) (bool, error) {
+// startDaemon starts the daemon, unless it runs, and reports whether it did.
+func startDaemon(cmd *cobra.Command, o client.Options) (bool, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return false, fail("start daemon", err, "")
 	}
-	started, err := client.Start(cmd.Context(), o, append([]string{program, "serve", "--" + startedFlag}, settings...))
+	started, err := client.Start(cmd.Context(), o, []string{program, "serve", "--" + startedFlag})
 	return started, startFailure(err)
 }
 
@@ -211,67 +239,32 @@ func startFailure(err error) error {
 }
 
 // tab is the tab that the flags ask for; nil: none in particular.
-func (f muxFlags) tab() *wire.Open {
+func (f *muxFlags) tab(home string) *wire.Open {
 	open := wire.Open{
 		Agent: f.agent, Prompt: f.prompt, Worktree: string(f.worktree.choice()), Repo: f.worktree.repo, Branch: f.worktree.branch, Resume: f.resume,
 	}
 	if f.workspace != "" {
 		open.Workspace = absolutePath(f.workspace)
 	}
-	if open == (wire.Open{}) {
+	plain := open == wire.Open{}
+	if p := f.given(); !p.IsZero() && f.resume == "" {
+		own := wire.Profile(p)
+		open.Profile, open.Once = &own, f.demo && plain
+		open.Workspace = f.demoWorkspace(home, open.Workspace)
+		return &open
+	}
+	if plain {
 		return nil
 	}
 	return &open
 }
 
-// settings are the flags that hold for the whole daemon, as its command line.
-func (f muxFlags) settings() []string {
-	var argv []string
-	add := func(name, value string) {
-		if value != "" {
-			argv = append(argv, "--"+name, value)
-		}
+// demoWorkspace returns the workspace given or, without one in a demo, that of the playground.
+func (f *muxFlags) demoWorkspace(home, given string) string {
+	if f.demo && given == "" && f.resume == "" && f.worktree.repo == "" {
+		return demo.At(home).Workspace
 	}
-	path := func(name, value string) {
-		if value != "" {
-			add(name, absolutePath(value))
-		}
-	}
-	path("policy", f.policy)
-	path("servers", f.servers)
-	for _, host := range f.upstream.hosts {
-		add("upstream", host)
-	}
-	path("upstream-ca", f.upstream.ca)
-	return argv
-}
-
-// run checks what it can before it takes the screen, opens the multiplexer, and ends
-// everything when the multiplexer closes.
-func (w wiring) run(cmd *cobra.Command, flags muxFlags, options tui.Options) error {
-	b, number, _, done, err := w.open(cmd, "open multiplexer")
-	if err != nil {
-		return err
-	}
-	defer done()
-	if err := b.CheckAgent(cmd.Context(), flags.agent); err != nil {
-		return fail("open multiplexer", err, "")
-	}
-	in, out, err := terminalOf(cmd)
-	if err != nil {
-		return err
-	}
-	notices, intro := options.Notices, options.Intro
-	left := b.Sweep()
-	options = w.options(b, number, in, out)
-	options.Notices, options.Intro = append(notices, options.Notices...), intro
-	if left && flags.resume == "" {
-		options.Offer = offerOf(b)
-	}
-	options.Agent, options.Workspace, options.Prompt = flags.agent, flags.workspace, flags.prompt
-	options.Worktree, options.Repo, options.Branch = flags.worktree.choice(), flags.worktree.repo, flags.worktree.branch
-	options.Resume = flags.resume
-	return fail("multiplexer", tui.Run(cmd.Context(), options), "")
+	return given
 }
 
 // offerOf returns a function that reports whether a killed multiplexer left agents running.
@@ -291,6 +284,7 @@ func (w wiring) options(b *broker.Broker, number int, in, out *os.File) tui.Opti
 		Notify: w.config.Notify, NotifyOn: w.config.NotifyOn, NotifyCommand: w.config.NotifyCommand,
 		CommandKey: w.config.CommandKey, Prefix: w.config.Prefix, Keys: w.config.Keys,
 		Phrase: newPhrase(),
+		Intro:  w.intro,
 	}
 	if number > 1 { // the same numbers of tabs and calls stand in another one
 		o.Notices = append(o.Notices, fmt.Sprintf("multiplexer %d", number))

@@ -33,7 +33,8 @@ func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, number in
 	if err != nil {
 		return nil, 0, nil, nil, err
 	}
-	if b, err = w.broker(log); err != nil {
+	b, endProfiles, err := w.broker(log)
+	if err != nil {
 		return nil, 0, nil, nil, errors.Join(err, logFile.Close())
 	}
 	// A SIGKILL may follow a signal soon, even while the sessions are ending.
@@ -52,7 +53,7 @@ func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, number in
 		slow := time.AfterFunc(slowEnd, func() {
 			fmt.Fprintln(cmd.ErrOrStderr(), "ironcurtain-mux: the sessions are being ended; the container engine takes its time")
 		})
-		err := b.Shutdown(ctx)
+		err := errors.Join(b.Shutdown(ctx), endProfiles())
 		slow.Stop()
 		stopHurry()
 		if err != nil {

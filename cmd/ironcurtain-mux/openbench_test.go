@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
@@ -61,23 +59,25 @@ func opener(b *testing.B) func(tabs int) time.Duration {
 			}
 		}
 	}
-	command := &cobra.Command{}
-	command.SetContext(b.Context())
-	w, _, done, err := wireDemo(command, &muxFlags{agent: "shell"})
+	p, c, err := loadConfig()
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(done)
+	demo, err := startDemo(b.Context(), p)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = demo.close() })
+	config, err := demo.config(p, c, slog.New(slog.DiscardHandler))
+	if err != nil {
+		b.Fatal(err)
+	}
 	program, err := exec.LookPath("ironcurtain-mux") // this one is no fetch server
 	if err != nil {
 		b.Fatal(err)
 	}
-	change := w.change
-	w.change = func(c *broker.Config) {
-		change(c)
-		c.FetchServer[0] = program
-	}
-	trusted, err := w.broker(slog.New(slog.DiscardHandler))
+	config.FetchServer[0] = program
+	trusted, err := broker.New(config)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -30,7 +30,8 @@ func TestPolicyIsReloaded(t *testing.T) {
 	rules(`{"name":"ask-outside","if":{"server":["filesystem"],"roles":["write-path"]},"then":"escalate"}`)
 	write(filepath.Join(dir, "tool-annotations.json"), annotations.Encode())
 	write(filepath.Join(outside, "there"), nil)
-	d := driveFramed(t, home, 120, 30, "ironcurtain-mux", "--agent", "shell", "--policy", dir)
+	writeConfig(t, home, fmt.Sprintf(`{"policy":%q}`, dir))
+	d := driveFramed(t, home, 120, 30, "ironcurtain-mux", "--agent", "shell")
 	d.see(patience, "/workspace$")
 	s := d.onlySession()
 	lines := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}

@@ -4,7 +4,7 @@ import "github.com/spf13/cobra"
 
 func sessionsResumeCommand() *cobra.Command {
 	var flags muxFlags
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "resume ID",
 		Short: "Open the multiplexer and continue an earlier session",
 		Long: `Open the multiplexer with an earlier session in its first tab: the same agent in the
@@ -16,6 +16,4 @@ same workspace, continuing its own conversation. The beginning of the id is enou
 			return openMux(cmd, flags)
 		},
 	}
-	flags.registerReal(cmd)
-	return cmd
 }

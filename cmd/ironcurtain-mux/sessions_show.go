@@ -90,6 +90,7 @@ func printSession(w io.Writer, p paths, s broker.StoredSession) error {
 	if s.Policy != "" {
 		line("policy", safeName(s.Policy)+", beside the multiplexer's")
 	}
+	line("profile", text.ASCII(s.Profile.String()))
 	line("created", s.CreatedAt.Local().Format(time.DateTime))
 	line("last used", s.LastActivity.Local().Format(time.DateTime))
 	line("last prompt", quotedIfAny(s.LastPrompt))

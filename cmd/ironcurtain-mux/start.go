@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -22,7 +23,6 @@ type startFlags struct {
 	output  string
 	timeout time.Duration
 	list    bool
-	demo    bool
 }
 
 // startCommand gives an agent tasks without opening the multiplexer.
@@ -66,7 +66,7 @@ that you type in a shell. What is pasted, piped in or started by a script is non
 	f.DurationVar(&flags.timeout, "timeout", 0, "how long a task may take, such as 10m (default no limit)")
 	f.BoolVar(&flags.list, "list-agents", false, "list the agents that take tasks")
 	f.BoolVar(&flags.demo, "demo", false, "with a scripted model, which needs no key")
-	flags.registerReal(cmd)
+	flags.registerProfile(cmd)
 	return cmd
 }
 
@@ -81,11 +81,15 @@ func start(cmd *cobra.Command, flags *startFlags, task string) error {
 	if flags.list {
 		return listAgents(cmd)
 	}
-	w, done, err := flags.wiring(cmd)
+	w, err := flags.checkTab(cmd.Context())
 	if err != nil {
 		return err
 	}
-	defer done()
+	agent := w.config.Agent
+	if flags.demo {
+		agent = demoAgent
+	}
+	flags.agent, flags.workspace = cmp.Or(flags.agent, agent), flags.demoWorkspace(w.paths.home, flags.workspace)
 	return w.runTasks(cmd, flags, task)
 }
 
@@ -109,20 +113,6 @@ func listAgents(cmd *cobra.Command) error {
 	return nil
 }
 
-// wiring returns the wiring of the real providers or of the demo; done ends what it
-// started.
-func (f *startFlags) wiring(cmd *cobra.Command) (w wiring, done func(), err error) {
-	if f.demo {
-		w, _, done, err = wireDemo(cmd, &f.muxFlags)
-		return w, done, err
-	}
-	w, err = wireReal(cmd.Context(), &f.muxFlags)
-	if err == nil {
-		err = w.checkCredentials(f.agent)
-	}
-	return w, func() {}, err
-}
-
 // runTasks opens the session, carries out the tasks, and ends everything.
 func (w wiring) runTasks(cmd *cobra.Command, flags *startFlags, task string) error {
 	b, _, _, done, err := w.open(cmd, "start")
@@ -139,7 +129,7 @@ func (w wiring) runTasks(cmd *cobra.Command, flags *startFlags, task string) err
 	}
 	s, err := b.Open(cmd.Context(), broker.OpenRequest{
 		Agent: flags.agent, Workspace: flags.workspace, Worktree: flags.worktree.choice(), Repo: flags.worktree.repo, Branch: flags.worktree.branch,
-		Resume: flags.resume, Cols: 80, Rows: 24, Idle: true,
+		Profile: flags.profile(), Resume: flags.resume, Cols: 80, Rows: 24, Idle: true,
 	})
 	if err != nil {
 		return fail("start", err, "")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -22,31 +23,28 @@ func containersOf(t *testing.T, id broker.SessionID) []docker.Summary {
 	return list
 }
 
-// murder kills a multiplexer and checks that its agent lives on.
+// murder kills the daemon, waits until the client has started another one, and checks that the
+// agent lives on.
 func (d *driver) murder(t *testing.T, id broker.SessionID) (container string) {
 	t.Helper()
-	if pid := d.daemon(); pid > 0 {
-		shown := make(chan struct{})
-		tap := func(data []byte) {
-			if bytes.Contains(data, []byte("\x1b[?1049h")) {
-				close(shown)
-				d.tap.Store(nil)
-			}
+	pid := d.daemon()
+	shown := make(chan struct{})
+	tap := func(data []byte) {
+		if bytes.Contains(data, []byte("\x1b[?1049h")) {
+			close(shown)
+			d.tap.Store(nil)
 		}
-		d.tap.Store(&tap)
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case <-shown:
-		case <-d.read:
-			t.Fatalf("the client has ended with its daemon:\n%s", d.text())
-		case <-time.After(patience):
-			t.Fatalf("no other daemon was started:\n%s", d.text())
-		}
-	} else {
-		d.signal(syscall.SIGKILL)
-		d.exit(2 * time.Minute)
+	}
+	d.tap.Store(&tap)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-shown:
+	case <-d.read:
+		t.Fatalf("the client has ended with its daemon:\n%s", d.text())
+	case <-time.After(patience):
+		t.Fatalf("no other daemon was started:\n%s", d.text())
 	}
 	list := containersOf(t, id)
 	if len(list) != 1 || !list[0].Running {
@@ -55,7 +53,36 @@ func (d *driver) murder(t *testing.T, id broker.SessionID) (container string) {
 	return list[0].ID
 }
 
-// The multiplexer is killed under a real agent. The next one offers to take it
+// killAll kills the client, which would start the daemon again, and then the daemon. The next one
+// takes the agents back, or, if calm is not set, leaves them to the person as after a second kill
+// within a short time.
+func (d *driver) killAll(calm bool) {
+	d.t.Helper()
+	pid := d.daemon()
+	if pid == 0 {
+		d.t.Fatal("no daemon runs")
+	}
+	if d.note("pid") != "" {
+		d.kill(syscall.SIGKILL)
+	} else {
+		d.signal(syscall.SIGKILL)
+	}
+	d.exit(2 * time.Minute)
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		d.t.Fatal(err)
+	}
+	if !eventually(time.Minute, func() bool { return d.daemon() == 0 }) {
+		d.t.Fatal("the daemon was not killed")
+	}
+	taken := d.state("run", "taken-back")
+	if calm {
+		_ = os.Remove(taken)
+	} else if err := os.WriteFile(taken, nil, 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// The daemon is killed under a real agent. The client starts another one, which takes it
 // back: the same container, its screen as it was, and its next request and its
 // next tool call are served, over the same sockets and with the same keys.
 func TestTakeBack(t *testing.T) {
@@ -65,13 +92,7 @@ func TestTakeBack(t *testing.T) {
 	d.ask("say alpha-bravo")
 	d.see(patience, "● alpha-bravo")
 	container := d.murder(t, session.ID)
-	if s := d.stored(session.ID); !s.Detached || s.Owned {
-		t.Errorf("after the kill: %+v", s)
-	}
-
-	next := drive(t, d.home, 110, 40, "demo")
-	next.see(patience, "still run", string(session.ID[:8]), "left running", "alpha-bravo")
-	next.send("\r")
+	next := d
 	next.see(patience, "● alpha-bravo", "❯ list /workspace") // the screen of before
 	next.until("the agent to be idle", patience, func(string) bool { return next.onlySession().State == broker.StateIdle })
 	next.until("one prompt, drawn where it belongs", patience, func(screen string) bool {
@@ -97,7 +118,10 @@ func TestEndWhatWasLeftRunning(t *testing.T) {
 	session := d.onlySession()
 	d.send("echo in-its-former-life\r")
 	d.see(patience, "in-its-former-life\n")
-	d.murder(t, session.ID)
+	d.killAll(false)
+	if s := d.stored(session.ID); !s.Detached || s.Owned || !s.Profile.Demo {
+		t.Errorf("after the kill: %+v", s)
+	}
 	next := drive(t, d.home, 100, 24, "demo", "--agent", "shell")
 	next.see(patience, "still run", string(session.ID[:8]))
 	next.send("x")
@@ -124,9 +148,7 @@ func TestTakeBackDrawsAnew(t *testing.T) {
 	d.settled()
 	before := inPane(d.text())
 	d.murder(t, session.ID)
-	next := drive(t, d.home, 110, 40, "demo")
-	next.see(60*time.Second, "still run", string(session.ID[:8]))
-	next.send("\r")
+	next := d
 	next.until("the screen of before:\n"+before, 60*time.Second, func(screen string) bool { return inPane(screen) == before })
 	next.quit()
 	next.nothingLeft(session.ID)

@@ -95,10 +95,16 @@ func (d *driver) traceless() {
 	if !eventually(time.Minute, func() bool { return len(processesOf(d.home)) == 0 }) {
 		d.t.Errorf("processes are left: %q", processesOf(d.home))
 	}
+	if !eventually(time.Minute, func() bool { return d.daemon() == 0 }) {
+		d.t.Error("the daemon runs on")
+	}
 	entries, _ := os.ReadDir(d.state("run"))
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".lock") {
-			d.t.Errorf("left in run: %s", e.Name())
+		switch name := e.Name(); {
+		case strings.HasSuffix(name, ".lock"), strings.HasSuffix(name, ".starting"), name == "taken-back":
+		case name == "daemon.sock": // of one that was killed
+		default:
+			d.t.Errorf("left in run: %s", name)
 		}
 	}
 }
@@ -140,10 +146,9 @@ func openShell(t *testing.T, home string) *driver {
 // record that is whole.
 func TestEnd(t *testing.T) {
 	t.Parallel()
-	signal := func(s syscall.Signal) func(*driver) { return func(d *driver) { d.kill(s) } }
+	signal := func(s syscall.Signal) func(*driver) { return func(d *driver) { d.endDaemon(s) } }
 	for name, end := range map[string]func(*driver){
 		"SIGTERM": signal(syscall.SIGTERM),
-		"SIGHUP":  signal(syscall.SIGHUP),
 		"SIGINT":  signal(syscall.SIGINT),
 		"quit": func(d *driver) {
 			d.send("\x01/quit\r")
@@ -162,7 +167,8 @@ func TestEnd(t *testing.T) {
 			d := openShell(t, newHome(t))
 			s := d.onlySession()
 			end(d)
-			if code, complaint := d.ended(2 * time.Minute); code != exitOK || complaint != "" {
+			code, complaint := d.ended(2 * time.Minute)
+			if bySignal := strings.HasPrefix(name, "SIG"); code != exitOK || complaint != map[bool]string{true: "the multiplexer was ended"}[bySignal] {
 				t.Errorf("exit code %d, %s", code, complaint)
 			}
 			d.nothingLeft(s.ID)
@@ -177,15 +183,15 @@ func TestEndWhileStarting(t *testing.T) {
 	t.Parallel()
 	d := driveFramed(t, newHome(t), 100, 24, "ironcurtain-mux", "demo", "--agent", "shell")
 	d.see(patience, "starting shell")
-	d.kill(syscall.SIGTERM)
-	if code, complaint := d.ended(2 * time.Minute); code != exitOK || complaint != "" {
+	d.endDaemon(syscall.SIGTERM)
+	if code, complaint := d.ended(2 * time.Minute); code != exitOK || complaint != "the multiplexer was ended" {
 		t.Errorf("exit code %d, %s", code, complaint)
 	}
 	d.traceless()
 }
 
-// The window is closed: there is no terminal left to give back, but everything
-// else is taken down.
+// The window is closed: there is no terminal left to give back. The client ends, and its agent
+// runs on until somebody ends it.
 func TestHangup(t *testing.T) {
 	t.Parallel()
 	d := &driver{t: t, home: newHome(t)}
@@ -224,6 +230,10 @@ func TestHangup(t *testing.T) {
 		_ = cmd.Process.Kill()
 		t.Fatal("the program did not end with its terminal")
 	}
+	if list := containersOf(t, s.ID); len(list) != 1 || !list[0].Running {
+		t.Errorf("containers: %+v", list)
+	}
+	d.stop()
 	d.nothingLeft(s.ID)
 	d.traceless()
 	d.audit(s.ID)
@@ -266,8 +276,7 @@ func TestKilled(t *testing.T) {
 		if !eventually(time.Minute, func() bool { return d.scratch(s.ID) != "" }) {
 			t.Fatal("the tool servers have no sandbox")
 		}
-		d.kill(syscall.SIGKILL)
-		d.exit(2 * time.Minute)
+		d.killAll(false)
 		if list, err := engine(t).List(t.Context(), map[string]string{broker.LabelSession: s.ID}); err != nil || len(list) != 1 {
 			t.Fatalf("containers of the session: %v, %v", list, err)
 		}

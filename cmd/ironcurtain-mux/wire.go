@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -25,26 +24,18 @@ type wiring struct {
 	upstreams upstreams
 	keys      keyring
 	servers   map[string]servers.Config // the person's own
-	change    func(*broker.Config)      // what a demo does differently; may be nil
 }
 
-// wireReal checks the flags and connects the parts to the real providers.
-func wireReal(ctx context.Context, flags *muxFlags) (wiring, error) {
-	p, c, err := flags.check(ctx)
-	if err != nil {
-		return wiring{}, err
-	}
-	if flags.policy != "" {
-		c.Policy = flags.policy
-	}
-	if flags.agent == "" {
-		flags.agent = c.Agent
+// wire connects the parts to the real providers, for sessions that have a profile.
+func (p paths) wire(c config.Config, profile broker.Profile) (wiring, error) {
+	if profile.Policy != "" {
+		c.Policy = profile.Policy
 	}
 	agents, err := agentsOf(c)
 	if err != nil {
 		return wiring{}, err
 	}
-	own, err := ownServers(c, p.configFile(), flags.servers, agents)
+	own, err := ownServers(c, p.configFile(), profile.Servers, agents)
 	if err != nil {
 		return wiring{}, err
 	}
@@ -52,7 +43,7 @@ func wireReal(ctx context.Context, flags *muxFlags) (wiring, error) {
 	if err != nil {
 		return wiring{}, fail("read configuration", err, "")
 	}
-	moved, err := flags.upstream.read(table)
+	moved, err := upstreamFlags{profile.Upstreams, profile.UpstreamCA}.read(table)
 	if err != nil {
 		return wiring{}, err
 	}
@@ -63,20 +54,33 @@ func wireReal(ctx context.Context, flags *muxFlags) (wiring, error) {
 	return w, nil
 }
 
-// broker makes the broker from the configuration.
-func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
+// broker makes the broker from the configuration. done ends what sessions with a profile needed.
+func (w wiring) broker(log *slog.Logger) (b *broker.Broker, done func() error, err error) {
+	const op = "open multiplexer"
+	c, err := w.sessions(log)
+	if err != nil {
+		return nil, nil, err
+	}
+	own := &profiles{paths: w.paths, log: log, keys: map[string]keyring{"": w.keys}}
+	c.OfProfile = own.config
+	b, err = broker.New(c)
+	return b, own.close, fail(op, err, "")
+}
+
+// sessions makes the configuration of sessions.
+func (w wiring) sessions(log *slog.Logger) (broker.Config, error) {
 	const op = "open multiplexer"
 	loaded, err := w.loadOwn()
 	if err != nil {
-		return nil, fail("load policy", err, "")
+		return broker.Config{}, fail("load policy", err, "")
 	}
 	limits, prices, err := spending(w.config.Budget)
 	if err != nil {
-		return nil, fail(op, err, "")
+		return broker.Config{}, fail(op, err, "")
 	}
 	fetch, err := fetchServer()
 	if err != nil {
-		return nil, fail(op, err, "")
+		return broker.Config{}, fail(op, err, "")
 	}
 	c := broker.Config{
 		Home:              w.paths.home,
@@ -129,11 +133,7 @@ func (w wiring) broker(log *slog.Logger) (*broker.Broker, error) {
 	if w.config.LocalShell {
 		c.HostShell = startShell
 	}
-	if w.change != nil {
-		w.change(&c)
-	}
-	b, err := broker.New(c)
-	return b, fail(op, err, "")
+	return c, nil
 }
 
 // spending returns the limits of a session and the prices of models.

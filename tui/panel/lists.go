@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,9 +32,16 @@ func GrantLines(grants []broker.Grant, now time.Time) []view.Line {
 }
 
 // PolicyLines shows what another policy would change, each line in full.
-func PolicyLines(difference []string) []view.Line {
+func PolicyLines(review broker.PolicyReview) []view.Line {
 	lines := []view.Line{{Text: "/policy apply puts this in force for every tab; until then nothing changes"}}
-	for _, change := range difference {
+	if len(review.Others) > 0 {
+		var tabs []string
+		for _, n := range review.Others {
+			tabs = append(tabs, strconv.Itoa(n))
+		}
+		lines = append(lines, view.Line{Text: "except for tabs with a profile of their own: " + strings.Join(tabs, ", ")})
+	}
+	for _, change := range review.Difference {
 		lines = append(lines, view.Line{Text: text.Drawable(change)})
 	}
 	return lines

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// Tabs of the demo, with a policy of their own and without either are in one daemon. A tab keeps
+// its profile when it is restarted, and when the daemon was killed; another client shows the
+// demo that runs.
+func TestTabsWithProfilesInOneDaemon(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	writeConfig(t, home, `{"agent":"shell"}`)
+	dir := filepath.Join(home, "strict")
+	_, annotations := policy.Default()
+	if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "compiled-policy.json"), []byte(`{"rules":[]}`), 0o600),
+		os.WriteFile(filepath.Join(dir, "tool-annotations.json"), annotations.Encode(), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	first := drive(t, home, 120, 24, "demo", "--agent", "shell")
+	first.see(patience, "/workspace$", demoNotice)
+	demo := first.onlySession()
+	second := drive(t, home, 120, 24, "demo")
+	second.see(patience, "/workspace$", demoNotice)
+	strict := drive(t, home, 120, 24, "--policy", dir)
+	strict.see(patience, " 2 ", "/workspace$")
+	plain := drive(t, home, 120, 24, "--agent", "shell")
+	plain.see(patience, " 3 ", "/workspace$")
+	if strings.Contains(plain.text(), demoNotice) || strings.Contains(strict.text(), demoNotice) {
+		t.Errorf("another tab says that its model is scripted:\n%s", plain.text())
+	}
+	second.send("\x01/new shell\r")
+	second.see(patience, " 4 ", "/workspace$", demoNotice)
+	profiles := func() string {
+		all := map[int]string{}
+		for _, s := range first.sessions() {
+			if s.State != broker.StateClosed {
+				all[s.Tab] = s.Profile.String()
+			}
+		}
+		return fmt.Sprint(all)
+	}
+	const want = `map[1:demo 2:policy "%s" 3: 4:demo]`
+	if got := profiles(); got != fmt.Sprintf(want, dir) {
+		t.Errorf("profiles: %s", got)
+	}
+	for _, view := range []*driver{second, strict, plain} {
+		view.send("\x01/detach\r")
+		view.exit(patience)
+	}
+	first.murder(t, demo.ID)
+	first.until("all tabs", patience, func(string) bool {
+		return strings.Count(profiles(), "demo") == 2 && strings.Contains(profiles(), "policy")
+	})
+	first.see(patience, "/workspace$")
+	answer := first.write(demo.ID, first.state("demo", "outside", "notes.txt"), "text")
+	if _, errs, code := first.command("deny", first.waits().ID); code != exitOK {
+		t.Error(errs)
+	}
+	<-answer
+	if out, errs, _ := first.command("sessions", "show", string(demo.ID[:8])); !strings.Contains(out, "demo") || !strings.Contains(out, "profile") {
+		t.Errorf("show: %s%s", out, errs)
+	}
+	first.quit()
+	first.traceless()
+}
