@@ -42,15 +42,12 @@ func (b *Broker) AddServer(ctx context.Context, id SessionID, name string, words
 	if err == nil {
 		err = s.TakesServers()
 	}
-	if err == nil && b.config.AddServer == nil {
-		err = fault.New("", "this multiplexer has no configuration file")
-	}
 	if err != nil {
 		return fault.Wrap(op, err, "")
 	}
 	b.applying.Lock()
 	defer b.applying.Unlock()
-	c, err := b.config.AddServer(name, words)
+	c, err := s.ConfigureServer(name, words)
 	if err != nil {
 		return fault.Wrap(op, err, "")
 	}

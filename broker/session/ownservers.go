@@ -104,6 +104,14 @@ func (s *Session) TakesServers() error {
 	return err
 }
 
+// ConfigureServer writes a server to config.json. Its name must be new in this session.
+func (s *Session) ConfigureServer(name string, words []string) (servers.Config, error) {
+	if s.deps.Config.AddServer == nil {
+		return servers.Config{}, fault.New("", "this multiplexer has no configuration file")
+	}
+	return s.deps.Config.AddServer(name, words)
+}
+
 // AddServer starts a server that the person has just added. All its calls ask.
 func (s *Session) AddServer(ctx context.Context, name string, c servers.Config) error {
 	proxy, err := s.toolProxy()
