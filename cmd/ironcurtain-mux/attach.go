@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -114,8 +115,8 @@ func told(cmd *cobra.Command, op, end string, err error) error {
 	if errors.Is(err, client.ErrNoDaemon) {
 		return fail(op, err, "'ironcurtain-mux' starts one")
 	}
-	if end != "" {
-		fmt.Fprintln(cmd.ErrOrStderr(), text.ASCII(end))
+	for line := range strings.Lines(end) {
+		fmt.Fprintln(cmd.ErrOrStderr(), text.ASCII(strings.TrimSuffix(line, "\n")))
 	}
 	return fail(op, err, "")
 }
