@@ -29,8 +29,8 @@ type Options struct {
 	Mux *pane.Mux
 	// Dir is the directory from which the person's paths begin; empty: the current one.
 	Dir string
-	// Detach lets the person leave with everything running: Run returns ErrDetached. The first
-	// tab is opened only if there is none, or with Add.
+	// Detach means that the sessions may be older than the view: the first tab is opened only if
+	// there is none, or with Add.
 	Detach bool
 	// Add opens the first tab beside those that there are.
 	Add bool
