@@ -9,6 +9,7 @@ func (e *emulator) rewrap(lines []screenLine, at *place, cols, rows int) []scree
 	old := e.history
 	e.history = newHistory(old.max)
 	e.history.dropped, e.history.surplus = old.dropped, old.surplus
+	e.history.lines = make([]packedLine, len(old.lines))
 	w := rewrapper{from: e.cols, to: cols}
 	for i := range old.count {
 		if i == old.kept {

@@ -29,7 +29,8 @@ func (s *Screen) Save() ([]byte, error) {
 	if s.emulator == nil {
 		return nil, errors.New("save screen: closed")
 	}
-	a := &archive{data: []byte(savedMark)}
+	const rest = 128 << 10 // bytes, for most screens more than all but the scrollback takes
+	a := &archive{data: append(make([]byte, 0, s.emulator.history.size()+rest), savedMark...)}
 	s.emulator.sweep()
 	s.emulator.archive(a)
 	if a.err != nil {
