@@ -15,7 +15,7 @@ FUZZ_EACH  ?= 30
 FUZZ_TOTAL ?= 180
 
 .DEFAULT_GOAL := help
-.PHONY: eval-approver help setup bridge build install run demo test fuzz fuzz-short bench lint fmt picture generate check clean
+.PHONY: eval-approver help setup bridge program build images vet install run demo test fuzz fuzz-short bench lint fmt picture generate check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -26,8 +26,10 @@ setup: ## install what is missing, start the Docker engine
 bridge: ## build the program that runs in containers, which the host's program carries
 	@GOOS=linux CGO_ENABLED=0 go build -ldflags '-s -w' -o $(BRIDGE) ./cmd/ironcurtain-mux-bridge
 
-build: bridge ## build bin/ironcurtain-mux and the program beside it that asks models
+program: bridge ## build bin/ironcurtain-mux
 	@CGO_ENABLED=0 go build -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/ironcurtain-mux
+
+build: program ## build that and the program beside it that asks models
 	@CGO_ENABLED=0 go build -ldflags '-s -w' -o $(BINARY)-ask ./cmd/ironcurtain-mux-ask
 
 install: build ## install program, manual pages and completions under PREFIX (~/.local)
@@ -41,18 +43,32 @@ install: build ## install program, manual pages and completions under PREFIX (~/
 run: setup build ## open the multiplexer; needs a key or a login of your provider
 	@scripts/with-engine $(BINARY)
 
-demo: setup build ## open the multiplexer with a scripted model; needs no key
+# Most of the time of a first build goes into the program that asks models, which the demo
+# does without.
+demo: setup program ## open the multiplexer with a scripted model; needs no key
 	@scripts/with-engine $(BINARY) demo
 
-# The package that takes longest begins first. A program that looks for races need not
-# wait a second for reports when it ends.
+images: ## make the images of the agents
+	scripts/with-engine $(BINARY) images build
+
+# The packages that contain the providers' libraries. These start no goroutines, name no
+# system, and take minutes to compile for another one or for the race detector.
+PROVIDERS := broker/llm/provider cmd/ironcurtain-mux-ask cmd/eval-approver
+OTHERS     = $(filter-out $(addprefix %/,$(PROVIDERS)),$(shell go list ./...))
+
+vet:
+	CGO_ENABLED=0 go vet ./...
+	GOOS=darwin CGO_ENABLED=0 go vet $(OTHERS) # the parts for macOS, tests too
+
+# The images are made beside the compiling, which needs no network, and before the tests,
+# which have limits of time. The package that takes longest begins first. A program that
+# looks for races need not wait a second for reports when it ends.
 test: ## run the whole suite, real parts included
 	@scripts/setup --tests
 	@$(MAKE) --no-print-directory build
-	scripts/with-engine $(BINARY) images build # before the tests, which have limits of time
-	CGO_ENABLED=0 go vet ./...
-	GOOS=darwin CGO_ENABLED=0 go vet ./... # the parts for macOS, tests too
-	GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/... ./...
+	@$(MAKE) --no-print-directory -j 2 --output-sync images vet
+	go test -shuffle=on $(addprefix ./,$(PROVIDERS))
+	GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/ironcurtain-mux/... $(OTHERS)
 
 fuzz: ## run each fuzz target for FUZZ_EACH seconds (30), several beside each other
 	@scripts/fuzz each $(FUZZ_EACH)
@@ -74,10 +90,10 @@ lint: $(LINTER) ## run the linters
 fmt: $(LINTER) ## format the Go files
 	$(LINTER) fmt ./...
 
-picture: setup build ## draw docs/demo.svg, the README's picture, from a run of the demo
+picture: setup program ## draw docs/demo.svg, the README's picture, from a run of the demo
 	scripts/with-engine go test -run '^TestPicture$$' -count=1 ./cmd/ironcurtain-mux -args -picture $(CURDIR)/docs/demo.svg
 
-generate: build ## make the manual pages, completions and key table in docs anew
+generate: program ## make the manual pages, completions and key table in docs anew
 	@rm -rf docs/man docs/completions && mkdir -p docs/man docs/completions
 	@$(BINARY) man docs/man
 	@for shell in bash zsh fish; do $(BINARY) completion $$shell >docs/completions/ironcurtain-mux.$$shell || exit 1; done
