@@ -34,3 +34,6 @@ func TestDropInput(t *testing.T) {
 		t.Errorf("%q, %v", line, err)
 	}
 }
+
+// stopOutput stops the output of a terminal.
+func stopOutput(fd int) error { return unix.IoctlSetInt(fd, unix.TCXONC, unix.TCOOFF) }

@@ -40,7 +40,11 @@ func (t *Terminal) Run(ctx context.Context, argv []string) error {
 func (t *Terminal) giveAway() error {
 	t.write.Lock()
 	defer t.write.Unlock()
-	if _, err := t.out.WriteString(leave); err != nil {
+	text := leave
+	if len(t.rest) > 0 {
+		text, t.rest = cancel+leave, nil
+	}
+	if _, err := t.out.WriteString(text); err != nil {
 		return fmt.Errorf("hand over the terminal: %w", err)
 	}
 	if err := setTermios(t.fdIn, t.saved); err != nil {
@@ -50,13 +54,16 @@ func (t *Terminal) giveAway() error {
 }
 
 // takeBack writes before and sets the modes again, with the changes made meanwhile. It
-// does nothing after Restore.
+// does nothing after Restore, and while the client's shell has the terminal.
 func (t *Terminal) takeBack(before string) error {
 	t.modes.Lock()
 	defer t.modes.Unlock()
 	t.write.Lock()
 	defer t.write.Unlock()
-	t.lent = false
+	if t.away.Load() {
+		return nil
+	}
+	t.lent, t.rest = false, nil
 	if t.restored.Load() {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -37,7 +38,7 @@ func (t *Terminal) Continues(ctx context.Context) <-chan struct{} {
 				}
 				continue
 			}
-			if t.resume() != nil {
+			if !t.awaitForeground(ctx) || t.resume() != nil {
 				continue // Listen notices if the terminal is closed
 			}
 			note(back)
@@ -46,16 +47,39 @@ func (t *Terminal) Continues(ctx context.Context) <-chan struct{} {
 	return back
 }
 
-// stop gives a passed terminal back until its client has been stopped and has gone on.
+// stop gives a passed terminal back until its client has been stopped and is in the foreground
+// again. When ctx ends before, the terminal stays as it is: the client's shell has it.
 func (t *Terminal) stop(ctx context.Context) error {
 	return t.Release(ctx, func() error {
+		t.away.Store(true)
 		t.passed.Released()
 		select {
 		case <-t.passed.Continued:
 		case <-ctx.Done():
 		}
-		return ctx.Err()
+		if !t.awaitForeground(ctx) {
+			return ctx.Err()
+		}
+		t.away.Store(false)
+		return nil
 	})
+}
+
+// awaitForeground waits until the client of a passed terminal is in the foreground. It returns
+// false when ctx ends before.
+func (t *Terminal) awaitForeground(ctx context.Context) bool {
+	if t.passed == nil {
+		return true
+	}
+	ticks := time.NewTicker(presentWait)
+	defer ticks.Stop()
+	for ctx.Err() == nil && !t.passed.Present() {
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+		}
+	}
+	return ctx.Err() == nil
 }
 
 // resume sets the modes again. In the background, this stops the process once more until

@@ -32,8 +32,10 @@ type Terminal struct {
 
 	write    sync.Mutex         // held for one write
 	quick    *nonblockingWriter // guarded by write
+	rest     []byte             // of what TryWrite has begun to write; guarded by write
 	restored atomic.Bool        // nothing may be written any more
 	lent     bool               // another program has it; guarded by write
+	away     atomic.Bool        // the client is stopped, and its shell has the terminal
 
 	resized chan struct{} // capacity 1, lossy: the size may have changed while the terminal was lent
 
@@ -86,12 +88,15 @@ func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 	}
 	t.quick = newNonblockingWriter(t.fdOut)
 	t.flow.begin(time.Now())
-	if _, err := t.Write([]byte(enter(t.mouse, t.keyboard))); err != nil {
+	if err := t.writeWithin([]byte(enter(t.mouse, t.keyboard)), openLimit); err != nil {
 		_ = t.Restore() // the error of the write is the cause
 		return nil, &fault.Error{Op: op, Err: fmt.Errorf("write to it: %w", err), Next: "check that the terminal is still open"}
 	}
 	return t, nil
 }
+
+// openLimit is how long a terminal may take for what Open writes.
+const openLimit = 5 * time.Second
 
 // op is the operation in Open's errors.
 const op = "open the terminal"
@@ -158,21 +163,66 @@ func (t *Terminal) Write(frame []byte) (int, error) {
 	if t.lent {
 		return 0, ErrLent
 	}
-	size := len(frame)
+	size, before := len(frame), len(t.rest)
 	if t.flow.sending(size, time.Now()) {
-		frame = slices.Concat(frame, []byte(probeText))
+		frame = slices.Concat(t.rest, frame, []byte(probeText))
+	} else if before > 0 {
+		frame = slices.Concat(t.rest, frame)
+	}
+	t.rest = nil
+	n := t.quick.write(frame)
+	var err error
+	for n < len(frame) && err == nil {
+		// In pieces, so that Restore need not make room for all of it.
+		var more int
+		more, err = t.out.Write(frame[n:min(n+mostWaiting, len(frame))])
+		if n += more; t.restored.Load() && n < len(frame) {
+			err = ErrRestored
+		}
+	}
+	return max(0, min(n-before, size)), err
+}
+
+// mostWaiting is the size in bytes of the largest write that waits for the terminal.
+const mostWaiting = 16 << 10
+
+// TryWrite writes as much of a frame as the terminal takes without waiting, and returns how much
+// that is. Of a frame that it has begun it keeps the rest, which the next Write writes first. It
+// writes nothing while that is still to be done, and while another goroutine writes.
+func (t *Terminal) TryWrite(frame []byte) (int, error) {
+	if !t.write.TryLock() {
+		return 0, nil
+	}
+	defer t.write.Unlock()
+	switch {
+	case t.restored.Load():
+		return 0, ErrRestored
+	case t.lent:
+		return 0, ErrLent
+	case len(t.rest) > 0:
+		return 0, nil
 	}
 	n := t.quick.write(frame)
-	if n < len(frame) {
-		rest, err := t.out.Write(frame[n:])
-		return min(n+rest, size), err
+	if n == 0 {
+		return 0, nil
 	}
-	return size, nil
+	rest := frame[n:]
+	if t.flow.sending(len(frame), time.Now()) {
+		rest = slices.Concat(rest, []byte(probeText))
+		if n == len(frame) {
+			rest = rest[t.quick.write(rest):]
+		}
+	}
+	t.rest = slices.Clone(rest)
+	return n, nil
 }
 
 // stuckWrite is how long Restore waits for a write under way. Restore must not hang when
 // the terminal takes no output, because of Ctrl-S or a dead connection.
 const stuckWrite = 250 * time.Millisecond
+
+// leaveLimit is how long a terminal may then take for the sequences that reset it.
+const leaveLimit = time.Second
 
 // Restore gives the terminal back as Open found it: modes, screen, cursor and line
 // discipline. It drops unread input, so that the shell does not read pending answers as
@@ -187,6 +237,12 @@ func (t *Terminal) Restore() error {
 		if tryLock(&t.loan, loanEnd, nil) {
 			defer t.loan.Unlock()
 		}
+		if t.away.Load() { // it has been given back
+			t.write.Lock()
+			defer t.write.Unlock()
+			t.err = t.quick.close()
+			return
+		}
 		t.flow.drain(t.fdIn)
 		t.err = errors.Join(setTermios(t.fdIn, t.saved), t.leave(), dropInput(t.fdIn), t.watchdog.dismiss())
 	})
@@ -200,7 +256,7 @@ func (t *Terminal) Restore() error {
 // terminal's unsent output to free it. That write may then have stopped within a
 // sequence, so leave cancels the sequence first.
 func (t *Terminal) leave() error {
-	drop := func() { _ = dropOutput(t.fdOut) }
+	drop := func() { _ = errors.Join(dropOutput(t.fdOut), startOutput(t.fdOut)) }
 	text := leave
 	if !tryLock(&t.write, stuckWrite, nil) {
 		text = cancel + leave
@@ -209,11 +265,29 @@ func (t *Terminal) leave() error {
 		}
 	}
 	defer t.write.Unlock()
+	if len(t.rest) > 0 {
+		text, t.rest = cancel+leave, nil
+	}
 	if !writable(t.fdOut, stuckWrite) {
 		drop()
 	}
-	_, err := t.out.WriteString(text)
-	return errors.Join(err, t.quick.close())
+	return errors.Join(t.writeWithin([]byte(text), leaveLimit), t.quick.close())
+}
+
+// writeWithin writes as soon as the terminal takes it, and gives up after d.
+func (t *Terminal) writeWithin(b []byte, d time.Duration) error {
+	deadline := time.Now().Add(d)
+	for writable(t.fdOut, max(0, time.Until(deadline))) {
+		n := t.quick.write(b)
+		if n == 0 { // it cannot be written to without waiting
+			_, err := t.out.Write(b)
+			return err
+		}
+		if b = b[n:]; len(b) == 0 {
+			return nil
+		}
+	}
+	return errors.New("it takes no output")
 }
 
 // writable reports whether fd takes output, waiting for at most d.

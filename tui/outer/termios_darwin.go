@@ -19,3 +19,6 @@ func dropInput(fd int) error { return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH
 
 // dropOutput discards output that the terminal has not taken.
 func dropOutput(fd int) error { return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, flushWrite) }
+
+// startOutput lets a terminal go on whose output somebody has stopped.
+func startOutput(fd int) error { return unix.IoctlSetInt(fd, unix.TIOCSTART, 0) }

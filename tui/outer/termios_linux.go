@@ -1,6 +1,10 @@
 package outer
 
-import "golang.org/x/sys/unix"
+import (
+	"errors"
+
+	"golang.org/x/sys/unix"
+)
 
 // The requests to read the settings and to set them at once.
 const (
@@ -13,3 +17,9 @@ func dropInput(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCI
 
 // dropOutput discards output that the terminal has not taken.
 func dropOutput(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH) }
+
+// startOutput lets a terminal go on whose output somebody has stopped, and wakes who waits to
+// write to it. Only the change from stopped to started does that.
+func startOutput(fd int) error {
+	return errors.Join(unix.IoctlSetInt(fd, unix.TCXONC, unix.TCOOFF), unix.IoctlSetInt(fd, unix.TCXONC, unix.TCOON))
+}
