@@ -101,7 +101,7 @@ func TestFirstPromptWithoutTools(t *testing.T) {
 func TestNothingIsBlank(t *testing.T) {
 	r := newHarness(t, 80, 24, Options{Intro: introOf("type read hello.txt")})
 	began := 0
-	r.m.send = func(msg tea.Msg) {
+	r.m.post = func(msg tea.Msg) {
 		if _, ok := msg.(changedMsg); ok {
 			began++
 			r.send(msg)

@@ -82,6 +82,7 @@ func (d *recorder) SetTitle(title string) error {
 func (d *recorder) AskColors() error                                     { d.harness.asked++; return nil }
 func (d *recorder) Await()                                               {}
 func (d *recorder) Write(p []byte) (int, error)                          { return len(p), nil }
+func (d *recorder) TryWrite(p []byte) (int, error)                       { return len(p), nil }
 func (d *recorder) Ready() bool                                          { return true }
 func (d *recorder) SetKeyboard(uint8) error                              { return nil }
 func (d *recorder) SetMouse(keys.MouseMode) error                        { return nil }
@@ -119,7 +120,7 @@ func bareHarness(t testing.TB, o Options) *harness {
 		t.Fatal(err)
 	}
 	m.now = func() time.Time { return r.now }
-	m.send = func(tea.Msg) {}
+	m.send, m.post = func(tea.Msg) {}, func(tea.Msg) {}
 	m.ticking = true // tests move the clock
 	m.pause = func(context.Context, time.Duration) bool { return true }
 	r.m = m

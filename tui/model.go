@@ -49,6 +49,7 @@ type Model struct {
 	sink  sink
 	gate  *pane.Gate
 	send  func(tea.Msg) // sends a message to the event loop from another goroutine
+	post  func(tea.Msg) // does so without waiting for the loop; messages may be lost
 	now   func() time.Time
 	pause func(ctx context.Context, d time.Duration) bool // pane.Sleep, or a test's clock
 	keys  *input.Keys

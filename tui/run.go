@@ -75,13 +75,15 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	if ownMux {
 		o.Mux = pane.NewMux(ctx, tasks, term.Options{Engine: o.Engine, Scrollback: o.Scrollback})
 	}
-	screen := view.NewCompositor(t, profile, !o.NoMouse, o.Mux.Priority.EchoPainted, func(seq uint64, at time.Time) { send(paintedMsg{seq, at}) })
+	box := newMailbox()
+	screen := view.NewCompositor(t, profile, !o.NoMouse, o.Mux.Priority.EchoPainted, func(seq uint64, at time.Time) { box.put(paintedMsg{seq, at}) })
 	m, err := newModel(ctx, o, screen, tasks)
 	if err != nil {
 		return err
 	}
-	m.send = send
+	m.send, m.post = send, box.put
 	program = newProgram(ctx, m)
+	tasks.Start(func() { box.forward(ctx, send) })
 	if len(o.NotifyCommand) > 0 {
 		n := newNotifier(o.NotifyCommand, notifyTime, send)
 		m.command = n.offer

@@ -178,9 +178,9 @@ func (m *Model) addTab(s broker.Session) tea.Cmd {
 	}, pane.Hooks{
 		Wake:    func() { m.tasks.Run(m.sink.Wake) },
 		Show:    func() { m.tasks.Run(m.sink.Show) },
-		Changed: func() { m.send(changedMsg{}) },
-		Ended:   func(err error) { m.send(endedMsg{id, err}) },
-		Event:   func(ev term.Event) { m.send(paneMsg{id, ev}) },
+		Changed: func() { m.post(changedMsg{}) },
+		Ended:   func(err error) { m.post(endedMsg{id, err}) },
+		Event:   func(ev term.Event) { m.post(paneMsg{id, ev}) },
 	})
 	if err != nil {
 		m.showError(err)
