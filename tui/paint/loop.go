@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"sync"
 	"time"
 )
@@ -26,6 +25,7 @@ const (
 // need not wait for another goroutine.
 type Loop struct {
 	out     io.Writer
+	quick   QuickWriter // out, if it is one
 	ready   func() bool
 	painter *Painter
 	draw    func() *Canvas
@@ -37,7 +37,17 @@ type Loop struct {
 	err       error
 
 	painting sync.Mutex // held from drawing until the frame is written
-	unsent   []byte     // a frame that Show drew and that is too large for it to write
+	unsent   []byte     // a frame that Show drew and has not written
+	begun    bool       // out keeps the rest of a frame that Show has begun to write
+}
+
+// QuickWriter is an output of which Show asks that it takes a frame without waiting. Show
+// writes nothing to another output.
+type QuickWriter interface {
+	// TryWrite takes as much of a frame as it can without waiting and returns how much. Of a
+	// frame that it has begun it keeps the rest; the next Write, which may be of nothing, writes
+	// that first.
+	TryWrite(frame []byte) (n int, err error)
 }
 
 // Awaiter is an output that may be behind with what was written. Run waits for it
@@ -55,7 +65,8 @@ func NewLoop(out io.Writer, ready func() bool, painter *Painter, draw func() *Ca
 	if ready == nil {
 		ready = func() bool { return false }
 	}
-	return &Loop{out: out, ready: ready, painter: painter, draw: draw, due: make(chan struct{}, 1)}
+	quick, _ := out.(QuickWriter)
+	return &Loop{out: out, quick: quick, ready: ready, painter: painter, draw: draw, due: make(chan struct{}, 1)}
 }
 
 // Wake tells the loop that the picture may have changed. It never blocks, and many calls
@@ -90,8 +101,8 @@ func (l *Loop) Show() bool {
 	mine := !early && l.painting.TryLock()
 	l.mu.Unlock()
 	if mine {
-		able := len(l.unsent) == 0 && l.ready()
-		shown := able && l.paint(smallFrame)
+		able := l.quick != nil && len(l.unsent) == 0 && !l.begun && l.ready()
+		shown := able && l.paintQuickly()
 		l.painting.Unlock()
 		if able {
 			return shown
@@ -137,7 +148,7 @@ func (l *Loop) Run(ctx context.Context) error {
 				a.Await()
 			}
 			l.painting.Lock()
-			l.paint(math.MaxInt)
+			l.paint()
 			l.painting.Unlock()
 		}
 		l.mu.Lock()
@@ -172,34 +183,52 @@ func (l *Loop) await(ctx context.Context, timer *time.Timer) bool {
 	}
 }
 
-// paint draws one frame and writes it. If the frame is longer than limit, paint leaves
-// the writing to Run and returns false. The caller holds painting.
-func (l *Loop) paint(limit int) bool {
+// paint draws one frame and writes it. The caller holds painting.
+func (l *Loop) paint() {
 	l.send()
-	canvas := l.draw()
-	if canvas == nil {
+	if canvas := l.draw(); canvas != nil {
+		l.unsent = l.painter.Paint(canvas)
+	}
+	if len(l.unsent) == 0 {
+		l.painted(0, nil)
+	}
+	l.send()
+}
+
+// paintQuickly draws one frame and writes it without waiting. It reports false when it leaves
+// all or a part of the writing to Run. The caller holds painting, and nothing is unsent.
+func (l *Loop) paintQuickly() bool {
+	if canvas := l.draw(); canvas != nil {
+		l.unsent = l.painter.Paint(canvas)
+	}
+	size := len(l.unsent)
+	if size == 0 {
 		l.painted(0, nil)
 		return true
 	}
-	l.unsent = l.painter.Paint(canvas)
-	if len(l.unsent) > limit {
+	if size > smallFrame {
 		l.signal()
 		return false
 	}
-	if len(l.unsent) == 0 {
-		l.painted(0, nil)
+	n, err := l.quick.TryWrite(l.unsent)
+	if n > 0 || err != nil {
+		l.unsent = nil
+		l.painted(n, err)
 	}
-	l.send()
-	return true
+	l.begun = n > 0 && n < size
+	if n < size {
+		l.signal()
+	}
+	return n == size
 }
 
-// send writes the unsent frame, if there is one. The caller holds painting.
+// send writes what is left of the last frame. The caller holds painting.
 func (l *Loop) send() {
-	if len(l.unsent) == 0 {
+	if len(l.unsent) == 0 && !l.begun {
 		return
 	}
 	n, err := l.out.Write(l.unsent)
-	l.unsent = nil
+	l.unsent, l.begun = nil, false
 	l.painted(n, err)
 }
 

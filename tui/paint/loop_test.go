@@ -97,3 +97,51 @@ func TestLoopReportsAFailedWrite(t *testing.T) {
 		t.Errorf("got %v, want the write's error", err)
 	}
 }
+
+// quickSink takes so many bytes without waiting.
+type quickSink struct {
+	sink
+	room int
+	rest string
+}
+
+func (s *quickSink) TryWrite(p []byte) (int, error) {
+	n := min(s.room, len(p))
+	s.room -= n
+	if n > 0 {
+		s.frames, s.rest = append(s.frames, string(p[:n])), string(p[n:])
+	}
+	return n, nil
+}
+
+func (s *quickSink) Write(p []byte) (int, error) {
+	s.frames, s.rest = append(s.frames, s.rest+string(p)), ""
+	return len(p), nil
+}
+
+// Show writes what the output takes at once, and Run what it leaves: all of a frame, or the rest.
+func TestShowWaitsForNoOutput(t *testing.T) {
+	for room, want := range map[int]bool{1000: true, 3: false, 0: false} {
+		synctest.Test(t, func(t *testing.T) {
+			canvas := NewCanvas(20, 2)
+			out := &quickSink{room: 1 << 20}
+			loop := NewLoop(out, func() bool { return true }, NewPainter(Options{}), func() *Canvas { return canvas })
+			loop.Show()
+			time.Sleep(time.Second)
+			out.frames, out.room = nil, room
+			canvas.text(0, 0, term.Style{}, "hello")
+			if shown := loop.Show(); shown != want {
+				t.Errorf("with room for %d: shown %v", room, shown)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error)
+			go func() { done <- loop.Run(ctx) }()
+			synctest.Wait()
+			cancel()
+			<-done
+			if all := strings.Join(out.frames, ""); strings.Count(all, "hello") != 1 || out.rest != "" {
+				t.Errorf("with room for %d: written %q, left %q", room, out.frames, out.rest)
+			}
+		})
+	}
+}

@@ -17,7 +17,8 @@ import (
 type Display interface {
 	Await()
 	Write(frame []byte) (int, error)
-	Ready() bool // reports whether the terminal takes a small frame without waiting
+	TryWrite(frame []byte) (int, error) // as paint.QuickWriter says
+	Ready() bool                        // reports whether the terminal takes a small frame without waiting
 	SetKeyboard(flags uint8) error
 	SetMouse(mode keys.MouseMode) error
 	SetTitle(title string) error
@@ -154,10 +155,21 @@ func (c *Compositor) Await() { c.out.Await() }
 // While another program has the terminal, Write drops frames and reports none.
 func (c *Compositor) Write(frame []byte) (int, error) {
 	n, err := c.out.Write(frame)
+	return c.written(frame, n, err)
+}
+
+// TryWrite does the same without waiting, as far as the terminal takes the frame.
+func (c *Compositor) TryWrite(frame []byte) (int, error) {
+	n, err := c.out.TryWrite(frame)
+	return c.written(frame, n, err)
+}
+
+// written handles the result of writing n bytes of a frame.
+func (c *Compositor) written(frame []byte, n int, err error) (int, error) {
 	if errors.Is(err, outer.ErrLent) {
 		return len(frame), nil
 	}
-	if err == nil && c.drawn.Report && c.reported != c.drawn.Seq {
+	if err == nil && n == len(frame) && c.drawn.Report && c.reported != c.drawn.Seq {
 		c.reported = c.drawn.Seq
 		c.painted(c.drawn.Seq, time.Now())
 	}
