@@ -22,6 +22,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
@@ -123,6 +124,7 @@ func serve(cmd *cobra.Command, s *starter) error {
 		Show: func(ctx context.Context, c daemon.Client) (string, error) {
 			return w.show(ctx, c, b, number, mux, left)
 		},
+		Own:      pty.Own,
 		Attended: func(yes bool) { b.SetAway(!yes) },
 		Running:  func() string { return running(cmd.Context(), b) },
 		End: func() string {

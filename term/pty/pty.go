@@ -24,6 +24,7 @@ type Program struct {
 	master *os.File
 	conn   syscall.RawConn // of master
 	cmd    *exec.Cmd
+	device uint64        // of the program's terminal
 	done   chan struct{} // closed when the program was waited for
 	code   int           // valid after done
 	stop   func() bool   // releases the context
@@ -49,7 +50,7 @@ func Start(ctx context.Context, argv, env []string, dir string, cols, rows int) 
 	if env == nil {
 		cmd.Env = []string{}
 	}
-	master, err := creack.StartWithSize(cmd, winsize(cols, rows))
+	master, device, err := startOn(cmd, winsize(cols, rows))
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", argv[0], err)
 	}
@@ -65,11 +66,44 @@ func Start(ctx context.Context, argv, env []string, dir string, cols, rows int) 
 		_ = cmd.Wait()
 		return nil, fmt.Errorf("start %s: %w", argv[0], err)
 	}
-	p := &Program{master: master, conn: conn, cmd: cmd, done: make(chan struct{})}
+	p := &Program{master: master, conn: conn, cmd: cmd, device: device, done: make(chan struct{})}
+	own.Store(device, true)
 	p.close = sync.OnceValue(p.shutdown)
 	go p.reap()
 	p.stop = context.AfterFunc(ctx, func() { _ = p.close() })
 	return p, nil
+}
+
+// own has the devices of the terminals of all programs that run: uint64 to true.
+var own sync.Map
+
+// Own reports whether a terminal is that of a program that Start has started here.
+func Own(f *os.File) bool {
+	device, err := deviceOf(f)
+	_, is := own.Load(device)
+	return err == nil && is
+}
+
+// startOn starts a program on a new terminal.
+func startOn(cmd *exec.Cmd, size *creack.Winsize) (master *os.File, device uint64, err error) {
+	master, tty, err := creack.Open()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer tty.Close()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	err = creack.Setsize(master, size)
+	if err == nil {
+		device, err = deviceOf(tty)
+	}
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return nil, 0, errors.Join(err, master.Close())
+	}
+	return master, device, nil
 }
 
 // polled returns the same terminal as a file that waits in the runtime's poller. The
@@ -164,6 +198,7 @@ func (p *Program) shutdown() error {
 	case <-timer.C:
 	}
 	_ = syscall.Kill(group, syscall.SIGKILL)
+	own.Delete(p.device) // before another program can get the same one
 	err := p.master.Close()
 	<-p.done
 	if err != nil {

@@ -103,3 +103,32 @@ func TestStartFails(t *testing.T) {
 		t.Error("no error without a command")
 	}
 }
+
+// A terminal is known as that of a program by its device, also as /dev/tty, until the program is
+// closed.
+func TestOwn(t *testing.T) {
+	p := startShell(t, "tty; read x")
+	line, err := bufio.NewReader(p).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	tty, err := os.OpenFile(strings.TrimSpace(line), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	if !Own(tty) || Own(null) {
+		t.Errorf("the program's terminal: %v, no terminal: %v", Own(tty), Own(null))
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if Own(tty) {
+		t.Error("the terminal is known after its program")
+	}
+}

@@ -52,6 +52,9 @@ type Daemon struct {
 	Show func(ctx context.Context, c Client) (end string, err error)
 	// Attended is called with whether any view is shown, whenever that changes.
 	Attended func(bool)
+	// Own reports whether a terminal is that of one of the daemon's own tabs, in which a view would
+	// show itself; nil: none is.
+	Own func(*os.File) bool
 	// Running says what ends with the daemon, such as "2 agents run"; empty: nothing.
 	Running func() string
 	// Empty reports whether there is nothing to come back for. If so, a daemon without a view
@@ -146,6 +149,7 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 	f, err := c.Receive()
 	c.SetReceiveLimit(0)
 	if err != nil {
+		_ = c.Send(wire.KindRefused, wire.Refused{Reason: err.Error()}) // the client may be gone
 		return false
 	}
 	switch f.Kind {
@@ -180,7 +184,7 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 	v := &view{conn: c, unix: unix, log: d.Log, client: who, activity: new(Activity), others: func() int { return len(d.slots) - 1 }}
 	ctx, v.cancel = context.WithCancel(ctx)
 	defer v.cancel()
-	err := v.receive(f)
+	err := v.receive(f, d.Own)
 	var end string
 	if err == nil {
 		d.change(func() { d.views = append(d.views, v) })

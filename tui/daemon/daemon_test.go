@@ -26,6 +26,7 @@ type served struct {
 	t       *testing.T
 	home    string
 	shown   chan Client // of views that have begun
+	own     *os.File    // a terminal of its own tabs
 	running string
 	log     *strings.Builder
 	done    chan struct{} // closed when Serve has returned
@@ -38,7 +39,7 @@ func start(t *testing.T, show func(ctx context.Context, c Client) (string, error
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{t: t, home: home, shown: make(chan Client, maxViews), log: new(strings.Builder), done: make(chan struct{})}
+	s := &served{t: t, home: home, shown: make(chan Client, maxViews), log: new(strings.Builder), own: terminal(t), done: make(chan struct{})}
 	listener, unlock, err := Listen(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
@@ -49,6 +50,7 @@ func start(t *testing.T, show func(ctx context.Context, c Client) (string, error
 			s.shown <- c
 			return show(ctx, c)
 		},
+		Own:      func(f *os.File) bool { return os.SameFile(stat(t, f), stat(t, s.own)) },
 		Running:  func() string { return s.running },
 		Attended: func(bool) {},
 		End:      func() string { return "all is ended" },
@@ -67,6 +69,15 @@ func start(t *testing.T, show func(ctx context.Context, c Client) (string, error
 		_ = os.RemoveAll(home)
 	})
 	return s
+}
+
+// stat says which file it is.
+func stat(t *testing.T, f *os.File) os.FileInfo {
+	info, err := f.Stat()
+	if err != nil {
+		t.Error(err)
+	}
+	return info
 }
 
 // until is a view that lasts until its context ends.
@@ -240,6 +251,12 @@ func TestStrangersAreRefused(t *testing.T) {
 		"no terminal": {func(c *wire.Conn) error {
 			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindView, wire.View{}, null, null))
 		}, "passed no terminal"},
+		"three descriptors": {func(c *wire.Conn) error {
+			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindView, wire.View{}, tty, tty, tty))
+		}, "more than 2 files"},
+		"its own terminal": {func(c *wire.Conn) error {
+			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindView, wire.View{}, tty, s.own))
+		}, "own tabs"},
 		"something else": {func(c *wire.Conn) error { return errors.Join(c.Send(wire.KindHello, hello), c.Send("approve", nil)) }, `does not know \"approve\"`},
 	} {
 		c := s.dial()

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
@@ -37,13 +38,16 @@ type view struct {
 	lent    chan wire.Lent // how it ended; capacity 1
 }
 
-// receive takes the terminal that came with a frame.
-func (v *view) receive(f wire.Frame) (err error) {
+// receive takes the terminal that came with a frame, unless it is the daemon's own.
+func (v *view) receive(f wire.Frame, own func(*os.File) bool) (err error) {
 	if err := f.Into(&v.asked); err != nil {
 		return err
 	}
 	if len(f.Files) != 2 || !outer.IsTerminal(f.Files[0]) || !outer.IsTerminal(f.Files[1]) {
 		return errors.New("show a view: the client has passed no terminal")
+	}
+	if own != nil && (own(f.Files[0]) || own(f.Files[1])) {
+		return fault.New("use another terminal", "this terminal is one of the multiplexer's own tabs")
 	}
 	v.in, v.out, v.client.Terminal = f.Files[0], f.Files[1], v.asked.Device
 	if v.present, err = presence(v.unix); err != nil {
