@@ -30,7 +30,7 @@ func (c *Conn) sendFirst(data []byte, files []*os.File) (int, error) {
 // exec from the beginning, so that no program that is started meanwhile has them.
 func (c *Conn) receiveFirst(head []byte) ([]*os.File, error) {
 	control := make([]byte, unix.CmsgSpace(4*maxFiles))
-	n, size, flags, _, err := c.unix.ReadMsgUnix(head, control)
+	n, size, flags, err := readMessage(c.unix, head, control)
 	files, unfit := filesOf(control[:size])
 	if err == nil && n == 0 {
 		err = io.EOF
@@ -53,18 +53,25 @@ func (c *Conn) receiveFirst(head []byte) ([]*os.File, error) {
 
 // filesOf returns the files in a control message.
 func filesOf(control []byte) (files []*os.File, err error) {
+	fds, err := filesIn(control)
+	for _, fd := range fds {
+		files = append(files, os.NewFile(uintptr(fd), "passed"))
+	}
+	return files, err
+}
+
+// filesIn returns the descriptors in a control message.
+func filesIn(control []byte) (fds []int, err error) {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil {
 		return nil, fmt.Errorf("read the files that came with a frame: %w", err)
 	}
 	for _, m := range messages {
-		fds, err := unix.ParseUnixRights(&m)
+		more, err := unix.ParseUnixRights(&m)
 		if err != nil {
-			return files, errors.New("something other than files came with a frame")
+			return fds, errors.New("something other than files came with a frame")
 		}
-		for _, fd := range fds {
-			files = append(files, os.NewFile(uintptr(fd), "passed"))
-		}
+		fds = append(fds, more...)
 	}
-	return files, nil
+	return fds, nil
 }
