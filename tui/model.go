@@ -105,6 +105,7 @@ type Model struct {
 	grabbed   *tab             // a mouse button was pressed over its program and is not released yet
 	ours      map[rune]bool    // keys held down whose press was for the multiplexer
 	focusedID broker.SessionID // the session whose program was told that it has the focus
+	stalled   bool             // the person's terminal takes no output
 	outerLost bool             // the person's terminal has lost the focus
 }
 

@@ -141,6 +141,9 @@ type (
 	// may have used the screen meanwhile.
 	continuedMsg struct{}
 
+	// stalledMsg says whether the person's terminal takes no output.
+	stalledMsg struct{ stalled bool }
+
 	// retitleMsg comes when the title of the window may change again.
 	retitleMsg struct{}
 

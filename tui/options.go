@@ -42,6 +42,9 @@ type Options struct {
 	// front when that changes; nil: nobody wants to know.
 	Used  func()
 	Front func(tab int)
+	// Stalled is called with whether the terminal has taken no output for long, so that nobody sees
+	// what it shows, whenever that changes; nil: nobody wants to know.
+	Stalled func(bool)
 	// Failed is called with a panic of the view, which then ends; nil: it ends the process.
 	Failed func(p any, stack []byte)
 	// Getenv looks up a variable of the environment of the person's terminal; nil: this
@@ -144,6 +147,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Front == nil {
 		o.Front = func(int) {}
+	}
+	if o.Stalled == nil {
+		o.Stalled = func(bool) {}
 	}
 	return o
 }

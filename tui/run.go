@@ -142,6 +142,12 @@ func startLoops(ctx context.Context, m *Model, t *outer.Terminal, screen *view.C
 	m.tasks.Start(func() { stop(screen.Run(ctx)) })
 	m.tasks.Start(func() { screen.Serve(ctx) })
 	m.tasks.Start(func() {
+		stop(followOutput(ctx, t.Behind, func(stalled bool) {
+			m.o.Stalled(stalled)
+			m.send(stalledMsg{stalled})
+		}))
+	})
+	m.tasks.Start(func() {
 		for range t.Continues(ctx) {
 			screen.Repaint()
 			m.send(continuedMsg{})

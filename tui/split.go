@@ -104,6 +104,7 @@ func (m *Model) arrange() {
 			r = m.lay.Viewport
 		}
 		t.pane.SetVisible(seen)
+		t.pane.SetWatching(m.stalled)
 		t.pane.SetSize(r.W, r.H, m.o.Detach && (m.cols < wideCols || m.rows < wideRows))
 	}
 	if t := m.current(); t != nil {

@@ -93,6 +93,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 	case continuedMsg:
 		m.approvals.Hide()
 		m.dirty = true
+	case stalledMsg:
+		m.onStalled(msg)
 	case readyMsg:
 		return m.onReady(msg)
 	case finishedMsg:

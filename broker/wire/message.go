@@ -73,6 +73,7 @@ type Client struct {
 	Tab      int       `json:"tab"`     // in front; 0: none
 	Since    time.Time `json:"since"`   // when it was attached
 	Used     time.Time `json:"used"`    // when its person last did something there
+	Stalled  bool      `json:"stalled"` // its terminal takes no output
 	Stopped  bool      `json:"stopped"` // or in the background: nothing is read from its terminal
 }
 

@@ -69,6 +69,9 @@ func idleText(c wire.Client) string {
 	if c.Stopped {
 		return "in the background"
 	}
+	if c.Stalled {
+		return "stalled: it takes no output"
+	}
 	return "idle " + time.Since(c.Used).Round(time.Second).String()
 }
 

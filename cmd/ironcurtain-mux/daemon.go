@@ -176,7 +176,7 @@ func takeBack(ctx context.Context, b *broker.Broker, home string, log *slog.Logg
 func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, number int, mux *pane.Mux, left bool) (end string, err error) {
 	o := w.options(b, number, c.In, c.Out)
 	o.Mux, o.Detach, o.Show = mux, true, broker.SessionID(c.Asked.Show)
-	o.Passed, o.Dir, o.Others, o.Failed = &c.Passed, c.Asked.Dir, c.Others, c.Failed
+	o.Passed, o.Dir, o.Others, o.Failed, o.Stalled = &c.Passed, c.Asked.Dir, c.Others, c.Failed, c.Stalled
 	o.Front = func(tab int) { c.Activity.Front.Store(int64(tab)) }
 	o.Used = func() { now := time.Now(); c.Activity.Used.Store(&now) }
 	o.Opener = broker.Opener{Keys: c.Asked.Keys, Environment: c.Asked.Environment}

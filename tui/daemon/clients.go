@@ -22,7 +22,7 @@ func (v *view) entry() wire.Client {
 	c := v.client
 	size := outer.SizeOf(v.out)
 	c.Cols, c.Rows = size.Cols, size.Rows
-	c.Tab, c.Stopped = int(v.activity.Front.Load()), !v.present()
+	c.Tab, c.Stopped, c.Stalled = int(v.activity.Front.Load()), !v.present(), v.stalled.Load()
 	c.Used = c.Since
 	if used := v.activity.Used.Load(); used != nil {
 		c.Used = *used

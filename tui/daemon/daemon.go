@@ -38,6 +38,7 @@ type Client struct {
 	Others   func() int                // how many other views there are
 	Failed   func(p any, stack []byte) // is called with a panic of the view
 	Activity *Activity                 // the view keeps it
+	Stalled  func(bool)                // is called with whether its terminal has taken no output for long
 }
 
 // ErrQuit is returned by Show when the person has asked to end everything.
@@ -50,7 +51,8 @@ type Daemon struct {
 	// Show runs a view for a client until the person leaves it or ctx ends. It returns what to
 	// tell the person afterwards.
 	Show func(ctx context.Context, c Client) (end string, err error)
-	// Attended is called with whether any view is shown, whenever that changes.
+	// Attended is called with whether any view is shown on a terminal that takes output, whenever
+	// that changes.
 	Attended func(bool)
 	// Own reports whether a terminal is that of one of the daemon's own tabs, in which a view would
 	// show itself; nil: none is.
@@ -188,7 +190,7 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 	var end string
 	if err == nil {
 		d.change(func() { d.views = append(d.views, v) })
-		end, err = v.run(ctx, d.Show)
+		end, err = v.run(ctx, d)
 		d.change(func() { d.views = slices.DeleteFunc(d.views, func(other *view) bool { return other == v }) })
 	}
 	switch {
@@ -205,15 +207,20 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 	return false
 }
 
-// change changes which views are shown.
+// change changes which views are shown, or stalled.
 func (d *Daemon) change(views func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	was := len(d.views) > 0
+	was := d.attended()
 	views()
-	if now := len(d.views) > 0; now != was {
+	if now := d.attended(); now != was {
 		d.Attended(now)
 	}
+}
+
+// attended reports whether somebody may see a view. The caller holds the mutex.
+func (d *Daemon) attended() bool {
+	return slices.ContainsFunc(d.views, func(v *view) bool { return !v.stalled.Load() })
 }
 
 // endWhenEmpty ends the daemon when it has had neither a view nor anything else for a while.

@@ -23,13 +23,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // served is a daemon that a test serves.
 type served struct {
-	t       *testing.T
-	home    string
-	shown   chan Client // of views that have begun
-	own     *os.File    // a terminal of its own tabs
-	running string
-	log     *strings.Builder
-	done    chan struct{} // closed when Serve has returned
+	t        *testing.T
+	home     string
+	shown    chan Client // of views that have begun
+	own      *os.File    // a terminal of its own tabs
+	attended chan bool
+	running  string
+	log      *strings.Builder
+	done     chan struct{} // closed when Serve has returned
 }
 
 // start serves a daemon whose views are show, until the test ends.
@@ -39,7 +40,7 @@ func start(t *testing.T, show func(ctx context.Context, c Client) (string, error
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{t: t, home: home, shown: make(chan Client, maxViews), log: new(strings.Builder), own: terminal(t), done: make(chan struct{})}
+	s := &served{t: t, home: home, shown: make(chan Client, maxViews), attended: make(chan bool, 100), log: new(strings.Builder), own: terminal(t), done: make(chan struct{})}
 	listener, unlock, err := Listen(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func start(t *testing.T, show func(ctx context.Context, c Client) (string, error
 		},
 		Own:      func(f *os.File) bool { return os.SameFile(stat(t, f), stat(t, s.own)) },
 		Running:  func() string { return s.running },
-		Attended: func(bool) {},
+		Attended: func(yes bool) { s.attended <- yes },
 		End:      func() string { return "all is ended" },
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -381,4 +382,38 @@ func TestTheTerminalIsRestoredWithoutADaemon(t *testing.T) {
 	}
 	_ = tty.Close()
 	_ = person.Close()
+}
+
+// A view whose terminal takes no output is nobody's, and clients are told so.
+func TestAStalledViewIsNobodys(t *testing.T) {
+	s := start(t, until)
+	leave, wait := s.attach(terminal(t))
+	c := <-s.shown
+	if !<-s.attended {
+		t.Error("the view is nobody's")
+	}
+	c.Stalled(true)
+	if <-s.attended {
+		t.Error("a stalled view is somebody's")
+	}
+	list, err := client.Clients(t.Context(), s.options(nil))
+	if err != nil || len(list) != 1 || !list[0].Stalled {
+		t.Errorf("the list: %+v, %v", list, err)
+	}
+	leaveOther, waitOther := s.attach(terminal(t))
+	<-s.shown
+	if !<-s.attended {
+		t.Error("a second view is nobody's")
+	}
+	leaveOther()
+	waitOther()
+	if <-s.attended {
+		t.Error("with the stalled one left, somebody is there")
+	}
+	c.Stalled(false)
+	if !<-s.attended {
+		t.Error("it goes on, and is nobody's")
+	}
+	leave()
+	wait()
 }

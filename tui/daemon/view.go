@@ -28,6 +28,7 @@ type view struct {
 	present  func() bool // whether the client is in the foreground
 	cancel   func()      // ends the view
 	kicked   atomic.Bool // by another client
+	stalled  atomic.Bool // its terminal takes no output
 	others   func() int  // how many other views there are
 
 	// These have a value after a frame of the client. Each channel holds one value, and is
@@ -59,7 +60,7 @@ func (v *view) receive(f wire.Frame, own func(*os.File) bool) (err error) {
 }
 
 // run shows the view.
-func (v *view) run(ctx context.Context, show func(context.Context, Client) (string, error)) (end string, err error) {
+func (v *view) run(ctx context.Context, d *Daemon) (end string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	heard := make(chan struct{})
 	go func() {
@@ -68,7 +69,9 @@ func (v *view) run(ctx context.Context, show func(context.Context, Client) (stri
 		v.receiveFrames()
 	}()
 	end, err = v.guarded(func() (string, error) {
-		return show(ctx, Client{In: v.in, Out: v.out, Asked: v.asked, Others: v.others, Failed: v.failed, Activity: v.activity, Passed: outer.Passed{
+		return d.Show(ctx, Client{In: v.in, Out: v.out, Asked: v.asked, Others: v.others, Failed: v.failed, Activity: v.activity, Stalled: func(yes bool) {
+			d.change(func() { v.stalled.Store(yes) })
+		}, Passed: outer.Passed{
 			Getenv:   func(name string) string { return v.asked.Terminal[name] },
 			Resized:  v.resized,
 			Stopping: v.stopping, Continued: v.continued,

@@ -168,6 +168,9 @@ func TestTheEndFreesAStuckPainter(t *testing.T) {
 			for term.write.TryLock() { // until the painter is in a write
 				term.write.Unlock()
 			}
+			for term.Behind() == 0 {
+				runtime.Gosched()
+			}
 			if n, err := term.TryWrite([]byte("y")); n != 0 || err != nil {
 				t.Errorf("beside a stuck painter: %d, %v", n, err)
 			}

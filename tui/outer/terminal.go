@@ -34,6 +34,7 @@ type Terminal struct {
 	quick    *nonblockingWriter // guarded by write
 	rest     []byte             // of what TryWrite has begun to write; guarded by write
 	restored atomic.Bool        // nothing may be written any more
+	waits    atomic.Int64       // since when a write waits for the terminal, in nanoseconds since 1970; 0: none
 	lent     bool               // another program has it; guarded by write
 	away     atomic.Bool        // the client is stopped, and its shell has the terminal
 
@@ -175,12 +176,22 @@ func (t *Terminal) Write(frame []byte) (int, error) {
 	for n < len(frame) && err == nil {
 		// In pieces, so that Restore need not make room for all of it.
 		var more int
+		t.waits.Store(time.Now().UnixNano())
 		more, err = t.out.Write(frame[n:min(n+mostWaiting, len(frame))])
+		t.waits.Store(0)
 		if n += more; t.restored.Load() && n < len(frame) {
 			err = ErrRestored
 		}
 	}
 	return max(0, min(n-before, size)), err
+}
+
+// Behind returns for how long the terminal has taken nothing of what is written to it.
+func (t *Terminal) Behind() time.Duration {
+	if since := t.waits.Load(); since != 0 {
+		return time.Since(time.Unix(0, since))
+	}
+	return 0
 }
 
 // mostWaiting is the size in bytes of the largest write that waits for the terminal.

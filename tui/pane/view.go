@@ -31,6 +31,7 @@ type View struct {
 	cols, rows int
 	small      bool  // the person's window is too small to make a larger pane smaller
 	fitted     bool  // Fit was called: it makes a larger pane smaller all the same
+	watching   bool  // the pane never has the size of this view
 	slots      []int // places in the queue that this view has reserved
 }
 
@@ -76,13 +77,29 @@ func (v *View) Leave() {
 	for _, slot := range v.slots { // nobody fills them now, and keys wait behind them
 		p.Queue.Release(slot)
 	}
+	p.handOver(v)
+}
+
+// SetWatching says whether the view only watches: the pane never has its size then.
+func (v *View) SetWatching(watching bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.watching = watching; watching {
+		v.handOver(v)
+	}
+}
+
+// handOver is called when a view is not to have the pane's size any more. If it had it, the only
+// other view that shows the pane gets it, or nobody. The caller holds the mutex.
+func (p *Pane) handOver(v *View) {
 	if p.user.Load() != v {
 		return
 	}
 	p.user.Store(nil)
+	v.fitted = false
 	var left *View
-	for _, x := range views {
-		if x.visible.Load() {
+	for _, x := range *p.views.Load() {
+		if x != v && x.visible.Load() && !x.watching {
 			if left != nil {
 				return
 			}
@@ -157,8 +174,12 @@ func (v *View) settle(slot int) {
 	v.mu.Unlock()
 }
 
-// use makes a view the one in which the program was used last. The caller holds the mutex.
+// use makes a view the one in which the program was used last, unless it only watches. The caller
+// holds the mutex.
 func (p *Pane) use(v *View) {
+	if v.watching {
+		return
+	}
 	if former := p.user.Swap(v); former != nil && former != v {
 		former.fitted = false
 	}
@@ -169,9 +190,15 @@ func (p *Pane) use(v *View) {
 // used in another view.
 func (v *View) Fit() {
 	v.mu.Lock()
-	v.fitted = true
+	v.fitted = !v.watching
 	v.use(v)
 	v.mu.Unlock()
+}
+
+// UsedElsewhere reports whether the pane's program was used last in another view.
+func (v *View) UsedElsewhere() bool {
+	user := v.user.Load()
+	return user != nil && user != v
 }
 
 // fit gives the pane the size that a view wants. The caller holds the mutex.

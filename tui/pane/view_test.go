@@ -135,6 +135,40 @@ func TestSizeIsThatOfTheLastUse(t *testing.T) {
 	want("typed", 80, 24)
 }
 
+// A view that only watches never has the size, and gives it up when it begins to. Nobody gets it
+// while several others show the pane, or when the only other one watches, too.
+func TestWatchersNeverHaveTheSize(t *testing.T) {
+	m := newMux(t)
+	a, b, c := m.add(t, newWatcher()), m.add(t, newWatcher()), m.add(t, newWatcher())
+	for v, cols := range map[*View]int{a: 100, b: 110, c: 120} {
+		v.SetSize(cols, 30, false)
+		v.SetVisible(true)
+	}
+	want := func(when string, cols int) {
+		t.Helper()
+		if got, _ := a.Screen.Size(); got != cols {
+			t.Errorf("%s: %d columns, want %d", when, got, cols)
+		}
+	}
+	b.SetWatching(true)
+	b.Use()
+	b.Fit()
+	want("a watcher", 100)
+	a.SetWatching(true)
+	want("the only other one", 120)
+	a.SetWatching(false)
+	want("it counts again, and has not been used", 120)
+	a.Use()
+	want("used", 100)
+	b.SetWatching(false)
+	a.SetWatching(true)
+	want("two others", 100)
+	c.Use()
+	b.SetWatching(true)
+	c.Leave()
+	want("the others watch", 120)
+}
+
 // A view that comes later learns what there is: the screen, the title, the name and the end. A
 // view that has left hears nothing.
 func TestPanesOutliveTheirViews(t *testing.T) {
