@@ -217,7 +217,7 @@ func (f *flow) drain(fd int) {
 	for f.expected() {
 		left := time.Until(deadline)
 		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(fds, int(min(left, 20*time.Millisecond)/time.Millisecond))
+		n, err := unix.Poll(fds, int(max(0, min(left, 20*time.Millisecond))/time.Millisecond)) // it waits for ever when that is negative
 		if left <= 0 || err != nil && err != unix.EINTR || n > 0 && fds[0].Revents&unix.POLLIN == 0 {
 			return
 		}
