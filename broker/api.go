@@ -6,15 +6,24 @@ import "context"
 // are safe for concurrent use. Errors are one line: operation, cause, and, by a
 // Hint() string method, what to do next.
 type API interface {
+	Calls
+	// Attach connects to the terminal of a session's agent. It waits until the
+	// agent runs or the context ends. A session has at most one attachment at a
+	// time.
+	Attach(ctx context.Context, id SessionID) (Terminal, error)
+	// Submit records text that a person typed into the multiplexer itself and
+	// returns its receipt together with the bytes to type into the agent.
+	Submit(ctx context.Context, in TrustedInput) (Receipt, error)
+}
+
+// Calls is what can also be asked from another process. What is in API alone never leaves the
+// broker's: the stream of an agent's terminal, and what a person has typed.
+type Calls interface {
 	// Agents lists the agents a session can be opened with.
 	Agents(ctx context.Context) ([]Agent, error)
 	// Open creates a session and begins to start its agent. It returns as soon
 	// as the session has an identity; what happens next arrives as events.
 	Open(ctx context.Context, r OpenRequest) (Session, error)
-	// Attach connects to the terminal of a session's agent. It waits until the
-	// agent runs or the context ends. A session has at most one attachment at a
-	// time.
-	Attach(ctx context.Context, id SessionID) (Terminal, error)
 	// Close ends a session: its agent, its container and its sockets. It also
 	// ends one that was left running when its multiplexer was killed.
 	Close(ctx context.Context, id SessionID) error
@@ -39,14 +48,11 @@ type API interface {
 	Scopes(ctx context.Context, id string) ([]Scope, error)
 	// Grants lists the grants in force, oldest first.
 	Grants(ctx context.Context) ([]Grant, error)
-	// Revoke ends a grant; by says who does it.
-	Revoke(ctx context.Context, number int, by string) (Grant, error)
+	// Revoke ends a grant.
+	Revoke(ctx context.Context, r Revocation) (Grant, error)
 	// History lists the latest decisions of the open sessions, newest first,
 	// at most limit of them.
 	History(ctx context.Context, limit int) ([]Decided, error)
-	// Submit records text that a person typed into the multiplexer itself and
-	// returns its receipt together with the bytes to type into the agent.
-	Submit(ctx context.Context, in TrustedInput) (Receipt, error)
 	// AutoApprovals lists the calls of a session that were let through
 	// because a receipt ordered them, oldest first, at most the last fifty.
 	AutoApprovals(ctx context.Context, id SessionID) ([]AutoApproval, error)

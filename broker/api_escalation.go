@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 )
 
 // Escalation is a call that waits for a person.
@@ -13,6 +14,9 @@ type Escalation = approval.Escalation
 // AutoReview says whether the automatic approval still judges a waiting call, or why it
 // left the call to a person.
 type AutoReview = approval.AutoReview
+
+// Client is a process beside a person that decides or asks for something.
+type Client = identity.Client
 
 // Decision answers one escalation.
 type Decision struct {
@@ -24,6 +28,7 @@ type Decision struct {
 	Approve bool   `json:"approve"`
 	Reason  string `json:"reason,omitempty"` // told to the agent when denied
 	By      string `json:"by"`               // "tui", "cli"
+	Client  Client `json:"client,omitzero"`  // that decides; a daemon says so itself
 	// Remember makes an approval apply to later calls too.
 	Remember *Remember `json:"remember,omitempty"`
 }
@@ -51,11 +56,19 @@ type Grant struct {
 	Scope     string    `json:"scope"`
 	Text      string    `json:"text"` // which calls it lets through, in full, values quoted
 	By        string    `json:"by"`   // "tui", "cli"
+	Client    Client    `json:"client,omitzero"`
 	At        time.Time `json:"at"`
 	ExpiresAt time.Time `json:"expiresAt"`
 	Used      int       `json:"used"` // calls it has let through
 	// Multiplexer is as in Escalation.
 	Multiplexer int `json:"multiplexer,omitempty"`
+}
+
+// Revocation ends a grant.
+type Revocation struct {
+	Number int    `json:"number"` // of the grant
+	By     string `json:"by"`     // "tui", "cli"
+	Client Client `json:"client,omitzero"`
 }
 
 // Decided is one decision as the audit recorded it.
@@ -68,6 +81,7 @@ type Decided struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"` // canonical, secrets masked
 	Decision  string          `json:"decision"`            // "escalated-approved", "granted" and so on
 	By        string          `json:"by,omitempty"`
+	Client    Client          `json:"client,omitzero"`
 	Waited    time.Duration   `json:"waited,omitempty"`
 	Rule      string          `json:"rule,omitempty"`
 	Reason    string          `json:"reason,omitempty"`
@@ -92,6 +106,7 @@ type Resolution struct {
 	Session SessionID `json:"session"`
 	Outcome Outcome   `json:"outcome"`
 	By      string    `json:"by"`
+	Client  Client    `json:"client,omitzero"`
 	At      time.Time `json:"at"`
 	Won     bool      `json:"won"` // whether this call of Decide decided it
 	// Grant is the number of the grant that this decision made, or 0.

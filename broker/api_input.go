@@ -9,6 +9,7 @@ type TrustedInput struct {
 	Session SessionID `json:"session"`
 	Text    string    `json:"text"`
 	Spans   []Span    `json:"spans"` // which parts were typed and which pasted, in order
+	Client  Client    `json:"client,omitzero"`
 }
 
 // Span is a part of a text, in bytes, that was either typed or pasted as a whole.
@@ -25,6 +26,7 @@ type Receipt struct {
 	Number    int       `json:"number"` // from 1 in its session
 	Session   SessionID `json:"session"`
 	Quote     string    `json:"quote"` // the typed text on one line
+	Client    Client    `json:"client,omitzero"`
 	At        time.Time `json:"at"`
 	ExpiresAt time.Time `json:"expiresAt"`
 	Left      int       `json:"left"` // how many calls it can still approve

@@ -19,7 +19,7 @@ func (b *Broker) Pending(context.Context) ([]Escalation, error) {
 
 // Decide answers one escalation.
 func (b *Broker) Decide(_ context.Context, d Decision) (Resolution, error) {
-	answer := approval.Answer{Approve: d.Approve, Effect: d.Effect, By: d.By, Reason: d.Reason}
+	answer := approval.Answer{Approve: d.Approve, Effect: d.Effect, By: d.By, Client: d.Client, Reason: d.Reason}
 	remember, err := b.prepareGrant(d)
 	if err != nil {
 		return Resolution{}, err
@@ -119,6 +119,7 @@ func resolution(r approval.Resolution) Resolution {
 		Session: r.Session,
 		Outcome: r.Outcome,
 		By:      r.By,
+		Client:  r.Client,
 		At:      r.At,
 		Kept:    r.Kept,
 	}

@@ -18,6 +18,7 @@ type pendingGrant struct {
 	item   approval.Escalation
 	offer  grant.Offer
 	by     string
+	client Client
 	limit  time.Duration
 }
 
@@ -42,7 +43,7 @@ func (b *Broker) prepareGrant(d Decision) (*pendingGrant, error) {
 	var names []string
 	for _, o := range item.Offers {
 		if string(o.Scope) == d.Remember.Scope {
-			return &pendingGrant{b, item, o, d.By, limit}, nil
+			return &pendingGrant{b, item, o, d.By, d.Client, limit}, nil
 		}
 		names = append(names, string(o.Scope))
 	}
@@ -67,7 +68,7 @@ func (r *pendingGrant) keep() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	g, err := r.broker.grants.Add(r.item.Session, r.offer, r.by, r.item.ID, r.limit)
+	g, err := r.broker.grants.Add(r.item.Session, r.offer, r.by, r.client, r.item.ID, r.limit)
 	if err != nil {
 		return 0, err
 	}
@@ -93,7 +94,7 @@ func (r *pendingGrant) letWaiting(g grant.Grant) {
 		}
 		// If somebody has answered before, that answer counts.
 		_, _, _ = r.broker.approvals.Answer(item.ID, item.Digest, approval.Answer{
-			Approve: true, Effect: item.Fingerprint(), By: r.by, Grant: g.Number, Evidence: used.Evidence(),
+			Approve: true, Effect: item.Fingerprint(), By: r.by, Client: r.client, Grant: g.Number, Evidence: used.Evidence(),
 		})
 	}
 }
@@ -109,8 +110,8 @@ func (b *Broker) Grants(context.Context) ([]Grant, error) {
 
 // Revoke ends a grant and records in the session's audit who did it. The grant ends even
 // if the record cannot be written.
-func (b *Broker) Revoke(ctx context.Context, number int, by string) (Grant, error) {
-	g, err := b.grants.Revoke(number)
+func (b *Broker) Revoke(ctx context.Context, r Revocation) (Grant, error) {
+	g, err := b.grants.Revoke(r.Number)
 	if err != nil {
 		return Grant{}, fault.New("list them with 'ironcurtain-mux grants' or /grants", "%w", err)
 	}
@@ -121,7 +122,7 @@ func (b *Broker) Revoke(ctx context.Context, number int, by string) (Grant, erro
 	}
 	log, engine := s.Audit()
 	err = log.Append(ctx, audit.Record{
-		Plane: audit.PlaneHost, Decision: audit.Noted, Session: g.Session, DecidedBy: by, EscalationID: g.Escalation,
+		Plane: audit.PlaneHost, Decision: audit.Noted, Session: g.Session, DecidedBy: r.By, Client: r.Client, EscalationID: g.Escalation,
 		Reason: "a grant was revoked", PolicyHash: engine.Hash(),
 		Detail: map[string]any{"grant": g.Number, "scope": string(g.Scope), "used": g.Used},
 	})
@@ -135,7 +136,7 @@ func (b *Broker) Revoke(ctx context.Context, number int, by string) (Grant, erro
 func (b *Broker) grant(g grant.Grant) Grant {
 	r := Grant{
 		Number: g.Number, Session: g.Session, Scope: string(g.Scope), Text: g.Text,
-		By: g.By, At: g.At, ExpiresAt: g.ExpiresAt, Used: g.Used,
+		By: g.By, Client: g.Client, At: g.At, ExpiresAt: g.ExpiresAt, Used: g.Used,
 	}
 	if s, err := b.session(r.Session); err == nil {
 		r.Tab = s.Tab()

@@ -15,6 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -176,29 +177,30 @@ func TestRememberListRevoke(t *testing.T) {
 	if grants, _ := d.broker.Grants(ctx); len(grants) != 0 || len(d.broker.approvals.Pending()) != 1 {
 		t.Fatalf("wrong decisions left %+v", grants)
 	}
-	r, err := d.broker.Decide(ctx, Decision{ID: e.ID, Digest: e.Digest, Approve: true, By: "cli", Remember: &Remember{Scope: "file", Seconds: 60}})
-	if err != nil || !r.Won || r.Grant == 0 {
+	one, another := identity.New("box", "/dev/pts/1"), identity.New("box", "/dev/pts/2")
+	r, err := d.broker.Decide(ctx, Decision{ID: e.ID, Digest: e.Digest, Approve: true, By: "cli", Client: one, Remember: &Remember{Scope: "file", Seconds: 60}})
+	if err != nil || !r.Won || r.Grant == 0 || r.Client != one {
 		t.Fatal(r, err)
 	}
 	if res := <-settled; !strings.HasPrefix(res.Remembered, "file, for 1m0s: ") {
 		t.Fatalf("the record would say %q", res.Remembered)
 	}
-	late, err := d.broker.Decide(ctx, Decision{ID: e.ID, Digest: e.Digest, Approve: true, By: "tui", Remember: &Remember{Scope: "file"}})
-	if err != nil || late.Won || late.Grant != 0 {
+	late, err := d.broker.Decide(ctx, Decision{ID: e.ID, Digest: e.Digest, Approve: true, By: "tui", Client: another, Remember: &Remember{Scope: "file"}})
+	if err != nil || late.Won || late.Grant != 0 || late.Client != one {
 		t.Fatal("a late answer made a grant", late, err)
 	}
 	grants, err := d.broker.Grants(ctx)
-	if err != nil || len(grants) != 1 || grants[0].Number != r.Grant || grants[0].Tab != 1 || grants[0].By != "cli" || grants[0].Session != d.session.ID() {
+	if err != nil || len(grants) != 1 || grants[0].Number != r.Grant || grants[0].Tab != 1 || grants[0].By != "cli" || grants[0].Client != one || grants[0].Session != d.session.ID() {
 		t.Fatal(grants, err)
 	}
-	if _, err := d.broker.Revoke(ctx, r.Grant, "tui"); err != nil {
+	if _, err := d.broker.Revoke(ctx, Revocation{Number: r.Grant, By: "tui", Client: another}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.broker.Revoke(ctx, r.Grant, "tui"); !errors.Is(err, grant.ErrNone) {
+	if _, err := d.broker.Revoke(ctx, Revocation{Number: r.Grant, By: "tui"}); !errors.Is(err, grant.ErrNone) {
 		t.Fatal(err)
 	}
 	lines, err := audit.Last(d.session.Files().Audit(), 1, func(l audit.Line) bool { return l.Decision == audit.Noted })
-	if err != nil || len(lines) != 1 || lines[0].DecidedBy != "tui" || lines[0].EscalationID != e.ID {
+	if err != nil || len(lines) != 1 || lines[0].DecidedBy != "tui" || lines[0].Client != another || lines[0].EscalationID != e.ID {
 		t.Fatal(lines, err)
 	}
 }

@@ -34,6 +34,7 @@ func receiptOf(r receipt.Receipt) Receipt {
 		Number:    r.Number,
 		Session:   r.Session,
 		Quote:     r.Quote(),
+		Client:    r.Client,
 		At:        r.At,
 		ExpiresAt: r.ExpiresAt,
 		Left:      r.Left,

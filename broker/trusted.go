@@ -33,7 +33,7 @@ func (b *Broker) Submit(_ context.Context, in TrustedInput) (Receipt, error) {
 	for i, span := range in.Spans {
 		spans[i] = receipt.Span(span)
 	}
-	added, err := b.receipts.Add(in.Session, in.Text, spans, s.Head())
+	added, err := b.receipts.Add(in.Session, in.Text, spans, s.Head(), in.Client)
 	if err != nil {
 		return Receipt{}, fault.New("", "submit: %w", err)
 	}

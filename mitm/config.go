@@ -118,8 +118,12 @@ type Ruling struct {
 	Reason   string        // for the agent, when the request was not approved
 	ID       string        // of the escalation
 	By       string        // who decided
+	Client   Client        // with which client, if any
 	Waited   time.Duration // time until the decision
 }
+
+// Client names the process beside a person with which a request was decided.
+type Client struct{ ID, Name, Terminal string }
 
 // Limits bounds the cost of one agent. A zero field means its default.
 type Limits struct {

@@ -28,7 +28,7 @@ func TestApproveShown(t *testing.T) {
 	r.keys("/approve\r")
 	r.decided(1)
 	d := r.broker.decisions()[0]
-	if d.ID != e.ID || d.Digest != e.Digest || !d.Approve || d.By != "tui" {
+	if d.ID != e.ID || d.Digest != e.Digest || !d.Approve || d.By != "tui" || d.Client != r.m.o.Client {
 		t.Errorf("decision %+v", d)
 	}
 	if r.m.mode != modeTerminal {
@@ -261,6 +261,10 @@ func TestSomebodyElseWasFirst(t *testing.T) {
 	r.escalate(1, `{}`, "")
 	r.send(brokerMsg{broker.Event{Resolution: &broker.Resolution{ID: "e1", Number: 1, Outcome: broker.Denied, By: "cli", At: testTime}}})
 	r.wants("#1 denied by cli")
+	r.escalate(2, `{}`, "")
+	other := broker.Client{ID: "2", Name: "box", Terminal: "/dev/pts/3"}
+	r.send(brokerMsg{broker.Event{Resolution: &broker.Resolution{ID: "e2", Number: 2, Outcome: broker.Approved, By: "tui", Client: other, At: testTime}}})
+	r.wants("#2 approved by box at pts/3")
 	if len(r.m.approvals.Items) != 0 {
 		t.Error("a call that was decided elsewhere still waits")
 	}

@@ -150,7 +150,7 @@ func (m *Model) endStored(id broker.SessionID) tea.Cmd {
 // decide sends a decision to the broker.
 func (m *Model) decide(e broker.Escalation, what panel.Decision) tea.Cmd {
 	d := broker.Decision{
-		ID: e.ID, Digest: e.Digest, Effect: e.Fingerprint(), Approve: what.Approve, Reason: what.Reason, By: "tui", Remember: what.Remember,
+		ID: e.ID, Digest: e.Digest, Effect: e.Fingerprint(), Approve: what.Approve, Reason: what.Reason, By: "tui", Client: m.o.Client, Remember: what.Remember,
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		r, err := m.api.Decide(ctx, d)
@@ -166,6 +166,7 @@ func (m *Model) submit(in broker.TrustedInput, pieces []input.Piece) tea.Cmd {
 		slot = t.pane.Reserve() // keys that are typed meanwhile come behind it
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
+		in.Client = m.o.Client
 		r, err := m.api.Submit(ctx, in)
 		return submittedMsg{in.Session, slot, pieces, r, err}
 	})

@@ -207,11 +207,11 @@ func (b *fakeBroker) Grants(context.Context) ([]broker.Grant, error) {
 	return append([]broker.Grant(nil), b.grants...), nil
 }
 
-func (b *fakeBroker) Revoke(_ context.Context, number int, _ string) (broker.Grant, error) {
+func (b *fakeBroker) Revoke(_ context.Context, revoked broker.Revocation) (broker.Grant, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i, r := range b.grants {
-		if r.Number == number {
+		if r.Number == revoked.Number {
 			b.grants = append(b.grants[:i], b.grants[i+1:]...)
 			return r, nil
 		}

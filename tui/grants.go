@@ -40,7 +40,7 @@ func (m *Model) onGrants(msg grantsMsg) tea.Cmd {
 		return nil
 	}
 	if msg.revoke == "" {
-		m.showHelp("grants", panel.GrantLines(msg.grants, m.now()))
+		m.showHelp("grants", panel.GrantLines(msg.grants, m.o.Client, m.now()))
 		return nil
 	}
 	var revoking []broker.Grant
@@ -55,7 +55,7 @@ func (m *Model) onGrants(msg grantsMsg) tea.Cmd {
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		for i, r := range revoking {
-			if _, err := m.api.Revoke(ctx, r.Number, "tui"); err != nil {
+			if _, err := m.api.Revoke(ctx, broker.Revocation{Number: r.Number, By: "tui", Client: m.o.Client}); err != nil {
 				return revokedMsg{revoking[:i], err}
 			}
 		}

@@ -33,12 +33,12 @@ func (m *Model) onHistory(msg historyMsg) {
 	for _, d := range msg.decided {
 		lines = append(lines, view.Line{
 			Key:  fmt.Sprintf("%s tab %d", d.At.Local().Format(time.TimeOnly), d.Tab),
-			Text: panel.DecidedText(d),
+			Text: panel.DecidedText(d, m.o.Client),
 		})
 	}
 	for i := len(m.approvals.Log) - 1; i >= 0; i-- { // the broker does not list those of closed sessions
 		if r := m.approvals.Log[i]; m.tabOf(r.Session) == nil {
-			lines = append(lines, view.Line{Text: panel.ResolutionText(r.Resolution)})
+			lines = append(lines, view.Line{Text: panel.ResolutionText(r.Resolution, m.o.Client)})
 		}
 	}
 	if len(lines) == 0 {

@@ -34,11 +34,11 @@ func TestResolutionTexts(t *testing.T) {
 		"#1 was withdrawn: its session has ended":                  {Number: 1, Outcome: broker.Withdrawn, By: "broker"},
 		"#1 expired: nobody decided in time, the call was refused": {Number: 1, Outcome: broker.Expired},
 	} {
-		if got := panel.ResolutionText(r); got != want {
+		if got := panel.ResolutionText(r, broker.Client{}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := panel.ResolutionText(broker.Resolution{Number: 1, Outcome: broker.Approved, By: "tui", Kept: true, At: testTime}); got !=
+	if got := panel.ResolutionText(broker.Resolution{Number: 1, Outcome: broker.Approved, By: "tui", Kept: true, At: testTime}, broker.Client{}); got !=
 		"#1 approved by you at "+testTime.Local().Format("15:04:05")+"; kept 5 minutes for the same call, once" {
 		t.Errorf("%q", got)
 	}
@@ -74,11 +74,11 @@ func TestAutoApproverIsSeen(t *testing.T) {
 // restart.
 func TestHistorySaysWhatTheAgentWasTold(t *testing.T) {
 	d := broker.Decided{Decision: "escalated-denied", By: "tui", Server: "s", Tool: "t", Rule: "r", Reason: "not\nhere", Detail: map[string]any{"askedBeforeRestart": true}}
-	if got, want := panel.DecidedText(d), `denied by you: s/t  (rule r); the agent was told: not\nhere; asked before the restart`; got != want {
+	if got, want := panel.DecidedText(d, broker.Client{}), `denied by you: s/t  (rule r); the agent was told: not\nhere; asked before the restart`; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	d.Decision = "escalated-approved"
-	if got := panel.DecidedText(d); strings.Contains(got, "told") {
+	if got := panel.DecidedText(d, broker.Client{}); strings.Contains(got, "told") {
 		t.Errorf("%q", got)
 	}
 }

@@ -102,12 +102,12 @@ func (m *Model) resolved(r broker.Resolution, own bool) {
 	if it == nil && !own {
 		return
 	}
-	shown := panel.ResolutionText(r)
+	shown := panel.ResolutionText(r, m.o.Client)
 	if r.Outcome == broker.Approved && !r.Kept {
 		shown += ", under way"
 	}
 	if it != nil && it.Sent && own && !r.Won {
-		shown = fmt.Sprintf("#%d was already %s by %s", r.Number, text.Drawable(string(r.Outcome)), panel.DeciderName(r.By))
+		shown = fmt.Sprintf("#%d was already %s by %s", r.Number, text.Drawable(string(r.Outcome)), panel.DeciderName(r.By, r.Client, m.o.Client))
 	}
 	if own {
 		shown = m.approvals.Batch.Result(r, shown)
@@ -151,7 +151,7 @@ func (m *Model) showEnding(s *panel.SettledCall) {
 	}
 	shown := fmt.Sprintf("#%d", e.Number)
 	if s.By != "" {
-		shown = panel.ResolutionText(s.Resolution)
+		shown = panel.ResolutionText(s.Resolution, m.o.Client)
 	}
 	shown += ": " + text.Drawable(e.Text())
 	if good {

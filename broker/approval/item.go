@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 )
 
@@ -93,8 +94,9 @@ type Answer struct {
 	// Effect is the fingerprint of the effect that was shown: an approval must carry
 	// that of the item.
 	Effect string
-	By     string // "tui", "cli"
-	Reason string // told to the agent
+	By     string          // "tui", "cli"
+	Client identity.Client // that answered; zero when none did
+	Reason string          // told to the agent
 	// Remembered describes in full the grant that was made with the approval, for the
 	// record.
 	Remembered string
@@ -126,6 +128,7 @@ type Resolution struct {
 	Digest  string
 	Outcome Outcome
 	By      string // "tui", "cli", "deadline", "caller", "broker"
+	Client  identity.Client
 	Reason  string // told to the agent
 	At      time.Time
 	// Remembered, Grant, Automatic and Evidence are those of the answer.

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -74,6 +75,26 @@ func TestVerifyAcceptsAWholeLog(t *testing.T) {
 	fill(t, l, 3)
 	if r, err := Verify(path); err != nil || r.Closed {
 		t.Fatalf("while it is open: %+v, %v", r, err)
+	}
+}
+
+// A record names the client; one of an older log, which does not, is read all the same.
+func TestARecordNamesItsClient(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	l := open(t, path, Options{NoSync: true})
+	with := record(0)
+	with.DecidedBy, with.Client = "cli", identity.Client{ID: "1", Name: "a \"box\"\n", Terminal: "/dev/pts/3"}
+	for _, r := range []Record{with, record(1)} {
+		if err := l.Append(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Verify(path); err != nil {
+		t.Error(err)
+	}
+	lines, err := Last(path, 2, func(Line) bool { return true })
+	if err != nil || len(lines) != 2 || lines[0].Client != with.Client || lines[1].Client != (identity.Client{}) || bytes.Contains(lines[1].Raw, []byte("client")) {
+		t.Errorf("%+v, %v", lines, err)
 	}
 }
 

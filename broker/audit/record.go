@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
@@ -75,6 +76,7 @@ type Record struct {
 	Reason       string          `json:"reason,omitempty"`
 	EscalationID string          `json:"escalationId,omitempty"`
 	DecidedBy    string          `json:"decidedBy,omitempty"`
+	Client       identity.Client `json:"client,omitzero"` // with which it was decided
 	WaitMs       int64           `json:"waitMs,omitempty"`
 	PolicyHash   string          `json:"policyHash,omitempty"`
 	Sandboxed    bool            `json:"sandboxed,omitempty"`
@@ -108,6 +110,7 @@ func (r *Record) encode(b []byte, redact *Redactor) ([]byte, error) {
 	b = appendOptional(b, "reason", redact.Text(r.Reason))
 	b = appendOptional(b, "escalationId", r.EscalationID)
 	b = appendOptional(b, "decidedBy", r.DecidedBy)
+	b = appendClient(b, r.Client)
 	if r.WaitMs != 0 {
 		b = strconv.AppendInt(append(b, `,"waitMs":`...), r.WaitMs, 10)
 	}
@@ -189,6 +192,17 @@ func isCompact(doc []byte) bool {
 		}
 	}
 	return depth == 0 && len(doc) > 1 && doc[0] != '"'
+}
+
+// appendClient appends the client, if there is one.
+func appendClient(b []byte, c identity.Client) []byte {
+	if c == (identity.Client{}) {
+		return b
+	}
+	b = jsonx.AppendString(append(b, `,"client":{"id":`...), c.ID)
+	b = appendOptional(b, "name", c.Name)
+	b = appendOptional(b, "terminal", c.Terminal)
+	return append(b, '}')
 }
 
 // appendOptional appends a member unless it is empty.

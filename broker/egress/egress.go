@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
@@ -31,7 +32,7 @@ func recordOf(memory []byte, r *mitm.Record) (audit.Record, error) {
 		Encoded:  text,
 	}
 	if r.Ruling != nil && r.Phase == mitm.PhaseRequest {
-		record.EscalationID, record.DecidedBy = r.Ruling.ID, r.Ruling.By
+		record.EscalationID, record.DecidedBy, record.Client = r.Ruling.ID, r.Ruling.By, identity.Client(r.Ruling.Client)
 		record.WaitMs = r.Ruling.Waited.Milliseconds()
 		if r.Reason == mitm.ReasonAllowed || r.Reason == mitm.ReasonAsk {
 			record.Decision = Escalated(r.Ruling.Outcome)

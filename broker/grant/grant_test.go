@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -172,11 +173,11 @@ func TestOneSessionOneTime(t *testing.T) {
 	s := New(func() time.Time { return at })
 	c := p.call("filesystem/read_file", `{"path":%q}`, p.outside+"/a.txt")
 	for _, limit := range []time.Duration{-1, time.Millisecond, MaxTime + 1} {
-		if _, err := s.Add("s", p.offer(c, File), "tui", "e", limit); !errors.Is(err, ErrTime) {
+		if _, err := s.Add("s", p.offer(c, File), "tui", identity.Client{}, "e", limit); !errors.Is(err, ErrTime) {
 			t.Errorf("%v: %v", limit, err)
 		}
 	}
-	g, err := s.Add("s", p.offer(c, File), "tui", "e", 0)
+	g, err := s.Add("s", p.offer(c, File), "tui", identity.Client{}, "e", 0)
 	if err != nil || g.ExpiresAt.Sub(g.At) != DefaultTime {
 		t.Fatal(g, err)
 	}
@@ -195,7 +196,7 @@ func TestOneSessionOneTime(t *testing.T) {
 	if _, ok := s.Match(c); ok {
 		t.Error("it lasts longer than it said")
 	}
-	again, err := s.Add("s", p.offer(c, File), "cli", "e", time.Minute)
+	again, err := s.Add("s", p.offer(c, File), "cli", identity.Client{}, "e", time.Minute)
 	if err != nil || again.Number == g.Number {
 		t.Fatal(again, err)
 	}
@@ -203,7 +204,7 @@ func TestOneSessionOneTime(t *testing.T) {
 	if _, ok := s.Match(c); ok {
 		t.Error("a clock that was set back makes it last longer")
 	}
-	if _, err := s.Add("s", p.offer(c, Exact), "tui", "e", 0); err != nil {
+	if _, err := s.Add("s", p.offer(c, Exact), "tui", identity.Client{}, "e", 0); err != nil {
 		t.Fatal(err)
 	}
 	s.Close("s")
@@ -211,11 +212,11 @@ func TestOneSessionOneTime(t *testing.T) {
 		t.Error("a closed session has grants")
 	}
 	for range maxGrants {
-		if _, err := s.Add("s", p.offer(c, Exact), "tui", "e", 0); err != nil {
+		if _, err := s.Add("s", p.offer(c, Exact), "tui", identity.Client{}, "e", 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := s.Add("s", p.offer(c, Exact), "tui", "e", 0); !errors.Is(err, ErrFull) {
+	if _, err := s.Add("s", p.offer(c, Exact), "tui", identity.Client{}, "e", 0); !errors.Is(err, ErrFull) {
 		t.Error("there is no end of grants")
 	}
 }

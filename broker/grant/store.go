@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 )
 
 // How long grants last.
@@ -25,6 +27,7 @@ type Grant struct {
 	Scope      Scope
 	Text       string // in full what it lets through
 	By         string // who gave it: "tui", "cli"
+	Client     identity.Client
 	Escalation string // id of the call it was given for
 	At         time.Time
 	ExpiresAt  time.Time
@@ -79,7 +82,7 @@ func Check(limit time.Duration) error {
 }
 
 // Add adds a grant that is valid for limit from now; 0 stands for DefaultTime.
-func (s *Store) Add(session string, o Offer, by, escalation string, limit time.Duration) (Grant, error) {
+func (s *Store) Add(session string, o Offer, by string, client identity.Client, escalation string, limit time.Duration) (Grant, error) {
 	if err := Check(limit); err != nil {
 		return Grant{}, err
 	}
@@ -97,7 +100,7 @@ func (s *Store) Add(session string, o Offer, by, escalation string, limit time.D
 	}
 	s.number++
 	h := &held{pattern: o.pattern, Grant: Grant{
-		Number: s.number, Session: session, Scope: o.Scope, Text: o.Text, By: by, Escalation: escalation,
+		Number: s.number, Session: session, Scope: o.Scope, Text: o.Text, By: by, Client: client, Escalation: escalation,
 		At: now, ExpiresAt: now.Add(limit),
 	}}
 	s.held = append(s.held, h)

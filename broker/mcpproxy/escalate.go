@@ -50,7 +50,7 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 			" needs a person's approval, and it could not be asked for: "+err.Error()+". Do not repeat the call now.", err.Error())
 	}
 	c.outcome = outcome{item: res.ID, approved: res.Outcome == approval.Approved}
-	c.record.EscalationID, c.record.DecidedBy = res.ID, res.By
+	c.record.EscalationID, c.record.DecidedBy, c.record.Client = res.ID, res.By, res.Client
 	c.record.WaitMs = res.Waited.Milliseconds()
 	c.record.Detail = evidence(res)
 	switch res.Outcome {
@@ -233,7 +233,7 @@ func (c *call) granted(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	c.record.Decision, c.record.DecidedBy, c.record.EscalationID = audit.Granted, used.By, used.Escalation
+	c.record.Decision, c.record.DecidedBy, c.record.Client, c.record.EscalationID = audit.Granted, used.By, used.Client, used.Escalation
 	c.record.Detail = used.Evidence()
 	c.proxy.announce(Activity{Kind: CallGranted, Server: c.target.server, Tool: c.target.tool, Number: used.Number})
 	return true

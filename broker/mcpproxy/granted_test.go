@@ -12,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 )
 
 // remember approves the one waiting call and keeps a grant of that scope.
@@ -25,7 +26,7 @@ func (r *harness) remember(s *grant.Store, scope grant.Scope, limit time.Duratio
 		if _, won, err := r.queue.Answer(item.ID, item.Digest, approval.Answer{Approve: true, By: "tui", Remembered: o.Text, Effect: item.Fingerprint()}); err != nil || !won {
 			r.t.Fatal(won, err)
 		}
-		g, err := s.Add(item.Session, o, "tui", item.ID, limit)
+		g, err := s.Add(item.Session, o, "tui", identity.Client{}, item.ID, limit)
 		if err != nil {
 			r.t.Fatal(err)
 		}
@@ -201,7 +202,7 @@ func TestAWaitingCallIsRecordedAsGranted(t *testing.T) {
 	r.pending(1)
 	a.send(callLine("2", "filesystem__write_file", write(r.outside+"/b.txt", "")))
 	items := r.pending(2)
-	g, err := s.Add("s1", items[0].Offers[len(items[0].Offers)-1], "tui", items[0].ID, 0)
+	g, err := s.Add("s1", items[0].Offers[len(items[0].Offers)-1], "tui", identity.Client{}, items[0].ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 )
 
 // DefaultHold is how long a receipt is valid by default.
@@ -32,6 +34,7 @@ type Receipt struct {
 	Uses      int // approvals it was good for in the beginning
 	Left      int // approvals it is still good for
 	Head      Head
+	Client    identity.Client // in whose terminal it was typed
 }
 
 // Head is what the workspace had checked out when the text was typed. An order that names

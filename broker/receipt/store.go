@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 )
 
 // Options configure a store. The zero value is usable.
@@ -44,7 +46,7 @@ func New(o Options) *Store {
 // before: only the last thing a person said is their intent. An input without
 // any typed span is recorded too and is good for nothing. The head must be read
 // before the agent can learn of the text.
-func (s *Store) Add(session, text string, spans []Span, head Head) (Receipt, error) {
+func (s *Store) Add(session, text string, spans []Span, head Head, client identity.Client) (Receipt, error) {
 	if session == "" || text == "" {
 		return Receipt{}, fmt.Errorf("receipt: a session and a text are needed")
 	}
@@ -56,7 +58,7 @@ func (s *Store) Add(session, text string, spans []Span, head Head) (Receipt, err
 	now := s.options.Now()
 	s.numbers[session]++
 	k := &kept{Receipt: Receipt{
-		Number: s.numbers[session], Session: session, Text: text, Spans: slices.Clone(spans), Head: head,
+		Number: s.numbers[session], Session: session, Text: text, Spans: slices.Clone(spans), Head: head, Client: client,
 		At: now, ExpiresAt: now.Add(s.options.Hold),
 	}}
 	k.Uses = uses(k.Typed())

@@ -8,6 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 )
 
 // clock is a time that tests move.
@@ -22,7 +24,7 @@ func typed(text string) []Span { return []Span{{0, len(text), false}} }
 
 func add(t *testing.T, s *Store, session, text string) Receipt {
 	t.Helper()
-	r, err := s.Add(session, text, typed(text), Head{Branch: "main"})
+	r, err := s.Add(session, text, typed(text), Head{Branch: "main"}, identity.Client{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,12 +165,12 @@ func TestSpansWithoutOrigin(t *testing.T) {
 	s := New(Options{})
 	for _, spans := range [][]Span{nil, {{0, 3, false}}, {{1, 4, false}}, {{0, 2, false}, {3, 4, false}}, {{0, 5, false}}, {{0, 0, false}, {0, 4, false}}} {
 		t.Run(fmt.Sprint(spans), func(t *testing.T) {
-			if _, err := s.Add("a", "text", spans, Head{}); err == nil {
+			if _, err := s.Add("a", "text", spans, Head{}, identity.Client{}); err == nil {
 				t.Errorf("%v was taken", spans)
 			}
 		})
 	}
-	if _, err := s.Add("", "text", typed("text"), Head{}); err == nil {
+	if _, err := s.Add("", "text", typed("text"), Head{}, identity.Client{}); err == nil {
 		t.Error("no session")
 	}
 }
@@ -176,7 +178,7 @@ func TestSpansWithoutOrigin(t *testing.T) {
 func TestPastedTextIsNoIntent(t *testing.T) {
 	s := New(Options{})
 	text := "look at push to origin please"
-	r, err := s.Add("a", text, []Span{{0, 8, false}, {8, 22, true}, {22, len(text), false}}, Head{})
+	r, err := s.Add("a", text, []Span{{0, 8, false}, {8, 22, true}, {22, len(text), false}}, Head{}, identity.Client{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +188,7 @@ func TestPastedTextIsNoIntent(t *testing.T) {
 	if r.Quote() != "look at […] please" {
 		t.Fatalf("quote %q", r.Quote())
 	}
-	if _, err := s.Add("b", text, []Span{{0, len(text), true}}, Head{}); err != nil {
+	if _, err := s.Add("b", text, []Span{{0, len(text), true}}, Head{}, identity.Client{}); err != nil {
 		t.Fatal(err)
 	}
 	if r, ok := s.Current("b"); ok {

@@ -52,7 +52,7 @@ func (s *Session) askRequest(ctx context.Context, r mitm.Request) (mitm.Ruling, 
 	}
 	return mitm.Ruling{
 		Approved: res.Outcome == approval.Approved, Outcome: string(res.Outcome), Reason: res.Reason,
-		ID: res.ID, By: res.By, Waited: res.Waited,
+		ID: res.ID, By: res.By, Client: mitm.Client(res.Client), Waited: res.Waited,
 	}, nil
 }
 

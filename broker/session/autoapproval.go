@@ -153,7 +153,7 @@ func (a *attempt) spend() (approval.Answer, *approval.AutoReview) {
 		evidence["model"], evidence["prompt"] = a.confirmation.Model, a.confirmation.Prompt
 	}
 	return approval.Answer{
-		Approve: true, Effect: a.call.Fingerprint(), By: autoApprover, Automatic: true, Evidence: evidence,
+		Approve: true, Effect: a.call.Fingerprint(), By: autoApprover, Client: a.receipt.Client, Automatic: true, Evidence: evidence,
 	}, nil
 }
 

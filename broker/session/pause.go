@@ -137,7 +137,7 @@ func (p *pause) decide(host, path string) (approved bool, leaks int) {
 	err = p.log.Append(context.WithoutCancel(p.ctx), audit.Record{
 		Plane: r.Plane, Decision: egress.Escalated(string(res.Outcome)), Session: r.Session, Server: r.Server, Tool: r.Tool,
 		Arguments: r.Arguments, Digest: r.Digest, Rule: r.Rule, Reason: r.Reason,
-		EscalationID: res.ID, DecidedBy: res.By, WaitMs: res.Waited.Milliseconds(),
+		EscalationID: res.ID, DecidedBy: res.By, Client: res.Client, WaitMs: res.Waited.Milliseconds(),
 	})
 	switch {
 	case err != nil:

@@ -96,7 +96,7 @@ func (s *Session) awaitAnswer(ctx context.Context, log *audit.Log, h *approval.H
 	r := audit.Record{
 		Plane: audit.PlaneTool, Session: s.fixed.ID, Call: u.Ticket, Server: u.Server, Tool: u.Tool,
 		Arguments: u.Arguments, Digest: u.Digest, Rule: u.Rule, Reason: res.Reason,
-		EscalationID: u.ID, DecidedBy: res.By, WaitMs: res.Waited.Milliseconds(),
+		EscalationID: u.ID, DecidedBy: res.By, Client: res.Client, WaitMs: res.Waited.Milliseconds(),
 		Detail: map[string]any{"askedAt": u.AskedAt, "askedBeforeRestart": true},
 	}
 	switch res.Outcome {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
@@ -18,9 +19,10 @@ type Task struct {
 	Text string
 	// Spans say which parts of it a person typed for this session and which were pasted.
 	// Without them nobody typed it, and it is no receipt.
-	Spans []receipt.Span
-	Limit time.Duration // how long it may take, the session's start included; 0: no limit
-	Files bool          // whether Turn has FilesChanged
+	Spans  []receipt.Span
+	Client identity.Client // in whose terminal it was typed
+	Limit  time.Duration   // how long it may take, the session's start included; 0: no limit
+	Files  bool            // whether Turn has FilesChanged
 }
 
 // Turn is a task that an agent carried out without a terminal.
@@ -112,7 +114,7 @@ func (s *Session) typedTurn(ctx context.Context, task Task, cancel context.Cance
 	defer watch.Wait()
 	defer stop()
 	if len(task.Spans) > 0 {
-		if _, err := s.deps.Receipts.Add(s.fixed.ID, task.Text, task.Spans, s.Head()); err != nil {
+		if _, err := s.deps.Receipts.Add(s.fixed.ID, task.Text, task.Spans, s.Head(), task.Client); err != nil {
 			return Turn{}, fmt.Errorf("give a task: %w", err)
 		}
 		defer s.deps.Receipts.Forget(s.fixed.ID)

@@ -12,11 +12,10 @@ import (
 	"time"
 )
 
-// The sizes in bytes of the largest frames.
-const (
-	maxFrame = 1 << 20
-	maxHello = 4 << 10
-)
+// MaxFrame is the size in bytes of the largest frame, but for the first one.
+const MaxFrame = 1 << 20
+
+const maxHello = 4 << 10
 
 // writeLimit is how long the other side may take to accept a frame.
 const writeLimit = 10 * time.Second
@@ -41,7 +40,15 @@ type Frame struct {
 
 // Into reads the body of a frame, strictly.
 func (f Frame) Into(body any) error {
-	if err := strictly(f.Body, body); err != nil {
+	if err := Strictly(f.Body, body); err != nil {
+		return fmt.Errorf("read a %q frame: %w", f.Kind, err)
+	}
+	return nil
+}
+
+// IntoKnown reads what this program knows of the body of a frame.
+func (f Frame) IntoKnown(body any) error {
+	if err := json.Unmarshal(f.Body, body); err != nil {
 		return fmt.Errorf("read a %q frame: %w", f.Kind, err)
 	}
 	return nil
@@ -67,8 +74,15 @@ func (c *Conn) Send(kind string, body any, files ...*os.File) error {
 	if err != nil {
 		return fmt.Errorf("send %s: %w", kind, err)
 	}
-	if len(text) > maxFrame {
-		return fmt.Errorf("send %s: %d bytes are more than the limit of %d", kind, len(text), maxFrame)
+	return c.send(kind, text, files)
+}
+
+// SendText sends a frame that consists of text alone. What says what it is, for errors.
+func (c *Conn) SendText(what string, text []byte) error { return c.send(what, text, nil) }
+
+func (c *Conn) send(what string, text []byte, files []*os.File) error {
+	if len(text) > MaxFrame {
+		return fmt.Errorf("send %s: %d bytes are more than the limit of %d", what, len(text), MaxFrame)
 	}
 	data := append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...)
 	c.sending.Lock()
@@ -80,7 +94,7 @@ func (c *Conn) Send(kind string, body any, files ...*os.File) error {
 	}
 	if err != nil {
 		_ = c.unix.Close() // a part of the frame may have been sent
-		return fmt.Errorf("send %s: %w", kind, err)
+		return fmt.Errorf("send %s: %w", what, err)
 	}
 	return nil
 }
@@ -88,35 +102,53 @@ func (c *Conn) Send(kind string, body any, files ...*os.File) error {
 // Receive waits for the next frame. At the end of the connection it returns io.EOF. After
 // another error the connection cannot be used.
 func (c *Conn) Receive() (f Frame, err error) {
-	defer func() {
-		if err != nil {
-			f.Close()
-			f = Frame{}
-		}
-	}()
-	var head [4]byte
-	if f.Files, err = c.receiveFirst(head[:]); err != nil {
+	text, files, err := c.receive()
+	if err != nil {
 		return f, err
 	}
-	size := int(binary.BigEndian.Uint32(head[:]))
-	if size > c.limit {
-		return f, fmt.Errorf("a frame of %d bytes is more than the limit of %d", size, c.limit)
-	}
-	text := make([]byte, size)
-	if _, err := io.ReadFull(c.unix, text); err != nil {
-		return f, fmt.Errorf("receive: %w", err)
-	}
-	files := f.Files
-	err = strictly(text, &f)
+	err = Strictly(text, &f)
 	f.Files = files
 	if err == nil && f.Kind == "" {
 		err = errors.New("it has no kind")
 	}
 	if err != nil {
-		return f, fmt.Errorf("read a frame: %w", err)
+		f.Close()
+		return Frame{}, fmt.Errorf("read a frame: %w", err)
 	}
-	c.limit = maxFrame
 	return f, nil
+}
+
+// ReceiveText waits for the next frame and returns its text. No file may come with it.
+func (c *Conn) ReceiveText() ([]byte, error) {
+	text, files, err := c.receive()
+	if len(files) > 0 {
+		Frame{Files: files}.Close()
+		return nil, errors.New("files came with a frame that has none")
+	}
+	return text, err
+}
+
+// receive receives a frame; after an error there are no files.
+func (c *Conn) receive() (text []byte, files []*os.File, err error) {
+	var head [4]byte
+	if files, err = c.receiveFirst(head[:]); err != nil {
+		return nil, nil, err
+	}
+	size := int(binary.BigEndian.Uint32(head[:]))
+	if size > c.limit {
+		err = fmt.Errorf("a frame of %d bytes is more than the limit of %d", size, c.limit)
+	} else {
+		text = make([]byte, size)
+		if _, err = io.ReadFull(c.unix, text); err != nil {
+			err = fmt.Errorf("receive: %w", err)
+		}
+	}
+	if err != nil {
+		Frame{Files: files}.Close()
+		return nil, nil, err
+	}
+	c.limit = MaxFrame
+	return text, files, nil
 }
 
 // SetReceiveLimit sets how long Receive waits from now on; 0 means for ever.

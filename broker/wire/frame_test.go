@@ -62,7 +62,7 @@ func TestFrames(t *testing.T) {
 	}()
 	var h Hello
 	f, err := daemon.Receive()
-	if err != nil || f.Into(&h) != nil || h != (Hello{1, "v", "n"}) || len(f.Files) != 0 {
+	if err != nil || f.Into(&h) != nil || h != (Hello{Protocol: 1, Version: "v", Name: "n"}) || len(f.Files) != 0 {
 		t.Fatalf("%+v, %v", h, err)
 	}
 	var v View

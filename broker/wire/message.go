@@ -6,11 +6,16 @@ import (
 	"errors"
 	"io"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 )
 
 // Protocol is the version of these messages. It changes when one of them changes so that the
 // other side would not understand it.
 const Protocol = 1
+
+// Protocols are the versions that the daemon serves, the newest first: the last two.
+var Protocols = []int{Protocol}
 
 // The kinds of frames that a client sends.
 const (
@@ -40,8 +45,28 @@ const (
 type Hello struct {
 	Protocol int    `json:"protocol"`
 	Version  string `json:"version"` // of the client's program
-	Name     string `json:"name"`    // what other clients call it
+	Kind     string `json:"kind"`    // ForView or ForCalls
+	// Rights are what the client wants to be limited to. Nothing gives it more later.
+	Rights   Right  `json:"rights"`
+	Name     string `json:"name"`               // of the client's machine
+	Terminal string `json:"terminal,omitempty"` // its device, such as /dev/pts/3
 }
+
+// What a client wants, for Hello.Kind.
+const (
+	ForView  = "view"  // a view, or something about views
+	ForCalls = "calls" // what follows are calls
+)
+
+// Right says what a client may do.
+type Right string
+
+// The rights.
+const (
+	See     Right = "see"     // look at everything
+	Answer  Right = "answer"  // see what waits, and decide it for this once
+	Operate Right = "operate" // everything
+)
 
 // Welcome answers a Hello.
 type Welcome struct {
@@ -64,17 +89,15 @@ type Shown struct {
 
 // Client is a client that shows a view.
 type Client struct {
-	ID       string    `json:"id"`
-	Name     string    `json:"name"`
-	Version  string    `json:"version"`
-	Terminal string    `json:"terminal"` // its device, such as /dev/pts/3; may be empty
-	Cols     int       `json:"cols"`
-	Rows     int       `json:"rows"`
-	Tab      int       `json:"tab"`     // in front; 0: none
-	Since    time.Time `json:"since"`   // when it was attached
-	Used     time.Time `json:"used"`    // when its person last did something there
-	Stalled  bool      `json:"stalled"` // its terminal takes no output
-	Stopped  bool      `json:"stopped"` // or in the background: nothing is read from its terminal
+	identity.Client
+	Version string    `json:"version"`
+	Cols    int       `json:"cols"`
+	Rows    int       `json:"rows"`
+	Tab     int       `json:"tab"`     // in front; 0: none
+	Since   time.Time `json:"since"`   // when it was attached
+	Used    time.Time `json:"used"`    // when its person last did something there
+	Stalled bool      `json:"stalled"` // its terminal takes no output
+	Stopped bool      `json:"stopped"` // or in the background: nothing is read from its terminal
 }
 
 // Kick asks the daemon to end the view of a client. It answers with End or Refused.
@@ -84,8 +107,7 @@ type Kick struct {
 
 // View asks the daemon to show a view on the client's terminal.
 type View struct {
-	Dir    string `json:"dir"`    // the client's directory, from which the person's paths begin
-	Device string `json:"device"` // of the terminal, for people; may be empty
+	Dir string `json:"dir"` // the client's directory, from which the person's paths begin
 	// Terminal are the variables of the client's environment that tell what its terminal can
 	// do, of those that TerminalVariables names.
 	Terminal map[string]string `json:"terminal"`
@@ -162,8 +184,8 @@ type Started struct {
 	Next   string `json:"hint,omitempty"`
 }
 
-// strictly reads one JSON value, and refuses what it does not know.
-func strictly(text []byte, into any) error {
+// Strictly reads one JSON value, and refuses what it does not know.
+func Strictly(text []byte, into any) error {
 	if len(text) == 0 {
 		text = []byte("{}")
 	}

@@ -244,7 +244,7 @@ func recordText(l audit.Line) string {
 		text += "  (" + safeName(l.Rule) + ")"
 	}
 	if l.DecidedBy != "" {
-		text += fmt.Sprintf("  by %s after %d ms", safeName(l.DecidedBy), l.WaitMs)
+		text += fmt.Sprintf("  by %s after %d ms", safeName(l.Client.Decider(l.DecidedBy)), l.WaitMs)
 	}
 	if l.Call != "" {
 		text += "  [" + safeName(l.Call) + "]"

@@ -29,6 +29,7 @@ type taskHost interface {
 type conversation struct {
 	broker   taskHost
 	session  broker.Session
+	client   broker.Client
 	home     string
 	events   <-chan broker.Event
 	lines    <-chan typedLine // what a person or a script types; nil: nobody does
@@ -183,7 +184,7 @@ func (c *conversation) carryOut(ctx context.Context, task typedLine) error {
 	defer cancel()
 	done := make(chan turnResult, 1)
 	go func() {
-		t, err := c.broker.Turn(turning, c.session.ID, broker.Task{Text: task.text, Spans: task.spans, Limit: c.limit, Files: c.asJSON})
+		t, err := c.broker.Turn(turning, c.session.ID, broker.Task{Text: task.text, Spans: task.spans, Client: c.client, Limit: c.limit, Files: c.asJSON})
 		done <- turnResult{t, err}
 	}()
 	inputEnded := false

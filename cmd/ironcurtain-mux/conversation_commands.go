@@ -59,13 +59,13 @@ func (c *conversation) decide(ctx context.Context, typed time.Time, d broker.Dec
 	case c.person && typed.Sub(e.at) < approval.LeastShown:
 		return fmt.Errorf("call %d has only just appeared; look at it, then type that again", n)
 	}
-	d.ID, d.Digest, d.Effect, d.By = e.ID, e.Digest, e.Fingerprint(), "start"
+	d.ID, d.Digest, d.Effect, d.By, d.Client = e.ID, e.Digest, e.Fingerprint(), "start", c.client
 	r, err := c.broker.Decide(ctx, d)
 	if err == nil {
 		delete(c.waiting, n) // a script's next line is no decision any more
 	}
 	if err == nil && !r.Won {
-		c.note("call %d was decided already: %s by %s", n, r.Outcome, safeName(r.By))
+		c.note("call %d was decided already: %s by %s", n, r.Outcome, safeName(r.Client.Decider(r.By)))
 	}
 	return err
 }

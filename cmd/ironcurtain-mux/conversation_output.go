@@ -57,7 +57,7 @@ func (c *conversation) event(ctx context.Context, ev broker.Event, more bool) er
 		return c.ask(*ev.Escalation)
 	case ev.Resolution != nil:
 		if _, mine := c.waiting[ev.Resolution.Number]; mine && ev.Resolution.By != "start" {
-			c.note("call %d: %s by %s", ev.Resolution.Number, ev.Resolution.Outcome, safeName(ev.Resolution.By))
+			c.note("call %d: %s by %s", ev.Resolution.Number, ev.Resolution.Outcome, safeName(ev.Resolution.Client.Decider(ev.Resolution.By)))
 		}
 		delete(c.waiting, ev.Resolution.Number)
 	case ev.Ending != nil && !ev.Ending.Expected():

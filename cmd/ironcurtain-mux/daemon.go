@@ -108,7 +108,7 @@ func serve(cmd *cobra.Command, s *starter) error {
 	defer func() { _ = unlock() }()
 	var said bytes.Buffer // at the end, for whoever has asked for it
 	cmd.SetErr(io.MultiWriter(cmd.ErrOrStderr(), &said))
-	b, number, log, done, err := w.open(cmd, op)
+	b, log, done, err := w.open(cmd)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -122,9 +122,10 @@ func serve(cmd *cobra.Command, s *starter) error {
 	d := &daemon.Daemon{
 		Version: thisBuild().Version, Log: log,
 		Show: func(ctx context.Context, c daemon.Client) (string, error) {
-			return w.show(ctx, c, b, number, mux, left)
+			return w.show(ctx, c, b, mux, left)
 		},
 		Own:      pty.Own,
+		Calls:    b,
 		Attended: func(yes bool) { b.SetAway(!yes) },
 		Running:  func() string { return running(cmd.Context(), b) },
 		End: func() string {
@@ -173,8 +174,9 @@ func takeBack(ctx context.Context, b *broker.Broker, home string, log *slog.Logg
 
 // show runs a view for a client. left says that a killed multiplexer may have left agents
 // running.
-func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, number int, mux *pane.Mux, left bool) (end string, err error) {
-	o := w.options(b, number, c.In, c.Out)
+func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, left bool) (end string, err error) {
+	o := w.options(b, c.In, c.Out)
+	o.Client = c.Identity
 	o.Mux, o.Detach, o.Show = mux, true, broker.SessionID(c.Asked.Show)
 	o.Passed, o.Dir, o.Others, o.Failed, o.Stalled = &c.Passed, c.Asked.Dir, c.Others, c.Failed, c.Stalled
 	o.Front = func(tab int) { c.Activity.Front.Store(int64(tab)) }

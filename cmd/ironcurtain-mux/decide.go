@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 )
 
 // approveCommand approves one waiting call.
@@ -80,16 +79,20 @@ func decide(cmd *cobra.Command, d broker.Decision) error {
 	if err != nil {
 		return err
 	}
-	client := control.Dial(p.home)
-	if err := seal(cmd.Context(), client, &d); err != nil {
+	asked, done, err := p.askRunning(cmd.Context())
+	if err != nil {
+		return fail(cmd.Name(), err, "")
+	}
+	defer done()
+	if err := seal(cmd.Context(), asked, &d); err != nil {
 		return fail(cmd.Name(), err, "start it with 'ironcurtain-mux'")
 	}
-	r, err := client.Decide(cmd.Context(), d)
+	r, err := asked.decide(cmd.Context(), d)
 	if err != nil {
 		return fail(cmd.Name(), err, "")
 	}
 	if !r.Won {
-		return fail(cmd.Name(), fmt.Errorf("%s was decided already: %s by %s", d.ID, r.Outcome, safeName(r.By)),
+		return fail(cmd.Name(), fmt.Errorf("%s was decided already: %s by %s", d.ID, r.Outcome, safeName(r.Client.Decider(r.By))),
 			"nothing is left to do")
 	}
 	return fail(cmd.Name(), tellEnding(cmd.OutOrStdout(), r), "look at 'ironcurtain-mux audit tail'")
@@ -97,7 +100,7 @@ func decide(cmd *cobra.Command, d broker.Decision) error {
 
 // tellEnding prints how a decided call ended. It returns an error when the call did not end
 // as decided.
-func tellEnding(w io.Writer, r control.Decided) error {
+func tellEnding(w io.Writer, r settledCall) error {
 	text := string(r.Outcome)
 	switch e := r.Ending; {
 	case e == nil && r.Outcome == broker.Approved:
@@ -114,8 +117,8 @@ func tellEnding(w io.Writer, r control.Decided) error {
 
 // seal puts the call's digest and fingerprint into a decision. A call that no longer waits
 // gets neither, and the broker then says who decided it.
-func seal(ctx context.Context, client *control.Client, d *broker.Decision) error {
-	list, err := client.Pending(ctx)
+func seal(ctx context.Context, asked processes, d *broker.Decision) error {
+	list, err := asked.pending(ctx)
 	for _, e := range list {
 		if e.ID == d.ID {
 			d.Digest, d.Effect = e.Digest, e.Fingerprint()

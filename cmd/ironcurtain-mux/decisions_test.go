@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -192,8 +191,13 @@ func TestDeny(t *testing.T) {
 // pending is what 'pending' lists, asked for like sessions.
 func (d *driver) pending() []broker.Escalation {
 	d.t.Helper()
-	list, err := control.Dial(d.state()).Pending(d.t.Context())
-	if err != nil && !errors.Is(err, control.ErrNotRunning) {
+	asked, done, err := paths{home: d.state()}.askRunning(d.t.Context())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer done()
+	list, err := asked.pending(d.t.Context())
+	if err != nil && !errors.Is(err, errNotRunning) {
 		d.t.Fatal(err)
 	}
 	return list

@@ -152,7 +152,7 @@ func (d *driver) daemon() (pid int) {
 	defer c.Close()
 	w := wire.NewConn(c)
 	var welcome wire.Welcome
-	err = w.Send(wire.KindHello, wire.Hello{Protocol: wire.Protocol})
+	err = w.Send(wire.KindHello, wire.Hello{Protocol: wire.Protocol, Kind: wire.ForView, Rights: wire.Operate})
 	if err == nil {
 		var f wire.Frame
 		if f, err = w.Receive(); err == nil {

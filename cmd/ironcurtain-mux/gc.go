@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
@@ -69,7 +68,7 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 // leftovers removes the sockets that no process serves any more.
 func leftovers(ctx context.Context, home string, dryRun bool) ([]string, error) {
 	left, err := stored.Leftovers(ctx, home, !dryRun)
-	stale, errStale := control.RemoveStale(home, dryRun)
+	stale, errStale := removeStale(ctx, home, dryRun)
 	left = append(left, stale...)
 	return left, errors.Join(err, errStale)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 )
 
 // grantsCommand lists the grants in force.
@@ -31,8 +31,13 @@ func grantsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			list, err := control.Dial(p.home).Grants(cmd.Context())
-			if err != nil && !errors.Is(err, control.ErrNotRunning) {
+			asked, done, err := p.askRunning(cmd.Context())
+			if err != nil {
+				return fail("list grants", err, "")
+			}
+			defer done()
+			list, err := asked.grants(cmd.Context())
+			if err != nil && !errors.Is(err, errNotRunning) {
 				return fail("list grants", err, "")
 			}
 			if asJSON {
@@ -51,7 +56,7 @@ func grantsCommand() *cobra.Command {
 func printGrants(w io.Writer, list []broker.Grant) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, r := range list {
-		fmt.Fprintf(t, "%d\ttab %s\t%s\tby %s\tused %d\t%s left\t%s\n", r.Number, tabText(r.Tab, r.Multiplexer), safeName(r.Scope), safeName(r.By), r.Used,
+		fmt.Fprintf(t, "%d\ttab %s\t%s\tby %s\tused %d\t%s left\t%s\n", r.Number, tabText(r.Tab, r.Multiplexer), safeName(r.Scope), safeName(r.Client.Decider(r.By)), r.Used,
 			time.Until(r.ExpiresAt).Round(time.Second), safeText(r.Text))
 	}
 	return t.Flush()
@@ -71,7 +76,7 @@ are under way already are not called back.`,
 			if err != nil {
 				return err
 			}
-			return fail("revoke", revoke(cmd, control.Dial(p.home), args[0]), "")
+			return fail("revoke", revoke(cmd.Context(), p, args[0]), "")
 		},
 	}
 }
@@ -90,15 +95,18 @@ func oneGrant(_ *cobra.Command, args []string) error {
 }
 
 // revoke ends the grant with that number, or all of them for "all".
-func revoke(cmd *cobra.Command, client *control.Client, which string) error {
-	var err error
-	if which == "all" {
-		err = client.RevokeAll(cmd.Context())
-	} else {
-		number, _ := strconv.Atoi(strings.TrimPrefix(which, "#")) // oneGrant has looked
-		_, err = client.Revoke(cmd.Context(), number)
+func revoke(ctx context.Context, p paths, which string) error {
+	asked, done, err := p.askRunning(ctx)
+	if err != nil {
+		return err
 	}
-	if errors.Is(err, control.ErrNotRunning) {
+	defer done()
+	number := 0
+	if which != "all" {
+		number, _ = strconv.Atoi(strings.TrimPrefix(which, "#")) // oneGrant has looked
+	}
+	err = asked.revoke(ctx, number)
+	if errors.Is(err, errNotRunning) {
 		return fail("revoke", err, "without one there are no grants")
 	}
 	return err

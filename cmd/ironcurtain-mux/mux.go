@@ -146,7 +146,7 @@ func openMux(cmd *cobra.Command, flags muxFlags) error {
 	if err != nil {
 		return err
 	}
-	err = client.Reach(o)
+	err = client.Reach(cmd.Context(), o)
 	if err != nil && !errors.Is(err, client.ErrNoDaemon) {
 		return fail(op, err, "")
 	}
@@ -276,8 +276,8 @@ func offerOf(b *broker.Broker) func(context.Context) bool {
 }
 
 // options are what a view shows of the broker, and how the person wants it.
-func (w wiring) options(b *broker.Broker, number int, in, out *os.File) tui.Options {
-	o := tui.Options{
+func (w wiring) options(b *broker.Broker, in, out *os.File) tui.Options {
+	return tui.Options{
 		API: b, In: in, Out: out,
 		Scrollback: w.config.Scrollback, Engine: w.config.Terminal.Engine,
 		Theme: w.config.Theme, NoMouse: !w.config.Mouse, NoStrip: !w.config.Strip,
@@ -286,10 +286,6 @@ func (w wiring) options(b *broker.Broker, number int, in, out *os.File) tui.Opti
 		Phrase: newPhrase(),
 		Intro:  w.intro,
 	}
-	if number > 1 { // the same numbers of tabs and calls stand in another one
-		o.Notices = append(o.Notices, fmt.Sprintf("multiplexer %d", number))
-	}
-	return o
 }
 
 // terminalOf returns the two streams as files, which a full screen needs.

@@ -14,32 +14,42 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 )
 
-// Time limits for the end, in which every session is stopped with its container and
-// other commands get their answers.
+// Time limits for the end, in which every session is stopped with its container.
 const (
 	shutdownLimit = 60 * time.Second
-	controlLimit  = 5 * time.Second
 	slowEnd       = 4 * time.Second // from then on the person is told why it takes so long
 )
 
-// open starts the trusted process: its log, the broker and the control socket, with the
-// number that this multiplexer has among those of its home. done ends all of it, with
+// openAlone is open for a process that is no daemon. Other commands can ask it, too.
+func (w wiring) openAlone(cmd *cobra.Command, op string) (b *broker.Broker, done func(), err error) {
+	b, log, end, err := w.open(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	stop, err := serveCalls(cmd.Context(), w.paths.home, b, log)
+	if err != nil {
+		end()
+		return nil, nil, fail(op, err, "")
+	}
+	return b, func() { stop(); end() }, nil
+}
+
+// open starts the trusted process: its log and the broker. done ends all of it, with
 // every session, and tells the person what could not be ended.
-func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, number int, log *slog.Logger, done func(), err error) {
+func (w wiring) open(cmd *cobra.Command) (b *broker.Broker, log *slog.Logger, done func(), err error) {
 	log, logFile, err := openLog(w.paths)
 	if err != nil {
-		return nil, 0, nil, nil, err
+		return nil, nil, nil, err
 	}
 	b, endProfiles, err := w.broker(log)
 	if err != nil {
-		return nil, 0, nil, nil, errors.Join(err, logFile.Close())
+		return nil, nil, nil, errors.Join(err, logFile.Close())
 	}
 	// A SIGKILL may follow a signal soon, even while the sessions are ending.
 	stopHurry := context.AfterFunc(cmd.Context(), b.Hurry)
-	end := func() {
+	return b, log, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), shutdownLimit)
 		defer cancel()
 		waiting, _ := b.Pending(ctx) // it never fails
@@ -61,19 +71,6 @@ func (w wiring) open(cmd *cobra.Command, op string) (b *broker.Broker, number in
 		}
 		farewell(cmd.ErrOrStderr(), b)
 		_ = logFile.Close()
-	}
-	server, err := control.Listen(w.paths.home, b, log)
-	if err != nil {
-		end()
-		return nil, 0, nil, nil, fail(op, err, "")
-	}
-	return b, server.Number(), log, func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), controlLimit)
-		defer cancel()
-		if err := server.Close(ctx); err != nil {
-			log.Error("control socket was not closed cleanly", "error", err)
-		}
-		end()
 	}, nil
 }
 

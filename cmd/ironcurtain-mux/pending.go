@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 )
 
 // waitingCall is a waiting call, with the scopes of its approval if they were asked for.
@@ -58,17 +58,21 @@ func listPending(cmd *cobra.Command, scopes bool) ([]waitingCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := control.Dial(p.home)
-	list, err := client.Pending(cmd.Context())
-	if err != nil && !errors.Is(err, control.ErrNotRunning) {
+	asked, done, err := p.askRunning(cmd.Context())
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	list, err := asked.pending(cmd.Context())
+	if err != nil && !errors.Is(err, errNotRunning) {
 		return nil, err
 	}
 	out := []waitingCall{}
 	for _, e := range list {
 		c := waitingCall{Escalation: e}
 		if scopes {
-			var settled *control.RemoteError // somebody decided it meanwhile
-			if c.Scopes, err = client.Scopes(cmd.Context(), e.ID); err != nil && !errors.As(err, &settled) {
+			var settled *calls.Error // somebody decided it meanwhile
+			if c.Scopes, err = asked.scopes(cmd.Context(), e.ID); err != nil && !errors.As(err, &settled) {
 				return nil, err
 			}
 		}

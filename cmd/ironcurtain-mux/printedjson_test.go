@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 )
 
 // disturbing has what JSON may contain raw and a terminal or a reader may not: DEL, C1
@@ -20,7 +19,7 @@ import (
 const disturbing = "a\u007f\u0080\u009b\u202e\u2066\u200b\ufeff\U000e0041z"
 
 // disturbingBroker knows one session whose agent wrote it.
-type disturbingBroker struct{ broker.API }
+type disturbingBroker struct{ broker.Calls }
 
 func (disturbingBroker) Pending(context.Context) ([]broker.Escalation, error) {
 	arguments, err := json.Marshal(map[string]string{"path": disturbing})
@@ -43,11 +42,11 @@ func TestPrintedJSONIsPlainASCII(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
 	t.Setenv("IRONCURTAIN_HOME", home)
-	server, err := control.Listen(home, disturbingBroker{}, slog.New(slog.DiscardHandler))
+	stop, err := serveCalls(t.Context(), home, disturbingBroker{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = server.Close(context.Background()) }()
+	defer stop()
 	sandbox, record := t.TempDir(), filepath.Join(t.TempDir(), "audit.jsonl")
 	if err := os.WriteFile(record, []byte(`{"seq":1,"reason":"`+disturbing+`"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/control"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
@@ -66,8 +65,13 @@ func listSessions(ctx context.Context, p paths) ([]broker.StoredSession, error) 
 	if err != nil {
 		return nil, err
 	}
-	running, err := control.Dial(p.home).Sessions(ctx)
-	if err != nil && !errors.Is(err, control.ErrNotRunning) {
+	asked, done, err := p.askRunning(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	running, err := asked.sessions(ctx)
+	if err != nil && !errors.Is(err, errNotRunning) {
 		return nil, err
 	}
 	at := map[broker.SessionID]int{}

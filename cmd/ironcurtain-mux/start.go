@@ -115,7 +115,7 @@ func listAgents(cmd *cobra.Command) error {
 
 // runTasks opens the session, carries out the tasks, and ends everything.
 func (w wiring) runTasks(cmd *cobra.Command, flags *startFlags, task string) error {
-	b, _, _, done, err := w.open(cmd, "start")
+	b, done, err := w.openAlone(cmd, "start")
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (w wiring) runTasks(cmd *cobra.Command, flags *startFlags, task string) err
 		return fail("start", err, "")
 	}
 	c := &conversation{
-		broker: b, session: s, home: w.paths.home, events: events,
+		broker: b, session: s, client: clientAt(cmd.InOrStdin()), home: w.paths.home, events: events,
 		out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), asJSON: flags.output == "json", limit: flags.timeout,
 		waiting: map[int]shownCall{},
 	}

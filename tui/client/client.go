@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/signal"
 	"syscall"
@@ -17,16 +16,17 @@ import (
 
 // Options say where the daemon is, and who asks.
 type Options struct {
-	Socket  string // of the daemon
-	In, Out *os.File
-	Version string // of this program
-	Name    string // what the daemon calls this client before others
+	Socket   string // of the daemon
+	In, Out  *os.File
+	Version  string // of this program
+	Name     string // of this machine
+	Terminal string // the device of the person's terminal; empty: none
 
 	View wire.View // what to show; Attach adds the directory and what the terminal can do
 }
 
 // ErrNoDaemon means that nobody listens on the socket.
-var ErrNoDaemon = errors.New("no daemon runs")
+var ErrNoDaemon = wire.ErrNoDaemon
 
 // ErrLost means that the daemon has ended without giving a reason while it showed a view. Its
 // agents still run.
@@ -39,15 +39,11 @@ func Attach(ctx context.Context, o Options) (end string, err error) {
 	if err != nil {
 		return "", err
 	}
-	conn, err := dial(o.Socket)
+	c, err := dial(ctx, o)
 	if err != nil {
 		return "", err
 	}
-	c := &client{conn: wire.NewConn(conn), o: o}
 	defer c.conn.Close()
-	if err := c.greet(); err != nil {
-		return "", err
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	told := make(chan struct{})
 	go func() {
@@ -60,7 +56,7 @@ func Attach(ctx context.Context, o Options) (end string, err error) {
 		return "", fmt.Errorf("find the current directory: %w", err)
 	}
 	view := o.View
-	view.Dir, view.Device, view.Terminal = dir, device(o.In), map[string]string{}
+	view.Dir, view.Terminal = dir, map[string]string{}
 	for _, name := range wire.TerminalVariables() {
 		if value, set := os.LookupEnv(name); set {
 			view.Terminal[name] = value
@@ -117,76 +113,37 @@ func Clients(ctx context.Context, o Options) ([]wire.Client, error) {
 // request connects to the daemon and asks for something other than a view. done ends the
 // connection, and so does the end of ctx.
 func request(ctx context.Context, o Options, kind string, body any) (c *client, done func(), err error) {
-	conn, err := dial(o.Socket)
+	c, err = dial(ctx, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	c = &client{conn: wire.NewConn(conn), o: o}
 	stop := context.AfterFunc(ctx, func() { _ = c.conn.Close() })
 	done = func() { stop(); _ = c.conn.Close() }
-	if err = c.greet(); err == nil {
-		if err = c.conn.Send(kind, body); err != nil {
-			err = fmt.Errorf("reach the daemon: %w", err)
-		}
-	}
-	if err != nil {
+	if err := c.conn.Send(kind, body); err != nil {
 		done()
-		return nil, nil, err
+		return nil, nil, fmt.Errorf("reach the daemon: %w", err)
 	}
 	return c, done, nil
 }
 
-// device returns the name of a terminal's device; empty where the system does not tell.
-func device(f *os.File) string {
-	name, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
-	return name
+// dial connects to the daemon for a view, or for something about views.
+func dial(ctx context.Context, o Options) (*client, error) {
+	conn, _, err := wire.Dial(ctx, o.Socket, o.hello(wire.ForView))
+	if err != nil {
+		return nil, err
+	}
+	return &client{conn: conn, o: o}, nil
 }
 
-func dial(socket string) (*net.UnixConn, error) {
-	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
-	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
-		return nil, ErrNoDaemon
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reach the daemon: %w", err)
-	}
-	return conn, nil
+// hello introduces this client.
+func (o Options) hello(kind string) wire.Hello {
+	return wire.Hello{Version: o.Version, Kind: kind, Name: o.Name, Terminal: o.Terminal}
 }
 
 // client is a connection to the daemon.
 type client struct {
 	conn *wire.Conn
 	o    Options
-}
-
-// greet says hello, and returns why the daemon refuses this client, if it does.
-func (c *client) greet() error {
-	const op = "reach the daemon"
-	err := c.conn.Send(wire.KindHello, wire.Hello{Protocol: wire.Protocol, Version: c.o.Version, Name: c.o.Name})
-	if errors.Is(err, syscall.EPIPE) {
-		return ErrNoDaemon // it has just ended
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", op, err)
-	}
-	f, err := c.conn.Receive()
-	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
-		return ErrNoDaemon // it has just ended
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", op, err)
-	}
-	switch f.Kind {
-	case wire.KindWelcome:
-		return nil
-	case wire.KindRefused:
-		var r wire.Refused
-		if err := f.Into(&r); err != nil {
-			return fmt.Errorf("%s: %w", op, err)
-		}
-		return fault.New(r.Next, "%s: %s", op, r.Reason)
-	}
-	return fmt.Errorf("%s: it answers with %q", op, f.Kind)
 }
 
 // lostError is the error of a daemon that has ended without giving a reason.

@@ -40,7 +40,7 @@ func Start(ctx context.Context, o Options, argv []string) (started bool, err err
 		return false, fmt.Errorf("%s: %w", op, err)
 	}
 	defer func() { _ = lock.Unlock() }()
-	if err := Reach(o); !errors.Is(err, ErrNoDaemon) {
+	if err := Reach(ctx, o); !errors.Is(err, ErrNoDaemon) {
 		return false, err
 	}
 	told, ready, err := os.Pipe()
@@ -62,13 +62,12 @@ func Start(ctx context.Context, o Options, argv []string) (started bool, err err
 }
 
 // Reach returns ErrNoDaemon unless a daemon answers, and why it refuses this client if it does.
-func Reach(o Options) error {
-	conn, err := dial(o.Socket)
+func Reach(ctx context.Context, o Options) error {
+	c, err := dial(ctx, o)
 	if err != nil {
 		return err
 	}
-	c := &client{conn: wire.NewConn(conn), o: o}
-	return errors.Join(c.greet(), c.conn.Close())
+	return c.conn.Close()
 }
 
 // ReadyFD is the descriptor to which a daemon that Start has started writes a wire.Started.

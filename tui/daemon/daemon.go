@@ -2,8 +2,6 @@ package daemon
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -14,7 +12,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
@@ -35,6 +36,7 @@ type Client struct {
 	In, Out  *os.File // its terminal
 	Passed   outer.Passed
 	Asked    wire.View
+	Identity identity.Client           // for the records of what is decided there
 	Others   func() int                // how many other views there are
 	Failed   func(p any, stack []byte) // is called with a panic of the view
 	Activity *Activity                 // the view keeps it
@@ -49,8 +51,10 @@ type Daemon struct {
 	Version string // of this program
 	Log     *slog.Logger
 	// Show runs a view for a client until the person leaves it or ctx ends. It returns what to
-	// tell the person afterwards.
+	// tell the person afterwards. Nil: only calls are served, and nothing about views.
 	Show func(ctx context.Context, c Client) (end string, err error)
+	// Calls is what clients can call without a view.
+	Calls broker.Calls
 	// Attended is called with whether any view is shown on a terminal that takes output, whenever
 	// that changes.
 	Attended func(bool)
@@ -143,9 +147,13 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 		d.Log.Warn("a client was refused", "error", err)
 		return false
 	}
-	who, err := d.welcome(c)
+	hello, who, err := d.welcome(c)
 	if err != nil {
 		return false // a client that is gone, or none
+	}
+	if hello.Kind == wire.ForCalls {
+		calls.Serve(ctx, c, calls.Served{Broker: d.Calls, Right: hello.Rights, Client: who.Client, Hello: hello, Version: d.Version})
+		return false
 	}
 	c.SetReceiveLimit(helloLimit)
 	f, err := c.Receive()
@@ -257,43 +265,6 @@ func (d *Daemon) stop(c *wire.Conn, f wire.Frame) (quit bool) {
 		return false
 	}
 	return true
-}
-
-// welcome greets a client, or tells it why it is refused.
-func (d *Daemon) welcome(c *wire.Conn) (who wire.Client, err error) {
-	c.SetReceiveLimit(helloLimit)
-	f, err := c.Receive()
-	defer f.Close()
-	c.SetReceiveLimit(0)
-	var h wire.Hello
-	if err == nil && (f.Kind != wire.KindHello || len(f.Files) > 0) {
-		err = errors.New("a client begins with hello")
-	}
-	if err == nil {
-		err = f.Into(&h)
-	}
-	if err != nil {
-		return who, errors.Join(err, c.Send(wire.KindRefused, wire.Refused{Reason: "this is no client of ironcurtain-mux"}))
-	}
-	if h.Protocol != wire.Protocol {
-		older := "the program that you started"
-		if h.Protocol > wire.Protocol {
-			older = "the daemon"
-		}
-		reason := fmt.Sprintf("%s is older: the daemon is %s, the program %s", older, d.Version, h.Version)
-		return who, errors.Join(errors.New(reason), c.Send(wire.KindRefused, wire.Refused{
-			Reason: reason, Next: "detach everywhere, run 'ironcurtain-mux stop' when its agents are done, and start it again",
-		}))
-	}
-	who = wire.Client{ID: newID(), Name: h.Name, Version: h.Version, Since: time.Now()}
-	return who, c.Send(wire.KindWelcome, wire.Welcome{Protocol: wire.Protocol, Version: d.Version, Client: who.ID, PID: os.Getpid()})
-}
-
-// newID returns an id that no client has had.
-func newID() string {
-	var b [8]byte
-	_, _ = rand.Read(b[:]) // never fails
-	return hex.EncodeToString(b[:])
 }
 
 // guarded runs a view. A panic in it is the view's end, and nobody else's.

@@ -15,6 +15,7 @@ import (
 	"github.com/creack/pty"
 	"go.uber.org/goleak"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
@@ -30,11 +31,18 @@ type served struct {
 	attended chan bool
 	running  string
 	log      *strings.Builder
+	stop     func()        // ends it, and waits
 	done     chan struct{} // closed when Serve has returned
 }
 
 // start serves a daemon whose views are show, until the test ends.
 func start(t *testing.T, show func(ctx context.Context, c Client) (string, error)) *served {
+	t.Helper()
+	return startWith(t, show, nil)
+}
+
+// startWith is start with what clients can call.
+func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, error), api broker.Calls) *served {
 	t.Helper()
 	home, err := os.MkdirTemp("", "ic")
 	if err != nil {
@@ -46,7 +54,7 @@ func start(t *testing.T, show func(ctx context.Context, c Client) (string, error
 		t.Fatal(err)
 	}
 	d := &Daemon{
-		Version: "test", Log: slog.New(slog.NewTextHandler(s.log, nil)),
+		Version: "test", Calls: api, Log: slog.New(slog.NewTextHandler(s.log, nil)),
 		Show: func(ctx context.Context, c Client) (string, error) {
 			s.shown <- c
 			return show(ctx, c)
@@ -57,6 +65,7 @@ func start(t *testing.T, show func(ctx context.Context, c Client) (string, error
 		End:      func() string { return "all is ended" },
 	}
 	ctx, cancel := context.WithCancel(context.Background())
+	s.stop = func() { cancel(); <-s.done }
 	go func() {
 		defer close(s.done)
 		if err := d.Serve(ctx, listener); err != nil {
@@ -64,8 +73,7 @@ func start(t *testing.T, show func(ctx context.Context, c Client) (string, error
 		}
 	}()
 	t.Cleanup(func() {
-		cancel()
-		<-s.done
+		s.stop()
 		_ = unlock()
 		_ = os.RemoveAll(home)
 	})
@@ -227,7 +235,7 @@ func TestAPanicIsTheViewsAlone(t *testing.T) {
 // What is no client, or speaks another protocol, or passes no terminal gets no view.
 func TestStrangersAreRefused(t *testing.T) {
 	s := start(t, until)
-	hello := wire.Hello{Protocol: wire.Protocol, Version: "test"}
+	hello := wire.Hello{Protocol: wire.Protocol, Version: "test", Kind: wire.ForView, Rights: wire.Operate}
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		t.Fatal(err)

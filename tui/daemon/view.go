@@ -50,7 +50,7 @@ func (v *view) receive(f wire.Frame, own func(*os.File) bool) (err error) {
 	if own != nil && (own(f.Files[0]) || own(f.Files[1])) {
 		return fault.New("use another terminal", "this terminal is one of the multiplexer's own tabs")
 	}
-	v.in, v.out, v.client.Terminal = f.Files[0], f.Files[1], v.asked.Device
+	v.in, v.out = f.Files[0], f.Files[1]
 	if v.present, err = presence(v.unix); err != nil {
 		return fmt.Errorf("show a view: %w", err)
 	}
@@ -69,7 +69,7 @@ func (v *view) run(ctx context.Context, d *Daemon) (end string, err error) {
 		v.receiveFrames()
 	}()
 	end, err = v.guarded(func() (string, error) {
-		return d.Show(ctx, Client{In: v.in, Out: v.out, Asked: v.asked, Others: v.others, Failed: v.failed, Activity: v.activity, Stalled: func(yes bool) {
+		return d.Show(ctx, Client{In: v.in, Out: v.out, Asked: v.asked, Identity: v.client.Client, Others: v.others, Failed: v.failed, Activity: v.activity, Stalled: func(yes bool) {
 			d.change(func() { v.stalled.Store(yes) })
 		}, Passed: outer.Passed{
 			Getenv:   func(name string) string { return v.asked.Terminal[name] },

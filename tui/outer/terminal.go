@@ -115,6 +115,12 @@ func IsTerminal(f *os.File) bool {
 	return err == nil
 }
 
+// Device returns the name of a terminal's device; empty where the system does not tell.
+func Device(f *os.File) string {
+	name, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
+	return name
+}
+
 // DropInput discards what was typed into a terminal and not read yet, including an
 // unfinished line.
 func DropInput(f *os.File) error {

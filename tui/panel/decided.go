@@ -9,26 +9,27 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// DeciderName returns the name by which the screen shows who decided something.
-func DeciderName(by string) string {
-	switch by {
-	case "tui":
+// DeciderName returns the name by which the screen of a client shows who decided something, and
+// with which client.
+func DeciderName(by string, with, me broker.Client) string {
+	switch {
+	case by == "tui" && (with == broker.Client{} || with.ID == me.ID):
 		return "you"
-	case "":
+	case by == "":
 		return "the broker"
 	}
-	return text.Drawable(by)
+	return text.Drawable(with.Decider(by))
 }
 
 // DecidedText says in one line how a call was decided: by whom and after how long, which
 // call it was, by which rule, and what the decision rests on.
-func DecidedText(d broker.Decided) string {
+func DecidedText(d broker.Decided, me broker.Client) string {
 	var b strings.Builder
 	switch d.Decision {
 	case "escalated-approved":
-		fmt.Fprintf(&b, "approved by %s", DeciderName(d.By))
+		fmt.Fprintf(&b, "approved by %s", DeciderName(d.By, d.Client, me))
 	case "escalated-denied":
-		fmt.Fprintf(&b, "denied by %s", DeciderName(d.By))
+		fmt.Fprintf(&b, "denied by %s", DeciderName(d.By, d.Client, me))
 	case "escalated-expired":
 		b.WriteString("expired, nobody decided")
 	case "escalated-withdrawn":
@@ -36,7 +37,7 @@ func DecidedText(d broker.Decided) string {
 	case "auto-approved":
 		b.WriteString("approved automatically")
 	case "granted":
-		fmt.Fprintf(&b, "let through by grant %s of %s", detail(d, "grant"), DeciderName(d.By))
+		fmt.Fprintf(&b, "let through by grant %s of %s", detail(d, "grant"), DeciderName(d.By, d.Client, me))
 	default:
 		b.WriteString(text.Drawable(d.Decision))
 	}

@@ -14,13 +14,13 @@ import (
 )
 
 // GrantLines lists the grants that are in force, each in full.
-func GrantLines(grants []broker.Grant, now time.Time) []view.Line {
+func GrantLines(grants []broker.Grant, me broker.Client, now time.Time) []view.Line {
 	lines := []view.Line{}
 	for _, r := range grants {
 		lines = append(lines, view.Line{
 			Key: fmt.Sprintf("#%d tab %d, %s", r.Number, r.Tab, text.Drawable(r.Scope)),
 			Text: fmt.Sprintf("%s left, used %d times, given by %s: %s", view.TimeLeft(r.ExpiresAt.Sub(now)), r.Used,
-				DeciderName(r.By), text.Drawable(r.Text)),
+				DeciderName(r.By, r.Client, me), text.Drawable(r.Text)),
 		})
 	}
 	if len(lines) == 0 {

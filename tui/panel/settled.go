@@ -9,7 +9,7 @@ import (
 )
 
 // ResolutionText is the line that tells the result of a decision.
-func ResolutionText(r broker.Resolution) string {
+func ResolutionText(r broker.Resolution, me broker.Client) string {
 	switch r.Outcome {
 	case broker.Expired:
 		return fmt.Sprintf("#%d expired: nobody decided in time, the call was refused", r.Number)
@@ -19,7 +19,7 @@ func ResolutionText(r broker.Resolution) string {
 		}
 		return fmt.Sprintf("#%d was withdrawn: its session has ended", r.Number)
 	}
-	text := fmt.Sprintf("#%d %s by %s at %s", r.Number, text.Drawable(string(r.Outcome)), DeciderName(r.By), r.At.Local().Format("15:04:05"))
+	text := fmt.Sprintf("#%d %s by %s at %s", r.Number, text.Drawable(string(r.Outcome)), DeciderName(r.By, r.Client, me), r.At.Local().Format("15:04:05"))
 	if r.Grant > 0 {
 		text += fmt.Sprintf(", remembered as grant #%d", r.Grant)
 	}

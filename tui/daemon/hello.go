@@ -1,0 +1,62 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+)
+
+// welcome greets a client, or tells it why it is refused.
+func (d *Daemon) welcome(c *wire.Conn) (h wire.Hello, who wire.Client, err error) {
+	c.SetReceiveLimit(helloLimit)
+	f, err := c.Receive()
+	defer f.Close()
+	c.SetReceiveLimit(0)
+	if err == nil && (f.Kind != wire.KindHello || len(f.Files) > 0) {
+		err = errors.New("a client begins with hello")
+	}
+	if err == nil {
+		err = f.IntoKnown(&h)
+	}
+	refused := wire.Refused{Reason: "this is no client of ironcurtain-mux"}
+	if err == nil {
+		if refused = d.refuse(h); refused.Reason == "" {
+			who = wire.Client{Client: identity.New(h.Name, h.Terminal), Version: h.Version, Since: time.Now()}
+			return h, who, c.Send(wire.KindWelcome, wire.Welcome{Protocol: h.Protocol, Version: d.Version, Client: who.ID, PID: os.Getpid()})
+		}
+		err = errors.New(refused.Reason)
+	}
+	return h, who, errors.Join(err, c.Send(wire.KindRefused, refused))
+}
+
+// refuse says why a client is not served. No reason: it is.
+func (d *Daemon) refuse(h wire.Hello) wire.Refused {
+	switch oldest := slices.Min(wire.Protocols); {
+	case h.Protocol < oldest:
+		return wire.Refused{
+			Reason: fmt.Sprintf("the program that you started is older: the daemon is %s, the program %s", d.Version, h.Version),
+			Next:   "use the program of the daemon",
+		}
+	case !slices.Contains(wire.Protocols, h.Protocol):
+		return wire.Refused{
+			Reason: fmt.Sprintf("the daemon is older: the daemon is %s, the program %s", d.Version, h.Version),
+			Next:   "detach everywhere, run 'ironcurtain-mux stop' when its agents are done, and start it again",
+		}
+	case !slices.Contains([]wire.Right{wire.See, wire.Answer, wire.Operate}, h.Rights):
+		return wire.Refused{Reason: fmt.Sprintf("the daemon does not know the right %q", h.Rights)}
+	case h.Kind == wire.ForCalls:
+		return wire.Refused{}
+	case h.Kind != wire.ForView:
+		return wire.Refused{Reason: fmt.Sprintf("the daemon does not know what %q is", h.Kind)}
+	case d.Show == nil:
+		return wire.Refused{Reason: "this process shows no views"}
+	case h.Rights != wire.Operate:
+		return wire.Refused{Reason: "the views of this daemon cannot be limited"}
+	}
+	return wire.Refused{}
+}
