@@ -22,8 +22,8 @@ import (
 // ErrDetached is returned by Run when the person left with everything running.
 var ErrDetached = errors.New("detached")
 
-// errFailed is returned by Run when the view has failed.
-var errFailed = errors.New("the view has failed; the log says how")
+// ErrFailed is returned by Run when the view has failed.
+var ErrFailed = errors.New("the view has failed; the log says how")
 
 // ErrTerminalLost is returned by Run when the person's terminal was closed.
 var ErrTerminalLost = errors.New("the terminal is gone")
@@ -36,34 +36,37 @@ func Run(ctx context.Context, o Options) error {
 	if err := o.check(); err != nil {
 		return err
 	}
+	outside := ctx
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if tell := o.Failed; tell != nil {
+		o.Failed = func(p any, stack []byte) {
+			tell(p, stack)
+			cancel(ErrFailed)
+		}
+	}
 	var options []outer.Option
 	if o.NoMouse {
 		options = append(options, outer.WithoutMouse())
 	}
 	if o.Passed != nil {
 		o.Getenv = o.Passed.Getenv
-		options = append(options, outer.WithPassed(*o.Passed))
+		passed := *o.Passed
+		passed.Failed = o.Failed
+		options = append(options, outer.WithPassed(passed))
 	}
 	t, err := outer.Open(o.In, o.Out, options...)
 	if err != nil {
 		return err
 	}
-	err = run(ctx, o, t)
+	err = run(ctx, cancel, outside, o, t)
 	return errors.Join(err, t.Restore())
 }
 
-func run(ctx context.Context, o Options, t *outer.Terminal) error {
+// run shows the multiplexer until cancel is called, outside ends, or the person leaves.
+func run(ctx context.Context, cancel context.CancelCauseFunc, outside context.Context, o Options, t *outer.Terminal) error {
 	defer t.Guard()
-	outside := ctx
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	tasks := &pane.Tasks{Restore: func() { _ = t.Restore() }}
-	if o.Failed != nil {
-		tasks.Failed = func(p any, stack []byte) {
-			o.Failed(p, stack)
-			cancel(errFailed)
-		}
-	}
+	tasks := &pane.Tasks{Restore: func() { _ = t.Restore() }, Failed: o.Failed}
 
 	var program *tea.Program
 	send := func(msg tea.Msg) { program.Send(msg) }
@@ -104,7 +107,10 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	startLoops(ctx, m, t, screen, events, stop)
 
 	defer m.leave()
-	_, err = program.Run()
+	tasks.Run(func() {
+		defer program.Kill() // a panic in the event loop, which runs here, leaves its ticker
+		_, err = program.Run()
+	})
 	cause := context.Cause(ctx)
 	cancel(nil)
 	// Restores the terminal first, because ending the goroutines may take a moment.
@@ -115,6 +121,8 @@ func run(ctx context.Context, o Options, t *outer.Terminal) error {
 	}
 	waited := tasks.Wait(shutdownTimeout)
 	switch {
+	case errors.Is(cause, ErrFailed):
+		return cause
 	case !waited:
 		return fmt.Errorf("end the multiplexer: the broker has not answered a request within %v", shutdownTimeout)
 	case m.detached:

@@ -174,6 +174,7 @@ type End struct {
 	Reason string `json:"reason"`           // for the person; empty: the person has ended it
 	Next   string `json:"hint,omitempty"`   // what the person can do
 	Failed bool   `json:"failed,omitempty"` // the client's exit code is not 0
+	Again  bool   `json:"again,omitempty"`  // only the view has failed; the client attaches again
 }
 
 // Started is what a new daemon writes for whoever has started it, as JSON: nothing when it

@@ -191,12 +191,25 @@ const (
 	restartWithin = time.Minute
 )
 
+// failedAgain is the time in which a view that is shown again after it has failed must not fail.
+const failedAgain = 10 * time.Second
+
 // stay starts the daemon again when it has ended without a word while it showed its view, and
-// shows what it has taken back. It tells the person of any other end.
+// shows what it has taken back. It shows a view again that has failed, unless that happens twice
+// in a moment. It tells the person of any other end.
 func stay(cmd *cobra.Command, op string, o client.Options, end string, err error) error {
 	o.View.Open = nil // the tab is there
 	var restarts []time.Time
-	for errors.Is(err, client.ErrLost) {
+	var failed time.Time
+	for errors.Is(err, client.ErrLost) || errors.Is(err, client.ErrViewFailed) {
+		if errors.Is(err, client.ErrViewFailed) {
+			if time.Since(failed) < failedAgain {
+				break
+			}
+			failed = time.Now()
+			end, err = client.Attach(cmd.Context(), o)
+			continue
+		}
 		if n := len(restarts); n >= maxRestarts && time.Since(restarts[n-maxRestarts]) < restartWithin {
 			break
 		}

@@ -32,6 +32,9 @@ var ErrNoDaemon = wire.ErrNoDaemon
 // agents still run.
 var ErrLost = errors.New("the daemon has ended")
 
+// ErrViewFailed means that the view has failed, and nothing else: attaching again shows another.
+var ErrViewFailed = errors.New("the view has failed")
+
 // Attach shows the daemon's view on a terminal until the person detaches or quits, ctx ends,
 // which detaches too, or the daemon ends. It returns what to tell the person then.
 func Attach(ctx context.Context, o Options) (end string, err error) {
@@ -186,6 +189,9 @@ func (c *client) serve(ctx context.Context) (end string, err error) {
 			var e wire.End
 			if err := f.Into(&e); err != nil {
 				return "", err
+			}
+			if e.Again {
+				return "", fault.New(e.Next, "%w: %s", ErrViewFailed, e.Reason)
 			}
 			if e.Failed {
 				return "", fault.New(e.Next, "%s", e.Reason)

@@ -126,9 +126,15 @@ func (d *Daemon) accept(ctx context.Context, l *net.UnixListener) error {
 	}
 }
 
-// serve serves one client.
+// serve serves one client. A panic ends its connection, and nothing else.
 func (d *Daemon) serve(ctx context.Context, unix *net.UnixConn) {
 	c := wire.NewConn(unix)
+	defer func() {
+		if p := recover(); p != nil {
+			d.Log.Error("serving a client has failed", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			_ = c.Close()
+		}
+	}()
 	if d.talk(ctx, c, unix) {
 		d.mu.Lock()
 		d.waiting = append(d.waiting, c)
@@ -197,9 +203,7 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 	err := v.receive(f, d.Own)
 	var end string
 	if err == nil {
-		d.change(func() { d.views = append(d.views, v) })
-		end, err = v.run(ctx, d)
-		d.change(func() { d.views = slices.DeleteFunc(d.views, func(other *view) bool { return other == v }) })
+		end, err = d.showing(v, func() (string, error) { return v.run(ctx, d) })
 	}
 	switch {
 	case errors.Is(err, ErrQuit):
@@ -209,10 +213,17 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 	}
 	message := wire.End{Reason: end}
 	if err != nil {
-		message = wire.End{Reason: err.Error(), Next: fault.Hint(err), Failed: true}
+		message = wire.End{Reason: err.Error(), Next: fault.Hint(err), Failed: true, Again: v.broken.Load()}
 	}
 	_ = c.Send(wire.KindEnd, message) // the client may be gone
 	return false
+}
+
+// showing runs a view that other clients see meanwhile.
+func (d *Daemon) showing(v *view, run func() (string, error)) (string, error) {
+	d.change(func() { d.views = append(d.views, v) })
+	defer d.change(func() { d.views = slices.DeleteFunc(d.views, func(other *view) bool { return other == v }) })
+	return run()
 }
 
 // change changes which views are shown, or stalled.
@@ -267,15 +278,15 @@ func (d *Daemon) stop(c *wire.Conn, f wire.Frame) (quit bool) {
 	return true
 }
 
-// guarded runs a view. A panic in it is the view's end, and nobody else's.
-func (v *view) guarded(show func() (string, error)) (end string, err error) {
+// guarded runs a goroutine of a view. A panic in it is the view's end, and nobody else's.
+func (v *view) guarded(run func() (string, error)) (end string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			v.failed(p, debug.Stack())
 			err = errFailed
 		}
 	}()
-	return show()
+	return run()
 }
 
 // errFailed tells the person of a panic.
@@ -283,5 +294,6 @@ var errFailed = errors.New("the view has failed; the log of the daemon says how.
 
 // failed writes a panic of the view to the log.
 func (v *view) failed(p any, stack []byte) {
+	v.broken.Store(true)
 	v.log.Error("a view has failed", "panic", fmt.Sprint(p), "stack", string(stack))
 }

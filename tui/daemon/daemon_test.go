@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +30,7 @@ type served struct {
 	home     string
 	shown    chan Client // of views that have begun
 	own      *os.File    // a terminal of its own tabs
+	fails    atomic.Bool // whoever looks whether a terminal is that one panics
 	attended chan bool
 	running  string
 	log      *strings.Builder
@@ -59,7 +62,12 @@ func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, e
 			s.shown <- c
 			return show(ctx, c)
 		},
-		Own:      func(f *os.File) bool { return os.SameFile(stat(t, f), stat(t, s.own)) },
+		Own: func(f *os.File) bool {
+			if s.fails.Load() {
+				panic("looked wrongly")
+			}
+			return os.SameFile(stat(t, f), stat(t, s.own))
+		},
 		Running:  func() string { return s.running },
 		Attended: func(yes bool) { s.attended <- yes },
 		End:      func() string { return "all is ended" },
@@ -216,7 +224,7 @@ func TestAPanicIsTheViewsAlone(t *testing.T) {
 	<-s.shown
 	_, second := s.attach(terminal(t))
 	<-s.shown
-	if r := second(); r.err == nil || !strings.Contains(r.err.Error(), "the view has failed") {
+	if r := second(); !errors.Is(r.err, client.ErrViewFailed) {
 		t.Errorf("the client was told %s", r)
 	}
 	leave()
@@ -229,6 +237,48 @@ func TestAPanicIsTheViewsAlone(t *testing.T) {
 	<-s.done
 	if !strings.Contains(s.log.String(), "drawn wrongly") {
 		t.Errorf("the log: %s", s.log)
+	}
+}
+
+// A panic of what serves a client ends that client's connection alone.
+func TestAPanicIsTheConnectionsAlone(t *testing.T) {
+	s := start(t, until)
+	leave, wait := s.attach(terminal(t))
+	<-s.shown
+	s.fails.Store(true)
+	_, second := s.attach(terminal(t))
+	if r := second(); !errors.Is(r.err, client.ErrLost) {
+		t.Errorf("the client was told %s", r)
+	}
+	leave()
+	if r := wait(); r.end != "over" {
+		t.Errorf("the other one was told %s", r)
+	}
+	s.stop()
+	if !strings.Contains(s.log.String(), "serving a client has failed") {
+		t.Errorf("the log: %s", s.log)
+	}
+}
+
+// A panic of the goroutine that listens to a client ends that view.
+func TestAPanicOfTheListenerEndsTheView(t *testing.T) {
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "s")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	unix, err := net.DialUnix("unix", nil, l.Addr().(*net.UnixAddr))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close()
+	var log strings.Builder
+	v := &view{unix: unix, log: slog.New(slog.NewTextHandler(&log, nil))} // it has no connection to listen to
+	if _, err := v.run(t.Context(), &Daemon{Show: until}); !errors.Is(err, errFailed) {
+		t.Errorf("the view ends with %v", err)
+	}
+	if !strings.Contains(log.String(), "a view has failed") {
+		t.Errorf("the log: %s", &log)
 	}
 }
 

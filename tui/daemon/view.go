@@ -28,6 +28,7 @@ type view struct {
 	present  func() bool // whether the client is in the foreground
 	cancel   func()      // ends the view
 	kicked   atomic.Bool // by another client
+	broken   atomic.Bool // it has panicked
 	stalled  atomic.Bool // its terminal takes no output
 	others   func() int  // how many other views there are
 
@@ -66,7 +67,7 @@ func (v *view) run(ctx context.Context, d *Daemon) (end string, err error) {
 	go func() {
 		defer close(heard)
 		defer cancel() // the client ends, and so does its view
-		v.receiveFrames()
+		_, _ = v.guarded(func() (string, error) { v.receiveFrames(); return "", nil })
 	}()
 	end, err = v.guarded(func() (string, error) {
 		return d.Show(ctx, Client{In: v.in, Out: v.out, Asked: v.asked, Identity: v.client.Client, Others: v.others, Failed: v.failed, Activity: v.activity, Stalled: func(yes bool) {
@@ -82,6 +83,9 @@ func (v *view) run(ctx context.Context, d *Daemon) (end string, err error) {
 	})
 	_ = v.unix.CloseRead() // this ends receiveFrames
 	<-heard
+	if v.broken.Load() && !errors.Is(err, ErrQuit) {
+		return "", errFailed
+	}
 	return end, err
 }
 

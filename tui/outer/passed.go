@@ -22,6 +22,8 @@ type Passed struct {
 	// Present reports whether the client is in the foreground of its terminal. While it is
 	// not, what is typed is meant for another program.
 	Present func() bool
+	// Failed is told of a panic; nil: it ends the process.
+	Failed func(p any, stack []byte)
 	// Run makes the client run a program in the foreground of the terminal.
 	Run func(ctx context.Context, argv []string) error
 }

@@ -25,7 +25,7 @@ func (t *Terminal) Continues(ctx context.Context) <-chan struct{} {
 	go func() {
 		defer close(back)
 		defer signal.Stop(signals)
-		defer t.Guard()
+		defer t.guard()
 		for {
 			select {
 			case <-ctx.Done():

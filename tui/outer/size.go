@@ -65,7 +65,7 @@ func (t *Terminal) Resizes(ctx context.Context) <-chan Size {
 	go func() {
 		defer close(sizes)
 		defer signal.Stop(signals)
-		defer t.Guard()
+		defer t.guard()
 		for {
 			select {
 			case <-ctx.Done():

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -333,6 +334,19 @@ func (t *Terminal) Guard() {
 	if v := recover(); v != nil {
 		_ = t.Restore() // the panic is the cause to report
 		panic(v)
+	}
+}
+
+// guard is Guard for the goroutines of this package. A panic in one of a passed terminal is told
+// to Failed, and not continued.
+func (t *Terminal) guard() {
+	if v := recover(); v != nil {
+		stack := debug.Stack()
+		_ = t.Restore() // the panic is the cause to report
+		if t.passed == nil || t.passed.Failed == nil {
+			panic(v)
+		}
+		t.passed.Failed(v, stack)
 	}
 }
 

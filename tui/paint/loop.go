@@ -101,10 +101,7 @@ func (l *Loop) Show() bool {
 	mine := !early && l.painting.TryLock()
 	l.mu.Unlock()
 	if mine {
-		able := l.quick != nil && len(l.unsent) == 0 && !l.begun && l.ready()
-		shown := able && l.paintQuickly()
-		l.painting.Unlock()
-		if able {
+		if shown, able := l.paintQuickly(); able {
 			return shown
 		}
 	} else if early && scheduled {
@@ -140,16 +137,12 @@ func (l *Loop) Run(ctx context.Context) error {
 			return nil
 		case <-l.due:
 		}
-		l.painting.Lock()
-		l.send()
-		l.painting.Unlock()
+		l.exclusively(l.send)
 		if l.await(ctx, timer) {
 			if a, far := l.out.(Awaiter); far {
 				a.Await()
 			}
-			l.painting.Lock()
-			l.paint()
-			l.painting.Unlock()
+			l.exclusively(l.paint)
 		}
 		l.mu.Lock()
 		err := l.err
@@ -158,6 +151,13 @@ func (l *Loop) Run(ctx context.Context) error {
 			return fmt.Errorf("paint: %w", err)
 		}
 	}
+}
+
+// exclusively calls f while no other goroutine paints. A panic in f leaves nothing locked.
+func (l *Loop) exclusively(f func()) {
+	l.painting.Lock()
+	defer l.painting.Unlock()
+	f()
 }
 
 // await waits until the scheduled frame may be painted. It returns false when none is
@@ -195,20 +195,25 @@ func (l *Loop) paint() {
 	l.send()
 }
 
-// paintQuickly draws one frame and writes it without waiting. It reports false when it leaves
-// all or a part of the writing to Run. The caller holds painting, and nothing is unsent.
-func (l *Loop) paintQuickly() bool {
+// paintQuickly draws one frame and writes it without waiting. It reports whether it was able to
+// draw it, and whether it has left none of the writing to Run. The caller holds painting, which
+// is free afterwards, also after a panic.
+func (l *Loop) paintQuickly() (shown, able bool) {
+	defer l.painting.Unlock()
+	if l.quick == nil || len(l.unsent) > 0 || l.begun || !l.ready() {
+		return false, false
+	}
 	if canvas := l.draw(); canvas != nil {
 		l.unsent = l.painter.Paint(canvas)
 	}
 	size := len(l.unsent)
 	if size == 0 {
 		l.painted(0, nil)
-		return true
+		return true, true
 	}
 	if size > smallFrame {
 		l.signal()
-		return false
+		return false, true
 	}
 	n, err := l.quick.TryWrite(l.unsent)
 	if n > 0 || err != nil {
@@ -219,7 +224,7 @@ func (l *Loop) paintQuickly() bool {
 	if n < size {
 		l.signal()
 	}
-	return n == size
+	return n == size, true
 }
 
 // send writes what is left of the last frame. The caller holds painting.

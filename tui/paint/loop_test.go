@@ -145,3 +145,23 @@ func TestShowWaitsForNoOutput(t *testing.T) {
 		})
 	}
 }
+
+// A panic while a frame is drawn, by whichever goroutine, keeps no other goroutine waiting.
+func TestAPanicWhileDrawingLocksNothing(t *testing.T) {
+	draw := func() *Canvas { panic("drawn wrongly") }
+	loop := NewLoop(&quickSink{}, func() bool { return true }, NewPainter(Options{}), draw)
+	panics := func(f func()) (p any) {
+		defer func() { p = recover() }()
+		f()
+		return nil
+	}
+	if p := panics(func() { loop.Show() }); p != "drawn wrongly" {
+		t.Errorf("Show: %v", p)
+	}
+	if p := panics(func() { loop.Wake(); _ = loop.Run(t.Context()) }); p != "drawn wrongly" {
+		t.Errorf("Run: %v", p)
+	}
+	if !loop.painting.TryLock() {
+		t.Error("whoever paints next waits for ever")
+	}
+}
