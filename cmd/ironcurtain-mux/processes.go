@@ -23,8 +23,9 @@ import (
 // errNotRunning means that no process of this home has sessions.
 var errNotRunning = errors.New("no multiplexer is running")
 
-// askLimit is how long a running process may take to answer.
-const askLimit = 10 * time.Second
+// askLimit is how long a running process may take to answer. A list of waiting calls can be 64 MiB
+// long, and the machine busy.
+const askLimit = 30 * time.Second
 
 // processes are those of a home that have sessions: the daemon, and those that work
 // without it.
