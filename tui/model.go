@@ -80,7 +80,7 @@ type Model struct {
 	picker    picker
 	flash     flash
 	agents    []broker.Agent
-	touched   bool   // the person has pressed a key, so the intro is not shown any more
+	touched   bool   // the person has pressed a key, or was here before, so the intro is not shown
 	reviewed  string // the hash of the policy that was shown, until it is put in force
 	opening   int    // requests for new sessions that are not answered yet
 

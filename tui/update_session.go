@@ -218,6 +218,9 @@ func (m *Model) onListed(msg listedMsg) tea.Cmd {
 		}
 	}
 	m.mux.Keep(msg.sessions, msg.at)
+	if !m.listed && m.o.Detach && len(msg.sessions) > 0 {
+		m.touched = true // somebody has worked here: the intro would cover that
+	}
 	if !m.listed && m.o.Detach && m.cols > 0 {
 		cmd = join(cmd, m.begin())
 	}
