@@ -122,7 +122,7 @@ func holdsBounds(t *testing.T, program, script string) (took time.Duration) {
 	peak := watchResident(pid)
 	d.inside(id, flooding+script+"disown -a")
 	for tool := range tools(script) {
-		if !eventually(time.Minute, func() bool {
+		if !eventually(2*time.Minute, func() bool {
 			return d.worked(id, before, tool) || tool == "write_file" && len(d.pending()) > 0
 		}) {
 			t.Errorf("no call of %s was worked on or waits", tool)
@@ -274,7 +274,7 @@ func watchResident(pid int) *peak {
 func (p *peak) risen(t *testing.T, quiet time.Duration) {
 	t.Helper()
 	began := time.Now()
-	if !eventually(time.Minute, func() bool {
+	if !eventually(2*time.Minute, func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		return time.Since(began) > quiet && time.Since(p.since) > quiet/2
