@@ -45,6 +45,7 @@ used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.
 				}
 				o.View.Show = string(s.ID)
 			}
+			o.Variables = daemonVariables(p, "")
 			end, err := client.Attach(cmd.Context(), o)
 			return stay(cmd, "attach", o, end, err)
 		},

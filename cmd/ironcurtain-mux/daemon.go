@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -113,7 +111,8 @@ func serve(cmd *cobra.Command, s *starter) error {
 		return errors.Join(err, listener.Close())
 	}
 	b.SetAway(true)
-	left := b.Sweep() && !takeBack(cmd.Context(), b, w.paths.home, log)
+	planned := stoodDown(w.paths.home)
+	left := b.Sweep() && !takeBack(cmd.Context(), b, w.paths.home, planned, log)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer cancel()
 	byHand := s.waits == nil
@@ -134,42 +133,17 @@ func serve(cmd *cobra.Command, s *starter) error {
 			tasks.Wait(shutdownLimit)
 			return said.String()
 		},
+		Waiting: func() bool {
+			waiting, _ := b.Pending(cmd.Context()) // it never fails
+			return len(waiting) > 0
+		},
+		StandDown: func() { standDown(w.paths.home, log) },
 	}
 	if !byHand {
-		d.Empty = func() bool {
-			sessions, err := b.Sessions(cmd.Context())
-			return err == nil && len(sessions) == 0
-		}
+		d.Idle = w.config.DaemonIdle()
 	}
 	_ = s.tell(nil)
 	return fail("serve", d.Serve(cmd.Context(), listener), "")
-}
-
-// calmTime is how long a daemon must have run for the next one to take its agents back by itself.
-// What ends it again at once may be one of them.
-const calmTime = time.Minute
-
-// takeBackLimit is how long a client waits for that; an engine may say nothing.
-const takeBackLimit = 10 * time.Second
-
-// takeBack takes back the agents that a killed daemon has left running, and reports whether all
-// of them are. Otherwise a person is asked.
-func takeBack(ctx context.Context, b *broker.Broker, home string, log *slog.Logger) bool {
-	last := filepath.Join(home, "run", "taken-back") // modified when that was last done
-	if info, err := os.Stat(last); err == nil && time.Since(info.ModTime()) < calmTime {
-		log.Warn("the agents that still run are left to the person: they were taken back a moment ago")
-		return false
-	}
-	ctx, cancel := context.WithTimeout(ctx, takeBackLimit)
-	defer cancel()
-	err := os.WriteFile(last, nil, 0o600)
-	if err == nil {
-		err = b.TakeBack(ctx)
-	}
-	if err != nil {
-		log.Error("not every agent could be taken back", "error", err)
-	}
-	return err == nil
 }
 
 // show runs a view for a client. left says that a killed multiplexer may have left agents

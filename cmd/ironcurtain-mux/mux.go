@@ -159,6 +159,7 @@ func openMux(cmd *cobra.Command, flags muxFlags) error {
 	if err := showHere(cmd, op, p, &o); err != nil {
 		return err
 	}
+	o.Variables = daemonVariables(p, flags.servers)
 	end, err := startAndAttach(cmd, o)
 	return stay(cmd, op, o, end, err)
 }

@@ -22,6 +22,10 @@ type Options struct {
 	Name     string // of this machine
 	Terminal string // the device of the person's terminal; empty: none
 
+	// Variables names what a daemon that Start starts has of this environment, besides what
+	// every daemon has.
+	Variables []string
+
 	View wire.View // what to show; Attach adds the directory and what the terminal can do
 }
 

@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -27,9 +28,6 @@ const (
 	maxViews   = 16
 	helloLimit = 2 * time.Second
 )
-
-// emptyTime is how long an empty daemon waits for a view.
-const emptyTime = 3 * time.Second
 
 // Client is what a view is shown to.
 type Client struct {
@@ -63,36 +61,50 @@ type Daemon struct {
 	Own func(*os.File) bool
 	// Running says what ends with the daemon, such as "2 agents run"; empty: nothing.
 	Running func() string
-	// Empty reports whether there is nothing to come back for. If so, a daemon without a view
-	// ends. Nil: it does not.
-	Empty func() bool
+	// Idle is how long a daemon without a client waits for one before it ends, while nothing
+	// runs and Waiting reports false. 0: it does not end by itself.
+	Idle time.Duration
+	// Waiting reports whether something waits for a person.
+	Waiting func() bool
 	// End ends every session, and returns what to tell the person about it. It is called once,
 	// when the other views have ended.
 	End func() string
+	// StandDown is called in place of End when the context of Serve has ended: sessions stay, for
+	// the next daemon.
+	StandDown func()
 
 	conns  sync.WaitGroup
 	slots  chan struct{} // one value for each view
+	open   atomic.Int64  // connections
 	cancel context.CancelFunc
+	stands func() bool // whether the daemon stands down
 
 	mu      sync.Mutex
 	views   []*view
 	waiting []*wire.Conn // of clients that have ended everything, and wait for what it came to
 }
 
-// Serve serves the clients of this process's user on l until ctx ends or a client ends
-// everything. Then it ends the views, and the sessions.
+// Serve serves the clients of this process's user on l until a client ends everything, or
+// nobody has come for long. Then it ends the views, and the sessions. When ctx ends it stands
+// down: it ends the views only.
 func (d *Daemon) Serve(ctx context.Context, l *net.UnixListener) error {
-	ctx, d.cancel = context.WithCancel(ctx)
+	d.stands = func() bool { return ctx.Err() != nil }
+	inner, cancel := context.WithCancel(ctx)
+	d.cancel = cancel
 	d.slots = make(chan struct{}, maxViews)
-	if d.Empty != nil {
-		d.conns.Go(func() { d.endWhenEmpty(ctx) })
+	if d.Idle > 0 {
+		d.conns.Go(func() { d.endWhenIdle(inner) })
 	}
-	err := d.accept(ctx, l)
-	d.cancel()
+	err := d.accept(inner, l)
+	cancel()
 	d.conns.Wait()
-	said := d.End()
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.stands() && len(d.waiting) == 0 {
+		d.StandDown()
+		return err
+	}
+	said := d.End()
 	for _, c := range d.waiting {
 		_ = c.Send(wire.KindEnd, wire.End{Reason: said}) // it may be gone
 		_ = c.Close()
@@ -135,6 +147,8 @@ func (d *Daemon) serve(ctx context.Context, unix *net.UnixConn) {
 			_ = c.Close()
 		}
 	}()
+	d.open.Add(1)
+	defer d.open.Add(-1)
 	if d.talk(ctx, c, unix) {
 		d.mu.Lock()
 		d.waiting = append(d.waiting, c)
@@ -210,6 +224,8 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 		return true
 	case v.kicked.Load():
 		end, err = "another terminal has detached this one", nil
+	case err == nil && d.stands():
+		end = "the daemon was stopped; its agents run on, and 'ironcurtain-mux' takes them back"
 	}
 	message := wire.End{Reason: end}
 	if err != nil {
@@ -242,25 +258,22 @@ func (d *Daemon) attended() bool {
 	return slices.ContainsFunc(d.views, func(v *view) bool { return !v.stalled.Load() })
 }
 
-// endWhenEmpty ends the daemon when it has had neither a view nor anything else for a while.
-func (d *Daemon) endWhenEmpty(ctx context.Context) {
-	const each = emptyTime / 6
-	ticks := time.NewTicker(each)
+// endWhenIdle ends the daemon when it has been idle for long.
+func (d *Daemon) endWhenIdle(ctx context.Context) {
+	const steps = 20 // in which the time is measured
+	ticks := time.NewTicker(d.Idle / steps)
 	defer ticks.Stop()
-	var empty time.Duration
-	for empty < emptyTime {
+	for idle := 0; idle < steps; {
 		select {
 		case <-ticks.C:
 		case <-ctx.Done():
 			return
 		}
-		d.mu.Lock()
-		alone := len(d.views) == 0
-		d.mu.Unlock()
-		if empty += each; !alone || !d.Empty() {
-			empty = 0
+		if idle++; d.open.Load() > 0 || d.Running() != "" || d.Waiting() {
+			idle = 0
 		}
 	}
+	d.Log.Info("the daemon ends: nothing runs, and nobody has come for long", "time", d.Idle.String())
 	d.cancel()
 }
 

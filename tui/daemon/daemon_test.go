@@ -34,18 +34,19 @@ type served struct {
 	attended chan bool
 	running  string
 	log      *strings.Builder
-	stop     func()        // ends it, and waits
+	stood    bool          // the daemon has stood down; valid when it is done
+	stop     func()        // makes it stand down, and waits
 	done     chan struct{} // closed when Serve has returned
 }
 
 // start serves a daemon whose views are show, until the test ends.
-func start(t *testing.T, show func(ctx context.Context, c Client) (string, error)) *served {
+func start(t *testing.T, show func(ctx context.Context, c Client) (string, error), change ...func(*Daemon)) *served {
 	t.Helper()
-	return startWith(t, show, nil)
+	return startWith(t, show, nil, change...)
 }
 
 // startWith is start with what clients can call.
-func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, error), api broker.Calls) *served {
+func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, error), api broker.Calls, change ...func(*Daemon)) *served {
 	t.Helper()
 	home, err := os.MkdirTemp("", "ic")
 	if err != nil {
@@ -70,7 +71,12 @@ func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, e
 		},
 		Running:  func() string { return s.running },
 		Attended: func(yes bool) { s.attended <- yes },
+		Waiting:  func() bool { return false },
 		End:      func() string { return "all is ended" },
+	}
+	d.StandDown = func() { s.stood = true }
+	for _, c := range change {
+		c(d)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = func() { cancel(); <-s.done }
@@ -209,6 +215,57 @@ func TestTheEndOfEverything(t *testing.T) {
 	<-s.done
 	if _, err := client.Stop(t.Context(), s.options(nil), true); !errors.Is(err, client.ErrNoDaemon) {
 		t.Errorf("stop without a daemon: %v", err)
+	}
+}
+
+// A signal ends the views, and nothing else.
+func TestItStandsDown(t *testing.T) {
+	s := start(t, until)
+	_, wait := s.attach(terminal(t))
+	<-s.shown
+	s.stop()
+	if r := wait(); r.err != nil || !strings.Contains(r.end, "its agents run on") {
+		t.Errorf("the client was told %s", r)
+	}
+	if !s.stood {
+		t.Error("the sessions were ended")
+	}
+}
+
+// A daemon ends when nothing runs, nothing waits and nobody comes; not before.
+func TestAnIdleDaemonEnds(t *testing.T) {
+	const idle = 100 * time.Millisecond
+	var runs, waits atomic.Bool
+	runs.Store(true)
+	s := start(t, until, func(d *Daemon) {
+		d.Idle, d.Waiting = idle, waits.Load
+		d.Running = func() string {
+			if runs.Load() {
+				return "an agent runs"
+			}
+			return ""
+		}
+	})
+	goesOn := func(why string) {
+		t.Helper()
+		select {
+		case <-s.done:
+			t.Fatalf("the daemon has ended although %s", why)
+		case <-time.After(3 * idle):
+		}
+	}
+	goesOn("an agent runs")
+	waits.Store(true)
+	runs.Store(false)
+	goesOn("a call waits")
+	leave, wait := s.attach(terminal(t))
+	<-s.shown
+	waits.Store(false)
+	goesOn("a view is shown")
+	leave()
+	wait()
+	if <-s.done; s.stood {
+		t.Error("the sessions were not ended")
 	}
 }
 

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+)
+
+// daemonVariables names the variables of this environment that only the configuration asks for:
+// those with keys of model providers, and those that hold secrets by config.json or by the
+// file of --servers. An unusable configuration asks for nothing; the daemon says what is wrong.
+func daemonVariables(p paths, serversFile string) []string {
+	c, err := p.config()
+	if err != nil {
+		return nil
+	}
+	agents, err := agentsOf(c)
+	if err != nil {
+		return nil
+	}
+	table, err := tableOf(c)
+	if err != nil {
+		return nil
+	}
+	own, err := ownServers(c, p.configFile(), serversFile, agents)
+	if err != nil {
+		return nil
+	}
+	return variablesOf(c, table, own)
+}
+
+func variablesOf(c config.Config, table []mitm.Provider, own map[string]servers.Config) []string {
+	names := egress.KeyVariables(table)
+	for _, k := range c.AgentAPIKeys {
+		names = append(names, k.Env)
+	}
+	if c.GH != nil {
+		names = append(names, c.GH.Token.Env)
+	}
+	for _, s := range own {
+		for _, secret := range s.Credentials {
+			names = append(names, secret.Env)
+		}
+	}
+	return names
+}
