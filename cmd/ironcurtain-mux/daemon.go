@@ -91,6 +91,9 @@ func (s *starter) tell(err error) error {
 func serve(cmd *cobra.Command, s *starter) error {
 	const op = "start daemon"
 	signal.Ignore(syscall.SIGHUP) // the terminal from which it was started is closed
+	if err := hideMemory(); err != nil {
+		return fail(op, fmt.Errorf("hide the memory from other programs: %w", err), "")
+	}
 	p, c, err := new(muxFlags).check(cmd.Context())
 	if err != nil {
 		return err
