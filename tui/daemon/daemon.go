@@ -25,6 +25,7 @@ import (
 // Limits of what clients may take.
 const (
 	maxConns   = 64
+	moreConns  = 4 // for requests that are answered at once
 	maxViews   = 16
 	helloLimit = 2 * time.Second
 )
@@ -73,11 +74,12 @@ type Daemon struct {
 	// the next daemon.
 	StandDown func()
 
-	conns  sync.WaitGroup
-	slots  chan struct{} // one value for each view
-	open   atomic.Int64  // connections
-	cancel context.CancelFunc
-	stands func() bool // whether the daemon stands down
+	conns   sync.WaitGroup
+	slots   chan struct{} // one value for each view
+	open    atomic.Int64  // connections
+	lasting atomic.Int64  // those that may stay open
+	cancel  context.CancelFunc
+	stands  func() bool // whether the daemon stands down
 
 	mu      sync.Mutex
 	views   []*view
@@ -115,7 +117,7 @@ func (d *Daemon) Serve(ctx context.Context, l *net.UnixListener) error {
 // accept serves clients until ctx ends.
 func (d *Daemon) accept(ctx context.Context, l *net.UnixListener) error {
 	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
-	conns := make(chan struct{}, maxConns)
+	conns := make(chan struct{}, maxConns+moreConns)
 	for {
 		select {
 		case conns <- struct{}{}:
@@ -172,6 +174,10 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 		return false // a client that is gone, or none
 	}
 	if hello.Kind == wire.ForCalls {
+		defer d.lasting.Add(-1)
+		if d.lasting.Add(1) > maxConns {
+			return false
+		}
 		calls.Serve(ctx, c, calls.Served{Broker: d.Calls, Right: hello.Rights, Client: who.Client, Hello: hello, Version: d.Version})
 		return false
 	}
@@ -181,6 +187,14 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 	if err != nil {
 		_ = c.Send(wire.KindRefused, wire.Refused{Reason: err.Error()}) // the client may be gone
 		return false
+	}
+	if short := f.Kind == wire.KindClients || f.Kind == wire.KindKick || f.Kind == wire.KindStop; !short {
+		defer d.lasting.Add(-1)
+		if d.lasting.Add(1) > maxConns {
+			f.Close()
+			_ = c.Send(wire.KindRefused, tooMany()) // the client may be gone
+			return false
+		}
 	}
 	switch f.Kind {
 	case wire.KindView:

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
 
@@ -429,6 +430,72 @@ func TestTooManyViews(t *testing.T) {
 	leave()
 	if r := wait(); r.err != nil {
 		t.Errorf("after them: %s", r)
+	}
+}
+
+// A thousand connections that say nothing leave a view as it is; afterwards others come in.
+func TestAThousandConnections(t *testing.T) {
+	used := make(chan chan struct{})
+	s := start(t, func(ctx context.Context, _ Client) (string, error) {
+		for {
+			select {
+			case answer := <-used:
+				close(answer)
+			case <-ctx.Done():
+				return "over", nil
+			}
+		}
+	})
+	leave, wait := s.attach(terminal(t))
+	<-s.shown
+	var silent []net.Conn
+	for range 1000 {
+		// The rest wait in the listener's queue, or are turned away by the system.
+		c, err := (&net.Dialer{Timeout: time.Millisecond}).DialContext(t.Context(), "unix", SocketPath(s.home))
+		if err == nil {
+			silent = append(silent, c)
+		}
+		answer := make(chan struct{})
+		used <- answer
+		<-answer
+	}
+	if len(silent) <= maxConns+moreConns {
+		t.Errorf("only %d connections were made", len(silent))
+	}
+	for _, c := range silent {
+		_ = c.Close()
+	}
+	list, err := client.Clients(t.Context(), s.options(nil))
+	if err != nil || len(list) != 1 {
+		t.Errorf("clients: %v, %v", list, err)
+	}
+	leave()
+	if r := wait(); r.end != "over" || r.err != nil {
+		t.Errorf("the client was told %s", r)
+	}
+}
+
+// When all connections are taken, a client can still be detached.
+func TestOneCanAlwaysAct(t *testing.T) {
+	s := start(t, until, func(d *Daemon) { d.lasting.Store(maxConns - 1) })
+	_, wait := s.attach(terminal(t))
+	<-s.shown
+	_, refused := s.attach(terminal(t))
+	if r := refused(); r.err == nil || !strings.Contains(r.err.Error(), "64 clients are connected") {
+		t.Errorf("one more was told %s", r)
+	}
+	if _, err := calls.Connect(t.Context(), SocketPath(s.home), wire.Hello{}); err == nil || !strings.Contains(err.Error(), "64 clients are connected") {
+		t.Errorf("one that calls was told %v", err)
+	}
+	list, err := client.Clients(t.Context(), s.options(nil))
+	if err != nil || len(list) != 1 {
+		t.Fatalf("clients: %v, %v", list, err)
+	}
+	if _, err := client.Kick(t.Context(), s.options(nil), list[0].ID); err != nil {
+		t.Error(err)
+	}
+	if r := wait(); !strings.Contains(r.end, "another terminal has detached this one") {
+		t.Errorf("who was detached was told %s", r)
 	}
 }
 

@@ -49,6 +49,8 @@ func (d *Daemon) refuse(h wire.Hello) wire.Refused {
 		}
 	case !slices.Contains([]wire.Right{wire.See, wire.Answer, wire.Operate}, h.Rights):
 		return wire.Refused{Reason: fmt.Sprintf("the daemon does not know the right %q", h.Rights)}
+	case h.Kind == wire.ForCalls && d.lasting.Load() >= maxConns:
+		return tooMany()
 	case h.Kind == wire.ForCalls:
 		return wire.Refused{}
 	case h.Kind != wire.ForView:
@@ -59,4 +61,12 @@ func (d *Daemon) refuse(h wire.Hello) wire.Refused {
 		return wire.Refused{Reason: "the views of this daemon cannot be limited"}
 	}
 	return wire.Refused{}
+}
+
+// tooMany refuses a client that may stay for long.
+func tooMany() wire.Refused {
+	return wire.Refused{
+		Reason: fmt.Sprintf("%d clients are connected, and no more are allowed", maxConns),
+		Next:   "'ironcurtain-mux clients ls' lists those with a view",
+	}
 }
