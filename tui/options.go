@@ -22,6 +22,8 @@ type Options struct {
 	API broker.API // the broker
 	In  *os.File   // the person's terminal, for reading
 	Out *os.File   // the person's terminal, for writing
+	// Rights are what the person may do there.
+	Rights Rights
 	// Client is whose terminal this is, for the records of what is decided here.
 	Client broker.Client
 	// Passed describes a terminal that a client has passed to this process; nil: it is this

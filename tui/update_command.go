@@ -171,7 +171,7 @@ func (m *Model) runLine(text string) tea.Cmd {
 	}
 	taken := m.line.Pieces
 	m.mode, m.executed, m.flash = modeTerminal, taken, flash{} // an earlier message is about something else
-	cmd, err := c.run(m, args)
+	cmd, err := m.runCommand(c, args)
 	m.executed = nil
 	if errors.Is(err, errStay) {
 		m.mode = modeCommand
@@ -192,6 +192,9 @@ func (m *Model) runLine(text string) tea.Cmd {
 func (m *Model) sendText(pieces []input.Piece) tea.Cmd {
 	t := m.current()
 	switch {
+	case !m.may():
+		m.showError(errReadOnly("send"))
+		return nil
 	case t == nil:
 		m.showError(fault.New("/new opens one", "there is no tab to send this to"))
 		return nil

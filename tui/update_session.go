@@ -37,6 +37,10 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 // tab.
 func (m *Model) begin() tea.Cmd {
 	some := len(m.tabs) > 0 && m.o.Detach
+	if !m.may() {
+		m.show(m.indexOf(m.o.Show))
+		return nil
+	}
 	if some && !m.o.Add {
 		at := m.indexOf(m.o.Show)
 		if !m.o.Profile.IsZero() {
@@ -169,6 +173,9 @@ func (m *Model) onState(t *tab, was broker.SessionState) tea.Cmd {
 func (m *Model) addTab(s broker.Session) tea.Cmd {
 	t := &tab{since: m.now(), session: s}
 	size := m.lay.Viewport
+	if !m.may() {
+		size = view.Rect{W: wideCols, H: wideRows} // a pane that is new has the size of nobody's window
+	}
 	id := s.ID
 	p, err := m.mux.View(s, term.Options{
 		Cols:       max(1, size.W),
@@ -187,6 +194,9 @@ func (m *Model) addTab(s broker.Session) tea.Cmd {
 		return nil
 	}
 	t.pane = p
+	if !m.may() {
+		p.Limit()
+	}
 	if p.Connected() {
 		t.attached, t.attachedAt = true, m.now()
 	}
