@@ -91,6 +91,7 @@ type Shown struct {
 type Client struct {
 	identity.Client
 	Version string    `json:"version"`
+	Rights  Right     `json:"rights"`
 	Cols    int       `json:"cols"`
 	Rows    int       `json:"rows"`
 	Tab     int       `json:"tab"`     // in front; 0: none

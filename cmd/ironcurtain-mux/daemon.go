@@ -18,12 +18,14 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 )
 
@@ -129,6 +131,7 @@ func serve(cmd *cobra.Command, s *starter) error {
 		Own:      pty.Own,
 		Calls:    b,
 		Attended: func(yes bool) { b.SetAway(!yes) },
+		Kicked:   b.ForgetClient,
 		Running:  func() string { return running(cmd.Context(), b) },
 		End: func() string {
 			mux.Close()
@@ -152,6 +155,9 @@ func serve(cmd *cobra.Command, s *starter) error {
 // show runs a view for a client. left says that a killed multiplexer may have left agents
 // running.
 func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, left bool) (end string, err error) {
+	if c.Rights == wire.Answer {
+		return prompt(ctx, c, b)
+	}
 	o := w.options(b, c.In, c.Out)
 	o.Client = c.Identity
 	o.Mux, o.Detach, o.Show = mux, true, broker.SessionID(c.Asked.Show)
@@ -168,10 +174,13 @@ func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, mux
 		o.Worktree, o.Repo, o.Branch = broker.WorktreeChoice(open.Worktree), open.Repo, open.Branch
 		o.Resume = broker.SessionID(open.Resume)
 	}
-	if left && o.Resume == "" {
+	if c.Rights != wire.Operate {
+		o.Rights, o.API, o.NotifyCommand = tui.See, calls.ReadOnly(b), nil
+		o.Notices = append(o.Notices, "read-only")
+	} else if left && o.Resume == "" {
 		o.Offer = offerOf(b)
 	}
-	if opensTab(ctx, b, o) {
+	if o.Rights == tui.Operate && opensTab(ctx, b, o) {
 		agent := w.config.Agent
 		if o.Profile.Demo {
 			agent = demoAgent
@@ -190,6 +199,22 @@ func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, mux
 		return "the multiplexer was ended", nil
 	}
 	return "", daemon.ErrQuit
+}
+
+// prompt asks a person who may only decide about one waiting call after the other.
+func prompt(ctx context.Context, c daemon.Client, b *broker.Broker) (end string, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	p, err := outer.OpenPrompt(ctx, c.In, c.Out, c.Passed)
+	if err != nil {
+		cancel()
+		return "", err
+	}
+	defer p.Close()
+	defer cancel()
+	if _, err := fmt.Fprintln(p, "calls that wait are asked about here, one after the other; Ctrl-C leaves"); err != nil {
+		return "", err
+	}
+	return "detached", b.ServePrompt(ctx, p, c.Identity)
 }
 
 // opensTab reports whether a view begins with a new tab.

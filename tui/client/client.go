@@ -18,9 +18,10 @@ import (
 type Options struct {
 	Socket   string // of the daemon
 	In, Out  *os.File
-	Version  string // of this program
-	Name     string // of this machine
-	Terminal string // the device of the person's terminal; empty: none
+	Version  string     // of this program
+	Name     string     // of this machine
+	Terminal string     // the device of the person's terminal; empty: none
+	Rights   wire.Right // that the client limits itself to; empty: no limit
 
 	// Variables names what a daemon that Start starts has of this environment, besides what
 	// every daemon has.
@@ -142,9 +143,12 @@ func dial(ctx context.Context, o Options) (*client, error) {
 	return &client{conn: conn, o: o}, nil
 }
 
+// limited reports whether the client has asked for less than every right.
+func (o Options) limited() bool { return o.Rights != "" && o.Rights != wire.Operate }
+
 // hello introduces this client.
 func (o Options) hello(kind string) wire.Hello {
-	return wire.Hello{Version: o.Version, Kind: kind, Name: o.Name, Terminal: o.Terminal}
+	return wire.Hello{Version: o.Version, Kind: kind, Rights: o.Rights, Name: o.Name, Terminal: o.Terminal}
 }
 
 // client is a connection to the daemon.
@@ -177,7 +181,9 @@ func (c *client) serve(ctx context.Context) (end string, err error) {
 				return "", &lostError{err}
 			}
 			var lent wire.Lent
-			if err := outer.RunForeground(ctx, c.o.In, c.o.Out, l.Argv); err != nil {
+			if c.o.limited() {
+				lent.Error = "this client lends its terminal to nothing"
+			} else if err := outer.RunForeground(ctx, c.o.In, c.o.Out, l.Argv); err != nil {
 				lent.Error = err.Error()
 			}
 			if err := c.conn.Send(wire.KindLent, lent); err != nil {

@@ -35,6 +35,7 @@ type Client struct {
 	In, Out  *os.File // its terminal
 	Passed   outer.Passed
 	Asked    wire.View
+	Rights   wire.Right                // of the client; a view that is shown has no more
 	Identity identity.Client           // for the records of what is decided there
 	Others   func() int                // how many other views there are
 	Failed   func(p any, stack []byte) // is called with a panic of the view
@@ -62,6 +63,9 @@ type Daemon struct {
 	Own func(*os.File) bool
 	// Running says what ends with the daemon, such as "2 agents run"; empty: nothing.
 	Running func() string
+	// Kicked is called with a client that another one has detached, so that nothing that was typed
+	// there counts any more; nil: nobody wants to know.
+	Kicked func(identity.Client)
 	// Idle is how long a daemon without a client waits for one before it ends, while nothing
 	// runs and Waiting reports false. 0: it does not end by itself.
 	Idle time.Duration
@@ -188,6 +192,11 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 		_ = c.Send(wire.KindRefused, wire.Refused{Reason: err.Error()}) // the client may be gone
 		return false
 	}
+	if f.Kind != wire.KindView && !mayAsk(hello.Rights, f.Kind) {
+		f.Close()
+		_ = c.Send(wire.KindRefused, wire.Refused{Reason: fmt.Sprintf("this client may not do that: %q is more than %q", f.Kind, hello.Rights), Next: "use a client without a limit"})
+		return false
+	}
 	if short := f.Kind == wire.KindClients || f.Kind == wire.KindKick || f.Kind == wire.KindStop; !short {
 		defer d.lasting.Add(-1)
 		if d.lasting.Add(1) > maxConns {
@@ -215,6 +224,11 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 	return false
 }
 
+// mayAsk reports whether a client may ask for something about views.
+func mayAsk(right wire.Right, kind string) bool {
+	return right == wire.Operate || right == wire.See && kind == wire.KindClients
+}
+
 // show runs a view for a client.
 func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f wire.Frame, who wire.Client) (quit bool) {
 	defer f.Close()
@@ -234,9 +248,12 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 		end, err = d.showing(v, func() (string, error) { return v.run(ctx, d) })
 	}
 	switch {
-	case errors.Is(err, ErrQuit):
+	case errors.Is(err, ErrQuit) && who.Rights == wire.Operate:
 		return true
+	case errors.Is(err, ErrQuit):
+		err = nil // it has ended itself
 	case v.kicked.Load():
+		d.forget(who) // also what was typed while the view ended
 		end, err = "another terminal has detached this one", nil
 	case err == nil && d.stands():
 		end = "the daemon was stopped; its agents run on, and 'ironcurtain-mux' takes them back"
@@ -267,9 +284,9 @@ func (d *Daemon) change(views func()) {
 	}
 }
 
-// attended reports whether somebody may see a view. The caller holds the mutex.
+// attended reports whether somebody who may decide may see a view. The caller holds the mutex.
 func (d *Daemon) attended() bool {
-	return slices.ContainsFunc(d.views, func(v *view) bool { return !v.stalled.Load() })
+	return slices.ContainsFunc(d.views, func(v *view) bool { return !v.stalled.Load() && v.client.Rights != wire.See })
 }
 
 // endWhenIdle ends the daemon when it has been idle for long.

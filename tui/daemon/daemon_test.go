@@ -18,6 +18,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
@@ -33,6 +34,7 @@ type served struct {
 	own      *os.File    // a terminal of its own tabs
 	fails    atomic.Bool // whoever looks whether a terminal is that one panics
 	attended chan bool
+	kicked   chan identity.Client
 	running  string
 	log      *strings.Builder
 	stood    bool          // the daemon has stood down; valid when it is done
@@ -53,7 +55,7 @@ func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, e
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{t: t, home: home, shown: make(chan Client, maxViews), attended: make(chan bool, 100), log: new(strings.Builder), own: terminal(t), done: make(chan struct{})}
+	s := &served{t: t, home: home, shown: make(chan Client, maxViews), attended: make(chan bool, 100), kicked: make(chan identity.Client, 100), log: new(strings.Builder), own: terminal(t), done: make(chan struct{})}
 	listener, unlock, err := Listen(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
@@ -73,6 +75,7 @@ func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, e
 		Running:  func() string { return s.running },
 		Attended: func(yes bool) { s.attended <- yes },
 		Waiting:  func() bool { return false },
+		Kicked:   func(c identity.Client) { s.kicked <- c },
 		End:      func() string { return "all is ended" },
 	}
 	d.StandDown = func() { s.stood = true }
