@@ -40,6 +40,8 @@ type Options struct {
 	Add bool
 	// Show is the session whose tab is shown first; empty: the first one's.
 	Show broker.SessionID
+	// Safe shows lists and what waits, and no panes: for a view that has failed.
+	Safe bool
 	// Others says how many other views there are; nil: none.
 	Others func() int
 	// Used is called whenever the person does something, and Front with the number of the tab in

@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -169,6 +170,10 @@ func (m *Model) runLine(text string) tea.Cmd {
 		m.showError(unknownCommand(name))
 		return nil
 	}
+	if m.o.Safe && !slices.Contains(inSafeView(), c.name) {
+		m.showError(errSafe())
+		return nil
+	}
 	taken := m.line.Pieces
 	m.mode, m.executed, m.flash = modeTerminal, taken, flash{} // an earlier message is about something else
 	cmd, err := m.runCommand(c, args)
@@ -194,6 +199,9 @@ func (m *Model) sendText(pieces []input.Piece) tea.Cmd {
 	switch {
 	case !m.may():
 		m.showError(errReadOnly("send"))
+		return nil
+	case m.o.Safe:
+		m.showError(errSafe())
 		return nil
 	case t == nil:
 		m.showError(fault.New("/new opens one", "there is no tab to send this to"))

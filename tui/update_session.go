@@ -36,6 +36,9 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 // begin offers the agents that were left running or, when there are none, opens the first
 // tab.
 func (m *Model) begin() tea.Cmd {
+	if m.o.Safe {
+		return nil
+	}
 	some := len(m.tabs) > 0 && m.o.Detach
 	if !m.may() {
 		m.show(m.indexOf(m.o.Show))
@@ -131,6 +134,10 @@ func (m *Model) onNotice(n broker.Notice) {
 // onSession takes over the state of a session from the broker. A session without a tab
 // gets one, and a closed session loses its tab.
 func (m *Model) onSession(s broker.Session) tea.Cmd {
+	if m.o.Safe {
+		m.noteSession(s)
+		return nil
+	}
 	t := m.tabOf(s.ID)
 	if s.State == broker.StateClosed {
 		if t == nil {
@@ -217,6 +224,7 @@ func (m *Model) addTab(s broker.Session) tea.Cmd {
 // onListed takes over the broker's whole state.
 func (m *Model) onListed(msg listedMsg) tea.Cmd {
 	var cmd tea.Cmd
+	m.sessions = nil
 	alive := map[broker.SessionID]bool{}
 	for _, s := range msg.sessions {
 		alive[s.ID] = true

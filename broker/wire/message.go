@@ -115,6 +115,8 @@ type View struct {
 	// Open is the tab that the view opens and shows. Nil: the view opens a tab with the
 	// default agent, if there is none.
 	Open *Open `json:"open,omitempty"`
+	// Safe shows lists and no panes: a view has failed twice in a moment.
+	Safe bool `json:"safe,omitempty"`
 	// Show is the id of the session whose tab is shown first; empty: any.
 	Show string `json:"show,omitempty"`
 	// Keys are the API keys of model providers in the client's environment, by provider. Tabs

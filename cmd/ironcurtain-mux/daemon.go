@@ -160,7 +160,7 @@ func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, mux
 	}
 	o := w.options(b, c.In, c.Out)
 	o.Client = c.Identity
-	o.Mux, o.Detach, o.Show = mux, true, broker.SessionID(c.Asked.Show)
+	o.Mux, o.Detach, o.Show, o.Safe = mux, true, broker.SessionID(c.Asked.Show), c.Asked.Safe
 	o.Passed, o.Dir, o.Others, o.Failed, o.Stalled = &c.Passed, c.Asked.Dir, c.Others, c.Failed, c.Stalled
 	o.Front = func(tab int) { c.Activity.Front.Store(int64(tab)) }
 	o.Used = func() { now := time.Now(); c.Activity.Used.Store(&now) }
@@ -177,10 +177,10 @@ func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, mux
 	if c.Rights != wire.Operate {
 		o.Rights, o.API, o.NotifyCommand = tui.See, calls.ReadOnly(b), nil
 		o.Notices = append(o.Notices, "read-only")
-	} else if left && o.Resume == "" {
+	} else if left && o.Resume == "" && !o.Safe {
 		o.Offer = offerOf(b)
 	}
-	if o.Rights == tui.Operate && opensTab(ctx, b, o) {
+	if o.Rights == tui.Operate && !o.Safe && opensTab(ctx, b, o) {
 		agent := w.config.Agent
 		if o.Profile.Demo {
 			agent = demoAgent
