@@ -228,14 +228,7 @@ func (s *session) begin(m jsonrpc.Message, h *hold, run func(context.Context, *s
 	s.workers.do(func() {
 		defer s.calls.Done()
 		defer cancel(nil)
-		var msg []byte
-		var c *call
-		if end := s.proxy.calm.begin(ctx, func(method string) { s.sayBegun(m.ID, method) }); end != nil {
-			defer end()
-			msg, c = run(ctx, s, r)
-		} else {
-			msg = jsonrpc.AnswerError(m.ID, jsonrpc.Refuse(jsonrpc.InternalError, "%w", errEnding))
-		}
+		msg, c := run(ctx, s, r)
 		s.mu.Lock()
 		delete(s.open, id)
 		s.mu.Unlock()

@@ -133,7 +133,6 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 	s.mu.Lock()
 	s.tools = proxy
 	now := s.engine
-	proxy.Calm(s.calm)
 	s.mu.Unlock()
 	if now != engine {
 		proxy.Reload(now)

@@ -32,8 +32,7 @@ import (
 // serveCommand runs the multiplexer without a terminal. Below it are the program's own MCP
 // servers, which the tool proxy starts in sandboxes.
 func serveCommand() *cobra.Command {
-	var started, check bool
-	var inherited daemon.Inherited
+	var started bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the daemon of the multiplexer in the foreground",
@@ -44,20 +43,13 @@ its environment from here, and survives the end of the terminal.`,
 		Example: "  ironcurtain-mux serve &\n  ironcurtain-mux attach",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if check {
-				return checkServing(cmd)
-			}
 			s := new(starter)
 			if started {
 				s = startedBy(client.ReadyFD)
 			}
-			return s.tell(serve(cmd, s, inherited))
+			return s.tell(serve(cmd, s))
 		},
 	}
-	cmd.Flags().BoolVar(&check, checkFlag, false, "say whether it could serve, as JSON")
-	_ = cmd.Flags().MarkHidden(checkFlag) // there is such a flag
-	cmd.Flags().Var(&inherited, inheritFlag, "go on with what the former program of this process has left open")
-	_ = cmd.Flags().MarkHidden(inheritFlag) // there is such a flag
 	cmd.Flags().BoolVar(&started, startedFlag, false, "started by a client, which waits until it serves")
 	_ = cmd.Flags().MarkHidden(startedFlag) // there is such a flag
 	cmd.AddCommand(serveFetchCommand())
@@ -66,9 +58,6 @@ its environment from here, and survives the end of the terminal.`,
 
 // startedFlag makes serve a daemon that a client has started.
 const startedFlag = "started"
-
-// inheritFlag makes serve go on with the daemon that this process was with another program.
-const inheritFlag = "inherited"
 
 // starter is the client that has started this daemon; nil: a person has.
 type starter struct{ waits *os.File }
@@ -101,7 +90,7 @@ func (s *starter) tell(err error) error {
 
 // serve runs the daemon until somebody ends it, or nothing is left to come back for in one that
 // a client has started.
-func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
+func serve(cmd *cobra.Command, s *starter) error {
 	const op = "start daemon"
 	signal.Ignore(syscall.SIGHUP) // the terminal from which it was started is closed
 	if err := hideMemory(); err != nil {
@@ -115,41 +104,29 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 	if err != nil {
 		return err
 	}
-	door, former, err := openDoor(cmd.Context(), w.paths.home, inherited)
+	listener, unlock, err := daemon.Listen(cmd.Context(), w.paths.home)
 	if err != nil {
 		return fail(op, err, "")
 	}
-	defer func() { _ = door.Unlock() }()
+	defer func() { _ = unlock() }()
 	var said bytes.Buffer // at the end, for whoever has asked for it
 	cmd.SetErr(io.MultiWriter(cmd.ErrOrStderr(), &said))
 	b, log, done, err := w.open(cmd)
 	if err != nil {
-		return errors.Join(err, door.Close())
+		return errors.Join(err, listener.Close())
 	}
 	b.SetAway(true)
+	planned := stoodDown(w.paths.home)
+	left := b.Sweep() && !takeBack(cmd.Context(), b, w.paths.home, planned, log)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer cancel()
 	byHand := s.waits == nil
 	tasks := new(pane.Tasks)
 	mux := pane.NewMux(ctx, tasks, term.Options{Engine: w.config.Terminal.Engine, Scrollback: w.config.Scrollback})
-	var left bool
-	var notices []string
-	if inherited == (daemon.Inherited{}) {
-		planned := stoodDown(w.paths.home)
-		left = b.Sweep() && !takeBack(cmd.Context(), b, w.paths.home, planned, log)
-	} else {
-		var h handedOver
-		h, notices = goOn(cmd.Context(), former, b, mux, log)
-		byHand = h.ByHand
-	}
-	upgrade, err := upgradeOf(door, b, mux, byHand)
-	if err != nil {
-		return errors.Join(err, door.Close())
-	}
 	d := &daemon.Daemon{
 		Version: thisBuild().Version, Log: log,
 		Show: func(ctx context.Context, c daemon.Client) (string, error) {
-			return w.show(ctx, c, b, mux, left, notices)
+			return w.show(ctx, c, b, mux, left)
 		},
 		Own:      pty.Own,
 		Calls:    b,
@@ -167,42 +144,22 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 			return len(waiting) > 0
 		},
 		StandDown: func() { standDown(w.paths.home, log) },
-		Upgrade:   upgrade,
 	}
 	if !byHand {
 		d.Idle = w.config.DaemonIdle()
 	}
 	_ = s.tell(nil)
-	return fail("serve", d.Serve(cmd.Context(), door.UnixListener), "")
-}
-
-// openDoor opens the socket for clients, or goes on with that of the program that this process was
-// before. Then it returns what that one has handed over; nil: it cannot be read.
-func openDoor(ctx context.Context, home string, inherited daemon.Inherited) (door *daemon.Door, former io.ReadCloser, err error) {
-	if inherited == (daemon.Inherited{}) {
-		door, err = daemon.Listen(ctx, home)
-		return door, nil, err
-	}
-	reap()
-	door, former, err = inherited.Take()
-	if door != nil {
-		return door, former, nil // goOn says that nothing can be read
-	}
-	return nil, nil, err
+	return fail("serve", d.Serve(cmd.Context(), listener), "")
 }
 
 // show runs a view for a client. left says that a killed multiplexer may have left agents
 // running.
-func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, left bool, notices []string) (end string, err error) {
+func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, left bool) (end string, err error) {
 	if c.Rights == wire.Answer {
 		return prompt(ctx, c, b)
 	}
 	o := w.options(b, c.In, c.Out)
 	o.Client = c.Identity
-	o.Notices = slices.Clone(notices)
-	if offer := offerUpgrade(thisBuild().Version, c.Version); offer != "" {
-		o.Notices = append(o.Notices, offer)
-	}
 	o.Mux, o.Detach, o.Show, o.Safe = mux, true, broker.SessionID(c.Asked.Show), c.Asked.Safe
 	o.Passed, o.Dir, o.Others, o.Failed, o.Stalled = &c.Passed, c.Asked.Dir, c.Others, c.Failed, c.Stalled
 	o.Front = func(tab int) { c.Activity.Front.Store(int64(tab)) }

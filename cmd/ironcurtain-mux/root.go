@@ -100,7 +100,7 @@ const lastGroup = "About the program:"
 func groups() []group {
 	return []group{
 		{"Running agents:", []*cobra.Command{
-			attachCommand(), clientsCommand(), demoCommand(), imagesCommand(), serveCommand(), sessionsCommand(), startCommand(), stopCommand(), upgradeCommand(),
+			attachCommand(), clientsCommand(), demoCommand(), imagesCommand(), serveCommand(), sessionsCommand(), startCommand(), stopCommand(),
 		}},
 		{"Calls that wait, and calls that were made:", []*cobra.Command{
 			approveCommand(), auditCommand(), denyCommand(), pendingCommand(), revokeCommand(), grantsCommand(),

@@ -56,7 +56,7 @@ func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, e
 		t.Fatal(err)
 	}
 	s := &served{t: t, home: home, shown: make(chan Client, maxViews), attended: make(chan bool, 100), kicked: make(chan identity.Client, 100), log: new(strings.Builder), own: terminal(t), done: make(chan struct{})}
-	door, err := Listen(t.Context(), home)
+	listener, unlock, err := Listen(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,13 +86,13 @@ func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, e
 	s.stop = func() { cancel(); <-s.done }
 	go func() {
 		defer close(s.done)
-		if err := d.Serve(ctx, door.UnixListener); err != nil {
+		if err := d.Serve(ctx, listener); err != nil {
 			t.Error(err)
 		}
 	}()
 	t.Cleanup(func() {
 		s.stop()
-		_ = door.Unlock()
+		_ = unlock()
 		_ = os.RemoveAll(home)
 	})
 	return s
@@ -186,7 +186,7 @@ func TestAViewEndsWithItsClient(t *testing.T) {
 	if r := wait(); r.end != "over" || r.err != nil {
 		t.Errorf("the client was told %s", r)
 	}
-	if _, err := Listen(t.Context(), s.home); err == nil || !strings.Contains(err.Error(), "runs already") {
+	if _, _, err := Listen(t.Context(), s.home); err == nil || !strings.Contains(err.Error(), "runs already") {
 		t.Errorf("a second daemon: %v", err)
 	}
 }
@@ -509,11 +509,11 @@ func TestTheTerminalIsRestoredWithoutADaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(home)
-	l, err := Listen(t.Context(), home)
+	l, unlock, err := Listen(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() { _ = l.Unlock() }()
+	defer unlock()
 	person, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)

@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -91,11 +90,7 @@ func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 	}
 	t.quick = newNonblockingWriter(t.fdOut)
 	t.flow.begin(time.Now())
-	modes := enter(t.mouse, t.keyboard)
-	if t.passed != nil && t.passed.Follows {
-		modes = strings.ReplaceAll(strings.TrimPrefix(modes, saveTitle), alternate, "")
-	}
-	if err := t.writeWithin([]byte(modes), openLimit); err != nil {
+	if err := t.writeWithin([]byte(enter(t.mouse, t.keyboard)), openLimit); err != nil {
 		_ = t.Restore() // the error of the write is the cause
 		return nil, &fault.Error{Op: op, Err: fmt.Errorf("write to it: %w", err), Next: "check that the terminal is still open"}
 	}
@@ -266,13 +261,8 @@ func (t *Terminal) Restore() error {
 			t.err = t.quick.close()
 			return
 		}
-		if t.passed != nil && t.passed.Moving != nil && t.passed.Moving() {
-			// What was typed and not read yet is for the view that follows.
-			t.err = t.leave(leaveModes)
-			return
-		}
 		t.flow.drain(t.fdIn)
-		t.err = errors.Join(setTermios(t.fdIn, t.saved), t.leave(leave), dropInput(t.fdIn), t.watchdog.dismiss())
+		t.err = errors.Join(setTermios(t.fdIn, t.saved), t.leave(), dropInput(t.fdIn), t.watchdog.dismiss())
 	})
 	if t.err != nil {
 		return fmt.Errorf("restore the terminal: %w", t.err)
@@ -280,21 +270,21 @@ func (t *Terminal) Restore() error {
 	return nil
 }
 
-// leave writes the sequences that reset modes. If a write hangs, leave drops the
+// leave writes the sequences that reset the modes. If a write hangs, leave drops the
 // terminal's unsent output to free it. That write may then have stopped within a
 // sequence, so leave cancels the sequence first.
-func (t *Terminal) leave(text string) error {
+func (t *Terminal) leave() error {
 	drop := func() { _ = errors.Join(dropOutput(t.fdOut), startOutput(t.fdOut)) }
-	reset := text
+	text := leave
 	if !tryLock(&t.write, stuckWrite, nil) {
-		text = cancel + reset
+		text = cancel + leave
 		if !tryLock(&t.write, stuckWrite, drop) {
 			return errors.New("a write to it hangs")
 		}
 	}
 	defer t.write.Unlock()
 	if len(t.rest) > 0 {
-		text, t.rest = cancel+reset, nil
+		text, t.rest = cancel+leave, nil
 	}
 	if !writable(t.fdOut, stuckWrite) {
 		drop()
