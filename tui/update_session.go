@@ -132,7 +132,7 @@ func (m *Model) onNotice(n broker.Notice) {
 }
 
 // onSession takes over the state of a session from the broker. A session without a tab
-// gets one, and a closed session loses its tab.
+// gets one if its agent has a terminal, and a closed session loses its tab.
 func (m *Model) onSession(s broker.Session) tea.Cmd {
 	if m.o.Safe {
 		m.noteSession(s)
@@ -144,6 +144,9 @@ func (m *Model) onSession(s broker.Session) tea.Cmd {
 			return nil
 		}
 		return m.removeTab(t)
+	}
+	if t == nil && s.NoTerminal {
+		return nil
 	}
 	if t == nil {
 		return m.addTab(s)
