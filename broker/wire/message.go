@@ -21,6 +21,7 @@ var Protocols = []int{Protocol}
 const (
 	KindHello     = "hello"     // Hello
 	KindView      = "view"      // View, with the terminal's two descriptors: input and output
+	KindTask      = "task"      // Task, with three descriptors: standard input, output and error
 	KindResized   = "resized"   // the window may have another size
 	KindStopping  = "stopping"  // the client will stop as soon as KindReleased comes
 	KindContinued = "continued" // the client has the terminal again
@@ -28,6 +29,7 @@ const (
 	KindStop      = "stop"      // Stop, in place of KindView
 	KindClients   = "clients"   // asks for the clients that show a view, in place of KindView
 	KindKick      = "kick"      // Kick, in place of KindView
+	KindInterrupt = "interrupt" // the person ends the task
 	KindBye       = "bye"       // the client ends
 )
 
@@ -126,6 +128,19 @@ type View struct {
 	Environment []string `json:"environment,omitempty"`
 }
 
+// Task asks the daemon to open a session whose agent has no terminal, and to carry out a task,
+// or those that are read from the client's standard input.
+type Task struct {
+	Open     Open              `json:"open"` // Prompt and Once are left out
+	Text     string            `json:"text"` // empty: tasks are read
+	JSON     bool              `json:"json,omitempty"`
+	Limit    time.Duration     `json:"limit,omitempty"`  // of a task; 0: none
+	Detach   bool              `json:"detach,omitempty"` // the client ends as soon as the session is open
+	Typed    bool              `json:"typed,omitempty"`  // the client says that Text was typed in a shell
+	Terminal map[string]string `json:"terminal"`         // as in View
+	Keys     map[string]string `json:"keys,omitempty"`   // as in View
+}
+
 // Open is what a person's command line says of a tab. Paths are absolute. Empty members leave
 // the choice to the configuration.
 type Open struct {
@@ -172,8 +187,10 @@ type Lent struct {
 	Error string `json:"error,omitempty"`
 }
 
-// End says why a view has ended.
+// End says why a view or a task has ended.
 type End struct {
+	Op     string `json:"op,omitempty"`     // what has failed
+	Code   int    `json:"code,omitempty"`   // the client's exit code; 0: as Failed says
 	Reason string `json:"reason"`           // for the person; empty: the person has ended it
 	Next   string `json:"hint,omitempty"`   // what the person can do
 	Failed bool   `json:"failed,omitempty"` // the client's exit code is not 0

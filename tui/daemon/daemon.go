@@ -27,6 +27,7 @@ const (
 	maxConns   = 64
 	moreConns  = 4 // for requests that are answered at once
 	maxViews   = 16
+	maxTasks   = 16
 	helloLimit = 2 * time.Second
 )
 
@@ -55,8 +56,10 @@ type Daemon struct {
 	Show func(ctx context.Context, c Client) (end string, err error)
 	// Calls is what clients can call without a view.
 	Calls broker.Calls
-	// Attended is called with whether any view is shown on a terminal that takes output, whenever
-	// that changes.
+	// Carry carries out a task, until its end or that of ctx. It returns what the client ends with.
+	Carry func(ctx context.Context, t Task) wire.End
+	// Attended is called with whether somebody may see a view, or waits for a task, whenever that
+	// changes.
 	Attended func(bool)
 	// Own reports whether a terminal is that of one of the daemon's own tabs, in which a view would
 	// show itself; nil: none is.
@@ -80,14 +83,16 @@ type Daemon struct {
 
 	conns   sync.WaitGroup
 	slots   chan struct{} // one value for each view
+	tasks   chan struct{} // and one for each task
 	open    atomic.Int64  // connections
 	lasting atomic.Int64  // those that may stay open
 	cancel  context.CancelFunc
 	stands  func() bool // whether the daemon stands down
 
-	mu      sync.Mutex
-	views   []*view
-	waiting []*wire.Conn // of clients that have ended everything, and wait for what it came to
+	mu        sync.Mutex
+	views     []*view
+	attending int          // clients that wait for their tasks
+	waiting   []*wire.Conn // of clients that have ended everything, and wait for what it came to
 }
 
 // Serve serves the clients of this process's user on l until a client ends everything, or
@@ -97,7 +102,7 @@ func (d *Daemon) Serve(ctx context.Context, l *net.UnixListener) error {
 	d.stands = func() bool { return ctx.Err() != nil }
 	inner, cancel := context.WithCancel(ctx)
 	d.cancel = cancel
-	d.slots = make(chan struct{}, maxViews)
+	d.slots, d.tasks = make(chan struct{}, maxViews), make(chan struct{}, maxTasks)
 	if d.Idle > 0 {
 		d.conns.Go(func() { d.endWhenIdle(inner) })
 	}
@@ -208,6 +213,9 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 	switch f.Kind {
 	case wire.KindView:
 		return d.show(ctx, c, unix, f, who)
+	case wire.KindTask:
+		d.task(ctx, c, unix, f, who.Client)
+		return false
 	case wire.KindStop:
 		return d.stop(c, f)
 	}
@@ -273,7 +281,7 @@ func (d *Daemon) showing(v *view, run func() (string, error)) (string, error) {
 	return run()
 }
 
-// change changes which views are shown, or stalled.
+// change changes which views are shown, or stalled, or which clients wait for tasks.
 func (d *Daemon) change(views func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -284,9 +292,10 @@ func (d *Daemon) change(views func()) {
 	}
 }
 
-// attended reports whether somebody who may decide may see a view. The caller holds the mutex.
+// attended reports whether somebody who may decide may see a view or the calls of a task. The
+// caller holds the mutex.
 func (d *Daemon) attended() bool {
-	return slices.ContainsFunc(d.views, func(v *view) bool { return !v.stalled.Load() && v.client.Rights != wire.See })
+	return d.attending > 0 || slices.ContainsFunc(d.views, func(v *view) bool { return !v.stalled.Load() && v.client.Rights != wire.See })
 }
 
 // endWhenIdle ends the daemon when it has been idle for long.
@@ -300,7 +309,7 @@ func (d *Daemon) endWhenIdle(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if idle++; d.open.Load() > 0 || d.Running() != "" || d.Waiting() {
+		if idle++; d.open.Load() > 0 || len(d.tasks) > 0 || d.Running() != "" || d.Waiting() {
 			idle = 0
 		}
 	}

@@ -36,6 +36,7 @@ type served struct {
 	attended chan bool
 	kicked   chan identity.Client
 	running  string
+	carries  func(context.Context, Task) wire.End // is set before a task is given
 	log      *strings.Builder
 	stood    bool          // the daemon has stood down; valid when it is done
 	stop     func()        // makes it stand down, and waits
@@ -72,6 +73,7 @@ func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, e
 			}
 			return os.SameFile(stat(t, f), stat(t, s.own))
 		},
+		Carry:    func(ctx context.Context, t Task) wire.End { return s.carries(ctx, t) },
 		Running:  func() string { return s.running },
 		Attended: func(yes bool) { s.attended <- yes },
 		Waiting:  func() bool { return false },
@@ -371,9 +373,15 @@ func TestStrangersAreRefused(t *testing.T) {
 		"no terminal": {func(c *wire.Conn) error {
 			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindView, wire.View{}, null, null))
 		}, "passed no terminal"},
+		"four descriptors": {func(c *wire.Conn) error {
+			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindView, wire.View{}, tty, tty, tty, tty))
+		}, "more than 3 files"},
+		"two streams": {func(c *wire.Conn) error {
+			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindTask, wire.Task{}, tty, tty))
+		}, "not passed its standard streams"},
 		"three descriptors": {func(c *wire.Conn) error {
 			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindView, wire.View{}, tty, tty, tty))
-		}, "more than 2 files"},
+		}, "passed no terminal"},
 		"its own terminal": {func(c *wire.Conn) error {
 			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindView, wire.View{}, tty, s.own))
 		}, "own tabs"},
