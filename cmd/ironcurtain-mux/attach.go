@@ -111,23 +111,29 @@ func showHere(cmd *cobra.Command, op string, p paths, o *client.Options) (err er
 	if o.Rights != wire.Operate && o.Rights != "" {
 		return nil // nothing is opened there
 	}
-	c, err := p.config()
-	if err != nil {
-		return nil //nolint:nilerr // the daemon goes on with the configuration that it has read
-	}
-	agents, err := agentsOf(c)
-	if err != nil {
-		return nil //nolint:nilerr // as above
-	}
-	table, err := tableOf(c)
-	if err != nil {
-		return nil //nolint:nilerr // as above
-	}
-	o.View.Keys = egress.EnvironmentKeys(table, agents.Providers(), os.Getenv)
-	if c.LocalShell {
+	o.View.Keys = p.keysHere()
+	if c, err := p.config(); err == nil && c.LocalShell {
 		o.View.Environment = os.Environ()
 	}
 	return nil
+}
+
+// keysHere returns the API keys of model providers in this environment. There are none with a
+// configuration that cannot be used: the daemon says so, or goes on with the one that it has.
+func (p paths) keysHere() map[string]string {
+	c, err := p.config()
+	if err != nil {
+		return nil
+	}
+	agents, err := agentsOf(c)
+	if err != nil {
+		return nil
+	}
+	table, err := tableOf(c)
+	if err != nil {
+		return nil
+	}
+	return egress.EnvironmentKeys(table, agents.Providers(), os.Getenv)
 }
 
 // stopCommand ends the daemon.
@@ -188,4 +194,12 @@ func terminalName(stream io.Reader) string {
 		return outer.Device(f)
 	}
 	return ""
+}
+
+// terminalIn returns the terminal that a stream is, or nil.
+func terminalIn(stream any) *os.File {
+	if f, isFile := stream.(*os.File); isFile && outer.IsTerminal(f) {
+		return f
+	}
+	return nil
 }

@@ -128,6 +128,7 @@ func serve(cmd *cobra.Command, s *starter) error {
 		Show: func(ctx context.Context, c daemon.Client) (string, error) {
 			return w.show(ctx, c, b, mux, left)
 		},
+		Carry:    func(ctx context.Context, t daemon.Task) wire.End { return w.carry(ctx, t, b) },
 		Own:      pty.Own,
 		Calls:    b,
 		Attended: func(yes bool) { b.SetAway(!yes) },

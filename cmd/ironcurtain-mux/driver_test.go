@@ -46,6 +46,9 @@ func newHome(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if d := (&driver{t: t, home: dir}); d.daemon() != 0 {
+			d.stop() // a start has started it
+		}
 		if t.Failed() {
 			t.Logf("state is kept in %s", dir)
 			return
