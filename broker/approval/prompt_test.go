@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 )
 
 // person is somebody at a terminal that hands out whole lines.
@@ -66,7 +64,7 @@ func atPrompt(t *testing.T, work func(*testing.T, *Queue, *person)) {
 	synctest.Test(t, func(t *testing.T) {
 		q, p := New(Options{}), newPerson()
 		served := make(chan error, 1)
-		go func() { served <- ServePrompt(t.Context(), q, p, identity.Client{}) }()
+		go func() { served <- ServePrompt(t.Context(), q, p) }()
 		synctest.Wait()
 		work(t, q, p)
 		_ = p.keys.Close()

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -107,7 +108,7 @@ func TestAutoApprovedPush(t *testing.T) {
 	d.inCommandMode("/undo", "/undo")
 	d.see(patience, "cannot be undone", order, "hello.git")
 
-	d.stop()
+	d.endDaemon(syscall.SIGTERM)
 	d.exit(2 * time.Minute)
 	d.nothingLeft(session.ID)
 	var approved []string

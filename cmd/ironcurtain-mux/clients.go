@@ -30,7 +30,7 @@ func clientsListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "ls",
 		Short:   "List the terminals that show the multiplexer",
-		Long:    "List the terminals that show the multiplexer: id, name, terminal, what it may do, size,\nthe tab in front, and how long its person has done nothing there.",
+		Long:    "List the terminals that show the multiplexer: id, machine, terminal, size, the tab in\nfront, and how long its person has done nothing there.",
 		Example: "  ironcurtain-mux clients ls --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,24 +47,13 @@ func clientsListCommand() *cobra.Command {
 			}
 			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
 			for _, c := range list {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%dx%d\t%s\t%s\n", c.ID, safeName(c.Name), safeName(cmp.Or(c.Terminal, "-")), rightsText(c.Rights), c.Cols, c.Rows, frontText(c), idleText(c))
+				fmt.Fprintf(t, "%s\t%s\t%s\t%dx%d\t%s\t%s\n", c.ID, safeName(c.Name), safeName(cmp.Or(c.Terminal, "-")), c.Cols, c.Rows, frontText(c), idleText(c))
 			}
 			return t.Flush()
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
-}
-
-// rightsText says what may be done at a client, for people.
-func rightsText(r wire.Right) string {
-	switch r {
-	case wire.See:
-		return "read-only"
-	case wire.Answer:
-		return "answer-only"
-	}
-	return "operates"
 }
 
 // frontText is the tab in front of a client, for people.

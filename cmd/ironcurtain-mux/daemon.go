@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -18,14 +20,12 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 )
 
@@ -93,9 +93,6 @@ func (s *starter) tell(err error) error {
 func serve(cmd *cobra.Command, s *starter) error {
 	const op = "start daemon"
 	signal.Ignore(syscall.SIGHUP) // the terminal from which it was started is closed
-	if err := hideMemory(); err != nil {
-		return fail(op, fmt.Errorf("hide the memory from other programs: %w", err), "")
-	}
 	p, c, err := new(muxFlags).check(cmd.Context())
 	if err != nil {
 		return err
@@ -116,8 +113,7 @@ func serve(cmd *cobra.Command, s *starter) error {
 		return errors.Join(err, listener.Close())
 	}
 	b.SetAway(true)
-	planned := stoodDown(w.paths.home)
-	left := b.Sweep() && !takeBack(cmd.Context(), b, w.paths.home, planned, log)
+	left := b.Sweep() && !takeBack(cmd.Context(), b, w.paths.home, log)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer cancel()
 	byHand := s.waits == nil
@@ -128,11 +124,9 @@ func serve(cmd *cobra.Command, s *starter) error {
 		Show: func(ctx context.Context, c daemon.Client) (string, error) {
 			return w.show(ctx, c, b, mux, left)
 		},
-		Carry:    func(ctx context.Context, t daemon.Task) wire.End { return w.carry(ctx, t, b) },
 		Own:      pty.Own,
 		Calls:    b,
 		Attended: func(yes bool) { b.SetAway(!yes) },
-		Kicked:   b.ForgetClient,
 		Running:  func() string { return running(cmd.Context(), b) },
 		End: func() string {
 			mux.Close()
@@ -140,28 +134,50 @@ func serve(cmd *cobra.Command, s *starter) error {
 			tasks.Wait(shutdownLimit)
 			return said.String()
 		},
-		Waiting: func() bool {
-			waiting, _ := b.Pending(cmd.Context()) // it never fails
-			return len(waiting) > 0
-		},
-		StandDown: func() { standDown(w.paths.home, log) },
 	}
 	if !byHand {
-		d.Idle = w.config.DaemonIdle()
+		d.Empty = func() bool {
+			sessions, err := b.Sessions(cmd.Context())
+			return err == nil && len(sessions) == 0
+		}
 	}
 	_ = s.tell(nil)
 	return fail("serve", d.Serve(cmd.Context(), listener), "")
 }
 
+// calmTime is how long a daemon must have run for the next one to take its agents back by itself.
+// What ends it again at once may be one of them.
+const calmTime = time.Minute
+
+// takeBackLimit is how long a client waits for that; an engine may say nothing.
+const takeBackLimit = 10 * time.Second
+
+// takeBack takes back the agents that a killed daemon has left running, and reports whether all
+// of them are. Otherwise a person is asked.
+func takeBack(ctx context.Context, b *broker.Broker, home string, log *slog.Logger) bool {
+	last := filepath.Join(home, "run", "taken-back") // modified when that was last done
+	if info, err := os.Stat(last); err == nil && time.Since(info.ModTime()) < calmTime {
+		log.Warn("the agents that still run are left to the person: they were taken back a moment ago")
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, takeBackLimit)
+	defer cancel()
+	err := os.WriteFile(last, nil, 0o600)
+	if err == nil {
+		err = b.TakeBack(ctx)
+	}
+	if err != nil {
+		log.Error("not every agent could be taken back", "error", err)
+	}
+	return err == nil
+}
+
 // show runs a view for a client. left says that a killed multiplexer may have left agents
 // running.
 func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, left bool) (end string, err error) {
-	if c.Rights == wire.Answer {
-		return prompt(ctx, c, b)
-	}
 	o := w.options(b, c.In, c.Out)
 	o.Client = c.Identity
-	o.Mux, o.Detach, o.Show, o.Safe = mux, true, broker.SessionID(c.Asked.Show), c.Asked.Safe
+	o.Mux, o.Detach, o.Show = mux, true, broker.SessionID(c.Asked.Show)
 	o.Passed, o.Dir, o.Others, o.Failed, o.Stalled = &c.Passed, c.Asked.Dir, c.Others, c.Failed, c.Stalled
 	o.Front = func(tab int) { c.Activity.Front.Store(int64(tab)) }
 	o.Used = func() { now := time.Now(); c.Activity.Used.Store(&now) }
@@ -175,13 +191,10 @@ func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, mux
 		o.Worktree, o.Repo, o.Branch = broker.WorktreeChoice(open.Worktree), open.Repo, open.Branch
 		o.Resume = broker.SessionID(open.Resume)
 	}
-	if c.Rights != wire.Operate {
-		o.Rights, o.API, o.NotifyCommand = tui.See, calls.ReadOnly(b), nil
-		o.Notices = append(o.Notices, "read-only")
-	} else if left && o.Resume == "" && !o.Safe {
+	if left && o.Resume == "" {
 		o.Offer = offerOf(b)
 	}
-	if o.Rights == tui.Operate && !o.Safe && opensTab(ctx, b, o) {
+	if opensTab(ctx, b, o) {
 		agent := w.config.Agent
 		if o.Profile.Demo {
 			agent = demoAgent
@@ -202,27 +215,11 @@ func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, mux
 	return "", daemon.ErrQuit
 }
 
-// prompt asks a person who may only decide about one waiting call after the other.
-func prompt(ctx context.Context, c daemon.Client, b *broker.Broker) (end string, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	p, err := outer.OpenPrompt(ctx, c.In, c.Out, c.Passed)
-	if err != nil {
-		cancel()
-		return "", err
-	}
-	defer p.Close()
-	defer cancel()
-	if _, err := fmt.Fprintln(p, "calls that wait are asked about here, one after the other; Ctrl-C leaves"); err != nil {
-		return "", err
-	}
-	return "detached", b.ServePrompt(ctx, p, c.Identity)
-}
-
 // opensTab reports whether a view begins with a new tab.
 func opensTab(ctx context.Context, b *broker.Broker, o tui.Options) bool {
 	sessions, _ := b.Sessions(ctx) // it fails only when ctx has ended
 	return o.Add || !slices.ContainsFunc(sessions, func(s broker.Session) bool {
-		return !s.NoTerminal && (o.Profile.IsZero() || s.Profile.Same(o.Profile) && s.State != broker.StateDead)
+		return o.Profile.IsZero() || s.Profile.Same(o.Profile) && s.State != broker.StateDead
 	})
 }
 

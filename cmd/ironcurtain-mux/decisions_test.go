@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -176,7 +177,7 @@ func TestDeny(t *testing.T) {
 		t.Errorf("%d calls wait", n)
 	}
 
-	d.stop()
+	d.endDaemon(syscall.SIGTERM)
 	d.exit(2 * time.Minute)
 	d.nothingLeft(session.ID)
 	record := d.audit(session.ID)
@@ -232,7 +233,7 @@ func TestExpire(t *testing.T) {
 	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "late-text") {
 		t.Error("the file was written although nobody approved")
 	}
-	d.stop()
+	d.endDaemon(syscall.SIGTERM)
 	d.exit(2 * time.Minute)
 	d.nothingLeft(id)
 	if record := d.audit(id); !strings.Contains(record, "escalated-expired") {

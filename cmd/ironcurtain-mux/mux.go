@@ -159,7 +159,6 @@ func openMux(cmd *cobra.Command, flags muxFlags) error {
 	if err := showHere(cmd, op, p, &o); err != nil {
 		return err
 	}
-	o.Variables = daemonVariables(p, flags.servers)
 	end, err := startAndAttach(cmd, o)
 	return stay(cmd, op, o, end, err)
 }
@@ -192,23 +191,21 @@ const (
 	restartWithin = time.Minute
 )
 
-// failedAgain is the time in which a view that is shown again after it has failed must not fail:
-// then the safe view is shown.
+// failedAgain is the time in which a view that is shown again after it has failed must not fail.
 const failedAgain = 10 * time.Second
 
 // stay starts the daemon again when it has ended without a word while it showed its view, and
-// shows what it has taken back. It shows a view again that has failed, and the safe view when that
-// happens twice in a moment. It tells the person of any other end.
+// shows what it has taken back. It shows a view again that has failed, unless that happens twice
+// in a moment. It tells the person of any other end.
 func stay(cmd *cobra.Command, op string, o client.Options, end string, err error) error {
 	o.View.Open = nil // the tab is there
 	var restarts []time.Time
 	var failed time.Time
 	for errors.Is(err, client.ErrLost) || errors.Is(err, client.ErrViewFailed) {
 		if errors.Is(err, client.ErrViewFailed) {
-			if o.View.Safe {
+			if time.Since(failed) < failedAgain {
 				break
 			}
-			o.View.Safe = time.Since(failed) < failedAgain
 			failed = time.Now()
 			end, err = client.Attach(cmd.Context(), o)
 			continue

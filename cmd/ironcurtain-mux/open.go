@@ -22,6 +22,20 @@ const (
 	slowEnd       = 4 * time.Second // from then on the person is told why it takes so long
 )
 
+// openAlone is open for a process that is no daemon. Other commands can ask it, too.
+func (w wiring) openAlone(cmd *cobra.Command, op string) (b *broker.Broker, done func(), err error) {
+	b, log, end, err := w.open(cmd)
+	if err != nil {
+		return nil, nil, err
+	}
+	stop, err := serveCalls(cmd.Context(), w.paths.home, b, log)
+	if err != nil {
+		end()
+		return nil, nil, fail(op, err, "")
+	}
+	return b, func() { stop(); end() }, nil
+}
+
 // open starts the trusted process: its log and the broker. done ends all of it, with
 // every session, and tells the person what could not be ended.
 func (w wiring) open(cmd *cobra.Command) (b *broker.Broker, log *slog.Logger, done func(), err error) {
@@ -39,8 +53,16 @@ func (w wiring) open(cmd *cobra.Command) (b *broker.Broker, log *slog.Logger, do
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), shutdownLimit)
 		defer cancel()
 		waiting, _ := b.Pending(ctx) // it never fails
-		tellUndecided(cmd.ErrOrStderr(), len(waiting))
-		slow := time.AfterFunc(slowEnd, func() { fmt.Fprintln(cmd.ErrOrStderr(), endIsSlow) })
+		switch n := len(waiting); n {
+		case 0:
+		case 1:
+			fmt.Fprintln(cmd.ErrOrStderr(), "ironcurtain-mux: 1 call still waited for a decision; it was not carried out")
+		default:
+			fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: %d calls still waited for a decision; they were not carried out\n", n)
+		}
+		slow := time.AfterFunc(slowEnd, func() {
+			fmt.Fprintln(cmd.ErrOrStderr(), "ironcurtain-mux: the sessions are being ended; the container engine takes its time")
+		})
 		err := errors.Join(b.Shutdown(ctx), endProfiles())
 		slow.Stop()
 		stopHurry()
@@ -50,20 +72,6 @@ func (w wiring) open(cmd *cobra.Command) (b *broker.Broker, log *slog.Logger, do
 		farewell(cmd.ErrOrStderr(), b)
 		_ = logFile.Close()
 	}, nil
-}
-
-// endIsSlow is printed while an end takes long.
-const endIsSlow = "ironcurtain-mux: the sessions are being ended; the container engine takes its time"
-
-// tellUndecided prints how many calls still wait when what they wait for ends.
-func tellUndecided(w io.Writer, n int) {
-	switch n {
-	case 0:
-	case 1:
-		fmt.Fprintln(w, "ironcurtain-mux: 1 call still waited for a decision; it was not carried out")
-	default:
-		fmt.Fprintf(w, "ironcurtain-mux: %d calls still waited for a decision; they were not carried out\n", n)
-	}
 }
 
 // openLog opens the program's own log; the screen belongs to the multiplexer.

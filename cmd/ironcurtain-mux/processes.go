@@ -53,7 +53,7 @@ func serveCalls(ctx context.Context, home string, b broker.Calls, log *slog.Logg
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		d := &daemon.Daemon{Version: thisBuild().Version, Log: log, Calls: b, StandDown: func() {}}
+		d := &daemon.Daemon{Version: thisBuild().Version, Log: log, Calls: b, End: func() string { return "" }}
 		if err := d.Serve(ctx, l.(*net.UnixListener)); err != nil {
 			log.Error("other commands are not served any more", "error", err)
 		}

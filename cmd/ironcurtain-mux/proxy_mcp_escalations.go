@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
@@ -41,7 +40,7 @@ func (f *mcpFlags) approver(ctx context.Context, stderr io.Writer) (escalationHa
 		a.stop = func() { q.Close(); cancel(); _ = tty.Close(); <-done }
 		go func() {
 			defer close(done)
-			_ = approval.ServePrompt(ctx, q, personTerminal{tty}, identity.Client{})
+			_ = approval.ServePrompt(ctx, q, personTerminal{tty})
 		}()
 		return a, nil
 	}

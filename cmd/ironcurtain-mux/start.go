@@ -11,8 +11,10 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
 // startFlags are the flags of start.
@@ -21,7 +23,6 @@ type startFlags struct {
 	output  string
 	timeout time.Duration
 	list    bool
-	detach  bool
 }
 
 // startCommand gives an agent tasks without opening the multiplexer.
@@ -48,16 +49,11 @@ used, and the session's usage in all.
 With autoApprove in config.json, what you type at the prompt is an order, and so is a TASK
 that you type in a shell. What is pasted, piped in or started by a script is none.
 
-The daemon of the multiplexer carries out the task, and is started when none runs. Ctrl-C
-ends the task. If the terminal is closed or lost, the task goes on to its end, and its
-answer is in the session: 'ironcurtain-mux sessions show' names the file.
-
 ` + startCodes,
 		Example: `  ironcurtain-mux start --agent codex --workspace ~/src/project "explain the build"
   ironcurtain-mux start --repo git@github.com:me/project.git "why does the build fail?"
   ironcurtain-mux start --output json "list the open questions in notes.txt"
   ironcurtain-mux start --resume 6f1c "and now repair them"
-  ironcurtain-mux start --detach "update the dependencies, and test"
   ironcurtain-mux start --demo "read hello.txt"`,
 		RunE: func(cmd *cobra.Command, args []string) error { return start(cmd, &flags, strings.Join(args, " ")) },
 	}
@@ -68,7 +64,6 @@ answer is in the session: 'ironcurtain-mux sessions show' names the file.
 	f.StringVar(&flags.resume, "resume", "", "continue that session; the beginning of its id is enough")
 	f.StringVar(&flags.output, "output", "text", "text, or json: one object for each task")
 	f.DurationVar(&flags.timeout, "timeout", 0, "how long a task may take, such as 10m (default no limit)")
-	f.BoolVar(&flags.detach, "detach", false, "print the session's id and end; the task goes on with nobody at it")
 	f.BoolVar(&flags.list, "list-agents", false, "list the agents that take tasks")
 	f.BoolVar(&flags.demo, "demo", false, "with a scripted model, which needs no key")
 	flags.registerProfile(cmd)
@@ -86,9 +81,6 @@ func start(cmd *cobra.Command, flags *startFlags, task string) error {
 	if flags.list {
 		return listAgents(cmd)
 	}
-	if flags.detach && (task == "" || flags.output != "text") {
-		return usagef("--detach prints the id of the session only: give it a TASK, and leave --output out")
-	}
 	w, err := flags.checkTab(cmd.Context())
 	if err != nil {
 		return err
@@ -98,7 +90,7 @@ func start(cmd *cobra.Command, flags *startFlags, task string) error {
 		agent = demoAgent
 	}
 	flags.agent, flags.workspace = cmp.Or(flags.agent, agent), flags.demoWorkspace(w.paths.home, flags.workspace)
-	return flags.giveTask(cmd, task)
+	return w.runTasks(cmd, flags, task)
 }
 
 // listAgents prints the agents that take tasks.
@@ -121,56 +113,76 @@ func listAgents(cmd *cobra.Command) error {
 	return nil
 }
 
-// giveTask has the daemon carry out the task, or those that are read, on the standard streams of
-// this process. It starts the daemon when none runs.
-func (f *startFlags) giveTask(cmd *cobra.Command, task string) error {
-	const op = "start"
-	in, okIn := cmd.InOrStdin().(*os.File)
-	out, okOut := cmd.OutOrStdout().(*os.File)
-	errs, okErr := cmd.ErrOrStderr().(*os.File)
-	if !okIn || !okOut || !okErr {
-		return fail(op, errors.New("the standard streams are no files"), "")
-	}
-	p, o, err := clientOptions()
+// runTasks opens the session, carries out the tasks, and ends everything.
+func (w wiring) runTasks(cmd *cobra.Command, flags *startFlags, task string) error {
+	b, done, err := w.openAlone(cmd, "start")
 	if err != nil {
 		return err
 	}
-	asked := wire.Task{
-		Open: *f.tab(p.home), Text: task, JSON: f.output == "json", Limit: f.timeout, Detach: f.detach,
-		Typed: typedInShell(in, task), Keys: p.keysHere(),
+	defer done()
+	if err := errors.Join(b.CheckTurns(flags.agent), b.CheckAgent(cmd.Context(), flags.agent)); err != nil {
+		return fail("start", err, "")
 	}
-	var end wire.End
-	for range 3 { // the daemon may end at that moment
-		if _, err := startDaemon(cmd, o); err != nil {
-			return err
-		}
-		if end, err = client.Carry(cmd.Context(), o, asked, in, out, errs); !errors.Is(err, client.ErrNoDaemon) {
-			break
-		}
-	}
+	events, err := b.Subscribe(cmd.Context())
 	if err != nil {
-		return fail(op, err, "")
+		return fail("start", err, "")
 	}
-	return endError(op, end)
+	s, err := b.Open(cmd.Context(), broker.OpenRequest{
+		Agent: flags.agent, Workspace: flags.workspace, Worktree: flags.worktree.choice(), Repo: flags.worktree.repo, Branch: flags.worktree.branch,
+		Profile: flags.profile(), Resume: flags.resume, Cols: 80, Rows: 24, Idle: true,
+	})
+	if err != nil {
+		return fail("start", err, "")
+	}
+	c := &conversation{
+		broker: b, session: s, client: clientAt(cmd.InOrStdin()), home: w.paths.home, events: events,
+		out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), asJSON: flags.output == "json", limit: flags.timeout,
+		waiting: map[int]shownCall{},
+	}
+	in, screen := terminalIn(cmd.InOrStdin()), terminalIn(c.notes)
+	c.person, c.terminal = in != nil, terminalIn(c.out) != nil
+	given := typedLine{text: task, at: time.Now()}
+	if in != nil && screen != nil {
+		c.prompt = openPromptLine(in, screen, input.Choice{CommandKey: w.config.CommandKey, Prefix: w.config.Prefix, Keys: w.config.Keys})
+	}
+	switch {
+	case c.prompt != nil:
+		given.spans = typedInShell(in, task)
+		var done func()
+		c.lines, done = c.prompt.read(cmd.Context())
+		c.unread = func() error { return nil }
+		defer done()
+		c.notes = c.prompt.above(c.notes)
+		if c.terminal {
+			c.out = c.prompt.above(c.out)
+		}
+	case task == "" || c.person:
+		c.lines, c.unread = readLines(cmd.Context(), cmd.InOrStdin())
+	}
+	return fail("start", c.run(cmd.Context(), given), "")
 }
 
-// endError returns the error with which a task has ended for the daemon; nil: none.
-func endError(op string, end wire.End) error {
-	if !end.Failed {
-		return nil
+// terminalIn returns the terminal that a stream is, or nil.
+func terminalIn(stream any) *os.File {
+	if f, isFile := stream.(*os.File); isFile && outer.IsTerminal(f) {
+		return f
 	}
-	err := &failure{op: cmp.Or(end.Op, op), err: errors.New(end.Reason), hint: end.Next}
-	return &codedError{err, cmp.Or(end.Code, exitFailure)}
+	return nil
 }
 
-// typedInShell reports whether a person typed a task in a shell at a terminal, for a daemon whose
-// kernel does not tell. An interactive shell makes a command a job of its own, in the terminal's
-// foreground; a program that a script or a build starts is part of the script's job.
-func typedInShell(in *os.File, task string) bool {
-	foreground, err := unix.IoctlGetInt(int(in.Fd()), unix.TIOCGPGRP)
+// typedInShell returns the spans of a task that a person typed in a shell at that terminal,
+// and nil for any other. An interactive shell makes a command a job of its own, in the
+// terminal's foreground; a program that a script or a build starts is part of the script's
+// job. A text of several lines is rather the content of a file.
+func typedInShell(terminal *os.File, task string) []receipt.Span {
+	foreground, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)
 	session, failed := unix.Getsid(0)
 	shells, without := unix.Getsid(os.Getppid())
 	self := os.Getpid()
-	return errors.Join(err, failed, without) == nil && task != "" &&
-		self == unix.Getpgrp() && self == foreground && self != session && session == shells
+	switch {
+	case errors.Join(err, failed, without) != nil || task == "" || strings.ContainsAny(task, "\r\n"):
+	case self == unix.Getpgrp() && self == foreground && self != session && session == shells:
+		return []receipt.Span{{Start: 0, End: len(task)}}
+	}
+	return nil
 }

@@ -95,10 +95,6 @@ func (d *driver) traceless() {
 	if !eventually(time.Minute, func() bool { return len(processesOf(d.home)) == 0 }) {
 		d.t.Errorf("processes are left: %q", processesOf(d.home))
 	}
-	// A daemon in which nothing runs waits for somebody.
-	if _, errs, code := d.command("stop"); code != exitOK && !strings.Contains(errs, "no daemon runs") {
-		d.t.Errorf("stop exits %d: %s", code, errs)
-	}
 	if !eventually(time.Minute, func() bool { return d.daemon() == 0 }) {
 		d.t.Error("the daemon runs on")
 	}
@@ -150,8 +146,10 @@ func openShell(t *testing.T, home string) *driver {
 // record that is whole.
 func TestEnd(t *testing.T) {
 	t.Parallel()
+	signal := func(s syscall.Signal) func(*driver) { return func(d *driver) { d.endDaemon(s) } }
 	for name, end := range map[string]func(*driver){
-		"stop": (*driver).stop,
+		"SIGTERM": signal(syscall.SIGTERM),
+		"SIGINT":  signal(syscall.SIGINT),
 		"quit": func(d *driver) {
 			d.send("\x01/quit\r")
 			d.see(patience, "end all and quit?")
@@ -170,7 +168,7 @@ func TestEnd(t *testing.T) {
 			s := d.onlySession()
 			end(d)
 			code, complaint := d.ended(2 * time.Minute)
-			if code != exitOK || complaint != map[bool]string{true: "the multiplexer was ended"}[name == "stop"] {
+			if bySignal := strings.HasPrefix(name, "SIG"); code != exitOK || complaint != map[bool]string{true: "the multiplexer was ended"}[bySignal] {
 				t.Errorf("exit code %d, %s", code, complaint)
 			}
 			d.nothingLeft(s.ID)
@@ -185,7 +183,7 @@ func TestEndWhileStarting(t *testing.T) {
 	t.Parallel()
 	d := driveFramed(t, newHome(t), 100, 24, "ironcurtain-mux", "demo", "--agent", "shell")
 	d.see(patience, "starting shell")
-	d.stop()
+	d.endDaemon(syscall.SIGTERM)
 	if code, complaint := d.ended(2 * time.Minute); code != exitOK || complaint != "the multiplexer was ended" {
 		t.Errorf("exit code %d, %s", code, complaint)
 	}

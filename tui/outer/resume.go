@@ -68,13 +68,12 @@ func (t *Terminal) stop(ctx context.Context) error {
 // awaitForeground waits until the client of a passed terminal is in the foreground. It returns
 // false when ctx ends before.
 func (t *Terminal) awaitForeground(ctx context.Context) bool {
-	return t.passed == nil || awaitForeground(ctx, *t.passed)
-}
-
-func awaitForeground(ctx context.Context, p Passed) bool {
+	if t.passed == nil {
+		return true
+	}
 	ticks := time.NewTicker(presentWait)
 	defer ticks.Stop()
-	for ctx.Err() == nil && !p.Present() {
+	for ctx.Err() == nil && !t.passed.Present() {
 		select {
 		case <-ticks.C:
 		case <-ctx.Done():
