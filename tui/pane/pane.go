@@ -43,11 +43,9 @@ type Pane struct {
 	replaying atomic.Bool             // the screen is given such bytes
 	drawn     atomic.Bool             // there has been text on the screen
 	output    atomic.Int64            // when the agent last wrote, in nanoseconds since 1970
-	received  atomic.Int64            // bytes of the agent that the screen has been given
 	wrote     chan struct{}           // capacity 1, lossy: the agent has written something
 
-	connecting sync.Mutex     // held while the agent is waited for
-	running    sync.WaitGroup // the pane's own goroutines
+	connecting sync.Mutex // held while the agent is waited for
 
 	mu       sync.Mutex
 	terminal broker.Terminal
@@ -66,32 +64,25 @@ type Pane struct {
 // New makes a pane with an empty screen. Input waits in its queue until a terminal is
 // attached.
 func New(ctx context.Context, tasks *Tasks, priority *Priority, id broker.SessionID, o term.Options) (*Pane, error) {
-	p := newPane(ctx, tasks, priority, id, o.Cols, o.Rows)
-	o.Notify = p.onEvent
-	screen, err := term.NewScreen(o)
-	if err != nil {
-		p.cancel()
-		return nil, err
-	}
-	p.Screen = screen
-	return p, nil
-}
-
-// newPane makes a pane without a screen.
-func newPane(ctx context.Context, tasks *Tasks, priority *Priority, id broker.SessionID, cols, rows int) *Pane {
 	p := &Pane{
 		id:       id,
 		Queue:    newInputQueue(),
 		priority: priority,
 		tasks:    tasks,
-		cols:     cols,
-		rows:     rows,
+		cols:     o.Cols,
+		rows:     o.Rows,
 		resized:  make(chan struct{}, 1),
 		wrote:    make(chan struct{}, 1),
 	}
 	p.views.Store(new([]*View))
 	p.ctx, p.cancel = context.WithCancel(ctx)
-	return p
+	o.Notify = p.onEvent
+	screen, err := term.NewScreen(o)
+	if err != nil {
+		return nil, err
+	}
+	p.Screen = screen
+	return p, nil
 }
 
 // Attach connects the pane to an agent's terminal, which the pane then owns. On a pane
@@ -103,35 +94,20 @@ func (p *Pane) Attach(t broker.Terminal) error {
 		return errors.Join(errors.New("attach: the tab is closed"), t.Close())
 	}
 	p.terminal = t
-	p.running.Add(1) // so that Save does not miss what is started next
 	p.mu.Unlock()
-	defer p.running.Done()
 	signal(p.resized)
 	read := func() { p.end(p.read(t)) }
-	if !p.start(read) || !p.start(func() { p.write(t) }) || !p.start(func() { p.resize(t) }) {
+	if !p.tasks.Start(read) || !p.tasks.Start(func() { p.write(t) }) || !p.tasks.Start(func() { p.resize(t) }) {
 		p.Close()
 	}
 	return nil
-}
-
-// start runs f in a goroutine of the pane. It reports false when there are no more.
-func (p *Pane) start(f func()) bool {
-	p.running.Add(1)
-	started := p.tasks.Start(func() {
-		defer p.running.Done()
-		f()
-	})
-	if !started {
-		p.running.Done()
-	}
-	return started
 }
 
 // Connected reports whether the pane has an agent's terminal, or had one that has ended.
 func (p *Pane) Connected() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.terminal != nil || p.ended != nil
+	return p.terminal != nil
 }
 
 func (p *Pane) connect(api broker.API) error {
@@ -147,12 +123,10 @@ func (p *Pane) connect(api broker.API) error {
 	return p.Attach(t)
 }
 
-// end notes that the terminal has ended. The terminal of a pane that was closed has not.
+// end notes that the terminal has ended.
 func (p *Pane) end(err error) {
 	p.mu.Lock()
-	if p.ctx.Err() == nil {
-		p.ended = &err
-	}
+	p.ended = &err
 	views := *p.views.Load()
 	p.mu.Unlock()
 	for _, v := range views {
@@ -242,7 +216,6 @@ func (p *Pane) SetColors(foreground, background term.Color) {
 // take gives output to the screen. Output from before we attached comes first and is
 // replayed.
 func (p *Pane) take(output []byte) {
-	p.received.Add(int64(len(output)))
 	old := min(p.past, int64(len(output)))
 	if old > 0 {
 		p.replay(output[:old])
@@ -262,9 +235,6 @@ func (p *Pane) replay(data []byte) {
 	p.Screen.TakeReplies()
 	p.show()
 }
-
-// BytesRead returns how many bytes of the agent the screen has been given.
-func (p *Pane) BytesRead() int64 { return p.received.Load() }
 
 // SetFirst sets the prompt that is sent once the agent is ready.
 func (p *Pane) SetFirst(prompt []input.Piece) {
@@ -402,15 +372,10 @@ func (p *Pane) write(t broker.Terminal) {
 			return
 		}
 		if k.pause > 0 && !p.awaitEcho(echo, k.pause) {
-			p.Queue.putBack(k, 0)
 			return
 		}
 		echo = p.echoOf(k.tail)
-		if n, err := t.Write(k.data); err != nil {
-			if p.ctx.Err() != nil { // the pane was closed, perhaps to be saved
-				p.Queue.putBack(k, n)
-				return
-			}
+		if _, err := t.Write(k.data); err != nil {
 			// The goroutine that reads gets the same error and reports it.
 			p.Queue.Discard()
 			return
