@@ -13,10 +13,7 @@ func CheckPeer(conn net.Conn) error {
 	if err != nil {
 		return fmt.Errorf("ask who is at the other end: %w", err)
 	}
-	if p.user != os.Geteuid() {
-		return fmt.Errorf("the process at the other end is of another user: %d", p.user)
-	}
-	return nil
+	return p.checkUser(os.Geteuid())
 }
 
 // PeerProcess returns the id of the process at the other end of a connection.
@@ -30,6 +27,14 @@ func PeerProcess(conn *net.UnixConn) (int, error) {
 
 // peer is the process at the other end of a connection, when the connection was made.
 type peer struct{ user, process int }
+
+// checkUser returns an error unless the process is of a user. Root is no exception.
+func (p peer) checkUser(user int) error {
+	if p.user != user {
+		return fmt.Errorf("the process at the other end is of another user: %d", p.user)
+	}
+	return nil
+}
 
 func peerOf(conn net.Conn) (p peer, err error) {
 	raw, err := conn.(*net.UnixConn).SyscallConn()

@@ -62,7 +62,7 @@ func (w *waiter) wait(fds []unix.PollFd, d time.Duration) (n int, err error) {
 func (w *waiter) close() error { return w.epoll.Close() }
 
 // ready is poll without waiting. It is a raw system call that the Go runtime does not
-// track, which is right for a call that does not block.
+// track, which is right for a call that does not block; nonblockingWriter says what that is worth.
 func ready(fds []unix.PollFd) int {
 	var now unix.Timespec
 	n, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)), //nolint:gosec // both outlive the call

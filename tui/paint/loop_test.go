@@ -127,7 +127,7 @@ func TestShowWaitsForNoOutput(t *testing.T) {
 			out := &quickSink{room: 1 << 20}
 			loop := NewLoop(out, func() bool { return true }, NewPainter(Options{}), func() *Canvas { return canvas })
 			loop.Show()
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) //nolint:forbidigo // on the clock of synctest
 			out.frames, out.room = nil, room
 			canvas.text(0, 0, term.Style{}, "hello")
 			if shown := loop.Show(); shown != want {
