@@ -194,7 +194,9 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 	case d.slots <- struct{}{}:
 		defer func() { <-d.slots }()
 	default:
-		_ = c.Send(wire.KindEnd, wire.End{Reason: fmt.Sprintf("%d views are open, and no more are allowed", maxViews), Failed: true})
+		_ = c.Send(wire.KindEnd, wire.End{
+			Reason: fmt.Sprintf("%d views are open, and no more are allowed", maxViews), Next: "detach one with 'ironcurtain-mux clients kick'", Failed: true,
+		})
 		return false
 	}
 	v := &view{conn: c, unix: unix, log: d.Log, client: who, activity: new(Activity), others: func() int { return len(d.slots) - 1 }}
