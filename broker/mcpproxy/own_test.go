@@ -92,7 +92,7 @@ func TestOwnServerHarmsNoOther(t *testing.T) {
 		"says why":       {sandbox.Spec{Argv: []string{"sh", "-c", "echo no key >&2; exit 1"}}, ServerBroken, "no key", 0},
 		"never answers":  {sandbox.Spec{Argv: []string{"sleep", "1000"}}, ServerBroken, "initialize", 0},
 		"floods stderr":  {sandbox.Spec{Argv: []string{"sh", "-c", "yes >&2"}}, ServerBroken, "initialize", 0},
-		"floods stdout":  {sandbox.Spec{Argv: []string{"sh", "-c", "yes"}}, ServerBroken, `no message: "y"`, 0},
+		"floods stdout":  {sandbox.Spec{Argv: []string{"sh", "-c", "yes"}}, ServerBroken, `not messages: "y"`, 0},
 		"one long line":  {sandbox.Spec{Argv: []string{"sh", "-c", "yes | tr -d '\\n'"}}, ServerBroken, "too long", 0},
 		"odd names":      {ownSpec("", "", lists(twice), says), ServerRunning, "too large or has no name", 1},
 		"changes":        {ownSpec("", "n=0", `n=$((n+1)); `+lists(`{"name":"note","description":"'$n'","inputSchema":{"type":"object"}}`), says), ServerRunning, "", 1},

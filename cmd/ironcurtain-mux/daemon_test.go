@@ -56,8 +56,9 @@ func TestTheAgentOutlivesTheTerminal(t *testing.T) {
 		t.Errorf("stop: %d, %s", code, errs)
 	}
 
-	a, b := attach(t, home, 120, 30), attach(t, home, 100, 26)
+	a = attach(t, home, 120, 30)
 	a.see(patience, "worker", "42", "here>")
+	b := attach(t, home, 100, 26)
 	b.see(patience, "worker", "42", "a part of 120x28")
 	b.send("stty size\r")
 	b.until("its own size", patience, func(screen string) bool { return !strings.Contains(screen, "a part of") })

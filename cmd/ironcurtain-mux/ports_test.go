@@ -157,6 +157,7 @@ func TestPort(t *testing.T) {
 
 	d.send("\x03\x01/port close 3000\r")
 	d.see(patience, "port 3000 is closed")
+	d.until("the port gone from the tab", patience, func(screen string) bool { return !strings.Contains(screen, "→3000") })
 	if _, err := net.Dial("tcp", at); err == nil {
 		t.Error("a closed port is open")
 	}
