@@ -3,20 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
 // attachCommand shows the daemon in this terminal.
@@ -123,18 +119,4 @@ func told(cmd *cobra.Command, op, end string, err error) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), text.ASCII(strings.TrimSuffix(line, "\n")))
 	}
 	return fail(op, err, "")
-}
-
-// clientAt is this process as a client of itself, with the terminal at its input.
-func clientAt(in io.Reader) broker.Client {
-	name, _ := os.Hostname() // a client may have no name
-	return identity.New(name, terminalName(in))
-}
-
-// terminalName is the device of the terminal that a stream is; empty for none.
-func terminalName(stream io.Reader) string {
-	if f := terminalIn(stream); f != nil {
-		return outer.Device(f)
-	}
-	return ""
 }

@@ -88,16 +88,3 @@ func configCheckCommand() *cobra.Command {
 		},
 	}
 }
-
-// checkConfig returns an error if a start would refuse the present config.json.
-func (p paths) checkConfig() error {
-	c, err := p.config()
-	if err != nil {
-		return err
-	}
-	agents, err := agentsOf(c)
-	if err == nil {
-		_, err = ownServers(c, p.configFile(), "", agents)
-	}
-	return err
-}

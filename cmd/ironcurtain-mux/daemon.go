@@ -122,7 +122,7 @@ func serve(cmd *cobra.Command, s *starter) error {
 	d := &daemon.Daemon{
 		Version: thisBuild().Version, Log: log,
 		Show: func(ctx context.Context, c daemon.Client) (string, error) {
-			return w.show(ctx, c, b, mux, left)
+			return show(w, ctx, c, b, mux, left)
 		},
 		Own:      pty.Own,
 		Calls:    b,
@@ -174,8 +174,8 @@ func takeBack(ctx context.Context, b *broker.Broker, home string, log *slog.Logg
 
 // show runs a view for a client. left says that a killed multiplexer may have left agents
 // running.
-func (w wiring) show(ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, left bool) (end string, err error) {
-	o := w.options(b, c.In, c.Out)
+func show(w wiring, ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, left bool) (end string, err error) {
+	o := options(w, b, c.In, c.Out)
 	o.Client = c.Identity
 	o.Mux, o.Detach, o.Show = mux, true, broker.SessionID(c.Asked.Show)
 	o.Passed, o.Dir, o.Others, o.Failed, o.Stalled = &c.Passed, c.Asked.Dir, c.Others, c.Failed, c.Stalled

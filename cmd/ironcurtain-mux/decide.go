@@ -79,7 +79,7 @@ func decide(cmd *cobra.Command, d broker.Decision) error {
 	if err != nil {
 		return err
 	}
-	asked, done, err := p.askRunning(cmd.Context())
+	asked, done, err := askRunning(cmd.Context(), p.home)
 	if err != nil {
 		return fail(cmd.Name(), err, "")
 	}

@@ -191,7 +191,7 @@ func TestDeny(t *testing.T) {
 // pending is what 'pending' lists, asked for like sessions.
 func (d *driver) pending() []broker.Escalation {
 	d.t.Helper()
-	asked, done, err := paths{home: d.state()}.askRunning(d.t.Context())
+	asked, done, err := askRunning(d.t.Context(), d.state())
 	if err != nil {
 		d.t.Fatal(err)
 	}

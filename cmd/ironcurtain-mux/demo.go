@@ -1,24 +1,7 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"net/url"
-
 	"github.com/spf13/cobra"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo/scripted"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
-)
-
-const (
-	demoNotice = "scripted model, not an AI" // of every tab of the demo
-	demoAgent  = "claude-code"               // of a tab of the demo, unless another one is asked for
 )
 
 // demoCommand opens a tab with a scripted model in place of the provider; everything else is
@@ -39,86 +22,4 @@ run COMMAND, say TEXT. The remotes origin and backup are on this machine.`,
 	}
 	flags.register(cmd)
 	return cmd
-}
-
-// runningDemo is what all tabs of the demo share.
-type runningDemo struct {
-	ground demo.Playground
-	remote *demo.Remote
-	model  *scripted.Server
-}
-
-// startDemo prepares the demo's directories and starts its model and its git server.
-func startDemo(ctx context.Context, p paths) (*runningDemo, error) {
-	const op = "prepare demo"
-	hint := "make " + p.home + " writable or set IRONCURTAIN_HOME"
-	ground, err := demo.Prepare(ctx, p.home)
-	if err != nil {
-		return nil, fail(op, err, hint)
-	}
-	remote, err := demo.Serve(context.WithoutCancel(ctx), ground)
-	if err != nil {
-		return nil, fail(op, err, hint)
-	}
-	model, err := scripted.Start(context.WithoutCancel(ctx))
-	if err != nil {
-		return nil, errors.Join(fail(op, err, ""), remote.Close())
-	}
-	return &runningDemo{ground, remote, model}, nil
-}
-
-func (d *runningDemo) close() error { return errors.Join(d.model.Close(), d.remote.Close()) }
-
-// config is the configuration of the demo's sessions. They have the scripted model and its keys,
-// and none of the person's. The remotes of the playground are known, and no host is open to git
-// without an approval.
-func (d *runningDemo) config(p paths, c config.Config, log *slog.Logger) (broker.Config, error) {
-	agents, err := agentsOf(c)
-	if err != nil {
-		return broker.Config{}, err
-	}
-	target, err := url.Parse(d.model.URL())
-	if err != nil {
-		return broker.Config{}, fail("prepare demo", err, "")
-	}
-	b, err := wiring{paths: p, config: c, agents: agents, keys: egress.Keys(d.model.Keys())}.sessions(log)
-	if err != nil {
-		return b, err
-	}
-	b.DefaultAgent = demoAgent
-	b.Upstreams = make(map[string]*url.URL)
-	for _, host := range scripted.Hosts() {
-		b.Upstreams[host] = target
-	}
-	b.UpstreamCAs = d.model.CAPool()
-	b.Notice = demoNotice
-	b.AgentKeys = nil
-	b.GitHub = nil
-	b.Models = nil // the script does not know how to please every model
-	b.Unprotected = append(b.Unprotected, d.ground.Outside, d.ground.Workspace)
-	b.GitHosts = nil
-	if b.AutoApprove != nil {
-		b.AutoApprove.Known = []string{"127.0.0.2", "127.0.0.1"}
-	}
-	return b, nil
-}
-
-// intro says what to try in a tab of the demo whose agent has a model.
-func (w wiring) intro(s broker.Session) []string {
-	a, err := w.agents.Named(s.Agent)
-	if err != nil || !s.Profile.Demo || len(a.Providers) == 0 {
-		return nil
-	}
-	return demoIntro(w.paths, demo.At(w.paths.home))
-}
-
-// demoIntro says what to try: a call that is allowed, one that waits for the person, and
-// one that is denied. More lines would hide the last lines of some agents' screens, where
-// the person types.
-func demoIntro(p paths, ground demo.Playground) []string {
-	return []string{
-		"type this, it is allowed: read hello.txt",
-		fmt.Sprintf("this asks you: write %s hello", p.shorten(ground.Notes)),
-		fmt.Sprintf("this is denied: read %s", p.shorten(p.configFile())),
-	}
 }

@@ -31,7 +31,7 @@ func grantsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			asked, done, err := p.askRunning(cmd.Context())
+			asked, done, err := askRunning(cmd.Context(), p.home)
 			if err != nil {
 				return fail("list grants", err, "")
 			}
@@ -96,7 +96,7 @@ func oneGrant(_ *cobra.Command, args []string) error {
 
 // revoke ends the grant with that number, or all of them for "all".
 func revoke(ctx context.Context, p paths, which string) error {
-	asked, done, err := p.askRunning(ctx)
+	asked, done, err := askRunning(ctx, p.home)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
@@ -51,20 +50,6 @@ func imageEngine(ctx context.Context) (*docker.Client, docker.BuildOptions, erro
 		return nil, docker.BuildOptions{}, err
 	}
 	return client, docker.BuildOptions{CacheDir: p.cache, Base: baseChoice(c.Images.From), Recipe: recipeOf(c.Images)}, nil
-}
-
-// recipeOf returns what the images contain by the configuration.
-func recipeOf(c config.Images) docker.Recipe {
-	return docker.Recipe{Base: c.Base, Toolchains: c.Tools, Packages: c.Packages}
-}
-
-// baseChoice returns where a root file system comes from, by its name in flags and in the
-// configuration.
-func baseChoice(name string) docker.BaseChoice {
-	if name == "auto" {
-		return docker.BaseAuto
-	}
-	return docker.BaseChoice(name)
 }
 
 func imagesLsCommand() *cobra.Command {

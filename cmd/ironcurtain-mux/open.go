@@ -22,20 +22,6 @@ const (
 	slowEnd       = 4 * time.Second // from then on the person is told why it takes so long
 )
 
-// openAlone is open for a process that is no daemon. Other commands can ask it, too.
-func (w wiring) openAlone(cmd *cobra.Command, op string) (b *broker.Broker, done func(), err error) {
-	b, log, end, err := w.open(cmd)
-	if err != nil {
-		return nil, nil, err
-	}
-	stop, err := serveCalls(cmd.Context(), w.paths.home, b, log)
-	if err != nil {
-		end()
-		return nil, nil, fail(op, err, "")
-	}
-	return b, func() { stop(); end() }, nil
-}
-
 // open starts the trusted process: its log and the broker. done ends all of it, with
 // every session, and tells the person what could not be ended.
 func (w wiring) open(cmd *cobra.Command) (b *broker.Broker, log *slog.Logger, done func(), err error) {

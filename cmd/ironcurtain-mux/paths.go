@@ -117,3 +117,29 @@ func (p paths) config() (config.Config, error) {
 	}
 	return c, nil
 }
+
+// absolutePath makes a path of the command line absolute. It leaves paths below "~" to the
+// engine, which knows the home directory.
+func absolutePath(p string) string {
+	if p == "" || filepath.IsAbs(p) || p == "~" || strings.HasPrefix(p, "~/") {
+		return p
+	}
+	abs, err := filepath.Abs(p)
+	if err != nil {
+		return p
+	}
+	return abs
+}
+
+// checkConfig returns an error if a start would refuse the present config.json.
+func (p paths) checkConfig() error {
+	c, err := p.config()
+	if err != nil {
+		return err
+	}
+	agents, err := agentsOf(c)
+	if err == nil {
+		_, err = ownServers(c, p.configFile(), "", agents)
+	}
+	return err
+}

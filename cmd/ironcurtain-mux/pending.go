@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,7 +57,7 @@ func listPending(cmd *cobra.Command, scopes bool) ([]waitingCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked, done, err := p.askRunning(cmd.Context())
+	asked, done, err := askRunning(cmd.Context(), p.home)
 	if err != nil {
 		return nil, err
 	}
@@ -128,14 +127,6 @@ func printPending(w io.Writer, list []waitingCall) error {
 		}
 	}
 	return nil
-}
-
-// tabText names a tab, and its multiplexer if there are several.
-func tabText(tab, multiplexer int) string {
-	if multiplexer == 0 {
-		return strconv.Itoa(tab)
-	}
-	return fmt.Sprintf("%d of multiplexer %d", tab, multiplexer)
 }
 
 // restoredText says that a call was asked of a multiplexer that was killed.

@@ -3,16 +3,15 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// policyCommand groups the commands that judge calls offline.
-func policyCommand() *cobra.Command {
+// policyCommand groups the commands that make policies and judge calls offline. annotate starts
+// a tool server.
+func policyCommand(annotate *cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Compile policies, judge calls offline and say why",
@@ -24,7 +23,7 @@ shipped ones are used.`,
   ironcurtain-mux policy explain --sandbox ~/project filesystem read_file '{"path":"/etc/hosts"}'
   ironcurtain-mux policy diff --sandbox ~/project --with new-policy.json < calls.jsonl`,
 	}
-	cmd.AddCommand(policyAnnotateCommand(), policyCompileCommand(), policyListsCommand(), policyCheckCommand(), policyExplainCommand(), policyDiffCommand(), policyTestCommand(), policyShowCommand())
+	cmd.AddCommand(annotate, policyCompileCommand(), policyListsCommand(), policyCheckCommand(), policyExplainCommand(), policyDiffCommand(), policyTestCommand(), policyShowCommand())
 	return cmd
 }
 
@@ -103,17 +102,4 @@ func (f *policyFlags) config(op string) (policy.Config, error) {
 		}
 	}
 	return c, nil
-}
-
-// absolutePath makes a path of the command line absolute. It leaves paths below "~" to the
-// engine, which knows the home directory.
-func absolutePath(p string) string {
-	if p == "" || filepath.IsAbs(p) || p == "~" || strings.HasPrefix(p, "~/") {
-		return p
-	}
-	abs, err := filepath.Abs(p)
-	if err != nil {
-		return p
-	}
-	return abs
 }

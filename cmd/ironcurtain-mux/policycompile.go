@@ -116,7 +116,7 @@ func (f *compileFlags) defaults(p paths) {
 		f.constitution = filepath.Join(p.home, "constitution.md")
 	}
 	if f.output == "" {
-		f.output = p.generated()
+		f.output = generated(p)
 	}
 	for _, path := range []*string{&f.constitution, &f.output, &f.annotations, &f.sandbox} {
 		*path = p.whole(*path)
@@ -155,7 +155,7 @@ func (f *compileFlags) options(p paths, c config.Config, stderr io.Writer) (comp
 	if len(foreign) > 0 {
 		fmt.Fprintf(stderr, "ironcurtain-mux: %s holds other files too, which stay as they are: %s\n", p.shorten(f.output), text.ASCII(strings.Join(foreign, ", ")))
 	}
-	o.Machine = p.machine(c, f.output)
+	o.Machine = machine(p, c, f.output)
 	if o.Previous, err = compile.ReadPrevious(f.output); err != nil {
 		if !f.force {
 			return refuse("read what was compiled before", err, "remove it, or ignore it with --force")
@@ -181,10 +181,10 @@ func temporaryWorld(sandbox string, m compile.Machine) (w *compile.World, remove
 }
 
 // generated is the default directory of compiled policies.
-func (p paths) generated() string { return filepath.Join(p.home, "generated") }
+func generated(p paths) string { return filepath.Join(p.home, "generated") }
 
 // machine lists the paths of this machine that no rule may open.
-func (p paths) machine(c config.Config, dir string) compile.Machine {
+func machine(p paths, c config.Config, dir string) compile.Machine {
 	closed := []string{p.home, dir}
 	for _, name := range []string{".ssh", ".gnupg", ".aws"} {
 		closed = append(closed, filepath.Join(p.userHome, name))

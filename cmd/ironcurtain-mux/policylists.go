@@ -70,7 +70,7 @@ func (f *listFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 		if err := f.change(ctx, c, l, stderr); err != nil {
 			return err
 		}
-		if err := p.try(l, loaded.annotations, c, dir); err != nil {
+		if err := try(p, l, loaded.annotations, c, dir); err != nil {
 			return err
 		}
 		if ctx.Err() != nil {
@@ -91,7 +91,7 @@ func (f *listFlags) directory(p paths, c config.Config) string {
 	case c.Policy != "":
 		return c.Policy
 	}
-	return p.generated()
+	return generated(p)
 }
 
 // change changes the lists in memory as the flags say: first it looks up lists, then it
@@ -153,8 +153,8 @@ func (f *listFlags) lookUp(ctx context.Context, c config.Config, l *compile.List
 }
 
 // try refuses lists that would allow a call that must never be allowed.
-func (p paths) try(l *compile.Lists, a *policy.Annotations, c config.Config, policyDir string) error {
-	w, remove, err := temporaryWorld("", p.machine(c, policyDir))
+func try(p paths, l *compile.Lists, a *policy.Annotations, c config.Config, policyDir string) error {
+	w, remove, err := temporaryWorld("", machine(p, c, policyDir))
 	if err != nil {
 		return fail(opLists, err, "")
 	}

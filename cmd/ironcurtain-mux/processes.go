@@ -62,14 +62,14 @@ func serveCalls(ctx context.Context, home string, b broker.Calls, log *slog.Logg
 }
 
 // askRunning connects to every process that has sessions. done ends the connections.
-func (p paths) askRunning(ctx context.Context) (all processes, done func(), err error) {
+func askRunning(ctx context.Context, home string) (all processes, done func(), err error) {
 	done = func() {
 		for _, c := range all {
 			_ = c.Disconnect()
 		}
 	}
-	alone, _ := filepath.Glob(aloneSocket(p.home, "*")) // the pattern is right
-	for _, socket := range append([]string{daemon.SocketPath(p.home)}, alone...) {
+	alone, _ := filepath.Glob(aloneSocket(home, "*")) // the pattern is right
+	for _, socket := range append([]string{daemon.SocketPath(home)}, alone...) {
 		c, err := connect(ctx, socket)
 		if errors.Is(err, client.ErrNoDaemon) {
 			continue
@@ -252,4 +252,12 @@ func (all processes) revoke(ctx context.Context, number int) error {
 		}
 	}
 	return nil
+}
+
+// tabText names a tab, and its multiplexer if there are several.
+func tabText(tab, multiplexer int) string {
+	if multiplexer == 0 {
+		return strconv.Itoa(tab)
+	}
+	return fmt.Sprintf("%d of multiplexer %d", tab, multiplexer)
 }

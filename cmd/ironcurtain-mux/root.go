@@ -100,12 +100,12 @@ const lastGroup = "About the program:"
 func groups() []group {
 	return []group{
 		{"Running agents:", []*cobra.Command{
-			attachCommand(), clientsCommand(), demoCommand(), imagesCommand(), serveCommand(), sessionsCommand(), startCommand(), stopCommand(),
+			attachCommand(), clientsCommand(), demoCommand(), imagesCommand(), serveCommand(), sessionsCommand(resumeCommand()), startCommand(), stopCommand(),
 		}},
 		{"Calls that wait, and calls that were made:", []*cobra.Command{
 			approveCommand(), auditCommand(), denyCommand(), pendingCommand(), revokeCommand(), grantsCommand(),
 		}},
-		{"What agents may do:", []*cobra.Command{policyCommand(), proxyCommand()}},
+		{"What agents may do:", []*cobra.Command{policyCommand(policyAnnotateCommand()), proxyCommand()}},
 		{"This machine:", []*cobra.Command{configCommand(), doctorCommand(), gcCommand(), serversCommand()}},
 		{lastGroup, []*cobra.Command{completionCommand(), keysCommand(), screenCommand(), versionCommand()}},
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"os"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/fetch"
@@ -23,13 +21,4 @@ redirect. In an mcp-servers.json it is named as in the example below.`,
 			return fail("serve fetch", fetch.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout()), "")
 		},
 	}
-}
-
-// fetchServer is the command line of our own fetch server.
-func fetchServer() ([]string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	return []string{self, "serve", "fetch"}, nil
 }

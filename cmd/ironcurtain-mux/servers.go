@@ -1,18 +1,7 @@
 package main
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
-
 	"github.com/spf13/cobra"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // serversCommand groups the commands for the person's own MCP servers.
@@ -36,71 +25,4 @@ the login and renew it; no tab ever starts one by itself.`,
 	}
 	cmd.AddCommand(serversImportCommand())
 	return cmd
-}
-
-// addServers adds entries to mcpServers in config.json, all of them or none.
-func addServers(p paths, entries map[string]any) (map[string]servers.Config, error) {
-	data, err := json.Marshal(entries)
-	if err != nil {
-		return nil, err
-	}
-	own, err := servers.Parse("mcpServers", data)
-	if err == nil {
-		err = servers.CheckOwn(own)
-	}
-	if err == nil {
-		err = config.AddServers(p.configFile(), entries)
-	}
-	return own, err
-}
-
-// addServer adds a server to config.json: a command with its arguments, or an address.
-func (w wiring) addServer(name string, words []string) (servers.Config, error) {
-	entry := map[string]any{"command": words[0]}
-	if len(words) > 1 {
-		entry["args"] = words[1:]
-	}
-	if len(words) == 1 && strings.Contains(words[0], "://") {
-		entry = map[string]any{"url": words[0]}
-	}
-	if _, taken := w.servers[name]; taken {
-		return servers.Config{}, fault.New("give it another name", "there is a server %q already", name)
-	}
-	own, err := addServers(w.paths, map[string]any{name: entry})
-	return own[name], err
-}
-
-// ownServers returns the person's own MCP servers: those of the configuration and those of
-// the file that --servers names, if it names one. Of two with the same name, that of the
-// file counts.
-func ownServers(c config.Config, configFile, more string, agents *agent.Registry) (map[string]servers.Config, error) {
-	const op = "read servers"
-	text, err := json.Marshal(c.MCPServers)
-	if err != nil {
-		return nil, fail(op, err, "")
-	}
-	all := map[string]servers.Config{}
-	if len(c.MCPServers) > 0 {
-		if all, err = servers.Parse(configFile+": mcpServers", text); err != nil {
-			return nil, fail(op, err, "")
-		}
-	}
-	if more != "" {
-		added, err := servers.Load(more)
-		if err != nil {
-			return nil, fail(op, err, "--servers names a file with MCP servers")
-		}
-		maps.Copy(all, added)
-	}
-	if err := servers.CheckOwn(all); err != nil {
-		return nil, fail(op, err, "give it another name")
-	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		for _, a := range all[name].Agents {
-			if _, err := agents.Named(a); err != nil {
-				return nil, fail(op, fmt.Errorf("server %q: agents: %w", name, err), remedyOf(err, "mend its agents"))
-			}
-		}
-	}
-	return all, nil
 }

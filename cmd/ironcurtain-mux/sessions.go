@@ -15,8 +15,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
-// sessionsCommand groups the commands for sessions, running or on disk.
-func sessionsCommand() *cobra.Command {
+// sessionsCommand groups the commands for sessions, running or on disk. resume continues one.
+func sessionsCommand(resume *cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions",
 		Short: "List, show, resume and remove sessions",
@@ -26,7 +26,7 @@ func sessionsCommand() *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(sessionsListCommand(), sessionsShowCommand(), sessionsResumeCommand(), sessionsRemoveCommand())
+	cmd.AddCommand(sessionsListCommand(), sessionsShowCommand(), resume, sessionsRemoveCommand())
 	return cmd
 }
 
@@ -65,7 +65,7 @@ func listSessions(ctx context.Context, p paths) ([]broker.StoredSession, error) 
 	if err != nil {
 		return nil, err
 	}
-	asked, done, err := p.askRunning(ctx)
+	asked, done, err := askRunning(ctx, p.home)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,8 @@ package main
 
 import "github.com/spf13/cobra"
 
-func sessionsResumeCommand() *cobra.Command {
+// resumeCommand opens the multiplexer with an earlier session in its first tab.
+func resumeCommand() *cobra.Command {
 	var flags muxFlags
 	return &cobra.Command{
 		Use:   "resume ID",

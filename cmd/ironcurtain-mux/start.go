@@ -14,7 +14,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
 // startFlags are the flags of start.
@@ -90,7 +89,7 @@ func start(cmd *cobra.Command, flags *startFlags, task string) error {
 		agent = demoAgent
 	}
 	flags.agent, flags.workspace = cmp.Or(flags.agent, agent), flags.demoWorkspace(w.paths.home, flags.workspace)
-	return w.runTasks(cmd, flags, task)
+	return runTasks(w, cmd, flags, task)
 }
 
 // listAgents prints the agents that take tasks.
@@ -114,8 +113,8 @@ func listAgents(cmd *cobra.Command) error {
 }
 
 // runTasks opens the session, carries out the tasks, and ends everything.
-func (w wiring) runTasks(cmd *cobra.Command, flags *startFlags, task string) error {
-	b, done, err := w.openAlone(cmd, "start")
+func runTasks(w wiring, cmd *cobra.Command, flags *startFlags, task string) error {
+	b, done, err := openAlone(w, cmd, "start")
 	if err != nil {
 		return err
 	}
@@ -162,12 +161,18 @@ func (w wiring) runTasks(cmd *cobra.Command, flags *startFlags, task string) err
 	return fail("start", c.run(cmd.Context(), given), "")
 }
 
-// terminalIn returns the terminal that a stream is, or nil.
-func terminalIn(stream any) *os.File {
-	if f, isFile := stream.(*os.File); isFile && outer.IsTerminal(f) {
-		return f
+// openAlone opens the multiplexer in a process that is no daemon. Other commands can ask it, too.
+func openAlone(w wiring, cmd *cobra.Command, op string) (b *broker.Broker, done func(), err error) {
+	b, log, end, err := w.open(cmd)
+	if err != nil {
+		return nil, nil, err
 	}
-	return nil
+	stop, err := serveCalls(cmd.Context(), w.paths.home, b, log)
+	if err != nil {
+		end()
+		return nil, nil, fail(op, err, "")
+	}
+	return b, func() { stop(); end() }, nil
 }
 
 // typedInShell returns the spans of a task that a person typed in a shell at that terminal,

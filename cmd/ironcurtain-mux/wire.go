@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -178,4 +179,13 @@ func (w wiring) realDir(name string) string {
 		dir = resolved
 	}
 	return filepath.Clean(dir)
+}
+
+// fetchServer is the command line of our own fetch server.
+func fetchServer() ([]string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	return []string{self, "serve", "fetch"}, nil
 }
