@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -195,5 +197,22 @@ func TestWhatWaitsIsShownBelowAnAnswer(t *testing.T) {
 	}
 	if _, below, _ := strings.Cut(shown.String(), failed.Reason); !strings.Contains(below, "real") {
 		t.Errorf("shown:\n%s", shown.String())
+	}
+}
+
+// What a task prints as JSON is plain ASCII, whatever the agent wrote.
+func TestATaskPrintsPlainJSON(t *testing.T) {
+	const disturbing = "a\u007f\u009b\u202e\u200bz"
+	var out bytes.Buffer
+	c := &conversation{broker: taskStub{}, out: &out, notes: io.Discard, asJSON: true, session: broker.Session{ID: "1"}}
+	if err := c.print(disturbing, broker.Turn{Text: disturbing}, []judgedCall{{Tool: disturbing}}); err != nil {
+		t.Fatal(err)
+	}
+	var back taskResult
+	if err := json.Unmarshal(out.Bytes(), &back); err != nil || back.Text != disturbing || back.Calls[0].Tool != disturbing {
+		t.Errorf("%v: %+v", err, back)
+	}
+	if i := bytes.IndexFunc(out.Bytes(), func(r rune) bool { return r != '\n' && (r < ' ' || r > '~') }); i >= 0 {
+		t.Errorf("it prints %q", out.Bytes()[i:])
 	}
 }

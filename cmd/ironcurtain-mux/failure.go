@@ -26,11 +26,12 @@ const (
 
 // codedError is an error with an exit code of its own.
 type codedError struct {
-	error
+	err  error
 	code int
 }
 
-func (c *codedError) Unwrap() error { return c.error }
+func (c *codedError) Error() string { return c.err.Error() }
+func (c *codedError) Unwrap() error { return c.err }
 
 // failure is an error for a person: the operation, the cause, and what to do next.
 type failure struct {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -70,12 +69,6 @@ func TestPrintedJSONIsPlainASCII(t *testing.T) {
 		plainJSON(t, test.args, out.Bytes())
 	}
 
-	var out bytes.Buffer
-	c := &conversation{broker: taskStub{}, out: &out, notes: io.Discard, asJSON: true, session: broker.Session{ID: "1"}}
-	if err := c.print(disturbing, broker.Turn{Text: disturbing}, []judgedCall{{Tool: disturbing}}); err != nil {
-		t.Fatal(err)
-	}
-	plainJSON(t, []string{"start", "--output", "json"}, out.Bytes())
 }
 
 // plainJSON fails unless text is JSON in plain ASCII that has what disturbs.

@@ -104,9 +104,8 @@ func TestProxyMITMUnderAttack(t *testing.T) {
 		"ANTHROPIC_API_KEY": "sk-ant-api03-the-real-key-1", "OPENAI_API_KEY": "sk-the-real-key-22222222",
 		"GEMINI_API_KEY": "AIzaSy-the-real-key-3333", "OPENROUTER_API_KEY": "sk-or-v1-the-real-key-44",
 	}
-	var stderr bytes.Buffer
 	r := launchMITM(t, t.TempDir(), upstream, []string{"anthropic", "openai", "chatgpt", "google", "openrouter"},
-		func(name string) string { return env[name] }, &stderr,
+		env,
 		"api.anthropic.com="+upstream.URL, "api.openai.com="+upstream.URL, "chatgpt.com="+upstream.URL,
 		"generativelanguage.googleapis.com="+upstream.URL, "openrouter.ai="+upstream.URL)
 	lines := 0
@@ -130,8 +129,8 @@ func TestProxyMITMUnderAttack(t *testing.T) {
 	if got := len(r.reasons(t, lines)); got != lines {
 		t.Errorf("%d lines in the audit, want %d", got, lines)
 	}
-	log, err := os.ReadFile(r.flags.audit)
-	if err != nil || bytes.Contains(append(log, stderr.Bytes()...), []byte("the-real-key")) {
+	log, err := os.ReadFile(r.audit)
+	if err != nil || bytes.Contains(append(log, r.stderr.Bytes()...), []byte("the-real-key")) {
 		t.Errorf("a real key stands in a log, %v", err)
 	}
 }
@@ -189,7 +188,7 @@ func (r *mitmRun) reasons(t *testing.T, atLeast int) []string {
 	defer tick.Stop()
 	for deadline := time.Now().Add(time.Minute); ; <-tick.C {
 		var all []string
-		if err := audit.Read(r.flags.audit, func(l audit.Line) error {
+		if err := audit.Read(r.audit, func(l audit.Line) error {
 			if l.Plane == audit.PlaneHTTP && l.Decision != audit.Allow {
 				all = append(all, l.Reason)
 			}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -125,7 +124,7 @@ func TestProxyMITMWithALogin(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
-	log, err := os.ReadFile(r.flags.audit)
+	log, err := os.ReadFile(r.audit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,5 +153,5 @@ func TestProxyMITMSaysWhoMustLogIn(t *testing.T) {
 // startMITMIn starts a proxy for Anthropic in a home directory.
 func startMITMIn(t *testing.T, home string, upstream *httptest.Server, env map[string]string, moved ...string) *mitmRun {
 	t.Helper()
-	return launchMITM(t, home, upstream, []string{"anthropic"}, func(name string) string { return env[name] }, io.Discard, moved...)
+	return launchMITM(t, home, upstream, []string{"anthropic"}, env, moved...)
 }

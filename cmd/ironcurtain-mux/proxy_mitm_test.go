@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
 // mitmRun is a running "proxy mitm".
@@ -30,23 +32,20 @@ type mitmRun struct {
 		CA        string
 		Sentinels map[string]string
 	}
-	flags mitmFlags
-	stop  func() error // as SIGTERM does, and waits for the end
+	socket, state, audit string
+	stop                 func() error // as SIGTERM does, and waits for the end
+	stderr               bytes.Buffer // to be read after it
 }
 
 func startMITM(t *testing.T, upstream *httptest.Server, key string) *mitmRun {
 	t.Helper()
-	getenv := func(name string) string {
-		if name == "ANTHROPIC_API_KEY" {
-			return key
-		}
-		return ""
-	}
-	return launchMITM(t, t.TempDir(), upstream, []string{"anthropic"}, getenv, io.Discard, "api.anthropic.com="+upstream.URL)
+	env := map[string]string{"ANTHROPIC_API_KEY": key}
+	return launchMITM(t, t.TempDir(), upstream, []string{"anthropic"}, env, "api.anthropic.com="+upstream.URL)
 }
 
-// launchMITM starts a proxy in a home directory, with hosts moved to upstreams.
-func launchMITM(t *testing.T, home string, upstream *httptest.Server, providers []string, getenv func(string) string, stderr io.Writer, moved ...string) *mitmRun {
+// launchMITM starts a proxy in a home directory, with keys in its environment and hosts moved to
+// upstreams.
+func launchMITM(t *testing.T, home string, upstream *httptest.Server, providers []string, env map[string]string, moved ...string) *mitmRun {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ic")
 	if err != nil {
@@ -60,17 +59,29 @@ func launchMITM(t *testing.T, home string, upstream *httptest.Server, providers 
 	if err := os.WriteFile(ca, block, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := &mitmRun{t: t, flags: mitmFlags{
-		socket: filepath.Join(dir, "m.sock"), state: filepath.Join(dir, "state"), audit: filepath.Join(dir, "audit.jsonl"),
-		providers: providers, upstream: upstreamFlags{hosts: moved, ca: ca},
-	}}
+	for _, p := range mitm.Providers() {
+		for _, name := range p.KeyVariables {
+			t.Setenv(name, env[name])
+		}
+	}
+	r := &mitmRun{t: t, socket: filepath.Join(dir, "m.sock"), state: filepath.Join(dir, "state"), audit: filepath.Join(dir, "audit.jsonl")}
+	args := []string{"proxy", "mitm", "--socket", r.socket, "--state", r.state, "--audit", r.audit, "--upstream-ca", ca}
+	for _, name := range providers {
+		args = append(args, "--provider", name)
+	}
+	for _, host := range moved {
+		args = append(args, "--upstream", host)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	out, in := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		err := runMITM(ctx, r.flags, getenv, in, stderr)
+		code := run(ctx, args, strings.NewReader(""), in, &r.stderr)
 		_ = in.CloseWithError(io.EOF)
-		ended <- err
+		if code != exitOK {
+			ended <- fmt.Errorf("exit %d: %s", code, r.stderr.String())
+		}
+		close(ended)
 	}()
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil || json.Unmarshal([]byte(line), &r.ready) != nil || !strings.HasPrefix(line, `{"ready":true,"socket":`) {
@@ -143,7 +154,7 @@ func TestProxyMITM(t *testing.T) {
 	defer upstream.Close()
 	r := startMITM(t, upstream, key)
 	sentinel := r.ready.Sentinels["api.anthropic.com"]
-	if !r.ready.Ready || !strings.HasPrefix(sentinel, "sk-ant-api03-ironcurtain-") || r.ready.CA != filepath.Join(r.flags.state, "ca-cert.pem") {
+	if !r.ready.Ready || !strings.HasPrefix(sentinel, "sk-ant-api03-ironcurtain-") || r.ready.CA != filepath.Join(r.state, "ca-cert.pem") {
 		t.Fatalf("ready line %+v", r.ready)
 	}
 	if status, body := r.send(message(sentinel)); status != 200 || body != "you sent "+sentinel {
@@ -155,10 +166,10 @@ func TestProxyMITM(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Fatalf("stop: %v", err)
 	}
-	if _, err := os.Lstat(r.flags.socket); err == nil {
+	if _, err := os.Lstat(r.socket); err == nil {
 		t.Error("the socket is left behind")
 	}
-	log, err := os.ReadFile(r.flags.audit)
+	log, err := os.ReadFile(r.audit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +177,7 @@ func TestProxyMITM(t *testing.T) {
 		t.Error("the audit shows the real key")
 	}
 	denials := 0
-	if err := audit.Read(r.flags.audit, func(l audit.Line) error {
+	if err := audit.Read(r.audit, func(l audit.Line) error {
 		if l.Decision == audit.Deny && l.Reason == "credential" {
 			denials++
 		}
