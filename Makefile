@@ -1,7 +1,7 @@
 # ironcurtain-mux. "make" alone lists what can be made.
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
-LDFLAGS := -s -w -X main.release=$(VERSION)
+LDFLAGS := -s -w -X github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli.release=$(VERSION)
 PREFIX  ?= $(HOME)/.local
 BINARY  := bin/ironcurtain-mux
 LINTER  := bin/golangci-lint

@@ -13,6 +13,8 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo/scripted"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/start"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 )
 
 // A session uses the key that config.json refers to, rather than one of the environment. The
@@ -60,7 +62,7 @@ func TestAnAgentsKeyByReference(t *testing.T) {
 				}
 				return
 			}
-			var result taskResult
+			var result start.TaskResult
 			if bad := json.Unmarshal(out.Bytes(), &result); err != nil || bad != nil || strings.TrimSpace(result.Text) != "so" {
 				t.Errorf("%v, %v: %s%s", err, bad, out.String(), errs.String())
 			}
@@ -75,7 +77,7 @@ func TestAKeyNeedsAnAgentThatUsesIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := agentsOf(c); (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+		if _, err := wiring.AgentsOf(c); (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -10,6 +10,9 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
@@ -35,9 +38,9 @@ used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.
 				return err
 			}
 			if len(args) > 0 {
-				s, err := stored.Find(p.home, args[0])
+				s, err := stored.Find(p.Home, args[0])
 				if err != nil {
-					return fail("attach", err, "")
+					return cli.Fail("attach", err, "")
 				}
 				o.View.Show = string(s.ID)
 			}
@@ -49,22 +52,22 @@ used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.
 
 // showHere has the daemon show itself on this terminal, and tells it what the tabs that are
 // opened there have from its environment.
-func showHere(cmd *cobra.Command, op string, p paths, o *client.Options) (err error) {
-	if os.Getenv(insideVariable) != "" {
-		return fail(op, errors.New("this shell is one of the multiplexer's own tabs"), "use another terminal")
+func showHere(cmd *cobra.Command, op string, p wiring.Paths, o *client.Options) (err error) {
+	if os.Getenv(wiring.InsideVariable) != "" {
+		return cli.Fail(op, errors.New("this shell is one of the multiplexer's own tabs"), "use another terminal")
 	}
 	if o.In, o.Out, err = terminalOf(cmd); err != nil {
 		return err
 	}
-	c, err := p.config()
+	c, err := p.Config()
 	if err != nil {
 		return nil //nolint:nilerr // the daemon goes on with the configuration that it has read
 	}
-	agents, err := agentsOf(c)
+	agents, err := wiring.AgentsOf(c)
 	if err != nil {
 		return nil //nolint:nilerr // as above
 	}
-	table, err := tableOf(c)
+	table, err := wiring.TableOf(c)
 	if err != nil {
 		return nil //nolint:nilerr // as above
 	}
@@ -98,25 +101,25 @@ func stopCommand() *cobra.Command {
 }
 
 // clientOptions say where the daemon is.
-func clientOptions() (paths, client.Options, error) {
-	p, err := findPaths()
+func clientOptions() (wiring.Paths, client.Options, error) {
+	p, err := wiring.FindPaths()
 	if err != nil {
 		return p, client.Options{}, err
 	}
-	if err := stored.CheckHome(p.home); err != nil {
-		return p, client.Options{}, fail("reach the daemon", err, "")
+	if err := stored.CheckHome(p.Home); err != nil {
+		return p, client.Options{}, cli.Fail("reach the daemon", err, "")
 	}
 	name, _ := os.Hostname() // a client may have no name
-	return p, client.Options{Socket: daemon.SocketPath(p.home), Version: thisBuild().Version, Name: name, Terminal: terminalName(os.Stdin)}, nil
+	return p, client.Options{Socket: daemon.SocketPath(p.Home), Version: cli.ThisBuild().Version, Name: name, Terminal: running.TerminalName(os.Stdin)}, nil
 }
 
 // told tells the person how the daemon has served them.
 func told(cmd *cobra.Command, op, end string, err error) error {
 	if errors.Is(err, client.ErrNoDaemon) {
-		return fail(op, err, "'ironcurtain-mux' starts one")
+		return cli.Fail(op, err, "'ironcurtain-mux' starts one")
 	}
 	for line := range strings.Lines(end) {
 		fmt.Fprintln(cmd.ErrOrStderr(), text.ASCII(strings.TrimSuffix(line, "\n")))
 	}
-	return fail(op, err, "")
+	return cli.Fail(op, err, "")
 }

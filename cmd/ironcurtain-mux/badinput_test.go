@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -29,7 +30,7 @@ var complaintLine = regexp.MustCompile(`^ironcurtain-mux: [^:\n]+: [^\n]+ \([^\n
 func (d *driver) refused(wants ...string) {
 	d.t.Helper()
 	code, complaint := d.ended(2 * time.Minute)
-	if code != exitFailure || !complaintLine.MatchString(complaint) {
+	if code != cli.ExitFailure || !complaintLine.MatchString(complaint) {
 		d.t.Errorf("exits %d and says %q", code, complaint)
 	}
 	for _, want := range wants {
@@ -129,7 +130,7 @@ func TestEngineOfNoUse(t *testing.T) {
 			}
 			d.see(patience, append(tt.wants, "/restart")...)
 			d.send("\x01/quit\r")
-			if code, _ := d.ended(patience); code != exitOK {
+			if code, _ := d.ended(patience); code != cli.ExitOK {
 				t.Errorf("exits %d", code)
 			}
 			d.traceless()
@@ -154,7 +155,7 @@ func TestEngineHangs(t *testing.T) {
 	d := driveFramed(t, home, 80, 24, "env", "DOCKER_HOST=unix://"+socket, "ironcurtain-mux", "demo", "--agent", "shell")
 	within(t, 60*time.Second, "the question to the engine", asked)
 	d.kill(syscall.SIGINT)
-	if code, complaint := d.ended(8 * time.Second); code != exitOK { // less than the engine is given
+	if code, complaint := d.ended(8 * time.Second); code != cli.ExitOK { // less than the engine is given
 		t.Errorf("exits %d and says %q", code, complaint)
 	}
 	d.stop()
@@ -254,7 +255,7 @@ func TestTooSmall(t *testing.T) {
 	d.send("echo back $((6*7))\r")
 	d.see(patience, "back 42")
 	d.send("\x01/quit!\r")
-	if code, complaint := d.ended(2 * time.Minute); code != exitOK || complaint != "" {
+	if code, complaint := d.ended(2 * time.Minute); code != cli.ExitOK || complaint != "" {
 		t.Errorf("exits %d and says %q", code, complaint)
 	}
 	d.traceless()
@@ -308,7 +309,7 @@ func TestTabCannotStart(t *testing.T) {
 			d := driveFramed(t, home, 120, 24, "env", "PATH="+bin, "IRONCURTAIN_CACHE="+tt.cache, program, "demo", "--agent", "shell")
 			d.dead(tt.wants...)
 			d.send("\x01/quit\r")
-			if code, complaint := d.ended(2 * time.Minute); code != exitOK || complaint != "" {
+			if code, complaint := d.ended(2 * time.Minute); code != cli.ExitOK || complaint != "" {
 				t.Errorf("exits %d and says %q", code, complaint)
 			}
 			d.traceless()
@@ -351,7 +352,7 @@ func TestImageCannotBeBuilt(t *testing.T) {
 	d.send("\x01/restart\r")
 	d.see(patience, "/workspace$")
 	d.send("\x01/quit!\r")
-	if code, complaint := d.ended(2 * time.Minute); code != exitOK || complaint != "" {
+	if code, complaint := d.ended(2 * time.Minute); code != cli.ExitOK || complaint != "" {
 		t.Errorf("exits %d and says %q", code, complaint)
 	}
 	d.traceless()

@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // Somebody kills or removes the container behind the multiplexer's back. The tab
@@ -112,7 +114,7 @@ func TestEngineHangsDuringATask(t *testing.T) {
 	task(d)
 	e.docker("kill", e.docker("ps", "-q", "--latest"))
 	d.see(toldWithin, "ended by signal 9")
-	if code := d.exit(20 * time.Second); code != exitFailure {
+	if code := d.exit(20 * time.Second); code != cli.ExitFailure {
 		t.Errorf("exit code %d", code)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // mostMemory is what the program and all that it starts may take more than when nothing
@@ -147,7 +148,7 @@ func holdsBounds(t *testing.T, program, script string) (took time.Duration) {
 		next.see(patience, "no time was left to bring home the work of "+string(id[:8]))
 		next.quit()
 	}
-	if _, errs, code := d.command("sessions", "rm", "--force", string(id)); code != exitOK {
+	if _, errs, code := d.command("sessions", "rm", "--force", string(id)); code != cli.ExitOK {
 		t.Errorf("remove: code %d, %s", code, errs)
 	}
 	d.traceless()

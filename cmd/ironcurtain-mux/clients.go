@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
 
@@ -43,11 +44,11 @@ func clientsListCommand() *cobra.Command {
 				return told(cmd, "list clients", "", err)
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), wire.Shown{Clients: list})
+				return cli.PrintJSON(cmd.OutOrStdout(), wire.Shown{Clients: list})
 			}
 			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
 			for _, c := range list {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%dx%d\t%s\t%s\n", c.ID, safeName(c.Name), safeName(cmp.Or(c.Terminal, "-")), c.Cols, c.Rows, frontText(c), idleText(c))
+				fmt.Fprintf(t, "%s\t%s\t%s\t%dx%d\t%s\t%s\n", c.ID, cli.SafeName(c.Name), cli.SafeName(cmp.Or(c.Terminal, "-")), c.Cols, c.Rows, frontText(c), idleText(c))
 			}
 			return t.Flush()
 		},

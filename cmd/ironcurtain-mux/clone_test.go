@@ -15,6 +15,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mirror"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 const cloneToken = "tok-5ecretZ7wq91"
@@ -96,7 +97,7 @@ func TestClone(t *testing.T) {
 		t.Errorf("the agent sees the login:\n%s", d.text())
 	}
 	d.send("clear; echo two >>a; git commit -qam second && " + callTools(`git__git_push {"path":"/workspace","remote":"origin","branch":"b"}`) + " | grep -c '\"isError\":true'; echo ca''lled\r")
-	if _, errs, code := d.command("approve", d.waits().ID); code != exitOK {
+	if _, errs, code := d.command("approve", d.waits().ID); code != cli.ExitOK {
 		t.Fatalf("approve: %s", errs)
 	}
 	d.see(patience, "called")
@@ -149,10 +150,10 @@ func TestClone(t *testing.T) {
 	if said := strings.ReplaceAll(d.text(), "\n", ""); !strings.Contains(said, "alone, because they were not pushed (ironcurtain-mux sessions resume") {
 		t.Errorf("the end says nothing of the work:\n%s", d.text())
 	}
-	if _, errs, code := d.command("sessions", "rm", string(id)); code == exitOK || !strings.Contains(errs, "they were not pushed") {
+	if _, errs, code := d.command("sessions", "rm", string(id)); code == cli.ExitOK || !strings.Contains(errs, "they were not pushed") {
 		t.Errorf("removed: %d, %s", code, errs)
 	}
-	if _, errs, code := d.command("sessions", "rm", "--force", string(id)); code != exitOK || len(d.allStored()) != 1 {
+	if _, errs, code := d.command("sessions", "rm", "--force", string(id)); code != cli.ExitOK || len(d.allStored()) != 1 {
 		t.Errorf("not removed: %s", errs)
 	}
 	if refs := gitIn(t, mirrored, "for-each-ref", "--format=%(refname)"); refs != "refs/remotes/origin/b\nrefs/remotes/origin/main" {

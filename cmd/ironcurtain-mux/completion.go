@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // shells maps each shell to the function that writes its completion script.
@@ -30,7 +32,7 @@ ironcurtain-mux with the Tab key.`,
 		Args:      oneShell,
 		ValidArgs: shellNames,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return fail("print the completion script", shells[args[0]](cmd.Root(), cmd.OutOrStdout()), "")
+			return cli.Fail("print the completion script", shells[args[0]](cmd.Root(), cmd.OutOrStdout()), "")
 		},
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 )
 
 // configCommand shows, locates and checks config.json.
@@ -33,7 +35,7 @@ func configShowCommand() *cobra.Command {
 			if printSchema {
 				text, err := schema()
 				if err != nil {
-					return fail("print schema", err, "")
+					return cli.Fail("print schema", err, "")
 				}
 				_, err = cmd.OutOrStdout().Write(text)
 				return err
@@ -41,11 +43,11 @@ func configShowCommand() *cobra.Command {
 			c := config.Default()
 			if !builtin {
 				var err error
-				if _, c, err = loadConfig(); err != nil {
+				if _, c, err = wiring.LoadConfig(); err != nil {
 					return err
 				}
 			}
-			enc := json.NewEncoder(asciiWriter{cmd.OutOrStdout()})
+			enc := json.NewEncoder(cli.ASCIIWriter{To: cmd.OutOrStdout()})
 			enc.SetIndent("", "  ")
 			return enc.Encode(c)
 		},
@@ -63,11 +65,11 @@ func configPathCommand() *cobra.Command {
 		Example: "  $EDITOR \"$(ironcurtain-mux config path)\"",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := findPaths()
+			p, err := wiring.FindPaths()
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), p.configFile())
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), p.ConfigFile())
 			return err
 		},
 	}
@@ -80,11 +82,11 @@ func configCheckCommand() *cobra.Command {
 		Example: "  ironcurtain-mux config check && echo fine",
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			p, err := findPaths()
+			p, err := wiring.FindPaths()
 			if err != nil {
 				return err
 			}
-			return p.checkConfig()
+			return p.CheckConfig()
 		},
 	}
 }

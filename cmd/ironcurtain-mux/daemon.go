@@ -20,6 +20,8 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
@@ -77,8 +79,8 @@ func (s *starter) tell(err error) error {
 	var told wire.Started
 	if err != nil {
 		told = wire.Started{Op: "start daemon", Reason: err.Error(), Next: fault.Hint(err)}
-		if f := (*failure)(nil); errors.As(err, &f) {
-			told.Op, told.Reason = f.op, f.err.Error()
+		if f := (*cli.Failure)(nil); errors.As(err, &f) {
+			told.Op, told.Reason = f.Op, f.Err.Error()
 		}
 	}
 	// The client may be gone.
@@ -93,45 +95,45 @@ func (s *starter) tell(err error) error {
 func serve(cmd *cobra.Command, s *starter) error {
 	const op = "start daemon"
 	signal.Ignore(syscall.SIGHUP) // the terminal from which it was started is closed
-	p, c, err := new(muxFlags).check(cmd.Context())
+	p, c, err := new(wiring.TabFlags).Check(cmd.Context())
 	if err != nil {
 		return err
 	}
-	w, err := p.wire(c, broker.Profile{})
+	w, err := p.Wire(c, broker.Profile{})
 	if err != nil {
 		return err
 	}
-	listener, unlock, err := daemon.Listen(cmd.Context(), w.paths.home)
+	listener, unlock, err := daemon.Listen(cmd.Context(), w.Paths.Home)
 	if err != nil {
-		return fail(op, err, "")
+		return cli.Fail(op, err, "")
 	}
 	defer func() { _ = unlock() }()
 	var said bytes.Buffer // at the end, for whoever has asked for it
 	cmd.SetErr(io.MultiWriter(cmd.ErrOrStderr(), &said))
-	b, log, done, err := w.open(cmd)
+	b, log, done, err := w.Open(cmd)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	b.SetAway(true)
-	left := b.Sweep() && !takeBack(cmd.Context(), b, w.paths.home, log)
+	left := b.Sweep() && !takeBack(cmd.Context(), b, w.Paths.Home, log)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer cancel()
 	byHand := s.waits == nil
 	tasks := new(pane.Tasks)
-	mux := pane.NewMux(ctx, tasks, term.Options{Engine: w.config.Terminal.Engine, Scrollback: w.config.Scrollback})
+	mux := pane.NewMux(ctx, tasks, term.Options{Engine: w.Config.Terminal.Engine, Scrollback: w.Config.Scrollback})
 	d := &daemon.Daemon{
-		Version: thisBuild().Version, Log: log,
+		Version: cli.ThisBuild().Version, Log: log,
 		Show: func(ctx context.Context, c daemon.Client) (string, error) {
 			return show(w, ctx, c, b, mux, left)
 		},
 		Own:      pty.Own,
 		Calls:    b,
 		Attended: func(yes bool) { b.SetAway(!yes) },
-		Running:  func() string { return running(cmd.Context(), b) },
+		Running:  func() string { return agentsRunning(cmd.Context(), b) },
 		End: func() string {
 			mux.Close()
 			done()
-			tasks.Wait(shutdownLimit)
+			tasks.Wait(wiring.ShutdownLimit)
 			return said.String()
 		},
 	}
@@ -142,7 +144,7 @@ func serve(cmd *cobra.Command, s *starter) error {
 		}
 	}
 	_ = s.tell(nil)
-	return fail("serve", d.Serve(cmd.Context(), listener), "")
+	return cli.Fail("serve", d.Serve(cmd.Context(), listener), "")
 }
 
 // calmTime is how long a daemon must have run for the next one to take its agents back by itself.
@@ -174,7 +176,7 @@ func takeBack(ctx context.Context, b *broker.Broker, home string, log *slog.Logg
 
 // show runs a view for a client. left says that a killed multiplexer may have left agents
 // running.
-func show(w wiring, ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, left bool) (end string, err error) {
+func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, left bool) (end string, err error) {
 	o := options(w, b, c.In, c.Out)
 	o.Client = c.Identity
 	o.Mux, o.Detach, o.Show = mux, true, broker.SessionID(c.Asked.Show)
@@ -195,9 +197,9 @@ func show(w wiring, ctx context.Context, c daemon.Client, b *broker.Broker, mux 
 		o.Offer = offerOf(b)
 	}
 	if opensTab(ctx, b, o) {
-		agent := w.config.Agent
+		agent := w.Config.Agent
 		if o.Profile.Demo {
-			agent = demoAgent
+			agent = wiring.DemoAgent
 		}
 		if err := b.CheckAgent(ctx, cmp.Or(o.Agent, agent)); err != nil {
 			return "", err // before the screen is taken
@@ -223,8 +225,8 @@ func opensTab(ctx context.Context, b *broker.Broker, o tui.Options) bool {
 	})
 }
 
-// running says how many agents run; empty for none.
-func running(ctx context.Context, b *broker.Broker) string {
+// agentsRunning says how many agents run; empty for none.
+func agentsRunning(ctx context.Context, b *broker.Broker) string {
 	sessions, _ := b.Sessions(ctx) // it fails only when ctx has ended
 	n := 0
 	for _, s := range sessions {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo/scripted"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // attach shows the daemon of a home in another terminal, whose shells show the prompt here>.
@@ -39,7 +40,7 @@ func TestTheAgentOutlivesTheTerminal(t *testing.T) {
 	home := newHome(t)
 	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
 	d := serveDaemon(t, home, "env", noEngine)
-	if _, errs, code := d.command("serve"); code != exitFailure || !strings.Contains(errs, "a daemon runs already") {
+	if _, errs, code := d.command("serve"); code != cli.ExitFailure || !strings.Contains(errs, "a daemon runs already") {
 		t.Errorf("a second daemon: %d, %s", code, errs)
 	}
 	a := attach(t, home, 120, 30)
@@ -52,7 +53,7 @@ func TestTheAgentOutlivesTheTerminal(t *testing.T) {
 	if code := a.exit(patience); code != 0 || !strings.Contains(a.text(), "detached") {
 		t.Errorf("detached with %d: %s", code, a.text())
 	}
-	if _, errs, code := d.command("stop"); code != exitFailure || !strings.Contains(errs, "an agent runs") {
+	if _, errs, code := d.command("stop"); code != cli.ExitFailure || !strings.Contains(errs, "an agent runs") {
 		t.Errorf("stop: %d, %s", code, errs)
 	}
 
@@ -71,7 +72,7 @@ func TestTheAgentOutlivesTheTerminal(t *testing.T) {
 	if code != 0 || len(lines) != 2 || !strings.Contains(lines[0], "120x30") || !strings.Contains(lines[1], "100x26") || strings.Count(out, "tab 1") != 2 {
 		t.Fatalf("clients: %d, %s\n%s", code, errs, out)
 	}
-	if _, errs, code := d.command("clients", "kick", "none"); code != exitFailure || !strings.Contains(errs, "no client has the id") {
+	if _, errs, code := d.command("clients", "kick", "none"); code != cli.ExitFailure || !strings.Contains(errs, "no client has the id") {
 		t.Errorf("kick nobody: %d, %s", code, errs)
 	}
 	guest := attach(t, home, 80, 24)
@@ -101,10 +102,10 @@ func TestTheAgentOutlivesTheTerminal(t *testing.T) {
 	if code := d.exit(patience); code != 0 {
 		t.Errorf("the daemon ends with %d: %s", code, d.text())
 	}
-	if _, errs, code := d.command("attach"); code != exitFailure || !strings.Contains(errs, "terminal") {
+	if _, errs, code := d.command("attach"); code != cli.ExitFailure || !strings.Contains(errs, "terminal") {
 		t.Errorf("attach without a terminal: %d, %s", code, errs)
 	}
-	if _, errs, code := d.command("stop"); code != exitFailure || !strings.Contains(errs, "no daemon runs") {
+	if _, errs, code := d.command("stop"); code != cli.ExitFailure || !strings.Contains(errs, "no daemon runs") {
 		t.Errorf("stop without a daemon: %d, %s", code, errs)
 	}
 }
@@ -117,11 +118,11 @@ func TestTheDaemonStartsByItself(t *testing.T) {
 	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
 	argv := []string{"env", noEngine, "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux"}
 	d := driveArgv(t, home, 110, 24, append(slices.Clone(argv), "--policy", "missing")...)
-	if code := d.exit(patience); code != exitFailure || !strings.Contains(d.text(), "missing") {
+	if code := d.exit(patience); code != cli.ExitFailure || !strings.Contains(d.text(), "missing") {
 		t.Errorf("with a policy that is not there: %d, %s", code, d.text())
 	}
 	d = driveArgv(t, home, 110, 24, append(slices.Clone(argv), "--agent", "shell")...)
-	if code := d.exit(patience); code != exitFailure || !strings.Contains(d.text(), "engine is not") {
+	if code := d.exit(patience); code != cli.ExitFailure || !strings.Contains(d.text(), "engine is not") {
 		t.Errorf("without an engine: %d, %s", code, d.text())
 	}
 

@@ -11,6 +11,10 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/sessions"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -33,7 +37,7 @@ func engine(t testing.TB) *docker.Client {
 // wait, so it is asked for without starting the program each time.
 func (d *driver) sessions() []broker.StoredSession {
 	d.t.Helper()
-	list, err := listSessions(d.t.Context(), paths{userHome: filepath.Join(d.home, "user"), home: d.state()})
+	list, err := sessions.List(d.t.Context(), wiring.Paths{UserHome: filepath.Join(d.home, "user"), Home: d.state()})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -191,13 +195,13 @@ func TestDeny(t *testing.T) {
 // pending is what 'pending' lists, asked for like sessions.
 func (d *driver) pending() []broker.Escalation {
 	d.t.Helper()
-	asked, done, err := askRunning(d.t.Context(), d.state())
+	asked, done, err := running.Ask(d.t.Context(), d.state())
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	defer done()
-	list, err := asked.pending(d.t.Context())
-	if err != nil && !errors.Is(err, errNotRunning) {
+	list, err := asked.Pending(d.t.Context())
+	if err != nil && !errors.Is(err, running.ErrNotRunning) {
 		d.t.Fatal(err)
 	}
 	return list
@@ -219,7 +223,7 @@ func TestExpire(t *testing.T) {
 	}
 	for _, command := range []string{"approve", "deny"} {
 		_, errs, code := d.command(command, "some-id")
-		if complaint := strings.TrimSpace(errs); code != exitFailure || !complaintLine.MatchString(complaint) ||
+		if complaint := strings.TrimSpace(errs); code != cli.ExitFailure || !complaintLine.MatchString(complaint) ||
 			!strings.Contains(complaint, "some-id") || !strings.Contains(complaint, "ironcurtain-mux pending") {
 			t.Errorf("%s exits %d and says %q", command, code, complaint)
 		}
@@ -249,7 +253,7 @@ func TestAnApprovalWithoutARecordIsToldOf(t *testing.T) {
 	notes := d.state("demo", "outside", "notes.txt")
 	answer := d.write(id, notes, "first")
 	out, errs, code := d.command("approve", d.waits().ID)
-	if code != exitOK || out != "approved; the call is done\n" {
+	if code != cli.ExitOK || out != "approved; the call is done\n" {
 		t.Errorf("approve exits %d: %s%s", code, out, errs)
 	}
 	<-answer
@@ -260,7 +264,7 @@ func TestAnApprovalWithoutARecordIsToldOf(t *testing.T) {
 	const why = "the call was refused because its record could not be written"
 	answer = d.write(id, notes, "second")
 	out, errs, code = d.command("approve", d.waits().ID)
-	if code != exitFailure || !strings.Contains(errs, "approved; "+why) || !complaintLine.MatchString(strings.TrimSpace(errs)) {
+	if code != cli.ExitFailure || !strings.Contains(errs, "approved; "+why) || !complaintLine.MatchString(strings.TrimSpace(errs)) {
 		t.Errorf("approve exits %d: %s%s", code, out, errs)
 	}
 	d.see(patience, why)

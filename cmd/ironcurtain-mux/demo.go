@@ -2,12 +2,14 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 )
 
 // demoCommand opens a tab with a scripted model in place of the provider; everything else is
 // real.
 func demoCommand() *cobra.Command {
-	flags := muxFlags{demo: true}
+	flags := wiring.TabFlags{Demo: true}
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Open a tab with a scripted model; needs no key",
@@ -20,6 +22,6 @@ run COMMAND, say TEXT. The remotes origin and backup are on this machine.`,
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return openMux(cmd, flags) },
 	}
-	flags.register(cmd)
+	flags.Register(cmd)
 	return cmd
 }

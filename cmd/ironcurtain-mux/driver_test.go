@@ -16,6 +16,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
 )
@@ -56,7 +57,7 @@ func newHome(t testing.TB) string {
 }
 
 // standardRecipe is what images contain unless config.json says otherwise.
-var standardRecipe = recipeOf(config.Default().Images)
+var standardRecipe = wiring.RecipeOf(config.Default().Images)
 
 // writeConfig writes the config.json of a home.
 func writeConfig(t testing.TB, home, text string) {

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // Whoever ends the multiplexer while a call waits is told before, where there is a
@@ -39,7 +41,7 @@ func TestEndWhileACallWaits(t *testing.T) {
 			d.send("(cat lines; sleep 600) | ironcurtain-mux-bridge mcp >answer &\r")
 			d.see(patience, "1 waiting")
 			tt.end(d)
-			if code, said := d.ended(2 * time.Minute); code != exitOK || !strings.Contains(said, tt.says) {
+			if code, said := d.ended(2 * time.Minute); code != cli.ExitOK || !strings.Contains(said, tt.says) {
 				t.Errorf("exit code %d, %s", code, said)
 			}
 			d.nothingLeft(s.ID)

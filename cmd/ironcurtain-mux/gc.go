@@ -12,6 +12,9 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -35,28 +38,28 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			const op = "remove what crashed sessions left"
-			p, err := findPaths()
+			p, err := wiring.FindPaths()
 			if err != nil {
 				return err
 			}
-			client, err := connectEngine(cmd.Context(), p)
+			client, err := wiring.ConnectEngine(cmd.Context(), p)
 			if err != nil {
-				return fail(op, err, "")
+				return cli.Fail(op, err, "")
 			}
 			if !options.Force {
-				options.Keep = broker.TakeableElsewhere(p.home)
+				options.Keep = broker.TakeableElsewhere(p.Home)
 			}
 			seen, err := client.Reap(cmd.Context(), options)
-			left, errLeft := leftovers(cmd.Context(), p.home, options.DryRun)
+			left, errLeft := leftovers(cmd.Context(), p.Home, options.DryRun)
 			err = errors.Join(err, errLeft, client.Close(cmd.Context()))
 			if asJSON {
-				err = errors.Join(err, printJSON(cmd.OutOrStdout(), map[string]any{
+				err = errors.Join(err, cli.PrintJSON(cmd.OutOrStdout(), map[string]any{
 					"dryRun": options.DryRun, "containers": seen, "paths": append([]string{}, left...),
 				}))
 			} else {
 				err = errors.Join(err, printReaped(cmd.OutOrStdout(), seen, left, options.DryRun))
 			}
-			return fail(op, err, "")
+			return cli.Fail(op, err, "")
 		},
 	}
 	cmd.Flags().BoolVar(&options.DryRun, "dry-run", false, "say what would be removed, and what would stay and why")
@@ -68,7 +71,7 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 // leftovers removes the sockets that no process serves any more.
 func leftovers(ctx context.Context, home string, dryRun bool) ([]string, error) {
 	left, err := stored.Leftovers(ctx, home, !dryRun)
-	stale, errStale := removeStale(ctx, home, dryRun)
+	stale, errStale := running.RemoveStale(ctx, home, dryRun)
 	left = append(left, stale...)
 	return left, errors.Join(err, errStale)
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // The manual pages, completion scripts, key table and schema in docs are made
@@ -13,7 +15,7 @@ import (
 func TestGeneratedFilesAreCurrent(t *testing.T) {
 	docs := filepath.Join("..", "..", "docs")
 	fresh := t.TempDir()
-	if code, _, stderr := invoke(t, "man", fresh); code != exitOK {
+	if code, _, stderr := invoke(t, "man", fresh); code != cli.ExitOK {
 		t.Fatal(stderr)
 	}
 	compare(t, fresh, filepath.Join(docs, "man"))
@@ -21,7 +23,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 	fresh = t.TempDir()
 	for _, shell := range shellNames {
 		code, stdout, stderr := invoke(t, "completion", shell)
-		if code != exitOK {
+		if code != cli.ExitOK {
 			t.Fatal(stderr)
 		}
 		if err := os.WriteFile(filepath.Join(fresh, "ironcurtain-mux."+shell), []byte(stdout), 0o600); err != nil {

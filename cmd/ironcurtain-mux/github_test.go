@@ -17,6 +17,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 )
 
 // githubToken is the person's token. It must stay on this side.
@@ -172,7 +173,7 @@ func TestGHInConfig(t *testing.T) {
 	} {
 		c, err := config.Parse("config.json", []byte(text))
 		if err == nil {
-			_, err = tableOf(c)
+			_, err = wiring.TableOf(c)
 		}
 		if (want == "") != (err == nil) || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("%s: %v", text, err)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // everyCommand calls f for root and all commands below it.
@@ -43,7 +45,7 @@ func TestEveryCommandHasHelpWithExamples(t *testing.T) {
 				t.Errorf("the examples %q do not show the program", cmd.Example)
 			}
 			code, stdout, stderr := invoke(t, append(path, "--help")...)
-			if code != exitOK || stderr != "" {
+			if code != cli.ExitOK || stderr != "" {
 				t.Errorf("--help exits %d and complains %q", code, stderr)
 			}
 			if !strings.Contains(stdout, "Usage:") || !strings.Contains(stdout, "Examples:") {
@@ -58,7 +60,7 @@ func TestEveryCommandRefusesAnUnknownFlag(t *testing.T) {
 		path := strings.Fields(cmd.CommandPath())[1:]
 		t.Run(strings.Join(path, " "), func(t *testing.T) {
 			code, stdout, stderr := invoke(t, append(path, "--no-such-flag")...)
-			if code != exitUsage || stdout != "" {
+			if code != cli.ExitUsage || stdout != "" {
 				t.Errorf("exits %d and prints %q", code, stdout)
 			}
 			op := cmp.Or(strings.Join(path, " "), "command line")

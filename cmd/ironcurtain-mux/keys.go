@@ -6,6 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 )
 
@@ -22,13 +24,13 @@ func keysCommand() *cobra.Command {
 			var c config.Config
 			if !builtin {
 				var err error
-				if _, c, err = loadConfig(); err != nil {
+				if _, c, err = wiring.LoadConfig(); err != nil {
 					return err
 				}
 			}
 			text, err := tui.Reference(c.CommandKey, c.Prefix, c.Keys)
 			if err != nil {
-				return fail("list keys", err, "")
+				return cli.Fail("list keys", err, "")
 			}
 			_, err = io.WriteString(cmd.OutOrStdout(), text)
 			return err

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // An agent nests directories by the thousand in its home, its files and its repository,
@@ -51,11 +53,11 @@ for at in ~ /workspace /workspace/.git/refs/heads; do (cd $at; perl -e 'for (1..
 				t.Errorf("the person's branch has %q", got)
 			}
 			_, errs, code := d.command("sessions", "rm", id)
-			if refused := code == exitFailure && strings.Contains(errs, "--force"); refused != c.insist || !refused && code != exitOK {
+			if refused := code == cli.ExitFailure && strings.Contains(errs, "--force"); refused != c.insist || !refused && code != cli.ExitOK {
 				t.Errorf("remove: code %d, %s", code, errs)
 			}
 			if c.insist {
-				if _, errs, code := d.command("sessions", "rm", "--force", id); code != exitOK {
+				if _, errs, code := d.command("sessions", "rm", "--force", id); code != cli.ExitOK {
 					t.Errorf("remove, insisting: code %d, %s", code, errs)
 				}
 			}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // noEngine is an engine's address where nothing is: what is driven with it
@@ -22,8 +24,8 @@ func allowLocalShell(t testing.TB, home string) {
 func TestLocalShellIsOffUnlessAllowed(t *testing.T) {
 	t.Parallel()
 	d := driveArgv(t, newHome(t), 120, 24, "env", noEngine, "ironcurtain-mux", "--agent", "local-shell")
-	if code := d.exit(2 * time.Minute); code != exitFailure {
-		t.Errorf("exit code %d, want %d", code, exitFailure)
+	if code := d.exit(2 * time.Minute); code != cli.ExitFailure {
+		t.Errorf("exit code %d, want %d", code, cli.ExitFailure)
 	}
 	for _, want := range []string{"local-shell is off", `"localShell": true in config.json`} {
 		if !strings.Contains(d.text(), want) {

@@ -3,8 +3,8 @@
 // capabilities or credentials, and everything the agent wants from the outside
 // passes the policy and, where the policy says so, the person.
 //
-// This package only parses, wires and prints. It is the composition root: the
-// one place that knows every other package.
+// The command tree is in root.go. What commands share is in wiring, running and cli; groups of
+// commands have folders. Together they are the one place that knows every other package.
 package main
 
 import (

@@ -5,6 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // manDate is the date in the manual pages. It is the month of the text and not of the
@@ -24,7 +26,7 @@ func manCommand() *cobra.Command {
 			root := cmd.Root()
 			root.DisableAutoGenTag = true
 			header := &doc.GenManHeader{Section: "1", Date: &manDate, Source: "ironcurtain-mux", Manual: "IronCurtain"}
-			return fail("write the manual pages", doc.GenManTree(root, header, args[0]), "the directory must exist and be writable")
+			return cli.Fail("write the manual pages", doc.GenManTree(root, header, args[0]), "the directory must exist and be writable")
 		},
 	}
 }

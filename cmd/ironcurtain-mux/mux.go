@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
@@ -16,14 +18,14 @@ import (
 
 // muxCommand makes root the command that opens the multiplexer.
 func muxCommand(root *cobra.Command) {
-	var flags muxFlags
-	flags.register(root)
-	flags.registerProfile(root)
+	var flags wiring.TabFlags
+	flags.Register(root)
+	flags.RegisterProfile(root)
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return openMux(cmd, flags) }
 }
 
 // openMux shows the multiplexer in this terminal, and starts it when it does not run.
-func openMux(cmd *cobra.Command, flags muxFlags) error {
+func openMux(cmd *cobra.Command, flags wiring.TabFlags) error {
 	const op = "open multiplexer"
 	p, o, err := clientOptions()
 	if err != nil {
@@ -31,14 +33,14 @@ func openMux(cmd *cobra.Command, flags muxFlags) error {
 	}
 	err = client.Reach(cmd.Context(), o)
 	if err != nil && !errors.Is(err, client.ErrNoDaemon) {
-		return fail(op, err, "")
+		return cli.Fail(op, err, "")
 	}
-	if err != nil || flags.tab(p.home) != nil {
-		if _, err := flags.checkTab(cmd.Context()); err != nil {
+	if err != nil || flags.Tab(p.Home) != nil {
+		if _, err := flags.CheckTab(cmd.Context()); err != nil {
 			return err // before the screen is taken
 		}
 	}
-	o.View.Open = flags.tab(p.home)
+	o.View.Open = flags.Tab(p.Home)
 	if err := showHere(cmd, op, p, &o); err != nil {
 		return err
 	}
@@ -97,7 +99,7 @@ func startAndAttach(cmd *cobra.Command, o client.Options) (end string, err error
 func startDaemon(cmd *cobra.Command, o client.Options) (bool, error) {
 	program, err := os.Executable()
 	if err != nil {
-		return false, fail("start daemon", err, "")
+		return false, cli.Fail("start daemon", err, "")
 	}
 	started, err := client.Start(cmd.Context(), o, []string{program, "serve", "--" + startedFlag})
 	return started, startFailure(err)
@@ -107,9 +109,9 @@ func startDaemon(cmd *cobra.Command, o client.Options) (bool, error) {
 func startFailure(err error) error {
 	var s *client.StartError
 	if errors.As(err, &s) {
-		return &failure{op: s.Op, err: errors.New(s.Reason), hint: s.Next}
+		return &cli.Failure{Op: s.Op, Err: errors.New(s.Reason), Next: s.Next}
 	}
-	return fail("open multiplexer", err, "")
+	return cli.Fail("open multiplexer", err, "")
 }
 
 // offerOf returns a function that reports whether a killed multiplexer left agents running.
@@ -121,15 +123,15 @@ func offerOf(b *broker.Broker) func(context.Context) bool {
 }
 
 // options are what a view shows of the broker, and how the person wants it.
-func options(w wiring, b *broker.Broker, in, out *os.File) tui.Options {
+func options(w wiring.Parts, b *broker.Broker, in, out *os.File) tui.Options {
 	return tui.Options{
 		API: b, In: in, Out: out,
-		Scrollback: w.config.Scrollback, Engine: w.config.Terminal.Engine,
-		Theme: w.config.Theme, NoMouse: !w.config.Mouse, NoStrip: !w.config.Strip,
-		Notify: w.config.Notify, NotifyOn: w.config.NotifyOn, NotifyCommand: w.config.NotifyCommand,
-		CommandKey: w.config.CommandKey, Prefix: w.config.Prefix, Keys: w.config.Keys,
+		Scrollback: w.Config.Scrollback, Engine: w.Config.Terminal.Engine,
+		Theme: w.Config.Theme, NoMouse: !w.Config.Mouse, NoStrip: !w.Config.Strip,
+		Notify: w.Config.Notify, NotifyOn: w.Config.NotifyOn, NotifyCommand: w.Config.NotifyCommand,
+		CommandKey: w.Config.CommandKey, Prefix: w.Config.Prefix, Keys: w.Config.Keys,
 		Phrase: newPhrase(),
-		Intro:  w.intro,
+		Intro:  w.Intro,
 	}
 }
 
@@ -139,8 +141,8 @@ func terminalOf(cmd *cobra.Command) (in, out *os.File, err error) {
 	in, okIn := cmd.InOrStdin().(*os.File)
 	out, okOut := cmd.OutOrStdout().(*os.File)
 	if !okIn || !okOut {
-		return nil, nil, fail(op, errors.New("input and output are not a terminal"),
+		return nil, nil, cli.Fail(op, errors.New("input and output are not a terminal"),
 			"run it in a terminal, without redirection")
 	}
-	return in, out, fail(op, outer.Check(in, out), "")
+	return in, out, cli.Fail(op, outer.Check(in, out), "")
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -59,16 +60,16 @@ func opener(b *testing.B) func(tabs int) time.Duration {
 			}
 		}
 	}
-	p, c, err := loadConfig()
+	p, c, err := wiring.LoadConfig()
 	if err != nil {
 		b.Fatal(err)
 	}
-	demo, err := startDemo(b.Context(), p)
+	demo, err := wiring.StartDemo(b.Context(), p)
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() { _ = demo.close() })
-	config, err := demo.config(p, c, slog.New(slog.DiscardHandler))
+	b.Cleanup(func() { _ = demo.Close() })
+	config, err := demo.Config(p, c, slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)
 	}

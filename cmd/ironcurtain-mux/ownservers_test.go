@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // A tab has the servers that config.json and --servers name. Their tools ask, a grant lets a
@@ -55,7 +56,7 @@ func TestOwnServers(t *testing.T) {
 			d.see(patience, "grant #1 lets place/get-env through")
 		} else {
 			d.until("the call", patience, func(string) bool { return len(d.pending()) == 1 })
-			if out, errs, code := d.command("approve", d.pending()[0].ID, "--remember", "tool"); code != exitOK {
+			if out, errs, code := d.command("approve", d.pending()[0].ID, "--remember", "tool"); code != cli.ExitOK {
 				t.Fatal(out, errs)
 			}
 		}
@@ -73,7 +74,7 @@ func TestOwnServers(t *testing.T) {
 	d.awaitServers("added")
 	d.send("(sed s/place/added/ lines; sleep 600) | ironcurtain-mux-bridge mcp &\r")
 	d.until("a call of the server that was added", patience, func(string) bool { return len(d.pending()) == 1 })
-	if out, errs, code := d.command("config", "show"); code != exitOK || !strings.Contains(out, `"added"`) {
+	if out, errs, code := d.command("config", "show"); code != cli.ExitOK || !strings.Contains(out, `"added"`) {
 		t.Error(out, errs)
 	}
 	d.send("\x01/quit!\r")
@@ -122,7 +123,7 @@ func TestOwnServersRefused(t *testing.T) {
 		configure(t, home, `{"agent":"shell","mcpServers":`+entry+`}`)
 		d := &driver{t: t, home: home}
 		_, errs, code := d.command("start", "x")
-		if code != exitFailure || !strings.Contains(errs, want) || strings.Count(errs, "\n") > 2 || strings.Contains(errs, "the-value") {
+		if code != cli.ExitFailure || !strings.Contains(errs, want) || strings.Count(errs, "\n") > 2 || strings.Contains(errs, "the-value") {
 			t.Errorf("%s: code %d, %s", entry, code, errs)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -35,7 +37,7 @@ func TestPolicyAnnotate(t *testing.T) {
 	}
 	args := []string{"policy", "annotate", "--servers", list, "--sandbox", dir, "--server"}
 	code, stdout, stderr := invoke(t, append(args, "everything")...)
-	if code != exitOK || !strings.Contains(stdout, `"toolName": "get-sum"`) || !strings.Contains(stderr, "decide what it means: echo message") {
+	if code != cli.ExitOK || !strings.Contains(stdout, `"toolName": "get-sum"`) || !strings.Contains(stderr, "decide what it means: echo message") {
 		t.Fatalf("exit %d: %s\n%.2000s", code, stderr, stdout)
 	}
 	if _, err := policy.ParseAnnotations("draft", []byte(stdout)); err != nil {
@@ -48,26 +50,26 @@ func TestPolicyAnnotate(t *testing.T) {
 	}
 	kept := filepath.Join(home, "annotations", "everything.json")
 	code, stdout, stderr = invokeIn(t, home, "policy", "annotate", "everything")
-	if _, err := os.Stat(kept); code != exitOK || !strings.Contains(stdout, `"toolName": "get-sum"`) || err == nil {
+	if _, err := os.Stat(kept); code != cli.ExitOK || !strings.Contains(stdout, `"toolName": "get-sum"`) || err == nil {
 		t.Errorf("exit %d: %s, kept: %v", code, stderr, err)
 	}
-	if code, stdout, stderr = invokeIn(t, home, "policy", "annotate", "everything", "--accept"); code != exitOK || !strings.Contains(stdout, kept) {
+	if code, stdout, stderr = invokeIn(t, home, "policy", "annotate", "everything", "--accept"); code != cli.ExitOK || !strings.Contains(stdout, kept) {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
-	w := wiring{paths: paths{home: home}, servers: map[string]servers.Config{"everything": {}, "other": {}}}
-	if l, err := w.loadOwn(); err != nil || !slices.Contains(l.annotations.Servers(), "everything") {
+	w := wiring.Parts{Paths: wiring.Paths{Home: home}, Servers: map[string]servers.Config{"everything": {}, "other": {}}}
+	if l, err := w.LoadOwn(); err != nil || !slices.Contains(l.Annotations.Servers(), "everything") {
 		t.Errorf("the accepted annotations: %v", err)
 	}
 	if err := os.WriteFile(kept, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.loadOwn(); err == nil || !strings.Contains(err.Error(), kept) {
+	if _, err := w.LoadOwn(); err == nil || !strings.Contains(err.Error(), kept) {
 		t.Errorf("broken annotations: %v", err)
 	}
-	if code, _, _ := invokeIn(t, home, "policy", "annotate", "everything", "--server", "x"); code != exitUsage {
+	if code, _, _ := invokeIn(t, home, "policy", "annotate", "everything", "--server", "x"); code != cli.ExitUsage {
 		t.Errorf("both forms at once: exit %d", code)
 	}
-	if code, stdout, stderr := invoke(t, append(args, "other")...); code != exitFailure || stdout != "" || !strings.Contains(stderr, "--server") {
+	if code, stdout, stderr := invoke(t, append(args, "other")...); code != cli.ExitFailure || stdout != "" || !strings.Contains(stderr, "--server") {
 		t.Errorf("an unknown server: exit %d, %q, %q", code, stdout, stderr)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -53,7 +54,7 @@ func TestPolicyIsReloaded(t *testing.T) {
 	d.see(patience, "- rule ask-outside: escalate, filesystem", "/policy apply puts this in force")
 	d.send("q\x01/policy apply\r")
 	d.see(patience, "the new policy judges 1 session")
-	if _, errs, code := d.command("approve", d.pending()[0].ID); code == exitOK {
+	if _, errs, code := d.command("approve", d.pending()[0].ID); code == cli.ExitOK {
 		t.Errorf("approved what the policy denies now: %s", errs)
 	}
 	d.until("the answer", patience, func(string) bool {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 )
 
 // disturbing has what JSON may contain raw and a terminal or a reader may not: DEL, C1
@@ -41,7 +43,7 @@ func TestPrintedJSONIsPlainASCII(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
 	t.Setenv("IRONCURTAIN_HOME", home)
-	stop, err := serveCalls(t.Context(), home, disturbingBroker{}, slog.New(slog.DiscardHandler))
+	stop, err := running.ServeCalls(t.Context(), home, disturbingBroker{}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +65,7 @@ func TestPrintedJSONIsPlainASCII(t *testing.T) {
 		{args: []string{"policy", "explain", "--json", "--sandbox", sandbox, "filesystem", "write_file", call}},
 	} {
 		var out, errs bytes.Buffer
-		if code := run(t.Context(), test.args, strings.NewReader(test.input), &out, &errs); code != exitOK {
+		if code := run(t.Context(), test.args, strings.NewReader(test.input), &out, &errs); code != cli.ExitOK {
 			t.Errorf("%v: exits %d: %s", test.args, code, errs.String())
 		}
 		plainJSON(t, test.args, out.Bytes())

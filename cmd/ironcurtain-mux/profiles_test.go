@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -26,19 +28,19 @@ func TestTabsWithProfilesInOneDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := drive(t, home, 120, 24, "demo", "--agent", "shell")
-	first.see(patience, "/workspace$", demoNotice)
+	first.see(patience, "/workspace$", wiring.DemoNotice)
 	demo := first.onlySession()
 	second := drive(t, home, 120, 24, "demo")
-	second.see(patience, "/workspace$", demoNotice)
+	second.see(patience, "/workspace$", wiring.DemoNotice)
 	strict := drive(t, home, 120, 24, "--policy", dir)
 	strict.see(patience, " 2 ", "/workspace$")
 	plain := drive(t, home, 120, 24, "--agent", "shell")
 	plain.see(patience, " 3 ", "/workspace$")
-	if strings.Contains(plain.text(), demoNotice) || strings.Contains(strict.text(), demoNotice) {
+	if strings.Contains(plain.text(), wiring.DemoNotice) || strings.Contains(strict.text(), wiring.DemoNotice) {
 		t.Errorf("another tab says that its model is scripted:\n%s", plain.text())
 	}
 	second.send("\x01/new shell\r")
-	second.see(patience, " 4 ", "/workspace$", demoNotice)
+	second.see(patience, " 4 ", "/workspace$", wiring.DemoNotice)
 	profiles := func() string {
 		all := map[int]string{}
 		for _, s := range first.sessions() {
@@ -62,7 +64,7 @@ func TestTabsWithProfilesInOneDaemon(t *testing.T) {
 	})
 	first.see(patience, "/workspace$")
 	answer := first.write(demo.ID, first.state("demo", "outside", "notes.txt"), "text")
-	if _, errs, code := first.command("deny", first.waits().ID); code != exitOK {
+	if _, errs, code := first.command("deny", first.waits().ID); code != cli.ExitOK {
 		t.Error(errs)
 	}
 	<-answer

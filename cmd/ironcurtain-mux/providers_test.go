@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/body"
 )
@@ -25,7 +27,7 @@ func TestSchemaDescribesTheProviderTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := providersOf(c)
+	table, err := wiring.ProvidersOf(c)
 	if err != nil || len(table) != len(mitm.Providers()) {
 		t.Errorf("%d providers, %v", len(table), err)
 	}
@@ -52,11 +54,11 @@ func TestConfigCheckJudgesProviders(t *testing.T) {
 		return code, stderr.String()
 	}
 	write(`{"providers": [{"name": "anthropic", "hosts": [{"name": "api.anthropic.com", "baseUrl": "https://gate.acme.dev", "endpoints": [{"method": "POST", "path": "/v1/messages", "ask": true}]}]}]}`)
-	if code, stderr := check(); code != exitOK {
+	if code, stderr := check(); code != cli.ExitOK {
 		t.Error(stderr)
 	}
 	write(`{"providers": [{"name": "anthropic", "hosts": [{"name": "api.openai.com"}]}]}`)
-	if code, stderr := check(); code != exitFailure || !strings.Contains(stderr, "api.openai.com belongs to") {
+	if code, stderr := check(); code != cli.ExitFailure || !strings.Contains(stderr, "api.openai.com belongs to") {
 		t.Errorf("exit code %d, %s", code, stderr)
 	}
 }

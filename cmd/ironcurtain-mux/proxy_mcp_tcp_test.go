@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // TestProxyMCPOverTCP asks the program itself, on a port that it chose, with the
@@ -88,15 +90,15 @@ func TestProxyMCPRefusesTCPThatIsNotSafe(t *testing.T) {
 		args []string
 		code int
 	}{
-		"every address":   {[]string{"--tcp", ":0", "--token-file", good}, exitUsage},
-		"another address": {[]string{"--tcp", "0.0.0.0:0", "--token-file", good}, exitUsage},
-		"a name":          {[]string{"--tcp", "localhost:0", "--token-file", good}, exitUsage},
-		"no port":         {[]string{"--tcp", "127.0.0.1", "--token-file", good}, exitUsage},
-		"no token":        {[]string{"--tcp", "127.0.0.1:0"}, exitUsage},
-		"with a socket":   {[]string{"--tcp", "127.0.0.1:0", "--token-file", good, "--socket", "s"}, exitUsage},
-		"open file":       {[]string{"--tcp", "127.0.0.1:0", "--token-file", write("open", strings.Repeat("t", 40), 0o644)}, exitFailure},
-		"short token":     {[]string{"--tcp", "127.0.0.1:0", "--token-file", write("short", "secret", 0o600)}, exitFailure},
-		"link":            {[]string{"--tcp", "127.0.0.1:0", "--token-file", link}, exitFailure},
+		"every address":   {[]string{"--tcp", ":0", "--token-file", good}, cli.ExitUsage},
+		"another address": {[]string{"--tcp", "0.0.0.0:0", "--token-file", good}, cli.ExitUsage},
+		"a name":          {[]string{"--tcp", "localhost:0", "--token-file", good}, cli.ExitUsage},
+		"no port":         {[]string{"--tcp", "127.0.0.1", "--token-file", good}, cli.ExitUsage},
+		"no token":        {[]string{"--tcp", "127.0.0.1:0"}, cli.ExitUsage},
+		"with a socket":   {[]string{"--tcp", "127.0.0.1:0", "--token-file", good, "--socket", "s"}, cli.ExitUsage},
+		"open file":       {[]string{"--tcp", "127.0.0.1:0", "--token-file", write("open", strings.Repeat("t", 40), 0o644)}, cli.ExitFailure},
+		"short token":     {[]string{"--tcp", "127.0.0.1:0", "--token-file", write("short", "secret", 0o600)}, cli.ExitFailure},
+		"link":            {[]string{"--tcp", "127.0.0.1:0", "--token-file", link}, cli.ExitFailure},
 	} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"proxy", "mcp", "--servers", servers, "--sandbox", dir, "--audit", filepath.Join(dir, "audit.jsonl")}, c.args...)

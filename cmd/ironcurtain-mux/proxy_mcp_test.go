@@ -10,18 +10,20 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 )
 
 // TestProxyMCPOnStandardInput drives the command with the real filesystem
 // server in its sandbox.
 func TestProxyMCPOnStandardInput(t *testing.T) {
-	at, err := findPaths()
+	at, err := wiring.FindPaths()
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("IRONCURTAIN_CACHE", at.cache)
+	t.Setenv("IRONCURTAIN_CACHE", at.Cache)
 	t.Setenv("IRONCURTAIN_HOME", t.TempDir())
-	installed, err := servers.Install(t.Context(), at.cache, nil)
+	installed, err := servers.Install(t.Context(), at.Cache, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +52,7 @@ func TestProxyMCPOnStandardInput(t *testing.T) {
 	var out, complaints bytes.Buffer
 	code := run(context.Background(), []string{"proxy", "mcp", "--servers", list, "--sandbox", work, "--stdio", "--audit", log},
 		strings.NewReader(in), &out, &complaints)
-	if code != exitOK || !strings.Contains(complaints.String(), `{"ready":true`) {
+	if code != cli.ExitOK || !strings.Contains(complaints.String(), `{"ready":true`) {
 		t.Fatalf("exit %d: %s", code, complaints.String())
 	}
 	if !strings.Contains(out.String(), "Successfully wrote to /workspace/a.txt") || !strings.Contains(out.String(), "ESCALATION REQUIRED") {
@@ -65,19 +67,19 @@ func TestProxyMCPOnStandardInput(t *testing.T) {
 // checkLog reads and verifies a log with the audit commands, whole and cut.
 func checkLog(t *testing.T, log string) {
 	t.Helper()
-	if code, stdout, stderr := invoke(t, "audit", "show", "--decision", "allow", log); code != exitOK || !strings.Contains(stdout, "filesystem/write_file") {
+	if code, stdout, stderr := invoke(t, "audit", "show", "--decision", "allow", log); code != cli.ExitOK || !strings.Contains(stdout, "filesystem/write_file") {
 		t.Errorf("show: %d %s %s", code, stdout, stderr)
 	}
-	if code, stdout, stderr := invoke(t, "audit", "show", "--outcome", "answered", log); code != exitOK || !strings.Contains(stdout, "filesystem/write_file answered in ") {
+	if code, stdout, stderr := invoke(t, "audit", "show", "--outcome", "answered", log); code != cli.ExitOK || !strings.Contains(stdout, "filesystem/write_file answered in ") {
 		t.Errorf("show of what ended: %d %s %s", code, stdout, stderr)
 	}
-	if code, stdout, stderr := invoke(t, "audit", "verify", log); code != exitOK || !strings.Contains(stdout, "whole") || strings.Contains(stdout, "how these ended") {
+	if code, stdout, stderr := invoke(t, "audit", "verify", log); code != cli.ExitOK || !strings.Contains(stdout, "whole") || strings.Contains(stdout, "how these ended") {
 		t.Errorf("verify: %d %s %s", code, stdout, stderr)
 	}
-	if code, stdout, stderr := invoke(t, "audit", "tail", "-n", "1", "--jsonl", log); code != exitOK || !strings.Contains(stdout, `"closed"`) {
+	if code, stdout, stderr := invoke(t, "audit", "tail", "-n", "1", "--jsonl", log); code != cli.ExitOK || !strings.Contains(stdout, `"closed"`) {
 		t.Errorf("tail: %d %s %s", code, stdout, stderr)
 	}
-	if code, stdout, stderr := invoke(t, "audit", "verify", "--json", log); code != exitOK || !strings.Contains(stdout, `"whole":true`) {
+	if code, stdout, stderr := invoke(t, "audit", "verify", "--json", log); code != cli.ExitOK || !strings.Contains(stdout, `"whole":true`) {
 		t.Errorf("verify: %d %s %s", code, stdout, stderr)
 	}
 	data, err := os.ReadFile(log)
@@ -87,7 +89,7 @@ func checkLog(t *testing.T, log string) {
 	if err := os.WriteFile(log, data[:bytes.LastIndexByte(data[:len(data)-1], '\n')+1], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := invoke(t, "audit", "verify", log); code != exitFailure || stderr == "" {
+	if code, _, stderr := invoke(t, "audit", "verify", log); code != cli.ExitFailure || stderr == "" {
 		t.Errorf("verify of a cut log: %d %s", code, stderr)
 	}
 }
@@ -103,12 +105,12 @@ func TestProxyMCPRefusesWrongUse(t *testing.T) {
 		args []string
 		code int
 	}{
-		"no sandbox":       {base, exitUsage},
-		"sandbox missing":  {append(base, "--sandbox", filepath.Join(dir, "none")), exitFailure},
-		"both ways":        {append(base, "--sandbox", dir, "--socket", "x"), exitUsage},
-		"unknown strength": {append(base, "--sandbox", dir, "--sandbox-policy", "maybe"), exitUsage},
-		"policy missing":   {append(base, "--sandbox", dir, "--policy", filepath.Join(dir, "none")), exitFailure},
-		"servers missing":  {[]string{"proxy", "mcp", "--servers", "none", "--audit", "a", "--sandbox", dir, "--stdio"}, exitFailure},
+		"no sandbox":       {base, cli.ExitUsage},
+		"sandbox missing":  {append(base, "--sandbox", filepath.Join(dir, "none")), cli.ExitFailure},
+		"both ways":        {append(base, "--sandbox", dir, "--socket", "x"), cli.ExitUsage},
+		"unknown strength": {append(base, "--sandbox", dir, "--sandbox-policy", "maybe"), cli.ExitUsage},
+		"policy missing":   {append(base, "--sandbox", dir, "--policy", filepath.Join(dir, "none")), cli.ExitFailure},
+		"servers missing":  {[]string{"proxy", "mcp", "--servers", "none", "--audit", "a", "--sandbox", dir, "--stdio"}, cli.ExitFailure},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if code, _, stderr := invoke(t, c.args...); code != c.code || !strings.HasPrefix(stderr, "ironcurtain-mux: ") {

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
@@ -78,7 +79,7 @@ func launchMITM(t *testing.T, home string, upstream *httptest.Server, providers 
 	go func() {
 		code := run(ctx, args, strings.NewReader(""), in, &r.stderr)
 		_ = in.CloseWithError(io.EOF)
-		if code != exitOK {
+		if code != cli.ExitOK {
 			ended <- fmt.Errorf("exit %d: %s", code, r.stderr.String())
 		}
 		close(ended)
@@ -198,14 +199,14 @@ func TestProxyMITMRefusesToStart(t *testing.T) {
 		code int
 		want string
 	}{
-		"no flags":         {nil, exitUsage, "required"},
-		"unknown provider": {[]string{"--socket", socket, "--provider", "acme", "--state", state, "--audit", log}, exitUsage, "acme"},
-		"bad upstream":     {[]string{"--socket", socket, "--provider", "anthropic", "--state", state, "--audit", log, "--upstream", "x"}, exitUsage, "HOST=URL"},
-		"other upstream":   {[]string{"--socket", socket, "--provider", "anthropic", "--state", state, "--audit", log, "--upstream", "example.com=https://x"}, exitUsage, "example.com"},
-		"no CA file":       {[]string{"--socket", socket, "--provider", "anthropic", "--state", state, "--audit", log, "--upstream-ca", filepath.Join(dir, "none")}, exitFailure, "none"},
-		"not a socket":     {[]string{"--socket", socket, "--provider", "anthropic", "--state", state, "--audit", log}, exitFailure, "not a socket"},
-		"long path":        {[]string{"--socket", strings.Repeat("x", 120), "--provider", "anthropic", "--state", state, "--audit", log}, exitFailure, "103"},
-		"audit":            {[]string{"--socket", socket, "--provider", "anthropic", "--state", state, "--audit", dir}, exitFailure, "audit"},
+		"no flags":         {nil, cli.ExitUsage, "required"},
+		"unknown provider": {[]string{"--socket", socket, "--provider", "acme", "--state", state, "--audit", log}, cli.ExitUsage, "acme"},
+		"bad upstream":     {[]string{"--socket", socket, "--provider", "anthropic", "--state", state, "--audit", log, "--upstream", "x"}, cli.ExitUsage, "HOST=URL"},
+		"other upstream":   {[]string{"--socket", socket, "--provider", "anthropic", "--state", state, "--audit", log, "--upstream", "example.com=https://x"}, cli.ExitUsage, "example.com"},
+		"no CA file":       {[]string{"--socket", socket, "--provider", "anthropic", "--state", state, "--audit", log, "--upstream-ca", filepath.Join(dir, "none")}, cli.ExitFailure, "none"},
+		"not a socket":     {[]string{"--socket", socket, "--provider", "anthropic", "--state", state, "--audit", log}, cli.ExitFailure, "not a socket"},
+		"long path":        {[]string{"--socket", strings.Repeat("x", 120), "--provider", "anthropic", "--state", state, "--audit", log}, cli.ExitFailure, "103"},
+		"audit":            {[]string{"--socket", socket, "--provider", "anthropic", "--state", state, "--audit", dir}, cli.ExitFailure, "audit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, _, stderr := invoke(t, append([]string{"proxy", "mitm"}, c.args...)...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -176,7 +177,7 @@ func (a realAgent) isListed(t *testing.T, d *driver, id broker.SessionID) {
 	if s := d.stored(id); !s.Begun || s.LastPrompt != last {
 		t.Errorf("listed as %+v", s)
 	}
-	if out, errs, code := d.command("sessions", "show", string(id[:8])); code != exitOK || !strings.Contains(out, `"`+last+`"`) {
+	if out, errs, code := d.command("sessions", "show", string(id[:8])); code != cli.ExitOK || !strings.Contains(out, `"`+last+`"`) {
 		t.Errorf("show: code %d, %s%s", code, out, errs)
 	}
 	next := drive(t, d.home, 110, 40, "demo", "--agent", "shell")
@@ -187,7 +188,7 @@ func (a realAgent) isListed(t *testing.T, d *driver, id broker.SessionID) {
 	next.quit()
 	for _, s := range d.allStored() { // the rest wants to know of one session
 		if s.ID != id {
-			if _, errs, code := d.command("sessions", "rm", s.ID); code != exitOK {
+			if _, errs, code := d.command("sessions", "rm", s.ID); code != cli.ExitOK {
 				t.Errorf("remove the shell's session: code %d, %s", code, errs)
 			}
 		}

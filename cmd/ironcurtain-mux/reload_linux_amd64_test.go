@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // brokenPolicies are files that cannot be loaded, each with what is said of it.
@@ -56,7 +58,7 @@ func TestABrokenPolicyChangesNothing(t *testing.T) {
 		put(p.text)
 		code, _, stderr := invoke(t, "proxy", "mcp", "--servers", c.servers, "--policy", c.policy, "--annotations", c.ann,
 			"--sandbox", c.dir, "--audit", c.log+".other", "--stdio")
-		if code != exitFailure || !strings.Contains(stderr, p.says) || strings.Count(stderr, "\n") != 1 {
+		if code != cli.ExitFailure || !strings.Contains(stderr, p.says) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("%s at the start: exit %d, %.300q", name, code, stderr)
 		}
 		reload("policy.json")

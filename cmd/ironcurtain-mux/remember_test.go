@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // demoShell starts the demo with a shell in the container.
@@ -43,7 +44,7 @@ func (d *driver) grants() []broker.Grant {
 	d.t.Helper()
 	out, errs, code := d.command("grants", "--json")
 	var list struct{ Grants []broker.Grant }
-	if err := json.Unmarshal([]byte(out), &list); err != nil || code != exitOK {
+	if err := json.Unmarshal([]byte(out), &list); err != nil || code != cli.ExitOK {
 		d.t.Fatalf("rules: %v, code %d, %s%s", err, code, out, errs)
 	}
 	return list.Grants
@@ -52,7 +53,7 @@ func (d *driver) grants() []broker.Grant {
 // refused denies the one call that waits, and takes its answer.
 func (d *driver) deniedByPerson(answered <-chan string) {
 	d.t.Helper()
-	if out, errs, code := d.command("deny", d.waits().ID); code != exitOK {
+	if out, errs, code := d.command("deny", d.waits().ID); code != cli.ExitOK {
 		d.t.Fatal(out, errs)
 	}
 	if out := <-answered; !strings.Contains(out, "DENIED") {
@@ -92,17 +93,17 @@ func TestRememberedApproval(t *testing.T) {
 	d.deniedByPerson(d.write(id, notes+"x", "three"))
 
 	again := d.write(id, filepath.Join(filepath.Dir(notes), "more.txt"), "four")
-	if _, errs, code := d.command("approve", d.waits().ID, "--remember", "exact", "--for", "1h"); code != exitOK {
+	if _, errs, code := d.command("approve", d.waits().ID, "--remember", "exact", "--for", "1h"); code != cli.ExitOK {
 		t.Fatal(errs)
 	}
 	<-again
 	if out, _, _ := d.command("grants"); strings.Count(out, "\n") != 2 || !strings.Contains(out, "exact") {
 		t.Fatal(out)
 	}
-	if _, errs, code := d.command("revoke", "1"); code != exitOK {
+	if _, errs, code := d.command("revoke", "1"); code != cli.ExitOK {
 		t.Fatal(errs)
 	}
-	if _, _, code := d.command("revoke", "1"); code != exitFailure {
+	if _, _, code := d.command("revoke", "1"); code != cli.ExitFailure {
 		t.Fatal("revoked twice")
 	}
 	d.deniedByPerson(d.write(id, notes, "five"))

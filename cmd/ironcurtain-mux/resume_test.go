@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // prompted waits for Claude Code's prompt.
@@ -38,7 +39,7 @@ func (d *driver) allStored() []broker.StoredSession {
 	d.t.Helper()
 	out, errs, code := d.command("sessions", "ls", "--json")
 	var list struct{ Sessions []broker.StoredSession }
-	if err := json.Unmarshal([]byte(out), &list); err != nil || code != exitOK {
+	if err := json.Unmarshal([]byte(out), &list); err != nil || code != cli.ExitOK {
 		d.t.Fatalf("sessions: %v, code %d, %s%s", err, code, out, errs)
 	}
 	return list.Sessions
@@ -49,7 +50,7 @@ func (d *driver) quit() {
 	d.t.Helper()
 	d.send("\x01")
 	d.send("/quit!\r")
-	if code := d.exit(2 * time.Minute); code != exitOK {
+	if code := d.exit(2 * time.Minute); code != cli.ExitOK {
 		d.t.Errorf("exit code %d", code)
 	}
 }
@@ -62,10 +63,10 @@ func TestResumeConversation(t *testing.T) {
 	session := d.onlySession()
 	d.ask("say alpha-bravo")
 	d.see(patience, "● alpha-bravo")
-	if _, errs, code := d.command("sessions", "resume", string(session.ID)); code != exitFailure || !strings.Contains(errs, "is open in a multiplexer") {
+	if _, errs, code := d.command("sessions", "resume", string(session.ID)); code != cli.ExitFailure || !strings.Contains(errs, "is open in a multiplexer") {
 		t.Errorf("while it runs: code %d, %s", code, errs)
 	}
-	if _, errs, code := d.command("sessions", "rm", string(session.ID)); code != exitFailure || !strings.Contains(errs, "is open in a multiplexer") {
+	if _, errs, code := d.command("sessions", "rm", string(session.ID)); code != cli.ExitFailure || !strings.Contains(errs, "is open in a multiplexer") {
 		t.Errorf("removing it while it runs: code %d, %s", code, errs)
 	}
 	d.quit()
@@ -94,10 +95,10 @@ func TestResumeConversation(t *testing.T) {
 	last.quit()
 	d.nothingLeft(session.ID)
 	d.audit(session.ID)
-	if out, errs, code := d.command("sessions", "show", string(session.ID[:8])); code != exitOK || !strings.Contains(out, `"say charlie-delta"`) {
+	if out, errs, code := d.command("sessions", "show", string(session.ID[:8])); code != cli.ExitOK || !strings.Contains(out, `"say charlie-delta"`) {
 		t.Errorf("show: code %d, %s%s", code, out, errs)
 	}
-	if _, errs, code := d.command("sessions", "rm", string(session.ID[:8])); code != exitOK {
+	if _, errs, code := d.command("sessions", "rm", string(session.ID[:8])); code != cli.ExitOK {
 		t.Errorf("rm: code %d, %s", code, errs)
 	}
 	if out, _, _ := d.command("sessions", "ls"); strings.Contains(out, string(session.ID)) {

@@ -8,6 +8,16 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/decisions"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/doctor"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/images"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/policies"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/proxies"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/sessions"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/start"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/toolservers"
 )
 
 // run executes one command line and returns the exit code. It never calls
@@ -30,7 +40,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 			asJSON = f.Value.String() == "true"
 		}
 	}
-	return report(stderr, err, asJSON)
+	return cli.Report(stderr, err, asJSON)
 }
 
 // asInterrupt replaces the error of work that failed because of a signal by the signal.
@@ -39,11 +49,11 @@ func asInterrupt(ctx context.Context, err error) error {
 		return err
 	}
 	op := "run"
-	var f *failure
+	var f *cli.Failure
 	if errors.As(err, &f) {
-		op = f.op
+		op = f.Op
 	}
-	return &failure{op: op, err: errors.New("interrupted by a signal"), hint: "run it again"}
+	return &cli.Failure{Op: op, Err: errors.New("interrupted by a signal"), Next: "run it again"}
 }
 
 // rootCommand builds the whole command tree.
@@ -67,11 +77,11 @@ what would happen, and type /approve or /deny. /help there tells the rest.`,
 			}
 			return nil
 		},
-		Version: thisBuild().Version,
+		Version: cli.ThisBuild().Version,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return usagef("%w", err)
+		return cli.Usagef("%w", err)
 	})
 	muxCommand(root)
 	for _, g := range groups() {
@@ -96,17 +106,18 @@ type group struct {
 // lastGroup is the title of the last group, which also has the command help.
 const lastGroup = "About the program:"
 
-// groups returns all subcommands that people use. Each is in the file of its name.
+// groups returns all subcommands that people use. Each is in the file of its name or, with others
+// of its kind, in a folder.
 func groups() []group {
 	return []group{
 		{"Running agents:", []*cobra.Command{
-			attachCommand(), clientsCommand(), demoCommand(), imagesCommand(), serveCommand(), sessionsCommand(resumeCommand()), startCommand(), stopCommand(),
+			attachCommand(), clientsCommand(), demoCommand(), images.Command(), serveCommand(), sessions.Command(resumeCommand()), start.Command(), stopCommand(),
 		}},
 		{"Calls that wait, and calls that were made:", []*cobra.Command{
-			approveCommand(), auditCommand(), denyCommand(), pendingCommand(), revokeCommand(), grantsCommand(),
+			decisions.ApproveCommand(), decisions.AuditCommand(), decisions.DenyCommand(), decisions.PendingCommand(), decisions.RevokeCommand(), decisions.GrantsCommand(),
 		}},
-		{"What agents may do:", []*cobra.Command{policyCommand(policyAnnotateCommand()), proxyCommand()}},
-		{"This machine:", []*cobra.Command{configCommand(), doctorCommand(), gcCommand(), serversCommand()}},
+		{"What agents may do:", []*cobra.Command{policies.Command(proxies.AnnotateCommand()), proxies.Command()}},
+		{"This machine:", []*cobra.Command{configCommand(), doctor.Command(), gcCommand(), toolservers.Command()}},
 		{lastGroup, []*cobra.Command{completionCommand(), keysCommand(), screenCommand(), versionCommand()}},
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
@@ -50,13 +51,13 @@ the terminal engine and prints the screen on which it ends.`,
 
 func runScreen(flags screenFlags, in io.Reader, out io.Writer) error {
 	if flags.cols < 1 || flags.rows < 1 || flags.chunk < 0 || flags.scrollback < 0 {
-		return usagef("--cols and --rows must be at least 1, --chunk and --scrollback at least 0")
+		return cli.Usagef("--cols and --rows must be at least 1, --chunk and --scrollback at least 0")
 	}
 	if !slices.Contains([]string{"native", "vt10x"}, flags.engine) {
-		return usagef("unknown engine %q: use native or vt10x", flags.engine)
+		return cli.Usagef("unknown engine %q: use native or vt10x", flags.engine)
 	}
 	if !slices.Contains([]string{"json", "text", "ansi", "svg"}, flags.format) {
-		return usagef("unknown format %q: use json, text, ansi or svg", flags.format)
+		return cli.Usagef("unknown format %q: use json, text, ansi or svg", flags.format)
 	}
 	resizes, err := parseResizes(flags.resizes)
 	if err != nil {
@@ -68,12 +69,12 @@ func runScreen(flags screenFlags, in io.Reader, out io.Writer) error {
 	}
 	s, err := term.NewScreen(options)
 	if err != nil {
-		return fail("screen", err, "")
+		return cli.Fail("screen", err, "")
 	}
 	defer s.Close()
 	replies, err := playStream(s, in, flags.chunk, resizes)
 	if err != nil {
-		return fail("screen", err, "the bytes are read from standard input")
+		return cli.Fail("screen", err, "the bytes are read from standard input")
 	}
 	switch flags.format {
 	case "text":
@@ -85,7 +86,7 @@ func runScreen(flags screenFlags, in io.Reader, out io.Writer) error {
 	default:
 		err = s.DumpJSON(out, replies)
 	}
-	return fail("screen", err, "")
+	return cli.Fail("screen", err, "")
 }
 
 // screenResize changes the size after offset bytes.
@@ -104,7 +105,7 @@ func parseResizes(specs []string) ([]screenResize, error) {
 		c, err2 := strconv.Atoi(cols)
 		r, err3 := strconv.Atoi(rows)
 		if !ok1 || !ok2 || errors.Join(err1, err2, err3) != nil || offset < 0 || c < 1 || r < 1 {
-			return nil, usagef("wrong --resize %q: write OFFSET:COLSxROWS, for example 4096:100x30", spec)
+			return nil, cli.Usagef("wrong --resize %q: write OFFSET:COLSxROWS, for example 4096:100x30", spec)
 		}
 		resizes = append(resizes, screenResize{offset, c, r})
 	}

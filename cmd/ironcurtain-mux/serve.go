@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/fetch"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // serveFetchCommand runs the server of the tool http_fetch.
@@ -18,7 +19,7 @@ redirect. In an mcp-servers.json it is named as in the example below.`,
 		Example: `  {"fetch": {"command": "ironcurtain-mux", "args": ["serve", "fetch"], "sandbox": {"network": {"judged": true}}}}`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return fail("serve fetch", fetch.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout()), "")
+			return cli.Fail("serve fetch", fetch.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout()), "")
 		},
 	}
 }

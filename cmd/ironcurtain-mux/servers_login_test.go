@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // board is an MCP server over HTTP that wants a login, with its authorization server.
@@ -81,7 +83,7 @@ func TestServersLogin(t *testing.T) {
 		}
 	}
 	for _, c := range [][2]string{{"local", "a program of this machine"}, {"nobody", `there is no server "nobody"`}} {
-		if _, errs, code := d.command("servers", "login", c[0]); code != exitFailure || !strings.Contains(errs, c[1]) {
+		if _, errs, code := d.command("servers", "login", c[0]); code != cli.ExitFailure || !strings.Contains(errs, c[1]) {
 			t.Errorf("%s: %d, %s", c[0], code, errs)
 		}
 	}
@@ -123,7 +125,7 @@ func TestServersLogin(t *testing.T) {
 	}
 	d.send("(cat lines; sleep 600) | ironcurtain-mux-bridge mcp >answer &\r")
 	d.until("the call", patience, func(string) bool { return len(d.pending()) == 1 })
-	if out, errs, code := d.command("approve", d.pending()[0].ID); code != exitOK {
+	if out, errs, code := d.command("approve", d.pending()[0].ID); code != cli.ExitOK {
 		t.Fatal(out, errs)
 	}
 	d.until("the answer", patience, func(string) bool {
@@ -133,7 +135,7 @@ func TestServersLogin(t *testing.T) {
 	d.send("\x01/quit!\r")
 	d.ended(patience)
 	for _, was := range []string{"The login is forgotten.", "There was no login."} {
-		if out, errs, code := d.command("servers", "logout", "board"); code != exitOK || !strings.Contains(out, was) {
+		if out, errs, code := d.command("servers", "logout", "board"); code != cli.ExitOK || !strings.Contains(out, was) {
 			t.Errorf("%d: %s%s", code, out, errs)
 		}
 	}

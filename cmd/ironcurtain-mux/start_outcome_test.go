@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/start"
 )
 
 // Each way in which a task can end has its exit code, and its outcome is printed.
@@ -21,9 +23,9 @@ func TestStartExitCodes(t *testing.T) {
 		end    broker.TurnEnd
 		says   string
 	}{
-		"denied":   {"{}", []string{"read {home}/state/config.json"}, exitDenied, broker.TurnAnswered, "filesystem/read_file (deny)"},
-		"budget":   {`{"budget":{"requests":1}}`, []string{"read hello.txt"}, exitBudget, broker.TurnOverBudget, "budget is used up"},
-		"time out": {"{}", []string{"--timeout", "8s", "--agent", "shell", "setsid sleep 500 & sleep 500"}, exitTimedOut, broker.TurnTimedOut, "longer than 8s"},
+		"denied":   {"{}", []string{"read {home}/state/config.json"}, cli.ExitDenied, broker.TurnAnswered, "filesystem/read_file (deny)"},
+		"budget":   {`{"budget":{"requests":1}}`, []string{"read hello.txt"}, cli.ExitBudget, broker.TurnOverBudget, "budget is used up"},
+		"time out": {"{}", []string{"--timeout", "8s", "--agent", "shell", "setsid sleep 500 & sleep 500"}, cli.ExitTimedOut, broker.TurnTimedOut, "longer than 8s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -34,7 +36,7 @@ func TestStartExitCodes(t *testing.T) {
 				args = append(args, strings.ReplaceAll(a, "{home}", home))
 			}
 			out, errs, code := runStart(t, home, "", args...)
-			var result taskResult
+			var result start.TaskResult
 			if err := json.Unmarshal([]byte(out), &result); err != nil || code != test.code || result.End != test.end || !strings.Contains(errs, test.says) {
 				t.Errorf("%v, code %d: %s%s", err, code, out, errs)
 			}
@@ -53,8 +55,8 @@ func TestStartEndsWithItsTime(t *testing.T) {
 	home := newHome(t)
 	configure(t, home, `{"budget":{"minutes":1}}`)
 	out, errs, code := runStart(t, home, "", "--output", "json", "say so")
-	var first taskResult
-	if err := json.Unmarshal([]byte(out), &first); err != nil || code != exitOK {
+	var first start.TaskResult
+	if err := json.Unmarshal([]byte(out), &first); err != nil || code != cli.ExitOK {
 		t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
 	}
 	path := filepath.Join(home, "state", "sessions", first.Session, "budget.json")
@@ -75,8 +77,8 @@ func TestStartEndsWithItsTime(t *testing.T) {
 	}
 	outside := filepath.Join(home, "state", "demo", "outside", "notes.txt")
 	out, errs, code = runStart(t, home, "", "--output", "json", "--resume", first.Session, "write "+outside+" text")
-	var second taskResult
-	if err := json.Unmarshal([]byte(out), &second); err != nil || code != exitBudget || second.End != broker.TurnOverBudget || !strings.Contains(second.Failure, "time is used up") {
+	var second start.TaskResult
+	if err := json.Unmarshal([]byte(out), &second); err != nil || code != cli.ExitBudget || second.End != broker.TurnOverBudget || !strings.Contains(second.Failure, "time is used up") {
 		t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
 	}
 	if !strings.Contains(errs, "call 1 waits for you") {
@@ -90,8 +92,8 @@ func TestStartListsTheFilesThatChanged(t *testing.T) {
 	home := newHome(t)
 	task := "mkdir -p a/b; echo new >a/b/c; echo more >>hello.txt; cp -p hello.txt kept; touch -r kept hello.txt; rm kept; git config user.name x; ln -s /etc link"
 	out, errs, code := runStart(t, home, "", "--output", "json", "--agent", "shell", task)
-	var result taskResult
-	if err := json.Unmarshal([]byte(out), &result); err != nil || code != exitOK {
+	var result start.TaskResult
+	if err := json.Unmarshal([]byte(out), &result); err != nil || code != cli.ExitOK {
 		t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
 	}
 	want := []broker.FileChange{{Path: "a/b/c", Change: "added"}, {Path: "hello.txt", Change: "changed"}, {Path: "link", Change: "added"}}
@@ -99,7 +101,7 @@ func TestStartListsTheFilesThatChanged(t *testing.T) {
 		t.Errorf("%+v, %s", result.FilesChanged, result.FilesMissed)
 	}
 	out, errs, _ = runStart(t, home, "", "--output", "json", "--resume", result.Session, "rm hello.txt")
-	result = taskResult{}
+	result = start.TaskResult{}
 	if err := json.Unmarshal([]byte(out), &result); err != nil || !slices.Equal(result.FilesChanged, []broker.FileChange{{Path: "hello.txt", Change: "removed"}}) {
 		t.Errorf("%v: %s%s", err, out, errs)
 	}
@@ -112,8 +114,8 @@ func TestStartListsCallsAndDecisions(t *testing.T) {
 	home := newHome(t)
 	outside := filepath.Join(home, "state", "demo", "outside", "notes.txt")
 	out, errs, code := runStart(t, home, "write "+outside+" text\n/deny 1 no\n", "--output", "json")
-	var result taskResult
-	if err := json.Unmarshal([]byte(out), &result); err != nil || code != exitOK {
+	var result start.TaskResult
+	if err := json.Unmarshal([]byte(out), &result); err != nil || code != cli.ExitOK {
 		t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
 	}
 	if len(result.Calls) == 0 || len(result.Decisions) != 1 || result.Decisions[0].By != "start" || result.Decisions[0].Decision != "escalated-denied" || result.Decisions[0].Tool != "write_file" {
@@ -130,7 +132,7 @@ func TestStartKeepsATranscript(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
 	out, errs, code := runStart(t, home, "echo first; find / -name turns.jsonl 2>/dev/null; true\nfalse\n", "--agent", "shell")
-	if code != exitFailure || strings.TrimSpace(out) != "first" {
+	if code != cli.ExitFailure || strings.TrimSpace(out) != "first" {
 		t.Fatalf("code %d: %q %s", code, out, errs)
 	}
 	d := &driver{t: t, home: home}
@@ -150,10 +152,10 @@ func TestStartKeepsATranscript(t *testing.T) {
 	if len(turns) != 2 || strings.TrimSpace(turns[0].Text) != "first" || turns[0].End != "answered" || turns[1].Prompt != "false" || turns[1].End != "failed" || turns[1].Failure == "" {
 		t.Errorf("%s", data)
 	}
-	if out, errs, code := d.command("sessions", "show", id); code != exitOK || !strings.Contains(out, path) {
+	if out, errs, code := d.command("sessions", "show", id); code != cli.ExitOK || !strings.Contains(out, path) {
 		t.Errorf("%s%s", out, errs)
 	}
-	if _, errs, code := d.command("sessions", "rm", id); code != exitOK {
+	if _, errs, code := d.command("sessions", "rm", id); code != cli.ExitOK {
 		t.Errorf("%s", errs)
 	}
 	if _, err := os.Stat(filepath.Dir(path)); !os.IsNotExist(err) {

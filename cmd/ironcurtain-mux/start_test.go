@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/start"
 )
 
 // runStart runs the program's start command on the scripted model.
@@ -35,7 +37,7 @@ func TestStartOnce(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
 	out, errs, code := runStart(t, home, "", "--output", "json", "read hello.txt")
-	var first taskResult
+	var first start.TaskResult
 	if err := json.Unmarshal([]byte(out), &first); err != nil || code != 0 {
 		t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
 	}
@@ -79,8 +81,8 @@ func TestStartEveryAgent(t *testing.T) {
 			t.Parallel()
 			home := newHome(t)
 			out, errs, code := runStart(t, home, "", "--agent", a.name, "--output", "json", "read hello.txt")
-			var first taskResult
-			if err := json.Unmarshal([]byte(out), &first); err != nil || code != exitOK || !strings.Contains(first.Text, "Hello from the workspace") {
+			var first start.TaskResult
+			if err := json.Unmarshal([]byte(out), &first); err != nil || code != cli.ExitOK || !strings.Contains(first.Text, "Hello from the workspace") {
 				t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
 			}
 			d := &driver{t: t, home: home}
@@ -121,7 +123,7 @@ func TestStartTalk(t *testing.T) {
 func TestStartTellsWhatTheAgentComplainedOf(t *testing.T) {
 	t.Parallel()
 	_, errs, code := runStart(t, newHome(t), "", "--agent", "shell", "no-such-program")
-	if code != exitFailure || !strings.Contains(errs, "ended with code 127") || !strings.Contains(errs, "no-such-program: command not found") {
+	if code != cli.ExitFailure || !strings.Contains(errs, "ended with code 127") || !strings.Contains(errs, "no-such-program: command not found") {
 		t.Errorf("code %d: %s", code, errs)
 	}
 }
@@ -132,19 +134,19 @@ func TestStartRefusesWhatCannotBe(t *testing.T) {
 		code int
 		want string
 	}{
-		"output":         {[]string{"--output", "xml", "x"}, exitUsage, "--output is text or json"},
-		"agent":          {[]string{"--agent", "nobody", "x"}, exitUsage, "nobody"},
-		"no tasks":       {[]string{"--agent", "local-shell", "x"}, exitFailure, "takes no tasks"},
-		"no session":     {[]string{"--resume", "ffffffff", "x"}, exitFailure, "ffffffff"},
-		"both":           {[]string{"--resume", "f", "--agent", "codex", "x"}, exitUsage, "leave --agent"},
-		"list of agents": {[]string{"--list-agents"}, exitOK, ""},
+		"output":         {[]string{"--output", "xml", "x"}, cli.ExitUsage, "--output is text or json"},
+		"agent":          {[]string{"--agent", "nobody", "x"}, cli.ExitUsage, "nobody"},
+		"no tasks":       {[]string{"--agent", "local-shell", "x"}, cli.ExitFailure, "takes no tasks"},
+		"no session":     {[]string{"--resume", "ffffffff", "x"}, cli.ExitFailure, "ffffffff"},
+		"both":           {[]string{"--resume", "f", "--agent", "codex", "x"}, cli.ExitUsage, "leave --agent"},
+		"list of agents": {[]string{"--list-agents"}, cli.ExitOK, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, errs, code := runStart(t, newHome(t), "", test.args...)
 			if code != test.code || !strings.Contains(errs, test.want) {
 				t.Errorf("code %d: %s", code, errs)
 			}
-			if test.code == exitOK && (!strings.Contains(out, "claude-code\tClaude Code") || strings.Contains(out, "local-shell")) {
+			if test.code == cli.ExitOK && (!strings.Contains(out, "claude-code\tClaude Code") || strings.Contains(out, "local-shell")) {
 				t.Errorf("agents: %s", out)
 			}
 		})

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 const pushOrder = "push my changes to origin"
@@ -45,7 +47,7 @@ func TestStartTypedOrder(t *testing.T) {
 	d.until("the push", patience, func(string) bool { return pushed() })
 	d.until("the prompt after the answer", patience, func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "\n>") })
 	d.send("\x04")
-	if code := d.exit(time.Minute); code != exitDenied { // from another terminal
+	if code := d.exit(time.Minute); code != cli.ExitDenied { // from another terminal
 		t.Errorf("exit code %d", code)
 	}
 	if n := strings.Count(d.audit(d.allStored()[0].ID), `"decision":"auto-approved"`); n != 1 {
@@ -96,8 +98,8 @@ func TestStartWithoutATerminalIsNoOrder(t *testing.T) {
 		args  []string
 		code  int
 	}{
-		"piped": {pushOrder + "\n/deny 1\n", nil, exitOK},
-		"given": {"", []string{pushOrder}, exitDenied},
+		"piped": {pushOrder + "\n/deny 1\n", nil, cli.ExitOK},
+		"given": {"", []string{pushOrder}, cli.ExitDenied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -136,7 +138,7 @@ func (d *driver) deny() {
 			d.t.Fatal("no call waits")
 		}
 	}
-	if _, errs, code := d.command("deny", waiting[0].ID); code != exitOK {
+	if _, errs, code := d.command("deny", waiting[0].ID); code != cli.ExitOK {
 		d.t.Fatalf("deny: %s", errs)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 // watchStart makes every command of the tree set began when its own code begins. An error
@@ -36,9 +38,9 @@ func watchStart(cmd *cobra.Command, began *bool) {
 func unknownCommand(cmd *cobra.Command, word string) error {
 	cmd.SuggestionsMinimumDistance = 2
 	if alike := cmd.SuggestionsFor(word); len(alike) > 0 {
-		return usagef("unknown command %q for %q (did you mean %s?)", word, cmd.CommandPath(), strings.Join(alike, " or "))
+		return cli.Usagef("unknown command %q for %q (did you mean %s?)", word, cmd.CommandPath(), strings.Join(alike, " or "))
 	}
-	return usagef("unknown command %q for %q", word, cmd.CommandPath())
+	return cli.Usagef("unknown command %q for %q", word, cmd.CommandPath())
 }
 
 // strictHelp makes the command help refuse unknown commands, for which cobra's own shows
@@ -57,7 +59,7 @@ func strictHelp(root *cobra.Command) {
 				return unknownCommand(about, rest[0])
 			}
 			if err != nil {
-				return usagef("%w", err)
+				return cli.Usagef("%w", err)
 			}
 			about.InitDefaultHelpFlag()
 			return about.Help()
@@ -68,7 +70,7 @@ func strictHelp(root *cobra.Command) {
 // asUsage adds the command to a usage error and, if it has no hint, one that points to the
 // help. An error from before the start of a command is a usage error as well.
 func asUsage(cmd *cobra.Command, err error, began bool) error {
-	var u *usageError
+	var u *cli.UsageError
 	if err == nil || cmd == nil || !errors.As(err, &u) && began {
 		return err
 	}
@@ -80,5 +82,5 @@ func asUsage(cmd *cobra.Command, err error, began bool) error {
 	if !strings.HasSuffix(err.Error(), ")") {
 		hint = "see '" + cmd.CommandPath() + " --help'"
 	}
-	return &usageError{fail(op, err, hint)}
+	return &cli.UsageError{Err: cli.Fail(op, err, hint)}
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
 func versionCommand() *cobra.Command {
@@ -15,12 +17,12 @@ func versionCommand() *cobra.Command {
   ironcurtain-mux version --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			b := thisBuild()
+			b := cli.ThisBuild()
 			if asJSON {
-				return fail("print the version", printJSON(cmd.OutOrStdout(), b), "")
+				return cli.Fail("print the version", cli.PrintJSON(cmd.OutOrStdout(), b), "")
 			}
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "ironcurtain-mux %s (%s, %s)\n", b.Version, b.Go, b.Platform)
-			return fail("print the version", err, "")
+			return cli.Fail("print the version", err, "")
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")

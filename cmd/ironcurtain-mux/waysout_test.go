@@ -14,6 +14,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
@@ -168,7 +169,7 @@ func TestEnd(t *testing.T) {
 			s := d.onlySession()
 			end(d)
 			code, complaint := d.ended(2 * time.Minute)
-			if bySignal := strings.HasPrefix(name, "SIG"); code != exitOK || complaint != map[bool]string{true: "the multiplexer was ended"}[bySignal] {
+			if bySignal := strings.HasPrefix(name, "SIG"); code != cli.ExitOK || complaint != map[bool]string{true: "the multiplexer was ended"}[bySignal] {
 				t.Errorf("exit code %d, %s", code, complaint)
 			}
 			d.nothingLeft(s.ID)
@@ -184,7 +185,7 @@ func TestEndWhileStarting(t *testing.T) {
 	d := driveFramed(t, newHome(t), 100, 24, "ironcurtain-mux", "demo", "--agent", "shell")
 	d.see(patience, "starting shell")
 	d.endDaemon(syscall.SIGTERM)
-	if code, complaint := d.ended(2 * time.Minute); code != exitOK || complaint != "the multiplexer was ended" {
+	if code, complaint := d.ended(2 * time.Minute); code != cli.ExitOK || complaint != "the multiplexer was ended" {
 		t.Errorf("exit code %d, %s", code, complaint)
 	}
 	d.traceless()
@@ -281,14 +282,14 @@ func TestKilled(t *testing.T) {
 			t.Fatalf("containers of the session: %v, %v", list, err)
 		}
 		out, errs, code := d.command("pending", "--json")
-		if code != exitOK || out != "{\"pending\":[]}\n" {
+		if code != cli.ExitOK || out != "{\"pending\":[]}\n" {
 			t.Errorf("with a stale control socket: pending exits %d: %s%s", code, out, errs)
 		}
-		if _, errs, code := d.command("approve", "some-id"); code != exitFailure || !strings.Contains(errs, "no multiplexer is running") {
+		if _, errs, code := d.command("approve", "some-id"); code != cli.ExitFailure || !strings.Contains(errs, "no multiplexer is running") {
 			t.Errorf("with a stale control socket: approve exits %d: %s", code, errs)
 		}
 		out, errs, code = d.command("sessions", "ls", "--json")
-		if code != exitOK || !strings.Contains(out, `"state":"closed"`) {
+		if code != cli.ExitOK || !strings.Contains(out, `"state":"closed"`) {
 			t.Errorf("with a stale control socket: sessions exits %d: %s%s", code, out, errs)
 		}
 		return d, s
@@ -298,7 +299,7 @@ func TestKilled(t *testing.T) {
 		d, s := killed(t)
 		run, scratch := d.run(s.ID), d.scratch(s.ID)
 		out, errs, code := d.command("gc", "--dry-run")
-		if code != exitOK || !strings.Contains(out, run) {
+		if code != cli.ExitOK || !strings.Contains(out, run) {
 			t.Errorf("gc --dry-run exits %d: %s%s", code, out, errs)
 		}
 		for _, dir := range []string{run, scratch} {
@@ -306,7 +307,7 @@ func TestKilled(t *testing.T) {
 				t.Errorf("gc --dry-run removed something: %v", err)
 			}
 		}
-		if out, errs, code := d.command("gc"); code != exitOK || !strings.Contains(out, run) {
+		if out, errs, code := d.command("gc"); code != cli.ExitOK || !strings.Contains(out, run) {
 			t.Errorf("gc exits %d: %s%s", code, out, errs)
 		}
 		if _, err := os.Stat(scratch); err == nil {
@@ -330,7 +331,7 @@ func TestKilled(t *testing.T) {
 			t.Errorf("containers of the killed session: %v, %v", left, err)
 		}
 		next.send("\x01/quit!\r")
-		if code, complaint := next.ended(2 * time.Minute); code != exitOK || complaint != "" {
+		if code, complaint := next.ended(2 * time.Minute); code != cli.ExitOK || complaint != "" {
 			t.Errorf("exit code %d, %s", code, complaint)
 		}
 		d.traceless()

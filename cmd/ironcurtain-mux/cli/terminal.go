@@ -1,0 +1,15 @@
+package cli
+
+import (
+	"os"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
+)
+
+// TerminalIn returns the terminal that a stream is, or nil.
+func TerminalIn(stream any) *os.File {
+	if f, isFile := stream.(*os.File); isFile && outer.IsTerminal(f) {
+		return f
+	}
+	return nil
+}

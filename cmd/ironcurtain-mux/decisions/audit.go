@@ -1,0 +1,255 @@
+package decisions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+)
+
+// AuditCommand groups the commands that read audit logs.
+func AuditCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "audit",
+		Short: "Read the log of decisions and prove that it is whole",
+		Long: `Reads audit logs. A log is named by its file or by the beginning of a session's id;
+without a name it is that of the newest session.
+
+What was decided about a call is one record, on disk before the call goes on.
+What became of a call that was let through is another one, "done" or "error",
+written after its answer, with how long that took. The id in brackets ties the
+two together.`,
+		Example: `  ironcurtain-mux audit tail
+  ironcurtain-mux audit show --decision deny ./audit.jsonl
+  ironcurtain-mux audit verify ./audit.jsonl`,
+	}
+	cmd.AddCommand(auditTailCommand(), auditShowCommand(), auditVerifyCommand())
+	return cmd
+}
+
+func auditTailCommand() *cobra.Command {
+	var lines int
+	var follow, jsonl bool
+	cmd := &cobra.Command{
+		Use:   "tail [FILE|SESSION]",
+		Short: "Print the newest decisions",
+		Example: `  ironcurtain-mux audit tail -n 20
+  ironcurtain-mux audit tail -f --jsonl ./audit.jsonl`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := auditFile(args)
+			if err != nil {
+				return err
+			}
+			return runAuditTail(cmd.Context(), path, lines, follow, printer(cmd.OutOrStdout(), jsonl))
+		},
+	}
+	cmd.Flags().IntVarP(&lines, "lines", "n", 10, "how many")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with new ones as they come")
+	cmd.Flags().BoolVar(&jsonl, "jsonl", false, "print one JSON object a line: the records, in plain ASCII")
+	return cmd
+}
+
+func runAuditTail(ctx context.Context, path string, lines int, follow bool, show func(audit.Line) error) error {
+	const op = "read the audit log"
+	if lines < 0 {
+		return cli.Usagef("--lines %d: give 0 or more", lines)
+	}
+	last, err := audit.Last(path, max(lines, 1), func(audit.Line) bool { return true })
+	if err != nil {
+		return cli.Fail(op, err, "")
+	}
+	var seq uint64
+	if len(last) > 0 {
+		seq = last[len(last)-1].Seq
+	}
+	for _, l := range last[:min(lines, len(last))] {
+		if err := show(l); err != nil {
+			return cli.Fail(op, err, "")
+		}
+	}
+	if !follow {
+		return nil
+	}
+	return cli.Fail(op, audit.Tail(ctx, path, seq, show), "")
+}
+
+func auditShowCommand() *cobra.Command {
+	var decision, server, tool, rule, call, outcome string
+	var jsonl bool
+	cmd := &cobra.Command{
+		Use:   "show [FILE|SESSION]",
+		Short: "Print decisions, all or some",
+		Example: `  ironcurtain-mux audit show --decision deny
+  ironcurtain-mux audit show --server git --jsonl ./audit.jsonl
+  ironcurtain-mux audit show --outcome server-died`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := auditFile(args)
+			if err != nil {
+				return err
+			}
+			show := printer(cmd.OutOrStdout(), jsonl)
+			return cli.Fail("read the audit log", audit.Read(path, func(l audit.Line) error {
+				if !chosen(decision, string(l.Decision)) || !chosen(server, l.Server) || !chosen(tool, l.Tool) || !chosen(rule, l.Rule) ||
+					!chosen(call, l.Call) || !chosen(outcome, string(l.Outcome)) {
+					return nil
+				}
+				return show(l)
+			}), "")
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&decision, "decision", "", "only this decision: allow, deny, escalated-approved, done, error and so on")
+	fl.StringVar(&server, "server", "", "only this server")
+	fl.StringVar(&tool, "tool", "", "only this tool")
+	fl.StringVar(&rule, "rule", "", "only this rule")
+	fl.StringVar(&call, "call", "", "only the records of this call, by its `id`")
+	fl.StringVar(&outcome, "outcome", "", "only calls that ended so: answered, tool-error, refused, cancelled, timed-out, server-died or unreadable")
+	fl.BoolVar(&jsonl, "jsonl", false, "print one JSON object a line: the records, in plain ASCII")
+	return cmd
+}
+
+func chosen(wanted, have string) bool { return wanted == "" || wanted == have }
+
+func auditVerifyCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "verify [FILE|SESSION]",
+		Short: "Prove that no record was changed, moved or removed",
+		Long: `Follows the chain from the first record to the last. Exits 0 when the log is
+whole; otherwise exits 1 and names the first place where the chain breaks. It also
+counts the calls that were let through and have no record of how they ended: those
+under way, and those during which the program was killed.`,
+		Example: `  ironcurtain-mux audit verify
+  ironcurtain-mux audit verify --json ./audit.jsonl`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := auditFile(args)
+			if err != nil {
+				return err
+			}
+			report, err := audit.Verify(path)
+			out := cmd.OutOrStdout()
+			if asJSON && (err == nil || errors.Is(err, audit.ErrBroken)) {
+				if encErr := cli.PrintJSON(out, report); encErr != nil {
+					return cli.Fail("print the report", encErr, "")
+				}
+			}
+			if err != nil {
+				return cli.Fail("verify", err, "treat what comes after that place as unproven")
+			}
+			if !asJSON {
+				state := "still open"
+				if report.Closed {
+					state = "closed"
+				}
+				fmt.Fprintf(out, "whole: %d records, %d bytes, %s\n", report.Records, report.Bytes, state)
+				if report.Unfinished > 0 {
+					fmt.Fprintf(out, "no record says how these ended: %d calls\n", report.Unfinished)
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the report as JSON")
+	return cmd
+}
+
+// auditFile returns the path of the log that the arguments name.
+func auditFile(args []string) (string, error) {
+	const op = "find the audit log"
+	at, err := wiring.FindPaths()
+	if err != nil {
+		return "", err
+	}
+	logOf := func(session string) string { return filepath.Join(at.Home, "sessions", session, "audit.jsonl") }
+	if len(args) == 1 {
+		name := args[0]
+		if strings.ContainsRune(name, '/') {
+			return name, nil
+		}
+		for _, path := range []string{logOf(name), name} {
+			if _, err := os.Stat(path); err == nil {
+				return path, nil
+			}
+		}
+		s, err := stored.Find(at.Home, name)
+		return logOf(s.ID), cli.Fail(op, err, "")
+	}
+	found, err := filepath.Glob(logOf("*"))
+	if err != nil {
+		return "", cli.Fail(op, err, "")
+	}
+	newest := ""
+	var latest int64
+	for _, path := range found {
+		if info, err := os.Stat(path); err == nil && (newest == "" || info.ModTime().UnixNano() > latest) {
+			newest, latest = path, info.ModTime().UnixNano()
+		}
+	}
+	if newest == "" {
+		return "", cli.Fail(op, errors.New("there is no session yet"), "name a file")
+	}
+	return newest, nil
+}
+
+// printer writes one record per line, for people or as the log's JSON in plain ASCII.
+func printer(w io.Writer, raw bool) func(audit.Line) error {
+	return func(l audit.Line) error {
+		if raw {
+			_, err := fmt.Fprintf(w, "%s\n", jsonx.ASCII(l.Raw))
+			return err
+		}
+		_, err := fmt.Fprintln(w, RecordText(l))
+		return err
+	}
+}
+
+// RecordText formats a record for people. It is plain ASCII, because it goes to a terminal
+// and an agent wrote parts of it.
+func RecordText(l audit.Line) string {
+	what := ""
+	if l.Server != "" || l.Tool != "" {
+		what = cli.SafeName(l.Server)
+	}
+	if l.Tool != "" {
+		what += "/" + cli.SafeName(l.Tool)
+	}
+	text := fmt.Sprintf("%6d  %s  %-19s %-5s %s", l.Seq, l.Time.Local().Format("2006-01-02 15:04:05"),
+		cli.SafeName(string(l.Decision)), cli.SafeName(l.Plane), what)
+	if len(l.Arguments) > 0 {
+		text += " " + string(jsonx.ASCII(l.Arguments))
+	}
+	if l.Outcome != "" {
+		text += fmt.Sprintf(" %s in %s ms", cli.SafeName(string(l.Outcome)), strconv.FormatFloat(l.DurationMs, 'f', -1, 64))
+		if l.ResultBytes > 0 {
+			text += fmt.Sprintf(", %d bytes", l.ResultBytes)
+		}
+		if l.Reason != "" {
+			text += ": " + cli.SafeName(l.Reason)
+		}
+	}
+	if l.Rule != "" {
+		text += "  (" + cli.SafeName(l.Rule) + ")"
+	}
+	if l.DecidedBy != "" {
+		text += fmt.Sprintf("  by %s after %d ms", cli.SafeName(l.Client.Decider(l.DecidedBy)), l.WaitMs)
+	}
+	if l.Call != "" {
+		text += "  [" + cli.SafeName(l.Call) + "]"
+	}
+	return text
+}

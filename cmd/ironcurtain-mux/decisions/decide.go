@@ -1,0 +1,131 @@
+package decisions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+)
+
+// ApproveCommand approves one waiting call.
+func ApproveCommand() *cobra.Command {
+	var scope string
+	var limit time.Duration
+	cmd := &cobra.Command{
+		Use:   "approve ID",
+		Short: "Approve one waiting call",
+		Long: `Approve one waiting call, by the id that 'pending' prints, and wait some seconds for
+what becomes of it. Exits 1 when the call failed or was refused all the same, and says
+why; so it does, with who was first, when somebody else decided it.
+
+With --remember the approval stands for calls to come, within one of the scopes
+that 'pending --scopes' prints, until its time is over or 'revoke' ends it.`,
+		Example: "  ironcurtain-mux approve 6f1c…\n  ironcurtain-mux approve 6f1c… --remember file --for 30m",
+		Args:    oneID,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			d := broker.Decision{ID: args[0], Approve: true}
+			switch {
+			case scope != "":
+				d.Remember = &broker.Remember{Scope: scope, Seconds: int(limit.Round(time.Second) / time.Second)}
+			case limit != 0:
+				return cli.Usagef("--for needs --remember, which says what for")
+			}
+			if limit < 0 || cmd.Flags().Changed("for") && limit < time.Second {
+				return cli.Usagef("--for %v is too short, give at least 1s", limit)
+			}
+			return decide(cmd, d)
+		},
+	}
+	cmd.Flags().StringVar(&scope, "remember", "", "also approve calls to come, within this scope")
+	cmd.Flags().DurationVar(&limit, "for", 0, "how long it is remembered, at most 8h (default 15m)")
+	return cmd
+}
+
+// DenyCommand denies one waiting call.
+func DenyCommand() *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "deny ID",
+		Short: "Deny one waiting call",
+		Long: `Deny one waiting call, by the id that 'pending' prints. Exits 1 and says who was
+first when somebody else decided it, or that the refusal could not be recorded.`,
+		Example: "  ironcurtain-mux deny 6f1c… --reason 'use the copy in the workspace'",
+		Args:    oneID,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return decide(cmd, broker.Decision{ID: args[0], Reason: reason})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "what to tell the agent")
+	return cmd
+}
+
+func oneID(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return cli.Usagef("give exactly one id (see 'ironcurtain-mux pending')")
+	}
+	return nil
+}
+
+// decide answers the call with that id. It first reads the call's digest and the
+// fingerprint of its effect and sends them along, so that the answer cannot reach another
+// call. It cannot reach another effect either, because the id changes with the effect.
+func decide(cmd *cobra.Command, d broker.Decision) error {
+	p, err := wiring.FindPaths()
+	if err != nil {
+		return err
+	}
+	asked, done, err := running.Ask(cmd.Context(), p.Home)
+	if err != nil {
+		return cli.Fail(cmd.Name(), err, "")
+	}
+	defer done()
+	if err := seal(cmd.Context(), asked, &d); err != nil {
+		return cli.Fail(cmd.Name(), err, "start it with 'ironcurtain-mux'")
+	}
+	r, err := asked.Decide(cmd.Context(), d)
+	if err != nil {
+		return cli.Fail(cmd.Name(), err, "")
+	}
+	if !r.Won {
+		return cli.Fail(cmd.Name(), fmt.Errorf("%s was decided already: %s by %s", d.ID, r.Outcome, cli.SafeName(r.Client.Decider(r.By))),
+			"nothing is left to do")
+	}
+	return cli.Fail(cmd.Name(), tellEnding(cmd.OutOrStdout(), r), "look at 'ironcurtain-mux audit tail'")
+}
+
+// tellEnding prints how a decided call ended. It returns an error when the call did not end
+// as decided.
+func tellEnding(w io.Writer, r running.SettledCall) error {
+	text := string(r.Outcome)
+	switch e := r.Ending; {
+	case e == nil && r.Outcome == broker.Approved:
+		text += "; the call is still under way, 'ironcurtain-mux audit tail' tells how it ends"
+	case e == nil || e.Expected():
+	case e.State == broker.EndDone, e.State == broker.EndKept:
+		text += "; " + e.Text()
+	default:
+		return errors.New(text + "; " + cli.SafeText(e.Text()))
+	}
+	_, err := fmt.Fprintln(w, text)
+	return err
+}
+
+// seal puts the call's digest and fingerprint into a decision. A call that no longer waits
+// gets neither, and the broker then says who decided it.
+func seal(ctx context.Context, asked running.Processes, d *broker.Decision) error {
+	list, err := asked.Pending(ctx)
+	for _, e := range list {
+		if e.ID == d.ID {
+			d.Digest, d.Effect = e.Digest, e.Fingerprint()
+		}
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package decisions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+)
+
+// GrantsCommand lists the grants in force.
+func GrantsCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "grants",
+		Aliases: []string{"rules"},
+		Short:   "List the grants in force: approvals that are remembered",
+		Long: `List the approvals that stand for calls to come, given with /approve+ or 'approve
+--remember': what each lets through in full, how often it has, and until when.`,
+		Example: "  ironcurtain-mux grants\n  ironcurtain-mux grants --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := wiring.FindPaths()
+			if err != nil {
+				return err
+			}
+			asked, done, err := running.Ask(cmd.Context(), p.Home)
+			if err != nil {
+				return cli.Fail("list grants", err, "")
+			}
+			defer done()
+			list, err := asked.Grants(cmd.Context())
+			if err != nil && !errors.Is(err, running.ErrNotRunning) {
+				return cli.Fail("list grants", err, "")
+			}
+			if asJSON {
+				if list == nil {
+					list = []broker.Grant{}
+				}
+				return cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"grants": list})
+			}
+			return printGrants(cmd.OutOrStdout(), list)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func printGrants(w io.Writer, list []broker.Grant) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, r := range list {
+		fmt.Fprintf(t, "%d\ttab %s\t%s\tby %s\tused %d\t%s left\t%s\n", r.Number, running.TabText(r.Tab, r.Multiplexer), cli.SafeName(r.Scope), cli.SafeName(r.Client.Decider(r.By)), r.Used,
+			time.Until(r.ExpiresAt).Round(time.Second), cli.SafeText(r.Text))
+	}
+	return t.Flush()
+}
+
+// RevokeCommand ends grants.
+func RevokeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "revoke N|all",
+		Short: "End a grant",
+		Long: `End the grant with that number in 'grants', or all of them. Calls that
+are under way already are not called back.`,
+		Example: "  ironcurtain-mux revoke 3\n  ironcurtain-mux revoke all",
+		Args:    oneGrant,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := wiring.FindPaths()
+			if err != nil {
+				return err
+			}
+			return cli.Fail("revoke", revoke(cmd.Context(), p, args[0]), "")
+		},
+	}
+}
+
+// oneGrant insists on one number, or "all".
+func oneGrant(_ *cobra.Command, args []string) error {
+	if len(args) == 1 && args[0] == "all" {
+		return nil
+	}
+	if len(args) == 1 {
+		if n, err := strconv.Atoi(strings.TrimPrefix(args[0], "#")); err == nil && n > 0 {
+			return nil
+		}
+	}
+	return cli.Usagef("give the number of one grant, or all (see 'ironcurtain-mux grants')")
+}
+
+// revoke ends the grant with that number, or all of them for "all".
+func revoke(ctx context.Context, p wiring.Paths, which string) error {
+	asked, done, err := running.Ask(ctx, p.Home)
+	if err != nil {
+		return err
+	}
+	defer done()
+	number := 0
+	if which != "all" {
+		number, _ = strconv.Atoi(strings.TrimPrefix(which, "#")) // oneGrant has looked
+	}
+	err = asked.Revoke(ctx, number)
+	if errors.Is(err, running.ErrNotRunning) {
+		return cli.Fail("revoke", err, "without one there are no grants")
+	}
+	return err
+}

@@ -1,0 +1,163 @@
+package decisions
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+)
+
+// WaitingCall is a waiting call, with the scopes of its approval if they were asked for.
+type WaitingCall struct {
+	broker.Escalation
+	Scopes []broker.Scope `json:"scopes,omitempty"`
+}
+
+// PendingCommand lists what waits for a person.
+func PendingCommand() *cobra.Command {
+	var asJSON, scopes bool
+	cmd := &cobra.Command{
+		Use:   "pending",
+		Short: "List the calls that wait for a decision",
+		Long: `List the calls that wait for a decision, oldest first.
+
+With --scopes it also lists what an approval of each could be remembered for with
+'approve --remember', and how many past calls of the audit logs each scope would
+have let through.`,
+		Example: "  ironcurtain-mux pending\n  ironcurtain-mux pending --scopes\n  ironcurtain-mux pending --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := listPending(cmd, scopes)
+			if err != nil {
+				return cli.Fail("list pending calls", err, "")
+			}
+			if asJSON {
+				return cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"pending": list})
+			}
+			if err := PrintPending(cmd.OutOrStdout(), list); err != nil {
+				return err
+			}
+			return printLeft(cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&scopes, "scopes", false, "list what an approval could be remembered for")
+	return cmd
+}
+
+// listPending asks the running multiplexers. Without one, no call waits.
+func listPending(cmd *cobra.Command, scopes bool) ([]WaitingCall, error) {
+	p, err := wiring.FindPaths()
+	if err != nil {
+		return nil, err
+	}
+	asked, done, err := running.Ask(cmd.Context(), p.Home)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	list, err := asked.Pending(cmd.Context())
+	if err != nil && !errors.Is(err, running.ErrNotRunning) {
+		return nil, err
+	}
+	out := []WaitingCall{}
+	for _, e := range list {
+		c := WaitingCall{Escalation: e}
+		if scopes {
+			var settled *calls.Error // somebody decided it meanwhile
+			if c.Scopes, err = asked.Scopes(cmd.Context(), e.ID); err != nil && !errors.As(err, &settled) {
+				return nil, err
+			}
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// printLeft prints the calls that nobody can decide at present, because their multiplexer
+// was killed while they waited.
+func printLeft(w io.Writer) error {
+	p, err := wiring.FindPaths()
+	if err != nil {
+		return err
+	}
+	stored, err := stored.List(p.Home, nil)
+	if err != nil {
+		return cli.Fail("list sessions", err, "")
+	}
+	for _, s := range stored {
+		if s.Waiting == 0 {
+			continue
+		}
+		_, err := fmt.Fprintf(w, "session %s waits with %d, since its multiplexer was killed: take it back with 'ironcurtain-mux --resume %s'\n",
+			s.ID[:8], s.Waiting, s.ID[:8])
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PrintPending prints each waiting call, what it would do, and what its approval could be
+// remembered for. It quotes all text of an agent, because it goes to a terminal.
+func PrintPending(w io.Writer, list []WaitingCall) error {
+	for _, e := range list {
+		_, err := fmt.Fprintf(w, "%s  tab %s  %s  %s  %+q  %+q  %s left%s%s\n", e.ID, running.TabText(e.Tab, e.Multiplexer),
+			cli.SafeName(e.Server), cli.SafeName(e.Tool), e.Arguments, e.Reason,
+			time.Until(e.ExpiresAt).Round(time.Second), repeatsText(e.More), restoredText(e.Escalation))
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, autoApprovalText(e.Escalation)); err != nil {
+			return err
+		}
+		if err := printEffect(w, e.Escalation); err != nil {
+			return err
+		}
+		for _, s := range e.Scopes {
+			if _, err := fmt.Fprintf(w, "    remember %s, %d of %d past calls: %s\n", cli.SafeName(s.Name), s.Matched, s.Past, cli.SafeText(s.Text)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// restoredText says that a call was asked of a multiplexer that was killed.
+func restoredText(e broker.Escalation) string {
+	switch {
+	case e.Unclaimed:
+		return ", asked before the restart, its agent has not come back for it yet"
+	case e.Restored:
+		return ", asked before the restart"
+	}
+	return ""
+}
+
+// autoApprovalText says what the automatic approval decided about a call.
+func autoApprovalText(e broker.Escalation) string {
+	switch {
+	case e.Auto == nil:
+		return ""
+	case e.Auto.Reason == "":
+		return fmt.Sprintf("    the auto-approver is judging since %s, by receipt %d\n", time.Since(e.Auto.Since).Round(time.Second), e.Auto.Receipt)
+	}
+	return fmt.Sprintf("    the auto-approver leaves it to you, receipt %d: %+q\n", e.Auto.Receipt, e.Auto.Reason)
+}
+
+// repeatsText says how many calls like one were refused without asking.
+func repeatsText(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d more like it refused", n)
+}

@@ -1,0 +1,136 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+)
+
+// doctorChecks lists the prerequisites in the order in which they matter.
+func doctorChecks(p wiring.Paths) []check {
+	return []check{
+		{"engine", func(ctx context.Context) finding { return checkEngine(ctx, p) }},
+		{"images", func(ctx context.Context) finding { return checkImages(ctx, p) }},
+		{"sandbox", func(context.Context) finding {
+			return checkPrograms("tool servers run in a sandbox", "bwrap", "socat", "rg")
+		}},
+		{"node", func(context.Context) finding { return checkPrograms("tool servers can be installed", "node", "npm") }},
+		{"servers", func(ctx context.Context) finding { return checkServers(ctx, p) }},
+		{"policy", func(context.Context) finding { return checkPolicy(p) }},
+		{"config", func(context.Context) finding { return checkConfig(p) }},
+		{"sockets", func(context.Context) finding { return checkSockets(p) }},
+		{"terminal", checkTerminal},
+		{"keys", func(context.Context) finding { return checkKeys(p, p.Agents()) }},
+		{"disk", func(context.Context) finding { return checkDisk(p) }},
+		{"quotas", func(context.Context) finding { return checkQuotas(p) }},
+		{"clock", func(context.Context) finding { return checkClock(time.Now()) }},
+	}
+}
+
+func checkPolicy(p wiring.Paths) finding {
+	c, err := p.Config()
+	if err != nil {
+		return warn("mend config.json first", "cannot be told without the configuration")
+	}
+	loaded, err := wiring.LoadPolicyDir(c.Policy)
+	if err != nil {
+		return bad(cli.RemedyOf(err, ""), "%s", cli.ReasonOf(err))
+	}
+	return ok("%s", loaded.Source)
+}
+
+func checkConfig(p wiring.Paths) finding {
+	if _, err := p.Config(); err != nil {
+		return bad(cli.RemedyOf(err, ""), "%s", cli.ReasonOf(err))
+	}
+	if _, err := os.Stat(p.ConfigFile()); errors.Is(err, fs.ErrNotExist) {
+		return ok("there is no %s; the defaults hold", p.ConfigFile())
+	}
+	return ok("%s", p.ConfigFile())
+}
+
+// checkKeys says which agents have a credential for one of their providers.
+func checkKeys(p wiring.Paths, agents *agent.Registry) finding {
+	table := mitm.Providers()
+	c, err := p.Config()
+	if err == nil { // what is wrong with it is said elsewhere
+		if all, err := wiring.ProvidersOf(c); err == nil {
+			table = all
+		}
+	}
+	keys := wiring.Credentials(table, agents, p, wiring.Upstreams{})
+	var can, cannot []string
+	var lacks error
+	for _, a := range agents.All() {
+		if len(a.Providers) == 0 {
+			continue
+		}
+		_, given := c.AgentAPIKeys[a.Name]
+		if lack := wiring.Lacking(keys, a); lack != nil && !given {
+			cannot, lacks = append(cannot, a.Name), errors.Join(lacks, lack)
+			continue
+		}
+		can = append(can, a.Name)
+	}
+	if len(can) == 0 {
+		return warn(cli.RemedyOf(lacks, "log in")+", or use 'ironcurtain-mux demo', which needs none",
+			"no agent has a key: %s", strings.Join(cannot, ", "))
+	}
+	if len(cannot) > 0 {
+		return ok("for %s; none for %s", strings.Join(can, ", "), strings.Join(cannot, ", "))
+	}
+	return ok("for %s", strings.Join(can, ", "))
+}
+
+// checkServers starts every tool server in its sandbox for a moment. It runs the probes
+// inside, and compares the tools that the servers offer with the policy's annotations.
+func checkServers(ctx context.Context, p wiring.Paths) finding {
+	c, err := p.Config()
+	if err != nil {
+		return warn("mend config.json first", "cannot be told without the configuration")
+	}
+	if !servers.Installed(p.Cache) {
+		return warn("they are installed when the first tab is opened", "not installed yet")
+	}
+	agents, err := wiring.AgentsOf(c)
+	if err != nil {
+		return bad(cli.RemedyOf(err, ""), "%s", cli.ReasonOf(err))
+	}
+	own, err := wiring.OwnServers(c, p.ConfigFile(), "", agents)
+	if err != nil {
+		return bad(cli.RemedyOf(err, ""), "%s", cli.ReasonOf(err))
+	}
+	var b *broker.Broker
+	w := wiring.Parts{Paths: p, Config: c, Agents: agents, Servers: own, Keys: wiring.Credentials(nil, agents, p, wiring.Upstreams{})}
+	sessions, err := w.Sessions(slog.New(slog.DiscardHandler))
+	if err == nil {
+		b, err = broker.New(sessions)
+	}
+	if err != nil {
+		return bad(cli.RemedyOf(err, ""), "%s", cli.ReasonOf(err))
+	}
+	defer b.Shutdown(context.WithoutCancel(ctx)) //nolint:errcheck // nothing was opened
+	found, err := b.CheckServers(ctx)
+	if err != nil {
+		return bad(cli.RemedyOf(err, "run 'ironcurtain-mux doctor' again; if it stays, remove "+p.Cache), "%v", err)
+	}
+	if len(found.Failed) > 0 {
+		return bad("do what it says, or mend mcpServers in config.json", "these of your servers do not start: %s", strings.Join(found.Failed, "; "))
+	}
+	if len(found.Hidden) > 0 {
+		return warn("annotate them in a policy of your own if agents shall have them",
+			"%d tools, each server in its sandbox; not offered: %s", found.Tools, strings.Join(found.Hidden, "; "))
+	}
+	return ok("%d tools, each server in its sandbox", found.Tools)
+}

@@ -1,0 +1,65 @@
+package doctor
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+)
+
+// A program that is missing is named with the package that brings it.
+func TestMissingProgramsNameTheirPackages(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	found := checkPrograms("tool servers run in a sandbox", "bwrap", "socat", "rg")
+	if found.Status != "fail" || found.Detail != "not installed: bwrap, socat, rg" || !strings.Contains(found.Remedy, "apt-get install -y bubblewrap socat ripgrep'") {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// Inside tmux, copying depends on a setting of its own.
+func TestClipboardInsideTmux(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "tmux")
+	tmux := func(args ...string) {
+		t.Helper()
+		if out, err := exec.Command("tmux", append([]string{"-S", socket, "-f", "/dev/null"}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("tmux %q: %v: %s", args, err, out)
+		}
+	}
+	t.Setenv("TERM", "tmux-256color")
+	t.Setenv("TMUX", socket+",1,0")
+	tmux("new-session", "-d", "sleep 600")
+	defer tmux("kill-server")
+	for value, want := range map[string]string{"off": "warn", "external": "warn", "on": "ok"} {
+		tmux("set-option", "-s", "set-clipboard", value)
+		if f := checkTerminal(t.Context()); f.Status != want || (want == "warn") != strings.Contains(f.Remedy, "set-clipboard on") {
+			t.Errorf("%s: %+v", value, f)
+		}
+	}
+}
+
+// A session whose audit is full is refused everything: doctor says which one it is.
+func TestDoctorTellsOfQuotas(t *testing.T) {
+	p := wiring.Paths{Home: t.TempDir()}
+	if f := checkQuotas(p); f.Status != "ok" || !strings.Contains(f.Detail, "40 MiB") || !strings.Contains(f.Detail, "1024 MiB for its audit") {
+		t.Errorf("found %+v", f)
+	}
+	dir := filepath.Join(p.Home, "sessions", "some-session")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Create(filepath.Join(dir, "audit.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if err := log.Truncate(audit.Quota); err != nil { // it takes no space
+		t.Fatal(err)
+	}
+	if f := checkQuotas(p); f.Status != "warn" || !strings.Contains(f.Detail, "by some-session") || f.Remedy == "" {
+		t.Errorf("found %+v", f)
+	}
+}

@@ -1,0 +1,183 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// describeEngine says which engine was found, how, and which system it runs on.
+func describeEngine(e docker.Endpoint, info docker.Info) string {
+	rootless := ""
+	if info.Rootless {
+		rootless = ", rootless"
+	}
+	return fmt.Sprintf("Docker %s at %s (from %s)%s, kernel %s, cgroup v%s",
+		info.Version, e.Address, e.Source, rootless, info.Kernel, info.CgroupVersion)
+}
+
+func checkEngine(ctx context.Context, p wiring.Paths) finding {
+	client, err := wiring.ConnectEngine(ctx, p)
+	if err != nil {
+		return bad(cli.RemedyOf(err, "start the container engine"), "%v", err)
+	}
+	defer client.Close(ctx)
+	info, err := client.Version(ctx)
+	if err != nil {
+		return bad(cli.RemedyOf(err, "start the container engine"), "%v", err)
+	}
+	text := describeEngine(client.Endpoint(), info)
+	switch {
+	case info.Seccomp == "unconfined" || info.Seccomp == "":
+		return warn("let the engine use its default seccomp profile", "%s; it filters no system calls", text)
+	case len(info.Warnings) > 0:
+		return warn("see the engine's documentation; limits it cannot enforce do not hold for agents", "%s; %s", text, strings.Join(info.Warnings, "; "))
+	}
+	return ok("%s", text)
+}
+
+func checkImages(ctx context.Context, p wiring.Paths) finding {
+	client, err := wiring.ConnectEngine(ctx, p)
+	if err != nil {
+		return warn("start the container engine first", "cannot be told without the engine")
+	}
+	defer client.Close(ctx)
+	c, err := p.Config()
+	if err != nil {
+		return warn("mend config.json first", "cannot be told without the configuration")
+	}
+	var missing []string
+	for _, a := range p.Agents().All() {
+		if a.Host || a.Foreign || cannotBuild(a.Image) {
+			continue // it runs in no image of ours, or cannot run here at all
+		}
+		_, present, err := client.ImageTag(ctx, a.Image, wiring.RecipeOf(c.Images))
+		if err != nil {
+			return warn(cli.RemedyOf(err, ""), "%v", err)
+		}
+		if !present {
+			missing = append(missing, a.Image)
+		}
+	}
+	if len(missing) > 0 {
+		return warn("run 'ironcurtain-mux images build', or open a tab: they are built on first use",
+			"not built yet: %s", strings.Join(missing, ", "))
+	}
+	return ok("built for every agent")
+}
+
+// cannotBuild reports whether this machine lacks programs that an image is made of.
+func cannotBuild(name string) bool {
+	for _, i := range docker.Images() {
+		if i.Name == name {
+			return len(i.Lacks()) > 0
+		}
+	}
+	return false
+}
+
+func checkPrograms(good string, names ...string) finding {
+	var missing []string
+	for _, name := range names {
+		if _, err := exec.LookPath(name); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) > 0 {
+		return bad("install them, on Debian with 'sudo apt-get install -y "+strings.Join(packagesOf(missing), " ")+"'",
+			"not installed: %s", strings.Join(missing, ", "))
+	}
+	return ok("%s (%s)", good, strings.Join(names, ", "))
+}
+
+// packagesOf returns the Debian packages that contain the programs.
+func packagesOf(programs []string) []string {
+	var all []string
+	for _, program := range programs {
+		if name := map[string]string{"bwrap": "bubblewrap", "rg": "ripgrep", "node": "nodejs"}[program]; name != "" {
+			program = name
+		}
+		all = append(all, program)
+	}
+	return all
+}
+
+// checkSockets checks that the paths of a session's sockets fit into a socket address.
+func checkSockets(p wiring.Paths) finding {
+	longest := filepath.Join(p.Home, "run", "0123456789ab", "sockets", "mitm-proxy.sock")
+	if len(longest) > docker.MaxSocketPath {
+		return bad("set IRONCURTAIN_HOME to a shorter path", "socket paths would be %d bytes long, %d are allowed", len(longest), docker.MaxSocketPath)
+	}
+	return ok("paths of %d bytes, %d are allowed", len(longest), docker.MaxSocketPath)
+}
+
+// checkTerminal checks TERM and its relatives. Inside tmux, a copy reaches the clipboard
+// only if tmux is set to pass it on.
+func checkTerminal(ctx context.Context) finding {
+	name := os.Getenv("TERM")
+	if name == "" || name == "dumb" {
+		return warn("use a terminal, and set TERM to what it is", "TERM is %q", name)
+	}
+	colors := "256 colors at most"
+	if c := os.Getenv("COLORTERM"); c == "truecolor" || c == "24bit" {
+		colors = "true color"
+	}
+	if os.Getenv("TMUX") != "" {
+		set, err := exec.CommandContext(ctx, "tmux", "show-options", "-sv", "set-clipboard").Output()
+		if value := strings.TrimSpace(string(set)); err == nil && value != "on" {
+			return warn("run: tmux set -s set-clipboard on", "%s inside tmux, which keeps copied text from the clipboard (set-clipboard is %s)", name, value)
+		}
+	}
+	return ok("%s, %s", name, colors)
+}
+
+// leastSpace is how many bytes should be free on the disk.
+const leastSpace = 2 << 30
+
+func checkDisk(p wiring.Paths) finding {
+	dir := p.Home
+	for {
+		if _, err := os.Stat(dir); err == nil || dir == "/" {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		return warn("", "%s: %v", dir, err)
+	}
+	free := s.Bavail * uint64(s.Bsize) // a block size is positive
+	text := fmt.Sprintf("%.1f GiB free at %s", float64(free)/(1<<30), dir)
+	if free < leastSpace {
+		return warn("make room: the audit refuses everything when the disk is full", "%s", text)
+	}
+	return ok("%s", text)
+}
+
+// checkClock checks that a time service keeps the clock right, because certificates and the
+// expiry of approvals depend on the clock.
+func checkClock(now time.Time) finding {
+	text := now.Format(time.RFC3339)
+	if info, known := debug.ReadBuildInfo(); known {
+		for _, s := range info.Settings {
+			if built, err := time.Parse(time.RFC3339, s.Value); s.Key == "vcs.time" && err == nil && now.Before(built.Add(-24*time.Hour)) {
+				return bad("set the clock", "%s, but this program was made on %s", text, built.Format(time.DateOnly))
+			}
+		}
+	}
+	if !clockKept() {
+		return ok("%s, not kept by a time service", text)
+	}
+	return ok("%s", text)
+}

@@ -1,0 +1,118 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+)
+
+// Command groups the commands for sessions, running or on disk. resume continues one.
+func Command(resume *cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "sessions",
+		Short: "List, show, resume and remove sessions",
+		Example: `  ironcurtain-mux sessions ls
+  ironcurtain-mux sessions resume 6f1c
+  ironcurtain-mux sessions ls --json | jq '.sessions[].state'`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(sessionsListCommand(), sessionsShowCommand(), resume, sessionsRemoveCommand())
+	return cmd
+}
+
+func sessionsListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "ls",
+		Short:   "List the sessions, running and on disk, those used last first",
+		Example: "  ironcurtain-mux sessions ls --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := wiring.FindPaths()
+			if err != nil {
+				return err
+			}
+			list, err := List(cmd.Context(), p)
+			if err != nil {
+				return cli.Fail("list sessions", err, "")
+			}
+			if asJSON {
+				if list == nil {
+					list = []broker.StoredSession{}
+				}
+				return cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"sessions": list})
+			}
+			return printSessions(cmd.OutOrStdout(), list)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+// List lists the sessions on disk, with the state that running multiplexers know.
+func List(ctx context.Context, p wiring.Paths) ([]broker.StoredSession, error) {
+	stored, err := stored.List(p.Home, p.Agents())
+	if err != nil {
+		return nil, err
+	}
+	asked, done, err := running.Ask(ctx, p.Home)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	live, err := asked.Sessions(ctx)
+	if err != nil && !errors.Is(err, running.ErrNotRunning) {
+		return nil, err
+	}
+	at := map[broker.SessionID]int{}
+	for i, s := range stored {
+		at[s.ID] = i
+	}
+	for _, s := range live {
+		if i, ok := at[s.ID]; ok {
+			stored[i].Session = s
+			continue
+		}
+		stored = append(stored, broker.StoredSession{Session: s, LastActivity: s.CreatedAt, Owned: true})
+	}
+	return stored, nil
+}
+
+func printSessions(w io.Writer, list []broker.StoredSession) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, s := range list {
+		workspace := cli.SafeName(s.Workspace)
+		if _, err := os.Stat(s.Workspace); errors.Is(err, fs.ErrNotExist) {
+			workspace += " (gone)"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, running.TabText(s.Tab, s.Multiplexer), s.Agent, stateWord(s),
+			s.LastActivity.Local().Format("2006-01-02 15:04"), workspace, cli.QuotedIfAny(s.LastPrompt))
+	}
+	return t.Flush()
+}
+
+// stateWord is the state of a session for people.
+func stateWord(s broker.StoredSession) string {
+	switch {
+	case s.Detached && s.Waiting > 0:
+		return fmt.Sprintf("left running, %d waiting", s.Waiting)
+	case s.Detached:
+		return "left running"
+	case s.Trouble != "" && s.State != broker.StateUnknown:
+		return string(s.State) + ", engine away"
+	}
+	return string(s.State)
+}

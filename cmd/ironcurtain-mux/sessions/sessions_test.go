@@ -1,0 +1,24 @@
+package sessions
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// A workspace that is not there any more is said to be gone.
+func TestSessionsSayThatAWorkspaceIsGone(t *testing.T) {
+	here := t.TempDir()
+	var b strings.Builder
+	list := []broker.StoredSession{
+		{Session: broker.Session{ID: "a", Workspace: here}}, {Session: broker.Session{ID: "b", Workspace: here + "/removed"}},
+	}
+	if err := printSessions(&b, list); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(b.String(), "\n")
+	if strings.Contains(lines[0], "gone") || !strings.Contains(lines[1], here+"/removed (gone)") {
+		t.Errorf("printed:\n%s", b.String())
+	}
+}

@@ -1,0 +1,116 @@
+package start
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/decisions"
+)
+
+// isCommand reports whether a line is a command and not a task. A task that begins with a
+// slash is typed with two.
+func isCommand(line string) bool {
+	return strings.HasPrefix(line, "/") && !strings.HasPrefix(line, "//")
+}
+
+// command carries out a line that begins with a slash.
+func (c *conversation) command(ctx context.Context, line typedLine) error {
+	name, args, _ := strings.Cut(strings.TrimPrefix(line.text, "/"), " ")
+	args = strings.TrimSpace(args)
+	switch strings.ToLower(name) {
+	case "quit", "exit":
+		return errLeave
+	case "approve":
+		return c.decide(ctx, line.at, broker.Decision{Approve: true}, args)
+	case "deny":
+		number, reason, _ := strings.Cut(args, " ")
+		return c.decide(ctx, line.at, broker.Decision{Reason: reason}, number)
+	case "budget":
+		return c.budget(ctx, args)
+	case "logs":
+		return c.logs()
+	}
+	return fmt.Errorf("/%s: no such command; there are /approve N, /deny N [REASON], /budget [+5], /logs and /quit", cli.SafeText(name))
+}
+
+// decide answers the waiting call with that number, because of a line typed at that time.
+// The number is required, because the waiting call may be another one than when the person
+// began the line. The call must have been shown for a moment, so that it can be read.
+func (c *conversation) decide(ctx context.Context, typed time.Time, d broker.Decision, number string) error {
+	if len(c.waiting) == 0 {
+		return errors.New("nothing waits")
+	}
+	n, err := strconv.Atoi(strings.TrimPrefix(number, "#"))
+	if err != nil {
+		return fmt.Errorf("name the call by its number; waiting: %s", c.numbers())
+	}
+	e, waits := c.waiting[n]
+	switch {
+	case !waits:
+		return fmt.Errorf("call %d does not wait; waiting: %s", n, c.numbers())
+	case c.person && typed.Sub(e.at) < approval.LeastShown:
+		return fmt.Errorf("call %d has only just appeared; look at it, then type that again", n)
+	}
+	d.ID, d.Digest, d.Effect, d.By, d.Client = e.ID, e.Digest, e.Fingerprint(), "start", c.client
+	r, err := c.broker.Decide(ctx, d)
+	if err == nil {
+		delete(c.waiting, n) // a script's next line is no decision any more
+	}
+	if err == nil && !r.Won {
+		c.note("call %d was decided already: %s by %s", n, r.Outcome, cli.SafeName(r.Client.Decider(r.By)))
+	}
+	return err
+}
+
+// numbers lists the calls that wait.
+func (c *conversation) numbers() string {
+	var all []string
+	for _, n := range slices.Sorted(maps.Keys(c.waiting)) {
+		all = append(all, strconv.Itoa(n))
+	}
+	return strings.Join(all, ", ")
+}
+
+// budget prints what the session has used, or raises its budget.
+func (c *conversation) budget(ctx context.Context, by string) error {
+	if by != "" {
+		one, err := c.broker.RaiseBudget(ctx, c.session.ID, by)
+		if err == nil {
+			c.note("this session may use $%.2f now", one.Allowance.CostUSD)
+		}
+		return err
+	}
+	all, err := c.broker.Budgets(ctx)
+	if err != nil {
+		return err
+	}
+	for _, one := range all.Sessions {
+		if one.Session == c.session.ID {
+			c.note("$%.4f of $%.2f, %d tokens, %d requests", one.Used.CostUSD, one.Allowance.CostUSD, one.Used.Tokens(), one.Used.Requests)
+		}
+	}
+	return nil
+}
+
+// logs prints the newest records of the session.
+func (c *conversation) logs() error {
+	const newest = 20
+	last, err := audit.Last(c.auditPath(), newest, func(audit.Line) bool { return true })
+	if err != nil {
+		return err
+	}
+	for _, l := range last {
+		c.note("%s", decisions.RecordText(l))
+	}
+	return nil
+}

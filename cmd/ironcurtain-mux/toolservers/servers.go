@@ -1,0 +1,28 @@
+package toolservers
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// Command groups the commands for the person's own MCP servers.
+func Command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "servers",
+		Short: "Take over MCP servers from other agents, log in at them",
+		Long: `Manage MCP servers of your own: mcpServers in config.json. Every tab has them;
+/servers in a tab shows how they are, and which one needs a login (OAuth). Tabs use
+the login and renew it; no tab ever starts one by itself.`,
+		Example: `  ironcurtain-mux servers import
+  ironcurtain-mux servers login board
+  ironcurtain-mux servers logout board`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	more := ""
+	for _, sub := range []*cobra.Command{serversLoginCommand(&more), serversLogoutCommand(&more)} {
+		sub.Flags().StringVar(&more, "servers", "", "`file` that names more servers")
+		cmd.AddCommand(sub)
+	}
+	cmd.AddCommand(serversImportCommand())
+	return cmd
+}

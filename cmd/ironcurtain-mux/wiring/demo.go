@@ -1,0 +1,103 @@
+package wiring
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo/scripted"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+)
+
+const (
+	DemoNotice = "scripted model, not an AI" // of every tab of the demo
+	DemoAgent  = "claude-code"               // of a tab of the demo, unless another one is asked for
+)
+
+// runningDemo is what all tabs of the demo share.
+type runningDemo struct {
+	ground demo.Playground
+	remote *demo.Remote
+	model  *scripted.Server
+}
+
+// StartDemo prepares the demo's directories and starts its model and its git server.
+func StartDemo(ctx context.Context, p Paths) (*runningDemo, error) {
+	const op = "prepare demo"
+	hint := "make " + p.Home + " writable or set IRONCURTAIN_HOME"
+	ground, err := demo.Prepare(ctx, p.Home)
+	if err != nil {
+		return nil, cli.Fail(op, err, hint)
+	}
+	remote, err := demo.Serve(context.WithoutCancel(ctx), ground)
+	if err != nil {
+		return nil, cli.Fail(op, err, hint)
+	}
+	model, err := scripted.Start(context.WithoutCancel(ctx))
+	if err != nil {
+		return nil, errors.Join(cli.Fail(op, err, ""), remote.Close())
+	}
+	return &runningDemo{ground, remote, model}, nil
+}
+
+func (d *runningDemo) Close() error { return errors.Join(d.model.Close(), d.remote.Close()) }
+
+// Config is the configuration of the demo's sessions. They have the scripted model and its keys,
+// and none of the person's. The remotes of the playground are known, and no host is open to git
+// without an approval.
+func (d *runningDemo) Config(p Paths, c config.Config, log *slog.Logger) (broker.Config, error) {
+	agents, err := AgentsOf(c)
+	if err != nil {
+		return broker.Config{}, err
+	}
+	target, err := url.Parse(d.model.URL())
+	if err != nil {
+		return broker.Config{}, cli.Fail("prepare demo", err, "")
+	}
+	b, err := Parts{Paths: p, Config: c, Agents: agents, Keys: egress.Keys(d.model.Keys())}.Sessions(log)
+	if err != nil {
+		return b, err
+	}
+	b.DefaultAgent = DemoAgent
+	b.Upstreams = make(map[string]*url.URL)
+	for _, host := range scripted.Hosts() {
+		b.Upstreams[host] = target
+	}
+	b.UpstreamCAs = d.model.CAPool()
+	b.Notice = DemoNotice
+	b.AgentKeys = nil
+	b.GitHub = nil
+	b.Models = nil // the script does not know how to please every model
+	b.Unprotected = append(b.Unprotected, d.ground.Outside, d.ground.Workspace)
+	b.GitHosts = nil
+	if b.AutoApprove != nil {
+		b.AutoApprove.Known = []string{"127.0.0.2", "127.0.0.1"}
+	}
+	return b, nil
+}
+
+// Intro says what to try in a tab of the demo whose agent has a model.
+func (w Parts) Intro(s broker.Session) []string {
+	a, err := w.Agents.Named(s.Agent)
+	if err != nil || !s.Profile.Demo || len(a.Providers) == 0 {
+		return nil
+	}
+	return demoIntro(w.Paths, demo.At(w.Paths.Home))
+}
+
+// demoIntro says what to try: a call that is allowed, one that waits for the person, and
+// one that is denied. More lines would hide the last lines of some agents' screens, where
+// the person types.
+func demoIntro(p Paths, ground demo.Playground) []string {
+	return []string{
+		"type this, it is allowed: read hello.txt",
+		fmt.Sprintf("this asks you: write %s hello", p.Shorten(ground.Notes)),
+		fmt.Sprintf("this is denied: read %s", p.Shorten(p.ConfigFile())),
+	}
+}

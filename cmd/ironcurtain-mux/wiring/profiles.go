@@ -1,0 +1,73 @@
+package wiring
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// profiles makes the configurations of sessions that have a profile.
+type profiles struct {
+	paths Paths
+	log   *slog.Logger
+
+	mu   sync.Mutex
+	keys map[string]keyring // the person's, by where requests go: a login is renewed by one of them
+	demo *runningDemo       // nil before the first session of the demo
+}
+
+// config makes the configuration of a session that has a profile, from config.json and the files
+// of the profile as they are now.
+func (o *profiles) config(ctx context.Context, p broker.Profile) (broker.Config, error) {
+	c, err := o.paths.Config()
+	if err != nil {
+		return broker.Config{}, err
+	}
+	if p.Demo {
+		d, err := o.demoParts(ctx)
+		if err != nil {
+			return broker.Config{}, err
+		}
+		return d.Config(o.paths, c, o.log)
+	}
+	w, err := o.paths.Wire(c, p)
+	if err != nil {
+		return broker.Config{}, err
+	}
+	w.Keys = o.sharedKeys(p, w.Keys)
+	return w.Sessions(o.log)
+}
+
+// demoParts starts what the demo needs, the first time.
+func (o *profiles) demoParts(ctx context.Context) (d *runningDemo, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.demo == nil {
+		o.demo, err = StartDemo(ctx, o.paths)
+	}
+	return o.demo, err
+}
+
+// sharedKeys returns the credentials of all sessions whose requests go where those of a profile
+// go.
+func (o *profiles) sharedKeys(p broker.Profile, fresh keyring) keyring {
+	to := broker.Profile{Upstreams: p.Upstreams, UpstreamCA: p.UpstreamCA}.String()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.keys[to] == nil {
+		o.keys[to] = fresh
+	}
+	return o.keys[to]
+}
+
+// close ends what the demo needed.
+func (o *profiles) close() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.demo == nil {
+		return nil
+	}
+	return o.demo.Close()
+}

@@ -1,0 +1,179 @@
+package wiring
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+)
+
+// TabFlags are the flags of a tab, and of start.
+type TabFlags struct {
+	Demo      bool
+	Agent     string
+	Workspace string
+	policy    string
+	servers   string // a file
+	prompt    string
+	Resume    string // the beginning of a session's id
+	Worktree  worktreeFlags
+	upstream  UpstreamFlags
+	resumed   broker.Profile // of the session to resume
+}
+
+// Register adds the flags of a tab to a command.
+func (f *TabFlags) Register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.Agent, "agent", "", "agent of the first tab (default from config.json)")
+	cmd.Flags().StringVar(&f.prompt, "prompt", "", "first prompt of the first tab, sent once its agent is ready")
+	cmd.Flags().StringVar(&f.Workspace, "workspace", "", "directory of the first tab (default a fresh sandbox)")
+	f.Worktree.Register(cmd)
+	cmd.Flags().StringVar(&f.Resume, "resume", "", "continue that session in the first tab; the beginning of its id is enough")
+}
+
+// RegisterProfile adds the flags that a demo does not have.
+func (f *TabFlags) RegisterProfile(cmd *cobra.Command) {
+	f.upstream.Register(cmd)
+	cmd.Flags().StringVar(&f.servers, "servers", "", "`file` with more MCP servers, in the form of mcpServers in config.json")
+	cmd.Flags().StringVar(&f.policy, "policy", "", "directory with the compiled policy (default built in)")
+}
+
+// Check checks everything that can be checked before anything is created: the agent's name,
+// the directories, the workspace, the session to resume and the configuration.
+func (f *TabFlags) Check(ctx context.Context) (Paths, config.Config, error) {
+	if f.Resume != "" && (f.Agent != "" || f.Workspace != "" || f.Worktree.given()) {
+		return Paths{}, config.Config{}, cli.Usagef("--resume takes the session's own agent and workspace; leave --agent, --workspace, --worktree and --repo out")
+	}
+	if own := (broker.Profile{Demo: f.Demo}); f.Resume != "" && !f.given().Same(own) || f.Demo && !f.given().Same(own) {
+		return Paths{}, config.Config{}, cli.Usagef("a demo and a resumed session have their own policy, servers and providers; leave --policy, --servers and --upstream out")
+	}
+	if err := f.Worktree.complete(&f.Workspace); err != nil {
+		return Paths{}, config.Config{}, err
+	}
+	p, err := FindPaths()
+	if err != nil {
+		return Paths{}, config.Config{}, err
+	}
+	if err := stored.CheckHome(p.Home); err != nil {
+		return Paths{}, config.Config{}, cli.Fail("open multiplexer", err, "")
+	}
+	if err := session.CheckWorkspace(f.Workspace, p.Home, p.Cache, p.UserHome); err != nil {
+		return Paths{}, config.Config{}, cli.Fail("open workspace", err, "")
+	}
+	if f.Worktree.Choice() == broker.WorktreeYes {
+		if err := session.CheckWorktree(ctx, f.Workspace, p.Home, p.Cache, p.UserHome); err != nil {
+			return Paths{}, config.Config{}, cli.Fail("open workspace", err, "")
+		}
+	}
+	if f.Resume != "" {
+		if err := f.findResumed(p); err != nil {
+			return Paths{}, config.Config{}, cli.Fail("resume session", err, "")
+		}
+	}
+	c, err := p.Config()
+	if err != nil || f.Agent == "" {
+		return p, c, err
+	}
+	agents, err := AgentsOf(c)
+	if err != nil {
+		return Paths{}, config.Config{}, err
+	}
+	if _, err := agents.Named(f.Agent); err != nil {
+		return Paths{}, config.Config{}, &cli.UsageError{Err: cli.Fail("open multiplexer", err, "")}
+	}
+	return p, c, nil
+}
+
+// findResumed completes the id of the session to resume, and sets the session's agent.
+func (f *TabFlags) findResumed(p Paths) error {
+	s, err := stored.Find(p.Home, f.Resume)
+	if err != nil {
+		return err
+	}
+	if s.Owned {
+		return cli.Fail("resume session", fmt.Errorf("session %s is open in a multiplexer", s.ID), "'ironcurtain-mux attach "+string(s.ID[:8])+"' shows it")
+	}
+	if f.Demo && !s.Profile.Demo {
+		return cli.Fail("resume session", fmt.Errorf("session %s is none of the demo", s.ID), "'ironcurtain-mux --resume "+string(s.ID[:8])+"' continues it")
+	}
+	f.Resume, f.Agent, f.resumed = s.ID, s.Agent, s.Profile
+	return nil
+}
+
+// Profile is the profile that the tab has.
+func (f *TabFlags) Profile() broker.Profile {
+	if f.Resume != "" {
+		return f.resumed
+	}
+	return f.given()
+}
+
+// given is the profile that the flags ask for.
+func (f *TabFlags) given() broker.Profile {
+	p := broker.Profile{Demo: f.Demo, Upstreams: f.upstream.hosts}
+	for flag, path := range map[*string]string{&p.Policy: f.policy, &p.Servers: f.servers, &p.UpstreamCA: f.upstream.ca} {
+		if path != "" {
+			*flag = AbsolutePath(path)
+		}
+	}
+	return p
+}
+
+// CheckTab checks the flags, the policy of the tab that they ask for, and whether its agent has a
+// credential. It completes the flags, and returns what connects tabs without a profile.
+func (f *TabFlags) CheckTab(ctx context.Context) (Parts, error) {
+	p, c, err := f.Check(ctx)
+	if err != nil {
+		return Parts{}, err
+	}
+	w, err := p.Wire(c, broker.Profile{})
+	if err != nil || f.Profile().Demo {
+		return w, err
+	}
+	own, err := p.Wire(c, f.Profile())
+	if err == nil {
+		_, err = own.LoadOwn()
+		err = cli.Fail("load policy", err, "")
+	}
+	if err == nil {
+		err = own.checkCredentials(cmp.Or(f.Agent, c.Agent))
+	}
+	return w, err
+}
+
+// Tab is the tab that the flags ask for; nil: none in particular.
+func (f *TabFlags) Tab(home string) *wire.Open {
+	open := wire.Open{
+		Agent: f.Agent, Prompt: f.prompt, Worktree: string(f.Worktree.Choice()), Repo: f.Worktree.Repo, Branch: f.Worktree.Branch, Resume: f.Resume,
+	}
+	if f.Workspace != "" {
+		open.Workspace = AbsolutePath(f.Workspace)
+	}
+	plain := open == wire.Open{}
+	if p := f.given(); !p.IsZero() && f.Resume == "" {
+		own := wire.Profile(p)
+		open.Profile, open.Once = &own, f.Demo && plain
+		open.Workspace = f.DemoWorkspace(home, open.Workspace)
+		return &open
+	}
+	if plain {
+		return nil
+	}
+	return &open
+}
+
+// DemoWorkspace returns the workspace given or, without one in a demo, that of the playground.
+func (f *TabFlags) DemoWorkspace(home, given string) string {
+	if f.Demo && given == "" && f.Resume == "" && f.Worktree.Repo == "" {
+		return demo.At(home).Workspace
+	}
+	return given
+}
