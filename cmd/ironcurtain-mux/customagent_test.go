@@ -41,10 +41,7 @@ func TestCustomAgent(t *testing.T) {
 	id := d.onlySession().ID
 	d.send(`head -c 30 "$(cat ~/.mine/told)"; echo` + "\r")
 	d.see(patience, "You work inside a container")
-	messages := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"m","version":"1"}}}\n` +
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}\n` +
-		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"filesystem__list_directory","arguments":{"path":"/workspace"}}}\n`
-	d.send(`printf '` + messages + `' | $TOOLS | grep -o 'FILE. hello.txt' | sort -u` + "\r")
+	d.send(callTools(`filesystem__list_directory {"path":"/workspace"}`) + ` | grep -o 'FILE. hello.txt' | sort -u` + "\r")
 	d.see(patience, "FILE] hello.txt")
 	d.send("\x01/quit!\r")
 	if code := d.exit(2 * time.Minute); code != 0 {

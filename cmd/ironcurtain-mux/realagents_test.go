@@ -23,26 +23,57 @@ type realAgent struct {
 	forbidden  string // a path that the provider has and no agent may ask for
 	credential string // the header in which it presents its credential
 	sentinel   string // where that stands in the container, for a shell
+	spent      string // what it says at the end of its budget, in lower case
 }
 
 // realAgents are all that can be had from a registry.
 var realAgents = []realAgent{
 	{
 		"claude-code", "bypass permissions", "claude", "api.anthropic.com", "/v1/files",
-		"X-Api-Key: %s", "$ANTHROPIC_API_KEY",
+		"X-Api-Key: %s", "$ANTHROPIC_API_KEY", "", // TestBudgetStop tries it
 	},
 	{
 		"codex", "Ask Codex to do anything", "codex", "api.openai.com", "/v1/files",
-		"Authorization: Bearer %s", `$(sed 's/.*"OPENAI_API_KEY":"\([^"]*\)".*/\1/' ~/.codex/auth.json)`,
+		"Authorization: Bearer %s", `$(sed 's/.*"OPENAI_API_KEY":"\([^"]*\)".*/\1/' ~/.codex/auth.json)`, "usage limit",
 	},
 	{
 		"opencode", "ctrl+p commands", "opencode", "api.anthropic.com", "/v1/files",
-		"X-Api-Key: %s", "$ANTHROPIC_API_KEY",
+		"X-Api-Key: %s", "$ANTHROPIC_API_KEY", "session is spent", // a spinner runs through what stands before
 	},
 	{
 		"gemini", "Type your message", "node", "generativelanguage.googleapis.com", "/v1beta/files",
-		"X-Goog-Api-Key: %s", "$GEMINI_API_KEY",
+		"X-Goog-Api-Key: %s", "$GEMINI_API_KEY", "usage limit reached",
 	},
+}
+
+// realAgentNamed is the one of that name.
+func realAgentNamed(t *testing.T, name string) realAgent {
+	t.Helper()
+	i := slices.IndexFunc(realAgents, func(a realAgent) bool { return a.name == name })
+	if i < 0 {
+		t.Fatalf("no agent %q is tried", name)
+	}
+	return realAgents[i]
+}
+
+// Every agent that can be had from a registry is tried, and README.md names every agent.
+func TestEveryAgentIsTriedAndNamed(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range agent.Builtin().All() {
+		switch a.Name {
+		case "shell", "local-shell": // programs of the image and of this machine
+			continue
+		case "goose": // no registry has it
+		default:
+			realAgentNamed(t, a.Name)
+		}
+		if !strings.Contains(string(readme), a.Title) {
+			t.Errorf("README.md does not name %s", a.Title)
+		}
+	}
 }
 
 // dialogs are the words of what agents ask when they start on their own.

@@ -12,7 +12,7 @@ import (
 // sockets and its credential, which opens nothing at the other.
 func TestSideBySide(t *testing.T) {
 	t.Parallel()
-	one, other := realAgents[1], realAgents[3]
+	one, other := realAgentNamed(t, "codex"), realAgentNamed(t, "gemini")
 	d := one.open(t)
 	first := d.onlySession()
 	d.send("\x01/new " + other.name + "\r")

@@ -68,7 +68,7 @@ func TestStartEndsWithItsTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored["used"]["time"] = 48 * time.Second
+	stored["used"]["time"] = 30 * time.Second
 	if data, err = json.Marshal(stored); err == nil {
 		err = os.WriteFile(path, data, 0o600)
 	}

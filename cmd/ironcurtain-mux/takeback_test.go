@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -142,7 +141,7 @@ func TestEndWhatWasLeftRunning(t *testing.T) {
 // taken back, to the last cell.
 func TestTakeBackDrawsAnew(t *testing.T) {
 	t.Parallel()
-	a := realAgents[slices.IndexFunc(realAgents, func(a realAgent) bool { return a.name == "opencode" })]
+	a := realAgentNamed(t, "opencode")
 	d := a.open(t)
 	session := d.onlySession()
 	d.settled()

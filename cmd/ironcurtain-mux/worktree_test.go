@@ -48,7 +48,8 @@ func toolAgent(t *testing.T, home string, more map[string]any) {
 	}
 }
 
-// callTools types tool calls, each as "name arguments", into the agent's shell.
+// callTools types tool calls, each as "name arguments", into the agent's shell. It keeps the bridge's
+// input open until the last call is answered, which a person may have to approve first.
 func callTools(calls ...string) string {
 	text := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"m","version":"1"}}}\n` +
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}\n`
@@ -56,7 +57,8 @@ func callTools(calls ...string) string {
 		name, arguments, _ := strings.Cut(call, " ")
 		text += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":%q,"arguments":%s}}\n`, i+2, name, arguments)
 	}
-	return "printf '" + text + "' | $TOOLS"
+	return "(f=$(mktemp -u); mkfifo $f; $TOOLS <$f >$f.out & exec 3>$f; printf '" + text + "' >&3; " +
+		fmt.Sprintf(`until grep -q '"id":%d,' $f.out; do sleep 0.1; done; exec 3>&-; wait; cat $f.out)`, len(calls)+1)
 }
 
 // Two tabs on one repository, each with a worktree and a branch of its own. Git
