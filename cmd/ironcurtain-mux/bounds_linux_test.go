@@ -121,7 +121,7 @@ func holdsBounds(t *testing.T, program, script string) (took time.Duration) {
 	}
 	idle, _ := resident(pid)
 	before := len(d.recorded(id))
-	peak := watchResident(pid)
+	peak := watchResident(t, pid)
 	d.inside(id, flooding+script+"disown -a")
 	for tool := range tools(script) {
 		if !eventually(2*time.Minute, func() bool {
@@ -253,12 +253,15 @@ type peak struct {
 	whose string
 	since time.Time // when it was seen
 	done  chan struct{}
+	once  sync.Once
 	wait  sync.WaitGroup
 }
 
-// watchResident looks at the memory of a process and of all below it until it is stopped.
-func watchResident(pid int) *peak {
+// watchResident looks at the memory of a process and of all below it until it is stopped, or the
+// test ends.
+func watchResident(t *testing.T, pid int) *peak {
 	p := &peak{done: make(chan struct{}), since: time.Now()}
+	t.Cleanup(func() { p.stop() })
 	p.wait.Go(func() {
 		again := time.NewTicker(50 * time.Millisecond)
 		defer again.Stop()
@@ -293,7 +296,7 @@ func (p *peak) risen(t *testing.T, quiet time.Duration) {
 }
 
 func (p *peak) stop() (most int64, whose string) {
-	close(p.done)
+	p.once.Do(func() { close(p.done) })
 	p.wait.Wait()
 	return p.most, p.whose
 }
