@@ -12,11 +12,11 @@ import (
 // ErrNotAlone is returned by Open when there is a session, and the request wants to be the first.
 var ErrNotAlone = errors.New("open session: there is one already")
 
-// hasFirst reports whether there is a session, or, with a profile, one that has this profile and
-// has not ended. The caller holds mu.
+// hasFirst reports whether there is a session with a terminal, or, with a profile, one that has
+// this profile and has not ended. The caller holds mu.
 func (b *Broker) hasFirst(p Profile) bool {
 	return slices.ContainsFunc(b.sessions, func(s *session.Session) bool {
-		return p.IsZero() || s.Profile().Same(p) && !s.Over()
+		return !s.Info().NoTerminal && (p.IsZero() || s.Profile().Same(p) && !s.Over())
 	})
 }
 

@@ -60,8 +60,6 @@ type Grant struct {
 	At        time.Time `json:"at"`
 	ExpiresAt time.Time `json:"expiresAt"`
 	Used      int       `json:"used"` // calls it has let through
-	// Multiplexer is as in Escalation.
-	Multiplexer int `json:"multiplexer,omitempty"`
 }
 
 // Revocation ends a grant.

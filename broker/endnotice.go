@@ -18,13 +18,26 @@ type endNotice struct {
 // ended. The caller prints them, since a user interface that closed before the sessions
 // ended has not shown them.
 func (b *Broker) EndNotices() []string {
+	return b.takeEndNotices(func(SessionID) bool { return true })
+}
+
+// EndNoticesOf is EndNotices of one session.
+func (b *Broker) EndNoticesOf(id SessionID) []string {
+	return b.takeEndNotices(func(one SessionID) bool { return one == id })
+}
+
+// takeEndNotices returns the end notices of some sessions, and forgets them.
+func (b *Broker) takeEndNotices(some func(SessionID) bool) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var all []string
 	for _, key := range slices.SortedFunc(maps.Keys(b.endNotices), func(x, y endNotice) int {
 		return cmp.Or(cmp.Compare(x.session, y.session), cmp.Compare(x.about, y.about))
 	}) {
-		all = append(all, b.endNotices[key]...)
+		if some(key.session) {
+			all = append(all, b.endNotices[key]...)
+			delete(b.endNotices, key)
+		}
 	}
 	return all
 }

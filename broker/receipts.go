@@ -40,3 +40,6 @@ func receiptOf(r receipt.Receipt) Receipt {
 		Left:      r.Left,
 	}
 }
+
+// ForgetClient drops what is left of every receipt of a client.
+func (b *Broker) ForgetClient(c Client) { b.receipts.ForgetClient(c.ID) }

@@ -59,8 +59,9 @@ func (b *Broker) LeftRunning(ctx context.Context) ([]SessionID, error) {
 	}
 }
 
-// TakeBack takes back every session that LeftRunning returns. It returns an error for those that
-// it could not open; a person can.
+// TakeBack takes back every session that LeftRunning returns, except that it ends those without a
+// terminal: nobody waits for their tasks any more. It returns an error for those that it could
+// not open or end; a person can.
 func (b *Broker) TakeBack(ctx context.Context) error {
 	left, err := b.LeftRunning(ctx)
 	if err != nil {
@@ -68,6 +69,12 @@ func (b *Broker) TakeBack(ctx context.Context) error {
 	}
 	var all []error
 	for _, id := range left {
+		if r, err := stored.ReadRecord(stored.LayoutOf(b.config.Home, id)); err == nil && r.NoTerminal {
+			if err := b.Close(ctx, id); err != nil {
+				all = append(all, fmt.Errorf("end session %s: %w", id, err))
+			}
+			continue
+		}
 		if _, err := b.Open(ctx, OpenRequest{Resume: id, Cols: 80, Rows: 24}); err != nil {
 			all = append(all, fmt.Errorf("take back session %s: %w", id, err))
 		}

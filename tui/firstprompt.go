@@ -38,7 +38,7 @@ func (m *Model) expectPrompt(t *tab, prompt []input.Piece) tea.Cmd {
 
 // awaitReady checks soon whether a tab's first prompt can be sent, if it has one.
 func (m *Model) awaitReady(t *tab) tea.Cmd {
-	if t.pane.First() == nil {
+	if t.pane.First() == nil || !m.may() {
 		return nil
 	}
 	return m.after(readyEvery, readyMsg{t.session.ID})

@@ -83,6 +83,7 @@ func (d *recorder) AskColors() error                                     { d.har
 func (d *recorder) Await()                                               {}
 func (d *recorder) Write(p []byte) (int, error)                          { return len(p), nil }
 func (d *recorder) TryWrite(p []byte) (int, error)                       { return len(p), nil }
+func (d *recorder) WhenShown(func(time.Time))                            {}
 func (d *recorder) Ready() bool                                          { return true }
 func (d *recorder) SetKeyboard(uint8) error                              { return nil }
 func (d *recorder) SetMouse(keys.MouseMode) error                        { return nil }

@@ -64,6 +64,7 @@ type Model struct {
 
 	mode      mode
 	tabs      []*tab
+	sessions  []broker.Session // of the safe view, by their numbers
 	active    int              // index of the focused tab
 	before    broker.SessionID // session of the tab shown before, for /last
 	split     split

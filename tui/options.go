@@ -22,6 +22,8 @@ type Options struct {
 	API broker.API // the broker
 	In  *os.File   // the person's terminal, for reading
 	Out *os.File   // the person's terminal, for writing
+	// Rights are what the person may do there.
+	Rights Rights
 	// Client is whose terminal this is, for the records of what is decided here.
 	Client broker.Client
 	// Passed describes a terminal that a client has passed to this process; nil: it is this
@@ -38,6 +40,8 @@ type Options struct {
 	Add bool
 	// Show is the session whose tab is shown first; empty: the first one's.
 	Show broker.SessionID
+	// Safe shows lists and what waits, and no panes: for a view that has failed.
+	Safe bool
 	// Others says how many other views there are; nil: none.
 	Others func() int
 	// Used is called whenever the person does something, and Front with the number of the tab in

@@ -196,6 +196,9 @@ func (m *Model) pick() tea.Cmd {
 		return nil // the list is not known yet
 	case s == nil:
 		return m.leavePicker()
+	case s.Owned && s.NoTerminal && m.tabOf(s.ID) == nil:
+		m.showError(fault.New("wait until its task has ended", "the agent of that session has no terminal"))
+		return nil
 	case s.Owned && m.tabOf(s.ID) == nil:
 		m.showError(fault.New("use it there, or close it there first", "that session is open in another multiplexer"))
 		return nil
@@ -296,6 +299,8 @@ func (m *Model) storedState(s broker.StoredSession) string {
 	switch t := m.tabOf(s.ID); {
 	case t != nil:
 		return fmt.Sprintf("ended, tab %d", t.session.Tab)
+	case s.Owned && s.NoTerminal:
+		return "at work without a terminal"
 	case s.Owned:
 		return "open elsewhere"
 	case s.Detached && s.Waiting > 0:

@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -169,9 +170,13 @@ func (m *Model) runLine(text string) tea.Cmd {
 		m.showError(unknownCommand(name))
 		return nil
 	}
+	if m.o.Safe && !slices.Contains(inSafeView(), c.name) {
+		m.showError(errSafe())
+		return nil
+	}
 	taken := m.line.Pieces
 	m.mode, m.executed, m.flash = modeTerminal, taken, flash{} // an earlier message is about something else
-	cmd, err := c.run(m, args)
+	cmd, err := m.runCommand(c, args)
 	m.executed = nil
 	if errors.Is(err, errStay) {
 		m.mode = modeCommand
@@ -192,6 +197,12 @@ func (m *Model) runLine(text string) tea.Cmd {
 func (m *Model) sendText(pieces []input.Piece) tea.Cmd {
 	t := m.current()
 	switch {
+	case !m.may():
+		m.showError(errReadOnly("send"))
+		return nil
+	case m.o.Safe:
+		m.showError(errSafe())
+		return nil
 	case t == nil:
 		m.showError(fault.New("/new opens one", "there is no tab to send this to"))
 		return nil

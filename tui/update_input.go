@@ -141,9 +141,15 @@ func (m *Model) typeKey(t *tab, ev keys.Event) {
 
 // forward writes an event to a tab's agent, encoded for the modes that the agent set.
 func (m *Model) forward(t *tab, ev keys.Event) {
+	if !m.may() {
+		if ev.Kind == keys.KeyEvent && ev.Key.Action != keys.Release && !ev.Key.IsModifier() {
+			m.showError(errReadOnly("type"))
+		}
+		return
+	}
 	t.used(ev, m.now())
 	data := keys.Encode(ev, t.pane.Screen.Modes())
-	if !t.pane.Queue.Put(data) {
+	if !t.pane.Put(data) {
 		m.showError(fault.New("wait, or /close it", "%s takes no input; the key was not sent", text.Drawable(t.title())))
 	}
 }
@@ -182,7 +188,7 @@ func (m *Model) sendFocus(gained bool) {
 		return
 	}
 	ev := keys.Event{Kind: keys.FocusEvent, Focused: gained}
-	t.pane.Queue.Put(keys.Encode(ev, t.pane.Screen.Modes()))
+	t.pane.Put(keys.Encode(ev, t.pane.Screen.Modes()))
 }
 
 // onPrefixKey handles the key after the prefix. Most actions have the name of the slash
@@ -213,7 +219,7 @@ func (m *Model) runAction(a input.Action) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	cmd, err := c.run(m, args)
+	cmd, err := m.runCommand(c, args)
 	if err != nil {
 		m.showError(err)
 	}

@@ -20,7 +20,7 @@ func (m *Model) onPaste(ev keys.Event) {
 	p := &m.pasting
 	if ev.Paste.Start {
 		*p = pasteState{active: true}
-		if t := m.current(); m.mode == modeTerminal && m.question == nil && t != nil && !t.dead() {
+		if t := m.current(); m.mode == modeTerminal && m.question == nil && t != nil && !t.dead() && m.may() {
 			p.to = t
 		}
 		m.touch()
@@ -49,7 +49,7 @@ func (m *Model) pasteToAgent(ev keys.Event) {
 		m.later = join(m.later, m.offerAttachment(p.to, string(p.text)))
 	}
 	data := keys.Encode(ev, p.to.pane.Screen.Modes())
-	if !p.refused && p.to.pane.Queue.Put(data) {
+	if !p.refused && p.to.pane.Put(data) {
 		return
 	}
 	if !p.refused {
@@ -58,7 +58,7 @@ func (m *Model) pasteToAgent(ev keys.Event) {
 	}
 	if ev.Paste.End {
 		end := keys.Event{Kind: keys.PasteEvent, Paste: keys.Paste{End: true}}
-		p.to.pane.Queue.PutLast(keys.Encode(end, p.to.pane.Screen.Modes()))
+		p.to.pane.PutLast(keys.Encode(end, p.to.pane.Screen.Modes()))
 	}
 }
 

@@ -36,7 +36,14 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 // begin offers the agents that were left running or, when there are none, opens the first
 // tab.
 func (m *Model) begin() tea.Cmd {
+	if m.o.Safe {
+		return nil
+	}
 	some := len(m.tabs) > 0 && m.o.Detach
+	if !m.may() {
+		m.show(m.indexOf(m.o.Show))
+		return nil
+	}
 	if some && !m.o.Add {
 		at := m.indexOf(m.o.Show)
 		if !m.o.Profile.IsZero() {
@@ -125,14 +132,21 @@ func (m *Model) onNotice(n broker.Notice) {
 }
 
 // onSession takes over the state of a session from the broker. A session without a tab
-// gets one, and a closed session loses its tab.
+// gets one if its agent has a terminal, and a closed session loses its tab.
 func (m *Model) onSession(s broker.Session) tea.Cmd {
+	if m.o.Safe {
+		m.noteSession(s)
+		return nil
+	}
 	t := m.tabOf(s.ID)
 	if s.State == broker.StateClosed {
 		if t == nil {
 			return nil
 		}
 		return m.removeTab(t)
+	}
+	if t == nil && s.NoTerminal {
+		return nil
 	}
 	if t == nil {
 		return m.addTab(s)
@@ -169,6 +183,9 @@ func (m *Model) onState(t *tab, was broker.SessionState) tea.Cmd {
 func (m *Model) addTab(s broker.Session) tea.Cmd {
 	t := &tab{since: m.now(), session: s}
 	size := m.lay.Viewport
+	if !m.may() {
+		size = view.Rect{W: wideCols, H: wideRows} // a pane that is new has the size of nobody's window
+	}
 	id := s.ID
 	p, err := m.mux.View(s, term.Options{
 		Cols:       max(1, size.W),
@@ -187,6 +204,9 @@ func (m *Model) addTab(s broker.Session) tea.Cmd {
 		return nil
 	}
 	t.pane = p
+	if !m.may() {
+		p.Limit()
+	}
 	if p.Connected() {
 		t.attached, t.attachedAt = true, m.now()
 	}
@@ -207,6 +227,7 @@ func (m *Model) addTab(s broker.Session) tea.Cmd {
 // onListed takes over the broker's whole state.
 func (m *Model) onListed(msg listedMsg) tea.Cmd {
 	var cmd tea.Cmd
+	m.sessions = nil
 	alive := map[broker.SessionID]bool{}
 	for _, s := range msg.sessions {
 		alive[s.ID] = true

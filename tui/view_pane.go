@@ -13,6 +13,10 @@ import (
 // has shown nothing yet, the steps of its start.
 func (m *Model) placePanes(s *view.Scene) {
 	tabs, parts := m.visibleTabs()
+	if m.o.Safe {
+		s.Layers = append(s.Layers, m.drawSafe())
+		return
+	}
 	if len(tabs) == 0 {
 		s.Layers = append(s.Layers, m.drawEmpty())
 		return

@@ -206,6 +206,8 @@ func (m *Model) hints() []string {
 	switch {
 	case m.prefixed:
 		return input.NonEmpty(input.DisplayKey(m.keys.Prefix)+" and then", m.keys.Hint(input.PlacePrefix, "help", "keys"))
+	case m.o.Safe:
+		return m.safeHints()
 	case t == nil:
 		return []string{command + " then /new opens a tab", "/quit leaves"}
 	case m.strip.H > 0:

@@ -46,9 +46,6 @@ type Escalation struct {
 	// model has to judge, Confirm asks the model after the call has begun to wait.
 	Auto    *AutoReview `json:"auto,omitempty"`
 	Confirm func()      `json:"-"`
-	// Multiplexer is the number, from 1, of the call's multiplexer if several share one
-	// home, else 0. Each multiplexer numbers its own tabs and calls.
-	Multiplexer int `json:"multiplexer,omitempty"`
 
 	Timeout time.Duration `json:"-"` // 0 means the queue's
 	// Offers are the scopes an approval can be remembered for; none means that

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
@@ -35,9 +36,10 @@ type typed struct {
 type prompt struct {
 	queue    *Queue
 	terminal Terminal
-	input    chan typed // must-deliver; has room, so that it is read when it is typed
-	line     string     // typed so far
-	begun    time.Time  // when that line was begun
+	client   identity.Client // whose terminal it is
+	input    chan typed      // must-deliver; has room, so that it is read when it is typed
+	line     string          // typed so far
+	begun    time.Time       // when that line was begun
 	changes  <-chan Change
 	asked    *Escalation // the question on the screen, or nil
 	shown    time.Time
@@ -46,10 +48,10 @@ type prompt struct {
 
 // ServePrompt asks the person at a terminal about one item after the other. Only "y" or
 // "yes" approves, typed while the prompt asks about that item. ServePrompt also prints how
-// each approved call ended. It returns when ctx or the input ends; items that still wait
-// then expire.
-func ServePrompt(ctx context.Context, q *Queue, t Terminal) error {
-	p := &prompt{queue: q, terminal: t, input: make(chan typed, 64), approved: map[string]bool{}}
+// each approved call ended. The records name the client whose terminal it is, if any. It returns
+// when ctx or the input ends. Reading the terminal must then end, too.
+func ServePrompt(ctx context.Context, q *Queue, t Terminal, client identity.Client) error {
+	p := &prompt{queue: q, terminal: t, client: client, input: make(chan typed, 64), approved: map[string]bool{}}
 	go p.read(ctx)
 	_, p.changes = q.Subscribe(ctx)
 	for {
@@ -143,10 +145,10 @@ func (p *prompt) take(in typed) {
 	}
 	i := p.asked
 	p.asked = nil
-	res, won, err := p.queue.Answer(i.ID, i.Digest, Answer{Approve: answer == "y" || answer == "yes", Effect: i.Fingerprint(), By: "prompt"})
+	res, won, err := p.queue.Answer(i.ID, i.Digest, Answer{Approve: answer == "y" || answer == "yes", Effect: i.Fingerprint(), By: "prompt", Client: p.client})
 	switch {
 	case err == nil && !won:
-		fmt.Fprintf(p.terminal, "already %s by %s\n", res.Outcome, res.By)
+		fmt.Fprintf(p.terminal, "already %s by %s\n", res.Outcome, text.ASCII(res.Client.Decider(res.By)))
 	case err == nil && res.Outcome == Approved:
 		p.approved[i.ID] = true
 	}

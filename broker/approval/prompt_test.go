@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 )
 
 // person is somebody at a terminal that hands out whole lines.
@@ -64,7 +66,7 @@ func atPrompt(t *testing.T, work func(*testing.T, *Queue, *person)) {
 	synctest.Test(t, func(t *testing.T) {
 		q, p := New(Options{}), newPerson()
 		served := make(chan error, 1)
-		go func() { served <- ServePrompt(t.Context(), q, p) }()
+		go func() { served <- ServePrompt(t.Context(), q, p, identity.Client{}) }()
 		synctest.Wait()
 		work(t, q, p)
 		_ = p.keys.Close()

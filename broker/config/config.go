@@ -39,6 +39,7 @@ type Config struct {
 	LocalShell               bool              `json:"localShell"`
 	EscalationTimeoutSeconds int               `json:"escalationTimeoutSeconds"`
 	AwayHours                int               `json:"awayHours"`
+	DaemonIdleMinutes        int               `json:"daemonIdleMinutes"`
 	ReceiptSeconds           int               `json:"receiptSeconds"`
 	MaxSessions              int               `json:"maxSessions"`
 	KeepSessionsDays         int               `json:"keepSessionsDays"`
@@ -138,6 +139,11 @@ func (c Config) EscalationTimeout() time.Duration {
 // daemon.
 func (c Config) Away() time.Duration { return time.Duration(c.AwayHours) * time.Hour }
 
+// DaemonIdle is how long a daemon waits for a client while nothing runs; 0: for ever.
+func (c Config) DaemonIdle() time.Duration {
+	return time.Duration(c.DaemonIdleMinutes) * time.Minute
+}
+
 // ReceiptHold is how long what was typed in command mode may stand for consent.
 func (c Config) ReceiptHold() time.Duration {
 	return time.Duration(c.ReceiptSeconds) * time.Second
@@ -155,6 +161,7 @@ func Default() Config {
 		Images:                   Images{Base: "debian:trixie-slim", From: "auto", Tools: []string{"build", "node", "python"}},
 		EscalationTimeoutSeconds: 300,
 		AwayHours:                8,
+		DaemonIdleMinutes:        10,
 		ReceiptSeconds:           120,
 		MaxSessions:              5,
 		Scrollback:               10000,

@@ -98,3 +98,12 @@ func (e *MissingKeyError) Hint() string {
 	}
 	return "log in with the provider's own program"
 }
+
+// KeyVariables lists the environment variables that can hold the keys of a table's providers.
+func KeyVariables(table []mitm.Provider) []string {
+	var names []string
+	for _, p := range table {
+		names = append(names, p.KeyVariables...)
+	}
+	return names
+}

@@ -120,6 +120,19 @@ func (s *Store) Forget(session string) (Receipt, bool) {
 	return out, held
 }
 
+// ForgetClient drops the receipts of what was typed at a client.
+func (s *Store) ForgetClient(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for session, k := range s.latest {
+		if k.Client.ID == id {
+			delete(s.latest, session)
+			k.Left = 0
+			s.options.Changed(k.copy())
+		}
+	}
+}
+
 // Close drops the receipt of a session that has ended. Its numbers go on should
 // it be resumed.
 func (s *Store) Close(session string) {

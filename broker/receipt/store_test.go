@@ -116,6 +116,26 @@ func TestSleepingMachine(t *testing.T) {
 	}
 }
 
+func TestWhatAClientTypedIsForgotten(t *testing.T) {
+	c := &clock{}
+	var told []Receipt
+	s := New(Options{Now: c.now, Changed: func(r Receipt) { told = append(told, r) }})
+	for session, client := range map[string]string{"a": "kicked", "b": "other", "c": "kicked"} {
+		if _, err := s.Add(session, "push", typed("push"), Head{}, identity.Client{ID: client}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.ForgetClient("kicked")
+	for session, want := range map[string]bool{"a": false, "b": true, "c": false} {
+		if _, ok := s.Current(session); ok != want {
+			t.Errorf("session %s has a receipt: %t", session, ok)
+		}
+	}
+	if len(told) != 5 || told[4].Left != 0 {
+		t.Errorf("told %+v", told)
+	}
+}
+
 func TestForgetAndClose(t *testing.T) {
 	c := &clock{}
 	var told []Receipt

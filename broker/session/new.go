@@ -137,7 +137,7 @@ func unnamed(d *Deps, adapter agent.Adapter, r Request) *Session {
 		firstOutput: make(chan struct{}),
 		started:     make(chan struct{}),
 		finished:    make(chan struct{}),
-		fixed:       stored.Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: d.Config.tabNotice(adapter), Ephemeral: adapter.Host},
+		fixed:       stored.Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: d.Config.tabNotice(adapter), Ephemeral: adapter.Host, NoTerminal: r.Idle},
 	}
 	s.life, s.cancel = context.WithCancel(d.Context)
 	s.tally.connected = !adapter.Tools || r.Idle

@@ -40,8 +40,9 @@ type Session struct {
 	Ports string `json:"ports,omitempty"`
 	// Ephemeral means that nothing of the agent is kept, so it cannot be resumed.
 	Ephemeral bool `json:"ephemeral,omitempty"`
-	// Multiplexer is as in Escalation.
-	Multiplexer int `json:"multiplexer,omitempty"`
+	// NoTerminal means that the agent gets tasks in place of a terminal, so views have no tab
+	// for it.
+	NoTerminal bool `json:"noTerminal,omitempty"`
 }
 
 // Entry is a session as read from its directory.

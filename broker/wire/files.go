@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxFiles is how many descriptors a frame can have: those of a terminal.
-const maxFiles = 2
+// maxFiles is how many descriptors a frame can have: a program's standard streams.
+const maxFiles = 3
 
 // sendFirst sends the beginning of a frame, with which its files travel. It returns how many
 // bytes were sent.
@@ -29,7 +29,7 @@ func (c *Conn) sendFirst(data []byte, files []*os.File) (int, error) {
 // receiveFirst receives the first bytes of a frame, with its files. The files are closed on
 // exec from the beginning, so that no program that is started meanwhile has them.
 func (c *Conn) receiveFirst(head []byte) ([]*os.File, error) {
-	control := make([]byte, unix.CmsgSpace(4*maxFiles))
+	control := make([]byte, unix.CmsgLen(4*maxFiles)) // no padding, in which one more would have room
 	n, size, flags, err := readMessage(c.unix, head, control)
 	files, unfit := filesOf(control[:size])
 	if err == nil && n == 0 {

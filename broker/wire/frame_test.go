@@ -110,7 +110,7 @@ func TestFramesThatAreRefused(t *testing.T) {
 		"more than a value": {frame(`{"kind":"a"} {}`), 0, "more text follows"},
 		"unknown":           {frame(`{"kind":"a","more":1}`), 0, "unknown field"},
 		"too large":         {frame(strings.Repeat(" ", maxHello+1)), 0, "more than the limit"},
-		"three files":       {frame(`{"kind":"view"}`), 3, "more than 2 files"},
+		"four files":        {frame(`{"kind":"view"}`), 4, "more than 3 files"},
 		"files, no JSON":    {frame("x"), 2, "read a frame"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,6 +21,7 @@ var Protocols = []int{Protocol}
 const (
 	KindHello     = "hello"     // Hello
 	KindView      = "view"      // View, with the terminal's two descriptors: input and output
+	KindTask      = "task"      // Task, with three descriptors: standard input, output and error
 	KindResized   = "resized"   // the window may have another size
 	KindStopping  = "stopping"  // the client will stop as soon as KindReleased comes
 	KindContinued = "continued" // the client has the terminal again
@@ -28,6 +29,7 @@ const (
 	KindStop      = "stop"      // Stop, in place of KindView
 	KindClients   = "clients"   // asks for the clients that show a view, in place of KindView
 	KindKick      = "kick"      // Kick, in place of KindView
+	KindInterrupt = "interrupt" // the person ends the task
 	KindBye       = "bye"       // the client ends
 )
 
@@ -91,6 +93,7 @@ type Shown struct {
 type Client struct {
 	identity.Client
 	Version string    `json:"version"`
+	Rights  Right     `json:"rights"`
 	Cols    int       `json:"cols"`
 	Rows    int       `json:"rows"`
 	Tab     int       `json:"tab"`     // in front; 0: none
@@ -114,6 +117,8 @@ type View struct {
 	// Open is the tab that the view opens and shows. Nil: the view opens a tab with the
 	// default agent, if there is none.
 	Open *Open `json:"open,omitempty"`
+	// Safe shows lists and no panes: a view has failed twice in a moment.
+	Safe bool `json:"safe,omitempty"`
 	// Show is the id of the session whose tab is shown first; empty: any.
 	Show string `json:"show,omitempty"`
 	// Keys are the API keys of model providers in the client's environment, by provider. Tabs
@@ -121,6 +126,19 @@ type View struct {
 	Keys map[string]string `json:"keys,omitempty"`
 	// Environment is that of shells of this machine that the view opens; empty: the daemon's.
 	Environment []string `json:"environment,omitempty"`
+}
+
+// Task asks the daemon to open a session whose agent has no terminal, and to carry out a task,
+// or those that are read from the client's standard input.
+type Task struct {
+	Open     Open              `json:"open"` // Prompt and Once are left out
+	Text     string            `json:"text"` // empty: tasks are read
+	JSON     bool              `json:"json,omitempty"`
+	Limit    time.Duration     `json:"limit,omitempty"`  // of a task; 0: none
+	Detach   bool              `json:"detach,omitempty"` // the client ends as soon as the session is open
+	Typed    bool              `json:"typed,omitempty"`  // the client says that Text was typed in a shell
+	Terminal map[string]string `json:"terminal"`         // as in View
+	Keys     map[string]string `json:"keys,omitempty"`   // as in View
 }
 
 // Open is what a person's command line says of a tab. Paths are absolute. Empty members leave
@@ -169,8 +187,10 @@ type Lent struct {
 	Error string `json:"error,omitempty"`
 }
 
-// End says why a view has ended.
+// End says why a view or a task has ended.
 type End struct {
+	Op     string `json:"op,omitempty"`     // what has failed
+	Code   int    `json:"code,omitempty"`   // the client's exit code; 0: as Failed says
 	Reason string `json:"reason"`           // for the person; empty: the person has ended it
 	Next   string `json:"hint,omitempty"`   // what the person can do
 	Failed bool   `json:"failed,omitempty"` // the client's exit code is not 0

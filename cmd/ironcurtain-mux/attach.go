@@ -4,37 +4,52 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
 )
 
 // attachCommand shows the daemon in this terminal.
 func attachCommand() *cobra.Command {
-	return &cobra.Command{
+	var readOnly, answerOnly bool
+	var name string
+	cmd := &cobra.Command{
 		Use:   "attach [SESSION]",
 		Short: "Show the multiplexer that runs in this terminal, too",
 		Long: `Show the multiplexer that runs in this terminal, too, beginning with a session's tab;
 the beginning of its id is enough. /detach leaves it running, and so does closing the
 terminal. Several terminals can show it; a tab has the size of the one in which it was
-used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.`,
-		Example: "  ironcurtain-mux attach\n  ironcurtain-mux attach 6f1c\n  ssh -t workstation ironcurtain-mux attach",
+used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.
+
+With --read-only the terminal shows everything and changes nothing: no key reaches an
+agent, nothing is decided, opened or run, and no tab takes its size. With --answer-only
+it shows no agent: it asks about the calls that wait, line by line, one after the other,
+and remembers no approval. --name says whose terminal it is, for records and 'clients ls'.`,
+		Example: "  ironcurtain-mux attach\n  ironcurtain-mux attach --answer-only --name phone\n  ironcurtain-mux attach 6f1c\n  ssh -t workstation ironcurtain-mux attach",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, o, err := clientOptions()
-			if err == nil {
-				err = showHere(cmd, "attach", p, &o)
-			}
+			p, o, err := running.ClientOptions()
 			if err != nil {
+				return err
+			}
+			o.Rights = rightsOf(readOnly, answerOnly)
+			if name != "" {
+				if err := checkName(name); err != nil {
+					return &cli.UsageError{Err: cli.Fail("attach", err, "")}
+				}
+				o.Name = name
+			}
+			if err := showHere(cmd, "attach", p, &o); err != nil {
 				return err
 			}
 			if len(args) > 0 {
@@ -44,11 +59,42 @@ used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.
 				}
 				o.View.Show = string(s.ID)
 			}
+			o.Variables = p.DaemonVariables("")
 			end, err := client.Attach(cmd.Context(), o)
+			if o.Rights != wire.Operate { // such a client starts nothing
+				return told(cmd, "attach", end, err)
+			}
 			return stay(cmd, "attach", o, end, err)
 		},
 	}
+	cmd.Flags().BoolVar(&readOnly, "read-only", false, "show everything, change nothing")
+	cmd.Flags().BoolVar(&answerOnly, "answer-only", false, "show only the calls that wait, to decide them")
+	cmd.Flags().StringVar(&name, "name", "", "what to call this terminal (default: the name of the machine)")
+	cmd.MarkFlagsMutuallyExclusive("read-only", "answer-only")
+	return cmd
 }
+
+// rightsOf are the rights of a terminal with these flags.
+func rightsOf(readOnly, answerOnly bool) wire.Right {
+	switch {
+	case answerOnly:
+		return wire.Answer
+	case readOnly:
+		return wire.See
+	}
+	return wire.Operate
+}
+
+// checkName returns an error unless a name can stand in a line of authorized_keys, in a record and
+// on a screen as it is.
+func checkName(name string) error {
+	if !namePattern.MatchString(name) {
+		return fault.New("use a name such as phone or build-bot", "%q is no name: it has 1 to 32 letters, digits, '-', '_' and '.', and begins with a letter", name)
+	}
+	return nil
+}
+
+var namePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,31}$`)
 
 // showHere has the daemon show itself on this terminal, and tells it what the tabs that are
 // opened there have from its environment.
@@ -59,20 +105,11 @@ func showHere(cmd *cobra.Command, op string, p wiring.Paths, o *client.Options) 
 	if o.In, o.Out, err = terminalOf(cmd); err != nil {
 		return err
 	}
-	c, err := p.Config()
-	if err != nil {
-		return nil //nolint:nilerr // the daemon goes on with the configuration that it has read
+	if o.Rights != wire.Operate && o.Rights != "" {
+		return nil // nothing is opened there
 	}
-	agents, err := wiring.AgentsOf(c)
-	if err != nil {
-		return nil //nolint:nilerr // as above
-	}
-	table, err := wiring.TableOf(c)
-	if err != nil {
-		return nil //nolint:nilerr // as above
-	}
-	o.View.Keys = egress.EnvironmentKeys(table, agents.Providers(), os.Getenv)
-	if c.LocalShell {
+	o.View.Keys = p.KeysHere()
+	if c, err := p.Config(); err == nil && c.LocalShell {
 		o.View.Environment = os.Environ()
 	}
 	return nil
@@ -88,7 +125,7 @@ func stopCommand() *cobra.Command {
 		Example: "  ironcurtain-mux stop --now",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, o, err := clientOptions()
+			_, o, err := running.ClientOptions()
 			if err != nil {
 				return err
 			}
@@ -98,19 +135,6 @@ func stopCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&now, "now", false, "end agents that run, too")
 	return cmd
-}
-
-// clientOptions say where the daemon is.
-func clientOptions() (wiring.Paths, client.Options, error) {
-	p, err := wiring.FindPaths()
-	if err != nil {
-		return p, client.Options{}, err
-	}
-	if err := stored.CheckHome(p.Home); err != nil {
-		return p, client.Options{}, cli.Fail("reach the daemon", err, "")
-	}
-	name, _ := os.Hostname() // a client may have no name
-	return p, client.Options{Socket: daemon.SocketPath(p.Home), Version: cli.ThisBuild().Version, Name: name, Terminal: running.TerminalName(os.Stdin)}, nil
 }
 
 // told tells the person how the daemon has served them.

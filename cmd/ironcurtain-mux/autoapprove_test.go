@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -108,7 +107,7 @@ func TestAutoApprovedPush(t *testing.T) {
 	d.inCommandMode("/undo", "/undo")
 	d.see(patience, "cannot be undone", order, "hello.git")
 
-	d.endDaemon(syscall.SIGTERM)
+	d.stop()
 	d.exit(2 * time.Minute)
 	d.nothingLeft(session.ID)
 	var approved []string

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
 
@@ -31,11 +32,11 @@ func clientsListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "ls",
 		Short:   "List the terminals that show the multiplexer",
-		Long:    "List the terminals that show the multiplexer: id, machine, terminal, size, the tab in\nfront, and how long its person has done nothing there.",
+		Long:    "List the terminals that show the multiplexer: id, name, terminal, what it may do, size,\nthe tab in front, and how long its person has done nothing there.",
 		Example: "  ironcurtain-mux clients ls --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, o, err := clientOptions()
+			_, o, err := running.ClientOptions()
 			if err != nil {
 				return err
 			}
@@ -48,13 +49,24 @@ func clientsListCommand() *cobra.Command {
 			}
 			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
 			for _, c := range list {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%dx%d\t%s\t%s\n", c.ID, cli.SafeName(c.Name), cli.SafeName(cmp.Or(c.Terminal, "-")), c.Cols, c.Rows, frontText(c), idleText(c))
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%dx%d\t%s\t%s\n", c.ID, cli.SafeName(c.Name), cli.SafeName(cmp.Or(c.Terminal, "-")), rightsText(c.Rights), c.Cols, c.Rows, frontText(c), idleText(c))
 			}
 			return t.Flush()
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
+}
+
+// rightsText says what may be done at a client, for people.
+func rightsText(r wire.Right) string {
+	switch r {
+	case wire.See:
+		return "read-only"
+	case wire.Answer:
+		return "answer-only"
+	}
+	return "operates"
 }
 
 // frontText is the tab in front of a client, for people.
@@ -84,7 +96,7 @@ func clientsKickCommand() *cobra.Command {
 		Example: "  ironcurtain-mux clients kick 3f9a",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, o, err := clientOptions()
+			_, o, err := running.ClientOptions()
 			if err != nil {
 				return err
 			}

@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -20,7 +18,10 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/start"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
@@ -28,6 +29,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 )
 
@@ -52,14 +54,11 @@ its environment from here, and survives the end of the terminal.`,
 			return s.tell(serve(cmd, s))
 		},
 	}
-	cmd.Flags().BoolVar(&started, startedFlag, false, "started by a client, which waits until it serves")
-	_ = cmd.Flags().MarkHidden(startedFlag) // there is such a flag
+	cmd.Flags().BoolVar(&started, running.StartedFlag, false, "started by a client, which waits until it serves")
+	_ = cmd.Flags().MarkHidden(running.StartedFlag) // there is such a flag
 	cmd.AddCommand(serveFetchCommand())
 	return cmd
 }
-
-// startedFlag makes serve a daemon that a client has started.
-const startedFlag = "started"
 
 // starter is the client that has started this daemon; nil: a person has.
 type starter struct{ waits *os.File }
@@ -95,6 +94,9 @@ func (s *starter) tell(err error) error {
 func serve(cmd *cobra.Command, s *starter) error {
 	const op = "start daemon"
 	signal.Ignore(syscall.SIGHUP) // the terminal from which it was started is closed
+	if err := hideMemory(); err != nil {
+		return cli.Fail(op, fmt.Errorf("hide the memory from other programs: %w", err), "")
+	}
 	p, c, err := new(wiring.TabFlags).Check(cmd.Context())
 	if err != nil {
 		return err
@@ -115,7 +117,8 @@ func serve(cmd *cobra.Command, s *starter) error {
 		return errors.Join(err, listener.Close())
 	}
 	b.SetAway(true)
-	left := b.Sweep() && !takeBack(cmd.Context(), b, w.Paths.Home, log)
+	planned := stoodDown(w.Paths.Home)
+	left := b.Sweep() && !takeBack(cmd.Context(), b, w.Paths.Home, planned, log)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer cancel()
 	byHand := s.waits == nil
@@ -126,9 +129,11 @@ func serve(cmd *cobra.Command, s *starter) error {
 		Show: func(ctx context.Context, c daemon.Client) (string, error) {
 			return show(w, ctx, c, b, mux, left)
 		},
+		Carry:    func(ctx context.Context, t daemon.Task) wire.End { return start.Carry(ctx, w, t, b) },
 		Own:      pty.Own,
 		Calls:    b,
 		Attended: func(yes bool) { b.SetAway(!yes) },
+		Kicked:   b.ForgetClient,
 		Running:  func() string { return agentsRunning(cmd.Context(), b) },
 		End: func() string {
 			mux.Close()
@@ -136,50 +141,28 @@ func serve(cmd *cobra.Command, s *starter) error {
 			tasks.Wait(wiring.ShutdownLimit)
 			return said.String()
 		},
+		Waiting: func() bool {
+			waiting, _ := b.Pending(cmd.Context()) // it never fails
+			return len(waiting) > 0
+		},
+		StandDown: func() { standDown(w.Paths.Home, log) },
 	}
 	if !byHand {
-		d.Empty = func() bool {
-			sessions, err := b.Sessions(cmd.Context())
-			return err == nil && len(sessions) == 0
-		}
+		d.Idle = w.Config.DaemonIdle()
 	}
 	_ = s.tell(nil)
 	return cli.Fail("serve", d.Serve(cmd.Context(), listener), "")
 }
 
-// calmTime is how long a daemon must have run for the next one to take its agents back by itself.
-// What ends it again at once may be one of them.
-const calmTime = time.Minute
-
-// takeBackLimit is how long a client waits for that; an engine may say nothing.
-const takeBackLimit = 10 * time.Second
-
-// takeBack takes back the agents that a killed daemon has left running, and reports whether all
-// of them are. Otherwise a person is asked.
-func takeBack(ctx context.Context, b *broker.Broker, home string, log *slog.Logger) bool {
-	last := filepath.Join(home, "run", "taken-back") // modified when that was last done
-	if info, err := os.Stat(last); err == nil && time.Since(info.ModTime()) < calmTime {
-		log.Warn("the agents that still run are left to the person: they were taken back a moment ago")
-		return false
-	}
-	ctx, cancel := context.WithTimeout(ctx, takeBackLimit)
-	defer cancel()
-	err := os.WriteFile(last, nil, 0o600)
-	if err == nil {
-		err = b.TakeBack(ctx)
-	}
-	if err != nil {
-		log.Error("not every agent could be taken back", "error", err)
-	}
-	return err == nil
-}
-
 // show runs a view for a client. left says that a killed multiplexer may have left agents
 // running.
 func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, left bool) (end string, err error) {
+	if c.Rights == wire.Answer {
+		return prompt(ctx, c, b)
+	}
 	o := options(w, b, c.In, c.Out)
 	o.Client = c.Identity
-	o.Mux, o.Detach, o.Show = mux, true, broker.SessionID(c.Asked.Show)
+	o.Mux, o.Detach, o.Show, o.Safe = mux, true, broker.SessionID(c.Asked.Show), c.Asked.Safe
 	o.Passed, o.Dir, o.Others, o.Failed, o.Stalled = &c.Passed, c.Asked.Dir, c.Others, c.Failed, c.Stalled
 	o.Front = func(tab int) { c.Activity.Front.Store(int64(tab)) }
 	o.Used = func() { now := time.Now(); c.Activity.Used.Store(&now) }
@@ -193,10 +176,13 @@ func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker
 		o.Worktree, o.Repo, o.Branch = broker.WorktreeChoice(open.Worktree), open.Repo, open.Branch
 		o.Resume = broker.SessionID(open.Resume)
 	}
-	if left && o.Resume == "" {
+	if c.Rights != wire.Operate {
+		o.Rights, o.API, o.NotifyCommand = tui.See, calls.ReadOnly(b), nil
+		o.Notices = append(o.Notices, "read-only")
+	} else if left && o.Resume == "" && !o.Safe {
 		o.Offer = offerOf(b)
 	}
-	if opensTab(ctx, b, o) {
+	if o.Rights == tui.Operate && !o.Safe && opensTab(ctx, b, o) {
 		agent := w.Config.Agent
 		if o.Profile.Demo {
 			agent = wiring.DemoAgent
@@ -217,11 +203,27 @@ func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker
 	return "", daemon.ErrQuit
 }
 
+// prompt asks a person who may only decide about one waiting call after the other.
+func prompt(ctx context.Context, c daemon.Client, b *broker.Broker) (end string, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	p, err := outer.OpenPrompt(ctx, c.In, c.Out, c.Passed)
+	if err != nil {
+		cancel()
+		return "", err
+	}
+	defer p.Close()
+	defer cancel()
+	if _, err := fmt.Fprintln(p, "calls that wait are asked about here, one after the other; Ctrl-C leaves"); err != nil {
+		return "", err
+	}
+	return "detached", b.ServePrompt(ctx, p, c.Identity)
+}
+
 // opensTab reports whether a view begins with a new tab.
 func opensTab(ctx context.Context, b *broker.Broker, o tui.Options) bool {
 	sessions, _ := b.Sessions(ctx) // it fails only when ctx has ended
 	return o.Add || !slices.ContainsFunc(sessions, func(s broker.Session) bool {
-		return o.Profile.IsZero() || s.Profile.Same(o.Profile) && s.State != broker.StateDead
+		return !s.NoTerminal && (o.Profile.IsZero() || s.Profile.Same(o.Profile) && s.State != broker.StateDead)
 	})
 }
 

@@ -111,11 +111,11 @@ func TestTheAgentOutlivesTheTerminal(t *testing.T) {
 }
 
 // The program starts a daemon when none runs, one however many are started at once, and says
-// why when it cannot. The daemon ends with its last view when it has no tab.
+// why when it cannot. A daemon without tabs and views ends after a while.
 func TestTheDaemonStartsByItself(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
+	writeConfig(t, home, `{"localShell":true,"agent":"local-shell","daemonIdleMinutes":1}`)
 	argv := []string{"env", noEngine, "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux"}
 	d := driveArgv(t, home, 110, 24, append(slices.Clone(argv), "--policy", "missing")...)
 	if code := d.exit(patience); code != cli.ExitFailure || !strings.Contains(d.text(), "missing") {
@@ -127,15 +127,23 @@ func TestTheDaemonStartsByItself(t *testing.T) {
 	}
 
 	var views []*driver
-	for range 12 {
+	for range 20 { // more than there may be views
 		views = append(views, driveArgv(t, home, 110, 24, slices.Clone(argv)...))
 	}
-	for _, v := range views {
-		v.see(patience, "here>")
+	for i, v := range views {
+		v.until("a shell", patience, func(screen string) bool {
+			return strings.Contains(screen, "here>") || strings.Contains(screen, "16 views are open")
+		})
+		if strings.Contains(v.text(), "here>") {
+			views[0], views[i] = v, views[0]
+		}
+	}
+	if n := daemonsOf(t, d.state()); n != 1 {
+		t.Errorf("%d daemons run", n)
 	}
 	first := views[0].onlySession().ID
 	for _, v := range views[1:] {
-		v.signal(syscall.SIGHUP)
+		_ = v.pty.Signal(syscall.SIGHUP) // it may have ended
 	}
 	for _, v := range views[1:] {
 		v.exit(patience)
@@ -162,10 +170,31 @@ func TestTheDaemonStartsByItself(t *testing.T) {
 	d.see(patience, "no tab is open")
 	d.send("\x01/detach\r")
 	d.exit(patience)
-	if !eventually(time.Minute, func() bool { return d.daemon() == 0 }) {
+	// Asking it would be a client.
+	if !eventually(3*time.Minute, func() bool { _, err := os.Lstat(d.state("run", "daemon.sock")); return err != nil }) {
 		out, _, _ := d.command("sessions", "ls")
 		t.Errorf("the daemon runs on without a tab and a view:\n%s", out)
 	}
+}
+
+// daemonsOf counts the daemons of a state directory that clients have started.
+func daemonsOf(t *testing.T, state string) (n int) {
+	t.Helper()
+	processes, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range processes {
+		argv, err := os.ReadFile(filepath.Join(p, "cmdline"))
+		if err != nil || !strings.Contains(string(argv), "\x00serve\x00--started") {
+			continue
+		}
+		environment, err := os.ReadFile(filepath.Join(p, "environ"))
+		if err == nil && strings.Contains(string(environment), "IRONCURTAIN_HOME="+state+"\x00") {
+			n++
+		}
+	}
+	return n
 }
 
 // A tab has the keys, and a shell of this machine the environment, of the terminal in which it
@@ -204,6 +233,51 @@ func TestATabHasTheKeysOfItsTerminal(t *testing.T) {
 	}
 }
 
+// A service manager stops the daemon: the agent, its screen and the call that waits are there
+// when the next one is started, and the answer reaches the agent.
+func TestTheDaemonStandsDown(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	writeConfig(t, home, `{"agent":"shell"}`)
+	d := serveDaemon(t, home)
+	a := attach(t, home, 120, 30)
+	a.see(patience, "/workspace$")
+	s := d.onlySession()
+	c := agentClient{t, filepath.Join(s.Workspace, "calls"), filepath.Join(s.Workspace, "answers")}
+	c.connect(a)
+	path := filepath.Join(home, "note.txt")
+	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":%q,"content":"as approved"}}}`, path))
+	asked := d.waiting(func(broker.Escalation) bool { return true })
+	for range 2 { // the second time is as good as the first
+		d.signal(syscall.SIGTERM)
+		if code := a.exit(patience); code != 0 || !strings.Contains(a.text(), "its agents run on") {
+			t.Errorf("the view ends with %d: %s", code, a.text())
+		}
+		if code := d.exit(patience); code != 0 {
+			t.Errorf("the daemon ends with %d: %s", code, d.text())
+		}
+		if list := containersOf(t, s.ID); len(list) != 1 || !list[0].Running {
+			t.Fatalf("containers after the stop: %+v", list)
+		}
+		d = serveDaemon(t, home)
+		a = attach(t, home, 120, 30)
+		a.see(patience, "1 waiting", "/workspace$")
+	}
+	d.waiting(func(e broker.Escalation) bool { return e.ID == asked.ID && e.Restored && !e.Unclaimed })
+	if out, errs, code := d.command("approve", asked.ID); code != 0 {
+		t.Fatalf("approve: %s%s", out, errs)
+	}
+	a.until("the answer", patience, func(string) bool { return c.answer(1) != "" })
+	if data, err := os.ReadFile(path); err != nil || string(data) != "as approved" {
+		t.Errorf("%q, %v: %s", data, err, c.answer(1))
+	}
+	if out, errs, code := d.command("stop", "--now"); code != 0 {
+		t.Errorf("stop --now: %d, %s%s", code, out, errs)
+	}
+	d.exit(patience)
+	d.nothingLeft(s.ID)
+}
+
 // A call that waits is shown in every view, and a view that was added later; the decision in one
 // of them is seen in the others. Losing a view loses nothing of it.
 func TestACallWaitsInEveryView(t *testing.T) {
@@ -215,16 +289,11 @@ func TestACallWaitsInEveryView(t *testing.T) {
 	a.see(patience, "/workspace$")
 	s := d.onlySession()
 	c := agentClient{t, filepath.Join(s.Workspace, "calls"), filepath.Join(s.Workspace, "answers")}
-	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	a.send("tail -n +1 -F calls 2>/dev/null | ironcurtain-mux-bridge mcp >answers &\r")
-	a.until("the tools", patience, func(string) bool {
-		_, err := os.Stat(c.answers)
-		return err == nil && c.answer(0) != ""
-	})
+	c.connect(a)
 	path := filepath.Join(home, "note.txt")
 	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":%q,"content":"as approved"}}}`, path))
 	d.waiting(func(broker.Escalation) bool { return true })
+	d.seals(t, s.ID)
 	a.see(patience, "1 waiting")
 	a.signal(syscall.SIGKILL)
 	a.exit(patience)
@@ -256,4 +325,16 @@ func TestACallWaitsInEveryView(t *testing.T) {
 		t.Errorf("the daemon ends with %d: %s", code, d.text())
 	}
 	d.nothingLeft(s.ID)
+}
+
+// connect has the agent in a view connect to its tools, from a shell.
+func (c agentClient) connect(view *driver) {
+	view.t.Helper()
+	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	view.send("tail -n +1 -F calls 2>/dev/null | ironcurtain-mux-bridge mcp >answers &\r")
+	view.until("the tools", patience, func(string) bool {
+		_, err := os.Stat(c.answers)
+		return err == nil && c.answer(0) != ""
+	})
 }

@@ -2,15 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/sessions"
@@ -181,7 +180,7 @@ func TestDeny(t *testing.T) {
 		t.Errorf("%d calls wait", n)
 	}
 
-	d.endDaemon(syscall.SIGTERM)
+	d.stop()
 	d.exit(2 * time.Minute)
 	d.nothingLeft(session.ID)
 	record := d.audit(session.ID)
@@ -195,13 +194,12 @@ func TestDeny(t *testing.T) {
 // pending is what 'pending' lists, asked for like sessions.
 func (d *driver) pending() []broker.Escalation {
 	d.t.Helper()
-	asked, done, err := running.Ask(d.t.Context(), d.state())
+	var list []broker.Escalation
+	err := running.AskIfRunning(d.t.Context(), d.state(), func(ctx context.Context, c *calls.Client) (err error) {
+		list, err = c.Pending(ctx)
+		return err
+	})
 	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer done()
-	list, err := asked.Pending(d.t.Context())
-	if err != nil && !errors.Is(err, running.ErrNotRunning) {
 		d.t.Fatal(err)
 	}
 	return list
@@ -237,7 +235,7 @@ func TestExpire(t *testing.T) {
 	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "late-text") {
 		t.Error("the file was written although nobody approved")
 	}
-	d.endDaemon(syscall.SIGTERM)
+	d.stop()
 	d.exit(2 * time.Minute)
 	d.nothingLeft(id)
 	if record := d.audit(id); !strings.Contains(record, "escalated-expired") {

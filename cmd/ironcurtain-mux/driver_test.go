@@ -47,6 +47,9 @@ func newHome(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if d := (&driver{t: t, home: dir}); d.daemon() != 0 {
+			d.stop() // a start has started it
+		}
 		if t.Failed() {
 			t.Logf("state is kept in %s", dir)
 			return
@@ -126,6 +129,9 @@ func driveOver(t testing.TB, connect func(*driver), home string, cols, rows int,
 	connect(d)
 	go d.pump()
 	t.Cleanup(func() {
+		if _, err := os.Lstat(d.state("run", "daemon.sock")); err == nil && t.Failed() {
+			d.stop() // by a signal its agents would stay
+		}
 		// A program that a failed test left running still takes its container down.
 		if pty.Signal(syscall.SIGTERM) == nil {
 			select {
@@ -164,21 +170,6 @@ func (d *driver) daemon() (pid int) {
 		return 0 // it ends at this moment
 	}
 	return welcome.PID
-}
-
-// endDaemon sends the daemon a signal that ends it, and waits for its end.
-func (d *driver) endDaemon(s syscall.Signal) {
-	d.t.Helper()
-	pid := d.daemon()
-	if pid == 0 {
-		d.t.Fatal("no daemon runs")
-	}
-	if err := syscall.Kill(pid, s); err != nil {
-		d.t.Fatal(err)
-	}
-	if !eventually(2*time.Minute, func() bool { return d.daemon() == 0 && syscall.Kill(pid, 0) != nil }) {
-		d.t.Errorf("the daemon does not end")
-	}
 }
 
 // stop ends a daemon that the program has started and a test has left running.

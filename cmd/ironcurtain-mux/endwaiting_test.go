@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -25,7 +24,7 @@ func TestEndWhileACallWaits(t *testing.T) {
 			d.see(patience, "an agent runs, and 1 call that waits will not be carried out: end all and quit?")
 			d.send("y")
 		}, "1 call still waited for a decision; it was not carried out"},
-		"a signal to the daemon": {func(d *driver) { d.endDaemon(syscall.SIGTERM) }, "the multiplexer was ended"},
+		"stop": {(*driver).stop, "the multiplexer was ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -13,7 +12,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
-	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
@@ -50,7 +48,7 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 				options.Keep = broker.TakeableElsewhere(p.Home)
 			}
 			seen, err := client.Reap(cmd.Context(), options)
-			left, errLeft := leftovers(cmd.Context(), p.Home, options.DryRun)
+			left, errLeft := stored.Leftovers(cmd.Context(), p.Home, !options.DryRun)
 			err = errors.Join(err, errLeft, client.Close(cmd.Context()))
 			if asJSON {
 				err = errors.Join(err, cli.PrintJSON(cmd.OutOrStdout(), map[string]any{
@@ -66,14 +64,6 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 	cmd.Flags().BoolVar(&options.Force, "force", false, "remove also what has no owner but runs, or belongs to another machine")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
-}
-
-// leftovers removes the sockets that no process serves any more.
-func leftovers(ctx context.Context, home string, dryRun bool) ([]string, error) {
-	left, err := stored.Leftovers(ctx, home, !dryRun)
-	stale, errStale := running.RemoveStale(ctx, home, dryRun)
-	left = append(left, stale...)
-	return left, errors.Join(err, errStale)
 }
 
 // printReaped lists what was removed, and after a trial run also what would stay.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
@@ -27,7 +28,7 @@ func muxCommand(root *cobra.Command) {
 // openMux shows the multiplexer in this terminal, and starts it when it does not run.
 func openMux(cmd *cobra.Command, flags wiring.TabFlags) error {
 	const op = "open multiplexer"
-	p, o, err := clientOptions()
+	p, o, err := running.ClientOptions()
 	if err != nil {
 		return err
 	}
@@ -44,6 +45,7 @@ func openMux(cmd *cobra.Command, flags wiring.TabFlags) error {
 	if err := showHere(cmd, op, p, &o); err != nil {
 		return err
 	}
+	o.Variables = p.DaemonVariables(flags.Servers)
 	end, err := startAndAttach(cmd, o)
 	return stay(cmd, op, o, end, err)
 }
@@ -54,21 +56,23 @@ const (
 	restartWithin = time.Minute
 )
 
-// failedAgain is the time in which a view that is shown again after it has failed must not fail.
+// failedAgain is the time in which a view that is shown again after it has failed must not fail:
+// then the safe view is shown.
 const failedAgain = 10 * time.Second
 
 // stay starts the daemon again when it has ended without a word while it showed its view, and
-// shows what it has taken back. It shows a view again that has failed, unless that happens twice
-// in a moment. It tells the person of any other end.
+// shows what it has taken back. It shows a view again that has failed, and the safe view when that
+// happens twice in a moment. It tells the person of any other end.
 func stay(cmd *cobra.Command, op string, o client.Options, end string, err error) error {
 	o.View.Open = nil // the tab is there
 	var restarts []time.Time
 	var failed time.Time
 	for errors.Is(err, client.ErrLost) || errors.Is(err, client.ErrViewFailed) {
 		if errors.Is(err, client.ErrViewFailed) {
-			if time.Since(failed) < failedAgain {
+			if o.View.Safe {
 				break
 			}
+			o.View.Safe = time.Since(failed) < failedAgain
 			failed = time.Now()
 			end, err = client.Attach(cmd.Context(), o)
 			continue
@@ -85,7 +89,7 @@ func stay(cmd *cobra.Command, op string, o client.Options, end string, err error
 // startAndAttach starts the daemon, unless it runs, and shows it.
 func startAndAttach(cmd *cobra.Command, o client.Options) (end string, err error) {
 	for range 3 { // it may end at that moment
-		if _, err := startDaemon(cmd, o); err != nil {
+		if _, err := running.StartDaemon(cmd, o); err != nil {
 			return "", err
 		}
 		if end, err = client.Attach(cmd.Context(), o); !errors.Is(err, client.ErrNoDaemon) {
@@ -93,25 +97,6 @@ func startAndAttach(cmd *cobra.Command, o client.Options) (end string, err error
 		}
 	}
 	return end, err
-}
-
-// startDaemon starts the daemon, unless it runs, and reports whether it did.
-func startDaemon(cmd *cobra.Command, o client.Options) (bool, error) {
-	program, err := os.Executable()
-	if err != nil {
-		return false, cli.Fail("start daemon", err, "")
-	}
-	started, err := client.Start(cmd.Context(), o, []string{program, "serve", "--" + startedFlag})
-	return started, startFailure(err)
-}
-
-// startFailure turns why the daemon could not be started into a failure of this command.
-func startFailure(err error) error {
-	var s *client.StartError
-	if errors.As(err, &s) {
-		return &cli.Failure{Op: s.Op, Err: errors.New(s.Reason), Next: s.Next}
-	}
-	return cli.Fail("open multiplexer", err, "")
 }
 
 // offerOf returns a function that reports whether a killed multiplexer left agents running.

@@ -8,11 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
-	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
 )
 
 // disturbing has what JSON may contain raw and a terminal or a reader may not: DEL, C1
@@ -43,11 +44,19 @@ func TestPrintedJSONIsPlainASCII(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
 	t.Setenv("IRONCURTAIN_HOME", home)
-	stop, err := running.ServeCalls(t.Context(), home, disturbingBroker{}, slog.New(slog.DiscardHandler))
+	listener, unlock, err := daemon.Listen(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer stop()
+	ctx, end := context.WithCancel(context.Background())
+	var served sync.WaitGroup
+	served.Go(func() {
+		d := &daemon.Daemon{Log: slog.New(slog.DiscardHandler), Calls: disturbingBroker{}, StandDown: func() {}}
+		if err := d.Serve(ctx, listener); err != nil {
+			t.Error(err)
+		}
+	})
+	defer func() { end(); served.Wait(); _ = unlock() }()
 	sandbox, record := t.TempDir(), filepath.Join(t.TempDir(), "audit.jsonl")
 	if err := os.WriteFile(record, []byte(`{"seq":1,"reason":"`+disturbing+`"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)

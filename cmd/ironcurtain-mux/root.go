@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os/signal"
 	"syscall"
@@ -33,7 +32,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	began := false
 	watchStart(root, &began)
 	cmd, err := root.ExecuteContextC(ctx)
-	err = asInterrupt(ctx, asUsage(cmd, err, began))
+	err = cli.AsInterrupt(ctx, asUsage(cmd, err, began))
 	asJSON := false
 	if cmd != nil {
 		if f := cmd.Flags().Lookup("json"); f != nil {
@@ -41,19 +40,6 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 	}
 	return cli.Report(stderr, err, asJSON)
-}
-
-// asInterrupt replaces the error of work that failed because of a signal by the signal.
-func asInterrupt(ctx context.Context, err error) error {
-	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
-		return err
-	}
-	op := "run"
-	var f *cli.Failure
-	if errors.As(err, &f) {
-		op = f.Op
-	}
-	return &cli.Failure{Op: op, Err: errors.New("interrupted by a signal"), Next: "run it again"}
 }
 
 // rootCommand builds the whole command tree.

@@ -96,6 +96,10 @@ func (d *driver) traceless() {
 	if !eventually(time.Minute, func() bool { return len(processesOf(d.home)) == 0 }) {
 		d.t.Errorf("processes are left: %q", processesOf(d.home))
 	}
+	// A daemon in which nothing runs waits for somebody.
+	if _, errs, code := d.command("stop"); code != cli.ExitOK && !strings.Contains(errs, "no daemon runs") {
+		d.t.Errorf("stop exits %d: %s", code, errs)
+	}
 	if !eventually(time.Minute, func() bool { return d.daemon() == 0 }) {
 		d.t.Error("the daemon runs on")
 	}
@@ -147,10 +151,8 @@ func openShell(t *testing.T, home string) *driver {
 // record that is whole.
 func TestEnd(t *testing.T) {
 	t.Parallel()
-	signal := func(s syscall.Signal) func(*driver) { return func(d *driver) { d.endDaemon(s) } }
 	for name, end := range map[string]func(*driver){
-		"SIGTERM": signal(syscall.SIGTERM),
-		"SIGINT":  signal(syscall.SIGINT),
+		"stop": (*driver).stop,
 		"quit": func(d *driver) {
 			d.send("\x01/quit\r")
 			d.see(patience, "end all and quit?")
@@ -169,7 +171,7 @@ func TestEnd(t *testing.T) {
 			s := d.onlySession()
 			end(d)
 			code, complaint := d.ended(2 * time.Minute)
-			if bySignal := strings.HasPrefix(name, "SIG"); code != cli.ExitOK || complaint != map[bool]string{true: "the multiplexer was ended"}[bySignal] {
+			if code != cli.ExitOK || complaint != map[bool]string{true: "the multiplexer was ended"}[name == "stop"] {
 				t.Errorf("exit code %d, %s", code, complaint)
 			}
 			d.nothingLeft(s.ID)
@@ -184,7 +186,7 @@ func TestEndWhileStarting(t *testing.T) {
 	t.Parallel()
 	d := driveFramed(t, newHome(t), 100, 24, "ironcurtain-mux", "demo", "--agent", "shell")
 	d.see(patience, "starting shell")
-	d.endDaemon(syscall.SIGTERM)
+	d.stop()
 	if code, complaint := d.ended(2 * time.Minute); code != cli.ExitOK || complaint != "the multiplexer was ended" {
 		t.Errorf("exit code %d, %s", code, complaint)
 	}

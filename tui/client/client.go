@@ -18,9 +18,14 @@ import (
 type Options struct {
 	Socket   string // of the daemon
 	In, Out  *os.File
-	Version  string // of this program
-	Name     string // of this machine
-	Terminal string // the device of the person's terminal; empty: none
+	Version  string     // of this program
+	Name     string     // of this machine
+	Terminal string     // the device of the person's terminal; empty: none
+	Rights   wire.Right // that the client limits itself to; empty: no limit
+
+	// Variables names what a daemon that Start starts has of this environment, besides what
+	// every daemon has.
+	Variables []string
 
 	View wire.View // what to show; Attach adds the directory and what the terminal can do
 }
@@ -59,12 +64,7 @@ func Attach(ctx context.Context, o Options) (end string, err error) {
 		return "", fmt.Errorf("find the current directory: %w", err)
 	}
 	view := o.View
-	view.Dir, view.Terminal = dir, map[string]string{}
-	for _, name := range wire.TerminalVariables() {
-		if value, set := os.LookupEnv(name); set {
-			view.Terminal[name] = value
-		}
-	}
+	view.Dir, view.Terminal = dir, terminalVariables()
 	if err := c.conn.Send(wire.KindView, view, o.In, o.Out); err != nil {
 		return "", fmt.Errorf("pass the terminal to the daemon: %w", err)
 	}
@@ -129,6 +129,17 @@ func request(ctx context.Context, o Options, kind string, body any) (c *client, 
 	return c, done, nil
 }
 
+// terminalVariables are those of the environment that tell what the terminal can do.
+func terminalVariables() map[string]string {
+	all := map[string]string{}
+	for _, name := range wire.TerminalVariables() {
+		if value, set := os.LookupEnv(name); set {
+			all[name] = value
+		}
+	}
+	return all
+}
+
 // dial connects to the daemon for a view, or for something about views.
 func dial(ctx context.Context, o Options) (*client, error) {
 	conn, _, err := wire.Dial(ctx, o.Socket, o.hello(wire.ForView))
@@ -138,9 +149,12 @@ func dial(ctx context.Context, o Options) (*client, error) {
 	return &client{conn: conn, o: o}, nil
 }
 
+// limited reports whether the client has asked for less than every right.
+func (o Options) limited() bool { return o.Rights != "" && o.Rights != wire.Operate }
+
 // hello introduces this client.
 func (o Options) hello(kind string) wire.Hello {
-	return wire.Hello{Version: o.Version, Kind: kind, Name: o.Name, Terminal: o.Terminal}
+	return wire.Hello{Version: o.Version, Kind: kind, Rights: o.Rights, Name: o.Name, Terminal: o.Terminal}
 }
 
 // client is a connection to the daemon.
@@ -154,15 +168,20 @@ type lostError struct{ error }
 
 func (e *lostError) Unwrap() error { return e.error }
 
+// lostBy is the reason for the end of a connection.
+func lostBy(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
+		return ErrLost
+	}
+	return err
+}
+
 // serve does what the daemon asks for, until the view ends.
 func (c *client) serve(ctx context.Context) (end string, err error) {
 	for {
 		f, err := c.conn.Receive()
 		if err != nil {
-			if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
-				err = ErrLost
-			}
-			return "", &lostError{fault.New("its agents still run; start it again to take them back", "%w", err)}
+			return "", &lostError{fault.New("its agents still run; start it again to take them back", "%w", lostBy(err))}
 		}
 		switch f.Kind {
 		case wire.KindReleased:
@@ -173,7 +192,9 @@ func (c *client) serve(ctx context.Context) (end string, err error) {
 				return "", &lostError{err}
 			}
 			var lent wire.Lent
-			if err := outer.RunForeground(ctx, c.o.In, c.o.Out, l.Argv); err != nil {
+			if c.o.limited() {
+				lent.Error = "this client lends its terminal to nothing"
+			} else if err := outer.RunForeground(ctx, c.o.In, c.o.Out, l.Argv); err != nil {
 				lent.Error = err.Error()
 			}
 			if err := c.conn.Send(wire.KindLent, lent); err != nil {

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 
@@ -49,7 +48,7 @@ func Start(ctx context.Context, o Options, argv []string) (started bool, err err
 	}
 	defer told.Close()
 	daemon := exec.Command(argv[0], argv[1:]...)
-	daemon.Dir, daemon.Env = "/", environment()
+	daemon.Dir, daemon.Env = "/", environment(os.Environ(), o.Variables)
 	daemon.ExtraFiles = []*os.File{ready} // as ReadyFD
 	daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	err = daemon.Start()
@@ -87,18 +86,4 @@ func awaitStart(told io.Reader) error {
 		return &StartError{s}
 	}
 	return nil
-}
-
-// environment is that of this process without what is true of this terminal alone.
-func environment() []string {
-	var env []string
-	for _, variable := range os.Environ() {
-		switch name, _, _ := strings.Cut(variable, "="); name {
-		case "TERM", "COLORTERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "VTE_VERSION", "WT_SESSION", "WINDOWID", "LINES", "COLUMNS",
-			"TMUX", "TMUX_PANE", "STY", "SSH_TTY", "SSH_CONNECTION", "SSH_CLIENT", "PWD", "OLDPWD", "SHLVL", "_":
-		default:
-			env = append(env, variable)
-		}
-	}
-	return env
 }

@@ -92,7 +92,7 @@ func TestThreeClientsRace(t *testing.T) {
 	t.Log("decided by", won)
 }
 
-// What a connection may do is said once, and views cannot be limited yet.
+// What a connection may do is said once.
 func TestRightsOfConnections(t *testing.T) {
 	queue := approval.New(approval.Options{})
 	s := startWith(t, until, queued{queue: queue})
@@ -103,7 +103,7 @@ func TestRightsOfConnections(t *testing.T) {
 	if _, err := c.Decide(t.Context(), broker.Decision{ID: "x"}); err == nil || !strings.Contains(err.Error(), "may not") {
 		t.Errorf("a client that only sees decides: %v", err)
 	}
-	for _, h := range []wire.Hello{{Kind: wire.ForCalls, Rights: "all"}, {Kind: wire.ForView, Rights: wire.See}, {Kind: "root"}} {
+	for _, h := range []wire.Hello{{Kind: wire.ForCalls, Rights: "all"}, {Kind: "root"}} {
 		if c, _, err := wire.Dial(t.Context(), SocketPath(s.home), h); err == nil {
 			_ = c.Close()
 			t.Errorf("%+v is welcome", h)

@@ -42,6 +42,13 @@ func (d *Daemon) shown() []wire.Client {
 	return list
 }
 
+// forget tells that what was typed at a client counts no more.
+func (d *Daemon) forget(c wire.Client) {
+	if d.Kicked != nil {
+		d.Kicked(c.Client)
+	}
+}
+
 // kick ends the view of a client for another one.
 func (d *Daemon) kick(c *wire.Conn, f wire.Frame) {
 	var k wire.Kick
@@ -57,6 +64,7 @@ func (d *Daemon) kick(c *wire.Conn, f wire.Frame) {
 	case 1:
 		found[0].kicked.Store(true)
 		found[0].cancel()
+		d.forget(found[0].client)
 		_ = c.Send(wire.KindEnd, wire.End{Reason: fmt.Sprintf("%s at %s is detached", found[0].client.Name, found[0].client.Terminal)})
 	default:
 		_ = c.Send(wire.KindRefused, wire.Refused{Reason: fmt.Sprintf("the ids of %d clients begin with %q", len(found), k.Client), Next: "give more of it"})

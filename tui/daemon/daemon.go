@@ -10,6 +10,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -24,18 +25,18 @@ import (
 // Limits of what clients may take.
 const (
 	maxConns   = 64
+	moreConns  = 4 // for requests that are answered at once
 	maxViews   = 16
+	maxTasks   = 16
 	helloLimit = 2 * time.Second
 )
-
-// emptyTime is how long an empty daemon waits for a view.
-const emptyTime = 3 * time.Second
 
 // Client is what a view is shown to.
 type Client struct {
 	In, Out  *os.File // its terminal
 	Passed   outer.Passed
 	Asked    wire.View
+	Rights   wire.Right                // of the client; a view that is shown has no more
 	Identity identity.Client           // for the records of what is decided there
 	Others   func() int                // how many other views there are
 	Failed   func(p any, stack []byte) // is called with a panic of the view
@@ -55,44 +56,66 @@ type Daemon struct {
 	Show func(ctx context.Context, c Client) (end string, err error)
 	// Calls is what clients can call without a view.
 	Calls broker.Calls
-	// Attended is called with whether any view is shown on a terminal that takes output, whenever
-	// that changes.
+	// Carry carries out a task, until its end or that of ctx. It returns what the client ends with.
+	Carry func(ctx context.Context, t Task) wire.End
+	// Attended is called with whether somebody may see a view, or waits for a task, whenever that
+	// changes.
 	Attended func(bool)
 	// Own reports whether a terminal is that of one of the daemon's own tabs, in which a view would
 	// show itself; nil: none is.
 	Own func(*os.File) bool
 	// Running says what ends with the daemon, such as "2 agents run"; empty: nothing.
 	Running func() string
-	// Empty reports whether there is nothing to come back for. If so, a daemon without a view
-	// ends. Nil: it does not.
-	Empty func() bool
+	// Kicked is called with a client that another one has detached, so that nothing that was typed
+	// there counts any more; nil: nobody wants to know.
+	Kicked func(identity.Client)
+	// Idle is how long a daemon without a client waits for one before it ends, while nothing
+	// runs and Waiting reports false. 0: it does not end by itself.
+	Idle time.Duration
+	// Waiting reports whether something waits for a person.
+	Waiting func() bool
 	// End ends every session, and returns what to tell the person about it. It is called once,
 	// when the other views have ended.
 	End func() string
+	// StandDown is called in place of End when the context of Serve has ended: sessions stay, for
+	// the next daemon.
+	StandDown func()
 
-	conns  sync.WaitGroup
-	slots  chan struct{} // one value for each view
-	cancel context.CancelFunc
+	conns   sync.WaitGroup
+	slots   chan struct{} // one value for each view
+	tasks   chan struct{} // and one for each task
+	open    atomic.Int64  // connections
+	lasting atomic.Int64  // those that may stay open
+	cancel  context.CancelFunc
+	stands  func() bool // whether the daemon stands down
 
-	mu      sync.Mutex
-	views   []*view
-	waiting []*wire.Conn // of clients that have ended everything, and wait for what it came to
+	mu        sync.Mutex
+	views     []*view
+	attending int          // clients that wait for their tasks
+	waiting   []*wire.Conn // of clients that have ended everything, and wait for what it came to
 }
 
-// Serve serves the clients of this process's user on l until ctx ends or a client ends
-// everything. Then it ends the views, and the sessions.
+// Serve serves the clients of this process's user on l until a client ends everything, or
+// nobody has come for long. Then it ends the views, and the sessions. When ctx ends it stands
+// down: it ends the views only.
 func (d *Daemon) Serve(ctx context.Context, l *net.UnixListener) error {
-	ctx, d.cancel = context.WithCancel(ctx)
-	d.slots = make(chan struct{}, maxViews)
-	if d.Empty != nil {
-		d.conns.Go(func() { d.endWhenEmpty(ctx) })
+	d.stands = func() bool { return ctx.Err() != nil }
+	inner, cancel := context.WithCancel(ctx)
+	d.cancel = cancel
+	d.slots, d.tasks = make(chan struct{}, maxViews), make(chan struct{}, maxTasks)
+	if d.Idle > 0 {
+		d.conns.Go(func() { d.endWhenIdle(inner) })
 	}
-	err := d.accept(ctx, l)
-	d.cancel()
+	err := d.accept(inner, l)
+	cancel()
 	d.conns.Wait()
-	said := d.End()
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.stands() && len(d.waiting) == 0 {
+		d.StandDown()
+		return err
+	}
+	said := d.End()
 	for _, c := range d.waiting {
 		_ = c.Send(wire.KindEnd, wire.End{Reason: said}) // it may be gone
 		_ = c.Close()
@@ -103,7 +126,7 @@ func (d *Daemon) Serve(ctx context.Context, l *net.UnixListener) error {
 // accept serves clients until ctx ends.
 func (d *Daemon) accept(ctx context.Context, l *net.UnixListener) error {
 	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
-	conns := make(chan struct{}, maxConns)
+	conns := make(chan struct{}, maxConns+moreConns)
 	for {
 		select {
 		case conns <- struct{}{}:
@@ -135,6 +158,8 @@ func (d *Daemon) serve(ctx context.Context, unix *net.UnixConn) {
 			_ = c.Close()
 		}
 	}()
+	d.open.Add(1)
+	defer d.open.Add(-1)
 	if d.talk(ctx, c, unix) {
 		d.mu.Lock()
 		d.waiting = append(d.waiting, c)
@@ -158,6 +183,10 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 		return false // a client that is gone, or none
 	}
 	if hello.Kind == wire.ForCalls {
+		defer d.lasting.Add(-1)
+		if d.lasting.Add(1) > maxConns {
+			return false
+		}
 		calls.Serve(ctx, c, calls.Served{Broker: d.Calls, Right: hello.Rights, Client: who.Client, Hello: hello, Version: d.Version})
 		return false
 	}
@@ -168,9 +197,25 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 		_ = c.Send(wire.KindRefused, wire.Refused{Reason: err.Error()}) // the client may be gone
 		return false
 	}
+	if f.Kind != wire.KindView && !mayAsk(hello.Rights, f.Kind) {
+		f.Close()
+		_ = c.Send(wire.KindRefused, wire.Refused{Reason: fmt.Sprintf("this client may not do that: %q is more than %q", f.Kind, hello.Rights), Next: "use a client without a limit"})
+		return false
+	}
+	if short := f.Kind == wire.KindClients || f.Kind == wire.KindKick || f.Kind == wire.KindStop; !short {
+		defer d.lasting.Add(-1)
+		if d.lasting.Add(1) > maxConns {
+			f.Close()
+			_ = c.Send(wire.KindRefused, tooMany()) // the client may be gone
+			return false
+		}
+	}
 	switch f.Kind {
 	case wire.KindView:
 		return d.show(ctx, c, unix, f, who)
+	case wire.KindTask:
+		d.task(ctx, c, unix, f, who.Client)
+		return false
 	case wire.KindStop:
 		return d.stop(c, f)
 	}
@@ -185,6 +230,11 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 	}
 	_ = c.Send(wire.KindRefused, wire.Refused{Reason: fmt.Sprintf("the daemon does not know %q", f.Kind)})
 	return false
+}
+
+// mayAsk reports whether a client may ask for something about views.
+func mayAsk(right wire.Right, kind string) bool {
+	return right == wire.Operate || right == wire.See && kind == wire.KindClients
 }
 
 // show runs a view for a client.
@@ -208,10 +258,15 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 		end, err = d.showing(v, func() (string, error) { return v.run(ctx, d) })
 	}
 	switch {
-	case errors.Is(err, ErrQuit):
+	case errors.Is(err, ErrQuit) && who.Rights == wire.Operate:
 		return true
+	case errors.Is(err, ErrQuit):
+		err = nil // it has ended itself
 	case v.kicked.Load():
+		d.forget(who) // also what was typed while the view ended
 		end, err = "another terminal has detached this one", nil
+	case err == nil && d.stands():
+		end = "the daemon was stopped; its agents run on, and 'ironcurtain-mux' takes them back"
 	}
 	message := wire.End{Reason: end}
 	if err != nil {
@@ -228,7 +283,7 @@ func (d *Daemon) showing(v *view, run func() (string, error)) (string, error) {
 	return run()
 }
 
-// change changes which views are shown, or stalled.
+// change changes which views are shown, or stalled, or which clients wait for tasks.
 func (d *Daemon) change(views func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -239,30 +294,28 @@ func (d *Daemon) change(views func()) {
 	}
 }
 
-// attended reports whether somebody may see a view. The caller holds the mutex.
+// attended reports whether somebody who may decide may see a view or the calls of a task. The
+// caller holds the mutex.
 func (d *Daemon) attended() bool {
-	return slices.ContainsFunc(d.views, func(v *view) bool { return !v.stalled.Load() })
+	return d.attending > 0 || slices.ContainsFunc(d.views, func(v *view) bool { return !v.stalled.Load() && v.client.Rights != wire.See })
 }
 
-// endWhenEmpty ends the daemon when it has had neither a view nor anything else for a while.
-func (d *Daemon) endWhenEmpty(ctx context.Context) {
-	const each = emptyTime / 6
-	ticks := time.NewTicker(each)
+// endWhenIdle ends the daemon when it has been idle for long.
+func (d *Daemon) endWhenIdle(ctx context.Context) {
+	const steps = 20 // in which the time is measured
+	ticks := time.NewTicker(d.Idle / steps)
 	defer ticks.Stop()
-	var empty time.Duration
-	for empty < emptyTime {
+	for idle := 0; idle < steps; {
 		select {
 		case <-ticks.C:
 		case <-ctx.Done():
 			return
 		}
-		d.mu.Lock()
-		alone := len(d.views) == 0
-		d.mu.Unlock()
-		if empty += each; !alone || !d.Empty() {
-			empty = 0
+		if idle++; d.open.Load() > 0 || len(d.tasks) > 0 || d.Running() != "" || d.Waiting() {
+			idle = 0
 		}
 	}
+	d.Log.Info("the daemon ends: nothing runs, and nobody has come for long", "time", d.Idle.String())
 	d.cancel()
 }
 

@@ -18,7 +18,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
 
@@ -32,26 +34,29 @@ type served struct {
 	own      *os.File    // a terminal of its own tabs
 	fails    atomic.Bool // whoever looks whether a terminal is that one panics
 	attended chan bool
+	kicked   chan identity.Client
 	running  string
+	carries  func(context.Context, Task) wire.End // is set before a task is given
 	log      *strings.Builder
-	stop     func()        // ends it, and waits
+	stood    bool          // the daemon has stood down; valid when it is done
+	stop     func()        // makes it stand down, and waits
 	done     chan struct{} // closed when Serve has returned
 }
 
 // start serves a daemon whose views are show, until the test ends.
-func start(t *testing.T, show func(ctx context.Context, c Client) (string, error)) *served {
+func start(t *testing.T, show func(ctx context.Context, c Client) (string, error), change ...func(*Daemon)) *served {
 	t.Helper()
-	return startWith(t, show, nil)
+	return startWith(t, show, nil, change...)
 }
 
 // startWith is start with what clients can call.
-func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, error), api broker.Calls) *served {
+func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, error), api broker.Calls, change ...func(*Daemon)) *served {
 	t.Helper()
 	home, err := os.MkdirTemp("", "ic")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &served{t: t, home: home, shown: make(chan Client, maxViews), attended: make(chan bool, 100), log: new(strings.Builder), own: terminal(t), done: make(chan struct{})}
+	s := &served{t: t, home: home, shown: make(chan Client, maxViews), attended: make(chan bool, 100), kicked: make(chan identity.Client, 100), log: new(strings.Builder), own: terminal(t), done: make(chan struct{})}
 	listener, unlock, err := Listen(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
@@ -68,9 +73,16 @@ func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, e
 			}
 			return os.SameFile(stat(t, f), stat(t, s.own))
 		},
+		Carry:    func(ctx context.Context, t Task) wire.End { return s.carries(ctx, t) },
 		Running:  func() string { return s.running },
 		Attended: func(yes bool) { s.attended <- yes },
+		Waiting:  func() bool { return false },
+		Kicked:   func(c identity.Client) { s.kicked <- c },
 		End:      func() string { return "all is ended" },
+	}
+	d.StandDown = func() { s.stood = true }
+	for _, c := range change {
+		c(d)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.stop = func() { cancel(); <-s.done }
@@ -212,6 +224,57 @@ func TestTheEndOfEverything(t *testing.T) {
 	}
 }
 
+// A signal ends the views, and nothing else.
+func TestItStandsDown(t *testing.T) {
+	s := start(t, until)
+	_, wait := s.attach(terminal(t))
+	<-s.shown
+	s.stop()
+	if r := wait(); r.err != nil || !strings.Contains(r.end, "its agents run on") {
+		t.Errorf("the client was told %s", r)
+	}
+	if !s.stood {
+		t.Error("the sessions were ended")
+	}
+}
+
+// A daemon ends when nothing runs, nothing waits and nobody comes; not before.
+func TestAnIdleDaemonEnds(t *testing.T) {
+	const idle = 100 * time.Millisecond
+	var runs, waits atomic.Bool
+	runs.Store(true)
+	s := start(t, until, func(d *Daemon) {
+		d.Idle, d.Waiting = idle, waits.Load
+		d.Running = func() string {
+			if runs.Load() {
+				return "an agent runs"
+			}
+			return ""
+		}
+	})
+	goesOn := func(why string) {
+		t.Helper()
+		select {
+		case <-s.done:
+			t.Fatalf("the daemon has ended although %s", why)
+		case <-time.After(3 * idle):
+		}
+	}
+	goesOn("an agent runs")
+	waits.Store(true)
+	runs.Store(false)
+	goesOn("a call waits")
+	leave, wait := s.attach(terminal(t))
+	<-s.shown
+	waits.Store(false)
+	goesOn("a view is shown")
+	leave()
+	wait()
+	if <-s.done; s.stood {
+		t.Error("the sessions were not ended")
+	}
+}
+
 // A panic of a view ends that view alone.
 func TestAPanicIsTheViewsAlone(t *testing.T) {
 	s := start(t, func(ctx context.Context, c Client) (string, error) {
@@ -310,9 +373,15 @@ func TestStrangersAreRefused(t *testing.T) {
 		"no terminal": {func(c *wire.Conn) error {
 			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindView, wire.View{}, null, null))
 		}, "passed no terminal"},
+		"four descriptors": {func(c *wire.Conn) error {
+			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindView, wire.View{}, tty, tty, tty, tty))
+		}, "more than 3 files"},
+		"two streams": {func(c *wire.Conn) error {
+			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindTask, wire.Task{}, tty, tty))
+		}, "not passed its standard streams"},
 		"three descriptors": {func(c *wire.Conn) error {
 			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindView, wire.View{}, tty, tty, tty))
-		}, "more than 2 files"},
+		}, "passed no terminal"},
 		"its own terminal": {func(c *wire.Conn) error {
 			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindView, wire.View{}, tty, s.own))
 		}, "own tabs"},
@@ -372,6 +441,72 @@ func TestTooManyViews(t *testing.T) {
 	leave()
 	if r := wait(); r.err != nil {
 		t.Errorf("after them: %s", r)
+	}
+}
+
+// A thousand connections that say nothing leave a view as it is; afterwards others come in.
+func TestAThousandConnections(t *testing.T) {
+	used := make(chan chan struct{})
+	s := start(t, func(ctx context.Context, _ Client) (string, error) {
+		for {
+			select {
+			case answer := <-used:
+				close(answer)
+			case <-ctx.Done():
+				return "over", nil
+			}
+		}
+	})
+	leave, wait := s.attach(terminal(t))
+	<-s.shown
+	var silent []net.Conn
+	for range 1000 {
+		// The rest wait in the listener's queue, or are turned away by the system.
+		c, err := (&net.Dialer{Timeout: time.Millisecond}).DialContext(t.Context(), "unix", SocketPath(s.home))
+		if err == nil {
+			silent = append(silent, c)
+		}
+		answer := make(chan struct{})
+		used <- answer
+		<-answer
+	}
+	if len(silent) <= maxConns+moreConns {
+		t.Errorf("only %d connections were made", len(silent))
+	}
+	for _, c := range silent {
+		_ = c.Close()
+	}
+	list, err := client.Clients(t.Context(), s.options(nil))
+	if err != nil || len(list) != 1 {
+		t.Errorf("clients: %v, %v", list, err)
+	}
+	leave()
+	if r := wait(); r.end != "over" || r.err != nil {
+		t.Errorf("the client was told %s", r)
+	}
+}
+
+// When all connections are taken, a client can still be detached.
+func TestOneCanAlwaysAct(t *testing.T) {
+	s := start(t, until, func(d *Daemon) { d.lasting.Store(maxConns - 1) })
+	_, wait := s.attach(terminal(t))
+	<-s.shown
+	_, refused := s.attach(terminal(t))
+	if r := refused(); r.err == nil || !strings.Contains(r.err.Error(), "64 clients are connected") {
+		t.Errorf("one more was told %s", r)
+	}
+	if _, err := calls.Connect(t.Context(), SocketPath(s.home), wire.Hello{}); err == nil || !strings.Contains(err.Error(), "64 clients are connected") {
+		t.Errorf("one that calls was told %v", err)
+	}
+	list, err := client.Clients(t.Context(), s.options(nil))
+	if err != nil || len(list) != 1 {
+		t.Fatalf("clients: %v, %v", list, err)
+	}
+	if _, err := client.Kick(t.Context(), s.options(nil), list[0].ID); err != nil {
+		t.Error(err)
+	}
+	if r := wait(); !strings.Contains(r.end, "another terminal has detached this one") {
+		t.Errorf("who was detached was told %s", r)
 	}
 }
 

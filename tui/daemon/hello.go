@@ -26,7 +26,7 @@ func (d *Daemon) welcome(c *wire.Conn) (h wire.Hello, who wire.Client, err error
 	refused := wire.Refused{Reason: "this is no client of ironcurtain-mux"}
 	if err == nil {
 		if refused = d.refuse(h); refused.Reason == "" {
-			who = wire.Client{Client: identity.New(h.Name, h.Terminal), Version: h.Version, Since: time.Now()}
+			who = wire.Client{Client: identity.New(h.Name, h.Terminal), Version: h.Version, Rights: h.Rights, Since: time.Now()}
 			return h, who, c.Send(wire.KindWelcome, wire.Welcome{Protocol: h.Protocol, Version: d.Version, Client: who.ID, PID: os.Getpid()})
 		}
 		err = errors.New(refused.Reason)
@@ -49,14 +49,22 @@ func (d *Daemon) refuse(h wire.Hello) wire.Refused {
 		}
 	case !slices.Contains([]wire.Right{wire.See, wire.Answer, wire.Operate}, h.Rights):
 		return wire.Refused{Reason: fmt.Sprintf("the daemon does not know the right %q", h.Rights)}
+	case h.Kind == wire.ForCalls && d.lasting.Load() >= maxConns:
+		return tooMany()
 	case h.Kind == wire.ForCalls:
 		return wire.Refused{}
 	case h.Kind != wire.ForView:
 		return wire.Refused{Reason: fmt.Sprintf("the daemon does not know what %q is", h.Kind)}
 	case d.Show == nil:
 		return wire.Refused{Reason: "this process shows no views"}
-	case h.Rights != wire.Operate:
-		return wire.Refused{Reason: "the views of this daemon cannot be limited"}
 	}
 	return wire.Refused{}
+}
+
+// tooMany refuses a client that may stay for long.
+func tooMany() wire.Refused {
+	return wire.Refused{
+		Reason: fmt.Sprintf("%d clients are connected, and no more are allowed", maxConns),
+		Next:   "'ironcurtain-mux clients ls' lists those with a view",
+	}
 }

@@ -51,6 +51,9 @@ func (v *view) receive(f wire.Frame, own func(*os.File) bool) (err error) {
 	if own != nil && (own(f.Files[0]) || own(f.Files[1])) {
 		return fault.New("use another terminal", "this terminal is one of the multiplexer's own tabs")
 	}
+	if v.client.Rights != wire.Operate { // nothing that leads to a program, a tab or a key
+		v.asked = wire.View{Dir: v.asked.Dir, Terminal: v.asked.Terminal, Show: v.asked.Show}
+	}
 	v.in, v.out = f.Files[0], f.Files[1]
 	if v.present, err = presence(v.unix); err != nil {
 		return fmt.Errorf("show a view: %w", err)
@@ -70,7 +73,7 @@ func (v *view) run(ctx context.Context, d *Daemon) (end string, err error) {
 		_, _ = v.guarded(func() (string, error) { v.receiveFrames(); return "", nil })
 	}()
 	end, err = v.guarded(func() (string, error) {
-		return d.Show(ctx, Client{In: v.in, Out: v.out, Asked: v.asked, Identity: v.client.Client, Others: v.others, Failed: v.failed, Activity: v.activity, Stalled: func(yes bool) {
+		return d.Show(ctx, Client{In: v.in, Out: v.out, Asked: v.asked, Rights: v.client.Rights, Identity: v.client.Client, Others: v.others, Failed: v.failed, Activity: v.activity, Stalled: func(yes bool) {
 			d.change(func() { v.stalled.Store(yes) })
 		}, Passed: outer.Passed{
 			Getenv:   func(name string) string { return v.asked.Terminal[name] },
@@ -129,6 +132,9 @@ func note(c chan struct{}) {
 
 // lend makes the client run a program in its terminal.
 func (v *view) lend(ctx context.Context, argv []string) error {
+	if v.client.Rights != wire.Operate {
+		return fault.New("use a client without a limit", "this client may not run programs")
+	}
 	v.lending.Lock()
 	defer v.lending.Unlock()
 	if err := v.conn.Send(wire.KindLend, wire.Lend{Argv: argv}); err != nil {

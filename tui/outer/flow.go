@@ -49,6 +49,10 @@ type flow struct {
 	since    time.Time     // when this period began
 	emptying bool          // no frame is sent until nothing is in flight, to measure the time of an answer
 
+	sent    uint64    // probes
+	got     uint64    // answers, which come in the order of the probes
+	waiting []witness // for answers, in that order
+
 	landed chan struct{} // capacity 1, lossy: a probe was answered
 	over   chan struct{} // closed when nothing more is written
 	once   sync.Once
@@ -122,6 +126,11 @@ func (f *flow) begin(now time.Time) {
 	defer f.mu.Unlock()
 	f.flying, f.unprobed, f.answers = []probe{{at: now, passed: f.passed}}, 0, false
 	f.best, f.former, f.since = 0, 0, now
+	for _, w := range f.waiting { // what they wait for is not on the screen any more
+		w.limit.Stop()
+	}
+	f.waiting, f.got = nil, f.sent
+	f.sent++
 }
 
 // sending records n bytes that are sent now, and reports whether to send a probe after
@@ -136,12 +145,14 @@ func (f *flow) sending(n int, now time.Time) bool {
 	}
 	f.flying = append(f.flying, probe{now, f.unprobed, f.passed})
 	f.unprobed = 0
+	f.sent++
 	return true
 }
 
-// answered records the answer to the oldest probe.
+// answered records the answer to the oldest probe, and tells who waits for it.
 func (f *flow) answered(now time.Time) {
 	f.mu.Lock()
+	shown := f.takeShown()
 	if len(f.flying) > 0 {
 		p := f.flying[0]
 		f.flying = f.flying[1:]
@@ -149,6 +160,10 @@ func (f *flow) answered(now time.Time) {
 	}
 	f.answers = true
 	f.mu.Unlock()
+	for _, w := range shown {
+		w.limit.Stop()
+		w.shown(now)
+	}
 	select {
 	case f.landed <- struct{}{}:
 	default:

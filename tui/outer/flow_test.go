@@ -1,7 +1,9 @@
 package outer
 
 import (
+	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -114,4 +116,48 @@ func TestRestoreWaitsForAnswers(t *testing.T) {
 	if n, _ := unix.Poll(fds, 0); n > 0 {
 		t.Error("something is left to be read")
 	}
+}
+
+// What a terminal shows is known by the answer to the probe that was sent behind it: not by one
+// to an earlier probe, however late that comes, and without an answer after a while.
+func TestWhatIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFlow()
+		f.begin(time.Now())
+		written := time.Now()
+		var shown []time.Duration
+		note := func(at time.Time) { shown = append(shown, at.Sub(written)) }
+		want := func(when string, want ...time.Duration) {
+			t.Helper()
+			synctest.Wait()
+			if !slices.Equal(shown, want) {
+				t.Errorf("%s: shown after %v, want %v", when, shown, want)
+			}
+		}
+		f.witness(time.Now(), note)
+		time.Sleep(time.Second)
+		f.answered(time.Now())
+		want("an answer to what was sent before")
+		time.Sleep(time.Second / 2)
+		f.answered(time.Now())
+		want("a late answer", 1500*time.Millisecond)
+		shown, written = nil, time.Now()
+		f.witness(written, note)
+		time.Sleep(answerTimeout - time.Millisecond)
+		want("no answer yet")
+		time.Sleep(2 * time.Millisecond)
+		want("no answer", 0)
+		shown, written = nil, time.Now()
+		f.witness(written, note)
+		f.answered(time.Now())
+		want("the answer that was given up")
+		time.Sleep(time.Millisecond)
+		f.answered(time.Now())
+		want("its own", time.Millisecond)
+		f.answered(time.Now())
+		f.witness(time.Now(), note)
+		f.begin(time.Now())
+		time.Sleep(2 * answerTimeout)
+		want("what another program has wiped off", time.Millisecond)
+	})
 }

@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"os/signal"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -16,14 +15,18 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
-// Lines is the person's terminal while a program reads lines there and does not take the
-// screen. Keys and pastes arrive as events, because only so can a paste be told from typing.
+// Lines is a terminal that a client has passed, while lines are read there and the screen is
+// not taken. Keys and pastes arrive as events, because only so can a paste be told from typing.
 // Ctrl-C, Ctrl-Z and output work as usual.
 type Lines struct {
-	in, out *os.File
-	saved   *unix.Termios // the settings that OpenLines found
-	flow    *flow
-	reader  atomic.Pointer[pauser]
+	in     *os.File
+	out    io.Writer // the same terminal
+	cols   func() int
+	passed Passed
+	saved  *unix.Termios // the settings that OpenLines found
+	flow   *flow
+	reader atomic.Pointer[pauser]
+	isAway atomic.Bool // the client's shell has the terminal
 
 	once sync.Once // for Close
 	err  error     // of Close
@@ -37,25 +40,29 @@ const (
 
 // OpenLines makes the terminal that in and out are connected to deliver single keys and
 // marked pastes. What was typed before is dropped: nobody can say whether it was pasted. It
-// refuses the same files as Open. The caller must call Close.
-func OpenLines(in, out *os.File) (*Lines, error) {
-	saved, err := check(in, out, os.Getenv)
+// refuses the same files as Open, and a client in the background. The caller must call Close.
+func OpenLines(in, out *Stream, p Passed) (*Lines, error) {
+	saved, err := check(in.file, out.file, p.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	l := &Lines{in: in, out: out, saved: saved, flow: newFlow()}
-	if err := errors.Join(l.set(), dropInput(int(in.Fd()))); err != nil {
+	if !p.Present() {
+		return nil, &fault.Error{Op: op, Err: errors.New("the program is in the background"), Next: "bring the program to the foreground"}
+	}
+	l := &Lines{in: in.file, out: out, passed: p, saved: saved, flow: newFlow()}
+	l.cols = func() int { return sizeOf(int(out.file.Fd())).Cols }
+	if err := errors.Join(l.set(), dropInput(int(in.file.Fd()))); err != nil {
 		return nil, errors.Join(&fault.Error{Op: op, Err: fmt.Errorf("read single keys: %w", err), Next: "bring the program to the foreground"}, l.Close())
 	}
 	return l, nil
 }
 
-// set sets the modes. A shell has its own while this process is stopped.
+// set sets the modes. A shell has its own while the client is stopped.
 func (l *Lines) set() error {
 	if err := setTermios(int(l.in.Fd()), singleKeys(*l.saved)); err != nil {
 		return err
 	}
-	_, err := l.out.WriteString(markPastes)
+	_, err := io.WriteString(l.out, markPastes)
 	return err
 }
 
@@ -68,73 +75,79 @@ func singleKeys(t unix.Termios) *unix.Termios {
 	return &t
 }
 
-// Listen is Terminal.Listen. While this process is stopped by Ctrl-Z, the terminal is as
-// OpenLines found it, because not every shell sets its own modes. When the process continues,
-// Listen sets the modes again and calls again.
-func (l *Lines) Listen(ctx context.Context, deliver func([]keys.Event), again func()) error {
+// Listen is Terminal.Listen. While the client is stopped by Ctrl-Z, the terminal is as
+// OpenLines found it, because not every shell sets its own modes. Listen calls leave before that
+// and back afterwards; in between, nothing may be shown.
+func (l *Lines) Listen(ctx context.Context, deliver func([]keys.Event), leave, back func()) error {
 	ctx, cancel := context.WithCancel(ctx)
-	continued, stopped := make(chan os.Signal, 1), make(chan os.Signal, 1)
-	signal.Notify(continued, unix.SIGCONT)
-	signal.Notify(stopped, unix.SIGTSTP)
 	var watching sync.WaitGroup
 	watching.Go(func() {
 		for {
 			select {
-			case <-stopped:
-				_ = l.unset() // the person wants to leave in any case
-				stop(ctx, continued)
-			case <-continued:
+			case <-l.passed.Stopping:
+				l.away(ctx, leave, back)
+			case <-l.passed.Continued:
+				if awaitForeground(ctx, l.passed) && l.set() == nil { // Listen notices when the terminal is closed
+					leave()
+					back()
+				}
 			case <-ctx.Done():
 				return
-			}
-			if l.set() == nil { // Listen notices when the terminal is closed
-				again()
 			}
 		}
 	})
 	defer watching.Wait()
 	defer cancel()
-	defer signal.Stop(continued)
-	defer signal.Stop(stopped)
-	r := reader{in: int(l.in.Fd()), flow: l.flow, read: readReady}
+	r := reader{in: int(l.in.Fd()), flow: l.flow, read: unix.Read, present: l.passed.Present}
+	if again, err := openAgain(r.in, unix.O_RDONLY); err == nil {
+		defer unix.Close(again)
+		r.in = again
+	}
 	return r.listen(ctx, &l.reader, deliver)
 }
 
-// stopTime is how long the process may take to stop.
-const stopTime = 100 * time.Millisecond
-
-// stop stops this process, as Ctrl-Z would have done, and returns when it continues. A process
-// in the group of its session's first program has no shell that could continue it, and is not
-// stopped.
-func stop(ctx context.Context, continued <-chan os.Signal) {
-	if session, err := unix.Getsid(0); err != nil || session == unix.Getpgrp() {
+// away gives the terminal to the client's shell until the client goes on.
+func (l *Lines) away(ctx context.Context, leave, back func()) {
+	if p := l.reader.Load(); p != nil {
+		goOn, err := p.hold(ctx) // before leave, for which a key may have to wait
+		if err != nil {
+			return
+		}
+		defer goOn()
+	}
+	leave()
+	defer back()
+	_ = l.unset() // the person wants to leave in any case
+	l.isAway.Store(true)
+	l.passed.Released()
+	select {
+	case <-l.passed.Continued:
+	case <-ctx.Done():
 		return
 	}
-	_ = unix.Kill(os.Getpid(), unix.SIGSTOP) // it is our own process
-	timer := time.NewTimer(stopTime)
-	defer timer.Stop()
-	select {
-	case <-continued:
-	case <-timer.C:
-	case <-ctx.Done():
+	if awaitForeground(ctx, l.passed) {
+		l.isAway.Store(false)
+		_ = l.set() // Listen notices when the terminal is closed
 	}
 }
 
 // unset sets the modes that OpenLines found.
 func (l *Lines) unset() error {
-	_, err := l.out.WriteString(unmarkPastes)
+	_, err := io.WriteString(l.out, unmarkPastes)
 	return errors.Join(setTermios(int(l.in.Fd()), l.saved), err)
 }
 
 // Cols returns the width of the terminal.
-func (l *Lines) Cols() int { return sizeOf(int(l.out.Fd())).Cols }
+func (l *Lines) Cols() int { return l.cols() }
 
-// Close gives the terminal back as OpenLines found it. Only the first call has an effect;
-// the others return its error.
+// Close gives the terminal back as OpenLines found it, unless the client's shell has it. Only
+// the first call has an effect; the others return its error.
 func (l *Lines) Close() error {
 	l.once.Do(func() {
 		l.flow.end()
-		l.err = l.unset()
+		if !l.isAway.Load() {
+			l.err = l.unset()
+		}
 	})
 	if l.err != nil {
 		return fmt.Errorf("restore the terminal: %w", l.err)

@@ -2,6 +2,7 @@ package outer
 
 import (
 	"context"
+	"os"
 	"sync"
 	"testing"
 
@@ -23,7 +24,15 @@ func TestLinesTellAPasteFromTyping(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.wait(t, "typed before")
-	lines, err := OpenLines(l.slave, l.slave)
+	var c client
+	streams := c.streams(t, l.slave)
+	passed := c.passed()
+	c.present.Store(false)
+	if _, err := OpenLines(streams.In, streams.Out, passed); err == nil {
+		t.Error("it was opened for a client in the background")
+	}
+	c.present.Store(true)
+	lines, err := OpenLines(streams.In, streams.Out, passed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +58,7 @@ func TestLinesTellAPasteFromTyping(t *testing.T) {
 					cancel()
 				}
 			}
-		}, func() {})
+		}, func() {}, func() {})
 		if err != nil {
 			t.Error(err)
 		}
@@ -68,5 +77,74 @@ func TestLinesTellAPasteFromTyping(t *testing.T) {
 	after, err := getTermios(int(l.slave.Fd()))
 	if err != nil || *after != *before {
 		t.Errorf("the settings were %+v and are %+v, %v", before, after, err)
+	}
+}
+
+// streams passes the terminal as all three streams.
+func (c *client) streams(t *testing.T, slave *os.File) *Streams {
+	t.Helper()
+	s, err := PassStreams(slave, slave, slave, c.present.Load)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// While the client is stopped, the terminal is as it was, and nothing is shown or read; the end
+// leaves it to the shell.
+func TestLinesOfAStoppedClient(t *testing.T) {
+	l := newLine(t)
+	before, err := getTermios(int(l.slave.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c client
+	streams := c.streams(t, l.slave)
+	passed := c.passed()
+	lines, err := OpenLines(streams.In, streams.Out, passed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	steps := make(chan string, 4)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- lines.Listen(ctx, func([]keys.Event) { t.Error("a key for the shell has arrived") },
+			func() { steps <- "leave" }, func() { steps <- "back" })
+	}()
+	for range 2 {
+		c.present.Store(false)
+		c.stopping <- struct{}{}
+		<-c.released
+		if got := <-steps; got != "leave" {
+			t.Fatal(got)
+		}
+		cooked, err := getTermios(int(l.slave.Fd()))
+		if err != nil || *cooked != *before {
+			t.Fatalf("the shell gets a terminal with %+v, %v", cooked, err)
+		}
+		if len(steps) > 0 {
+			t.Fatal("the line is shown to a shell")
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		c.present.Store(true)
+		c.continued <- struct{}{}
+		if got := <-steps; got != "back" {
+			t.Fatal(got)
+		}
+		within, err := getTermios(int(l.slave.Fd()))
+		if err != nil || within.Lflag&unix.ICANON != 0 {
+			t.Fatalf("the settings are %+v, %v", within, err)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if err := lines.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -28,10 +28,19 @@ type client struct {
 // open opens the test's terminal as one that the client has passed.
 func (c *client) open(t *testing.T, slave *os.File) *Terminal {
 	t.Helper()
+	term, err := Open(slave, slave, WithPassed(c.passed()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return term
+}
+
+// passed is what this process sees of the client, which is present.
+func (c *client) passed() Passed {
 	c.stopping, c.continued, c.released = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
 	c.looked = make(chan struct{}, 1)
 	c.present.Store(true)
-	term, err := Open(slave, slave, WithPassed(Passed{
+	return Passed{
 		Getenv:   func(string) string { return "xterm-256color" },
 		Stopping: c.stopping, Continued: c.continued,
 		Released: func() { note(c.released) },
@@ -39,11 +48,7 @@ func (c *client) open(t *testing.T, slave *os.File) *Terminal {
 			defer note(c.looked)
 			return c.present.Load()
 		},
-	}))
-	if err != nil {
-		t.Fatal(err)
 	}
-	return term
 }
 
 // typed returns the line that the shell reads from its terminal.

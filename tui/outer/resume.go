@@ -68,12 +68,13 @@ func (t *Terminal) stop(ctx context.Context) error {
 // awaitForeground waits until the client of a passed terminal is in the foreground. It returns
 // false when ctx ends before.
 func (t *Terminal) awaitForeground(ctx context.Context) bool {
-	if t.passed == nil {
-		return true
-	}
+	return t.passed == nil || awaitForeground(ctx, *t.passed)
+}
+
+func awaitForeground(ctx context.Context, p Passed) bool {
 	ticks := time.NewTicker(presentWait)
 	defer ticks.Stop()
-	for ctx.Err() == nil && !t.passed.Present() {
+	for ctx.Err() == nil && !p.Present() {
 		select {
 		case <-ticks.C:
 		case <-ctx.Done():

@@ -24,6 +24,7 @@ type View struct {
 	*Pane
 	hooks   Hooks
 	visible atomic.Bool
+	limited atomic.Bool // the person may only look; it never changes back
 
 	former *error // with which the terminal had ended before the view was added; nil: it had not
 
@@ -84,8 +85,34 @@ func (v *View) Leave() {
 func (v *View) SetWatching(watching bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if v.watching = watching; watching {
+	if v.watching = watching || v.limited.Load(); v.watching {
 		v.handOver(v)
+	}
+}
+
+// Limit makes the view one that only watches for good: nothing that is typed in it reaches the
+// agent, and the pane never has its size, not even for want of another.
+func (v *View) Limit() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.user.Load() == v {
+		v.opened = false // the next view is the first
+	}
+	v.limited.Store(true)
+	v.watching = true
+	v.handOver(v)
+}
+
+// Put is InputQueue.Put. It drops what is typed in a limited view.
+func (v *View) Put(data []byte) bool { return v.limited.Load() || v.Queue.Put(data) }
+
+// PutLast is InputQueue.PutLast. It drops what is typed in a limited view.
+func (v *View) PutLast(data []byte) bool { return v.limited.Load() || v.Queue.PutLast(data) }
+
+// SetColors is Pane.SetColors. The colors of a limited view's terminal are no program's concern.
+func (v *View) SetColors(foreground, background term.Color) {
+	if !v.limited.Load() {
+		v.Pane.SetColors(foreground, background)
 	}
 }
 
@@ -142,6 +169,9 @@ func (v *View) Use() {
 // through the queue. It reports false when the queue is full; the bytes that the agent did not
 // take are lost then.
 func (v *View) Send(data []byte) bool {
+	if v.limited.Load() {
+		return true
+	}
 	v.Use()
 	v.priority.keyTyped()
 	return v.Queue.pass(data, v.try)
@@ -159,6 +189,10 @@ func (v *View) Reserve() int {
 // Fill is Queue.Fill.
 func (v *View) Fill(slot int, steps []string, pause time.Duration) bool {
 	v.settle(slot)
+	if v.limited.Load() {
+		v.Queue.Release(slot)
+		return false
+	}
 	return v.Queue.Fill(slot, steps, pause)
 }
 

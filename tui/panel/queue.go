@@ -289,7 +289,7 @@ func (a *Queue) Hide() {
 	a.stay++
 }
 
-// Painted notes that a scene has been on the screen since at.
+// Painted notes that the terminal has shown a scene since at.
 func (a *Queue) Painted(seq uint64, at time.Time) {
 	d, ok := a.drawn[seq]
 	if !ok {

@@ -18,6 +18,7 @@ type Display interface {
 	Await()
 	Write(frame []byte) (int, error)
 	TryWrite(frame []byte) (int, error) // as paint.QuickWriter says
+	WhenShown(shown func(at time.Time)) // calls shown once what was written so far is on the screen
 	Ready() bool                        // reports whether the terminal takes a small frame without waiting
 	SetKeyboard(flags uint8) error
 	SetMouse(mode keys.MouseMode) error
@@ -41,7 +42,7 @@ const maxRequests = 16
 type Compositor struct {
 	out     Display
 	mouse   bool
-	painted func(seq uint64, at time.Time) // called when a scene with Report set is painted
+	painted func(seq uint64, at time.Time) // called when the terminal shows a scene with Report set
 	loop    *paint.Loop
 	painter *paint.Painter
 	canvas  *paint.Canvas
@@ -64,7 +65,7 @@ type Compositor struct {
 }
 
 // NewCompositor makes the compositor of a terminal. It calls echoed when Show has painted
-// a frame, and painted when a scene with Report set is painted.
+// a frame, and painted when the terminal shows a scene with Report set.
 func NewCompositor(out Display, profile paint.ColorProfile, mouse bool, echoed func(), painted func(uint64, time.Time)) *Compositor {
 	c := &Compositor{
 		echoed:    echoed,
@@ -151,7 +152,8 @@ func (c *Compositor) Serve(ctx context.Context) {
 // Await implements paint.Awaiter.
 func (c *Compositor) Await() { c.out.Await() }
 
-// Write sends a frame to the terminal, and calls painted when the scene has Report set.
+// Write sends a frame to the terminal. When the scene has Report set, painted is called once the
+// terminal shows it.
 // While another program has the terminal, Write drops frames and reports none.
 func (c *Compositor) Write(frame []byte) (int, error) {
 	n, err := c.out.Write(frame)
@@ -170,8 +172,9 @@ func (c *Compositor) written(frame []byte, n int, err error) (int, error) {
 		return len(frame), nil
 	}
 	if err == nil && n == len(frame) && c.drawn.Report && c.reported != c.drawn.Seq {
-		c.reported = c.drawn.Seq
-		c.painted(c.drawn.Seq, time.Now())
+		seq := c.drawn.Seq
+		c.reported = seq
+		c.out.WhenShown(func(at time.Time) { c.painted(seq, at) })
 	}
 	return n, err
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -138,3 +139,16 @@ type singleLine struct{ error }
 
 func (e singleLine) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }
 func (e singleLine) Unwrap() error { return e.error }
+
+// AsInterrupt replaces the error of work that failed because of a signal by the signal.
+func AsInterrupt(ctx context.Context, err error) error {
+	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
+		return err
+	}
+	op := "run"
+	var f *Failure
+	if errors.As(err, &f) {
+		op = f.Op
+	}
+	return &Failure{Op: op, Err: errors.New("interrupted by a signal"), Next: "run it again"}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
@@ -82,15 +83,16 @@ func decide(cmd *cobra.Command, d broker.Decision) error {
 	if err != nil {
 		return err
 	}
-	asked, done, err := running.Ask(cmd.Context(), p.Home)
-	if err != nil {
-		return cli.Fail(cmd.Name(), err, "")
-	}
-	defer done()
-	if err := seal(cmd.Context(), asked, &d); err != nil {
+	var r running.SettledCall
+	err = running.Ask(cmd.Context(), p.Home, func(ctx context.Context, c *calls.Client) (err error) {
+		if err = seal(ctx, c, &d); err == nil {
+			r, err = running.Decide(ctx, c, d)
+		}
+		return err
+	})
+	if errors.Is(err, running.ErrNotRunning) {
 		return cli.Fail(cmd.Name(), err, "start it with 'ironcurtain-mux'")
 	}
-	r, err := asked.Decide(cmd.Context(), d)
 	if err != nil {
 		return cli.Fail(cmd.Name(), err, "")
 	}
@@ -120,8 +122,8 @@ func tellEnding(w io.Writer, r running.SettledCall) error {
 
 // seal puts the call's digest and fingerprint into a decision. A call that no longer waits
 // gets neither, and the broker then says who decided it.
-func seal(ctx context.Context, asked running.Processes, d *broker.Decision) error {
-	list, err := asked.Pending(ctx)
+func seal(ctx context.Context, c *calls.Client, d *broker.Decision) error {
+	list, err := c.Pending(ctx)
 	for _, e := range list {
 		if e.ID == d.ID {
 			d.Digest, d.Effect = e.Digest, e.Fingerprint()

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
@@ -34,20 +35,16 @@ func GrantsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			asked, done, err := running.Ask(cmd.Context(), p.Home)
+			var list []broker.Grant
+			err = running.AskIfRunning(cmd.Context(), p.Home, func(ctx context.Context, c *calls.Client) error {
+				list, err = c.Grants(ctx)
+				return err
+			})
 			if err != nil {
 				return cli.Fail("list grants", err, "")
 			}
-			defer done()
-			list, err := asked.Grants(cmd.Context())
-			if err != nil && !errors.Is(err, running.ErrNotRunning) {
-				return cli.Fail("list grants", err, "")
-			}
 			if asJSON {
-				if list == nil {
-					list = []broker.Grant{}
-				}
-				return cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"grants": list})
+				return cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"grants": append([]broker.Grant{}, list...)})
 			}
 			return printGrants(cmd.OutOrStdout(), list)
 		},
@@ -59,7 +56,7 @@ func GrantsCommand() *cobra.Command {
 func printGrants(w io.Writer, list []broker.Grant) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, r := range list {
-		fmt.Fprintf(t, "%d\ttab %s\t%s\tby %s\tused %d\t%s left\t%s\n", r.Number, running.TabText(r.Tab, r.Multiplexer), cli.SafeName(r.Scope), cli.SafeName(r.Client.Decider(r.By)), r.Used,
+		fmt.Fprintf(t, "%d\ttab %d\t%s\tby %s\tused %d\t%s left\t%s\n", r.Number, r.Tab, cli.SafeName(r.Scope), cli.SafeName(r.Client.Decider(r.By)), r.Used,
 			time.Until(r.ExpiresAt).Round(time.Second), cli.SafeText(r.Text))
 	}
 	return t.Flush()
@@ -99,16 +96,20 @@ func oneGrant(_ *cobra.Command, args []string) error {
 
 // revoke ends the grant with that number, or all of them for "all".
 func revoke(ctx context.Context, p wiring.Paths, which string) error {
-	asked, done, err := running.Ask(ctx, p.Home)
-	if err != nil {
+	err := running.Ask(ctx, p.Home, func(ctx context.Context, c *calls.Client) error {
+		if which != "all" {
+			number, _ := strconv.Atoi(strings.TrimPrefix(which, "#")) // oneGrant has looked
+			_, err := c.Revoke(ctx, broker.Revocation{Number: number})
+			return err
+		}
+		list, err := c.Grants(ctx)
+		for _, g := range list {
+			if _, errOne := c.Revoke(ctx, broker.Revocation{Number: g.Number}); errOne != nil {
+				err = errors.Join(err, errOne)
+			}
+		}
 		return err
-	}
-	defer done()
-	number := 0
-	if which != "all" {
-		number, _ = strconv.Atoi(strings.TrimPrefix(which, "#")) // oneGrant has looked
-	}
-	err = asked.Revoke(ctx, number)
+	})
 	if errors.Is(err, running.ErrNotRunning) {
 		return cli.Fail("revoke", err, "without one there are no grants")
 	}

@@ -1,6 +1,7 @@
 package decisions
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -54,33 +55,31 @@ have let through.`,
 	return cmd
 }
 
-// listPending asks the running multiplexers. Without one, no call waits.
+// listPending asks the daemon. Without one, no call waits.
 func listPending(cmd *cobra.Command, scopes bool) ([]WaitingCall, error) {
 	p, err := wiring.FindPaths()
 	if err != nil {
 		return nil, err
 	}
-	asked, done, err := running.Ask(cmd.Context(), p.Home)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	list, err := asked.Pending(cmd.Context())
-	if err != nil && !errors.Is(err, running.ErrNotRunning) {
-		return nil, err
-	}
 	out := []WaitingCall{}
-	for _, e := range list {
-		c := WaitingCall{Escalation: e}
-		if scopes {
-			var settled *calls.Error // somebody decided it meanwhile
-			if c.Scopes, err = asked.Scopes(cmd.Context(), e.ID); err != nil && !errors.As(err, &settled) {
-				return nil, err
-			}
+	err = running.AskIfRunning(cmd.Context(), p.Home, func(ctx context.Context, asked *calls.Client) error {
+		list, err := asked.Pending(ctx)
+		if err != nil {
+			return err
 		}
-		out = append(out, c)
-	}
-	return out, nil
+		for _, e := range list {
+			c := WaitingCall{Escalation: e}
+			if scopes {
+				var settled *calls.Error // somebody decided it meanwhile
+				if c.Scopes, err = asked.Scopes(ctx, e.ID); err != nil && !errors.As(err, &settled) {
+					return err
+				}
+			}
+			out = append(out, c)
+		}
+		return nil
+	})
+	return out, err
 }
 
 // printLeft prints the calls that nobody can decide at present, because their multiplexer
@@ -111,7 +110,7 @@ func printLeft(w io.Writer) error {
 // remembered for. It quotes all text of an agent, because it goes to a terminal.
 func PrintPending(w io.Writer, list []WaitingCall) error {
 	for _, e := range list {
-		_, err := fmt.Fprintf(w, "%s  tab %s  %s  %s  %+q  %+q  %s left%s%s\n", e.ID, running.TabText(e.Tab, e.Multiplexer),
+		_, err := fmt.Fprintf(w, "%s  tab %d  %s  %s  %+q  %+q  %s left%s%s\n", e.ID, e.Tab,
 			cli.SafeName(e.Server), cli.SafeName(e.Tool), e.Arguments, e.Reason,
 			time.Until(e.ExpiresAt).Round(time.Second), repeatsText(e.More), restoredText(e.Escalation))
 		if err != nil {

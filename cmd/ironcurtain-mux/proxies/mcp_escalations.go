@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
@@ -42,7 +43,7 @@ func (f *mcpFlags) approver(ctx context.Context, stderr io.Writer) (escalationHa
 		a.stop = func() { q.Close(); cancel(); _ = tty.Close(); <-done }
 		go func() {
 			defer close(done)
-			_ = approval.ServePrompt(ctx, q, personTerminal{tty})
+			_ = approval.ServePrompt(ctx, q, personTerminal{tty}, identity.Client{})
 		}()
 		return a, nil
 	}

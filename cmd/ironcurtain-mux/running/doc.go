@@ -1,6 +1,5 @@
-// Package running finds the processes of a home that have sessions, and asks them: the daemon,
-// and each start that works without it.
+// Package running reaches the daemon of a home.
 //
-// Ask connects to all of them. What it returns joins their lists, and carries a decision to the
-// one that knows the call. ServeCalls is the other side, in a process that is no daemon.
+// ClientOptions say where it is and who asks, StartDaemon starts it when it does not run, and Ask
+// connects to it for a call: which sessions there are, what waits, a decision.
 package running

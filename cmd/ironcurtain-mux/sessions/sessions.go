@@ -13,6 +13,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
@@ -62,19 +63,18 @@ func sessionsListCommand() *cobra.Command {
 	return cmd
 }
 
-// List lists the sessions on disk, with the state that running multiplexers know.
+// List lists the sessions on disk, with the state that the daemon knows.
 func List(ctx context.Context, p wiring.Paths) ([]broker.StoredSession, error) {
 	stored, err := stored.List(p.Home, p.Agents())
 	if err != nil {
 		return nil, err
 	}
-	asked, done, err := running.Ask(ctx, p.Home)
+	var live []broker.Session
+	err = running.AskIfRunning(ctx, p.Home, func(ctx context.Context, c *calls.Client) error {
+		live, err = c.Sessions(ctx)
+		return err
+	})
 	if err != nil {
-		return nil, err
-	}
-	defer done()
-	live, err := asked.Sessions(ctx)
-	if err != nil && !errors.Is(err, running.ErrNotRunning) {
 		return nil, err
 	}
 	at := map[broker.SessionID]int{}
@@ -98,7 +98,7 @@ func printSessions(w io.Writer, list []broker.StoredSession) error {
 		if _, err := os.Stat(s.Workspace); errors.Is(err, fs.ErrNotExist) {
 			workspace += " (gone)"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, running.TabText(s.Tab, s.Multiplexer), s.Agent, stateWord(s),
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Tab, s.Agent, stateWord(s),
 			s.LastActivity.Local().Format("2006-01-02 15:04"), workspace, cli.QuotedIfAny(s.LastPrompt))
 	}
 	return t.Flush()

@@ -33,13 +33,14 @@ type conversation struct {
 	client   broker.Client
 	home     string
 	events   <-chan broker.Event
-	lines    <-chan typedLine // what a person or a script types; nil: nobody does
-	unread   func() error     // why lines ended before the input did; nil where it did not
-	person   bool             // the input is a terminal
-	prompt   *promptLine      // where the person types; nil: the terminal itself edits the line
-	terminal bool             // the output is one
-	out      io.Writer        // answers
-	notes    io.Writer        // everything else
+	again    func(context.Context) (<-chan broker.Event, []broker.Escalation, error) // subscribes when events have ended; may be nil
+	lines    <-chan typedLine                                                        // what a person or a script types; nil: nobody does
+	unread   func() error                                                            // why lines ended before the input did; nil where it did not
+	person   bool                                                                    // the input is a terminal
+	prompt   *promptLine                                                             // where the person types; nil: the terminal itself edits the line
+	terminal bool                                                                    // the output is one
+	out      io.Writer                                                               // answers
+	notes    io.Writer                                                               // everything else
 	asJSON   bool
 	limit    time.Duration     // of a task; 0: none
 	waiting  map[int]shownCall // by number

@@ -50,7 +50,10 @@ func (c *conversation) event(ctx context.Context, ev broker.Event, more bool) er
 		return context.Cause(ctx)
 	}
 	if !more {
-		return errors.New("the broker's events have ended")
+		return c.subscribe(ctx)
+	}
+	if of := sessionOf(ev); of != "" && of != c.session.ID {
+		return nil
 	}
 	switch {
 	case ev.Progress != nil:
@@ -74,6 +77,46 @@ func (c *conversation) event(ctx context.Context, ev broker.Event, more bool) er
 		c.note("%s", cli.SafeText(ev.Notice.Text))
 	case ev.Session != nil && ev.Session.ID == c.session.ID:
 		return c.changed(*ev.Session)
+	}
+	return nil
+}
+
+// sessionOf returns the session that an event is about; empty: none in particular.
+func sessionOf(ev broker.Event) broker.SessionID {
+	switch {
+	case ev.Progress != nil:
+		return ev.Progress.Session
+	case ev.Escalation != nil:
+		return ev.Escalation.Session
+	case ev.Resolution != nil:
+		return ev.Resolution.Session
+	case ev.Ending != nil:
+		return ev.Ending.Session
+	case ev.AutoApproval != nil:
+		return ev.AutoApproval.Call.Session
+	case ev.Notice != nil:
+		return ev.Notice.Session
+	}
+	return ""
+}
+
+// subscribe follows the broker's events again, when they have ended because this conversation
+// was too slow for them.
+func (c *conversation) subscribe(ctx context.Context) error {
+	if c.again == nil {
+		return errors.New("the broker's events have ended")
+	}
+	events, waiting, err := c.again(ctx)
+	if err != nil {
+		return fmt.Errorf("follow the broker's events: %w", err)
+	}
+	c.events = events
+	for _, e := range waiting {
+		if e.Session == c.session.ID {
+			if err := c.ask(e); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (s taskStub) Turn(_ context.Context, _ broker.SessionID, task broker.Task) 
 }
 
 // converse reads tasks from input, as a script gives them.
-func converse(t *testing.T, input string, turn func(string) (broker.Turn, error)) *conversation {
+func conversing(t *testing.T, input string, turn func(string) (broker.Turn, error)) *conversation {
 	t.Helper()
 	c := &conversation{
 		broker: taskStub{turn: turn}, session: broker.Session{ID: "a"}, home: t.TempDir(), events: make(chan broker.Event),
@@ -45,7 +45,7 @@ func converse(t *testing.T, input string, turn func(string) (broker.Turn, error)
 
 // A task that got no answer is not forgotten over those that did.
 func TestTasksWithoutAnswerAreCounted(t *testing.T) {
-	c := converse(t, "bad\ngood\n\n", func(task string) (broker.Turn, error) {
+	c := conversing(t, "bad\ngood\n\n", func(task string) (broker.Turn, error) {
 		if task == "bad" {
 			return broker.Turn{Failure: "it stopped"}, nil
 		}
@@ -58,7 +58,7 @@ func TestTasksWithoutAnswerAreCounted(t *testing.T) {
 
 // Input that cannot be read to its end is an error, not the end of the tasks.
 func TestALineThatIsTooLongIsAnError(t *testing.T) {
-	c := converse(t, "good\n"+strings.Repeat("x", maxInput+1)+"\ngood\n", func(string) (broker.Turn, error) { return broker.Turn{}, nil })
+	c := conversing(t, "good\n"+strings.Repeat("x", maxInput+1)+"\ngood\n", func(string) (broker.Turn, error) { return broker.Turn{}, nil })
 	if err := c.run(t.Context(), typedLine{}); err == nil || !strings.Contains(err.Error(), "longer than 1048576 bytes") {
 		t.Errorf("got %v", err)
 	}
@@ -68,7 +68,7 @@ func TestALineThatIsTooLongIsAnError(t *testing.T) {
 func TestAnOutcomeHasAllItsCalls(t *testing.T) {
 	for range 20 {
 		var c *conversation
-		c = converse(t, "", func(string) (broker.Turn, error) {
+		c = conversing(t, "", func(string) (broker.Turn, error) {
 			record := `{"seq":1,"plane":"tool","decision":"allow","server":"git","tool":"git_push"}`
 			return broker.Turn{Text: "done"}, os.WriteFile(c.auditPath(), []byte(record+"\n"), 0o600)
 		})
@@ -81,7 +81,7 @@ func TestAnOutcomeHasAllItsCalls(t *testing.T) {
 // A signal is told as one, also when the broker's events end first.
 func TestASignalIsTheReasonForTheEnd(t *testing.T) {
 	for range 20 {
-		c := converse(t, "", nil)
+		c := conversing(t, "", nil)
 		c.lines = nil
 		events := make(chan broker.Event)
 		c.events = events
@@ -159,7 +159,7 @@ func TestATaskTellsWhatBecameOfItsCalls(t *testing.T) {
 	events := make(chan broker.Event, 2)
 	events <- broker.Event{Ending: &broker.Ending{Number: 1, State: broker.EndRefused, Reason: "its record could not be written: \x1b[2Jfull"}}
 	events <- broker.Event{Ending: &broker.Ending{Number: 2, State: broker.EndRefused}} // as somebody decided
-	c := converse(t, "", func(string) (broker.Turn, error) { return broker.Turn{}, nil })
+	c := conversing(t, "", func(string) (broker.Turn, error) { return broker.Turn{}, nil })
 	var notes strings.Builder
 	c.events, c.notes = events, &notes
 	if err := c.run(t.Context(), typedLine{text: "push"}); err != nil {
@@ -174,7 +174,7 @@ func TestATaskTellsWhatBecameOfItsCalls(t *testing.T) {
 // itself.
 func TestWhatWaitsIsShownBelowAnAnswer(t *testing.T) {
 	const fake = "call 1 waits for you:\nan innocent one"
-	c := converse(t, "", func(string) (broker.Turn, error) { return broker.Turn{Text: fake}, nil })
+	c := conversing(t, "", func(string) (broker.Turn, error) { return broker.Turn{Text: fake}, nil })
 	var shown strings.Builder
 	c.out, c.notes, c.person, c.lines = &shown, &shown, true, make(chan typedLine)
 	if err := c.ask(broker.Escalation{ID: "real", Number: 1}); err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -39,8 +38,8 @@ const inviting = "> "
 
 // openPromptLine takes over a terminal. It returns nil when in and screen are no terminal
 // on which a line can be drawn; the terminal edits the lines then.
-func openPromptLine(in, screen *os.File, keys input.Choice) *promptLine {
-	terminal, err := outer.OpenLines(in, screen)
+func openPromptLine(in, screen *outer.Stream, passed outer.Passed, keys input.Choice) *promptLine {
+	terminal, err := outer.OpenLines(in, screen, passed)
 	if err != nil {
 		return nil
 	}
@@ -52,7 +51,7 @@ func openPromptLine(in, screen *os.File, keys input.Choice) *promptLine {
 }
 
 // read sends every line that is entered until the input or ctx ends. The caller calls done
-// before the end of the program.
+// before others use the terminal.
 func (p *promptLine) read(ctx context.Context) (lines <-chan typedLine, done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	out := make(chan typedLine, 16) // must-deliver; when it is full, nothing more is read
@@ -77,7 +76,7 @@ func (p *promptLine) read(ctx context.Context) (lines <-chan typedLine, done fun
 			}
 			p.redraw()
 		}
-		_ = p.terminal.Listen(ctx, deliver, p.redraw) // without the terminal there are no lines
+		_ = p.terminal.Listen(ctx, deliver, p.leave, p.back) // without the terminal there are no lines
 	})
 	return out, func() {
 		cancel()
@@ -155,6 +154,17 @@ func onScreen(piece input.Piece) string {
 	return text.Drawable(piece.Text)
 }
 
+// leave removes the line from the screen, on which nothing appears until back is called.
+func (p *promptLine) leave() {
+	p.mu.Lock()
+	p.erase()
+}
+
+func (p *promptLine) back() {
+	defer p.mu.Unlock()
+	p.draw()
+}
+
 // invite shows the line, because a task is expected.
 func (p *promptLine) invite() {
 	p.mu.Lock()
@@ -163,7 +173,7 @@ func (p *promptLine) invite() {
 	p.draw()
 }
 
-// redraw draws the line after it was edited or the terminal had another user.
+// redraw draws the line after it was edited.
 func (p *promptLine) redraw() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,12 +11,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
 
 // startFlags are the flags of start.
@@ -25,6 +24,7 @@ type startFlags struct {
 	output  string
 	timeout time.Duration
 	list    bool
+	detach  bool
 }
 
 // Command gives an agent tasks without opening the multiplexer.
@@ -51,11 +51,16 @@ used, and the session's usage in all.
 With autoApprove in config.json, what you type at the prompt is an order, and so is a TASK
 that you type in a shell. What is pasted, piped in or started by a script is none.
 
+The daemon of the multiplexer carries out the task, and is started when none runs. Ctrl-C
+ends the task. If the terminal is closed or lost, the task goes on to its end, and its
+answer is in the session: 'ironcurtain-mux sessions show' names the file.
+
 ` + startCodes,
 		Example: `  ironcurtain-mux start --agent codex --workspace ~/src/project "explain the build"
   ironcurtain-mux start --repo git@github.com:me/project.git "why does the build fail?"
   ironcurtain-mux start --output json "list the open questions in notes.txt"
   ironcurtain-mux start --resume 6f1c "and now repair them"
+  ironcurtain-mux start --detach "update the dependencies, and test"
   ironcurtain-mux start --demo "read hello.txt"`,
 		RunE: func(cmd *cobra.Command, args []string) error { return start(cmd, &flags, strings.Join(args, " ")) },
 	}
@@ -66,6 +71,7 @@ that you type in a shell. What is pasted, piped in or started by a script is non
 	f.StringVar(&flags.Resume, "resume", "", "continue that session; the beginning of its id is enough")
 	f.StringVar(&flags.output, "output", "text", "text, or json: one object for each task")
 	f.DurationVar(&flags.timeout, "timeout", 0, "how long a task may take, such as 10m (default no limit)")
+	f.BoolVar(&flags.detach, "detach", false, "print the session's id and end; the task goes on with nobody at it")
 	f.BoolVar(&flags.list, "list-agents", false, "list the agents that take tasks")
 	f.BoolVar(&flags.Demo, "demo", false, "with a scripted model, which needs no key")
 	flags.RegisterProfile(cmd)
@@ -83,6 +89,9 @@ func start(cmd *cobra.Command, flags *startFlags, task string) error {
 	if flags.list {
 		return listAgents(cmd)
 	}
+	if flags.detach && (task == "" || flags.output != "text") {
+		return cli.Usagef("--detach prints the id of the session only: give it a TASK, and leave --output out")
+	}
 	w, err := flags.CheckTab(cmd.Context())
 	if err != nil {
 		return err
@@ -92,7 +101,7 @@ func start(cmd *cobra.Command, flags *startFlags, task string) error {
 		agent = wiring.DemoAgent
 	}
 	flags.Agent, flags.Workspace = cmp.Or(flags.Agent, agent), flags.DemoWorkspace(w.Paths.Home, flags.Workspace)
-	return runTasks(w, cmd, flags, task)
+	return flags.giveTask(cmd, task)
 }
 
 // listAgents prints the agents that take tasks.
@@ -115,82 +124,57 @@ func listAgents(cmd *cobra.Command) error {
 	return nil
 }
 
-// runTasks opens the session, carries out the tasks, and ends everything.
-func runTasks(w wiring.Parts, cmd *cobra.Command, flags *startFlags, task string) error {
-	b, done, err := openAlone(w, cmd, "start")
+// giveTask has the daemon carry out the task, or those that are read, on the standard streams of
+// this process. It starts the daemon when none runs.
+func (f *startFlags) giveTask(cmd *cobra.Command, task string) error {
+	const op = "start"
+	in, okIn := cmd.InOrStdin().(*os.File)
+	out, okOut := cmd.OutOrStdout().(*os.File)
+	errs, okErr := cmd.ErrOrStderr().(*os.File)
+	if !okIn || !okOut || !okErr {
+		return cli.Fail(op, errors.New("the standard streams are no files"), "")
+	}
+	p, o, err := running.ClientOptions()
 	if err != nil {
 		return err
 	}
-	defer done()
-	if err := errors.Join(b.CheckTurns(flags.Agent), b.CheckAgent(cmd.Context(), flags.Agent)); err != nil {
-		return cli.Fail("start", err, "")
+	o.Variables = p.DaemonVariables(f.Servers)
+	asked := wire.Task{
+		Open: *f.Tab(p.Home), Text: task, JSON: f.output == "json", Limit: f.timeout, Detach: f.detach,
+		Typed: typedInShell(in, task), Keys: p.KeysHere(),
 	}
-	events, err := b.Subscribe(cmd.Context())
-	if err != nil {
-		return cli.Fail("start", err, "")
-	}
-	s, err := b.Open(cmd.Context(), broker.OpenRequest{
-		Agent: flags.Agent, Workspace: flags.Workspace, Worktree: flags.Worktree.Choice(), Repo: flags.Worktree.Repo, Branch: flags.Worktree.Branch,
-		Profile: flags.Profile(), Resume: flags.Resume, Cols: 80, Rows: 24, Idle: true,
-	})
-	if err != nil {
-		return cli.Fail("start", err, "")
-	}
-	c := &conversation{
-		broker: b, session: s, client: running.ClientAt(cmd.InOrStdin()), home: w.Paths.Home, events: events,
-		out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr(), asJSON: flags.output == "json", limit: flags.timeout,
-		waiting: map[int]shownCall{},
-	}
-	in, screen := cli.TerminalIn(cmd.InOrStdin()), cli.TerminalIn(c.notes)
-	c.person, c.terminal = in != nil, cli.TerminalIn(c.out) != nil
-	given := typedLine{text: task, at: time.Now()}
-	if in != nil && screen != nil {
-		c.prompt = openPromptLine(in, screen, input.Choice{CommandKey: w.Config.CommandKey, Prefix: w.Config.Prefix, Keys: w.Config.Keys})
-	}
-	switch {
-	case c.prompt != nil:
-		given.spans = typedInShell(in, task)
-		var done func()
-		c.lines, done = c.prompt.read(cmd.Context())
-		c.unread = func() error { return nil }
-		defer done()
-		c.notes = c.prompt.above(c.notes)
-		if c.terminal {
-			c.out = c.prompt.above(c.out)
+	var end wire.End
+	for range 3 { // the daemon may end at that moment
+		if _, err := running.StartDaemon(cmd, o); err != nil {
+			return err
 		}
-	case task == "" || c.person:
-		c.lines, c.unread = readLines(cmd.Context(), cmd.InOrStdin())
+		if end, err = client.Carry(cmd.Context(), o, asked, in, out, errs); !errors.Is(err, client.ErrNoDaemon) {
+			break
+		}
 	}
-	return cli.Fail("start", c.run(cmd.Context(), given), "")
+	if err != nil {
+		return cli.Fail(op, err, "")
+	}
+	return endError(op, end)
 }
 
-// openAlone opens the multiplexer in a process that is no daemon. Other commands can ask it, too.
-func openAlone(w wiring.Parts, cmd *cobra.Command, op string) (b *broker.Broker, done func(), err error) {
-	b, log, end, err := w.Open(cmd)
-	if err != nil {
-		return nil, nil, err
+// endError returns the error with which a task has ended for the daemon; nil: none.
+func endError(op string, end wire.End) error {
+	if !end.Failed {
+		return nil
 	}
-	stop, err := running.ServeCalls(cmd.Context(), w.Paths.Home, b, log)
-	if err != nil {
-		end()
-		return nil, nil, cli.Fail(op, err, "")
-	}
-	return b, func() { stop(); end() }, nil
+	err := &cli.Failure{Op: cmp.Or(end.Op, op), Err: errors.New(end.Reason), Next: end.Next}
+	return &cli.CodedError{Err: err, Code: cmp.Or(end.Code, cli.ExitFailure)}
 }
 
-// typedInShell returns the spans of a task that a person typed in a shell at that terminal,
-// and nil for any other. An interactive shell makes a command a job of its own, in the
-// terminal's foreground; a program that a script or a build starts is part of the script's
-// job. A text of several lines is rather the content of a file.
-func typedInShell(terminal *os.File, task string) []receipt.Span {
-	foreground, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)
+// typedInShell reports whether a person typed a task in a shell at a terminal, for a daemon whose
+// kernel does not tell. An interactive shell makes a command a job of its own, in the terminal's
+// foreground; a program that a script or a build starts is part of the script's job.
+func typedInShell(in *os.File, task string) bool {
+	foreground, err := unix.IoctlGetInt(int(in.Fd()), unix.TIOCGPGRP)
 	session, failed := unix.Getsid(0)
 	shells, without := unix.Getsid(os.Getppid())
 	self := os.Getpid()
-	switch {
-	case errors.Join(err, failed, without) != nil || task == "" || strings.ContainsAny(task, "\r\n"):
-	case self == unix.Getpgrp() && self == foreground && self != session && session == shells:
-		return []receipt.Span{{Start: 0, End: len(task)}}
-	}
-	return nil
+	return errors.Join(err, failed, without) == nil && task != "" &&
+		self == unix.Getpgrp() && self == foreground && self != session && session == shells
 }

@@ -20,7 +20,7 @@ import (
 // Time limits for the end, in which every session is stopped with its container.
 const (
 	ShutdownLimit = 60 * time.Second
-	slowEnd       = 4 * time.Second // from then on the person is told why it takes so long
+	SlowEnd       = 4 * time.Second // from then on the person is told why it takes so long
 )
 
 // Open starts the trusted process: its log and the broker. done ends all of it, with
@@ -40,16 +40,8 @@ func (w Parts) Open(cmd *cobra.Command) (b *broker.Broker, log *slog.Logger, don
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), ShutdownLimit)
 		defer cancel()
 		waiting, _ := b.Pending(ctx) // it never fails
-		switch n := len(waiting); n {
-		case 0:
-		case 1:
-			fmt.Fprintln(cmd.ErrOrStderr(), "ironcurtain-mux: 1 call still waited for a decision; it was not carried out")
-		default:
-			fmt.Fprintf(cmd.ErrOrStderr(), "ironcurtain-mux: %d calls still waited for a decision; they were not carried out\n", n)
-		}
-		slow := time.AfterFunc(slowEnd, func() {
-			fmt.Fprintln(cmd.ErrOrStderr(), "ironcurtain-mux: the sessions are being ended; the container engine takes its time")
-		})
+		TellUndecided(cmd.ErrOrStderr(), len(waiting))
+		slow := time.AfterFunc(SlowEnd, func() { fmt.Fprintln(cmd.ErrOrStderr(), EndIsSlow) })
 		err := errors.Join(b.Shutdown(ctx), endProfiles())
 		slow.Stop()
 		stopHurry()
@@ -59,6 +51,20 @@ func (w Parts) Open(cmd *cobra.Command) (b *broker.Broker, log *slog.Logger, don
 		farewell(cmd.ErrOrStderr(), b)
 		_ = logFile.Close()
 	}, nil
+}
+
+// EndIsSlow is printed while an end takes long.
+const EndIsSlow = "ironcurtain-mux: the sessions are being ended; the container engine takes its time"
+
+// TellUndecided prints how many calls still wait when what they wait for ends.
+func TellUndecided(w io.Writer, n int) {
+	switch n {
+	case 0:
+	case 1:
+		fmt.Fprintln(w, "ironcurtain-mux: 1 call still waited for a decision; it was not carried out")
+	default:
+		fmt.Fprintf(w, "ironcurtain-mux: %d calls still waited for a decision; they were not carried out\n", n)
+	}
 }
 
 // openLog opens the program's own log; the screen belongs to the multiplexer.

@@ -22,7 +22,7 @@ type TabFlags struct {
 	Agent     string
 	Workspace string
 	policy    string
-	servers   string // a file
+	Servers   string // a file
 	prompt    string
 	Resume    string // the beginning of a session's id
 	Worktree  worktreeFlags
@@ -42,7 +42,7 @@ func (f *TabFlags) Register(cmd *cobra.Command) {
 // RegisterProfile adds the flags that a demo does not have.
 func (f *TabFlags) RegisterProfile(cmd *cobra.Command) {
 	f.upstream.Register(cmd)
-	cmd.Flags().StringVar(&f.servers, "servers", "", "`file` with more MCP servers, in the form of mcpServers in config.json")
+	cmd.Flags().StringVar(&f.Servers, "servers", "", "`file` with more MCP servers, in the form of mcpServers in config.json")
 	cmd.Flags().StringVar(&f.policy, "policy", "", "directory with the compiled policy (default built in)")
 }
 
@@ -119,7 +119,7 @@ func (f *TabFlags) Profile() broker.Profile {
 // given is the profile that the flags ask for.
 func (f *TabFlags) given() broker.Profile {
 	p := broker.Profile{Demo: f.Demo, Upstreams: f.upstream.hosts}
-	for flag, path := range map[*string]string{&p.Policy: f.policy, &p.Servers: f.servers, &p.UpstreamCA: f.upstream.ca} {
+	for flag, path := range map[*string]string{&p.Policy: f.policy, &p.Servers: f.Servers, &p.UpstreamCA: f.upstream.ca} {
 		if path != "" {
 			*flag = AbsolutePath(path)
 		}

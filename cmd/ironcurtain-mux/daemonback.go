@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// takenBackFile has a line, the time, for each time that a daemon has taken back the agents of one
+// that was killed.
+func takenBackFile(home string) string { return filepath.Join(home, "run", "taken-back") }
+
+// stoodDownFile is there after a daemon has stood down.
+func stoodDownFile(home string) string { return filepath.Join(home, "run", "stood-down") }
+
+// standDown notes that the daemon leaves its agents to the next one on purpose.
+func standDown(home string, log *slog.Logger) {
+	log.Info("the daemon stands down; its agents run on")
+	if err := os.WriteFile(stoodDownFile(home), nil, 0o600); err != nil {
+		log.Warn("the next daemon will take this for a crash", "error", err)
+	}
+}
+
+// stoodDown reports whether the last daemon has stood down, the first time that it is asked.
+func stoodDown(home string) bool { return os.Remove(stoodDownFile(home)) == nil }
+
+// calmTime is how long a daemon must have run for the next one to take its agents back by itself.
+// What ends it again at once may be one of them.
+const calmTime = time.Minute
+
+// takeBackLimit is how long a client waits for that; an engine may say nothing.
+const takeBackLimit = 10 * time.Second
+
+// takeBack takes back the agents that another daemon has left running, and reports whether all
+// of them are. Otherwise a person is asked. planned says that the daemon was not killed.
+func takeBack(ctx context.Context, b *broker.Broker, home string, planned bool, log *slog.Logger) bool {
+	var err error
+	if !planned {
+		last := takenBackFile(home)
+		if info, err := os.Stat(last); err == nil && time.Since(info.ModTime()) < calmTime {
+			log.Warn("the agents that still run are left to the person: they were taken back a moment ago")
+			return false
+		}
+		err = noteTakeBack(last)
+	}
+	ctx, cancel := context.WithTimeout(ctx, takeBackLimit)
+	defer cancel()
+	if err == nil {
+		err = b.TakeBack(ctx)
+	}
+	if err != nil {
+		log.Error("not every agent could be taken back", "error", err)
+	}
+	return err == nil
+}
+
+// noteTakeBack adds the time to a file.
+func noteTakeBack(path string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(f, time.Now().UTC().Format(time.RFC3339))
+	return errors.Join(err, f.Close())
+}

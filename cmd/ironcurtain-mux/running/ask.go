@@ -1,0 +1,81 @@
+package running
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
+)
+
+// ErrNotRunning means that no daemon of this home runs.
+var ErrNotRunning = errors.New("no multiplexer is running")
+
+// askLimit is how long the daemon may take to answer. A list of waiting calls can be 64 MiB long,
+// and the machine busy.
+const askLimit = 30 * time.Second
+
+// Ask connects to the daemon of a home and calls ask with the connection, which ends with it. The
+// error is ErrNotRunning when no daemon runs.
+func Ask(ctx context.Context, home string, ask func(context.Context, *calls.Client) error) error {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
+	o := optionsAt(home)
+	c, err := calls.Connect(ctx, o.Socket, wire.Hello{Version: o.Version, Name: o.Name, Terminal: o.Terminal})
+	if errors.Is(err, client.ErrNoDaemon) {
+		return ErrNotRunning
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Disconnect() }()
+	return ask(ctx, c)
+}
+
+// AskIfRunning is Ask, but without a daemon it does nothing.
+func AskIfRunning(ctx context.Context, home string, ask func(context.Context, *calls.Client) error) error {
+	if err := Ask(ctx, home, ask); !errors.Is(err, ErrNotRunning) {
+		return err
+	}
+	return nil
+}
+
+// endingWait is how long a decision waits for the end of the call. If the call takes
+// longer, the answer says that it is under way.
+const endingWait = 8 * time.Second
+
+// SettledCall is the answer to a decision.
+type SettledCall struct {
+	broker.Resolution
+	// Ending says how the call ended; nil while that is not known, and for a decision
+	// that was not the first.
+	Ending *broker.Ending
+}
+
+// Decide answers an escalation and waits for the end of its call.
+func Decide(ctx context.Context, c *calls.Client, d broker.Decision) (SettledCall, error) {
+	events, err := c.Subscribe(ctx) // first: the ending can be told at once
+	if err != nil {
+		return SettledCall{}, err
+	}
+	r, err := c.Decide(ctx, d)
+	out := SettledCall{Resolution: r}
+	if err != nil || !r.Won {
+		return out, err
+	}
+	limit := time.After(endingWait)
+	for {
+		select {
+		case ev, more := <-events:
+			if !more || ev.Ending != nil && ev.Ending.ID == r.ID {
+				out.Ending = ev.Ending
+				return out, nil
+			}
+		case <-limit:
+			return out, nil
+		}
+	}
+}

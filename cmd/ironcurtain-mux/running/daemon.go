@@ -1,0 +1,59 @@
+package running
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
+)
+
+// ClientOptions say where the daemon is.
+func ClientOptions() (wiring.Paths, client.Options, error) {
+	p, err := wiring.FindPaths()
+	if err != nil {
+		return p, client.Options{}, err
+	}
+	if err := stored.CheckHome(p.Home); err != nil {
+		return p, client.Options{}, cli.Fail("reach the daemon", err, "")
+	}
+	return p, optionsAt(p.Home), nil
+}
+
+// optionsAt say where the daemon of a home is, and who asks.
+func optionsAt(home string) client.Options {
+	name, _ := os.Hostname() // a client may have no name
+	o := client.Options{Socket: daemon.SocketPath(home), Version: cli.ThisBuild().Version, Name: name}
+	if f := cli.TerminalIn(os.Stdin); f != nil {
+		o.Terminal = outer.Device(f)
+	}
+	return o
+}
+
+// StartedFlag makes serve a daemon that a client has started.
+const StartedFlag = "started"
+
+// StartDaemon starts the daemon, unless it runs, and reports whether it did.
+func StartDaemon(cmd *cobra.Command, o client.Options) (bool, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return false, cli.Fail("start daemon", err, "")
+	}
+	started, err := client.Start(cmd.Context(), o, []string{program, "serve", "--" + StartedFlag})
+	return started, startFailure(err)
+}
+
+// startFailure turns why the daemon could not be started into a failure of this command.
+func startFailure(err error) error {
+	var s *client.StartError
+	if errors.As(err, &s) {
+		return &cli.Failure{Op: s.Op, Err: errors.New(s.Reason), Next: s.Next}
+	}
+	return cli.Fail("open multiplexer", err, "")
+}

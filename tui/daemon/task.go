@@ -1,0 +1,154 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime/debug"
+	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
+)
+
+// Task is a task that a client has given.
+type Task struct {
+	Asked    wire.Task
+	Identity identity.Client // for the records of what is decided there
+	Streams  *outer.Streams  // of the client
+	Passed   outer.Passed    // what the daemon cannot see of its terminal, without Run
+	Typed    bool            // the task's text was typed in a shell, at the terminal of Streams.In
+	// Lost is closed when nobody is at the client any more: it has ended. The task goes on.
+	Lost <-chan struct{}
+	// Leave lets the client end, while the task goes on.
+	Leave func()
+}
+
+// task carries out a task for a client.
+func (d *Daemon) task(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f wire.Frame, who identity.Client) {
+	defer f.Close()
+	select {
+	case d.tasks <- struct{}{}:
+		defer func() { <-d.tasks }()
+	default:
+		_ = c.Send(wire.KindEnd, wire.End{Reason: fmt.Sprintf("%d tasks run, and no more are allowed", maxTasks), Failed: true})
+		return
+	}
+	t := &tasking{daemon: d, conn: c, unix: unix, lost: make(chan struct{})}
+	end, err := t.run(ctx, f, who)
+	if err != nil {
+		end = wire.End{Reason: err.Error(), Failed: true}
+	}
+	if end.Failed && ctx.Err() != nil {
+		end.Reason, end.Next = "the multiplexer was ended", ""
+	}
+	_ = c.Send(wire.KindEnd, end) // the client may be gone
+}
+
+// tasking is a task under way.
+type tasking struct {
+	daemon *Daemon
+	conn   *wire.Conn
+	unix   *net.UnixConn
+
+	// As in view.
+	resized, stopping, continued chan struct{}
+
+	once sync.Once
+	lost chan struct{} // see Task.Lost
+}
+
+// run takes the streams that came with a frame and carries out the task. The client is somebody
+// who can decide its calls until it is lost.
+func (t *tasking) run(ctx context.Context, f wire.Frame, who identity.Client) (end wire.End, err error) {
+	var asked wire.Task
+	if err := f.Into(&asked); err != nil {
+		return end, err
+	}
+	if len(f.Files) != 3 {
+		return end, errors.New("carry out a task: the client has not passed its standard streams")
+	}
+	present, err := presence(t.unix)
+	if err != nil {
+		return end, fmt.Errorf("carry out a task: %w", err)
+	}
+	streams, err := outer.PassStreams(f.Files[0], f.Files[1], f.Files[2], present)
+	if err != nil {
+		return end, err
+	}
+	defer streams.Close()
+	ctx, interrupt := context.WithCancel(ctx)
+	defer interrupt()
+	t.resized, t.stopping, t.continued = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
+	d := t.daemon
+	d.change(func() { d.attending++ })
+	heard := make(chan struct{})
+	go func() {
+		defer close(heard)
+		t.receiveFrames(interrupt)
+		t.leave()
+	}()
+	defer func() {
+		_ = t.unix.CloseRead() // this ends receiveFrames
+		<-heard
+	}()
+	typed := asked.Typed
+	if known, byKernel := typedInShell(t.unix, f.Files[0]); byKernel {
+		typed = known
+	}
+	return t.guarded(func() wire.End {
+		return d.Carry(ctx, Task{Asked: asked, Identity: who, Streams: streams, Typed: typed, Lost: t.lost, Passed: outer.Passed{
+			Getenv:  func(name string) string { return asked.Terminal[name] },
+			Resized: t.resized, Stopping: t.stopping, Continued: t.continued,
+			Released: func() { _ = t.conn.Send(wire.KindReleased, nil) },
+			Present:  present,
+		}, Leave: func() {
+			_ = t.conn.Send(wire.KindEnd, wire.End{}) // the client may be gone
+			t.leave()
+		}})
+	})
+}
+
+// leave notes that nobody is at the client any more.
+func (t *tasking) leave() {
+	t.once.Do(func() {
+		close(t.lost)
+		t.daemon.change(func() { t.daemon.attending-- })
+	})
+}
+
+// receiveFrames takes the client's frames until the connection ends.
+func (t *tasking) receiveFrames(interrupt func()) {
+	for {
+		f, err := t.conn.Receive()
+		if err != nil || len(f.Files) > 0 {
+			f.Close()
+			return
+		}
+		switch f.Kind {
+		case wire.KindResized:
+			note(t.resized)
+		case wire.KindStopping:
+			note(t.stopping)
+		case wire.KindContinued:
+			note(t.continued)
+		case wire.KindInterrupt:
+			interrupt()
+		default:
+			return
+		}
+	}
+}
+
+// guarded carries out a task. A panic in it is the task's end, and nobody else's.
+func (t *tasking) guarded(carry func() wire.End) (end wire.End, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.daemon.Log.Error("a task has failed", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = errors.New("the task has failed; the log of the daemon says how")
+		}
+	}()
+	return carry(), nil
+}
