@@ -17,7 +17,7 @@ import (
 type Task struct {
 	Asked    wire.Task
 	Identity identity.Client // for the records of what is decided there
-	Streams  *outer.Streams  // of the client
+	Streams  *outer.Streams  // of the client; they may be closed once it is lost
 	Passed   outer.Passed    // what the daemon cannot see of its terminal, without Run
 	Typed    bool            // the task's text was typed in a shell, at the terminal of Streams.In
 	// Lost is closed when nobody is at the client any more: it has ended. The task goes on.

@@ -15,8 +15,8 @@ import (
 type Streams struct {
 	In, Out, Err *Stream
 
-	ended, end *os.File // the two ends of a pipe, which End closes
-	once       sync.Once
+	ended, end  *os.File // the two ends of a pipe, which End closes
+	once, close sync.Once
 }
 
 // Stream is one of them. A terminal that is gone, and a pipe that nobody reads, are no errors.
@@ -59,13 +59,15 @@ func again(f *os.File, mode int) int {
 // on is dropped.
 func (s *Streams) End() { s.once.Do(func() { _ = s.end.Close() }) }
 
-// Close is End, and frees what PassStreams has opened.
+// Close is End, and closes the files, so that whoever is at their other ends sees that.
 func (s *Streams) Close() {
 	s.End()
-	for _, stream := range []*Stream{s.In, s.Out, s.Err} {
-		stream.close()
-	}
-	_ = s.ended.Close()
+	s.close.Do(func() {
+		for _, stream := range []*Stream{s.In, s.Out, s.Err} {
+			stream.close()
+		}
+		_ = s.ended.Close()
+	})
 }
 
 // close waits for whoever uses the stream.
@@ -75,6 +77,7 @@ func (s *Stream) close() {
 	if s.fd != int(s.file.Fd()) {
 		_ = unix.Close(s.fd)
 	}
+	_ = s.file.Close()
 	s.gone = true
 }
 

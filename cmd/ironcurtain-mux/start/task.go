@@ -118,7 +118,7 @@ func converse(ctx context.Context, w wiring.Parts, c *conversation, t daemon.Tas
 	return c.run(ctx, given)
 }
 
-// attend gives the client's terminal back when the client is lost, and frees whoever waits for
+// attend gives the client's terminal back and closes its streams when the client is lost, and frees whoever waits for
 // its streams when the task is ended. done gives the terminal back at the end of the task.
 func attend(ctx context.Context, c *conversation, t daemon.Task, giveBack func()) (done func()) {
 	free := time.AfterFunc(math.MaxInt64, t.Streams.End)
@@ -137,7 +137,7 @@ func attend(ctx context.Context, c *conversation, t daemon.Task, giveBack func()
 			case <-t.Lost:
 				free.Reset(giveBackLimit)
 				giveBack()
-				t.Streams.End()
+				t.Streams.Close() // whoever is at the other ends waits no more
 				return
 			case <-ended:
 				return
