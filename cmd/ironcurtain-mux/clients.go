@@ -47,6 +47,9 @@ func clientsListCommand() *cobra.Command {
 			if asJSON {
 				return cli.PrintJSON(cmd.OutOrStdout(), wire.Shown{Clients: list})
 			}
+			if len(list) == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "no client is attached")
+			}
 			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
 			for _, c := range list {
 				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%dx%d\t%s\t%s\n", c.ID, cli.SafeName(c.Name), cli.SafeName(cmp.Or(c.Terminal, "-")), rightsText(c.Rights), c.Cols, c.Rows, frontText(c), idleText(c))

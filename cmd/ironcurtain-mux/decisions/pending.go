@@ -47,7 +47,11 @@ have let through.`,
 			if err := PrintPending(cmd.OutOrStdout(), list); err != nil {
 				return err
 			}
-			return printLeft(cmd.ErrOrStderr())
+			left, err := printLeft(cmd.ErrOrStderr())
+			if err == nil && left == 0 && len(list) == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "nothing waits")
+			}
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -82,28 +86,29 @@ func listPending(cmd *cobra.Command, scopes bool) ([]WaitingCall, error) {
 	return out, err
 }
 
-// printLeft prints the calls that nobody can decide at present, because their multiplexer
-// was killed while they waited.
-func printLeft(w io.Writer) error {
+// printLeft prints the sessions with calls that nobody can decide at present, because their
+// multiplexer was killed while they waited, and returns how many sessions these are.
+func printLeft(w io.Writer) (left int, err error) {
 	p, err := wiring.FindPaths()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	stored, err := stored.List(p.Home, nil)
 	if err != nil {
-		return cli.Fail("list sessions", err, "")
+		return 0, cli.Fail("list sessions", err, "")
 	}
 	for _, s := range stored {
 		if s.Waiting == 0 {
 			continue
 		}
+		left++
 		_, err := fmt.Fprintf(w, "session %s waits with %d, since its multiplexer was killed: take it back with 'ironcurtain-mux --resume %s'\n",
 			s.ID[:8], s.Waiting, s.ID[:8])
 		if err != nil {
-			return err
+			return left, err
 		}
 	}
-	return nil
+	return left, nil
 }
 
 // PrintPending prints each waiting call, what it would do, and what its approval could be

@@ -56,6 +56,9 @@ func sessionsListCommand() *cobra.Command {
 				}
 				return cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"sessions": list})
 			}
+			if len(list) == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "there are no sessions; 'ironcurtain-mux' opens one")
+			}
 			return printSessions(cmd.OutOrStdout(), list)
 		},
 	}
