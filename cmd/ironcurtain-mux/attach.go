@@ -35,7 +35,7 @@ With --read-only the terminal shows everything and changes nothing: no key reach
 agent, nothing is decided, opened or run, and no tab takes its size. With --answer-only
 it shows no agent: it asks about the calls that wait, line by line, one after the other,
 and remembers no approval. --name says whose terminal it is, for records and 'clients ls'.`,
-		Example: "  ironcurtain-mux attach\n  ironcurtain-mux attach --answer-only --name phone\n  ironcurtain-mux attach 6f1c\n  ssh -t workstation ironcurtain-mux attach",
+		Example: "  ironcurtain-mux attach\n  ironcurtain-mux attach --answer-only --name phone\n  ironcurtain-mux attach 6f1c\n  ironcurtain-mux --host workstation attach",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, o, err := running.ClientOptions()

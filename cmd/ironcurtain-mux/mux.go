@@ -22,7 +22,13 @@ func muxCommand(root *cobra.Command) {
 	var flags wiring.TabFlags
 	flags.Register(root)
 	flags.RegisterProfile(root)
-	root.RunE = func(cmd *cobra.Command, _ []string) error { return openMux(cmd, flags) }
+	root.Flags().String(hostFlag, "", "run the program on that machine, over ssh; it comes before all other arguments")
+	root.RunE = func(cmd *cobra.Command, _ []string) error {
+		if cmd.Flags().Changed(hostFlag) {
+			return errHostPlace
+		}
+		return openMux(cmd, flags)
+	}
 }
 
 // openMux shows the multiplexer in this terminal, and starts it when it does not run.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os/signal"
 	"syscall"
@@ -20,8 +21,13 @@ import (
 )
 
 // run executes one command line and returns the exit code. It never calls
-// os.Exit and writes only to the given streams.
+// os.Exit and writes only to the given streams. A command line for another machine
+// replaces the process by ssh.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if host, rest, ok := hostOf(args); ok {
+		return cli.Report(stderr, overSSH(host, rest, stdin, stdout), false)
+	}
+	sayOtherVersion(stderr)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	root := rootCommand()
@@ -50,12 +56,17 @@ func rootCommand() *cobra.Command {
 		Long: `A terminal multiplexer for coding agents that are not trusted. Each tab is a real
 agent in a container without network, capabilities or credentials. A policy judges
 what the agent asks for, and what it leaves open waits for you: press Ctrl-A, read
-what would happen, and type /approve or /deny. /help there tells the rest.`,
+what would happen, and type /approve or /deny. /help there tells the rest.
+
+With --host NAME first, a whole command line is for another machine: ssh runs the program
+there. NAME and all options of ssh are as in your configuration of ssh. Without a terminal,
+input and output are passed as they are.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Example: `  ironcurtain-mux demo                              # try it, without any key
   ironcurtain-mux                                   # a tab with the agent of config.json
   ironcurtain-mux --agent codex --workspace ~/src/project
+  ironcurtain-mux --host workstation                # what runs on another machine, over ssh
   ironcurtain-mux doctor                            # what is missing on this machine`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
@@ -67,6 +78,10 @@ what would happen, and type /approve or /deny. /help there tells the rest.`,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		var flag interface{ GetSpecifiedName() string } // of an error of pflag
+		if errors.As(err, &flag) && flag.GetSpecifiedName() == hostFlag {
+			return errHostPlace
+		}
 		return cli.Usagef("%w", err)
 	})
 	muxCommand(root)
