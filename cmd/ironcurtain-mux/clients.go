@@ -18,12 +18,12 @@ import (
 func clientsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "clients",
-		Short:   "List the terminals that show the multiplexer, or detach one",
+		Short:   "List the terminals that show the multiplexer, detach one, or let a phone answer",
 		Example: "  ironcurtain-mux clients ls\n  ironcurtain-mux clients kick 3f9a",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(clientsListCommand(), clientsKickCommand())
+	cmd.AddCommand(clientsAuthorizeCommand(), clientsListCommand(), clientsKickCommand())
 	return cmd
 }
 
