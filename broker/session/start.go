@@ -20,7 +20,12 @@ import (
 // on: directories, lock, audit, image, the two proxies with their sockets, the agent's
 // files, container. It pushes on stack how to undo each step, so that a failure at any
 // step leaves nothing behind.
-func (s *Session) start(ctx context.Context, stack *teardown) (program, error) {
+func (s *Session) start(ctx context.Context, stack *teardown) (running program, err error) {
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = errors.Join(err, s.endLeftRunning(ctx))
+		}
+	}()
 	s.progress("preparing the session", "")
 	if err := s.prepare(ctx, stack); err != nil {
 		return nil, err
@@ -48,6 +53,21 @@ func (s *Session) start(ctx context.Context, stack *teardown) (program, error) {
 		return nil, err
 	}
 	return s.begin(ctx, stack, log, engine)
+}
+
+// endLeftRunning ends the agent that runs without a multiplexer, for a person who ends the session
+// before the agent was taken back.
+func (s *Session) endLeftRunning(ctx context.Context) error {
+	if !s.resumed {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineAwayLimit)
+	defer cancel()
+	engine, err := s.deps.Engine(ctx)
+	if err != nil {
+		return err
+	}
+	return s.clearStale(ctx, engine)
 }
 
 // serve opens the two proxies for an agent that runs already.
