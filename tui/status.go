@@ -2,10 +2,15 @@ package tui
 
 import (
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // How long a message stays in the status line.
@@ -65,4 +70,238 @@ func explain(err error) string {
 		shown += " (" + text.Drawable(next) + ")"
 	}
 	return shown
+}
+
+// drawStatus draws the status line: on the right the number of waiting calls, the notices
+// and the usage, on the left the newest message or, without one, hints.
+func (m *Model) drawStatus() *view.Surface {
+	s := view.NewSurface(m.lay.Status, m.theme.Bar)
+	end := s.At.W
+	if badge := m.badge(); badge != "" {
+		end = s.Right(end, badge, m.theme.Attention)
+	}
+	text, style := m.statusText()
+	message := m.message()
+	if above, last := m.messageRows(); last != "" {
+		text = last
+	} else if len(above) > 0 {
+		text, style, message = strings.Join(m.hints(), " · "), m.theme.Muted, false
+	}
+	notices := m.notices()
+	free := end - view.TextWidth(text) - 1
+	for _, notice := range notices {
+		free -= min(view.TextWidth(notice)+2, mostNotice)
+	}
+	if label, style := m.spent(); label != "" && view.TextWidth(label) <= free {
+		end = s.Right(end, label, style)
+	}
+	for _, notice := range notices {
+		label := " " + notice + " "
+		need := view.TextWidth(text) + 1
+		if !message {
+			need = min(need, end/2)
+		}
+		if room := end - need; view.TextWidth(label) > room && room >= leastNotice {
+			label = view.Clip(label, room)
+		}
+		if view.TextWidth(label) <= end-need {
+			end = s.Right(end, label, m.theme.Notice)
+		}
+	}
+	left := view.NewSurface(view.Rect{X: 0, Y: 0, W: max(0, end), H: 1}, m.theme.Bar)
+	left.Text(1, 0, view.Clip(text, end-1), style)
+	copy(s.Row(0)[:max(0, end)], left.Row(0))
+	return s
+}
+
+// leastNotice is how many cells a clipped notice must have to be worth showing, and
+// mostNotice how many cells are kept for a notice before the usage is shown.
+const (
+	leastNotice = 12
+	mostNotice  = 40
+)
+
+// message reports whether the status line shows a question or a message, not hints.
+func (m *Model) message() bool { return m.question != nil || m.flash.shown(m.now()) }
+
+// maxMoreRows is how many rows above the status line a long message may take.
+const maxMoreRows = 3
+
+// messageRows lays out a message that does not fit the status line: the rows above the
+// line and, when these are too few, the rest for the line itself. A message that fits has
+// no rows.
+func (m *Model) messageRows() (above []string, last string) {
+	leave := 2 // a row of the agent and one of the command line
+	if m.mode == modeCommand && len(m.approvals.Items) > 0 {
+		leave = 3 // two of the call that waits, and one to type into
+	}
+	room := min(maxMoreRows, m.lay.Viewport.H-leave)
+	if !m.message() || room < 1 {
+		return nil, ""
+	}
+	text, _ := m.statusText()
+	if view.TextWidth(text)+2+m.badgeWidth() <= m.cols {
+		return nil, ""
+	}
+	rows := view.WrapWords(text, m.cols-2)
+	if len(rows) > room {
+		return rows[:room], strings.Join(rows[room:], " ")
+	}
+	return rows, ""
+}
+
+// badge returns the label that says how many calls wait; empty when none does.
+func (m *Model) badge() string {
+	n := len(m.approvals.Items)
+	switch {
+	case n == 0:
+		return ""
+	case m.cols < 40:
+		return fmt.Sprintf(" !%d ", n)
+	}
+	return fmt.Sprintf(" %d waiting ", n)
+}
+
+func (m *Model) badgeWidth() int { return view.TextWidth(m.badge()) }
+
+// drawMessage draws a message that is too long for the status line in the rows
+// above it.
+func (m *Model) drawMessage() *view.Surface {
+	rows, _ := m.messageRows()
+	if len(rows) == 0 {
+		return nil
+	}
+	_, style := m.statusText()
+	at := m.lay.Status
+	s := view.NewSurface(view.Rect{X: at.X, Y: at.Y - len(rows), W: at.W, H: len(rows)}, style)
+	for y, row := range rows {
+		s.Text(1, y, row, style)
+	}
+	return s
+}
+
+// notices returns the notices that are always on the screen: those of the focused session,
+// its receipt, and those of the options.
+func (m *Model) notices() []string {
+	var out []string
+	seen := map[string]bool{}
+	add := func(n string) {
+		if n != "" && !seen[n] {
+			seen[n] = true
+			out = append(out, text.Drawable(n))
+		}
+	}
+	if t := m.current(); t != nil {
+		add(t.session.Notice)
+		add(m.shownInPart(t))
+		add(t.session.Ports)
+		add(m.receiptLeft(t))
+	}
+	for _, n := range m.o.Notices {
+		add(n)
+	}
+	return out
+}
+
+// shownInPart says that a tab has a larger size than its part of this window.
+func (m *Model) shownInPart(t *tab) string {
+	cols, rows := t.pane.Screen.Size()
+	if at := m.focusedRect(); !t.attached || cols <= at.W && rows <= at.H {
+		return ""
+	}
+	return fmt.Sprintf("a part of %dx%d", cols, rows)
+}
+
+// statusText returns the text and style of the left part of the status line.
+func (m *Model) statusText() (string, term.Style) {
+	switch {
+	case m.question != nil:
+		return "y/n: " + m.question.text, m.theme.Attention
+	case m.flash.shown(m.now()):
+		switch m.flash.sev {
+		case sevError:
+			return m.flash.text, m.theme.Bad
+		case sevGood:
+			return m.flash.text, m.theme.Good
+		}
+		return m.flash.text, m.theme.Bar
+	}
+	return strings.Join(m.hints(), " · "), m.theme.Muted
+}
+
+// hints returns what the person can do in the present mode, the most useful first.
+func (m *Model) hints() []string {
+	command := input.DisplayKey(m.keys.CommandKey)
+	t := m.current()
+	switch m.mode {
+	case modeCommand:
+		back := m.keys.Hint(input.PlaceCommand, input.ActLeave, "back")
+		if len(m.approvals.Items) > 0 {
+			more, next := "", ""
+			if m.panelHasMore() {
+				more = m.keys.Hint(input.PlacePanel, input.ActPanelPage, "more")
+			}
+			if len(m.approvals.Items) > 1 {
+				next = m.keys.Hint(input.PlacePanel, input.ActPanelNext, "next")
+			}
+			return input.NonEmpty("/approve", "/deny [reason]", more, next, back)
+		}
+		if m.line.Empty() {
+			tabs := ""
+			if prev, next := m.keys.KeyFor(input.PlaceEmpty, input.ActPrevTab), m.keys.KeyFor(input.PlaceEmpty, input.ActNextTab); prev != "" && next != "" {
+				tabs = prev + next + " tabs"
+			}
+			return input.NonEmpty("text goes to the agent", "/ commands", tabs, m.keys.Hint(input.PlaceEmpty, input.ActKeys, "keys"), back)
+		}
+		return input.NonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, "sends"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back, keeps the text"))
+	case modeCopy:
+		return m.copying.Hints(m.keys)
+	case modePicker:
+		return m.pickerHints()
+	case modeHelp:
+		more := ""
+		if m.help.Lay(m.listRect()); !m.help.AtBottom() {
+			more = m.keys.Hint(input.PlaceHelp, input.ActHelpPage, "more")
+		}
+		return input.NonEmpty(more, m.keys.Hint(input.PlaceHelp, input.ActLeave, "close"))
+	}
+	switch {
+	case m.prefixed:
+		return input.NonEmpty(input.DisplayKey(m.keys.Prefix)+" and then", m.keys.Hint(input.PlacePrefix, "help", "keys"))
+	case m.o.Safe:
+		return m.safeHints()
+	case t == nil:
+		return []string{command + " then /new opens a tab", "/quit leaves"}
+	case m.strip.H > 0:
+		return []string{command + " to decide"}
+	case len(m.approvals.Items) > 0:
+		return []string{command + " shows what waits for you"}
+	case t.scrolled:
+		return []string{view.Counted(t.back(m.focusedRect().H), "line") + " back", "scroll down or type to return"}
+	case !t.attached && t.hasLog() && t.running():
+		return input.NonEmpty(m.keys.Hint(input.PlaceStarting, input.ActLog, "shows the log"), command+" command line", t.stateWords())
+	case !t.attached && t.hasLog():
+		return input.NonEmpty(m.keys.Hint(input.PlaceStarting, input.ActLog, "log"), command+" then /restart or /close")
+	case t.dead():
+		if t.session.Ephemeral {
+			return []string{command + " then /restart or /close"}
+		}
+		return []string{command + " then /restart, /resume or /close"}
+	}
+	zoomed := ""
+	if m.split.zoom && m.split.has(t.session.ID) {
+		zoomed = fmt.Sprintf("zoomed: 1 of %d", len(m.split.ids))
+	}
+	return input.NonEmpty(command+" command line", t.stateWords(), m.mutedWords(t), zoomed)
+}
+
+// mutedWords says that the tab, or every tab, is muted.
+func (m *Model) mutedWords(t *tab) string {
+	switch {
+	case m.muted:
+		return "all muted"
+	case t.muted:
+		return "muted"
+	}
+	return ""
 }
