@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strings"
 	"sync"
@@ -92,6 +93,7 @@ func converse(ctx context.Context, w wiring.Parts, c *conversation, t daemon.Tas
 			return err
 		}
 		t.Leave()
+		c.out, c.notes = io.Discard, io.Discard // nobody reads any more
 	} else {
 		c.person, c.terminal = in, t.Streams.Out.IsTerminal()
 		if in && screen {
