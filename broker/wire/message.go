@@ -76,6 +76,10 @@ type Welcome struct {
 	Version  string `json:"version"` // of the daemon's program
 	Client   string `json:"client"`  // the client's id, which no other one ever has
 	PID      int    `json:"pid"`     // of the daemon
+	// Program is the path of the daemon's program when it was started. Build is that of no other
+	// file, not even of one that has replaced it.
+	Program string `json:"program,omitempty"`
+	Build   string `json:"build,omitempty"`
 }
 
 // Refused says why the daemon does not serve the client.

@@ -122,10 +122,11 @@ func serve(cmd *cobra.Command, s *starter) error {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer cancel()
 	byHand := s.waits == nil
+	program, build := cli.ThisFile()
 	tasks := new(pane.Tasks)
 	mux := pane.NewMux(ctx, tasks, term.Options{Engine: w.Config.Terminal.Engine, Scrollback: w.Config.Scrollback})
 	d := &daemon.Daemon{
-		Version: cli.ThisBuild().Version, Log: log,
+		Version: cli.ThisBuild().Version, Program: program, Build: build, Log: log,
 		Show: func(ctx context.Context, c daemon.Client) (string, error) {
 			return show(w, ctx, c, b, mux, left)
 		},

@@ -10,11 +10,8 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 )
-
-// takenBackFile has a line, the time, for each time that a daemon has taken back the agents of one
-// that was killed.
-func takenBackFile(home string) string { return filepath.Join(home, "run", "taken-back") }
 
 // stoodDownFile is there after a daemon has stood down.
 func stoodDownFile(home string) string { return filepath.Join(home, "run", "stood-down") }
@@ -42,7 +39,7 @@ const takeBackLimit = 10 * time.Second
 func takeBack(ctx context.Context, b *broker.Broker, home string, planned bool, log *slog.Logger) bool {
 	var err error
 	if !planned {
-		last := takenBackFile(home)
+		last := running.TakenBackFile(home)
 		if info, err := os.Stat(last); err == nil && time.Since(info.ModTime()) < calmTime {
 			log.Warn("the agents that still run are left to the person: they were taken back a moment ago")
 			return false

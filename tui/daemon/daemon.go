@@ -50,6 +50,8 @@ var ErrQuit = errors.New("the person has ended everything")
 // Daemon serves clients on a socket.
 type Daemon struct {
 	Version string // of this program
+	Program string // the path of its file
+	Build   string // what no other file has
 	Log     *slog.Logger
 	// Show runs a view for a client until the person leaves it or ctx ends. It returns what to
 	// tell the person afterwards. Nil: only calls are served, and nothing about views.

@@ -27,7 +27,9 @@ func (d *Daemon) welcome(c *wire.Conn) (h wire.Hello, who wire.Client, err error
 	if err == nil {
 		if refused = d.refuse(h); refused.Reason == "" {
 			who = wire.Client{Client: identity.New(h.Name, h.Terminal), Version: h.Version, Rights: h.Rights, Since: time.Now()}
-			return h, who, c.Send(wire.KindWelcome, wire.Welcome{Protocol: h.Protocol, Version: d.Version, Client: who.ID, PID: os.Getpid()})
+			return h, who, c.Send(wire.KindWelcome, wire.Welcome{
+				Protocol: h.Protocol, Version: d.Version, Client: who.ID, PID: os.Getpid(), Program: d.Program, Build: d.Build,
+			})
 		}
 		err = errors.New(refused.Reason)
 	}

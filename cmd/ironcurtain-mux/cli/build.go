@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"syscall"
 )
 
 // release is the version that the build was given; see LDFLAGS in the Makefile.
@@ -31,4 +34,28 @@ func ThisBuild() build {
 		}
 	}
 	return b
+}
+
+// ThisFile returns the path from which this program was started, and what no other file has, not
+// even one that has replaced it. Both are empty if the system does not tell.
+func ThisFile() (path, build string) {
+	path, err := os.Executable()
+	if err != nil {
+		return "", ""
+	}
+	const running = "/proc/self/exe" // also when another file is at the path
+	if build = BuildOf(running); build == "" {
+		build = BuildOf(path)
+	}
+	return path, build
+}
+
+// BuildOf returns what no other file has than the one at a path; empty if there is none.
+func BuildOf(path string) string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return ""
+	}
+	s := info.Sys().(*syscall.Stat_t)
+	return fmt.Sprintf("%x-%x-%x", s.Dev, s.Ino, info.ModTime().UnixNano())
 }

@@ -27,6 +27,8 @@ func doctorChecks(p wiring.Paths) []check {
 		}},
 		{"node", func(context.Context) finding { return checkPrograms("tool servers can be installed", "node", "npm") }},
 		{"servers", func(ctx context.Context) finding { return checkServers(ctx, p) }},
+		{"daemon", func(ctx context.Context) finding { return checkDaemon(ctx, p) }},
+		{"crashes", func(context.Context) finding { return checkCrashes(p, time.Now()) }},
 		{"policy", func(context.Context) finding { return checkPolicy(p) }},
 		{"config", func(context.Context) finding { return checkConfig(p) }},
 		{"sockets", func(context.Context) finding { return checkSockets(p) }},

@@ -3,6 +3,7 @@ package running
 import (
 	"errors"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -57,3 +58,7 @@ func startFailure(err error) error {
 	}
 	return cli.Fail("open multiplexer", err, "")
 }
+
+// TakenBackFile has a line, the time, for each time that a daemon has taken back the agents of one
+// that was killed.
+func TakenBackFile(home string) string { return filepath.Join(home, "run", "taken-back") }

@@ -73,10 +73,10 @@ func openLog(p Paths) (*slog.Logger, io.Closer, error) {
 	if err := os.MkdirAll(p.Home, 0o700); err != nil {
 		return nil, nil, cli.Fail(op, err, "make the directory writable or set IRONCURTAIN_HOME")
 	}
-	if err := turnLog(p.logFile()); err != nil {
+	if err := turnLog(p.LogFile()); err != nil {
 		return nil, nil, cli.Fail(op, err, "make the directory writable or set IRONCURTAIN_HOME")
 	}
-	f, err := os.OpenFile(p.logFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(p.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, cli.Fail(op, err, "make the file writable or set IRONCURTAIN_HOME")
 	}

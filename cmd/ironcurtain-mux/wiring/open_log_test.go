@@ -29,19 +29,19 @@ func TestLogIsTurned(t *testing.T) {
 		return info.Size()
 	}
 	write("one")
-	first := size(p.logFile())
+	first := size(p.LogFile())
 	write("two")
-	if now := size(p.logFile()); now <= first || size(p.logFile()+".1") != -1 {
-		t.Errorf("a small log of %d bytes has %d after another line, and %d are put aside", first, now, size(p.logFile()+".1"))
+	if now := size(p.LogFile()); now <= first || size(p.LogFile()+".1") != -1 {
+		t.Errorf("a small log of %d bytes has %d after another line, and %d are put aside", first, now, size(p.LogFile()+".1"))
 	}
 	for range 2 { // the second takes the place of the first
-		if err := os.Truncate(p.logFile(), largestLog); err != nil {
+		if err := os.Truncate(p.LogFile(), largestLog); err != nil {
 			t.Fatal(err)
 		}
 		write("new")
-		text, err := os.ReadFile(p.logFile())
-		if lines := strings.Count(string(text), "\n"); err != nil || lines != 1 || size(p.logFile()+".1") != largestLog {
-			t.Errorf("the new log has %d lines, the old one %d bytes: %v", lines, size(p.logFile()+".1"), err)
+		text, err := os.ReadFile(p.LogFile())
+		if lines := strings.Count(string(text), "\n"); err != nil || lines != 1 || size(p.LogFile()+".1") != largestLog {
+			t.Errorf("the new log has %d lines, the old one %d bytes: %v", lines, size(p.LogFile()+".1"), err)
 		}
 	}
 }

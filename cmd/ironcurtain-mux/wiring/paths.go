@@ -58,7 +58,8 @@ func (p Paths) AnnotationsOf(server string) string {
 	return filepath.Join(p.Home, "annotations", server+".json")
 }
 
-func (p Paths) logFile() string { return filepath.Join(p.Home, "ironcurtain-mux.log") }
+// LogFile is the path of the program's own log.
+func (p Paths) LogFile() string { return filepath.Join(p.Home, "ironcurtain-mux.log") }
 
 // expand replaces "~" at the beginning of paths by the home directory.
 func (p Paths) expand(paths []string) []string {

@@ -1,0 +1,83 @@
+package doctor
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+)
+
+// daemonLimit is how long the daemon may take to answer.
+const daemonLimit = 5 * time.Second
+
+// checkDaemon checks that the daemon, if one runs, answers, and that it is this program.
+func checkDaemon(ctx context.Context, p wiring.Paths) finding {
+	ctx, cancel := context.WithTimeout(ctx, daemonLimit)
+	defer cancel()
+	w, err := running.Greet(ctx, p.Home)
+	switch {
+	case errors.Is(err, running.ErrNotRunning):
+		return ok("none runs; 'ironcurtain-mux' starts one")
+	case errors.Is(err, context.DeadlineExceeded):
+		pid := running.Process(p.Home)
+		return bad(fmt.Sprintf("if the machine is not just busy, run 'kill -9 %d'; 'ironcurtain-mux' then starts another one, which takes its agents back", pid),
+			"process %d has the socket of the daemon and does not answer", pid)
+	case err != nil:
+		return bad(cli.RemedyOf(err, "run it as the user whose daemon it is"), "%s", cli.ReasonOf(err))
+	}
+	path, build := cli.ThisFile()
+	return sameProgram(w, wire.Welcome{Version: cli.ThisBuild().Version, Program: path, Build: build})
+}
+
+// sameProgram compares the program that the daemon is with this one.
+func sameProgram(daemon, this wire.Welcome) finding {
+	const remedy = "it goes on with its own program until it is ended: run 'ironcurtain-mux stop' when its agents are done"
+	switch {
+	case daemon.Version != this.Version:
+		return warn(remedy, "process %d is version %s (%s), this program is %s (%s)", daemon.PID, daemon.Version, daemon.Program, this.Version, this.Program)
+	case daemon.Build == "" || daemon.Build == this.Build:
+		return ok("process %d answers, version %s", daemon.PID, daemon.Version)
+	case cli.BuildOf(daemon.Program) != daemon.Build:
+		return warn(remedy, "process %d answers, version %s; its program file %s was replaced or removed since it was started", daemon.PID, daemon.Version, daemon.Program)
+	}
+	return warn(remedy, "process %d answers, version %s; it is another program file, %s, than this one, %s", daemon.PID, daemon.Version, daemon.Program, this.Program)
+}
+
+// A daemon may be killed so often within that time before it is worth a warning.
+const (
+	calmCrashes = 2
+	crashesIn   = 24 * time.Hour
+)
+
+// checkCrashes counts how often a daemon has taken back the agents of one that was killed.
+func checkCrashes(p wiring.Paths, now time.Time) finding {
+	f, err := os.Open(running.TakenBackFile(p.Home))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ok("no daemon was killed or has crashed")
+	}
+	if err != nil {
+		return warn("make it readable", "%v", err)
+	}
+	defer f.Close()
+	n, lines := 0, bufio.NewScanner(f)
+	for lines.Scan() {
+		if at, err := time.Parse(time.RFC3339, lines.Text()); err == nil && now.Sub(at) < crashesIn {
+			n++
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return warn("remove it", "%s: %v", f.Name(), err)
+	}
+	if n > calmCrashes {
+		return warn("see the end of "+p.LogFile()+", and whether the machine had memory left", "a daemon was killed or has crashed %d times within a day", n)
+	}
+	return ok("a daemon was killed or has crashed %d times within a day", n)
+}
