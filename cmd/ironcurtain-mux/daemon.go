@@ -37,16 +37,30 @@ import (
 // servers, which the tool proxy starts in sandboxes.
 func serveCommand() *cobra.Command {
 	var started bool
+	var unit string
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the daemon of the multiplexer in the foreground",
 		Long: `Run the daemon of the multiplexer in the foreground, until /quit or 'ironcurtain-mux
 stop' ends it with its agents. This is for service managers: 'ironcurtain-mux' starts
 the daemon by itself when none runs. There is one for each IRONCURTAIN_HOME. It takes
-its environment from here, and survives the end of the terminal.`,
-		Example: "  ironcurtain-mux serve &\n  ironcurtain-mux attach",
+its environment from here, and survives the end of the terminal.
+
+--print-unit only prints a unit with which a service manager starts the daemon when you
+log in, and again when it has failed. End a daemon that runs before you enable it.
+For systemd, put it into ~/.config/systemd/user/ironcurtain-mux.service and run
+'systemctl --user enable --now ironcurtain-mux'; 'loginctl enable-linger' lets it begin
+with the machine and outlive your logout. For launchd, put it into
+~/Library/LaunchAgents/ironcurtain-mux.plist and run 'launchctl bootstrap gui/$(id -u)'
+with that file. The daemon then has the manager's environment: with systemd,
+'systemctl --user import-environment PATH' gives it your PATH. The unit names
+IRONCURTAIN_HOME and IRONCURTAIN_CACHE if they are set, and no key.`,
+		Example: "  ironcurtain-mux serve &\n  ironcurtain-mux attach\n  ironcurtain-mux serve --print-unit systemd > ~/.config/systemd/user/ironcurtain-mux.service",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("print-unit") {
+				return printUnit(cmd, unit)
+			}
 			s := new(starter)
 			if started {
 				s = startedBy(client.ReadyFD)
@@ -55,6 +69,7 @@ its environment from here, and survives the end of the terminal.`,
 		},
 	}
 	cmd.Flags().BoolVar(&started, running.StartedFlag, false, "started by a client, which waits until it serves")
+	cmd.Flags().StringVar(&unit, "print-unit", "", "print a unit for a service `manager`, systemd or launchd, and do nothing else")
 	_ = cmd.Flags().MarkHidden(running.StartedFlag) // there is such a flag
 	cmd.AddCommand(serveFetchCommand())
 	return cmd
