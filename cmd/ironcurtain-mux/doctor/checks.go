@@ -29,6 +29,7 @@ func doctorChecks(p wiring.Paths) []check {
 		{"servers", func(ctx context.Context) finding { return checkServers(ctx, p) }},
 		{"daemon", func(ctx context.Context) finding { return checkDaemon(ctx, p) }},
 		{"crashes", func(context.Context) finding { return checkCrashes(p, time.Now()) }},
+		{"logout", func(context.Context) finding { return checkLogout(p) }},
 		{"policy", func(context.Context) finding { return checkPolicy(p) }},
 		{"config", func(context.Context) finding { return checkConfig(p) }},
 		{"sockets", func(context.Context) finding { return checkSockets(p) }},
