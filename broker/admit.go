@@ -43,7 +43,7 @@ func (b *Broker) admit(s *session.Session, first bool) error {
 			running++
 		}
 	}
-	if running >= b.config.MaxSessions {
+	if running >= b.settings.Load().config.MaxSessions {
 		run := "one session runs"
 		if running > 1 {
 			run = fmt.Sprintf("%d sessions run", running)

@@ -71,6 +71,9 @@ type Calls interface {
 	// all sessions without a profile, or for none if it fails for one. It returns how many
 	// there are.
 	ApplyPolicy(ctx context.Context, hash string) (int, error)
+	// Reload reads the configuration again. Sessions and views that open from then on have it;
+	// those that are open keep theirs. After an error nothing has changed.
+	Reload(ctx context.Context) error
 	// Servers returns the state of a session's tool servers; none while they are not
 	// started.
 	Servers(ctx context.Context, id SessionID) ([]ServerStatus, error)

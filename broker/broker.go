@@ -15,17 +15,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
-	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 // Broker implements API in this process.
 type Broker struct {
-	config    Config
+	config    Config // with which the process has begun
 	log       *slog.Logger
 	hub       *hub
 	approvals *approval.Queue
@@ -39,10 +37,9 @@ type Broker struct {
 	hurry     context.CancelFunc
 	work      sync.WaitGroup // the sessions' goroutines and the approval feed
 	engine    engineHandle
-	policy    atomic.Pointer[policy.Files]       // in force; empty: that of the configuration
-	applying  sync.Mutex                         // held while another policy is put in force, or a tool server is added
-	servers   atomic.Pointer[session.OwnServers] // the person's own; empty: those of the configuration
-	tools     mcpproxy.Known                     // the servers' tools, known once one session has started the servers
+	settings  atomic.Pointer[settings] // of sessions that open from now on
+	applying  sync.Mutex               // held while another policy or configuration is put in force, or a tool server is added
+	former    []*settings              // of sessions that opened before; the mutex applying guards it
 
 	mu         sync.Mutex
 	sessions   []*session.Session     // in the order of their tabs
@@ -72,6 +69,7 @@ func New(c Config) (*Broker, error) {
 		cancel:     cancel,
 		endNotices: map[endNotice][]string{},
 	}
+	b.settings.Store(&settings{config: &b.config})
 	b.hurried, b.hurry = context.WithCancel(context.Background())
 	b.receipts = receipt.New(receipt.Options{Hold: c.ReceiptHold, Changed: b.relayReceipt})
 	b.grants = grant.New(nil)
@@ -130,7 +128,7 @@ func (b *Broker) waitForWork(ctx context.Context) error {
 // Agents lists the agents a session can be opened with.
 func (b *Broker) Agents(context.Context) ([]Agent, error) {
 	var out []Agent
-	for _, a := range b.config.Agents.All() {
+	for _, a := range b.settings.Load().config.Agents.All() {
 		out = append(out, Agent{Name: a.Name, Title: a.Title})
 	}
 	return out, nil
@@ -169,9 +167,10 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 
 // deps is what the broker hands to its sessions.
 func (b *Broker) deps() *session.Deps {
+	now := b.settings.Load()
 	return &session.Deps{
-		Config: &b.config, Log: b.log, Approvals: b.approvals, Receipts: b.receipts, Grants: b.grants, Ledger: b.ledger,
-		Policy: &b.policy, Servers: &b.servers, Tools: &b.tools, Events: publisher{b}, Context: b.ctx, Hurried: b.hurried,
+		Config: now.config, Log: b.log, Approvals: b.approvals, Receipts: b.receipts, Grants: b.grants, Ledger: b.ledger,
+		Policy: &now.policy, Servers: &now.servers, Tools: &now.tools, Events: publisher{b}, Context: b.ctx, Hurried: b.hurried,
 		Engine: func(ctx context.Context) (*docker.Client, error) { return b.engine.get(ctx, b.config.UserHome) },
 	}
 }
@@ -180,11 +179,11 @@ func (b *Broker) deps() *session.Deps {
 // configuration allows the agent and, if it needs a container engine, whether one
 // listens. It does not find out whether the engine works.
 func (b *Broker) CheckAgent(ctx context.Context, name string) error {
-	adapter, err := b.config.Agents.Named(name)
+	adapter, err := b.settings.Load().config.Agents.Named(name)
 	switch {
 	case err != nil:
 		return err
-	case adapter.Host && b.config.HostShell == nil:
+	case adapter.Host && b.settings.Load().config.HostShell == nil:
 		return session.ErrHostShellOff()
 	case adapter.Host:
 		return nil

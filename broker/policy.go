@@ -25,20 +25,38 @@ type reviewed struct {
 	hash  string
 }
 
-// policyInForce returns the policy in force.
-func (b *Broker) policyInForce() policy.Files {
-	if f := b.policy.Load(); f != nil {
-		return *f
+// difference says what other files change of the policy that new sessions have, and of each that
+// holds for a session without a profile.
+func (b *Broker) difference(f policy.Files) (lines []string) {
+	inForce := []policy.Files{b.deps().PolicyInForce()}
+	b.mu.Lock()
+	for _, s := range b.withoutProfile() {
+		inForce = append(inForce, s.PolicyInForce())
 	}
-	return policy.Files{Policy: b.config.Compiled, Annotations: b.config.Annotations, Lists: b.config.Lists}
+	b.mu.Unlock()
+	compared := map[string]bool{} // by hash
+	for _, old := range inForce {
+		hash := old.Hash()
+		if compared[hash] {
+			continue
+		}
+		compared[hash] = true
+		for _, line := range old.Difference(f) {
+			if !slices.Contains(lines, line) {
+				lines = append(lines, line)
+			}
+		}
+	}
+	return lines
 }
 
 // ReviewPolicy reads the policy again and says what would change. It changes nothing.
 func (b *Broker) ReviewPolicy(context.Context) (PolicyReview, error) {
-	if b.config.LoadPolicy == nil {
+	load := b.settings.Load().config.LoadPolicy
+	if load == nil {
 		return PolicyReview{}, fault.New("name a directory with policy in config.json; a tab with a profile keeps its policy", "reload policy: the built-in policy is in force, which has no files")
 	}
-	f, err := b.config.LoadPolicy()
+	f, err := load()
 	if err != nil {
 		return PolicyReview{}, fmt.Errorf("reload policy: %w", err)
 	}
@@ -46,7 +64,7 @@ func (b *Broker) ReviewPolicy(context.Context) (PolicyReview, error) {
 	b.mu.Lock()
 	b.review = r
 	b.mu.Unlock()
-	review := PolicyReview{Hash: r.hash, Difference: b.policyInForce().Difference(f)}
+	review := PolicyReview{Hash: r.hash, Difference: b.difference(f)}
 	for _, s := range b.live() {
 		if !s.Profile().IsZero() {
 			review.Others = append(review.Others, s.Tab())
@@ -80,7 +98,9 @@ func (b *Broker) ApplyPolicy(ctx context.Context, hash string) (int, error) {
 			return 0, fmt.Errorf(op+"nothing was changed, because it could not be recorded: %w", err)
 		}
 	}
-	b.policy.Store(&r.files)
+	for _, s := range append(b.former, b.settings.Load()) {
+		s.policy.Store(&r.files)
+	}
 	for _, change := range ready {
 		change.Apply()
 	}

@@ -32,8 +32,8 @@ func TestWhatASessionWithAProfileHas(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	d.Know("more", servers.Config{})
-	if n := len(*d.Servers.Load()); n != 2 || len(*b.servers.Load()) != 1 {
-		t.Errorf("%d servers, and %d of other sessions", n, len(*b.servers.Load()))
+	if n := len(*d.Servers.Load()); n != 2 || len(*b.settings.Load().servers.Load()) != 1 {
+		t.Errorf("%d servers, and %d of other sessions", n, len(*b.settings.Load().servers.Load()))
 	}
 	_, err = b.Open(t.Context(), OpenRequest{Profile: Profile{Policy: "/none"}})
 	if err == nil || err.Error() != "open session: load policy: there is none" || fault.Hint(err) != "name another directory" {

@@ -21,7 +21,7 @@ func (b *Broker) Forget(_ context.Context, id SessionID) error {
 // relayReceipt tells user interfaces what is left of a receipt. It does nothing while
 // automatic approval is off, because a receipt has no use then.
 func (b *Broker) relayReceipt(r receipt.Receipt) {
-	if b.config.AutoApprove == nil {
+	if b.settings.Load().config.AutoApprove == nil {
 		return
 	}
 	out := receiptOf(r)

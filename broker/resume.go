@@ -14,7 +14,7 @@ import (
 
 // Stored lists the sessions on disk, those used last first.
 func (b *Broker) Stored(context.Context) ([]StoredSession, error) {
-	all, err := stored.List(b.config.Home, b.config.Agents)
+	all, err := stored.List(b.config.Home, b.settings.Load().config.Agents)
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func (b *Broker) Budgets(context.Context) (Budgets, error) {
 	b.mu.Lock()
 	open := append([]*session.Session(nil), b.sessions...)
 	b.mu.Unlock()
-	out := Budgets{PricesDate: b.config.Prices.Date}
+	out := Budgets{PricesDate: b.settings.Load().config.Prices.Date}
 	for _, s := range open {
 		if one, counted := s.Budget(); counted {
 			out.Sessions = append(out.Sessions, one)
@@ -112,7 +112,7 @@ func (b *Broker) Changes(ctx context.Context, id SessionID) (Changes, error) {
 
 // CheckTurns says whether an agent can carry out tasks without a terminal.
 func (b *Broker) CheckTurns(name string) error {
-	adapter, err := b.config.Agents.Named(name)
+	adapter, err := b.settings.Load().config.Agents.Named(name)
 	if err != nil {
 		return err
 	}

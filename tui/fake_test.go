@@ -244,6 +244,8 @@ func (b *fakeBroker) ReviewPolicy(context.Context) (broker.PolicyReview, error) 
 	return b.policy, b.policyErr
 }
 
+func (b *fakeBroker) Reload(context.Context) error { return nil }
+
 func (b *fakeBroker) ApplyPolicy(_ context.Context, hash string) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

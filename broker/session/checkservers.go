@@ -32,7 +32,7 @@ func CheckServers(ctx context.Context, d *Deps) (found ServerCheck, err error) {
 	}
 	defer os.RemoveAll(dir)
 	s := &Session{deps: d, fixed: stored.Session{Workspace: stored.RealPath(dir)}}
-	engine, err := s.engineOf(d.files(), nil)
+	engine, err := s.engineOf(d.PolicyInForce(), nil)
 	if err != nil {
 		return found, err
 	}

@@ -77,6 +77,8 @@ type Config struct {
 	// next start would refuse the file as it is now; nil: nobody is told of changes.
 	ConfigFile  string
 	CheckConfig func() error
+	// Reload reads ConfigFile for sessions that open from then on; nil: it is read only once.
+	Reload func() (Config, error)
 	// ReceiptHold is how long a receipt can count as the person's consent; 0 means
 	// receipt.DefaultHold.
 	ReceiptHold time.Duration

@@ -56,8 +56,8 @@ func (d *Deps) Know(name string, c servers.Config) {
 	d.Servers.Store(&all)
 }
 
-// files returns the policy in force.
-func (d *Deps) files() policy.Files {
+// PolicyInForce returns the policy in force.
+func (d *Deps) PolicyInForce() policy.Files {
 	if d.Policy != nil {
 		if f := d.Policy.Load(); f != nil {
 			return *f

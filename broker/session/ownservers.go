@@ -119,7 +119,7 @@ func (s *Session) AddServer(ctx context.Context, name string, c servers.Config) 
 		return err
 	}
 	s.deps.Know(name, c)
-	judged, err := s.PrepareReload(s.deps.files()) // so that the policy knows the server
+	judged, err := s.PrepareReload(s.deps.PolicyInForce()) // so that the policy knows the server
 	if err == nil {
 		err = s.note(ctx, "the person adds the tool server "+name)
 	}

@@ -28,6 +28,9 @@ func (s *Session) takeProfile(p stored.Profile) error {
 // Profile is what the session has in place of the configuration.
 func (s *Session) Profile() stored.Profile { return s.fixed.Profile }
 
+// PolicyInForce returns the multiplexer's policy that holds for the session.
+func (s *Session) PolicyInForce() policy.Files { return s.deps.PolicyInForce() }
+
 // agentCanChange reports whether a path lies in a directory that an agent can write to.
 func (s *Session) agentCanChange(path string) bool {
 	at := stored.RealPath(path)
@@ -49,7 +52,7 @@ func (s *Session) narrowBy(given string) error {
 		s.fixed.Policy = stored.RealPath(dir)
 	}
 	var err error
-	s.narrowings, err = s.readNarrowings(s.deps.files())
+	s.narrowings, err = s.readNarrowings(s.deps.PolicyInForce())
 	return err
 }
 

@@ -60,7 +60,7 @@ func (r *termsRig) verdict(s *Session, file string) policy.Verdict {
 	if err := os.MkdirAll(s.fixed.Workspace, 0o700); err != nil {
 		r.t.Fatal(err)
 	}
-	engine, err := s.engineOf(s.deps.files(), s.narrowings)
+	engine, err := s.engineOf(s.deps.PolicyInForce(), s.narrowings)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func (s *Session) serveTools(ctx context.Context, stack *teardown, log *audit.Lo
 func (s *Session) beginJudging(log *audit.Log) (*policy.Engine, error) {
 	s.judging.Lock()
 	defer s.judging.Unlock()
-	engine, err := s.engineOf(s.deps.files(), s.narrowings)
+	engine, err := s.engineOf(s.deps.PolicyInForce(), s.narrowings)
 	if err == nil {
 		s.UsePolicy(engine, log)
 	}

@@ -143,9 +143,9 @@ func serve(cmd *cobra.Command, s *starter) error {
 	d := &daemon.Daemon{
 		Version: cli.ThisBuild().Version, Program: program, Build: build, Log: log,
 		Show: func(ctx context.Context, c daemon.Client) (string, error) {
-			return show(w, ctx, c, b, mux, left)
+			return show(w.Latest(), ctx, c, b, mux, left)
 		},
-		Carry:    func(ctx context.Context, t daemon.Task) wire.End { return start.Carry(ctx, w, t, b) },
+		Carry:    func(ctx context.Context, t daemon.Task) wire.End { return start.Carry(ctx, w.Latest(), t, b) },
 		Own:      pty.Own,
 		Calls:    b,
 		Attended: func(yes bool) { b.SetAway(!yes) },

@@ -50,6 +50,8 @@ func (readOnly) ReviewPolicy(context.Context) (broker.PolicyReview, error) {
 
 func (readOnly) ApplyPolicy(context.Context, string) (int, error) { return 0, refused("ApplyPolicy") }
 
+func (readOnly) Reload(context.Context) error { return refused("Reload") }
+
 func (readOnly) TurnServer(context.Context, broker.SessionID, string, bool) error {
 	return refused("TurnServer")
 }

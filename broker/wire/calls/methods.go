@@ -103,6 +103,9 @@ func (c *Client) ApplyPolicy(ctx context.Context, hash string) (int, error) {
 	return call[int](ctx, c, "ApplyPolicy", hash)
 }
 
+// Reload is that of broker.Calls.
+func (c *Client) Reload(ctx context.Context) error { return done(ctx, c, "Reload") }
+
 // Servers is that of broker.Calls.
 func (c *Client) Servers(ctx context.Context, id broker.SessionID) ([]broker.ServerStatus, error) {
 	return call[[]broker.ServerStatus](ctx, c, "Servers", id)

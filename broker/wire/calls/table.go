@@ -52,6 +52,7 @@ var table = map[string]row{
 	"RaiseBudget":  two(operated, broker.Calls.RaiseBudget),
 	"ReviewPolicy": none(operated, broker.Calls.ReviewPolicy),
 	"ApplyPolicy":  one(operated, broker.Calls.ApplyPolicy),
+	"Reload":       none(operated, silent(broker.Calls.Reload)),
 	"TurnServer":   three(operated, silent3(broker.Calls.TurnServer)),
 	"AddServer":    three(operated, silent3(broker.Calls.AddServer)),
 	"AnswerOffer":  two(operated, silent2(broker.Calls.AnswerOffer)),
@@ -133,7 +134,11 @@ func three[A, B, C, R any](who rights, m func(broker.Calls, context.Context, A, 
 	}}
 }
 
-// silent1, silent2 and silent3 give a result to a method that has none.
+// silent, silent1, silent2 and silent3 give a result to a method that has none.
+func silent(m func(broker.Calls, context.Context) error) func(broker.Calls, context.Context) (struct{}, error) {
+	return func(api broker.Calls, ctx context.Context) (struct{}, error) { return struct{}{}, m(api, ctx) }
+}
+
 func silent1[A any](m func(broker.Calls, context.Context, A) error) func(broker.Calls, context.Context, A) (struct{}, error) {
 	return func(api broker.Calls, ctx context.Context, a A) (struct{}, error) { return struct{}{}, m(api, ctx, a) }
 }

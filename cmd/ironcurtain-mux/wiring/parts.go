@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -26,6 +27,15 @@ type Parts struct {
 	upstreams Upstreams
 	Keys      keyring
 	Servers   map[string]servers.Config // the person's own
+	latest    *atomic.Pointer[Parts]    // made when config.json was read again; empty: these
+}
+
+// Latest returns the parts as config.json was when it was read last.
+func (w Parts) Latest() Parts {
+	if l := w.latest.Load(); l != nil {
+		return *l
+	}
+	return w
 }
 
 // Wire connects the parts to the real providers, for sessions that have a profile.
@@ -51,7 +61,7 @@ func (p Paths) Wire(c config.Config, profile broker.Profile) (Parts, error) {
 	}
 	w := Parts{
 		Paths: p, Config: c, Agents: agents, table: table, upstreams: moved,
-		Keys: Credentials(table, agents, p, moved), Servers: own,
+		Keys: Credentials(table, agents, p, moved), Servers: own, latest: new(atomic.Pointer[Parts]),
 	}
 	return w, nil
 }
@@ -65,6 +75,7 @@ func (w Parts) broker(log *slog.Logger) (b *broker.Broker, done func() error, er
 	}
 	own := &profiles{paths: w.Paths, log: log, keys: map[string]keyring{"": w.Keys}}
 	c.OfProfile = own.config
+	c.Reload = func() (broker.Config, error) { return own.reload(w.latest) }
 	b, err = broker.New(c)
 	return b, own.close, cli.Fail(op, err, "")
 }

@@ -4,8 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // profiles makes the configurations of sessions that have a profile.
@@ -38,6 +41,32 @@ func (o *profiles) config(ctx context.Context, p broker.Profile) (broker.Config,
 	}
 	w.Keys = o.sharedKeys(p, w.Keys)
 	return w.Sessions(o.log)
+}
+
+// reload makes the configuration of sessions that have no profile from config.json as it is now,
+// and keeps the parts that it is of.
+func (o *profiles) reload(latest *atomic.Pointer[Parts]) (broker.Config, error) {
+	fail := func(err error) (broker.Config, error) {
+		return broker.Config{}, fault.New(cli.RemedyOf(err, ""), "%s", cli.ReasonOf(err))
+	}
+	c, err := o.paths.Config()
+	if err != nil {
+		return fail(err)
+	}
+	w, err := o.paths.Wire(c, broker.Profile{})
+	if err != nil {
+		return fail(err)
+	}
+	if _, err := w.Agents.Named(c.Agent); err != nil {
+		return fail(err)
+	}
+	w.Keys = o.sharedKeys(broker.Profile{}, w.Keys)
+	sessions, err := w.Sessions(o.log)
+	if err != nil {
+		return fail(err)
+	}
+	latest.Store(&w)
+	return sessions, nil
 }
 
 // demoParts starts what the demo needs, the first time.

@@ -1,0 +1,40 @@
+package broker
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// settings are what sessions without a profile are opened with. A session keeps them.
+type settings struct {
+	config  *Config
+	policy  atomic.Pointer[policy.Files]       // in force; empty: that of config
+	servers atomic.Pointer[session.OwnServers] // the person's own; empty: those of config
+	tools   mcpproxy.Known                     // the servers' tools, known once one session has started the servers
+}
+
+// Reload reads the configuration again, for sessions that open from now on. After an error they
+// have the former one.
+func (b *Broker) Reload(context.Context) error {
+	const op = "read config.json again"
+	if b.config.Reload == nil {
+		return fault.New("start it again", op+": this process reads it only once")
+	}
+	b.applying.Lock()
+	defer b.applying.Unlock()
+	c, err := b.config.Reload()
+	if err != nil {
+		return fault.Wrap(op, err, "")
+	}
+	b.mu.Lock()
+	b.review = nil // it was read for the former configuration
+	b.mu.Unlock()
+	b.former = append(b.former, b.settings.Load())
+	b.settings.Store(&settings{config: &c})
+	return nil
+}

@@ -1,0 +1,68 @@
+package broker
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
+)
+
+// A configuration that is read again is that of new sessions; an open one goes on as it is, until a
+// person has seen what a policy changes there, too, and put it in force.
+func TestSettingsAreReadAgain(t *testing.T) {
+	b, open := admitting(t)
+	if err := b.Reload(t.Context()); err == nil {
+		t.Error("a process that reads its configuration only once reads it again")
+	}
+	compiled, annotations := policy.Default()
+	b.config.Compiled, b.config.Annotations = compiled, annotations
+	loose := &policy.Compiled{Rules: slices.Clone(compiled.Rules[1:])}
+	next, broken := b.config, error(nil)
+	next.MaxSessions, next.Compiled = 2, loose
+	next.LoadPolicy = func() (policy.Files, error) { return policy.Files{Policy: loose, Annotations: annotations}, nil }
+	b.config.Reload = func() (Config, error) { return next, broken }
+	b.deps().Know("added", servers.Config{})
+
+	broken = fault.New("mend that line", "config.json:1: nobody knows this name")
+	err := b.Reload(t.Context())
+	if err == nil || err.Error() != "read config.json again: config.json:1: nobody knows this name" || fault.Hint(err) != "mend that line" || !errors.Is(err, broken) {
+		t.Errorf("%v (%s)", err, fault.Hint(err))
+	}
+	admitted(t, b, OpenRequest{}, "one session runs already")
+	broken = nil
+	if err := b.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	fresh := admitted(t, b, OpenRequest{}, "")
+	admitted(t, b, OpenRequest{}, "2 sessions run already")
+	if open.PolicyInForce().Policy != compiled || fresh.PolicyInForce().Policy != loose {
+		t.Error("the sessions have other policies")
+	}
+	if b.settings.Load().servers.Load() != nil {
+		t.Error("a server that was added before is not read from config.json")
+	}
+
+	review, err := b.ReviewPolicy(t.Context())
+	if err != nil || len(review.Difference) != 1 || !strings.Contains(review.Difference[0], compiled.Rules[0].Name) {
+		t.Fatalf("%+v, %v", review, err)
+	}
+	if n, err := b.ApplyPolicy(t.Context(), review.Hash); n != 2 || err != nil {
+		t.Errorf("%d sessions, %v", n, err)
+	}
+	if open.PolicyInForce().Policy != loose {
+		t.Error("the policy is not in force for the session that was open")
+	}
+	if review, err = b.ReviewPolicy(t.Context()); err != nil || len(review.Difference) != 0 {
+		t.Errorf("%+v, %v", review, err)
+	}
+	if err := b.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.ApplyPolicy(t.Context(), review.Hash); err == nil {
+		t.Error("a policy that was shown for the former configuration is put in force")
+	}
+}
