@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
@@ -30,6 +31,16 @@ func (b *Broker) Reload(context.Context) error {
 	c, err := b.config.Reload()
 	if err != nil {
 		return fault.Wrap(op, err, "")
+	}
+	b.mu.Lock()
+	open := slices.Clone(b.sessions)
+	b.mu.Unlock()
+	for _, s := range open {
+		for _, path := range c.PolicyFiles {
+			if s.AgentCanChange(path) {
+				return fault.New("keep the policy in another directory", "%s: the agent of tab %d can change %s, a file of the policy", op, s.Tab(), path)
+			}
+		}
 	}
 	b.mu.Lock()
 	b.review = nil // it was read for the former configuration

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -34,6 +35,11 @@ func TestSettingsAreReadAgain(t *testing.T) {
 	}
 	admitted(t, b, OpenRequest{}, "one session runs already")
 	broken = nil
+	next.PolicyFiles = []string{filepath.Join(open.Info().Workspace, "compiled-policy.json")}
+	if err := b.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "can change") {
+		t.Errorf("a policy where an agent works: %v", err)
+	}
+	next.PolicyFiles = nil
 	if err := b.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -41,9 +41,11 @@ type Config struct {
 	Annotations *policy.Annotations
 	Lists       *policy.Lists // may be nil
 	// LoadPolicy reads the policy again; nil: it has no files.
-	LoadPolicy  func() (policy.Files, error)
-	Protected   []string // paths no tool call may touch, besides Home
-	Unprotected []string // exceptions from Protected and Home
+	LoadPolicy func() (policy.Files, error)
+	// PolicyFiles are the files of all policies in the configuration. No agent may change them.
+	PolicyFiles []string
+	Protected   []string // paths no tool call may touch, besides Home and PolicyFiles
+	Unprotected []string // exceptions from Home, PolicyFiles and Protected
 	// Setup maps the real path of a workspace to shell commands, which run in the
 	// container before the agent.
 	Setup map[string]string

@@ -17,7 +17,7 @@ import (
 // takeProfile keeps the session's profile. It refuses one with files that the agent could change.
 func (s *Session) takeProfile(p stored.Profile) error {
 	for _, path := range p.Files() {
-		if !s.adapter.Host && s.agentCanChange(path) {
+		if s.AgentCanChange(path) {
 			return fault.New("keep it in another directory", "profile of the tab: %s lies where an agent can change it", path)
 		}
 	}
@@ -31,8 +31,11 @@ func (s *Session) Profile() stored.Profile { return s.fixed.Profile }
 // PolicyInForce returns the multiplexer's policy that holds for the session.
 func (s *Session) PolicyInForce() policy.Files { return s.deps.PolicyInForce() }
 
-// agentCanChange reports whether a path lies in a directory that an agent can write to.
-func (s *Session) agentCanChange(path string) bool {
+// AgentCanChange reports whether a path lies in a directory that an agent can write to.
+func (s *Session) AgentCanChange(path string) bool {
+	if s.adapter.Host {
+		return false
+	}
 	at := stored.RealPath(path)
 	return stored.Contains(s.fixed.Workspace, at) || stored.ManagedWorkspace(s.deps.Config.Home, at)
 }
@@ -84,7 +87,7 @@ func (s *Session) checkPolicyDir(dir string) error {
 		}
 		return fault.New("name an existing directory with compiled-policy.json in it", "policy of the tab: %s: %w", dir, err)
 	}
-	if s.agentCanChange(dir) {
+	if s.AgentCanChange(dir) {
 		return fault.New("keep the policy in another directory", "policy of the tab: %s lies where an agent can change it", dir)
 	}
 	return nil

@@ -202,7 +202,7 @@ func (s *Session) engineOf(f policy.Files, narrowings []policy.Narrowing) (*poli
 		Sandbox:     s.fixed.Workspace,
 		Mount:       agent.Workspace,
 		Home:        c.UserHome,
-		Protected:   slices.Concat([]string{c.Home}, c.Protected, policyDirs(narrowings)),
+		Protected:   slices.Concat([]string{c.Home}, c.PolicyFiles, c.Protected, policyDirs(narrowings)),
 		Unprotected: c.Unprotected,
 		AgentDirs:   stored.AgentDirs(c.Home),
 		GitFixed:    gitFixed(),

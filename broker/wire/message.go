@@ -199,6 +199,7 @@ type End struct {
 	Next   string `json:"hint,omitempty"`   // what the person can do
 	Failed bool   `json:"failed,omitempty"` // the client's exit code is not 0
 	Again  bool   `json:"again,omitempty"`  // only the view has failed; the client attaches again
+	Said   string `json:"said,omitempty"`   // lines about the end of a task, for the person
 }
 
 // Started is what a new daemon writes for whoever has started it, as JSON: nothing when it

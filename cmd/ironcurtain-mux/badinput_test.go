@@ -154,6 +154,7 @@ func TestEngineHangs(t *testing.T) {
 	}))
 	d := driveFramed(t, home, 80, 24, "env", "DOCKER_HOST=unix://"+socket, "ironcurtain-mux", "demo", "--agent", "shell")
 	within(t, 60*time.Second, "the question to the engine", asked)
+	d.see(patience, "starting shell")
 	d.kill(syscall.SIGINT)
 	if code, complaint := d.ended(8 * time.Second); code != cli.ExitOK { // less than the engine is given
 		t.Errorf("exits %d and says %q", code, complaint)

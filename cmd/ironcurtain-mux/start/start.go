@@ -155,6 +155,7 @@ func (f *startFlags) giveTask(cmd *cobra.Command, task string) error {
 	if err != nil {
 		return cli.Fail(op, err, "")
 	}
+	fmt.Fprint(cmd.ErrOrStderr(), end.Said)
 	return endError(op, end)
 }
 

@@ -27,19 +27,21 @@ const giveBackLimit = 2 * time.Second
 
 // Carry carries out a client's task, or those that are read from it.
 func Carry(ctx context.Context, w wiring.Parts, t daemon.Task, b *broker.Broker) wire.End {
-	err := cli.AsInterrupt(ctx, carryOut(ctx, w, t, b))
+	var said strings.Builder
+	err := cli.AsInterrupt(ctx, carryOut(ctx, w, t, b, &said))
 	if err == nil {
-		return wire.End{}
+		return wire.End{Said: said.String()}
 	}
-	end := wire.End{Failed: true, Code: codeOf(err), Reason: err.Error(), Next: fault.Hint(err)}
+	end := wire.End{Failed: true, Code: codeOf(err), Reason: err.Error(), Next: fault.Hint(err), Said: said.String()}
 	if f := (*cli.Failure)(nil); errors.As(err, &f) {
 		end.Op, end.Reason, end.Next = f.Op, f.Err.Error(), f.Hint()
 	}
 	return end
 }
 
-// carryOut opens the session, carries out the tasks, and ends the session.
-func carryOut(ctx context.Context, w wiring.Parts, t daemon.Task, b *broker.Broker) error {
+// carryOut opens the session, carries out the tasks, and ends the session. It writes to said what
+// the person has to know of the end.
+func carryOut(ctx context.Context, w wiring.Parts, t daemon.Task, b *broker.Broker, said io.Writer) error {
 	const op = "start"
 	open := t.Asked.Open
 	if err := errors.Join(b.CheckTurns(open.Agent), b.CheckAgent(ctx, open.Agent)); err != nil {
@@ -66,7 +68,7 @@ func carryOut(ctx context.Context, w wiring.Parts, t daemon.Task, b *broker.Brok
 	if c.session, err = b.Open(ctx, request); err != nil {
 		return cli.Fail(op, err, "")
 	}
-	defer endSession(b, c.session.ID, t)
+	defer endSession(b, c.session.ID, t, said)
 	return cli.Fail(op, converse(ctx, w, c, t), "")
 }
 
@@ -155,9 +157,9 @@ func attend(ctx context.Context, c *conversation, t daemon.Task, giveBack func()
 	}
 }
 
-// endSession ends the session of a task, and tells the client what could not be ended and what
-// the person has to know.
-func endSession(b *broker.Broker, id broker.SessionID, t daemon.Task) {
+// endSession ends the session of a task. It writes to said what could not be ended and what the
+// person has to know: the client's streams may have ended, because somebody has waited for them.
+func endSession(b *broker.Broker, id broker.SessionID, t daemon.Task, said io.Writer) {
 	ctx, cancel := context.WithTimeout(context.Background(), wiring.ShutdownLimit)
 	defer cancel()
 	defer time.AfterFunc(wiring.ShutdownLimit+giveBackLimit, t.Streams.End).Stop()
@@ -168,12 +170,12 @@ func endSession(b *broker.Broker, id broker.SessionID, t daemon.Task) {
 			n++
 		}
 	}
-	wiring.TellUndecided(t.Streams.Err, n)
+	wiring.TellUndecided(said, n)
 	slow := time.AfterFunc(wiring.SlowEnd, func() { fmt.Fprintln(t.Streams.Err, wiring.EndIsSlow) })
 	err := b.Close(ctx, id)
 	slow.Stop()
 	if err != nil {
-		fmt.Fprintf(t.Streams.Err, "ironcurtain-mux: close: %v (run 'ironcurtain-mux gc')\n", err)
+		fmt.Fprintf(said, "ironcurtain-mux: close: %s (run 'ironcurtain-mux gc')\n", text.ASCII(err.Error()))
 	}
 	select {
 	case <-t.Lost:
@@ -181,6 +183,6 @@ func endSession(b *broker.Broker, id broker.SessionID, t daemon.Task) {
 	default:
 	}
 	for _, notice := range b.EndNoticesOf(id) {
-		fmt.Fprintln(t.Streams.Err, text.ASCII(notice))
+		fmt.Fprintln(said, text.ASCII(notice))
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -110,7 +109,8 @@ func (w Parts) Sessions(log *slog.Logger) (broker.Config, error) {
 		Annotations:       loaded.Annotations,
 		Lists:             loaded.Lists,
 		LoadPolicy:        w.loadPolicy(),
-		Protected:         slices.Concat(w.Config.Protected, w.policiesOf()),
+		PolicyFiles:       w.policiesOf(),
+		Protected:         w.Config.Protected,
 		Reachable:         w.Config.Reachable,
 		Setup:             w.setup(),
 		Ports:             w.ports(),
