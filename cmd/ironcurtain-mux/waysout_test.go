@@ -92,16 +92,16 @@ func (d *driver) traceless() {
 			d.t.Errorf("a container is left: %s, %s", c.Name, c.State)
 		}
 	}
-	// What a killed multiplexer had started sees its end and follows on its own.
-	if !eventually(time.Minute, func() bool { return len(processesOf(d.home)) == 0 }) {
-		d.t.Errorf("processes are left: %q", processesOf(d.home))
-	}
 	// A daemon in which nothing runs waits for somebody.
 	if _, errs, code := d.command("stop"); code != cli.ExitOK && !strings.Contains(errs, "no daemon runs") {
 		d.t.Errorf("stop exits %d: %s", code, errs)
 	}
 	if !eventually(time.Minute, func() bool { return d.daemon() == 0 }) {
 		d.t.Error("the daemon runs on")
+	}
+	// What a killed multiplexer had started sees its end and follows on its own.
+	if !eventually(time.Minute, func() bool { return len(processesOf(d.home)) == 0 }) {
+		d.t.Errorf("processes are left: %q", processesOf(d.home))
 	}
 	entries, _ := os.ReadDir(d.state("run"))
 	for _, e := range entries {
