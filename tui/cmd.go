@@ -97,8 +97,8 @@ func (m *Model) fetchStored(prefix string) tea.Cmd {
 
 // attach waits until a session's agent runs and connects the pane to its terminal.
 func (m *Model) attach(p *pane.View, id broker.SessionID) tea.Cmd {
-	return m.do(func(context.Context) tea.Msg {
-		return attachedMsg{id, p.Connect(m.api)}
+	return m.do(func(ctx context.Context) tea.Msg {
+		return attachedMsg{id, p.Connect(ctx, m.api)}
 	})
 }
 

@@ -29,6 +29,13 @@ var complaintLine = regexp.MustCompile(`^ironcurtain-mux: [^:\n]+: [^\n]+ \([^\n
 // left the terminal and the machine as they were.
 func (d *driver) refused(wants ...string) {
 	d.t.Helper()
+	d.complains(wants...)
+	d.traceless()
+}
+
+// complains is refused without a look at the machine.
+func (d *driver) complains(wants ...string) {
+	d.t.Helper()
 	code, complaint := d.ended(2 * time.Minute)
 	if code != cli.ExitFailure || !complaintLine.MatchString(complaint) {
 		d.t.Errorf("exits %d and says %q", code, complaint)
@@ -38,7 +45,6 @@ func (d *driver) refused(wants ...string) {
 			d.t.Errorf("%q does not say %q", complaint, want)
 		}
 	}
-	d.traceless()
 }
 
 // listen serves a Unix socket until the test ends.
@@ -184,7 +190,14 @@ func TestEngineForbidden(t *testing.T) {
 			}
 		}
 	}
-	driveFramed(t, home, 80, 24, argv...).refused("no permission to talk to the Docker engine", "group")
+	d := driveFramed(t, home, 80, 24, argv...)
+	d.complains("no permission to talk to the Docker engine", "group")
+	// The daemon waits for somebody, and serves only its own user.
+	_ = exec.Command("pkill", "-f", home+"/ironcurtain-mux serve").Run() // fails if there is none
+	if !eventually(time.Minute, func() bool { return len(processesOf(home)) == 0 }) {
+		t.Errorf("processes are left: %q", processesOf(home))
+	}
+	d.traceless()
 }
 
 // copyProgram puts the program where every user can run it.

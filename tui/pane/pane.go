@@ -82,7 +82,7 @@ func (p *Pane) Attach(t broker.Terminal) error {
 	p.mu.Lock()
 	if p.ctx.Err() != nil || p.terminal != nil {
 		p.mu.Unlock()
-		return errors.Join(errors.New("attach: the tab is closed"), t.Close())
+		return errors.Join(errClosed, t.Close())
 	}
 	p.terminal = t
 	p.mu.Unlock()
@@ -100,6 +100,9 @@ func (p *Pane) Connected() bool {
 	defer p.mu.Unlock()
 	return p.terminal != nil
 }
+
+// errClosed is the error of a pane that cannot be attached any more.
+var errClosed = errors.New("attach: the tab is closed")
 
 func (p *Pane) connect(api broker.API) error {
 	p.connecting.Lock()

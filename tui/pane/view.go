@@ -1,6 +1,7 @@
 package pane
 
 import (
+	"context"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -52,9 +53,18 @@ func (p *Pane) View(hooks Hooks) *View {
 
 // Connect waits until the session's agent runs and connects the pane to its terminal, unless
 // it is connected. It tells the view what happened before: the title that the program has set,
-// and the end of its terminal.
-func (v *View) Connect(api broker.API) error {
-	err := v.connect(api)
+// and the end of its terminal. When ctx ends, Connect returns and the pane goes on waiting: it is
+// there for other views, too.
+func (v *View) Connect(ctx context.Context, api broker.API) (err error) {
+	connected := make(chan error, 1)
+	if !v.tasks.Start(func() { connected <- v.connect(api) }) {
+		return errClosed
+	}
+	select {
+	case err = <-connected:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	v.mu.Lock()
 	title := v.title
 	v.mu.Unlock()

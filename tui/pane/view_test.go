@@ -169,6 +169,23 @@ func TestWatchersNeverHaveTheSize(t *testing.T) {
 	want("the others watch", 120)
 }
 
+// hanging is an API whose sessions never have an agent.
+type hanging struct{ broker.API }
+
+func (hanging) Attach(ctx context.Context, _ broker.SessionID) (broker.Terminal, error) {
+	<-ctx.Done()
+	return nil, context.Cause(ctx)
+}
+
+// A view that leaves does not wait for the agent.
+func TestAViewLeavesWhileTheAgentStarts(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := newMux(t).add(t, newWatcher()).Connect(ctx, hanging{}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
 // A view that comes later learns what there is: the screen, the title, the name and the end. A
 // view that has left hears nothing.
 func TestPanesOutliveTheirViews(t *testing.T) {
@@ -178,7 +195,7 @@ func TestPanesOutliveTheirViews(t *testing.T) {
 	first := newWatcher()
 	v := m.add(t, first)
 	v.SetVisible(true)
-	if err := v.Connect(api); err != nil {
+	if err := v.Connect(t.Context(), api); err != nil {
 		t.Fatal(err)
 	}
 	say := func(text string) {
@@ -199,7 +216,7 @@ func TestPanesOutliveTheirViews(t *testing.T) {
 	second := newWatcher()
 	w := m.add(t, second)
 	w.SetVisible(true)
-	if err := w.Connect(api); err != nil || api.asked != 1 {
+	if err := w.Connect(t.Context(), api); err != nil || api.asked != 1 {
 		t.Errorf("%v, attached %d times", err, api.asked)
 	}
 	if ev := <-second.events; ev.Title != "later" {
@@ -218,7 +235,7 @@ func TestPanesOutliveTheirViews(t *testing.T) {
 		t.Errorf("the end: %v", err)
 	}
 	third := newWatcher()
-	if err := m.add(t, third).Connect(api); err != nil {
+	if err := m.add(t, third).Connect(t.Context(), api); err != nil {
 		t.Error(err)
 	}
 	if err := <-third.ended; !errors.Is(err, broken) {
