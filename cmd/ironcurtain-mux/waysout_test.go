@@ -106,7 +106,7 @@ func (d *driver) traceless() {
 	entries, _ := os.ReadDir(d.state("run"))
 	for _, e := range entries {
 		switch name := e.Name(); {
-		case strings.HasSuffix(name, ".lock"), strings.HasSuffix(name, ".starting"), name == "taken-back":
+		case strings.HasSuffix(name, ".lock"), strings.HasSuffix(name, ".starting"), name == "taken-back", name == "stood-down":
 		case name == "daemon.sock": // of one that was killed
 		default:
 			d.t.Errorf("left in run: %s", name)
