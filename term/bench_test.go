@@ -171,6 +171,27 @@ func BenchmarkResize(b *testing.B) {
 	}
 }
 
+// BenchmarkSaveLoad saves eight screens with 10,000 full lines of scrollback each, and
+// loads them again.
+func BenchmarkSaveLoad(b *testing.B) {
+	screens := make([]*Screen, 8)
+	for i := range screens {
+		screens[i] = play(b, "native", 200, 60, 0, nil)
+		defer screens[i].Close()
+		repeat(screens[i], 10_100, always(strings.Repeat("a fairly full line of text ", 7)+"\r\n"))
+	}
+	b.ReportAllocs()
+	size := 0
+	for b.Loop() {
+		size = 0
+		for _, s := range screens {
+			size += len(saved(b, s))
+			reload(b, s).Close()
+		}
+	}
+	b.ReportMetric(float64(size), "saved-B")
+}
+
 // BenchmarkSnapshot takes a frame after every change of one row.
 func BenchmarkSnapshot(b *testing.B) {
 	s, err := NewScreen(Options{Cols: 200, Rows: 60})

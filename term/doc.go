@@ -13,7 +13,8 @@
 // styles and clusters; unused table entries are swept. Lines that leave the top of the
 // screen are packed (pack, unpack, history) into a form that needs no table, and
 // wrapped again when the width changes (resize, rewrap). A painter takes a Frame, which
-// Snapshot updates line by line.
+// Snapshot updates line by line. Save and LoadScreen move a whole screen to another
+// process (archive, save, savecells, packcheck).
 //
 // Everything that a program can make grow is bounded, every panic is recovered, and the
 // same bytes give the same screen however they are split into writes.

@@ -33,6 +33,8 @@ const (
 	graphemeClusters                      // 2027
 	themeReports                          // 2031
 	sizeReports                           // 2048
+
+	allModes = 1<<iota - 1
 )
 
 // initialModes are the modes that are set at the start and after a reset. As in most
@@ -93,6 +95,9 @@ var mouseModes = map[int]keys.MouseMode{
 var mouseFormats = map[int]keys.MouseFormat{
 	1005: keys.MouseUTF8, 1006: keys.MouseSGR, 1016: keys.MousePixels,
 }
+
+// maxSavedModes is how many modes XTSAVE may save at most: all that setPrivateMode knows.
+const maxSavedModes = 64
 
 // setModes is SM and RM.
 func (e *emulator) setModes(on bool) {

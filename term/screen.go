@@ -16,6 +16,12 @@ const (
 	maxRows = 1000
 )
 
+// The names of the engines.
+const (
+	engineNative = "native"
+	engineVT10x  = "vt10x"
+)
+
 // Options are the settings of a new Screen.
 type Options struct {
 	Cols, Rows int
@@ -68,9 +74,9 @@ func NewScreen(o Options) (*Screen, error) {
 	cols, rows := clampSize(o.Cols, o.Rows)
 	var g grid
 	switch o.Engine {
-	case "", "native":
+	case "", engineNative:
 		g = newNativeGrid(cols, rows)
-	case "vt10x":
+	case engineVT10x:
 		g = newVT10xGrid(cols, rows)
 	default:
 		return nil, fmt.Errorf("new screen: unknown engine %q: use native or vt10x", o.Engine)
@@ -86,10 +92,14 @@ func NewScreen(o Options) (*Screen, error) {
 	if o.Background != 0 {
 		e.background = o.Background
 	}
-	s := &Screen{notify: o.Notify, changed: make(chan struct{}, 1), emulator: e}
+	return newScreen(e, o.Notify), nil
+}
+
+func newScreen(e *emulator, notify func(Event)) *Screen {
+	s := &Screen{notify: notify, changed: make(chan struct{}, 1), emulator: e}
 	s.generation.Store(1)
 	s.settle()
-	return s, nil
+	return s
 }
 
 // SetColors changes the colors that OSC 10 and 11 report, like the Options of the same

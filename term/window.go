@@ -2,6 +2,9 @@ package term
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 
+// maxTitles bounds the stack of titles.
+const maxTitles = 16
+
 // windowRequest reports the window's size and state, where the window is the program's
 // pane, and keeps the stack of titles. It ignores commands: no program can move, resize,
 // hide or raise the person's window.
@@ -26,7 +29,7 @@ func (e *emulator) windowRequest() {
 	case 21:
 		e.answerTitle('l', e.title)
 	case 22:
-		if e.param(1, 0) != 1 && len(e.titleStack) < 16 {
+		if e.param(1, 0) != 1 && len(e.titleStack) < maxTitles {
 			e.titleStack = append(e.titleStack, e.title)
 		}
 	case 23:

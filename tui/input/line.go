@@ -73,6 +73,22 @@ func SpansOf(pieces []Piece) []broker.Span {
 	return out
 }
 
+// PiecesOf returns the pieces of a text whose spans are known. It reports false when the
+// spans are not such as SpansOf returns.
+func PiecesOf(text string, spans []broker.Span) (pieces []Piece, ok bool) {
+	at := 0
+	for _, s := range spans {
+		if s.Start != at || s.End <= at || s.End > len(text) {
+			return nil, false
+		}
+		for _, cluster := range Clusters(text[s.Start:s.End]) {
+			pieces = append(pieces, Piece{cluster, s.Pasted})
+		}
+		at = s.End
+	}
+	return pieces, at == len(text)
+}
+
 // Insert puts text at the cursor. It reports false, and changes nothing, when
 // the line would become too long.
 func (c *Line) Insert(text string, pasted bool) bool {

@@ -71,6 +71,7 @@ func (p *Pane) answer() {
 // take gives output to the screen. Output from before we attached comes first and is
 // replayed.
 func (p *Pane) take(output []byte) {
+	p.received.Add(int64(len(output)))
 	old := min(p.past, int64(len(output)))
 	if old > 0 {
 		p.replay(output[:old])
@@ -90,6 +91,9 @@ func (p *Pane) replay(data []byte) {
 	p.Screen.TakeReplies()
 	p.show()
 }
+
+// BytesRead returns how many bytes of the agent the screen has been given.
+func (p *Pane) BytesRead() int64 { return p.received.Load() }
 
 // show asks the views that show the pane for a frame. The one in which the person uses the
 // program may paint it at once; a slow terminal of another one must not hold up the agent.
@@ -134,10 +138,15 @@ func (p *Pane) write(t broker.Terminal) {
 			return
 		}
 		if k.pause > 0 && !p.awaitEcho(echo, k.pause) {
+			p.Queue.putBack(k, 0)
 			return
 		}
 		echo = p.echoOf(k.tail)
-		if _, err := t.Write(k.data); err != nil {
+		if n, err := t.Write(k.data); err != nil {
+			if p.ctx.Err() != nil { // the pane was closed, perhaps to be saved
+				p.Queue.putBack(k, n)
+				return
+			}
 			// The goroutine that reads gets the same error and reports it.
 			p.Queue.Discard()
 			return

@@ -57,6 +57,16 @@ func (m *Mux) View(s broker.Session, o term.Options, hooks Hooks) (*View, error)
 	return e.pane.View(hooks), nil
 }
 
+// Connect connects the panes that have no terminal, as those that Load has added, to their agents
+// as soon as these run.
+func (m *Mux) Connect(api broker.API) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range m.panes {
+		m.tasks.Start(func() { _ = e.pane.connect(api) }) // a view gets the error again
+	}
+}
+
 // Remove closes the pane of a session that is gone.
 func (m *Mux) Remove(s broker.Session) {
 	m.drop(func(at place, _ *entry) bool { return at == place{s.ID, s.Tab} })

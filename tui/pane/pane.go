@@ -34,9 +34,11 @@ type Pane struct {
 	replaying atomic.Bool             // the screen is given such bytes
 	drawn     atomic.Bool             // there has been text on the screen
 	output    atomic.Int64            // when the agent last wrote, in nanoseconds since 1970
+	received  atomic.Int64            // bytes of the agent that the screen has been given
 	wrote     chan struct{}           // capacity 1, lossy: the agent has written something
 
-	connecting sync.Mutex // held while the agent is waited for
+	connecting sync.Mutex     // held while the agent is waited for
+	running    sync.WaitGroup // the pane's own goroutines
 
 	mu       sync.Mutex
 	terminal broker.Terminal
@@ -55,25 +57,32 @@ type Pane struct {
 // New makes a pane with an empty screen. Input waits in its queue until a terminal is
 // attached.
 func New(ctx context.Context, tasks *Tasks, priority *Priority, id broker.SessionID, o term.Options) (*Pane, error) {
+	p := newPane(ctx, tasks, priority, id, o.Cols, o.Rows)
+	o.Notify = p.onEvent
+	screen, err := term.NewScreen(o)
+	if err != nil {
+		p.cancel()
+		return nil, err
+	}
+	p.Screen = screen
+	return p, nil
+}
+
+// newPane makes a pane without a screen.
+func newPane(ctx context.Context, tasks *Tasks, priority *Priority, id broker.SessionID, cols, rows int) *Pane {
 	p := &Pane{
 		id:       id,
 		Queue:    newInputQueue(),
 		priority: priority,
 		tasks:    tasks,
-		cols:     o.Cols,
-		rows:     o.Rows,
+		cols:     cols,
+		rows:     rows,
 		resized:  make(chan struct{}, 1),
 		wrote:    make(chan struct{}, 1),
 	}
 	p.views.Store(new([]*View))
 	p.ctx, p.cancel = context.WithCancel(ctx)
-	o.Notify = p.onEvent
-	screen, err := term.NewScreen(o)
-	if err != nil {
-		return nil, err
-	}
-	p.Screen = screen
-	return p, nil
+	return p
 }
 
 // Attach connects the pane to an agent's terminal, which the pane then owns. On a pane
@@ -85,20 +94,35 @@ func (p *Pane) Attach(t broker.Terminal) error {
 		return errors.Join(errClosed, t.Close())
 	}
 	p.terminal = t
+	p.running.Add(1) // so that Save does not miss what is started next
 	p.mu.Unlock()
+	defer p.running.Done()
 	signal(p.resized)
 	read := func() { p.end(p.read(t)) }
-	if !p.tasks.Start(read) || !p.tasks.Start(func() { p.write(t) }) || !p.tasks.Start(func() { p.resize(t) }) {
+	if !p.start(read) || !p.start(func() { p.write(t) }) || !p.start(func() { p.resize(t) }) {
 		p.Close()
 	}
 	return nil
+}
+
+// start runs f in a goroutine of the pane. It reports false when there are no more.
+func (p *Pane) start(f func()) bool {
+	p.running.Add(1)
+	started := p.tasks.Start(func() {
+		defer p.running.Done()
+		f()
+	})
+	if !started {
+		p.running.Done()
+	}
+	return started
 }
 
 // Connected reports whether the pane has an agent's terminal, or had one that has ended.
 func (p *Pane) Connected() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.terminal != nil
+	return p.terminal != nil || p.ended != nil
 }
 
 // errClosed is the error of a pane that cannot be attached any more.
@@ -117,10 +141,12 @@ func (p *Pane) connect(api broker.API) error {
 	return p.Attach(t)
 }
 
-// end notes that the terminal has ended.
+// end notes that the terminal has ended. The terminal of a pane that was closed has not.
 func (p *Pane) end(err error) {
 	p.mu.Lock()
-	p.ended = &err
+	if p.ctx.Err() == nil {
+		p.ended = &err
+	}
 	views := *p.views.Load()
 	p.mu.Unlock()
 	for _, v := range views {
