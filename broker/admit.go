@@ -21,14 +21,18 @@ func (b *Broker) hasFirst(p Profile) bool {
 }
 
 // admit gives the session its tab, unless too many sessions run already, or any when it is to be
-// the first. A session that it replaces is not counted.
-func (b *Broker) admit(s *session.Session, first bool) error {
+// the first. A session that it replaces is not counted. One that another process has handed over
+// keeps its tab.
+func (b *Broker) admit(s *session.Session, r OpenRequest) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
 		return errors.New("open session: the multiplexer is closing")
 	}
-	if first && b.hasFirst(s.Profile()) {
+	if b.calmed {
+		return fault.New("try again in a moment", "open session: the multiplexer becomes another program")
+	}
+	if r.First && b.hasFirst(s.Profile()) {
 		return ErrNotAlone
 	}
 	running, after := 0, (<-chan struct{})(nil)
@@ -50,8 +54,12 @@ func (b *Broker) admit(s *session.Session, first bool) error {
 		}
 		return fault.New("close one with /close, or raise maxSessions in config.json", "open session: %s already", run)
 	}
-	b.lastTab++
-	s.Place(b.lastTab, after)
+	if r.Kept != nil {
+		s.Place(r.Kept.Tab, nil)
+	} else {
+		b.lastTab++
+		s.Place(b.lastTab, after)
+	}
 	b.sessions = append(b.sessions, s)
 	return nil
 }

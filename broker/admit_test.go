@@ -33,7 +33,7 @@ func admitted(t *testing.T, b *Broker, r OpenRequest, refusal string) *session.S
 	if err != nil {
 		t.Fatal(err)
 	}
-	switch err := b.admit(s, false); {
+	switch err := b.admit(s, OpenRequest{}); {
 	case refusal == "" && err != nil:
 		t.Fatal(err)
 	case refusal != "" && (err == nil || !strings.Contains(err.Error(), refusal)):

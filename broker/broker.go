@@ -48,6 +48,11 @@ type Broker struct {
 	sweeping   *sweeping // nil before Sweep
 	closed     bool
 	review     *reviewed // the policy that was read again last; nil before
+	calmed     bool      // nothing new begins
+
+	upgrading sync.Mutex   // held while this process is to become another program
+	deciding  sync.RWMutex // held for reading while something is decided
+	undecided bool         // nothing is decided any more; guarded by deciding
 }
 
 var _ API = (*Broker)(nil)
@@ -156,7 +161,7 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 	if err != nil {
 		return Session{}, fmt.Errorf("open session: %w", err)
 	}
-	if err := b.admit(s, r.First); err != nil {
+	if err := b.admit(s, r); err != nil {
 		s.Stop()
 		return Session{}, errors.Join(err, s.Release())
 	}

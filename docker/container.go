@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -45,7 +46,7 @@ func (ct *Container) Read(p []byte) (int, error) {
 	for {
 		st := ct.current()
 		n, err := st.Read(p)
-		if n > 0 || err == nil || !ct.renew(st) {
+		if n > 0 || err == nil || errors.Is(err, os.ErrDeadlineExceeded) || !ct.renew(st) {
 			return n, err
 		}
 	}
@@ -58,7 +59,7 @@ func (ct *Container) Write(p []byte) (int, error) {
 		st := ct.current()
 		n, err := st.Write(p[sent:])
 		sent += n
-		if err == nil || !ct.renew(st) {
+		if err == nil || errors.Is(err, os.ErrDeadlineExceeded) || !ct.renew(st) {
 			return sent, err
 		}
 	}

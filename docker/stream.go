@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"sync/atomic"
 	"syscall"
 )
@@ -46,7 +47,12 @@ func (c *Client) attach(ctx context.Context, id string, tty, input bool) (*strea
 		conn.Close()
 		return nil, err
 	}
-	s := &stream{conn: conn, out: &unbuffered{in, conn}}
+	return newStream(conn, in, tty)
+}
+
+// newStream makes a stream of a connection from which begun was read.
+func newStream(conn net.Conn, begun *bufio.Reader, tty bool) (s *stream, err error) {
+	s = &stream{conn: conn, out: &unbuffered{begun, conn}}
 	if !tty {
 		s.out = &multiplexed{source: s.out}
 	}
@@ -93,6 +99,8 @@ func (s *stream) Read(p []byte) (int, error) {
 		return n, nil
 	case s.closed.Load():
 		return 0, io.ErrClosedPipe
+	case errors.Is(err, os.ErrDeadlineExceeded): // see HoldReads
+		return 0, err
 	}
 	// Otherwise the engine would go on accepting input.
 	_ = s.conn.Close()

@@ -18,6 +18,9 @@
 //     under way: the call ends with a result that says so, because nobody knows
 //     whether it took effect. A call that is made while nobody listens waits, and is
 //     sent once.
+//   - A tool call of which the host has said that nothing is done is sent to the next
+//     host. The host says so while it waits for the end of other calls, to become
+//     another program.
 //   - A tool call that waited for a person is offered to the new host, with the
 //     ticket that the old one gave it. The host carries it on only if its records
 //     show that it was never let through; else it ends like any other. So the

@@ -73,6 +73,8 @@ type item struct {
 	id     string // empty: a notification
 	method string
 	ticket string // of a call that waits for a person on the host
+
+	unbegun bool // the host has said that nothing of the call is done
 }
 
 // read takes the agent's messages until there are no more.

@@ -147,8 +147,12 @@ func (m *mcp) receive(from *jsonrpc.Reader, greeted chan<- struct{}) {
 			return
 		}
 		e := parseEnvelope(line)
-		if e.Method == notifyWaiting {
+		switch e.Method {
+		case notifyWaiting:
 			m.keepTicket(string(e.Params.RequestID), e.Params.Ticket)
+			continue
+		case notifyUnbegun, notifyBegun:
+			m.noteBegun(string(e.Params.RequestID), e.Method == notifyBegun)
 			continue
 		}
 		if len(e.ID) > 0 && e.Method == "" {
@@ -190,6 +194,8 @@ func (m *mcp) requeue() [][]byte {
 		case it.method == methodResume:
 		case it.method == "tools/call" && it.ticket != "":
 			it = resumption(it)
+		case it.method == "tools/call" && it.unbegun:
+			it.unbegun = false
 		case it.method == "tools/call":
 			answers = append(answers, interrupted(json.RawMessage(it.id)))
 			delete(m.asked, it.id)

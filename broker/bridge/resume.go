@@ -9,6 +9,8 @@ import (
 // Messages between the host and the bridge, in addition to MCP.
 const (
 	notifyWaiting = "notifications/ironcurtain/waiting" // from the host: a call waits for a person
+	notifyUnbegun = "notifications/ironcurtain/unbegun" // from the host: nothing of a call is done
+	notifyBegun   = "notifications/ironcurtain/begun"   // from the host: that is so no more
 	methodResume  = "ironcurtain/resume"                // to the next host: the same call again
 )
 
@@ -19,6 +21,17 @@ func (m *mcp) keepTicket(id, ticket string) {
 	for i := range m.open {
 		if m.open[i].id == id {
 			m.open[i].ticket = ticket
+		}
+	}
+}
+
+// noteBegun notes whether the host has begun a call. One that it has not is sent to the next host.
+func (m *mcp) noteBegun(id string, begun bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.open {
+		if m.open[i].id == id {
+			m.open[i].unbegun = !begun
 		}
 	}
 }

@@ -101,3 +101,41 @@ func TestAHostThatCannotResume(t *testing.T) {
 	_, _ = fmt.Fprintln(l.conn, `{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"there is no such method"}}`)
 	a.hears(`"id":1`, `"isError":true`, "INTERRUPTED")
 }
+
+// says tells the bridge whether a call has begun.
+func (l *link) says(method, id string) {
+	l.t.Helper()
+	if _, err := fmt.Fprintf(l.conn, `{"jsonrpc":"2.0","method":"notifications/ironcurtain/%s","params":{"requestId":%s}}`+"\n", method, id); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// The host becomes another program: a call of which nothing is done is sent to the next host, and
+// one that has begun meanwhile ends.
+func TestACallThatHasNotBegunIsSentAgain(t *testing.T) {
+	socket := socketPath(t)
+	h := startHost(t, socket)
+	a := startAgent(t, socket)
+	l := h.accept()
+	greet(a, l)
+	for id := 1; id <= 2; id++ {
+		a.say(call, id)
+		l.request("tools/call")
+	}
+	l.says("unbegun", "1")
+	l.says("unbegun", "2")
+	l.says("begun", "2")
+	a.say(`{"jsonrpc":"2.0","id":"sync","method":"ping"}`)
+	l.answer(l.request("ping"), "{}")
+	a.hears(`"id":"sync"`) // and no word of the rest
+	_ = h.listener.Close()
+	_ = l.conn.Close()
+	a.hears(`"id":2`, "INTERRUPTED")
+	h = startHost(t, socket)
+	l = h.accept()
+	l.answer(l.request("initialize"), `{}`)
+	l.request("notifications/initialized")
+	a.hears("notifications/tools/list_changed")
+	l.answer(l.request("tools/call"), `"done"`)
+	a.hears(`"id":1`, `"done"`)
+}

@@ -44,6 +44,7 @@ type backend struct {
 	demand demand
 	off    bool          // a person has turned the server off: no tool of it is offered
 	stale  chan struct{} // holds one value when the tools have to be listed again
+	rested chan struct{} // capacity 1: the server was told to end until a call needs it
 
 	ctx    context.Context // ends with the backend
 	cancel context.CancelFunc
@@ -55,7 +56,7 @@ type backend struct {
 const gitAtOnce = 1
 
 func newBackend(p *Proxy, s sandbox.Spec) *backend {
-	b := &backend{proxy: p, spec: s, up: make(chan struct{}), stale: make(chan struct{}, 1), git: policy.DefaultTraits()[s.Name].Git}
+	b := &backend{proxy: p, spec: s, up: make(chan struct{}), stale: make(chan struct{}, 1), rested: make(chan struct{}, 1), git: policy.DefaultTraits()[s.Name].Git}
 	if b.atOnce = int64(p.limits.PerServer); b.git {
 		b.atOnce = min(b.atOnce, gitAtOnce)
 	}

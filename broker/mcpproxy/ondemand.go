@@ -104,6 +104,8 @@ func (b *backend) watch(l *link) bool {
 		select {
 		case <-b.ctx.Done():
 			return false
+		case <-b.rested:
+			return false
 		case <-l.peer.Done():
 			return true
 		case <-due:

@@ -30,6 +30,7 @@ type Proxy struct {
 	catalog atomic.Pointer[catalog]
 	relist  sync.Mutex // orders rebuilding the catalog
 	rate    *rates
+	calm    calmness
 	room    *room
 	workDir atomic.Pointer[string] // of the git server
 

@@ -228,7 +228,14 @@ func (s *session) begin(m jsonrpc.Message, h *hold, run func(context.Context, *s
 	s.workers.do(func() {
 		defer s.calls.Done()
 		defer cancel(nil)
-		msg, c := run(ctx, s, r)
+		var msg []byte
+		var c *call
+		if end := s.proxy.calm.begin(ctx, func(method string) { s.sayBegun(m.ID, method) }); end != nil {
+			defer end()
+			msg, c = run(ctx, s, r)
+		} else {
+			msg = jsonrpc.AnswerError(m.ID, jsonrpc.Refuse(jsonrpc.InternalError, "%w", errEnding))
+		}
 		s.mu.Lock()
 		delete(s.open, id)
 		s.mu.Unlock()

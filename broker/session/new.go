@@ -129,7 +129,8 @@ func unnamed(d *Deps, adapter agent.Adapter, r Request) *Session {
 		deps:        d,
 		adapter:     adapter,
 		idle:        r.Idle,
-		environment: r.Opener.Environment,
+		opener:      r.Opener,
+		kept:        r.Kept,
 		replaces:    r.Replaces,
 		owner:       stored.ContainerUser(),
 		cols:        r.Cols,
@@ -185,6 +186,7 @@ type Request struct {
 	// Idle starts no agent on a terminal: Turn gives the agent tasks.
 	Idle   bool   `json:"idle,omitempty"`
 	Opener Opener `json:"-"`
+	Kept   *Kept  `json:"-"` // what another process has handed over of the stored session; nil: nothing
 }
 
 // WorktreeChoice says whether a session gets a worktree of its workspace.

@@ -1,8 +1,11 @@
 package session
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
+	"os"
 	"sync"
 	"time"
 )
@@ -27,6 +30,9 @@ type output struct {
 	stopped bool        // end was called
 	ended   bool        // run has returned
 	past    int64       // how many bytes to come are from before the agent was taken back
+	held    bool        // nothing is read or delivered
+	idle    bool        // run has noticed that
+	ahead   []byte      // what run has read and could not deliver by then
 }
 
 // outputSink is a receiver of the output.
@@ -58,11 +64,48 @@ func (o *output) run() {
 				return
 			}
 		}
+		if errors.Is(err, os.ErrDeadlineExceeded) { // reads are held
+			o.awaitRelease()
+			continue
+		}
 		if err != nil {
 			return
 		}
 	}
 }
+
+// awaitRelease waits while the output is held.
+func (o *output) awaitRelease() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.waitHeld(nil)
+}
+
+// waitHeld waits while the output is held. The caller holds the lock, and has read ahead.
+func (o *output) waitHeld(ahead []byte) {
+	for o.held && !o.stopped {
+		o.idle, o.ahead = true, ahead
+		o.changed.Broadcast()
+		o.changed.Wait()
+	}
+	o.idle, o.ahead = false, nil
+}
+
+// hold stops reading and delivering until release, and returns what was read and is delivered to
+// nobody, and how much of what follows is from before the agent was taken back. The caller makes
+// reads of the source fail with os.ErrDeadlineExceeded, and has detached everybody.
+func (o *output) hold() (ahead []byte, past int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.held = true
+	o.changed.Broadcast()
+	for !o.idle && !o.ended && !o.stopped {
+		o.changed.Wait()
+	}
+	return bytes.Clone(o.ahead), o.past
+}
+
+func (o *output) release() { o.change(func() { o.held = false }) }
 
 // deliver writes a whole chunk to the sink. When a sink fails, the next one gets the rest
 // of the chunk. It reports false when the output was stopped meanwhile.
@@ -70,8 +113,10 @@ func (o *output) deliver(chunk []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for {
-		for !o.stopped && (o.sink == nil || o.sink.err != nil) {
-			o.changed.Wait()
+		for !o.stopped && (o.held || o.sink == nil || o.sink.err != nil) {
+			if o.waitHeld(chunk); o.sink == nil || o.sink.err != nil {
+				o.changed.Wait()
+			}
 		}
 		if o.stopped {
 			return false

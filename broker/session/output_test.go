@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // collector takes a number of bytes and then fails.
@@ -108,4 +110,47 @@ func TestAttachTellsWhatIsOld(t *testing.T) {
 		_ = terminal.CopyTo(newCollector(3)) // it takes no more than that
 		terminal.Close()
 	}
+}
+
+// Output that is held gives what it has read ahead, and goes on where it was.
+func TestOutputIsHeld(t *testing.T) {
+	source, agent, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	began := make(chan struct{})
+	o := newOutput(source, func() { close(began) })
+	go o.run()
+	if _, err := agent.WriteString("ahead "); err != nil {
+		t.Fatal(err)
+	}
+	<-began
+	hold := func(want string) {
+		t.Helper()
+		_ = source.SetReadDeadline(time.Unix(1, 0))
+		if ahead, _ := o.hold(); string(ahead) != want {
+			t.Errorf("read ahead: %q, want %q", ahead, want)
+		}
+		_ = source.SetReadDeadline(time.Time{})
+		o.release()
+	}
+	hold("ahead ")
+	sink, left := newCollector(100), false
+	ended := make(chan error)
+	go func() { ended <- o.copyTo(sink, func() bool { return left }) }()
+	<-sink.wrote
+	o.change(func() { left = true })
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	hold("")
+	if _, err := agent.WriteString("and after"); err != nil {
+		t.Fatal(err)
+	}
+	_ = agent.Close()
+	if err := o.copyTo(sink, never); err != nil || sink.String() != "ahead and after" {
+		t.Errorf("%q, %v", sink.String(), err)
+	}
+	<-o.drained
 }

@@ -68,7 +68,7 @@ func (s *Session) startHost(ctx context.Context, stack *teardown) (program, erro
 	}); err != nil {
 		return nil, err
 	}
-	terminal, err := s.deps.Config.HostShell(ctx, s.environment, s.fixed.Workspace, s.cols, s.rows)
+	terminal, err := s.deps.Config.HostShell(ctx, s.opener.Environment, s.fixed.Workspace, s.cols, s.rows)
 	if err != nil {
 		return nil, err
 	}

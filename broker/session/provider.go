@@ -110,7 +110,12 @@ func (s *Session) serveProvider(ctx context.Context, stack *teardown, log *audit
 	config.Modes = modes
 	config.Budget = s.afford
 	held := newPause(ctx, s, stack, log)
-	config.Admit = held.admit
+	config.Admit = func(ctx context.Context, r mitm.Request) error {
+		if err := s.requests.wait(ctx); err != nil {
+			return err
+		}
+		return held.admit(ctx, r)
+	}
 	config.Activity = func(a mitm.Activity) {
 		if a.Kind == mitm.KeyLeaked {
 			held.begin(a)

@@ -35,14 +35,15 @@ import (
 // Session is one agent with everything it needs. Its goroutine, Run, owns the
 // proxies and the program and is the only one that takes them down.
 type Session struct {
-	deps        *Deps
-	adapter     agent.Adapter
-	idle        bool     // the agent gets tasks instead of a terminal
-	environment []string // of a shell of this machine; nil: that of this process
-	layout      stored.Layout
-	owner       stored.User
-	lease       *docker.Lease // set while the session's directory is ours
-	resumed     bool          // the session was made by Resume
+	deps    *Deps
+	adapter agent.Adapter
+	idle    bool // the agent gets tasks instead of a terminal
+	opener  Opener
+	kept    *Kept // what another process has handed over of it; nil: nothing
+	layout  stored.Layout
+	owner   stored.User
+	lease   *docker.Lease // set while the session's directory is ours
+	resumed bool          // the session was made by Resume
 	// replaces is the session that this one replaces; after is closed when that has ended.
 	replaces stored.ID
 	after    <-chan struct{}
@@ -77,6 +78,8 @@ type Session struct {
 
 	turns sync.Mutex // held during a turn
 
+	requests gate // through which model requests go
+
 	attachments transfer.Box // its fields are set before engine
 
 	mu         sync.Mutex
@@ -91,6 +94,7 @@ type Session struct {
 	ports      *ports.Forwarder // nil until the container can be reached
 	account    *budget.Account  // nil while there is none
 	spent      bool             // the latest model request was refused because of the budget
+	calm       bool             // nothing new begins
 	attached   bool
 	restored   bool // see Restored
 	reason     string
@@ -124,6 +128,9 @@ func (s *Session) Attach(ctx context.Context) (Terminal, error) {
 		return nil, fault.New("use the tab that shows it", "attach: the session is attached already")
 	}
 	s.attached = true
+	if program, ok := s.program.(writeHolder); ok {
+		program.HoldWrites(false) // the last attachment has held them
+	}
 	var suspends func()
 	if !s.adapter.JobControl {
 		suspends = func() {

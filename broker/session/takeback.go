@@ -32,9 +32,12 @@ func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 	s.progress("taking back the agent that still runs", "")
 	if err := log.Append(ctx, audit.Record{
 		Plane: audit.PlaneHost, Decision: audit.Noted, Session: s.fixed.ID,
-		Reason: "its multiplexer was killed; another one has taken the agent back; calls and requests that were under way have ended without an answer, except calls that waited for a person",
+		Reason: s.takenBackFrom() + "; calls and requests that were under way have ended without an answer, except calls that waited for a person",
 	}); err != nil {
 		return nil, err
+	}
+	if s.kept != nil {
+		return s.continueTerminal(engine, id)
 	}
 	var history bytes.Buffer
 	if err := engine.Replay(ctx, id, &history); err != nil {
@@ -49,8 +52,19 @@ func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 	if err := container.Resize(ctx, max(1, s.cols-1), max(1, s.rows)); err != nil {
 		return nil, errors.Join(err, container.Close())
 	}
-	s.count(func(t *tally) { t.connected = true }) // it listed the tools before its multiplexer was killed
+	s.connectedBefore()
 	return &takenBack{Container: container, size: int64(history.Len()), history: &history, narrowed: time.Now()}, nil
+}
+
+// connectedBefore notes that the agent listed the tools under its last multiplexer.
+func (s *Session) connectedBefore() { s.count(func(t *tally) { t.connected = true }) }
+
+// takenBackFrom says for the record what became of the agent's last multiplexer.
+func (s *Session) takenBackFrom() string {
+	if s.kept != nil {
+		return "its multiplexer became another program, which has taken the agent back"
+	}
+	return "its multiplexer was killed; another one has taken the agent back"
 }
 
 // leftRunning returns the id of the session's container that still runs, or "".

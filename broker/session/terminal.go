@@ -38,11 +38,19 @@ func (t *terminal) Write(p []byte) (int, error) {
 		t.suspends()
 	}
 	if len(rest) > 0 {
-		if _, err := t.program.Write(rest); err != nil {
-			return 0, err
+		if n, err := t.program.Write(rest); err != nil {
+			if found {
+				n = 0 // the caller cannot know which bytes are left
+			}
+			return n, err
 		}
 	}
 	return len(p), nil
+}
+
+// writeHolder is a program whose writes can be made to return.
+type writeHolder interface {
+	HoldWrites(hold bool)
 }
 
 // tryWriter is a program that can take input without blocking.
@@ -78,13 +86,17 @@ func (t *terminal) Resize(ctx context.Context, cols, rows int) error {
 func (t *terminal) Close() error {
 	t.once.Do(func() {
 		t.output.change(func() { t.closed.Store(true) })
+		if program, ok := t.program.(writeHolder); ok {
+			program.HoldWrites(true) // a write that waits for the agent returns
+		}
 		t.release()
 	})
 	return nil
 }
 
 // Terminal is an attachment to an agent's terminal. Write types, and blocks while the
-// agent does not read. Close detaches and leaves the agent running.
+// agent does not read. Close detaches and leaves the agent running; a Write that blocks returns
+// how much was written.
 type Terminal interface {
 	io.WriteCloser
 	// CopyTo copies everything that the agent writes to w, in order. It returns nil

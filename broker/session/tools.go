@@ -133,6 +133,7 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 	s.mu.Lock()
 	s.tools = proxy
 	now := s.engine
+	proxy.Calm(s.calm)
 	s.mu.Unlock()
 	if now != engine {
 		proxy.Reload(now)

@@ -161,6 +161,10 @@ func AgentDirs(home string) []string {
 	return []string{all.Home(), all.Sandbox(), all.Worktree().Dir, all.Worktree().Gone(), filepath.Join(home, "demo", "workspace")}
 }
 
+// Version is the version of what is in a state home. It grows when a former program would
+// misunderstand what is there.
+const Version = 1
+
 // CheckHome returns an error if the paths of sockets below that state directory would be too
 // long for a socket address.
 func CheckHome(home string) error {

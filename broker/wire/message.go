@@ -30,6 +30,7 @@ const (
 	KindClients   = "clients"   // asks for the clients that show a view, in place of KindView
 	KindKick      = "kick"      // Kick, in place of KindView
 	KindInterrupt = "interrupt" // the person ends the task
+	KindUpgrade   = "upgrade"   // Upgrade, in place of KindView
 	KindBye       = "bye"       // the client ends
 )
 
@@ -41,6 +42,7 @@ const (
 	KindLend     = "lend"     // Lend: the terminal is the client's until KindLent
 	KindEnd      = "end"      // End
 	KindShown    = "shown"    // Shown
+	KindMoved    = "moved"    // Moved: the daemon becomes another program; connect again
 )
 
 // Hello is the first frame of a client.
@@ -130,6 +132,8 @@ type View struct {
 	Keys map[string]string `json:"keys,omitempty"`
 	// Environment is that of shells of this machine that the view opens; empty: the daemon's.
 	Environment []string `json:"environment,omitempty"`
+	// Follows means that the terminal is as a view has left it that was moved.
+	Follows bool `json:"follows,omitempty"`
 }
 
 // Task asks the daemon to open a session whose agent has no terminal, and to carry out a task,
@@ -173,6 +177,19 @@ type Profile struct {
 // Stop asks the daemon to end every session and itself. It answers with End or Refused.
 type Stop struct {
 	Now bool `json:"now,omitempty"` // also if agents run
+}
+
+// Upgrade asks the daemon to become the program that is at its path now. It answers with Refused
+// or, at the point of no return, with Moved; if that fails, Refused follows.
+type Upgrade struct {
+	Wait time.Duration `json:"wait"`          // for what is under way
+	Now  bool          `json:"now,omitempty"` // waits for nothing, and interrupts what is under way
+}
+
+// Moved ends a view that another one follows.
+type Moved struct {
+	Show    string `json:"show,omitempty"`    // the session whose tab was in front
+	Follows bool   `json:"follows,omitempty"` // the terminal is left to the next view as it is
 }
 
 // TerminalVariables names the variables that tell what a terminal can do, and how its person

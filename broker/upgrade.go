@@ -1,0 +1,192 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// Kept is what the program that this process becomes needs of a broker, beside what is on disk.
+type Kept struct {
+	LastTab  int
+	Sessions []session.Kept
+	Grants   []byte
+}
+
+// busyEvery is how often Calm looks whether something is still under way.
+const busyEvery = 10 * time.Millisecond
+
+// restLimit is how long Rest waits for the end of the tool servers.
+const restLimit = 3 * time.Second
+
+// Calm prepares the broker for HandOver. Tool calls and model requests that arrive from now on
+// wait, no session opens, and nothing is decided, until end is called. It waits at most that long
+// for what is under way. If a tool call is under way then, Calm fails. Model requests are cut off
+// later; agents repeat them. With now it waits for nothing and does not fail because of that.
+func (b *Broker) Calm(ctx context.Context, wait time.Duration, now bool) (end func(), err error) {
+	if !b.upgrading.TryLock() {
+		return nil, errors.New("it becomes another program already")
+	}
+	if what := b.unkept(); what != "" && !now {
+		b.upgrading.Unlock()
+		return nil, fault.New("close it first, or give --now", "%s would end", what)
+	}
+	b.calm(true)
+	end = sync.OnceFunc(func() {
+		b.calm(false)
+		b.deciding.Lock()
+		b.undecided = false
+		b.deciding.Unlock()
+		b.upgrading.Unlock()
+	})
+	limit := time.NewTimer(wait)
+	defer limit.Stop()
+	again := time.NewTicker(busyEvery)
+	defer again.Stop()
+	for over := wait <= 0; ; {
+		calls, settled := b.settle(now, over)
+		if settled {
+			return end, nil
+		}
+		if over {
+			end()
+			return nil, fault.New("wait for it, or give --now, which interrupts it", "still under way after %v: %s", wait, strings.Join(calls, ", "))
+		}
+		select {
+		case <-again.C:
+		case <-limit.C:
+			over = true
+		case <-ctx.Done():
+			end()
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// settle reports whether nothing is under way any more, with now in any case. If so, nothing is
+// decided from then on, because a call that is approved begins. over says that model requests do
+// not count.
+func (b *Broker) settle(now, over bool) (calls []string, settled bool) {
+	b.deciding.Lock()
+	defer b.deciding.Unlock()
+	calls, requests := b.busy()
+	b.undecided = now || len(calls) == 0 && (len(requests) == 0 || over)
+	return calls, b.undecided
+}
+
+// openSessions returns the sessions in the order of their tabs.
+func (b *Broker) openSessions() []*session.Session {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.sessions)
+}
+
+// calm makes sessions, and those that open, begin nothing new, or lets them.
+func (b *Broker) calm(yes bool) {
+	b.mu.Lock()
+	b.calmed = yes
+	b.mu.Unlock()
+	for _, s := range b.openSessions() {
+		s.Calm(yes)
+	}
+}
+
+// unkept names a tab that cannot be handed over; empty: there is none.
+func (b *Broker) unkept() string {
+	for _, s := range b.openSessions() {
+		if !s.Contained() && !s.Over() {
+			return fmt.Sprintf("the shell of this machine in tab %d", s.Tab())
+		}
+	}
+	return ""
+}
+
+// busy says which tabs have tool calls under way or start, and which have model requests. What
+// waits for a person is not under way: tool calls are on disk, requests are repeated.
+func (b *Broker) busy() (calls, requests []string) {
+	waiting := map[SessionID]map[string]int{}
+	for _, item := range b.approvals.Pending() {
+		if item.Restored && item.Unclaimed {
+			continue // its caller is not back yet
+		}
+		if waiting[item.Session] == nil {
+			waiting[item.Session] = map[string]int{}
+		}
+		waiting[item.Session][string(item.Plane)]++
+	}
+	for _, s := range b.openSessions() {
+		made, asked, starting := s.Busy()
+		made -= waiting[s.ID()][string(audit.PlaneTool)]
+		switch {
+		case !s.Contained():
+		case starting:
+			calls = append(calls, fmt.Sprintf("the start of tab %d", s.Tab()))
+		case made == 1:
+			calls = append(calls, fmt.Sprintf("a tool call of tab %d", s.Tab()))
+		case made > 1:
+			calls = append(calls, fmt.Sprintf("%d tool calls of tab %d", made, s.Tab()))
+		}
+		if asked > waiting[s.ID()][string(audit.PlaneHTTP)] {
+			requests = append(requests, fmt.Sprintf("a model's answer in tab %d", s.Tab()))
+		}
+	}
+	return calls, requests
+}
+
+// HandOver stops reading from the agents and returns what another program needs to go on with the
+// sessions, and the connections to keep open. It ends the tool servers. undo goes on here.
+func (b *Broker) HandOver() (k Kept, conns []syscall.RawConn, undo func(), err error) {
+	var undone []func()
+	undo = func() {
+		for _, f := range undone {
+			f()
+		}
+	}
+	b.mu.Lock()
+	k.LastTab = b.lastTab
+	b.mu.Unlock()
+	if k.Grants, err = b.grants.Save(); err != nil {
+		return k, nil, nil, err
+	}
+	var resting sync.WaitGroup
+	defer resting.Wait()
+	for _, s := range b.openSessions() {
+		if _, _, starting := s.Busy(); starting || s.Over() || !s.Contained() {
+			continue
+		}
+		resting.Go(func() { s.Rest(restLimit) })
+		one, conn, back, err := s.HandOver()
+		if err != nil {
+			undo()
+			return k, nil, nil, fmt.Errorf("hand over session %s: %w", s.ID(), err)
+		}
+		undone = append(undone, back)
+		k.Sessions, conns = append(k.Sessions, *one), append(conns, conn)
+	}
+	return k, conns, undo, nil
+}
+
+// TakeOver goes on with what another program has handed over in this process. Sessions that it
+// cannot continue are left to the person, like those of a process that was killed. Call it before
+// Sweep.
+func (b *Broker) TakeOver(ctx context.Context, k Kept) error {
+	b.mu.Lock()
+	b.lastTab = k.LastTab
+	b.mu.Unlock()
+	all := []error{b.grants.Load(k.Grants)}
+	for _, s := range k.Sessions {
+		if _, err := b.Open(ctx, OpenRequest{Resume: s.ID, Cols: s.Cols, Rows: s.Rows, Opener: s.Opener, Kept: &s}); err != nil {
+			all = append(all, fmt.Errorf("continue session %s: %w", s.ID, err))
+		}
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,75 @@
+package docker
+
+import (
+	"bytes"
+	"errors"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// past is a deadline that is over.
+var past = time.Unix(1, 0)
+
+// HoldReads makes reads fail with os.ErrDeadlineExceeded from now on, also one that waits, until
+// it is called with false. No output is lost.
+func (ct *Container) HoldReads(hold bool) { _ = ct.current().conn.SetReadDeadline(deadlineFor(hold)) }
+
+// HoldWrites is HoldReads for writes. A write that waits returns how much was written.
+func (ct *Container) HoldWrites(hold bool) {
+	_ = ct.current().conn.SetWriteDeadline(deadlineFor(hold))
+}
+
+func deadlineFor(hold bool) time.Time {
+	if hold {
+		return past
+	}
+	return time.Time{}
+}
+
+// Connection returns the connection to the container's terminal, which another process can
+// continue with Adopt, and what was received and not read yet. It is for a container whose reads
+// are held. Nothing but a terminal over a Unix socket can be continued.
+func (ct *Container) Connection() (conn syscall.RawConn, unread []byte, err error) {
+	s := ct.current()
+	out, plain := s.out.(*unbuffered)
+	if !ct.tty || !plain || s.raw == nil || s.closed.Load() {
+		return nil, nil, fault.New("", "the connection to the engine cannot be continued")
+	}
+	if out.rest != nil {
+		unread, err = out.rest.Peek(out.rest.Buffered())
+	}
+	return s.raw, bytes.Clone(unread), err
+}
+
+// Size returns the size that was set last; 0 before the first time.
+func (ct *Container) Size() (cols, rows int) {
+	ct.mu.Lock()
+	defer ct.mu.Unlock()
+	return ct.cols, ct.rows
+}
+
+// SetSize notes the size that the terminal has.
+func (ct *Container) SetSize(cols, rows int) {
+	ct.mu.Lock()
+	defer ct.mu.Unlock()
+	ct.cols, ct.rows = cols, rows
+}
+
+// Adopt continues an attachment to a container's terminal. file is the connection, which Adopt
+// closes.
+func (c *Client) Adopt(id string, file *os.File) (*Container, error) {
+	const op = "continue the attachment to a container"
+	conn, err := net.FileConn(file)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return nil, fault.Wrap(op, err, "")
+	}
+	st, err := newStream(conn, nil, true)
+	if err != nil {
+		return nil, fault.Wrap(op, err, "")
+	}
+	return newContainer(c, id, true, st), nil
+}
