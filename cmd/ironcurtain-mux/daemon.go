@@ -36,8 +36,9 @@ import (
 // serveCommand runs the multiplexer without a terminal. Below it are the program's own MCP
 // servers, which the tool proxy starts in sandboxes.
 func serveCommand() *cobra.Command {
-	var started bool
+	var started, check bool
 	var unit string
+	var inherited daemon.Inherited
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the daemon of the multiplexer in the foreground",
@@ -61,19 +62,29 @@ IRONCURTAIN_HOME and IRONCURTAIN_CACHE if they are set, and no key.`,
 			if cmd.Flags().Changed("print-unit") {
 				return printUnit(cmd, unit)
 			}
+			if check {
+				return checkServing(cmd)
+			}
 			s := new(starter)
 			if started {
 				s = startedBy(client.ReadyFD)
 			}
-			return s.tell(serve(cmd, s))
+			return s.tell(serve(cmd, s, inherited))
 		},
 	}
+	cmd.Flags().BoolVar(&check, checkFlag, false, "say whether it could serve, as JSON")
+	_ = cmd.Flags().MarkHidden(checkFlag) // there is such a flag
+	cmd.Flags().Var(&inherited, inheritFlag, "go on with what the former program of this process has left open")
+	_ = cmd.Flags().MarkHidden(inheritFlag) // there is such a flag
 	cmd.Flags().BoolVar(&started, running.StartedFlag, false, "started by a client, which waits until it serves")
 	cmd.Flags().StringVar(&unit, "print-unit", "", "print a unit for a service `manager`, systemd or launchd, and do nothing else")
 	_ = cmd.Flags().MarkHidden(running.StartedFlag) // there is such a flag
 	cmd.AddCommand(serveFetchCommand())
 	return cmd
 }
+
+// inheritFlag makes serve go on with the daemon that this process was with another program.
+const inheritFlag = "inherited"
 
 // starter is the client that has started this daemon; nil: a person has.
 type starter struct{ waits *os.File }
@@ -106,7 +117,7 @@ func (s *starter) tell(err error) error {
 
 // serve runs the daemon until somebody ends it, or nothing is left to come back for in one that
 // a client has started.
-func serve(cmd *cobra.Command, s *starter) error {
+func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 	const op = "start daemon"
 	signal.Ignore(syscall.SIGHUP) // the terminal from which it was started is closed
 	if err := hideMemory(); err != nil {
@@ -120,30 +131,42 @@ func serve(cmd *cobra.Command, s *starter) error {
 	if err != nil {
 		return err
 	}
-	listener, unlock, err := daemon.Listen(cmd.Context(), w.Paths.Home)
+	door, former, err := openDoor(cmd.Context(), w.Paths.Home, inherited)
 	if err != nil {
 		return cli.Fail(op, err, "")
 	}
-	defer func() { _ = unlock() }()
+	defer func() { _ = door.Unlock() }()
 	var said bytes.Buffer // at the end, for whoever has asked for it
 	cmd.SetErr(io.MultiWriter(cmd.ErrOrStderr(), &said))
 	b, log, done, err := w.Open(cmd)
 	if err != nil {
-		return errors.Join(err, listener.Close())
+		return errors.Join(err, door.Close())
 	}
 	b.SetAway(true)
-	planned := stoodDown(w.Paths.Home)
-	left := b.Sweep() && !takeBack(cmd.Context(), b, w.Paths.Home, planned, log)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer cancel()
 	byHand := s.waits == nil
 	program, build := cli.ThisFile()
 	tasks := new(pane.Tasks)
 	mux := pane.NewMux(ctx, tasks, term.Options{Engine: w.Config.Terminal.Engine, Scrollback: w.Config.Scrollback})
+	var left bool
+	var notices []string
+	if inherited == (daemon.Inherited{}) {
+		planned := stoodDown(w.Paths.Home)
+		left = b.Sweep() && !takeBack(cmd.Context(), b, w.Paths.Home, planned, log)
+	} else {
+		var h handedOver
+		h, notices = goOn(cmd.Context(), former, b, mux, log)
+		byHand = h.ByHand
+	}
+	upgrade, err := upgradeOf(door, b, mux, byHand)
+	if err != nil {
+		return errors.Join(err, door.Close())
+	}
 	d := &daemon.Daemon{
 		Version: cli.ThisBuild().Version, Program: program, Build: build, Log: log,
 		Show: func(ctx context.Context, c daemon.Client) (string, error) {
-			return show(w.Latest(), ctx, c, b, mux, left)
+			return show(w.Latest(), ctx, c, b, mux, left, notices)
 		},
 		Carry:    func(ctx context.Context, t daemon.Task) wire.End { return start.Carry(ctx, w.Latest(), t, b) },
 		Own:      pty.Own,
@@ -162,22 +185,42 @@ func serve(cmd *cobra.Command, s *starter) error {
 			return len(waiting) > 0
 		},
 		StandDown: func() { standDown(w.Paths.Home, log) },
+		Upgrade:   upgrade,
 	}
 	if !byHand {
 		d.Idle = w.Config.DaemonIdle()
 	}
 	_ = s.tell(nil)
-	return cli.Fail("serve", d.Serve(cmd.Context(), listener), "")
+	return cli.Fail("serve", d.Serve(cmd.Context(), door.UnixListener), "")
+}
+
+// openDoor opens the socket for clients, or goes on with that of the program that this process was
+// before. Then it returns what that one has handed over; nil: it cannot be read.
+func openDoor(ctx context.Context, home string, inherited daemon.Inherited) (door *daemon.Door, former io.ReadCloser, err error) {
+	if inherited == (daemon.Inherited{}) {
+		door, err = daemon.Listen(ctx, home)
+		return door, nil, err
+	}
+	reap()
+	door, former, err = inherited.Take()
+	if door != nil {
+		return door, former, nil // goOn says that nothing can be read
+	}
+	return nil, nil, err
 }
 
 // show runs a view for a client. left says that a killed multiplexer may have left agents
 // running.
-func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, left bool) (end string, err error) {
+func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, left bool, notices []string) (end string, err error) {
 	if c.Rights == wire.Answer {
 		return prompt(ctx, c, b)
 	}
 	o := options(w, b, c.In, c.Out)
 	o.Client = c.Identity
+	o.Notices = slices.Clone(notices)
+	if offer := offerUpgrade(cli.ThisBuild().Version, c.Version); offer != "" {
+		o.Notices = append(o.Notices, offer)
+	}
 	o.Mux, o.Detach, o.Show, o.Safe = mux, true, broker.SessionID(c.Asked.Show), c.Asked.Safe
 	o.Passed, o.Dir, o.Others, o.Failed, o.Stalled = &c.Passed, c.Asked.Dir, c.Others, c.Failed, c.Stalled
 	o.Front = func(tab int) { c.Activity.Front.Store(int64(tab)) }

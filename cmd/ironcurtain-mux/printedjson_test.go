@@ -44,7 +44,7 @@ func TestPrintedJSONIsPlainASCII(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
 	t.Setenv("IRONCURTAIN_HOME", home)
-	listener, unlock, err := daemon.Listen(t.Context(), home)
+	door, err := daemon.Listen(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,11 +52,11 @@ func TestPrintedJSONIsPlainASCII(t *testing.T) {
 	var served sync.WaitGroup
 	served.Go(func() {
 		d := &daemon.Daemon{Log: slog.New(slog.DiscardHandler), Calls: disturbingBroker{}, StandDown: func() {}}
-		if err := d.Serve(ctx, listener); err != nil {
+		if err := d.Serve(ctx, door.UnixListener); err != nil {
 			t.Error(err)
 		}
 	})
-	defer func() { end(); served.Wait(); _ = unlock() }()
+	defer func() { end(); served.Wait(); _ = door.Unlock() }()
 	sandbox, record := t.TempDir(), filepath.Join(t.TempDir(), "audit.jsonl")
 	if err := os.WriteFile(record, []byte(`{"seq":1,"reason":"`+disturbing+`"}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)

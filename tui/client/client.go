@@ -47,7 +47,38 @@ func Attach(ctx context.Context, o Options) (end string, err error) {
 	if err != nil {
 		return "", err
 	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the current directory: %w", err)
+	}
+	o.View.Dir, o.View.Terminal = dir, map[string]string{}
+	for _, name := range wire.TerminalVariables() {
+		if value, set := os.LookupEnv(name); set {
+			o.View.Terminal[name] = value
+		}
+	}
+	for {
+		end, err = attach(ctx, o, saved)
+		var moved *movedError
+		if !errors.As(err, &moved) {
+			return end, err
+		}
+		o.View.Open, o.View.Show, o.View.Follows = nil, moved.Show, moved.Follows
+	}
+}
+
+// attach shows one view, until the daemon ends it or becomes another program.
+func attach(ctx context.Context, o Options, saved *outer.Saved) (end string, err error) {
+	var lost *lostError
+	defer func() {
+		if errors.As(err, &lost) {
+			err = errors.Join(err, saved.Restore())
+		}
+	}()
 	c, err := dial(ctx, o)
+	if err != nil && o.View.Follows {
+		return "", &lostError{errors.Join(ErrLost, err)} // the terminal is as the last view has left it
+	}
 	if err != nil {
 		return "", err
 	}
@@ -59,22 +90,21 @@ func Attach(ctx context.Context, o Options) (end string, err error) {
 		c.tellSignals(ctx)
 	}()
 	defer func() { cancel(); <-told }()
-	dir, err := os.Getwd()
-	if err != nil {
-		return "", fmt.Errorf("find the current directory: %w", err)
+	if o.View.Follows {
+		if err := saved.Settings(); err != nil {
+			return "", &lostError{err}
+		}
 	}
-	view := o.View
-	view.Dir, view.Terminal = dir, terminalVariables()
-	if err := c.conn.Send(wire.KindView, view, o.In, o.Out); err != nil {
+	if err := c.conn.Send(wire.KindView, o.View, o.In, o.Out); err != nil {
 		return "", fmt.Errorf("pass the terminal to the daemon: %w", err)
 	}
-	end, err = c.serve(ctx)
-	var lost *lostError
-	if errors.As(err, &lost) {
-		err = errors.Join(err, saved.Restore())
-	}
-	return end, err
+	return c.serve(ctx)
 }
+
+// movedError is the error of a daemon that becomes another program.
+type movedError struct{ wire.Moved }
+
+func (e *movedError) Error() string { return "the daemon becomes another program" }
 
 // Stop ends the daemon with every session, and returns what to tell the person. Unless now is
 // set, it is refused while agents run.
@@ -200,6 +230,12 @@ func (c *client) serve(ctx context.Context) (end string, err error) {
 			if err := c.conn.Send(wire.KindLent, lent); err != nil {
 				return "", &lostError{err}
 			}
+		case wire.KindMoved:
+			var m wire.Moved
+			if err := f.Into(&m); err != nil {
+				return "", &lostError{err}
+			}
+			return "", &movedError{m}
 		case wire.KindRefused:
 			var r wire.Refused
 			if err := f.Into(&r); err != nil {

@@ -37,6 +37,7 @@ type Client struct {
 	Passed   outer.Passed
 	Asked    wire.View
 	Rights   wire.Right                // of the client; a view that is shown has no more
+	Version  string                    // of its program
 	Identity identity.Client           // for the records of what is decided there
 	Others   func() int                // how many other views there are
 	Failed   func(p any, stack []byte) // is called with a panic of the view
@@ -79,6 +80,8 @@ type Daemon struct {
 	// End ends every session, and returns what to tell the person about it. It is called once,
 	// when the other views have ended.
 	End func() string
+	// Upgrade is how the daemon becomes another program; nil: it does not.
+	Upgrade *Upgrade
 	// StandDown is called in place of End when the context of Serve has ended: sessions stay, for
 	// the next daemon.
 	StandDown func()
@@ -90,6 +93,7 @@ type Daemon struct {
 	lasting atomic.Int64  // those that may stay open
 	cancel  context.CancelFunc
 	stands  func() bool // whether the daemon stands down
+	moving  moving
 
 	mu        sync.Mutex
 	views     []*view
@@ -136,7 +140,9 @@ func (d *Daemon) accept(ctx context.Context, l *net.UnixListener) error {
 			return nil
 		}
 		conn, err := accept.Next(ctx, l, func(err error, _ time.Duration) {
-			d.Log.Warn("a client could not be accepted", "error", err)
+			if !d.held(ctx) {
+				d.Log.Warn("a client could not be accepted", "error", err)
+			}
 		})
 		if err != nil {
 			if ctx.Err() != nil {
@@ -220,6 +226,10 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 		return false
 	case wire.KindStop:
 		return d.stop(c, f)
+	case wire.KindUpgrade:
+		f.Close()
+		d.upgrade(ctx, c, unix, f)
+		return false
 	}
 	f.Close()
 	switch f.Kind {
@@ -256,14 +266,26 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 	defer v.cancel()
 	err := v.receive(f, d.Own)
 	var end string
+	if err == nil && !d.add(v) {
+		_ = c.Send(wire.KindMoved, wire.Moved{Follows: v.asked.Follows, Show: v.asked.Show})
+		return false
+	}
 	if err == nil {
-		end, err = d.showing(v, func() (string, error) { return v.run(ctx, d) })
+		end, err = d.showing(v, func() (string, error) {
+			end, err := v.run(ctx, d)
+			if v.moved.Load() && !errors.Is(err, ErrQuit) {
+				_ = c.Send(wire.KindMoved, wire.Moved{Follows: v.present(), Show: d.inFront(v)}) // the client may be gone
+			}
+			return end, err
+		})
 	}
 	switch {
 	case errors.Is(err, ErrQuit) && who.Rights == wire.Operate:
 		return true
 	case errors.Is(err, ErrQuit):
 		err = nil // it has ended itself
+	case v.moved.Load():
+		return false
 	case v.kicked.Load():
 		d.forget(who) // also what was typed while the view ended
 		end, err = "another terminal has detached this one", nil
@@ -278,9 +300,8 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 	return false
 }
 
-// showing runs a view that other clients see meanwhile.
+// showing runs a view that was added, which other clients see meanwhile.
 func (d *Daemon) showing(v *view, run func() (string, error)) (string, error) {
-	d.change(func() { d.views = append(d.views, v) })
 	defer d.change(func() { d.views = slices.DeleteFunc(d.views, func(other *view) bool { return other == v }) })
 	return run()
 }

@@ -57,7 +57,7 @@ func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, e
 		t.Fatal(err)
 	}
 	s := &served{t: t, home: home, shown: make(chan Client, maxViews), attended: make(chan bool, 100), kicked: make(chan identity.Client, 100), log: new(strings.Builder), own: terminal(t), done: make(chan struct{})}
-	listener, unlock, err := Listen(t.Context(), home)
+	door, err := Listen(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,13 +88,13 @@ func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, e
 	s.stop = func() { cancel(); <-s.done }
 	go func() {
 		defer close(s.done)
-		if err := d.Serve(ctx, listener); err != nil {
+		if err := d.Serve(ctx, door.UnixListener); err != nil {
 			t.Error(err)
 		}
 	}()
 	t.Cleanup(func() {
 		s.stop()
-		_ = unlock()
+		_ = door.Unlock()
 		_ = os.RemoveAll(home)
 	})
 	return s
@@ -188,7 +188,7 @@ func TestAViewEndsWithItsClient(t *testing.T) {
 	if r := wait(); r.end != "over" || r.err != nil {
 		t.Errorf("the client was told %s", r)
 	}
-	if _, _, err := Listen(t.Context(), s.home); err == nil || !strings.Contains(err.Error(), "runs already") {
+	if _, err := Listen(t.Context(), s.home); err == nil || !strings.Contains(err.Error(), "runs already") {
 		t.Errorf("a second daemon: %v", err)
 	}
 }
@@ -517,11 +517,11 @@ func TestTheTerminalIsRestoredWithoutADaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(home)
-	l, unlock, err := Listen(t.Context(), home)
+	l, err := Listen(t.Context(), home)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer unlock()
+	defer func() { _ = l.Unlock() }()
 	person, tty, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)

@@ -36,13 +36,21 @@ func (d *Daemon) welcome(c *wire.Conn) (h wire.Hello, who wire.Client, err error
 	return h, who, errors.Join(err, c.Send(wire.KindRefused, refused))
 }
 
+// program names the file of the daemon's program; empty: it is not known.
+func (d *Daemon) program() string {
+	if d.Upgrade == nil {
+		return ""
+	}
+	return ", " + d.Upgrade.Program
+}
+
 // refuse says why a client is not served. No reason: it is.
 func (d *Daemon) refuse(h wire.Hello) wire.Refused {
 	switch oldest := slices.Min(wire.Protocols); {
 	case h.Protocol < oldest:
 		return wire.Refused{
 			Reason: fmt.Sprintf("the program that you started is older: the daemon is %s, the program %s", d.Version, h.Version),
-			Next:   "use the program of the daemon",
+			Next:   "use the program of the daemon" + d.program(),
 		}
 	case !slices.Contains(wire.Protocols, h.Protocol):
 		return wire.Refused{

@@ -7,9 +7,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
-
-	"github.com/gofrs/flock"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -21,39 +20,50 @@ func SocketPath(home string) string { return filepath.Join(home, "run", "daemon.
 // endLimit is how long a new daemon waits for the end of one that serves no clients any more.
 const endLimit = 5 * time.Second
 
-// Listen opens the socket of the daemon of a state home, of which there is one at a time. The
-// caller calls unlock when it has closed the socket.
-func Listen(ctx context.Context, home string) (l *net.UnixListener, unlock func() error, err error) {
+// Door is where clients connect: the socket of the daemon of a state home, and the lock that says
+// that the socket is ours.
+type Door struct {
+	*net.UnixListener
+	lock *os.File
+}
+
+// Unlock gives the lock up, after the socket was closed.
+func (d *Door) Unlock() error { return d.lock.Close() }
+
+// Listen opens the socket of the daemon of a state home, of which there is one at a time.
+func Listen(ctx context.Context, home string) (*Door, error) {
 	const op = "open the daemon's socket"
 	path := SocketPath(home)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, nil, fault.Wrap(op, err, "make the directory writable or set IRONCURTAIN_HOME")
+		return nil, fault.Wrap(op, err, "make the directory writable or set IRONCURTAIN_HOME")
 	}
-	lock := flock.New(path + ".lock")
+	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
 	if err := take(ctx, lock, path); err != nil {
-		return nil, nil, err
+		return nil, errors.Join(err, lock.Close())
 	}
 	// Whoever holds the lock knows that nobody listens at this path.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, nil, errors.Join(fmt.Errorf("%s: %w", op, err), lock.Unlock())
+		return nil, errors.Join(fmt.Errorf("%s: %w", op, err), lock.Close())
 	}
 	private, err := wire.ListenPrivate(path)
 	if err != nil {
-		return nil, nil, errors.Join(fmt.Errorf("%s: %w", op, err), lock.Unlock())
+		return nil, errors.Join(fmt.Errorf("%s: %w", op, err), lock.Close())
 	}
-	return private.(*net.UnixListener), lock.Unlock, nil
+	return &Door{private.(*net.UnixListener), lock}, nil
 }
 
 // take takes the lock of the socket at a path.
-func take(ctx context.Context, lock *flock.Flock, path string) error {
+func take(ctx context.Context, lock *os.File, path string) error {
 	ctx, cancel := context.WithTimeout(ctx, endLimit)
 	defer cancel()
 	for {
-		switch held, err := lock.TryLock(); {
-		case err != nil:
-			return fmt.Errorf("open the daemon's socket: %w", err)
-		case held:
-			return nil
+		// Unlike a record lock, this one survives that the process becomes another program.
+		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return fault.Wrap("open the daemon's socket", err, "")
 		}
 		if c, err := net.Dial("unix", path); err == nil {
 			_ = c.Close()

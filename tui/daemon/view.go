@@ -29,6 +29,7 @@ type view struct {
 	cancel   func()      // ends the view
 	kicked   atomic.Bool // by another client
 	broken   atomic.Bool // it has panicked
+	moved    atomic.Bool // the daemon becomes another program, and the client connects again
 	stalled  atomic.Bool // its terminal takes no output
 	others   func() int  // how many other views there are
 
@@ -73,7 +74,7 @@ func (v *view) run(ctx context.Context, d *Daemon) (end string, err error) {
 		_, _ = v.guarded(func() (string, error) { v.receiveFrames(); return "", nil })
 	}()
 	end, err = v.guarded(func() (string, error) {
-		return d.Show(ctx, Client{In: v.in, Out: v.out, Asked: v.asked, Rights: v.client.Rights, Identity: v.client.Client, Others: v.others, Failed: v.failed, Activity: v.activity, Stalled: func(yes bool) {
+		return d.Show(ctx, Client{In: v.in, Out: v.out, Asked: v.asked, Rights: v.client.Rights, Version: v.client.Version, Identity: v.client.Client, Others: v.others, Failed: v.failed, Activity: v.activity, Stalled: func(yes bool) {
 			d.change(func() { v.stalled.Store(yes) })
 		}, Passed: outer.Passed{
 			Getenv:   func(name string) string { return v.asked.Terminal[name] },
@@ -82,6 +83,8 @@ func (v *view) run(ctx context.Context, d *Daemon) (end string, err error) {
 			Released: func() { _ = v.conn.Send(wire.KindReleased, nil) },
 			Present:  v.present,
 			Run:      v.lend,
+			Follows:  v.asked.Follows,
+			Moving:   v.moved.Load,
 		}})
 	})
 	_ = v.unix.CloseRead() // this ends receiveFrames

@@ -13,8 +13,8 @@ import (
 // enter returns the sequences that Open writes to set the modes. leave resets them. The
 // keyboard's state belongs to the alternate screen, so leave resets it first.
 func enter(mouse keys.MouseMode, keyboard uint8) string {
-	return "\x1b[22;0t" + // remember the title
-		"\x1b[?1049h" + // the alternate screen
+	return saveTitle +
+		alternate +
 		"\x1b[?7l" + // no autowrap
 		"\x1b[?25l" + // no cursor
 		"\x1b[?2004h" + // bracketed paste
@@ -31,12 +31,18 @@ func enter(mouse keys.MouseMode, keyboard uint8) string {
 }
 
 const (
+	saveTitle = "\x1b[22;0t"
+	alternate = "\x1b[?1049h" // the alternate screen
+
 	askColors = "\x1b]10;?\x1b\\\x1b]11;?\x1b\\"
 
 	mouseOff = "\x1b[?1006l\x1b[?1003l\x1b[?1002l\x1b[?1000l"
 
 	// leave resets everything that enter and frames may have set.
-	leave = "\x1b[?2026l" +
+	leave = leaveModes + "\x1b[?25h" + "\x1b[?1049l" + "\x1b[23;0t"
+
+	// leaveModes is leave except for what the terminal shows: a view that follows goes on with it.
+	leaveModes = "\x1b[?2026l" +
 		"\x1b[<u" +
 		"\x1b[>4m" +
 		mouseOff +
@@ -46,10 +52,7 @@ const (
 		"\x1b]8;;\x1b\\" +
 		"\x1b[m\x1b[r" +
 		"\x1b[0 q" +
-		"\x1b[?7h" +
-		"\x1b[?25h" +
-		"\x1b[?1049l" +
-		"\x1b[23;0t"
+		"\x1b[?7h"
 
 	// cancel ends an incomplete sequence.
 	cancel = "\x18\x1b\\"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -89,7 +90,11 @@ func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 	}
 	t.quick = newNonblockingWriter(t.fdOut)
 	t.flow.begin(time.Now())
-	if err := t.writeWithin([]byte(enter(t.mouse, t.keyboard)), openLimit); err != nil {
+	modes := enter(t.mouse, t.keyboard)
+	if t.passed != nil && t.passed.Follows {
+		modes = strings.ReplaceAll(strings.TrimPrefix(modes, saveTitle), alternate, "")
+	}
+	if err := t.writeWithin([]byte(modes), openLimit); err != nil {
 		_ = t.Restore() // the error of the write is the cause
 		return nil, &fault.Error{Op: op, Err: fmt.Errorf("write to it: %w", err), Next: "check that the terminal is still open"}
 	}
@@ -188,8 +193,13 @@ func (t *Terminal) Restore() error {
 			t.err = t.quick.close()
 			return
 		}
+		if t.passed != nil && t.passed.Moving != nil && t.passed.Moving() {
+			// What was typed and not read yet is for the view that follows.
+			t.err = t.leave(leaveModes)
+			return
+		}
 		t.flow.drain(t.fdIn)
-		t.err = errors.Join(setTermios(t.fdIn, t.saved), t.leave(), dropInput(t.fdIn), t.watchdog.dismiss())
+		t.err = errors.Join(setTermios(t.fdIn, t.saved), t.leave(leave), dropInput(t.fdIn), t.watchdog.dismiss())
 	})
 	if t.err != nil {
 		return fmt.Errorf("restore the terminal: %w", t.err)
@@ -197,21 +207,21 @@ func (t *Terminal) Restore() error {
 	return nil
 }
 
-// leave writes the sequences that reset the modes. If a write hangs, leave drops the
+// leave writes the sequences that reset modes. If a write hangs, leave drops the
 // terminal's unsent output to free it. That write may then have stopped within a
 // sequence, so leave cancels the sequence first.
-func (t *Terminal) leave() error {
+func (t *Terminal) leave(text string) error {
 	drop := func() { _ = errors.Join(dropOutput(t.fdOut), startOutput(t.fdOut)) }
-	text := leave
+	reset := text
 	if !tryLock(&t.write, stuckWrite, nil) {
-		text = cancel + leave
+		text = cancel + reset
 		if !tryLock(&t.write, stuckWrite, drop) {
 			return errors.New("a write to it hangs")
 		}
 	}
 	defer t.write.Unlock()
 	if len(t.rest) > 0 {
-		text, t.rest = cancel+leave, nil
+		text, t.rest = cancel+reset, nil
 	}
 	if !writable(t.fdOut, stuckWrite) {
 		drop()

@@ -39,7 +39,7 @@ func checkDaemon(ctx context.Context, p wiring.Paths) finding {
 
 // sameProgram compares the program that the daemon is with this one.
 func sameProgram(daemon, this wire.Welcome) finding {
-	const remedy = "it goes on with its own program until it is ended: run 'ironcurtain-mux stop' when its agents are done"
+	const remedy = "it goes on with its own program: 'ironcurtain-mux upgrade' lets it become what is at its path, and 'ironcurtain-mux stop' ends it"
 	switch {
 	case daemon.Version != this.Version:
 		return warn(remedy, "process %d is version %s (%s), this program is %s (%s)", daemon.PID, daemon.Version, daemon.Program, this.Version, this.Program)

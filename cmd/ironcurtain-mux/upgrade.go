@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
+)
+
+// upgradeWait is how long tool calls and answers of models are waited for, unless the person says
+// otherwise.
+const upgradeWait = 30 * time.Second
+
+// upgradeCommand makes the daemon become the program that is installed now.
+func upgradeCommand() *cobra.Command {
+	var wait time.Duration
+	var now bool
+	cmd := &cobra.Command{
+		Use:   "upgrade",
+		Short: "Let the daemon become the program that is installed now",
+		Long: `Let the daemon become the program that is at its path now, after that file was
+replaced. The agents, their screens and the terminals that show them stay, and calls
+that wait for you go on waiting. Other tool calls and answers of models are waited for
+first. If a tool call is still under way then, nothing is changed; answers of models
+are cut off, and agents ask again. Tool servers are started again when they are needed.`,
+		Example: "  ironcurtain-mux upgrade\n  ironcurtain-mux upgrade --wait 5m\n  ironcurtain-mux upgrade --now",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, o, err := running.ClientOptions()
+			if err != nil {
+				return err
+			}
+			end, err := client.Upgrade(cmd.Context(), o, wait, now)
+			return told(cmd, "upgrade", end, err)
+		},
+	}
+	cmd.Flags().DurationVar(&wait, "wait", upgradeWait, "`time` for what is under way")
+	cmd.Flags().BoolVar(&now, "now", false, "wait for nothing: tool calls end as interrupted, and shells of this machine end")
+	return cmd
+}
+
+// checkFlag makes serve say whether it could serve.
+const checkFlag = "check"
+
+// checked is what serve --check prints.
+type checked struct {
+	Version  string `json:"version"`
+	Protocol int    `json:"protocol"`
+	State    int    `json:"state"` // the version of what is on disk
+	Error    string `json:"error,omitempty"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+// checkServing prints whether this program could serve with the configuration and the policy.
+func checkServing(cmd *cobra.Command) error {
+	c := checked{Version: cli.ThisBuild().Version, Protocol: wire.Protocol, State: stored.Version}
+	p, settings, err := new(wiring.TabFlags).Check(cmd.Context())
+	var w wiring.Parts
+	if err == nil {
+		w, err = p.Wire(settings, broker.Profile{})
+	}
+	if err == nil {
+		_, err = w.LoadOwn()
+	}
+	if err != nil {
+		c.Error, c.Hint = err.Error(), fault.Hint(err)
+	}
+	return cli.PrintJSON(cmd.OutOrStdout(), c)
+}
+
+// selfCheckLimit is how long a program may take to check itself.
+const selfCheckLimit = 20 * time.Second
+
+// maxChecked is the size in bytes of the longest answer that is read.
+const maxChecked = 64 << 10
+
+// checkProgram returns why this process cannot become a program; nil: it can.
+func checkProgram(ctx context.Context, program string) error {
+	ctx, cancel := context.WithTimeout(ctx, selfCheckLimit)
+	defer cancel()
+	check := exec.CommandContext(ctx, program, "serve", "--"+checkFlag)
+	var out limitedBuffer
+	check.Dir, check.Env, check.Stdout = "/", os.Environ(), &out
+	check.WaitDelay = time.Second
+	if err := check.Run(); err != nil {
+		return fault.New("install it again", "%s does not work: %w", program, err)
+	}
+	var c checked
+	if err := json.Unmarshal(out.Bytes(), &c); err != nil || c.Version == "" {
+		return fault.New("install another version", "%s does not say that it can go on", program)
+	}
+	switch is := cli.ThisBuild().Version; {
+	case c.Error != "":
+		return fault.New(c.Hint, "%s, version %s, cannot serve: %s", program, c.Version, c.Error)
+	case c.State < stored.Version, c.Protocol < wire.Protocol:
+		return fault.New("install a newer version", "%s, version %s, is older than the daemon, version %s, and cannot go on with it", program, c.Version, is)
+	}
+	return nil
+}
+
+// limitedBuffer takes maxChecked bytes.
+type limitedBuffer struct{ bytes.Buffer }
+
+func (b *limitedBuffer) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > maxChecked {
+		return 0, errors.New("it writes too much")
+	}
+	return b.Buffer.Write(p)
+}
+
+// offerUpgrade tells a person who attaches that their program is another one than the daemon's.
+func offerUpgrade(daemon, program string) string {
+	if daemon == program || daemon == "" {
+		return ""
+	}
+	return fmt.Sprintf("the daemon is %s, this program is %s: 'ironcurtain-mux upgrade' lets the daemon become what is installed", daemon, program)
+}

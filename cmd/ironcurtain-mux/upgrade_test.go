@@ -1,0 +1,299 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+)
+
+// ownProgram copies the program to where a test can replace it, and returns its path.
+func ownProgram(t *testing.T, home string) string {
+	t.Helper()
+	original, err := exec.LookPath("ironcurtain-mux")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(home, "bin", "ironcurtain-mux")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	from, err := os.Open(original)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	to, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o700)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(to, from); err != nil {
+		t.Fatal(err)
+	}
+	if err := to.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// replace puts a script in the place of a program.
+func replace(t *testing.T, program, script string) {
+	t.Helper()
+	if err := os.WriteFile(program+".new", []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(program+".new", program); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tools connects a client of the tools that runs in a shell's container.
+func (d *driver) tools(t *testing.T, s broker.Session) agentClient {
+	t.Helper()
+	c := agentClient{t, filepath.Join(s.Workspace, "calls"), filepath.Join(s.Workspace, "answers")}
+	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	d.send("tail -n +1 -F calls 2>/dev/null | ironcurtain-mux-bridge mcp >answers &\r")
+	d.until("the tools", patience, func(string) bool {
+		_, err := os.Stat(c.answers)
+		return err == nil && c.answer(0) != ""
+	})
+	return c
+}
+
+var counted = regexp.MustCompile(`(?m)^n(\d+)\.$`)
+
+// newest returns the last number of a counter on a screen; 0: there is none.
+func newest(screen string) (n int) {
+	if all := counted.FindAllStringSubmatch(screen, -1); len(all) > 0 {
+		n, _ = strconv.Atoi(all[len(all)-1][1])
+	}
+	return n
+}
+
+// numbersOf returns the numbers that a counter has printed, as the scrollback of the tab in front
+// has them.
+func (d *driver) numbersOf(file string) (all []int) {
+	d.t.Helper()
+	_ = os.Remove(file)
+	d.send("\x01/edit\r")
+	d.until("the scrollback", patience, func(string) bool { _, err := os.Stat(file); return err == nil })
+	text, err := os.ReadFile(file)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, m := range counted.FindAllSubmatch(text, -1) {
+		n, err := strconv.Atoi(string(m[1]))
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// The daemon becomes the installed program while an agent writes without end, a call waits, and
+// two terminals look: no byte of the output is lost or repeated, and the call is approved
+// afterwards.
+func TestUpgradeLosesNothing(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	// The strip of the waiting call would cover the newest lines of the counter.
+	writeConfig(t, home, `{"agent":"shell","scrollback":100000,"strip":false}`)
+	d := serveDaemon(t, home)
+	kept := filepath.Join(home, "kept")
+	editor := filepath.Join(home, "editor")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\nfor last; do :; done\ncp \"$last\" "+kept+".part && mv "+kept+".part "+kept+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	a := driveArgv(t, home, 120, 30, "env", "VISUAL="+editor, "ironcurtain-mux", "attach")
+	a.see(patience, "/workspace$")
+	c := a.tools(t, d.onlySession())
+	path := filepath.Join(home, "note.txt")
+	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":%q,"content":"as approved"}}}`, path))
+	asked := d.waiting(func(broker.Escalation) bool { return true })
+	a.send("\x01/new\r")
+	a.until("the second tab", patience, func(screen string) bool {
+		return strings.Contains(screen, "/workspace$") && len(d.sessions()) == 2
+	})
+	b := attach(t, home, 120, 30)
+	b.see(patience, "1 waiting")
+	a.send("i=0; while :; do i=$((i+1)); echo n$i.; [ $((i%20)) = 0 ] && sleep 0.01; done\r")
+	a.see(patience, "n100")
+	pid := d.daemon()
+	var left []byte
+	tap := func(data []byte) { left = append(left, data...) }
+	a.tap.Store(&tap)
+	out, errs, code := d.command("upgrade")
+	if code != 0 || !strings.Contains(errs, "its agents run on") {
+		t.Fatalf("upgrade: %d, %s%s", code, out, errs)
+	}
+	if now := d.daemon(); now != pid {
+		t.Errorf("the daemon was process %d and is %d", pid, now)
+	}
+	shown := newest(a.text())
+	a.until("more of the counter", patience, func(screen string) bool { return newest(screen) > max(shown, 100) })
+	a.send("\x03")
+	a.see(patience, "/workspace$", "1 waiting")
+	a.tap.Store(nil)
+	if bytes.Contains(left, []byte("\x1b[?1049l")) {
+		t.Error("the terminal left the alternate screen meanwhile")
+	}
+	all := a.numbersOf(kept)
+	if len(all) < 100 || all[0] != 1 || !slices.IsSorted(all) || all[len(all)-1] != len(all) {
+		for i, n := range all {
+			if n != i+1 {
+				t.Fatalf("line %d of %d is n%d", i+1, len(all), n)
+			}
+		}
+		t.Errorf("%d numbers", len(all))
+	}
+	again := d.waiting(func(e broker.Escalation) bool { return e.Restored && !e.Unclaimed })
+	if again.ID != asked.ID || again.Number != asked.Number {
+		t.Errorf("%+v waited, and now %+v", asked, again)
+	}
+	if out, errs, code := d.command("approve", again.ID); code != 0 {
+		t.Fatalf("approve: %d, %s%s", code, out, errs)
+	}
+	b.until("the answer", patience, func(string) bool { return c.answer(1) != "" })
+	if data, err := os.ReadFile(path); err != nil || string(data) != "as approved" {
+		t.Errorf("%q, %v: %s", data, err, c.answer(1))
+	}
+	if out, errs, code := d.command("stop", "--now"); code != 0 {
+		t.Errorf("stop: %d, %s%s", code, out, errs)
+	}
+	for _, view := range []*driver{a, b} {
+		if code := view.exit(patience); code != 0 {
+			t.Errorf("a view ends with %d: %s", code, view.text())
+		}
+	}
+}
+
+// A program that does not work is refused, and one that cannot be executed in the end changes
+// nothing: the tab and its terminal go on.
+func TestUpgradeThatFailsChangesNothing(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	writeConfig(t, home, `{"agent":"shell"}`)
+	program := ownProgram(t, home)
+	d := driveArgv(t, home, 80, 24, program, "serve")
+	d.until("the daemon", patience, func(string) bool { return d.daemon() != 0 })
+	pid := d.daemon()
+	a := attach(t, home, 100, 24)
+	a.see(patience, "/workspace$")
+	tests := []struct{ name, script, says string }{
+		{"it does not work", "exit 3\n", "does not work"},
+		{"it says nothing", "exit 0\n", "does not say"},
+		{"its configuration is wrong", `echo '{"version":"2","protocol":1,"state":1,"error":"no such policy"}'` + "\n", "no such policy"},
+		{"it is older", `echo '{"version":"0","protocol":1,"state":0}'` + "\n", "older"},
+		{"it is gone then", `echo '{"version":"2","protocol":1,"state":1}'; rm "$0"` + "\n", "goes on as before"},
+	}
+	for i, tt := range tests {
+		replace(t, program, tt.script)
+		if out, errs, code := d.command("upgrade"); code != cli.ExitFailure || !strings.Contains(errs, tt.says) {
+			t.Errorf("%s: %d, %s%s", tt.name, code, out, errs)
+		}
+		if now := d.daemon(); now != pid {
+			t.Fatalf("%s: the daemon was process %d and is %d", tt.name, pid, now)
+		}
+		a.send(fmt.Sprintf("echo still-$((%d+10))\r", i))
+		a.see(patience, fmt.Sprintf("still-%d", i+10))
+	}
+	a.see(patience, "still-10", "still-14")
+	if _, errs, code := d.command("stop", "--now"); code != 0 {
+		t.Errorf("stop: %d, %s", code, errs)
+	}
+	a.exit(patience)
+}
+
+// A tool call that is under way puts the upgrade off, or is interrupted by it.
+func TestUpgradeDuringACall(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	slow := filepath.Join(home, "slow.py")
+	server := `import json, sys, time
+for line in sys.stdin:
+    m = json.loads(line)
+    if "id" not in m: continue
+    r = {}
+    if m["method"] == "initialize": r = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "slow", "version": "1"}}
+    if m["method"] == "tools/list": r = {"tools": [{"name": "wait", "description": "Waits", "inputSchema": {"type": "object"}}]}
+    if m["method"] == "tools/call":
+        time.sleep(3600)
+    print(json.dumps({"jsonrpc": "2.0", "id": m["id"], "result": r}), flush=True)
+`
+	if err := os.WriteFile(slow, []byte(server), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	writeConfig(t, home, fmt.Sprintf(`{"agent":"shell","mcpServers":{"slow":{"command":"python3","args":[%q]}}}`, slow))
+	d := serveDaemon(t, home)
+	a := attach(t, home, 100, 24)
+	a.see(patience, "/workspace$")
+	c := a.tools(t, d.onlySession())
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow__wait","arguments":{}}}`)
+	asked := d.waiting(func(broker.Escalation) bool { return true })
+	if out, errs, code := d.command("approve", asked.ID); code != 0 {
+		t.Fatalf("approve: %d, %s%s", code, out, errs)
+	}
+	a.until("the call", patience, func(string) bool { return strings.Contains(d.audit(d.onlySession().ID), "escalated-approved") })
+	if out, errs, code := d.command("upgrade", "--wait", "0s"); code != cli.ExitFailure || !strings.Contains(errs, "a tool call of tab 1") {
+		t.Errorf("upgrade during a call: %d, %s%s", code, out, errs)
+	}
+	if answer := c.answer(1); answer != "" {
+		t.Errorf("the call was answered: %s", answer)
+	}
+	pid := d.daemon()
+	if out, errs, code := d.command("upgrade", "--now"); code != 0 || d.daemon() != pid {
+		t.Errorf("upgrade --now: %d, %s%s", code, out, errs)
+	}
+	a.until("the end of the call", patience, func(string) bool { return strings.Contains(c.answer(1), "INTERRUPTED") })
+	a.send("echo goes-$((1+1))\r")
+	a.see(patience, "goes-2")
+	if _, errs, code := d.command("stop", "--now"); code != 0 {
+		t.Errorf("stop: %d, %s", code, errs)
+	}
+	a.exit(patience)
+}
+
+// BenchmarkUpgrade measures for how long a terminal gets nothing while the daemon becomes another
+// program, with eight tabs.
+func BenchmarkUpgrade(b *testing.B) {
+	home := newHome(b)
+	writeConfig(b, home, `{"agent":"shell","maxSessions":8}`)
+	d := drive(b, home, 120, 30)
+	d.see(patience, "/workspace$")
+	for n := 2; n <= 8; n++ {
+		d.send("\x01/new\r")
+		d.until("another tab", patience, func(screen string) bool { return len(d.sessions()) == n && strings.Contains(screen, "/workspace$") })
+	}
+	d.send("while :; do date +%N; sleep 0.005; done\r")
+	var gaps []time.Duration
+	for b.Loop() {
+		last, longest := time.Now(), time.Duration(0)
+		tap := func([]byte) {
+			now := time.Now()
+			longest, last = max(longest, now.Sub(last)), now
+		}
+		d.tap.Store(&tap)
+		if _, errs, code := d.command("upgrade"); code != 0 {
+			b.Fatal(errs)
+		}
+		<-time.After(time.Second) // so that the gap is over
+		d.tap.Store(nil)
+		gaps = append(gaps, longest)
+	}
+	slices.Sort(gaps)
+	b.ReportMetric(float64(gaps[len(gaps)/2].Milliseconds()), "gap-p50-ms")
+	b.ReportMetric(float64(gaps[len(gaps)-1].Milliseconds()), "gap-max-ms")
+}
