@@ -125,7 +125,7 @@ func TestSavedPanesGoOn(t *testing.T) {
 		t.Errorf("the size is %dx%d", cols, rows)
 	}
 	again := &api{terminal: newTerminal()}
-	if err := w.Connect(again); err != nil {
+	if err := w.Connect(t.Context(), again); err != nil {
 		t.Fatal(err)
 	}
 	if ev := <-seen.events; ev.Title != "my title" {
@@ -146,7 +146,7 @@ func TestSavedEnd(t *testing.T) {
 	first := newWatcher()
 	v := m.add(t, first)
 	api := &api{terminal: newTerminal()}
-	if err := v.Connect(api); err != nil {
+	if err := v.Connect(t.Context(), api); err != nil {
 		t.Fatal(err)
 	}
 	_ = api.terminal.agent.CloseWithError(errors.New("the agent is gone"))
@@ -156,7 +156,7 @@ func TestSavedEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := newWatcher()
-	if err := next.add(t, second).Connect(api); err != nil || api.asked != 1 {
+	if err := next.add(t, second).Connect(t.Context(), api); err != nil || api.asked != 1 {
 		t.Errorf("%v, attached %d times", err, api.asked)
 	}
 	if err := <-second.ended; err == nil || err.Error() != "the agent is gone" {
@@ -212,7 +212,7 @@ func TestSmallViewLeavesScrollback(t *testing.T) {
 	a := m.add(t, large)
 	a.SetSize(200, 50, false)
 	a.SetVisible(true)
-	if err := a.Connect(api); err != nil {
+	if err := a.Connect(t.Context(), api); err != nil {
 		t.Fatal(err)
 	}
 	say := func(text string) {

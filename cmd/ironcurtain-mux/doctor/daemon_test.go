@@ -31,7 +31,7 @@ func shortHome(t *testing.T) wiring.Paths {
 // serve is a daemon that says w of itself and runs until the end of the test.
 func serve(t *testing.T, p wiring.Paths, w wire.Welcome) {
 	t.Helper()
-	l, unlock, err := daemon.Listen(t.Context(), p.Home)
+	door, err := daemon.Listen(t.Context(), p.Home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,13 +41,13 @@ func serve(t *testing.T, p wiring.Paths, w wire.Welcome) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- d.Serve(ctx, l) }()
+	go func() { ended <- d.Serve(ctx, door.UnixListener) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		_ = unlock()
+		_ = door.Unlock()
 	})
 }
 
