@@ -17,7 +17,9 @@ import (
 // resumeRig is a broker whose engine is never reached.
 func resumeRig(t *testing.T, home string) *Broker {
 	t.Helper()
-	return &Broker{ctx: t.Context(), config: Config{Home: home, UserHome: "/nowhere", Agents: agent.Builtin(), MaxSessions: 2}}
+	b := &Broker{ctx: t.Context(), config: Config{Home: home, UserHome: "/nowhere", Agents: agent.Builtin(), MaxSessions: 2}}
+	b.settings.Store(&settings{config: &b.config})
+	return b
 }
 
 func TestASessionIsResumedOnce(t *testing.T) {
