@@ -32,7 +32,7 @@ func Command() *cobra.Command {
 	var flags startFlags
 	cmd := &cobra.Command{
 		Use:   "start [TASK]",
-		Short: "Give an agent one task, or several in turn, without the multiplexer",
+		Short: "Give an agent one task, or several in turn, without the full screen",
 		Long: `Give an agent one task and print its answer. The session is like one in a tab: the
 same container, proxies, policy, audit and budget; only the agent runs without a
 terminal. Calls that wait for a person are asked about here, or decided from
