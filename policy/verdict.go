@@ -28,7 +28,7 @@ func (d Decision) severity() int {
 type Call struct {
 	Server    string
 	Tool      string
-	Arguments json.RawMessage // as received; nil means no arguments
+	Arguments json.RawMessage // as received, or the canonical ones; nil: none
 	// WorkDir is the directory that the git server works in if a call names none; empty
 	// means the sandbox.
 	WorkDir string

@@ -37,10 +37,10 @@ func (b *backend) sandboxed() bool {
 
 // call forwards one call and waits for its result. While the server works on the call, its
 // MCP roots include the paths that the call names.
-func (b *backend) call(ctx context.Context, j job) (reply, error) {
+func (b *backend) call(ctx context.Context, c *call) (reply, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, b.proxy.limits.Call, b.late)
 	defer cancel()
-	more, share := b.missing(j.paths), int64(1)
+	more, share := b.missing(pathsOf(c.needs)), int64(1)
 	if len(more) > 0 {
 		share = b.atOnce
 	}
@@ -68,7 +68,7 @@ func (b *backend) call(ctx context.Context, j job) (reply, error) {
 		defer l.narrow(more, confirm)
 		l.widen(ctx, more, confirm)
 	}
-	got, err := l.call(ctx, j, func() { b.slots.free.Release(1) })
+	got, err := l.call(ctx, c, c.web(b), func() { b.slots.free.Release(1) })
 	if errors.As(err, &givenUp) {
 		return reply{}, givenUp
 	}

@@ -8,13 +8,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 // Previewer works out what a call would do; *preview.Previewer is one.
 type Previewer interface {
-	Effect(ctx context.Context, c preview.Call) *preview.Effect
+	Effect(ctx context.Context, c policy.Call) *preview.Effect
 	// Fingerprint returns the fingerprint of the call's present effect.
-	Fingerprint(ctx context.Context, c preview.Call) string
+	Fingerprint(ctx context.Context, c policy.Call) string
 }
 
 // maxAsked is how often a person is asked again about one call because its effect changed
@@ -22,8 +23,8 @@ type Previewer interface {
 const maxAsked = 3
 
 // previewed returns the judged call for the previewer.
-func (c *call) previewed() preview.Call {
-	return preview.Call{Server: c.target.server, Tool: c.target.tool, Arguments: c.verdict.Arguments}
+func (c *call) previewed() policy.Call {
+	return policy.Call{Server: c.target.server, Tool: c.target.tool, Arguments: c.verdict.Arguments}
 }
 
 // stillShown lets an approved call go on if its effect is the one that was shown. When a

@@ -60,6 +60,7 @@ func (e *ending) failure(err error, told string) {
 // record, because nothing is decided by it. A log that cannot be written reports that by
 // itself.
 func (c *call) finish() {
+	c.hold.free()
 	c.answer.free()
 	if c.ending.decision == "" {
 		return

@@ -82,7 +82,7 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 	defer cancel(nil)
 	stop := context.AfterFunc(c.session.input, func() { cancel(errLeft) })
 	defer stop()
-	if c.params.progressToken != nil {
+	if c.progressToken != nil {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
@@ -103,7 +103,7 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 	if c.effect != nil && c.effect.Fails != "" {
 		return approval.Resolution{}, &futileError{errors.New(c.effect.Fails)}
 	}
-	if !c.request.hold.Resize(c.size()) {
+	if !c.hold.Resize(c.size()) {
 		return approval.Resolution{}, errNoRoom
 	}
 	e := c.escalation()
@@ -129,7 +129,7 @@ func (c *call) escalation() approval.Escalation {
 	return approval.Escalation{
 		Session: c.proxy.config.Session, Plane: audit.PlaneTool,
 		Server: c.target.server, Tool: c.target.tool,
-		Arguments: c.verdict.Arguments, Requested: c.params.arguments,
+		Arguments: c.verdict.Arguments, Requested: c.arguments,
 		Rule: c.verdict.Rule, Reason: c.verdict.Reason, Digest: c.verdict.Digest,
 		Timeout:  c.proxy.config.EscalationTimeout,
 		Offers:   grant.Offers(c.grantable()),
@@ -168,7 +168,7 @@ func (c *call) signsOfLife(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		waited := time.Since(began)
-		c.session.progress(c.params.progressToken, math.Round(waited.Seconds()), total.Seconds(),
+		c.session.progress(c.progressToken, math.Round(waited.Seconds()), total.Seconds(),
 			fmt.Sprintf("waiting for a person's decision (%ds)", int(waited.Seconds())))
 		select {
 		case <-ctx.Done():

@@ -22,36 +22,29 @@ func (l *link) nextID() json.RawMessage {
 	return strconv.AppendQuote(nil, "ic-"+strconv.FormatUint(l.calls, 10))
 }
 
-// job is a call as it is forwarded.
-type job struct {
-	tool      string
-	arguments json.RawMessage
-	paths     []string              // that its arguments name
-	progress  func(json.RawMessage) // nil when the agent wants none; called by the reading goroutine, must not block
-	web       *webCall              // nil when the call makes no web request
-}
-
-// call runs a tool with exactly the arguments of the job. When the call is given up, over
-// is called as soon as the server has answered or ended.
-func (l *link) call(ctx context.Context, j job, over func()) (reply, error) {
+// call runs the call's tool with exactly the arguments that were judged. The server may make
+// the web request, unless that is nil. When the call is given up, over is called as soon as
+// the server has answered or ended.
+func (l *link) call(ctx context.Context, c *call, web *webCall, over func()) (reply, error) {
 	id := l.nextID()
-	name, err := encode(j.tool)
+	name, err := encode(c.target.tool)
 	if err != nil {
 		return reply{}, err
 	}
-	params := make([]byte, 0, len(j.arguments)+len(name)+80)
+	arguments := c.verdict.Arguments
+	params := make([]byte, 0, len(arguments)+len(name)+80)
 	params = append(append(params, `{"name":`...), name...)
-	params = append(append(params, `,"arguments":`...), j.arguments...)
-	if j.web != nil {
+	params = append(append(params, `,"arguments":`...), arguments...)
+	if web != nil {
 		var closed func()
-		ctx, closed = l.openWeb(ctx, id, j.web)
+		ctx, closed = l.openWeb(ctx, id, web)
 		defer closed()
 	}
-	if j.progress != nil {
+	if progress := c.relay(); progress != nil {
 		params = append(append(params, `,"_meta":{"progressToken":`...), id...)
 		params = append(params, '}')
 		l.mu.Lock()
-		l.progress[string(id)] = j.progress
+		l.progress[string(id)] = progress
 		l.mu.Unlock()
 		defer func() {
 			l.mu.Lock()

@@ -13,40 +13,32 @@ import (
 // errUnknownMember refuses a member of a call that nobody would judge.
 var errUnknownMember = errors.New("they have a member that is none of a call's")
 
-// callParams are the parameters of tools/call.
-type callParams struct {
-	name          string
-	arguments     json.RawMessage // as received; nil when absent
-	progressToken json.RawMessage // nil when the agent wants no progress
-}
-
-// decodeCall decodes the parameters of tools/call, except the arguments, which the policy
-// reads.
-func decodeCall(raw json.RawMessage) (callParams, error) {
-	var p callParams
+// decode decodes the parameters of tools/call, except the arguments, which the policy
+// reads. It returns the name of the tool.
+func (c *call) decode(raw json.RawMessage) (tool string, err error) {
 	fields, err := jsonx.Split(raw)
 	if err != nil {
-		return p, fmt.Errorf("the parameters are refused: %w", err)
+		return "", fmt.Errorf("the parameters are refused: %w", err)
 	}
 	for _, f := range fields {
 		switch f.Name {
 		case "name":
-			p.name, err = strict.Text(f.Raw)
+			tool, err = strict.Text(f.Raw)
 		case "arguments":
-			p.arguments = f.Raw
+			c.arguments = f.Raw
 		case "_meta":
-			p.progressToken, err = progressToken(f.Raw)
+			c.progressToken, err = progressToken(f.Raw)
 		default:
 			err = errUnknownMember
 		}
 		if err != nil {
-			return p, fmt.Errorf("the parameters are refused: %w", err)
+			return "", fmt.Errorf("the parameters are refused: %w", err)
 		}
 	}
-	if p.name == "" {
-		return p, errors.New("the call names no tool")
+	if tool == "" {
+		return "", errors.New("the call names no tool")
 	}
-	return p, nil
+	return tool, nil
 }
 
 func progressToken(raw []byte) (json.RawMessage, error) {

@@ -241,7 +241,7 @@ func (c *call) forwardOnStage(ctx context.Context, b *backend) json.RawMessage {
 	defer c.prepareSigning(ctx, b, spec)()
 	c.ending.began = time.Now()
 	at.permit(true)
-	got, err := at.link.call(ctx, job{tool: c.target.tool, arguments: c.verdict.Arguments, progress: c.relay()}, func() {})
+	got, err := at.link.call(ctx, c, nil, func() {})
 	refusal := at.permit(false)
 	if err != nil {
 		return c.failed(err)

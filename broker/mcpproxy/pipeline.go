@@ -37,21 +37,24 @@ const (
 // maxEvidence is how much of refused arguments is recorded.
 const maxEvidence = 4 << 10
 
-// call is one tool call on its way.
+// call is one tool call on its way, from the agent's request to the effect.
 type call struct {
-	proxy   *Proxy
-	session *session
-	id      string // of the call in the audit
-	request *request
-	target  target
-	params  callParams
-	verdict policy.Verdict
-	hash    string // of the policy that judged
-	record  audit.Record
-	needs   []stage.Access  // the paths that it names
-	staging *staging        // what its running server does not have for it; nil: it has everything
-	login   *login          // at the remote that it contacts; nil: it has none
-	effect  *preview.Effect // as it was shown to the person
+	proxy         *Proxy
+	session       *session
+	request       json.RawMessage // the id of the agent's request
+	params        json.RawMessage // of the request; nil as soon as the call is judged
+	hold          hold            // what the request takes until it is answered
+	id            string          // of the call in the audit
+	target        target
+	arguments     json.RawMessage // as received, and no more than is needed; nil when absent
+	progressToken json.RawMessage // nil when the agent wants no progress
+	verdict       policy.Verdict
+	hash          string // of the policy that judged
+	record        audit.Record
+	needs         []stage.Access  // the paths that it names
+	staging       *staging        // what its running server does not have for it; nil: it has everything
+	login         *login          // at the remote that it contacts; nil: it has none
+	effect        *preview.Effect // as it was shown to the person
 	// loginNote says with which login the call contacts a remote, or why with none. It is empty
 	// until that was found out.
 	loginNote string
@@ -63,31 +66,38 @@ type call struct {
 	outcome   outcome // of the item that was decided about it
 }
 
-// run carries out a call. It returns the answer, and the call, which the caller finishes
-// after sending the answer. The call is nil when the message was not a call.
-func (p *Proxy) run(ctx context.Context, s *session, r *request) ([]byte, *call) {
-	params, err := decodeCall(r.Params)
+// run carries out a call and returns the answer. The caller finishes the call after sending
+// the answer.
+func (c *call) run(ctx context.Context) []byte {
+	c.id = newCallID()
+	tool, err := c.decode(c.params)
 	if err != nil {
-		p.recordRefused(ctx, err)
-		return jsonrpc.AnswerError(r.ID, jsonrpc.Refuse(jsonrpc.InvalidParams, "%v", err)), nil
+		return c.notACall(ctx, err)
 	}
-	return p.carryOut(ctx, s, r, newCallID(), params)
+	return c.carryOut(ctx, tool)
 }
 
-// carryOut is run for a call whose parameters are known.
-func (p *Proxy) carryOut(ctx context.Context, s *session, r *request, id string, params callParams) ([]byte, *call) {
-	catalog := p.catalog.Load()
-	where, offered := catalog.resolve(params.name)
-	c := &call{proxy: p, session: s, id: id, request: r, target: where, params: params}
-	p.announce(Activity{Kind: CallBegan, Server: where.server, Tool: where.tool})
-	defer p.announce(Activity{Kind: CallEnded, Server: where.server, Tool: where.tool})
+// notACall refuses a request whose parameters are not those of a call.
+func (c *call) notACall(ctx context.Context, err error) []byte {
+	c.proxy.recordRefused(ctx, err)
+	return jsonrpc.AnswerError(c.request, jsonrpc.Refuse(jsonrpc.InvalidParams, "%v", err))
+}
+
+// carryOut is run for a call whose parameters are known. The tool is named as the agent
+// knows it.
+func (c *call) carryOut(ctx context.Context, tool string) []byte {
+	catalog := c.proxy.catalog.Load()
+	where, offered := catalog.resolve(tool)
+	c.target = where
+	c.proxy.announce(Activity{Kind: CallBegan, Server: where.server, Tool: where.tool})
+	defer c.proxy.announce(Activity{Kind: CallEnded, Server: where.server, Tool: where.tool})
 	c.judge(ctx)
 	if !c.keepLess() {
-		return jsonrpc.Answer(r.ID, c.unkept(ctx)), c
+		return jsonrpc.Answer(c.request, c.unkept(ctx))
 	}
 	result := c.decide(ctx, offered, catalog.hidden[where])
 	c.tellOutcome()
-	return jsonrpc.Answer(r.ID, result), c
+	return jsonrpc.Answer(c.request, result)
 }
 
 // judge asks the policy and prepares the record. A call that is taken back before its
@@ -95,14 +105,14 @@ func (p *Proxy) carryOut(ctx context.Context, s *session, r *request, id string,
 func (c *call) judge(ctx context.Context) {
 	engine := c.proxy.engine()
 	c.hash = engine.Hash()
-	judged := policy.Call{Server: c.target.server, Tool: c.target.tool, Arguments: c.params.arguments}
+	judged := policy.Call{Server: c.target.server, Tool: c.target.tool, Arguments: c.arguments}
 	judged.Signs, judged.Unsigned = c.findSigner(ctx)
 	judged.Changed = c.proxy.catalog.Load().changed[c.target] != ""
 	if dir := c.proxy.workDir.Load(); dir != nil {
 		judged.WorkDir = *dir
 	}
 	c.verdict = c.proxy.evaluate(ctx, engine, judged)
-	sum := sha256.Sum256(c.params.arguments)
+	sum := sha256.Sum256(c.arguments)
 	c.record = audit.Record{
 		Plane: audit.PlaneTool, Session: c.proxy.config.Session, Call: c.id,
 		Server: c.target.server, Tool: c.target.tool, Arguments: c.verdict.Arguments,
@@ -175,9 +185,9 @@ func (c *call) circling(ctx context.Context) json.RawMessage {
 func (c *call) refuseAs(ctx context.Context, d audit.Decision, rule, text, reason string) json.RawMessage {
 	r := c.record
 	r.Decision, r.Rule, r.Reason = d, rule, reason
-	if len(r.Arguments) == 0 && len(c.params.arguments) > 0 {
+	if len(r.Arguments) == 0 && len(c.arguments) > 0 {
 		// There are no canonical arguments; the original ones are evidence only.
-		r.Detail = map[string]any{"requested": strings.ToValidUTF8(string(c.params.arguments[:min(len(c.params.arguments), maxEvidence)]), "\uFFFD")}
+		r.Detail = map[string]any{"requested": strings.ToValidUTF8(string(c.arguments[:min(len(c.arguments), maxEvidence)]), "\uFFFD")}
 	}
 	err := c.append(ctx, r)
 	if err != nil {
@@ -235,9 +245,7 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 	}
 	defer c.prepareSigning(ctx, b, b.spec)()
 	c.ending.began = time.Now()
-	got, err := b.call(ctx, job{
-		tool: c.target.tool, arguments: c.verdict.Arguments, paths: pathsOf(c.needs), progress: c.relay(), web: c.web(b),
-	})
+	got, err := b.call(ctx, c)
 	if err != nil {
 		return c.failed(err)
 	}
@@ -295,9 +303,9 @@ func (c *call) failed(err error) json.RawMessage {
 }
 
 // relay returns the function that passes on a server's progress, or nil when the agent
-// wants none.
+// wants none. The function never blocks.
 func (c *call) relay() func(json.RawMessage) {
-	token := c.params.progressToken
+	token := c.progressToken
 	if token == nil {
 		return nil
 	}

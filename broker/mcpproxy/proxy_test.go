@@ -582,7 +582,7 @@ func FuzzDecode(f *testing.F) {
 		if m.ID != nil && (string(m.ID) == "null" || len(m.ID) == 0) {
 			t.Fatalf("id %q", m.ID)
 		}
-		if p, err := decodeCall(m.Params); err == nil && p.name == "" {
+		if tool, err := new(call).decode(m.Params); err == nil && tool == "" {
 			t.Fatal("a call without a name was accepted")
 		}
 	})

@@ -25,52 +25,53 @@ const (
 
 // sayWaiting gives the bridge the call's ticket.
 func (c *call) sayWaiting() {
-	params, err := encode(map[string]any{"requestId": c.request.ID, "ticket": c.id})
+	params, err := encode(map[string]any{"requestId": c.request, "ticket": c.id})
 	if err == nil {
 		_ = c.session.out.Send(jsonrpc.Notification(notifyWaiting, params))
 	}
 }
 
 // decodeResume decodes the parameters of a resumed call.
-func decodeResume(raw json.RawMessage) (ticket string, call callParams, err error) {
+func (c *call) decodeResume(raw json.RawMessage) (ticket, tool string, err error) {
 	fields, err := jsonx.Split(raw)
 	if err != nil {
-		return "", call, err
+		return "", "", err
 	}
 	for _, f := range fields {
 		switch f.Name {
 		case "ticket":
 			ticket, err = strict.Text(f.Raw)
 		case "call":
-			call, err = decodeCall(f.Raw)
+			tool, err = c.decode(f.Raw)
 		default:
 			err = errUnknownMember
 		}
 		if err != nil {
-			return "", call, err
+			return "", "", err
 		}
 	}
-	if ticket == "" || call.name == "" {
-		return "", call, errors.New("a resumed call needs its ticket and the call")
+	if ticket == "" || tool == "" {
+		return "", "", errors.New("a resumed call needs its ticket and the call")
 	}
-	return ticket, call, nil
+	return ticket, tool, nil
 }
 
 // resume continues a call that waited when another process was killed. The queue has the
 // call only if the audit shows that it was never let through, and says so once. Any other
 // resumed call ends as interrupted.
-func (p *Proxy) resume(ctx context.Context, s *session, r *request) ([]byte, *call) {
-	ticket, params, err := decodeResume(r.Params)
+func (c *call) resume(ctx context.Context) []byte {
+	p := c.proxy
+	ticket, tool, err := c.decodeResume(c.params)
 	if err != nil {
-		p.recordRefused(ctx, err)
-		return jsonrpc.AnswerError(r.ID, jsonrpc.Refuse(jsonrpc.InvalidParams, "%v", err)), nil
+		return c.notACall(ctx, err)
 	}
 	if p.config.Approvals == nil || !p.config.Approvals.Resume(p.config.Session, ticket) {
-		return jsonrpc.Answer(r.ID, errorResult("INTERRUPTED: the connection to the host was lost during this call. "+
-			"Whether it took effect is not known, and it is not repeated. Look at its effect before you do it again.")), nil
+		return jsonrpc.Answer(c.request, errorResult("INTERRUPTED: the connection to the host was lost during this call. "+
+			"Whether it took effect is not known, and it is not repeated. Look at its effect before you do it again."))
 	}
 	defer p.config.Approvals.Abandon(p.config.Session, ticket, "the call has ended without it")
-	return p.carryOut(ctx, s, r, ticket, params)
+	c.id = ticket
+	return c.carryOut(ctx, tool)
 }
 
 // asShown sets the effect of a restored call to the one that a person has seen, so that the

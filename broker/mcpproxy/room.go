@@ -139,7 +139,7 @@ func (h *hold) pass() hold {
 
 // size is what a call keeps while it is under way.
 func (c *call) size() int {
-	n := requestCost + len(c.params.arguments) + len(c.verdict.Arguments)
+	n := requestCost + len(c.arguments) + len(c.verdict.Arguments)
 	for _, v := range c.verdict.Values {
 		n += valueCost + len(v.Text) + len(v.Origin)
 	}
@@ -166,7 +166,7 @@ func effectSize(e *preview.Effect) int {
 // keepLess drops the call's line, and keeps only what a person may see or a second judgment
 // needs. It reports false when there is no room for that.
 func (c *call) keepLess() bool {
-	asked := c.params.arguments
+	asked := c.arguments
 	switch c.verdict.Decision {
 	case policy.Escalate:
 		asked = bytes.Clone(asked)
@@ -175,6 +175,6 @@ func (c *call) keepLess() bool {
 	default:
 		asked = bytes.Clone(asked[:min(len(asked), maxEvidence)])
 	}
-	c.params.arguments, c.request.Params = asked, nil
-	return c.request.hold.Resize(c.size())
+	c.arguments, c.params = asked, nil
+	return c.hold.Resize(c.size())
 }

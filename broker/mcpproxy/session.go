@@ -121,9 +121,9 @@ func (s *session) handle(line []byte, h *hold) error {
 		s.proxy.announce(Activity{Kind: ToolsListed})
 		return err
 	case "tools/call":
-		return s.begin(m, h, s.proxy.run)
+		return s.begin(m, h, (*call).run)
 	case methodResume:
-		return s.begin(m, h, s.proxy.resume)
+		return s.begin(m, h, (*call).resume)
 	}
 	return s.out.Send(jsonrpc.AnswerError(m.ID, jsonrpc.Refuse(jsonrpc.MethodNotFound, "there is no such method")))
 }
@@ -187,14 +187,8 @@ func (s *session) notified(m jsonrpc.Message) {
 	}
 }
 
-// request is a call on its way through the proxy.
-type request struct {
-	jsonrpc.Message
-	hold hold
-}
-
 // begin starts to work on a call.
-func (s *session) begin(m jsonrpc.Message, h *hold, run func(context.Context, *session, *request) ([]byte, *call)) error {
+func (s *session) begin(m jsonrpc.Message, h *hold, run func(*call, context.Context) []byte) error {
 	if err := s.proxy.config.Audit.Full(); err != nil {
 		return s.out.Send(jsonrpc.Answer(m.ID, errorResult("DENIED: the call was neither judged nor carried out (rule "+ruleAudit+"), "+
 			"because this session's record of decisions is full. So will every other be: do not repeat it, and tell the person, who can open a new session.")))
@@ -224,28 +218,24 @@ func (s *session) begin(m jsonrpc.Message, h *hold, run func(context.Context, *s
 		cancel(nil)
 		return s.refused(m, jsonrpc.Refuse(jsonrpc.InternalError, "%w", errEnding))
 	}
-	r := &request{m, h.pass()}
+	c := &call{proxy: s.proxy, session: s, request: m.ID, params: m.Params, hold: h.pass()}
 	s.workers.do(func() {
 		defer s.calls.Done()
 		defer cancel(nil)
-		var msg []byte
-		var c *call
-		if end := s.proxy.calm.begin(ctx, func(method string) { s.sayBegun(m.ID, method) }); end != nil {
+		var answer []byte
+		if end := s.proxy.calm.begin(ctx, func(method string) { s.sayBegun(c.request, method) }); end != nil {
 			defer end()
-			msg, c = run(ctx, s, r)
+			answer = run(c, ctx)
 		} else {
-			msg = jsonrpc.AnswerError(m.ID, jsonrpc.Refuse(jsonrpc.InternalError, "%w", errEnding))
+			answer = jsonrpc.AnswerError(c.request, jsonrpc.Refuse(jsonrpc.InternalError, "%w", errEnding))
 		}
 		s.mu.Lock()
 		delete(s.open, id)
 		s.mu.Unlock()
 		if !errors.Is(context.Cause(ctx), errCancelled) {
-			_ = s.out.Send(msg)
+			_ = s.out.Send(answer)
 		}
-		r.hold.free()
-		if c != nil {
-			c.finish()
-		}
+		c.finish()
 	})
 	return nil
 }

@@ -53,7 +53,7 @@ func (c *call) findSigner(ctx context.Context) (key string, unsigned bool) {
 		return "", false
 	}
 	signer, wanted, err := gitauth.FindSigner(ctx)
-	_, comparable := derivation(kind, c.params.arguments)
+	_, comparable := derivation(kind, c.arguments)
 	switch {
 	case kind != StagedCommits && (err != nil || wanted && !comparable):
 		return "", true

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 // BenchmarkDiff shows the change of one line in a file of a thousand.
@@ -25,7 +27,7 @@ func BenchmarkDiff(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, c := &Previewer{}, Call{Server: "filesystem", Tool: "write_file", Arguments: args}
+	p, c := &Previewer{}, policy.Call{Server: "filesystem", Tool: "write_file", Arguments: args}
 	for b.Loop() {
 		if e := p.Effect(b.Context(), c); e.Kind != Diff {
 			b.Fatal(e)
@@ -60,7 +62,7 @@ func BenchmarkPush(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, c := &Previewer{Command: command}, Call{Server: "git", Tool: "git_push", Arguments: args}
+	p, c := &Previewer{Command: command}, policy.Call{Server: "git", Tool: "git_push", Arguments: args}
 	b.Run("effect", func(b *testing.B) {
 		for b.Loop() {
 			if e := p.Effect(b.Context(), c); !strings.HasPrefix(e.Summary, "pushes 10 commits") {

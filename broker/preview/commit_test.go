@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 // The effect of a commit is what is staged, and changes with it.
@@ -18,8 +20,8 @@ func TestACommitShowsWhatIsStaged(t *testing.T) {
 		}
 		r.git("add", name)
 	}
-	call := func(more string) Call {
-		return Call{Server: "git", Tool: "git_commit", Arguments: []byte(`{"path":"` + r.dir + `","message":"x"` + more + `}`)}
+	call := func(more string) policy.Call {
+		return policy.Call{Server: "git", Tool: "git_commit", Arguments: []byte(`{"path":"` + r.dir + `","message":"x"` + more + `}`)}
 	}
 	show := func(more string) *Effect {
 		t.Helper()

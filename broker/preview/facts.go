@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
@@ -20,7 +21,7 @@ type GitFacts struct {
 
 // Git finds the facts for a call to the git server. A fact that cannot be found makes the
 // call odd.
-func (p *Previewer) Git(c Call) GitFacts {
+func (p *Previewer) Git(c policy.Call) GitFacts {
 	var a struct {
 		pushArguments
 		URL string `json:"url"`

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 // realDir is a temporary directory without links in its path.
@@ -28,7 +30,7 @@ func effectOf(t *testing.T, server, tool string, args map[string]any) *Effect {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, c := &Previewer{Known: KnownHosts, Command: command}, Call{Server: server, Tool: tool, Arguments: raw}
+	p, c := &Previewer{Known: KnownHosts, Command: command}, policy.Call{Server: server, Tool: tool, Arguments: raw}
 	e := p.Effect(t.Context(), c)
 	if brief := p.Fingerprint(t.Context(), c); e != nil && e.Fingerprint != brief || e == nil && brief != "" {
 		t.Errorf("%s: the short way comes to another fingerprint", e.Summary)
@@ -226,7 +228,7 @@ func TestCommandsAndUnknownTools(t *testing.T) {
 			}
 		})
 	}
-	if e := (&Previewer{}).Effect(context.Background(), Call{Server: "filesystem", Tool: "write_file", Arguments: []byte("{")}); e != nil {
+	if e := (&Previewer{}).Effect(context.Background(), policy.Call{Server: "filesystem", Tool: "write_file", Arguments: []byte("{")}); e != nil {
 		t.Errorf("no JSON: %+v", e)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
@@ -29,21 +30,14 @@ var KnownHosts = []string{
 	"anthropic.com", "paypal.com", "facebook.com", "slack.com", "dropbox.com",
 }
 
-// Call is a judged call.
-type Call struct {
-	Server    string
-	Tool      string
-	Arguments json.RawMessage // canonical
-}
-
-// Effect computes what a call would do. It returns nil for a call whose arguments say
-// everything. It takes a few seconds at most. Facts that cannot be found become warnings of
-// the effect.
-func (p *Previewer) Effect(ctx context.Context, c Call) *Effect { return p.effect(ctx, c) }
+// Effect computes what a judged call would do, whose arguments are the canonical ones. It
+// returns nil for a call whose arguments say everything. It takes a few seconds at most.
+// Facts that cannot be found become warnings of the effect.
+func (p *Previewer) Effect(ctx context.Context, c policy.Call) *Effect { return p.effect(ctx, c) }
 
 // Fingerprint returns the fingerprint of the present effect, in a fraction of the time of
 // Effect.
-func (p *Previewer) Fingerprint(ctx context.Context, c Call) string {
+func (p *Previewer) Fingerprint(ctx context.Context, c policy.Call) string {
 	brief := *p
 	brief.brief = true
 	if e := brief.effect(ctx, c); e != nil {
@@ -52,7 +46,7 @@ func (p *Previewer) Fingerprint(ctx context.Context, c Call) string {
 	return ""
 }
 
-func (p *Previewer) effect(ctx context.Context, c Call) *Effect {
+func (p *Previewer) effect(ctx context.Context, c policy.Call) *Effect {
 	var e *Effect
 	switch c.Server {
 	case "filesystem":
@@ -69,7 +63,7 @@ func (p *Previewer) effect(ctx context.Context, c Call) *Effect {
 }
 
 // command returns the command of git that a call runs, or "".
-func (p *Previewer) command(c Call) string {
+func (p *Previewer) command(c policy.Call) string {
 	if p.Command == nil {
 		return ""
 	}
@@ -82,7 +76,7 @@ func (p *Previewer) home() gitx.Home {
 }
 
 // fileEffect returns the effect of a call to the filesystem server.
-func (p *Previewer) fileEffect(c Call) *Effect {
+func (p *Previewer) fileEffect(c policy.Call) *Effect {
 	var a struct {
 		Path        string `json:"path"`
 		Content     string `json:"content"`
@@ -133,7 +127,7 @@ func wrongKind(tool, path string) string {
 }
 
 // gitEffect returns the effect of a call to the git server.
-func (p *Previewer) gitEffect(ctx context.Context, c Call) *Effect {
+func (p *Previewer) gitEffect(ctx context.Context, c policy.Call) *Effect {
 	switch command := p.command(c); command {
 	case "push":
 		var a pushArguments
@@ -203,7 +197,7 @@ var commandNames = []string{"command", "cmd", "script", "code", "argv", "shell_c
 
 // general returns the effect of a call to an unknown tool. It shows arguments that look like
 // addresses or commands.
-func (p *Previewer) general(c Call) *Effect {
+func (p *Previewer) general(c policy.Call) *Effect {
 	var a map[string]json.RawMessage
 	if json.Unmarshal(c.Arguments, &a) != nil {
 		return nil

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
@@ -345,7 +346,7 @@ func TestTheBranchIsPartOfTheFingerprint(t *testing.T) {
 func TestOddFetches(t *testing.T) {
 	odd := func(r *repository) string {
 		p := Previewer{UserHome: r.dir, SystemGit: r.dir + "/none", Command: command}
-		return p.Git(Call{Server: "git", Tool: "git_fetch", Arguments: fmt.Appendf(nil, `{"path":%q,"remote":"origin"}`, r.dir)}).Odd
+		return p.Git(policy.Call{Server: "git", Tool: "git_fetch", Arguments: fmt.Appendf(nil, `{"path":%q,"remote":"origin"}`, r.dir)}).Odd
 	}
 	if why := odd(newRepository(t)); why != "" {
 		t.Errorf("a plain fetch is odd: %s", why)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/net/idna"
 	"golang.org/x/net/publicsuffix"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
@@ -33,7 +34,7 @@ func (p *Previewer) web(raw string) *Effect {
 }
 
 // domainEffect is the effect of allowing one more host.
-func (p *Previewer) domainEffect(c Call) *Effect {
+func (p *Previewer) domainEffect(c policy.Call) *Effect {
 	var a struct {
 		Domain string `json:"domain"`
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 // The rules in escalations of requests: to an endpoint that a person decides about, and to
@@ -45,7 +45,7 @@ func (s *Session) askRequest(ctx context.Context, r mitm.Request) (mitm.Ruling, 
 		Session: s.fixed.ID, Plane: audit.PlaneHTTP, Server: r.Host, Tool: r.Method + " " + r.Path,
 		Arguments: arguments, Rule: rule, Reason: reason, Digest: r.Digest,
 		Timeout: s.deps.Config.EscalationTimeout,
-		Effect:  s.previewer().Effect(ctx, preview.Call{Server: r.Host, Tool: r.Method, Arguments: arguments}),
+		Effect:  s.previewer().Effect(ctx, policy.Call{Server: r.Host, Tool: r.Method, Arguments: arguments}),
 	})
 	if err != nil {
 		return mitm.Ruling{}, err

@@ -19,6 +19,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 // AutoApprove configures the automatic approval of calls that a person has just ordered.
@@ -218,7 +219,7 @@ func (s *Session) question(item approval.Escalation, r receipt.Receipt) autoappr
 	}
 	switch item.Server {
 	case "git":
-		f := s.previewer().Git(preview.Call{Server: item.Server, Tool: item.Tool, Arguments: item.Arguments})
+		f := s.previewer().Git(policy.Call{Server: item.Server, Tool: item.Tool, Arguments: item.Arguments})
 		q.Git = &autoapprove.Git{
 			Addresses: f.Addresses, Pinned: s.remotes, Branch: f.Branch, Odd: f.Odd,
 			Root:     f.WorkTree != "" && f.WorkTree == stored.RealPath(s.fixed.Workspace),

@@ -7,8 +7,8 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 // restoreWaiting puts the calls back into the queue that waited when the agent's
@@ -63,7 +63,7 @@ func (s *Session) restoredItem(ctx context.Context, u *stored.WaitingCall) (appr
 		Session: s.fixed.ID, Plane: audit.PlaneTool, Server: u.Server, Tool: u.Tool,
 		Arguments: u.Arguments, Requested: u.Requested, Rule: u.Rule, Reason: u.Reason, Digest: u.Digest,
 		Timeout: s.deps.Config.EscalationTimeout, Ticket: u.Ticket,
-		Effect: s.previewer().Effect(ctx, preview.Call{Server: u.Server, Tool: u.Tool, Arguments: u.Arguments}),
+		Effect: s.previewer().Effect(ctx, policy.Call{Server: u.Server, Tool: u.Tool, Arguments: u.Arguments}),
 	}
 	if f.Fingerprint() != u.Fingerprint {
 		if f.Effect != nil {

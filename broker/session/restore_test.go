@@ -12,7 +12,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
@@ -64,7 +63,7 @@ func (f *waitedBefore) leave(arguments string, values ...any) stored.WaitingCall
 	e := approval.Escalation{
 		ID: id, Number: 1, AskedAt: time.Now(), Session: f.fixed.ID, Plane: audit.PlaneTool, Server: "filesystem", Tool: "write_file",
 		Arguments: v.Arguments, Rule: v.Rule, Reason: v.Reason, Digest: v.Digest, Ticket: "ticket",
-		Effect: f.previewer().Effect(f.t.Context(), preview.Call{Server: "filesystem", Tool: "write_file", Arguments: v.Arguments}),
+		Effect: f.previewer().Effect(f.t.Context(), policy.Call{Server: "filesystem", Tool: "write_file", Arguments: v.Arguments}),
 	}
 	if err := stored.WriteWaiting(f.layout, stored.WaitingCallOf(audit.NewRedactor(nil), e)); err != nil {
 		f.t.Fatal(err)
