@@ -57,9 +57,13 @@ type ListDefinition struct {
 }
 
 var (
-	ruleName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
+	ruleName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 	listName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 )
+
+// maxName is how long the name of a rule may be, in bytes. The expression does not count it:
+// a counted repetition would be compiled at every start of the program.
+const maxName = 200
 
 // LoadCompiled reads a compiled policy strictly. It fails on anything that it does not
 // know, and the error names file, line and place.
@@ -150,6 +154,9 @@ func readRule(n *node) Rule {
 		Principle:   n.optional("principle").str(),
 		Then:        Decision(n.required("then").str()),
 		Reason:      n.optional("reason").str(),
+	}
+	if n.doc.err == nil && len(r.Name) > maxName {
+		n.optional("name").fail("rule name is longer than %d bytes", maxName)
 	}
 	if n.doc.err == nil && !ruleName.MatchString(r.Name) {
 		n.optional("name").fail("rule name %q is not made of letters, digits, hyphens, underscores and dots", r.Name)

@@ -8,14 +8,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
-var forgeName = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,100}$`)
+var forgeName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // identifierValue checks an identifier and brings it to lower case.
 func (p *preparation) identifierValue(name string, roles []Role, r Role, s string) (string, error) {
 	if r == ProxyDomain {
 		return p.proxyDomain(name, s)
 	}
-	if !forgeName.MatchString(s) || s == "." || s == ".." {
+	if len(s) > 100 || !forgeName.MatchString(s) || s == "." || s == ".." {
 		return s, p.refuse(RuleInvalidValue, name, r, s, "the value is not a name of an owner or a repository")
 	}
 	s = strings.ToLower(s)
@@ -68,7 +68,7 @@ var forbiddenHeaders = map[string]bool{
 // credentialHeader matches the names of headers that carry credentials.
 var credentialHeader = regexp.MustCompile("authorization|api-?key|secret|password|^x-auth($|-)|token$")
 
-var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$")
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
 // headers checks the headers of a request. They must be an object of plain strings, and
 // no forbidden name may be among them.
@@ -79,7 +79,7 @@ func (p *preparation) headers(name string, roles []Role, v jsonx.Value) error {
 	for _, m := range v.Members {
 		lower := strings.ToLower(m.Name)
 		switch {
-		case !headerName.MatchString(m.Name):
+		case len(m.Name) > 128 || !headerName.MatchString(m.Name):
 			return p.refuse(RuleHeaders, name, HTTPHeaders, m.Name, "a header has a malformed name")
 		case forbiddenHeaders[lower] || credentialHeader.MatchString(lower) || strings.HasPrefix(lower, "x-forwarded") || strings.HasPrefix(lower, "proxy-") ||
 			strings.Contains(lower, "metadata"):

@@ -9,7 +9,7 @@ import (
 var pushed = set(`my our the these this those all latest local new current changes change commits commit work branch it them your everything code updates edits`)
 
 // refName is what a branch or a remote may be called in an order.
-var refName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$`)
+var refName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 // reserved words are never names.
 var reserved = set(`to from on at of in into onto as with using by and or the a an my our your this that these those it them all any branch remote
@@ -17,7 +17,7 @@ var reserved = set(`to from on at of in into onto as with using by and or the a 
 
 func (c *clause) name() (string, bool) {
 	w := c.peek()
-	if !refName.MatchString(w) || reserved[w] || strings.HasPrefix(w, "-") || strings.Contains(w, "//") || strings.Contains(w, "..") {
+	if len(w) > 100 || !refName.MatchString(w) || reserved[w] || strings.HasPrefix(w, "-") || strings.Contains(w, "//") || strings.Contains(w, "..") {
 		return "", false
 	}
 	return c.take(), true

@@ -9,7 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
+	"strings"
 	"sync"
 	"time"
 
@@ -305,8 +305,11 @@ func (c *Conn) refused(r *http.Response) error {
 	return err
 }
 
-// plain is what the id of a session and the version of the protocol may look like.
-var plain = regexp.MustCompile(`^[!-~]{1,1000}$`)
+// plain reports whether a text may be the id of a session or the version of the protocol.
+func plain(s string) bool {
+	unfit := func(r rune) bool { return r < '!' || r > '~' }
+	return s != "" && len(s) <= 1000 && !strings.ContainsFunc(s, unfit)
+}
 
 // pass passes one message of the server on, as one line.
 func (c *Conn) pass(message []byte) error {

@@ -52,7 +52,7 @@ func (c *Conn) endIfRefused(r *http.Response, err error) bool {
 
 // begin notes the session that the server gives.
 func (c *Conn) begin(r *http.Response) {
-	if id := r.Header.Get("Mcp-Session-Id"); plain.MatchString(id) {
+	if id := r.Header.Get("Mcp-Session-Id"); plain(id) {
 		c.mu.Lock()
 		c.session = id
 		c.mu.Unlock()
@@ -155,7 +155,7 @@ func (c *Conn) agree(result json.RawMessage) {
 	var chosen struct {
 		Version string `json:"protocolVersion"`
 	}
-	if json.Unmarshal(result, &chosen) == nil && plain.MatchString(chosen.Version) {
+	if json.Unmarshal(result, &chosen) == nil && plain(chosen.Version) {
 		c.mu.Lock()
 		c.version = chosen.Version
 		c.mu.Unlock()

@@ -27,8 +27,11 @@ type devcontainer struct {
 // devcontainerFiles are the places where a devcontainer.json can be.
 var devcontainerFiles = []string{".devcontainer/devcontainer.json", ".devcontainer.json"}
 
-// reference is the form of an image's name in a registry.
-var reference = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._/:@-]{0,254}$`)
+// reference is the form of an image's name in a registry, which has maxReference characters
+// at most.
+var reference = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._/:@-]*$`)
+
+const maxReference = 255
 
 // readDevcontainer reads the workspace's devcontainer.json, if it has one.
 func readDevcontainer(root *os.Root) (devcontainer, error) {
@@ -63,7 +66,7 @@ func parseDevcontainer(data []byte) (devcontainer, error) {
 	if err := json.Unmarshal(plain, &file); err != nil {
 		return devcontainer{}, err
 	}
-	if file.Image != "" && !reference.MatchString(file.Image) {
+	if file.Image != "" && (len(file.Image) > maxReference || !reference.MatchString(file.Image)) {
 		return devcontainer{}, fmt.Errorf("%q is not the name of an image", text.Clip(file.Image, 80))
 	}
 	c := devcontainer{image: file.Image}
