@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -40,6 +41,7 @@ type Broker struct {
 	settings  atomic.Pointer[settings] // of sessions that open from now on
 	applying  sync.Mutex               // held while another policy or configuration is put in force, or a tool server is added
 	former    []*settings              // of sessions that opened before; the mutex applying guards it
+	read      os.FileInfo              // config.json as it was read last; the mutex applying guards it
 
 	mu         sync.Mutex
 	sessions   []*session.Session     // in the order of their tabs
@@ -73,6 +75,7 @@ func New(c Config) (*Broker, error) {
 		ctx:        ctx,
 		cancel:     cancel,
 		endNotices: map[endNotice][]string{},
+		read:       stateOf(c.ConfigFile),
 	}
 	b.settings.Store(&settings{config: &b.config})
 	b.hurried, b.hurry = context.WithCancel(context.Background())
@@ -152,6 +155,9 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 			return Session{}, fmt.Errorf("open session: %w", err)
 		}
 		prepare = session.Resume
+	}
+	if err := b.Refresh(ctx); err != nil {
+		publisher{b}.Noticed(Notice{Urgent: true, Text: Outdated(err)})
 	}
 	d, err := b.depsOf(ctx, r)
 	if err != nil {

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"os"
 	"slices"
 	"sync/atomic"
 
@@ -22,12 +23,44 @@ type settings struct {
 // Reload reads the configuration again, for sessions that open from now on. After an error they
 // have the former one.
 func (b *Broker) Reload(context.Context) error {
+	b.applying.Lock()
+	defer b.applying.Unlock()
+	return b.reload()
+}
+
+// Refresh is Reload if config.json was changed since it was read.
+func (b *Broker) Refresh(context.Context) error {
+	b.applying.Lock()
+	defer b.applying.Unlock()
+	if b.config.Reload == nil || sameState(b.read, stateOf(b.config.ConfigFile)) {
+		return nil
+	}
+	return b.reload()
+}
+
+// stateOf returns what tells of changes of a file; nil: there is no such file.
+func stateOf(path string) os.FileInfo {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	return info
+}
+
+func sameState(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+}
+
+// reload is Reload. The caller holds the mutex applying.
+func (b *Broker) reload() error {
 	const op = "read config.json again"
 	if b.config.Reload == nil {
 		return fault.New("start it again", op+": this process reads it only once")
 	}
-	b.applying.Lock()
-	defer b.applying.Unlock()
+	read := stateOf(b.config.ConfigFile)
 	c, err := b.config.Reload()
 	if err != nil {
 		return fault.Wrap(op, err, "")
@@ -47,5 +80,15 @@ func (b *Broker) Reload(context.Context) error {
 	b.mu.Unlock()
 	b.former = append(b.former, b.settings.Load())
 	b.settings.Store(&settings{config: &c})
+	b.read = read
 	return nil
+}
+
+// Outdated says that sessions have the former configuration, because of an error of Refresh.
+func Outdated(err error) string {
+	said := err.Error() + "; the former settings hold"
+	if hint := fault.Hint(err); hint != "" {
+		said += "; " + hint
+	}
+	return said
 }

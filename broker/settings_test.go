@@ -1,12 +1,16 @@
 package broker
 
 import (
+	"context"
 	"errors"
+	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
@@ -71,4 +75,45 @@ func TestSettingsAreReadAgain(t *testing.T) {
 	if _, err := b.ApplyPolicy(t.Context(), review.Hash); err == nil {
 		t.Error("a policy that was shown for the former configuration is put in force")
 	}
+}
+
+// config.json is read again for the next session when the file has changed, and only then.
+func TestSettingsFollowTheFile(t *testing.T) {
+	read, broken := 0, error(nil)
+	c := Config{Home: shortTemp(t), Agents: agent.Builtin(), DefaultAgent: "shell", Log: slog.New(slog.DiscardHandler)}
+	c.ConfigFile = filepath.Join(c.Home, "config.json")
+	c.Reload = func() (Config, error) { read++; return c, broken }
+	b, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Shutdown(context.WithoutCancel(t.Context())) })
+	refresh := func(step string, want int, failed bool) {
+		t.Helper()
+		if err := b.Refresh(t.Context()); (err != nil) != failed || read != want {
+			t.Errorf("%s: read %d times, want %d: %v", step, read, want, err)
+		}
+	}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(c.ConfigFile, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refresh("no file", 0, false)
+	write("{}")
+	refresh("a new file", 1, false)
+	refresh("the same file", 1, false)
+	write("{ ")
+	broken = errors.New("it is broken")
+	refresh("a broken file", 2, true)
+	refresh("still a broken file", 3, true) // each session that opens is told
+	broken = nil
+	write("{  }")
+	refresh("a mended file", 4, false)
+	if err := os.Remove(c.ConfigFile); err != nil {
+		t.Fatal(err)
+	}
+	refresh("a file that is gone", 5, false)
+	refresh("no file", 5, false)
 }

@@ -166,6 +166,10 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 	d := &daemon.Daemon{
 		Version: cli.ThisBuild().Version, Program: program, Build: build, Log: log,
 		Show: func(ctx context.Context, c daemon.Client) (string, error) {
+			notices := slices.Clone(notices)
+			if err := b.Refresh(ctx); err != nil {
+				notices = append(notices, broker.Outdated(err))
+			}
 			return show(w.Latest(), ctx, c, b, mux, left, notices)
 		},
 		Carry:    func(ctx context.Context, t daemon.Task) wire.End { return start.Carry(ctx, w.Latest(), t, b) },
@@ -217,7 +221,7 @@ func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker
 	}
 	o := options(w, b, c.In, c.Out)
 	o.Client = c.Identity
-	o.Notices = slices.Clone(notices)
+	o.Notices = notices
 	if offer := offerUpgrade(cli.ThisBuild().Version, c.Version); offer != "" {
 		o.Notices = append(o.Notices, offer)
 	}

@@ -312,19 +312,53 @@ func TestACallWaitsInEveryView(t *testing.T) {
 	if data, err := os.ReadFile(path); err != nil || string(data) != "as approved" {
 		t.Errorf("%q, %v: %s", data, err, c.answer(1))
 	}
+
+	for _, view := range []*driver{b, e} {
+		view.send("\x01/detach\r")
+		view.exit(patience)
+	}
+	c.answeredOverSSH(d, 2)
+
+	last := attach(t, home, 120, 30)
+	last.see(patience, "/workspace$")
 	out, errs, code := d.command("stop", "--now")
 	if code != 0 {
 		t.Errorf("stop --now: %d, %s%s", code, out, errs)
 	}
-	for _, view := range []*driver{b, e} {
-		if code := view.exit(patience); code != 0 || !strings.Contains(view.text(), "the multiplexer was ended") {
-			t.Errorf("a view ends with %d: %s", code, view.text())
-		}
+	if code := last.exit(patience); code != 0 || !strings.Contains(last.text(), "the multiplexer was ended") {
+		t.Errorf("a view ends with %d: %s", code, last.text())
 	}
 	if code := d.exit(patience); code != 0 {
 		t.Errorf("the daemon ends with %d: %s", code, d.text())
 	}
 	d.nothingLeft(s.ID)
+}
+
+// answeredOverSSH makes a call while nobody is attached, and approves it over ssh with a key that
+// may only answer.
+func (c agentClient) answeredOverSSH(d *driver, id int) {
+	c.t.Helper()
+	path := filepath.Join(d.home, "over-ssh.txt")
+	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":%q,"content":"from afar"}}}`, id, path))
+	d.waiting(func(broker.Escalation) bool { return true })
+	box := startSSHD(c.t, d.home, "/usr/bin:/bin")
+	line, errs, code := box.authorize(box.newKey(filepath.Join(box.client, "..", "phone")), "phone")
+	if code != 0 {
+		c.t.Fatalf("authorize: %d, %s", code, errs)
+	}
+	box.write(box.authority, line)
+	phone := box.drive("ssh", "-tt", "phone")
+	phone.see(patience, "from afar", "[y/N]")
+	<-time.After(time.Second) // it has to be on the screen for a moment
+	phone.send("y\r")
+	phone.until("the answer", patience, func(string) bool { return c.answer(id) != "" })
+	if data, err := os.ReadFile(path); err != nil || string(data) != "from afar" {
+		c.t.Errorf("%q, %v: %s", data, err, c.answer(id))
+	}
+	phone.send("\x03")
+	if code := phone.exit(patience); code != 0 {
+		c.t.Errorf("it ends with %d: %s", code, phone.text())
+	}
 }
 
 // connect has the agent in a view connect to its tools, from a shell.

@@ -19,9 +19,14 @@ func reloadCommand() *cobra.Command {
 		Short: "Let the daemon read config.json again",
 		Long: `Let the daemon read config.json and the policy again. Tabs and terminals that are opened
 from then on have them; those that are open go on as they are, with their policy, which
-only /policy reload changes. A file that is invalid is refused, and nothing changes. Some
-settings hold from the next start of the daemon: the times of escalations, of receipts,
-awayHours, daemonIdleMinutes, keepSessionsDays, and keys for providers that are new.`,
+only /policy reload changes. A file that is invalid is refused, and nothing changes.
+
+The daemon also reads config.json when a tab or a terminal is opened and the file was
+changed. This command says at once whether it is valid, and reads changes of the policy.
+
+Some settings hold from the next start of the daemon: the times of escalations, of
+receipts, awayHours, daemonIdleMinutes, keepSessionsDays, terminal, scrollback, and keys
+for providers that are new.`,
 		Example: "  ironcurtain-mux reload",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

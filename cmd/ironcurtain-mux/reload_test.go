@@ -26,17 +26,18 @@ func TestTheDaemonReadsItsConfigurationAgain(t *testing.T) {
 		t.Errorf("an agent that nobody knows: %d, %s", code, errs)
 	}
 	a.send("\x01/new\r")
-	a.see(patience, "1 ", "2 ", "here>")
+	a.see(patience, "1 ", "2 ", "here>", "the former settings hold")
 
 	writeConfig(t, home, `{"localShell":true,"agent":"local-shell","maxSessions":2,"commandKey":"ctrl+b"}`)
+	a.send("\x01/new\r")
+	a.see(patience, "2 sessions run already")
 	if _, errs, code := d.command("reload"); code != cli.ExitOK || !strings.Contains(errs, "was read again") {
 		t.Errorf("reload: %d, %s", code, errs)
 	}
-	a.send("\x01/new\r")
-	a.see(patience, "2 sessions run already")
+	writeConfig(t, home, `{"localShell":true,"agent":"local-shell","maxSessions":2,"commandKey":"ctrl+t"}`)
 	b := attach(t, home, 120, 30)
 	b.see(patience, "here>")
-	b.send("\x02/detach\r")
+	b.send("\x14/detach\r")
 	if code := b.exit(patience); code != cli.ExitOK {
 		t.Errorf("the new key is not bound: %d, %s", code, b.text())
 	}

@@ -46,6 +46,9 @@ func GrantsCommand() *cobra.Command {
 			if asJSON {
 				return cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"grants": append([]broker.Grant{}, list...)})
 			}
+			if len(list) == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "no approval is remembered")
+			}
 			return printGrants(cmd.OutOrStdout(), list)
 		},
 	}
