@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,10 +26,11 @@ import (
 // Limits of what clients may take.
 const (
 	maxConns   = 64
-	moreConns  = 4 // for requests that are answered at once
+	moreConns  = 4 // for requests that are answered at once, and for calls that end soon
 	maxViews   = 16
 	maxTasks   = 16
 	helloLimit = 2 * time.Second
+	briefly    = 10 * time.Second // how long a client may call that is one of moreConns
 )
 
 // Client is what a view is shown to.
@@ -91,6 +93,7 @@ type Daemon struct {
 	tasks   chan struct{} // and one for each task
 	open    atomic.Int64  // connections
 	lasting atomic.Int64  // those that may stay open
+	brief   time.Duration // briefly, but in tests
 	cancel  context.CancelFunc
 	stands  func() bool // whether the daemon stands down
 	moving  moving
@@ -108,6 +111,7 @@ func (d *Daemon) Serve(ctx context.Context, l *net.UnixListener) error {
 	d.stands = func() bool { return ctx.Err() != nil }
 	inner, cancel := context.WithCancel(ctx)
 	d.cancel = cancel
+	d.brief = cmp.Or(d.brief, briefly)
 	d.slots, d.tasks = make(chan struct{}, maxViews), make(chan struct{}, maxTasks)
 	if d.Idle > 0 {
 		d.conns.Go(func() { d.endWhenIdle(inner) })
@@ -192,8 +196,10 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 	}
 	if hello.Kind == wire.ForCalls {
 		defer d.lasting.Add(-1)
-		if d.lasting.Add(1) > maxConns {
-			return false
+		if d.lasting.Add(1) > maxConns { // it may want to deny a call
+			var end context.CancelFunc
+			ctx, end = context.WithTimeout(ctx, d.brief)
+			defer end()
 		}
 		calls.Serve(ctx, c, calls.Served{Broker: d.Calls, Right: hello.Rights, Client: who.Client, Hello: hello, Version: d.Version})
 		return false

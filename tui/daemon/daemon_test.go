@@ -18,9 +18,9 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
 
@@ -486,17 +486,24 @@ func TestAThousandConnections(t *testing.T) {
 	}
 }
 
-// When all connections are taken, a client can still be detached.
+// When all connections are taken, a client can still be detached, and a call be answered.
 func TestOneCanAlwaysAct(t *testing.T) {
-	s := start(t, until, func(d *Daemon) { d.lasting.Store(maxConns - 1) })
+	s := startWith(t, until, queued{queue: approval.New(approval.Options{})}, func(d *Daemon) {
+		d.lasting.Store(maxConns - 1)
+		d.brief = time.Second
+	})
 	_, wait := s.attach(terminal(t))
 	<-s.shown
 	_, refused := s.attach(terminal(t))
 	if r := refused(); r.err == nil || !strings.Contains(r.err.Error(), "64 clients are connected") {
 		t.Errorf("one more was told %s", r)
 	}
-	if _, err := calls.Connect(t.Context(), SocketPath(s.home), wire.Hello{}); err == nil || !strings.Contains(err.Error(), "64 clients are connected") {
+	caller := s.connect(wire.Hello{})
+	if _, err := caller.Pending(t.Context()); err != nil {
 		t.Errorf("one that calls was told %v", err)
+	}
+	for err := error(nil); err == nil; { // until its time is over
+		_, err = caller.Pending(t.Context())
 	}
 	list, err := client.Clients(t.Context(), s.options(nil))
 	if err != nil || len(list) != 1 {

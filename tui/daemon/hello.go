@@ -59,8 +59,6 @@ func (d *Daemon) refuse(h wire.Hello) wire.Refused {
 		}
 	case !slices.Contains([]wire.Right{wire.See, wire.Answer, wire.Operate}, h.Rights):
 		return wire.Refused{Reason: fmt.Sprintf("the daemon does not know the right %q", h.Rights)}
-	case h.Kind == wire.ForCalls && d.lasting.Load() >= maxConns:
-		return tooMany()
 	case h.Kind == wire.ForCalls:
 		return wire.Refused{}
 	case h.Kind != wire.ForView:
