@@ -185,7 +185,7 @@ func (e *Engine) patterns(allowed []string, r Rule) (good []urlx.Pattern, warnin
 			switch {
 			case err != nil && r.Then != Allow:
 				good = append(good, urlx.Anything())
-				unread(v, "cannot be read, so the rule speaks of every host")
+				unread(v, "cannot be read, so the rule covers every host")
 			case err != nil || (fromList && r.Then == Allow && (!p.Plain() || !p.Public() || p.CoversSuffix())):
 				unread(v, "has no effect")
 			default:

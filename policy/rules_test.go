@@ -250,7 +250,7 @@ func TestListThatCannotBeRead(t *testing.T) {
 				t.Errorf("%s of %s, %s: %s by %s (%s)", tc.then, tc.values, url, v.Decision, v.Rule, v.Reason)
 			}
 		}
-		if got := strings.Join(e.Warnings(), "\n"); !strings.Contains(got, "so the rule speaks of every host") {
+		if got := strings.Join(e.Warnings(), "\n"); !strings.Contains(got, "so the rule covers every host") {
 			t.Errorf("%s: warnings %q", tc.values, got)
 		}
 		e = ruleEngine(t, w, `{"name":"allow","if":{"domains":{"roles":["fetch-url"],"allowed":["@hosts"]}},"then":"allow"}`,

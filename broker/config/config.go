@@ -208,7 +208,7 @@ func (e *Error) Hint() string {
 	if e.next != "" {
 		return e.next
 	}
-	return "mend that line; 'ironcurtain-mux config show --schema' prints what is allowed"
+	return "fix that line; 'ironcurtain-mux config show --schema' prints what is allowed"
 }
 
 // Load reads the file at path. A file that does not exist is the default.

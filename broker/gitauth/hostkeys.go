@@ -27,7 +27,7 @@ func (c sshConfig) hostKeys(ctx context.Context) ([]ssh.PublicKey, error) {
 		found, err := c.search(ctx, name)
 		switch {
 		case err != nil:
-			return nil, fault.Wrap("look for the key of "+name, err, "mend the file")
+			return nil, fault.Wrap("look for the key of "+name, err, "fix the file")
 		case len(found.keys) > 0:
 			return found.keys, nil
 		case found.revoked:

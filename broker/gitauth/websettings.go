@@ -47,7 +47,7 @@ func personsAuthorities(ctx context.Context, url string) (*x509.CertPool, error)
 		err = errors.New(file + " holds no certificate")
 	}
 	if err != nil {
-		return nil, fault.Wrap("read the certificate authorities that git is configured to trust", err, "mend http.sslCAInfo in git's configuration")
+		return nil, fault.Wrap("read the certificate authorities that git is configured to trust", err, "fix http.sslCAInfo in git's configuration")
 	}
 	return pool, nil
 }
@@ -69,7 +69,7 @@ func personsProxy(ctx context.Context, remote string) (func(*http.Request) (*url
 	}
 	proxy, err := url.Parse(value)
 	if err != nil || proxy.Host == "" { // the error would show a password
-		return nil, fault.New("mend http.proxy in git's configuration", "the proxy that git is configured to use is not a URL")
+		return nil, fault.New("fix http.proxy in git's configuration", "the proxy that git is configured to use is not a URL")
 	}
 	return http.ProxyURL(proxy), nil
 }

@@ -94,7 +94,7 @@ func (m *Mirror) fetch(ctx context.Context, branch string) error {
 	return nil
 }
 
-// update makes the mirror, or fetches what is new. A mirror that is damaged is mended.
+// update makes the mirror, or fetches what is new. A mirror that is damaged is repaired.
 func (m *Mirror) update(ctx context.Context) error {
 	if !m.complete() {
 		if err := dirtree.Remove(ctx, m.Dir); err != nil {
@@ -109,8 +109,8 @@ func (m *Mirror) update(ctx context.Context) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	if mended, mendErr := m.Mend(ctx); mended || mendErr != nil {
-		return mendErr
+	if repaired, repairErr := m.Repair(ctx); repaired || repairErr != nil {
+		return repairErr
 	}
 	return errors.Join(err, m.clear(ctx))
 }

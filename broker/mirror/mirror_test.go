@@ -281,10 +281,10 @@ func TestDamage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err, fault.Hint(err))
 			}
-			if _, err := m.Mend(t.Context()); err != nil {
+			if _, err := m.Repair(t.Context()); err != nil {
 				t.Error(err)
 			}
-			if mended, err := m.Mend(t.Context()); mended || err != nil {
+			if fixed, err := m.Repair(t.Context()); fixed || err != nil {
 				t.Errorf("damaged still: %v", err)
 			}
 			now, err := os.Stat(filepath.Join(m.Dir, "objects"))

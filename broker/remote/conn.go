@@ -293,7 +293,7 @@ func (c *Conn) refused(r *http.Response) error {
 	case r.StatusCode == http.StatusUnauthorized && c.options.Login != nil:
 		return &refusedError{fault.New("log in again", "%w: it refuses the login that was just renewed", err)}
 	case r.StatusCode == http.StatusUnauthorized:
-		return &refusedError{fault.New("mend its headers and credentials", "%w: it needs a credential, or refuses the one in its headers", err)}
+		return &refusedError{fault.New("fix its headers and credentials", "%w: it needs a credential, or refuses the one in its headers", err)}
 	case r.StatusCode/100 == 3:
 		if to, bad := r.Location(); bad == nil {
 			err = fmt.Errorf("%w: it redirects to %.200q, which is not followed", err, to.Redacted())

@@ -63,7 +63,7 @@ func (c Config) Find(ctx context.Context, home string) (map[string]string, error
 		}
 		var err error
 		if found[name], err = ref.Resolve(ctx); err != nil {
-			return nil, fault.New("mend it in the server's credentials", "find the credential %s: %w", name, err)
+			return nil, fault.New("fix it in the server's credentials", "find the credential %s: %w", name, err)
 		}
 	}
 	return found, nil
@@ -158,18 +158,18 @@ func Load(path string) (map[string]Config, error) {
 	return Parse(path, data)
 }
 
-// mend is the next step for a file that cannot be used.
-const mend = "mend the file"
+// fix is the next step for a file that cannot be used.
+const fix = "fix the file"
 
 // Parse reads the text of an mcp-servers.json; path is used in errors only. An
 // outer "mcpServers" object, as other programs write it, may be there.
 func Parse(path string, data []byte) (map[string]Config, error) {
 	if _, err := jsonx.Parse(data, jsonx.Limits{Bytes: 1 << 20}); err != nil {
-		return nil, fault.New(mend, "%s: %w", path, err)
+		return nil, fault.New(fix, "%s: %w", path, err)
 	}
 	entries := map[string]json.RawMessage{}
 	if err := json.Unmarshal(data, &entries); err != nil {
-		return nil, fault.New(mend, "%s: expected an object of servers", path)
+		return nil, fault.New(fix, "%s: expected an object of servers", path)
 	}
 	if inner, ok := entries["mcpServers"]; ok && len(entries) == 1 {
 		return Parse(path, inner)
@@ -182,7 +182,7 @@ func Parse(path string, data []byte) (map[string]Config, error) {
 			err = check(name, c)
 		}
 		if err != nil {
-			return nil, fault.New(mend, "%s: server %q: %w", path, name, err)
+			return nil, fault.New(fix, "%s: server %q: %w", path, name, err)
 		}
 		all[name] = c
 	}

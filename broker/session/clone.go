@@ -95,9 +95,9 @@ func (s *Session) makeClone(ctx context.Context, stack *teardown) (err error) {
 	if err == nil {
 		return nil
 	}
-	mended, mendErr := m.Mend(ctx)
-	if !mended || mendErr != nil {
-		return errors.Join(err, mendErr)
+	repaired, repairErr := m.Repair(ctx)
+	if !repaired || repairErr != nil {
+		return errors.Join(err, repairErr)
 	}
 	if !s.resumed {
 		tree.Base = m.Commit
@@ -138,7 +138,7 @@ func (s *Session) lendClone(ctx context.Context) (err error) {
 	if tree.Lends(ctx) {
 		return nil
 	}
-	if _, err := m.Mend(ctx); err != nil {
+	if _, err := m.Repair(ctx); err != nil {
 		return err
 	}
 	if !tree.Lends(ctx) {

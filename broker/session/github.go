@@ -56,7 +56,7 @@ func (w *withToken) Credential(ctx context.Context, provider string) (mitm.Crede
 	if w.token == "" {
 		token, err := w.github.Token.Resolve(ctx)
 		if err != nil {
-			return mitm.Credential{}, fault.New("log in there, or mend gh in config.json", "find the token of %s: %w", w.github.Host, err)
+			return mitm.Credential{}, fault.New("log in there, or fix gh in config.json", "find the token of %s: %w", w.github.Host, err)
 		}
 		w.token = token
 	}

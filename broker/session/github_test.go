@@ -24,7 +24,7 @@ func TestGitHubToken(t *testing.T) {
 		Host: "github.com", Token: secretref.Reference{Command: []string{"sh", "-c", "echo >>" + runs + "; cat " + token}},
 	}}
 	_, err := w.Credential(t.Context(), mitm.GitHub)
-	if want := `find the token of github.com: command "sh": exit status 1 (log in there, or mend gh in config.json)`; err == nil || err.Error()+" ("+fault.Hint(err)+")" != want {
+	if want := `find the token of github.com: command "sh": exit status 1 (log in there, or fix gh in config.json)`; err == nil || err.Error()+" ("+fault.Hint(err)+")" != want {
 		t.Errorf("without a token: %v (%s)", err, fault.Hint(err))
 	}
 	for _, now := range []string{"first", "second"} {

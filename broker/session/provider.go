@@ -63,7 +63,7 @@ func (d *Deps) withKeys(name string, opener Opener) (*Deps, error) {
 	}
 	key, err := given.Reference.Resolve(d.Context)
 	if err != nil {
-		return nil, fault.New("mend it, or agentApiKeys in config.json", "find the API key of %s: %w", name, err)
+		return nil, fault.New("fix it, or agentApiKeys in config.json", "find the API key of %s: %w", name, err)
 	}
 	config.Credentials = egress.Keys{given.Provider: key}
 	config.Secrets = append(slices.Clone(config.Secrets), key)

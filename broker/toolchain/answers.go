@@ -40,7 +40,7 @@ func (a *Answers) All() (map[string]Answer, error) {
 		d.DisallowUnknownFields()
 		err = d.Decode(&all)
 	}
-	return all, fault.Wrap("read "+a.path, err, "mend the file, or remove it to be asked again")
+	return all, fault.Wrap("read "+a.path, err, "fix the file, or remove it to be asked again")
 }
 
 // Of returns the answer for a workspace; empty if nobody was asked.

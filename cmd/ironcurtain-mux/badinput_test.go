@@ -350,9 +350,9 @@ func (d *driver) dead(wants ...string) {
 func TestImageCannotBeBuilt(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	var mended atomic.Bool
+	var fixed atomic.Bool
 	socket := filepath.Join(home, "engine.sock")
-	listen(t, socket, engineWithoutImages(t, &mended))
+	listen(t, socket, engineWithoutImages(t, &fixed))
 	// What the tool servers need is there; what images are made in is not.
 	cache := filepath.Join(home, "cache")
 	if err := errors.Join(os.Mkdir(cache, 0o700), os.WriteFile(filepath.Join(cache, "locks"), nil, 0o600),
@@ -362,7 +362,7 @@ func TestImageCannotBeBuilt(t *testing.T) {
 	d := driveFramed(t, home, 120, 24, "env", "DOCKER_HOST=unix://"+socket, "IRONCURTAIN_CACHE="+cache,
 		"ironcurtain-mux", "demo", "--agent", "shell")
 	d.dead("prepare image shell", cache, "set IRONCURTAIN_CACHE to a directory you can write to")
-	mended.Store(true)
+	fixed.Store(true)
 	d.send("\x01/restart\r")
 	d.see(patience, "/workspace$")
 	d.send("\x01/quit!\r")
@@ -372,13 +372,13 @@ func TestImageCannotBeBuilt(t *testing.T) {
 	d.traceless()
 }
 
-// engineWithoutImages is the machine's engine, which until it is mended has no
+// engineWithoutImages is the machine's engine, which until it is fixed has no
 // image.
-func engineWithoutImages(t *testing.T, mended *atomic.Bool) http.Handler {
+func engineWithoutImages(t *testing.T, fixed *atomic.Bool) http.Handler {
 	t.Helper()
 	engine := machineEngine(t)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.Contains(r.URL.Path, "/images/") && !mended.Load() {
+		if strings.Contains(r.URL.Path, "/images/") && !fixed.Load() {
 			http.Error(w, `{"message":"No such image"}`, http.StatusNotFound)
 			return
 		}

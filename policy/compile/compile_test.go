@@ -139,7 +139,7 @@ func TestInvariants(t *testing.T) {
 			o := options(t, compile.Options{})
 			home = o.Machine.Home
 			bad := c.rule(home)
-			mend := patch([]object{{"op": "delete", "name": "r", "after": nil, "rule": nil}})
+			fix := patch([]object{{"op": "delete", "name": "r", "after": nil, "rule": nil}})
 			m := &script{answers: map[string][]string{
 				"filesystem rules": {rules(bad)}, "filesystem scenarios": {goodScenarios},
 				"filesystem patch": {patch([]object{{"op": "update", "name": "r", "after": nil, "rule": bad}})},
@@ -153,11 +153,11 @@ func TestInvariants(t *testing.T) {
 			m = &script{answers: map[string][]string{
 				"filesystem rules":     {rules(bad, rule("escalate-reads", "escalate", object{"roles": []string{"read-path"}}))},
 				"filesystem scenarios": {scenarios(scenario("read_text_file", "escalate", object{"path": "~/Documents/report.txt"}), scenario("read_text_file", "escalate", object{"path": "~/a"}), scenario("write_file", "deny", object{"path": "~/a", "content": ""}))},
-				"filesystem patch":     {mend},
+				"filesystem patch":     {fix},
 			}}
 			r, err := compile.Run(t.Context(), m, o)
 			if err != nil || len(r.Policy.Rules) != 1 || r.Servers[0].Repairs != 1 {
-				t.Errorf("mended: %v", err)
+				t.Errorf("fixed: %v", err)
 			}
 		})
 	}

@@ -30,12 +30,12 @@ Roles say what an argument means:
 - github-owner, github-repo: whose repository, and which
 - email-address: a recipient
 - search-query, free-text-egress: text that leaves the machine
-Other roles are checked by the engine itself, and no rule speaks of them.
+Other roles are checked by the engine itself, and no rule names them.
 
 What the engine does before any rule, and no rule can change:
 - files inside the workspace (/workspace) are free for the servers filesystem and git; write no rules for them
 - protected paths (~/.ssh, ~/.gnupg, ~/.aws, ~/.ironcurtain and others) are closed
-- what no rule speaks of is denied; there is no rule that denies
+- what no rule covers is denied; there is no rule that denies
 `
 
 // rulesPrompt asks for a server's rules.

@@ -44,7 +44,7 @@ func doctorChecks(p wiring.Paths) []check {
 func checkPolicy(p wiring.Paths) finding {
 	c, err := p.Config()
 	if err != nil {
-		return warn("mend config.json first", "cannot be told without the configuration")
+		return warn("fix config.json first", "cannot be told without the configuration")
 	}
 	loaded, err := wiring.LoadPolicyDir(c.Policy)
 	if err != nil {
@@ -101,7 +101,7 @@ func checkKeys(p wiring.Paths, agents *agent.Registry) finding {
 func checkServers(ctx context.Context, p wiring.Paths) finding {
 	c, err := p.Config()
 	if err != nil {
-		return warn("mend config.json first", "cannot be told without the configuration")
+		return warn("fix config.json first", "cannot be told without the configuration")
 	}
 	if !servers.Installed(p.Cache) {
 		return warn("they are installed when the first tab is opened", "not installed yet")
@@ -129,7 +129,7 @@ func checkServers(ctx context.Context, p wiring.Paths) finding {
 		return bad(cli.RemedyOf(err, "run 'ironcurtain-mux doctor' again; if it stays, remove "+p.Cache), "%v", err)
 	}
 	if len(found.Failed) > 0 {
-		return bad("do what it says, or mend mcpServers in config.json", "these of your servers do not start: %s", strings.Join(found.Failed, "; "))
+		return bad("do what it says, or fix mcpServers in config.json", "these of your servers do not start: %s", strings.Join(found.Failed, "; "))
 	}
 	if len(found.Hidden) > 0 {
 		return warn("annotate them in a policy of your own if agents shall have them",

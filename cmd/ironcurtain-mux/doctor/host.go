@@ -55,7 +55,7 @@ func checkImages(ctx context.Context, p wiring.Paths) finding {
 	defer client.Close(ctx)
 	c, err := p.Config()
 	if err != nil {
-		return warn("mend config.json first", "cannot be told without the configuration")
+		return warn("fix config.json first", "cannot be told without the configuration")
 	}
 	var missing []string
 	for _, a := range p.Agents().All() {

@@ -34,9 +34,9 @@ names and types; what cannot be guessed gets a role that a rule must cover befor
 call passes, and is named on standard error. Annotations are trusted: review each line.
 
 NAME is a server of your own in config.json. With --accept its annotations are kept, and
-hold in every tab from then on: the policy judges calls of these tools, and those of which
-no rule speaks ask. A tool whose description or arguments change later asks each time
-again, and /servers shows the difference. --server names a server of an mcp-servers.json
+hold in every tab from then on: the policy judges calls of these tools, and a person is
+asked about those that no rule covers. When the description or the arguments of a tool
+change later, a person is asked each time, and /servers shows the difference. --server names a server of an mcp-servers.json
 for 'proxy mcp' instead.`,
 		Example: `  ironcurtain-mux policy annotate tickets
   ironcurtain-mux policy annotate tickets --accept
@@ -122,7 +122,7 @@ func (f *mcpFlags) annotateOwn(cmd *cobra.Command, name string, accept bool) (er
 	if err != nil {
 		return cli.Fail(op, err, "")
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s holds in every tab from now on, and after /policy reload in those that are open; mend roles in that file\n", path)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s holds in every tab from now on, and after /policy reload in those that are open; fix roles in that file\n", path)
 	return cli.Fail(op, err, "")
 }
 

@@ -17,7 +17,7 @@ import (
 // AgentsOf returns the agents of that configuration: the built-in ones and the person's
 // own.
 func AgentsOf(c config.Config) (*agent.Registry, error) {
-	const op, next = "read agents", "mend config.json"
+	const op, next = "read agents", "fix config.json"
 	var own []agent.Adapter
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		if c.Agents[name].Image == "" {

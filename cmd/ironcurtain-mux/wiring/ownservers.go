@@ -74,7 +74,7 @@ func OwnServers(c config.Config, configFile, more string, agents *agent.Registry
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		for _, a := range all[name].Agents {
 			if _, err := agents.Named(a); err != nil {
-				return nil, cli.Fail(op, fmt.Errorf("server %q: agents: %w", name, err), cli.RemedyOf(err, "mend its agents"))
+				return nil, cli.Fail(op, fmt.Errorf("server %q: agents: %w", name, err), cli.RemedyOf(err, "fix its agents"))
 			}
 		}
 	}

@@ -116,7 +116,7 @@ func (p Paths) Config() (config.Config, error) {
 	}
 	c.Protected, c.Reachable = p.expand(c.Protected), p.expand(c.Reachable)
 	if _, err := TableOf(c); err != nil {
-		return c, cli.Fail("read configuration", fmt.Errorf("%s: %w", p.ConfigFile(), err), "mend that provider")
+		return c, cli.Fail("read configuration", fmt.Errorf("%s: %w", p.ConfigFile(), err), "fix that provider")
 	}
 	return c, nil
 }

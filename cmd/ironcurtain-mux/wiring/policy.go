@@ -48,7 +48,7 @@ func (w Parts) LoadOwn() (LoadedPolicy, error) {
 			l.Annotations, err = l.Annotations.With(more)
 		}
 		if err != nil {
-			return l, fault.Wrap("load "+path, err, "mend that file, or remove it")
+			return l, fault.Wrap("load "+path, err, "fix that file, or remove it")
 		}
 	}
 	return l, nil

@@ -12,9 +12,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
-// Mend looks for damage in the mirror. If there is some, it fetches all of the remote again.
+// Repair looks for damage in the mirror. If there is some, it fetches all of the remote again.
 // It reports whether it has done so.
-func (m *Mirror) Mend(ctx context.Context) (bool, error) {
+func (m *Mirror) Repair(ctx context.Context) (bool, error) {
 	_, err := m.local(ctx, "fsck", "--no-dangling", "--no-progress")
 	var limit *gitrun.Limit
 	if err == nil || errors.As(err, &limit) || ctx.Err() != nil { // too large to be looked at
@@ -27,7 +27,7 @@ func (m *Mirror) Mend(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if err := m.replace(context.WithoutCancel(ctx)); err != nil {
-		return false, fmt.Errorf("mend the mirror of %s: %w", m.remote, err)
+		return false, fmt.Errorf("repair the mirror of %s: %w", m.remote, err)
 	}
 	m.Commit, err = m.local(ctx, "rev-parse", "--verify", "--quiet", "refs/remotes/origin/"+m.Branch+"^{commit}")
 	return true, err
