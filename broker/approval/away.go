@@ -56,6 +56,27 @@ func (q *Queue) current(w *waiting) Escalation {
 func (q *Queue) left(w *waiting) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return q.leftLocked(w)
+}
+
+// next returns how long it takes at least until half of an item's time is over or, once that was
+// announced, all of it. The time is never past its half while it is paused.
+func (q *Queue) next(w *waiting) time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	left := q.leftLocked(w)
+	if left > w.half {
+		return left - w.half
+	}
+	if !w.item.HalfOver && q.pending[w.item.ID] == w {
+		w.item.HalfOver = true
+		item := q.current(w)
+		q.announce(Change{Grown: &item})
+	}
+	return left
+}
+
+func (q *Queue) leftLocked(w *waiting) time.Duration {
 	end := w.item.ExpiresAt
 	if !q.awaySince.IsZero() && w.item.Plane == "tool" {
 		end = end.Add(max(0, q.options.Away-w.paused))

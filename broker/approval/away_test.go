@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // While nobody is there, the time of a tool call is paused, for a while at most. That of a
@@ -77,5 +79,53 @@ func TestComingAndGoing(t *testing.T) {
 			t.Errorf("%s after %v", res.Outcome, took)
 		}
 		<-done
+	})
+}
+
+// It is announced once when half of a call's time is over. While that is paused, it does not come
+// nearer; nor is it announced of a call that was answered.
+func TestHalfOfTheTimeIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New(Options{Timeout: 4 * time.Minute, Away: time.Hour})
+		defer q.Close()
+		began := time.Now()
+		half := map[int][]time.Duration{} // when it was announced, by the number of the call
+		_, changes := q.Subscribe(t.Context())
+		followed := make(chan struct{})
+		go func() {
+			defer close(followed)
+			was := map[int]bool{}
+			for c := range changes {
+				if e := c.Grown; e != nil && e.HalfOver && !was[e.Number] {
+					was[e.Number] = true
+					half[e.Number] = append(half[e.Number], time.Since(began))
+				}
+			}
+		}()
+		attended := ask(t.Context(), q, request("s", 1))
+		<-time.After(time.Minute)
+		answered := ask(t.Context(), q, request("s", 2))
+		q.SetAway(true) // for ten minutes
+		<-time.After(10 * time.Minute)
+		q.SetAway(false)
+		<-time.After(30 * time.Second)
+		second := q.Pending()[1]
+		if _, _, err := q.Decide(second.ID, second.Digest, true, "tui", ""); err != nil || (<-answered).Outcome != Approved {
+			t.Error(err)
+		}
+		if res := <-attended; res.Outcome != Expired || time.Since(began) != 14*time.Minute {
+			t.Errorf("the first call: %s after %v", res.Outcome, time.Since(began))
+		}
+		q.SetAway(true) // for good
+		alone := ask(t.Context(), q, request("s", 3))
+		if res := <-alone; res.Outcome != Expired || time.Since(began) != 78*time.Minute {
+			t.Errorf("the call with nobody there: %s after %v", res.Outcome, time.Since(began))
+		}
+		q.Close()
+		<-followed
+		want := map[int][]time.Duration{1: {12 * time.Minute}, 3: {76 * time.Minute}}
+		if diff := cmp.Diff(want, half); diff != "" {
+			t.Error(diff)
+		}
 	})
 }

@@ -31,6 +31,9 @@ type Escalation struct {
 	Digest    string          `json:"digest"` // of server, tool and canonical arguments: binds the answer to the call
 	AskedAt   time.Time       `json:"askedAt"`
 	ExpiresAt time.Time       `json:"expiresAt"`
+	// HalfOver means that half of its time is over. While nobody is there, its time is paused, and
+	// so is this half.
+	HalfOver bool `json:"halfOver,omitempty"`
 	// More counts similar calls that were refused without asking, because too many
 	// asked.
 	More int `json:"more,omitempty"`

@@ -48,13 +48,15 @@ type Queue struct {
 type waiting struct {
 	item    Escalation
 	began   time.Time       // in this process
+	half    time.Duration   // half of its time
 	paused  time.Duration   // how long its time was paused before nobody was there last
 	resumed chan struct{}   // capacity 1, lossy: its time goes on
 	done    chan Resolution // must-deliver, room for the one resolution
 }
 
 func (q *Queue) newWaiting(e Escalation) *waiting {
-	return &waiting{item: e, began: q.options.Clock.Now(), resumed: make(chan struct{}, 1), done: make(chan Resolution, 1)}
+	now := q.options.Clock.Now()
+	return &waiting{item: e, began: now, half: e.ExpiresAt.Sub(now) / 2, resumed: make(chan struct{}, 1), done: make(chan Resolution, 1)}
 }
 
 // New returns an empty queue.
@@ -99,7 +101,7 @@ func (q *Queue) Ask(ctx context.Context, r Escalation) (Resolution, error) {
 // returns the resolution. It reports false when the item is claimed first.
 func (q *Queue) await(ctx context.Context, w *waiting, done <-chan Resolution, claimed <-chan struct{}, by string) (Resolution, bool) {
 	for open := true; open; {
-		timer := q.options.Clock.NewTimer(q.left(w))
+		timer := q.options.Clock.NewTimer(q.next(w))
 		select {
 		case res := <-done:
 			timer.Stop()

@@ -243,6 +243,7 @@ func (it *Item) Update(e broker.Escalation) {
 		it.Unlay() // its rows show these
 	}
 	it.Call.More, it.Call.Unclaimed, it.Call.Auto = e.More, e.Unclaimed, e.Auto
+	it.Call.ExpiresAt, it.Call.HalfOver = e.ExpiresAt, e.HalfOver
 }
 
 // SettledCall is a call that was decided, and how it ended, once that is known.
