@@ -262,6 +262,10 @@ func (b *Broker) Subscribe(ctx context.Context) (<-chan Event, error) {
 	return b.hub.subscribe(ctx), nil
 }
 
+// Follow is Subscribe for what shows nothing to a person: it gets no notices, so that those go to
+// somebody who reads them.
+func (b *Broker) Follow(ctx context.Context) <-chan Event { return b.hub.follow(ctx) }
+
 func (b *Broker) session(id SessionID) (*session.Session, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -16,15 +16,17 @@ const (
 // hub sends every event to every subscriber. When a
 // subscriber's backlog is full, the hub closes the subscriber's channel, so no single event
 // is lost from the middle. A notice that comes before any subscriber goes to the first one.
+// Followers are subscribers that show nothing to a person, and get no notices.
 type hub struct {
 	mu          sync.Mutex
 	subscribers map[chan Event]struct{}
+	followers   map[chan Event]struct{}
 	early       []Event // notices that came before any subscriber, for the first
 	closed      bool
 }
 
 func newHub() *hub {
-	return &hub{subscribers: make(map[chan Event]struct{})}
+	return &hub{subscribers: make(map[chan Event]struct{}), followers: make(map[chan Event]struct{})}
 }
 
 // publish sends an event to all subscribers and never blocks.
@@ -37,11 +39,19 @@ func (h *hub) publish(e Event) {
 	if e.Kind == EventNotice && len(h.subscribers) == 0 && len(h.early) < earlyNotices {
 		h.early = append(h.early, e)
 	}
-	for ch := range h.subscribers {
+	send(h.subscribers, e)
+	if e.Kind != EventNotice {
+		send(h.followers, e)
+	}
+}
+
+// send sends an event on every channel, and closes a channel that is full.
+func send(to map[chan Event]struct{}, e Event) {
+	for ch := range to {
 		select {
 		case ch <- e:
 		default:
-			delete(h.subscribers, ch)
+			delete(to, ch)
 			close(ch)
 		}
 	}
@@ -50,27 +60,42 @@ func (h *hub) publish(e Event) {
 // subscribe returns a channel of the events from now on. The channel is closed when ctx
 // ends, when the hub closes, or when its reader falls too far behind.
 func (h *hub) subscribe(ctx context.Context) <-chan Event {
-	ch := make(chan Event, subscriberBacklog)
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	ch := h.add(ctx, h.subscribers)
+	if _, open := h.subscribers[ch]; open {
+		for _, e := range h.early {
+			ch <- e // does not block: earlyNotices is less than subscriberBacklog
+		}
+		h.early = nil
+	}
+	return ch
+}
+
+// follow is subscribe for a follower.
+func (h *hub) follow(ctx context.Context) <-chan Event {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.add(ctx, h.followers)
+}
+
+// add adds a channel, which is closed at once if nothing more will come. The caller holds the lock.
+func (h *hub) add(ctx context.Context, to map[chan Event]struct{}) chan Event {
+	ch := make(chan Event, subscriberBacklog)
 	if h.closed || ctx.Err() != nil {
 		close(ch)
 		return ch
 	}
-	h.subscribers[ch] = struct{}{}
-	for _, e := range h.early {
-		ch <- e // does not block: earlyNotices is less than subscriberBacklog
-	}
-	h.early = nil
-	context.AfterFunc(ctx, func() { h.drop(ch) })
+	to[ch] = struct{}{}
+	context.AfterFunc(ctx, func() { h.drop(ch, to) })
 	return ch
 }
 
-func (h *hub) drop(ch chan Event) {
+func (h *hub) drop(ch chan Event, from map[chan Event]struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, ok := h.subscribers[ch]; ok {
-		delete(h.subscribers, ch)
+	if _, ok := from[ch]; ok {
+		delete(from, ch)
 		close(ch)
 	}
 }
@@ -80,8 +105,10 @@ func (h *hub) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.closed = true
-	for ch := range h.subscribers {
-		delete(h.subscribers, ch)
-		close(ch)
+	for _, all := range []map[chan Event]struct{}{h.subscribers, h.followers} {
+		for ch := range all {
+			delete(all, ch)
+			close(ch)
+		}
 	}
 }

@@ -68,3 +68,22 @@ func TestClosedHubEndsEverySubscription(t *testing.T) {
 	}
 	h.publish(Event{Kind: EventNotice}) // must not panic
 }
+
+// A follower gets no notices, and takes none from the subscriber that comes first.
+func TestAFollowerTakesNoNotices(t *testing.T) {
+	h := newHub()
+	followed := h.follow(t.Context())
+	h.publish(Event{Kind: EventNotice, Notice: &Notice{Text: "early"}})
+	h.publish(Event{Kind: EventSession, Session: &Session{Tab: 7}})
+	subscribed := h.subscribe(t.Context())
+	if e := <-followed; e.Session == nil || e.Session.Tab != 7 {
+		t.Errorf("the follower got %+v", e)
+	}
+	if e := <-subscribed; e.Notice == nil || e.Notice.Text != "early" {
+		t.Errorf("the subscriber got %+v", e)
+	}
+	h.close()
+	if _, more := <-followed; more {
+		t.Error("an event came after the end")
+	}
+}

@@ -28,6 +28,12 @@ func (p publisher) Noticed(n Notice) {
 	p.hub.publish(Event{Kind: EventNotice, Notice: &n})
 }
 
+// Tell shows a text to the person in every view, or in the next one if there is none, until it is
+// read.
+func (b *Broker) Tell(text string) {
+	b.hub.publish(Event{Kind: EventNotice, Notice: &Notice{Urgent: true, Text: text}})
+}
+
 // Left keeps the lines for EndNotices.
 func (p publisher) Left(id SessionID, about session.EndTopic, lines ...string) {
 	p.mu.Lock()

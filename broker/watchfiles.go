@@ -24,7 +24,7 @@ func (b *Broker) watchFiles() {
 			return
 		}
 		if text := config.look(); text != "" {
-			b.hub.publish(Event{Kind: EventNotice, Notice: &Notice{Urgent: true, Text: text}})
+			b.Tell(text)
 		}
 		for _, s := range b.live() {
 			s.CheckWorkspace()
