@@ -93,8 +93,7 @@ type Model struct {
 	titledAt  time.Time // when it was set
 	retitling bool      // a retitleMsg is on its way
 	copies    programCopies
-	muted     bool                 // nothing is announced
-	command   func(n notification) // hands a notification to the person's own command; may be nil; never blocks
+	muted     bool // nothing is announced
 	quitting  bool
 	detached  bool
 	listed    bool    // the open sessions are known

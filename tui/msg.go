@@ -171,9 +171,6 @@ type (
 		changes int // tab.changes when it became idle
 	}
 
-	// notifiedMsg says that the person's command for notifications failed.
-	notifiedMsg struct{ err error }
-
 	// editedMsg says that the person's editor has ended.
 	editedMsg struct{ err error }
 

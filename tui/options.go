@@ -11,6 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/notify"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -44,10 +45,12 @@ type Options struct {
 	Safe bool
 	// Others says how many other views there are; nil: none.
 	Others func() int
-	// Used is called whenever the person does something, and Front with the number of the tab in
-	// front when that changes; nil: nobody wants to know.
-	Used  func()
-	Front func(tab int)
+	// Used is called whenever the person does something, Front with the number of the tab in front
+	// when that changes, and Focused with whether the person's terminal has the focus when that does;
+	// nil: nobody wants to know.
+	Used    func()
+	Front   func(tab int)
+	Focused func(bool)
 	// Stalled is called with whether the terminal has taken no output for long, so that nobody sees
 	// what it shows, whenever that changes; nil: nobody wants to know.
 	Stalled func(bool)
@@ -105,10 +108,7 @@ type Options struct {
 	// "bell" (also for empty), "desktop" (the bell and a notification of the
 	// person's desktop) or "none".
 	Notify string
-	// NotifyCommand is a program with its arguments that is also run for each
-	// announcement, and gets it in its environment; empty: none.
-	NotifyCommand []string
-	// NotifyOn limits announcements to some of Occasions; empty: all.
+	// NotifyOn limits announcements to some of notify.Occasions; empty: all.
 	NotifyOn []string
 }
 
@@ -129,8 +129,8 @@ func (o Options) check() error {
 		return fmt.Errorf("notify %q: unknown way, known are bell, desktop and none", text.Drawable(o.Notify))
 	}
 	for _, what := range o.NotifyOn {
-		if !slices.Contains(Occasions(), what) {
-			return fmt.Errorf("notify on %q: unknown occasion, known are %s", text.Drawable(what), strings.Join(Occasions(), ", "))
+		if !slices.Contains(notify.Occasions(), what) {
+			return fmt.Errorf("notify on %q: unknown occasion, known are %s", text.Drawable(what), strings.Join(notify.Occasions(), ", "))
 		}
 	}
 	_, err := view.ThemeByName(o.Theme)
@@ -153,6 +153,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Front == nil {
 		o.Front = func(int) {}
+	}
+	if o.Focused == nil {
+		o.Focused = func(bool) {}
 	}
 	if o.Stalled == nil {
 		o.Stalled = func(bool) {}

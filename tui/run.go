@@ -87,11 +87,6 @@ func run(ctx context.Context, cancel context.CancelCauseFunc, outside context.Co
 	m.send, m.post = send, box.put
 	program = newProgram(ctx, m)
 	tasks.Start(func() { box.forward(ctx, send) })
-	if len(o.NotifyCommand) > 0 {
-		n := newNotifier(o.NotifyCommand, notifyTime, send)
-		m.command = n.offer
-		tasks.Start(func() { n.serve(ctx) })
-	}
 
 	events, err := o.API.Subscribe(ctx)
 	if err != nil {

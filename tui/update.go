@@ -99,8 +99,6 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		return m.onReady(msg)
 	case finishedMsg:
 		m.finished(msg)
-	case notifiedMsg:
-		m.showError(msg.err)
 	case retitleMsg:
 		m.retitling = false
 	case editedMsg:

@@ -9,6 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/notify"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 )
 
@@ -58,21 +59,24 @@ func (m *Model) onDecided(msg decidedMsg) tea.Cmd {
 	return nil
 }
 
-// onEscalation adds or updates a call that waits. It never changes where the person's keys
+// onEscalation adds or updates a call that waits, and announces it, again when half of its time is
+// over. It never changes where the person's keys
 // go.
 func (m *Model) onEscalation(e broker.Escalation) tea.Cmd {
+	t := m.tabOf(e.Session)
+	m.dirty = true
 	if it := m.approvals.Find(e.ID); it != nil {
+		if e.HalfOver && !it.Call.HalfOver {
+			m.announce(t, notify.Escalated, notify.Call(e))
+		}
 		it.Update(e)
-		m.dirty = true
 		return nil
 	}
 	m.approvals.Add(e)
-	m.dirty = true
-	t := m.tabOf(e.Session)
 	if t != m.current() && t != nil {
 		t.fresh = true
 	}
-	m.announce(t, onEscalated, fmt.Sprintf("approval #%d: %s/%s", e.Number, e.Server, e.Tool))
+	m.announce(t, notify.Escalated, notify.Call(e))
 	return m.tick()
 }
 

@@ -20,6 +20,7 @@ func (m *Model) onInput(ev keys.Event) tea.Cmd {
 		return m.onMouse(ev)
 	case keys.FocusEvent:
 		m.outerLost = !ev.Focused
+		m.o.Focused(ev.Focused)
 		m.reportFocus()
 	case keys.ReplyEvent:
 		m.onReply(ev.Reply)

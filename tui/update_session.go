@@ -11,6 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/notify"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -169,12 +170,12 @@ func (m *Model) onState(t *tab, was broker.SessionState) tea.Cmd {
 	switch {
 	case t.session.State == broker.StateDead:
 		t.fresh = t != m.current()
-		m.announce(t, onDead, t.endText())
+		m.announce(t, notify.Dead, t.endText())
 		if t != m.current() {
 			m.showInfo(fmt.Sprintf("tab %d: %s", t.session.Tab, t.endText()))
 		}
 	case t.session.State == broker.StateIdle && was == broker.StateWorking:
-		return m.after(doneSettle, finishedMsg{t.session.ID, t.changes})
+		return m.after(notify.Settle, finishedMsg{t.session.ID, t.changes})
 	}
 	return nil
 }

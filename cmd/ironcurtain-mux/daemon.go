@@ -173,6 +173,7 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 			return show(w.Latest(), ctx, c, b, mux, left, notices)
 		},
 		Carry:    func(ctx context.Context, t daemon.Task) wire.End { return start.Carry(ctx, w.Latest(), t, b) },
+		Notify:   notifier(w, b),
 		Own:      pty.Own,
 		Calls:    b,
 		Attended: func(yes bool) { b.SetAway(!yes) },
@@ -228,6 +229,7 @@ func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker
 	o.Mux, o.Detach, o.Show, o.Safe = mux, true, broker.SessionID(c.Asked.Show), c.Asked.Safe
 	o.Passed, o.Dir, o.Others, o.Failed, o.Stalled = &c.Passed, c.Asked.Dir, c.Others, c.Failed, c.Stalled
 	o.Front = func(tab int) { c.Activity.Front.Store(int64(tab)) }
+	o.Focused = func(yes bool) { c.Activity.Away.Store(!yes) }
 	o.Used = func() { now := time.Now(); c.Activity.Used.Store(&now) }
 	o.Opener = broker.Opener{Keys: c.Asked.Keys, Environment: c.Asked.Environment}
 	if open := c.Asked.Open; open != nil {
@@ -240,7 +242,7 @@ func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker
 		o.Resume = broker.SessionID(open.Resume)
 	}
 	if c.Rights != wire.Operate {
-		o.Rights, o.API, o.NotifyCommand = tui.See, calls.ReadOnly(b), nil
+		o.Rights, o.API = tui.See, calls.ReadOnly(b)
 		o.Notices = append(o.Notices, "read-only")
 	} else if left && o.Resume == "" && !o.Safe {
 		o.Offer = offerOf(b)

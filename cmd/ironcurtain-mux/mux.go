@@ -14,6 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/notify"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
@@ -119,10 +120,22 @@ func options(w wiring.Parts, b *broker.Broker, in, out *os.File) tui.Options {
 		API: b, In: in, Out: out,
 		Scrollback: w.Config.Scrollback, Engine: w.Config.Terminal.Engine,
 		Theme: w.Config.Theme, NoMouse: !w.Config.Mouse, NoStrip: !w.Config.Strip,
-		Notify: w.Config.Notify, NotifyOn: w.Config.NotifyOn, NotifyCommand: w.Config.NotifyCommand,
+		Notify: w.Config.Notify, NotifyOn: w.Config.NotifyOn,
 		CommandKey: w.Config.CommandKey, Prefix: w.Config.Prefix, Keys: w.Config.Keys,
 		Phrase: newPhrase(),
 		Intro:  w.Intro,
+	}
+}
+
+// notifier returns a function that runs the person's command for notifications until its context
+// ends.
+func notifier(w wiring.Parts, b *broker.Broker) func(context.Context, func(tab int) bool) {
+	return func(ctx context.Context, looked func(tab int) bool) {
+		n := notify.Notifier{Broker: b, Looked: looked, Tell: b.Tell, Settings: func() (argv, on []string) {
+			c := w.Latest().Config
+			return c.NotifyCommand, c.NotifyOn
+		}}
+		n.Run(ctx)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 type Activity struct {
 	Used  atomic.Pointer[time.Time] // when the person last did something
 	Front atomic.Int64              // the number of the tab in front; 0: none
+	Away  atomic.Bool               // the terminal has lost the focus
 }
 
 // entry describes a view for other clients.
@@ -28,6 +29,15 @@ func (v *view) entry() wire.Client {
 		c.Used = *used
 	}
 	return c
+}
+
+// looked reports whether somebody who may work there is probably looking at a tab.
+func (d *Daemon) looked(tab int) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.views, func(v *view) bool {
+		return v.client.Rights == wire.Operate && !v.stalled.Load() && !v.activity.Away.Load() && v.activity.Front.Load() == int64(tab)
+	})
 }
 
 // shown lists the clients that show a view, those attached first first.

@@ -66,6 +66,9 @@ type Daemon struct {
 	// Attended is called with whether somebody may see a view, or waits for a task, whenever that
 	// changes.
 	Attended func(bool)
+	// Notify notifies the person of what happens, for all views together and also without any, until
+	// ctx ends. looked reports whether somebody is probably looking at a tab. Nil: nobody is notified.
+	Notify func(ctx context.Context, looked func(tab int) bool)
 	// Own reports whether a terminal is that of one of the daemon's own tabs, in which a view would
 	// show itself; nil: none is.
 	Own func(*os.File) bool
@@ -115,6 +118,9 @@ func (d *Daemon) Serve(ctx context.Context, l *net.UnixListener) error {
 	d.slots, d.tasks = make(chan struct{}, maxViews), make(chan struct{}, maxTasks)
 	if d.Idle > 0 {
 		d.conns.Go(func() { d.endWhenIdle(inner) })
+	}
+	if d.Notify != nil {
+		d.conns.Go(func() { d.Notify(inner, d.looked) })
 	}
 	err := d.accept(inner, l)
 	cancel()

@@ -1,0 +1,68 @@
+package notify
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+)
+
+// Occasion is a kind of event of which a person is notified.
+type Occasion string
+
+// The occasions.
+const (
+	Escalated Occasion = "escalation"
+	Done      Occasion = "done"
+	Dead      Occasion = "dead"
+)
+
+// Occasions returns the names of all occasions.
+func Occasions() []string { return []string{string(Escalated), string(Done), string(Dead)} }
+
+// Call describes a waiting call, without its arguments: the tool of a model request is its method
+// and its path, which the agent chooses. The text is as the server and the tool are called.
+func Call(e broker.Escalation) string {
+	tool := e.Tool
+	if e.Plane == "http" {
+		tool, _, _ = strings.Cut(tool, " /")
+	}
+	still := ""
+	if e.HalfOver {
+		still = " still waits"
+	}
+	return fmt.Sprintf("approval #%d%s: %s/%s", e.Number, still, e.Server, tool)
+}
+
+// note is one notification. It contains no text of an agent's, no name that a person gave, and no
+// path.
+type note struct {
+	what    Occasion
+	session broker.Session
+	text    string
+}
+
+// environment returns the variables that tell the command about a notification.
+func (n note) environment() []string {
+	title := "ironcurtain-mux"
+	if n.session.Tab > 0 {
+		title += fmt.Sprintf(" tab %d %s", n.session.Tab, text.Drawable(n.session.Agent))
+	}
+	return []string{
+		"IRONCURTAIN_EVENT=" + string(n.what),
+		"IRONCURTAIN_TAB=" + strconv.Itoa(n.session.Tab),
+		"IRONCURTAIN_SESSION=" + n.session.ID,
+		"IRONCURTAIN_TITLE=" + title,
+		"IRONCURTAIN_TEXT=" + text.Drawable(n.text),
+	}
+}
+
+// ended says how an agent has ended. The reason is left out, because it may name paths.
+func ended(s broker.Session) string {
+	if s.ExitCode == 0 {
+		return "ended"
+	}
+	return fmt.Sprintf("ended with exit code %d", s.ExitCode)
+}
