@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The daemon runs the command for notifications: once for two views, and without any. An error of
+// the command waits for a view.
+func TestTheDaemonNotifies(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	out, leave := filepath.Join(home, "out"), filepath.Join(home, "leave")
+	writeConfig(t, home, fmt.Sprintf(`{"localShell":true,"agent":"local-shell","notifyCommand":["sh","-c",%q]}`,
+		`echo "$IRONCURTAIN_EVENT $IRONCURTAIN_TITLE: $IRONCURTAIN_TEXT" >>`+out+`; case $IRONCURTAIN_TEXT in *4) exit 9; esac`))
+	d := serveDaemon(t, home, "env", noEngine)
+	a, b := attach(t, home, 120, 30), attach(t, home, 120, 30)
+	a.see(patience, "here>")
+	b.see(patience, "here>")
+	runs := func(view *driver, want string) {
+		t.Helper()
+		view.until("the command", patience, func(string) bool {
+			data, _ := os.ReadFile(out)
+			return strings.Count(string(data), "\n") == strings.Count(want, "\n")
+		})
+		if data, _ := os.ReadFile(out); string(data) != want {
+			t.Errorf("the command was told %q, want %q", data, want)
+		}
+	}
+	first := "dead ironcurtain-mux tab 1 local-shell: ended with exit code 3\n"
+	a.send("exit 3\r")
+	runs(a, first)
+	a.send("\x01/new\r")
+	a.see(patience, "2 ", "here>")
+	a.send("until test -e " + leave + "; do sleep 0.1; done; exit 4\r")
+	for _, view := range []*driver{a, b} {
+		view.send("\x01/detach\r")
+		view.exit(patience)
+	}
+	if err := os.WriteFile(leave, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runs(d, first+"dead ironcurtain-mux tab 2 local-shell: ended with exit code 4\n")
+	c := attach(t, home, 120, 30)
+	c.see(patience, "notify: sh: exit status 9 (fix notifyCommand in config.json)")
+	if out, errs, code := d.command("stop", "--now"); code != 0 {
+		t.Errorf("stop --now: %d, %s%s", code, out, errs)
+	}
+	c.exit(patience)
+	d.exit(patience)
+}
