@@ -41,6 +41,12 @@ type Options struct {
 	Add bool
 	// Show is the session whose tab is shown first; empty: the first one's.
 	Show broker.SessionID
+	// Arrangement is how the tabs are arranged that there are; the zero value: by their numbers. Show
+	// and Add go before its focus.
+	Arrangement Arrangement
+	// Left is called when the view ends, unless it has failed, with how its tabs were arranged; nil:
+	// nobody wants to know.
+	Left func(Arrangement)
 	// Safe shows lists and what waits, and no panes: for a view that has failed.
 	Safe bool
 	// Others says how many other views there are; nil: none.

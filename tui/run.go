@@ -110,6 +110,9 @@ func run(ctx context.Context, cancel context.CancelCauseFunc, outside context.Co
 	cancel(nil)
 	// Restores the terminal first, because ending the goroutines may take a moment.
 	_ = t.Restore()
+	if o.Left != nil && len(m.tabs) > 0 && !errors.Is(cause, ErrFailed) {
+		o.Left(m.arrangement())
+	}
 	m.leave()
 	if ownMux {
 		o.Mux.Close()

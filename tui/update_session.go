@@ -41,6 +41,9 @@ func (m *Model) begin() tea.Cmd {
 		return nil
 	}
 	some := len(m.tabs) > 0 && m.o.Detach
+	if some {
+		m.rearrange(m.o.Arrangement)
+	}
 	if !m.may() {
 		m.show(m.indexOf(m.o.Show))
 		return nil

@@ -52,7 +52,8 @@ type Hello struct {
 	Kind     string `json:"kind"`    // ForView or ForCalls
 	// Rights are what the client wants to be limited to. Nothing gives it more later.
 	Rights   Right  `json:"rights"`
-	Name     string `json:"name"`               // of the client's machine
+	Name     string `json:"name"`               // of the client's machine, or as the person calls the client
+	Named    bool   `json:"named,omitempty"`    // the person calls it so
 	Terminal string `json:"terminal,omitempty"` // its device, such as /dev/pts/3
 }
 

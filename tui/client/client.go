@@ -18,8 +18,9 @@ import (
 type Options struct {
 	Socket   string // of the daemon
 	In, Out  *os.File
-	Version  string     // of this program
-	Name     string     // of this machine
+	Version  string // of this program
+	Name     string // of this machine or, with Named, as the person calls this client
+	Named    bool
 	Terminal string     // the device of the person's terminal; empty: none
 	Rights   wire.Right // that the client limits itself to; empty: no limit
 
@@ -184,7 +185,7 @@ func (o Options) limited() bool { return o.Rights != "" && o.Rights != wire.Oper
 
 // hello introduces this client.
 func (o Options) hello(kind string) wire.Hello {
-	return wire.Hello{Version: o.Version, Kind: kind, Rights: o.Rights, Name: o.Name, Terminal: o.Terminal}
+	return wire.Hello{Version: o.Version, Kind: kind, Rights: o.Rights, Name: o.Name, Named: o.Named, Terminal: o.Terminal}
 }
 
 // client is a connection to the daemon.

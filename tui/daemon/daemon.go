@@ -41,6 +41,7 @@ type Client struct {
 	Rights   wire.Right                // of the client; a view that is shown has no more
 	Version  string                    // of its program
 	Identity identity.Client           // for the records of what is decided there
+	Named    bool                      // the person has given the client its name
 	Others   func() int                // how many other views there are
 	Failed   func(p any, stack []byte) // is called with a panic of the view
 	Activity *Activity                 // the view keeps it
@@ -232,7 +233,7 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 	}
 	switch f.Kind {
 	case wire.KindView:
-		return d.show(ctx, c, unix, f, who)
+		return d.show(ctx, c, unix, f, who, hello.Named)
 	case wire.KindTask:
 		d.task(ctx, c, unix, f, who.Client)
 		return false
@@ -262,7 +263,7 @@ func mayAsk(right wire.Right, kind string) bool {
 }
 
 // show runs a view for a client.
-func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f wire.Frame, who wire.Client) (quit bool) {
+func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f wire.Frame, who wire.Client, named bool) (quit bool) {
 	defer f.Close()
 	select {
 	case d.slots <- struct{}{}:
@@ -273,7 +274,7 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 		})
 		return false
 	}
-	v := &view{conn: c, unix: unix, log: d.Log, client: who, activity: new(Activity), others: func() int { return len(d.slots) - 1 }}
+	v := &view{conn: c, unix: unix, log: d.Log, client: who, named: named, activity: new(Activity), others: func() int { return len(d.slots) - 1 }}
 	ctx, v.cancel = context.WithCancel(ctx)
 	defer v.cancel()
 	err := v.receive(f, d.Own)

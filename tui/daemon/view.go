@@ -22,6 +22,7 @@ type view struct {
 	log  *slog.Logger
 
 	client   wire.Client // as it was when it attached
+	named    bool        // by the person
 	asked    wire.View
 	in, out  *os.File // its terminal
 	activity *Activity
@@ -74,7 +75,7 @@ func (v *view) run(ctx context.Context, d *Daemon) (end string, err error) {
 		_, _ = v.guarded(func() (string, error) { v.receiveFrames(); return "", nil })
 	}()
 	end, err = v.guarded(func() (string, error) {
-		return d.Show(ctx, Client{In: v.in, Out: v.out, Asked: v.asked, Rights: v.client.Rights, Version: v.client.Version, Identity: v.client.Client, Others: v.others, Failed: v.failed, Activity: v.activity, Stalled: func(yes bool) {
+		return d.Show(ctx, Client{In: v.in, Out: v.out, Asked: v.asked, Rights: v.client.Rights, Version: v.client.Version, Identity: v.client.Client, Named: v.named, Others: v.others, Failed: v.failed, Activity: v.activity, Stalled: func(yes bool) {
 			d.change(func() { v.stalled.Store(yes) })
 		}, Passed: outer.Passed{
 			Getenv:   func(name string) string { return v.asked.Terminal[name] },
