@@ -34,7 +34,10 @@ used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.
 With --read-only the terminal shows everything and changes nothing: no key reaches an
 agent, nothing is decided, opened or run, and no tab takes its size. With --answer-only
 it shows no agent: it asks about the calls that wait, line by line, one after the other,
-and remembers no approval. --name says whose terminal it is, for records and 'clients ls'.`,
+and remembers no approval. --name says whose terminal it is, for records and 'clients ls'.
+
+The tabs are arranged as in the terminal of that name that was detached last, or
+else in any: which one is in front, their order, the split and the zoom.`,
 		Example: "  ironcurtain-mux attach\n  ironcurtain-mux attach --answer-only --name phone\n  ironcurtain-mux attach 6f1c\n  ironcurtain-mux --host workstation attach",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -47,7 +50,7 @@ and remembers no approval. --name says whose terminal it is, for records and 'cl
 				if err := checkName(name); err != nil {
 					return &cli.UsageError{Err: cli.Fail("attach", err, "")}
 				}
-				o.Name = name
+				o.Name, o.Named = name, true
 			}
 			if err := showHere(cmd, "attach", p, &o); err != nil {
 				return err

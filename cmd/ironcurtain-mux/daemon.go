@@ -151,15 +151,16 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 	mux := pane.NewMux(ctx, tasks, term.Options{Engine: w.Config.Terminal.Engine, Scrollback: w.Config.Scrollback})
 	var left bool
 	var notices []string
+	kept := new(arrangements)
 	if inherited == (daemon.Inherited{}) {
 		planned := stoodDown(w.Paths.Home)
 		left = b.Sweep() && !takeBack(cmd.Context(), b, w.Paths.Home, planned, log)
 	} else {
 		var h handedOver
 		h, notices = goOn(cmd.Context(), former, b, mux, log)
-		byHand = h.ByHand
+		byHand, kept.kept = h.ByHand, h.Arrangements
 	}
-	upgrade, err := upgradeOf(door, b, mux, byHand)
+	upgrade, err := upgradeOf(door, b, mux, kept, byHand)
 	if err != nil {
 		return errors.Join(err, door.Close())
 	}
@@ -170,7 +171,7 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 			if err := b.Refresh(ctx); err != nil {
 				notices = append(notices, broker.Outdated(err))
 			}
-			return show(w.Latest(), ctx, c, b, mux, left, notices)
+			return show(w.Latest(), ctx, c, b, mux, kept, left, notices)
 		},
 		Carry:    func(ctx context.Context, t daemon.Task) wire.End { return start.Carry(ctx, w.Latest(), t, b) },
 		Notify:   notifier(w, b),
@@ -214,9 +215,9 @@ func openDoor(ctx context.Context, home string, inherited daemon.Inherited) (doo
 	return nil, nil, err
 }
 
-// show runs a view for a client. left says that a killed multiplexer may have left agents
-// running.
-func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, left bool, notices []string) (end string, err error) {
+// show runs a view for a client, with its tabs arranged as they were kept. left says that a killed
+// multiplexer may have left agents running.
+func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, kept *arrangements, left bool, notices []string) (end string, err error) {
 	if c.Rights == wire.Answer {
 		return prompt(ctx, c, b)
 	}
@@ -231,6 +232,7 @@ func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker
 	o.Front = func(tab int) { c.Activity.Front.Store(int64(tab)) }
 	o.Focused = func(yes bool) { c.Activity.Away.Store(!yes) }
 	o.Used = func() { now := time.Now(); c.Activity.Used.Store(&now) }
+	o.Arrangement, o.Left = kept.of(c), func(a tui.Arrangement) { kept.keep(c, a) }
 	o.Opener = broker.Opener{Keys: c.Asked.Keys, Environment: c.Asked.Environment}
 	if open := c.Asked.Open; open != nil {
 		o.Add = !open.Once

@@ -23,10 +23,12 @@ type handedOver struct {
 	Version string // of the former program
 	ByHand  bool   // a person has started the daemon
 	Broker  broker.Kept
+	// Arrangements are those of views that have ended, also for the upgrade.
+	Arrangements []arranged
 }
 
 // upgradeOf is how a daemon becomes the program that is installed now.
-func upgradeOf(door *daemon.Door, b *broker.Broker, mux *pane.Mux, byHand bool) (*daemon.Upgrade, error) {
+func upgradeOf(door *daemon.Door, b *broker.Broker, mux *pane.Mux, kept *arrangements, byHand bool) (*daemon.Upgrade, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, cli.Fail("start daemon", err, "")
@@ -39,14 +41,14 @@ func upgradeOf(door *daemon.Door, b *broker.Broker, mux *pane.Mux, byHand bool) 
 		Check: func(ctx context.Context) error { return checkProgram(ctx, program) },
 		Calm:  b.Calm,
 		Save: func(ctx context.Context, to *os.File) ([]syscall.RawConn, func(*os.File) error, error) {
-			return handOver(ctx, to, b, mux, byHand)
+			return handOver(ctx, to, b, mux, handedOver{Version: cli.ThisBuild().Version, ByHand: byHand, Arrangements: kept.all()})
 		},
 	}, nil
 }
 
-// handOver writes the number of bytes of the panes, the panes, and a handedOver in JSON. The panes
-// are closed then, and undo opens them again.
-func handOver(ctx context.Context, to *os.File, b *broker.Broker, mux *pane.Mux, byHand bool) (conns []syscall.RawConn, undo func(*os.File) error, err error) {
+// handOver writes the number of bytes of the panes, the panes, and h with what the broker adds, in
+// JSON. The panes are closed then, and undo opens them again.
+func handOver(ctx context.Context, to *os.File, b *broker.Broker, mux *pane.Mux, h handedOver) (conns []syscall.RawConn, undo func(*os.File) error, err error) {
 	var size [8]byte
 	if _, err := to.Write(size[:]); err != nil {
 		return nil, nil, err
@@ -60,7 +62,6 @@ func handOver(ctx context.Context, to *os.File, b *broker.Broker, mux *pane.Mux,
 		binary.LittleEndian.PutUint64(size[:], uint64(end)-uint64(len(size)))
 		_, err = to.WriteAt(size[:], 0)
 	}
-	h := handedOver{Version: cli.ThisBuild().Version, ByHand: byHand}
 	back := func() {}
 	if err == nil {
 		h.Broker, conns, back, err = b.HandOver()
