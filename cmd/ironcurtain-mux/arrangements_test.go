@@ -1,10 +1,14 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
@@ -37,6 +41,15 @@ func TestArrangementsOfClients(t *testing.T) {
 	front(desk, "e")
 	if n := len(a.all()); n != maxArrangements {
 		t.Errorf("%d are kept", n)
+	}
+	a.keep(desk, tui.Arrangement{Tabs: []string{"a", "b"}, Front: "a", Split: []string{"b", "a"}, Down: true, Zoom: true})
+	var next handedOver // to the program that the daemon becomes
+	text, err := json.Marshal(handedOver{Arrangements: a.all()})
+	if err = errors.Join(err, json.Unmarshal(text, &next)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(a.all(), next.Arrangements); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -104,13 +104,14 @@ func (d *driver) numbersOf(file string) (all []int) {
 }
 
 // The daemon becomes the installed program while an agent writes without end, a call waits, and
-// two terminals look: no byte of the output is lost or repeated, and the call is approved
-// afterwards.
+// two terminals look: no byte of the output is lost or repeated, the call is approved afterwards,
+// and the person was notified of it once.
 func TestUpgradeLosesNothing(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
 	// The strip of the waiting call would cover the newest lines of the counter.
-	writeConfig(t, home, `{"agent":"shell","scrollback":100000,"strip":false}`)
+	told := filepath.Join(home, "told")
+	writeConfig(t, home, fmt.Sprintf(`{"agent":"shell","scrollback":100000,"strip":false,"notifyOn":["escalation"],"notifyCommand":["sh","-c",%q]}`, `echo "$IRONCURTAIN_TITLE: $IRONCURTAIN_TEXT" >>`+told))
 	d := serveDaemon(t, home)
 	kept := filepath.Join(home, "kept")
 	editor := filepath.Join(home, "editor")
@@ -169,6 +170,9 @@ func TestUpgradeLosesNothing(t *testing.T) {
 	b.until("the answer", patience, func(string) bool { return c.answer(1) != "" })
 	if data, err := os.ReadFile(path); err != nil || string(data) != "as approved" {
 		t.Errorf("%q, %v: %s", data, err, c.answer(1))
+	}
+	if data, err := os.ReadFile(told); string(data) != "ironcurtain-mux tab 1 shell: approval #1: filesystem/write_file\n" {
+		t.Errorf("the person was notified of %q, %v", data, err)
 	}
 	if out, errs, code := d.command("stop", "--now"); code != 0 {
 		t.Errorf("stop: %d, %s%s", code, out, errs)
