@@ -66,6 +66,7 @@ type tabRequest struct {
 // open asks the broker for a new session, or to resume a stored one.
 func (m *Model) open(o tabRequest) tea.Cmd {
 	m.opening++
+	cols, rows := m.firstSize(m.lay.Viewport)
 	r := broker.OpenRequest{
 		Agent:     o.agent,
 		Workspace: o.workspace,
@@ -78,8 +79,8 @@ func (m *Model) open(o tabRequest) tea.Cmd {
 		Replaces:  o.replace,
 		First:     o.first,
 		Opener:    m.o.Opener,
-		Cols:      max(1, m.lay.Viewport.W),
-		Rows:      max(1, m.lay.Viewport.H),
+		Cols:      cols,
+		Rows:      rows,
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		s, err := m.api.Open(ctx, r)

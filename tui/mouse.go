@@ -92,6 +92,7 @@ func (m *Model) onPaneMouse(ev keys.Event) tea.Cmd {
 		}
 		if t != m.current() {
 			if ev.Mouse.Action == keys.MousePress && ev.Mouse.Button == keys.ButtonLeft {
+				t.pane.Use()
 				m.leaveModes()
 				m.show(m.indexOf(t.session.ID))
 			}
@@ -185,8 +186,11 @@ func (m *Model) onDrag(e keys.Mouse) tea.Cmd {
 	case keys.MouseRelease:
 		moved := m.dragging.moved
 		m.dragging = dragState{}
-		if moved && m.mode == modeCopy {
+		switch {
+		case moved && m.mode == modeCopy:
 			m.yank()
+		case !moved && m.mode == modeTerminal && !t.scrolled:
+			t.pane.Use()
 		}
 	}
 	return nil

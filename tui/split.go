@@ -19,11 +19,23 @@ const (
 	minPaneRows = 2
 )
 
-// A window of a daemon's view that is smaller does not make a larger tab smaller.
+// A window of a daemon's view that is smaller does not make a larger tab smaller, and a tab that
+// is opened in it begins with this size.
 const (
 	wideCols = 80
 	wideRows = 24
 )
+
+// small reports whether the person's window never makes a larger tab smaller by itself.
+func (m *Model) small() bool { return m.o.Detach && (m.cols < wideCols || m.rows < wideRows) }
+
+// firstSize returns the size with which a tab begins that is shown in a part of this window.
+func (m *Model) firstSize(at view.Rect) (cols, rows int) {
+	if m.small() || !m.may() {
+		return wideCols, wideRows
+	}
+	return max(1, at.W), max(1, at.H)
+}
 
 // split is a group of tabs that are shown together while one of them has the
 // focus. Tabs outside the group are shown alone.
@@ -105,7 +117,7 @@ func (m *Model) arrange() {
 		}
 		t.pane.SetVisible(seen)
 		t.pane.SetWatching(m.stalled)
-		t.pane.SetSize(r.W, r.H, m.o.Detach && (m.cols < wideCols || m.rows < wideRows))
+		t.pane.SetSize(r.W, r.H, m.small())
 	}
 	if t := m.current(); t != nil {
 		m.gate.Focus(t.pane.Queue)
@@ -190,14 +202,14 @@ func (m *Model) runZoom(string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// runFit is /fit. It asks first: what a program prints into few columns stays narrow.
+// runFit is /fit. It asks first, because what an agent has written into few columns stays narrow.
 func (m *Model) runFit(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
 		return nil, errors.New("there is no tab to fit")
 	}
 	at, fitted := m.focusedRect(), t.pane
-	m.ask(fmt.Sprintf("make tab %d %dx%d, in all terminals that show it?", t.session.Tab, at.W, at.H), func(*Model) tea.Cmd {
+	m.ask(fmt.Sprintf("make tab %d %dx%d everywhere, until somebody uses it elsewhere or you leave? What its agent writes into %s stays that narrow for good", t.session.Tab, at.W, at.H, view.Counted(at.W, "column")), func(*Model) tea.Cmd {
 		fitted.Fit()
 		return nil
 	})

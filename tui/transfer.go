@@ -50,6 +50,7 @@ func (m *Model) onAttachedFiles(msg attachedFilesMsg) {
 	}
 	paste := keys.Paste{Start: true, Data: []byte(strings.Join(msg.paths, " ") + " "), End: true}
 	data := keys.Encode(keys.Event{Kind: keys.PasteEvent, Paste: paste}, t.pane.Screen.Modes())
+	t.pane.Use()
 	if !t.pane.Put(data) {
 		m.showError(fmt.Errorf("attach: %s takes no input; the files are at %s", text.Drawable(t.title()), strings.Join(msg.paths, " ")))
 		return

@@ -186,14 +186,11 @@ func (m *Model) onState(t *tab, was broker.SessionState) tea.Cmd {
 // addTab makes a tab for a session and begins to connect to its agent.
 func (m *Model) addTab(s broker.Session) tea.Cmd {
 	t := &tab{since: m.now(), session: s}
-	size := m.lay.Viewport
-	if !m.may() {
-		size = view.Rect{W: wideCols, H: wideRows} // a pane that is new has the size of nobody's window
-	}
+	cols, rows := m.firstSize(m.lay.Viewport)
 	id := s.ID
 	p, err := m.mux.View(s, term.Options{
-		Cols:       max(1, size.W),
-		Rows:       max(1, size.H),
+		Cols:       cols,
+		Rows:       rows,
 		Foreground: m.foreground,
 		Background: m.background,
 	}, pane.Hooks{
@@ -283,6 +280,7 @@ func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 	} else {
 		m.show(m.indexOf(t.session.ID))
 	}
+	t.pane.Open(m.firstSize(m.focusedRect()))
 	return join(cmd, m.expectPrompt(t, msg.prompt))
 }
 

@@ -50,6 +50,7 @@ type Pane struct {
 	inherits bool          // the screen begins with the lines of another one
 	cols     int
 	rows     int
+	unfitted [2]int        // the size before Fit made it smaller; zero when Fit does not hold
 	late     *time.Timer   // asks for a frame when a synchronized update does not end
 	resized  chan struct{} // capacity 1, lossy: cols and rows have changed
 }

@@ -44,9 +44,7 @@ func (p *Pane) resize(t broker.Terminal) {
 		p.Screen.Resize(want[0], want[1])
 		p.answer() // the agent may have asked for a report of each resize
 		p.wake()
-		if len(*p.views.Load()) > 1 {
-			p.changed()
-		}
+		p.changed()
 		// An error needs no report: the next resize tries again, and when the terminal
 		// is gone, the goroutine that reads reports that.
 		_ = t.Resize(p.ctx, want[0], want[1])

@@ -133,7 +133,7 @@ func (p *Pane) handOver(v *View) {
 		return
 	}
 	p.user.Store(nil)
-	v.fitted = false
+	p.endFit(v)
 	var left *View
 	for _, x := range *p.views.Load() {
 		if x != v && x.visible.Load() && !x.watching {
@@ -218,6 +218,16 @@ func (v *View) settle(slot int) {
 	v.mu.Unlock()
 }
 
+// Open notes that the person opened the tab in this view, and gives it its first size.
+func (v *View) Open(cols, rows int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.watching {
+		v.use(v)
+		v.setSize(cols, rows)
+	}
+}
+
 // use makes a view the one in which the program was used last, unless it only watches. The caller
 // holds the mutex.
 func (p *Pane) use(v *View) {
@@ -225,18 +235,35 @@ func (p *Pane) use(v *View) {
 		return
 	}
 	if former := p.user.Swap(v); former != nil && former != v {
-		former.fitted = false
+		p.endFit(former)
 	}
 	p.fit(v)
 }
 
 // Fit gives the pane the size that the view wants, however small it is, until its program is
-// used in another view.
+// used in another view, or the view leaves or only watches. The pane then has its former size
+// again, so that the agent does not write narrow lines for a window that is gone.
 func (v *View) Fit() {
 	v.mu.Lock()
-	v.fitted = !v.watching
+	v.fitted = v.small && !v.watching
 	v.use(v)
 	v.mu.Unlock()
+}
+
+// endFit ends what Fit did for a view. The caller holds the mutex.
+func (p *Pane) endFit(v *View) {
+	v.fitted = false
+	if size := p.unfitted; size[0] > 0 {
+		p.unfitted = [2]int{}
+		p.setSize(size[0], size[1])
+	}
+}
+
+// HasSize reports whether the pane has the size that the view wants, or is about to have it.
+func (v *View) HasSize() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.Pane.cols == v.cols && v.Pane.rows == v.rows
 }
 
 // UsedElsewhere reports whether the pane's program was used last in another view.
@@ -247,8 +274,14 @@ func (v *View) UsedElsewhere() bool {
 
 // fit gives the pane the size that a view wants. The caller holds the mutex.
 func (p *Pane) fit(v *View) {
-	if v.small && !v.fitted && (v.cols < p.cols || v.rows < p.rows) {
+	smaller := v.cols < p.cols || v.rows < p.rows
+	switch {
+	case !v.small:
+		p.unfitted = [2]int{}
+	case smaller && !v.fitted:
 		return
+	case smaller && p.unfitted[0] == 0:
+		p.unfitted = [2]int{p.cols, p.rows}
 	}
 	p.setSize(v.cols, v.rows)
 }

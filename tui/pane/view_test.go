@@ -268,3 +268,62 @@ func TestLeftUnfinished(t *testing.T) {
 		t.Errorf("the first prompt is %q", input.TextOf(first))
 	}
 }
+
+// What /fit does ends when the program is used elsewhere, also in a small window, and when the
+// view leaves or stalls: nobody is left with a size that they did not ask for.
+func TestFitEnds(t *testing.T) {
+	m := newMux(t)
+	large := m.add(t, newWatcher())
+	large.SetSize(200, 50, false)
+	large.Use()
+	want := func(when string, cols, rows int) {
+		t.Helper()
+		if c, r := large.Screen.Size(); c != cols || r != rows {
+			t.Errorf("%s: %dx%d, want %dx%d", when, c, r, cols, rows)
+		}
+	}
+	for how, end := range map[string]func(fitted, other *View){
+		"used in another small window":         func(_, other *View) { other.Use() },
+		"used in the large one":                func(_, _ *View) { large.Use() },
+		"the view leaves":                      func(fitted, _ *View) { fitted.Leave() },
+		"the view stalls":                      func(fitted, _ *View) { fitted.SetWatching(true) },
+		"made smaller, then used elsewhere":    func(fitted, other *View) { fitted.SetSize(30, 15, true); other.Use() },
+		"made larger, then the view leaves":    func(fitted, _ *View) { fitted.SetSize(60, 20, true); fitted.Leave() },
+		"asked for again, then used by typing": func(fitted, other *View) { fitted.Fit(); other.Send([]byte("x")) },
+	} {
+		fitted, other := m.add(t, newWatcher()), m.add(t, newWatcher())
+		other.SetSize(50, 22, true)
+		fitted.SetSize(40, 20, true)
+		fitted.Use()
+		want("before: "+how, 200, 50)
+		fitted.Fit()
+		want("/fit", 40, 20)
+		end(fitted, other)
+		want(how, 200, 50)
+		fitted.Leave()
+		other.Leave()
+	}
+}
+
+// A tab begins with the size that the view in which it was opened gives it, whichever view
+// showed it first, and has that view's size from then on.
+func TestOpeningIsUse(t *testing.T) {
+	m := newMux(t)
+	other, opener := m.add(t, newWatcher()), m.add(t, newWatcher())
+	other.SetSize(200, 50, false)
+	opener.SetSize(40, 20, true)
+	opener.Open(80, 24)
+	other.SetSize(201, 50, false)
+	if cols, rows := opener.Screen.Size(); cols != 80 || rows != 24 || opener.HasSize() {
+		t.Errorf("%dx%d", cols, rows)
+	}
+	opener.SetSize(100, 30, false)
+	if cols, rows := opener.Screen.Size(); cols != 100 || rows != 30 || !opener.HasSize() || other.HasSize() {
+		t.Errorf("in a larger window: %dx%d", cols, rows)
+	}
+	opener.SetWatching(true)
+	opener.Open(90, 25)
+	if cols, _ := opener.Screen.Size(); cols != 100 {
+		t.Errorf("opened in a view that only watches: %d columns", cols)
+	}
+}
