@@ -45,7 +45,8 @@ func commandTable() []command {
 		{"split", "[right|down] [N]", "show a second tab beside or below", (*Model).runSplit},
 		{"unsplit", "", "show one tab only", (*Model).runUnsplit},
 		{"zoom", "", "show the focused pane alone, or all again", (*Model).runZoom},
-		{"fit", "", "make this tab as small as its part of this window, which a small window does not do by itself; asks first", (*Model).runFit},
+		{"fit", "", "make this tab as small as its part of this window, until somebody uses it elsewhere or you leave; asks first", (*Model).runFit},
+		{"pan", "[left|right|up|down]", "show another part of a tab that is too large for this window; without a direction, follow the cursor", (*Model).runPan},
 		{"focus", "", "go to the next pane of a split", (*Model).runFocus},
 		{"copy", "", "copy mode: move, search and copy in the scrollback", (*Model).runCopy},
 		{"clipboard", "[N|NAME]", "allow the copy to the clipboard that this tab's program asks for", (*Model).runClipboard},
@@ -187,6 +188,8 @@ func (m *Model) argumentsOf(command string) []string {
 			out = append(out, fmt.Sprint(it.Call.Number))
 		}
 		out = append(out, "all")
+	case "pan":
+		return []string{"left", "right", "up", "down"}
 	case "mute":
 		return []string{"all"}
 	case "theme":

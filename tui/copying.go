@@ -34,7 +34,8 @@ func (m *Model) startCopy() tea.Cmd {
 // beginCopy opens copy mode at the lines that are on the screen now.
 func (m *Model) beginCopy(t *tab) {
 	at := m.focusedRect()
-	m.copying, m.mode, m.dirty = copymode.Begin(t.pane.Screen, t.topLine(at.H), at.H), modeCopy, true
+	left, _ := t.origin(at)
+	m.copying, m.mode, m.dirty = copymode.Begin(t.pane.Screen, t.topLine(at), left, t.part(at)), modeCopy, true
 }
 
 // copiesFrom reports whether copy mode shows the lines of a tab.
@@ -55,7 +56,7 @@ func (m *Model) copiedTab() *tab {
 // leaveCopy leaves copy mode and shows the newest output of the agent.
 func (m *Model) leaveCopy() {
 	if t := m.copiedTab(); t != nil {
-		t.scrolled = false
+		t.follow()
 	}
 	m.copying = copymode.State{}
 	m.leaveCommand()
@@ -64,8 +65,11 @@ func (m *Model) leaveCopy() {
 // onCopyKey handles a key in copy mode.
 func (m *Model) onCopyKey(name, typed string) tea.Cmd {
 	m.dirty = true
-	c := &m.copying
-	switch c.Key(m.keys, name, typed, m.focusedRect().H) {
+	c, at := &m.copying, m.focusedRect()
+	if t := m.copiedTab(); t != nil {
+		at = t.part(at)
+	}
+	switch c.Key(m.keys, name, typed, at) {
 	case copymode.Stay:
 	case copymode.Leave:
 		m.leaveCopy()
@@ -103,11 +107,12 @@ func (m *Model) yank() {
 
 // pointAt returns the cell under the mouse.
 func (m *Model) pointAt(t *tab, at view.Rect, e keys.Mouse) copymode.Point {
-	top := t.topLine(at.H)
+	left, _ := t.origin(at)
+	top := t.topLine(at)
 	if m.mode == modeCopy {
-		top = m.copying.Top
+		left, top = m.copying.Left, m.copying.Top
 	}
-	return copymode.Point{X: e.X - at.X, Line: top + e.Y - at.Y}
+	return copymode.Point{X: left + e.X - at.X, Line: top + e.Y - at.Y}
 }
 
 // runEdit is /edit.
@@ -116,7 +121,7 @@ func (m *Model) runEdit(string) (tea.Cmd, error) {
 	if t == nil || !t.attached {
 		return nil, fault.New("wait until the agent runs", "nothing to edit")
 	}
-	return m.editScrollback(t, t.topLine(m.focusedRect().H)), nil
+	return m.editScrollback(t, t.topLine(m.focusedRect())), nil
 }
 
 // editScrollback opens all lines of a tab in the person's editor, at the given line. The

@@ -28,7 +28,7 @@ const (
 var harmless = map[string]bool{
 	"diff": true, "log": true, "undo": true, "history": true, "grants": true, "budget": true, "servers": true,
 	"tab": true, "next": true, "prev": true, "last": true, "move": true,
-	"split": true, "unsplit": true, "zoom": true, "focus": true, "copy": true,
+	"split": true, "unsplit": true, "zoom": true, "pan": true, "focus": true, "copy": true,
 	"theme": true, "mute": true, "help": true, "detach": true,
 }
 

@@ -192,7 +192,7 @@ func (m *Model) show(i int) {
 	}
 	if t := m.current(); t != nil && i != m.active {
 		m.before = t.session.ID
-		t.scrolled = false
+		t.follow()
 	}
 	m.active = i
 	m.tabs[i].fresh, m.tabs[i].done = false, false

@@ -106,10 +106,10 @@ func (m *Model) onPaneMouse(ev keys.Event) tea.Cmd {
 // onFocusedMouse handles a mouse event over the focused pane.
 func (m *Model) onFocusedMouse(t *tab, at view.Rect, ev keys.Event) tea.Cmd {
 	e := ev.Mouse
-	modes := t.pane.Screen.Modes()
+	modes, inside := t.pane.Screen.Modes(), t.part(at).Contains(e.X, e.Y)
 	wheel := e.Button == keys.WheelUp || e.Button == keys.WheelDown
 	toProgram := modes.Wants(e) || wheel && modes.AltScreen && modes.AlternateScroll
-	if m.mode == modeTerminal && !t.scrolled && !t.dead() && toProgram {
+	if m.mode == modeTerminal && !t.scrolled && !t.dead() && toProgram && inside {
 		if e.Action == keys.MousePress && !e.Button.Wheel() {
 			m.grabbed = t
 		}
@@ -119,7 +119,7 @@ func (m *Model) onFocusedMouse(t *tab, at view.Rect, ev keys.Event) tea.Cmd {
 	switch {
 	case wheel && e.Action == keys.MousePress:
 		m.scrollBack(t, at, -input.WheelStep(e))
-	case e.Button == keys.ButtonLeft && e.Action == keys.MousePress && t.attached:
+	case e.Button == keys.ButtonLeft && e.Action == keys.MousePress && t.attached && inside:
 		m.dragging = dragState{active: true, from: m.pointAt(t, at, e)}
 	}
 	return nil
@@ -135,15 +135,14 @@ func (m *Model) onGrabbed(ev keys.Event) {
 	}
 	tabs, parts := m.visibleTabs()
 	if i := slices.Index(tabs, t); i >= 0 && !t.dead() {
-		ev.Mouse = input.Clamp(ev.Mouse, parts[i])
+		ev.Mouse = input.Clamp(ev.Mouse, t.part(parts[i]))
 		m.forwardMouse(t, parts[i], ev)
 	}
 }
 
 // forwardMouse gives a tab's program an event over its pane.
 func (m *Model) forwardMouse(t *tab, at view.Rect, ev keys.Event) {
-	cols, rows := t.pane.Screen.Size()
-	x, y := view.Crop(cols, rows, t.pane.Screen.Cursor(), at)
+	x, y := t.origin(at)
 	ev.Mouse.X += x - at.X
 	ev.Mouse.Y += y - at.Y
 	ev.Raw = nil
@@ -157,7 +156,7 @@ func (m *Model) scrollBack(t *tab, at view.Rect, n int) {
 		m.dirty = true
 		return
 	}
-	t.scrollTo(t.topLine(at.H)-n, at.H)
+	t.scrollTo(t.topLine(at)-n, at)
 	m.dirty = true
 }
 
@@ -172,7 +171,7 @@ func (m *Model) onDrag(e keys.Mouse) tea.Cmd {
 	at := m.focusedRect()
 	switch e.Action {
 	case keys.MouseMove:
-		to := m.pointAt(t, at, input.Clamp(e, at))
+		to := m.pointAt(t, at, input.Clamp(e, t.part(at)))
 		if !m.dragging.moved {
 			if to == m.dragging.from {
 				return nil

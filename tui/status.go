@@ -205,10 +205,10 @@ func (m *Model) notices() []string {
 
 // shownInPart says that a tab has a larger size than its part of this window.
 func (m *Model) shownInPart(t *tab) string {
-	cols, rows := t.pane.Screen.Size()
-	if at := m.focusedRect(); !t.attached || cols <= at.W && rows <= at.H {
+	if !t.attached || !t.cropped(m.focusedRect()) {
 		return ""
 	}
+	cols, rows := t.pane.Screen.Size()
 	return fmt.Sprintf("a part of %dx%d", cols, rows)
 }
 
@@ -251,7 +251,11 @@ func (m *Model) hints() []string {
 			if prev, next := m.keys.KeyFor(input.PlaceEmpty, input.ActPrevTab), m.keys.KeyFor(input.PlaceEmpty, input.ActNextTab); prev != "" && next != "" {
 				tabs = prev + next + " tabs"
 			}
-			return input.NonEmpty("text goes to the agent", "/ commands", tabs, m.keys.Hint(input.PlaceEmpty, input.ActKeys, "keys"), back)
+			pans := ""
+			if t != nil && t.cropped(m.focusedRect()) {
+				pans = m.keys.Hint(input.PlaceEmpty, input.ActPanRight, "pans")
+			}
+			return input.NonEmpty(pans, "text goes to the agent", "/ commands", tabs, m.keys.Hint(input.PlaceEmpty, input.ActKeys, "keys"), back)
 		}
 		return input.NonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, "sends"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back, keeps the text"))
 	case modeCopy:
@@ -277,7 +281,9 @@ func (m *Model) hints() []string {
 	case len(m.approvals.Items) > 0:
 		return []string{command + " shows what waits for you"}
 	case t.scrolled:
-		return []string{view.Counted(t.back(m.focusedRect().H), "line") + " back", "scroll down or type to return"}
+		return []string{view.Counted(t.back(m.focusedRect()), "line") + " back", "scroll down or type to return"}
+	case t.crop.Panned:
+		return []string{"panned", "type to follow the cursor again"}
 	case !t.attached && t.hasLog() && t.running():
 		return input.NonEmpty(m.keys.Hint(input.PlaceStarting, input.ActLog, "shows the log"), command+" command line", t.stateWords())
 	case !t.attached && t.hasLog():

@@ -34,7 +34,8 @@ type tab struct {
 	agentTitle string          // the title that the agent set, safe to draw
 	offered    map[string]bool // the pasted paths for which /attach was offered
 	muted      bool
-	scrolled   bool   // the view does not follow the output
+	scrolled   bool // the view does not follow the output
+	crop       view.Crop
 	top        int    // the line in the first row of the view, when scrolled
 	dropped    uint64 // Screen.Dropped when top was set
 	fresh      bool   // something happened here that the person has not looked at
@@ -119,26 +120,32 @@ func (t *tab) progressed(p broker.Progress) {
 	}
 }
 
-// topLine returns the line in the first row of a view that is rows rows high.
-func (t *tab) topLine(rows int) int {
+// topLine returns the line in the first row of a pane.
+func (t *tab) topLine(at view.Rect) int {
 	if t.scrolled {
 		return max(0, t.top-copymode.DroppedSince(t.pane.Screen, t.dropped))
 	}
-	return max(0, t.pane.Screen.LineCount()-rows)
+	_, rows := t.pane.Screen.Size()
+	_, y := t.origin(at)
+	return max(0, t.pane.Screen.LineCount()-rows+y)
 }
 
-// scrollTo puts a line into the first row of the view.
-func (t *tab) scrollTo(top, rows int) {
-	newest := max(0, t.pane.Screen.LineCount()-rows)
+// newest returns the line in the first row when the newest one is in the last.
+func (t *tab) newest(at view.Rect) int { return max(0, t.pane.Screen.LineCount()-t.part(at).H) }
+
+// scrollTo puts a line into the first row of a pane.
+func (t *tab) scrollTo(top int, at view.Rect) {
+	newest := t.newest(at)
+	if !t.scrolled {
+		t.crop.X, _ = t.origin(at)
+	}
 	t.top = min(max(0, top), newest)
 	t.dropped = t.pane.Screen.Dropped()
 	t.scrolled = t.top < newest
 }
 
-// back returns how many lines the view is behind the newest output.
-func (t *tab) back(rows int) int {
-	return max(0, t.pane.Screen.LineCount()-rows-t.topLine(rows))
-}
+// back returns how many lines a pane is behind the newest output.
+func (t *tab) back(at view.Rect) int { return max(0, t.newest(at)-t.topLine(at)) }
 
 // reportWords are the states that a program can report with OSC 7501, and our words for
 // them. A program may report anything, so the screen shows its state as the program's own,

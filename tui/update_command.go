@@ -105,6 +105,10 @@ func (m *Model) onEmptyLine(a input.Action) tea.Cmd {
 		return m.startCopy()
 	case input.ActKeys:
 		m.openHelp()
+	case input.ActPanLeft, input.ActPanRight, input.ActPanUp, input.ActPanDown:
+		if err := m.pan(strings.TrimPrefix(string(a), "pan ")); err != nil {
+			m.showError(err)
+		}
 	}
 	return nil
 }
@@ -217,7 +221,8 @@ func (m *Model) sendText(pieces []input.Piece) tea.Cmd {
 	in := broker.TrustedInput{Session: t.session.ID, Text: input.TextOf(pieces), Spans: input.SpansOf(pieces)}
 	m.line.Take()
 	m.leaveCommand()
-	t.scrolled, m.flash = false, flash{}
+	t.follow()
+	m.flash = flash{}
 	return m.submit(in, kept)
 }
 

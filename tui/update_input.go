@@ -41,7 +41,7 @@ func (m *Model) keyState(code rune) input.KeyState {
 		Prefixed: m.prefixed,
 		Starting: t != nil && !t.attached,
 		Ours:     m.ours[code],
-		Pending:  !m.touched || m.flash.urgent || t != nil && (t.scrolled || t.dead()),
+		Pending:  !m.touched || m.flash.urgent || t != nil && (t.scrolled || t.crop.Panned || t.dead()),
 	}
 }
 
@@ -129,8 +129,9 @@ func (m *Model) onAgentAction(means input.Meaning, ev keys.Event) tea.Cmd {
 func (m *Model) typeKey(t *tab, ev keys.Event) {
 	if ev.Key.Action != keys.Release && !ev.Key.IsModifier() {
 		m.touch()
-		if t.scrolled {
-			t.scrolled, m.dirty = false, true
+		if t.scrolled || t.crop.Panned {
+			t.follow()
+			m.dirty = true
 		}
 		if t.dead() {
 			m.showInfo("the agent has ended")

@@ -32,10 +32,11 @@ func (m *Model) placePanes(s *view.Scene) {
 		if t == m.current() && m.mode != modeHelp && m.mode != modePicker {
 			s.Focus = len(s.Panes)
 		}
-		placed := view.PlacedPane{Screen: t.pane.Screen, At: at, Scrolled: t.scrolled, Top: t.top, Dropped: t.dropped, Style: m.theme.Selection}
+		placed := view.PlacedPane{Screen: t.pane.Screen, At: at, Scrolled: t.scrolled, Top: t.top, Dropped: t.dropped, Crop: t.crop, Margin: m.margin(t), Style: m.theme.Selection}
 		if m.copiesFrom(t) {
 			m.copying.Renumber()
 			placed.Scrolled, placed.Top, placed.Dropped = true, m.copying.Top, m.copying.Dropped
+			placed.Crop.X = m.copying.Left
 		}
 		if t == m.current() {
 			if m.copiesFrom(t) {

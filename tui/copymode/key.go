@@ -5,6 +5,7 @@ import (
 	"unicode"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // Outcome is what the model has to do after a key in copy mode.
@@ -20,12 +21,12 @@ const (
 	NotFound                // say that the query was not found
 )
 
-// Key handles a key in copy mode, in a view that is height rows high.
-func (c *State) Key(k *input.Keys, name, text string, height int) Outcome {
+// Key handles a key in copy mode, in a view of a size.
+func (c *State) Key(k *input.Keys, name, text string, at view.Rect) Outcome {
 	if c.Searching {
 		return c.searchKey(k, name, text)
 	}
-	c.rows = height
+	c.cols, c.rows = at.W, at.H
 	c.Renumber()
 	a := k.At(input.PlaceCopy, name)
 	switch a {

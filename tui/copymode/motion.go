@@ -92,6 +92,7 @@ func (c *State) toPrompt(before bool) bool {
 func (c *State) follow() {
 	c.Top = min(c.Top, c.Cursor.Line)
 	c.Top = max(c.Top, c.Cursor.Line-c.rows+1)
+	c.Left = max(min(c.Left, c.Cursor.X), c.Cursor.X-c.cols+1)
 }
 
 // MoveView scrolls the view by n lines, and moves the cursor only as far as it needs to

@@ -24,30 +24,39 @@ func (c *State) Hints(k *input.Keys) []string {
 // Marks returns the highlighted cells of a view: the selection or, without one, the
 // matches of the last search.
 func (c *State) Marks(at view.Rect) []view.MarkedRow {
-	if !c.selecting {
-		return c.hits(at.H)
-	}
 	var out []view.MarkedRow
+	if !c.selecting {
+		for _, hit := range c.hits(at.H) {
+			out = append(out, c.shifted(hit))
+		}
+		return out
+	}
 	from, to := c.span()
 	for line := max(from.Line, c.Top); line <= min(to.Line, c.Top+at.H-1); line++ {
-		row := view.MarkedRow{Y: line - c.Top, From: 0, To: at.W}
+		row := view.MarkedRow{Y: line - c.Top, From: c.Left, To: c.Left + at.W}
 		if line == from.Line {
 			row.From = from.X
 		}
 		if line == to.Line {
 			row.To = to.X + 1
 		}
-		out = append(out, row)
+		out = append(out, c.shifted(row))
 	}
 	return out
+}
+
+// shifted turns columns of the screen into columns of the view.
+func (c *State) shifted(row view.MarkedRow) view.MarkedRow {
+	row.From, row.To = max(0, row.From-c.Left), max(0, row.To-c.Left)
+	return row
 }
 
 // ShownCursor returns the cursor of copy mode in a view, or nil when it is outside of the
 // view or on the line of the search.
 func (c *State) ShownCursor(at view.Rect) *term.Cursor {
-	y := c.Cursor.Line - c.Top
-	if c.Searching || y < 0 || y >= at.H || c.Cursor.X >= at.W {
+	x, y := c.Cursor.X-c.Left, c.Cursor.Line-c.Top
+	if c.Searching || y < 0 || y >= at.H || x < 0 || x >= at.W {
 		return nil
 	}
-	return &term.Cursor{X: at.X + c.Cursor.X, Y: at.Y + y, Visible: true, Shape: term.CursorBlock}
+	return &term.Cursor{X: at.X + x, Y: at.Y + y, Visible: true, Shape: term.CursorBlock}
 }

@@ -25,9 +25,11 @@ func (p Point) before(q Point) bool {
 // its agent runs on.
 type State struct {
 	Screen    *term.Screen // nil: copy mode is closed
-	rows      int          // of the view
-	Top       int          // line in the first row of the view
-	Dropped   uint64       // Screen.Dropped when the line numbers here were last corrected
+	cols      int          // of the view
+	rows      int
+	Top       int    // line in the first row of the view
+	Left      int    // column in the first column of the view
+	Dropped   uint64 // Screen.Dropped when the line numbers here were last corrected
 	Cursor    Point
 	anchor    Point
 	selecting bool
@@ -42,10 +44,10 @@ type State struct {
 // total returns the number of lines, scrollback included.
 func (c *State) total() int { return max(1, c.Screen.LineCount()) }
 
-// Begin opens copy mode over the visible part of a screen: the lines from top on, in a
-// view that is height rows high.
-func Begin(screen *term.Screen, top, height int) State {
-	c := State{Screen: screen, rows: height, Top: top, Dropped: screen.Dropped()}
+// Begin opens copy mode over the visible part of a screen: from line top and column left on, in
+// a view of a size.
+func Begin(screen *term.Screen, top, left int, at view.Rect) State {
+	c := State{Screen: screen, cols: at.W, rows: at.H, Top: top, Left: left, Dropped: screen.Dropped()}
 	cols, rows := screen.Size()
 	var f term.Frame
 	screen.Snapshot(&f, 0)
@@ -53,6 +55,7 @@ func Begin(screen *term.Screen, top, height int) State {
 	if c.Cursor.Line >= c.Top+c.rows {
 		c.Cursor.Line = c.Top + c.rows - 1
 	}
+	c.Cursor.X = min(max(c.Left, c.Cursor.X), c.Left+max(0, c.cols-1))
 	return c
 }
 

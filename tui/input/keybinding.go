@@ -181,16 +181,22 @@ func conflict(key string, other Binding) error {
 	return fmt.Errorf("%s is bound to %s there too; bind that to other keys", key, other.Name())
 }
 
-// nearNames proposes the names that somebody may have meant: those with a similar
+// nearNames proposes the names that somebody may have meant: those with the most similar
 // spelling, with or without their place.
 func nearNames(table []Binding, name string) string {
 	var near []string
+	nearest := 2
 	for _, b := range table {
 		full := b.Name()
 		_, tail, _ := strings.Cut(full, ".")
-		if b.Member() == "" && min(distance(name, full), distance(name, tail)) <= 2 {
-			near = append(near, full)
+		d := min(distance(name, full), distance(name, tail))
+		if b.Member() != "" || d > nearest {
+			continue
 		}
+		if d < nearest {
+			near, nearest = nil, d
+		}
+		near = append(near, full)
 	}
 	if len(near) == 0 {
 		return "; 'ironcurtain-mux keys' lists them"

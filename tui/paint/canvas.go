@@ -98,8 +98,13 @@ func (c *Canvas) HideCursor() { c.cursor.Visible = false }
 
 // Fill blanks a rectangle with the background and attributes of style.
 func (c *Canvas) Fill(x, y, w, h int, style term.Style) {
+	c.Repeat(x, y, w, h, term.Cell{Width: 1, Style: style})
+}
+
+// Repeat fills a rectangle with a cell that is one column wide.
+func (c *Canvas) Repeat(x, y, w, h int, cell term.Cell) {
 	x0, x1 := max(x, 0), min(x+w, c.cols)
-	cell := tidy(term.Cell{Width: 1, Style: style})
+	cell = tidy(cell)
 	for row := max(y, 0); row < min(y+h, c.rows); row++ {
 		c.split(x0, x1, row)
 		for col := x0; col < x1; col++ {

@@ -191,21 +191,21 @@ func (c *Compositor) Draw() *paint.Canvas {
 	if c.stale.Swap(false) {
 		c.painter.Invalidate()
 	}
-	var focused *term.Frame
+	var focused *placed
 	for i, p := range s.Panes {
 		f := c.snapshot(p)
-		var x, y int
-		if !p.Scrolled {
-			x, y = Crop(f.Cols, f.Rows, f.Cursor, p.At)
-		}
-		c.canvas.Frame(p.At.X, p.At.Y, p.At.W, p.At.H, f, x, y)
+		at := p.shown(f)
+		x, y := p.origin(f)
+		c.canvas.Frame(at.X, at.Y, at.W, at.H, f, x, y)
+		c.canvas.Repeat(at.X+at.W, at.Y, p.At.W-at.W, at.H, p.Margin)
+		c.canvas.Repeat(at.X, at.Y+at.H, p.At.W, p.At.H-at.H, p.Margin)
 		for _, mark := range p.Marks {
 			style := p.Style
 			c.canvas.Restyle(p.At.X+mark.From, p.At.Y+mark.Y, min(mark.To, p.At.W)-mark.From, 1,
 				func(term.Style) term.Style { return style })
 		}
 		if i == s.Focus {
-			focused = f
+			focused = &placed{f, at, x, y}
 		}
 	}
 	for i, layer := range s.Layers {
@@ -270,24 +270,21 @@ func (c *Compositor) snapshot(p PlacedPane) *term.Frame {
 	return f
 }
 
-// Crop returns which cell of a screen comes first where there is less room than the screen has
-// cells: the first ones, or so many further that the cursor is shown.
-func Crop(cols, rows int, cursor term.Cursor, at Rect) (x, y int) {
-	x = max(0, min(cursor.X-at.W+1, cols-at.W))
-	y = max(0, min(cursor.Y-at.H+1, rows-at.H))
-	return x, y
+// placed is a frame in a part of the window, from its cell x, y on.
+type placed struct {
+	*term.Frame
+	at   Rect
+	x, y int
 }
 
 // placeCursor shows the cursor of the chrome or of the focused program, and asks for the
 // keyboard and mouse modes that the program wants.
-func (c *Compositor) placeCursor(s *Scene, focused *term.Frame) {
+func (c *Compositor) placeCursor(s *Scene, focused *placed) {
 	c.canvas.HideCursor()
 	if focused != nil {
-		at := s.Panes[s.Focus].At
-		cur := focused.Cursor
-		x, y := Crop(focused.Cols, focused.Rows, cur, at)
+		at, cur, x, y := focused.at, focused.Cursor, focused.x, focused.y
 		if focused.Offset == 0 && !s.Covered.Contains(at.X+cur.X-x, at.Y+cur.Y-y) {
-			c.canvas.FrameCursor(at.X, at.Y, at.W, at.H, focused, x, y)
+			c.canvas.FrameCursor(at.X, at.Y, at.W, at.H, focused.Frame, x, y)
 		}
 		c.follow(focused.Modes)
 	}

@@ -38,6 +38,8 @@ type PlacedPane struct {
 	Scrolled bool // the view begins at line Top; otherwise it shows the newest lines
 	Top      int
 	Dropped  uint64      // Screen.Dropped when Top was set
+	Crop     Crop        // where the screen has more cells than the pane; of a scrolled view, only X
+	Margin   term.Cell   // fills the pane where the screen has fewer cells; the zero cell: nothing does
 	Marks    []MarkedRow // highlighted cells, in lines of the frame
 	Style    term.Style  // of the highlighted cells
 }
