@@ -193,7 +193,6 @@ func (m *Model) notices() []string {
 	}
 	if t := m.current(); t != nil {
 		add(t.session.Notice)
-		add(m.shownInPart(t))
 		add(t.session.Ports)
 		add(m.receiptLeft(t))
 	}
@@ -229,8 +228,16 @@ func (m *Model) statusText() (string, term.Style) {
 	return strings.Join(m.hints(), " · "), m.theme.Muted
 }
 
-// hints returns what the person can do in the present mode, the most useful first.
+// hints returns that a tab is shown in part, and what the person can do in the present mode, the
+// most useful first.
 func (m *Model) hints() []string {
+	if t := m.current(); t != nil && m.mode == modeTerminal {
+		return append(input.NonEmpty(m.shownInPart(t)), m.modeHints()...)
+	}
+	return m.modeHints()
+}
+
+func (m *Model) modeHints() []string {
 	command := input.DisplayKey(m.keys.CommandKey)
 	t := m.current()
 	switch m.mode {
