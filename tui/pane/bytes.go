@@ -63,6 +63,8 @@ func (p *Pane) Feed(data []byte) {
 
 // answer sends the agent the screen's replies to its queries.
 func (p *Pane) answer() {
+	p.answering.Lock()
+	defer p.answering.Unlock()
 	if replies := p.Screen.TakeReplies(); len(replies) > 0 {
 		p.Queue.PutLast(replies)
 	}
@@ -87,8 +89,10 @@ func (p *Pane) take(output []byte) {
 func (p *Pane) replay(data []byte) {
 	p.replaying.Store(true)
 	defer p.replaying.Store(false)
+	p.answering.Lock() // a change of size must not send them meanwhile
 	_, _ = p.Screen.Write(data)
 	p.Screen.TakeReplies()
+	p.answering.Unlock()
 	p.show()
 }
 

@@ -32,6 +32,7 @@ type Pane struct {
 	user      atomic.Pointer[View]    // in which the program was used last; nil when that has left
 	past      int64                   // bytes still to come that the agent wrote before we attached
 	replaying atomic.Bool             // the screen is given such bytes
+	answering sync.Mutex              // held while replies of the screen are sent, or dropped
 	drawn     atomic.Bool             // there has been text on the screen
 	output    atomic.Int64            // when the agent last wrote, in nanoseconds since 1970
 	received  atomic.Int64            // bytes of the agent that the screen has been given
