@@ -157,7 +157,7 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 		prepare = session.Resume
 	}
 	if err := b.Refresh(ctx); err != nil {
-		publisher{b}.Noticed(Notice{Urgent: true, Text: Outdated(err)})
+		b.Tell(Outdated(err))
 	}
 	d, err := b.depsOf(ctx, r)
 	if err != nil {
