@@ -80,3 +80,20 @@ func (d *Daemon) kick(c *wire.Conn, f wire.Frame) {
 		_ = c.Send(wire.KindRefused, wire.Refused{Reason: fmt.Sprintf("the ids of %d clients begin with %q", len(found), k.Client), Next: "give more of it"})
 	}
 }
+
+// change changes which views are shown, or stalled, or which clients wait for tasks.
+func (d *Daemon) change(views func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	was := d.attended()
+	views()
+	if now := d.attended(); now != was {
+		d.Attended(now)
+	}
+}
+
+// attended reports whether somebody who may decide may see a view or the calls of a task. The
+// caller holds the mutex.
+func (d *Daemon) attended() bool {
+	return d.attending > 0 || slices.ContainsFunc(d.views, func(v *view) bool { return !v.stalled.Load() && v.client.Rights != wire.See })
+}

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,9 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
@@ -189,153 +186,6 @@ func (d *Daemon) serve(ctx context.Context, unix *net.UnixConn) {
 	_ = c.Close()
 }
 
-// talk speaks with a client until it is served. It reports whether the client ends everything;
-// its connection stays open then.
-func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (quit bool) {
-	defer context.AfterFunc(ctx, func() { _ = unix.CloseRead() })() // it may say nothing for long
-	if err := wire.CheckPeer(unix); err != nil {
-		d.Log.Warn("a client was refused", "error", err)
-		return false
-	}
-	hello, who, err := d.welcome(c)
-	if err != nil {
-		return false // a client that is gone, or none
-	}
-	if hello.Kind == wire.ForCalls {
-		defer d.lasting.Add(-1)
-		if d.lasting.Add(1) > maxConns { // it may want to deny a call
-			var end context.CancelFunc
-			ctx, end = context.WithTimeout(ctx, d.brief)
-			defer end()
-		}
-		calls.Serve(ctx, c, calls.Served{Broker: d.Calls, Right: hello.Rights, Client: who.Client, Hello: hello, Version: d.Version})
-		return false
-	}
-	c.SetReceiveLimit(helloLimit)
-	f, err := c.Receive()
-	c.SetReceiveLimit(0)
-	if err != nil {
-		_ = c.Send(wire.KindRefused, wire.Refused{Reason: err.Error()}) // the client may be gone
-		return false
-	}
-	if f.Kind != wire.KindView && !mayAsk(hello.Rights, f.Kind) {
-		f.Close()
-		_ = c.Send(wire.KindRefused, wire.Refused{Reason: fmt.Sprintf("this client may not do that: %q is more than %q", f.Kind, hello.Rights), Next: "use a client without a limit"})
-		return false
-	}
-	if short := f.Kind == wire.KindClients || f.Kind == wire.KindKick || f.Kind == wire.KindStop; !short {
-		defer d.lasting.Add(-1)
-		if d.lasting.Add(1) > maxConns {
-			f.Close()
-			_ = c.Send(wire.KindRefused, tooMany()) // the client may be gone
-			return false
-		}
-	}
-	switch f.Kind {
-	case wire.KindView:
-		return d.show(ctx, c, unix, f, who, hello.Named)
-	case wire.KindTask:
-		d.task(ctx, c, unix, f, who.Client)
-		return false
-	case wire.KindStop:
-		return d.stop(c, f)
-	case wire.KindUpgrade:
-		f.Close()
-		d.upgrade(ctx, c, unix, f)
-		return false
-	}
-	f.Close()
-	switch f.Kind {
-	case wire.KindClients:
-		_ = c.Send(wire.KindShown, wire.Shown{Clients: d.shown()}) // the client may be gone
-		return false
-	case wire.KindKick:
-		d.kick(c, f)
-		return false
-	}
-	_ = c.Send(wire.KindRefused, wire.Refused{Reason: fmt.Sprintf("the daemon does not know %q", f.Kind)})
-	return false
-}
-
-// mayAsk reports whether a client may ask for something about views.
-func mayAsk(right wire.Right, kind string) bool {
-	return right == wire.Operate || right == wire.See && kind == wire.KindClients
-}
-
-// show runs a view for a client.
-func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f wire.Frame, who wire.Client, named bool) (quit bool) {
-	defer f.Close()
-	select {
-	case d.slots <- struct{}{}:
-		defer func() { <-d.slots }()
-	default:
-		_ = c.Send(wire.KindEnd, wire.End{
-			Reason: fmt.Sprintf("%d views are open, and no more are allowed", maxViews), Next: "detach one with 'ironcurtain-mux clients kick'", Failed: true,
-		})
-		return false
-	}
-	v := &view{conn: c, unix: unix, log: d.Log, client: who, named: named, activity: new(Activity), others: func() int { return len(d.slots) - 1 }}
-	ctx, v.cancel = context.WithCancel(ctx)
-	defer v.cancel()
-	err := v.receive(f, d.Own)
-	var end string
-	if err == nil && !d.add(v) {
-		_ = c.Send(wire.KindMoved, wire.Moved{Follows: v.asked.Follows, Show: v.asked.Show})
-		return false
-	}
-	if err == nil {
-		end, err = d.showing(v, func() (string, error) {
-			end, err := v.run(ctx, d)
-			if v.moved.Load() && !errors.Is(err, ErrQuit) {
-				_ = c.Send(wire.KindMoved, wire.Moved{Follows: v.present(), Show: d.inFront(v)}) // the client may be gone
-			}
-			return end, err
-		})
-	}
-	switch {
-	case errors.Is(err, ErrQuit) && who.Rights == wire.Operate:
-		return true
-	case errors.Is(err, ErrQuit):
-		err = nil // it has ended itself
-	case v.moved.Load():
-		return false
-	case v.kicked.Load():
-		d.forget(who) // also what was typed while the view ended
-		end, err = "another terminal has detached this one", nil
-	case err == nil && d.stands():
-		end = "the daemon was stopped; its agents run on, and 'ironcurtain-mux' takes them back"
-	}
-	message := wire.End{Reason: end}
-	if err != nil {
-		message = wire.End{Reason: err.Error(), Next: fault.Hint(err), Failed: true, Again: v.broken.Load()}
-	}
-	_ = c.Send(wire.KindEnd, message) // the client may be gone
-	return false
-}
-
-// showing runs a view that was added, which other clients see meanwhile.
-func (d *Daemon) showing(v *view, run func() (string, error)) (string, error) {
-	defer d.change(func() { d.views = slices.DeleteFunc(d.views, func(other *view) bool { return other == v }) })
-	return run()
-}
-
-// change changes which views are shown, or stalled, or which clients wait for tasks.
-func (d *Daemon) change(views func()) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	was := d.attended()
-	views()
-	if now := d.attended(); now != was {
-		d.Attended(now)
-	}
-}
-
-// attended reports whether somebody who may decide may see a view or the calls of a task. The
-// caller holds the mutex.
-func (d *Daemon) attended() bool {
-	return d.attending > 0 || slices.ContainsFunc(d.views, func(v *view) bool { return !v.stalled.Load() && v.client.Rights != wire.See })
-}
-
 // endWhenIdle ends the daemon when it has been idle for long.
 func (d *Daemon) endWhenIdle(ctx context.Context) {
 	const steps = 20 // in which the time is measured
@@ -357,7 +207,6 @@ func (d *Daemon) endWhenIdle(ctx context.Context) {
 
 // stop ends everything for a client, unless something runs.
 func (d *Daemon) stop(c *wire.Conn, f wire.Frame) (quit bool) {
-	f.Close()
 	var s wire.Stop
 	if f.Into(&s) != nil {
 		return false
@@ -367,24 +216,4 @@ func (d *Daemon) stop(c *wire.Conn, f wire.Frame) (quit bool) {
 		return false
 	}
 	return true
-}
-
-// guarded runs a goroutine of a view. A panic in it is the view's end, and nobody else's.
-func (v *view) guarded(run func() (string, error)) (end string, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			v.failed(p, debug.Stack())
-			err = errFailed
-		}
-	}()
-	return run()
-}
-
-// errFailed tells the person of a panic.
-var errFailed = errors.New("the view has failed; the log of the daemon says how. Attach again: nothing is lost")
-
-// failed writes a panic of the view to the log.
-func (v *view) failed(p any, stack []byte) {
-	v.broken.Store(true)
-	v.log.Error("a view has failed", "panic", fmt.Sprint(p), "stack", string(stack))
 }

@@ -28,7 +28,6 @@ type Task struct {
 
 // task carries out a task for a client.
 func (d *Daemon) task(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f wire.Frame, who identity.Client) {
-	defer f.Close()
 	select {
 	case d.tasks <- struct{}{}:
 		defer func() { <-d.tasks }()

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -153,4 +155,80 @@ func (v *view) lend(ctx context.Context, argv []string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// show runs a view for a client.
+func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f wire.Frame, who wire.Client, named bool) (quit bool) {
+	select {
+	case d.slots <- struct{}{}:
+		defer func() { <-d.slots }()
+	default:
+		_ = c.Send(wire.KindEnd, wire.End{
+			Reason: fmt.Sprintf("%d views are open, and no more are allowed", maxViews), Next: "detach one with 'ironcurtain-mux clients kick'", Failed: true,
+		})
+		return false
+	}
+	v := &view{conn: c, unix: unix, log: d.Log, client: who, named: named, activity: new(Activity), others: func() int { return len(d.slots) - 1 }}
+	ctx, v.cancel = context.WithCancel(ctx)
+	defer v.cancel()
+	err := v.receive(f, d.Own)
+	var end string
+	if err == nil && !d.add(v) {
+		_ = c.Send(wire.KindMoved, wire.Moved{Follows: v.asked.Follows, Show: v.asked.Show})
+		return false
+	}
+	if err == nil {
+		end, err = d.showing(v, func() (string, error) {
+			end, err := v.run(ctx, d)
+			if v.moved.Load() && !errors.Is(err, ErrQuit) {
+				_ = c.Send(wire.KindMoved, wire.Moved{Follows: v.present(), Show: d.inFront(v)}) // the client may be gone
+			}
+			return end, err
+		})
+	}
+	switch {
+	case errors.Is(err, ErrQuit) && who.Rights == wire.Operate:
+		return true
+	case errors.Is(err, ErrQuit):
+		err = nil // it has ended itself
+	case v.moved.Load():
+		return false
+	case v.kicked.Load():
+		d.forget(who) // also what was typed while the view ended
+		end, err = "another terminal has detached this one", nil
+	case err == nil && d.stands():
+		end = "the daemon was stopped; its agents run on, and 'ironcurtain-mux' takes them back"
+	}
+	message := wire.End{Reason: end}
+	if err != nil {
+		message = wire.End{Reason: err.Error(), Next: fault.Hint(err), Failed: true, Again: v.broken.Load()}
+	}
+	_ = c.Send(wire.KindEnd, message) // the client may be gone
+	return false
+}
+
+// showing runs a view that was added, which other clients see meanwhile.
+func (d *Daemon) showing(v *view, run func() (string, error)) (string, error) {
+	defer d.change(func() { d.views = slices.DeleteFunc(d.views, func(other *view) bool { return other == v }) })
+	return run()
+}
+
+// guarded runs a goroutine of a view. A panic in it is the view's end, and nobody else's.
+func (v *view) guarded(run func() (string, error)) (end string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			v.failed(p, debug.Stack())
+			err = errFailed
+		}
+	}()
+	return run()
+}
+
+// errFailed tells the person of a panic.
+var errFailed = errors.New("the view has failed; the log of the daemon says how. Attach again: nothing is lost")
+
+// failed writes a panic of the view to the log.
+func (v *view) failed(p any, stack []byte) {
+	v.broken.Store(true)
+	v.log.Error("a view has failed", "panic", fmt.Sprint(p), "stack", string(stack))
 }
