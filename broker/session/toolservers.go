@@ -1,0 +1,124 @@
+package session
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
+)
+
+// Limits of the memory that each process of the tool servers may have of its own, in
+// bytes. They are needed because an agent makes the files that the servers work on, and a
+// few git trees can stand for billions of files. An idle filesystem server needs 80 MB
+// less than filesMemory, an idle git server 40 MB less than gitServerMemory. Git needs
+// 30 MB for the status of 100,000 files, 90 MB for the graph of 200,000 commits, and
+// 128 MB to fetch a file of 50 MB from a directory beside the repository.
+const (
+	filesMemory     = 192 << 20
+	gitServerMemory = 224 << 20
+	gitMemory       = 128 << 20
+)
+
+// toolServers lists the tool servers of a session.
+func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
+	c := s.deps.Config
+	files, err := installed.Argv("filesystem")
+	if err != nil {
+		return nil, err
+	}
+	git, err := installed.Argv("git")
+	if err != nil {
+		return nil, err
+	}
+	open := append([]string{s.fixed.Workspace}, c.Reachable...)
+	all := []sandbox.Spec{
+		{
+			Name:     "filesystem",
+			Argv:     files,
+			Sandbox:  servers.Sandbox{Filesystem: servers.Filesystem{AllowWrite: c.Reachable}},
+			Roots:    open,
+			RootArgs: true,
+			Memory:   filesMemory,
+			Staging:  &sandbox.Staging{Open: open},
+		},
+		{
+			Name:     "git",
+			Argv:     git,
+			Env:      gitEnvironment(s.fixed.Workspace),
+			Sandbox:  servers.Sandbox{Network: servers.Network{AllowedDomains: c.GitHosts}},
+			Memory:   gitServerMemory,
+			Programs: map[string]int64{"git": gitMemory},
+			Staging: &sandbox.Staging{
+				Open: []string{s.fixed.Workspace}, Whole: true, Base: gitBase,
+				Seen: append(gitConfiguration(c.UserHome), s.borrowed()...),
+			},
+		},
+	}
+	if len(c.FetchServer) > 0 {
+		all = append(all, sandbox.Spec{
+			Name: "fetch", Argv: c.FetchServer,
+			Sandbox: servers.Sandbox{Network: servers.Network{Judged: true}},
+			Memory:  fetchMemory,
+		})
+	}
+	return append(all, s.ownSpecs()...), nil
+}
+
+// gitBase is the variable with the directory that the git server does not leave.
+const gitBase = "GIT_BASE_DIR"
+
+// gitSettings are settings that switch off programs that a repository makes git run.
+var gitSettings = [][2]string{
+	{"core.hooksPath", "/dev/null"},
+	{"core.fsmonitor", "false"},
+}
+
+// gitFrugal are settings that limit git's memory, and make git do in the foreground what
+// it would do in the background.
+var gitFrugal = [][2]string{
+	{"core.preloadIndex", "false"},
+	{"index.threads", "1"},
+	{"pack.threads", "1"},
+	{"grep.threads", "1"},
+	{"pack.windowMemory", "16m"},
+	{"pack.deltaCacheSize", "8m"},
+	{"core.bigFileThreshold", "16m"},
+	{"core.deltaBaseCacheLimit", "16m"},
+	{"core.packedGitWindowSize", "1m"},
+	{"core.packedGitLimit", "32m"},
+	{"gc.autoDetach", "false"},
+}
+
+// gitFixed returns the names of the settings that no repository can change for the git
+// server.
+func gitFixed() []string {
+	var names []string
+	for _, setting := range gitSettings {
+		names = append(names, setting[0])
+	}
+	return names
+}
+
+// gitConfiguration returns the files of the person's configuration of git. Beside them there
+// can be files with logins.
+func gitConfiguration(home string) []string {
+	dir := filepath.Join(home, ".config", "git")
+	return []string{filepath.Join(home, ".gitconfig"), filepath.Join(dir, "config"), filepath.Join(dir, "ignore"), filepath.Join(dir, "attributes")}
+}
+
+// gitEnvironment returns the environment of the git server. It keeps the server to the
+// workspace, and allows a repository that belongs to the container's user. It switches
+// signing off, because the sandbox has no key: the host signs. Calls that only read
+// take no lock, because a change at the same time would fail.
+func gitEnvironment(workspace string) map[string]string {
+	env := map[string]string{gitBase: workspace, "GIT_SIGN_COMMITS": "false", "GIT_OPTIONAL_LOCKS": "0", "MALLOC_ARENA_MAX": "1"}
+	settings := slices.Concat([][2]string{{"safe.directory", workspace}, {"commit.gpgSign", "false"}}, gitSettings, gitFrugal)
+	for i, setting := range settings {
+		env[fmt.Sprintf("GIT_CONFIG_KEY_%d", i)] = setting[0]
+		env[fmt.Sprintf("GIT_CONFIG_VALUE_%d", i)] = setting[1]
+		env["GIT_CONFIG_COUNT"] = fmt.Sprint(i + 1)
+	}
+	return env
+}
