@@ -13,13 +13,18 @@ type Arrangement struct {
 	Split []broker.SessionID // are shown together
 	Down  bool               // one below the other
 	Zoom  bool               // only the one with the focus is shown
+	Muted []broker.SessionID // are not announced
+	Quiet bool               // no tab is announced
 }
 
 // arrangement returns how the tabs are arranged now.
 func (m *Model) arrangement() Arrangement {
-	a := Arrangement{Split: slices.Clone(m.split.ids), Down: m.split.down, Zoom: m.split.zoom}
+	a := Arrangement{Split: slices.Clone(m.split.ids), Down: m.split.down, Zoom: m.split.zoom, Quiet: m.muted}
 	for _, t := range m.tabs {
 		a.Tabs = append(a.Tabs, t.session.ID)
+		if t.muted {
+			a.Muted = append(a.Muted, t.session.ID)
+		}
 	}
 	if t := m.current(); t != nil {
 		a.Front = t.session.ID
@@ -39,6 +44,10 @@ func (m *Model) rearrange(a Arrangement) {
 	}
 	slices.SortStableFunc(m.tabs, func(x, y *tab) int { return place(x) - place(y) })
 	m.active = max(0, slices.Index(m.tabs, front))
+	m.muted = a.Quiet
+	for _, t := range m.tabs {
+		t.muted = t.muted || slices.Contains(a.Muted, t.session.ID)
+	}
 	m.split = split{ids: slices.Clone(a.Split), down: a.Down, zoom: a.Zoom}
 	for _, id := range a.Split {
 		if m.tabOf(id) == nil {

@@ -25,9 +25,9 @@ func listed(t *testing.T, o Options, ids ...string) *harness {
 func TestArrangement(t *testing.T) {
 	r := listed(t, Options{}, "a", "b", "c", "d")
 	r.m.moveTab(r.m.tabOf("d"), 0)
-	r.keys("\x1b2\x01/split down 4\r\x01/zoom\r")
+	r.keys("\x1b2\x01/split down 4\r\x01/zoom\r\x01/mute\r\x01/mute all\r")
 	left := r.m.arrangement()
-	want := Arrangement{Tabs: []string{"d", "a", "b", "c"}, Front: r.m.current().session.ID, Split: []string{"b", "d"}, Down: true, Zoom: true}
+	want := Arrangement{Tabs: []string{"d", "a", "b", "c"}, Front: r.m.current().session.ID, Split: []string{"b", "d"}, Down: true, Zoom: true, Muted: []string{"b"}, Quiet: true}
 	if diff := cmp.Diff(want, left); diff != "" {
 		t.Fatal(diff)
 	}
@@ -40,9 +40,9 @@ func TestArrangement(t *testing.T) {
 		r    *harness
 		want Arrangement
 	}{
-		{"a tab of the split was closed", listed(t, Options{Arrangement: left}, "b", "c", "a", "e"), Arrangement{Tabs: []string{"a", "b", "c", "e"}, Front: "c"}},
-		{"another tab is asked for", listed(t, Options{Arrangement: left, Show: "a"}, "a", "b"), Arrangement{Tabs: []string{"a", "b"}, Front: "a"}},
-		{"it may only look", listed(t, Options{Arrangement: left, Rights: See}, "a", "c"), Arrangement{Tabs: []string{"a", "c"}, Front: "c"}},
+		{"a tab of the split was closed", listed(t, Options{Arrangement: left}, "b", "c", "a", "e"), Arrangement{Tabs: []string{"a", "b", "c", "e"}, Front: "c", Muted: []string{"b"}, Quiet: true}},
+		{"another tab is asked for", listed(t, Options{Arrangement: left, Show: "a"}, "a", "b"), Arrangement{Tabs: []string{"a", "b"}, Front: "a", Muted: []string{"b"}, Quiet: true}},
+		{"it may only look", listed(t, Options{Arrangement: left, Rights: See}, "a", "c"), Arrangement{Tabs: []string{"a", "c"}, Front: "c", Quiet: true}},
 		{"nothing was kept", listed(t, Options{}, "a", "b"), Arrangement{Tabs: []string{"a", "b"}, Front: "a"}},
 	} {
 		if diff := cmp.Diff(test.want, test.r.m.arrangement()); diff != "" {
