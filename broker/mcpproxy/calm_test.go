@@ -16,6 +16,7 @@ func TestCalm(t *testing.T) {
 	}
 	a.send(read("1"))
 	a.answerTo("1")
+	eventually(t, func() bool { return r.proxy.Begun() == 0 }, "the call has not ended") // it does so after the answer
 	r.proxy.Calm(true)
 	before := len(r.forwarded())
 	a.send(read("2"))
