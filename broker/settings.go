@@ -2,7 +2,6 @@ package broker
 
 import (
 	"context"
-	"os"
 	"slices"
 	"sync/atomic"
 
@@ -36,22 +35,6 @@ func (b *Broker) Refresh(context.Context) error {
 		return nil
 	}
 	return b.reload()
-}
-
-// stateOf returns what tells of changes of a file; nil: there is no such file.
-func stateOf(path string) os.FileInfo {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil
-	}
-	return info
-}
-
-func sameState(a, b os.FileInfo) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
 // reload is Reload. The caller holds the mutex applying.

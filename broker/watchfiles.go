@@ -11,12 +11,12 @@ import (
 const filesEvery = 2 * time.Second
 
 // watchFiles tells the person when a workspace is gone, which its agent would not notice,
-// and when config.json was changed so that the next start would refuse it.
+// and when config.json was changed so that it is refused.
 func (b *Broker) watchFiles() {
 	tick := time.NewTicker(filesEvery)
 	defer tick.Stop()
 	config := configWatch{path: b.config.ConfigFile, check: b.config.CheckConfig}
-	config.seen = config.stat()
+	config.seen = stateOf(config.path)
 	for {
 		select {
 		case <-tick.C:
@@ -40,23 +40,13 @@ type configWatch struct {
 	broken bool
 }
 
-// stat returns the file's information, or nil when there is no such file.
-func (w *configWatch) stat() fs.FileInfo {
-	info, err := os.Stat(w.path)
-	if err != nil {
-		return nil
-	}
-	return info
-}
-
 // look returns what to tell the person about the file, usually "".
 func (w *configWatch) look() string {
 	if w.check == nil {
 		return ""
 	}
-	now := w.stat()
-	if now == nil && w.seen == nil ||
-		now != nil && w.seen != nil && os.SameFile(now, w.seen) && now.ModTime().Equal(w.seen.ModTime()) && now.Size() == w.seen.Size() {
+	now := stateOf(w.path)
+	if sameState(now, w.seen) {
 		return ""
 	}
 	w.seen = now
@@ -64,9 +54,25 @@ func (w *configWatch) look() string {
 	w.broken = err != nil
 	switch {
 	case err != nil:
-		return "config.json was changed, and the next start will refuse it: " + err.Error()
+		return "config.json was changed and is refused; the former settings hold: " + err.Error()
 	case before:
 		return "config.json is right again"
 	}
 	return ""
+}
+
+// stateOf returns what tells of changes of a file; nil: there is no such file.
+func stateOf(path string) os.FileInfo {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	return info
+}
+
+func sameState(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }

@@ -19,7 +19,7 @@ func TestABrokenConfigIsTold(t *testing.T) {
 		}
 		return nil
 	}}
-	w.seen = w.stat()
+	w.seen = stateOf(w.path)
 	for _, step := range []struct {
 		text   string // of the file; - is none
 		told   string

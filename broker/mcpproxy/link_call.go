@@ -55,6 +55,25 @@ func (l *link) call(ctx context.Context, c *call, web *webCall, over func()) (re
 	return l.ask(ctx, id, "tools/call", append(params, '}'), over)
 }
 
+// relay returns the function that passes on a server's progress, or nil when the agent
+// wants none. The function never blocks.
+func (c *call) relay() func(json.RawMessage) {
+	token := c.progressToken
+	if token == nil {
+		return nil
+	}
+	return func(raw json.RawMessage) {
+		var p struct {
+			Progress float64 `json:"progress"`
+			Total    float64 `json:"total"`
+			Message  string  `json:"message"`
+		}
+		if json.Unmarshal(raw, &p) == nil {
+			c.session.progress(token, p.Progress, p.Total, c.proxy.present(p.Message, false))
+		}
+	}
+}
+
 // reply is what a server answered.
 type reply struct {
 	result json.RawMessage

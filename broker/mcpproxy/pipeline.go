@@ -302,25 +302,6 @@ func (c *call) failed(err error) json.RawMessage {
 	return errorResult("ERROR: " + c.name() + " failed: " + text)
 }
 
-// relay returns the function that passes on a server's progress, or nil when the agent
-// wants none. The function never blocks.
-func (c *call) relay() func(json.RawMessage) {
-	token := c.progressToken
-	if token == nil {
-		return nil
-	}
-	return func(raw json.RawMessage) {
-		var p struct {
-			Progress float64 `json:"progress"`
-			Total    float64 `json:"total"`
-			Message  string  `json:"message"`
-		}
-		if json.Unmarshal(raw, &p) == nil {
-			c.session.progress(token, p.Progress, p.Total, c.proxy.present(p.Message, false))
-		}
-	}
-}
-
 func (c *call) name() string { return c.target.server + "/" + c.target.tool }
 
 func (p *Proxy) backend(name string) *backend {

@@ -144,7 +144,7 @@ func TestWorkspaceAndConfigSpoiled(t *testing.T) {
 	if err := os.WriteFile(config, []byte("{garbled"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.see(toldWithin, "config.json was changed, and the next start will refuse it")
+	d.see(toldWithin, "config.json was changed and is refused")
 	if err := os.WriteFile(config, before, 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -36,8 +36,8 @@ call passes, and is named on standard error. Annotations are trusted: review eac
 NAME is a server of your own in config.json. With --accept its annotations are kept, and
 hold in every tab from then on: the policy judges calls of these tools, and a person is
 asked about those that no rule covers. When the description or the arguments of a tool
-change later, a person is asked each time, and /servers shows the difference. --server names a server of an mcp-servers.json
-for 'proxy mcp' instead.`,
+change later, a person is asked each time, and /servers shows the difference. --server
+names a server of an mcp-servers.json for 'proxy mcp' instead.`,
 		Example: `  ironcurtain-mux policy annotate tickets
   ironcurtain-mux policy annotate tickets --accept
   ironcurtain-mux policy annotate --servers mcp-servers.json --server notes --sandbox ~/project > tool-annotations.json`,
