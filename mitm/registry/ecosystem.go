@@ -1,0 +1,266 @@
+package registry
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+)
+
+// Ecosystem is one kind of registry. Its methods are safe for concurrent use. Nothing that
+// it is given was checked before, but for the bounds of the plane: agents write requests,
+// anyone may have written what a registry serves.
+type Ecosystem interface {
+	// Name is the name in configuration, records and screens: "npm", "pypi".
+	Name() string
+
+	// Parse reads a request to an origin. It accepts each path in one spelling only. The
+	// error is a *Refusal.
+	Parse(o *Origin, r *Request) (*Ask, error)
+
+	// Facts fetches what the registry says of the package that a request is about, and
+	// reads it. For an artifact the facts have a File whose URL is the artifact's, or it is
+	// refused. The error is a *Refusal when the registry's answer cannot be accepted, and
+	// the fetcher's own otherwise.
+	Facts(ctx context.Context, f Fetcher, o *Origin, a *Ask) (*Facts, error)
+
+	// Write writes the document of the facts in the form that was asked for, without the
+	// hidden versions. It copies byte ranges and never encodes anew what it copies. Its
+	// error is a *Refusal when nothing is left to show, else the writer's.
+	Write(w io.Writer, f *Facts, a *Ask, hidden func(version string) bool) error
+
+	// Inspect looks into a downloaded artifact whose listed digests fit. An error means
+	// that it is not what the facts say, or cannot be looked into.
+	Inspect(f *Facts, v *Version, file *File, data io.ReaderAt, size int64) (*Inspection, error)
+
+	// Pins returns what a lockfile pins. It returns nothing for a file that is no lockfile
+	// of the ecosystem, and what could be read of a broken one. base is the file's name
+	// without its directory.
+	Pins(base string, data []byte) []Pin
+}
+
+// Pin is a version that a lockfile names.
+type Pin struct{ Name, Version string }
+
+// Fetcher gets documents of an origin, from the store or from the registry.
+type Fetcher interface {
+	// Document gets a document by its path below the origin's URL, of which the registry is
+	// asked for the given media types (Accept; empty for any). The error is ErrNotFound
+	// when there is none.
+	Document(ctx context.Context, o *Origin, path, accept string) (*Document, error)
+}
+
+// Origin is one registry as agents know it.
+type Origin struct {
+	Ecosystem string
+	// URL is the base below which documents are: "https://npm.example/". Its path ends
+	// with a slash.
+	URL *url.URL
+	// Upstream is where requests go instead; nil means URL.
+	Upstream *url.URL
+	// Aliases are other bases by which clients know the same registry. Their documents
+	// come from URL.
+	Aliases []*url.URL
+	// Artifacts are the bases, other than URL, below which artifacts of this origin are.
+	Artifacts []*url.URL
+	// Private means that the registry belongs to the person or their employer: it may be
+	// at a private address, and age says nothing about its packages.
+	Private bool
+	// Scopes are the names that belong to this origin and to no other: "@acme", "acme-*".
+	Scopes []string
+	// Credential is the value of the field Authorization for requests to URL; empty for
+	// none. It never goes to another host.
+	Credential string
+	// Keys are what the ecosystem verifies signatures with: the verifier key of a checksum
+	// database for Go, paths of keyrings for apt.
+	Keys []string
+}
+
+// Request is an agent's request below one of an origin's bases.
+type Request struct {
+	Method string   // "GET", "HEAD" or "POST"
+	Base   *url.URL // the base of the origin that it is below: URL, an alias or one of Artifacts
+	Path   string   // below the base, as it was sent, without a leading slash
+	Query  string   // as it was sent
+	Accept string   // the media types that the client takes
+	Body   []byte   // of a POST
+}
+
+// Kind says what a request is for.
+type Kind int
+
+// The kinds of requests.
+const (
+	// Metadata asks for a document that lists versions, of which some may be hidden.
+	Metadata Kind = iota
+	// Artifact asks for bytes of one version.
+	Artifact
+	// Plain asks for something that names no version: keys, settings, signed indexes. Facts
+	// checks it, and Write writes it.
+	Plain
+	// Audit asks which of many versions are known to be vulnerable. Only npm has it. Path
+	// and Names say what; the plane writes the body.
+	Audit
+)
+
+// Ask is a request that was understood.
+type Ask struct {
+	Kind    Kind
+	Name    string // of the package in the registry's own spelling; empty for Plain and Audit
+	Version string // when the path names it
+	// Path is what the registry is asked for, below URL; for an artifact, below Base. It is
+	// built of the parts that were read.
+	Path string
+	// Base is the base that an artifact is below.
+	Base *url.URL
+	// Form names the form of a document when there are several: "full", "html". It goes into
+	// the document's ETag.
+	Form string
+	// Type is the media type of the answer; empty means that of the document.
+	Type string
+	// Listed are the versions by name that a request for an audit lists.
+	Listed map[string][]string
+}
+
+// URL returns the address of an artifact as agents know it.
+func (a *Ask) URL() string { return a.Base.String() + a.Path }
+
+// Document is a document as the registry sent it, decoded.
+type Document struct {
+	URL  *url.URL // where it stands, as agents know it; relative links start there
+	Type string   // its media type, without parameters
+	Data []byte   // read-only: it may be a mapped file
+	Sum  string   // SHA-256 of Data, in hex
+}
+
+// Facts are what a registry says of one package.
+type Facts struct {
+	Name     string
+	Document *Document // that the agent gets; may be one of several that were read
+	Versions []Version // at most one of each version, in the order of the document
+	// Tags are names for versions, such as "latest".
+	Tags map[string]string
+	// State is the ecosystem's own, for Write: what it has read of the document.
+	State any
+}
+
+// Version returns the version of that name, or nil.
+func (f *Facts) Version(name string) *Version {
+	for i := range f.Versions {
+		if f.Versions[i].Version == name {
+			return &f.Versions[i]
+		}
+	}
+	return nil
+}
+
+// File returns the artifact at an address and its version, or nil.
+func (f *Facts) File(address string) (*Version, *File) {
+	for i := range f.Versions {
+		for j := range f.Versions[i].Files {
+			if f.Versions[i].Files[j].URL == address {
+				return &f.Versions[i], &f.Versions[i].Files[j]
+			}
+		}
+	}
+	return nil, nil
+}
+
+// Version is what a registry says of one version.
+type Version struct {
+	Version string
+	// Published is when the registry says that it was published; zero when it does not say.
+	Published time.Time
+	// Proof says what the age rests on when that is not the registry's word: "record 1234 of
+	// the checksum database". It is shown to people.
+	Proof string
+	Files []File
+	// Publisher is who published it; Provenance says whether there is a proof of where it
+	// was built. Both may be not told.
+	Publisher  string
+	Provenance Told
+	Scripts    []string // that run at install, as the document says it: "postinstall"
+	// ScriptsTold means that the document says which scripts run at install.
+	ScriptsTold bool
+	Needs       []string // the names of the packages that it depends on
+	Prerelease  bool
+	Withdrawn   bool // yanked, deprecated by the registry: never the newest old enough
+}
+
+// Told is what a registry says about something that it may be silent about.
+type Told int
+
+// The values of Told.
+const (
+	NotTold Told = iota
+	No
+	Yes
+)
+
+// File is one artifact.
+type File struct {
+	URL     string // absolute, as agents know it
+	Digests []Digest
+	Size    int64 // in bytes; 0 when not told
+	// Weak means that no digest but SHA-1 or MD5 is listed.
+	Weak bool
+	// Small means that the file belongs to an artifact and can only be looked at, such as
+	// the metadata of a wheel. It is judged like the artifact.
+	Small bool
+}
+
+// Digest is a listed digest.
+type Digest struct {
+	Algorithm string // "sha512", "sha384", "sha256", "sha1", "md5", "h1"
+	Sum       []byte // for h1 the whole text
+}
+
+// Inspection is what was found in an artifact.
+type Inspection struct {
+	Scripts []string // what runs at install: "postinstall: node setup.js"
+	Files   []string // names, at most 1000
+}
+
+// Refusal says why a request is not answered. Its text is shown to the agent, in the reason
+// phrase and in the body, so it is one line of printable ASCII without secrets.
+type Refusal struct {
+	Status int    // 403, 404, 405, 502
+	Reason Reason // for the record
+	Text   string
+}
+
+// Error is the text.
+func (r *Refusal) Error() string { return r.Text }
+
+// Refuse makes a refusal.
+func Refuse(status int, reason Reason, format string, args ...any) *Refusal {
+	return &Refusal{Status: status, Reason: reason, Text: fmt.Sprintf(format, args...)}
+}
+
+// Reason is the code of a decision about packages. The codes are stable.
+type Reason string
+
+// The reasons.
+const (
+	ReasonAllowed    Reason = "allowed"
+	ReasonPath       Reason = "registry-path"       // no path by which packages are read
+	ReasonMethod     Reason = "registry-method"     // publishing, logging in
+	ReasonNotFound   Reason = "registry-not-found"  // the registry has no such thing
+	ReasonDocument   Reason = "registry-document"   // two programs could read it differently, or it is not what was asked for
+	ReasonUnlisted   Reason = "registry-unlisted"   // no document names the artifact
+	ReasonDigest     Reason = "registry-digest"     // the bytes are not those that are listed
+	ReasonContent    Reason = "registry-content"    // the artifact is not what its document says
+	ReasonLimit      Reason = "registry-limit"      // too large, too many
+	ReasonUpstream   Reason = "registry-upstream"   // the registry cannot be reached, or answers nonsense
+	ReasonMalicious  Reason = "registry-malicious"  // on the list of malicious packages
+	ReasonPrivate    Reason = "registry-private"    // a private name at a public registry
+	ReasonNames      Reason = "registry-names"      // too many new names
+	ReasonRule       Reason = "registry-rule"       // a rule denies it
+	ReasonQuarantine Reason = "registry-quarantine" // too young
+	ReasonDenied     Reason = "registry-denied"     // a person has denied it
+	ReasonAudit      Reason = "audit-unavailable"
+)
+
+// ErrNotFound means that the registry has no such document.
+var ErrNotFound = Refuse(404, ReasonNotFound, "the registry has no such package")
