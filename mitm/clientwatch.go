@@ -2,7 +2,7 @@ package mitm
 
 import (
 	"bufio"
-	"crypto/tls"
+	"net"
 	"sync"
 	"time"
 )
@@ -16,8 +16,8 @@ const watchAfter = 5 * time.Millisecond
 // requests that are answered soon.
 type clientWatch struct {
 	l *link
-	t *tls.Conn
-	r *bufio.Reader // of t
+	c net.Conn
+	r *bufio.Reader // of c
 
 	mu      sync.Mutex
 	timer   *time.Timer
@@ -28,7 +28,7 @@ type clientWatch struct {
 
 // start watches the client of a request until stop. From watchAfter on, no one else may
 // read from the client.
-func (w *clientWatch) start(x *exchange) {
+func (w *clientWatch) start(l *link, c net.Conn, r *bufio.Reader) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.from = time.Now().Add(watchAfter)
@@ -36,7 +36,7 @@ func (w *clientWatch) start(x *exchange) {
 	case w.armed:
 		return
 	case w.timer == nil:
-		w.l, w.t, w.r = x.l, x.t, x.r
+		w.l, w.c, w.r = l, c, r
 		w.timer = time.AfterFunc(watchAfter, w.look)
 	default:
 		w.timer.Reset(watchAfter)
@@ -57,7 +57,7 @@ func (w *clientWatch) look() {
 		w.armed = false
 		w.looking = make(chan struct{})
 		defer close(w.looking)
-		_ = w.t.SetReadDeadline(time.Time{}) // the deadline for the next request may still be set
+		_ = w.c.SetReadDeadline(time.Time{}) // the deadline for the next request may still be set
 		w.mu.Unlock()
 		if _, err := w.r.Peek(1); err != nil && !isTimeout(err) {
 			w.l.cancel()
@@ -77,9 +77,9 @@ func (w *clientWatch) stop() {
 	if looking == nil {
 		return
 	}
-	_ = w.t.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
+	_ = w.c.SetReadDeadline(time.Unix(1, 0)) // wakes the reader
 	<-looking
-	w.l.unlimited(w.t)
+	w.l.unlimited(w.c)
 }
 
 // close stops the timer of a link that ends.

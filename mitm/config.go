@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net/url"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
 // Config says which providers a Proxy guards, and which functions decide.
@@ -32,9 +34,13 @@ type Config struct {
 	// source can renew it. True means that Credentials will return another one; the
 	// request is then repeated once. It may be nil.
 	Refused func(ctx context.Context, provider string, used Credential) bool
-	// Domains makes a second authority, so that AddDomain can let the agent read from
-	// other hosts while the session runs.
+	// Domains lets AddDomain give the agent other hosts to read from while the session
+	// runs.
 	Domains bool
+	// Packages is the agent's way to package registries, at the authorities that
+	// Registries names: "https://npm.example:443". It may be nil.
+	Packages   *registry.Session
+	Registries []string
 	// Identity is the identity of a proxy whose process has ended (Proxy.Identity); the
 	// agent of that proxy can then use this one. Nil makes a new identity.
 	Identity []byte
@@ -187,8 +193,8 @@ func (c *Config) check() error {
 		return errors.New("no source of credentials is configured")
 	case c.Audit == nil:
 		return errors.New("no audit is configured")
-	case len(c.Providers) == 0:
-		return errors.New("no provider is named")
+	case len(c.Providers) == 0 && c.Packages == nil:
+		return errors.New("no provider is named, and there are no registries")
 	}
 	for host, u := range c.Upstreams {
 		if err := checkBase(host, u); err != nil {

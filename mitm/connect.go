@@ -75,6 +75,9 @@ func (p *Proxy) admit(h *head, f framing) (*guarded, *denial) {
 			return nil, deny(400, ReasonHostMismatch, "the Host field and the target of CONNECT differ")
 		}
 	}
+	if g := p.registries["https://"+host+":"+port]; g != nil {
+		return g, nil
+	}
 	g := p.hosts[host]
 	if g == nil {
 		g = p.domain(host)
@@ -98,6 +101,8 @@ func (l *link) plain(h *head, f framing) {
 		l.refuseOuter(h, deny(405, ReasonOriginForm, "Method Not Allowed: this is a proxy, use CONNECT."), refusalTime)
 	case f.upgrades:
 		l.refuseOuter(h, deny(403, ReasonUpgrade, "Forbidden: no protocol but HTTPS is forwarded."), refusalTime)
+	case l.p.plainRegistry(h.target) != nil:
+		l.plainPackages(h)
 	case strings.Contains(h.target, "://"):
 		l.refuseOuter(h, deny(403, ReasonPlainHTTP, "Forbidden: plain HTTP is not forwarded, use https."), refusalTime)
 	default:

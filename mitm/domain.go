@@ -20,11 +20,9 @@ type Domain struct {
 
 // domains are the hosts that were approved while the session runs. The proxy inspects
 // them like all others. No credential passes in either direction. GET and HEAD need no
-// approval; every other request asks. A second authority signs their certificates; it
-// cannot sign for a provider's host.
+// approval; every other request asks.
 type domains struct {
-	authority *authority
-	provider  *Provider
+	provider *Provider
 
 	mu   sync.Mutex
 	open map[string]*openDomain
@@ -46,16 +44,11 @@ var webResponseHeaders = []string{
 	"link", "x-github-*", "x-oauth-scopes", "x-accepted-*",
 }
 
-func newDomains(providers []string) (*domains, error) {
-	a, err := newWebAuthority(providers)
-	if err != nil {
-		return nil, err
-	}
+func newDomains() *domains {
 	return &domains{
-		authority: a,
-		provider:  &Provider{Name: "web", Errors: "openai", RequestHeaders: webHeaders, API: true},
-		open:      make(map[string]*openDomain),
-	}, nil
+		provider: &Provider{Name: "web", Errors: "openai", RequestHeaders: webHeaders, API: true},
+		open:     make(map[string]*openDomain),
+	}
 }
 
 // DomainError says why a name cannot be approved as a domain.
@@ -101,6 +94,11 @@ func (p *Proxy) CheckDomain(name string) error {
 			return &DomainError{Name: name, Cause: "it belongs to a provider, whose endpoints are fixed"}
 		}
 	}
+	for _, g := range p.registries {
+		if host := g.host.Name; name == host || strings.HasSuffix(name, "."+host) {
+			return &DomainError{Name: name, Cause: "it belongs to a package registry, from which packages can be installed without asking"}
+		}
+	}
 	return nil
 }
 
@@ -127,7 +125,7 @@ func (p *Proxy) AddDomain(name string, until time.Time) error {
 	if u := p.config.Upstreams[name]; u != nil {
 		g.base, g.moved = u, true
 	}
-	g.tls = p.tlsFor(name, d.authority)
+	g.tls = p.tlsFor(name, p.web)
 	g.prefix = strings.TrimRight(g.base.EscapedPath(), "/")
 	var err error
 	if g.upstream, err = p.upstreamFor(g); err != nil {

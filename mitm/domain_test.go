@@ -222,8 +222,8 @@ func TestAuthoritiesAreConstrained(t *testing.T) {
 	}{
 		{s.proxy.authority, "api.anthropic.com", true},
 		{s.proxy.authority, "docs.example.org", false},
-		{s.proxy.domains.authority, "docs.example.org", true},
-		{s.proxy.domains.authority, "api.anthropic.com", false},
+		{s.proxy.web, "docs.example.org", true},
+		{s.proxy.web, "api.anthropic.com", false},
 	} {
 		t.Run(c.host, func(t *testing.T) {
 			leaf, err := c.a.leaf(c.host)

@@ -23,7 +23,7 @@ func (x *exchange) forward() bool {
 		return false
 	}
 	ctx, watch := x.l.ctx, &x.l.watch
-	watch.start(x)
+	watch.start(x.l, x.t, x.r)
 	defer watch.stop()
 	cred, d := x.clear(ctx)
 	if d != nil {

@@ -22,6 +22,7 @@ type guarded struct {
 	upstream *upstream
 	issued   func(value string) bool // whether a value is a sentinel, of any session
 	web      bool                    // an approved domain, not a provider
+	packages string                  // scheme, host and port of a package registry; empty for other hosts
 	matcher  atomic.Pointer[matcher] // for the latest list of credentials
 }
 

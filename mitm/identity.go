@@ -16,7 +16,7 @@ import (
 // the providers.
 type identity struct {
 	Authority signer            `json:"authority"`
-	Web       *signer           `json:"web,omitempty"` // for approved domains
+	Web       *signer           `json:"web,omitempty"` // for approved domains and registries
 	Sentinels map[string]string `json:"sentinels"`     // by provider
 }
 
@@ -41,8 +41,8 @@ func (p *Proxy) Identity() ([]byte, error) {
 	if id.Authority, err = p.authority.encode(); err != nil {
 		return nil, err
 	}
-	if p.domains != nil {
-		web, err := p.domains.authority.encode()
+	if p.web != nil {
+		web, err := p.web.encode()
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func (p *Proxy) takeOver(data []byte) error {
 		return ErrIdentity
 	}
 	names := slices.Sorted(maps.Keys(p.sentinels))
-	if !slices.Equal(names, slices.Sorted(maps.Keys(id.Sentinels))) || (id.Web == nil) != (p.domains == nil) {
+	if !slices.Equal(names, slices.Sorted(maps.Keys(id.Sentinels))) || (id.Web == nil) != (p.web == nil) {
 		return ErrIdentity
 	}
 	a, err := id.Authority.read(p.authority)
@@ -77,7 +77,7 @@ func (p *Proxy) takeOver(data []byte) error {
 	}
 	p.authority = a
 	if id.Web != nil {
-		if p.domains.authority, err = id.Web.read(p.domains.authority); err != nil {
+		if p.web, err = id.Web.read(p.web); err != nil {
 			return err
 		}
 	}
@@ -89,6 +89,9 @@ func (p *Proxy) takeOver(data []byte) error {
 	}
 	for name, g := range p.hosts {
 		g.sentinel, g.tls = p.sentinels[g.provider.Name], p.tlsFor(name, p.authority)
+	}
+	for _, g := range p.registries {
+		g.tls = p.tlsFor(g.host.Name, p.web)
 	}
 	return nil
 }

@@ -17,10 +17,13 @@ type Proxy struct {
 	config    Config
 	limits    Limits
 	log       *slog.Logger
-	authority *authority
+	authority *authority          // of the providers' hosts
+	web       *authority          // of all other hosts; nil when there are none
 	domains   *domains            // nil when domains cannot be added
 	hosts     map[string]*guarded // by name; fixed after New
-	sentinels map[string]sentinel // by provider; fixed after New
+	// registries are the hosts of package registries, by scheme, host and port; fixed after New.
+	registries map[string]*guarded
+	sentinels  map[string]sentinel // by provider; fixed after New
 
 	seq   atomic.Uint64 // of requests and refused connections
 	conns atomic.Uint64 // of connections
@@ -54,16 +57,17 @@ func New(c Config) (*Proxy, error) {
 	}
 	limits := c.Limits.withDefaults()
 	p := &Proxy{
-		config:    c,
-		limits:    limits,
-		log:       c.Log,
-		hosts:     make(map[string]*guarded),
-		sentinels: make(map[string]sentinel),
-		slots:     make(chan struct{}, limits.Connections),
-		requests:  make(chan struct{}, limits.Requests),
-		spool:     &spool{limit: limits.SpoolBytes},
-		listeners: make(map[net.Listener]bool),
-		open:      make(map[*link]bool),
+		config:     c,
+		limits:     limits,
+		log:        c.Log,
+		hosts:      make(map[string]*guarded),
+		registries: make(map[string]*guarded),
+		sentinels:  make(map[string]sentinel),
+		slots:      make(chan struct{}, limits.Connections),
+		requests:   make(chan struct{}, limits.Requests),
+		spool:      &spool{limit: limits.SpoolBytes},
+		listeners:  make(map[net.Listener]bool),
+		open:       make(map[*link]bool),
 	}
 	for _, held := range c.Held {
 		p.given.add(held)
@@ -75,6 +79,9 @@ func New(c Config) (*Proxy, error) {
 		if err := p.guard(name); err != nil {
 			return nil, fmt.Errorf("configure the proxy: %w", err)
 		}
+	}
+	if err := p.guardRegistries(); err != nil {
+		return nil, fmt.Errorf("configure the proxy: %w", err)
 	}
 	if c.Identity != nil {
 		if err := p.takeOver(c.Identity); err != nil {
@@ -91,7 +98,8 @@ func New(c Config) (*Proxy, error) {
 }
 
 // makeAuthorities makes the authority for the chosen providers' hosts and, if domains can
-// be added, a second one for all other hosts.
+// be added or there are registries, a second one for all other hosts. That one cannot sign
+// for a provider's host.
 func (p *Proxy) makeAuthorities() error {
 	var names []string
 	for _, q := range p.config.Table {
@@ -103,19 +111,24 @@ func (p *Proxy) makeAuthorities() error {
 	}
 	slices.Sort(names)
 	var err error
-	if p.authority, err = newAuthority(names); err != nil || !p.config.Domains {
+	if p.authority, err = newAuthority(names); err != nil {
 		return err
 	}
-	p.domains, err = newDomains(names)
+	if p.config.Domains {
+		p.domains = newDomains()
+	}
+	if p.config.Domains || p.config.Packages != nil {
+		p.web, err = newWebAuthority(names)
+	}
 	return err
 }
 
 // CACertificate returns the certificates that the agent must trust, in PEM: one, or two
-// when domains can be added.
+// when there may be other hosts than providers'.
 func (p *Proxy) CACertificate() []byte {
 	all := slices.Clone(p.authority.pem)
-	if p.domains != nil {
-		all = append(all, p.domains.authority.pem...)
+	if p.web != nil {
+		all = append(all, p.web.pem...)
 	}
 	return all
 }

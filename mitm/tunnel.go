@@ -58,6 +58,10 @@ func (l *link) tunnel(g *guarded) {
 	}
 	_ = l.raw.SetDeadline(time.Time{})
 	l.readBy, l.writeBy = time.Time{}, time.Time{}
+	if g.packages != "" {
+		l.packages(g, t, bufio.NewReaderSize(t, 16<<10), nil)
+		return
+	}
 	l.requests(g, c, t)
 }
 

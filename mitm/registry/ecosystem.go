@@ -57,8 +57,6 @@ type Origin struct {
 	// URL is the base below which documents are: "https://npm.example/". Its path ends
 	// with a slash.
 	URL *url.URL
-	// Upstream is where requests go instead; nil means URL.
-	Upstream *url.URL
 	// Aliases are other bases by which clients know the same registry. Their documents
 	// come from URL.
 	Aliases []*url.URL

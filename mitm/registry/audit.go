@@ -1,0 +1,67 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+)
+
+// auditor is an Ecosystem with requests for audits.
+type auditor interface {
+	// AuditBody writes the body of such a request from versions by name.
+	AuditBody(listed map[string][]string) ([]byte, error)
+	// AuditPath is the path of the request below the origin's URL.
+	AuditPath() string
+}
+
+// audit asks the registry which versions are known to be vulnerable. The body is written
+// anew of those versions that this very registry has served in the session, so it learns
+// nothing that it did not know.
+func (x *exchange) audit(ctx context.Context) error {
+	e, is := x.ecosystem.(auditor)
+	if !is {
+		return Refuse(404, ReasonPath, "the registry has no such path")
+	}
+	known := make(map[string][]string)
+	for name, versions := range x.ask.Listed {
+		x.s.mu.Lock()
+		if x.s.known[x.origin.URL.String()+"\n"+name] {
+			known[name] = versions
+		}
+		x.s.mu.Unlock()
+	}
+	body, err := e.AuditBody(known)
+	if err != nil {
+		return err
+	}
+	if err := x.record("allow"); err != nil {
+		return err
+	}
+	address, err := x.origin.URL.Parse(e.AuditPath())
+	if err != nil {
+		return Refuse(404, ReasonPath, "the registry has no such path")
+	}
+	res, err := x.s.plane.upstream.get(ctx, query{origin: x.origin, address: address, accept: "application/json", coded: true, method: "POST", body: body})
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAudit+1))
+	if err != nil || res.Status != 200 || len(answer) > maxAudit || !json.Valid(answer) {
+		return Refuse(502, ReasonUpstream, "the registry did not answer the audit")
+	}
+	x.begun = true
+	x.rec.Bytes = int64(len(answer))
+	if err := x.w.Start(200, "OK", []Field{{"Content-Type", "application/json"}, {"Cache-Control", "no-store"}}, int64(len(answer))); err != nil {
+		return err
+	}
+	if _, err := io.Copy(x.w, bytes.NewReader(answer)); err != nil {
+		return err
+	}
+	x.ended("done", ReasonAllowed, "")
+	return nil
+}
+
+// maxAudit bounds the answer to an audit, in bytes.
+const maxAudit = 16 << 20

@@ -1,0 +1,230 @@
+package registry
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+)
+
+// storedDocument is the note about a document in the store.
+type storedDocument struct {
+	Sum     string    `json:"sum"` // of the blob
+	Type    string    `json:"type"`
+	ETag    string    `json:"etag,omitempty"`
+	Fetched time.Time `json:"fetched"` // or confirmed
+	Missing bool      `json:"missing,omitempty"`
+}
+
+// documents is the Fetcher of one request: it remembers whether the registry was asked.
+type documents struct {
+	p *Plane
+	// before is called before a name leaves the host; an error stops the request.
+	before func() error
+
+	mu    sync.Mutex
+	asked bool // the registry was asked
+	stale bool // it could not be reached, so a kept document was used
+}
+
+// Document is Fetcher's.
+func (d *documents) Document(ctx context.Context, o *Origin, path, accept string) (*Document, error) {
+	address, err := o.URL.Parse(path)
+	if err != nil || Authority(address) != Authority(o.URL) {
+		return nil, Refuse(400, ReasonPath, "the path cannot be asked for")
+	}
+	key := "document\n" + address.String() + "\n" + accept
+	var kept storedDocument
+	d.p.config.Store.Read(key, &kept)
+	if age := time.Since(kept.Fetched); age >= 0 && age < d.p.limits.Fresh {
+		if doc, err := d.kept(address, kept); err == nil || errors.Is(err, ErrNotFound) {
+			return doc, err
+		}
+	}
+	if err := d.before(); err != nil {
+		return nil, err
+	}
+	d.mu.Lock()
+	d.asked = true
+	d.mu.Unlock()
+	now, err := d.p.fetchDocument(ctx, o, address, accept, key, kept)
+	if err != nil {
+		if age := time.Since(kept.Fetched); ctx.Err() == nil && age >= 0 && age < d.p.limits.Offline && unreachable(err) {
+			if doc, missing := d.kept(address, kept); missing == nil {
+				d.mu.Lock()
+				d.stale = true
+				d.mu.Unlock()
+				return doc, nil
+			}
+		}
+		return nil, err
+	}
+	return d.kept(address, now)
+}
+
+// unreachable reports whether an error is one after which a kept document may be used.
+func unreachable(err error) bool {
+	var refusal *Refusal
+	return errors.As(err, &refusal) && refusal.Reason == ReasonUpstream
+}
+
+// kept reads a document from the store.
+func (d *documents) kept(address *url.URL, note storedDocument) (*Document, error) {
+	if note.Missing {
+		return nil, ErrNotFound
+	}
+	blob, err := d.p.config.Store.Open(note.Sum)
+	if err != nil {
+		return nil, err
+	}
+	defer blob.Close()
+	data := make([]byte, blob.Size)
+	if _, err := io.ReadFull(io.NewSectionReader(blob, 0, blob.Size), data); err != nil {
+		return nil, err
+	}
+	return &Document{URL: address, Type: note.Type, Data: data, Sum: note.Sum}, nil
+}
+
+// fetchDocument asks the registry for a document and stores the answer. Callers who want the
+// same one at a time share one request.
+func (p *Plane) fetchDocument(ctx context.Context, o *Origin, address *url.URL, accept, key string, kept storedDocument) (storedDocument, error) {
+	if kept.Sum != "" {
+		if blob, err := p.config.Store.Open(kept.Sum); err == nil {
+			_ = blob.Close()
+		} else {
+			kept = storedDocument{} // a 304 would be of no use
+		}
+	}
+	result := p.fly(key, func(ctx context.Context) (any, error) {
+		res, err := p.upstream.get(ctx, query{origin: o, address: address, accept: accept, etag: kept.ETag, coded: true})
+		if err != nil {
+			return nil, err
+		}
+		defer res.Body.Close()
+		return p.storeDocument(o, res, key, kept)
+	})
+	got, err := land(ctx, result)
+	if err != nil {
+		return storedDocument{}, err
+	}
+	return got.(storedDocument), nil
+}
+
+// storeDocument keeps the answer of a registry, and what is known of it.
+func (p *Plane) storeDocument(o *Origin, res *reply, key string, kept storedDocument) (storedDocument, error) {
+	now := storedDocument{Type: res.Type, ETag: res.ETag, Fetched: time.Now()}
+	switch {
+	case res.Status == http.StatusNotModified && kept.Sum != "":
+		kept.Fetched = now.Fetched
+		return kept, p.config.Store.Note(key, kept)
+	case res.Status == http.StatusNotFound || res.Status == http.StatusGone:
+		now.Missing = true
+		return now, p.config.Store.Note(key, now)
+	case res.Status == http.StatusUnauthorized || res.Status == http.StatusForbidden:
+		return now, Refuse(502, ReasonUpstream, "the registry %s wants a login that this machine does not have", o.URL.Host)
+	case res.Status != http.StatusOK:
+		return now, Refuse(502, ReasonUpstream, "the registry %s answered with status %d", o.URL.Host, res.Status)
+	}
+	incoming, err := p.config.Store.New()
+	if err != nil {
+		return now, err
+	}
+	defer incoming.Drop()
+	n, err := io.Copy(incoming, io.LimitReader(res.Body, p.limits.DocumentBytes+1))
+	if err != nil {
+		return now, Refuse(502, ReasonUpstream, "the registry %s broke off in the middle of a document", o.URL.Host)
+	}
+	if n > p.limits.DocumentBytes {
+		return now, Refuse(502, ReasonLimit, "the document is larger than %d bytes", p.limits.DocumentBytes)
+	}
+	if now.Sum, err = incoming.Keep(); err != nil {
+		return now, err
+	}
+	return now, p.config.Store.Note(key, now)
+}
+
+// fly does something once for all who want it at the same time. It goes on when they are
+// gone, until the plane closes.
+func (p *Plane) fly(key string, do func(ctx context.Context) (any, error)) <-chan singleflight.Result {
+	return p.flights.DoChan(key, func() (any, error) {
+		p.wg.Add(1)
+		defer p.wg.Done()
+		return do(p.ctx)
+	})
+}
+
+// land waits for the result of fly.
+func land(ctx context.Context, result <-chan singleflight.Result) (any, error) {
+	select {
+	case r := <-result:
+		return r.Val, r.Err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// factsCache keeps the facts that were read of documents, up to a number of bytes of these
+// documents.
+type factsCache struct {
+	mu    sync.Mutex
+	limit int64
+	used  int64
+	order *list.List // of *cachedFacts, the last used first
+	byKey map[string]*list.Element
+}
+
+type cachedFacts struct {
+	key   string
+	facts *Facts
+	at    time.Time
+	size  int64
+}
+
+func newFactsCache(limit int64) *factsCache {
+	return &factsCache{limit: limit, order: list.New(), byKey: make(map[string]*list.Element)}
+}
+
+// get returns facts that are younger than an age, or nil.
+func (c *factsCache) get(key string, age time.Duration) *Facts {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.byKey[key]
+	if e == nil || time.Since(e.Value.(*cachedFacts).at) >= age {
+		return nil
+	}
+	c.order.MoveToFront(e)
+	return e.Value.(*cachedFacts).facts
+}
+
+func (c *factsCache) put(key string, f *Facts) {
+	size := int64(4 << 10)
+	if f.Document != nil {
+		size += 2 * int64(len(f.Document.Data)) // what was read of it takes about as much
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.drop(c.byKey[key])
+	if size > c.limit {
+		return
+	}
+	c.byKey[key] = c.order.PushFront(&cachedFacts{key, f, time.Now(), size})
+	c.used += size
+	for c.used > c.limit {
+		c.drop(c.order.Back())
+	}
+}
+
+func (c *factsCache) drop(e *list.Element) {
+	if e == nil {
+		return
+	}
+	old := c.order.Remove(e).(*cachedFacts)
+	delete(c.byKey, old.key)
+	c.used -= old.size
+}

@@ -1,0 +1,174 @@
+// Package forged makes package registries for tests: servers on this machine that speak the
+// real protocols, with packages, times and digests as a test wants them, wrong ones included.
+package forged
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha1" // #nosec G505 -- registries list it
+	"crypto/sha512"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// NPM is an npm registry.
+type NPM struct {
+	// URL is where it is; documents name tarballs below Public.
+	URL    *url.URL
+	Public string
+
+	mu       sync.Mutex
+	packages map[string]*npmPackage
+	requests []string
+	bodies   []string
+	change   func(path string, body []byte) []byte
+}
+
+type npmPackage struct {
+	versions []*NPMVersion
+	latest   string
+}
+
+// NPMVersion is one version. Manifest is what its document and its package.json have beside
+// name and version.
+type NPMVersion struct {
+	Version   string
+	Published time.Time
+	Manifest  map[string]any
+	Files     map[string]string
+	tarball   []byte
+}
+
+// NewNPM starts a registry, which ends with the test.
+func NewNPM(t testing.TB) *NPM {
+	t.Helper()
+	n := &NPM{Public: "https://npm.example/", packages: make(map[string]*npmPackage)}
+	server := httptest.NewServer(n)
+	t.Cleanup(server.Close)
+	n.URL, _ = url.Parse(server.URL)
+	return n
+}
+
+// Add adds a version, which becomes the latest.
+func (n *NPM) Add(name string, v NPMVersion) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p := n.packages[name]
+	if p == nil {
+		p = &npmPackage{}
+		n.packages[name] = p
+	}
+	manifest := map[string]any{"name": name, "version": v.Version, "main": "index.js"}
+	maps.Copy(manifest, v.Manifest)
+	v.Manifest = manifest
+	text, _ := json.Marshal(manifest)
+	files := map[string]string{"package.json": string(text), "index.js": "module.exports = " + string(text) + "\n"}
+	maps.Copy(files, v.Files)
+	v.tarball = Tarball(files)
+	p.versions, p.latest = append(p.versions, &v), v.Version
+}
+
+// Change makes the registry send other bytes than its own. path has no leading slash.
+func (n *NPM) Change(f func(path string, body []byte) []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.change = f
+}
+
+// Requests lists what was asked for, as "GET /path", and the bodies that were sent.
+func (n *NPM) Requests() (requests, bodies []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.requests), slices.Clone(n.bodies)
+}
+
+// ServeHTTP answers.
+func (n *NPM) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.requests = append(n.requests, r.Method+" "+r.URL.RequestURI())
+	n.bodies = append(n.bodies, string(body))
+	path := strings.TrimPrefix(r.URL.Path, "/")
+	kind, answer := n.answer(path)
+	if n.change != nil {
+		answer = n.change(path, answer)
+	}
+	if answer == nil {
+		http.Error(w, `{"error":"not found"}`, http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(answer)
+}
+
+func (n *NPM) answer(path string) (kind string, body []byte) {
+	if path == "-/npm/v1/security/advisories/bulk" {
+		return "application/json", []byte("{}")
+	}
+	name, file, is := strings.Cut(path, "/-/")
+	p := n.packages[name]
+	switch {
+	case p == nil:
+		return "", nil
+	case !is:
+		return "application/json", n.document(name, p)
+	}
+	for _, v := range p.versions {
+		if file == tarballName(name, v.Version) {
+			return "application/octet-stream", v.tarball
+		}
+	}
+	return "", nil
+}
+
+func tarballName(name, version string) string {
+	return name[strings.LastIndexByte(name, '/')+1:] + "-" + version + ".tgz"
+}
+
+func (n *NPM) document(name string, p *npmPackage) []byte {
+	versions, times := map[string]any{}, map[string]string{}
+	for _, v := range p.versions {
+		entry := maps.Clone(v.Manifest)
+		sum, old := sha512.Sum512(v.tarball), sha1.Sum(v.tarball)
+		entry["dist"] = map[string]any{
+			"tarball":   n.Public + name + "/-/" + tarballName(name, v.Version),
+			"integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:]),
+			"shasum":    hex.EncodeToString(old[:]),
+		}
+		versions[v.Version] = entry
+		if !v.Published.IsZero() {
+			times[v.Version] = v.Published.UTC().Format(time.RFC3339)
+		}
+	}
+	doc, _ := json.Marshal(map[string]any{
+		"name": name, "dist-tags": map[string]string{"latest": p.latest}, "versions": versions, "time": times,
+	})
+	return doc
+}
+
+// Tarball packs files below "package/", as npm does.
+func Tarball(files map[string]string) []byte {
+	var out bytes.Buffer
+	zipped := gzip.NewWriter(&out)
+	archive := tar.NewWriter(zipped)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		_ = archive.WriteHeader(&tar.Header{Name: "package/" + name, Mode: 0o644, Size: int64(len(files[name])), Typeflag: tar.TypeReg})
+		_, _ = io.WriteString(archive, files[name])
+	}
+	_ = archive.Close()
+	_ = zipped.Close()
+	return out.Bytes()
+}

@@ -1,0 +1,169 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// holds are the artifacts of one session that wait for a person, and the answers. Artifacts
+// that begin to wait at about the same time are one wave: one question with one answer. What
+// was answered stands for the same bytes as long as the session lives.
+type holds struct {
+	s      *Session
+	ctx    context.Context // ends with the session
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup // waves
+
+	mu      sync.Mutex
+	forming *wave
+	byKey   map[string]*wave    // that wait, by what waits
+	answers map[string]Decision // by what had waited
+	visible map[string]bool     // versions that were approved
+}
+
+// wave is what is asked about in one question.
+type wave struct {
+	packages []Package
+	waiting  int           // requests
+	idle     *time.Timer   // runs while no request waits
+	done     chan struct{} // closed when there is an answer
+	decision Decision
+	err      error
+	cancel   context.CancelFunc
+}
+
+func newHolds(s *Session) *holds {
+	h := &holds{s: s, byKey: make(map[string]*wave), answers: make(map[string]Decision), visible: make(map[string]bool)}
+	h.ctx, h.cancel = context.WithCancelCause(context.Background())
+	return h
+}
+
+func (h *holds) close() {
+	h.cancel(errors.New("the session ends"))
+	h.wg.Wait()
+}
+
+func (h *holds) waiting() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.byKey)
+}
+
+// key names bytes: an answer is for these and no others.
+func (p *Package) key() string { return p.version() + "\n" + p.Sum }
+
+func (p *Package) version() string {
+	return p.Origin.URL.String() + "\n" + p.Facts.Name + "\n" + p.Version.Version
+}
+
+// approved reports whether a person has approved an artifact of the version.
+func (h *holds) approved(p *Package) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.visible[p.version()]
+}
+
+// ask waits until a person has decided about the bytes of a package. When ctx ends, the
+// question stays for Limits.Patience, so that a client that tries again finds it.
+func (h *holds) ask(ctx context.Context, p Package) (Decision, error) {
+	w, decided, err := h.join(p)
+	if err != nil || decided != nil {
+		if err != nil {
+			return Decision{}, err
+		}
+		return *decided, nil
+	}
+	defer h.leave(w)
+	select {
+	case <-w.done:
+		return w.decision, w.err
+	case <-ctx.Done():
+		return Decision{}, fmt.Errorf("wait for a person: %w", context.Cause(ctx))
+	}
+}
+
+// join adds a package to the wave in which it waits already, or to the one that forms.
+func (h *holds) join(p Package) (*wave, *Decision, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	key := p.key()
+	if d, is := h.answers[key]; is {
+		return nil, &d, nil
+	}
+	w := h.byKey[key]
+	if w == nil {
+		if len(h.byKey) >= h.s.plane.limits.Waiting {
+			return nil, nil, Refuse(429, ReasonLimit, "%d packages wait for a person already", len(h.byKey))
+		}
+		if h.ctx.Err() != nil {
+			return nil, nil, Refuse(503, ReasonLimit, "the session ends")
+		}
+		if w = h.forming; w == nil {
+			w = h.begin()
+		}
+		w.packages = append(w.packages, p)
+		h.byKey[key] = w
+	}
+	w.waiting++
+	w.idle.Stop()
+	return w, nil, nil
+}
+
+// leave is called when a request waits no longer.
+func (h *holds) leave(w *wave) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w.waiting--; w.waiting == 0 {
+		w.idle.Reset(h.s.plane.limits.Patience)
+	}
+}
+
+// begin begins a wave, and asks when it is complete. The caller holds the lock.
+func (h *holds) begin() *wave {
+	ctx, cancel := context.WithCancel(h.ctx)
+	w := &wave{done: make(chan struct{}), cancel: cancel, idle: time.AfterFunc(time.Hour, cancel)}
+	h.forming = w
+	h.wg.Add(1)
+	go func() {
+		defer h.wg.Done()
+		defer cancel()
+		sealed := time.NewTimer(h.s.plane.limits.Wave)
+		defer sealed.Stop()
+		select {
+		case <-sealed.C:
+		case <-ctx.Done():
+		}
+		h.mu.Lock()
+		h.forming = nil
+		packages := w.packages // nothing is added any more
+		h.mu.Unlock()
+		decision, err := h.s.config.Ask(ctx, packages)
+		h.settle(w, decision, err)
+	}()
+	return w
+}
+
+// settle keeps the answer to a question and frees what waits.
+func (h *holds) settle(w *wave, d Decision, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	w.idle.Stop()
+	w.decision, w.err = d, err
+	if err != nil {
+		w.err = Refuse(403, ReasonDenied, "nobody could be asked: %s", line(err.Error()))
+	}
+	for i := range w.packages {
+		p := &w.packages[i]
+		delete(h.byKey, p.key())
+		if err == nil && (d.Outcome == "approved" || d.Outcome == "denied") {
+			h.answers[p.key()] = d
+		}
+		if err == nil && d.Approved {
+			h.visible[p.version()] = true
+		}
+	}
+	close(w.done)
+}

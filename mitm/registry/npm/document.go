@@ -1,0 +1,247 @@
+package npm
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+// document is where the parts of a package's document stand.
+type document struct {
+	members  []member // of the whole, in their order
+	versions []entry  // of "versions", without those that were dropped
+	times    []entry  // of "time"
+	listed   map[string]bool
+}
+
+type member struct {
+	name string
+	raw  []byte // the value
+}
+
+// entry is one member of an object that is written without some of its members.
+type entry struct {
+	name string
+	raw  []byte
+}
+
+// Facts fetches and reads what a request is about.
+func (e Ecosystem) Facts(ctx context.Context, f registry.Fetcher, o *registry.Origin, a *registry.Ask) (*registry.Facts, error) {
+	path := a.Path
+	if a.Kind == registry.Artifact {
+		path = escape(a.Name)
+	}
+	doc, err := f.Document(ctx, o, path, "application/json")
+	if err != nil {
+		return nil, err
+	}
+	if a.Kind == registry.Plain {
+		if _, err := jsonx.Parse(doc.Data, jsonx.Limits{}); err != nil {
+			return nil, broken(err.Error())
+		}
+		return &registry.Facts{Document: doc}, nil
+	}
+	return read(o, a.Name, doc)
+}
+
+// broken refuses a document.
+func broken(why string) error {
+	return registry.Refuse(502, registry.ReasonDocument, "the registry's document is not acceptable: %s", why)
+}
+
+// read reads the document of a package.
+func read(o *registry.Origin, name string, doc *registry.Document) (*registry.Facts, error) {
+	facts := &registry.Facts{Name: name, Document: doc, Tags: make(map[string]string)}
+	d := &document{listed: make(map[string]bool)}
+	published := make(map[string]time.Time)
+	var said string
+	err := jsonx.Walk(doc.Data, func(key string, raw []byte, _ int) (err error) {
+		d.members = append(d.members, member{key, raw})
+		switch key {
+		case "name":
+			said, _ = jsonx.Unquote(raw)
+		case "dist-tags":
+			err = readTexts(raw, func(tag, version string) { facts.Tags[tag] = version })
+		case "time":
+			err = jsonx.Walk(raw, func(version string, at []byte, _ int) error {
+				d.times = append(d.times, entry{version, at})
+				text, _ := jsonx.Unquote(at)
+				if t, err := time.Parse(time.RFC3339, text); err == nil {
+					published[version] = t
+				}
+				return nil
+			})
+		case "versions":
+			err = jsonx.Walk(raw, func(version string, raw []byte, _ int) error {
+				v, err := readVersion(o, name, version, raw)
+				if err != nil || v == nil {
+					return err
+				}
+				facts.Versions = append(facts.Versions, *v)
+				d.versions = append(d.versions, entry{version, raw})
+				d.listed[version] = true
+				return nil
+			})
+		}
+		return err
+	})
+	if err != nil {
+		return nil, broken(err.Error())
+	}
+	if said != name {
+		return nil, broken("it is that of another package")
+	}
+	for i := range facts.Versions {
+		facts.Versions[i].Published = published[facts.Versions[i].Version]
+	}
+	facts.State = d
+	return facts, nil
+}
+
+// readTexts reads an object whose values are strings; other values are passed over.
+func readTexts(raw []byte, f func(name, text string)) error {
+	return jsonx.Walk(raw, func(name string, raw []byte, _ int) error {
+		if text, is := jsonx.Unquote(raw); is {
+			f(name, text)
+		}
+		return nil
+	})
+}
+
+// readVersion reads one version. It returns nil for one that says that it is another, or
+// whose tarball is elsewhere: such a version is left out.
+func readVersion(o *registry.Origin, name, version string, raw []byte) (*registry.Version, error) {
+	v := &registry.Version{Version: version, ScriptsTold: true, Prerelease: semver.Prerelease("v"+version) != ""}
+	var saidName, saidVersion string
+	var file registry.File
+	signed := false
+	err := jsonx.Walk(raw, func(key string, raw []byte, _ int) error {
+		switch key {
+		case "name":
+			saidName, _ = jsonx.Unquote(raw)
+		case "version":
+			saidVersion, _ = jsonx.Unquote(raw)
+		case "dist":
+			return readDist(raw, &file, v, &signed)
+		case "scripts":
+			if raw[0] == '{' {
+				return readTexts(raw, func(script, _ string) { v.Scripts = installScript(v.Scripts, script) })
+			}
+		case "_npmUser":
+			if raw[0] == '{' {
+				return readTexts(raw, func(key, text string) {
+					if key == "name" {
+						v.Publisher = text
+					}
+				})
+			}
+		case "dependencies", "optionalDependencies", "peerDependencies":
+			if raw[0] == '{' {
+				return readTexts(raw, func(needed, _ string) { v.Needs = append(v.Needs, needed) })
+			}
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case saidName != name || saidVersion != version || !isVersion(version) || below(o, file.URL) == nil || len(file.Digests) == 0:
+		return nil, nil
+	}
+	if v.Provenance == registry.NotTold && signed {
+		v.Provenance = registry.No
+	}
+	file.Weak = !slices.ContainsFunc(file.Digests, func(d registry.Digest) bool { return d.Algorithm != "sha1" })
+	v.Files = []registry.File{file}
+	return v, nil
+}
+
+// readDist reads where the tarball is, its digests and its proofs.
+func readDist(raw []byte, file *registry.File, v *registry.Version, signed *bool) error {
+	return jsonx.Walk(raw, func(key string, raw []byte, _ int) error {
+		text, _ := jsonx.Unquote(raw)
+		switch key {
+		case "tarball":
+			file.URL = text
+		case "integrity":
+			file.Digests = append(file.Digests, parseIntegrity(text)...)
+		case "shasum":
+			if sum, err := hex.DecodeString(text); err == nil && len(sum) == 20 {
+				file.Digests = append(file.Digests, registry.Digest{Algorithm: "sha1", Sum: sum})
+			}
+		case "attestations":
+			v.Provenance = registry.Yes
+		case "signatures":
+			*signed = true
+		}
+		return nil
+	})
+}
+
+// parseIntegrity reads digests as browsers' subresource integrity writes them.
+func parseIntegrity(text string) []registry.Digest {
+	var all []registry.Digest
+	for one := range strings.FieldsSeq(text) {
+		algorithm, sum, ok := strings.Cut(one, "-")
+		sum, _, _ = strings.Cut(sum, "?") // options
+		raw, err := base64.StdEncoding.DecodeString(sum)
+		size := map[string]int{"sha512": 64, "sha384": 48, "sha256": 32, "sha1": 20}[algorithm]
+		if ok && err == nil && size > 0 && len(raw) == size {
+			all = append(all, registry.Digest{Algorithm: algorithm, Sum: raw})
+		}
+	}
+	return all
+}
+
+// installScript adds a script to those that run at install.
+func installScript(scripts []string, name string) []string {
+	switch name {
+	case "preinstall", "install", "postinstall":
+		return append(scripts, name)
+	}
+	return scripts
+}
+
+// newest returns the highest of the visible versions that is not above a limit: a release, or
+// else a prerelease. An empty limit is none.
+func (d *document) newest(limit string, hidden func(string) bool) string {
+	best := func(prereleases bool) string {
+		var highest string
+		for _, v := range d.versions {
+			isPre := semver.Prerelease("v"+v.name) != ""
+			if hidden(v.name) || !semver.IsValid("v"+v.name) || isPre != prereleases || limit != "" && semver.Compare("v"+v.name, "v"+limit) > 0 {
+				continue
+			}
+			if highest == "" || semver.Compare("v"+v.name, "v"+highest) > 0 {
+				highest = v.name
+			}
+		}
+		return highest
+	}
+	return cmp.Or(best(false), best(true))
+}
+
+// tagsOf returns the tags without those that name hidden or dropped versions. "latest" names
+// the highest version that is left below the one it named.
+func (d *document) tagsOf(f *registry.Facts, hidden func(string) bool) map[string]string {
+	all := make(map[string]string, len(f.Tags))
+	for tag, version := range f.Tags {
+		if d.listed[version] && !hidden(version) {
+			all[tag] = version
+		} else if tag == "latest" {
+			if other := cmp.Or(d.newest(version, hidden), d.newest("", hidden)); other != "" {
+				all[tag] = other
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,109 @@
+package npm
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"io"
+	"path"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+// The bounds of looking into a tarball, which is unpacked in passing and never kept.
+const (
+	mostUnpacked = 1 << 30
+	mostEntries  = 200_000
+	mostNames    = 1000
+	mostManifest = 4 << 20
+)
+
+// Inspect finds what a tarball runs at install. Its package.json decides that, whatever the
+// document says, so there must be exactly one.
+func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.File, data io.ReaderAt, size int64) (*registry.Inspection, error) {
+	unpacked, err := gzip.NewReader(io.NewSectionReader(data, 0, size))
+	if err != nil {
+		return nil, errors.New("it is not compressed with gzip")
+	}
+	bounded := &io.LimitedReader{R: unpacked, N: mostUnpacked}
+	archive := tar.NewReader(bounded)
+	found := &registry.Inspection{}
+	manifest, gyp := false, false
+	for n := 0; ; n++ {
+		h, err := archive.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			if !manifest {
+				return nil, errors.New("it has no package.json")
+			}
+			if gyp && len(found.Scripts) == 0 {
+				found.Scripts = []string{"install: node-gyp rebuild, because there is a binding.gyp"}
+			}
+			return found, nil
+		case bounded.N <= 0 || n >= mostEntries:
+			return nil, errors.New("it unpacks to more than is looked into")
+		case err != nil:
+			return nil, errors.New("it is not a tar archive")
+		}
+		_, inside, _ := strings.Cut(path.Clean("/" + h.Name)[1:], "/") // clients strip the first directory
+		if len(found.Files) < mostNames {
+			found.Files = append(found.Files, inside)
+		}
+		switch strings.ToLower(inside) { // as a file system that ignores case would find it
+		case "package.json":
+			if manifest {
+				return nil, errors.New("it has more than one package.json")
+			}
+			manifest = true
+			if err := readManifest(archive, f.Name, v.Version, found); err != nil {
+				return nil, err
+			}
+		case "binding.gyp":
+			gyp = true
+		}
+	}
+}
+
+// readManifest reads a package.json.
+func readManifest(r io.Reader, name, version string, found *registry.Inspection) error {
+	data, err := io.ReadAll(io.LimitReader(r, mostManifest+1))
+	if err != nil || len(data) > mostManifest {
+		return errors.New("its package.json cannot be read")
+	}
+	var saidName, saidVersion string
+	err = jsonx.Walk(trimMark(data), func(key string, raw []byte, _ int) error {
+		switch key {
+		case "name":
+			saidName, _ = jsonx.Unquote(raw)
+		case "version":
+			saidVersion, _ = jsonx.Unquote(raw)
+		case "scripts":
+			if raw[0] == '{' {
+				return readTexts(raw, func(script, command string) {
+					if len(installScript(nil, script)) > 0 {
+						found.Scripts = append(found.Scripts, script+": "+command)
+					}
+				})
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return errors.New("its package.json can be read in more than one way, or not at all")
+	}
+	if saidName != name || strings.TrimPrefix(strings.TrimPrefix(saidVersion, "v"), "=") != version {
+		return errors.New("its package.json is that of another package or version")
+	}
+	return nil
+}
+
+// trimMark removes the mark with which some editors begin a file.
+func trimMark(data []byte) []byte {
+	const mark = "\xef\xbb\xbf"
+	if len(data) >= len(mark) && string(data[:len(mark)]) == mark {
+		return data[len(mark):]
+	}
+	return data
+}

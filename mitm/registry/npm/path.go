@@ -1,0 +1,188 @@
+// Package npm reads the protocol of npm registries, which npm, pnpm, yarn and bun speak.
+//
+// A registry has one document for each package: a JSON object with all versions, their times,
+// their tarballs and the digests of these. Clients take it in a full and in an abbreviated
+// form. This package asks for the full form always, because the abbreviated one does not tell
+// when a version was published, and writes both from it: ranges of its bytes, without the
+// versions that are held back, and with tags that name versions which are still there.
+//
+// Nothing can be published: the paths by which packages are read are the only ones, and the
+// audit of known vulnerabilities is asked anew from names that the registry knows anyway.
+package npm
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+// Ecosystem is the npm registry's protocol.
+type Ecosystem struct{}
+
+// Name is "npm".
+func (Ecosystem) Name() string { return "npm" }
+
+const (
+	full      = "full"
+	short     = "short"
+	shortType = "application/vnd.npm.install-v1+json"
+	tags      = "tags"
+	one       = "version " // and a version or a tag: the document of one version
+
+	bulkPath = "-/npm/v1/security/advisories/bulk"
+	keysPath = "-/npm/v1/keys"
+)
+
+// Parse reads a request.
+func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, error) {
+	if r.Query != "" {
+		return nil, registry.Refuse(403, registry.ReasonPath, "requests to the npm registry have no query")
+	}
+	if r.Method == http.MethodPost && r.Path == bulkPath {
+		return parseAudit(r.Body)
+	}
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return nil, registry.Refuse(403, registry.ReasonMethod, "packages can be installed here; publishing, logging in and changing packages is not possible")
+	}
+	if r.Base.String() != o.URL.String() {
+		return parseElsewhere(r)
+	}
+	if r.Path == keysPath {
+		return &registry.Ask{Kind: registry.Plain, Path: keysPath}, nil
+	}
+	if rest, is := strings.CutPrefix(r.Path, "-/package/"); is {
+		name, rest := cutName(rest)
+		if name != "" && rest == "/dist-tags" {
+			return &registry.Ask{Kind: registry.Metadata, Name: name, Path: escape(name), Form: tags, Type: "application/json"}, nil
+		}
+		return nil, unknownPath()
+	}
+	name, rest := cutName(r.Path)
+	switch file, is := strings.CutPrefix(rest, "/-/"); {
+	case name == "":
+		return parseElsewhere(r)
+	case rest == "":
+		ask := &registry.Ask{Kind: registry.Metadata, Name: name, Path: escape(name), Form: full, Type: "application/json"}
+		if strings.Contains(r.Accept, shortType) && !strings.HasPrefix(strings.TrimSpace(r.Accept), "application/json,") {
+			ask.Form, ask.Type = short, shortType
+		}
+		return ask, nil
+	case is:
+		if !plainPath(file) {
+			return nil, unknownPath()
+		}
+		return &registry.Ask{Kind: registry.Artifact, Name: name, Path: r.Path, Base: r.Base, Type: "application/octet-stream"}, nil
+	case isVersion(rest[1:]):
+		return &registry.Ask{Kind: registry.Metadata, Name: name, Path: escape(name), Form: one + rest[1:], Type: "application/json"}, nil
+	}
+	return nil, unknownPath()
+}
+
+// parseElsewhere reads the path of an artifact that does not stand below its package, as
+// some registries have them: "download/@scope/name/1.0.0/0123abcd". The first name in it is
+// that of the package.
+func parseElsewhere(r *registry.Request) (*registry.Ask, error) {
+	if !plainPath(r.Path) {
+		return nil, unknownPath()
+	}
+	rest, _ := strings.CutPrefix(r.Path, "download/")
+	name, rest := cutName(rest)
+	if name == "" || rest == "" {
+		return nil, unknownPath()
+	}
+	return &registry.Ask{Kind: registry.Artifact, Name: name, Path: r.Path, Base: r.Base, Type: "application/octet-stream"}, nil
+}
+
+func unknownPath() error {
+	return registry.Refuse(404, registry.ReasonPath, "this is no path by which packages are read")
+}
+
+// cutName cuts the name of a package from the start of a path. What is left is empty or begins
+// with a slash. The name is empty when there is none.
+func cutName(path string) (name, rest string) {
+	if scoped, is := strings.CutPrefix(path, "@"); is {
+		scope, after, ok := strings.Cut(scoped, "/")
+		if i := strings.Index(strings.ToLower(scoped), "%2f"); i >= 0 && (!ok || i < len(scope)) {
+			scope, after, ok = scoped[:i], scoped[i+3:], true
+		}
+		base, _, slash := strings.Cut(after, "/")
+		if !ok || !isNamePart(scope) || !isNamePart(base) {
+			return "", ""
+		}
+		if slash {
+			rest = after[len(base):]
+		}
+		return "@" + scope + "/" + base, rest
+	}
+	base, _, slash := strings.Cut(path, "/")
+	if !isNamePart(base) || base == "node_modules" || base == "favicon.ico" {
+		return "", ""
+	}
+	if slash {
+		rest = path[len(base):]
+	}
+	return base, rest
+}
+
+// isNamePart reports whether s can be a package's name without its scope, or a scope. Names of
+// old packages have capitals.
+func isNamePart(s string) bool {
+	if s == "" || len(s) > 214 || s[0] == '.' || s[0] == '_' || s[0] == '-' {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && strings.IndexByte("._~-", c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// isName reports whether s is the name of a package.
+func isName(s string) bool {
+	name, rest := cutName(s)
+	return name == s && rest == "" && s != ""
+}
+
+// isVersion reports whether s can be a version or a tag.
+func isVersion(s string) bool {
+	if s == "" || len(s) > 256 {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && strings.IndexByte("._+-", c) < 0 {
+			return false
+		}
+	}
+	return s[0] != '.' && s[0] != '-'
+}
+
+// plainPath reports whether a path needs no decoding and stays where it is.
+func plainPath(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && strings.IndexByte("._~@+/-", c) < 0 {
+			return false
+		}
+	}
+	for part := range strings.SplitSeq(s, "/") {
+		if part == "" || part == "." || part == ".." {
+			return false
+		}
+	}
+	return true
+}
+
+// escape is the path of a package's document: the slash of a scope is written "%2f".
+func escape(name string) string { return strings.Replace(name, "/", "%2f", 1) }
+
+// below returns the base that an address is below, or nil.
+func below(o *registry.Origin, address string) *url.URL {
+	for _, base := range o.Bases() {
+		if strings.HasPrefix(address, base.String()) && plainPath(address[len(base.String()):]) {
+			return base
+		}
+	}
+	return nil
+}

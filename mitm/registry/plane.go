@@ -1,0 +1,220 @@
+package registry
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/store"
+)
+
+// Config configures a Plane.
+type Config struct {
+	// Store keeps what was downloaded.
+	Store *store.Store
+	// Ecosystems are the known kinds of registries.
+	Ecosystems []Ecosystem
+	// Origins are the registries that agents may reach. No two have a base in common.
+	Origins []*Origin
+	// Upstreams maps a host to another base URL, as in mitm.Config. The person has named
+	// it, so it may be a private address.
+	Upstreams map[string]*url.URL
+	// UpstreamCAs are the roots for registries; nil is the system's.
+	UpstreamCAs *x509.CertPool
+	Dialer      netguard.Dialer
+	Log         *slog.Logger // nil for none
+	Limits      Limits
+}
+
+// Limits bounds what registries and agents can make a plane spend. A zero field means its
+// default.
+type Limits struct {
+	DocumentBytes int64         // of one document, decoded; 256 MiB
+	ArtifactBytes int64         // of one artifact; 4 GiB
+	SpoolBytes    int64         // up to which an artifact is verified before its first byte is sent; 8 MiB
+	HostRequests  int           // under way to one host; 64
+	Requests      int           // of one session, under way; 128
+	Waiting       int           // artifacts of one session that wait for a person; 100
+	Stall         time.Duration // between two bytes of a registry; 60 s
+	Fresh         time.Duration // for which a document is not asked for again; 60 s
+	Believed      time.Duration // for which a document still names artifacts; 24 h
+	Offline       time.Duration // for which a document is used when its registry cannot be reached; 7 days
+	Wave          time.Duration // in which artifacts that begin to wait are one question; 750 ms
+	Patience      time.Duration // for which a question outlives its last request; 60 s
+	FactsBytes    int64         // of documents in memory; 64 MiB
+}
+
+func (l Limits) withDefaults() Limits {
+	or(&l.DocumentBytes, 256<<20)
+	or(&l.ArtifactBytes, 4<<30)
+	or(&l.SpoolBytes, 8<<20)
+	or(&l.HostRequests, 64)
+	or(&l.Requests, 128)
+	or(&l.Waiting, 100)
+	or(&l.Stall, time.Minute)
+	or(&l.Fresh, time.Minute)
+	or(&l.Believed, 24*time.Hour)
+	or(&l.Offline, 7*24*time.Hour)
+	or(&l.Wave, 750*time.Millisecond)
+	or(&l.Patience, time.Minute)
+	or(&l.FactsBytes, 64<<20)
+	return l
+}
+
+func or[T int | int64 | time.Duration](v *T, fallback T) {
+	if *v <= 0 {
+		*v = fallback
+	}
+}
+
+// Plane is what the sessions of one process have in common: the registries, what was
+// downloaded from them, and the connections to them. It is safe for concurrent use.
+type Plane struct {
+	config     Config
+	limits     Limits
+	log        *slog.Logger
+	ecosystems map[string]Ecosystem
+	upstream   *upstream
+	flights    singleflight.Group // documents and artifacts that are being fetched
+	facts      *factsCache
+
+	ctx    context.Context // ends when the plane closes
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // fetches
+}
+
+// New makes a plane. It connects to nothing.
+func New(c Config) (*Plane, error) {
+	p := &Plane{config: c, limits: c.Limits.withDefaults(), log: c.Log, ecosystems: make(map[string]Ecosystem)}
+	if p.log == nil {
+		p.log = slog.New(slog.DiscardHandler)
+	}
+	for _, e := range c.Ecosystems {
+		p.ecosystems[e.Name()] = e
+	}
+	if err := p.check(); err != nil {
+		return nil, fmt.Errorf("configure the registries: %w", err)
+	}
+	p.facts = newFactsCache(p.limits.FactsBytes)
+	p.upstream = newUpstream(p)
+	p.ctx, p.cancel = context.WithCancel(context.Background())
+	return p, nil
+}
+
+// check refuses origins that could not be told apart.
+func (p *Plane) check() error {
+	owner := make(map[string]*Origin)
+	for _, o := range p.config.Origins {
+		if p.ecosystems[o.Ecosystem] == nil {
+			return fmt.Errorf("the ecosystem %q of %s is unknown", o.Ecosystem, o.URL)
+		}
+		for _, base := range o.Bases() {
+			if err := checkBase(base); err != nil {
+				return err
+			}
+			if other := owner[base.String()]; other != nil && other != o {
+				return fmt.Errorf("%s belongs to two registries", base)
+			}
+			owner[base.String()] = o
+		}
+	}
+	return nil
+}
+
+func checkBase(base *url.URL) error {
+	switch {
+	case base.Scheme != "https" && base.Scheme != "http":
+		return fmt.Errorf("%s is not a web address", base.Redacted())
+	case base.User != nil || base.RawQuery != "" || base.Fragment != "":
+		return fmt.Errorf("%s has more than scheme, host and path", base.Redacted())
+	case base.Host == "" || !strings.HasSuffix(base.EscapedPath(), "/"):
+		return fmt.Errorf("the path of %s does not end with a slash", base.Redacted())
+	}
+	return nil
+}
+
+// Close ends all fetches and connections.
+func (p *Plane) Close() {
+	p.cancel()
+	p.wg.Wait()
+	p.upstream.close()
+}
+
+// Bases lists all bases of an origin: its own, its aliases, those of artifacts.
+func (o *Origin) Bases() []*url.URL {
+	all := append([]*url.URL{o.URL}, o.Aliases...)
+	return append(all, o.Artifacts...)
+}
+
+// Origins lists the registries.
+func (p *Plane) Origins() []*Origin { return p.config.Origins }
+
+// Hosts lists scheme, host and port of all bases: "https://npm.example:443".
+func (p *Plane) Hosts() []string {
+	var all []string
+	for _, o := range p.config.Origins {
+		for _, base := range o.Bases() {
+			all = append(all, Authority(base))
+		}
+	}
+	return all
+}
+
+// Authority returns scheme, host and port of an address: "https://npm.example:443".
+func Authority(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
+}
+
+// find returns the origin and the base that a path at an authority is below: the longest.
+func (p *Plane) find(authority, path string) (o *Origin, base *url.URL) {
+	for _, candidate := range p.config.Origins {
+		for _, b := range candidate.Bases() {
+			if Authority(b) == authority && strings.HasPrefix(path, b.EscapedPath()) &&
+				(base == nil || len(b.EscapedPath()) > len(base.EscapedPath())) {
+				o, base = candidate, b
+			}
+		}
+	}
+	return o, base
+}
+
+// Find returns the origin of an ecosystem at which a name is looked up: the one whose scopes
+// have it, else the first without scopes. It returns nil when there is none.
+func (p *Plane) Find(ecosystem, name string) *Origin {
+	var fallback *Origin
+	for _, o := range p.config.Origins {
+		switch {
+		case o.Ecosystem != ecosystem:
+		case o.Owns(name):
+			return o
+		case fallback == nil && len(o.Scopes) == 0:
+			fallback = o
+		}
+	}
+	return fallback
+}
+
+// Owns reports whether a name is in one of the origin's scopes.
+func (o *Origin) Owns(name string) bool {
+	for _, scope := range o.Scopes {
+		if name == scope || strings.HasPrefix(name, scope+"/") {
+			return true
+		}
+		if head, wild := strings.CutSuffix(scope, "*"); wild && strings.HasPrefix(name, head) {
+			return true
+		}
+	}
+	return false
+}

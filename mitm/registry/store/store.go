@@ -1,0 +1,211 @@
+// Package store keeps what was downloaded from package registries, for all sessions of this
+// machine: bytes by their SHA-256, and notes about them by any key.
+//
+// Everything in it can be downloaded again, so it is a cache. Nothing in it is believed: bytes
+// are held against their name each time they are opened, and a note that cannot be read is
+// none. Files are written aside and renamed, so several processes can use one directory.
+package store
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
+)
+
+// Store is a directory of blobs and notes. It is safe for concurrent use.
+type Store struct{ dir string }
+
+// Open returns the store in a directory, which it makes if it is missing.
+func Open(dir string) (*Store, error) {
+	for _, part := range []string{"blobs", "notes", "incoming"} {
+		if err := os.MkdirAll(filepath.Join(dir, part), 0o700); err != nil {
+			return nil, fmt.Errorf("open the store of packages: %w", err)
+		}
+	}
+	return &Store{dir: dir}, nil
+}
+
+// ErrCorrupt means that a blob was not what its name says. It has been removed.
+var ErrCorrupt = errors.New("the stored bytes have changed")
+
+// Incoming is a blob that is being written.
+type Incoming struct {
+	store *Store
+	file  *os.File
+	sum   hash.Hash
+	size  int64
+}
+
+// New begins a blob.
+func (s *Store) New() (*Incoming, error) {
+	f, err := os.CreateTemp(filepath.Join(s.dir, "incoming"), "")
+	if err != nil {
+		return nil, fmt.Errorf("store a package: %w", err)
+	}
+	return &Incoming{store: s, file: f, sum: sha256.New()}, nil
+}
+
+// Write adds bytes.
+func (i *Incoming) Write(p []byte) (int, error) {
+	n, err := i.file.Write(p)
+	_, _ = i.sum.Write(p[:n])
+	i.size += int64(n)
+	if err != nil {
+		return n, fmt.Errorf("store a package: %w", err)
+	}
+	return n, nil
+}
+
+// Size is how many bytes were written.
+func (i *Incoming) Size() int64 { return i.size }
+
+// ReadAt reads what was written.
+func (i *Incoming) ReadAt(p []byte, at int64) (int, error) { return i.file.ReadAt(p, at) }
+
+// Drop forgets the blob. It does nothing after Keep.
+func (i *Incoming) Drop() {
+	if i.file != nil {
+		_ = i.file.Close()
+		_ = os.Remove(i.file.Name())
+		i.file = nil
+	}
+}
+
+// Keep stores the blob under its SHA-256, which it returns in hex.
+func (i *Incoming) Keep() (string, error) {
+	sum := hex.EncodeToString(i.sum.Sum(nil))
+	err := i.file.Close()
+	name := i.file.Name()
+	i.file = nil
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(i.store.blob(sum)), 0o700)
+	}
+	if err == nil {
+		err = os.Rename(name, i.store.blob(sum))
+	}
+	if err != nil {
+		_ = os.Remove(name)
+		return "", fmt.Errorf("store a package: %w", err)
+	}
+	return sum, nil
+}
+
+// Blob is a stored blob, open for reading.
+type Blob struct {
+	*os.File
+	Size int64
+}
+
+// Open opens a blob after holding its bytes against its name. The error is fs.ErrNotExist
+// when there is none, and ErrCorrupt.
+func (s *Store) Open(sum string) (*Blob, error) {
+	if !isSum(sum) {
+		return nil, fs.ErrNotExist
+	}
+	f, err := os.Open(s.blob(sum))
+	if err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	size, err := io.Copy(h, f)
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("read a stored package: %w", err)
+	}
+	if hex.EncodeToString(h.Sum(nil)) != sum {
+		_ = f.Close()
+		_ = os.Remove(s.blob(sum))
+		return nil, ErrCorrupt
+	}
+	now := time.Now()
+	_ = os.Chtimes(s.blob(sum), now, now) // Shrink removes what was not used for longest
+	return &Blob{File: f, Size: size}, nil
+}
+
+func (s *Store) blob(sum string) string { return filepath.Join(s.dir, "blobs", sum[:2], sum) }
+
+func isSum(s string) bool {
+	b, err := hex.DecodeString(s)
+	return err == nil && len(b) == sha256.Size && hex.EncodeToString(b) == s
+}
+
+// Note stores a value as JSON under a key, in place of an older one.
+func (s *Store) Note(key string, value any) error {
+	data, err := json.Marshal(value)
+	if err == nil {
+		err = wholefile.Write(s.note(key), data, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("store a note about a package: %w", err)
+	}
+	return nil
+}
+
+// Read reads the value of a key, and reports whether there is one.
+func (s *Store) Read(key string, value any) bool {
+	data, err := os.ReadFile(s.note(key))
+	return err == nil && json.Unmarshal(data, value) == nil
+}
+
+// Forget removes the value of a key.
+func (s *Store) Forget(key string) { _ = os.Remove(s.note(key)) }
+
+func (s *Store) note(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(s.dir, "notes", hex.EncodeToString(sum[:]))
+}
+
+// Shrink removes the files that were not used for longest until at most limit bytes are left.
+// It returns how many bytes it removed and how many are left. What is being written stays for
+// a day.
+func (s *Store) Shrink(limit int64) (removed, left int64, err error) {
+	type file struct {
+		path string
+		size int64
+		used time.Time
+	}
+	var files []file
+	err = filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if filepath.Base(filepath.Dir(path)) == "incoming" && time.Since(info.ModTime()) < 24*time.Hour {
+			return nil
+		}
+		files = append(files, file{path, info.Size(), info.ModTime()})
+		left += info.Size()
+		return nil
+	})
+	if err != nil {
+		return 0, left, fmt.Errorf("shrink the store of packages: %w", err)
+	}
+	slices.SortFunc(files, func(a, b file) int { return a.used.Compare(b.used) })
+	for _, f := range files {
+		if left <= limit {
+			break
+		}
+		if err := os.Remove(f.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return removed, left, fmt.Errorf("shrink the store of packages: %w", err)
+		}
+		removed, left = removed+f.size, left-f.size
+	}
+	return removed, left, nil
+}

@@ -1,0 +1,289 @@
+package registry
+
+import (
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
+)
+
+// upstream asks registries. It writes every request itself: no field comes from an agent.
+type upstream struct {
+	p       *Plane
+	public  *http.Transport // connects to public addresses only
+	private *http.Transport
+
+	mu    sync.Mutex
+	slots map[string]chan struct{} // by authority
+}
+
+// userAgent replaces that of every client, because theirs tell much about this machine.
+const userAgent = "ironcurtain-mux"
+
+const maxRedirects = 5
+
+func newUpstream(p *Plane) *upstream {
+	u := &upstream{p: p, slots: make(map[string]chan struct{})}
+	u.public, u.private = u.transport(false), u.transport(true)
+	return u
+}
+
+func (u *upstream) transport(private bool) *http.Transport {
+	dialer := u.p.config.Dialer
+	return &http.Transport{
+		Proxy: nil, // the person's proxy could reach private addresses for the agent
+		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
+			host, port, err := net.SplitHostPort(address)
+			if err != nil {
+				return nil, err
+			}
+			number, err := strconv.ParseUint(port, 10, 16)
+			if err != nil {
+				return nil, err
+			}
+			ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
+			defer cancel()
+			addrs, err := dialer.Addresses(ctx, host, private)
+			if err != nil {
+				return nil, err
+			}
+			return dialer.Dial(ctx, addrs, uint16(number))
+		},
+		TLSClientConfig:       &tls.Config{RootCAs: u.p.config.UpstreamCAs, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:   10 * time.Second,
+		ResponseHeaderTimeout: u.p.limits.Stall,
+		IdleConnTimeout:       90 * time.Second,
+		MaxIdleConnsPerHost:   u.p.limits.HostRequests,
+		DisableCompression:    true, // get decodes, and bounds what it decodes
+		ForceAttemptHTTP2:     true,
+	}
+}
+
+func (u *upstream) close() {
+	u.public.CloseIdleConnections()
+	u.private.CloseIdleConnections()
+}
+
+// query is one request to a registry.
+type query struct {
+	origin  *Origin
+	address *url.URL // as agents know it
+	accept  string
+	etag    string // of a stored answer; empty for none
+	coded   bool   // the answer may be compressed
+	method  string // empty means GET
+	body    []byte // JSON
+}
+
+// reply is the answer of a registry. The caller closes Body.
+type reply struct {
+	Status int
+	Type   string // without parameters
+	ETag   string
+	Body   io.ReadCloser // decoded, and bounded in time
+	Length int64         // of the body as it was sent; -1 when not told
+}
+
+// get asks, and follows redirects. Its errors are *Refusal, except the end of ctx.
+func (u *upstream) get(ctx context.Context, q query) (*reply, error) {
+	address := u.move(q.address)
+	for range maxRedirects {
+		res, err := u.once(ctx, &q, address)
+		if err != nil {
+			return nil, err
+		}
+		location := res.Header.Get("Location")
+		if res.StatusCode < 300 || res.StatusCode > 399 || location == "" || res.StatusCode == http.StatusNotModified {
+			return u.reply(res)
+		}
+		_ = res.Body.Close()
+		next, err := address.Parse(location)
+		if err != nil || next.User != nil || next.Host == "" || next.Scheme != "https" && next.Scheme != address.Scheme {
+			return nil, Refuse(502, ReasonUpstream, "the registry %s redirects to an address that cannot be followed", q.origin.URL.Host)
+		}
+		address = u.move(next)
+	}
+	return nil, Refuse(502, ReasonUpstream, "the registry %s redirects too often", q.origin.URL.Host)
+}
+
+// move returns where an address is asked for: at the base that the person has named for its
+// host, if they have.
+func (u *upstream) move(address *url.URL) *url.URL {
+	base := u.p.config.Upstreams[address.Hostname()]
+	if base == nil {
+		return address
+	}
+	moved := *address
+	moved.Scheme, moved.Host = base.Scheme, base.Host
+	moved.Path = strings.TrimRight(base.Path, "/") + address.Path
+	moved.RawPath = ""
+	if address.RawPath != "" {
+		moved.RawPath = strings.TrimRight(base.EscapedPath(), "/") + address.RawPath
+	}
+	return &moved
+}
+
+// mayBePrivate reports whether an address may be in the person's network: of a private
+// origin, or where the person has moved a host to.
+func (u *upstream) mayBePrivate(o *Origin, address *url.URL) bool {
+	for _, base := range u.p.config.Upstreams {
+		if base.Host == address.Host {
+			return true
+		}
+	}
+	if !o.Private {
+		return false
+	}
+	for _, base := range o.Bases() {
+		if Authority(base) == Authority(address) {
+			return true
+		}
+	}
+	return false
+}
+
+// once sends one request.
+func (u *upstream) once(ctx context.Context, q *query, address *url.URL) (*http.Response, error) {
+	free, err := u.slot(ctx, Authority(address))
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	res, err := u.send(ctx, q, address)
+	if err != nil {
+		ended := ctx.Err()
+		cancel()
+		free()
+		if ended != nil {
+			return nil, fmt.Errorf("ask the registry: %w", ended)
+		}
+		return nil, u.failed(q, err)
+	}
+	res.Body = newBounded(res.Body, u.p.limits.Stall, func() { cancel(); free() })
+	return res, nil
+}
+
+func (u *upstream) send(ctx context.Context, q *query, address *url.URL) (*http.Response, error) {
+	method := q.method
+	if method == "" {
+		method = http.MethodGet
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address.String(), strings.NewReader(string(q.body)))
+	if err != nil {
+		return nil, err
+	}
+	req.Header = http.Header{"User-Agent": {userAgent}, "Accept": {"*/*"}, "Accept-Encoding": {"identity"}}
+	if q.accept != "" {
+		req.Header.Set("Accept", q.accept)
+	}
+	if q.coded {
+		req.Header.Set("Accept-Encoding", "gzip")
+	}
+	if q.etag != "" {
+		req.Header.Set("If-None-Match", q.etag)
+	}
+	if len(q.body) > 0 {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if q.origin.Credential != "" && Authority(address) == Authority(u.move(q.origin.URL)) {
+		req.Header.Set("Authorization", q.origin.Credential)
+	}
+	transport := u.public
+	if u.mayBePrivate(q.origin, address) {
+		transport = u.private
+	}
+	return transport.RoundTrip(req)
+}
+
+// failed explains to the agent why a registry gave no answer.
+func (u *upstream) failed(q *query, err error) error {
+	var refused *netguard.AddressError
+	host := q.origin.URL.Host
+	if errors.As(err, &refused) {
+		return Refuse(502, ReasonUpstream, "the registry %s is not at a public address", host)
+	}
+	u.p.log.Warn("a registry cannot be reached", "host", host, "error", err)
+	return Refuse(502, ReasonUpstream, "the registry %s cannot be reached", host)
+}
+
+// slot waits until fewer than Limits.HostRequests are under way to an authority.
+func (u *upstream) slot(ctx context.Context, authority string) (free func(), err error) {
+	u.mu.Lock()
+	slots := u.slots[authority]
+	if slots == nil {
+		slots = make(chan struct{}, u.p.limits.HostRequests)
+		u.slots[authority] = slots
+	}
+	u.mu.Unlock()
+	select {
+	case slots <- struct{}{}:
+		return sync.OnceFunc(func() { <-slots }), nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for the registry: %w", ctx.Err())
+	}
+}
+
+// reply checks the coding of an answer.
+func (u *upstream) reply(res *http.Response) (*reply, error) {
+	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
+	r := &reply{Status: res.StatusCode, Type: strings.ToLower(strings.TrimSpace(kind)), ETag: res.Header.Get("ETag"), Body: res.Body, Length: res.ContentLength}
+	switch strings.ToLower(res.Header.Get("Content-Encoding")) {
+	case "", "identity":
+	case "gzip", "x-gzip":
+		unpacked, err := gzip.NewReader(res.Body)
+		if err != nil {
+			_ = res.Body.Close()
+			return nil, Refuse(502, ReasonUpstream, "the registry's answer is not compressed as it says")
+		}
+		r.Body = &ungzipped{Reader: unpacked, under: res.Body}
+		r.Length = -1
+	default:
+		_ = res.Body.Close()
+		return nil, Refuse(502, ReasonUpstream, "the registry's answer has a coding that was not asked for")
+	}
+	return r, nil
+}
+
+type ungzipped struct {
+	*gzip.Reader
+	under io.Closer
+}
+
+func (u *ungzipped) Close() error { return errors.Join(u.Reader.Close(), u.under.Close()) }
+
+// bounded is a body that ends when no byte comes for too long.
+type bounded struct {
+	body  io.ReadCloser
+	stall time.Duration
+	timer *time.Timer
+	done  func()
+}
+
+func newBounded(body io.ReadCloser, stall time.Duration, done func()) *bounded {
+	return &bounded{body: body, stall: stall, timer: time.AfterFunc(stall, done), done: done}
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.body.Read(p)
+	b.timer.Reset(b.stall)
+	return n, err
+}
+
+// Close ends the request.
+func (b *bounded) Close() error {
+	b.timer.Stop()
+	err := b.body.Close()
+	b.done()
+	return err
+}

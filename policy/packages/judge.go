@@ -1,0 +1,141 @@
+// Package packages judges versions of packages: whether an agent may install them, has to
+// wait for a person, or must not.
+//
+// Judge is pure: it looks at what others have found out, and at the time that it is given.
+// What a person may not overrule comes first: a version that is listed as malicious. Then
+// come the person's rules, of which the first that fits decides, and last the age: a version
+// that is younger than its ecosystem's quarantine waits, because most malicious packages are
+// found in their first days.
+package packages
+
+import (
+	"fmt"
+	"path"
+	"time"
+)
+
+// Facts are what is known of a version.
+type Facts struct {
+	Ecosystem, Name, Version string
+	// Published is when it was published, or first seen by this machine; zero when nobody
+	// knows.
+	Published time.Time
+	// Ageless means that age says nothing about it: it comes from the person's own registry,
+	// or a signature vouches for it.
+	Ageless bool
+	// Malicious is the entry of the list of malicious packages that names it; empty for none.
+	Malicious string
+	// Scripts are what it runs at install, as far as it is known.
+	Scripts []string
+	// PublisherChanged means that all earlier versions had another publisher, and
+	// ProvenanceLost that they had a proof of where they were built, and it has none.
+	PublisherChanged, ProvenanceLost bool
+	// Confusable is the known name for which its own could be taken; empty for none.
+	Confusable string
+}
+
+// Rules are the person's rules.
+type Rules struct {
+	Quarantine map[string]time.Duration // by ecosystem; 0 means none
+	List       []Rule
+}
+
+// Rule says what happens to the versions that have all of its members.
+type Rule struct {
+	Ecosystem, Name, Version string // patterns, in which * stops at a slash; empty fits all
+	YoungerThan              time.Duration
+	InstallScript            bool
+	PublisherChanged         bool
+	ProvenanceLost           bool
+	Confusable               bool
+	Then                     Then
+}
+
+// Then is what happens to a version.
+type Then string
+
+// What may happen.
+const (
+	Allow Then = "allow"
+	Ask   Then = "ask"
+	Deny  Then = "deny"
+)
+
+// Verdict is what happens to a version, and why.
+type Verdict struct {
+	Then Then
+	// Rule names what has decided: "malicious", "rule 2", "quarantine"; empty when nothing
+	// was against it.
+	Rule string
+	// Text says why, in one line without a final stop.
+	Text string
+}
+
+// Check returns why a rule cannot be used, or nil.
+func (r *Rule) Check() error {
+	for _, pattern := range []string{r.Ecosystem, r.Name, r.Version} {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("the pattern %q cannot be read", pattern)
+		}
+	}
+	switch r.Then {
+	case Allow, Ask, Deny:
+		return nil
+	}
+	return fmt.Errorf(`"then" is %q; it must be allow, ask or deny`, r.Then)
+}
+
+// Judge says what happens to a version.
+func (rules *Rules) Judge(f Facts, now time.Time) Verdict {
+	if f.Malicious != "" {
+		return Verdict{Deny, "malicious", fmt.Sprintf("%s %s is listed as malicious: %s", f.Name, f.Version, f.Malicious)}
+	}
+	for i := range rules.List {
+		if r := &rules.List[i]; r.fits(&f, now) {
+			return Verdict{r.Then, fmt.Sprintf("rule %d", i+1), fmt.Sprintf("%s %s falls under rule %d of the person's rules for packages", f.Name, f.Version, i+1)}
+		}
+	}
+	if limit := rules.Quarantine[f.Ecosystem]; f.young(limit, now) {
+		return Verdict{Ask, "quarantine", fmt.Sprintf("%s %s is younger than %s, so a person has to approve it", f.Name, f.Version, Age(limit))}
+	}
+	return Verdict{Then: Allow}
+}
+
+// young reports whether a version is younger than a limit. One whose age nobody knows is, and
+// so is one from the future.
+func (f *Facts) young(limit time.Duration, now time.Time) bool {
+	return limit > 0 && !f.Ageless && (f.Published.IsZero() || now.Sub(f.Published) < limit)
+}
+
+func (r *Rule) fits(f *Facts, now time.Time) bool {
+	return matches(r.Ecosystem, f.Ecosystem) && matches(r.Name, f.Name) && matches(r.Version, f.Version) &&
+		(r.YoungerThan == 0 || f.young(r.YoungerThan, now)) &&
+		(!r.InstallScript || len(f.Scripts) > 0) &&
+		(!r.PublisherChanged || f.PublisherChanged) &&
+		(!r.ProvenanceLost || f.ProvenanceLost) &&
+		(!r.Confusable || f.Confusable != "")
+}
+
+func matches(pattern, s string) bool {
+	if pattern == "" {
+		return true
+	}
+	ok, err := path.Match(pattern, s)
+	return ok && err == nil
+}
+
+// Age writes a time span as people say it: "3 days", "5 hours", "8 months".
+func Age(d time.Duration) string {
+	for _, unit := range []struct {
+		size time.Duration
+		name string
+	}{{365 * 24 * time.Hour, "year"}, {30 * 24 * time.Hour, "month"}, {24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
+		switch n := int64(d / unit.size); {
+		case n == 1:
+			return "1 " + unit.name
+		case n > 1:
+			return fmt.Sprintf("%d %ss", n, unit.name)
+		}
+	}
+	return "less than a minute"
+}
