@@ -50,10 +50,11 @@ const (
 
 // The planes a record can be about.
 const (
-	PlaneTool  = "tool"
-	PlaneHTTP  = "http"
-	PlaneAudit = "audit" // the log speaks of itself
-	PlaneHost  = "host"  // sandboxes, servers, sessions
+	PlaneTool    = "tool"
+	PlaneHTTP    = "http"
+	PlanePackage = "package" // package registries
+	PlaneAudit   = "audit"   // the log speaks of itself
+	PlaneHost    = "host"    // sandboxes, servers, sessions
 )
 
 // maxArguments is the size of arguments up to which they are kept whole;

@@ -19,6 +19,7 @@ const (
 	Commit  Kind = "commit"  // what is staged is committed
 	Web     Kind = "web"     // an address is fetched
 	Command Kind = "command" // a command runs
+	Install Kind = "install" // packages reach the agent
 )
 
 // LineKind is the kind of a line of an effect.

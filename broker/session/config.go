@@ -9,6 +9,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
@@ -88,6 +89,7 @@ type Config struct {
 	AgentKeys   map[string]AgentKey // by agent: the only credential of its sessions
 	Providers   []mitm.Provider     // the table of model providers; nil for the built-in one
 	GitHub      *GitHub             // whose API agents may use; Providers has it, too. nil: none
+	Packages    *packages.Host      // the package registries that agents may use; nil: none
 	Secrets     []string            // values that never reach the audit
 	HostShell   HostShell           // nil: no shell of this machine may be opened
 	Upstreams   map[string]*url.URL // provider host to the address that its requests go to instead

@@ -27,6 +27,10 @@ type SessionConfig struct {
 	// Admit is called before a name leaves the host for the first time in the session. The
 	// error is a *Refusal.
 	Admit func(ctx context.Context, o *Origin, name string) error
+	// Delivered is told of each document that the agent gets, Missing of each name that the
+	// registry does not have. They may be nil.
+	Delivered func(o *Origin, f *Facts)
+	Missing   func(o *Origin, name string)
 	// Remember holds bytes against those that were accepted for the same file before. The
 	// error is a *Refusal.
 	Remember func(Package) error
@@ -334,6 +338,9 @@ func (x *exchange) facts(ctx context.Context) (*Facts, error) {
 	}
 	f, err := x.ecosystem.Facts(ctx, &documents{p: p, before: x.before(ctx)}, x.origin, x.ask)
 	if err != nil {
+		if errors.Is(err, ErrNotFound) && x.s.config.Missing != nil && x.ask.Name != "" {
+			x.s.config.Missing(x.origin, x.ask.Name)
+		}
 		return nil, err
 	}
 	if key != "" {
@@ -391,6 +398,9 @@ func (x *exchange) sendDocument(f *Facts, hidden map[string]bool, body []byte) e
 	x.s.tally.Documents++
 	x.s.tally.Hidden += len(hidden)
 	x.s.mu.Unlock()
+	if x.s.config.Delivered != nil && x.ask.Name != "" {
+		x.s.config.Delivered(x.origin, f)
+	}
 	var err error
 	if x.r.IfNoneMatch == tag {
 		err = x.w.Start(304, "Not Modified", fields[1:], 0)

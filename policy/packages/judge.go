@@ -3,9 +3,10 @@
 //
 // Judge is pure: it looks at what others have found out, and at the time that it is given.
 // What a person may not overrule comes first: a version that is listed as malicious. Then
-// come the person's rules, of which the first that fits decides, and last the age: a version
-// that is younger than its ecosystem's quarantine waits, because most malicious packages are
-// found in their first days.
+// come the person's rules, of which the first that fits decides. Then a new package waits
+// whose name could be taken for a known one, and last decides the age: a version that is
+// younger than its ecosystem's quarantine waits, because most malicious packages are found in
+// their first days.
 package packages
 
 import (
@@ -30,7 +31,8 @@ type Facts struct {
 	// PublisherChanged means that all earlier versions had another publisher, and
 	// ProvenanceLost that they had a proof of where they were built, and it has none.
 	PublisherChanged, ProvenanceLost bool
-	// Confusable is the known name for which its own could be taken; empty for none.
+	// Confusable is the known name for which its own could be taken, when the package is new;
+	// empty for none.
 	Confusable string
 }
 
@@ -94,6 +96,9 @@ func (rules *Rules) Judge(f Facts, now time.Time) Verdict {
 		if r := &rules.List[i]; r.fits(&f, now) {
 			return Verdict{r.Then, fmt.Sprintf("rule %d", i+1), fmt.Sprintf("%s %s falls under rule %d of the person's rules for packages", f.Name, f.Version, i+1)}
 		}
+	}
+	if f.Confusable != "" {
+		return Verdict{Ask, "look-alike", fmt.Sprintf("%s is new and could be taken for %s, so a person has to approve it", f.Name, f.Confusable)}
 	}
 	if limit := rules.Quarantine[f.Ecosystem]; f.young(limit, now) {
 		return Verdict{Ask, "quarantine", fmt.Sprintf("%s %s is younger than %s, so a person has to approve it", f.Name, f.Version, Age(limit))}

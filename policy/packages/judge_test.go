@@ -36,7 +36,8 @@ func TestJudge(t *testing.T) {
 		"old script":                     {Facts{Ecosystem: "npm", Name: "a", Published: ago(720), Scripts: []string{"x"}}, Allow, ""},
 		"publisher":                      {Facts{Ecosystem: "npm", Name: "left-pad", Published: ago(9000), PublisherChanged: true}, Deny, "rule 3"},
 		"publisher of another name":      {Facts{Ecosystem: "npm", Name: "right", Published: ago(9000), PublisherChanged: true}, Allow, ""},
-		"one of two conditions":          {Facts{Ecosystem: "npm", Name: "a", Published: ago(9000), Confusable: "b"}, Allow, ""},
+		"one of two conditions":          {Facts{Ecosystem: "npm", Name: "a", Published: ago(9000), ProvenanceLost: true}, Allow, ""},
+		"look-alike":                     {Facts{Ecosystem: "npm", Name: "a", Published: ago(9000), Confusable: "b"}, Ask, "look-alike"},
 		"both":                           {Facts{Ecosystem: "npm", Name: "a", Published: ago(9000), Confusable: "b", ProvenanceLost: true}, Deny, "rule 4"},
 		"a limit of the other ecosystem": {Facts{Ecosystem: "pypi", Name: "a", Published: ago(1)}, Allow, ""},
 	} {

@@ -1,0 +1,181 @@
+// Package packages is what the host knows and decides about package registries.
+//
+// A Host belongs to the process: the registries of this machine, the person's rules, the
+// ledger of what was seen, the list of malicious versions. Each session of an agent gets its
+// own way to the registries from it (Host.Session): what the workspace's lockfiles pin is read
+// when the session begins, questions go to the person through the queue of approvals, and
+// records to the session's audit.
+package packages
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/npm"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/store"
+	rules "github.com/ironcurtain-mux/ironcurtain-mux/policy/packages"
+)
+
+// Options configure a Host.
+type Options struct {
+	Cache   string // directory of the store
+	State   string // directory of the ledger
+	Origins []*registry.Origin
+	Rules   rules.Rules
+	// Malicious are directories of OSV files.
+	Malicious []string
+	// NewNames and UnknownNames are how many names a session may ask for that this machine
+	// does not know, and that a registry does not have, before a person is asked.
+	NewNames, UnknownNames int
+	// GitHosts are hosts of Go modules that are known.
+	GitHosts    []string
+	Upstreams   map[string]*url.URL
+	UpstreamCAs *x509.CertPool
+	Limits      registry.Limits
+	CacheBytes  int64 // to which the store is shrunk; 0 means 10 GB
+	Log         *slog.Logger
+}
+
+// Host is what the sessions of one process have in common. It is safe for concurrent use.
+type Host struct {
+	options Options
+	store   *store.Store
+	plane   *registry.Plane
+	ledger  *Ledger
+
+	malicious *Malicious
+}
+
+// Ecosystems are the kinds of registries that agents can use.
+func Ecosystems() []registry.Ecosystem { return []registry.Ecosystem{npm.Ecosystem{}} }
+
+// Open makes a Host. It reads the ledger and the list of malicious versions, which may take a
+// while, and connects to nothing.
+func Open(o Options) (*Host, error) {
+	kept, err := store.Open(o.Cache)
+	if err != nil {
+		return nil, err
+	}
+	for i := range o.Rules.List {
+		if err := o.Rules.List[i].Check(); err != nil {
+			return nil, fmt.Errorf("rule %d for packages: %w", i+1, err)
+		}
+	}
+	malicious, err := ReadMalicious(o.Malicious, kept)
+	if err != nil {
+		return nil, err
+	}
+	plane, err := registry.New(registry.Config{
+		Store: kept, Ecosystems: Ecosystems(), Origins: o.Origins, Upstreams: o.Upstreams, UpstreamCAs: o.UpstreamCAs, Limits: o.Limits, Log: o.Log,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ledger, err := OpenLedger(filepath.Join(o.State, "packages.ledger"))
+	if err != nil {
+		plane.Close()
+		return nil, err
+	}
+	return &Host{options: o, store: kept, plane: plane, ledger: ledger, malicious: malicious}, nil
+}
+
+// Close ends all fetches, and shrinks the store. All sessions must have ended.
+func (h *Host) Close() error {
+	h.plane.Close()
+	_, _, err := h.store.Shrink(h.cacheBytes())
+	return errors.Join(err, h.ledger.Close())
+}
+
+func (h *Host) cacheBytes() int64 {
+	if h.options.CacheBytes > 0 {
+		return h.options.CacheBytes
+	}
+	return 10 << 30
+}
+
+// Origins lists the registries.
+func (h *Host) Origins() []*registry.Origin { return h.plane.Origins() }
+
+// Hosts lists the authorities of all registries, for mitm.Config.Registries.
+func (h *Host) Hosts() []string {
+	all := h.plane.Hosts()
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// judge judges a version. known returns the names that are known in an ecosystem.
+func (h *Host) judge(p registry.Package, known func(ecosystem string) map[string]bool) (rules.Facts, rules.Verdict) {
+	f := h.factsOf(p, known)
+	return f, h.options.Rules.Judge(f, time.Now())
+}
+
+// newPackage is how long after its first version a package is new.
+const newPackage = 30 * 24 * time.Hour
+
+// factsOf gathers what the rules need to know.
+func (h *Host) factsOf(p registry.Package, known func(ecosystem string) map[string]bool) rules.Facts {
+	v, origin := p.Version, p.Origin.URL.String()
+	f := rules.Facts{
+		Ecosystem: p.Origin.Ecosystem, Name: p.Facts.Name, Version: v.Version, Published: v.Published,
+		Ageless: p.Origin.Private || p.Origin.Ecosystem == "apt", Scripts: v.Scripts,
+		Malicious: h.malicious.Find(p.Origin.Ecosystem, p.Facts.Name, v.Version),
+	}
+	if p.Inspection != nil {
+		f.Scripts = p.Inspection.Scripts
+	}
+	if f.Published.IsZero() && !f.Ageless {
+		seen, err := h.ledger.FirstSeen(origin, f.Name, f.Version)
+		if err != nil {
+			h.log().Error("packages", "error", err) // and the version counts as new
+		}
+		f.Published = seen
+	}
+	if first := firstPublished(p.Facts); !first.IsZero() && time.Since(first) < newPackage && !p.Origin.Private {
+		f.Confusable = confusable(f.Name, known(f.Ecosystem))
+	}
+	if slices.ContainsFunc(h.options.Rules.List, func(r rules.Rule) bool { return r.PublisherChanged || r.ProvenanceLost }) {
+		f.PublisherChanged, f.ProvenanceLost = changed(p.Facts, v)
+	}
+	return f
+}
+
+func firstPublished(f *registry.Facts) time.Time {
+	var first time.Time
+	for i := range f.Versions {
+		if at := f.Versions[i].Published; !at.IsZero() && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	return first
+}
+
+// changed reports whether all versions before one have another publisher than it, and whether
+// one of them has a proof of its origin while it has none.
+func changed(f *registry.Facts, v *registry.Version) (publisher, provenance bool) {
+	publisher = v.Publisher != ""
+	earlier := 0
+	for i := range f.Versions {
+		before := &f.Versions[i]
+		if before.Publisher == "" || !before.Published.Before(v.Published) {
+			continue
+		}
+		earlier++
+		publisher = publisher && before.Publisher != v.Publisher
+		provenance = provenance || before.Provenance == registry.Yes && v.Provenance != registry.Yes
+	}
+	return publisher && earlier > 0, provenance
+}
+
+func (h *Host) log() *slog.Logger {
+	if h.options.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return h.options.Log
+}

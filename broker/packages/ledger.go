@@ -1,0 +1,166 @@
+package packages
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// Ledger remembers of packages what no registry can be asked for: when this machine first saw
+// a version, and which bytes it got for a file. It is a file to which lines are added, each
+// with the digest of all before it, so that a change of an older line is noticed.
+//
+// One process writes it. It is safe for concurrent use.
+type Ledger struct {
+	mu    sync.Mutex
+	file  *os.File
+	chain [sha256.Size]byte
+	seen  map[string]time.Time // versions
+	sums  map[string]string    // SHA-256 of files, by address
+	names map[string]bool
+}
+
+// entry is one line: a version that was seen, or a file whose bytes are known.
+type entry struct {
+	Chain   string    `json:"chain"` // of all lines before, in hex
+	Origin  string    `json:"origin"`
+	Name    string    `json:"name"`
+	Version string    `json:"version,omitempty"`
+	Seen    time.Time `json:"seen"`
+	File    string    `json:"file,omitempty"`
+	Sum     string    `json:"sha256,omitempty"`
+}
+
+// OpenLedger opens the ledger in a file, which it makes if there is none. A last line that was
+// written in part is removed.
+func OpenLedger(path string) (*Ledger, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("open the ledger of packages: %w", err)
+	}
+	l := &Ledger{seen: make(map[string]time.Time), sums: make(map[string]string), names: make(map[string]bool)}
+	whole, err := l.read(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err == nil {
+		err = f.Truncate(whole)
+	}
+	if err == nil {
+		_, err = f.Seek(whole, 0)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the ledger of packages: %w", err)
+	}
+	l.file = f
+	return l, nil
+}
+
+// read reads all lines, and returns where the last whole one ends.
+func (l *Ledger) read(path string) (whole int64, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("open the ledger of packages: %w", err)
+	}
+	defer f.Close()
+	r := bufio.NewReader(f)
+	for n := 1; ; n++ {
+		text, err := r.ReadString('\n')
+		if err != nil { // the end, or a line that was written in part
+			return whole, nil
+		}
+		var e entry
+		if json.Unmarshal([]byte(text), &e) != nil || e.Chain != hex.EncodeToString(l.chain[:]) {
+			return 0, fault.New("move it away if you accept that this machine forgets which packages it has seen",
+				"open the ledger of packages: line %d of %s was changed", n, path)
+		}
+		l.note(e, text)
+		whole += int64(len(text))
+	}
+}
+
+// note takes a line into account.
+func (l *Ledger) note(e entry, text string) {
+	l.chain = sha256.Sum256(append(l.chain[:], text...))
+	l.names[key(e.Origin, e.Name)] = true
+	if e.Version != "" {
+		if k := key(e.Origin, e.Name, e.Version); l.seen[k].IsZero() {
+			l.seen[k] = e.Seen
+		}
+	}
+	if e.File != "" {
+		l.sums[key(e.Origin, e.File)] = e.Sum
+	}
+}
+
+func key(parts ...string) string { return strings.Join(parts, "\n") }
+
+// add writes a line. The caller holds the lock.
+func (l *Ledger) add(e entry) error {
+	e.Chain, e.Seen = hex.EncodeToString(l.chain[:]), time.Now().UTC()
+	text, err := json.Marshal(e)
+	if err == nil {
+		text = append(text, '\n')
+		_, err = l.file.Write(text)
+	}
+	if err != nil {
+		return fmt.Errorf("write the ledger of packages: %w", err)
+	}
+	l.note(e, string(text))
+	return nil
+}
+
+// FirstSeen returns when this machine first saw a version: now, if it is new.
+func (l *Ledger) FirstSeen(origin, name, version string) (time.Time, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := key(origin, name, version)
+	if l.seen[k].IsZero() {
+		if err := l.add(entry{Origin: origin, Name: name, Version: version}); err != nil {
+			return time.Time{}, err
+		}
+	}
+	return l.seen[k], nil
+}
+
+// Pin remembers the bytes of a file. It reports false when they are not those that the file
+// had before.
+func (l *Ledger) Pin(origin, name, version, file, sum string) (same bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch before := l.sums[key(origin, file)]; before {
+	case sum:
+		return true, nil
+	case "":
+		return true, l.add(entry{Origin: origin, Name: name, Version: version, File: file, Sum: sum})
+	}
+	return false, nil
+}
+
+// Knows reports whether this machine has installed a package of that name before.
+func (l *Ledger) Knows(origin, name string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.names[key(origin, name)]
+}
+
+// Close closes the file.
+func (l *Ledger) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.file.Close()
+}

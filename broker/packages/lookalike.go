@@ -1,0 +1,47 @@
+package packages
+
+import "strings"
+
+// confusable returns the known name for which a name could be taken: one that differs by one
+// letter, by two letters that changed places, or only by separators and letters that look
+// alike. It returns "" when there is none.
+func confusable(name string, known map[string]bool) string {
+	if known[name] {
+		return ""
+	}
+	shape := skeleton(name)
+	for other := range known {
+		if len(other) > 3 && (skeleton(other) == shape || oneEdit(name, other)) {
+			return other
+		}
+	}
+	return ""
+}
+
+// skeleton writes letters that look alike in one way, and leaves out separators.
+func skeleton(name string) string {
+	return strings.NewReplacer("-", "", "_", "", ".", "", "0", "o", "1", "l", "i", "l", "rn", "m", "vv", "w", "5", "s").Replace(strings.ToLower(name))
+}
+
+// oneEdit reports whether one letter that is added, removed or changed, or two neighbors that
+// change places, make one name of the other.
+func oneEdit(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(b)-len(a) > 1 {
+		return false
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) < len(b) {
+		return a[i:] == b[i+1:]
+	}
+	if i == len(a) {
+		return false // equal
+	}
+	swapped := i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
+	return swapped || a[i+1:] == b[i+1:]
+}

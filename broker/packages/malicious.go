@@ -1,0 +1,135 @@
+package packages
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/store"
+)
+
+// Malicious is a list of malicious versions, read from files in the format of the Open Source
+// Vulnerabilities project (OSV).
+type Malicious struct {
+	// entries are by ecosystem and name.
+	Entries map[string][]MaliciousEntry
+	Files   int
+}
+
+// MaliciousEntry is one report. Without versions it is about all of them.
+type MaliciousEntry struct {
+	ID       string
+	Versions []string `json:",omitempty"`
+}
+
+// osvEcosystems are the names of our ecosystems in OSV files.
+var osvEcosystems = map[string]string{"npm": "npm", "PyPI": "pypi", "Go": "go", "crates": "cargo", "Debian": "apt"}
+
+// maxReport bounds one file of the list, in bytes.
+const maxReport = 8 << 20
+
+// ReadMalicious reads all files ".json" below some directories. Many thousands are usual, so
+// what was read is kept in the store until a directory changes. Without directories there is no
+// list.
+func ReadMalicious(dirs []string, kept *store.Store) (*Malicious, error) {
+	if len(dirs) == 0 {
+		return nil, nil
+	}
+	files, state, err := listReports(dirs)
+	if err != nil {
+		return nil, err
+	}
+	m := &Malicious{}
+	if kept.Read(state, m) && m.Files == len(files) {
+		return m, nil
+	}
+	m = &Malicious{Entries: make(map[string][]MaliciousEntry), Files: len(files)}
+	for _, path := range files {
+		if err := m.add(path); err != nil {
+			return nil, fmt.Errorf("read the list of malicious packages: %s: %w", path, err)
+		}
+	}
+	return m, kept.Note(state, m)
+}
+
+// listReports lists the files, and describes them so that a change shows.
+func listReports(dirs []string) (files []string, state string, err error) {
+	var b strings.Builder
+	b.WriteString("malicious\n")
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(path) != ".json" {
+				return err
+			}
+			info, err := d.Info()
+			if err != nil {
+				return err
+			}
+			files = append(files, path)
+			fmt.Fprintf(&b, "%s %d %d\n", path, info.Size(), info.ModTime().UnixNano())
+			return nil
+		})
+		if err != nil {
+			return nil, "", fmt.Errorf("read the list of malicious packages: %w", err)
+		}
+	}
+	return files, b.String(), nil
+}
+
+// add reads one file.
+func (m *Malicious) add(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Size() > maxReport {
+		return fmt.Errorf("it is larger than %d bytes", maxReport)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var report struct {
+		ID        string  `json:"id"`
+		Withdrawn *string `json:"withdrawn"`
+		Affected  []struct {
+			Package struct {
+				Ecosystem, Name string
+			} `json:"package"`
+			Versions []string `json:"versions"`
+		} `json:"affected"`
+	}
+	if err := json.Unmarshal(data, &report); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(report.ID, "MAL-") || report.Withdrawn != nil {
+		return nil // an ordinary vulnerability, or a mistake
+	}
+	for _, a := range report.Affected {
+		family, _, _ := strings.Cut(a.Package.Ecosystem, ":") // "Debian:12"
+		ecosystem := osvEcosystems[family]
+		if ecosystem == "" || a.Package.Name == "" {
+			continue
+		}
+		k := key(ecosystem, a.Package.Name)
+		m.Entries[k] = append(m.Entries[k], MaliciousEntry{report.ID, a.Versions})
+	}
+	return nil
+}
+
+// Find returns the report about a version, or "".
+func (m *Malicious) Find(ecosystem, name, version string) string {
+	if m == nil {
+		return ""
+	}
+	for _, e := range m.Entries[key(ecosystem, name)] {
+		if len(e.Versions) == 0 || slices.Contains(e.Versions, version) {
+			return e.ID
+		}
+	}
+	return ""
+}

@@ -1,0 +1,186 @@
+package packages
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+// names counts the names that a session asks registries for. A name is data that leaves this
+// machine, so an agent could write what it has read into names that nobody has registered.
+// Names that others chose are known: those of lockfiles, of dependencies in documents that were
+// delivered, and those that this machine has installed before.
+type names struct {
+	limits map[string]int // by what is counted
+
+	mu    sync.Mutex
+	known map[string]map[string]bool // by ecosystem
+	count map[string]int
+	hosts map[string]bool // of Go modules, that are known
+
+	asking sync.Mutex // held while a person is asked, so that they are asked once
+}
+
+// What is counted.
+const (
+	countNew     = "names that this machine does not know"
+	countUnknown = "names that no registry has"
+	countAll     = "names"
+)
+
+// mostNames is how many names in all a session may ask for before a person is asked.
+const mostNames = 5000
+
+func newNames(o Options) *names {
+	n := &names{
+		limits: map[string]int{countNew: o.NewNames, countUnknown: o.UnknownNames, countAll: mostNames},
+		known:  make(map[string]map[string]bool), count: make(map[string]int), hosts: make(map[string]bool),
+	}
+	for _, host := range o.GitHosts {
+		n.hosts[host] = true
+	}
+	return n
+}
+
+// know adds names that others chose.
+func (n *names) know(ecosystem string, all ...string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	known := n.known[ecosystem]
+	if known == nil {
+		known = make(map[string]bool)
+		n.known[ecosystem] = known
+	}
+	for _, name := range all {
+		known[name] = true
+		if ecosystem == "go" {
+			n.hosts[hostOf(name)] = true
+		}
+	}
+}
+
+// all returns the known names.
+func (n *names) all(ecosystem string) map[string]bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return maps.Clone(n.known[ecosystem])
+}
+
+func hostOf(module string) string {
+	host, _, _ := strings.Cut(module, "/")
+	return host
+}
+
+// missing counts a name that a registry does not have.
+func (n *names) missing(string, string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.count[countUnknown]++
+}
+
+// add counts a name, and returns what a person has to be asked about, or "".
+func (n *names) add(ecosystem, name string, knownHere bool) (what string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.count[countAll]++
+	if !n.known[ecosystem][name] && !knownHere {
+		n.count[countNew]++
+	}
+	for _, what := range []string{countUnknown, countNew, countAll} {
+		if n.limits[what] > 0 && n.count[what] > n.limits[what] {
+			return what
+		}
+	}
+	return ""
+}
+
+// allow doubles a limit, after a person has agreed.
+func (n *names) allow(what string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.limits[what] = max(2*n.limits[what], n.count[what])
+}
+
+// over returns the count of what is over its limit, and whether it still is.
+func (n *names) over(what string) (count int, still bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.count[what], n.count[what] > n.limits[what]
+}
+
+// admit decides whether a name may leave this machine: registry.SessionConfig's.
+func (s *Session) admit(ctx context.Context, o *registry.Origin, name string) error {
+	here := s.host.ledger.Knows(o.URL.String(), name)
+	if o.Ecosystem == "go" && !here {
+		if err := s.admitHost(ctx, hostOf(name)); err != nil {
+			return err
+		}
+	}
+	what := s.names.add(o.Ecosystem, name, here)
+	if what == "" {
+		return nil
+	}
+	s.names.asking.Lock()
+	defer s.names.asking.Unlock()
+	count, still := s.names.over(what)
+	if !still {
+		return nil
+	}
+	err := s.askName(ctx, o, what, fmt.Sprintf("%d %s", count, what), name,
+		fmt.Sprintf("the agent has asked package registries for %d %s; names can carry data out", count, what))
+	if err == nil {
+		s.names.allow(what)
+	}
+	return err
+}
+
+// admitHost asks about a host of Go modules that is new: a module's path reaches the server
+// of its author.
+func (s *Session) admitHost(ctx context.Context, host string) error {
+	s.names.asking.Lock()
+	defer s.names.asking.Unlock()
+	s.names.mu.Lock()
+	known := s.names.hosts[host]
+	s.names.mu.Unlock()
+	if known {
+		return nil
+	}
+	err := s.askName(ctx, &registry.Origin{Ecosystem: "go"}, "host", host, host,
+		fmt.Sprintf("the host %s of Go modules is new; the paths that are asked for reach its owner", host))
+	if err == nil {
+		s.names.mu.Lock()
+		s.names.hosts[host] = true
+		s.names.mu.Unlock()
+	}
+	return err
+}
+
+// askName asks the person about names.
+func (s *Session) askName(ctx context.Context, o *registry.Origin, what, value, name, why string) error {
+	arguments, err := json.Marshal(map[string]string{"what": what, "value": value, "next": name})
+	if err != nil {
+		return fmt.Errorf("ask about names: %w", err)
+	}
+	sum := sha256.Sum256(slices.Concat([]byte(s.options.ID+"\x00names\x00"), arguments))
+	decision, err := s.put(ctx, approval.Escalation{
+		Session: s.options.ID, Plane: audit.PlanePackage, Server: o.Ecosystem, Tool: "ask for names", Arguments: arguments,
+		Rule: "names", Reason: why, Digest: hex.EncodeToString(sum[:]), Timeout: s.options.Timeout,
+	})
+	if err != nil {
+		return err
+	}
+	if !decision.Approved {
+		return registry.Refuse(403, registry.ReasonNames, "%s; it was not approved (%s)", why, decision.Outcome)
+	}
+	return nil
+}

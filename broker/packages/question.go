@@ -1,0 +1,156 @@
+package packages
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	rules "github.com/ironcurtain-mux/ironcurtain-mux/policy/packages"
+)
+
+// asked is one package in the arguments of a question.
+type asked struct {
+	Ecosystem string    `json:"ecosystem"`
+	Name      string    `json:"name"`
+	Version   string    `json:"version"`
+	Registry  string    `json:"registry"`
+	SHA256    string    `json:"sha256"`
+	Bytes     int64     `json:"bytes"`
+	Published time.Time `json:"published,omitzero"`
+}
+
+// question makes one question about all packages of a wave.
+func (s *Session) question(wave []judged) (approval.Escalation, error) {
+	slices.SortFunc(wave, func(a, b judged) int {
+		return cmp.Or(strings.Compare(a.facts.Ecosystem, b.facts.Ecosystem), strings.Compare(a.facts.Name, b.facts.Name), strings.Compare(a.facts.Version, b.facts.Version), strings.Compare(a.Sum, b.Sum))
+	})
+	var list []asked
+	effect := &preview.Effect{Kind: preview.Install, Summary: summary(wave)}
+	for i := range wave {
+		j := &wave[i]
+		list = append(list, asked{
+			Ecosystem: j.facts.Ecosystem, Name: j.facts.Name, Version: j.facts.Version,
+			Registry: j.Origin.URL.String(), SHA256: j.Sum, Bytes: j.Size, Published: j.facts.Published,
+		})
+		effect.Lines = append(effect.Lines, s.describe(j)...)
+	}
+	arguments, err := json.Marshal(map[string]any{"packages": list})
+	if err != nil {
+		return approval.Escalation{}, fmt.Errorf("ask about packages: %w", err)
+	}
+	sum := sha256.Sum256(append([]byte(s.options.ID+"\x00install\x00"), arguments...))
+	effect.Fingerprint = hex.EncodeToString(sum[:])
+	return approval.Escalation{
+		Session: s.options.ID, Plane: audit.PlanePackage, Server: ecosystemsOf(wave), Tool: "install", Arguments: arguments,
+		Rule: wave[0].verdict.Rule, Reason: wave[0].verdict.Text, Digest: effect.Fingerprint, Effect: effect, Timeout: s.options.Timeout,
+	}, nil
+}
+
+func ecosystemsOf(wave []judged) string {
+	var all []string
+	for i := range wave {
+		if e := wave[i].facts.Ecosystem; !slices.Contains(all, e) {
+			all = append(all, e)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// summary says in one line why packages wait.
+func summary(wave []judged) string {
+	if len(wave) == 1 {
+		return wave[0].verdict.Text
+	}
+	young := 0
+	for i := range wave {
+		if wave[i].verdict.Rule == "quarantine" {
+			young++
+		}
+	}
+	if young == len(wave) {
+		return fmt.Sprintf("%d packages are so young that you decide about them", young)
+	}
+	return fmt.Sprintf("%d packages wait for you", len(wave))
+}
+
+// notTold stands for what a registry does not say.
+const notTold = "not told"
+
+// describe says of one package what a person needs to decide.
+func (s *Session) describe(j *judged) []preview.Line {
+	age := notTold
+	if !j.facts.Published.IsZero() {
+		age = "published " + rules.Age(time.Since(j.facts.Published)) + " ago"
+		if j.Version.Published.IsZero() {
+			age = "first seen here " + rules.Age(time.Since(j.facts.Published)) + " ago"
+		}
+	}
+	if older := s.newestOldEnough(j); older != nil {
+		age += fmt.Sprintf("   (%s, %s, is the newest old enough)", older.Version, rules.Age(time.Since(older.Published)))
+	}
+	lines := []preview.Line{{Kind: preview.Item, Text: fmt.Sprintf("%s  %s@%s   %s", j.facts.Ecosystem, j.facts.Name, j.facts.Version, age)}}
+	note := func(name, text string) {
+		lines = append(lines, preview.Line{Kind: preview.Note, Text: fmt.Sprintf("    %-11s %s", name, text)})
+	}
+	warn := func(name, text string) {
+		lines = append(lines, preview.Line{Kind: preview.Warning, Text: fmt.Sprintf("    %-11s %s", name, text)})
+	}
+	if j.Pinned {
+		note("pinned", "in a lockfile of the workspace")
+	}
+	publisher := cmp.Or(j.Version.Publisher, notTold)
+	if other, lost := changed(j.Facts, j.Version); other || lost {
+		if other {
+			publisher += ", and all versions before by others"
+		}
+		if lost {
+			publisher += "; provenance: none, before: yes"
+		}
+		warn("publisher", publisher)
+	} else {
+		note("publisher", publisher)
+	}
+	if len(j.facts.Scripts) > 0 {
+		warn("at install", "runs "+strings.Join(j.facts.Scripts, "; "))
+	} else {
+		note("at install", "runs nothing")
+	}
+	note("size", fmt.Sprintf("%d bytes", j.Size))
+	digest := "none is listed"
+	if len(j.File.Digests) > 0 {
+		digest = j.File.Digests[0].String() + " = registry = downloaded bytes"
+	}
+	if j.File.Weak {
+		warn("integrity", digest+", which is weak")
+	} else {
+		note("integrity", digest)
+	}
+	if j.facts.Confusable != "" {
+		warn("name", "could be taken for "+j.facts.Confusable)
+	}
+	return lines
+}
+
+// newestOldEnough returns the version that was published last of those that need no person.
+func (s *Session) newestOldEnough(j *judged) *registry.Version {
+	var newest *registry.Version
+	for i := range j.Facts.Versions {
+		v := &j.Facts.Versions[i]
+		if v.Prerelease || v.Withdrawn || v.Published.IsZero() || newest != nil && !v.Published.After(newest.Published) {
+			continue
+		}
+		if _, verdict := s.host.judge(registry.Package{Origin: j.Origin, Facts: j.Facts, Version: v}, s.names.all); verdict.Then == rules.Allow {
+			newest = v
+		}
+	}
+	return newest
+}

@@ -1,0 +1,196 @@
+package packages
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	rules "github.com/ironcurtain-mux/ironcurtain-mux/policy/packages"
+)
+
+// SessionOptions configure the way of one agent.
+type SessionOptions struct {
+	ID        string
+	Workspace string // whose lockfiles are read
+	Approvals *approval.Queue
+	Timeout   time.Duration // of a question
+	Log       *audit.Log
+	Notice    func(text string) // for the person; it returns at once
+}
+
+// Session is one agent's way to the registries.
+type Session struct {
+	host    *Host
+	options SessionOptions
+	way     *registry.Session
+	names   *names
+	pins    map[string]bool // ecosystem, name, version
+
+	mu     sync.Mutex
+	served map[string]bool // ecosystems of which a document was delivered
+}
+
+// Session opens the way of one agent. It ends with Close.
+func (h *Host) Session(o SessionOptions) *Session {
+	s := &Session{host: h, options: o, served: make(map[string]bool)}
+	s.pins, s.names = readPins(o.Workspace, Ecosystems()), newNames(h.options)
+	for pin := range s.pins {
+		ecosystem, rest, _ := strings.Cut(pin, "\n")
+		name, _, _ := strings.Cut(rest, "\n")
+		s.names.know(ecosystem, name)
+	}
+	s.way = h.plane.NewSession(registry.SessionConfig{
+		Judge:     s.judge,
+		Ask:       s.ask,
+		Pinned:    func(ecosystem, name, version string) bool { return s.pins[key(ecosystem, name, version)] },
+		Admit:     s.admit,
+		Delivered: s.delivered,
+		Missing:   func(o *registry.Origin, name string) { s.names.missing(o.Ecosystem, name) },
+		Remember:  s.remember,
+		Record:    s.record,
+		Note:      s.note,
+	})
+	return s
+}
+
+// Way is for mitm.Config.Packages.
+func (s *Session) Way() *registry.Session { return s.way }
+
+// Close withdraws what waits.
+func (s *Session) Close() { s.way.Close() }
+
+// judge is registry.SessionConfig's.
+func (s *Session) judge(p registry.Package) registry.Verdict {
+	_, v := s.host.judge(p, s.names.all)
+	verdict := registry.Verdict{Then: registry.Then(v.Then), Rule: v.Rule, Text: v.Text, Reason: registry.ReasonRule}
+	switch v.Rule {
+	case "quarantine":
+		verdict.Reason, verdict.Hide = registry.ReasonQuarantine, true
+	case "malicious":
+		verdict.Reason = registry.ReasonMalicious
+	}
+	return verdict
+}
+
+// delivered learns the names that a document names, and tells the person once that packages
+// come in.
+func (s *Session) delivered(o *registry.Origin, f *registry.Facts) {
+	for i := range f.Versions {
+		s.names.know(o.Ecosystem, f.Versions[i].Needs...)
+	}
+	s.mu.Lock()
+	first := !s.served[o.Ecosystem]
+	s.served[o.Ecosystem] = true
+	s.mu.Unlock()
+	if first && s.options.Notice != nil {
+		s.options.Notice("packages come through the registry plane: " + o.Ecosystem)
+	}
+}
+
+// remember refuses bytes that are not those which this machine had for the same file.
+func (s *Session) remember(p registry.Package) error {
+	same, err := s.host.ledger.Pin(p.Origin.URL.String(), p.Facts.Name, p.Version.Version, p.File.URL, p.Sum)
+	if err != nil {
+		return err
+	}
+	if !same {
+		return registry.Refuse(403, registry.ReasonDigest, "the bytes of %s %s are not those that this machine had of it before", p.Facts.Name, p.Version.Version)
+	}
+	return nil
+}
+
+// record is registry.SessionConfig's: durable.
+func (s *Session) record(r registry.Record) error {
+	return s.options.Log.Commit(context.Background(), s.auditRecord(r))
+}
+
+// note is registry.SessionConfig's: it need not be durable.
+func (s *Session) note(r registry.Record) {
+	if err := s.options.Log.Post(context.Background(), s.auditRecord(r)); err != nil {
+		s.host.log().Error("packages", "session", s.options.ID, "error", err)
+	}
+}
+
+// auditRecord writes a record as the audit has it.
+func (s *Session) auditRecord(r registry.Record) audit.Record {
+	detail := map[string]any{"ecosystem": r.Ecosystem, "what": r.What, "path": r.Path}
+	for name, text := range map[string]string{"origin": r.Origin, "name": r.Name, "version": r.Version, "why": r.Text, "proof": r.Proof} {
+		if text != "" {
+			detail[name] = text
+		}
+	}
+	if r.Bytes > 0 {
+		detail["bytes"] = r.Bytes
+	}
+	if r.Store {
+		detail["from"] = "store"
+	}
+	if !r.Published.IsZero() {
+		detail["published"] = r.Published.UTC().Format(time.RFC3339)
+	}
+	if r.Hidden > 0 {
+		detail["hidden"] = r.Hidden
+	}
+	record := audit.Record{
+		Time: r.Time, Plane: audit.PlanePackage, Session: s.options.ID, Server: r.Ecosystem, Tool: r.What,
+		Rule: r.Rule, Reason: string(r.Reason), Digest: r.Digest, Detail: detail,
+		Decision: map[string]audit.Decision{"allow": audit.Allow, "deny": audit.Deny, "error": audit.Failed, "done": audit.Done}[r.Decision],
+	}
+	if record.Decision == audit.Done {
+		record.Outcome = audit.Answered
+	}
+	if r.Decided != nil {
+		record.EscalationID, record.DecidedBy, record.Decision = r.Decided.ID, r.Decided.By, egress.Escalated(r.Decided.Outcome)
+	}
+	return record
+}
+
+// ask asks the person about a wave of packages.
+func (s *Session) ask(ctx context.Context, wave []registry.Package) (registry.Decision, error) {
+	all := make([]judged, len(wave))
+	for i, p := range wave {
+		all[i].Package = p
+		all[i].facts, all[i].verdict = s.host.judge(p, s.names.all)
+	}
+	e, err := s.question(all)
+	if err != nil {
+		return registry.Decision{}, err
+	}
+	return s.put(ctx, e)
+}
+
+// put puts a question to the person, and records the answer.
+func (s *Session) put(ctx context.Context, e approval.Escalation) (registry.Decision, error) {
+	res, err := s.options.Approvals.Ask(ctx, e)
+	if err != nil {
+		return registry.Decision{}, err
+	}
+	err = s.options.Log.Append(context.WithoutCancel(ctx), audit.Record{
+		Plane: e.Plane, Decision: egress.Escalated(string(res.Outcome)), Session: e.Session, Server: e.Server, Tool: e.Tool,
+		Arguments: e.Arguments, Digest: e.Digest, Rule: e.Rule, Reason: e.Reason,
+		EscalationID: res.ID, DecidedBy: res.By, Client: res.Client, WaitMs: res.Waited.Milliseconds(),
+	})
+	switch {
+	case err != nil:
+		s.options.Approvals.Ended(res.ID, approval.EndRefused, "the answer could not be recorded")
+		return registry.Decision{}, fmt.Errorf("record the answer: %w", err)
+	case res.Outcome == approval.Approved:
+		s.options.Approvals.Ended(res.ID, approval.EndDone, "")
+	default:
+		s.options.Approvals.Ended(res.ID, approval.EndRefused, "")
+	}
+	return registry.Decision{Approved: res.Outcome == approval.Approved, Outcome: string(res.Outcome), ID: res.ID, By: res.By, Reason: res.Reason}, nil
+}
+
+// judged is a package and what was found out about it.
+type judged struct {
+	registry.Package
+	facts   rules.Facts
+	verdict rules.Verdict
+}
