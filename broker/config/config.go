@@ -68,6 +68,7 @@ type Config struct {
 	GitHosts      []string            `json:"gitHosts"`
 	GH            *GH                 `json:"gh,omitempty"`
 	AutoApprove   AutoApprove         `json:"autoApprove"`
+	Registries    Registries          `json:"registries"`
 
 	// MCPServers are servers of the person's own, by name; what they mean is package
 	// servers' business.
@@ -176,6 +177,7 @@ func Default() Config {
 		GitHosts:                 []string{"github.com", "gitlab.com", "bitbucket.org", "codeberg.org"},
 		PolicyModel:              "anthropic/claude-sonnet-4-5",
 		AutoApprove:              AutoApprove{Mode: "grammar", Confirm: "none", Model: "anthropic/claude-haiku-4-5"},
+		Registries:               defaultRegistries(),
 	}
 }
 

@@ -115,6 +115,7 @@ func (p Paths) Config() (config.Config, error) {
 		c.NotifyCommand[0] = p.expand(c.NotifyCommand[:1])[0]
 	}
 	c.Protected, c.Reachable = p.expand(c.Protected), p.expand(c.Reachable)
+	c.Registries.Malicious = p.expand(c.Registries.Malicious)
 	if _, err := TableOf(c); err != nil {
 		return c, cli.Fail("read configuration", fmt.Errorf("%s: %w", p.ConfigFile(), err), "fix that provider")
 	}
