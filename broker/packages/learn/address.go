@@ -1,0 +1,61 @@
+package learn
+
+import (
+	"errors"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// base reads the address of a registry as a tool has it. It returns the base as origins have
+// it, with a slash at its end and without a login, and the login apart from it. The error
+// names no part of the address, because it may contain a secret.
+func base(raw string) (address string, login *url.Userinfo, err error) {
+	u, err := url.Parse(strings.TrimSpace(raw))
+	switch {
+	case err != nil || u.Opaque != "" || u.Hostname() == "":
+		return "", nil, errors.New("it is not a complete address")
+	case u.Scheme != "https" && u.Scheme != "http":
+		return "", nil, errors.New("it is not reached over HTTP")
+	case u.RawQuery != "" || u.ForceQuery || strings.Contains(u.Path, "@"):
+		return "", nil, errors.New("it has parts that the address of a registry must not have")
+	}
+	login, u.User, u.Fragment, u.RawFragment = u.User, nil, "", ""
+	u.Host = strings.ToLower(u.Host)
+	if port := u.Port(); port == "443" && u.Scheme == "https" || port == "80" && u.Scheme == "http" || port == "" {
+		u.Host = strings.TrimSuffix(u.Host, ":"+port)
+	}
+	return withSlash(u).String(), login, nil
+}
+
+// withSlash returns the address with a slash at the end of its path.
+func withSlash(u *url.URL) *url.URL {
+	v := *u
+	if !strings.HasSuffix(v.Path, "/") {
+		v.Path += "/"
+		if v.RawPath != "" {
+			v.RawPath += "/"
+		}
+	}
+	return &v
+}
+
+// loginInText is a login in an address.
+var loginInText = regexp.MustCompile(`//[^/\s@]*@`)
+
+// withoutLogins returns a text without the logins of the addresses in it.
+func withoutLogins(s string) string { return loginInText.ReplaceAllString(s, "//") }
+
+// sameHost reports whether two bases are on the same server.
+func sameHost(a, b string) bool {
+	u, err1 := url.Parse(a)
+	v, err2 := url.Parse(b)
+	return err1 == nil && err2 == nil && u.Scheme == v.Scheme && u.Host == v.Host
+}
+
+// isAddress reports whether a host is "localhost" or an IP address.
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil || strings.EqualFold(host, "localhost")
+}
