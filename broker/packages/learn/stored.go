@@ -1,0 +1,127 @@
+package learn
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
+)
+
+// File is the path of what was learned, in the state directory.
+func File(state string) string { return filepath.Join(state, "registries.json") }
+
+// stored is the content of that file.
+type stored struct {
+	Sources []Source `json:"sources"`
+}
+
+// Load reads what was learned before. known is false when nothing was. A file that cannot be
+// read or has what nobody knows is an error.
+func Load(path string) (sources []Source, known bool, err error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	var s stored
+	if err == nil {
+		_, err = jsonx.Parse(data, jsonx.Limits{Trusted: true})
+	}
+	if err == nil {
+		d := json.NewDecoder(bytes.NewReader(data))
+		d.DisallowUnknownFields()
+		err = d.Decode(&s)
+	}
+	if err == nil {
+		err = check(s.Sources)
+	}
+	if err != nil {
+		return nil, false, fault.Wrap("read "+path, err, "remove it, and learn again with 'ironcurtain-mux registry learn --write'")
+	}
+	return s.Sources, true, nil
+}
+
+// check returns an error for sources that Learn would not have returned.
+func check(sources []Source) error {
+	for _, s := range sources {
+		if !slices.Contains([]string{NPM, PyPI, Go, Cargo, Apt}, s.Ecosystem) {
+			return fault.New("", "there is no ecosystem %q", s.Ecosystem)
+		}
+		if s.URL == "" && len(s.Scopes) == 0 {
+			return fault.New("", "a source has neither an address nor names")
+		}
+		addresses := slices.Concat(s.Aliases, s.Artifacts)
+		if s.URL != "" {
+			addresses = append(addresses, s.URL)
+		}
+		for _, address := range addresses {
+			if clean, login, err := base(address); err != nil || login != nil || clean != address {
+				return fault.New("", "an address of %s is not as it should be", s.Ecosystem)
+			}
+		}
+	}
+	return nil
+}
+
+// Save replaces what was learned before.
+func Save(path string, sources []Source) error {
+	const op = "store the package registries"
+	if sources == nil {
+		sources = []Source{}
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(stored{sources})
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o700)
+	}
+	if err == nil {
+		err = wholefile.Write(path, b.Bytes(), 0o600)
+	}
+	return fault.Wrap(op, err, "make the directory writable or set IRONCURTAIN_HOME")
+}
+
+// Effective are the sources that count: those of config.json and, of ecosystems that have none
+// there, those that were learned.
+func Effective(configured, learned []Source) []Source {
+	all := slices.Clone(configured)
+	for i := range all { // a person may leave the slash out
+		all[i] = normal(all[i])
+	}
+	for _, s := range learned {
+		if !slices.ContainsFunc(configured, func(c Source) bool { return c.Ecosystem == s.Ecosystem }) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// normal writes the addresses of a source as Learn does. One that is no address stays.
+func normal(s Source) Source {
+	clean := func(address string) string {
+		if b, _, err := base(address); err == nil {
+			return b
+		}
+		return address
+	}
+	cleanAll := func(addresses []string) []string {
+		addresses = slices.Clone(addresses)
+		for i := range addresses {
+			addresses[i] = clean(addresses[i])
+		}
+		return addresses
+	}
+	if s.URL != "" {
+		s.URL = clean(s.URL)
+	}
+	s.Aliases, s.Artifacts = cleanAll(s.Aliases), cleanAll(s.Artifacts)
+	return s
+}
