@@ -1,0 +1,160 @@
+package learn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+)
+
+// Bounds on a tool.
+const (
+	toolTime  = 30 * time.Second
+	maxOutput = 1 << 20 // bytes of standard output
+	maxError  = 4 << 10 // bytes of standard error
+)
+
+// needed are the variables that a tool's configuration is found by, or its program; a final *
+// stands for any ending. Names are compared without regard to case.
+var needed = []string{
+	"HOME", "PATH", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "VIRTUAL_ENV",
+	"NPM_CONFIG_*", "PNPM_CONFIG_*", "YARN_*", "COREPACK_HOME", "NVM_*", "VOLTA_HOME", "ASDF_*", "MISE_*", "PYENV_*",
+	"PIP_*", "UV_*", "NETRC",
+	"GOPROXY", "GOSUMDB", "GOPRIVATE", "GONOPROXY", "GONOSUMDB", "GOENV", "GOROOT", "GOPATH",
+	"CARGO_HOME", "CARGO_REGISTRY_*", "CARGO_REGISTRIES_*", "CARGO_SOURCE_*", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN",
+}
+
+// quiet are variables that keep tools from downloading, updating and reporting.
+var quiet = []string{
+	"LC_ALL=C.UTF-8", "NO_COLOR=1", "COLUMNS=1000", "CI=1",
+	"NPM_CONFIG_UPDATE_NOTIFIER=false", "NPM_CONFIG_LOGS_MAX=0", "COREPACK_ENABLE_NETWORK=0", "COREPACK_ENABLE_DOWNLOAD_PROMPT=0",
+	"YARN_ENABLE_TELEMETRY=0", "PIP_DISABLE_PIP_VERSION_CHECK=1", "PIP_NO_INPUT=1",
+	"GOTOOLCHAIN=local", "GOWORK=off", "GOFLAGS=", "GO111MODULE=on", "RUSTUP_AUTO_INSTALL=0",
+}
+
+// environment returns the variables of the person that tools need, and ours.
+func (h Host) environment(more ...string) []string {
+	var env []string
+	for _, v := range h.Env {
+		name, value, ok := strings.Cut(v, "=")
+		if ok && isNeeded(name) {
+			if name == "PATH" {
+				value = wholePaths(value)
+			}
+			env = append(env, name+"="+value)
+		}
+	}
+	return slices.Concat(env, quiet, more)
+}
+
+// isNeeded reports whether needed lists a variable.
+func isNeeded(name string) bool {
+	name = strings.ToUpper(name)
+	return slices.ContainsFunc(needed, func(n string) bool {
+		prefix, any := strings.CutSuffix(n, "*")
+		return name == n || any && strings.HasPrefix(name, prefix)
+	})
+}
+
+// wholePaths leaves relative directories out of a search path.
+func wholePaths(list string) string {
+	dirs := slices.DeleteFunc(filepath.SplitList(list), func(dir string) bool { return !filepath.IsAbs(dir) })
+	return strings.Join(dirs, string(filepath.ListSeparator))
+}
+
+// value returns a variable of the person's environment, or "".
+func (h Host) value(name string) string {
+	found := ""
+	for _, v := range h.Env {
+		if n, value, ok := strings.Cut(v, "="); ok && n == name {
+			found = value
+		}
+	}
+	return found
+}
+
+// find returns the path of the first of some programs that is there, or "".
+func (h Host) find(names ...string) string {
+	for _, name := range names {
+		for _, dir := range filepath.SplitList(wholePaths(h.value("PATH"))) {
+			path := filepath.Join(dir, name)
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+				return path
+			}
+		}
+	}
+	return ""
+}
+
+// ask runs a program in dir, or in an empty directory if that is "", and returns what it
+// prints, without spaces around it. The error is one line without logins.
+func (h Host) ask(ctx context.Context, dir string, env []string, program string, args ...string) (string, error) {
+	if dir == "" {
+		empty, err := os.MkdirTemp(h.Dir, "ask-")
+		if err != nil {
+			return "", err
+		}
+		defer os.RemoveAll(empty) //nolint:errcheck // it has nothing of value
+		dir = empty
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, toolTime, fmt.Errorf("no answer within %v", toolTime))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Dir, cmd.Env = dir, append(h.environment(env...), "PWD="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	out, complaint := &kept{most: maxOutput, fails: true}, &kept{most: maxError}
+	cmd.Stdout, cmd.Stderr = out, complaint
+	err := cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
+	case out.full:
+		err = fmt.Errorf("it printed more than %d bytes", maxOutput)
+	case err != nil && len(complaint.data) > 0:
+		err = errors.New(text.Drawable(text.FirstLine(strings.TrimSpace(string(complaint.data)), 200)))
+	}
+	if err != nil {
+		return "", fmt.Errorf("%s: %s", strings.Join(append([]string{filepath.Base(program)}, args...), " "), withoutLogins(err.Error()))
+	}
+	return strings.TrimSpace(string(out.data)), nil
+}
+
+// kept keeps the beginning of what is written to it.
+type kept struct {
+	data        []byte
+	most        int
+	fails, full bool // fails: more than most is an error of the writer
+}
+
+func (k *kept) Write(p []byte) (int, error) {
+	room := min(len(p), k.most-len(k.data))
+	k.data = append(k.data, p[:room]...)
+	if room < len(p) {
+		k.full = true
+		if k.fails {
+			return room, errors.New("too much")
+		}
+	}
+	return len(p), nil
+}
+
+// system returns a path of the system's configuration.
+func (h Host) system(path string) string { return filepath.Join(h.System, path) }
+
+// configHome is where the person's programs keep their configuration.
+func (h Host) configHome() string {
+	if dir := h.value("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	return filepath.Join(h.Home, ".config")
+}
