@@ -15,7 +15,7 @@ import (
 type Config struct {
 	// Session is written into every record.
 	Session string
-	// Providers names the providers of the table that the agent may reach.
+	// Providers names the providers of the table that the agent may reach; none is allowed.
 	Providers []string
 	// Table is the provider table; nil is the built-in one.
 	Table []Provider
@@ -193,8 +193,6 @@ func (c *Config) check() error {
 		return errors.New("no source of credentials is configured")
 	case c.Audit == nil:
 		return errors.New("no audit is configured")
-	case len(c.Providers) == 0 && c.Packages == nil:
-		return errors.New("no provider is named, and there are no registries")
 	}
 	for host, u := range c.Upstreams {
 		if err := checkBase(host, u); err != nil {

@@ -34,6 +34,8 @@ type Options struct {
 	// NewNames and UnknownNames are how many names a session may ask for that this machine
 	// does not know, and that a registry does not have, before a person is asked.
 	NewNames, UnknownNames int
+	// Reserved are names, by ecosystem, that no registry is asked for.
+	Reserved map[string][]string
 	// GitHosts are hosts of Go modules that are known.
 	GitHosts    []string
 	Upstreams   map[string]*url.URL
@@ -73,7 +75,7 @@ func Open(o Options) (*Host, error) {
 		return nil, err
 	}
 	plane, err := registry.New(registry.Config{
-		Store: kept, Ecosystems: Ecosystems(), Origins: o.Origins, Upstreams: o.Upstreams, UpstreamCAs: o.UpstreamCAs, Limits: o.Limits, Log: o.Log,
+		Store: kept, Ecosystems: Ecosystems(), Origins: o.Origins, Reserved: o.Reserved, Upstreams: o.Upstreams, UpstreamCAs: o.UpstreamCAs, Limits: o.Limits, Log: o.Log,
 	})
 	if err != nil {
 		return nil, err
@@ -102,6 +104,9 @@ func (h *Host) cacheBytes() int64 {
 
 // Origins lists the registries.
 func (h *Host) Origins() []*registry.Origin { return h.plane.Origins() }
+
+// Reserved lists the names of an ecosystem that no registry is asked for.
+func (h *Host) Reserved(ecosystem string) []string { return h.options.Reserved[ecosystem] }
 
 // Hosts lists the authorities of all registries, for mitm.Config.Registries.
 func (h *Host) Hosts() []string {

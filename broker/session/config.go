@@ -89,7 +89,8 @@ type Config struct {
 	AgentKeys   map[string]AgentKey // by agent: the only credential of its sessions
 	Providers   []mitm.Provider     // the table of model providers; nil for the built-in one
 	GitHub      *GitHub             // whose API agents may use; Providers has it, too. nil: none
-	Packages    *packages.Host      // the package registries that agents may use; nil: none
+	// Packages returns the package registries that agents may use; nil: they use none.
+	Packages    func(ctx context.Context) (*packages.Host, error)
 	Secrets     []string            // values that never reach the audit
 	HostShell   HostShell           // nil: no shell of this machine may be opened
 	Upstreams   map[string]*url.URL // provider host to the address that its requests go to instead

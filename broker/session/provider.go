@@ -10,7 +10,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/secretref"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -124,7 +123,7 @@ func (s *Session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		}
 		s.providerActivity(a)
 	}
-	s.openPackages(&config, stack, log)
+	s.openPackages(ctx, &config, stack, log)
 	proxy, err := mitm.New(config)
 	if err != nil {
 		return provider{}, fmt.Errorf("open the way to the model: %w", err)
@@ -155,20 +154,6 @@ func (s *Session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		p.logins[name] = mitm.AccountName(account)
 	}
 	return p, nil
-}
-
-// openPackages gives the proxy the agent's way to package registries.
-func (s *Session) openPackages(c *mitm.Config, stack *teardown, log *audit.Log) {
-	host := s.deps.Config.Packages
-	if host == nil {
-		return
-	}
-	way := host.Session(packages.SessionOptions{
-		ID: s.fixed.ID, Workspace: s.fixed.Workspace, Approvals: s.deps.Approvals, Timeout: s.deps.Config.EscalationTimeout,
-		Log: log, Notice: func(text string) { s.notice(false, text) },
-	})
-	stack.push("close the way to package registries", func(context.Context) error { way.Close(); return nil })
-	c.Packages, c.Registries = way.Way(), host.Hosts()
 }
 
 // modelProxyConfig returns the configuration of the proxy to a provider, if the agent uses

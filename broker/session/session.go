@@ -21,6 +21,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/ports"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/toolchain"
@@ -83,18 +84,19 @@ type Session struct {
 	attachments transfer.Box // its fields are set before engine
 
 	mu         sync.Mutex
-	host       agent.Host       // what the agent was told; set while the session starts
-	approvals  []AutoApproval   // the latest calls that were let through automatically
-	engine     *policy.Engine   // judges its calls; set while the session starts
-	log        *audit.Log       // set together with engine
-	program    program          // set before started is closed
-	output     *output          // the program's output; set together with program
-	tools      *mcpproxy.Proxy  // nil until the tool servers run
-	modelProxy *mitm.Proxy      // the proxy to the model and to approved domains; nil while there is none
-	ports      *ports.Forwarder // nil until the container can be reached
-	account    *budget.Account  // nil while there is none
-	spent      bool             // the latest model request was refused because of the budget
-	calm       bool             // nothing new begins
+	host       agent.Host        // what the agent was told; set while the session starts
+	approvals  []AutoApproval    // the latest calls that were let through automatically
+	engine     *policy.Engine    // judges its calls; set while the session starts
+	log        *audit.Log        // set together with engine
+	program    program           // set before started is closed
+	output     *output           // the program's output; set together with program
+	tools      *mcpproxy.Proxy   // nil until the tool servers run
+	modelProxy *mitm.Proxy       // the proxy to the model and to approved domains; nil while there is none
+	packages   *packages.Session // the way to package registries; nil while there is none
+	ports      *ports.Forwarder  // nil until the container can be reached
+	account    *budget.Account   // nil while there is none
+	spent      bool              // the latest model request was refused because of the budget
+	calm       bool              // nothing new begins
 	attached   bool
 	restored   bool // see Restored
 	reason     string

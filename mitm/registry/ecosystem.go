@@ -19,6 +19,10 @@ type Ecosystem interface {
 	// error is a *Refusal.
 	Parse(o *Origin, r *Request) (*Ask, error)
 
+	// Lookup returns the request by which clients ask for the document of a package. The
+	// error is a *Refusal for what is no name.
+	Lookup(o *Origin, name string) (*Ask, error)
+
 	// Facts fetches what the registry says of the package that a request is about, and
 	// reads it. For an artifact the facts have a File whose URL is the artifact's, or it is
 	// refused. The error is a *Refusal when the registry's answer cannot be accepted, and
@@ -203,9 +207,9 @@ type File struct {
 	Size    int64 // in bytes; 0 when not told
 	// Weak means that no digest but SHA-1 or MD5 is listed.
 	Weak bool
-	// Small means that the file belongs to an artifact and can only be looked at, such as
-	// the metadata of a wheel. It is judged like the artifact.
-	Small bool
+	// Of is the URL of the artifact that the file belongs to, such as the wheel whose
+	// metadata it is; empty for an artifact. Both wait for a person together.
+	Of string
 }
 
 // Digest is a listed digest.

@@ -24,8 +24,11 @@ type Config struct {
 	Ecosystems []Ecosystem
 	// Origins are the registries that agents may reach. No two have a base in common.
 	Origins []*Origin
-	// Upstreams maps a host to another base URL, as in mitm.Config. The person has named
-	// it, so it may be a private address.
+	// Reserved are names, by ecosystem, that no registry is asked for, as Origin.Scopes
+	// writes them.
+	Reserved map[string][]string
+	// Upstreams maps a host, with or without a port, to another base URL, as in mitm.Config.
+	// The person has named it, so it may be a private address.
 	Upstreams map[string]*url.URL
 	// UpstreamCAs are the roots for registries; nil is the system's.
 	UpstreamCAs *x509.CertPool
@@ -207,8 +210,10 @@ func (p *Plane) Find(ecosystem, name string) *Origin {
 }
 
 // Owns reports whether a name is in one of the origin's scopes.
-func (o *Origin) Owns(name string) bool {
-	for _, scope := range o.Scopes {
+func (o *Origin) Owns(name string) bool { return inScopes(o.Scopes, name) }
+
+func inScopes(scopes []string, name string) bool {
+	for _, scope := range scopes {
 		if name == scope || strings.HasPrefix(name, scope+"/") {
 			return true
 		}

@@ -246,6 +246,9 @@ func (x *exchange) foreign() error {
 	if x.ask.Name == "" {
 		return nil
 	}
+	if inScopes(x.s.plane.config.Reserved[x.origin.Ecosystem], x.ask.Name) {
+		return Refuse(404, ReasonPrivate, "%s belongs to this machine's person; no registry is asked for it", line(x.ask.Name))
+	}
 	for _, other := range x.s.plane.config.Origins {
 		if other != x.origin && other.Ecosystem == x.origin.Ecosystem && other.Owns(x.ask.Name) && !x.origin.Owns(x.ask.Name) {
 			return Refuse(404, ReasonPrivate, "%s belongs to another registry of this machine; it is not asked for here", line(x.ask.Name))
@@ -442,18 +445,9 @@ func (x *exchange) artifact(ctx context.Context) error {
 	if verdict.Then == Deny {
 		return x.denied(verdict)
 	}
-	got, err := x.s.plane.artifact(ctx, x.origin, f, v, file, x.before(ctx))
-	if err != nil {
+	if p, verdict, err = x.inside(ctx, p); err != nil {
 		return err
 	}
-	p.Sum, p.Size, p.Inspection = got.Sum, got.Size, got.Inspection
-	x.rec.Digest, x.rec.Bytes, x.rec.Store = got.Sum, got.Size, got.fromStore
-	if x.s.config.Remember != nil {
-		if err := x.s.config.Remember(p); err != nil {
-			return err
-		}
-	}
-	verdict = x.s.config.Judge(p)
 	x.rec.Rule = verdict.Rule
 	switch verdict.Then {
 	case Allow:
@@ -464,7 +458,7 @@ func (x *exchange) artifact(ctx context.Context) error {
 	default:
 		return x.denied(verdict)
 	}
-	return x.release(got)
+	return x.release(p.Sum)
 }
 
 func (x *exchange) denied(v Verdict) error {
@@ -476,8 +470,19 @@ func (x *exchange) denied(v Verdict) error {
 	return Refuse(403, reason, "%s", v.Text)
 }
 
-// wait waits for a person.
+// wait waits for a person. A file that belongs to an artifact waits with it.
 func (x *exchange) wait(ctx context.Context, p Package, v Verdict) error {
+	if p.File.Of != "" {
+		if _, whole := p.Facts.File(p.File.Of); whole != nil {
+			p.File = whole
+			saved := x.rec
+			var err error
+			if p, v, err = x.inside(ctx, p); err != nil {
+				return err
+			}
+			x.rec = saved // what is released is the file that was asked for
+		}
+	}
 	decision, err := x.s.holds.ask(ctx, p)
 	if err != nil {
 		return err
@@ -494,8 +499,8 @@ func (x *exchange) wait(ctx context.Context, p Package, v Verdict) error {
 }
 
 // release records the bytes and sends them.
-func (x *exchange) release(got *artifact) error {
-	blob, err := x.s.plane.config.Store.Open(got.Sum)
+func (x *exchange) release(sum string) error {
+	blob, err := x.s.plane.config.Store.Open(sum)
 	if err != nil {
 		return err
 	}
@@ -509,5 +514,5 @@ func (x *exchange) release(got *artifact) error {
 		kind = "application/octet-stream"
 	}
 	x.begun = true
-	return send(x.w, []Field{{"Content-Type", kind}, {"ETag", `"` + got.Sum[:32] + `"`}, {"Cache-Control", "no-cache"}, {"Accept-Ranges", "bytes"}}, x.r.Range, blob, blob.Size)
+	return send(x.w, []Field{{"Content-Type", kind}, {"ETag", `"` + sum[:32] + `"`}, {"Cache-Control", "no-cache"}, {"Accept-Ranges", "bytes"}}, x.r.Range, blob, blob.Size)
 }

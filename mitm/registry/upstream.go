@@ -120,7 +120,10 @@ func (u *upstream) get(ctx context.Context, q query) (*reply, error) {
 // move returns where an address is asked for: at the base that the person has named for its
 // host, if they have.
 func (u *upstream) move(address *url.URL) *url.URL {
-	base := u.p.config.Upstreams[address.Hostname()]
+	base := u.p.config.Upstreams[address.Host]
+	if base == nil {
+		base = u.p.config.Upstreams[address.Hostname()]
+	}
 	if base == nil {
 		return address
 	}
@@ -182,6 +185,10 @@ func (u *upstream) send(ctx context.Context, q *query, address *url.URL) (*http.
 	req, err := http.NewRequestWithContext(ctx, method, address.String(), strings.NewReader(string(q.body)))
 	if err != nil {
 		return nil, err
+	}
+	req.Host = q.address.Host // also where the person has moved it: some registries write it into their documents
+	if address.Host != u.move(q.address).Host {
+		req.Host = "" // a redirect has led elsewhere
 	}
 	req.Header = http.Header{"User-Agent": {userAgent}, "Accept": {"*/*"}, "Accept-Encoding": {"identity"}}
 	if q.accept != "" {

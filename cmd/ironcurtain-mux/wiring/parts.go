@@ -68,11 +68,11 @@ func (p Paths) Wire(c config.Config, profile broker.Profile) (Parts, error) {
 // broker makes the broker from the configuration. done ends what sessions with a profile needed.
 func (w Parts) broker(log *slog.Logger) (b *broker.Broker, done func() error, err error) {
 	const op = "open multiplexer"
-	c, err := w.Sessions(log)
+	own := &profiles{paths: w.Paths, log: log, keys: map[string]keyring{"": w.Keys}, packages: newRegistries(w.Paths, w.Config, log)}
+	c, err := own.withPackages(w.Sessions(log))
 	if err != nil {
 		return nil, nil, err
 	}
-	own := &profiles{paths: w.Paths, log: log, keys: map[string]keyring{"": w.Keys}}
 	c.OfProfile = own.config
 	c.Reload = func() (broker.Config, error) { return own.reload(w.latest) }
 	b, err = broker.New(c)

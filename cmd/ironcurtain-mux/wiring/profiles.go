@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,8 @@ import (
 type profiles struct {
 	paths Paths
 	log   *slog.Logger
+
+	packages *registries
 
 	mu   sync.Mutex
 	keys map[string]keyring // the person's, by where requests go: a login is renewed by one of them
@@ -33,14 +36,22 @@ func (o *profiles) config(ctx context.Context, p broker.Profile) (broker.Config,
 		if err != nil {
 			return broker.Config{}, err
 		}
-		return d.Config(o.paths, c, o.log)
+		return o.withPackages(d.Config(o.paths, c, o.log))
 	}
 	w, err := o.paths.Wire(c, p)
 	if err != nil {
 		return broker.Config{}, err
 	}
 	w.Keys = o.sharedKeys(p, w.Keys)
-	return w.Sessions(o.log)
+	return o.withPackages(w.Sessions(o.log))
+}
+
+// withPackages adds the package registries, which are those of the process for all sessions.
+func (o *profiles) withPackages(c broker.Config, err error) (broker.Config, error) {
+	if err == nil && o.packages != nil {
+		c.Packages = o.packages.host
+	}
+	return c, err
 }
 
 // reload makes the configuration of sessions that have no profile from config.json as it is now,
@@ -61,7 +72,7 @@ func (o *profiles) reload(latest *atomic.Pointer[Parts]) (broker.Config, error) 
 		return fail(err)
 	}
 	w.Keys = o.sharedKeys(broker.Profile{}, w.Keys)
-	sessions, err := w.Sessions(o.log)
+	sessions, err := o.withPackages(w.Sessions(o.log))
 	if err != nil {
 		return fail(err)
 	}
@@ -91,12 +102,13 @@ func (o *profiles) sharedKeys(p broker.Profile, fresh keyring) keyring {
 	return o.keys[to]
 }
 
-// close ends what the demo needed.
+// close ends what the demo needed, and the package registries.
 func (o *profiles) close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.demo == nil {
-		return nil
+	err := o.packages.close()
+	if o.demo != nil {
+		err = errors.Join(err, o.demo.Close())
 	}
-	return o.demo.Close()
+	return err
 }

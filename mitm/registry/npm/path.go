@@ -80,6 +80,14 @@ func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, 
 	return nil, unknownPath()
 }
 
+// Lookup is the request for a package's document.
+func (Ecosystem) Lookup(_ *registry.Origin, name string) (*registry.Ask, error) {
+	if !isName(name) {
+		return nil, registry.Refuse(404, registry.ReasonPath, "this is no name of an npm package")
+	}
+	return &registry.Ask{Kind: registry.Metadata, Name: name, Path: escape(name), Form: full, Type: "application/json"}, nil
+}
+
 // parseElsewhere reads the path of an artifact that does not stand below its package, as
 // some registries have them: "download/@scope/name/1.0.0/0123abcd". The first name in it is
 // that of the package.
