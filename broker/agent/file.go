@@ -12,6 +12,8 @@ type File struct {
 	Mode uint32 // permission bits
 	// Orientation puts the file into the read-only directory.
 	Orientation bool
+	// Keep leaves a file alone that is there already, unless its first line is that of Data.
+	Keep bool
 }
 
 // homeFile is a file in the agent's home, for the agent alone.

@@ -8,14 +8,18 @@
 package stored
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
@@ -242,12 +246,36 @@ func (l Layout) Write(ctx context.Context, files []agent.File, owner User) error
 	return nil
 }
 
+// isAnothers reports whether something is at a file's path that does not begin with its first
+// line. The agent may have put anything there, which is not waited for.
+func isAnothers(root *os.Root, f agent.File) bool {
+	info, err := root.Lstat(f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	if err != nil || !info.Mode().IsRegular() {
+		return true
+	}
+	there, err := root.OpenFile(f.Path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return true
+	}
+	defer there.Close()
+	first, _, _ := bytes.Cut(f.Data, []byte("\n"))
+	begins := make([]byte, len(first))
+	_, err = io.ReadFull(there, begins)
+	return err != nil || !bytes.Equal(begins, first)
+}
+
 func writeBelow(ctx context.Context, base string, f agent.File, owner User) error {
 	root, err := os.OpenRoot(base)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
+	if f.Keep && isAnothers(root, f) {
+		return nil
+	}
 	for i, c := range f.Path {
 		if c != '/' {
 			continue

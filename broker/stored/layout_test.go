@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -100,5 +102,47 @@ func TestWrittenFilesBelongToTheAgent(t *testing.T) {
 	info, err = os.Stat(filepath.Join(l.Orientation(), "run.sh"))
 	if err != nil || info.Mode().Perm() != 0o555 {
 		t.Errorf("%v, %v", info, err)
+	}
+}
+
+// A file that is to be kept is written where there is none, and over one of ours.
+func TestFilesOfTheAgentAreKept(t *testing.T) {
+	const ours = "# ours\nnew\n"
+	for name, c := range map[string]struct {
+		before func(path string) error
+		want   string
+	}{
+		"none":      {func(string) error { return nil }, ours},
+		"ours":      {func(path string) error { return os.WriteFile(path, []byte("# ours\nold\nmore\n"), 0o600) }, ours},
+		"another":   {func(path string) error { return os.WriteFile(path, []byte("mine\n# ours\n"), 0o600) }, "mine\n# ours\n"},
+		"shorter":   {func(path string) error { return os.WriteFile(path, []byte("# o"), 0o600) }, "# o"},
+		"empty":     {func(path string) error { return os.WriteFile(path, nil, 0o600) }, ""},
+		"directory": {func(path string) error { return os.Mkdir(path, 0o700) }, "not read"},
+		"pipe":      {func(path string) error { return unix.Mkfifo(path, 0o600) }, "not read"},
+		"link":      {func(path string) error { return os.Symlink("/dev/zero", path) }, "not read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := LayoutOf(shortTemp(t), "01234567-89ab-4cde-8f01-23456789abcd")
+			if err := l.Make(ContainerUser()); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(l.Home(), ".npmrc")
+			if err := c.before(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Write(t.Context(), []agent.File{{Path: ".npmrc", Data: []byte(ours), Mode: 0o600, Keep: true}}, ContainerUser()); err != nil {
+				t.Fatal(err)
+			}
+			info, err := os.Lstat(path)
+			if err != nil || info.Mode().IsRegular() == (c.want == "not read") {
+				t.Fatalf("%v, %v", info.Mode(), err)
+			}
+			if !info.Mode().IsRegular() {
+				return
+			}
+			if got, err := os.ReadFile(path); string(got) != c.want || err != nil {
+				t.Errorf("there is %q, %v", got, err)
+			}
+		})
 	}
 }
