@@ -17,6 +17,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/npm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/store"
@@ -36,6 +37,8 @@ type Options struct {
 	NewNames, UnknownNames int
 	// Reserved are names, by ecosystem, that no registry is asked for.
 	Reserved map[string][]string
+	// Container are the registries as programs in a container know them.
+	Container agent.Registries
 	// GitHosts are hosts of Go modules that are known.
 	GitHosts    []string
 	Upstreams   map[string]*url.URL
@@ -105,8 +108,8 @@ func (h *Host) cacheBytes() int64 {
 // Origins lists the registries.
 func (h *Host) Origins() []*registry.Origin { return h.plane.Origins() }
 
-// Reserved lists the names of an ecosystem that no registry is asked for.
-func (h *Host) Reserved(ecosystem string) []string { return h.options.Reserved[ecosystem] }
+// Container returns the registries as programs in a container know them.
+func (h *Host) Container() agent.Registries { return h.options.Container }
 
 // Hosts lists the authorities of all registries, for mitm.Config.Registries.
 func (h *Host) Hosts() []string {

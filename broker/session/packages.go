@@ -3,8 +3,10 @@ package session
 import (
 	"context"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
@@ -31,6 +33,27 @@ func (s *Session) openPackages(ctx context.Context, c *mitm.Config, stack *teard
 	stack.push("close the way to package registries", func(context.Context) error { way.Close(); return nil })
 	c.Packages, c.Registries = way.Way(), host.Hosts()
 	s.mu.Lock()
-	s.packages = way
+	s.packages, s.registries = way, host.Container()
 	s.mu.Unlock()
+}
+
+// registryMounts are the files of the read-only directory by which package managers find
+// their registries.
+func (s *Session) registryMounts() []docker.Mount {
+	var all []docker.Mount
+	for _, f := range s.registries.SystemFiles() {
+		if f.Target != "" {
+			all = append(all, docker.Mount{Source: s.layout.Orientation() + "/" + f.Path, Target: f.Target, ReadOnly: true})
+		}
+	}
+	return all
+}
+
+// registryFiles are all files by which they do.
+func (s *Session) registryFiles() []agent.File {
+	files := s.registries.HomeFiles()
+	for _, f := range s.registries.SystemFiles() {
+		files = append(files, f.File)
+	}
+	return files
 }

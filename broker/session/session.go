@@ -93,6 +93,7 @@ type Session struct {
 	tools      *mcpproxy.Proxy   // nil until the tool servers run
 	modelProxy *mitm.Proxy       // the proxy to the model and to approved domains; nil while there is none
 	packages   *packages.Session // the way to package registries; nil while there is none
+	registries agent.Registries  // as programs in the container know them
 	ports      *ports.Forwarder  // nil until the container can be reached
 	account    *budget.Account   // nil while there is none
 	spent      bool              // the latest model request was refused because of the budget

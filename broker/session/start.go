@@ -113,7 +113,7 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 	if err != nil {
 		return nil, err
 	}
-	launch.Env = append(launch.Env, proxy.environment...)
+	launch.Env = append(append(launch.Env, proxy.environment...), s.registries.Environment()...)
 	spec, err := s.spec(image, bridgePath, launch)
 	if err != nil {
 		return nil, err
@@ -267,6 +267,7 @@ func (s *Session) orient(ctx context.Context, p provider) (agent.Launch, error) 
 	files := append(launch.Files, agent.File{
 		Path: "ca.crt", Data: p.certificate, Mode: 0o444, Orientation: true,
 	})
+	files = append(files, s.registryFiles()...)
 	files = append(files, agent.Accounts(s.owner.UID, s.owner.GID)...)
 	if err := s.layout.Write(ctx, files, s.owner); err != nil {
 		return agent.Launch{}, fmt.Errorf("prepare agent: %w", err)
@@ -307,6 +308,7 @@ func (s *Session) spec(image, bridgePath string, launch agent.Launch) (docker.Sp
 		Rows:     s.rows,
 		TTY:      true,
 	}
+	spec.Mounts = append(spec.Mounts, s.registryMounts()...)
 	if s.fixed.Workspace != s.layout.Sandbox() {
 		workspace = append(workspace, s.repositoryMounts()...)
 	}

@@ -46,6 +46,9 @@ func newHome(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Nothing is learned of this machine's package registries, which would take each test some
+	// seconds.
+	writeState(t, dir, "registries.json", `{"sources":[]}`)
 	t.Cleanup(func() {
 		if d := (&driver{t: t, home: dir}); d.daemon() != 0 {
 			d.stop() // a start has started it
@@ -65,11 +68,17 @@ var standardRecipe = wiring.RecipeOf(config.Default().Images)
 // writeConfig writes the config.json of a home.
 func writeConfig(t testing.TB, home, text string) {
 	t.Helper()
+	writeState(t, home, "config.json", text)
+}
+
+// writeState writes a file of the state directory of a home.
+func writeState(t testing.TB, home, name, text string) {
+	t.Helper()
 	state := filepath.Join(home, "state")
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(state, "config.json"), []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(state, name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -107,25 +109,21 @@ func (p Paths) LearnHost() (learn.Host, error) {
 
 // OpenPackages opens the registries of some sources.
 func (p Paths) OpenPackages(ctx context.Context, c config.Config, sources []learn.Source, log *slog.Logger) (*packages.Host, error) {
+	sources = slices.DeleteFunc(slices.Clone(sources), func(s learn.Source) bool {
+		return !slices.ContainsFunc(packages.Ecosystems(), func(e registry.Ecosystem) bool { return e.Name() == s.Ecosystem })
+	})
 	o := packages.Options{
 		Cache: filepath.Join(p.Cache, "packages"), State: p.Home, Rules: rulesOf(c.Registries),
 		Malicious: p.expand(c.Registries.Malicious), NewNames: c.Registries.NewNames, UnknownNames: c.Registries.UnknownNames,
-		GitHosts: c.GitHosts, CacheBytes: int64(c.Registries.CacheGB) << 30, Log: log,
+		Container: containerRegistries(sources), GitHosts: c.GitHosts, CacheBytes: int64(c.Registries.CacheGB) << 30, Log: log,
 		Reserved: make(map[string][]string), Upstreams: make(map[string]*url.URL),
 	}
 	host, err := p.LearnHost()
 	if err != nil {
 		return nil, err
 	}
-	known := make(map[string]bool)
-	for _, e := range packages.Ecosystems() {
-		known[e.Name()] = true
-	}
 	for _, s := range sources {
-		switch {
-		case !known[s.Ecosystem]:
-			continue
-		case s.URL == "":
+		if s.URL == "" {
 			o.Reserved[s.Ecosystem] = append(o.Reserved[s.Ecosystem], s.Scopes...)
 			continue
 		}
@@ -177,6 +175,50 @@ func originOf(s learn.Source, upstreams map[string]*url.URL) (*registry.Origin, 
 		}
 	}
 	return origin, nil
+}
+
+// containerRegistries describes the registries to the programs in a container.
+func containerRegistries(sources []learn.Source) agent.Registries {
+	r := agent.Registries{NPMScopes: make(map[string]string), CargoNamed: make(map[string]string)}
+	for _, s := range sources {
+		base, err := agent.ContainerAddress(s.URL)
+		if err != nil {
+			base = "" // a source without an address
+		}
+		switch s.Ecosystem {
+		case learn.NPM:
+			for _, scope := range s.Scopes {
+				if base != "" {
+					r.NPMScopes[scope] = base
+				}
+			}
+			if len(s.Scopes) == 0 && r.NPM == "" {
+				r.NPM = base
+				if len(s.Aliases) > 0 {
+					r.Yarn = s.Aliases[0]
+				}
+			}
+		case learn.PyPI:
+			r.PyPI = append(r.PyPI, base)
+		case learn.Go:
+			if base == "" {
+				r.GoPrivate = append(r.GoPrivate, s.Scopes...)
+				continue
+			}
+			r.Go = append(r.Go, strings.TrimSuffix(base, "/"))
+			if len(s.Keys) > 0 {
+				r.GoSum = s.Keys[0]
+			}
+		case learn.Cargo:
+			switch {
+			case s.Name != "":
+				r.CargoNamed[s.Name] = base
+			case s.From != learn.CargoDefault:
+				r.Cargo = base
+			}
+		}
+	}
+	return r
 }
 
 // rulesOf reads the person's rules for packages.

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
+)
+
+// registryHome is a home whose agents install packages from a forged npm registry of this
+// machine, and an open workspace in it.
+func registryHome(t *testing.T) (home, work string, npm *forged.NPM) {
+	t.Helper()
+	home, npm = newHome(t), forged.NewNPM(t)
+	npm.Public = fmt.Sprintf("http://127-0-0-1.address.invalid:%s/", npm.URL.Port())
+	configure(t, home, fmt.Sprintf(`{"images":{"tools":["node"]},"registries":{"sources":[{"ecosystem":"npm","url":"%s/"}]}}`, npm.URL))
+	work = filepath.Join(home, "work")
+	if err := os.Mkdir(work, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(work, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return home, work, npm
+}
+
+// An agent installs packages with the real npm: an old enough version without a question, a
+// young one that a lockfile pins after an approval. It publishes nothing.
+func TestPackagesFromNPM(t *testing.T) {
+	t.Parallel()
+	home, work, npm := registryHome(t)
+	old, young := time.Now().Add(-1000*time.Hour), time.Now().Add(-5*time.Hour)
+	npm.Add("right", forged.NPMVersion{Version: "1.0.0", Published: old})
+	npm.Add("left", forged.NPMVersion{Version: "2.0.4", Published: old, Manifest: map[string]any{"dependencies": map[string]string{"right": "^1.0.0"}}})
+	npm.Add("left", forged.NPMVersion{Version: "2.1.0", Published: young})
+	npm.Add("fresh", forged.NPMVersion{Version: "1.1.0", Published: old})
+	npm.Add("fresh", forged.NPMVersion{Version: "1.2.0", Published: young})
+	for name, text := range map[string]string{
+		"package.json":      `{"name":"app","version":"1.0.0","dependencies":{"fresh":"1.2.0"}}`,
+		"package-lock.json": `{"name":"app","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"app","version":"1.0.0","dependencies":{"fresh":"1.2.0"}},"node_modules/fresh":{"version":"1.2.0","resolved":"` + npm.Public + `fresh/-/fresh-1.2.0.tgz"}}}`,
+	} {
+		dir := filepath.Join(work, "pinned")
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_ = os.Chmod(dir, 0o777)
+	}
+	d := drive(t, home, 120, 40, "--agent", "shell", "--workspace", work)
+	d.see(patience, "/workspace$")
+	d.send("cd ~ && npm init -y >/dev/null && npm install left; echo installed-$?\r")
+	d.see(patience, "added 2 packages", "installed-0", "packages come through the registry plane: npm")
+	d.send("clear; cat node_modules/left/package.json | grep -o '2.0.4'; npm publish; echo published-$?\r")
+	d.see(patience, "2.0.4", "published-1")
+	d.send("clear; cd /workspace/pinned && npm ci; echo pinned-$?\r")
+	d.see(patience, "younger than 3 days")
+	d.send("\x01")
+	d.see(patience, "fresh@1.2.0   published 5 hours ago   (1.1.0, 1 month, is the newest old enough)", "runs nothing")
+	d.send("/approve\r")
+	d.see(patience, "added 1 package", "pinned-0")
+	id := d.onlySession().ID
+	d.quit()
+	audit := d.audit(id)
+	for _, want := range []string{`"plane":"package","decision":"escalated-approved"`, `"name":"right"`, `"reason":"registry-method"`} {
+		if !strings.Contains(audit, want) {
+			t.Errorf("%s is missing from the audit", want)
+		}
+	}
+	requests, _ := npm.Requests()
+	for _, r := range requests {
+		if !strings.HasPrefix(r, "GET /") && r != "POST /-/npm/v1/security/advisories/bulk" {
+			t.Errorf("the registry was asked for %s", r)
+		}
+	}
+}
