@@ -1,0 +1,69 @@
+package gomod
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+)
+
+// maxHistory bounds how many stored look-ups are read.
+const maxHistory = 50_000
+
+// History returns the heads in the look-ups that the go command has stored in a module
+// cache ("go env GOMODCACHE"), of the database with that verifier key. Each look-up has a
+// signed head, and the time of its file says since when this host has it. A head that is
+// not signed by the key is left out. A cache that does not exist has no heads.
+func History(moduleCache, verifierKey string) ([]Head, error) {
+	verifier, err := note.NewVerifier(verifierKey)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(filepath.Join(moduleCache, "cache", "download", "sumdb", filepath.FromSlash(verifier.Name()), "lookup"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	var heads []Head
+	files := 0
+	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return nil // what cannot be read is no evidence
+		}
+		if files++; files > maxHistory {
+			return fs.SkipAll
+		}
+		if head, ok := storedHead(root, path, verifier); ok {
+			heads = append(heads, head)
+		}
+		return nil
+	})
+	return heads, err
+}
+
+// storedHead reads the head in one stored look-up.
+func storedHead(root *os.Root, path string, verifier note.Verifier) (Head, bool) {
+	info, err := root.Stat(path)
+	if err != nil || info.Size() > maxRecord {
+		return Head{}, false
+	}
+	data, err := root.ReadFile(path)
+	if err != nil {
+		return Head{}, false
+	}
+	_, _, signed, err := tlog.ParseRecord(data)
+	if err != nil {
+		return Head{}, false
+	}
+	tree, err := openTree(signed, verifier)
+	if err != nil {
+		return Head{}, false
+	}
+	return Head{Size: tree.N, Time: info.ModTime(), Signed: signed}, true
+}
