@@ -1,0 +1,160 @@
+package gomod
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"time"
+
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/semver"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+const (
+	// maxVersions bounds a list.
+	maxVersions = 100_000
+	// settled ends the search for a version that is old enough: no usual rule holds one
+	// back that is this old.
+	settled = 30 * 24 * time.Hour
+	// maxLookups bounds that search in each group of versions.
+	maxLookups = 8
+)
+
+// list gets the versions of a module. The ages of the newest are looked up until one is
+// settled: the go command takes the newest that it sees. Those below are taken for as old,
+// which is checked when one is asked for.
+func (r *reading) list() (*registry.Facts, error) {
+	doc, err := r.document("/@v/list", maxList)
+	if err != nil {
+		return nil, err
+	}
+	lines, err := readList(r.ask.Name, doc.Data)
+	if err != nil {
+		return nil, err
+	}
+	facts := &registry.Facts{Name: r.ask.Name, Document: doc}
+	for _, line := range lines {
+		facts.Versions = append(facts.Versions, registry.Version{Version: line, Prerelease: semver.Prerelease(line) != ""})
+	}
+	gone := map[string]bool{}
+	if r.database != nil {
+		for _, group := range groups(facts.Versions) {
+			if err := r.ages(group, gone); err != nil {
+				return nil, err
+			}
+		}
+	}
+	lines = slices.DeleteFunc(lines, func(line string) bool { return gone[line] })
+	facts.Versions = slices.DeleteFunc(facts.Versions, func(v registry.Version) bool { return gone[v.Version] })
+	facts.State = &state{lines: lines, infos: r.infos}
+	return facts, nil
+}
+
+// readList returns the versions of a list in its order. What is no version of the module in
+// its only spelling is left out, as the go command does.
+func readList(name string, data []byte) ([]string, error) {
+	var lines []string
+	seen := map[string]bool{}
+	for line := range bytes.SplitSeq(data, []byte("\n")) {
+		version := string(line)
+		if !canonical(name, version) || module.IsPseudoVersion(version) || seen[version] {
+			continue
+		}
+		seen[version] = true
+		if lines = append(lines, version); len(lines) > maxVersions {
+			return nil, registry.Refuse(502, registry.ReasonLimit, "%s has more than %d versions", name, maxVersions)
+		}
+	}
+	return lines, nil
+}
+
+// groups are the versions among which the go command takes the newest: releases, those of
+// a time before modules (+incompatible), and the ones before a release. The newest of each
+// is first.
+func groups(versions []registry.Version) [][]*registry.Version {
+	all := make([][]*registry.Version, 3)
+	for i := range versions {
+		v := &versions[i]
+		n := 0
+		if v.Prerelease {
+			n = 2
+		} else if semver.Build(v.Version) != "" {
+			n = 1
+		}
+		all[n] = append(all[n], v)
+	}
+	for _, group := range all {
+		slices.SortFunc(group, func(a, b *registry.Version) int { return semver.Compare(b.Version, a.Version) })
+	}
+	return all
+}
+
+// ages looks up how old the newest versions are. When several are young it begins to skip
+// some, which then stay without an age, so that even a module that brings out twenty a day
+// has one that is settled.
+func (r *reading) ages(group []*registry.Version, gone map[string]bool) error {
+	step := 1
+	for i, lookups := 0, 0; i < len(group) && lookups < maxLookups; i += step {
+		v := group[i]
+		lookups++
+		found, _, err := r.version(v.Version)
+		if unavailable(err) {
+			gone[v.Version] = true
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		v.Published, v.Proof = found.Published, found.Proof
+		if r.eco.now().Sub(v.Published) >= settled {
+			for _, older := range group[i+1:] {
+				older.Published, older.Proof = v.Published, "taken for no younger than "+v.Version+" until it is asked for"
+			}
+			return nil
+		}
+		if lookups >= maxLookups/2 {
+			step *= 3
+		}
+	}
+	return nil
+}
+
+// unavailable reports whether a listed version cannot be had: the proxy has no .info of it
+// or the checksum database no record.
+func unavailable(err error) bool {
+	var refusal *registry.Refusal
+	return errors.As(err, &refusal) && (refusal.Reason == registry.ReasonNotFound || refusal.Reason == registry.ReasonUnlisted)
+}
+
+// latest gets the version that a module proxy takes for the newest, and the listed ones,
+// of which another is shown when that one is hidden.
+func (r *reading) latest() (*registry.Facts, error) {
+	doc, err := r.document("/@latest", maxInfo)
+	if err != nil {
+		return nil, err
+	}
+	told, err := readInfo(doc.Data)
+	if err != nil || !canonical(r.ask.Name, told.version) {
+		return nil, registry.Refuse(502, registry.ReasonDocument, "%s: what the module proxy says of the newest version cannot be read", r.ask.Name)
+	}
+	newest, _, err := r.version(told.version)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := r.list()
+	if errors.Is(err, registry.ErrNotFound) {
+		facts, err = &registry.Facts{Name: r.ask.Name, State: &state{infos: r.infos}}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	facts.Document, facts.Tags = doc, map[string]string{"latest": told.version}
+	if v := facts.Version(told.version); v != nil {
+		*v = *newest
+	} else {
+		facts.Versions = append(facts.Versions, *newest)
+	}
+	return facts, nil
+}

@@ -1,0 +1,79 @@
+package gomod
+
+import (
+	"io"
+
+	"golang.org/x/mod/semver"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+var _ registry.Ecosystem = (*Ecosystem)(nil)
+
+// state is what Facts leaves for Write.
+type state struct {
+	// lines are the versions of a list, in its order, without those that cannot be had.
+	lines []string
+	// infos are the .info documents that were read, by version.
+	infos map[string][]byte
+}
+
+// Write writes the document of the facts without the hidden versions.
+func (*Ecosystem) Write(w io.Writer, f *registry.Facts, a *registry.Ask, hidden func(string) bool) error {
+	held := registry.Refuse(403, registry.ReasonQuarantine,
+		"%s: each version that could be had is too young or held back for now: ask for a version by request_package", a.Name)
+	switch a.Form {
+	case formList:
+		return writeList(w, f.State.(*state).lines, hidden, held)
+	case formLatest:
+		return writeLatest(w, f, hidden, held)
+	case formLookup:
+		if hidden(a.Version) {
+			return registry.Refuse(403, registry.ReasonQuarantine,
+				"%s@%s is too young or held back for now: take an older version", a.Name, a.Version)
+		}
+	}
+	_, err := w.Write(f.Document.Data)
+	return err
+}
+
+// writeList writes the versions that are not hidden.
+func writeList(w io.Writer, lines []string, hidden func(string) bool, held error) error {
+	var out []byte
+	for _, line := range lines {
+		if !hidden(line) {
+			out = append(append(out, line...), '\n')
+		}
+	}
+	if len(out) == 0 && len(lines) > 0 {
+		return held
+	}
+	_, err := w.Write(out)
+	return err
+}
+
+// writeLatest writes the .info of the newest version that is not hidden, of those whose
+// .info was read. A release is newer than what came before one.
+func writeLatest(w io.Writer, f *registry.Facts, hidden func(string) bool, held error) error {
+	if !hidden(f.Tags["latest"]) {
+		_, err := w.Write(f.Document.Data)
+		return err
+	}
+	infos := f.State.(*state).infos
+	best := ""
+	for i := range f.Versions {
+		v := &f.Versions[i]
+		if infos[v.Version] == nil || hidden(v.Version) {
+			continue
+		}
+		release, bestIs := !v.Prerelease, best != "" && semver.Prerelease(best) == ""
+		if best == "" || release && !bestIs || release == bestIs && semver.Compare(v.Version, best) > 0 {
+			best = v.Version
+		}
+	}
+	if best == "" {
+		return held
+	}
+	_, err := w.Write(infos[best])
+	return err
+}
