@@ -1,0 +1,159 @@
+package gomod
+
+import (
+	"archive/zip"
+	"bytes"
+	"io/fs"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+// inspect looks into bytes of a.example/b@v1.0.0; hash is what the database lists, if any.
+func inspect(extension, hash string, data []byte) (*registry.Inspection, error) {
+	v := &registry.Version{Version: "v1.0.0"}
+	file := &registry.File{URL: "https://modules.example/a.example/b/@v/v1.0.0." + extension}
+	if hash != "" {
+		file.Digests = []registry.Digest{{Algorithm: "h1", Sum: []byte(hash)}}
+	}
+	return (&Ecosystem{}).Inspect(&registry.Facts{Name: "a.example/b"}, v, file, bytes.NewReader(data), int64(len(data)))
+}
+
+func TestInspectComparesTheHash(t *testing.T) {
+	data := zipOf(t, "a.example/b@v1.0.0/", map[string]string{"go.mod": "module a.example/b\n", "b.go": "package b\n", "in/c.go": "package in\n"})
+	hash, err := hashOfZip(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, err := inspect("zip", hash, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"b.go", "go.mod", "in/c.go"}, found.Files); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := inspect("zip", "", data); err != nil {
+		t.Errorf("a private zip: %v", err)
+	}
+	mod := []byte("module a.example/b\n")
+	if _, err := inspect("mod", hashOfMod(mod), mod); err != nil {
+		t.Errorf("the .mod: %v", err)
+	}
+	if _, err := inspect("info", "", []byte(`{"Version":"v1.0.0","Time":"2020-01-02T03:04:05Z","Origin":{"VCS":"git"}}`)); err != nil {
+		t.Errorf("the .info: %v", err)
+	}
+	for name, test := range map[string]struct {
+		extension, hash string
+		data            []byte
+	}{
+		"a zip":                 {"zip", hashOfMod(mod), data},
+		"a .mod":                {"mod", hash, mod},
+		"a .info":               {"info", "", []byte(`{"Version":"v1.0.1"}`)},
+		"a .info said twice":    {"info", "", []byte(`{"Version":"v1.0.0","version":"v1.0.1"}`)},
+		"a .info of no version": {"info", "", []byte(`{}`)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := inspect(test.extension, test.hash, test.data)
+			plainRefusal(t, err)
+		})
+	}
+}
+
+func TestInspectRefusesWhatTheGoCommandRefuses(t *testing.T) {
+	const p = "a.example/b@v1.0.0/"
+	link := &zip.FileHeader{Name: p + "link"}
+	link.SetMode(fs.ModeSymlink | 0o777)
+	large := &zip.FileHeader{Name: p + "vendor/x/large", UncompressedSize64: 600 << 20, CompressedSize64: 1, Method: zip.Deflate}
+	for name, test := range map[string][]*zip.FileHeader{
+		"another module's name": {{Name: "a.example/c@v1.0.0/b.go"}},
+		"out of the directory":  {{Name: p + "../../x.go"}},
+		"an absolute path":      {{Name: p + "/etc/passwd"}},
+		"a device of Windows":   {{Name: p + "aux.go"}},
+		"one name twice":        {{Name: p + "b.go"}, {Name: p + "b.go"}},
+		"two cases":             {{Name: p + "b.go"}, {Name: p + "B.go"}},
+		"a capital GO.MOD":      {{Name: p + "GO.MOD"}},
+		"a line break":          {{Name: p + "b\n.go"}},
+		"a symbolic link":       {link},
+		"a bomb":                {large},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var buf bytes.Buffer
+			w := zip.NewWriter(&buf)
+			for _, header := range test {
+				create := w.CreateHeader
+				if header.UncompressedSize64 > 0 {
+					create = w.CreateRaw
+				}
+				if _, err := create(header); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			_, err := inspect("zip", "", buf.Bytes())
+			if r := refusalOf(t, err); r.Reason != registry.ReasonContent {
+				t.Errorf("refused with %s: %s", r.Reason, r.Text)
+			}
+		})
+	}
+}
+
+func TestPins(t *testing.T) {
+	sum := "a.example/b v1.0.0 h1:x=\na.example/b v1.0.0/go.mod h1:y=\na.example/c v0.1.0/go.mod h1:z=\nbroken\nA v1 h1:x=\na.example/b main h1:x=\n"
+	want := []registry.Pin{{Name: "a.example/b", Version: "v1.0.0"}, {Name: "a.example/c", Version: "v0.1.0"}}
+	if diff := cmp.Diff(want, (&Ecosystem{}).Pins("go.sum", []byte(sum))); diff != "" {
+		t.Error(diff)
+	}
+	if pins := (&Ecosystem{}).Pins("go.mod", []byte(sum)); pins != nil {
+		t.Errorf("go.mod pins %v", pins)
+	}
+}
+
+func FuzzInspect(f *testing.F) {
+	f.Add("zip", zipOf(f, "a.example/b@v1.0.0/", map[string]string{"go.mod": "module a.example/b\n"}))
+	f.Add("info", []byte(`{"Version":"v1.0.0","Time":"2020-01-02T03:04:05Z"}`))
+	f.Add("mod", []byte("module a.example/b\n"))
+	f.Fuzz(func(t *testing.T, extension string, data []byte) {
+		if _, err := inspect(extension, "", data); err != nil {
+			plainRefusal(t, err)
+		}
+		if extension == "info" {
+			return
+		}
+		// Nothing that the fuzzer finds has this hash.
+		if _, err := inspect(extension, "h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", data); err == nil {
+			t.Error("passes with another hash")
+		}
+	})
+}
+
+func FuzzList(f *testing.F) {
+	f.Add([]byte("v1.0.0\nv1.0.0\nv2.0.0\nv1.2.0-rc.1\nx\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		lines, err := readList("a.example/b", data)
+		if err != nil {
+			plainRefusal(t, err)
+		}
+		seen := map[string]bool{}
+		for _, line := range lines {
+			if seen[line] || !canonical("a.example/b", line) {
+				t.Errorf("%q is no version, or there twice", line)
+			}
+			seen[line] = true
+		}
+	})
+}
+
+func FuzzPins(f *testing.F) {
+	f.Add([]byte("a.example/b v1.0.0 h1:x=\na.example/b v1.0.0/go.mod h1:y=\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for _, pin := range (&Ecosystem{}).Pins("go.sum", data) {
+			if !canonical(pin.Name, pin.Version) {
+				t.Errorf("%v is no version of a module", pin)
+			}
+		}
+	})
+}
