@@ -1,0 +1,81 @@
+// Package archive looks into archives that anyone may have made: it lists their entries and
+// reads some of them, within bounds, and writes nothing out.
+//
+// The programs that install a package have archive readers of their own. So an archive is
+// refused when two of them could find different files in it: names that repeat, bytes
+// between the entries of a zip file, a second stream after the first.
+package archive
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// The bounds of an archive.
+const (
+	MaxDecoded = 64 << 20 // bytes that are decompressed
+	MaxEntries = 20_000
+)
+
+// ErrLimit means that an archive is larger than the bounds.
+var ErrLimit = errors.New("the archive is too large to be looked into")
+
+// Entry is a file, a directory or a link in an archive.
+type Entry struct {
+	Name string // with slashes, relative, clean; of a directory without the slash at the end
+	Dir  bool
+	Link bool  // symbolic or hard; it has no content
+	Size int64 // of the content, in bytes, as the archive says
+}
+
+// clean returns an entry's name without the slash that marks a directory. It refuses names
+// that lead out of the directory that is unpacked into, or that readers spell differently.
+func clean(name string) (string, error) {
+	name = strings.TrimSuffix(strings.TrimPrefix(name, "./"), "/")
+	if name == "" || name == "." {
+		return "", nil
+	}
+	if !utf8.ValidString(name) || strings.ContainsAny(name, "\\\x00") {
+		return "", errors.New("the archive has a name that is not plain text")
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == "" || part == "." || part == ".." {
+			return "", errors.New("the archive has a name that leads out of it")
+		}
+	}
+	return name, nil
+}
+
+// bounded reads at most left bytes, and then fails with ErrLimit.
+type bounded struct {
+	r    io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		var one [1]byte
+		if n, err := io.ReadFull(b.r, one[:]); n == 0 {
+			return 0, err
+		}
+		return 0, ErrLimit
+	}
+	if int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.r.Read(p)
+	b.left -= int64(n)
+	return n, err
+}
+
+// ReadAll reads the content of an entry of at most so many bytes. A longer one is an error.
+func ReadAll(r io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(data)) > most {
+		return nil, fmt.Errorf("a file in the archive has more than %d bytes", most)
+	}
+	return data, err
+}

@@ -1,0 +1,244 @@
+package archive
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// tarball packs headers and contents; a content is cut to the header's size.
+func tarball(t testing.TB, entries ...tar.Header) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	w := tar.NewWriter(z)
+	for _, h := range entries {
+		if err := w.WriteHeader(&h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.CopyN(w, zeros{}, h.Size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func file(name string, size int64) tar.Header {
+	return tar.Header{Name: name, Typeflag: tar.TypeReg, Size: size, Mode: 0o644}
+}
+
+func tarNames(data []byte) (names []string, whole bool, err error) {
+	whole, err = Tar(bytes.NewReader(data), int64(len(data)), func(e Entry, r io.Reader) error {
+		names = append(names, e.Name)
+		_, err := io.Copy(io.Discard, r)
+		return err
+	})
+	return names, whole, err
+}
+
+func TestTar(t *testing.T) {
+	good := tarball(t, tar.Header{Name: "a-1/", Typeflag: tar.TypeDir}, file("a-1/x", 5), file("./a-1/y", 0),
+		tar.Header{Name: "a-1/link", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"})
+	many := make([]tar.Header, MaxEntries+1)
+	for i := range many {
+		many[i] = file(fmt.Sprint("n", i), 0)
+	}
+	for _, tc := range []struct {
+		name  string
+		data  []byte
+		want  string // names, or the error
+		whole bool
+	}{
+		{"good", good, "a-1 a-1/x a-1/y a-1/link", true},
+		{"up", tarball(t, file("a/../../x", 1)), "leads out", false},
+		{"absolute", tarball(t, file("/etc/x", 1)), "leads out", false},
+		{"backslash", tarball(t, file(`a\x`, 1)), "plain text", false},
+		{"device", tarball(t, tar.Header{Name: "x", Typeflag: tar.TypeChar}), "neither", false},
+		{"second stream", append(slices.Clone(good), good...), "after its end", false},
+		{"cut", good[:len(good)-12], "unexpected EOF", false},
+		{"no archive", []byte("hello world"), "gzip", false},
+		{"empty", nil, "empty", false},
+		{"too large", tarball(t, file("first", 1), file("bomb", MaxDecoded)), "first bomb", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			names, whole, err := tarNames(tc.data)
+			got := strings.Join(names, " ")
+			if err != nil {
+				got = err.Error()
+			}
+			if !strings.Contains(got, tc.want) || whole != tc.whole {
+				t.Errorf("%q, whole %v; want %q, %v", got, whole, tc.want, tc.whole)
+			}
+		})
+	}
+	if names, whole, err := tarNames(tarball(t, many...)); len(names) != MaxEntries || whole || err != nil {
+		t.Errorf("%d entries, whole %v, %v", len(names), whole, err)
+	}
+}
+
+// zipped packs names and contents.
+func zipped(t testing.TB, pairs ...string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for i := 0; i < len(pairs); i += 2 {
+		f, err := w.Create(pairs[i])
+		if err == nil {
+			_, err = io.WriteString(f, pairs[i+1])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// stored packs entries with their sizes in their heads, as Python does.
+func stored(t testing.TB, pairs ...string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for i := 0; i < len(pairs); i += 2 {
+		h := &zip.FileHeader{Name: pairs[i], CompressedSize64: uint64(len(pairs[i+1])), UncompressedSize64: uint64(len(pairs[i+1])), CRC32: sum(pairs[i+1])}
+		f, err := w.CreateRaw(h)
+		if err == nil {
+			_, err = io.WriteString(f, pairs[i+1])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func zipContents(data []byte) (string, error) {
+	var all []string
+	err := Zip(bytes.NewReader(data), int64(len(data)), func(e Entry, open func() (io.ReadCloser, error)) error {
+		r, err := open()
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		content, err := ReadAll(r, 1<<20)
+		all = append(all, e.Name+"="+string(content))
+		return err
+	})
+	return strings.Join(all, " "), err
+}
+
+func TestZip(t *testing.T) {
+	good := stored(t, "a", "1", "b/c", "22")
+	streamed := zipped(t, "a", "1", "b/c", strings.Repeat("x", 50))
+	gap := slices.Clone(good)
+	// A second entry that the directory does not know, in front of it.
+	at := bytes.Index(gap, []byte("PK\x01\x02"))
+	hidden := stored(t, "hidden", "!")
+	hidden = hidden[:bytes.Index(hidden, []byte("PK\x01\x02"))]
+	gap = slices.Concat(gap[:at], hidden, gap[at:])
+	binary.LittleEndian.PutUint32(gap[len(gap)-6:], uint32(at+len(hidden)))
+	other := slices.Clone(good)
+	other[30] = 'z' // the name in the first entry's own head
+	size := slices.Clone(good)
+	size[18]++
+	count := slices.Clone(good)
+	binary.LittleEndian.PutUint16(count[len(count)-14:], 0xfffe)
+	binary.LittleEndian.PutUint16(count[len(count)-12:], 0xfffe)
+	for _, tc := range []struct {
+		name string
+		data []byte
+		want string
+	}{
+		{"good", good, "a=1 b/c=22"},
+		{"sizes after the content", streamed, "a=1 b/c=" + strings.Repeat("x", 50)},
+		{"twice", stored(t, "a", "1", "a", "2"), "two entries"},
+		{"up", stored(t, "../a", "1"), ""},
+		{"an entry that is not in the directory", gap, "belong to no entry"},
+		{"another name in the head", other, "not what"},
+		{"another size in the head", size, "not what"},
+		{"something before", append([]byte("#!/bin/sh\n"), good...), "not where"},
+		{"something behind", append(slices.Clone(good), 0), "does not end"},
+		{"many", count, "too large"},
+		{"empty", nil, "no zip file"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, err := zipContents(tc.data)
+			if err != nil {
+				got = err.Error()
+			}
+			if !strings.Contains(got, tc.want) || (tc.want == "" && err == nil) {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestZipBomb(t *testing.T) {
+	data := zipped(t, "a", strings.Repeat("\x00", MaxDecoded/2), "b", strings.Repeat("\x00", MaxDecoded/2+1))
+	err := Zip(bytes.NewReader(data), int64(len(data)), func(_ Entry, open func() (io.ReadCloser, error)) error {
+		r, err := open()
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		_, err = io.Copy(io.Discard, r)
+		return err
+	})
+	if !errors.Is(err, ErrLimit) {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzTar(f *testing.F) {
+	f.Add(tarball(f, file("a/b", 3)))
+	f.Add([]byte("BZh9"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		names, _, _ := tarNames(data)
+		for _, name := range names {
+			if strings.HasPrefix(name, "/") || slices.Contains(strings.Split(name, "/"), "..") {
+				t.Errorf("%q", name)
+			}
+		}
+	})
+}
+
+func FuzzZip(f *testing.F) {
+	f.Add(zipped(f, "a/b", "xyz"))
+	f.Add(stored(f, "a", "1", "b", ""))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if _, err := zipContents(data); err != nil {
+			return
+		}
+		// What a reader finds that begins at the beginning.
+		z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(z.File) > 0 && string(data[:4]) != "PK\x03\x04" {
+			t.Error("the first entry is not at the beginning")
+		}
+	})
+}
+
+func sum(s string) uint32 { return crc32.ChecksumIEEE([]byte(s)) }
