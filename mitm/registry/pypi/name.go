@@ -1,0 +1,149 @@
+package pypi
+
+import "strings"
+
+// maxName bounds names of projects and files, in bytes.
+const maxName = 255
+
+// normalize returns a project's name in the only spelling that indexes have (PEP 503), and
+// whether it is a name.
+func normalize(name string) (string, bool) {
+	if name == "" || len(name) > maxName || separator(name[0]) || separator(name[len(name)-1]) {
+		return "", false
+	}
+	out := make([]byte, 0, len(name))
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		switch {
+		case separator(c):
+			if out[len(out)-1] != '-' {
+				out = append(out, '-')
+			}
+			continue
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+		default:
+			return "", false
+		}
+		out = append(out, c)
+	}
+	return string(out), true
+}
+
+func separator(c byte) bool { return c == '-' || c == '_' || c == '.' }
+
+// isNormal reports whether a name is in that spelling.
+func isNormal(name string) bool {
+	normal, ok := normalize(name)
+	return ok && normal == name
+}
+
+// distribution is what a file's name says: a wheel's or a source archive's.
+type distribution struct {
+	name    string // normalized
+	version version
+	wheel   bool
+}
+
+// suffixes of source archives, as far as they can be looked into.
+var suffixes = []string{".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tbz"}
+
+// sourceStem returns the name of a source archive without its suffix.
+func sourceStem(file string) (string, bool) {
+	for _, suffix := range suffixes {
+		if stem, ok := strings.CutSuffix(file, suffix); ok {
+			return stem, true
+		}
+	}
+	return "", false
+}
+
+// wheelOf reads a wheel's name: NAME-VERSION(-BUILD)-PYTHON-ABI-PLATFORM.whl.
+func wheelOf(file string) (distribution, bool) {
+	stem, ok := strings.CutSuffix(file, ".whl")
+	if !ok || !plainFile(file) {
+		return distribution{}, false
+	}
+	parts := strings.Split(stem, "-")
+	if len(parts) != 5 && len(parts) != 6 {
+		return distribution{}, false
+	}
+	for _, part := range parts {
+		if part == "" {
+			return distribution{}, false
+		}
+	}
+	if len(parts) == 6 && (parts[2][0] < '0' || parts[2][0] > '9') {
+		return distribution{}, false // a build begins with a digit
+	}
+	name, ok := normalize(parts[0])
+	if !ok {
+		return distribution{}, false
+	}
+	v, ok := parseVersion(strings.ReplaceAll(parts[1], "_", "-"))
+	return distribution{name: name, version: v, wheel: true}, ok
+}
+
+// distributionOf reads the name of a file of a project, as pip does: a source archive's name
+// ends before the first hyphen up to which it is the project's.
+func distributionOf(file, project string) (distribution, bool) {
+	if strings.HasSuffix(file, ".whl") {
+		d, ok := wheelOf(file)
+		return d, ok && d.name == project
+	}
+	stem, ok := sourceStem(file)
+	if !ok || !plainFile(file) {
+		return distribution{}, false
+	}
+	for i := 0; i < len(stem); i++ {
+		if stem[i] != '-' {
+			continue
+		}
+		if name, ok := normalize(stem[:i]); ok && name == project {
+			v, ok := parseVersion(stem[i+1:])
+			return distribution{name: name, version: v}, ok
+		}
+	}
+	return distribution{}, false
+}
+
+// maxCandidates bounds the projects that a source archive may be of.
+const maxCandidates = 3
+
+// candidates returns what a file may be, by its name alone, the likeliest first. Of a source
+// archive's name nobody can tell where the project's ends: foo-1-2.tar.gz.
+func candidates(file string) []distribution {
+	if d, ok := wheelOf(file); ok {
+		return []distribution{d}
+	}
+	stem, ok := sourceStem(file)
+	if !ok || !plainFile(file) {
+		return nil
+	}
+	var all []distribution
+	for i := len(stem) - 1; i > 0 && len(all) < maxCandidates; i-- {
+		if stem[i] != '-' {
+			continue
+		}
+		name, named := normalize(stem[:i])
+		if v, ok := parseVersion(stem[i+1:]); ok && named {
+			all = append(all, distribution{name: name, version: v})
+		}
+	}
+	return all
+}
+
+// plainFile reports whether a file's name has only the characters of names and versions.
+func plainFile(file string) bool {
+	for i := 0; i < len(file); i++ {
+		if c := file[i]; !wordByte(c) && c != '-' && c != '.' && c != '+' && c != '!' {
+			return false
+		}
+	}
+	return len(file) <= maxName
+}
+
+func wordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
+}
