@@ -1,0 +1,275 @@
+package pypi
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+// maxFiles bounds the entries of a document.
+const maxFiles = 200_000
+
+// checkJSON refuses a document of which ranges must not be copied.
+func checkJSON(data []byte) error {
+	if !utf8.Valid(data) || !jsonx.Valid(data) {
+		return errors.New("it is not JSON")
+	}
+	return nil
+}
+
+// member returns which of the names a member has. A name that differs from one of them only
+// in case is refused, because some reader takes it for that.
+func member(name string, names ...string) (string, error) {
+	for _, n := range names {
+		if name == n {
+			return n, nil
+		}
+		if strings.EqualFold(name, n) {
+			return "", fmt.Errorf("it has a member that is almost %q", n)
+		}
+	}
+	return "", nil
+}
+
+// value is raw JSON and where it begins in the document.
+type value struct {
+	raw []byte
+	at  int
+}
+
+func (v value) there() bool { return v.raw != nil && string(v.raw) != "null" }
+
+// members returns those members of an object that have one of the names.
+func members(object value, names ...string) (map[string]value, error) {
+	found := make(map[string]value, len(names))
+	err := jsonx.Walk(object.raw, func(name string, raw []byte, at int) error {
+		n, err := member(name, names...)
+		if n != "" {
+			found[n] = value{raw, object.at + at}
+		}
+		return err
+	})
+	return found, err
+}
+
+// text returns a string; null and a missing member are empty.
+func (v value) text() (string, error) {
+	if !v.there() {
+		return "", nil
+	}
+	s, ok := jsonx.Unquote(v.raw)
+	if !ok {
+		return "", errors.New("it has something else in place of a text")
+	}
+	return s, nil
+}
+
+// readJSON reads the document of a project in JSON (PEP 691, 700, 714).
+func readJSON(o *registry.Origin, d *registry.Document, project string) (*page, error) {
+	p := newPage(project)
+	p.json = true
+	if err := checkJSON(d.Data); err != nil {
+		return nil, err
+	}
+	top, err := members(value{raw: d.Data}, "meta", "name", "files", "versions")
+	if err != nil {
+		return nil, err
+	}
+	if err := checkHead(top, project); err != nil {
+		return nil, err
+	}
+	files := top["files"]
+	fileList, err := readList(files, func(v value) (element, error) { return p.readFile(o, d, v) })
+	if err != nil {
+		return nil, err
+	}
+	p.lists = []list{fileList}
+	if versions := top["versions"]; versions.there() {
+		versionList, err := readList(versions, p.readVersion)
+		if err != nil {
+			return nil, err
+		}
+		if p.lists = append(p.lists, versionList); versions.at < files.at {
+			p.lists[0], p.lists[1] = p.lists[1], p.lists[0]
+		}
+	}
+	return p, nil
+}
+
+func newPage(project string) *page {
+	return &page{project: project, index: map[string]int{}, names: map[string]int{}}
+}
+
+// checkHead holds the version of the interface and the name against what is understood.
+func checkHead(top map[string]value, project string) error {
+	meta, err := members(top["meta"], "api-version")
+	if err != nil {
+		return err
+	}
+	if api, err := meta["api-version"].text(); err != nil || !strings.HasPrefix(api, "1.") {
+		return errors.New("it is not of version 1 of the interface")
+	}
+	name, err := top["name"].text()
+	if err != nil {
+		return err
+	}
+	if normal, ok := normalize(name); !ok || normal != project {
+		return errors.New("it is of another project")
+	}
+	return nil
+}
+
+// readList reads an array.
+func readList(array value, read func(v value) (element, error)) (list, error) {
+	l := list{start: array.at, end: array.at + len(array.raw)}
+	err := jsonx.WalkArray(array.raw, func(raw []byte, at int) error {
+		if len(l.elements) == maxFiles {
+			return errors.New("it has too many entries")
+		}
+		e, err := read(value{raw, array.at + at})
+		e.start, e.end = array.at+at, array.at+at+len(raw)
+		if errors.Is(err, errSkip) {
+			e.version, err = -1, nil
+		}
+		l.elements = append(l.elements, e)
+		return err
+	})
+	return l, err
+}
+
+// readVersion reads an entry of the list of versions.
+func (p *page) readVersion(v value) (element, error) {
+	text, err := v.text()
+	if err != nil {
+		return element{}, err
+	}
+	if parsed, ok := parseVersion(text); ok {
+		if at, known := p.index[parsed.key]; known {
+			return element{version: at}, nil
+		}
+	}
+	return element{}, errSkip
+}
+
+// readFile reads an entry of the list of files.
+func (p *page) readFile(o *registry.Origin, d *registry.Document, v value) (element, error) {
+	m, err := members(v, "filename", "url", "hashes", "requires-python", "yanked", "core-metadata",
+		"dist-info-metadata", "data-dist-info-metadata", "upload-time", "size", "provenance")
+	if err != nil {
+		return element{}, err
+	}
+	var it item
+	var link, uploaded string
+	for _, t := range []struct {
+		name string
+		into *string
+	}{{"filename", &it.file}, {"url", &link}, {"requires-python", &it.requires}, {"upload-time", &uploaded}} {
+		if *t.into, err = m[t.name].text(); err != nil {
+			return element{}, err
+		}
+	}
+	if it.hashes, err = readHashes(m["hashes"]); err != nil {
+		return element{}, err
+	}
+	if it.metadata, err = readMetadata(m["core-metadata"], m["dist-info-metadata"], m["data-dist-info-metadata"]); err != nil {
+		return element{}, err
+	}
+	if it.yanked, it.reason, err = readYanked(m["yanked"]); err != nil {
+		return element{}, err
+	}
+	if size := m["size"]; size.there() {
+		if it.size, err = strconv.ParseInt(string(size.raw), 10, 64); err != nil || it.size < 0 {
+			return element{}, errors.New("it has a size that is none")
+		}
+	}
+	it.uploaded, _ = time.Parse(time.RFC3339Nano, uploaded) // otherwise it is not told
+	if proof, told := m["provenance"]; told {
+		it.proof = registry.No
+		if proof.there() {
+			it.proof = registry.Yes
+		}
+	}
+	err = p.add(o, d, link, it)
+	return element{version: p.versionOf(it.file)}, err
+}
+
+// versionOf returns the version of a file that was placed, or less than 0.
+func (p *page) versionOf(file string) int {
+	if at, ok := p.names[file]; ok {
+		return p.items[at].version
+	}
+	return -1
+}
+
+// readHashes reads an object of digests by algorithm.
+func readHashes(v value) ([]hash, error) {
+	if !v.there() {
+		return nil, nil
+	}
+	m, err := members(v, algorithms...)
+	if err != nil {
+		return nil, err
+	}
+	var all []hash
+	for _, algorithm := range algorithms {
+		text, err := m[algorithm].text()
+		if err != nil {
+			return nil, err
+		}
+		if text == "" {
+			continue
+		}
+		h, err := newHash(algorithm, text)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, h...)
+	}
+	return all, nil
+}
+
+// readMetadata reads the member about the metadata, which has had three names. Where several
+// are there they have to agree, because clients differ in which they read.
+func readMetadata(values ...value) (metadata, error) {
+	var found metadata
+	first := true
+	for _, v := range values {
+		if !v.there() {
+			continue
+		}
+		var m metadata
+		switch string(v.raw) {
+		case "true":
+			m.there = true
+		case "false":
+		default:
+			hashes, err := readHashes(v)
+			if err != nil {
+				return m, err
+			}
+			m = metadata{there: true, hashes: hashes}
+		}
+		if !first && (m.there != found.there || fmt.Sprint(m.hashes) != fmt.Sprint(found.hashes)) {
+			return m, errors.New("it says two things of a file's metadata")
+		}
+		found, first = m, false
+	}
+	return found, nil
+}
+
+// readYanked reads false, true, or a text that is the reason.
+func readYanked(v value) (yanked bool, reason string, err error) {
+	if s := string(v.raw); !v.there() || s == "false" {
+		return false, "", nil
+	} else if s == "true" {
+		return true, "", nil
+	}
+	reason, err = v.text()
+	return reason != "", reason, err
+}
