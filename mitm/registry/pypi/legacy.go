@@ -1,0 +1,209 @@
+package pypi
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+// legacy is what a document of poetry's says. Of its files those stay that the simple
+// document lists too, with the same digests.
+type legacy struct {
+	info     list // the object about one version; it has no elements
+	current  int  // that version, or less than 0 when the simple document has no file of it
+	urls     list // that version's files
+	releases list // an object of lists of files by version; not in every document
+	files    map[int]list
+}
+
+// legacyFacts reads the simple document, by which everything is judged, and then the one
+// that was asked for.
+func legacyFacts(ctx context.Context, f registry.Fetcher, o *registry.Origin, a *registry.Ask) (*registry.Facts, error) {
+	facts, err := pageFacts(ctx, f, o, a.Name, layoutOf(o).paths(a.Name))
+	if err != nil {
+		return nil, err
+	}
+	doc, err := f.Document(ctx, o, a.Path, typePlain)
+	if err != nil {
+		return nil, err
+	}
+	p, _ := facts.State.(*page)
+	l, needs, err := readLegacy(o, doc, p)
+	if err == nil && a.Form == formRelease {
+		asked, _ := parseVersion(a.Version)
+		if at, known := p.index[asked.key]; !known || at != l.current {
+			err = errors.New("it is of another version, or its version has no files")
+		}
+	}
+	if err != nil {
+		return nil, refuseDocument(a.Name, err)
+	}
+	if l.current >= 0 {
+		facts.Versions[l.current].Needs = needs
+	}
+	facts.Document, facts.State = doc, l
+	return facts, nil
+}
+
+func readLegacy(o *registry.Origin, d *registry.Document, p *page) (l *legacy, needs []string, err error) {
+	if d.Type != typePlain {
+		return nil, nil, errors.New("it is not JSON")
+	}
+	if err := checkJSON(d.Data); err != nil {
+		return nil, nil, err
+	}
+	top, err := members(value{raw: d.Data}, "info", "urls", "releases")
+	if err != nil {
+		return nil, nil, err
+	}
+	l = &legacy{files: map[int]list{}, current: -1}
+	if needs, err = l.readInfo(top["info"], p); err != nil {
+		return nil, nil, err
+	}
+	readFile := func(v value) (element, error) { return p.legacyFile(o, d, v) }
+	if l.urls, err = readList(top["urls"], readFile); err != nil {
+		return nil, nil, err
+	}
+	for i := range l.urls.elements {
+		if e := &l.urls.elements[i]; e.version != l.current {
+			e.version = -1
+		}
+	}
+	if releases := top["releases"]; releases.there() {
+		err = l.readReleases(d.Data, releases, p, readFile)
+	}
+	return l, needs, err
+}
+
+// readInfo reads the object about one version, and returns what that depends on.
+func (l *legacy) readInfo(v value, p *page) ([]string, error) {
+	m, err := members(v, "name", "version", "requires_dist")
+	if err != nil {
+		return nil, err
+	}
+	l.info = list{start: v.at, end: v.at + len(v.raw)}
+	name, err := m["name"].text()
+	if err != nil {
+		return nil, err
+	}
+	if normal, ok := normalize(name); !ok || normal != p.project {
+		return nil, errors.New("it is of another project")
+	}
+	text, err := m["version"].text()
+	if err != nil {
+		return nil, err
+	}
+	parsed, ok := parseVersion(text)
+	if !ok {
+		return nil, errors.New("it is of no version")
+	}
+	if at, known := p.index[parsed.key]; known {
+		l.current = at
+	}
+	requires := m["requires_dist"]
+	if !requires.there() {
+		return nil, nil
+	}
+	var needs []string
+	_, err = readList(requires, func(v value) (element, error) {
+		text, err := v.text()
+		if name := requirementName(text); name != "" {
+			needs = append(needs, name)
+		}
+		return element{}, err
+	})
+	return needs, err
+}
+
+// requirementName returns the name, normalized, that a requirement begins with.
+func requirementName(text string) string {
+	text = strings.TrimSpace(text)
+	end := 0
+	for end < len(text) && (wordByte(text[end]) || separator(text[end])) {
+		end++
+	}
+	name, _ := normalize(text[:end])
+	return name
+}
+
+// readReleases reads the object of lists of files. A version that is written in two ways in
+// it is refused.
+func (l *legacy) readReleases(data []byte, v value, p *page, readFile func(v value) (element, error)) error {
+	l.releases = list{start: v.at, end: v.at + len(v.raw)}
+	after := v.at + 1 // behind the bracket or the last element
+	return jsonx.Walk(v.raw, func(name string, raw []byte, at int) error {
+		if len(l.releases.elements) == maxFiles {
+			return errors.New("it has too many versions")
+		}
+		files, err := readList(value{raw, v.at + at}, readFile)
+		if err != nil {
+			return err
+		}
+		for after < files.start && data[after] != '"' {
+			after++
+		}
+		e := element{start: after, end: files.end, version: -1}
+		after = files.end
+		if parsed, ok := parseVersion(name); ok {
+			if at, known := p.index[parsed.key]; known {
+				if _, twice := l.files[at]; twice {
+					return errors.New("it has one version twice")
+				}
+				for i := range files.elements {
+					if f := &files.elements[i]; f.version != at {
+						f.version = -1
+					}
+				}
+				e.version, e.inner = at, []list{files}
+				l.files[at] = files
+			}
+		}
+		l.releases.elements = append(l.releases.elements, e)
+		return nil
+	})
+}
+
+// legacyFile finds the file of the simple document that an entry is about.
+func (p *page) legacyFile(o *registry.Origin, d *registry.Document, v value) (element, error) {
+	m, err := members(v, "filename", "url", "digests", "yanked")
+	if err != nil {
+		return element{}, err
+	}
+	file, err := m["filename"].text()
+	if err != nil {
+		return element{}, err
+	}
+	link, err := m["url"].text()
+	if err != nil {
+		return element{}, err
+	}
+	hashes, err := readHashes(m["digests"])
+	if err != nil {
+		return element{}, err
+	}
+	at, known := p.names[file]
+	if !known {
+		return element{}, errSkip
+	}
+	it := p.items[at]
+	address, ok := locate(o, d.URL, link)
+	if !ok || address != it.address || !agree(hashes, it.hashes) {
+		return element{}, errSkip
+	}
+	return element{version: it.version}, nil
+}
+
+// agree reports whether no algorithm has two digests.
+func agree(a, b []hash) bool {
+	for _, x := range a {
+		for _, y := range b {
+			if x.algorithm == y.algorithm && x.hex != y.hex {
+				return false
+			}
+		}
+	}
+	return true
+}
