@@ -13,12 +13,16 @@
 // only says which document that might be.
 package pypi
 
+import "github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+
 // Ecosystem is the registry.Ecosystem of Python.
 //
 // An origin's URL is the address of the index as pip has it, such as
 // "https://mirror.example/api/pypi/all/simple/", or what is above its "simple/". Only with the
 // latter can there be the documents that poetry asks for.
 type Ecosystem struct{}
+
+var _ registry.Ecosystem = Ecosystem{}
 
 // Name is "pypi".
 func (Ecosystem) Name() string { return "pypi" }

@@ -1,0 +1,204 @@
+package pypi
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/archive"
+)
+
+const (
+	maxMetadata = 4 << 20 // bytes of a file in an archive that is read
+	maxListed   = 1000    // names in an Inspection
+)
+
+// notAll is in Scripts when an archive is larger than what is looked at.
+const notAll = "the archive is too large to be looked at as a whole"
+
+// Inspect looks into a wheel, a source archive, or the metadata beside one: name and version
+// in it have to be those of the facts.
+func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, file *registry.File, data io.ReaderAt, size int64) (*registry.Inspection, error) {
+	want := identity{project: f.Name}
+	parsed, ok := parseVersion(v.Version)
+	if !ok {
+		return nil, registry.Refuse(403, registry.ReasonContent, "not a version of Python's")
+	}
+	want.key = parsed.key
+	name := fileName(file.URL)
+	var in *registry.Inspection
+	var err error
+	switch {
+	case file.Small:
+		in, err = inspectMetadata(want, data, size)
+	case strings.HasSuffix(name, ".whl"):
+		in, err = inspectWheel(want, data, size)
+	case strings.HasSuffix(name, ".zip"):
+		in, err = inspectSource(want, func(s *source) (bool, error) {
+			return true, archive.Zip(data, size, func(e archive.Entry, open func() (io.ReadCloser, error)) error {
+				return s.visit(e, open)
+			})
+		})
+	default:
+		in, err = inspectSource(want, func(s *source) (bool, error) {
+			return archive.Tar(data, size, func(e archive.Entry, r io.Reader) error {
+				return s.visit(e, func() (io.ReadCloser, error) { return io.NopCloser(r), nil })
+			})
+		})
+	}
+	switch {
+	case errors.Is(err, archive.ErrLimit):
+		return nil, registry.Refuse(403, registry.ReasonLimit, "%s %s is too large to be looked into", f.Name, v.Version)
+	case err != nil:
+		return nil, registry.Refuse(403, registry.ReasonContent, "%s %s is not what the registry says: %v", f.Name, v.Version, err)
+	}
+	return in, nil
+}
+
+// identity is what an artifact has to say of itself.
+type identity struct{ project, key string }
+
+// matches reports whether a name and a version are those.
+func (w identity) matches(name, version string) bool {
+	normal, named := normalize(name)
+	v, versioned := parseVersion(version)
+	return named && versioned && normal == w.project && v.key == w.key
+}
+
+// checkMetadata reads the head of a METADATA or PKG-INFO file, in which Name and Version
+// stand once.
+func (w identity) checkMetadata(data []byte) error {
+	found := map[string]string{}
+	for line := range strings.FieldsFuncSeq(beforeBlank(string(data)), func(r rune) bool { return r == '\n' || r == '\r' }) {
+		if line[0] == ' ' || line[0] == '\t' {
+			continue // goes on with the line before
+		}
+		key, value, ok := strings.Cut(line, ":")
+		if !ok {
+			break
+		}
+		key = strings.ToLower(key)
+		if _, twice := found[key]; twice && (key == "name" || key == "version") {
+			return errors.New("its metadata has two names or versions")
+		}
+		found[key] = strings.TrimSpace(value)
+	}
+	if !w.matches(found["name"], found["version"]) {
+		return errors.New("its metadata has another name or version")
+	}
+	return nil
+}
+
+// beforeBlank is the text before the first empty line, whatever ends lines in it.
+func beforeBlank(text string) string {
+	end := len(text)
+	for _, blank := range []string{"\n\n", "\n\r\n", "\r\n\r\n", "\r\r"} {
+		if i := strings.Index(text[:end], blank); i >= 0 {
+			end = i
+		}
+	}
+	return text[:end]
+}
+
+func inspectMetadata(want identity, data io.ReaderAt, size int64) (*registry.Inspection, error) {
+	content, err := archive.ReadAll(io.NewSectionReader(data, 0, size), maxMetadata)
+	if err != nil {
+		return nil, err
+	}
+	return &registry.Inspection{}, want.checkMetadata(content)
+}
+
+// inspectWheel looks into a wheel. Nothing of one runs at its installation, but some files
+// run whenever Python starts afterwards.
+func inspectWheel(want identity, data io.ReaderAt, size int64) (*registry.Inspection, error) {
+	in := &registry.Inspection{}
+	var info string // the directory with the metadata
+	found := map[string]bool{}
+	err := archive.Zip(data, size, func(e archive.Entry, open func() (io.ReadCloser, error)) error {
+		if e.Dir {
+			return nil
+		}
+		note(in, e.Name)
+		top, rest, _ := strings.Cut(e.Name, "/")
+		if stem, ok := strings.CutSuffix(strings.ToLower(top), ".dist-info"); ok && rest != "" {
+			name, version, _ := strings.Cut(stem, "-")
+			if info != "" && info != top || !want.matches(name, strings.ReplaceAll(version, "_", "-")) {
+				return errors.New("it has metadata of another package")
+			}
+			info = top
+			found[rest] = true
+			if rest == "METADATA" {
+				content, err := readEntry(e, open)
+				if err != nil {
+					return err
+				}
+				return want.checkMetadata(content)
+			}
+			return nil
+		}
+		script, err := atStart(e, open)
+		if script != "" {
+			in.Scripts = append(in.Scripts, script)
+		}
+		return err
+	})
+	if err == nil && (!found["METADATA"] || !found["WHEEL"] || !found["RECORD"]) {
+		err = errors.New("it is no wheel: its metadata is incomplete")
+	}
+	return in, err
+}
+
+func note(in *registry.Inspection, name string) {
+	if len(in.Files) < maxListed {
+		in.Files = append(in.Files, name)
+	}
+}
+
+// readEntry reads a file in an archive.
+func readEntry(e archive.Entry, open func() (io.ReadCloser, error)) ([]byte, error) {
+	if e.Link || e.Dir {
+		return nil, fmt.Errorf("it has a link in place of %s", path.Base(e.Name))
+	}
+	r, err := open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return archive.ReadAll(r, maxMetadata)
+}
+
+// atStart returns how a file of a wheel runs when Python starts, or nothing.
+func atStart(e archive.Entry, open func() (io.ReadCloser, error)) (string, error) {
+	parts := strings.Split(e.Name, "/")
+	name := parts[len(parts)-1]
+	installed := len(parts) == 1 ||
+		len(parts) == 3 && strings.HasSuffix(parts[0], ".data") && slices.Contains([]string{"purelib", "platlib"}, parts[1])
+	switch {
+	case !installed:
+	case name == "sitecustomize.py" || name == "usercustomize.py":
+		return "whenever Python starts: " + name, nil
+	case strings.HasSuffix(name, ".pth"):
+		content, err := readEntry(e, open)
+		if err != nil {
+			return "", err
+		}
+		for line := range strings.FieldsFuncSeq(string(content), func(r rune) bool { return r == '\n' || r == '\r' }) {
+			if strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t") {
+				return "whenever Python starts: " + printable(name), nil
+			}
+		}
+	}
+	return "", nil
+}
+
+// printable is a short text of others, or says that it is none.
+func printable(s string) string {
+	if len(s) > 100 || s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return "(unreadable)"
+	}
+	return s
+}

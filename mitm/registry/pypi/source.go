@@ -1,0 +1,107 @@
+package pypi
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/archive"
+)
+
+// source collects what matters of a source archive.
+type source struct {
+	want  identity
+	in    registry.Inspection
+	top   string // the directory that everything is in
+	files map[string][]byte
+}
+
+// read are the files of which the content matters, in the directory that all is in.
+var read = map[string]bool{"PKG-INFO": true, "pyproject.toml": true, "setup.py": true, "setup.cfg": true}
+
+// visit takes one entry.
+func (s *source) visit(e archive.Entry, open func() (io.ReadCloser, error)) error {
+	top, rest, _ := strings.Cut(e.Name, "/")
+	if s.top == "" {
+		s.top = top
+	}
+	if top != s.top || rest == "" && !e.Dir {
+		return errors.New("it has files beside its directory")
+	}
+	if !e.Dir {
+		note(&s.in, e.Name)
+	}
+	if !read[rest] {
+		return nil
+	}
+	if _, twice := s.files[rest]; twice {
+		return fmt.Errorf("it has %s twice", rest)
+	}
+	content, err := readEntry(e, open)
+	s.files[rest] = content
+	return err
+}
+
+// inspectSource looks into a source archive. Building it runs what it says.
+func inspectSource(want identity, walk func(s *source) (whole bool, err error)) (*registry.Inspection, error) {
+	s := &source{want: want, files: map[string][]byte{}}
+	whole, err := walk(s)
+	if err != nil {
+		return nil, err
+	}
+	about, there := s.files["PKG-INFO"]
+	if !there && !whole {
+		return nil, archive.ErrLimit
+	}
+	if !there {
+		return nil, errors.New("it has no PKG-INFO")
+	}
+	if err := want.checkMetadata(about); err != nil {
+		return nil, err
+	}
+	s.in.Scripts = s.scripts()
+	if !whole {
+		s.in.Scripts = append(s.in.Scripts, notAll)
+	}
+	return &s.in, nil
+}
+
+// scripts says what runs when the archive is built.
+func (s *source) scripts() []string {
+	var scripts []string
+	if project, there := s.files["pyproject.toml"]; there {
+		scripts = append(scripts, "build: "+backend(project))
+	}
+	if _, there := s.files["setup.py"]; there {
+		scripts = append(scripts, "build: setup.py")
+	}
+	if len(scripts) == 0 {
+		scripts = append(scripts, "build: setuptools")
+	}
+	return scripts
+}
+
+// backend says what pyproject.toml has the archive built by.
+func backend(project []byte) string {
+	var p struct {
+		System struct {
+			Backend string   `toml:"build-backend"`
+			Path    []string `toml:"backend-path"`
+		} `toml:"build-system"`
+	}
+	if err := toml.Unmarshal(project, &p); err != nil {
+		return "pyproject.toml (unreadable)"
+	}
+	switch b := p.System.Backend; {
+	case b == "":
+		return "setuptools"
+	case len(p.System.Path) > 0:
+		return printable(b) + " (its own)"
+	default:
+		return printable(b)
+	}
+}
