@@ -1,0 +1,167 @@
+package pypi
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/archive"
+)
+
+// wheel packs names and contents.
+func wheel(t testing.TB, pairs ...string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for i := 0; i < len(pairs); i += 2 {
+		f, err := w.Create(pairs[i])
+		if err == nil {
+			_, err = f.Write([]byte(pairs[i+1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// goodWheel is a wheel that installs.
+func goodWheel(t testing.TB, name, version string, more ...string) []byte {
+	t.Helper()
+	info := name + "-" + version + ".dist-info/"
+	record := name + ".py,,\n" + info + "METADATA,,\n" + info + "WHEEL,,\n" + info + "RECORD,,\n"
+	return wheel(t, append([]string{
+		name + ".py", "version = '" + version + "'\n",
+		info + "METADATA", metadataText(name, version),
+		info + "WHEEL", "Wheel-Version: 1.0\nGenerator: forged\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+		info + "RECORD", record,
+	}, more...)...)
+}
+
+func metadataText(name, version string) string {
+	return "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + version + "\nSummary: forged\n\nName: body\n"
+}
+
+func sdist(t testing.TB, pairs ...string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	w := tar.NewWriter(z)
+	for i := 0; i < len(pairs); i += 2 {
+		err := w.WriteHeader(&tar.Header{Name: pairs[i], Typeflag: tar.TypeReg, Size: int64(len(pairs[i+1])), Mode: 0o644})
+		if err == nil {
+			_, err = w.Write([]byte(pairs[i+1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func inspect(file string, data []byte) (*registry.Inspection, error) {
+	return Ecosystem{}.Inspect(&registry.Facts{Name: "foo-bar"}, &registry.Version{Version: "1.0"},
+		&registry.File{URL: "https://files.example/p/" + file, Small: strings.HasSuffix(file, metadataSuffix)}, bytes.NewReader(data), int64(len(data)))
+}
+
+func TestInspect(t *testing.T) {
+	const whl, source = "foo_bar-1.0-py3-none-any.whl", "foo_bar-1.0.tar.gz"
+	about := metadataText("Foo.Bar", "1.0.0")
+	infoOnly := func(metadata string) []byte {
+		return wheel(t, "foo_bar-1.0.dist-info/METADATA", metadata, "foo_bar-1.0.dist-info/WHEEL", "", "foo_bar-1.0.dist-info/RECORD", "")
+	}
+	for _, tc := range []struct {
+		name, file string
+		data       []byte
+		want       string // Scripts, or the refusal
+	}{
+		{"wheel", whl, goodWheel(t, "foo_bar", "1.0"), "[]"},
+		{"wheel, 1.0.0", whl, goodWheel(t, "Foo_Bar", "1.0.0"), "[]"},
+		{"wheel of another", whl, goodWheel(t, "foo_baz", "1.0"), "another package"},
+		{"wheel of another version", whl, goodWheel(t, "foo_bar", "1.1"), "another package"},
+		{"two packages", whl, goodWheel(t, "foo_bar", "1.0", "evil-1.0.dist-info/METADATA", "Name: evil\nVersion: 1.0\n"), "another package"},
+		{"two spellings", whl, goodWheel(t, "foo_bar", "1.0", "Foo_Bar-1.0.dist-info/METADATA", about), "another package"},
+		{"other metadata", whl, infoOnly(metadataText("foo-baz", "1.0")), "another name"},
+		{"two names", whl, infoOnly("Name: foo-bar\nname: evil\nVersion: 1.0\n"), "two names"},
+		{"a name behind a carriage return", whl, infoOnly("Summary: x\rName: evil\nName: foo-bar\nVersion: 1.0\n"), "two names"},
+		{"a name in the body", whl, infoOnly("Version: 1.0\n\nName: foo-bar\n"), "another name"},
+		{"no metadata", whl, wheel(t, "foo_bar.py", ""), "incomplete"},
+		{"no zip", whl, []byte("PK"), "no zip file"},
+		{"pth", whl, goodWheel(t, "foo_bar", "1.0", "x.pth", "# x\nimport os; os.getcwd()\n", "y.pth", "lib\n", "sub/z.pth", "import os\n"), "[whenever Python starts: x.pth]"},
+		{"pth in data", whl, goodWheel(t, "foo_bar", "1.0", "foo_bar-1.0.data/purelib/x\u202e.pth", "import\tos"), "[whenever Python starts: (unreadable)]"},
+		{"sitecustomize", whl, goodWheel(t, "foo_bar", "1.0", "sitecustomize.py", ""), "[whenever Python starts: sitecustomize.py]"},
+		{"metadata", whl + metadataSuffix, []byte(about), "[]"},
+		{"metadata of another", whl + metadataSuffix, []byte(metadataText("foo", "1.0")), "another name"},
+		{"setup.py", source, sdist(t, "foo_bar-1.0/PKG-INFO", about, "foo_bar-1.0/setup.py", ""), "[build: setup.py]"},
+		{"backend", source, sdist(t, "foo_bar-1.0/PKG-INFO", about, "foo_bar-1.0/pyproject.toml", "[build-system]\nrequires = ['hatchling']\nbuild-backend = 'hatchling.build'\n"), "[build: hatchling.build]"},
+		{"backend of its own", source, sdist(t, "x/PKG-INFO", about, "x/setup.py", "", "x/pyproject.toml", "build-system = {build-backend = 'b', backend-path = ['.']}"), "[build: b (its own) build: setup.py]"},
+		{"broken pyproject", source, sdist(t, "x/PKG-INFO", about, "x/pyproject.toml", "["), "[build: pyproject.toml (unreadable)]"},
+		{"hostile backend", source, sdist(t, "x/PKG-INFO", about, "x/pyproject.toml", "build-system.build-backend = '\x7f\u202e'"), "unreadable)]"},
+		{"nothing", source, sdist(t, "x/PKG-INFO", about), "[build: setuptools]"},
+		{"zip", "foo_bar-1.0.zip", wheel(t, "x/PKG-INFO", about, "x/setup.py", ""), "[build: setup.py]"},
+		{"no PKG-INFO", source, sdist(t, "x/setup.py", ""), "no PKG-INFO"},
+		{"PKG-INFO elsewhere", source, sdist(t, "x/foo.egg-info/PKG-INFO", about), "no PKG-INFO"},
+		{"PKG-INFO twice", source, sdist(t, "x/PKG-INFO", about, "x/PKG-INFO", about), "twice"},
+		{"PKG-INFO of another", source, sdist(t, "x/PKG-INFO", metadataText("foo-bar", "1.1")), "another name"},
+		{"two directories", source, sdist(t, "x/PKG-INFO", about, "y/setup.py", ""), "beside"},
+		{"out of it", source, sdist(t, "x/PKG-INFO", about, "x/../../y", ""), "leads out"},
+		{"large", source, sdist(t, "x/PKG-INFO", about, "x/blob", strings.Repeat("\x00", archive.MaxDecoded)), "[build: setuptools the archive is too large to be looked at as a whole]"},
+		{"large, metadata behind", source, sdist(t, "x/blob", strings.Repeat("\x00", archive.MaxDecoded), "x/PKG-INFO", about), "too large"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			in, err := inspect(tc.file, tc.data)
+			got := ""
+			if err != nil {
+				reason := registry.ReasonContent
+				if strings.Contains(tc.want, "too large") {
+					reason = registry.ReasonLimit
+				}
+				refused(t, err, reason)
+				got = err.Error()
+			} else {
+				got = fmt.Sprint(in.Scripts)
+			}
+			if !strings.Contains(got, tc.want) || (err != nil) == strings.HasSuffix(tc.want, "]") {
+				t.Errorf("%q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestPins(t *testing.T) {
+	const packages = "[[package]]\nname = \"Foo_Bar\"\nversion = \"1.0\"\ndescription = \"\"\"\n[[package]]\nname = \"no\"\n\"\"\"\n\n" +
+		"[[package]]\nname = \"local\"\nsource = { editable = \".\" }\n[[package]]\nname = \"baz\"\nversion = \"2.0+cpu\"\nsource = { registry = \"https://pypi.example/simple\" }\n"
+	for _, tc := range []struct{ base, text, want string }{
+		{"poetry.lock", packages, "foo-bar@1.0 baz@2.0+cpu"},
+		{"uv.lock", packages, "foo-bar@1.0 baz@2.0+cpu"},
+		{"uv.lock", packages + "<<<<<<< HEAD\n[[package]]\nname = \"x\"\nversion = \"1\"\n", "foo-bar@1.0 baz@2.0+cpu"},
+		{"pylock.toml", "lock-version = '1.0'\n[[packages]]\nname = 'foo'\nversion = '1.0'\n", "foo@1.0"},
+		{"pylock.dev.toml", "[[packages]]\nname = 'foo'\nversion = '1.0'\n", "foo@1.0"},
+		{"Pipfile.lock", `{"_meta":{"hash":{"sha256":"x"}},"default":{"foo":{"hashes":["x"],"version":"==1.0"},"git":{"git":"https://git.example/x"}},"develop":{"Bar":{"version":"===2.0"}}}`, "foo@1.0 bar@2.0"},
+		{"requirements-dev.txt", "# pins\nfoo==1.0 ; python_version < '4' \\\n    --hash=sha256:00\nBar.Baz[x,y] == 2.0, <3\nqux>=1\nw==1.*\n-r other.txt\nlast===3.0#x\nhttps://files.example/y==1.whl\n(p)==1\n", "foo@1.0 bar-baz@2.0 last@3.0"},
+		{"constraints.txt", "foo==1.0", "foo@1.0"},
+		{"notes.txt", "foo==1.0", ""},
+		{"Cargo.lock", packages, ""},
+		{"Pipfile.lock", "{", ""},
+	} {
+		var all []string
+		for _, p := range (Ecosystem{}).Pins(tc.base, []byte(tc.text)) {
+			all = append(all, p.Name+"@"+p.Version)
+		}
+		if got := strings.Join(all, " "); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.base, got, tc.want)
+		}
+	}
+}
