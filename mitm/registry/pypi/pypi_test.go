@@ -279,7 +279,7 @@ func TestHTMLIndex(t *testing.T) {
 		t.Errorf("%v %s", err, text)
 	}
 	text, _, err = document(t, u, "simple/foo/", typeJSON, "1.0")
-	if !strings.Contains(text, `"core-metadata":{"sha256":"`+sha+`"},"dist-info-metadata":{"sha256":"`+sha+`"},"yanked":true}`) || err != nil {
+	if !strings.Contains(text, `"core-metadata":{"sha256":"`+sha+`"},"yanked":true}`) || err != nil {
 		t.Errorf("%v %s", err, text)
 	}
 }

@@ -98,8 +98,8 @@ func (it *item) appendJSON(out []byte) []byte {
 		if len(it.metadata.hashes) > 0 {
 			m = appendHashes(nil, it.metadata.hashes)
 		}
+		// Not under the older name: pip 22.3 to 23.0 fail at that one with digests.
 		out = append(append(out, `,"core-metadata":`...), m...)
-		out = append(append(out, `,"dist-info-metadata":`...), m...)
 	}
 	switch {
 	case it.yanked && it.reason != "":
