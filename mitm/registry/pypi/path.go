@@ -20,8 +20,7 @@ func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, 
 		return nil, registry.Refuse(403, registry.ReasonPath, "addresses of a Python index have no query here")
 	}
 	base := r.Base
-	index := !slices.ContainsFunc(o.Artifacts, func(u *url.URL) bool { return sameBase(u, base) })
-	if index {
+	if slices.ContainsFunc(append([]*url.URL{o.URL}, o.Aliases...), func(u *url.URL) bool { return u.String() == base.String() }) {
 		base = o.URL // documents of aliases come from there, and so do their files
 		if a, err := parseDocument(o, r); a != nil || err != nil {
 			return a, err
@@ -38,8 +37,6 @@ func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, 
 	}
 	return &registry.Ask{Kind: registry.Artifact, Name: all[0].name, Version: all[0].version.text, Path: path, Base: base}, nil
 }
-
-func sameBase(a, b *url.URL) bool { return a.String() == b.String() }
 
 func refusePath() error {
 	return registry.Refuse(403, registry.ReasonPath, "not a path by which Python packages are read: there are simple/NAME/, wheels, and source archives as .tar.gz, .zip or .tar.bz2")

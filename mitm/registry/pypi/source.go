@@ -42,7 +42,9 @@ func (s *source) visit(e archive.Entry, open func() (io.ReadCloser, error)) erro
 		return fmt.Errorf("it has %s twice", rest)
 	}
 	content, err := readEntry(e, open)
-	s.files[rest] = content
+	if err == nil {
+		s.files[rest] = content
+	}
 	return err
 }
 
@@ -87,21 +89,17 @@ func (s *source) scripts() []string {
 
 // backend says what pyproject.toml has the archive built by.
 func backend(project []byte) string {
-	var p struct {
-		System struct {
-			Backend string   `toml:"build-backend"`
-			Path    []string `toml:"backend-path"`
-		} `toml:"build-system"`
-	}
+	var p map[string]any // not a struct, whose names would be matched loosely
 	if err := toml.Unmarshal(project, &p); err != nil {
 		return "pyproject.toml (unreadable)"
 	}
-	switch b := p.System.Backend; {
-	case b == "":
+	system, _ := p["build-system"].(map[string]any)
+	name, ok := system["build-backend"].(string)
+	if !ok {
 		return "setuptools"
-	case len(p.System.Path) > 0:
-		return printable(b) + " (its own)"
-	default:
-		return printable(b)
 	}
+	if _, own := system["backend-path"]; own {
+		return printable(name) + " (its own)"
+	}
+	return printable(name)
 }
