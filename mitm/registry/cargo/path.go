@@ -1,0 +1,120 @@
+package cargo
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+const (
+	configPath = "config.json"
+	typeIndex  = "text/plain"
+	typeConfig = "application/json"
+)
+
+// Parse reads a request. Below the index there are documents and, with some registries,
+// archives; below the other bases only archives.
+func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, error) {
+	if err := refuseOther(r); err != nil {
+		return nil, err
+	}
+	base := r.Base
+	if slices.ContainsFunc(append([]*url.URL{o.URL}, o.Aliases...), func(u *url.URL) bool { return u.String() == base.String() }) {
+		base = o.URL // documents of aliases come from there, and so do their archives
+		if r.Path == configPath {
+			return &registry.Ask{Kind: registry.Plain, Path: configPath, Type: typeConfig}, nil
+		}
+		name := r.Path[strings.LastIndexByte(r.Path, '/')+1:]
+		if isName(name) && indexPath(name) == r.Path {
+			return &registry.Ask{Kind: registry.Metadata, Name: name, Path: r.Path, Type: typeIndex}, nil
+		}
+	}
+	if name, version, ok := crateOf(r.Path); ok {
+		return &registry.Ask{Kind: registry.Artifact, Name: name, Version: version, Path: r.Path, Base: base}, nil
+	}
+	if slices.Contains(strings.Split(r.Path, "/"), "api") {
+		return nil, refuseAPI(403)
+	}
+	return nil, registry.Refuse(403, registry.ReasonPath,
+		"not a path by which crates are read: there are config.json, the documents of a sparse index such as se/rd/serde, and archives")
+}
+
+func refuseAPI(status int) error {
+	return registry.Refuse(status, registry.ReasonMethod, "this way to the crates is for building: nothing is published, yanked, owned or searched here")
+}
+
+// refuseOther refuses what no build asks for.
+func refuseOther(r *registry.Request) error {
+	path := "/" + r.Path
+	switch {
+	case strings.HasSuffix(path, "/info/refs"), strings.HasSuffix(path, "/HEAD"), strings.HasSuffix(path, "/git-upload-pack"):
+		return registry.Refuse(403, registry.ReasonPath, "an index in git is not passed on: use the registry's sparse index (sparse+https://)")
+	case r.Method != "GET" && r.Method != "HEAD":
+		return refuseAPI(405)
+	case r.Query != "" && slices.Contains(strings.Split(r.Path, "/"), "api"):
+		return refuseAPI(403)
+	case r.Query != "":
+		return registry.Refuse(403, registry.ReasonPath, "addresses of crates have no query here")
+	}
+	return nil
+}
+
+// crateOf returns the crate and the version that a path of an archive names, in one of the
+// forms NAME/VERSION/download, NAME-VERSION.crate, NAME/VERSION.crate and NAME/VERSION.
+func crateOf(path string) (name, version string, ok bool) {
+	if !cleanPath(path) {
+		return "", "", false
+	}
+	parts := strings.Split(path, "/")
+	last := parts[len(parts)-1]
+	if last == "download" {
+		parts = parts[:len(parts)-1]
+	} else if stem, archive := strings.CutSuffix(last, ".crate"); archive {
+		if name, version, ok := splitStem(stem); ok {
+			return name, version, true
+		}
+		parts[len(parts)-1] = stem
+	}
+	if len(parts) < 2 {
+		return "", "", false
+	}
+	name, version = parts[len(parts)-2], parts[len(parts)-1]
+	_, ok = isVersion(version)
+	return name, version, ok && isName(name)
+}
+
+// splitStem takes NAME-VERSION apart. A name has no dot, so the hyphen between them is the
+// last one before the first dot.
+func splitStem(stem string) (name, version string, ok bool) {
+	dot := strings.IndexByte(stem, '.')
+	if dot < 0 {
+		return "", "", false
+	}
+	at := strings.LastIndexByte(stem[:dot], '-')
+	if at < 0 {
+		return "", "", false
+	}
+	name, version = stem[:at], stem[at+1:]
+	_, ok = isVersion(version)
+	return name, version, ok && isName(name)
+}
+
+// cleanPath reports whether a path has plain segments only, without any escape.
+func cleanPath(path string) bool {
+	if len(path) > 2048 {
+		return false
+	}
+	for segment := range strings.SplitSeq(path, "/") {
+		if segment == "" || segment == "." || segment == ".." {
+			return false
+		}
+		for i := 0; i < len(segment); i++ {
+			if c := segment[i]; !alphanumeric(c) && !strings.ContainsRune("-_.+~", rune(c)) {
+				return false
+			}
+		}
+	}
+	return true
+}
