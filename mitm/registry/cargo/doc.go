@@ -7,9 +7,13 @@
 // archive is known by both. Its path only says which crate that might be.
 package cargo
 
+import "github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+
 // Ecosystem is the registry.Ecosystem of cargo. An origin's URL is that of the sparse index,
 // without "sparse+".
 type Ecosystem struct{}
+
+var _ registry.Ecosystem = Ecosystem{}
 
 // Name is "cargo".
 func (Ecosystem) Name() string { return "cargo" }

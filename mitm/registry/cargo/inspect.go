@@ -1,0 +1,148 @@
+package cargo
+
+import (
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/archive"
+)
+
+const (
+	maxManifest = 1 << 20  // bytes of a Cargo.toml
+	maxLockfile = 16 << 20 // bytes of a Cargo.lock
+	maxListed   = 1000     // names in an Inspection
+)
+
+// notAll is in Scripts when an archive is larger than what is looked at.
+const notAll = "the archive is too large to be looked at as a whole"
+
+// Inspect looks into a crate: everything is in one directory, and its manifest has the name
+// and version of the facts.
+func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.File, data io.ReaderAt, size int64) (*registry.Inspection, error) {
+	c := crate{top: f.Name + "-" + v.Version + "/"}
+	whole, err := archive.Tar(data, size, c.visit)
+	if err == nil && c.manifest == nil && !whole {
+		return nil, registry.Refuse(403, registry.ReasonLimit, "%s %s is too large to be looked into", f.Name, v.Version)
+	}
+	if err == nil {
+		err = c.read(f.Name, v.Version)
+	}
+	if err != nil {
+		return nil, registry.Refuse(403, registry.ReasonContent, "%s %s is not what the registry says: %v", f.Name, v.Version, err)
+	}
+	if !whole {
+		c.in.Scripts = append(c.in.Scripts, notAll)
+	}
+	return &c.in, nil
+}
+
+// crate collects what matters of an archive.
+type crate struct {
+	top      string // the directory that everything is in, with a slash
+	in       registry.Inspection
+	manifest []byte
+	build    bool // there is a build.rs
+}
+
+// visit takes one entry.
+func (c *crate) visit(e archive.Entry, r io.Reader) error {
+	if e.Dir && e.Name+"/" == c.top {
+		return nil
+	}
+	rest, ok := strings.CutPrefix(e.Name, c.top)
+	switch {
+	case !ok:
+		return errors.New("it has files beside its directory")
+	case e.Link:
+		return errors.New("it has a link")
+	case e.Dir:
+		return nil
+	case rest == ".cargo-ok":
+		return errors.New("it has the file by which cargo knows what it has unpacked")
+	case rest == "build.rs":
+		c.build = true
+	}
+	if len(c.in.Files) < maxListed {
+		c.in.Files = append(c.in.Files, e.Name)
+	}
+	if rest != "Cargo.toml" {
+		return nil
+	}
+	if c.manifest != nil {
+		return errors.New("it has Cargo.toml twice")
+	}
+	manifest, err := archive.ReadAll(r, maxManifest)
+	if err == nil {
+		c.manifest = append([]byte{}, manifest...)
+	}
+	return err
+}
+
+// read reads the manifest, into a map because names in it are not to be matched loosely.
+func (c *crate) read(name, version string) error {
+	if c.manifest == nil {
+		return errors.New("it has no Cargo.toml")
+	}
+	var m map[string]any
+	if err := toml.Unmarshal(c.manifest, &m); err != nil {
+		return errors.New("its Cargo.toml cannot be read")
+	}
+	p, ok := m["package"].(map[string]any)
+	if _, old := m["project"]; !ok || old {
+		return errors.New("its Cargo.toml has no [package], or the older [project]")
+	}
+	if p["name"] != name || p["version"] != version {
+		return errors.New("its Cargo.toml has another name or version")
+	}
+	switch build := p["build"].(type) {
+	case nil:
+		if c.build {
+			c.in.Scripts = append(c.in.Scripts, "build: build.rs")
+		}
+	case bool:
+		if build {
+			c.in.Scripts = append(c.in.Scripts, "build: build.rs")
+		}
+	case string:
+		c.in.Scripts = append(c.in.Scripts, "build: "+printable(build))
+	default:
+		c.in.Scripts = append(c.in.Scripts, "build: several programs")
+	}
+	if lib, ok := m["lib"].(map[string]any); ok && (lib["proc-macro"] == true || lib["proc_macro"] == true) {
+		c.in.Scripts = append(c.in.Scripts, "in the compiler: procedural macros")
+	}
+	return nil
+}
+
+// printable is a short text of others, or says that it is none.
+func printable(s string) string {
+	if len(s) > 100 || s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return "(unreadable)"
+	}
+	return s
+}
+
+// Pins reads Cargo.lock.
+func (Ecosystem) Pins(base string, data []byte) []registry.Pin {
+	if base != "Cargo.lock" || len(data) > maxLockfile {
+		return nil
+	}
+	var lock struct {
+		Package []struct{ Name, Version, Source string }
+	}
+	_ = toml.Unmarshal(data, &lock) // what was read before an error stays
+	var pins []registry.Pin
+	for _, p := range lock.Package {
+		if _, ok := isVersion(p.Version); !ok || !isName(p.Name) {
+			continue
+		}
+		if strings.HasPrefix(p.Source, "registry+") || strings.HasPrefix(p.Source, "sparse+") {
+			pins = append(pins, registry.Pin{Name: p.Name, Version: p.Version})
+		}
+	}
+	return pins
+}
