@@ -2,6 +2,8 @@ package mitm
 
 import (
 	"bufio"
+	"bytes"
+	"compress/gzip"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -163,7 +165,7 @@ func (x *packageExchange) named(host string) bool {
 }
 
 // readBody reads a body, which only an audit has.
-func (x *packageExchange) readBody() *denial {
+func (x *packageExchange) readBody() (d *denial) {
 	if !x.framing.hasBody() {
 		return nil
 	}
@@ -194,13 +196,32 @@ func (x *packageExchange) readBody() *denial {
 	case !x.framing.chunked && int64(len(body)) < x.framing.length:
 		return bodyDenial(io.ErrUnexpectedEOF)
 	}
-	for _, f := range x.h.fields {
-		if f.name == "content-encoding" && !strings.EqualFold(f.value, "identity") {
-			return deny(415, ReasonEncoding, "An encoded body cannot be judged; send it without Content-Encoding.")
+	x.request.Body, d = decodeAudit(x.h, body)
+	return d
+}
+
+// decodeAudit returns the body of an audit, which npm compresses.
+func decodeAudit(h *head, body []byte) ([]byte, *denial) {
+	for _, f := range h.fields {
+		switch {
+		case f.name != "content-encoding" || strings.EqualFold(f.value, "identity"):
+			continue
+		case !strings.EqualFold(f.value, "gzip"):
+			return nil, deny(415, ReasonEncoding, "The only content coding of a body is gzip.")
+		}
+		unpacked, err := gzip.NewReader(bytes.NewReader(body))
+		if err != nil {
+			return nil, deny(400, ReasonEncoding, "The body is not compressed as it says.")
+		}
+		body, err = io.ReadAll(io.LimitReader(unpacked, maxAuditBytes+1))
+		switch {
+		case err != nil:
+			return nil, deny(400, ReasonEncoding, "The body is not compressed as it says.")
+		case len(body) > maxAuditBytes:
+			return nil, deny(413, ReasonTooLarge, "The body is larger than %d bytes.", maxAuditBytes)
 		}
 	}
-	x.request.Body = body
-	return nil
+	return body, nil
 }
 
 // deny records a refusal of the request's form and answers in plain text.

@@ -19,7 +19,10 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/cargo"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/gomod"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/npm"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/pypi"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/store"
 	rules "github.com/ironcurtain-mux/ironcurtain-mux/policy/packages"
 )
@@ -32,6 +35,8 @@ type Options struct {
 	Rules   rules.Rules
 	// Malicious are directories of OSV files.
 	Malicious []string
+	// ModuleCache is the go command's cache, whose age tells that of modules; empty for none.
+	ModuleCache string
 	// NewNames and UnknownNames are how many names a session may ask for that this machine
 	// does not know, and that a registry does not have, before a person is asked.
 	NewNames, UnknownNames int
@@ -54,12 +59,14 @@ type Host struct {
 	store   *store.Store
 	plane   *registry.Plane
 	ledger  *Ledger
+	heads   *heads
+	kinds   []registry.Ecosystem
 
 	malicious *Malicious
 }
 
-// Ecosystems are the kinds of registries that agents can use.
-func Ecosystems() []registry.Ecosystem { return []registry.Ecosystem{npm.Ecosystem{}} }
+// Ecosystems names the kinds of registries that agents can use.
+func Ecosystems() []string { return []string{"npm", "pypi", "go", "cargo"} }
 
 // Open makes a Host. It reads the ledger and the list of malicious versions, which may take a
 // while, and connects to nothing.
@@ -77,25 +84,41 @@ func Open(o Options) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	plane, err := registry.New(registry.Config{
-		Store: kept, Ecosystems: Ecosystems(), Origins: o.Origins, Reserved: o.Reserved, Upstreams: o.Upstreams, UpstreamCAs: o.UpstreamCAs, Limits: o.Limits, Log: o.Log,
+	h := &Host{options: o, store: kept, malicious: malicious}
+	if h.heads, err = openHeads(filepath.Join(o.State, "packages.heads"), o.ModuleCache, goKeys(o.Origins)); err != nil {
+		return nil, err
+	}
+	h.kinds = []registry.Ecosystem{npm.Ecosystem{}, pypi.Ecosystem{}, gomod.New(h.heads), cargo.Ecosystem{}}
+	h.plane, err = registry.New(registry.Config{
+		Store: kept, Ecosystems: h.kinds, Origins: o.Origins, Reserved: o.Reserved, Upstreams: o.Upstreams, UpstreamCAs: o.UpstreamCAs, Limits: o.Limits, Log: o.Log,
 	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, h.heads.close())
 	}
-	ledger, err := OpenLedger(filepath.Join(o.State, "packages.ledger"))
-	if err != nil {
-		plane.Close()
-		return nil, err
+	if h.ledger, err = OpenLedger(filepath.Join(o.State, "packages.ledger")); err != nil {
+		h.plane.Close()
+		return nil, errors.Join(err, h.heads.close())
 	}
-	return &Host{options: o, store: kept, plane: plane, ledger: ledger, malicious: malicious}, nil
+	return h, nil
+}
+
+// goKeys are the verifier keys of the checksum databases of all origins.
+func goKeys(origins []*registry.Origin) []string {
+	var keys []string
+	for _, o := range origins {
+		if o.Ecosystem == "go" {
+			keys = append(keys, o.Keys...)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
 }
 
 // Close ends all fetches, and shrinks the store. All sessions must have ended.
 func (h *Host) Close() error {
 	h.plane.Close()
 	_, _, err := h.store.Shrink(h.cacheBytes())
-	return errors.Join(err, h.ledger.Close())
+	return errors.Join(err, h.ledger.Close(), h.heads.close())
 }
 
 func (h *Host) cacheBytes() int64 {

@@ -87,7 +87,7 @@ const notTold = "not told"
 
 // describe says of one package what a person needs to decide.
 func (s *Session) describe(j *judged) []preview.Line {
-	age := notTold
+	age := "age not told"
 	if !j.facts.Published.IsZero() {
 		age = "published " + rules.Age(time.Since(j.facts.Published)) + " ago"
 		if j.Version.Published.IsZero() {
@@ -95,14 +95,14 @@ func (s *Session) describe(j *judged) []preview.Line {
 		}
 	}
 	if older := s.newestOldEnough(j); older != nil {
-		age += fmt.Sprintf("   (%s, %s, is the newest old enough)", older.Version, rules.Age(time.Since(older.Published)))
+		age += fmt.Sprintf("; %s (%s) is the newest old enough", older.Version, rules.Age(time.Since(older.Published)))
 	}
-	lines := []preview.Line{{Kind: preview.Item, Text: fmt.Sprintf("%s  %s@%s   %s", j.facts.Ecosystem, j.facts.Name, j.facts.Version, age)}}
+	lines := []preview.Line{{Kind: preview.Item, Text: fmt.Sprintf("%s %s@%s, %s", j.facts.Ecosystem, j.facts.Name, j.facts.Version, age)}}
 	note := func(name, text string) {
-		lines = append(lines, preview.Line{Kind: preview.Note, Text: fmt.Sprintf("    %-11s %s", name, text)})
+		lines = append(lines, preview.Line{Kind: preview.Note, Text: name + ": " + text})
 	}
 	warn := func(name, text string) {
-		lines = append(lines, preview.Line{Kind: preview.Warning, Text: fmt.Sprintf("    %-11s %s", name, text)})
+		lines = append(lines, preview.Line{Kind: preview.Warning, Text: name + ": " + text})
 	}
 	if j.Pinned {
 		note("pinned", "in a lockfile of the workspace")

@@ -61,7 +61,7 @@ func TestPackagesFromNPM(t *testing.T) {
 	d.send("clear; cd /workspace/pinned && npm ci; echo pinned-$?\r")
 	d.see(patience, "younger than 3 days")
 	d.send("\x01")
-	d.see(patience, "fresh@1.2.0   published 5 hours ago   (1.1.0, 1 month, is the newest old enough)", "runs nothing")
+	d.see(patience, "npm fresh@1.2.0, published 5 hours ago; 1.1.0 (1 month) is the newest old enough", "at install: runs nothing")
 	d.send("/approve\r")
 	d.see(patience, "added 1 package", "pinned-0")
 	id := d.onlySession().ID

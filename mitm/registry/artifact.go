@@ -7,6 +7,7 @@ import (
 	"crypto/sha1" // #nosec G505 -- likewise
 	"crypto/sha256"
 	"crypto/sha512"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"hash"
@@ -166,10 +167,13 @@ func (s *sums) differ() string {
 	return ""
 }
 
-// String is "sha512-" and the digest in hex, shortened.
+// String is the digest as lockfiles write it: "sha512-" and base64, or hex for SHA-256.
 func (d Digest) String() string {
-	if d.Algorithm == "h1" {
+	switch d.Algorithm {
+	case "h1":
 		return string(d.Sum)
+	case "sha512", "sha384", "sha1":
+		return d.Algorithm + "-" + base64.StdEncoding.EncodeToString(d.Sum)
 	}
-	return d.Algorithm + "-" + hex.EncodeToString(d.Sum)
+	return d.Algorithm + ":" + hex.EncodeToString(d.Sum)
 }

@@ -19,9 +19,9 @@ type Ecosystem interface {
 	// error is a *Refusal.
 	Parse(o *Origin, r *Request) (*Ask, error)
 
-	// Lookup returns the request by which clients ask for the document of a package. The
-	// error is a *Refusal for what is no name.
-	Lookup(o *Origin, name string) (*Ask, error)
+	// Lookup returns a request whose facts have a version of a package with its artifacts.
+	// The error is a *Refusal for what is no name or no version.
+	Lookup(o *Origin, name, version string) (*Ask, error)
 
 	// Facts fetches what the registry says of the package that a request is about, and
 	// reads it. For an artifact the facts have a File whose URL is the artifact's, or it is

@@ -1,13 +1,11 @@
 package registry
 
-import (
-	"context"
-)
+import "context"
 
 // Request asks for a version that documents hide. It is fetched and inspected like any other,
 // and a person decides about its bytes. After an approval, documents show it.
 func (s *Session) Request(ctx context.Context, ecosystem, name, version string) (Decision, error) {
-	x, f, err := s.lookup(ctx, ecosystem, name)
+	x, f, err := s.lookup(ctx, ecosystem, name, version)
 	if err != nil {
 		return Decision{}, err
 	}
@@ -25,7 +23,7 @@ func (s *Session) Request(ctx context.Context, ecosystem, name, version string) 
 
 // Check fetches, inspects and judges a version, without an agent and without asking anyone.
 func (s *Session) Check(ctx context.Context, ecosystem, name, version string) (Package, Verdict, error) {
-	x, f, err := s.lookup(ctx, ecosystem, name)
+	x, f, err := s.lookup(ctx, ecosystem, name, version)
 	if err != nil {
 		return Package{}, Verdict{}, err
 	}
@@ -33,14 +31,14 @@ func (s *Session) Check(ctx context.Context, ecosystem, name, version string) (P
 }
 
 // lookup fetches what the registry says of a package.
-func (s *Session) lookup(ctx context.Context, ecosystem, name string) (*exchange, *Facts, error) {
+func (s *Session) lookup(ctx context.Context, ecosystem, name, version string) (*exchange, *Facts, error) {
 	o := s.plane.Find(ecosystem, name)
 	if o == nil {
 		return nil, nil, Refuse(404, ReasonPath, "this machine uses no %s registry for %s", line(ecosystem), line(name))
 	}
 	x := &exchange{s: s, r: &HTTPRequest{Method: "GET"}, origin: o, ecosystem: s.plane.ecosystems[ecosystem], base: o.URL}
 	x.rec = Record{What: "document", Ecosystem: ecosystem, Origin: o.URL.String()}
-	ask, err := x.ecosystem.Lookup(o, name)
+	ask, err := x.ecosystem.Lookup(o, name, version)
 	if err != nil {
 		return nil, nil, err
 	}

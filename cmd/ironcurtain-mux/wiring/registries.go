@@ -110,12 +110,12 @@ func (p Paths) LearnHost() (learn.Host, error) {
 // OpenPackages opens the registries of some sources.
 func (p Paths) OpenPackages(ctx context.Context, c config.Config, sources []learn.Source, log *slog.Logger) (*packages.Host, error) {
 	sources = slices.DeleteFunc(slices.Clone(sources), func(s learn.Source) bool {
-		return !slices.ContainsFunc(packages.Ecosystems(), func(e registry.Ecosystem) bool { return e.Name() == s.Ecosystem })
+		return !slices.Contains(packages.Ecosystems(), s.Ecosystem)
 	})
 	o := packages.Options{
 		Cache: filepath.Join(p.Cache, "packages"), State: p.Home, Rules: rulesOf(c.Registries),
 		Malicious: p.expand(c.Registries.Malicious), NewNames: c.Registries.NewNames, UnknownNames: c.Registries.UnknownNames,
-		Container: containerRegistries(sources), GitHosts: c.GitHosts, CacheBytes: int64(c.Registries.CacheGB) << 30, Log: log,
+		ModuleCache: moduleCache(p.UserHome), Container: containerRegistries(sources), GitHosts: c.GitHosts, CacheBytes: int64(c.Registries.CacheGB) << 30, Log: log,
 		Reserved: make(map[string][]string), Upstreams: make(map[string]*url.URL),
 	}
 	host, err := p.LearnHost()
@@ -137,6 +137,17 @@ func (p Paths) OpenPackages(ctx context.Context, c config.Config, sources []lear
 		o.Origins = append(o.Origins, origin)
 	}
 	return packages.Open(o)
+}
+
+// moduleCache is where the go command keeps modules.
+func moduleCache(home string) string {
+	if dir := os.Getenv("GOMODCACHE"); dir != "" {
+		return dir
+	}
+	if list := filepath.SplitList(os.Getenv("GOPATH")); len(list) > 0 && list[0] != "" {
+		return filepath.Join(list[0], "pkg", "mod")
+	}
+	return filepath.Join(home, "go", "pkg", "mod")
 }
 
 // originOf makes the origin of a source. A base at an address gets the name by which agents

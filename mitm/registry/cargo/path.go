@@ -41,6 +41,14 @@ func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, 
 		"not a path by which crates are read: there are config.json, the documents of a sparse index such as se/rd/serde, and archives")
 }
 
+// Lookup is the request for a crate's document.
+func (Ecosystem) Lookup(_ *registry.Origin, name, _ string) (*registry.Ask, error) {
+	if !isName(name) {
+		return nil, registry.Refuse(404, registry.ReasonPath, "this is no name of a crate")
+	}
+	return &registry.Ask{Kind: registry.Metadata, Name: name, Path: indexPath(name), Type: typeIndex}, nil
+}
+
 func refuseAPI(status int) error {
 	return registry.Refuse(status, registry.ReasonMethod, "this way to the crates is for building: nothing is published, yanked, owned or searched here")
 }

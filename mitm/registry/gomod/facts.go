@@ -111,7 +111,8 @@ func (r *reading) artifact() (*registry.Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, form := range []string{formInfo, formMod, formZip} {
+	zip := ""
+	for _, form := range []string{formZip, formInfo, formMod} {
 		below, err := filePath(v.Version, form)
 		if err != nil {
 			return nil, err
@@ -120,7 +121,7 @@ func (r *reading) artifact() (*registry.Facts, error) {
 		if err != nil {
 			return nil, err
 		}
-		file := registry.File{URL: r.ask.Base.String() + path, Small: form != formZip}
+		file := registry.File{URL: r.ask.Base.String() + path, Of: zip}
 		switch {
 		case form == formInfo: // nobody lists a hash of it
 		case rec == nil:
@@ -131,6 +132,7 @@ func (r *reading) artifact() (*registry.Facts, error) {
 			file.Digests = []registry.Digest{{Algorithm: "h1", Sum: []byte(rec.zip)}}
 		}
 		v.Files = append(v.Files, file)
+		zip = v.Files[0].URL
 	}
 	if r.ask.Form != formInfo {
 		if err := r.needs(v, rec); err != nil {

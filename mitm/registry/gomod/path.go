@@ -53,6 +53,19 @@ func (*Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask,
 	return a, nil
 }
 
+// Lookup is the request for the archive of a version.
+func (e *Ecosystem) Lookup(o *registry.Origin, name, version string) (*registry.Ask, error) {
+	path, err := module.EscapePath(name)
+	if err != nil {
+		return nil, registry.Refuse(404, registry.ReasonPath, "this is no path of a Go module")
+	}
+	escaped, err := module.EscapeVersion(version)
+	if err != nil {
+		return nil, registry.Refuse(404, registry.ReasonPath, "this is no version of a Go module")
+	}
+	return e.Parse(o, &registry.Request{Method: "GET", Base: o.URL, Path: path + "/@v/" + escaped + ".zip"})
+}
+
 func refusePath(format string, args ...any) *registry.Refusal {
 	return registry.Refuse(403, registry.ReasonPath, format, args...)
 }

@@ -81,7 +81,7 @@ func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, 
 }
 
 // Lookup is the request for a package's document.
-func (Ecosystem) Lookup(_ *registry.Origin, name string) (*registry.Ask, error) {
+func (Ecosystem) Lookup(_ *registry.Origin, name, _ string) (*registry.Ask, error) {
 	if !isName(name) {
 		return nil, registry.Refuse(404, registry.ReasonPath, "this is no name of an npm package")
 	}

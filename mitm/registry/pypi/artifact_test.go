@@ -55,7 +55,7 @@ func TestArtifactsAreKnownByTheirDocument(t *testing.T) {
 		}
 		v, file := facts.File(a.URL())
 		got := facts.Name + " " + v.Version
-		if file.Small {
+		if file.Of != "" {
 			got += " small"
 		}
 		if got != tc.want {

@@ -81,7 +81,7 @@ func FuzzSimpleJSON(f *testing.F) {
 		want := 0
 		for _, v := range facts.Versions {
 			for _, file := range v.Files {
-				if v.Version != "1.0" && !file.Small {
+				if v.Version != "1.0" && file.Of == "" {
 					want++
 				}
 			}

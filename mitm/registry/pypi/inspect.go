@@ -33,7 +33,7 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, file *registry.
 	var in *registry.Inspection
 	var err error
 	switch {
-	case file.Small:
+	case file.Of != "":
 		in, err = inspectMetadata(want, data, size)
 	case strings.HasSuffix(name, ".whl"):
 		in, err = inspectWheel(want, data, size)

@@ -72,8 +72,12 @@ func sdist(t testing.TB, pairs ...string) []byte {
 }
 
 func inspect(file string, data []byte) (*registry.Inspection, error) {
+	described := &registry.File{URL: "https://files.example/p/" + file}
+	if whole, is := strings.CutSuffix(described.URL, metadataSuffix); is {
+		described.Of = whole
+	}
 	return Ecosystem{}.Inspect(&registry.Facts{Name: "foo-bar"}, &registry.Version{Version: "1.0"},
-		&registry.File{URL: "https://files.example/p/" + file, Small: strings.HasSuffix(file, metadataSuffix)}, bytes.NewReader(data), int64(len(data)))
+		described, bytes.NewReader(data), int64(len(data)))
 }
 
 func TestInspect(t *testing.T) {

@@ -155,7 +155,7 @@ func (p *page) versions() []registry.Version {
 		file.Digests, file.Weak = digests(it.hashes)
 		v.Files = append(v.Files, file)
 		if it.metadata.there {
-			file := registry.File{URL: it.address + metadataSuffix, Small: true}
+			file := registry.File{URL: it.address + metadataSuffix, Of: it.address}
 			file.Digests, file.Weak = digests(it.metadata.hashes)
 			v.Files = append(v.Files, file)
 		}

@@ -95,6 +95,19 @@ func parseDocument(o *registry.Origin, r *registry.Request) (*registry.Ask, erro
 	return nil, nil
 }
 
+// Lookup is the request for a project's document. Names are as people write them.
+func (Ecosystem) Lookup(o *registry.Origin, name, _ string) (*registry.Ask, error) {
+	normal, ok := normalize(name)
+	if !ok {
+		return nil, registry.Refuse(404, registry.ReasonPath, "this is no name of a Python project")
+	}
+	path := normal + "/"
+	if layoutOf(o).nested {
+		path = "simple/" + path
+	}
+	return parseDocument(o, &registry.Request{Path: path})
+}
+
 // parseLegacy reads the middle of pypi/NAME/json or pypi/NAME/VERSION/json.
 func parseLegacy(parts []string) (*registry.Ask, error) {
 	if err := checkName(parts[0]); err != nil {

@@ -1,0 +1,106 @@
+package packages
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"os"
+	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/gomod"
+)
+
+// heads keeps the heads of checksum databases in a file to which lines are added. They are
+// the evidence for the age of Go modules, and gather value with time.
+type heads struct {
+	gomod.Memory
+	mu   sync.Mutex
+	file *os.File
+}
+
+// heldHead is one line.
+type heldHead struct {
+	Database string     `json:"database"`
+	Head     gomod.Head `json:"head"`
+}
+
+// openHeads opens the file, which it makes if there is none. Then it takes over the heads that
+// the go command has in its module cache. A line that cannot be read is no evidence.
+func openHeads(path, moduleCache string, keys []string) (*heads, error) {
+	h := &heads{}
+	data, err := os.Open(path)
+	fresh := err != nil
+	if err == nil {
+		lines := bufio.NewScanner(data)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			var l heldHead
+			if json.Unmarshal(lines.Bytes(), &l) == nil {
+				_ = h.Memory.Hold(l.Database, l.Head, h.Latest(l.Database)) // it cannot conflict with itself
+			}
+		}
+		_ = data.Close()
+	}
+	if h.file, err = os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600); err != nil {
+		return nil, fmt.Errorf("open the heads of checksum databases: %w", err)
+	}
+	for _, key := range keys {
+		if !fresh || moduleCache == "" {
+			break
+		}
+		all, err := gomod.History(moduleCache, key)
+		if err != nil {
+			continue // then ages begin with what this machine sees from now on
+		}
+		for _, head := range all {
+			_ = h.Memory.Hold(databaseOf(key), gomod.Head{Size: head.Size, Time: head.Time}, nil) // no signed text, no conflict
+		}
+		if err := h.keep(databaseOf(key), all); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+// databaseOf is the name in a verifier key.
+func databaseOf(key string) string {
+	for i, c := range key {
+		if c == '+' {
+			return key[:i]
+		}
+	}
+	return key
+}
+
+// keep writes heads without their signed texts.
+func (h *heads) keep(database string, all []gomod.Head) error {
+	for _, head := range all {
+		if err := h.write(heldHead{database, gomod.Head{Size: head.Size, Time: head.Time}}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h *heads) write(l heldHead) error {
+	text, err := json.Marshal(l)
+	if err == nil {
+		_, err = h.file.Write(append(text, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("keep the head of a checksum database: %w", err)
+	}
+	return nil
+}
+
+// Hold keeps a head in memory and in the file.
+func (h *heads) Hold(database string, head gomod.Head, old []byte) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.Memory.Hold(database, head, old); err != nil {
+		return err
+	}
+	return h.write(heldHead{database, head})
+}
+
+func (h *heads) close() error { return h.file.Close() }
