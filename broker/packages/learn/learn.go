@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"sync"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Learned is what the tools have named.
@@ -34,7 +32,6 @@ func (a *asker) note(format string, args ...any) {
 // Learn asks the tools of this machine. A tool that is missing or fails costs its own sources
 // only and is told in a note. The error says that no tool could be asked at all.
 func Learn(ctx context.Context, h Host) (Learned, error) {
-	const op = "learn package registries"
 	questions := []func(*asker, context.Context){(*asker).npm, (*asker).python, (*asker).golang, (*asker).cargo}
 	parts := make([]asker, len(questions))
 	errs := make([]error, len(questions))
@@ -51,7 +48,7 @@ func Learn(ctx context.Context, h Host) (Learned, error) {
 		all.Notes = append(all.Notes, parts[i].Notes...)
 	}
 	errs = append(errs, context.Cause(ctx))
-	return all, fault.Wrap(op, errors.Join(errs...), "")
+	return all, errors.Join(errs...)
 }
 
 // run asks one question in an empty directory, and looks at the registries that were named.

@@ -2,248 +2,117 @@ package wiring
 
 import (
 	"context"
-	"fmt"
-	"log/slog"
-	"net/url"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
-	"sync"
-	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages/learn"
-	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
-	rules "github.com/ironcurtain-mux/ironcurtain-mux/policy/packages"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// registries are the package registries of this machine. They are opened for the first
-// session that needs them, because this machine's tools have to be asked for them once.
-type registries struct {
-	paths  Paths
-	config config.Config
-	log    *slog.Logger
+// RegistriesFile is the file with the package registries that were learned.
+func (p Paths) RegistriesFile() string { return learn.File(p.Home) }
 
-	mu     sync.Mutex
-	opened *packages.Host
+// Tools is this machine, as its tools are asked for registries and logins.
+func (p Paths) Tools() learn.Host {
+	return learn.Host{Env: os.Environ(), Home: p.UserHome, Dir: p.Home}
 }
 
-// newRegistries returns the registries of a configuration; nil: agents use none.
-func newRegistries(p Paths, c config.Config, log *slog.Logger) *registries {
+// Learn asks the tools of this machine for their package registries.
+func (p Paths) Learn(ctx context.Context) (learn.Learned, error) {
+	if err := os.MkdirAll(p.Home, 0o700); err != nil {
+		return learn.Learned{}, fault.New("make the directory writable or set IRONCURTAIN_HOME", "%w", err)
+	}
+	return learn.Learn(ctx, p.Tools())
+}
+
+// PackageSources returns the package registries that agents reach: those of config.json, and
+// of other ecosystems those that were learned. Where nothing was learned before, it learns and
+// stores that; notes then say what could not be found out.
+func (p Paths) PackageSources(ctx context.Context, c config.Config) (sources []learn.Source, notes []string, err error) {
 	if !c.Registries.Enabled {
-		return nil
+		return nil, nil, nil
 	}
-	return &registries{paths: p, config: c, log: log}
-}
-
-// host returns the registries, which it opens the first time.
-func (r *registries) host(ctx context.Context) (*packages.Host, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.opened != nil {
-		return r.opened, nil
-	}
-	sources, err := r.paths.PackageSources(ctx, r.config.Registries, r.log)
+	stored, known, err := learn.Load(p.RegistriesFile())
 	if err != nil {
-		return nil, err
-	}
-	r.opened, err = r.paths.OpenPackages(ctx, r.config, sources, r.log)
-	return r.opened, err
-}
-
-// close closes them.
-func (r *registries) close() error {
-	if r == nil {
-		return nil
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.opened == nil {
-		return nil
-	}
-	return r.opened.Close()
-}
-
-// LearnTime is how long this machine's tools may take to name their registries.
-const LearnTime = 20 * time.Second
-
-// PackageSources returns the registries that count. What this machine's tools name is asked
-// and stored if it never was.
-func (p Paths) PackageSources(ctx context.Context, c config.Registries, log *slog.Logger) ([]learn.Source, error) {
-	learned, known, err := learn.Load(learn.File(p.Home))
-	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !known {
-		host, err := p.LearnHost()
-		if err != nil {
-			return nil, err
-		}
-		ctx, cancel := context.WithTimeout(ctx, LearnTime)
-		defer cancel()
-		found, err := learn.Learn(ctx, host)
-		for _, note := range found.Notes {
-			log.Info("package registries", "note", note)
+		learned, err := p.Learn(ctx)
+		if err == nil {
+			err = learn.Save(p.RegistriesFile(), learned.Sources)
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if learned = found.Sources; learn.Save(learn.File(p.Home), learned) != nil {
-			log.Warn("what was learned of package registries could not be stored; it is asked again next time")
-		}
+		stored, notes = learned.Sources, learned.Notes
 	}
-	return learn.Effective(c.Sources, learned), nil
+	return learn.Effective(c.Registries.Sources, stored), notes, nil
 }
 
-// LearnHost is this machine, for learning its registries and their logins.
-func (p Paths) LearnHost() (learn.Host, error) {
-	dir := filepath.Join(p.Cache, "learn")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return learn.Host{}, fmt.Errorf("learn package registries: %w", err)
-	}
-	return learn.Host{Env: os.Environ(), Home: p.UserHome, Dir: dir}, nil
-}
-
-// OpenPackages opens the registries of some sources.
-func (p Paths) OpenPackages(ctx context.Context, c config.Config, sources []learn.Source, log *slog.Logger) (*packages.Host, error) {
-	sources = slices.DeleteFunc(slices.Clone(sources), func(s learn.Source) bool {
-		return !slices.Contains(packages.Ecosystems(), s.Ecosystem)
-	})
-	o := packages.Options{
-		Cache: filepath.Join(p.Cache, "packages"), State: p.Home, Rules: rulesOf(c.Registries),
-		Malicious: p.expand(c.Registries.Malicious), NewNames: c.Registries.NewNames, UnknownNames: c.Registries.UnknownNames,
-		ModuleCache: moduleCache(p.UserHome), Container: containerRegistries(sources), GitHosts: c.GitHosts, CacheBytes: int64(c.Registries.CacheGB) << 30, Log: log,
-		Reserved: make(map[string][]string), Upstreams: make(map[string]*url.URL),
-	}
-	host, err := p.LearnHost()
-	if err != nil {
-		return nil, err
-	}
+// RegistriesOf returns the registries as programs in a container know them. cargo is the
+// address that Cargo has by itself, or "" when it is not known; nothing stands in for it.
+func RegistriesOf(sources []learn.Source, cargo string) (agent.Registries, error) {
+	r := agent.Registries{NPMScopes: map[string]string{}, CargoNamed: map[string]string{}}
 	for _, s := range sources {
 		if s.URL == "" {
-			o.Reserved[s.Ecosystem] = append(o.Reserved[s.Ecosystem], s.Scopes...)
+			if s.Ecosystem == learn.Go {
+				r.GoPrivate = append(r.GoPrivate, s.Scopes...)
+			}
 			continue
 		}
-		origin, err := originOf(s, o.Upstreams)
-		if err != nil {
-			return nil, fmt.Errorf("use the package registry %s: %w", s.URL, err)
-		}
-		if origin.Credential, err = host.Login(ctx, s); err != nil {
-			log.Warn("package registries", "error", err) // it may serve some packages without a login
-		}
-		o.Origins = append(o.Origins, origin)
-	}
-	return packages.Open(o)
-}
-
-// moduleCache is where the go command keeps modules.
-func moduleCache(home string) string {
-	if dir := os.Getenv("GOMODCACHE"); dir != "" {
-		return dir
-	}
-	if list := filepath.SplitList(os.Getenv("GOPATH")); len(list) > 0 && list[0] != "" {
-		return filepath.Join(list[0], "pkg", "mod")
-	}
-	return filepath.Join(home, "go", "pkg", "mod")
-}
-
-// originOf makes the origin of a source. A base at an address gets the name by which agents
-// know it, and an entry in upstreams.
-func originOf(s learn.Source, upstreams map[string]*url.URL) (*registry.Origin, error) {
-	baseOf := func(address string) (*url.URL, error) {
-		inside, err := agent.ContainerAddress(address)
-		if err != nil {
-			return nil, err
-		}
-		base, err := url.Parse(inside)
-		if err == nil && inside != address {
-			upstream, err := url.Parse(address)
-			if err != nil {
-				return nil, err
-			}
-			upstreams[base.Host] = &url.URL{Scheme: upstream.Scheme, Host: upstream.Host}
-		}
-		return base, err
-	}
-	base, err := baseOf(s.URL)
-	if err != nil {
-		return nil, err
-	}
-	origin := &registry.Origin{Ecosystem: s.Ecosystem, URL: base, Private: s.Private, Scopes: s.Scopes, Keys: s.Keys}
-	for _, list := range []struct {
-		from []string
-		to   *[]*url.URL
-	}{{s.Aliases, &origin.Aliases}, {s.Artifacts, &origin.Artifacts}} {
-		for _, address := range list.from {
-			u, err := baseOf(address)
-			if err != nil {
-				return nil, err
-			}
-			*list.to = append(*list.to, u)
-		}
-	}
-	return origin, nil
-}
-
-// containerRegistries describes the registries to the programs in a container.
-func containerRegistries(sources []learn.Source) agent.Registries {
-	r := agent.Registries{NPMScopes: make(map[string]string), CargoNamed: make(map[string]string)}
-	for _, s := range sources {
 		base, err := agent.ContainerAddress(s.URL)
 		if err != nil {
-			base = "" // a source without an address
+			return agent.Registries{}, err
 		}
 		switch s.Ecosystem {
 		case learn.NPM:
-			for _, scope := range s.Scopes {
-				if base != "" {
-					r.NPMScopes[scope] = base
-				}
-			}
-			if len(s.Scopes) == 0 && r.NPM == "" {
-				r.NPM = base
-				if len(s.Aliases) > 0 {
-					r.Yarn = s.Aliases[0]
-				}
-			}
+			err = addNPM(&r, s, base)
 		case learn.PyPI:
 			r.PyPI = append(r.PyPI, base)
 		case learn.Go:
-			if base == "" {
-				r.GoPrivate = append(r.GoPrivate, s.Scopes...)
-				continue
-			}
-			r.Go = append(r.Go, strings.TrimSuffix(base, "/"))
-			if len(s.Keys) > 0 {
+			r.Go = append(r.Go, base)
+			if r.GoSum == "" && len(s.Keys) > 0 {
 				r.GoSum = s.Keys[0]
 			}
 		case learn.Cargo:
 			switch {
 			case s.Name != "":
 				r.CargoNamed[s.Name] = base
-			case s.From != learn.CargoDefault:
+			case r.Cargo == "" && s.From != learn.CargoDefault && s.URL != cargo:
 				r.Cargo = base
 			}
 		}
+		if err != nil {
+			return agent.Registries{}, err
+		}
 	}
-	return r
+	return r, nil
 }
 
-// rulesOf reads the person's rules for packages.
-func rulesOf(c config.Registries) rules.Rules {
-	r := rules.Rules{Quarantine: make(map[string]time.Duration)}
-	for ecosystem, hours := range c.QuarantineHours {
-		r.Quarantine[ecosystem] = time.Duration(hours) * time.Hour
+// addNPM adds a registry of npm: that of its scopes or, without any, of all other names.
+func addNPM(r *agent.Registries, s learn.Source, base string) error {
+	for _, scope := range s.Scopes {
+		r.NPMScopes[scope] = base
 	}
-	for _, one := range c.Rules {
-		r.List = append(r.List, rules.Rule{
-			Ecosystem: one.Ecosystem, Name: one.Name, Version: one.Version, YoungerThan: time.Duration(one.YoungerThanHours) * time.Hour,
-			InstallScript: one.InstallScript, PublisherChanged: one.PublisherChanged, ProvenanceLost: one.ProvenanceLost,
-			Confusable: one.Confusable, Then: rules.Then(one.Then),
-		})
+	if len(s.Scopes) > 0 || r.NPM != "" {
+		return nil
 	}
-	return r
+	r.NPM = base
+	if len(s.Aliases) > 0 {
+		alias, err := agent.ContainerAddress(s.Aliases[0])
+		r.Yarn = alias
+		return err
+	}
+	return nil
+}
+
+// CargoAddress is the address that Cargo has by itself, among what was learned, or "".
+func CargoAddress(learned []learn.Source) string {
+	i := slices.IndexFunc(learned, func(s learn.Source) bool { return s.From == learn.CargoDefault })
+	if i < 0 {
+		return ""
+	}
+	return learned[i].URL
 }
