@@ -15,6 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/images"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/policies"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/proxies"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/registries"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/sessions"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/start"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/toolservers"
@@ -118,7 +119,7 @@ func groups() []group {
 			decisions.ApproveCommand(), decisions.AuditCommand(), decisions.DenyCommand(), decisions.PendingCommand(), decisions.RevokeCommand(), decisions.GrantsCommand(),
 		}},
 		{"What agents may do:", []*cobra.Command{policies.Command(proxies.AnnotateCommand()), proxies.Command()}},
-		{"This machine:", []*cobra.Command{configCommand(), doctor.Command(), gcCommand(), toolservers.Command()}},
+		{"This machine:", []*cobra.Command{configCommand(), doctor.Command(), gcCommand(), registries.Command(), toolservers.Command()}},
 		{lastGroup, []*cobra.Command{completionCommand(), keysCommand(), screenCommand(), versionCommand()}},
 	}
 }

@@ -1,0 +1,20 @@
+package registries
+
+import "github.com/spf13/cobra"
+
+// Command groups the commands for package registries.
+func Command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "registry",
+		Short: "Learn from which package registries agents install",
+		Long: `Manage the package registries from which agents install: npm, Python, Go, Cargo, apt.
+The program knows none by itself. It uses those that the tools of this machine are
+configured with, or those that registries in config.json names.`,
+		Example: `  ironcurtain-mux registry learn
+  ironcurtain-mux registry learn --write`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(learnCommand())
+	return cmd
+}
