@@ -30,13 +30,12 @@ func readNpmrc(data []byte, env func(string) string) npmrc {
 			break // a section: npm has no settings in one
 		}
 		key, value, ok := strings.Cut(line, "=")
-		key = strings.TrimSpace(key)
-		if !ok || key == "" || strings.HasSuffix(key, "[]") {
+		if !ok {
 			continue
 		}
-		key, known := expand(unquoteIni(key), env)
+		key, known := expand(unquoteIni(strings.TrimSpace(key)), env)
 		value, set := expand(unquoteIni(strings.TrimSpace(value)), env)
-		if known && set {
+		if known && set && key != "" && !strings.HasSuffix(key, "[]") { // [] makes a list
 			rc[key] = value
 		}
 	}
