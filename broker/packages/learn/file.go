@@ -4,6 +4,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"unicode"
 )
 
 // maxFileSize bounds a configuration file, in bytes.
@@ -28,5 +29,5 @@ func readFile(path string) []byte {
 
 // list reads a list with commas or spaces.
 func list(value string) []string {
-	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }
