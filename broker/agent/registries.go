@@ -25,11 +25,15 @@ type Registries struct {
 	// be Cargo's own address, because Cargo refuses two sources of one address.
 	Cargo      string
 	CargoNamed map[string]string // by the name that projects use
+	// Apt means that the image's own apt sources can be reached.
+	Apt bool
+	// Dpkg is the program that apt calls in place of dpkg, which needs root; empty: dpkg.
+	Dpkg string
 }
 
 // Empty reports whether there are none.
 func (r Registries) Empty() bool {
-	return r.NPM == "" && len(r.NPMScopes)+len(r.PyPI)+len(r.Go)+len(r.CargoNamed) == 0 && r.Cargo == ""
+	return r.NPM == "" && len(r.NPMScopes)+len(r.PyPI)+len(r.Go)+len(r.CargoNamed) == 0 && r.Cargo == "" && !r.Apt
 }
 
 // packagePatience is how long programs wait for a package, because a person may have to decide. It
@@ -52,6 +56,9 @@ func (r Registries) Environment() []string {
 		"YARN_HTTP_PROXY=" + ProxyURL, "YARN_HTTPS_PROXY=" + ProxyURL, "YARN_HTTP_TIMEOUT=" + millis,
 		"PIP_DEFAULT_TIMEOUT=" + seconds, "POETRY_REQUESTS_TIMEOUT=" + seconds, "UV_HTTP_TIMEOUT=" + seconds,
 		"CARGO_HTTP_TIMEOUT=" + seconds,
+	}
+	if r.Apt {
+		env = append(env, "APT_CONFIG="+Orientation+"/apt.conf")
 	}
 	if len(r.Go) > 0 {
 		database := r.GoSum

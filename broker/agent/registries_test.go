@@ -21,6 +21,7 @@ var everyRegistry = Registries{
 	GoSum:     "sum.example+01234567+key", GoPrivate: []string{"git.acme.example/*", "x.example"},
 	Cargo:      "https://index.example/",
 	CargoNamed: map[string]string{"acme": "https://index.acme.example/a/"},
+	Apt:        true, Dpkg: "/usr/local/bin/unpack",
 }
 
 func TestEnvironmentOfRegistries(t *testing.T) {
@@ -29,6 +30,7 @@ func TestEnvironmentOfRegistries(t *testing.T) {
 		"pnpm_config_cafile=" + CABundle, "pnpm_config_fetch_timeout=900000",
 		"YARN_HTTP_PROXY=" + ProxyURL, "YARN_HTTPS_PROXY=" + ProxyURL, "YARN_HTTP_TIMEOUT=900000",
 		"PIP_DEFAULT_TIMEOUT=900", "POETRY_REQUESTS_TIMEOUT=900", "UV_HTTP_TIMEOUT=900", "CARGO_HTTP_TIMEOUT=900",
+		"APT_CONFIG=/etc/ironcurtain/apt.conf",
 		"GOPROXY=https://go.example/,https://go2.example/x/", "GOSUMDB=sum.example+01234567+key",
 		"GONOSUMDB=git.acme.example/*,x.example", "GONOPROXY=none", "GOVCS=*:off",
 	}
@@ -93,7 +95,20 @@ registry = "sparse+https://index.example/"
 [registries."acme"]
 index = "sparse+https://index.acme.example/a/"
 `,
-		"~/.npmrc": madeByUs + "\n" + npmrc,
+		"apt.conf ": `Dir::State "/home/codespace/.apt/state/";
+Dir::Cache "/home/codespace/.apt/cache/";
+Dir::Log "/home/codespace/.apt/state/log/";
+Acquire::http::Proxy "` + ProxyURL + `/";
+Acquire::https::Proxy "` + ProxyURL + `/";
+Acquire::https::CAInfo "` + CABundle + `";
+Acquire::http::Timeout "900";
+Acquire::https::Timeout "900";
+Dir::Bin::dpkg "/usr/local/bin/unpack";
+`,
+		"~/.apt/state/lists/partial/.keep":    "",
+		"~/.apt/state/log/.keep":              "",
+		"~/.apt/cache/archives/partial/.keep": "",
+		"~/.npmrc":                            madeByUs + "\n" + npmrc,
 		"~/.yarnrc.yml": madeByUs + `
 npmRegistryServer: "https://yarn.example/"
 npmScopes:
@@ -179,6 +194,9 @@ func TestToolsUnderstandTheFiles(t *testing.T) {
 		if !strings.Contains(settings, want) {
 			t.Errorf("pip has the settings %s, and not %s", settings, want)
 		}
+	}
+	if got := run("APT_CONFIG="+dir+"/apt.conf", "apt-config", "dump", "--format", "%v%n", "Dir::Bin::dpkg"); got != "/usr/local/bin/unpack" {
+		t.Errorf("apt: %q", got)
 	}
 	for _, name := range []string{"uv.toml", "cargo.toml"} {
 		data, err := os.ReadFile(filepath.Join(dir, name))

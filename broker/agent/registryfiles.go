@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // MountedFile is a file of the read-only directory that also stands at another place of the
@@ -32,11 +33,12 @@ func (r Registries) SystemFiles() []MountedFile {
 	add("pip.conf", "/etc/pip.conf", r.pipConf())
 	add("uv.toml", "/etc/uv/uv.toml", r.uvToml())
 	add("cargo.toml", "/.cargo/config.toml", r.cargoToml())
+	add("apt.conf", "", r.aptConf()) // APT_CONFIG names it
 	return files
 }
 
 // HomeFiles name the registries for package managers that look nowhere but in the home: pnpm,
-// bun and yarn from 2 on. A file of the agent's own stays.
+// bun and yarn from 2 on. A file of the agent's own stays. Empty files make directories.
 func (r Registries) HomeFiles() []File {
 	var files []File
 	for _, f := range []File{homeFile(".npmrc", r.npmrc()), homeFile(".yarnrc.yml", r.yarnrcYML())} {
@@ -45,7 +47,41 @@ func (r Registries) HomeFiles() []File {
 			files = append(files, f)
 		}
 	}
+	if r.Apt { // which makes none of the directories that it needs
+		for _, dir := range []string{aptState + "/lists/partial", aptState + "/log", aptCache + "/archives/partial"} {
+			f := homeFile(dir+"/.keep", "")
+			f.Keep = true
+			files = append(files, f)
+		}
+	}
 	return files
+}
+
+// Where apt keeps its things without root, below the home: in a directory that nothing else uses.
+const (
+	aptState = ".apt/state"
+	aptCache = ".apt/cache"
+)
+
+// aptConf is for apt, which reads it before the image's own configuration.
+func (r Registries) aptConf() string {
+	if !r.Apt {
+		return ""
+	}
+	seconds := strconv.Itoa(int(packagePatience / time.Second))
+	settings := [][2]string{
+		{"Dir::State", Home + "/" + aptState + "/"}, {"Dir::Cache", Home + "/" + aptCache + "/"}, {"Dir::Log", Home + "/" + aptState + "/log/"},
+		{"Acquire::http::Proxy", ProxyURL + "/"}, {"Acquire::https::Proxy", ProxyURL + "/"}, {"Acquire::https::CAInfo", CABundle},
+		{"Acquire::http::Timeout", seconds}, {"Acquire::https::Timeout", seconds},
+	}
+	if r.Dpkg != "" {
+		settings = append(settings, [2]string{"Dir::Bin::dpkg", r.Dpkg})
+	}
+	var b strings.Builder
+	for _, s := range settings {
+		b.WriteString(s[0] + " " + strconv.Quote(s[1]) + ";\n")
+	}
+	return b.String()
 }
 
 // npmrc is for npm, pnpm, bun and yarn 1.
