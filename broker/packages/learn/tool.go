@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,6 +63,24 @@ func isNeeded(name string) bool {
 		prefix, any := strings.CutSuffix(n, "*")
 		return name == n || any && strings.HasPrefix(name, prefix)
 	})
+}
+
+// Variables names the variables of the environment by which tools find their configuration, and
+// those that the person's npmrc takes logins from. Whoever asks later, in another process,
+// needs them there.
+func (h Host) Variables() []string {
+	var names []string
+	for _, v := range h.Env {
+		if name, _, ok := strings.Cut(v, "="); ok && isNeeded(name) {
+			names = append(names, name)
+		}
+	}
+	path := cmp.Or(h.value("NPM_CONFIG_USERCONFIG"), h.value("npm_config_userconfig"), filepath.Join(h.Home, ".npmrc"))
+	for _, m := range variable.FindAllSubmatch(readFile(path), -1) {
+		names = append(names, string(m[1]))
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // wholePaths leaves relative directories out of a search path.

@@ -10,8 +10,8 @@ import (
 )
 
 // DaemonVariables names the variables of this environment that only the configuration asks for:
-// those with keys of model providers, and those that hold secrets by config.json or by the
-// file of --servers. An unusable configuration asks for nothing; the daemon says what is wrong.
+// those with keys of model providers, those that hold secrets by config.json or by the
+// file of --servers, and those that tools need to name package registries. An unusable configuration asks for nothing; the daemon says what is wrong.
 func (p Paths) DaemonVariables(serversFile string) []string {
 	c, err := p.Config()
 	if err != nil {
@@ -29,7 +29,11 @@ func (p Paths) DaemonVariables(serversFile string) []string {
 	if err != nil {
 		return nil
 	}
-	return variablesOf(c, table, own)
+	names := variablesOf(c, table, own)
+	if c.Registries.Enabled {
+		names = append(names, p.Tools().Variables()...)
+	}
+	return names
 }
 
 func variablesOf(c config.Config, table []mitm.Provider, own map[string]servers.Config) []string {
