@@ -167,7 +167,7 @@ func TestToolsUnderstandTheFiles(t *testing.T) {
 	}
 	run := func(env string, argv ...string) string {
 		t.Helper()
-		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...) //nolint:gosec // the test's own
+		cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
 		cmd.Dir, cmd.Env = home, append(os.Environ(), env, "NPM_CONFIG_USERCONFIG="+home+"/none", "PIP_DISABLE_PIP_VERSION_CHECK=1")
 		out, err := cmd.Output()
 		if err != nil {

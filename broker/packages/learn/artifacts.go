@@ -128,6 +128,7 @@ func htmlLinks(data []byte) []string {
 					}
 				}
 			}
+		default: // no link
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (a *asker) run(ctx context.Context, ask func(*asker, context.Context)) erro
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // it has nothing of value
+	defer os.RemoveAll(dir)
 	a.dir = dir
 	ask(a, ctx)
 	if !a.Offline {

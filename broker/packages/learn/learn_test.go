@@ -116,41 +116,66 @@ func TestMissingToolsAreLeftOut(t *testing.T) {
 
 func TestOtherTools(t *testing.T) {
 	for name, c := range map[string]struct {
-		add  func(*testing.T, tools)
-		want Learned
+		tools   map[string][]string // by name, the cases of each
+		files   map[string]string   // in the home
+		sources []Source
+		notes   []string
 	}{
-		"pnpm alone": {func(t *testing.T, w tools) { w.add(t, "pnpm", `"config get registry") echo https://npm.example/`) },
-			Learned{Sources: []Source{{Ecosystem: NPM, URL: "https://npm.example/", From: "pnpm config get registry"}}}},
-		"yarn 4 alone": {func(t *testing.T, w tools) {
-			w.add(t, "yarn", "--version) echo 4.18.0", `"config get npmRegistryServer") echo https://yarn.example`)
-		}, Learned{Sources: []Source{{Ecosystem: NPM, URL: "https://yarn.example/", From: "yarn config get npmRegistryServer"}}}},
-		"bun alone": {func(t *testing.T, w tools) { w.add(t, "bun") },
-			Learned{Notes: []string{"bun does not say which registry it uses: install npm, or name it in registries.sources"}}},
-		"uv alone": {func(t *testing.T, w tools) { w.add(t, "uv") },
-			Learned{Notes: []string{"uv does not say which index it uses: install pip, or name it in registries.sources"}}},
-		"npm without an answer": {func(t *testing.T, w tools) { w.add(t, "npm", `"config get registry") echo undefined`) },
-			Learned{Notes: []string{"npm config get registry: it is not a complete address"}}},
-		"npm that talks": {func(t *testing.T, w tools) { w.add(t, "npm", `"config get registry") head -c 2000000 /dev/zero`) },
-			Learned{Notes: []string{"npm config get registry: it printed more than 1048576 bytes"}}},
-		"npm that fails": {func(t *testing.T, w tools) {
-			w.add(t, "npm", `"config get registry") printf 'bad https://me:hunter2@npm.example/\033[31m\nmore\n' >&2; exit 1`)
-		}, Learned{Notes: []string{`npm config get registry: bad https://npm.example/\e[31m`}}},
-		"go without a proxy": {func(t *testing.T, w tools) {
-			w.add(t, "go", `env*) echo '{"GOPROXY": "direct", "GOSUMDB": "off"}'`)
-		}, Learned{Notes: []string{"go env GOSUMDB names no checksum database", "go env GOPROXY names no module proxy"}}},
-		"pip without a default": {func(t *testing.T, w tools) { w.add(t, "pip3", `"config list")`, `"install --help") echo --index-url`) },
-			Learned{Notes: []string{"pip3 install --help names no index"}}},
-		"pip and uv of one index": {func(t *testing.T, w tools) {
-			w.add(t, "pip", `"config list") echo "global.index-url='https://py.example/simple'"`)
-			write(t, filepath.Join(w.home, ".config/uv/uv.toml"), `index-url = "https://me:pw@py.example/simple/"`)
-			write(t, filepath.Join(w.home, ".netrc"), "machine py.example login me password pw")
-		}, Learned{Sources: []Source{{Ecosystem: PyPI, URL: "https://py.example/simple/", From: "pip config list", Credential: "netrc"}}}},
+		"pnpm alone": {
+			tools:   map[string][]string{"pnpm": {`"config get registry") echo https://npm.example/`}},
+			sources: []Source{{Ecosystem: NPM, URL: "https://npm.example/", From: "pnpm config get registry"}},
+		},
+		"yarn 4 alone": {
+			tools:   map[string][]string{"yarn": {"--version) echo 4.18.0", `"config get npmRegistryServer") echo https://yarn.example`}},
+			sources: []Source{{Ecosystem: NPM, URL: "https://yarn.example/", From: "yarn config get npmRegistryServer"}},
+		},
+		"bun alone": {
+			tools: map[string][]string{"bun": nil},
+			notes: []string{"bun does not say which registry it uses: install npm, or name it in registries.sources"},
+		},
+		"uv alone": {
+			tools: map[string][]string{"uv": nil},
+			notes: []string{"uv does not say which index it uses: install pip, or name it in registries.sources"},
+		},
+		"npm without an answer": {
+			tools: map[string][]string{"npm": {`"config get registry") echo undefined`}},
+			notes: []string{"npm config get registry: it is not a complete address"},
+		},
+		"npm that talks": {
+			tools: map[string][]string{"npm": {`"config get registry") head -c 2000000 /dev/zero`}},
+			notes: []string{"npm config get registry: it printed more than 1048576 bytes"},
+		},
+		"npm that fails": {
+			tools: map[string][]string{"npm": {`"config get registry") printf 'bad https://me:hunter2@npm.example/\033[31m\nmore\n' >&2; exit 1`}},
+			notes: []string{`npm config get registry: bad https://npm.example/\e[31m`},
+		},
+		"go without a proxy": {
+			tools: map[string][]string{"go": {`env*) echo '{"GOPROXY": "direct", "GOSUMDB": "off"}'`}},
+			notes: []string{"go env GOSUMDB names no checksum database", "go env GOPROXY names no module proxy"},
+		},
+		"pip without a default": {
+			tools: map[string][]string{"pip3": {`"config list")`, `"install --help") echo --index-url`}},
+			notes: []string{"pip3 install --help names no index"},
+		},
+		"pip and uv of one index": {
+			tools: map[string][]string{"pip": {`"config list") echo "global.index-url='https://py.example/simple'"`}},
+			files: map[string]string{
+				".config/uv/uv.toml": `index-url = "https://me:pw@py.example/simple/"`,
+				".netrc":             "machine py.example login me password pw",
+			},
+			sources: []Source{{Ecosystem: PyPI, URL: "https://py.example/simple/", From: "pip config list", Credential: "netrc"}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTools(t)
-			c.add(t, w)
+			for tool, cases := range c.tools {
+				w.add(t, tool, cases...)
+			}
+			for path, content := range c.files {
+				write(t, filepath.Join(w.home, path), content)
+			}
 			got, err := Learn(t.Context(), w.host())
-			if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+			if diff := cmp.Diff(Learned{c.sources, c.notes}, got); diff != "" || err != nil {
 				t.Error(err, diff)
 			}
 		})

@@ -101,7 +101,7 @@ case "$*" in
 	script += `*) echo "unknown command line: $*" >&2; exit 2 ;;
 esac
 `
-	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(script), 0o700); err != nil { //nolint:gosec // a program
+	if err := os.WriteFile(filepath.Join(w.dir, name), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -60,8 +60,8 @@ func (h Host) environment(more ...string) []string {
 func isNeeded(name string) bool {
 	name = strings.ToUpper(name)
 	return slices.ContainsFunc(needed, func(n string) bool {
-		prefix, any := strings.CutSuffix(n, "*")
-		return name == n || any && strings.HasPrefix(name, prefix)
+		prefix, open := strings.CutSuffix(n, "*")
+		return name == n || open && strings.HasPrefix(name, prefix)
 	})
 }
 
@@ -121,7 +121,7 @@ func (h Host) ask(ctx context.Context, dir string, env []string, program string,
 		if err != nil {
 			return "", err
 		}
-		defer os.RemoveAll(empty) //nolint:errcheck // it has nothing of value
+		defer os.RemoveAll(empty)
 		dir = empty
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, toolTime, fmt.Errorf("no answer within %v", toolTime))
