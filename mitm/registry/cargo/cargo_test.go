@@ -54,7 +54,7 @@ func TestParse(t *testing.T) {
 		{"", "api/v1/crates", "q=serde", "registry-method"},
 		{"", "api/v1/crates/serde/owners", "", "registry-method"},
 		{static, "serde/1.0.0/download", "", "1 serde 1.0.0 " + static + "serde/1.0.0/download"},
-		{static, "Inflector/Inflector-0.11.4.crate", "", "1 Inflector 0.11.4 " + static + "Inflector/Inflector-0.11.4.crate"},
+		{static, "Inflector/Inflector-0.11.4.crate", "", "1 inflector 0.11.4 " + static + "Inflector/Inflector-0.11.4.crate"},
 		{static, "foo-1-2.0.0-rc.1+x-y.crate", "", "1 foo-1 2.0.0-rc.1+x-y " + static + "foo-1-2.0.0-rc.1+x-y.crate"},
 		{static, "foo/1.0.0.crate", "", "1 foo 1.0.0 " + static + "foo/1.0.0.crate"},
 		{static, "foo/1.0.0", "", "1 foo 1.0.0 " + static + "foo/1.0.0"},
@@ -136,4 +136,15 @@ func TestConfig(t *testing.T) {
 	}
 	_, _, err := ask(t, upstream{}, "https://index.example/", "config.json")
 	refused(t, err, registry.ReasonNotFound)
+}
+
+func TestLookup(t *testing.T) {
+	a, err := Ecosystem{}.Lookup(crates(t), "Foo_Bar", "1.0.0")
+	if err != nil || a.Name != "foo_bar" || a.Path != "fo/o_/foo_bar" {
+		t.Errorf("%+v %v", a, err)
+	}
+	for _, name := range []string{"", "a/b", "..", "-x", "a b"} {
+		_, err := Ecosystem{}.Lookup(crates(t), name, "1.0.0")
+		refused(t, err, registry.ReasonPath)
+	}
 }

@@ -38,7 +38,7 @@ func (Ecosystem) Facts(ctx context.Context, f registry.Fetcher, o *registry.Orig
 	if doc, err = f.Document(ctx, o, indexPath(a.Name), ""); err != nil {
 		return nil, err
 	}
-	facts, err := readIndex(o, c, doc, strings.ToLower(a.Name))
+	facts, err := readIndex(o, c, doc, a.Name)
 	if err != nil {
 		return nil, registry.Refuse(502, registry.ReasonDocument, "the registry's document of %s is not accepted: %v", a.Name, err)
 	}

@@ -14,7 +14,8 @@ const (
 	typeConfig = "application/json"
 )
 
-// Parse reads a request. Below the index there are documents and, with some registries,
+// Parse reads a request. The name of a crate is in small letters, as documents are asked for;
+// the facts have it in the registry's spelling. Below the index there are documents and, with some registries,
 // archives; below the other bases only archives.
 func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, error) {
 	if err := refuseOther(r); err != nil {
@@ -32,7 +33,7 @@ func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, 
 		}
 	}
 	if name, version, ok := crateOf(r.Path); ok {
-		return &registry.Ask{Kind: registry.Artifact, Name: name, Version: version, Path: r.Path, Base: base}, nil
+		return &registry.Ask{Kind: registry.Artifact, Name: strings.ToLower(name), Version: version, Path: r.Path, Base: base}, nil
 	}
 	if slices.Contains(strings.Split(r.Path, "/"), "api") {
 		return nil, refuseAPI(403)
@@ -41,11 +42,12 @@ func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, 
 		"not a path by which crates are read: there are config.json, the documents of a sparse index such as se/rd/serde, and archives")
 }
 
-// Lookup is the request for a crate's document.
+// Lookup is the request for a crate's document. The name may be in capitals.
 func (Ecosystem) Lookup(_ *registry.Origin, name, _ string) (*registry.Ask, error) {
 	if !isName(name) {
-		return nil, registry.Refuse(404, registry.ReasonPath, "this is no name of a crate")
+		return nil, registry.Refuse(404, registry.ReasonPath, "not the name of a crate: it has letters, digits, hyphens and underscores")
 	}
+	name = strings.ToLower(name)
 	return &registry.Ask{Kind: registry.Metadata, Name: name, Path: indexPath(name), Type: typeIndex}, nil
 }
 

@@ -27,10 +27,10 @@ func TestArtifactsAreKnownByTheirDocument(t *testing.T) {
 		"simple/torch/": `text/html <a href="p/torch-1.0%2Bcpu-py3-none-any.whl#sha256=` + sha + `" data-core-metadata="true">torch</a>`,
 	}
 	for _, tc := range []struct{ base, path, want, fetched string }{
-		{"https://files.example/", "p/foo-1-2.tar.gz", "foo 1.post2", "simple/foo-1/ simple/foo/"},
-		{"https://files.example/", "foo-1-2.tar.gz", "registry-unlisted", "simple/foo-1/ simple/foo/"},
+		{"https://files.example/", "p/foo-1-2.tar.gz", "foo 1.post2", "simple/foo/"},
+		{"https://files.example/", "foo-1-2.tar.gz", "registry-unlisted", "simple/foo/"},
 		{"https://files.example/", "p/foo-1.0.tar.gz", "registry-unlisted", "simple/foo/"},
-		{"https://files.example/", "p/foo-1-2.tar.gz.metadata", "registry-unlisted", "simple/foo-1/ simple/foo/"},
+		{"https://files.example/", "p/foo-1-2.tar.gz.metadata", "registry-unlisted", "simple/foo/"},
 		{"https://files.example/", "p/gone-1.0.tar.gz", "registry-not-found", "simple/gone/"},
 		{"https://pypi.example/", "p/bar-1.0+x-py3-none-any.whl", "bar 1.0+x", "simple/bar/"},
 		{"https://pypi.example/", "simple/torch/p/torch-1.0%2Bcpu-py3-none-any.whl.metadata", "torch 1.0+cpu small", "simple/torch/"},
@@ -71,7 +71,7 @@ func TestIndexesAtOtherPlaces(t *testing.T) {
 		{"https://mirror.example/api/simple/", "foo-1.0.tar.gz", "foo/"},
 		{"https://mirror.example/root/+simple/", "foo-1.0.tar.gz", "foo/"},
 		{"https://wheels.example/whl/cpu/", "foo-1.0.tar.gz", "simple/foo/ foo/"},
-		{"https://wheels.example/whl/cpu/", "foo/", "foo/"},
+		{"https://wheels.example/whl/cpu/", "foo/", "simple/foo/ foo/"},
 	} {
 		o := &registry.Origin{URL: address(t, tc.url)}
 		f := &asked{upstream: upstream{"foo/": doc}}
@@ -83,5 +83,21 @@ func TestIndexesAtOtherPlaces(t *testing.T) {
 		if err != nil || len(facts.Versions) != 1 || strings.Join(f.paths, " ") != tc.fetched {
 			t.Errorf("%s: %v %v", tc.url, err, f.paths)
 		}
+	}
+}
+
+func TestLookup(t *testing.T) {
+	for _, tc := range []struct{ url, name, want string }{
+		{"https://pypi.example/", "Foo_Bar", "foo-bar simple/foo-bar/"},
+		{"https://mirror.example/api/simple/", "foo", "foo foo/"},
+	} {
+		a, err := Ecosystem{}.Lookup(&registry.Origin{URL: address(t, tc.url)}, tc.name, "1.0")
+		if err != nil || a.Name+" "+a.Path != tc.want || a.Form != formJSON {
+			t.Errorf("%s: %+v %v", tc.url, a, err)
+		}
+	}
+	for _, name := range []string{"", "../x", "foo/", "f\u00f6", "-x"} {
+		_, err := Ecosystem{}.Lookup(index(t), name, "1.0")
+		refused(t, err, registry.ReasonPath)
 	}
 }

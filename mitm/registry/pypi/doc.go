@@ -10,7 +10,7 @@
 // document agrees.
 //
 // A wheel or a source archive is known by the document that lists its address. Its file name
-// only says which document that might be.
+// only says which document that should be.
 package pypi
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"

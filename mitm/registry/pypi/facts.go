@@ -7,8 +7,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// Facts reads the document of the project. For an artifact it tries the projects that the
-// file may be of.
+// Facts reads the document of the project.
 func (Ecosystem) Facts(ctx context.Context, f registry.Fetcher, o *registry.Origin, a *registry.Ask) (*registry.Facts, error) {
 	switch {
 	case a.Kind == registry.Artifact:
@@ -16,32 +15,25 @@ func (Ecosystem) Facts(ctx context.Context, f registry.Fetcher, o *registry.Orig
 	case a.Form == formProject || a.Form == formRelease:
 		return legacyFacts(ctx, f, o, a)
 	}
-	return pageFacts(ctx, f, o, a.Name, []string{a.Path})
+	return pageFacts(ctx, f, o, a.Name)
 }
 
 func artifactFacts(ctx context.Context, f registry.Fetcher, o *registry.Origin, a *registry.Ask) (*registry.Facts, error) {
-	missing := error(registry.ErrNotFound)
-	for _, c := range candidates(fileName(trimMetadata(a.Path))) {
-		facts, err := pageFacts(ctx, f, o, c.name, layoutOf(o).paths(c.name))
-		if errors.Is(err, registry.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		if v, _ := facts.File(a.URL()); v != nil {
-			return facts, nil
-		}
-		missing = registry.Refuse(403, registry.ReasonUnlisted, "the registry's document of %s does not list this file", c.name)
+	facts, err := pageFacts(ctx, f, o, a.Name)
+	if err != nil {
+		return nil, err
 	}
-	return nil, missing
+	if v, _ := facts.File(a.URL()); v == nil {
+		return nil, registry.Refuse(403, registry.ReasonUnlisted, "the registry's document of %s does not list this file", a.Name)
+	}
+	return facts, nil
 }
 
-// pageFacts reads the document of a project, which is at one of the paths.
-func pageFacts(ctx context.Context, f registry.Fetcher, o *registry.Origin, project string, paths []string) (*registry.Facts, error) {
+// pageFacts reads the document of a project, wherever the index has it.
+func pageFacts(ctx context.Context, f registry.Fetcher, o *registry.Origin, project string) (*registry.Facts, error) {
 	var doc *registry.Document
 	err := error(registry.ErrNotFound)
-	for _, path := range paths {
+	for _, path := range layoutOf(o).paths(project) {
 		if doc, err = f.Document(ctx, o, path, acceptSimple); !errors.Is(err, registry.ErrNotFound) {
 			break
 		}

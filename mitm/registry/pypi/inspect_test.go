@@ -72,12 +72,11 @@ func sdist(t testing.TB, pairs ...string) []byte {
 }
 
 func inspect(file string, data []byte) (*registry.Inspection, error) {
-	described := &registry.File{URL: "https://files.example/p/" + file}
-	if whole, is := strings.CutSuffix(described.URL, metadataSuffix); is {
-		described.Of = whole
+	f := &registry.File{URL: "https://files.example/p/" + file}
+	if strings.HasSuffix(file, metadataSuffix) {
+		f.Of = trimMetadata(f.URL)
 	}
-	return Ecosystem{}.Inspect(&registry.Facts{Name: "foo-bar"}, &registry.Version{Version: "1.0"},
-		described, bytes.NewReader(data), int64(len(data)))
+	return Ecosystem{}.Inspect(&registry.Facts{Name: "foo-bar"}, &registry.Version{Version: "1.0"}, f, bytes.NewReader(data), int64(len(data)))
 }
 
 func TestInspect(t *testing.T) {

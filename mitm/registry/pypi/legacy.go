@@ -22,7 +22,7 @@ type legacy struct {
 // legacyFacts reads the simple document, by which everything is judged, and then the one
 // that was asked for.
 func legacyFacts(ctx context.Context, f registry.Fetcher, o *registry.Origin, a *registry.Ask) (*registry.Facts, error) {
-	facts, err := pageFacts(ctx, f, o, a.Name, layoutOf(o).paths(a.Name))
+	facts, err := pageFacts(ctx, f, o, a.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -108,30 +108,28 @@ func distributionOf(file, project string) (distribution, bool) {
 	return distribution{}, false
 }
 
-// maxCandidates bounds the projects that a source archive may be of.
-const maxCandidates = 3
-
-// candidates returns what a file may be, by its name alone, the likeliest first. Of a source
-// archive's name nobody can tell where the project's ends: foo-1-2.tar.gz.
-func candidates(file string) []distribution {
+// guess returns what a file is likely to be, by its name alone. Of a source archive's name
+// nobody can tell where the project's ends: foo-1-2.tar.gz is version 1-2 of foo, or version
+// 2 of foo-1. It is taken for the former, because archives of the latter have been written
+// foo_1-2.tar.gz for years. Only one project is ever asked for: other names were not admitted.
+func guess(file string) (distribution, bool) {
 	if d, ok := wheelOf(file); ok {
-		return []distribution{d}
+		return d, true
 	}
 	stem, ok := sourceStem(file)
 	if !ok || !plainFile(file) {
-		return nil
+		return distribution{}, false
 	}
-	var all []distribution
-	for i := len(stem) - 1; i > 0 && len(all) < maxCandidates; i-- {
+	for i := 1; i < len(stem); i++ {
 		if stem[i] != '-' {
 			continue
 		}
 		name, named := normalize(stem[:i])
 		if v, ok := parseVersion(stem[i+1:]); ok && named {
-			all = append(all, distribution{name: name, version: v})
+			return distribution{name: name, version: v}, true
 		}
 	}
-	return all
+	return distribution{}, false
 }
 
 // plainFile reports whether a file's name has only the characters of names and versions.

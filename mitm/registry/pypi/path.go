@@ -30,12 +30,20 @@ func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, 
 	if !ok {
 		return nil, refusePath()
 	}
-	file := fileName(trimMetadata(path))
-	all := candidates(file)
-	if len(all) == 0 {
+	d, ok := guess(fileName(trimMetadata(path)))
+	if !ok {
 		return nil, refusePath()
 	}
-	return &registry.Ask{Kind: registry.Artifact, Name: all[0].name, Version: all[0].version.text, Path: path, Base: base}, nil
+	return &registry.Ask{Kind: registry.Artifact, Name: d.name, Version: d.version.text, Path: path, Base: base}, nil
+}
+
+// Lookup is the request for a project's document. The name may be in any spelling.
+func (Ecosystem) Lookup(o *registry.Origin, name, _ string) (*registry.Ask, error) {
+	normal, ok := normalize(name)
+	if !ok {
+		return nil, checkName(name)
+	}
+	return &registry.Ask{Kind: registry.Metadata, Name: normal, Path: layoutOf(o).paths(normal)[0], Form: formJSON, Type: typeJSON}, nil
 }
 
 func refusePath() error {
@@ -93,19 +101,6 @@ func parseDocument(o *registry.Origin, r *registry.Request) (*registry.Ask, erro
 		return parseLegacy(parts[1 : len(parts)-1])
 	}
 	return nil, nil
-}
-
-// Lookup is the request for a project's document. Names are as people write them.
-func (Ecosystem) Lookup(o *registry.Origin, name, _ string) (*registry.Ask, error) {
-	normal, ok := normalize(name)
-	if !ok {
-		return nil, registry.Refuse(404, registry.ReasonPath, "this is no name of a Python project")
-	}
-	path := normal + "/"
-	if layoutOf(o).nested {
-		path = "simple/" + path
-	}
-	return parseDocument(o, &registry.Request{Path: path})
 }
 
 // parseLegacy reads the middle of pypi/NAME/json or pypi/NAME/VERSION/json.

@@ -163,7 +163,7 @@ func TestFacts(t *testing.T) {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	v, file := facts.File("https://files.example/packages/bb/foo_bar-1.0-py3-none-any.whl.metadata")
-	if v == nil || file.Of == "" || file.Weak || len(file.Digests) != 1 {
+	if v == nil || file.Of != strings.TrimSuffix(file.URL, metadataSuffix) || file.Weak || len(file.Digests) != 1 {
 		t.Errorf("%+v", file)
 	}
 	if _, weak := facts.File("https://files.example/packages/cc/foo_bar-2.0rc1-py3-none-any.whl"); weak == nil || !weak.Weak {
