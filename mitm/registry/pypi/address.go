@@ -56,7 +56,10 @@ func escaped(s string) byte {
 
 // unescape undoes the escapes of cleanPath.
 func unescape(path string) string {
-	return strings.NewReplacer("%2B", "+", "%21", "!").Replace(path)
+	if strings.IndexByte(path, '%') < 0 {
+		return path
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(path, "%2B", "+"), "%21", "!")
 }
 
 // fileName is the last segment of a clean path, unescaped.
@@ -64,9 +67,41 @@ func fileName(path string) string {
 	return unescape(path[strings.LastIndexByte(path, '/')+1:])
 }
 
-// locate returns the address of a file as Parse spells it, or false when it is below no base
-// of the origin. link is absolute, or relative to where it stands, and has no fragment.
-func locate(o *registry.Origin, where *url.URL, link string) (address string, ok bool) {
+// place is a base of an origin.
+type place struct {
+	base     *url.URL
+	text     string // how links begin that are below it
+	path     string
+	canonic  string // how their addresses begin: an alias is the origin's URL
+	contains bool   // its path ends with a slash, so that something can be below
+}
+
+func places(o *registry.Origin) []place {
+	var all []place
+	for _, u := range append([]*url.URL{o.URL}, o.Artifacts...) {
+		all = append(all, place{base: u, canonic: u.String()})
+	}
+	for _, u := range o.Aliases {
+		all = append(all, place{base: u, canonic: o.URL.String()})
+	}
+	for i := range all {
+		p := &all[i]
+		p.text, p.path = p.base.String(), p.base.EscapedPath()
+		p.contains = strings.HasSuffix(p.text, "/")
+	}
+	return all
+}
+
+// locate returns the address of a file as Parse spells it, or false when it is below none of
+// the places. link is absolute, or relative to where it stands, and has no fragment.
+func locate(all []place, where *url.URL, link string) (address string, ok bool) {
+	for _, p := range all { // nearly every link is written plainly
+		if rest, below := strings.CutPrefix(link, p.text); below && p.contains {
+			if path, clean := cleanPath(rest); clean {
+				return p.canonic + path, true
+			}
+		}
+	}
 	if strings.ContainsAny(link, "?#\\") {
 		return "", false
 	}
@@ -78,23 +113,14 @@ func locate(o *registry.Origin, where *url.URL, link string) (address string, ok
 	if u.User != nil || u.Opaque != "" {
 		return "", false
 	}
-	bases := append([]*url.URL{o.URL}, o.Artifacts...)
-	for i, base := range append(bases, o.Aliases...) {
-		if u.Scheme != base.Scheme || !strings.EqualFold(u.Host, base.Host) {
+	for _, p := range all {
+		if u.Scheme != p.base.Scheme || !strings.EqualFold(u.Host, p.base.Host) || !p.contains {
 			continue
 		}
-		rest, below := strings.CutPrefix(u.EscapedPath(), base.EscapedPath())
-		if !below || !strings.HasSuffix(base.EscapedPath(), "/") {
-			continue
+		if rest, below := strings.CutPrefix(u.EscapedPath(), p.path); below {
+			path, clean := cleanPath(rest)
+			return p.canonic + path, clean
 		}
-		path, clean := cleanPath(rest)
-		if !clean {
-			return "", false
-		}
-		if i >= len(bases) {
-			base = o.URL
-		}
-		return base.String() + path, true
 	}
 	return "", false
 }

@@ -31,7 +31,7 @@ func legacyFacts(ctx context.Context, f registry.Fetcher, o *registry.Origin, a 
 		return nil, err
 	}
 	p, _ := facts.State.(*page)
-	l, needs, err := readLegacy(o, doc, p)
+	l, needs, err := readLegacy(doc, p)
 	if err == nil && a.Form == formRelease {
 		asked, _ := parseVersion(a.Version)
 		if at, known := p.index[asked.key]; !known || at != l.current {
@@ -48,7 +48,7 @@ func legacyFacts(ctx context.Context, f registry.Fetcher, o *registry.Origin, a 
 	return facts, nil
 }
 
-func readLegacy(o *registry.Origin, d *registry.Document, p *page) (l *legacy, needs []string, err error) {
+func readLegacy(d *registry.Document, p *page) (l *legacy, needs []string, err error) {
 	if d.Type != typePlain {
 		return nil, nil, errors.New("it is not JSON")
 	}
@@ -60,11 +60,11 @@ func readLegacy(o *registry.Origin, d *registry.Document, p *page) (l *legacy, n
 		return nil, nil, err
 	}
 	l = &legacy{files: map[int]list{}, current: -1}
-	if needs, err = l.readInfo(top["info"], p); err != nil {
+	if needs, err = l.readInfo(top[0], p); err != nil {
 		return nil, nil, err
 	}
-	readFile := func(v value) (element, error) { return p.legacyFile(o, d, v) }
-	if l.urls, err = readList(top["urls"], readFile); err != nil {
+	readFile := func(v value) (element, error) { return p.legacyFile(d, v) }
+	if l.urls, err = readList(top[1], readFile); err != nil {
 		return nil, nil, err
 	}
 	for i := range l.urls.elements {
@@ -72,7 +72,7 @@ func readLegacy(o *registry.Origin, d *registry.Document, p *page) (l *legacy, n
 			e.version = -1
 		}
 	}
-	if releases := top["releases"]; releases.there() {
+	if releases := top[2]; releases.there() {
 		err = l.readReleases(d.Data, releases, p, readFile)
 	}
 	return l, needs, err
@@ -85,14 +85,14 @@ func (l *legacy) readInfo(v value, p *page) ([]string, error) {
 		return nil, err
 	}
 	l.info = list{start: v.at, end: v.at + len(v.raw)}
-	name, err := m["name"].text()
+	name, err := m[0].text()
 	if err != nil {
 		return nil, err
 	}
 	if normal, ok := normalize(name); !ok || normal != p.project {
 		return nil, errors.New("it is of another project")
 	}
-	text, err := m["version"].text()
+	text, err := m[1].text()
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (l *legacy) readInfo(v value, p *page) ([]string, error) {
 	if at, known := p.index[parsed.key]; known {
 		l.current = at
 	}
-	requires := m["requires_dist"]
+	requires := m[2]
 	if !requires.there() {
 		return nil, nil
 	}
@@ -167,20 +167,20 @@ func (l *legacy) readReleases(data []byte, v value, p *page, readFile func(v val
 }
 
 // legacyFile finds the file of the simple document that an entry is about.
-func (p *page) legacyFile(o *registry.Origin, d *registry.Document, v value) (element, error) {
-	m, err := members(v, "filename", "url", "digests", "yanked")
+func (p *page) legacyFile(d *registry.Document, v value) (element, error) {
+	m, err := members(v, "filename", "url", "digests", "yanked") // the last one only for its spelling
 	if err != nil {
 		return element{}, err
 	}
-	file, err := m["filename"].text()
+	file, err := m[0].text()
 	if err != nil {
 		return element{}, err
 	}
-	link, err := m["url"].text()
+	link, err := m[1].text()
 	if err != nil {
 		return element{}, err
 	}
-	hashes, err := readHashes(m["digests"])
+	hashes, err := readHashes(m[2])
 	if err != nil {
 		return element{}, err
 	}
@@ -189,7 +189,7 @@ func (p *page) legacyFile(o *registry.Origin, d *registry.Document, v value) (el
 		return element{}, errSkip
 	}
 	it := p.items[at]
-	address, ok := locate(o, d.URL, link)
+	address, ok := locate(p.places, d.URL, link)
 	if !ok || address != it.address || !agree(hashes, it.hashes) {
 		return element{}, errSkip
 	}

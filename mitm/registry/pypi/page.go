@@ -13,6 +13,7 @@ import (
 // page is what the document of a project says.
 type page struct {
 	project string
+	places  []place
 	items   []item
 	index   map[string]int // versions by their keys
 	names   map[string]int // items by their files' names
@@ -92,12 +93,12 @@ var errSkip = errors.New("the entry is not one of the project")
 
 // add places an entry of the document. The error is errSkip when its file is none of the
 // project's, and another one when the document contradicts itself.
-func (p *page) add(o *registry.Origin, d *registry.Document, link string, it item) error {
+func (p *page) add(d *registry.Document, link string, it item) error {
 	dist, ok := distributionOf(it.file, p.project)
 	if !ok {
 		return errSkip
 	}
-	it.address, ok = locate(o, d.URL, link)
+	it.address, ok = locate(p.places, d.URL, link)
 	if !ok {
 		p.away = hostOf(link)
 		return errSkip

@@ -18,7 +18,7 @@ func readHTML(o *registry.Origin, d *registry.Document, project string) (*page, 
 	if !utf8.Valid(d.Data) {
 		return nil, errors.New("it is not UTF-8")
 	}
-	p := newPage(project)
+	p := newPage(o, project)
 	where := *d
 	based := false
 	z := html.NewTokenizer(bytes.NewReader(d.Data))
@@ -49,7 +49,7 @@ func readHTML(o *registry.Origin, d *registry.Document, project string) (*page, 
 			if count++; count > maxFiles {
 				return nil, errors.New("it has too many entries")
 			}
-			if err := p.readAnchor(o, &where, attributes(z)); err != nil && !errors.Is(err, errSkip) {
+			if err := p.readAnchor(&where, attributes(z)); err != nil && !errors.Is(err, errSkip) {
 				return nil, err
 			}
 		}
@@ -70,7 +70,7 @@ func attributes(z *html.Tokenizer) map[string]string {
 }
 
 // readAnchor reads a link to a file.
-func (p *page) readAnchor(o *registry.Origin, d *registry.Document, a map[string]string) error {
+func (p *page) readAnchor(d *registry.Document, a map[string]string) error {
 	href, there := a["href"]
 	if !there {
 		return errSkip
@@ -97,7 +97,7 @@ func (p *page) readAnchor(o *registry.Origin, d *registry.Document, a map[string
 	if it.metadata, err = anchorMetadata(a); err != nil {
 		return err
 	}
-	return p.add(o, d, link, it)
+	return p.add(d, link, it)
 }
 
 // anchorMetadata reads the attribute about the metadata, which has had two names.

@@ -1,8 +1,10 @@
 package pypi
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,18 +25,20 @@ func checkJSON(data []byte) error {
 	return nil
 }
 
-// member returns which of the names a member has. A name that differs from one of them only
+// member returns which of the names a member has, or less than 0. A name that differs from one of them only
 // in case is refused, because some reader takes it for that.
-func member(name string, names ...string) (string, error) {
-	for _, n := range names {
+func member(name string, names []string) (int, error) {
+	for i, n := range names {
 		if name == n {
-			return n, nil
-		}
-		if strings.EqualFold(name, n) {
-			return "", fmt.Errorf("it has a member that is almost %q", n)
+			return i, nil
 		}
 	}
-	return "", nil
+	for _, n := range names {
+		if strings.EqualFold(name, n) {
+			return -1, fmt.Errorf("it has a member that is almost %q", n)
+		}
+	}
+	return -1, nil
 }
 
 // value is raw JSON and where it begins in the document.
@@ -45,12 +49,12 @@ type value struct {
 
 func (v value) there() bool { return v.raw != nil && string(v.raw) != "null" }
 
-// members returns those members of an object that have one of the names.
-func members(object value, names ...string) (map[string]value, error) {
-	found := make(map[string]value, len(names))
+// members returns the members of an object that have the names, in the order of the names.
+func members(object value, names ...string) ([]value, error) {
+	found := make([]value, len(names))
 	err := jsonx.Walk(object.raw, func(name string, raw []byte, at int) error {
-		n, err := member(name, names...)
-		if n != "" {
+		n, err := member(name, names)
+		if n >= 0 {
 			found[n] = value{raw, object.at + at}
 		}
 		return err
@@ -63,6 +67,9 @@ func (v value) text() (string, error) {
 	if !v.there() {
 		return "", nil
 	}
+	if v.raw[0] == '"' && bytes.IndexByte(v.raw, '\\') < 0 {
+		return string(v.raw[1 : len(v.raw)-1]), nil // checkJSON has seen it
+	}
 	s, ok := jsonx.Unquote(v.raw)
 	if !ok {
 		return "", errors.New("it has something else in place of a text")
@@ -72,7 +79,7 @@ func (v value) text() (string, error) {
 
 // readJSON reads the document of a project in JSON (PEP 691, 700, 714).
 func readJSON(o *registry.Origin, d *registry.Document, project string) (*page, error) {
-	p := newPage(project)
+	p := newPage(o, project)
 	p.json = true
 	if err := checkJSON(d.Data); err != nil {
 		return nil, err
@@ -81,16 +88,16 @@ func readJSON(o *registry.Origin, d *registry.Document, project string) (*page, 
 	if err != nil {
 		return nil, err
 	}
-	if err := checkHead(top, project); err != nil {
+	if err := checkHead(top[0], top[1], project); err != nil {
 		return nil, err
 	}
-	files := top["files"]
-	fileList, err := readList(files, func(v value) (element, error) { return p.readFile(o, d, v) })
+	files, versions := top[2], top[3]
+	fileList, err := readList(files, func(v value) (element, error) { return p.readFile(d, v) })
 	if err != nil {
 		return nil, err
 	}
 	p.lists = []list{fileList}
-	if versions := top["versions"]; versions.there() {
+	if versions.there() {
 		versionList, err := readList(versions, p.readVersion)
 		if err != nil {
 			return nil, err
@@ -102,24 +109,24 @@ func readJSON(o *registry.Origin, d *registry.Document, project string) (*page, 
 	return p, nil
 }
 
-func newPage(project string) *page {
-	return &page{project: project, index: map[string]int{}, names: map[string]int{}}
+func newPage(o *registry.Origin, project string) *page {
+	return &page{project: project, places: places(o), index: map[string]int{}, names: map[string]int{}}
 }
 
 // checkHead holds the version of the interface and the name against what is understood.
-func checkHead(top map[string]value, project string) error {
-	meta, err := members(top["meta"], "api-version")
+func checkHead(meta, name value, project string) error {
+	m, err := members(meta, "api-version")
 	if err != nil {
 		return err
 	}
-	if api, err := meta["api-version"].text(); err != nil || !strings.HasPrefix(api, "1.") {
+	if api, err := m[0].text(); err != nil || !strings.HasPrefix(api, "1.") {
 		return errors.New("it is not of version 1 of the interface")
 	}
-	name, err := top["name"].text()
+	text, err := name.text()
 	if err != nil {
 		return err
 	}
-	if normal, ok := normalize(name); !ok || normal != project {
+	if normal, ok := normalize(text); !ok || normal != project {
 		return errors.New("it is of another project")
 	}
 	return nil
@@ -158,44 +165,42 @@ func (p *page) readVersion(v value) (element, error) {
 }
 
 // readFile reads an entry of the list of files.
-func (p *page) readFile(o *registry.Origin, d *registry.Document, v value) (element, error) {
-	m, err := members(v, "filename", "url", "hashes", "requires-python", "yanked", "core-metadata",
-		"dist-info-metadata", "data-dist-info-metadata", "upload-time", "size", "provenance")
+func (p *page) readFile(d *registry.Document, v value) (element, error) {
+	m, err := members(v, "filename", "url", "requires-python", "upload-time", "hashes", "yanked", "size", "provenance",
+		"core-metadata", "dist-info-metadata", "data-dist-info-metadata")
 	if err != nil {
 		return element{}, err
 	}
 	var it item
 	var link, uploaded string
-	for _, t := range []struct {
-		name string
-		into *string
-	}{{"filename", &it.file}, {"url", &link}, {"requires-python", &it.requires}, {"upload-time", &uploaded}} {
-		if *t.into, err = m[t.name].text(); err != nil {
+	for i, into := range []*string{&it.file, &link, &it.requires, &uploaded} {
+		if *into, err = m[i].text(); err != nil {
 			return element{}, err
 		}
 	}
-	if it.hashes, err = readHashes(m["hashes"]); err != nil {
+	hashes, yanked, size, proof := m[4], m[5], m[6], m[7]
+	if it.hashes, err = readHashes(hashes); err != nil {
 		return element{}, err
 	}
-	if it.metadata, err = readMetadata(m["core-metadata"], m["dist-info-metadata"], m["data-dist-info-metadata"]); err != nil {
+	if it.metadata, err = readMetadata(m[8:]...); err != nil {
 		return element{}, err
 	}
-	if it.yanked, it.reason, err = readYanked(m["yanked"]); err != nil {
+	if it.yanked, it.reason, err = readYanked(yanked); err != nil {
 		return element{}, err
 	}
-	if size := m["size"]; size.there() {
+	if size.there() {
 		if it.size, err = strconv.ParseInt(string(size.raw), 10, 64); err != nil || it.size < 0 {
 			return element{}, errors.New("it has a size that is none")
 		}
 	}
 	it.uploaded, _ = time.Parse(time.RFC3339Nano, uploaded) // otherwise it is not told
-	if proof, told := m["provenance"]; told {
+	if proof.raw != nil {
 		it.proof = registry.No
 		if proof.there() {
 			it.proof = registry.Yes
 		}
 	}
-	err = p.add(o, d, link, it)
+	err = p.add(d, link, it)
 	return element{version: p.versionOf(it.file)}, err
 }
 
@@ -217,8 +222,8 @@ func readHashes(v value) ([]hash, error) {
 		return nil, err
 	}
 	var all []hash
-	for _, algorithm := range algorithms {
-		text, err := m[algorithm].text()
+	for i, algorithm := range algorithms {
+		text, err := m[i].text()
 		if err != nil {
 			return nil, err
 		}
@@ -255,7 +260,7 @@ func readMetadata(values ...value) (metadata, error) {
 			}
 			m = metadata{there: true, hashes: hashes}
 		}
-		if !first && (m.there != found.there || fmt.Sprint(m.hashes) != fmt.Sprint(found.hashes)) {
+		if !first && (m.there != found.there || !slices.Equal(m.hashes, found.hashes)) {
 			return m, errors.New("it says two things of a file's metadata")
 		}
 		found, first = m, false
