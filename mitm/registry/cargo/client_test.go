@@ -38,8 +38,8 @@ type served struct {
 func serve(t testing.TB, dl string, files map[string][]byte, lines map[string][]string, hidden ...string) *served {
 	t.Helper()
 	s := &served{t: t, docs: upstream{}, files: files, hidden: hidden}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
+	s.Server = httptest.NewUnstartedServer(s)
+	s.URL = "http://" + s.Listener.Addr().String()
 	s.origin = &registry.Origin{URL: address(t, s.URL+"/index/"), Artifacts: []*url.URL{address(t, s.URL+"/dl/")}}
 	s.docs["config.json"] = `{"dl":"` + s.URL + dl + `","api":"` + s.URL + `"}`
 	for name, all := range lines {
@@ -50,7 +50,15 @@ func serve(t testing.TB, dl string, files map[string][]byte, lines map[string][]
 		}
 		s.docs[indexPath(name)] = text
 	}
+	s.start()
 	return s
+}
+
+// start starts the server, of which everything is known by then.
+func (s *served) start() {
+	s.URL = ""
+	s.Start()
+	s.t.Cleanup(s.Close)
 }
 
 func (s *served) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -91,7 +91,10 @@ func line(name, version, more string) string {
 func packed(t testing.TB, pairs ...string) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
+	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
 	w := tar.NewWriter(z)
 	for i := 0; i < len(pairs); i += 2 {
 		h := &tar.Header{Name: pairs[i], Typeflag: tar.TypeReg, Size: int64(len(pairs[i+1])), Mode: 0o644}

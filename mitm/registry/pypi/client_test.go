@@ -40,8 +40,8 @@ type served struct {
 func serve(t testing.TB, docs upstream, files map[string][]byte, hidden ...string) *served {
 	t.Helper()
 	s := &served{t: t, docs: upstream{}, files: files, hidden: hidden}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
+	s.Server = httptest.NewUnstartedServer(s)
+	s.URL = "http://" + s.Listener.Addr().String()
 	s.origin = &registry.Origin{URL: address(t, s.URL+"/"), Artifacts: []*url.URL{address(t, s.URL+"/files/")}}
 	for path, text := range docs {
 		text = strings.ReplaceAll(text, "HOST", s.URL)
@@ -51,7 +51,15 @@ func serve(t testing.TB, docs upstream, files map[string][]byte, hidden ...strin
 		}
 		s.docs[path] = text
 	}
+	s.start()
 	return s
+}
+
+// start starts the server, of which everything is known by then.
+func (s *served) start() {
+	s.URL = ""
+	s.Start()
+	s.t.Cleanup(s.Close)
 }
 
 func (s *served) ServeHTTP(w http.ResponseWriter, r *http.Request) {
