@@ -14,9 +14,9 @@ const (
 	typeConfig = "application/json"
 )
 
-// Parse reads a request. The name of a crate is in small letters, as documents are asked for;
-// the facts have it in the registry's spelling. Below the index there are documents and, with some registries,
-// archives; below the other bases only archives.
+// Parse reads a request. Below the index there are documents and, with some registries,
+// archives; below the other bases only archives. A crate's name is in small letters, as
+// documents are asked for; the facts have it in the registry's spelling.
 func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, error) {
 	if err := refuseOther(r); err != nil {
 		return nil, err
