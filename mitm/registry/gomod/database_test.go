@@ -84,19 +84,19 @@ func TestHas(t *testing.T) {
 		if size%37 != 0 && size%256 > 1 {
 			continue
 		}
-		real := map[tlog.Tile]bool{}
+		whole := map[tlog.Tile]bool{}
 		for _, tile := range tlog.NewTiles(tileHeight, 0, size) {
 			for w := 1; w <= tile.W; w++ {
 				part := tile
 				part.W = w
-				real[part] = true
+				whole[part] = true
 			}
 		}
 		for level := range 3 {
 			for n := range int64(7) {
 				for _, w := range []int{1, 2, 37, 255, 256} {
 					tile := tlog.Tile{H: tileHeight, L: level, N: n, W: w}
-					if got := has(tlog.Tree{N: size}, tile); got != real[tile] {
+					if got := has(tlog.Tree{N: size}, tile); got != whole[tile] {
 						t.Fatalf("a tree of %d has %v: %v", size, tile, got)
 					}
 				}
