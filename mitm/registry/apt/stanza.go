@@ -1,0 +1,108 @@
+package apt
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+)
+
+// maxLine bounds a line of a control file, in bytes.
+const maxLine = 1 << 20
+
+var (
+	errTwice  = errors.New("a field stands twice in one paragraph")
+	errFormat = errors.New("not a control file")
+)
+
+// stanza is one paragraph of a control file: the fields that were asked for, by their
+// place in the list of names. Lines that continue a field are separated by a line feed and
+// are without their first blank.
+type stanza []string
+
+// stanzas reads the paragraphs of a control file and calls f for each one. Names of fields
+// are compared without regard to case; one that was asked for may stand only once.
+func stanzas(r io.Reader, names []string, f func(stanza) error) error {
+	lines := bufio.NewReaderSize(r, 64<<10)
+	s := make(stanza, len(names))
+	seen := make([]bool, len(names))
+	field, within := -1, false
+	end := func() error {
+		if !within {
+			return nil
+		}
+		err := f(s)
+		clear(s)
+		clear(seen)
+		field, within = -1, false
+		return err
+	}
+	for {
+		line, err := readLine(lines)
+		if errors.Is(err, io.EOF) {
+			return end()
+		}
+		if err != nil {
+			return err
+		}
+		switch {
+		case len(bytes.TrimSpace(line)) == 0:
+			if err := end(); err != nil {
+				return err
+			}
+		case line[0] == ' ' || line[0] == '\t':
+			if !within {
+				return errFormat
+			}
+			if field >= 0 {
+				s[field] += "\n" + strings.TrimSpace(string(line))
+			}
+		default:
+			name, value, ok := bytes.Cut(line, []byte(":"))
+			if !ok || len(name) == 0 || bytes.ContainsAny(name, " \t") {
+				return errFormat
+			}
+			within, field = true, place(names, name)
+			if field < 0 {
+				continue
+			}
+			if seen[field] {
+				return errTwice
+			}
+			seen[field], s[field] = true, string(bytes.TrimSpace(value))
+		}
+	}
+}
+
+// place returns the place of a name, or -1.
+func place(names []string, name []byte) int {
+	for i, n := range names {
+		if len(n) == len(name) && strings.EqualFold(n, string(name)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// readLine returns the next line without its end. It is good until the next call.
+func readLine(r *bufio.Reader) ([]byte, error) {
+	line, err := r.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		long := bytes.Clone(line)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			line, err = r.ReadSlice('\n')
+			if long = append(long, line...); len(long) > maxLine {
+				return nil, errFormat
+			}
+		}
+		line = long
+	}
+	if errors.Is(err, io.EOF) && len(line) > 0 {
+		err = nil
+	}
+	if bytes.IndexByte(line, 0) >= 0 {
+		return nil, errFormat
+	}
+	return bytes.TrimRight(line, "\r\n"), err
+}
