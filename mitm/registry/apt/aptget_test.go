@@ -1,0 +1,190 @@
+package apt
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+// gateway answers apt-get as the plane does.
+type gateway struct {
+	forge *forge
+	eco   *Ecosystem
+}
+
+func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	err := g.answer(w, r)
+	var refusal *registry.Refusal
+	if errors.As(err, &refusal) {
+		http.Error(w, refusal.Text, refusal.Status)
+	} else if err != nil {
+		http.Error(w, err.Error(), http.StatusBadGateway)
+	}
+}
+
+func (g *gateway) answer(w http.ResponseWriter, r *http.Request) error {
+	o := g.forge.origin
+	a, err := g.eco.Parse(o, &registry.Request{Method: r.Method, Base: o.URL, Path: strings.TrimPrefix(r.RequestURI, "/debian/")})
+	if err != nil {
+		return err
+	}
+	facts, err := g.eco.Facts(r.Context(), g.forge, o, a)
+	if err != nil {
+		return err
+	}
+	if a.Kind == registry.Plain {
+		return g.eco.Write(w, facts, a, nil)
+	}
+	v, file := facts.File(a.URL())
+	if file == nil {
+		return registry.Refuse(403, registry.ReasonUnlisted, "no index names it")
+	}
+	doc, err := g.forge.Document(r.Context(), o, a.Path, "")
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(doc.Data)
+	if !bytes.Equal(sum[:], file.Digests[0].Sum) {
+		return registry.Refuse(403, registry.ReasonDigest, "not the bytes that are listed")
+	}
+	if _, err := g.eco.Inspect(facts, v, file, bytes.NewReader(doc.Data), int64(len(doc.Data))); err != nil {
+		return err
+	}
+	_, err = w.Write(doc.Data)
+	return err
+}
+
+// client runs apt-get with nothing of this machine's.
+type client struct{ dir, conf string }
+
+func newClient(t *testing.T, f *forge, sources string) *client {
+	t.Helper()
+	server := httptest.NewServer(&gateway{forge: f, eco: New(&Memory{})})
+	t.Cleanup(server.Close)
+	c := &client{dir: t.TempDir()}
+	for _, dir := range []string{"state/lists/partial", "cache/archives/partial", "etc/preferences.d", "etc/apt.conf.d", "log", "out"} {
+		if err := os.MkdirAll(filepath.Join(c.dir, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.write(t, "status", "")
+	c.write(t, "sources.list", strings.ReplaceAll(sources, "REPO", "[signed-by="+f.origin.Keys[0]+"] "+server.URL+"/debian"))
+	c.write(t, "apt.conf", fmt.Sprintf(`Dir "%[1]s";
+Dir::State "%[1]s/state";
+Dir::State::status "%[1]s/status";
+Dir::Cache "%[1]s/cache";
+Dir::Log "%[1]s/log";
+Dir::Etc "%[1]s/etc";
+Dir::Etc::sourcelist "%[1]s/sources.list";
+Dir::Etc::sourceparts "-";
+Dir::Bin::Methods "/usr/lib/apt/methods";
+APT::Architecture "amd64";
+APT::Architectures { "amd64"; };
+APT::Sandbox::User "root";
+Acquire::Languages "none";
+Acquire::Retries "0";
+`, c.dir))
+	return c
+}
+
+func (c *client) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c *client) run(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "apt-get", args...)
+	cmd.Dir = filepath.Join(c.dir, "out")
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.dir, "LC_ALL=C", "APT_CONFIG=" + filepath.Join(c.dir, "apt.conf")}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// stocked is a repository with two packages, of which one has all that names may have, and
+// a source package.
+func stocked(t *testing.T) *forge {
+	t.Helper()
+	f := newForge(t)
+	packages := f.addDeb(t, "hello", "1.0", "xz", map[string]string{"usr/bin/hello": "#!/bin/sh\n"}) +
+		f.addDeb(t, "g++-forged", "2:1.0~rc1+b1", "zstd", map[string]string{"usr/bin/g++": "#!/bin/sh\n"})
+	f.put("dists/stable/main/binary-amd64/Packages", []byte(packages))
+	f.put("dists/stable/main/binary-amd64/Packages.xz", compressed(t, []byte(packages), "xz"))
+	tarball, dsc := []byte("not looked into"), []byte("Format: 1.0\nSource: hello\n")
+	f.put("pool/main/h/hello/hello_1.0.tar.gz", tarball)
+	f.put("pool/main/h/hello/hello_1.0.dsc", dsc)
+	sources := fmt.Appendf(nil, "Package: hello\nBinary: hello\nVersion: 1.0\nMaintainer: Forger <forger@repo.example>\nArchitecture: any\n"+
+		"Format: 1.0\nDirectory: pool/main/h/hello\nChecksums-Sha256:\n %x %d hello_1.0.dsc\n %x %d hello_1.0.tar.gz\n\n",
+		sha256.Sum256(dsc), len(dsc), sha256.Sum256(tarball), len(tarball))
+	f.put("dists/stable/main/source/Sources", sources) // apt looks for this name, and gets the other
+	f.put("dists/stable/main/source/Sources.gz", compressed(t, sources, "gzip"))
+	f.publish(t, "stable")
+	return f
+}
+
+func TestAptGetUpdatesAndDownloads(t *testing.T) {
+	f := stocked(t)
+	c := newClient(t, f, "deb REPO stable main\ndeb-src REPO stable main\n")
+	if out, err := c.run(t, "update", "--error-on=any"); err != nil {
+		t.Fatalf("apt-get update: %v\n%s", err, out)
+	}
+	if out, err := c.run(t, "download", "hello", "g++-forged"); err != nil {
+		t.Fatalf("apt-get download: %v\n%s", err, out)
+	}
+	if out, err := c.run(t, "install", "-y", "--download-only", "--no-install-recommends", "hello"); err != nil {
+		t.Errorf("apt-get install: %v\n%s", err, out)
+	}
+	if out, err := c.run(t, "source", "--download-only", "hello"); err != nil {
+		t.Errorf("apt-get source: %v\n%s", err, out)
+	}
+	found, err := filepath.Glob(filepath.Join(c.dir, "out", "*"))
+	if err != nil || len(found) != 4 {
+		t.Errorf("downloaded %v, %v", found, err)
+	}
+}
+
+// apt-get, too, is told of a package that is not the listed one, and of one that no index
+// names any more.
+func TestAptGetIsRefused(t *testing.T) {
+	f := stocked(t)
+	c := newClient(t, f, "deb REPO stable main\n")
+	if out, err := c.run(t, "update", "--error-on=any"); err != nil {
+		t.Fatalf("apt-get update: %v\n%s", err, out)
+	}
+	f.put("pool/main/h/hello/hello_1.0_amd64.deb", deb(t, "hello", "1.0", "xz", map[string]string{"usr/bin/hello": "evil"}))
+	if out, err := c.run(t, "download", "hello"); err == nil || !strings.Contains(out, "403") {
+		t.Errorf("apt-get download of another package: %v\n%s", err, out)
+	}
+	f.key = anotherKey(t)
+	f.publish(t, "stable")
+	if out, err := c.run(t, "update", "--error-on=any"); err == nil {
+		t.Errorf("apt-get update takes another key's Release:\n%s", out)
+	}
+}
+
+// An old apt-get asks for the Release and its signature apart.
+func TestAptGetTakesADetachedSignature(t *testing.T) {
+	f := stocked(t)
+	f.mu.Lock()
+	delete(f.files, "dists/stable/InRelease")
+	f.mu.Unlock()
+	c := newClient(t, f, "deb REPO stable main\n")
+	if out, err := c.run(t, "update", "--error-on=any"); err != nil {
+		t.Fatalf("apt-get update: %v\n%s", err, out)
+	}
+	if out, err := c.run(t, "download", "hello"); err != nil {
+		t.Errorf("apt-get download: %v\n%s", err, out)
+	}
+}

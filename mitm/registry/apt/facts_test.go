@@ -1,0 +1,269 @@
+package apt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+// plainForge is a repository with one package whose contents do not matter.
+func plainForge(t testing.TB) *forge {
+	t.Helper()
+	f := newForge(t)
+	f.put("pool/main/h/hello/hello_1.0_amd64.deb", []byte("hello"))
+	f.put("dists/stable/main/binary-amd64/Packages", []byte("Package: hello\nVersion: 1.0\nFilename: pool/main/h/hello/hello_1.0_amd64.deb\nSize: 5\nSHA256: 2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824\n\n"))
+	f.put("dists/stable/main/i18n/Translation-en", []byte("Package: hello\n"))
+	f.publish(t, "stable")
+	return f
+}
+
+func reasonOf(t testing.TB, err error) registry.Reason {
+	t.Helper()
+	var refusal *registry.Refusal
+	if !errors.As(err, &refusal) {
+		t.Fatalf("no refusal: %v", err)
+	}
+	return refusal.Reason
+}
+
+func TestAPackageIsWhatItsIndexSays(t *testing.T) {
+	f := plainForge(t)
+	e := New(&Memory{})
+	const pkg = "pool/main/h/hello/hello_1.0_amd64.deb"
+	if _, _, err := f.ask(t, e, pkg); reasonOf(t, err) != registry.ReasonUnlisted || !strings.Contains(err.Error(), "apt-get update") {
+		t.Errorf("before an index was fetched: %v", err)
+	}
+	if _, _, err := f.ask(t, e, "dists/stable/main/binary-amd64/Packages"); err != nil {
+		t.Fatal(err)
+	}
+	facts, a, err := f.ask(t, e, pkg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, file := facts.File(a.URL())
+	if file == nil || facts.Name != "hello" || v.Version != "1.0" || !v.Published.IsZero() || file.Size != 5 || len(file.Digests) != 1 || file.Digests[0].Algorithm != "sha256" {
+		t.Errorf("the facts are %+v", facts)
+	}
+	if _, _, err := f.ask(t, e, "pool/main/h/hello/hello_1.1_amd64.deb"); reasonOf(t, err) != registry.ReasonUnlisted {
+		t.Errorf("a package that no index names: %v", err)
+	}
+	for _, path := range f.paths() {
+		if strings.HasPrefix(path, "pool/") {
+			t.Errorf("the repository was asked for %s", path)
+		}
+	}
+}
+
+// What is known is made again when another process goes on.
+func TestANewProcessKnowsTheIndexes(t *testing.T) {
+	f, seen := plainForge(t), &Memory{}
+	if _, _, err := f.ask(t, New(seen), "dists/stable/main/binary-amd64/Packages"); err != nil {
+		t.Fatal(err)
+	}
+	facts, a, err := f.ask(t, New(seen), "pool/main/h/hello/hello_1.0_amd64.deb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, file := facts.File(a.URL()); file == nil {
+		t.Errorf("the facts are %+v", facts)
+	}
+}
+
+func TestDocumentsAreThoseOfTheRelease(t *testing.T) {
+	f := plainForge(t)
+	e := New(&Memory{})
+	index := slices.Sorted(maps.Keys(f.files))
+	for _, path := range index {
+		if strings.HasPrefix(path, "pool/") {
+			continue
+		}
+		t.Run(path, func(t *testing.T) {
+			facts, a, err := f.ask(t, e, path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			if err := e.Write(&out, facts, a, nil); err != nil || !bytes.Equal(out.Bytes(), f.get(path)) {
+				t.Errorf("the answer is %q, %v", out.String(), err)
+			}
+		})
+	}
+	const hash = "main/binary-amd64/by-hash/SHA256/" + someHash
+	for path, reason := range map[string]registry.Reason{
+		"dists/stable/" + hash:                               registry.ReasonUnlisted,
+		"dists/stable/main/binary-amd64/Packages.xz":         registry.ReasonUnlisted,
+		"dists/stable/main/other/by-hash/SHA256/" + someHash: registry.ReasonUnlisted,
+		"dists/unknown/main/binary-amd64/Packages.xz":        registry.ReasonNotFound,
+		"dists/unknown/" + hash:                              registry.ReasonNotFound,
+		"dists/unknown/InRelease":                            registry.ReasonNotFound,
+	} {
+		t.Run(path, func(t *testing.T) {
+			if _, _, err := f.ask(t, e, path); reasonOf(t, err) != reason {
+				t.Errorf("refused with %s: %v", reasonOf(t, err), err)
+			}
+		})
+	}
+}
+
+// A distribution may have a slash in its name.
+func TestDistributionsWithASlash(t *testing.T) {
+	f := newForge(t)
+	f.put("dists/stable/updates/main/binary-amd64/Packages", []byte("Package: hello\n"))
+	f.put("dists/stable/main/binary-amd64/Packages", []byte("Package: hello\nVersion: 1\n"))
+	f.publish(t, "stable/updates")
+	for _, both := range []bool{false, true} {
+		t.Run(fmt.Sprint(both), func(t *testing.T) {
+			e := New(&Memory{})
+			if both {
+				f.publish(t, "stable")
+				if _, _, err := f.ask(t, e, "dists/stable/main/binary-amd64/Packages"); err != nil {
+					t.Fatal(err)
+				}
+				if _, _, err := f.ask(t, e, "dists/stable/updates/InRelease"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if _, _, err := f.ask(t, e, "dists/stable/updates/main/binary-amd64/Packages"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// A Release that is forged, old, expired or of another distribution is refused, and nothing
+// that it lists is served.
+func TestReleasesThatAreRefused(t *testing.T) {
+	good := time.Now().UTC().Format(time.RFC1123)
+	for name, test := range map[string]struct {
+		spoil  func(t *testing.T, f *forge)
+		reason registry.Reason
+	}{
+		"another key": {func(t *testing.T, f *forge) { f.key = anotherKey(t); f.publish(t, "stable") }, registry.ReasonDigest},
+		"older":       {func(t *testing.T, f *forge) { f.date = f.date.Add(-time.Minute); f.publish(t, "stable") }, registry.ReasonDocument},
+		"the future":  {func(t *testing.T, f *forge) { f.date = time.Now().Add(48 * time.Hour); f.publish(t, "stable") }, registry.ReasonDocument},
+		"expired": {func(t *testing.T, f *forge) {
+			f.fields = "Valid-Until: " + time.Now().Add(-time.Minute).UTC().Format(time.RFC1123) + "\n"
+			f.publish(t, "stable")
+		}, registry.ReasonDocument},
+		"another distribution": {func(t *testing.T, f *forge) {
+			f.sign(t, "stable", "Suite: old\nCodename: older\nDate: "+good+"\nSHA256:\n "+someHash+" 0 main/a\n")
+		}, registry.ReasonDocument},
+		"no date":    {func(t *testing.T, f *forge) { f.sign(t, "stable", "Suite: stable\nSHA256:\n "+someHash+" 0 main/a\n") }, registry.ReasonDocument},
+		"no SHA-256": {func(t *testing.T, f *forge) { f.sign(t, "stable", "Suite: stable\nDate: "+good+"\nMD5Sum:\n") }, registry.ReasonDocument},
+		"a broken list": {func(t *testing.T, f *forge) {
+			f.sign(t, "stable", "Suite: stable\nDate: "+good+"\nSHA256:\n abc 0 main/a\n")
+		}, registry.ReasonDocument},
+		"a field twice": {func(t *testing.T, f *forge) {
+			f.sign(t, "stable", "Suite: stable\nSuite: stable\nDate: "+good+"\nSHA256:\n "+someHash+" 0 main/a\n")
+		}, registry.ReasonDocument},
+		"two paragraphs": {func(t *testing.T, f *forge) {
+			f.sign(t, "stable", "Suite: stable\nDate: "+good+"\nSHA256:\n "+someHash+" 0 main/a\n\nSuite: stable\n")
+		}, registry.ReasonDocument},
+		"one file twice": {func(t *testing.T, f *forge) {
+			f.sign(t, "stable", "Suite: stable\nDate: "+good+"\nSHA256:\n "+someHash+" 0 main/a\n "+someHash+" 1 main/a\n")
+		}, registry.ReasonDocument},
+		"no keyring": {func(_ *testing.T, f *forge) { f.origin.Keys = nil }, registry.ReasonUpstream},
+		"no signature": {func(_ *testing.T, f *forge) {
+			f.put("dists/stable/InRelease", f.get("dists/stable/Release"))
+			f.put("dists/stable/Release.gpg", nil)
+		}, registry.ReasonDigest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, e := plainForge(t), New(&Memory{})
+			if _, _, err := f.ask(t, e, "dists/stable/InRelease"); err != nil {
+				t.Fatal(err)
+			}
+			test.spoil(t, f)
+			for _, path := range []string{"dists/stable/InRelease", "dists/stable/Release", "dists/stable/Release.gpg"} {
+				if _, _, err := f.ask(t, e, path); reasonOf(t, err) != test.reason {
+					t.Errorf("%s is refused with %s: %v", path, reasonOf(t, err), err)
+				} else {
+					plainRefusal(t, err)
+				}
+			}
+		})
+	}
+}
+
+// A Release that was valid is fetched again when it no longer is.
+func TestAnExpiredReleaseLeadsNowhere(t *testing.T) {
+	f, e := plainForge(t), New(&Memory{})
+	f.fields = "Valid-Until: " + time.Now().Add(time.Hour).UTC().Format(time.RFC1123) + "\n"
+	f.publish(t, "stable")
+	const index = "dists/stable/main/binary-amd64/Packages"
+	if _, _, err := f.ask(t, e, index); err != nil {
+		t.Fatal(err)
+	}
+	e.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
+	for _, path := range []string{index, "pool/main/h/hello/hello_1.0_amd64.deb"} {
+		if _, _, err := f.ask(t, e, path); reasonOf(t, err) != registry.ReasonDocument {
+			t.Errorf("%s is refused with %s: %v", path, reasonOf(t, err), err)
+		}
+	}
+}
+
+// Older than the last one holds for the next process, too.
+func TestReleasesNeverGoBack(t *testing.T) {
+	f, seen := plainForge(t), &Memory{}
+	if _, _, err := f.ask(t, New(seen), "dists/stable/InRelease"); err != nil {
+		t.Fatal(err)
+	}
+	f.date = f.date.Add(-24 * time.Hour)
+	f.publish(t, "stable")
+	if _, _, err := f.ask(t, New(seen), "dists/stable/InRelease"); reasonOf(t, err) != registry.ReasonDocument {
+		t.Errorf("refused with %s: %v", reasonOf(t, err), err)
+	}
+}
+
+func TestAnIndexThatIsNotTheListedOneIsRefused(t *testing.T) {
+	f, e := plainForge(t), New(&Memory{})
+	for path := range maps.Clone(f.files) {
+		if strings.Contains(path, "binary-amd64") {
+			f.put(path, append(f.get(path), '\n'))
+		}
+	}
+	if _, _, err := f.ask(t, e, "dists/stable/main/binary-amd64/Packages"); reasonOf(t, err) != registry.ReasonDigest {
+		t.Errorf("refused with %s: %v", reasonOf(t, err), err)
+	}
+}
+
+// Names of distributions are asked for in vain only so often.
+func TestNamesOfDistributionsAreCounted(t *testing.T) {
+	f, e := plainForge(t), New(&Memory{})
+	for i := range 2 * maxTried {
+		_, _, err := f.ask(t, e, fmt.Sprintf("dists/secret%d/InRelease", i))
+		if want := map[bool]registry.Reason{true: registry.ReasonNotFound, false: registry.ReasonLimit}[i < maxTried]; reasonOf(t, err) != want {
+			t.Fatalf("name %d: %v", i, err)
+		}
+	}
+	if n := len(f.paths()); n != maxTried {
+		t.Errorf("the repository was asked %d times", n)
+	}
+}
+
+// The fetcher's error is not hidden, and one who stops waiting for an index holds up nobody.
+func TestAFetchersErrorIsPassedOn(t *testing.T) {
+	f, e := plainForge(t), New(&Memory{})
+	a, err := e.Parse(f.origin, &registry.Request{Method: "GET", Base: f.origin.URL, Path: "dists/stable/InRelease"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("the network is gone")
+	if _, err := e.Facts(t.Context(), failing{broken}, f.origin, a); !errors.Is(err, broken) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Document(context.Context, *registry.Origin, string, string) (*registry.Document, error) {
+	return nil, f.err
+}
