@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -266,4 +267,27 @@ type failing struct{ err error }
 
 func (f failing) Document(context.Context, *registry.Origin, string, string) (*registry.Document, error) {
 	return nil, f.err
+}
+
+// Many ask at once, and the index is read once.
+func TestManyAskAtOnce(t *testing.T) {
+	f, e := plainForge(t), New(&Memory{})
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for _, path := range []string{"dists/stable/InRelease", "dists/stable/main/binary-amd64/Packages", "pool/main/h/hello/hello_1.0_amd64.deb"} {
+				a, err := e.Parse(f.origin, &registry.Request{Method: "GET", Base: f.origin.URL, Path: path})
+				if err == nil {
+					_, err = e.Facts(t.Context(), f, f.origin, a)
+				}
+				if err != nil {
+					t.Errorf("%s: %v", path, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if n := len(e.archive(f.origin).indexes); n != 1 {
+		t.Errorf("%d indexes are kept", n)
+	}
 }

@@ -3,8 +3,10 @@ package gomod
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -242,5 +244,31 @@ func TestMemoryTellsOfAConflict(t *testing.T) {
 	}
 	if string(m.Latest("sums.example")) != "two" {
 		t.Errorf("the latest is %s", m.Latest("sums.example"))
+	}
+}
+
+// Many ask at once, while the database grows: each look-up adds a record.
+func TestManyLookUpAtOnce(t *testing.T) {
+	f, heads := newForge(t), &Memory{}
+	for i := range 8 {
+		f.put(t, fmt.Sprintf("a.example/b%d", i), "v1.0.0", released)
+	}
+	e := at(heads)
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			path := fmt.Sprintf("a.example/b%d/@v/v1.0.0.zip", i)
+			a, err := f.parse(e, path)
+			if err == nil {
+				_, err = e.Facts(t.Context(), f, f.origin, a)
+			}
+			if err != nil {
+				t.Errorf("%s: %v", path, err)
+			}
+		})
+	}
+	group.Wait()
+	if since, ok := heads.Since("sums.example", 7); !ok || !since.Equal(noon) {
+		t.Errorf("the last record is known since %v, %v", since, ok)
 	}
 }
