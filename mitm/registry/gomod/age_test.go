@@ -193,12 +193,20 @@ func TestPrivateModulesHaveNoProof(t *testing.T) {
 	if !v.Published.IsZero() || v.Proof != "" || !file.Weak || file.Digests != nil {
 		t.Errorf("the facts are %+v", facts)
 	}
+	f.origin.Keys, f.origin.Scopes = []string{f.key}, []string{"a.example/*"}
+	if facts, _, err := f.facts(t, e, "a.example/b/@v/v1.0.0.zip"); err != nil || !facts.Versions[0].Published.IsZero() {
+		t.Errorf("a module that belongs to the origin only: %+v, %v", facts, err)
+	}
 	for _, path := range f.paths() {
 		if strings.HasPrefix(path, "/sumdb/") {
 			t.Errorf("%s was asked for", path)
 		}
 	}
-	f.origin.Private = false
+	f.origin.Scopes = nil
+	if facts, _, err := f.facts(t, e, "a.example/b/@v/v1.0.0.zip"); err != nil || facts.Versions[0].Proof == "" {
+		t.Errorf("another module of a private origin: %+v, %v", facts, err)
+	}
+	f.origin.Keys, f.origin.Private = nil, false
 	if _, _, err := f.facts(t, e, "a.example/b/@v/v1.0.0.zip"); err == nil {
 		t.Error("a public module is accepted without a checksum database")
 	}

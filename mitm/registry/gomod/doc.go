@@ -12,8 +12,9 @@
 // month is a month old, whatever date its author wrote into it. Heads remembers the heads.
 // A date of the author's that is younger still counts.
 //
-// A private module proxy has no checksum database. Its versions have no age and no hash, and
-// what they were when they were seen first has to do.
+// A private module proxy has no checksum database, or one that does not know the modules
+// that belong to this origin only. Their versions have no age and no hash, and what they
+// were when they were seen first has to do.
 //
 // Refusals have the status 403: the go command stops there and prints the reason, where it
 // would try elsewhere after a 404.

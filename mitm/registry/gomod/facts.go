@@ -17,7 +17,7 @@ import (
 // Facts fetches what the module proxy and the checksum database say.
 func (g *Ecosystem) Facts(ctx context.Context, f registry.Fetcher, o *registry.Origin, a *registry.Ask) (*registry.Facts, error) {
 	r := &reading{eco: g, ctx: ctx, fetcher: f, origin: o, ask: a, infos: map[string][]byte{}}
-	if len(o.Keys) > 0 || !o.Private {
+	if !private(o, a.Name) {
 		var err error
 		if r.database, err = g.database(ctx, f, o); err != nil {
 			return nil, err
@@ -36,6 +36,12 @@ func (g *Ecosystem) Facts(ctx context.Context, f registry.Fetcher, o *registry.O
 		return r.plain()
 	}
 	return nil, refusePath("this is not a path of a module proxy")
+}
+
+// private reports whether no checksum database knows a module: it is at a private origin
+// that has none, or the module is one of those that belong to this origin only.
+func private(o *registry.Origin, name string) bool {
+	return o.Private && (len(o.Keys) == 0 || name != "" && module.MatchPrefixPatterns(strings.Join(o.Scopes, ","), name))
 }
 
 // reading is one call of Facts.

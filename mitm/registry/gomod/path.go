@@ -66,8 +66,8 @@ func (e *Ecosystem) Lookup(o *registry.Origin, name, version string) (*registry.
 	return e.Parse(o, &registry.Request{Method: "GET", Base: o.URL, Path: path + "/@v/" + escaped + ".zip"})
 }
 
-func refusePath(format string, args ...any) *registry.Refusal {
-	return registry.Refuse(403, registry.ReasonPath, format, args...)
+func refusePath(text string) *registry.Refusal {
+	return registry.Refuse(403, registry.ReasonPath, "%s", text)
 }
 
 // documents reports whether a base is one below which the origin has documents.
