@@ -142,53 +142,57 @@ func TestDistributionsWithASlash(t *testing.T) {
 // A Release that is forged, old, expired or of another distribution is refused, and nothing
 // that it lists is served.
 func TestReleasesThatAreRefused(t *testing.T) {
-	good := time.Now().UTC().Format(time.RFC1123)
+	now := time.Now().UTC()
+	key := anotherKey(t)
+	date := "Date: " + now.Format(time.RFC1123) + "\n"
+	const list = "SHA256:\n " + someHash + " 0 main/a\n"
 	for name, test := range map[string]struct {
-		spoil  func(t *testing.T, f *forge)
+		text   string // of the Release; empty for the right one
+		before func(f *forge)
+		after  func(f *forge)
 		reason registry.Reason
 	}{
-		"another key": {func(t *testing.T, f *forge) { f.key = anotherKey(t); f.publish(t, "stable") }, registry.ReasonDigest},
-		"older":       {func(t *testing.T, f *forge) { f.date = f.date.Add(-time.Minute); f.publish(t, "stable") }, registry.ReasonDocument},
-		"the future":  {func(t *testing.T, f *forge) { f.date = time.Now().Add(48 * time.Hour); f.publish(t, "stable") }, registry.ReasonDocument},
-		"expired": {func(t *testing.T, f *forge) {
-			f.fields = "Valid-Until: " + time.Now().Add(-time.Minute).UTC().Format(time.RFC1123) + "\n"
-			f.publish(t, "stable")
-		}, registry.ReasonDocument},
-		"another distribution": {func(t *testing.T, f *forge) {
-			f.sign(t, "stable", "Suite: old\nCodename: older\nDate: "+good+"\nSHA256:\n "+someHash+" 0 main/a\n")
-		}, registry.ReasonDocument},
-		"no date":    {func(t *testing.T, f *forge) { f.sign(t, "stable", "Suite: stable\nSHA256:\n "+someHash+" 0 main/a\n") }, registry.ReasonDocument},
-		"no SHA-256": {func(t *testing.T, f *forge) { f.sign(t, "stable", "Suite: stable\nDate: "+good+"\nMD5Sum:\n") }, registry.ReasonDocument},
-		"a broken list": {func(t *testing.T, f *forge) {
-			f.sign(t, "stable", "Suite: stable\nDate: "+good+"\nSHA256:\n abc 0 main/a\n")
-		}, registry.ReasonDocument},
-		"a field twice": {func(t *testing.T, f *forge) {
-			f.sign(t, "stable", "Suite: stable\nSuite: stable\nDate: "+good+"\nSHA256:\n "+someHash+" 0 main/a\n")
-		}, registry.ReasonDocument},
-		"two paragraphs": {func(t *testing.T, f *forge) {
-			f.sign(t, "stable", "Suite: stable\nDate: "+good+"\nSHA256:\n "+someHash+" 0 main/a\n\nSuite: stable\n")
-		}, registry.ReasonDocument},
-		"one file twice": {func(t *testing.T, f *forge) {
-			f.sign(t, "stable", "Suite: stable\nDate: "+good+"\nSHA256:\n "+someHash+" 0 main/a\n "+someHash+" 1 main/a\n")
-		}, registry.ReasonDocument},
-		"no keyring": {func(_ *testing.T, f *forge) { f.origin.Keys = nil }, registry.ReasonUpstream},
-		"no signature": {func(_ *testing.T, f *forge) {
+		"another key": {before: func(f *forge) { f.key = key }, reason: registry.ReasonDigest},
+		"older":       {before: func(f *forge) { f.date = f.date.Add(-time.Minute) }, reason: registry.ReasonDocument},
+		"the future":  {before: func(f *forge) { f.date = now.Add(48 * time.Hour) }, reason: registry.ReasonDocument},
+		"expired": {before: func(f *forge) {
+			f.fields = "Valid-Until: " + now.Add(-time.Minute).Format(time.RFC1123) + "\n"
+		}, reason: registry.ReasonDocument},
+		"another distribution": {text: "Suite: old\nCodename: older\n" + date + list, reason: registry.ReasonDocument},
+		"no date":              {text: "Suite: stable\n" + list, reason: registry.ReasonDocument},
+		"no SHA-256":           {text: "Suite: stable\n" + date + "MD5Sum:\n", reason: registry.ReasonDocument},
+		"a broken list":        {text: "Suite: stable\n" + date + "SHA256:\n abc 0 main/a\n", reason: registry.ReasonDocument},
+		"a field twice":        {text: "Suite: stable\nSuite: stable\n" + date + list, reason: registry.ReasonDocument},
+		"two paragraphs":       {text: "Suite: stable\n" + date + list + "\nSuite: stable\n", reason: registry.ReasonDocument},
+		"one file twice":       {text: "Suite: stable\n" + date + list + " " + someHash + " 1 main/a\n", reason: registry.ReasonDocument},
+		"no keyring":           {after: func(f *forge) { f.origin.Keys = nil }, reason: registry.ReasonUpstream},
+		"no signature": {after: func(f *forge) {
 			f.put("dists/stable/InRelease", f.get("dists/stable/Release"))
 			f.put("dists/stable/Release.gpg", nil)
-		}, registry.ReasonDigest},
+		}, reason: registry.ReasonDigest},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, e := plainForge(t), New(&Memory{})
 			if _, _, err := f.ask(t, e, "dists/stable/InRelease"); err != nil {
 				t.Fatal(err)
 			}
-			test.spoil(t, f)
+			if test.before != nil {
+				test.before(f)
+			}
+			if test.text != "" {
+				f.sign(t, "stable", test.text)
+			} else {
+				f.publish(t, "stable")
+			}
+			if test.after != nil {
+				test.after(f)
+			}
 			for _, path := range []string{"dists/stable/InRelease", "dists/stable/Release", "dists/stable/Release.gpg"} {
-				if _, _, err := f.ask(t, e, path); reasonOf(t, err) != test.reason {
+				_, _, err := f.ask(t, e, path)
+				if reasonOf(t, err) != test.reason {
 					t.Errorf("%s is refused with %s: %v", path, reasonOf(t, err), err)
-				} else {
-					plainRefusal(t, err)
 				}
+				plainRefusal(t, err)
 			}
 		})
 	}

@@ -61,8 +61,8 @@ func (*Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask,
 	return a, nil
 }
 
-func refusePath(format string, args ...any) *registry.Refusal {
-	return registry.Refuse(403, registry.ReasonPath, format, args...)
+func refusePath(text string) *registry.Refusal {
+	return registry.Refuse(403, registry.ReasonPath, "%s", text)
 }
 
 // documents reports whether a base is one below which the origin has documents.
