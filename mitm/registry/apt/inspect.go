@@ -12,21 +12,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-const (
-	// maxControl bounds the part of a package that says what it is, decompressed, and
-	// maxData what is looked at of its files, in bytes.
-	maxControl = 16 << 20
-	maxData    = 64 << 20
-	// maxLooked bounds how many files of it are looked at, and maxNames are told.
-	maxLooked = 20_000
-	maxNames  = 1000
-)
+// maxControl bounds the part of a package that says what it is, decompressed, in bytes.
+const maxControl = 16 << 20
 
 // scripts are the files of a package that run when it is installed or removed.
 var scripts = map[string]bool{"preinst": true, "postinst": true, "prerm": true, "postrm": true, "config": true}
 
-// Inspect looks whether a binary package is the one that its index says, which scripts it
-// has and which files. Source packages are not looked into: nothing of them runs.
+// Inspect looks whether a binary package is the one that its index says, and which scripts
+// it has. Its files are not looked at: to decompress them would take longer than the
+// download, and their hash is signed. Of source packages nothing runs at all.
 func (*Ecosystem) Inspect(f *registry.Facts, v *registry.Version, file *registry.File, data io.ReaderAt, size int64) (*registry.Inspection, error) {
 	if name := path.Base(file.URL); !strings.HasSuffix(name, "deb") {
 		return &registry.Inspection{}, nil
@@ -34,7 +28,7 @@ func (*Ecosystem) Inspect(f *registry.Facts, v *registry.Version, file *registry
 	refuse := func(why string) error {
 		return registry.Refuse(403, registry.ReasonContent, "%s: %s", path.Base(file.URL), why)
 	}
-	control, files, err := members(data, size)
+	control, err := controlOf(data, size)
 	if err != nil {
 		return nil, refuse("it is no Debian package")
 	}
@@ -45,9 +39,6 @@ func (*Ecosystem) Inspect(f *registry.Facts, v *registry.Version, file *registry
 	}
 	if name != f.Name || version != v.Version {
 		return nil, refuse("it is another package than its index says")
-	}
-	if err := readFiles(files, found); err != nil {
-		return nil, refuse("its files cannot be read")
 	}
 	return found, nil
 }
@@ -60,57 +51,48 @@ type member struct {
 
 var errMember = errors.New("not the archive of a package")
 
-// members returns the two parts of a package: what it says of itself, and its files. It is
-// an archive of "ar": a version, these two, and maybe more that nobody reads.
-func members(data io.ReaderAt, size int64) (control, files member, err error) {
+// controlOf returns the part of a package in which it says what it is. The package is an
+// archive of "ar": a version, this part, its files, and maybe more that nobody reads.
+func controlOf(data io.ReaderAt, size int64) (member, error) {
 	const magic, head = "!<arch>\n", 60
 	start := make([]byte, len(magic))
 	if _, err := data.ReadAt(start, 0); err != nil || string(start) != magic {
-		return member{}, member{}, errMember
+		return member{}, errMember
 	}
 	var parts [3]member
 	offset := int64(len(magic))
 	for i := range parts {
 		header := make([]byte, head)
 		if n, _ := data.ReadAt(header, offset); n < head || string(header[58:]) != "`\n" {
-			return member{}, member{}, errMember
+			return member{}, errMember
 		}
 		length, err := strconv.ParseInt(strings.TrimRight(string(header[48:58]), " "), 10, 64)
 		offset += head
 		if err != nil || length < 0 || length > size-offset {
-			return member{}, member{}, errMember
+			return member{}, errMember
 		}
 		name := strings.TrimSuffix(strings.TrimRight(string(header[:16]), " "), "/")
 		parts[i] = member{name, io.NewSectionReader(data, offset, length)}
 		offset += (length + 1) &^ 1
 	}
-	control, files = parts[1], parts[2]
-	if parts[0].name != "debian-binary" || !strings.HasPrefix(control.name, "control.tar") || !strings.HasPrefix(files.name, "data.tar") {
-		return member{}, member{}, errMember
+	if parts[0].name != "debian-binary" || !strings.HasPrefix(parts[1].name, "control.tar") || !strings.HasPrefix(parts[2].name, "data.tar") {
+		return member{}, errMember
 	}
-	return control, files, nil
-}
-
-// open decompresses a part.
-func (m member) open(limit int64) (*tar.Reader, io.Closer, error) {
-	end := path.Ext(m.name)
-	if end == ".tar" {
-		end = ""
-	}
-	r, err := decompress(end, m.data, m.data.Size(), limit)
-	if err != nil {
-		return nil, nil, err
-	}
-	return tar.NewReader(r), r, nil
+	return parts[1], nil
 }
 
 // readControl reads what a package says of itself, and the names of its scripts.
 func readControl(m member, found *registry.Inspection) (name, version string, err error) {
-	archive, closer, err := m.open(maxControl)
+	end := path.Ext(m.name)
+	if end == ".tar" {
+		end = ""
+	}
+	text, err := decompress(end, m.data, m.data.Size(), maxControl)
 	if err != nil {
 		return "", "", err
 	}
-	defer closer.Close()
+	defer text.Close()
+	archive := tar.NewReader(text)
 	seen := map[string]bool{}
 	for {
 		header, err := archive.Next()
@@ -144,9 +126,12 @@ func readControl(m member, found *registry.Inspection) (name, version string, er
 
 // readSelf reads the name and the version in a control file.
 func readSelf(r io.Reader) (name, version string, err error) {
-	text, err := io.ReadAll(io.LimitReader(r, maxLine))
+	text, err := io.ReadAll(io.LimitReader(r, maxLine+1))
 	if err != nil {
 		return "", "", err
+	}
+	if len(text) > maxLine {
+		return "", "", errTooLarge
 	}
 	paragraphs := 0
 	err = stanzas(bytes.NewReader(text), []string{"Package", "Version"}, func(s stanza) error {
@@ -157,26 +142,4 @@ func readSelf(r io.Reader) (name, version string, err error) {
 		return nil
 	})
 	return name, version, err
-}
-
-// readFiles reads the names of a package's files, as far as the bounds let it.
-func readFiles(m member, found *registry.Inspection) error {
-	archive, closer, err := m.open(maxData)
-	if err != nil {
-		return err
-	}
-	defer closer.Close()
-	for range maxLooked {
-		header, err := archive.Next()
-		if errors.Is(err, io.EOF) || errors.Is(err, errTooLarge) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if header.Typeflag != tar.TypeDir && len(found.Files) < maxNames {
-			found.Files = append(found.Files, path.Clean("/" + header.Name)[1:])
-		}
-	}
-	return nil
 }
