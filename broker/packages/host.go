@@ -19,6 +19,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/apt"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/cargo"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/gomod"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/npm"
@@ -66,7 +67,7 @@ type Host struct {
 }
 
 // Ecosystems names the kinds of registries that agents can use.
-func Ecosystems() []string { return []string{"npm", "pypi", "go", "cargo"} }
+func Ecosystems() []string { return []string{"npm", "pypi", "go", "cargo", "apt"} }
 
 // Open makes a Host. It reads the ledger and the list of malicious versions, which may take a
 // while, and connects to nothing.
@@ -88,7 +89,11 @@ func Open(o Options) (*Host, error) {
 	if h.heads, err = openHeads(filepath.Join(o.State, "packages.heads"), o.ModuleCache, goKeys(o.Origins)); err != nil {
 		return nil, err
 	}
-	h.kinds = []registry.Ecosystem{npm.Ecosystem{}, pypi.Ecosystem{}, gomod.New(h.heads), cargo.Ecosystem{}}
+	repositories, err := openRepositories(filepath.Join(o.State, "packages.apt.json"))
+	if err != nil {
+		return nil, errors.Join(err, h.heads.close())
+	}
+	h.kinds = []registry.Ecosystem{npm.Ecosystem{}, pypi.Ecosystem{}, gomod.New(h.heads), cargo.Ecosystem{}, apt.New(repositories)}
 	h.plane, err = registry.New(registry.Config{
 		Store: kept, Ecosystems: h.kinds, Origins: o.Origins, Reserved: o.Reserved, Upstreams: o.Upstreams, UpstreamCAs: o.UpstreamCAs, Limits: o.Limits, Log: o.Log,
 	})

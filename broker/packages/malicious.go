@@ -26,7 +26,8 @@ type MaliciousEntry struct {
 	Versions []string `json:",omitempty"`
 }
 
-// osvEcosystems are the names of our ecosystems in OSV files.
+// osvEcosystems are our ecosystems by the first words of their names in OSV files, of which
+// some are hosts: what follows the first dot or colon is left out.
 var osvEcosystems = map[string]string{"npm": "npm", "PyPI": "pypi", "Go": "go", "crates": "cargo", "Debian": "apt"}
 
 // maxReport bounds one file of the list, in bytes.
@@ -110,7 +111,7 @@ func (m *Malicious) add(path string) error {
 		return nil // an ordinary vulnerability, or a mistake
 	}
 	for _, a := range report.Affected {
-		family, _, _ := strings.Cut(a.Package.Ecosystem, ":") // "Debian:12"
+		family, _, _ := strings.Cut(strings.ReplaceAll(a.Package.Ecosystem, ".", ":"), ":") // "Debian:12"
 		ecosystem := osvEcosystems[family]
 		if ecosystem == "" || a.Package.Name == "" {
 			continue

@@ -30,6 +30,12 @@ var (
 	}
 )
 
+// Lookup refuses: a repository is looked up by its indexes, and none of its packages is held
+// back for its age.
+func (*Ecosystem) Lookup(*registry.Origin, string, string) (*registry.Ask, error) {
+	return nil, registry.Refuse(404, registry.ReasonPath, "packages of Debian repositories are not held back: use apt-get")
+}
+
 // Parse reads a request. Paths are below "dists", where each name of an index is accepted
 // that a Release may list, or end as packages do.
 func (*Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, error) {

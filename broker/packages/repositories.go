@@ -1,0 +1,61 @@
+package packages
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/apt"
+)
+
+// repositories remembers in a file what was accepted of Debian repositories, so that an older
+// Release than the last one is refused after a restart, too.
+type repositories struct {
+	path string
+
+	mu  sync.Mutex
+	all map[string][]apt.Distribution // by origin
+}
+
+func openRepositories(path string) (*repositories, error) {
+	r := &repositories{path: path, all: make(map[string][]apt.Distribution)}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(data, &r.all)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read what was seen of Debian repositories: %w", err)
+	}
+	return r, nil
+}
+
+// Distributions is apt.Seen's.
+func (r *repositories) Distributions(origin string) []apt.Distribution {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.all[origin])
+}
+
+// Remember is apt.Seen's.
+func (r *repositories) Remember(origin string, d apt.Distribution) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := slices.DeleteFunc(slices.Clone(r.all[origin]), func(other apt.Distribution) bool { return other.Name == d.Name })
+	r.all[origin] = append(list, d)
+	data, err := json.Marshal(r.all)
+	if err == nil {
+		err = wholefile.Write(r.path, data, 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("remember a Debian repository: %w", err)
+	}
+	return nil
+}
