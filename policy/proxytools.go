@@ -8,7 +8,7 @@ import (
 )
 
 // ProxyServer is the reserved server name of the tools with which an agent asks for more
-// domains. They exist under every policy.
+// domains and for packages. They exist under every policy.
 const ProxyServer = "proxy"
 
 func proxyTools() map[toolKey]*annotation {
@@ -26,6 +26,7 @@ func proxyTools() map[toolKey]*annotation {
 	add("add_proxy_domain", "domain", "justification")
 	add("remove_proxy_domain", "domain")
 	add("list_proxy_domains")
+	add("request_package", "ecosystem", "name", "version", "justification")
 	return tools
 }
 
@@ -53,5 +54,6 @@ func proxyRules() []Rule {
 		on("proxy-add-domain-escalate", "add_proxy_domain", Escalate, "a new domain for the agent's network access needs a person's approval"),
 		on("proxy-remove-domain-allow", "remove_proxy_domain", Allow, "giving up access is always allowed"),
 		on("proxy-list-domains-allow", "list_proxy_domains", Allow, "listing one's own access is always allowed"),
+		on("proxy-request-package-allow", "request_package", Allow, "asking for a package is always allowed; a person decides about its bytes"),
 	}
 }

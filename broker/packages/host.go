@@ -34,6 +34,9 @@ type Options struct {
 	State   string // directory of the ledger
 	Origins []*registry.Origin
 	Rules   rules.Rules
+	// Aside means that another process may have the same directories open. Nothing new is
+	// remembered then.
+	Aside bool
 	// Malicious are directories of OSV files.
 	Malicious []string
 	// ModuleCache is the go command's cache, whose age tells that of modules; empty for none.
@@ -100,7 +103,7 @@ func Open(o Options) (*Host, error) {
 	if err != nil {
 		return nil, errors.Join(err, h.heads.close())
 	}
-	if h.ledger, err = OpenLedger(filepath.Join(o.State, "packages.ledger")); err != nil {
+	if h.ledger, err = OpenLedger(filepath.Join(o.State, "packages.ledger"), o.Aside); err != nil {
 		h.plane.Close()
 		return nil, errors.Join(err, h.heads.close())
 	}
@@ -122,7 +125,7 @@ func goKeys(origins []*registry.Origin) []string {
 // Close ends all fetches, and shrinks the store. All sessions must have ended.
 func (h *Host) Close() error {
 	h.plane.Close()
-	_, _, err := h.store.Shrink(h.cacheBytes())
+	_, _, err := h.Shrink()
 	return errors.Join(err, h.ledger.Close(), h.heads.close())
 }
 

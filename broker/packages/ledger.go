@@ -21,7 +21,7 @@ import (
 // a version, and which bytes it got for a file. It is a file to which lines are added, each
 // with the digest of all before it, so that a change of an older line is noticed.
 //
-// One process writes it. It is safe for concurrent use.
+// One process writes it; others may read it. It is safe for concurrent use.
 type Ledger struct {
 	mu    sync.Mutex
 	file  *os.File
@@ -43,15 +43,16 @@ type entry struct {
 }
 
 // OpenLedger opens the ledger in a file, which it makes if there is none. A last line that was
-// written in part is removed.
-func OpenLedger(path string) (*Ledger, error) {
+// written in part is removed. With reading, the file stays as it is, and what is added is known
+// to this Ledger only.
+func OpenLedger(path string, reading bool) (*Ledger, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("open the ledger of packages: %w", err)
 	}
 	l := &Ledger{seen: make(map[string]time.Time), sums: make(map[string]string), names: make(map[string]bool)}
 	whole, err := l.read(path)
-	if err != nil {
-		return nil, err
+	if err != nil || reading {
+		return l, err
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o600)
 	if err == nil {
@@ -113,7 +114,7 @@ func key(parts ...string) string { return strings.Join(parts, "\n") }
 func (l *Ledger) add(e entry) error {
 	e.Chain, e.Seen = hex.EncodeToString(l.chain[:]), time.Now().UTC()
 	text, err := json.Marshal(e)
-	if err == nil {
+	if err == nil && l.file != nil {
 		text = append(text, '\n')
 		_, err = l.file.Write(text)
 	}
@@ -162,5 +163,8 @@ func (l *Ledger) Knows(origin, name string) bool {
 func (l *Ledger) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.file == nil {
+		return nil
+	}
 	return l.file.Close()
 }

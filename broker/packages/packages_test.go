@@ -282,7 +282,7 @@ func TestConfusable(t *testing.T) {
 
 func TestLedger(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger")
-	l, err := OpenLedger(path)
+	l, err := OpenLedger(path, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestLedger(t *testing.T) {
 	}
 	_, _ = half.WriteString(`{"chain":"`)
 	_ = half.Close()
-	if l, err = OpenLedger(path); err != nil {
+	if l, err = OpenLedger(path, false); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := l.FirstSeen("o", "a", "1"); err != nil || !again.Equal(first) {
@@ -320,7 +320,7 @@ func TestLedger(t *testing.T) {
 	if err := os.WriteFile(path, bytes.Replace(data, []byte(`"name":"a"`), []byte(`"name":"x"`), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenLedger(path); err == nil || !strings.Contains(err.Error(), "was changed") {
+	if _, err := OpenLedger(path, false); err == nil || !strings.Contains(err.Error(), "was changed") {
 		t.Errorf("%v", err)
 	}
 }

@@ -2,13 +2,19 @@ package session
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
+	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
 // openPackages gives the proxy the agent's way to package registries. Without them the agent
@@ -35,6 +41,46 @@ func (s *Session) openPackages(ctx context.Context, c *mitm.Config, stack *teard
 	s.mu.Lock()
 	s.packages, s.registries = way, host.Container()
 	s.mu.Unlock()
+}
+
+// packageTools returns the tool with which an agent asks for a version that documents hide. An
+// agent without tools of the host's has none of it.
+func (s *Session) packageTools() []mcpproxy.Builtin {
+	if s.deps.Config.Packages == nil || !s.adapter.Tools {
+		return nil
+	}
+	const text = `{"type":"string"}`
+	return []mcpproxy.Builtin{{
+		Server: policy.ProxyServer, Name: "request_package",
+		Description: "Ask the person for a version of a package that is hidden because it is too new or a rule holds it back. Install it afterwards as usual. The ecosystem is " +
+			strings.Join(packages.Ecosystems(), ", ") + ". The justification says why no older version will do.",
+		InputSchema: json.RawMessage(`{"type":"object","properties":{"ecosystem":` + text + `,"name":` + text + `,"version":` + text + `,"justification":` + text +
+			`},"required":["ecosystem","name","version","justification"],"additionalProperties":false}`),
+		Run: s.requestPackage,
+	}}
+}
+
+// requestPackage carries out request_package: it waits until a person has decided.
+func (s *Session) requestPackage(ctx context.Context, arguments json.RawMessage) (any, error) {
+	var args struct{ Ecosystem, Name, Version string }
+	if err := json.Unmarshal(arguments, &args); err != nil {
+		return nil, fmt.Errorf("read the request for a package: %w", err)
+	}
+	s.mu.Lock()
+	way := s.packages
+	s.mu.Unlock()
+	if way == nil {
+		return nil, errors.New("this session installs no packages")
+	}
+	decision, err := way.Way().Request(ctx, args.Ecosystem, args.Name, args.Version)
+	if err != nil {
+		return nil, err
+	}
+	return struct {
+		Approved bool   `json:"approved"`
+		Outcome  string `json:"outcome"`
+		Message  string `json:"message,omitempty"`
+	}{decision.Approved, decision.Outcome, decision.Reason}, nil
 }
 
 // registryMounts are the files of the read-only directory by which package managers find

@@ -117,7 +117,7 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Activity:          s.toolActivity,
 		Secrets:           s.deps.Config.Secrets,
 		Known:             s.deps.Tools,
-		Builtins:          s.domainTools(),
+		Builtins:          append(s.domainTools(), s.packageTools()...),
 		Tickets:           true,
 		Widen:             `add it to "reachable" in config.json and open a new tab`,
 		Limits:            mcpproxy.Limits{Repeats: repeatLimit},

@@ -72,6 +72,12 @@ func TestPackagesFromNPM(t *testing.T) {
 			t.Errorf("%s is missing from the audit", want)
 		}
 	}
+	if out, errs, code := d.command("registry", "check", "npm:left@2.1.0"); code != 0 || !strings.Contains(out, "ask (quarantine): left 2.1.0 is younger than 3 days") {
+		t.Errorf("registry check: code %d, %s%s", code, out, errs)
+	}
+	if out, errs, code := d.command("registry", "gc"); code != 0 || !strings.Contains(out, "removed 0 MB") {
+		t.Errorf("registry gc: code %d, %s%s", code, out, errs)
+	}
 	requests, _ := npm.Requests()
 	for _, r := range requests {
 		if !strings.HasPrefix(r, "GET /") && r != "POST /-/npm/v1/security/advisories/bulk" {

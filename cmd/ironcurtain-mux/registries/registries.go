@@ -6,15 +6,16 @@ import "github.com/spf13/cobra"
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "registry",
-		Short: "Learn from which package registries agents install",
+		Short: "Learn from which package registries agents install, and try packages",
 		Long: `Manage the package registries from which agents install: npm, Python, Go, Cargo, apt.
 The program knows none by itself. It uses those that the tools of this machine are
 configured with, or those that registries in config.json names.`,
 		Example: `  ironcurtain-mux registry learn
-  ironcurtain-mux registry learn --write`,
+  ironcurtain-mux registry learn --write
+  ironcurtain-mux registry check npm:left@2.1.0`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(learnCommand())
+	cmd.AddCommand(learnCommand(), checkCommand(), gcCommand())
 	return cmd
 }

@@ -52,7 +52,7 @@ func (r *registries) host(ctx context.Context) (*packages.Host, error) {
 	for _, note := range notes {
 		r.log.Info("package registries", "note", note)
 	}
-	r.opened, err = r.paths.OpenPackages(ctx, r.config, sources, r.log)
+	r.opened, err = r.paths.OpenPackages(ctx, r.config, sources, false, r.log)
 	return r.opened, err
 }
 
@@ -69,13 +69,14 @@ func (r *registries) close() error {
 	return r.opened.Close()
 }
 
-// OpenPackages opens the registries of some sources.
-func (p Paths) OpenPackages(ctx context.Context, c config.Config, sources []learn.Source, log *slog.Logger) (*packages.Host, error) {
+// OpenPackages opens the registries of some sources; aside: beside another process that has
+// them open, so that nothing is remembered.
+func (p Paths) OpenPackages(ctx context.Context, c config.Config, sources []learn.Source, aside bool, log *slog.Logger) (*packages.Host, error) {
 	sources = slices.DeleteFunc(slices.Clone(sources), func(s learn.Source) bool {
 		return !slices.Contains(packages.Ecosystems(), s.Ecosystem)
 	})
 	o := packages.Options{
-		Cache: filepath.Join(p.Cache, "packages"), State: p.Home, Rules: rulesOf(c.Registries),
+		Cache: filepath.Join(p.Cache, "packages"), State: p.Home, Rules: rulesOf(c.Registries), Aside: aside,
 		Malicious: p.expand(c.Registries.Malicious), NewNames: c.Registries.NewNames, UnknownNames: c.Registries.UnknownNames,
 		ModuleCache: moduleCache(p.UserHome), GitHosts: c.GitHosts, CacheBytes: int64(c.Registries.CacheGB) << 30, Log: log,
 		Reserved: make(map[string][]string), Upstreams: make(map[string]*url.URL),

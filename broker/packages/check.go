@@ -1,0 +1,45 @@
+package packages
+
+import (
+	"context"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	rules "github.com/ironcurtain-mux/ironcurtain-mux/policy/packages"
+)
+
+// Checked is what a check has found out about a version.
+type Checked struct {
+	Facts   rules.Facts
+	Verdict rules.Verdict
+	SHA256  string // of the artifact, in hex
+	Bytes   int64
+	Lines   []preview.Line // as a person would be asked
+}
+
+// Check fetches, inspects and judges a version for the person, without an agent. The error is
+// a *registry.Refusal when the registry's word or bytes cannot be accepted.
+func (h *Host) Check(ctx context.Context, ecosystem, name, version string) (*Checked, error) {
+	s := &Session{host: h, names: newNames(h.options)}
+	way := h.plane.NewSession(registry.SessionConfig{
+		Judge:  s.judge,
+		Record: func(registry.Record) error { return nil }, // the person asks, so nothing leaves unknown to them
+		Note:   func(registry.Record) {},
+	})
+	defer way.Close()
+	p, _, err := way.Check(ctx, ecosystem, name, version)
+	if err != nil {
+		return nil, err
+	}
+	j := judged{Package: p}
+	j.facts, j.verdict = h.judge(p, s.names.all)
+	c := &Checked{Facts: j.facts, Verdict: j.verdict, SHA256: p.Sum, Bytes: p.Size}
+	if p.File != nil {
+		c.Lines = s.describe(&j)
+	}
+	return c, nil
+}
+
+// Shrink removes what was not used for longest from the store, down to its limit. It returns
+// how many bytes it removed and how many are left.
+func (h *Host) Shrink() (removed, left int64, err error) { return h.store.Shrink(h.cacheBytes()) }
