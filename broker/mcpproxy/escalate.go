@@ -184,7 +184,8 @@ func (c *call) judgeAgain(ctx context.Context, as audit.Decision) json.RawMessag
 	seen, record := c.verdict, c.record
 	c.judge(ctx)
 	now := c.verdict
-	c.record.EscalationID, c.record.DecidedBy, c.record.WaitMs = record.EscalationID, record.DecidedBy, record.WaitMs
+	c.record.EscalationID, c.record.WaitMs = record.EscalationID, record.WaitMs
+	c.record.DecidedBy, c.record.Client = record.DecidedBy, record.Client
 	c.record.Detail = record.Detail
 	if now.Decision != policy.Allow && now.Decision != policy.Escalate {
 		return c.deny(ctx, now.Rule, "it was approved, but by now "+now.Reason)
