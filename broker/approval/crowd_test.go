@@ -24,7 +24,7 @@ func TestWaitingCallsHaveABoundInBytes(t *testing.T) {
 		}
 		former := long("s", 1)
 		former.ID = "former"
-		if _, err := q.Restore(former); err != nil {
+		if _, err := q.Restore(former, nil); err != nil {
 			t.Fatal(err)
 		}
 		ask(t.Context(), q, long("s", 2))

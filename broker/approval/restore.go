@@ -28,10 +28,31 @@ type Held struct {
 	answer  *Resolution // kept until then
 }
 
-// Restore puts a call back that waited when its process was killed. The call keeps its id,
-// the time when it was asked, and its number unless that is taken. Its time to be decided
-// starts again. The caller must call Wait.
-func (q *Queue) Restore(f Escalation) (*Held, error) {
+// Left is what is left of the time of a waiting call, for the program that goes on with it.
+type Left struct {
+	Time     time.Duration // until nobody can decide it any more
+	Half     time.Duration // half of its whole time
+	HalfOver bool          // as of the call
+	Paused   time.Duration // how long its time was paused
+}
+
+// Left returns what is left of the time of a session's waiting calls, by id.
+func (q *Queue) Left(session string) map[string]Left {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	left := map[string]Left{}
+	for id, w := range q.pending {
+		if w.item.Session == session {
+			left[id] = Left{Time: q.current(w).ExpiresAt.Sub(q.options.Clock.Now()), Half: w.half, HalfOver: w.item.HalfOver, Paused: w.paused + q.pause(w)}
+		}
+	}
+	return left
+}
+
+// Restore puts a call back that waited in a former process. The call keeps its id, the time when
+// it was asked, and its number unless that is taken. Its time to be decided goes on with left; nil:
+// it starts again, because the process was killed. The caller must call Wait.
+func (q *Queue) Restore(f Escalation, left *Left) (*Held, error) {
 	if f.Digest == "" || f.ID == "" {
 		return nil, errors.New("restore a call: it has no digest or no id")
 	}
@@ -47,6 +68,10 @@ func (q *Queue) Restore(f Escalation) (*Held, error) {
 	f.Number, f.ExpiresAt = q.renumber(f.Number), q.options.Clock.Now().Add(timeout)
 	f.Restored, f.Unclaimed = true, true
 	w := q.newWaiting(f)
+	if left != nil {
+		w.item.ExpiresAt, w.item.HalfOver = w.began.Add(left.Time), left.HalfOver
+		w.half, w.paused = left.Half, left.Paused
+	}
 	h := &Held{q: q, w: w, done: w.done, claimed: make(chan struct{})}
 	q.pending[f.ID], q.held[f.ID] = w, h
 	item := w.item

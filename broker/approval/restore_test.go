@@ -20,7 +20,7 @@ func former(session string, n int) Escalation {
 // restore puts it back and waits in the background.
 func restore(t *testing.T, q *Queue, f Escalation) (*Held, <-chan Resolution) {
 	t.Helper()
-	h, err := q.Restore(f)
+	h, err := q.Restore(f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestRestoredCallEnds(t *testing.T) {
 		}
 		again := former("s", 1)
 		again.ID = "other"
-		h, err := q.Restore(again)
+		h, err := q.Restore(again, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,5 +208,48 @@ func TestNumbersOfRestoredCalls(t *testing.T) {
 		}
 		q.Close()
 		synctest.Wait()
+	})
+}
+
+// A call that another program hands over goes on with what is left of its time, its half and its
+// pause included.
+func TestACallGoesOnWithItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		before := New(Options{Away: time.Hour})
+		asked := request("s", 1)
+		asked.ID = "id"
+		ask(t.Context(), before, asked)
+		synctest.Wait()
+		before.SetAway(true)
+		time.Sleep(50 * time.Minute)
+		before.SetAway(false)
+		time.Sleep(200 * time.Second)
+		synctest.Wait()
+		if other := before.Left("other"); len(other) != 0 {
+			t.Errorf("of another session: %v", other)
+		}
+		left := before.Left("s")["id"]
+		if want := (Left{Time: 100 * time.Second, Half: 150 * time.Second, HalfOver: true, Paused: 50 * time.Minute}); left != want {
+			t.Fatalf("%+v, want %+v", left, want)
+		}
+		before.Close()
+		q := New(Options{Away: time.Hour})
+		defer q.Close()
+		q.SetAway(true)
+		_, changes := q.Subscribe(t.Context())
+		h, err := q.Restore(former("s", 1), &left)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := <-changes; c.Asked == nil || !c.Asked.HalfOver {
+			t.Errorf("%+v", c)
+		}
+		began := time.Now()
+		if res, settled := h.Wait(t.Context()); !settled || res.Outcome != Expired || time.Since(began) != 10*time.Minute+100*time.Second {
+			t.Errorf("%+v, %v, after %v", res, settled, time.Since(began))
+		}
+		if c := <-changes; c.Settled == nil {
+			t.Errorf("its half is announced again: %+v", c)
+		}
 	})
 }

@@ -39,7 +39,7 @@ func (r *harness) left(n int, arguments string) approval.Escalation {
 // restore puts a call back and follows it to its end.
 func (r *harness) restore(f approval.Escalation) <-chan approval.Resolution {
 	r.t.Helper()
-	h, err := r.queue.Restore(f)
+	h, err := r.queue.Restore(f, nil)
 	if err != nil {
 		r.t.Fatal(err)
 	}

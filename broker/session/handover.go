@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -26,6 +27,8 @@ type Kept struct {
 	Past       int64
 	// Cols and Rows are the size of the terminal.
 	Cols, Rows int
+	// Waiting is what is left of the time of the calls that wait, by id.
+	Waiting map[string]approval.Left
 }
 
 // gate makes what arrives wait, if it is closed.
@@ -135,7 +138,7 @@ func (s *Session) HandOver() (k *Kept, conn syscall.RawConn, undo func(), err er
 		rest = taken.history.Bytes()
 	}
 	conn, unread, err := container.Connection()
-	k = &Kept{ID: s.fixed.ID, Tab: s.fixed.Tab, Opener: s.opener, Ahead: bytes.Join([][]byte{ahead, rest, unread}, nil), Past: past}
+	k = &Kept{ID: s.fixed.ID, Tab: s.fixed.Tab, Opener: s.opener, Ahead: bytes.Join([][]byte{ahead, rest, unread}, nil), Past: past, Waiting: s.deps.Approvals.Left(s.fixed.ID)}
 	k.Cols, k.Rows = container.Size()
 	if err == nil {
 		err = conn.Control(func(fd uintptr) { k.Connection = int(fd) })

@@ -33,11 +33,16 @@ func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 			}
 			continue
 		}
+		left := s.leftOf(u.ID)
+		was := u.ID
 		f, err := s.restoredItem(ctx, &u)
 		if err != nil {
 			return err
 		}
-		h, err := s.deps.Approvals.Restore(f)
+		if u.ID != was {
+			left = nil // the person has not seen what it would do now
+		}
+		h, err := s.deps.Approvals.Restore(f, left)
 		if err != nil {
 			return err
 		}
@@ -52,6 +57,19 @@ func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 		s.notice(true, fmt.Sprintf("%s when the multiplexer ended, and cannot wait again: not carried out, see /history", waited(left)))
 	}
 	return nil
+}
+
+// leftOf returns what is left of the time of a call that another program has handed over; nil: it
+// was not handed over.
+func (s *Session) leftOf(id string) *approval.Left {
+	if s.kept == nil {
+		return nil
+	}
+	left, waited := s.kept.Waiting[id]
+	if !waited {
+		return nil
+	}
+	return &left
 }
 
 // restoredItem makes the item that is put back into the queue for a call. The effect is worked

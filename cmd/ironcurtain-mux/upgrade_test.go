@@ -136,6 +136,7 @@ func TestUpgradeLosesNothing(t *testing.T) {
 	var left []byte
 	tap := func(data []byte) { left = append(left, data...) }
 	a.tap.Store(&tap)
+	began := time.Now()
 	out, errs, code := d.command("upgrade")
 	if code != 0 || !strings.Contains(errs, "its agents run on") {
 		t.Fatalf("upgrade: %d, %s%s", code, out, errs)
@@ -145,6 +146,7 @@ func TestUpgradeLosesNothing(t *testing.T) {
 	}
 	shown := newest(a.text())
 	a.until("more of the counter", patience, func(screen string) bool { return newest(screen) > max(shown, 100) })
+	took := time.Since(began)
 	a.send("\x03")
 	a.see(patience, "/workspace$", "1 waiting")
 	a.tap.Store(nil)
@@ -163,6 +165,10 @@ func TestUpgradeLosesNothing(t *testing.T) {
 	again := d.waiting(func(e broker.Escalation) bool { return e.Restored && !e.Unclaimed })
 	if again.ID != asked.ID || again.Number != asked.Number {
 		t.Errorf("%+v waited, and now %+v", asked, again)
+	}
+	// Its time was paused while no view was there, and has not begun again.
+	if more := again.ExpiresAt.Sub(asked.ExpiresAt); more < 0 || more > took {
+		t.Errorf("it waits for %v longer after an upgrade of %v, which began %v after it was asked", more, took, began.Sub(asked.AskedAt))
 	}
 	if out, errs, code := d.command("approve", again.ID); code != 0 {
 		t.Fatalf("approve: %d, %s%s", code, out, errs)

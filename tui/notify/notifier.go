@@ -128,7 +128,7 @@ func (n *Notifier) take(e broker.Event) {
 func (n *Notifier) call(e broker.Escalation) {
 	half, known := n.waiting[e.ID]
 	n.waiting[e.ID] = half || e.HalfOver
-	if !known && !e.Restored || e.HalfOver && !half {
+	if !known && !e.Restored || known && e.HalfOver && !half {
 		s := broker.Session{ID: e.Session, Tab: e.Tab}
 		if a := n.sessions[e.Session]; a != nil {
 			s = a.Session
