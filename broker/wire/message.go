@@ -55,6 +55,7 @@ type Hello struct {
 	Name     string `json:"name"`               // of the client's machine, or as the person calls the client
 	Named    bool   `json:"named,omitempty"`    // the person calls it so
 	Terminal string `json:"terminal,omitempty"` // its device, such as /dev/pts/3
+	Token    string `json:"token,omitempty"`    // of a client that has no other right
 }
 
 // What a client wants, for Hello.Kind.

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/token"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
@@ -52,12 +53,7 @@ func Attach(ctx context.Context, o Options) (end string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("find the current directory: %w", err)
 	}
-	o.View.Dir, o.View.Terminal = dir, map[string]string{}
-	for _, name := range wire.TerminalVariables() {
-		if value, set := os.LookupEnv(name); set {
-			o.View.Terminal[name] = value
-		}
-	}
+	o.View.Dir, o.View.Terminal = dir, terminalVariables()
 	for {
 		end, err = attach(ctx, o, saved)
 		var moved *movedError
@@ -121,27 +117,54 @@ func Stop(ctx context.Context, o Options, now bool) (end string, err error) {
 // Kick ends the view of another client, and returns what to tell the person. The beginning of its
 // id is enough.
 func Kick(ctx context.Context, o Options, id string) (end string, err error) {
-	c, done, err := request(ctx, o, wire.KindKick, wire.Kick{Client: id})
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	return c.serve(ctx)
+	ended, err := ask[wire.End](ctx, o, wire.KindKick, wire.Kick{Client: id})
+	return ended.Reason, err
 }
 
 // Clients lists the clients that show a view.
 func Clients(ctx context.Context, o Options) ([]wire.Client, error) {
-	c, done, err := request(ctx, o, wire.KindClients, nil)
+	shown, err := ask[wire.Shown](ctx, o, wire.KindClients, nil)
+	return shown.Clients, err
+}
+
+// Tokens lists the answer tokens.
+func Tokens(ctx context.Context, o Options) ([]token.Token, error) {
+	tokens, err := ask[wire.Tokens](ctx, o, wire.KindTokens, nil)
+	return tokens.Tokens, err
+}
+
+// MakeToken makes an answer token, and returns what its owner shows.
+func MakeToken(ctx context.Context, o Options, m wire.MakeToken) (secret string, err error) {
+	made, err := ask[wire.Made](ctx, o, wire.KindMakeToken, m)
+	return made.Secret, err
+}
+
+// RevokeToken ends an answer token, and returns what to tell the person.
+func RevokeToken(ctx context.Context, o Options, name string) (end string, err error) {
+	ended, err := ask[wire.End](ctx, o, wire.KindRevokeToken, wire.RevokeToken{Name: name})
+	return ended.Reason, err
+}
+
+// ask asks the daemon for something other than a view, which it answers with one frame.
+func ask[A any](ctx context.Context, o Options, kind string, body any) (answer A, err error) {
+	c, done, err := request(ctx, o, kind, body)
 	if err != nil {
-		return nil, err
+		return answer, err
 	}
 	defer done()
 	f, err := c.conn.Receive()
 	if err != nil {
-		return nil, fmt.Errorf("list clients: %w", err)
+		return answer, err
 	}
-	var shown wire.Shown
-	return shown.Clients, f.Into(&shown)
+	defer f.Close()
+	if f.Kind == wire.KindRefused {
+		var r wire.Refused
+		if err := f.Into(&r); err != nil {
+			return answer, err
+		}
+		return answer, fault.New(r.Next, "%s", r.Reason)
+	}
+	return answer, f.Into(&answer)
 }
 
 // request connects to the daemon and asks for something other than a view. done ends the

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/token"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
@@ -83,6 +84,9 @@ type Daemon struct {
 	// End ends every session, and returns what to tell the person about it. It is called once,
 	// when the other views have ended.
 	End func() string
+	// Tokens are those with which helpers answer calls at TokenSocket; nil: nobody can have one.
+	Tokens      *token.Store
+	TokenSocket string
 	// Upgrade is how the daemon becomes another program; nil: it does not.
 	Upgrade *Upgrade
 	// StandDown is called in place of End when the context of Serve has ended: sessions stay, for
@@ -120,7 +124,10 @@ func (d *Daemon) Serve(ctx context.Context, l *net.UnixListener) error {
 	if d.Notify != nil {
 		d.conns.Go(func() { d.Notify(inner, d.looked) })
 	}
-	err := d.accept(inner, l)
+	if d.Tokens != nil {
+		d.conns.Go(func() { d.serveTokens(inner) })
+	}
+	err := d.accept(inner, l, maxConns+moreConns, d.serve)
 	cancel()
 	d.conns.Wait()
 	d.mu.Lock()
@@ -137,10 +144,10 @@ func (d *Daemon) Serve(ctx context.Context, l *net.UnixListener) error {
 	return err
 }
 
-// accept serves clients until ctx ends.
-func (d *Daemon) accept(ctx context.Context, l *net.UnixListener) error {
+// accept serves the clients that come to a socket, so many at once, until ctx ends.
+func (d *Daemon) accept(ctx context.Context, l net.Listener, most int, serve func(context.Context, *net.UnixConn)) error {
 	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
-	conns := make(chan struct{}, maxConns+moreConns)
+	conns := make(chan struct{}, most)
 	for {
 		select {
 		case conns <- struct{}{}:
@@ -160,7 +167,7 @@ func (d *Daemon) accept(ctx context.Context, l *net.UnixListener) error {
 		}
 		d.conns.Go(func() {
 			defer func() { <-conns }()
-			d.serve(ctx, conn.(*net.UnixConn))
+			serve(ctx, conn.(*net.UnixConn))
 		})
 	}
 }
@@ -168,12 +175,7 @@ func (d *Daemon) accept(ctx context.Context, l *net.UnixListener) error {
 // serve serves one client. A panic ends its connection, and nothing else.
 func (d *Daemon) serve(ctx context.Context, unix *net.UnixConn) {
 	c := wire.NewConn(unix)
-	defer func() {
-		if p := recover(); p != nil {
-			d.Log.Error("serving a client has failed", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			_ = c.Close()
-		}
-	}()
+	defer d.contain(c)
 	d.open.Add(1)
 	defer d.open.Add(-1)
 	if d.talk(ctx, c, unix) {
@@ -184,6 +186,14 @@ func (d *Daemon) serve(ctx context.Context, unix *net.UnixConn) {
 		return
 	}
 	_ = c.Close()
+}
+
+// contain, deferred, makes a panic the end of a connection.
+func (d *Daemon) contain(c *wire.Conn) {
+	if p := recover(); p != nil {
+		d.Log.Error("serving a client has failed", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		_ = c.Close()
+	}
 }
 
 // endWhenIdle ends the daemon when it has been idle for long.

@@ -11,8 +11,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 )
 
-// welcome greets a client, or tells it why it is refused.
-func (d *Daemon) welcome(c *wire.Conn) (h wire.Hello, who wire.Client, err error) {
+// welcome greets a client, unless refuse says why it is not served, and tells it so. refuse may
+// complete what the client says.
+func (d *Daemon) welcome(c *wire.Conn, refuse func(*wire.Hello) wire.Refused) (h wire.Hello, who wire.Client, err error) {
 	c.SetReceiveLimit(helloLimit)
 	f, err := c.Receive()
 	defer f.Close()
@@ -25,7 +26,7 @@ func (d *Daemon) welcome(c *wire.Conn) (h wire.Hello, who wire.Client, err error
 	}
 	refused := wire.Refused{Reason: "this is no client of ironcurtain-mux"}
 	if err == nil {
-		if refused = d.refuse(h); refused.Reason == "" {
+		if refused = refuse(&h); refused.Reason == "" {
 			who = wire.Client{Client: identity.New(h.Name, h.Terminal), Version: h.Version, Rights: h.Rights, Since: time.Now()}
 			return h, who, c.Send(wire.KindWelcome, wire.Welcome{
 				Protocol: h.Protocol, Version: d.Version, Client: who.ID, PID: os.Getpid(), Program: d.Program, Build: d.Build,
@@ -45,7 +46,7 @@ func (d *Daemon) program() string {
 }
 
 // refuse says why a client is not served. No reason: it is.
-func (d *Daemon) refuse(h wire.Hello) wire.Refused {
+func (d *Daemon) refuse(h *wire.Hello) wire.Refused {
 	switch oldest := slices.Min(wire.Protocols); {
 	case h.Protocol < oldest:
 		return wire.Refused{

@@ -17,6 +17,9 @@ import (
 // SocketPath is where the daemon of a state home listens.
 func SocketPath(home string) string { return filepath.Join(home, "run", "daemon.sock") }
 
+// TokenSocketPath is where the daemon of a state home serves clients with an answer token.
+func TokenSocketPath(home string) string { return filepath.Join(home, "run", "answer.sock") }
+
 // endLimit is how long a new daemon waits for the end of one that serves no clients any more.
 const endLimit = 5 * time.Second
 

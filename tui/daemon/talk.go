@@ -17,7 +17,7 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 		d.Log.Warn("a client was refused", "error", err)
 		return false
 	}
-	hello, who, err := d.welcome(c)
+	hello, who, err := d.welcome(c, d.refuse)
 	if err != nil {
 		return false // a client that is gone, or none
 	}
@@ -46,6 +46,9 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 		return false
 	case wire.KindStop:
 		return d.stop(c, f)
+	case wire.KindTokens, wire.KindMakeToken, wire.KindRevokeToken:
+		d.answerAboutTokens(c, f)
+		return false
 	}
 	defer d.lasting.Add(-1)
 	if d.lasting.Add(1) > maxConns {

@@ -17,6 +17,7 @@ type Served struct {
 	Broker  broker.Calls
 	Right   wire.Right    // of the client; nothing raises it
 	Client  broker.Client // that the records name
+	By      string        // the way in which it decides, for the records; empty: by a command
 	Hello   wire.Hello    // with which the client began
 	Version string        // of this program
 }

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,8 +63,8 @@ var table = map[string]row{
 	"SaveFile":     two(operated, broker.Calls.SaveFile),
 }
 
-// byCommand is the way in which everything is decided that is decided over a connection,
-// whatever the caller says.
+// byCommand is the way in which what comes over a connection is decided, whatever the caller says,
+// unless Served names another one.
 const byCommand = "cli"
 
 func decide(ctx context.Context, c *caller, params []json.RawMessage) (any, error) {
@@ -74,7 +75,7 @@ func decide(ctx context.Context, c *caller, params []json.RawMessage) (any, erro
 	if d.Remember != nil && c.Right != wire.Operate {
 		return nil, refusal("Decide with remember", c.Right)
 	}
-	d.By, d.Client = byCommand, c.Client
+	d.By, d.Client = cmp.Or(c.By, byCommand), c.Client
 	return c.Broker.Decide(ctx, d)
 }
 
@@ -83,7 +84,7 @@ func revoke(ctx context.Context, c *caller, params []json.RawMessage) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	r.By, r.Client = byCommand, c.Client
+	r.By, r.Client = cmp.Or(c.By, byCommand), c.Client
 	return c.Broker.Revoke(ctx, r)
 }
 
