@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +13,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
@@ -47,7 +45,7 @@ else in any: which one is in front, their order, the split, the zoom and what is
 			}
 			o.Rights = rightsOf(readOnly, answerOnly)
 			if name != "" {
-				if err := checkName(name); err != nil {
+				if err := cli.CheckName(name); err != nil {
 					return &cli.UsageError{Err: cli.Fail("attach", err, "")}
 				}
 				o.Name, o.Named = name, true
@@ -87,17 +85,6 @@ func rightsOf(readOnly, answerOnly bool) wire.Right {
 	}
 	return wire.Operate
 }
-
-// checkName returns an error unless a name can stand in a line of authorized_keys, in a record and
-// on a screen as it is.
-func checkName(name string) error {
-	if !namePattern.MatchString(name) {
-		return fault.New("use a name such as phone or build-bot", "%q is no name: it has 1 to 32 letters, digits, '-', '_' and '.', and begins with a letter", name)
-	}
-	return nil
-}
-
-var namePattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._-]{0,31}$`)
 
 // showHere has the daemon show itself on this terminal, and tells it what the tabs that are
 // opened there have from its environment.

@@ -35,7 +35,7 @@ every sshd finds it. Without the line the key opens nothing; remove the line to 
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			const op = "authorize client"
-			if err := checkName(args[0]); err != nil {
+			if err := cli.CheckName(args[0]); err != nil {
 				return &cli.UsageError{Err: cli.Fail(op, err, "")}
 			}
 			key, err := readPublicKey(cmd.InOrStdin())

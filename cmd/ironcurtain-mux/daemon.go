@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/token"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
@@ -164,6 +166,10 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 	if err != nil {
 		return errors.Join(err, door.Close())
 	}
+	tokens, err := token.Open(filepath.Join(w.Paths.Home, "answer-tokens.json"))
+	if err != nil {
+		log.Error("no answer token is in force", "error", err)
+	}
 	d := &daemon.Daemon{
 		Version: cli.ThisBuild().Version, Program: program, Build: build, Log: log,
 		Show: func(ctx context.Context, c daemon.Client) (string, error) {
@@ -192,6 +198,7 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 		},
 		StandDown: func() { standDown(w.Paths.Home, log) },
 		Upgrade:   upgrade,
+		Tokens:    tokens, TokenSocket: daemon.TokenSocketPath(w.Paths.Home),
 	}
 	if !byHand {
 		d.Idle = w.Config.DaemonIdle()

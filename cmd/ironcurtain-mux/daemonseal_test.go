@@ -66,7 +66,7 @@ func (d *driver) seals(t *testing.T, id broker.SessionID) {
 // sees checks what of run/ a process can see.
 func (d *driver) sees(t *testing.T, pid int) {
 	t.Helper()
-	for _, name := range []string{"daemon.sock", "control.sock"} {
+	for _, name := range []string{"daemon.sock", "answer.sock", "control.sock"} {
 		if _, err := os.Lstat(fmt.Sprintf("/proc/%d/root%s", pid, d.state("run", name))); err == nil {
 			t.Errorf("process %d sees %s", pid, name)
 		}

@@ -116,7 +116,7 @@ func groups() []group {
 			attachCommand(), clientsCommand(), demoCommand(), images.Command(), reloadCommand(), serveCommand(), sessions.Command(resumeCommand()), start.Command(), stopCommand(), upgradeCommand(),
 		}},
 		{"Calls that wait, and calls that were made:", []*cobra.Command{
-			decisions.ApproveCommand(), decisions.AuditCommand(), decisions.DenyCommand(), decisions.PendingCommand(), decisions.RevokeCommand(), decisions.GrantsCommand(),
+			decisions.ApproveCommand(), decisions.AuditCommand(), decisions.DenyCommand(), decisions.PendingCommand(), decisions.RevokeCommand(), decisions.GrantsCommand(), decisions.TokensCommand(),
 		}},
 		{"What agents may do:", []*cobra.Command{policies.Command(proxies.AnnotateCommand()), proxies.Command()}},
 		{"This machine:", []*cobra.Command{configCommand(), doctor.Command(), gcCommand(), registries.Command(), toolservers.Command()}},

@@ -3,12 +3,15 @@ package running
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
 )
 
 // ErrNotRunning means that no daemon of this home runs.
@@ -18,15 +21,24 @@ var ErrNotRunning = errors.New("no multiplexer is running")
 // and the machine busy.
 const askLimit = 30 * time.Second
 
+// TokenVariable has the answer token of a helper, which may do nothing but answer calls.
+const TokenVariable = "IRONCURTAIN_ANSWER_TOKEN"
+
 // Ask connects to the daemon of a home and calls ask with the connection, which ends with it. The
-// error is ErrNotRunning when no daemon runs.
+// error is ErrNotRunning when no daemon runs. Whoever has a token is limited to what it allows.
 func Ask(ctx context.Context, home string, ask func(context.Context, *calls.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	o := optionsAt(home)
-	c, err := calls.Connect(ctx, o.Socket, wire.Hello{Version: o.Version, Name: o.Name, Terminal: o.Terminal})
+	hello := wire.Hello{Version: o.Version, Name: o.Name, Terminal: o.Terminal}
+	missing := ErrNotRunning
+	if token := os.Getenv(TokenVariable); token != "" {
+		hello.Token, hello.Rights, o.Socket = token, wire.Answer, daemon.TokenSocketPath(home)
+		missing = fault.New("'ironcurtain-mux tokens create' makes one", "nobody serves the token in %s: no daemon runs, or it has no token", TokenVariable)
+	}
+	c, err := calls.Connect(ctx, o.Socket, hello)
 	if errors.Is(err, client.ErrNoDaemon) {
-		return ErrNotRunning
+		return missing
 	}
 	if err != nil {
 		return err

@@ -1,0 +1,160 @@
+package decisions
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/token"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
+)
+
+// TokensCommand groups the commands for answer tokens.
+func TokensCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tokens",
+		Short: "Let a helper in a sandbox of its own answer calls",
+		Long: `An answer token lets a helper of yours, such as a bot in a sandbox, answer the calls of
+some sessions and do nothing else. While there is a token, the daemon serves those who
+show one at run/answer.sock in IRONCURTAIN_HOME. Let the sandbox see that socket alone;
+the helper runs as your user, there with IRONCURTAIN_HOME set to where run/ is:
+
+  IRONCURTAIN_ANSWER_TOKEN=... ironcurtain-mux pending --json
+  IRONCURTAIN_ANSWER_TOKEN=... ironcurtain-mux deny ID
+
+It sees only calls of the token's sessions, remembers no approval, and counts for nobody
+who is there: the time of calls is paused as without it. The log has each use, the audit
+each decision with the token's name. After five wrong tokens none is taken for a minute.`,
+		Example: "  ironcurtain-mux tokens create bot 6f1c --deny-only\n  ironcurtain-mux tokens ls\n  ironcurtain-mux tokens revoke bot",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(tokensCreateCommand(), tokensListCommand(), tokensRevokeCommand())
+	return cmd
+}
+
+// tokenLife is how long a token lasts unless the person says otherwise.
+const tokenLife = 24 * time.Hour
+
+func tokensCreateCommand() *cobra.Command {
+	var m wire.MakeToken
+	cmd := &cobra.Command{
+		Use:   "create NAME SESSION...",
+		Short: "Make a token for the calls of some sessions, and print it once",
+		Long: `Make an answer token for the calls of some sessions, and print it, once: only its hash
+is kept. The beginning of a session's id is enough. NAME stands in the records of what
+is decided with it.`,
+		Example: "  ironcurtain-mux tokens create bot 6f1c\n  ironcurtain-mux tokens create bot 6f1c 8a20 --deny-only --for 168h",
+		Args:    cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			const op = "create token"
+			if err := cli.CheckName(args[0]); err != nil {
+				return &cli.UsageError{Err: cli.Fail(op, err, "")}
+			}
+			if m.Life < time.Second || m.Life > token.MaxLife {
+				return cli.Usagef("--for %v: give from 1s to %dh", m.Life, token.MaxLife/time.Hour)
+			}
+			p, o, err := running.ClientOptions()
+			if err != nil {
+				return err
+			}
+			m.Name = args[0]
+			for _, id := range args[1:] {
+				s, err := stored.Find(p.Home, id)
+				if err != nil {
+					return cli.Fail(op, err, "")
+				}
+				m.Sessions = append(m.Sessions, string(s.ID))
+			}
+			secret, err := client.MakeToken(cmd.Context(), o, m)
+			if err != nil {
+				return failToken(op, err)
+			}
+			fmt.Fprintln(cmd.ErrOrStderr(), "this is shown once:")
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), secret)
+			return cli.Fail(op, err, "")
+		},
+	}
+	cmd.Flags().BoolVar(&m.DenyOnly, "deny-only", false, "it approves nothing")
+	cmd.Flags().DurationVar(&m.Life, "for", tokenLife, "how long it lasts, at most 720h")
+	return cmd
+}
+
+func tokensListCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "ls",
+		Short:   "List the tokens: name, what it may do, when it ends, its last use, its sessions",
+		Example: "  ironcurtain-mux tokens ls --json",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			const op = "list tokens"
+			_, o, err := running.ClientOptions()
+			if err != nil {
+				return err
+			}
+			list, err := client.Tokens(cmd.Context(), o)
+			if err != nil {
+				return failToken(op, err)
+			}
+			if asJSON {
+				return cli.PrintJSON(cmd.OutOrStdout(), wire.Tokens{Tokens: list})
+			}
+			if len(list) == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "there is no token")
+			}
+			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
+			for _, one := range list {
+				may, used := "approves and denies", "not used since the daemon began"
+				if one.DenyOnly {
+					may = "denies"
+				}
+				if !one.Used.IsZero() {
+					used = "used " + one.Used.Local().Format("2006-01-02 15:04:05")
+				}
+				fmt.Fprintf(t, "%s\t%s\tuntil %s\t%s\t%s\n", cli.SafeName(one.Name), may, one.Expires.Local().Format("2006-01-02 15:04:05"), used, cli.SafeText(strings.Join(one.Sessions, " ")))
+			}
+			return t.Flush()
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return cmd
+}
+
+func tokensRevokeCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "revoke NAME",
+		Short:   "End a token, and the connections of whoever has it",
+		Example: "  ironcurtain-mux tokens revoke bot",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			const op = "revoke token"
+			_, o, err := running.ClientOptions()
+			if err != nil {
+				return err
+			}
+			end, err := client.RevokeToken(cmd.Context(), o, args[0])
+			if err != nil {
+				return failToken(op, err)
+			}
+			fmt.Fprintln(cmd.ErrOrStderr(), cli.SafeText(end))
+			return nil
+		},
+	}
+}
+
+// failToken is the failure of a command about tokens, which the daemon keeps.
+func failToken(op string, err error) error {
+	if errors.Is(err, client.ErrNoDaemon) {
+		return cli.Fail(op, err, "'ironcurtain-mux' starts one")
+	}
+	return cli.Fail(op, err, "")
+}
