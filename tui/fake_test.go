@@ -352,6 +352,8 @@ func (t *fakeTerminal) CopyTo(w io.Writer) error {
 func (t *fakeTerminal) TryWrite([]byte) (int, error) { return 0, nil }
 func (t *fakeTerminal) Write(p []byte) (int, error)  { return t.in.Write(p) }
 
+func (t *fakeTerminal) FormerSize() (cols, rows int) { return 0, 0 }
+
 func (t *fakeTerminal) History() int64 { return t.history }
 
 func (t *fakeTerminal) Close() error {

@@ -72,6 +72,8 @@ func (b *shellBroker) Attach(context.Context, broker.SessionID) (broker.Terminal
 }
 
 // History is 0, because the shell is new.
+func (s *shellTerminal) FormerSize() (cols, rows int) { return 0, 0 }
+
 func (s *shellTerminal) History() int64 { return 0 }
 
 // Close ends the shell.

@@ -159,5 +159,5 @@ func (s *Session) continueTerminal(engine *docker.Client, id string) (*takenBack
 	}
 	container.SetSize(k.Cols, k.Rows)
 	s.connectedBefore()
-	return &takenBack{Container: container, size: k.Past, history: bytes.NewBuffer(k.Ahead)}, nil
+	return &takenBack{Container: container, past: k.Past, history: bytes.NewBuffer(k.Ahead)}, nil
 }

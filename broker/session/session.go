@@ -140,7 +140,16 @@ func (s *Session) Attach(ctx context.Context) (Terminal, error) {
 			s.notice(false, "Ctrl-Z was not passed on: the agent would stop, and nothing in its container could continue it")
 		}
 	}
+	var sized func(cols, rows int)
+	if s.Contained() {
+		sized = func(cols, rows int) {
+			if err := stored.WriteSize(s.layout, cols, rows); err != nil {
+				s.deps.Log.Warn("the size of a terminal is not kept", "session", s.fixed.ID, "error", err)
+			}
+		}
+	}
 	return &terminal{
+		sized:    sized,
 		suspends: suspends,
 		program:  s.program,
 		output:   s.output,

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -47,13 +48,14 @@ func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 	if err != nil {
 		return nil, err
 	}
+	cols, rows := stored.ReadSize(s.layout)
 	// Another width now makes the agent draw everything anew once it gets its real
 	// width: the last bytes that it wrote may be missing from the history.
-	if err := container.Resize(ctx, max(1, s.cols-1), max(1, s.rows)); err != nil {
+	if err := container.Resize(ctx, max(1, cmp.Or(cols, s.cols)-1), max(1, cmp.Or(rows, s.rows))); err != nil {
 		return nil, errors.Join(err, container.Close())
 	}
 	s.connectedBefore()
-	return &takenBack{Container: container, size: int64(history.Len()), history: &history, narrowed: time.Now()}, nil
+	return &takenBack{Container: container, past: int64(history.Len()), history: &history, narrowed: time.Now(), cols: cols, rows: rows}, nil
 }
 
 // connectedBefore notes that the agent listed the tools under its last multiplexer.
@@ -85,9 +87,10 @@ func (s *Session) leftRunning(ctx context.Context, engine *docker.Client) (strin
 // returns the output from before.
 type takenBack struct {
 	*docker.Container
-	size     int64
-	history  *bytes.Buffer // read by one reader only
-	narrowed time.Time     // when takeBack set the other width
+	past       int64         // bytes of history
+	history    *bytes.Buffer // read by one reader only
+	narrowed   time.Time     // when takeBack set the other width
+	cols, rows int           // of the terminal before the kill; 0: nobody knows
 }
 
 // narrowTime is how long an agent keeps the other width. OpenCode reads its size 100 ms
@@ -117,4 +120,7 @@ func (t *takenBack) Read(p []byte) (int, error) {
 }
 
 // History returns how many of the bytes are from before the agent was taken back.
-func (t *takenBack) History() int64 { return t.size }
+func (t *takenBack) History() int64 { return t.past }
+
+// FormerSize returns the size of the terminal before the agent was taken back; 0: nobody knows.
+func (t *takenBack) FormerSize() (cols, rows int) { return t.cols, t.rows }

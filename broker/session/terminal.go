@@ -18,7 +18,8 @@ type terminal struct {
 	history int64 // bytes
 	release func()
 	once    sync.Once
-	closed  atomic.Bool // set by Close
+	closed  atomic.Bool          // set by Close
+	sized   func(cols, rows int) // is called with each new size; nil: nobody wants to know
 	// suspends is called when a Ctrl-Z was not passed on to the program; nil: the program
 	// gets every Ctrl-Z.
 	suspends func()
@@ -80,7 +81,11 @@ func (t *terminal) TryWrite(p []byte) (int, error) {
 func (t *terminal) History() int64 { return t.history }
 
 func (t *terminal) Resize(ctx context.Context, cols, rows int) error {
-	return t.program.Resize(ctx, cols, rows)
+	err := t.program.Resize(ctx, cols, rows)
+	if err == nil && t.sized != nil {
+		t.sized(cols, rows)
+	}
+	return err
 }
 
 func (t *terminal) Close() error {
@@ -92,6 +97,14 @@ func (t *terminal) Close() error {
 		t.release()
 	})
 	return nil
+}
+
+// FormerSize returns the size of the terminal before the agent was taken back.
+func (t *terminal) FormerSize() (cols, rows int) {
+	if p, ok := t.program.(*takenBack); ok {
+		return p.FormerSize()
+	}
+	return 0, 0
 }
 
 // Terminal is an attachment to an agent's terminal. Write types, and blocks while the
@@ -110,6 +123,9 @@ type Terminal interface {
 	// was taken back. The terminal queries in them were answered then and must not be
 	// answered again.
 	History() int64
+	// FormerSize returns the size of the agent's screen before the agent was taken back from a
+	// process that was killed; 0: it was not, or nobody knows.
+	FormerSize() (cols, rows int)
 	// Resize tells the agent the size of its screen.
 	Resize(ctx context.Context, cols, rows int) error
 }

@@ -118,6 +118,9 @@ func (l Layout) Budget() string { return filepath.Join(l.Dir, "budget.json") }
 // Paused is there while the session is paused after a leak.
 func (l Layout) Paused() string { return filepath.Join(l.Dir, "paused") }
 
+// Size is the size that the agent's terminal was given last: columns and rows.
+func (l Layout) Size() string { return filepath.Join(l.Dir, "size") }
+
 // Unsettled is there from the making of the session's worktree until it was looked after.
 func (l Layout) Unsettled() string { return filepath.Join(l.Dir, "unsettled") }
 

@@ -158,3 +158,28 @@ func inPane(screen string) string {
 	lines := strings.Split(strings.TrimSuffix(screen, "\n"), "\n")
 	return strings.Join(lines[1:len(lines)-1], "\n")
 }
+
+// An agent that is taken back keeps the size of its tab: a small terminal that attaches first sees a
+// part of it, and the first one that uses it gives it another size.
+func TestAnAgentThatIsTakenBackKeepsItsSize(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	writeConfig(t, home, `{"agent":"shell"}`)
+	d := drive(t, home, 200, 50)
+	d.see(patience, "/workspace$")
+	d.send("stty size\r")
+	d.see(patience, "48 200")
+	d.send("printf '%0190d\\n' 7\r")
+	d.see(patience, "00007")
+	d.killAll(true)
+	small := drive(t, home, 60, 20)
+	small.see(patience, "a part of 200x48")
+	small.send("stty size\r")
+	small.see(patience, "48 200")
+	large := attach(t, home, 120, 30)
+	large.send(`until [ "$(stty size)" = "28 120" ]; do sleep 0.1; done; echo si""zed` + "\r")
+	large.see(patience, "sized")
+	large.send("\x01/quit!\r")
+	large.exit(patience)
+	small.exit(patience)
+}

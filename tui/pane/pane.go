@@ -87,13 +87,18 @@ func newPane(ctx context.Context, tasks *Tasks, priority *Priority, id broker.Se
 	return p
 }
 
-// Attach connects the pane to an agent's terminal, which the pane then owns. On a pane
+// Attach connects the pane to an agent's terminal, which the pane then owns. An agent that was
+// taken back keeps its size until its program is used in a view. On a pane
 // that was closed meanwhile it closes the terminal and returns an error.
 func (p *Pane) Attach(t broker.Terminal) error {
 	p.mu.Lock()
 	if p.ctx.Err() != nil || p.terminal != nil {
 		p.mu.Unlock()
 		return errors.Join(errClosed, t.Close())
+	}
+	if cols, rows := t.FormerSize(); cols > 0 {
+		p.user.Store(nil) // whoever looks has not used it
+		p.setSize(cols, rows)
 	}
 	p.terminal = t
 	p.running.Add(1) // so that Save does not miss what is started next

@@ -24,6 +24,8 @@ func newTerminal() *terminal {
 	return &terminal{out: r, agent: w}
 }
 
+func (t *terminal) FormerSize() (cols, rows int) { return 0, 0 }
+
 func (t *terminal) History() int64 { return 0 }
 func (t *terminal) CopyTo(w io.Writer) error {
 	_, err := io.Copy(w, t.out)
