@@ -27,12 +27,19 @@ var inherited = []string{
 	"GODEBUG", "GOTRACEBACK", "GOMEMLIMIT", "GORACE", "GOCOVERDIR",
 }
 
+// TokenVariable has the answer token of a helper, which may do nothing but answer calls. No daemon
+// has it.
+const TokenVariable = "IRONCURTAIN_ANSWER_TOKEN"
+
 // environment returns those variables of all that a daemon gets: inherited ones, and those with
 // more names.
 func environment(all, more []string) []string {
 	var env []string
 	for _, variable := range all {
 		name, _, _ := strings.Cut(variable, "=")
+		if name == TokenVariable {
+			continue
+		}
 		if slices.Contains(more, name) || slices.ContainsFunc(inherited, func(known string) bool {
 			start, open := strings.CutSuffix(known, "*")
 			return name == known || open && strings.HasPrefix(name, start)

@@ -23,8 +23,8 @@ func TestDoctorTellsOfLogout(t *testing.T) {
 		remedy string            // empty: it outlives the logout
 	}{
 		"in a session":                 {session, nil, ""},
-		"in a session that is killed":  {session, map[string]string{conf: kill}, "enable-linger' and let systemd"},
-		"with linger only":             {session, map[string]string{conf: kill, lingers: ""}, "let systemd run the daemon"},
+		"in a session that is killed":  {session, map[string]string{conf: kill}, "enable-linger', and end it"},
+		"with linger only":             {session, map[string]string{conf: kill, lingers: " "}, "the next daemon is then started in a scope"},
 		"hybrid":                       {hybrid, map[string]string{conf: kill}, "enable-linger"},
 		"of the user's systemd":        {ofUser, nil, "run 'loginctl enable-linger'"},
 		"of it, with linger":           {ofUser, map[string]string{lingers: "", conf: kill}, ""},
@@ -59,13 +59,16 @@ func TestDoctorTellsOfLogout(t *testing.T) {
 			for path, text := range c.files {
 				write(path, text)
 			}
-			if f := afterLogout(root, groups, "me"); f.Status != "ok" || !strings.Contains(f.Detail, "systemd does not run") {
+			if f := afterLogout(root, groups, "me", true); f.Status != "ok" || !strings.Contains(f.Detail, "systemd does not run") {
 				t.Errorf("without systemd: %+v", f)
 			}
 			write(runs, "")
-			f := afterLogout(root, groups, "me")
+			f := afterLogout(root, groups, "me", true)
 			if (f.Status == "warn") != (c.remedy != "") || !strings.Contains(f.Remedy, c.remedy) {
 				t.Errorf("found %+v", f)
+			}
+			if f := afterLogout(root, groups, "me", false); (f.Status == "warn") != (c.remedy != "" && c.files[lingers] != " ") {
+				t.Errorf("without a daemon: found %+v", f)
 			}
 		})
 	}

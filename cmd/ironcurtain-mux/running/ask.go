@@ -21,9 +21,6 @@ var ErrNotRunning = errors.New("no multiplexer is running")
 // and the machine busy.
 const askLimit = 30 * time.Second
 
-// TokenVariable has the answer token of a helper, which may do nothing but answer calls.
-const TokenVariable = "IRONCURTAIN_ANSWER_TOKEN"
-
 // Ask connects to the daemon of a home and calls ask with the connection, which ends with it. The
 // error is ErrNotRunning when no daemon runs. Whoever has a token is limited to what it allows.
 func Ask(ctx context.Context, home string, ask func(context.Context, *calls.Client) error) error {
@@ -32,9 +29,9 @@ func Ask(ctx context.Context, home string, ask func(context.Context, *calls.Clie
 	o := optionsAt(home)
 	hello := wire.Hello{Version: o.Version, Name: o.Name, Terminal: o.Terminal}
 	missing := ErrNotRunning
-	if token := os.Getenv(TokenVariable); token != "" {
+	if token := os.Getenv(client.TokenVariable); token != "" {
 		hello.Token, hello.Rights, o.Socket = token, wire.Answer, daemon.TokenSocketPath(home)
-		missing = fault.New("'ironcurtain-mux tokens create' makes one", "nobody serves the token in %s: no daemon runs, or it has no token", TokenVariable)
+		missing = fault.New("'ironcurtain-mux tokens create' makes one", "nobody serves the token in %s: no daemon runs, or it has no token", client.TokenVariable)
 	}
 	c, err := calls.Connect(ctx, o.Socket, hello)
 	if errors.Is(err, client.ErrNoDaemon) {

@@ -1,6 +1,7 @@
 package running
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -46,8 +47,21 @@ func StartDaemon(cmd *cobra.Command, o client.Options) (bool, error) {
 	if err != nil {
 		return false, cli.Fail("start daemon", err, "")
 	}
-	started, err := client.Start(cmd.Context(), o, []string{program, "serve", "--" + StartedFlag})
+	started, err := start(cmd.Context(), o, "/", "/proc/self/cgroup", []string{program, "serve", "--" + StartedFlag})
 	return started, startFailure(err)
+}
+
+// start starts the daemon with a command line, where it outlives a logout: in a scope of the user's
+// systemd, if that is necessary and can be had. root and cgroups are as for logind.FateOf.
+func start(ctx context.Context, o client.Options, root, cgroups string, argv []string) (started bool, err error) {
+	if in := scoped(root, cgroups, argv); in != nil {
+		started, err = client.Start(ctx, o, in)
+		var refused *client.StartError // by the daemon itself
+		if err == nil || errors.As(err, &refused) || ctx.Err() != nil {
+			return started, err
+		}
+	}
+	return client.Start(ctx, o, argv)
 }
 
 // startFailure turns why the daemon could not be started into a failure of this command.

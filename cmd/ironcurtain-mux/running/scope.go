@@ -1,0 +1,26 @@
+package running
+
+import (
+	"os/exec"
+	"os/user"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/logind"
+)
+
+// scoped returns the command line that runs another one in a scope of the user's own systemd, if a
+// logout would kill it here and would not there; else none. Its process stays the same.
+func scoped(root, cgroups string, argv []string) []string {
+	who, err := user.Current()
+	if err != nil {
+		return nil
+	}
+	fate, err := logind.FateOf(root, cgroups, who.Username)
+	if err != nil || !fate.Killed || !fate.Lingers {
+		return nil
+	}
+	run, err := exec.LookPath("systemd-run")
+	if err != nil {
+		return nil
+	}
+	return append([]string{run, "--user", "--scope", "--collect", "--quiet", "--description=ironcurtain-mux", "--"}, argv...)
+}
