@@ -49,8 +49,9 @@ type Broker struct {
 	lastTab    int
 	sweeping   *sweeping // nil before Sweep
 	closed     bool
-	review     *reviewed // the policy that was read again last; nil before
-	calmed     bool      // nothing new begins
+	refused    os.FileInfo // the state of config.json of which the person was told that it is refused
+	review     *reviewed   // the policy that was read again last; nil before
+	calmed     bool        // nothing new begins
 
 	upgrading sync.Mutex   // held while this process is to become another program
 	deciding  sync.RWMutex // held for reading while something is decided
@@ -157,7 +158,7 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 		prepare = session.Resume
 	}
 	if err := b.Refresh(ctx); err != nil {
-		b.Tell(Outdated(err))
+		_ = b.Outdated(err)
 	}
 	d, err := b.depsOf(ctx, r)
 	if err != nil {

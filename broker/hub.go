@@ -45,6 +45,14 @@ func (h *hub) publish(e Event) {
 	}
 }
 
+// tell sends an event to the subscribers that there are, and keeps it for nobody.
+func (h *hub) tell(e Event) {
+	e.At = time.Now()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	send(h.subscribers, e)
+}
+
 // send sends an event on every channel, and closes a channel that is full.
 func send(to map[chan Event]struct{}, e Event) {
 	for ch := range to {

@@ -67,11 +67,26 @@ func (b *Broker) reload() error {
 	return nil
 }
 
-// Outdated says that sessions have the former configuration, because of an error of Refresh.
-func Outdated(err error) string {
+// Outdated says that sessions have the former configuration, because of an error of Refresh. It tells
+// the person in the views that there are, unless they were told of this state of config.json.
+func (b *Broker) Outdated(err error) string {
 	said := err.Error() + "; the former settings hold"
 	if hint := fault.Hint(err); hint != "" {
 		said += "; " + hint
 	}
+	b.tellRefused(said)
 	return said
+}
+
+// tellRefused tells the person in the views that there are that config.json is refused, once for each
+// state of the file. A view that begins later says so itself.
+func (b *Broker) tellRefused(text string) {
+	now := stateOf(b.config.ConfigFile)
+	b.mu.Lock()
+	told := b.refused != nil && sameState(b.refused, now)
+	b.refused = now
+	b.mu.Unlock()
+	if !told {
+		b.hub.tell(Event{Kind: EventNotice, Notice: &Notice{Urgent: true, Text: text}})
+	}
 }

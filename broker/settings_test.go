@@ -107,7 +107,28 @@ func TestSettingsFollowTheFile(t *testing.T) {
 	write("{ ")
 	broken = errors.New("it is broken")
 	refresh("a broken file", 2, true)
-	refresh("still a broken file", 3, true) // each session that opens is told
+	told := func(want int) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		events, err := b.Subscribe(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			if text := b.Outdated(broken); !strings.Contains(text, "it is broken") {
+				t.Errorf("%q", text)
+			}
+		}
+		if n := len(events); n != want {
+			t.Errorf("the person was told %d times, want %d", n, want)
+		}
+	}
+	told(1)
+	told(0)
+	write("{  ")
+	told(1)
+	refresh("still a broken file", 3, true)
 	broken = nil
 	write("{  }")
 	refresh("a fixed file", 4, false)

@@ -23,7 +23,10 @@ func (b *Broker) watchFiles() {
 		case <-b.ctx.Done():
 			return
 		}
-		if text := config.look(); text != "" {
+		switch text := config.look(); {
+		case config.broken && text != "":
+			b.tellRefused(text)
+		case text != "":
 			b.Tell(text)
 		}
 		for _, s := range b.live() {

@@ -175,7 +175,7 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 		Show: func(ctx context.Context, c daemon.Client) (string, error) {
 			notices := slices.Clone(notices)
 			if err := b.Refresh(ctx); err != nil {
-				notices = append(notices, broker.Outdated(err))
+				notices = append(notices, b.Outdated(err))
 			}
 			return show(w.Latest(), ctx, c, b, mux, kept, left, notices)
 		},
