@@ -84,6 +84,10 @@ func TestTheOtherMachineGetsTheArguments(t *testing.T) {
 			t.Errorf("by %s it has got\n%s", shell, out)
 		}
 	}
+	box.program(dir, "ironcurtain-mux", `echo "home: $IRONCURTAIN_HOME"`)
+	if out, errs, _ := box.command("IRONCURTAIN_HOME=/of/the/caller", "ironcurtain-mux", "--host", "box"); !strings.HasPrefix(out, "home: ") || strings.Contains(out, "caller") {
+		t.Errorf("it has the home of the caller: %s%s", out, errs)
+	}
 }
 
 // A person is told when the other machine has not the program, or another version of it.

@@ -61,7 +61,8 @@ what would happen, and type /approve or /deny. /help there tells the rest.
 
 With --host NAME first, a whole command line is for another machine: ssh runs the program
 there. NAME and all options of ssh are as in your configuration of ssh. Without a terminal,
-input and output are passed as they are.`,
+input and output are passed as they are. IRONCURTAIN_HOME is that of the other machine: what
+the environment of ssh commands says there, else ~/.ironcurtain. Yours is not passed on.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Example: `  ironcurtain-mux demo                              # try it, without any key
