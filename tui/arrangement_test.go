@@ -2,6 +2,7 @@ package tui
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -48,5 +49,31 @@ func TestArrangement(t *testing.T) {
 		if diff := cmp.Diff(test.want, test.r.m.arrangement()); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)
 		}
+	}
+}
+
+// What was put aside in the strip stays so in the next view, whenever it hears of the calls.
+func TestWhatWasPutAsideStaysAside(t *testing.T) {
+	r := listed(t, Options{}, "a", "b")
+	r.asks(1, 1, "/a", "")
+	r.paint()
+	r.now = r.now.Add(time.Second)
+	r.keys("\x01\x1b")
+	left := r.m.arrangement()
+	if diff := cmp.Diff([]string{"e1"}, left.Aside); diff != "" {
+		t.Fatal(diff)
+	}
+	next := listed(t, Options{Arrangement: left}, "a", "b")
+	next.asks(1, 1, "/a", "")
+	if it, others := next.m.approvals.InStrip("a"); it != nil || others != 0 {
+		t.Errorf("the strip shows %+v and %d others", it, others)
+	}
+	next.asks(2, 1, "/b", "")
+	if it, _ := next.m.approvals.InStrip("a"); it == nil || it.Call.ID != "e2" {
+		t.Errorf("the strip shows %+v", it)
+	}
+	known := next.m.arrangement().Aside
+	if diff := cmp.Diff([]string{"e1"}, known); diff != "" {
+		t.Error(diff)
 	}
 }

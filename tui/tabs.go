@@ -160,11 +160,12 @@ type Arrangement struct {
 	Zoom  bool               // only the one with the focus is shown
 	Muted []broker.SessionID // are not announced
 	Quiet bool               // no tab is announced
+	Aside []string           // calls that the strip does not show
 }
 
 // arrangement returns how the tabs are arranged now.
 func (m *Model) arrangement() Arrangement {
-	a := Arrangement{Split: slices.Clone(m.split.ids), Down: m.split.down, Zoom: m.split.zoom, Quiet: m.muted}
+	a := Arrangement{Split: slices.Clone(m.split.ids), Down: m.split.down, Zoom: m.split.zoom, Quiet: m.muted, Aside: m.approvals.Aside()}
 	for _, t := range m.tabs {
 		a.Tabs = append(a.Tabs, t.session.ID)
 		if t.muted {
@@ -190,6 +191,7 @@ func (m *Model) rearrange(a Arrangement) {
 	slices.SortStableFunc(m.tabs, func(x, y *tab) int { return place(x) - place(y) })
 	m.active = max(0, slices.Index(m.tabs, front))
 	m.muted = a.Quiet
+	m.approvals.TakeAside(a.Aside)
 	for _, t := range m.tabs {
 		t.muted = t.muted || slices.Contains(a.Muted, t.session.ID)
 	}

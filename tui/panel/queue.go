@@ -45,6 +45,7 @@ type Queue struct {
 	Batch  *batch // the latest calls that were decided together; may be nil
 	Agreed string // ID of the item that was shown when the person began the command
 	Log    []SettledCall
+	former []string             // IDs of calls that were put aside in the view before this one
 	drawn  map[uint64]drawnRows // by scene: what it shows, until it is painted
 	stay   int                  // counts the times that an item came into the panel
 }
@@ -202,7 +203,7 @@ func (a *Queue) Add(e broker.Escalation) {
 	}
 	a.Items = append(a.Items, nil)
 	copy(a.Items[at+1:], a.Items[at:])
-	a.Items[at] = &Item{Call: e}
+	a.Items[at] = &Item{Call: e, aside: slices.Contains(a.former, e.ID)}
 }
 
 // Remove drops a call that no longer waits and returns its item, or nil.

@@ -42,6 +42,24 @@ func (a *Queue) PutAside(now time.Time) {
 	}
 }
 
+// Aside returns the IDs of the calls that were put aside.
+func (a *Queue) Aside() (ids []string) {
+	for _, it := range a.Items {
+		if it.aside {
+			ids = append(ids, it.Call.ID)
+		}
+	}
+	return ids
+}
+
+// TakeAside puts aside what was put aside in the view before this one, also what is still to come.
+func (a *Queue) TakeAside(ids []string) {
+	a.former = ids
+	for _, it := range a.Items {
+		it.aside = it.aside || slices.Contains(ids, it.Call.ID)
+	}
+}
+
 // Strip is one call as the strip shows it: short, and clipped where there is no room.
 type Strip struct {
 	Item   *Item
