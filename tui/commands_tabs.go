@@ -268,6 +268,7 @@ func (m *Model) runRename(args string) (tea.Cmd, error) {
 // runMute is /mute [all].
 func (m *Model) runMute(args string) (tea.Cmd, error) {
 	t := m.current()
+	defer func() { m.o.Muted(m.arrangement()) }()
 	if args == "all" {
 		if m.muted = !m.muted; m.muted {
 			m.showInfo("bell and notifications are off for all tabs")

@@ -57,6 +57,9 @@ type Options struct {
 	Used    func()
 	Front   func(tab int)
 	Focused func(bool)
+	// Muted is called with the arrangement when other tabs may be muted in it; nil: nobody wants to
+	// know.
+	Muted func(Arrangement)
 	// Stalled is called with whether the terminal has taken no output for long, so that nobody sees
 	// what it shows, whenever that changes; nil: nobody wants to know.
 	Stalled func(bool)
@@ -162,6 +165,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Focused == nil {
 		o.Focused = func(bool) {}
+	}
+	if o.Muted == nil {
+		o.Muted = func(Arrangement) {}
 	}
 	if o.Stalled == nil {
 		o.Stalled = func(bool) {}

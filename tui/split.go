@@ -102,6 +102,9 @@ func (m *Model) arrange() {
 		front = t.session.Tab
 	}
 	m.o.Front(front)
+	if len(m.tabs) > 0 { // or the tabs are not listed yet
+		m.o.Muted(m.arrangement())
+	}
 	if !m.fits {
 		return
 	}

@@ -163,6 +163,11 @@ type Arrangement struct {
 	Aside []string           // calls that the strip does not show
 }
 
+// Mutes reports whether the tab of a session is muted.
+func (a Arrangement) Mutes(id broker.SessionID) bool {
+	return a.Quiet || slices.Contains(a.Muted, id)
+}
+
 // arrangement returns how the tabs are arranged now.
 func (m *Model) arrangement() Arrangement {
 	a := Arrangement{Split: slices.Clone(m.split.ids), Down: m.split.down, Zoom: m.split.zoom, Quiet: m.muted, Aside: m.approvals.Aside()}

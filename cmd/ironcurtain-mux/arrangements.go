@@ -46,6 +46,9 @@ func (a *arrangements) of(c daemon.Client) tui.Arrangement {
 	return a.kept[at].Arrangement
 }
 
+// newest returns the arrangement of the client whose view ended last.
+func (a *arrangements) newest() tui.Arrangement { return a.of(daemon.Client{}) }
+
 // keep keeps the arrangement of a client, in place of a former one of its name.
 func (a *arrangements) keep(c daemon.Client, now tui.Arrangement) {
 	a.mu.Lock()

@@ -180,7 +180,7 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 			return show(w.Latest(), ctx, c, b, mux, kept, left, notices)
 		},
 		Carry:    func(ctx context.Context, t daemon.Task) wire.End { return start.Carry(ctx, w.Latest(), t, b) },
-		Notify:   notifier(w, b),
+		Notify:   notifier(w, b, kept),
 		Own:      pty.Own,
 		Calls:    b,
 		Attended: func(yes bool) { b.SetAway(!yes) },
@@ -243,6 +243,11 @@ func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker
 	if !c.Asked.Follows {
 		o.Arrangement.Aside = nil // whoever comes now has not seen the strip
 	}
+	o.Muted = func(a tui.Arrangement) {
+		mutes := a.Mutes
+		c.Activity.Mutes.Store(&mutes)
+	}
+	o.Muted(o.Arrangement)
 	o.Opener = broker.Opener{Keys: c.Asked.Keys, Environment: c.Asked.Environment}
 	if open := c.Asked.Open; open != nil {
 		o.Add = !open.Once

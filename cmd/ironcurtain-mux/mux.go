@@ -14,6 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/notify"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
@@ -129,9 +130,12 @@ func options(w wiring.Parts, b *broker.Broker, in, out *os.File) tui.Options {
 
 // notifier returns a function that runs the person's command for notifications until its context
 // ends.
-func notifier(w wiring.Parts, b *broker.Broker) func(context.Context, func(tab int) bool) {
-	return func(ctx context.Context, looked func(tab int) bool) {
-		n := notify.Notifier{Broker: b, Looked: looked, Tell: b.Tell, Settings: func() (argv, on []string) {
+func notifier(w wiring.Parts, b *broker.Broker, kept *arrangements) func(context.Context, daemon.Looked, daemon.Muted) {
+	return func(ctx context.Context, looked daemon.Looked, muted daemon.Muted) {
+		n := notify.Notifier{Broker: b, Looked: looked, Muted: func(id broker.SessionID) bool {
+			yes, known := muted(id)
+			return yes || !known && kept.newest().Mutes(id)
+		}, Tell: b.Tell, Settings: func() (argv, on []string) {
 			c := w.Latest().Config
 			return c.NotifyCommand, c.NotifyOn
 		}}

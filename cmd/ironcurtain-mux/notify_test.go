@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// The daemon runs the command for notifications: once for two views, and without any. An error of
-// the command waits for a view.
+// The daemon runs the command for notifications: once for two views, and without any, but not for a
+// tab that was muted in the last one. An error of the command waits for a view.
 func TestTheDaemonNotifies(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
@@ -46,6 +49,26 @@ func TestTheDaemonNotifies(t *testing.T) {
 	runs(d, first+"dead ironcurtain-mux tab 2 local-shell: ended with exit code 4\n")
 	c := attach(t, home, 120, 30)
 	c.see(patience, "notify: sh: exit status 9 (fix notifyCommand in config.json)")
+	c.send("\x01/new\r")
+	c.see(patience, "3 ", "here>")
+	c.send("\x01/mute\r")
+	c.see(patience, "notifications of tab 3 are off")
+	if err := os.Remove(leave); err != nil {
+		t.Fatal(err)
+	}
+	c.send("until test -e " + leave + "; do sleep 0.1; done; exit 5\r\x01/detach\r")
+	c.exit(patience)
+	if err := os.WriteFile(leave, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c = attach(t, home, 120, 30)
+	c.until("the end of the third tab", patience, func(string) bool {
+		return slices.ContainsFunc(d.sessions(), func(s broker.StoredSession) bool { return s.ExitCode == 5 })
+	})
+	c.send("\x01/new\r")
+	c.see(patience, "4 ", "here>")
+	c.send("exit 6\r")
+	runs(c, first+"dead ironcurtain-mux tab 2 local-shell: ended with exit code 4\ndead ironcurtain-mux tab 4 local-shell: ended with exit code 6\n")
 	if out, errs, code := d.command("stop", "--now"); code != 0 {
 		t.Errorf("stop --now: %d, %s%s", code, out, errs)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
@@ -16,6 +17,8 @@ type Activity struct {
 	Used  atomic.Pointer[time.Time] // when the person last did something
 	Front atomic.Int64              // the number of the tab in front; 0: none
 	Away  atomic.Bool               // the terminal has lost the focus
+	// Mutes reports whether the person has muted the tab of a session there; nil: none is.
+	Mutes atomic.Pointer[func(broker.SessionID) bool]
 }
 
 // entry describes a view for other clients.
@@ -38,6 +41,23 @@ func (d *Daemon) looked(tab int) bool {
 	return slices.ContainsFunc(d.views, func(v *view) bool {
 		return v.client.Rights == wire.Operate && !v.stalled.Load() && !v.activity.Away.Load() && v.activity.Front.Load() == int64(tab)
 	})
+}
+
+// muted reports whether the tab of a session is muted in every view in which somebody may work.
+// Without such a view that is not known.
+func (d *Daemon) muted(id broker.SessionID) (yes, known bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, v := range d.views {
+		if v.client.Rights != wire.Operate {
+			continue
+		}
+		if mutes := v.activity.Mutes.Load(); mutes == nil || !(*mutes)(id) {
+			return false, true
+		}
+		known = true
+	}
+	return known, known
 }
 
 // shown lists the clients that show a view, those attached first first.

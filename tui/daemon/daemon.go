@@ -46,6 +46,13 @@ type Client struct {
 	Stalled  func(bool)                // is called with whether its terminal has taken no output for long
 }
 
+// Looked reports whether somebody is probably looking at a tab.
+type Looked func(tab int) bool
+
+// Muted reports whether the tab of a session is muted in every view in which somebody may work.
+// Without such a view that is not known.
+type Muted func(id broker.SessionID) (yes, known bool)
+
 // ErrQuit is returned by Show when the person has asked to end everything.
 var ErrQuit = errors.New("the person has ended everything")
 
@@ -66,8 +73,8 @@ type Daemon struct {
 	// changes.
 	Attended func(bool)
 	// Notify notifies the person of what happens, for all views together and also without any, until
-	// ctx ends. looked reports whether somebody is probably looking at a tab. Nil: nobody is notified.
-	Notify func(ctx context.Context, looked func(tab int) bool)
+	// ctx ends. Nil: nobody is notified.
+	Notify func(ctx context.Context, looked Looked, muted Muted)
 	// Own reports whether a terminal is that of one of the daemon's own tabs, in which a view would
 	// show itself; nil: none is.
 	Own func(*os.File) bool
@@ -122,7 +129,7 @@ func (d *Daemon) Serve(ctx context.Context, l *net.UnixListener) error {
 		d.conns.Go(func() { d.endWhenIdle(inner) })
 	}
 	if d.Notify != nil {
-		d.conns.Go(func() { d.Notify(inner, d.looked) })
+		d.conns.Go(func() { d.Notify(inner, d.looked, d.muted) })
 	}
 	if d.Tokens != nil {
 		d.conns.Go(func() { d.serveTokens(inner) })

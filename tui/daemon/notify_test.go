@@ -54,9 +54,9 @@ func TestOneCommandForAllViews(t *testing.T) {
 	s := startWith(t, until, queued{queue: queue}, func(d *Daemon) {
 		attended := d.Attended
 		d.Attended = func(yes bool) { queue.SetAway(!yes); attended(yes) }
-		d.Notify = func(ctx context.Context, looked func(tab int) bool) {
+		d.Notify = func(ctx context.Context, looked Looked, _ Muted) {
 			(&notify.Notifier{
-				Broker: queued{queue: queue}, Looked: looked, Tell: func(text string) { t.Error(text) },
+				Broker: queued{queue: queue}, Looked: looked, Muted: func(broker.SessionID) bool { return false }, Tell: func(text string) { t.Error(text) },
 				Settings: func() (argv, on []string) {
 					return []string{"sh", "-c", `echo "$IRONCURTAIN_EVENT $IRONCURTAIN_TITLE: $IRONCURTAIN_TEXT" >>` + out}, nil
 				},
@@ -119,18 +119,30 @@ func TestOneCommandForAllViews(t *testing.T) {
 	}
 }
 
-// A tab is looked at where it is in front of a terminal that takes output and has the focus.
-func TestTheTabThatIsLookedAt(t *testing.T) {
-	var looked func(tab int) bool
+// A tab is muted when it is in every view, and looked at where it is in front of a terminal that takes output and has the focus.
+func TestTheTabThatIsLookedAtOrMuted(t *testing.T) {
+	var looked Looked
+	var muted Muted
 	known := make(chan struct{})
 	s := start(t, until, func(d *Daemon) {
-		d.Notify = func(ctx context.Context, l func(tab int) bool) { looked = l; close(known) }
+		d.Notify = func(_ context.Context, l Looked, m Muted) { looked, muted = l, m; close(known) }
 	})
 	<-known
+	if _, viewed := muted("s"); viewed {
+		t.Error("without a view it is known what is muted")
+	}
 	leave, wait := s.attach(terminal(t))
 	defer wait()
 	defer leave()
 	c := <-s.shown
+	if yes, viewed := muted("s"); yes || !viewed {
+		t.Error("it is muted without being asked for")
+	}
+	mutes := func(id broker.SessionID) bool { return id == "s" }
+	c.Activity.Mutes.Store(&mutes)
+	if yes, _ := muted("s"); !yes {
+		t.Error("it is not muted")
+	}
 	c.Activity.Front.Store(2)
 	if !looked(2) || looked(1) {
 		t.Error("the tab in front is not looked at, or another one is")
@@ -143,5 +155,12 @@ func TestTheTabThatIsLookedAt(t *testing.T) {
 	c.Stalled(true)
 	if looked(2) {
 		t.Error("it is looked at in a terminal that takes no output")
+	}
+	another, end := s.attach(terminal(t))
+	defer end()
+	defer another()
+	<-s.shown
+	if yes, viewed := muted("s"); yes || !viewed {
+		t.Error("it is muted in one of two views only, and nobody is notified")
 	}
 }

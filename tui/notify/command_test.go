@@ -22,6 +22,7 @@ func runs(t *testing.T, limit time.Duration, argv ...string) (*Notifier, <-chan 
 	failed := make(chan string, maxNotes)
 	n := &Notifier{
 		Settings: func() ([]string, []string) { return argv, nil }, Tell: func(text string) { failed <- text },
+		Muted: func(broker.SessionID) bool { return false },
 		limit: limit, queue: make(chan note, maxNotes),
 	}
 	ctx, cancel := context.WithCancel(t.Context())

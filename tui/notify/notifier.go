@@ -38,6 +38,8 @@ type Notifier struct {
 	Tell func(text string)
 	// Looked reports whether somebody is probably looking at a tab.
 	Looked func(tab int) bool
+	// Muted reports whether the person has muted a session, so that nothing is told of it.
+	Muted func(broker.SessionID) bool
 
 	limit time.Duration // of a command; 0: commandTime
 	queue chan note     // to the goroutine that runs the command; maxNotes, lossy
@@ -186,7 +188,7 @@ func (n *Notifier) finish() {
 // blocks.
 func (n *Notifier) tell(next note) {
 	argv, on := n.Settings()
-	if len(argv) == 0 || len(on) > 0 && !slices.Contains(on, string(next.what)) {
+	if n.Muted(next.session.ID) || len(argv) == 0 || len(on) > 0 && !slices.Contains(on, string(next.what)) {
 		return
 	}
 	select {

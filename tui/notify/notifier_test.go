@@ -19,6 +19,7 @@ type scene struct {
 	sessions []broker.Session
 	pending  []broker.Escalation
 	looked   int // the tab that somebody looks at
+	muted    broker.SessionID
 	on       []string
 }
 
@@ -38,6 +39,7 @@ func play(t *testing.T, test func(*scene)) {
 			Broker: s, queue: make(chan note, 100),
 			Settings: func() (argv, on []string) { return []string{"command"}, s.on },
 			Looked:   func(tab int) bool { return tab == s.looked },
+			Muted:    func(id broker.SessionID) bool { return id == s.muted },
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
@@ -141,5 +143,19 @@ func TestFallingBehind(t *testing.T) {
 		close(s.events)
 		<-time.After(again)
 		s.told("it lists anew", "dead codex: ended", "escalation codex: approval #4: host/load")
+	})
+}
+
+// Of a session that is muted nothing is told.
+func TestAMutedSession(t *testing.T) {
+	play(t, func(s *scene) {
+		s.muted = "s1"
+		s.call(broker.Escalation{ID: "a", Session: "s1", Tool: "save"})
+		s.told("muted")
+		s.call(broker.Escalation{ID: "b", Session: "s2", Tool: "save"})
+		s.told("another session", "escalation : approval #3: host/save")
+		s.muted = ""
+		s.call(broker.Escalation{ID: "a", Session: "s1", Tool: "save", HalfOver: true})
+		s.told("muted no more", "escalation codex: approval #3 still waits: host/save")
 	})
 }
