@@ -14,8 +14,11 @@ export GOFLAGS := $(strip -trimpath $(GOFLAGS))
 FUZZ_EACH  ?= 30
 FUZZ_TOTAL ?= 180
 
+# How often "make endure" tries what ends, kills or replaces something.
+RUNS ?= 200
+
 .DEFAULT_GOAL := help
-.PHONY: eval-approver help setup bridge program build images vet install run demo test fuzz fuzz-short bench lint fmt picture generate check clean
+.PHONY: eval-approver help setup bridge program build images vet install run demo test endure fuzz fuzz-short bench lint fmt picture generate check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -69,6 +72,10 @@ test: ## run the whole suite, real parts included
 	@$(MAKE) --no-print-directory -j 2 --output-sync images vet
 	go test -shuffle=on $(addprefix ./,$(PROVIDERS))
 	GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/ironcurtain-mux/... $(OTHERS)
+
+endure: bridge ## try what is promised of the daemon at full size, what kills something RUNS times (200): hours
+	@scripts/setup --tests
+	@scripts/endure $(RUNS)
 
 fuzz: ## run each fuzz target for FUZZ_EACH seconds (30), several beside each other
 	@scripts/fuzz each $(FUZZ_EACH)

@@ -224,3 +224,10 @@ func TestFuzzFindings(t *testing.T) {
 		})
 	}
 }
+
+// Every test that scripts/endure names is there: go would pass without a word of one that is not.
+func TestWhatEnduresIsThere(t *testing.T) {
+	if out, err := exec.CommandContext(t.Context(), "bash", "scripts/endure", "--check").CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v: %s", err, out)
+	}
+}
