@@ -293,6 +293,9 @@ func TestACallWaitsInEveryView(t *testing.T) {
 	path := filepath.Join(home, "note.txt")
 	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":%q,"content":"as approved"}}}`, path))
 	d.waiting(func(broker.Escalation) bool { return true })
+	if _, errs, code := d.command("tokens", "create", "bot", string(s.ID)); code != 0 { // it has a socket of its own
+		t.Errorf("tokens create: %d, %s", code, errs)
+	}
 	d.seals(t, s.ID)
 	a.see(patience, "1 waiting")
 	a.signal(syscall.SIGKILL)
