@@ -50,6 +50,9 @@ type entry struct {
 	ended chan struct{} // closed when it is revoked
 }
 
+// ErrLocked means that no token is taken at present, because too many wrong ones were shown.
+var ErrLocked = errors.New("too many wrong tokens were shown")
+
 // Store has the tokens of a home. It is safe for concurrent use.
 type Store struct {
 	path string
@@ -167,7 +170,7 @@ func (s *Store) Check(secret string) (t Token, ended <-chan struct{}, err error)
 	s.dropExpired()
 	s.wrong = slices.DeleteFunc(s.wrong, func(at time.Time) bool { return now.Sub(at) >= wrongTime })
 	if len(s.wrong) >= maxWrong {
-		return t, nil, fault.New("wait a minute", "too many wrong tokens were shown")
+		return t, nil, fault.Wrap("", ErrLocked, "wait a minute")
 	}
 	shown := hash(secret)
 	var found *entry

@@ -86,8 +86,7 @@ func (d *Daemon) serveToken(ctx context.Context, unix *net.UnixConn) {
 		return refused
 	})
 	if err != nil {
-		d.Log.Warn("a client with a token was refused", "name", shown.Name, "error", err)
-		return
+		return // a client that is gone, or none
 	}
 	d.Log.Info("a token is used", "name", shown.Name, "client", who.ID)
 	ctx, cancel := context.WithDeadline(ctx, shown.Expires)
@@ -109,6 +108,9 @@ func (d *Daemon) serveToken(ctx context.Context, unix *net.UnixConn) {
 // client is called.
 func (d *Daemon) admit(h *wire.Hello) (t token.Token, ended <-chan struct{}, refused wire.Refused) {
 	t, ended, err := d.Tokens.Check(h.Token)
+	if err != nil && !errors.Is(err, token.ErrLocked) { // or nobody could read the log for them
+		d.Log.Warn("a wrong token was shown")
+	}
 	if err != nil {
 		return t, nil, wire.Refused{Reason: err.Error(), Next: fault.Hint(err)}
 	}

@@ -126,11 +126,19 @@ func TestTheSocketOfTokens(t *testing.T) {
 	if _, err := client.RevokeToken(t.Context(), s.options(nil), "other"); err == nil {
 		t.Error("it was revoked twice")
 	}
-	s.makeToken("last", false)
+	hello.Token = s.makeToken("last", false)
 	there(t, socket, true)
+	wrong := hello
+	wrong.Token = "wrong"
+	for range 10 {
+		_, _ = calls.Connect(t.Context(), socket, wrong)
+	}
+	if _, err := calls.Connect(t.Context(), socket, hello); err == nil || !strings.Contains(err.Error(), "too many") {
+		t.Errorf("after too many wrong tokens: %v", err)
+	}
 	s.stop()
 	there(t, socket, false)
-	if log := s.log.String(); strings.Contains(log, secret) || !strings.Contains(log, "a token is used") || !strings.Contains(log, "name=bot") {
+	if log := s.log.String(); strings.Contains(log, secret) || !strings.Contains(log, "a token is used") || !strings.Contains(log, "name=bot") || strings.Count(log, "a wrong token was shown") != 5 {
 		t.Errorf("the log: %s", log)
 	}
 }
