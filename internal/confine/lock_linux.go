@@ -1,0 +1,48 @@
+//go:build amd64 || arm64
+
+package confine
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Lock gives up everything but what is open, and sets the limits. It must come before the
+// process reads anything that is not trusted. A process whose lock has failed may be half
+// locked and has to end.
+func Lock(l Limits) error {
+	for _, limit := range []struct {
+		resource int
+		value    uint64
+	}{
+		{unix.RLIMIT_CORE, 0}, {unix.RLIMIT_FSIZE, l.File}, {unix.RLIMIT_NOFILE, l.Open},
+		{unix.RLIMIT_CPU, l.Seconds}, {unix.RLIMIT_DATA, l.Memory},
+	} {
+		if err := unix.Setrlimit(limit.resource, &unix.Rlimit{Cur: limit.value, Max: limit.value}); err != nil {
+			return fmt.Errorf("set limit %d: %w", limit.resource, err)
+		}
+	}
+	// Nobody can look into its memory or take over a thread.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("forbid tracing: %w", err)
+	}
+	// The filter is set by a thread that has given up new rights.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("give up new rights: %w", err)
+	}
+	filter := program(uint32(unix.Getpid()))
+	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	thread, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
+	if errno != 0 {
+		return fmt.Errorf("filter system calls: %w", errno)
+	}
+	if thread != 0 {
+		return fmt.Errorf("filter system calls: thread %d keeps another filter", thread)
+	}
+	return nil
+}
