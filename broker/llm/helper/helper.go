@@ -15,11 +15,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/beside"
 )
 
 // Program is the name of the program.
@@ -59,20 +59,7 @@ type Model struct {
 var _ llm.Model = (*Model)(nil)
 
 // Find returns the path of the program, which lies beside the running one.
-func Find() (string, error) {
-	self, err := os.Executable()
-	if err == nil {
-		self, err = filepath.EvalSymlinks(self)
-	}
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(filepath.Dir(self), Program)
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is not installed beside ironcurtain-mux", Program)
-	}
-	return path, nil
-}
+func Find() (string, error) { return beside.Find(Program) }
 
 // New makes a model that is asked through the program at path.
 func New(path string, r Request) *Model { return &Model{path, r} }
