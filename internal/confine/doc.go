@@ -5,8 +5,8 @@
 // threads: afterwards the process can read and write what it was started with, use memory
 // within its limits, and end. It cannot open a file, make a connection, start a process,
 // send a signal to another one, or make memory executable. A call that was given up ends
-// the process at once. Nothing of this needs rights, namespaces or a helper, so no
-// distribution can forbid it.
+// the process at once. A process of root becomes one of the user 1000. Nothing of this needs
+// namespaces or a helper, so no distribution can forbid it.
 //
 // There is a lock for Linux on amd64 and arm64. Elsewhere Lock fails, and the caller must
 // not go on.

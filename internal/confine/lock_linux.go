@@ -5,6 +5,7 @@ package confine
 import (
 	"fmt"
 	"runtime"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -14,6 +15,9 @@ import (
 // process reads anything that is not trusted. A process whose lock has failed may be half
 // locked and has to end.
 func Lock(l Limits) error {
+	if err := dropRoot(); err != nil {
+		return fmt.Errorf("give up root: %w", err)
+	}
 	for _, limit := range []struct {
 		resource int
 		value    uint64
@@ -45,4 +49,20 @@ func Lock(l Limits) error {
 		return fmt.Errorf("filter system calls: thread %d keeps another filter", thread)
 	}
 	return nil
+}
+
+// nobody is the user and the group that root's processes become.
+const nobody = 1000
+
+func dropRoot() error {
+	if unix.Geteuid() != 0 {
+		return nil
+	}
+	if err := syscall.Setgroups(nil); err != nil {
+		return err
+	}
+	if err := syscall.Setresgid(nobody, nobody, nobody); err != nil {
+		return err
+	}
+	return syscall.Setresuid(nobody, nobody, nobody)
 }

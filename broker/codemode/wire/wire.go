@@ -32,7 +32,7 @@ type Kind string
 
 // The kinds of frames.
 const (
-	Run    Kind = "run"    // Code, Tools, State, Seed, Now
+	Run    Kind = "run"    // Code, Tools, State, Seed, Now, CPU
 	Result Kind = "result" // ID, OK, Text, Decision, Rule, Now
 	Cancel Kind = "cancel"
 	Ready  Kind = "ready" // locked, and waiting for a program
@@ -55,6 +55,7 @@ type Frame struct {
 	State string // a JSON object that one program leaves to the next
 	Seed  int64  // of the program's chance
 	Now   int64  // milliseconds since 1970; of a sleep, how many it lasts
+	CPU   int64  // milliseconds of processor time that the program has
 	// Why a call was refused: the audit's words for the decision, and the rule.
 	Decision string
 	Rule     string
@@ -71,6 +72,8 @@ func (f *Frame) number(name string) *int64 {
 		return &f.Seed
 	case "now":
 		return &f.Now
+	case "cpu":
+		return &f.CPU
 	}
 	return nil
 }
@@ -96,7 +99,7 @@ func (f *Frame) text(name string) *string {
 
 // members are what a frame of each kind has besides its kind.
 var members = map[Kind][]string{
-	Run:    {"code", "tools", "state", "seed", "now"},
+	Run:    {"code", "tools", "state", "seed", "now", "cpu"},
 	Result: {"id", "ok", "text", "decision", "rule", "now"},
 	Cancel: {},
 	Ready:  {},

@@ -23,7 +23,7 @@ func main() {
 		}
 		n[i] = uintptr(v)
 	}
-	time.Sleep(time.Microsecond) // the runtime makes its poller while it can
+	time.AfterFunc(time.Hour, func() {}).Stop() // the runtime makes its poller while it can
 	if err := confine.Lock(confine.Limits{Memory: 64 << 20, Seconds: 5, Open: 8}); err != nil {
 		fmt.Println("not locked:", err)
 		os.Exit(3)

@@ -1,0 +1,17 @@
+// Command ironcurtain-mux-code runs one program of an agent's for ironcurtain-mux, in a
+// process that can do nothing but ask its host for tool calls; it is of no use by itself.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode/isolate"
+)
+
+func main() {
+	if err := isolate.Main(os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "ironcurtain-mux-code:", err)
+		os.Exit(1)
+	}
+}
