@@ -1,0 +1,41 @@
+package codemode
+
+import "time"
+
+// Bounds of one program that do not depend on who runs it.
+const (
+	maxCode      = 256 << 10 // bytes of its text
+	maxState     = 256 << 10 // bytes of what it leaves to the next
+	maxArguments = 256 << 10 // bytes of one call's
+	maxLog       = 64 << 10  // bytes of its log lines together
+	maxAtOnce    = 8         // calls under way
+	maxCalls     = 500
+	maxSleeps    = 500
+	maxRefused   = 20 // calls that were refused, before it is ended
+	maxPrograms  = 4  // of one runner at a time
+	maxResult    = 32 << 10
+)
+
+// Limits are what one program may use. Zero means the default.
+type Limits struct {
+	CPU   time.Duration // processor time of its process; 10 seconds
+	Idle  time.Duration // time in which none of its calls is under way; 2 minutes
+	Alone time.Duration // time in which none of its calls waits for a person; 1 hour
+	Start time.Duration // until its process is ready; 30 seconds
+}
+
+func (l Limits) orDefaults() Limits {
+	for _, d := range []struct {
+		value *time.Duration
+		or    time.Duration
+	}{{&l.CPU, 10 * time.Second}, {&l.Idle, 2 * time.Minute}, {&l.Alone, time.Hour}, {&l.Start, 30 * time.Second}} {
+		if *d.value <= 0 {
+			*d.value = d.or
+		}
+	}
+	return l
+}
+
+// grace is how much processor time a process has to stop by itself at its limit, with a line
+// and a reason. Then it is killed.
+const grace = 60 * time.Millisecond

@@ -1,0 +1,149 @@
+package codemode
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+)
+
+// Made is a call that a program has made.
+type Made struct {
+	Server, Tool string
+	Arguments    string // the beginning of them, on one line
+	Fate         Fate
+}
+
+// Fate is what became of a call.
+type Fate string
+
+// The fates of calls.
+const (
+	CutOff   Fate = ""        // the program ended first: whether it took effect is not known
+	Done     Fate = "done"    // it took effect
+	Failed   Fate = "failed"  // it was let through, and the tool reported an error
+	Refused  Fate = "refused" // it was not let through
+	maxList       = 6 << 10   // bytes of the list of calls
+	maxLines      = 10 << 10  // bytes of the log that the agent sees
+	maxArg        = 120       // bytes of arguments in that list
+	lost          = "put it in state, and return a part of it"
+)
+
+func excerpt(arguments string) string { return text.OneLine(arguments, maxArg) }
+
+func (m *Made) answer(a Answer) {
+	switch {
+	case a.OK:
+		m.Fate = Done
+	case a.Refused:
+		m.Fate = Refused
+	case a.Decision != cutOff:
+		m.Fate = Failed
+	}
+}
+
+// cutOff is the decision of an answer to a call that had been sent when its program ended.
+const cutOff = "cut-off"
+
+// CutOffAnswer is the answer to a call that had been sent when its program ended.
+func CutOffAnswer(why string) Answer { return Answer{Text: why, Decision: cutOff} }
+
+// Outcome is how a program has ended.
+type Outcome struct {
+	OK     bool
+	Value  string // JSON
+	Error  string // why there is none
+	Killed bool   // it did not end by itself
+	Log    string
+	Calls  []Made
+
+	state string // what it leaves to the next program; empty: what there was
+}
+
+func (o *Outcome) fail(why string) {
+	o.OK, o.Value = false, ""
+	if o.Error != "" {
+		why = o.Error + "; " + why
+	}
+	o.Error = why
+}
+
+// Count is how many calls had that fate.
+func (o *Outcome) Count(f Fate) int {
+	n := 0
+	for _, m := range o.Calls {
+		if m.Fate == f {
+			n++
+		}
+	}
+	return n
+}
+
+// Text is what the agent is told: the value or what went wrong, the log, and for a program
+// that did not do what it should, which of its calls took effect.
+func (o *Outcome) Text() string {
+	var rest strings.Builder
+	if o.Log != "" {
+		rest.WriteString("\n\nlog:\n" + cut(strings.TrimSuffix(o.Log, "\n"), maxLines, "log less"))
+	}
+	if !o.OK {
+		rest.WriteString("\n\n" + o.effects())
+	} else if n := o.Count(CutOff); n > 0 {
+		fmt.Fprintf(&rest, "\n\nThe program did not await %d of its calls. They were cut off; whether they took effect is not known.", n)
+	}
+	first := o.Value
+	if !o.OK {
+		first = "ERROR: " + o.Error
+	}
+	return cut(first, maxResult-rest.Len(), lost) + rest.String()
+}
+
+// effects lists the calls that took effect, or may have.
+func (o *Outcome) effects() string {
+	var b strings.Builder
+	listed, left := 0, 0
+	for i, m := range o.Calls {
+		if m.Fate == Refused {
+			continue
+		}
+		line := fmt.Sprintf("%d. %s/%s %s", i+1, m.Server, m.Tool, m.Arguments)
+		switch m.Fate {
+		case CutOff:
+			line += " (cut off: not known)"
+		case Failed:
+			line += " (with an error)"
+		case Done, Refused:
+		}
+		if b.Len()+len(line) > maxList {
+			left++
+			continue
+		}
+		listed++
+		b.WriteString("\n" + line)
+	}
+	if listed == 0 {
+		return "No call of it took effect."
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "\nand %d more", left)
+	}
+	return "Calls that took effect, which are not to be repeated:" + b.String()
+}
+
+// cut leaves out what is too much of a text: of what stays, 70 parts of 100 are its beginning.
+func cut(s string, limit int, advice string) string {
+	if len(s) <= limit {
+		return s
+	}
+	marker := fmt.Sprintf("\n… of %d bytes the middle is left out: %s …\n", len(s), advice)
+	room := max(limit-len(marker), 0)
+	head, tail := room*7/10, len(s)-(room-room*7/10)
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return s[:head] + marker + s[tail:]
+}

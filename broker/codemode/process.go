@@ -1,0 +1,125 @@
+package codemode
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/beside"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+)
+
+// ProgramName is the name of the program that is an isolate.
+const ProgramName = "ironcurtain-mux-code"
+
+// Find returns the path of that program, which lies beside the running one.
+func Find() (string, error) {
+	path, err := beside.Find(ProgramName)
+	return path, fault.Wrap("run programs of agents", err, "build it with 'make build', or install it beside this program")
+}
+
+// process is one isolate.
+type process struct {
+	cmd     *exec.Cmd
+	frames  *bufio.Reader
+	words   *words // what it complains
+	in      io.WriteCloser
+	writing sync.Mutex // guards in
+}
+
+// start starts an isolate and waits until it is locked and ready.
+func start(ctx context.Context, path string, limit time.Duration) (*process, error) {
+	const op = "start an isolate"
+	p := &process{cmd: exec.Command(path), words: &words{}}
+	// It reads nothing from the disk later, not even the time zone.
+	p.cmd.Dir, p.cmd.Env = "/", []string{"GOMAXPROCS=2", "GOTRACEBACK=none", "TZ=UTC"}
+	p.cmd.Stderr, p.cmd.WaitDelay = p.words, time.Second
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, fault.Wrap(op, err, "")
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, fault.Wrap(op, err, "")
+	}
+	p.frames = bufio.NewReaderSize(out, 64<<10)
+	if err := p.cmd.Start(); err != nil {
+		return nil, fault.Wrap(op, err, "")
+	}
+	late := time.AfterFunc(limit, p.kill)
+	cancelled := context.AfterFunc(ctx, p.kill)
+	first, err := wire.Read(p.frames)
+	late.Stop()
+	cancelled()
+	if err == nil && first.Kind == wire.Ready {
+		return p, nil
+	}
+	p.end()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if said := p.words.String(); said != "" {
+		err = errors.New(said)
+	} else if err == nil {
+		err = errors.New("it did not say that it is ready")
+	}
+	return nil, fault.Wrap(op, err, "'ironcurtain-mux doctor' says whether this system can lock processes")
+}
+
+// send sends a frame to the isolate.
+func (p *process) send(f wire.Frame) error {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	return wire.Write(p.in, f)
+}
+
+// kill kills the process. It can be called at any time.
+func (p *process) kill() { _ = p.cmd.Process.Kill() }
+
+// end kills the process and waits for its end.
+func (p *process) end() {
+	p.kill()
+	_ = p.in.Close()
+	_ = p.cmd.Wait() // how it ended says the program's outcome
+}
+
+// used is the processor time of the process since its start, by the kernel's clock.
+func (p *process) used() time.Duration { return processorTime(p.cmd.Process.Pid) }
+
+// words keeps the beginning of what an isolate complains.
+type words struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+const maxWords = 2 << 10
+
+func (w *words) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text = append(w.text, b[:min(len(b), maxWords-len(w.text))]...)
+	return len(b), nil
+}
+
+// String is the first line of it, fit to be shown.
+func (w *words) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return text.FirstLine(string(w.text), 300)
+}
+
+// Probe starts an isolate and ends it, and returns why programs cannot be run.
+func Probe(ctx context.Context, path string) error {
+	p, err := start(ctx, path, Limits{}.orDefaults().Start)
+	if err != nil {
+		return err
+	}
+	p.end()
+	return nil
+}
