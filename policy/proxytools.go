@@ -7,9 +7,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/schema"
 )
 
-// ProxyServer is the reserved server name of the tools with which an agent asks for more
-// domains and for packages. They exist under every policy.
+// ProxyServer is the reserved server name of the tools of the host itself: those with which
+// an agent asks for more domains and for packages, and the one that runs its programs. They
+// exist under every policy.
 const ProxyServer = "proxy"
+
+// Execute is the tool that runs a program. It has no effect but the calls of the program, and
+// each of them is judged.
+const Execute = "execute"
 
 func proxyTools() map[toolKey]*annotation {
 	tools := map[toolKey]*annotation{}
@@ -27,6 +32,7 @@ func proxyTools() map[toolKey]*annotation {
 	add("remove_proxy_domain", "domain")
 	add("list_proxy_domains")
 	add("request_package", "ecosystem", "name", "version", "justification")
+	add(Execute, "code")
 	return tools
 }
 
@@ -53,6 +59,7 @@ func proxyRules() []Rule {
 	return []Rule{
 		on("proxy-add-domain-escalate", "add_proxy_domain", Escalate, "a new domain for the agent's network access needs a person's approval"),
 		on("proxy-remove-domain-allow", "remove_proxy_domain", Allow, "giving up access is always allowed"),
+		on("proxy-execute-allow", Execute, Allow, "a program can do nothing but make calls, and each call is judged by itself"),
 		on("proxy-list-domains-allow", "list_proxy_domains", Allow, "listing one's own access is always allowed"),
 		on("proxy-request-package-allow", "request_package", Allow, "asking for a package is always allowed; a person decides about its bytes"),
 	}
