@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -23,6 +24,9 @@ type tool struct {
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
 	Annotations json.RawMessage `json:"annotations"`
+	// Output says what its structured answers are. It is only for programs, and no part of the
+	// fingerprint.
+	Output json.RawMessage `json:"outputSchema"`
 }
 
 // fingerprint is a hash of a tool's whole definition.
@@ -45,6 +49,8 @@ type catalog struct {
 	hidden  map[target]string // why a tool is not offered
 	changed map[target]string // how a tool differs from the one that was annotated; each call of it asks
 	list    json.RawMessage   // the result of tools/list
+
+	programs *codemode.Toolset // what programs can call; nil: there are none
 }
 
 // offeredTool is a tool as the agent sees it.
@@ -54,6 +60,7 @@ type offeredTool struct {
 	Description string          `json:"description,omitempty"`
 	InputSchema json.RawMessage `json:"inputSchema"`
 	Annotations json.RawMessage `json:"annotations,omitempty"`
+	output      json.RawMessage
 }
 
 // Definitions are the tools of a server as it defines them, whether an agent is
@@ -103,7 +110,7 @@ func (p *Proxy) rebuild() {
 	}
 	p.offerBuiltins(c)
 	slices.SortFunc(c.offered, func(a, b offeredTool) int { return strings.Compare(a.Name, b.Name) })
-	if list, err := encode(map[string]any{"tools": append([]offeredTool{}, c.offered...)}); err == nil {
+	if list, err := encode(map[string]any{"tools": append([]offeredTool{}, p.offerPrograms(c)...)}); err == nil {
 		c.list = list
 	}
 	p.catalog.Store(c)
@@ -135,7 +142,7 @@ func (p *Proxy) offer(c *catalog, t tool) {
 	}
 	c.byName[name] = key
 	c.offered = append(c.offered, offeredTool{
-		Name: name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, Annotations: t.Annotations,
+		Name: name, Title: t.Title, Description: t.Description, InputSchema: t.InputSchema, Annotations: t.Annotations, output: t.Output,
 	})
 }
 

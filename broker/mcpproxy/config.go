@@ -6,6 +6,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/outbound"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
@@ -105,6 +106,10 @@ type Config struct {
 	Known *Known
 	// Builtins are tools that the host carries out itself.
 	Builtins []Builtin
+	// Programs runs programs of the agent that make calls. nil: it has none.
+	Programs *codemode.Runner
+	// OnlyPrograms offers the agent programs alone, and none of the tools that they call.
+	OnlyPrograms bool
 	// Tickets makes the proxy tell clients a ticket for each waiting call, by which they
 	// can resume the call if this process is killed.
 	Tickets bool

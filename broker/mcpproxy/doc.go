@@ -18,6 +18,10 @@
 // while the call waits and ended after it. If it could not take effect there either, it is
 // refused before anybody is asked.
 //
+// An agent can be offered one more tool, proxy/execute, or this one alone. It runs a program
+// that makes calls (broker/codemode). Each of them is judged, recorded, decided and carried
+// out like a call that the agent makes by itself.
+//
 // A call that waits when the process is killed can be resumed with its ticket, by a
 // proxy of the next process. It is carried out like a new call, and gets the answer to
 // the former call only if both are exactly the same.

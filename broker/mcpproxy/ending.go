@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
 )
 
 // ending says how a call ended that was let through.
@@ -18,8 +19,9 @@ type ending struct {
 	ended    time.Time
 	decision audit.Decision // empty when it was not let through
 	outcome  audit.Outcome
-	reason   string // of a failure, as the agent was told
-	bytes    int    // of the result
+	reason   string         // of a failure, as the agent was told
+	bytes    int            // of the result
+	detail   map[string]any // of a program: what became of its calls
 }
 
 // errLate is the error of a call that a server has worked on for too long.
@@ -49,7 +51,7 @@ func (e *ending) failure(err error, told string) {
 		e.outcome = audit.ServerDied
 	case errors.As(err, &late):
 		e.outcome = audit.TimedOut
-	case errors.Is(err, errCancelled), errors.Is(err, errLeft):
+	case errors.Is(err, errCancelled), errors.Is(err, errLeft), codemode.EndedWith(err):
 		e.outcome = audit.Cancelled
 	case errors.Is(err, errUnreadable):
 		e.outcome = audit.Unreadable
@@ -69,6 +71,7 @@ func (c *call) finish() {
 		Plane: audit.PlaneTool, Decision: c.ending.decision, Session: c.record.Session, Call: c.id,
 		Server: c.record.Server, Tool: c.record.Tool, Reason: c.ending.reason, Sandboxed: c.record.Sandboxed,
 		Outcome: c.ending.outcome, ResultBytes: c.ending.bytes,
+		Detail:     c.ending.detail,
 		DurationMs: float64(c.ending.ended.Sub(c.ending.began).Microseconds()) / 1000,
 	})
 }

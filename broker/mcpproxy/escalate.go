@@ -115,7 +115,8 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 	defer c.startAhead()()
 	c.proxy.announce(Activity{Kind: WaitBegan, Server: c.target.server, Tool: c.target.tool})
 	defer c.proxy.announce(Activity{Kind: WaitEnded, Server: c.target.server, Tool: c.target.tool})
-	if c.proxy.config.Tickets {
+	defer c.waitsForPerson()()
+	if c.proxy.config.Tickets && c.program == nil { // a program cannot go on in another process
 		e.Ticket = c.id
 		c.sayWaiting()
 	}

@@ -31,6 +31,9 @@ func (p *Proxy) instructions() string {
 			b.WriteString("- " + line + "\n")
 		}
 	}
+	if p.config.Programs != nil {
+		b.WriteString("- Programs of " + exposedName(execute.server, execute.tool) + " call these tools as well: one program instead of many calls.\n")
+	}
 	byServer := map[string][]string{}
 	var servers []string
 	c := p.catalog.Load()

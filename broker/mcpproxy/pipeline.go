@@ -64,6 +64,10 @@ type call struct {
 	ending    ending
 	answer    hold    // what its result takes until the agent has it
 	outcome   outcome // of the item that was decided about it
+	refusal   refusal
+	program   *running   // that makes the call; nil: the agent does
+	index     int        // of the call in it
+	waits     func(bool) // is told when a call of a program begins and ends to wait for a person
 }
 
 // run carries out a call and returns the answer. The caller finishes the call after sending
@@ -86,6 +90,11 @@ func (c *call) notACall(ctx context.Context, err error) []byte {
 // carryOut is run for a call whose parameters are known. The tool is named as the agent
 // knows it.
 func (c *call) carryOut(ctx context.Context, tool string) []byte {
+	return jsonrpc.Answer(c.request, c.result(ctx, tool))
+}
+
+// result takes a call through judgment and decision to its effect, and returns its result.
+func (c *call) result(ctx context.Context, tool string) json.RawMessage {
 	catalog := c.proxy.catalog.Load()
 	where, offered := catalog.resolve(tool)
 	c.target = where
@@ -93,11 +102,11 @@ func (c *call) carryOut(ctx context.Context, tool string) []byte {
 	defer c.proxy.announce(Activity{Kind: CallEnded, Server: where.server, Tool: where.tool})
 	c.judge(ctx)
 	if !c.keepLess() {
-		return jsonrpc.Answer(c.request, c.unkept(ctx))
+		return c.unkept(ctx)
 	}
 	result := c.decide(ctx, offered, catalog.hidden[where])
 	c.tellOutcome()
-	return jsonrpc.Answer(c.request, result)
+	return result
 }
 
 // judge asks the policy and prepares the record. A call that is taken back before its
@@ -130,8 +139,10 @@ func (c *call) decide(ctx context.Context, offered bool, hidden string) json.Raw
 		return c.deny(ctx, c.verdict.Rule, c.verdict.Reason)
 	case !offered && hidden != "":
 		return c.deny(ctx, ruleQuarantine, "the tool is not offered: "+hidden)
-	case !offered:
+	case !offered || c.program != nil && !c.callable():
 		return c.deny(ctx, ruleUnknownTool, "there is no such tool")
+	case !c.callable():
+		return c.deny(ctx, ruleUnknownTool, errNotInPrograms.Error())
 	}
 	if why := c.proxy.stopped(); why != nil {
 		return c.deny(ctx, ruleBudget, why.Error())
@@ -185,6 +196,7 @@ func (c *call) circling(ctx context.Context) json.RawMessage {
 func (c *call) refuseAs(ctx context.Context, d audit.Decision, rule, text, reason string) json.RawMessage {
 	r := c.record
 	r.Decision, r.Rule, r.Reason = d, rule, reason
+	c.refusal = refusal{d, rule}
 	if len(r.Arguments) == 0 && len(c.arguments) > 0 {
 		// There are no canonical arguments; the original ones are evidence only.
 		r.Detail = map[string]any{"requested": strings.ToValidUTF8(string(c.arguments[:min(len(c.arguments), maxEvidence)]), "\uFFFD")}
@@ -209,11 +221,14 @@ func (c *call) withdrawn(ctx context.Context, why error) json.RawMessage {
 
 // append writes a record, even if the call was taken back meanwhile.
 func (c *call) append(ctx context.Context, r audit.Record) error {
-	return c.proxy.config.Audit.Append(context.WithoutCancel(ctx), r)
+	return c.proxy.config.Audit.Append(context.WithoutCancel(ctx), c.ofProgram(r))
 }
 
 // forward records that the call goes on, sends it to the server, and prepares the result.
 func (c *call) forward(ctx context.Context) json.RawMessage {
+	if c.target == execute {
+		return c.runProgram(ctx)
+	}
 	if own := c.proxy.builtin(c.target); own != nil {
 		return c.runBuiltin(ctx, own)
 	}
@@ -286,6 +301,7 @@ func (c *call) note(name, value string) {
 // unrecorded returns the refusal of a call whose decision could not be recorded.
 func (c *call) unrecorded(err error) json.RawMessage {
 	c.outcome.is(approval.EndRefused, "its record could not be written: "+err.Error())
+	c.refusal = refusal{audit.Deny, ruleAudit}
 	return errorResult("DENIED: " + c.name() + " was not carried out, because the decision could not be recorded (rule " +
 		ruleAudit + "): " + err.Error() + ". Tell the person; calls work again when the audit log does.")
 }

@@ -46,7 +46,10 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
-	goleak.VerifyTestMain(m)
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		_ = os.Remove(isolateFile)
+		os.Exit(code)
+	}))
 }
 
 // stub is the server's state.
