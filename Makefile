@@ -32,12 +32,14 @@ bridge: ## build the program that runs in containers, which the host's program c
 program: bridge ## build bin/ironcurtain-mux
 	@CGO_ENABLED=0 go build -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/ironcurtain-mux
 
-build: program ## build that and the program beside it that asks models
+build: program ## build that and the programs beside it: one asks models, one runs agents' programs
 	@CGO_ENABLED=0 go build -ldflags '-s -w' -o $(BINARY)-ask ./cmd/ironcurtain-mux-ask
+	@CGO_ENABLED=0 go build -ldflags '-s -w' -o $(BINARY)-code ./cmd/ironcurtain-mux-code
 
 install: build ## install program, manual pages and completions under PREFIX (~/.local)
 	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/ironcurtain-mux
 	install -D -m 755 $(BINARY)-ask $(DESTDIR)$(PREFIX)/bin/ironcurtain-mux-ask
+	install -D -m 755 $(BINARY)-code $(DESTDIR)$(PREFIX)/bin/ironcurtain-mux-code
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 docs/man/*.1
 	install -D -m 644 docs/completions/ironcurtain-mux.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ironcurtain-mux
 	install -D -m 644 docs/completions/ironcurtain-mux.zsh $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_ironcurtain-mux

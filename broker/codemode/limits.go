@@ -2,6 +2,16 @@ package codemode
 
 import "time"
 
+// Mode says which of an agent's calls programs can make.
+type Mode string
+
+// The modes.
+const (
+	Off    Mode = "off"    // it has no programs
+	Beside Mode = "beside" // programs can call the tools that it can call itself
+	Only   Mode = "only"   // all its calls are made by programs
+)
+
 // Bounds of one program that do not depend on who runs it.
 const (
 	maxCode      = 256 << 10 // bytes of its text

@@ -17,9 +17,11 @@ type Agent struct {
 	Providers []string          `json:"providers,omitempty"`
 	Tools     bool              `json:"tools,omitempty"`
 	Submit    Submit            `json:"submit,omitzero"`
-	// Policy is the directory of a policy that narrows the multiplexer's. An agent with
-	// nothing else is a built-in one.
-	Policy string `json:"policy,omitempty"`
+	// Policy is the directory of a policy that narrows the multiplexer's, and CodeMode how
+	// the agent's programs call tools: "off", "beside" or "only". An agent with nothing else
+	// is a built-in one.
+	Policy   string `json:"policy,omitempty"`
+	CodeMode string `json:"codeMode,omitempty"`
 }
 
 // Secret says where a secret is: in what a command prints, in an environment variable or

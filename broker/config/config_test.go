@@ -50,6 +50,7 @@ func TestErrorsNameThePlace(t *testing.T) {
 		"unjudged body":         {`{"providers": [{"name": "x", "hosts": [{"name": "a.b", "endpoints": [{"method": "POST", "path": "/x", "body": "any"}]}]}]}`, "/providers/0/hosts/0/endpoints/0/body"},
 		"base URL of a file":    {`{"providers": [{"name": "x", "hosts": [{"name": "a.b", "baseUrl": "file:///x"}]}]}`, "/providers/0/hosts/0/baseUrl"},
 		"relative agent policy": {`{"agents": {"codex": {"policy": "p"}}}`, "/agents/codex/policy: "},
+		"another code mode":     {`{"agents": {"codex": {"codeMode": "always"}}}`, "/agents/codex/codeMode: "},
 		"agent without image":   {`{"agents": {"mine": {"policy": "/p", "title": "x"}}}`, "/agents/mine: "},
 		"relative reachable":    {`{"reachable": ["./b"]}`, "/reachable/0: "},
 	} {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
@@ -59,6 +60,10 @@ type Config struct {
 	// AgentPolicies are the directories of policies that hold for agents' sessions beside
 	// Compiled, by agent. They can only hold back more.
 	AgentPolicies map[string]string
+	// CodeModes say which agents can run programs, and CodeProgram is the program that runs
+	// one, without which none of them is served.
+	CodeModes   map[string]codemode.Mode
+	CodeProgram string
 	// Reachable are directories outside the workspace that the filesystem server can
 	// always use. The policy still judges every call, and others are opened for single
 	// calls.

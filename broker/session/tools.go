@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
@@ -99,6 +100,7 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 	if err := dirtree.Remove(ctx, s.layout.Stages()); err != nil { // of a process that was killed
 		return fmt.Errorf("remove the stages of earlier calls: %w", err)
 	}
+	programs, only := s.programs()
 	proxy, err := mcpproxy.New(mcpproxy.Config{
 		Session:           s.fixed.ID,
 		Engine:            engine,
@@ -118,6 +120,8 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Secrets:           s.deps.Config.Secrets,
 		Known:             s.deps.Tools,
 		Builtins:          append(s.domainTools(), s.packageTools()...),
+		Programs:          programs,
+		OnlyPrograms:      only,
 		Tickets:           true,
 		Widen:             `add it to "reachable" in config.json and open a new tab`,
 		Limits:            mcpproxy.Limits{Repeats: repeatLimit},
@@ -142,6 +146,16 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		return errors.Join(proxy.Close(ctx), <-served)
 	})
 	return nil
+}
+
+// programs returns what runs the agent's programs, nil if it has none, and whether they make
+// all its calls.
+func (s *Session) programs() (runner *codemode.Runner, only bool) {
+	mode := s.deps.Config.CodeModes[s.adapter.Name]
+	if mode != codemode.Beside && mode != codemode.Only {
+		return nil, false
+	}
+	return codemode.NewRunner(s.deps.Config.CodeProgram, s.layout.Programs(), codemode.Limits{}), mode == codemode.Only
 }
 
 // particulars returns what agents are told about this session's tools.

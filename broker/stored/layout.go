@@ -45,6 +45,7 @@ const waitingName = "waiting"
 //	sessions/{id}/turns.jsonl  the tasks that start gave it, and their answers
 //	sessions/{id}/budget.json  what was used of its model, and what a person added
 //	sessions/{id}/obeyed.json  what programs would run of the workspace at first
+//	sessions/{id}/programs.json what the agent's programs leave to the next one
 //	sessions/{id}/session.json what the session is, for listing and resuming
 //	sessions/{id}/waiting/     the calls that wait for a person, one file each
 //	sessions/{id}/paused       there while the session is paused after a leak
@@ -108,6 +109,9 @@ func (l Layout) AutoApprovals() string { return filepath.Join(l.Dir, "auto-appro
 
 // Turns is the transcript of the tasks that the session was given without a terminal.
 func (l Layout) Turns() string { return filepath.Join(l.Dir, "turns.jsonl") }
+
+// Programs is what the agent's programs leave to the next one.
+func (l Layout) Programs() string { return filepath.Join(l.Dir, "programs.json") }
 
 // Record is what the session is, for listing and resuming.
 func (l Layout) Record() string { return filepath.Join(l.Dir, "session.json") }

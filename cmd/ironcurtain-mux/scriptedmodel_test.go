@@ -157,18 +157,23 @@ func prompts(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(sm.prompts.String()), 0o600))
 }
 
-// buildAsk puts the program that asks models beside the program under test. It is
-// built as "make build" does it, which then has compiled its large libraries already.
-func buildAsk(t *testing.T) {
+// buildAsk puts the program that asks models beside the program under test.
+func buildAsk(t *testing.T) { buildBeside(t, "ironcurtain-mux-ask") }
+
+// buildBeside puts another program beside the program under test, and returns the path of
+// that. It is built as "make build" does it, which then has compiled its large libraries
+// already.
+func buildBeside(t *testing.T, name string) string {
 	t.Helper()
 	program, err := exec.LookPath("ironcurtain-mux")
 	if err != nil {
 		t.Fatal(err)
 	}
-	to := filepath.Join(filepath.Dir(program), "ironcurtain-mux-ask")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", to, "../ironcurtain-mux-ask")
+	to := filepath.Join(filepath.Dir(program), name)
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", to, "../"+name)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
+	return program
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
@@ -27,6 +28,7 @@ func doctorChecks(p wiring.Paths) []check {
 		}},
 		{"node", func(context.Context) finding { return checkPrograms("tool servers can be installed", "node", "npm") }},
 		{"servers", func(ctx context.Context) finding { return checkServers(ctx, p) }},
+		{"programs", func(ctx context.Context) finding { return checkCode(ctx, p) }},
 		{"daemon", func(ctx context.Context) finding { return checkDaemon(ctx, p) }},
 		{"crashes", func(context.Context) finding { return checkCrashes(p, time.Now()) }},
 		{"logout", func(context.Context) finding { return checkLogout(p) }},
@@ -39,6 +41,30 @@ func doctorChecks(p wiring.Paths) []check {
 		{"quotas", func(context.Context) finding { return checkQuotas(p) }},
 		{"clock", func(context.Context) finding { return checkClock(time.Now()) }},
 	}
+}
+
+// checkCode says whether programs of agents can be run: whether this system can lock the
+// processes that they run in.
+func checkCode(ctx context.Context, p wiring.Paths) finding {
+	used := false
+	if c, err := p.Config(); err == nil {
+		for _, a := range c.Agents {
+			used = used || a.CodeMode != "" && a.CodeMode != string(codemode.Off)
+		}
+	}
+	program, err := codemode.Find()
+	if err == nil {
+		err = codemode.Probe(ctx, program)
+	} else if !used {
+		return ok("%s is not installed; only codeMode needs it", codemode.ProgramName)
+	}
+	switch {
+	case err == nil:
+		return ok("agents' programs run in locked processes, where codeMode allows them")
+	case used:
+		return bad(cli.RemedyOf(err, ""), "%s", cli.ReasonOf(err))
+	}
+	return warn(cli.RemedyOf(err, ""), "codeMode cannot be used: %s", cli.ReasonOf(err))
 }
 
 func checkPolicy(p wiring.Paths) finding {

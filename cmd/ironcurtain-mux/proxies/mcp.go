@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
@@ -28,7 +29,7 @@ type mcpFlags struct {
 	policies.Flags
 	servers, socket, audit     string
 	escalations, sandboxPolicy string
-	tcp, tokenFile             string
+	tcp, tokenFile, codeMode   string
 	stdio, noSync, tcpRemote   bool
 	repeats                    int
 }
@@ -73,6 +74,7 @@ When it serves, the command prints one JSON line, on standard output or, with
 	fl.StringVar(&f.audit, "audit", "", "`file` of the audit log")
 	fl.StringVar(&f.escalations, "escalations", "deny", "who decides what the policy escalates: deny, prompt (at the terminal) or a `directory` of request and response files")
 	fl.StringVar(&f.sandboxPolicy, "sandbox-policy", defaultSandboxPolicy(), "without a sandbox: enforce (do not start) or warn")
+	fl.StringVar(&f.codeMode, "code-mode", string(codemode.Off), "whether clients can run programs that call the tools: off, beside (calling them one by one) or only")
 	fl.BoolVar(&f.noSync, "no-sync", false, "leave it to the system when audit records reach the disk")
 	fl.IntVar(&f.repeats, "repeat-limit", 0, "equal calls a minute before they are denied; 0: no limit")
 	_ = cmd.MarkFlagRequired("servers")
@@ -96,6 +98,10 @@ func runMCP(ctx context.Context, f *mcpFlags, stdin io.Reader, stdout, stderr io
 	const op = "serve the tool proxy"
 	if f.sandboxPolicy != string(sandbox.Enforce) && f.sandboxPolicy != string(sandbox.Warn) {
 		return cli.Usagef("--sandbox-policy %q is neither enforce nor warn", f.sandboxPolicy)
+	}
+	programs, err := f.programs()
+	if err != nil {
+		return err
 	}
 	at, err := wiring.FindPaths()
 	if err != nil {
@@ -132,6 +138,7 @@ func runMCP(ctx context.Context, f *mcpFlags, stdin io.Reader, stdout, stderr io
 		Session: "proxy", Engine: engine, Servers: f.specs(at, configs), Sandbox: host, Approvals: asking.approver,
 		Preview: &preview.Previewer{UserHome: at.UserHome, Known: preview.KnownHosts, Command: func(server, tool string) string { return engine.Behavior(server, tool).Command }},
 		Audit:   log, Secrets: secretsOf(configs), Limits: mcpproxy.Limits{Repeats: f.repeats},
+		Programs: programs, OnlyPrograms: f.codeMode == string(codemode.Only),
 		Widen: "list it in sandbox.filesystem.allowWrite of the server in " + filepath.Base(f.servers),
 	})
 	if err != nil {
@@ -142,6 +149,18 @@ func runMCP(ctx context.Context, f *mcpFlags, stdin io.Reader, stdout, stderr io
 	}
 	defer f.reloadOnSignal(func() (*policy.Engine, error) { return f.judge(at, configs) }, p, stderr)()
 	return cli.Fail(op, f.serve(ctx, p, stdin, stdout, stderr), "")
+}
+
+// programs returns what runs the clients' programs, or nil if they have none.
+func (f *mcpFlags) programs() (*codemode.Runner, error) {
+	switch codemode.Mode(f.codeMode) {
+	case codemode.Off:
+		return nil, nil
+	case codemode.Beside, codemode.Only:
+		program, err := codemode.Find()
+		return codemode.NewRunner(program, "", codemode.Limits{}), cli.Fail("serve the tool proxy", err, "")
+	}
+	return nil, cli.Usagef("--code-mode %q is none of off, beside and only", f.codeMode)
 }
 
 // judge builds the engine. Whatever the policy says, it protects the program's state, the

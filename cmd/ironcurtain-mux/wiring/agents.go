@@ -9,6 +9,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/secretref"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
@@ -106,6 +107,20 @@ func (w Parts) agentPolicies() map[string]string {
 		}
 	}
 	return dirs
+}
+
+// codeModes returns which agents can run programs, and the program that runs one.
+func (w Parts) codeModes() (modes map[string]codemode.Mode, program string, err error) {
+	modes = map[string]codemode.Mode{}
+	for name, a := range w.Config.Agents {
+		if mode := codemode.Mode(a.CodeMode); mode != "" && mode != codemode.Off {
+			modes[name] = mode
+		}
+	}
+	if len(modes) > 0 {
+		program, err = codemode.Find()
+	}
+	return modes, program, err
 }
 
 // policiesOf returns the files of every policy in the configuration.

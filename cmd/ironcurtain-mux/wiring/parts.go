@@ -94,6 +94,10 @@ func (w Parts) Sessions(log *slog.Logger) (broker.Config, error) {
 	if err != nil {
 		return broker.Config{}, cli.Fail(op, err, "")
 	}
+	codeModes, codeProgram, err := w.codeModes()
+	if err != nil {
+		return broker.Config{}, cli.Fail(op, err, "")
+	}
 	c := broker.Config{
 		Home:              w.Paths.Home,
 		UserHome:          w.Paths.UserHome,
@@ -125,6 +129,8 @@ func (w Parts) Sessions(log *slog.Logger) (broker.Config, error) {
 		AgentKeys:         w.agentKeys(),
 		GitHub:            w.github(),
 		AgentPolicies:     w.agentPolicies(),
+		CodeModes:         codeModes,
+		CodeProgram:       codeProgram,
 		Secrets:           w.Keys.Secrets(),
 		Providers:         w.table,
 		Upstreams:         w.upstreams.Hosts,
