@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
@@ -80,5 +81,43 @@ func TestProgramsOfClients(t *testing.T) {
 func TestCodeModeIsSpelledRight(t *testing.T) {
 	if code, _, stderr := invoke(t, "proxy", "mcp", "--servers", "s", "--audit", "a", "--stdio", "--sandbox", t.TempDir(), "--code-mode", "always"); code != cli.ExitUsage || !strings.Contains(stderr, "off, beside and only") {
 		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// TestProgramsOfAnAgent has a real agent in a container, which is offered programs alone, do
+// everything by them: list, have a person asked, be refused.
+func TestProgramsOfAnAgent(t *testing.T) {
+	t.Parallel()
+	buildBeside(t, "ironcurtain-mux-code")
+	home := newHome(t)
+	if err := os.MkdirAll(filepath.Join(home, "state"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "state", "config.json"), []byte(`{"agents": {"claude-code": {"codeMode": "only"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := realAgentNamed(t, "claude-code")
+	d := a.openIn(t, home)
+	id := d.onlySession().ID
+	a.waitsForAPerson(t, d)
+	d.prompt("read " + d.state("config.json"))
+	d.see(patience, "I could not read", "was denied")
+	d.send("\x01/quit!\r")
+	if code := d.exit(2 * time.Minute); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	d.nothingLeft(id)
+	made := 0
+	for line := range strings.Lines(d.audit(id)) {
+		switch {
+		case !strings.Contains(line, `"plane":"tool"`) || strings.Contains(line, `"outcome"`) || strings.Contains(line, `"tool":"execute"`):
+		case strings.Contains(line, `"program":"`):
+			made++
+		default:
+			t.Errorf("a call that no program has made: %s", line)
+		}
+	}
+	if made < 3 {
+		t.Errorf("programs made %d calls", made)
 	}
 }

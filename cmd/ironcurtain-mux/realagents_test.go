@@ -84,7 +84,13 @@ var dialogs = regexp.MustCompile(`(?i)do you trust|trust (this|the) |sign in|log
 // its tools.
 func (a realAgent) open(t testing.TB) *driver {
 	t.Helper()
-	d := drive(t, newHome(t), 110, 40, "demo", "--agent", a.name)
+	return a.openIn(t, newHome(t))
+}
+
+// openIn does so with that state.
+func (a realAgent) openIn(t testing.TB, home string) *driver {
+	t.Helper()
+	d := drive(t, home, 110, 40, "demo", "--agent", a.name)
 	d.see(patience, a.ready)
 	d.until("the agent's connection to the tools", patience, func(screen string) bool {
 		if found := dialogs.FindString(screen); found != "" {

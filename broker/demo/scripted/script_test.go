@@ -62,6 +62,33 @@ func TestOrdersBecomeCalls(t *testing.T) {
 	}
 }
 
+// A model that is offered nothing but programs writes one of one call.
+func TestOrdersBecomePrograms(t *testing.T) {
+	for prompt, want := range map[string]string{
+		"read a \"b":                "",
+		"read /workspace/a":         `return await filesystem.read_text_file({"path":"/workspace/a"});`,
+		"write a hello you":         `return await filesystem.write_file({"content":"hello you","path":"a"});`,
+		"push":                      `return await git.git_push({"path":"/workspace","remote":"origin"});`,
+		"push my changes to mirror": `return await git.git_push({"path":"/workspace","remote":"mirror"});`,
+		"run ls":                    "",
+	} {
+		t.Run(prompt, func(t *testing.T) {
+			c := &conversation{system: "Working directory: /workspace\n", tools: []tool{{name: "mcp__ironcurtain__proxy__execute"}}}
+			c.said([]string{prompt})
+			got := reply(c)
+			if got.call == nil {
+				if want != "" {
+					t.Errorf("no call, only %q", got.text)
+				}
+				return
+			}
+			if got.call.tool != "mcp__ironcurtain__proxy__execute" || got.call.input["code"] != want {
+				t.Errorf("the call is %+v", got.call)
+			}
+		})
+	}
+}
+
 func TestCallsFollowTheSchema(t *testing.T) {
 	tests := []struct {
 		name, schema, prompt string

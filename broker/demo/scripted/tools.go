@@ -32,6 +32,9 @@ func (v verb) toolNames() []string {
 func (c *conversation) call(o order) (*call, error) {
 	t, err := c.tool(o.verb)
 	if err != nil {
+		if made := c.programCall(o); made != nil {
+			return made, nil
+		}
 		return nil, err
 	}
 	input, err := t.arguments(o, c.directory())
