@@ -165,7 +165,7 @@ func (c *conversation) call(f wire.Frame) error {
 	c.mu.Lock()
 	index, over := len(c.made)+1, len(c.made) >= maxCalls
 	if !over {
-		c.made = append(c.made, Made{Server: tools[f.Tool].Server, Tool: tools[f.Tool].Name, Arguments: excerpt(f.Text)})
+		c.made = append(c.made, Made{Server: tools[f.Tool].Server, Tool: tools[f.Tool].Name, Arguments: Excerpt(f.Text)})
 	}
 	c.mu.Unlock()
 	if over {

@@ -30,7 +30,8 @@ const (
 	lost          = "put it in state, and return a part of it"
 )
 
-func excerpt(arguments string) string { return text.OneLine(arguments, maxArg) }
+// Excerpt returns arguments as they are listed.
+func Excerpt(arguments string) string { return text.OneLine(arguments, maxArg) }
 
 func (m *Made) answer(a Answer) {
 	switch {
@@ -88,7 +89,7 @@ func (o *Outcome) Text() string {
 		rest.WriteString("\n\nlog:\n" + cut(strings.TrimSuffix(o.Log, "\n"), maxLines, "log less"))
 	}
 	if !o.OK {
-		rest.WriteString("\n\n" + o.effects())
+		rest.WriteString("\n\n" + Effects(o.Calls))
 	} else if n := o.Count(CutOff); n > 0 {
 		fmt.Fprintf(&rest, "\n\nThe program did not await %d of its calls. They were cut off; whether they took effect is not known.", n)
 	}
@@ -99,11 +100,11 @@ func (o *Outcome) Text() string {
 	return cut(first, maxResult-rest.Len(), lost) + rest.String()
 }
 
-// effects lists the calls that took effect, or may have.
-func (o *Outcome) effects() string {
+// Effects lists the calls of a program that took effect, or may have, for an agent.
+func Effects(made []Made) string {
 	var b strings.Builder
 	listed, left := 0, 0
-	for i, m := range o.Calls {
+	for i, m := range made {
 		if m.Fate == Refused {
 			continue
 		}

@@ -110,6 +110,9 @@ type Config struct {
 	Programs *codemode.Runner
 	// OnlyPrograms offers the agent programs alone, and none of the tools that they call.
 	OnlyPrograms bool
+	// Past reads the records of the session, oldest first, to tell an agent what became of a
+	// program that ended with another process. It may be nil.
+	Past func(each func(audit.Line) error) error
 	// Tickets makes the proxy tell clients a ticket for each waiting call, by which they
 	// can resume the call if this process is killed.
 	Tickets bool

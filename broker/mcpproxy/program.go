@@ -81,6 +81,9 @@ func (c *call) runProgram(ctx context.Context) json.RawMessage {
 	if err := json.Unmarshal(c.verdict.Arguments, &arguments); err != nil {
 		return c.failed(err)
 	}
+	if c.proxy.config.Tickets { // by which the next process finds what took effect
+		c.sayWaiting()
+	}
 	r := &running{call: c}
 	defer r.report(ctx)()
 	out, err := c.proxy.config.Programs.Run(ctx, codemode.Program{Code: arguments.Code, Tools: c.proxy.catalog.Load().programs, Do: r.do})

@@ -294,3 +294,53 @@ func TestProgramsFailClosed(t *testing.T) {
 		t.Errorf("without an isolate: %s", m.Result)
 	}
 }
+
+// The agent of a program that was killed with its host is told by the next one which of its
+// calls took effect, and nothing of it is done again.
+func TestAProgramThatIsInterrupted(t *testing.T) {
+	var r *harness
+	withPrograms := programs(t, false)
+	r = newHarness(t, func(c *Config) {
+		withPrograms(c)
+		c.Tickets = true
+		c.Past = func(each func(audit.Line) error) error { return audit.Read(r.logPath, each) }
+	})
+	a := r.agent()
+	code := `await filesystem.read_text_file({ path: '/workspace/a' });
+		try { await filesystem.read_text_file({ path: '/proc/self/environ' }) } catch {}
+		try { await filesystem.read_text_file({ path: '/workspace/blocked' }) } catch {}
+		await Promise.all([filesystem.read_text_file({ path: '/workspace/hang' }), filesystem.write_file({ path: '` + filepath.Join(r.outside, "b") + `', content: 'x' })])`
+	a.send(executeLine("1", code))
+	var waiting struct{ Ticket string }
+	if m := a.receive(); m.Method != notifyWaiting || json.Unmarshal(m.Params, &waiting) != nil || waiting.Ticket == "" {
+		t.Fatalf("instead of a ticket: %s %s", m.Method, m.Params)
+	}
+	r.pending(1)
+	eventually(t, func() bool { return len(r.forwarded()) == 3 }, "the calls before")
+	_ = a.conn.Close()
+	r.pending(0)
+	a = r.agent()
+	arguments, err := json.Marshal(map[string]string{"code": code})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range maxRecalled + 1 {
+		a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"ticket":%q,"call":{"name":"proxy__execute","arguments":%s}}}`, id, methodResume, waiting.Ticket, arguments))
+		text := a.answerTo(fmt.Sprint(id)).text()
+		want := []string{"INTERRUPTED", `1. filesystem/read_text_file`, `/workspace/a`, "3. filesystem/read_text_file", "(with an error)", "4. filesystem/read_text_file", "(cut off: not known)"}
+		if id == maxRecalled {
+			want = []string{"INTERRUPTED", "Look at its effects"}
+		}
+		for _, w := range want {
+			if !strings.Contains(text, w) {
+				t.Fatalf("answer %d lacks %q: %s", id, w, text)
+			}
+		}
+		if strings.Contains(text, "environ") || strings.Contains(text, "write_file") {
+			t.Fatalf("it tells of calls that did nothing: %s", text)
+		}
+	}
+	if n := len(r.forwarded()); n != 3 {
+		t.Errorf("%d calls reached the server", n)
+	}
+}

@@ -34,6 +34,7 @@ type Proxy struct {
 	room    *room
 	workDir atomic.Pointer[string] // of the git server
 
+	recalled   atomic.Int32           // how often the past was read
 	lastFutile atomic.Pointer[string] // why a call was last refused without asking
 
 	waits    context.Context // ends when Close begins: nobody waits for a person any more

@@ -6,6 +6,8 @@ import (
 	"errors"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc/strict"
@@ -66,6 +68,9 @@ func (c *call) resume(ctx context.Context) []byte {
 		return c.notACall(ctx, err)
 	}
 	if p.config.Approvals == nil || !p.config.Approvals.Resume(p.config.Session, ticket) {
+		if where, _ := p.catalog.Load().resolve(tool); where == execute {
+			return jsonrpc.Answer(c.request, errorResult(p.interruptedProgram(ctx, ticket)))
+		}
 		return jsonrpc.Answer(c.request, errorResult("INTERRUPTED: the connection to the host was lost during this call. "+
 			"Whether it took effect is not known, and it is not repeated. Look at its effect before you do it again."))
 	}
@@ -84,4 +89,49 @@ func (c *call) asShown(res approval.Resolution) {
 	case c.effect != nil:
 		c.effect = &preview.Effect{} // no effect was shown: it is another one now
 	}
+}
+
+// maxRecalled bounds how often the past is read for an agent. It reads the whole audit, and
+// an agent needs it once for each program that ran when a process was killed.
+const maxRecalled = 16
+
+// interruptedProgram tells an agent of a program that was killed with another process, and
+// which of its calls took effect, by their records.
+func (p *Proxy) interruptedProgram(ctx context.Context, program string) string {
+	text := "INTERRUPTED: the host was ended while the program ran, and the program with it. It is not repeated."
+	if p.config.Past == nil || p.recalled.Add(1) > maxRecalled {
+		return text + " Look at its effects before you do anything of it again."
+	}
+	var made []codemode.Made
+	places := map[string]int{} // of calls in made, by their ids
+	err := p.config.Past(func(l audit.Line) error {
+		if at, known := places[l.Call]; known && l.Outcome != "" {
+			made[at].Fate = fates[l.Outcome]
+			return ctx.Err()
+		}
+		if l.Detail["program"] != program || l.Outcome != "" || len(made) >= maxRemembered {
+			return ctx.Err()
+		}
+		m := codemode.Made{Server: l.Server, Tool: l.Tool, Arguments: codemode.Excerpt(string(l.Arguments)), Fate: codemode.Refused}
+		switch l.Decision {
+		case audit.Allow, audit.EscalatedApproved, audit.AutoApproved, audit.Granted:
+			m.Fate = codemode.CutOff
+			places[l.Call] = len(made)
+		default: // it was not let through
+		}
+		made = append(made, m)
+		return ctx.Err()
+	})
+	if err != nil {
+		return text + " Which of its calls took effect cannot be read: " + p.present(err.Error(), false)
+	}
+	return p.present(text+"\n\n"+codemode.Effects(made), false)
+}
+
+// maxRemembered is more than a program makes calls.
+const maxRemembered = 1000
+
+// fates are what became of calls by the outcomes on record. That of any other is not known.
+var fates = map[audit.Outcome]codemode.Fate{
+	audit.Answered: codemode.Done, audit.ToolError: codemode.Failed, audit.Refused: codemode.Failed,
 }

@@ -122,6 +122,7 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Builtins:          append(s.domainTools(), s.packageTools()...),
 		Programs:          programs,
 		OnlyPrograms:      only,
+		Past:              func(each func(audit.Line) error) error { return audit.Read(s.layout.Audit(), each) },
 		Tickets:           true,
 		Widen:             `add it to "reachable" in config.json and open a new tab`,
 		Limits:            mcpproxy.Limits{Repeats: repeatLimit},
