@@ -102,6 +102,18 @@ func TestProgramsOfAnAgent(t *testing.T) {
 	a.waitsForAPerson(t, d)
 	d.prompt("read " + d.state("config.json"))
 	d.see(patience, "I could not read", "was denied")
+
+	// The multiplexer is killed while a program waits: the next one tells the agent, and
+	// nothing is done twice.
+	notes := d.state("demo", "outside", "notes.txt")
+	d.prompt("write " + notes + " never-written")
+	d.see(patience, "1 waiting")
+	d.killAll(true)
+	d = drive(t, home, 110, 40, "demo")
+	d.see(patience, "INTERRUPTED", "No call of it took effect")
+	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "never-written") {
+		t.Error("the interrupted program has written")
+	}
 	d.send("\x01/quit!\r")
 	if code := d.exit(2 * time.Minute); code != 0 {
 		t.Errorf("exit code %d", code)
@@ -110,7 +122,8 @@ func TestProgramsOfAnAgent(t *testing.T) {
 	made := 0
 	for line := range strings.Lines(d.audit(id)) {
 		switch {
-		case !strings.Contains(line, `"plane":"tool"`) || strings.Contains(line, `"outcome"`) || strings.Contains(line, `"tool":"execute"`):
+		case !strings.Contains(line, `"plane":"tool"`) || strings.Contains(line, `"outcome"`) || strings.Contains(line, `"tool":"execute"`) ||
+			strings.Contains(line, `"decidedBy":"broker"`): // withdrawn by the next multiplexer
 		case strings.Contains(line, `"program":"`):
 			made++
 		default:
