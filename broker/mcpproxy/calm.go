@@ -53,11 +53,7 @@ func (c *calmness) begin(ctx context.Context, tell func(method string)) (end fun
 		if wait == nil && !told {
 			c.begun++
 			c.mu.Unlock()
-			return func() {
-				c.mu.Lock()
-				c.begun--
-				c.mu.Unlock()
-			}
+			return c.end
 		}
 		c.mu.Unlock()
 		if wait == nil {
@@ -75,6 +71,23 @@ func (c *calmness) begin(ctx context.Context, tell func(method string)) (end fun
 			return nil
 		}
 	}
+}
+
+// beginInside begins a call of a program that has begun: no calm holds it up. Its program is one
+// call more than those of the program that wait for a person, so that nobody takes a program for
+// a call that waits, which could go on in another process.
+func (c *calmness) beginInside() (end func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begun++
+	return c.end
+}
+
+// end ends a call that has begun.
+func (c *calmness) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begun--
 }
 
 // sayBegun tells the bridge whether a call has begun. The bridge knows it when sayBegun returns,

@@ -116,6 +116,7 @@ func (r *running) do(ctx context.Context, made codemode.Call, waits func(bool)) 
 		r.count(0, map[bool]int{true: 1, false: -1}[begins])
 	}
 	r.count(1, 0)
+	defer outer.proxy.calm.beginInside()()
 	result := inner.result(ctx, exposedName(made.Server, made.Tool))
 	answer := inner.answerFor(result)
 	inner.finish()

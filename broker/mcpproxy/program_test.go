@@ -197,6 +197,16 @@ func TestAProgramThatWaits(t *testing.T) {
 			t.Errorf("answer %s", m.Result)
 		}
 	})
+	t.Run("and is no call that another process could go on with", func(t *testing.T) {
+		a.send(executeLine("6", `await Promise.all([`+strings.TrimPrefix(write("f"), "await ")+`, `+strings.TrimPrefix(write("g"), "await ")+`])`))
+		if waiting := len(r.pending(2)); r.proxy.Begun() != waiting+1 {
+			t.Errorf("%d calls have begun", r.proxy.Begun())
+		}
+		r.decide(2, false)
+		r.decide(1, false)
+		a.answerTo("6")
+		eventually(t, func() bool { return r.proxy.Begun() == 0 }, "the end of all")
+	})
 	t.Run("and is denied", func(t *testing.T) {
 		a.send(executeLine("2", `try { `+write("b")+` } catch (e) { return [e instanceof ToolError, e.decision] }`))
 		r.decide(1, false)
