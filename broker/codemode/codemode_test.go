@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -308,5 +309,34 @@ func TestProbe(t *testing.T) {
 	}
 	if err := Probe(t.Context(), "/bin/true"); err == nil {
 		t.Error("a program that is no isolate is one")
+	}
+}
+
+// Programs leave nothing behind: no descriptor and no process.
+func TestNothingIsLeft(t *testing.T) {
+	descriptors := func() int {
+		all, err := os.ReadDir("/dev/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	r := NewRunner(isolatePath, "", fast)
+	runIn(t, r, `return 1`) // the runtime opens some of its own
+	before := descriptors()
+	var group sync.WaitGroup
+	for n := range 40 {
+		code := []string{`return await test.add({})`, `throw 1`, `for (;;) await test.add({})`, `const a = []; for (;;) a.push('x'.repeat(1000))`}[n%4]
+		group.Go(func() {
+			s := &stub{}
+			_, _ = r.Run(t.Context(), Program{Code: code, Tools: testTools, Do: s.do})
+		})
+	}
+	group.Wait()
+	if after := descriptors(); after != before {
+		t.Errorf("%d descriptors, %d before", after, before)
+	}
+	if _, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); !errors.Is(err, syscall.ECHILD) {
+		t.Errorf("a child is left: %v", err)
 	}
 }

@@ -69,7 +69,7 @@ func converse(ctx context.Context, p *process, program Program, limits Limits, s
 func (c *conversation) begin(state string) (wire.Frame, error) {
 	err := c.process.send(wire.Frame{
 		Kind: wire.Run, Code: c.program.Code, Tools: c.program.Tools.list, State: state,
-		Seed: int64(rand.Uint32()), Now: time.Now().UnixMilli(), CPU: c.limits.CPU.Milliseconds(),
+		Seed: int64(rand.Uint32()), Now: time.Now().UnixMilli(), CPU: c.limits.CPU.Milliseconds(), //nolint:gosec // no secret depends on it
 	})
 	if errors.Is(err, wire.ErrTooLarge) {
 		err = errors.New("the program is too long")

@@ -36,7 +36,7 @@ type process struct {
 // start starts an isolate and waits until it is locked and ready.
 func start(ctx context.Context, path string, limit time.Duration) (*process, error) {
 	const op = "start an isolate"
-	p := &process{cmd: exec.Command(path), words: &words{}}
+	p := &process{cmd: exec.Command(path), words: &words{}} //nolint:noctx // end kills it
 	// It reads nothing from the disk later, not even the time zone.
 	p.cmd.Dir, p.cmd.Env = "/", []string{"GOMAXPROCS=2", "GOTRACEBACK=none", "TZ=UTC"}
 	p.cmd.Stderr, p.cmd.WaitDelay = p.words, time.Second

@@ -41,7 +41,7 @@ func Lock(l Limits) error {
 	}
 	filter := program(uint32(unix.Getpid()))
 	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	thread, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog)))
+	thread, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog))) //nolint:gosec // prog outlives the call
 	if errno != 0 {
 		return fmt.Errorf("filter system calls: %w", errno)
 	}
