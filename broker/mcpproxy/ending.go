@@ -67,13 +67,13 @@ func (c *call) finish() {
 	if c.ending.decision == "" {
 		return
 	}
-	_ = c.proxy.config.Audit.Post(context.Background(), audit.Record{
+	_ = c.proxy.config.Audit.Post(context.Background(), c.ofProgram(audit.Record{
 		Plane: audit.PlaneTool, Decision: c.ending.decision, Session: c.record.Session, Call: c.id,
 		Server: c.record.Server, Tool: c.record.Tool, Reason: c.ending.reason, Sandboxed: c.record.Sandboxed,
 		Outcome: c.ending.outcome, ResultBytes: c.ending.bytes,
 		Detail:     c.ending.detail,
 		DurationMs: float64(c.ending.ended.Sub(c.ending.began).Microseconds()) / 1000,
-	})
+	}))
 }
 
 // outcome is the end of a call as it is reported to the person who decided about it.

@@ -60,7 +60,7 @@ func (a *agent) execute(id, code string) received {
 // ofProgram are the records of decisions about calls of programs, in the order of the calls.
 func (r *harness) ofProgram() []audit.Line {
 	r.t.Helper()
-	all := r.records(func(l audit.Line) bool { return l.Detail["program"] != nil })
+	all := r.records(func(l audit.Line) bool { return l.Detail["program"] != nil && l.Outcome == "" })
 	slices.SortStableFunc(all, func(a, b audit.Line) int { return int(a.Detail["index"].(float64) - b.Detail["index"].(float64)) })
 	return all
 }

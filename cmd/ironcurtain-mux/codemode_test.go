@@ -75,6 +75,15 @@ func TestProgramsOfClients(t *testing.T) {
 			t.Errorf("the answers lack %s:\n%s%s", want, out, complaints.String())
 		}
 	}
+	if code, shown, _ := invoke(t, "audit", "show", "--tool", "execute", "--decision", "allow", log); code != cli.ExitOK || !strings.Contains(shown, "  [") {
+		t.Fatalf("the program in the audit: %d, %s", code, shown)
+	} else {
+		id := shown[strings.LastIndex(shown, "[")+1:][:16]
+		code, shown, _ := invoke(t, "audit", "show", "--program", id, log)
+		if code != cli.ExitOK || strings.Count(shown, "\n") != 2+2*40+1 || !strings.Contains(shown, ", call 41 of program "+id+"]") {
+			t.Errorf("the program %s and its calls: %d, %s", id, code, shown)
+		}
+	}
 	checkLog(t, log)
 }
 

@@ -87,14 +87,15 @@ func runAuditTail(ctx context.Context, path string, lines int, follow bool, show
 }
 
 func auditShowCommand() *cobra.Command {
-	var decision, server, tool, rule, call, outcome string
+	var decision, server, tool, rule, call, outcome, program string
 	var jsonl bool
 	cmd := &cobra.Command{
 		Use:   "show [FILE|SESSION]",
 		Short: "Print decisions, all or some",
 		Example: `  ironcurtain-mux audit show --decision deny
   ironcurtain-mux audit show --server git --jsonl ./audit.jsonl
-  ironcurtain-mux audit show --outcome server-died`,
+  ironcurtain-mux audit show --outcome server-died
+  ironcurtain-mux audit show --program 769679a910fb7e49`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			path, err := auditFile(args)
@@ -104,7 +105,7 @@ func auditShowCommand() *cobra.Command {
 			show := printer(cmd.OutOrStdout(), jsonl)
 			return cli.Fail("read the audit log", audit.Read(path, func(l audit.Line) error {
 				if !chosen(decision, string(l.Decision)) || !chosen(server, l.Server) || !chosen(tool, l.Tool) || !chosen(rule, l.Rule) ||
-					!chosen(call, l.Call) || !chosen(outcome, string(l.Outcome)) {
+					!chosen(call, l.Call) || !chosen(outcome, string(l.Outcome)) || !chosen(program, l.Call) && !chosen(program, programOf(l)) {
 					return nil
 				}
 				return show(l)
@@ -117,12 +118,19 @@ func auditShowCommand() *cobra.Command {
 	fl.StringVar(&tool, "tool", "", "only this tool")
 	fl.StringVar(&rule, "rule", "", "only this rule")
 	fl.StringVar(&call, "call", "", "only the records of this call, by its `id`")
+	fl.StringVar(&program, "program", "", "only a program of the agent and its calls, by the program's `id`, which is that of the call that ran it")
 	fl.StringVar(&outcome, "outcome", "", "only calls that ended so: answered, tool-error, refused, cancelled, timed-out, server-died or unreadable")
 	fl.BoolVar(&jsonl, "jsonl", false, "print one JSON object a line: the records, in plain ASCII")
 	return cmd
 }
 
 func chosen(wanted, have string) bool { return wanted == "" || wanted == have }
+
+// programOf returns the id of the program that made a call, or "".
+func programOf(l audit.Line) string {
+	id, _ := l.Detail["program"].(string)
+	return id
+}
 
 func auditVerifyCommand() *cobra.Command {
 	var asJSON bool
@@ -248,7 +256,9 @@ func RecordText(l audit.Line) string {
 	if l.DecidedBy != "" {
 		text += fmt.Sprintf("  by %s after %d ms", cli.SafeName(l.Client.Decider(l.DecidedBy)), l.WaitMs)
 	}
-	if l.Call != "" {
+	if program := programOf(l); program != "" {
+		text += fmt.Sprintf("  [%s, call %v of program %s]", cli.SafeName(l.Call), cli.SafeName(fmt.Sprint(l.Detail["index"])), cli.SafeName(program))
+	} else if l.Call != "" {
 		text += "  [" + cli.SafeName(l.Call) + "]"
 	}
 	return text
