@@ -77,8 +77,11 @@ func (s *stub) do(ctx context.Context, c Call, waits func(bool)) Answer {
 
 var testTools = NewToolset([]Tool{
 	{Server: "filesystem", Name: "read_file", Input: json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
-	{Server: "git", Name: "status"}, {Server: "test", Name: "add", Description: "Adds numbers. And more."}, {Server: "test", Name: "large"},
-	{Server: "test", Name: "ask"}, {Server: "test", Name: "hang"},
+	{Server: "git", Name: "status"},
+	{Server: "test", Name: "add", Description: "Adds numbers. And more."},
+	{Server: "test", Name: "large"},
+	{Server: "test", Name: "ask"},
+	{Server: "test", Name: "hang"},
 })
 
 // fast are limits for programs that reach them.
@@ -104,15 +107,19 @@ func TestPrograms(t *testing.T) {
 		{"a value", `interface A { n: number } const a: A = await test.add({ n: 41 }); return a.n + 1`, "42"},
 		{"no value", `await test.add({})`, "null"},
 		{"types", `enum E { A = 1 } abstract class C<T> { constructor(private readonly t: T) {} } return [E.A] satisfies number[]`, "[1]"},
-		{"a refusal", `try { await git.status() } catch (e) { return [e.name, e.decision, e.rule, e.message, e instanceof ToolError, e instanceof Error] }`,
-			`["ToolError","deny","test","DENIED: by rule test",true,true]`},
+		{
+			"a refusal", `try { await git.status() } catch (e) { return [e.name, e.decision, e.rule, e.message, e instanceof ToolError, e instanceof Error] }`,
+			`["ToolError","deny","test","DENIED: by rule test",true,true]`,
+		},
 		{"one call after another", `let s = 0; for (let i = 0; i < 100; i++) s = (await test.add({ n: s + 1 })).n; return s`, "100"},
 		{"many at a time", `const all = await Promise.all(Array.from({ length: 100 }, (_, n) => test.add({ n }))); return all.reduce((s, x) => s + x.n, 0)`, "4950"},
 		{"time stands still", `const a = Date.now(), b = +new Date(); return a === b && new Date(0).getTime() === 0 && new Date() instanceof Date && typeof Date() === 'string'`, "true"},
 		{"local time", `return new Date(0).toString()`, `"Thu Jan 01 1970 00:00:00 GMT+0000"`},
 		{"sleep", `await sleep(1); return 1`, "1"},
-		{"finding tools", `return [tools.find('add'), tools.declare('test.add')]`,
-			`[["test.add – Adds numbers."],"/** Adds numbers. */ function add(args?: {}): Promise<unknown>;"]`},
+		{
+			"finding tools", `return [tools.find('add'), tools.declare('test.add')]`,
+			`[["test.add – Adds numbers."],"/** Adds numbers. */ function add(args?: {}): Promise<unknown>;"]`,
+		},
 		{"what is there", `return Object.getOwnPropertyNames(globalThis).filter(n => /host|std|os$|print|Worker|require|process/.test(n))`, `[]`},
 		{"no way up", `return String([].constructor.constructor('return typeof process + typeof require + typeof std + typeof os')())`, `"undefinedundefinedundefinedundefined"`},
 		{"no modules", `try { await import('os') } catch (e) { return 'none' }`, `"none"`},

@@ -52,7 +52,8 @@ func converse(ctx context.Context, p *process, program Program, limits Limits, s
 		defer close(watching)
 		c.watch(began, quit)
 	}()
-	last, err := c.begin(state)
+	var last wire.Frame
+	err := c.begin(state)
 	if err == nil {
 		last, err = c.listen()
 	}
@@ -66,7 +67,7 @@ func converse(ctx context.Context, p *process, program Program, limits Limits, s
 }
 
 // begin sends the program.
-func (c *conversation) begin(state string) (wire.Frame, error) {
+func (c *conversation) begin(state string) error {
 	err := c.process.send(wire.Frame{
 		Kind: wire.Run, Code: c.program.Code, Tools: c.program.Tools.list, State: state,
 		Seed: int64(rand.Uint32()), Now: time.Now().UnixMilli(), CPU: c.limits.CPU.Milliseconds(), //nolint:gosec // no secret depends on it
@@ -74,7 +75,7 @@ func (c *conversation) begin(state string) (wire.Frame, error) {
 	if errors.Is(err, wire.ErrTooLarge) {
 		err = errors.New("the program is too long")
 	}
-	return wire.Frame{}, err
+	return err
 }
 
 // watch kills the program when it has used up one of its limits.

@@ -214,7 +214,7 @@ func TestAProgramThatWaits(t *testing.T) {
 			t.Errorf("answer %s", m.Result)
 		}
 	})
-	t.Run("and is told of", func(t *testing.T) {
+	t.Run("and is told of", func(*testing.T) {
 		a.send(strings.Replace(executeLine("3", write("c")), `"params":{`, `"params":{"_meta":{"progressToken":"p"},`, 1))
 		for {
 			m := a.receive()

@@ -50,7 +50,9 @@ func only(k uint32, otherwise uint8) unix.SockFilter {
 // program is the filter for the process self: what it does not name ends the process.
 func program(self uint32) []unix.SockFilter {
 	p := []unix.SockFilter{
-		op(load, machine), {Code: isEqual, K: arch, Jt: 1}, verdict(kill),
+		op(load, machine),
+		{Code: isEqual, K: arch, Jt: 1},
+		verdict(kill),
 		op(load, number),
 	}
 	for _, call := range free {

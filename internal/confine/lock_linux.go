@@ -22,8 +22,11 @@ func Lock(l Limits) error {
 		resource int
 		value    uint64
 	}{
-		{unix.RLIMIT_CORE, 0}, {unix.RLIMIT_FSIZE, l.File}, {unix.RLIMIT_NOFILE, l.Open},
-		{unix.RLIMIT_CPU, l.Seconds}, {unix.RLIMIT_DATA, l.Memory},
+		{unix.RLIMIT_CORE, 0},
+		{unix.RLIMIT_FSIZE, l.File},
+		{unix.RLIMIT_NOFILE, l.Open},
+		{unix.RLIMIT_CPU, l.Seconds},
+		{unix.RLIMIT_DATA, l.Memory},
 	} {
 		if err := unix.Setrlimit(limit.resource, &unix.Rlimit{Cur: limit.value, Max: limit.value}); err != nil {
 			return fmt.Errorf("set limit %d: %w", limit.resource, err)
