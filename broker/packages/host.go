@@ -30,10 +30,12 @@ import (
 
 // Options configure a Host.
 type Options struct {
-	Cache   string // directory of the store
-	State   string // directory of the ledger
-	Origins []*registry.Origin
-	Rules   rules.Rules
+	Cache     string // directory of the store
+	State     string // directory of the ledger
+	Origins   []*registry.Origin
+	Rules     rules.Rules
+	NoAudit   bool // audits of vulnerabilities are refused
+	NoOffline bool // nothing is served by a stored document while its registry cannot be reached
 	// Aside means that another process may have the same directories open. Nothing new is
 	// remembered then.
 	Aside bool
@@ -98,7 +100,7 @@ func Open(o Options) (*Host, error) {
 	}
 	h.kinds = []registry.Ecosystem{npm.Ecosystem{}, pypi.Ecosystem{}, gomod.New(h.heads), cargo.Ecosystem{}, apt.New(repositories)}
 	h.plane, err = registry.New(registry.Config{
-		Store: kept, Ecosystems: h.kinds, Origins: o.Origins, Reserved: o.Reserved, Upstreams: o.Upstreams, UpstreamCAs: o.UpstreamCAs, Limits: o.Limits, Log: o.Log,
+		Store: kept, Ecosystems: h.kinds, Origins: o.Origins, Reserved: o.Reserved, NoAudit: o.NoAudit, NoOffline: o.NoOffline, Upstreams: o.Upstreams, UpstreamCAs: o.UpstreamCAs, Limits: o.Limits, Log: o.Log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, h.heads.close())

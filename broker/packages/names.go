@@ -62,7 +62,7 @@ func (n *names) know(ecosystem string, all ...string) {
 		n.known[ecosystem] = known
 	}
 	for _, name := range all {
-		known[name] = true
+		known[spelled(ecosystem, name)] = true
 		if ecosystem == "go" {
 			n.hosts[hostOf(name)] = true
 		}
@@ -74,6 +74,14 @@ func (n *names) all(ecosystem string) map[string]bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return maps.Clone(n.known[ecosystem])
+}
+
+// spelled writes a name so that equal names are equal: those of crates without regard to case.
+func spelled(ecosystem, name string) string {
+	if ecosystem == "cargo" {
+		return strings.ToLower(name)
+	}
+	return name
 }
 
 func hostOf(module string) string {
@@ -93,7 +101,7 @@ func (n *names) add(ecosystem, name string, knownHere bool) (what string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.count[countAll]++
-	if !n.known[ecosystem][name] && !knownHere {
+	if !n.known[ecosystem][spelled(ecosystem, name)] && !knownHere {
 		n.count[countNew]++
 	}
 	for _, what := range []string{countUnknown, countNew, countAll} {

@@ -20,6 +20,9 @@ type auditor interface {
 // nothing that it did not know.
 func (x *exchange) audit(ctx context.Context) error {
 	e, is := x.ecosystem.(auditor)
+	if x.s.plane.config.NoAudit {
+		return Refuse(403, ReasonPath, "audits are switched off by this machine's configuration")
+	}
 	if !is {
 		return Refuse(404, ReasonPath, "the registry has no such path")
 	}

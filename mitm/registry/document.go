@@ -55,7 +55,7 @@ func (d *documents) Document(ctx context.Context, o *Origin, path, accept string
 	d.mu.Unlock()
 	now, err := d.p.fetchDocument(ctx, o, address, accept, key, kept)
 	if err != nil {
-		if age := time.Since(kept.Fetched); ctx.Err() == nil && age >= 0 && age < d.p.limits.Offline && unreachable(err) {
+		if age := time.Since(kept.Fetched); ctx.Err() == nil && age >= 0 && age < d.p.limits.Offline && !d.p.config.NoOffline && unreachable(err) {
 			if doc, missing := d.kept(address, kept); missing == nil {
 				d.mu.Lock()
 				d.stale = true

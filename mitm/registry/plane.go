@@ -33,8 +33,11 @@ type Config struct {
 	// UpstreamCAs are the roots for registries; nil is the system's.
 	UpstreamCAs *x509.CertPool
 	Dialer      netguard.Dialer
-	Log         *slog.Logger // nil for none
-	Limits      Limits
+	// NoAudit refuses audits of vulnerabilities. NoOffline refuses what would come from a
+	// document in the store because its registry cannot be reached.
+	NoAudit, NoOffline bool
+	Log                *slog.Logger // nil for none
+	Limits             Limits
 }
 
 // Limits bounds what registries and agents can make a plane spend. A zero field means its

@@ -406,8 +406,26 @@ func TestStoreAndOffline(t *testing.T) {
 	if a := w.get("/left/-/left-2.0.4.tgz"); a.status != 200 || !bytes.Equal(a.body.Bytes(), first.body.Bytes()) {
 		t.Errorf("%d %s", a.status, a.phrase)
 	}
+	if a := w.get("/left"); a.status != 200 {
+		t.Errorf("a stored document: %d %s", a.status, a.phrase)
+	}
 	if a := w.get("/other"); a.status != 502 {
 		t.Errorf("%d %s", a.status, a.phrase)
+	}
+}
+
+func TestAuditAndOfflineCanBeRefused(t *testing.T) {
+	w := newWorld(t, func(c *registry.Config) { c.NoAudit, c.NoOffline = true, true })
+	w.addLeft()
+	w.get("/left")
+	if a := w.get("/-/npm/v1/security/advisories/bulk", func(r *registry.HTTPRequest) { r.Method, r.Body = "POST", []byte("{}") }); a.status != 403 {
+		t.Errorf("an audit: %d %s", a.status, a.phrase)
+	}
+	w.close()
+	nowhere, _ := url.Parse("http://127.0.0.1:1")
+	w.start(func(c *registry.Config) { c.NoOffline, c.Upstreams["npm.example"] = true, nowhere })
+	if a := w.get("/left"); a.status != 502 {
+		t.Errorf("offline: %d %s", a.status, a.phrase)
 	}
 }
 

@@ -76,7 +76,7 @@ func (p Paths) OpenPackages(ctx context.Context, c config.Config, sources []lear
 		return !slices.Contains(packages.Ecosystems(), s.Ecosystem)
 	})
 	o := packages.Options{
-		Cache: filepath.Join(p.Cache, "packages"), State: p.Home, Rules: rulesOf(c.Registries), Aside: aside,
+		Cache: filepath.Join(p.Cache, "packages"), State: p.Home, Rules: rulesOf(c.Registries), Aside: aside, NoAudit: c.Registries.Audit == "off", NoOffline: c.Registries.Offline == "refuse",
 		Malicious: p.expand(c.Registries.Malicious), NewNames: c.Registries.NewNames, UnknownNames: c.Registries.UnknownNames,
 		ModuleCache: moduleCache(p.UserHome), GitHosts: c.GitHosts, CacheBytes: int64(c.Registries.CacheGB) << 30, Log: log,
 		Reserved: make(map[string][]string), Upstreams: make(map[string]*url.URL),
