@@ -19,7 +19,7 @@ type Escalation struct {
 	Number    int             `json:"number"` // short, for /approve N; from 1, growing, never used twice
 	Session   string          `json:"session"`
 	Tab       int             `json:"tab"`
-	Plane     string          `json:"plane"` // "tool" or "http"
+	Plane     string          `json:"plane"` // "tool", "http" or "package"
 	Server    string          `json:"server"`
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments"`           // canonical: what will be forwarded

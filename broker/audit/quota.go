@@ -61,10 +61,10 @@ func (l *Log) Full() error {
 	return full
 }
 
-// admits refuses the first record of a model request when the log is full. Tool calls
-// are refused before they are judged.
+// admits refuses the first record of a model request, or of a request for packages, when the
+// log is full. Tool calls are refused before they are judged.
 func (l *Log) admits(r *Record) error {
-	if r.Plane == PlaneHTTP && (r.Decision == Allow || r.Decision == Deny) {
+	if (r.Plane == PlaneHTTP || r.Plane == PlanePackage) && (r.Decision == Allow || r.Decision == Deny) {
 		return l.Full()
 	}
 	return nil

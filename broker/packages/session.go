@@ -93,8 +93,12 @@ func (s *Session) delivered(o *registry.Origin, f *registry.Facts) {
 	}
 }
 
-// remember refuses bytes that are not those which this machine had for the same file.
+// remember refuses bytes that are not those which this machine had for the same file. What
+// belongs to an artifact and has no digest, such as the description of a Go version, may change.
 func (s *Session) remember(p registry.Package) error {
+	if p.File.Of != "" && len(p.File.Digests) == 0 {
+		return nil
+	}
 	same, err := s.host.ledger.Pin(p.Origin.URL.String(), p.Facts.Name, p.Version.Version, p.File.URL, p.Sum)
 	if err != nil {
 		return err

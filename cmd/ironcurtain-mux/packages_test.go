@@ -75,6 +75,9 @@ func TestPackagesFromNPM(t *testing.T) {
 	if out, errs, code := d.command("registry", "check", "npm:left@2.1.0"); code != 0 || !strings.Contains(out, "ask (quarantine): left 2.1.0 is younger than 3 days") {
 		t.Errorf("registry check: code %d, %s%s", code, out, errs)
 	}
+	if out, errs, code := d.command("registry", "log"); code != 0 || !strings.Contains(out, "fresh@1.2.0") || !strings.Contains(out, "publishing") {
+		t.Errorf("registry log: code %d, %s%s", code, out, errs)
+	}
 	if out, errs, code := d.command("registry", "gc"); code != 0 || !strings.Contains(out, "removed 0 MB") {
 		t.Errorf("registry gc: code %d, %s%s", code, out, errs)
 	}

@@ -22,15 +22,21 @@ type storedDocument struct {
 	Missing bool      `json:"missing,omitempty"`
 }
 
-// documents is the Fetcher of one request: it remembers whether the registry was asked.
+// documents is the Fetcher of one request, which uses it from one goroutine.
 type documents struct {
 	p *Plane
 	// before is called before a name leaves the host; an error stops the request.
 	before func() error
 
-	mu    sync.Mutex
-	asked bool // the registry was asked
-	stale bool // it could not be reached, so a kept document was used
+	large bool // it has one of Plane.large
+}
+
+// done gives back what the request had of the memory for large documents.
+func (d *documents) done() {
+	if d.large {
+		<-d.p.large
+		d.large = false
+	}
 }
 
 // Document is Fetcher's.
@@ -43,29 +49,23 @@ func (d *documents) Document(ctx context.Context, o *Origin, path, accept string
 	var kept storedDocument
 	d.p.config.Store.Read(key, &kept)
 	if age := time.Since(kept.Fetched); age >= 0 && age < d.p.limits.Fresh {
-		if doc, err := d.kept(address, kept); err == nil || errors.Is(err, ErrNotFound) {
+		if doc, err := d.kept(ctx, address, kept); err == nil || errors.Is(err, ErrNotFound) {
 			return doc, err
 		}
 	}
 	if err := d.before(); err != nil {
 		return nil, err
 	}
-	d.mu.Lock()
-	d.asked = true
-	d.mu.Unlock()
 	now, err := d.p.fetchDocument(ctx, o, address, accept, key, kept)
 	if err != nil {
 		if age := time.Since(kept.Fetched); ctx.Err() == nil && age >= 0 && age < d.p.limits.Offline && !d.p.config.NoOffline && unreachable(err) {
-			if doc, missing := d.kept(address, kept); missing == nil {
-				d.mu.Lock()
-				d.stale = true
-				d.mu.Unlock()
+			if doc, missing := d.kept(ctx, address, kept); missing == nil {
 				return doc, nil
 			}
 		}
 		return nil, err
 	}
-	return d.kept(address, now)
+	return d.kept(ctx, address, now)
 }
 
 // unreachable reports whether an error is one after which a kept document may be used.
@@ -74,8 +74,8 @@ func unreachable(err error) bool {
 	return errors.As(err, &refusal) && refusal.Reason == ReasonUpstream
 }
 
-// kept reads a document from the store.
-func (d *documents) kept(address *url.URL, note storedDocument) (*Document, error) {
+// kept reads a document from the store. A large one waits until fewer are in memory.
+func (d *documents) kept(ctx context.Context, address *url.URL, note storedDocument) (*Document, error) {
 	if note.Missing {
 		return nil, ErrNotFound
 	}
@@ -84,6 +84,14 @@ func (d *documents) kept(address *url.URL, note storedDocument) (*Document, erro
 		return nil, err
 	}
 	defer blob.Close()
+	if blob.Size > largeBytes && !d.large {
+		select {
+		case d.p.large <- struct{}{}:
+			d.large = true
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 	data := make([]byte, blob.Size)
 	if _, err := io.ReadFull(io.NewSectionReader(blob, 0, blob.Size), data); err != nil {
 		return nil, err

@@ -81,6 +81,12 @@ func or[T int | int64 | time.Duration](v *T, fallback T) {
 	}
 }
 
+// largeDocuments is how many exchanges may have documents of more than largeBytes in memory.
+const (
+	largeDocuments = 2
+	largeBytes     = 8 << 20
+)
+
 // Plane is what the sessions of one process have in common: the registries, what was
 // downloaded from them, and the connections to them. It is safe for concurrent use.
 type Plane struct {
@@ -91,6 +97,7 @@ type Plane struct {
 	upstream   *upstream
 	flights    singleflight.Group // documents and artifacts that are being fetched
 	facts      *factsCache
+	large      chan struct{} // one for each exchange that has a large document in memory
 
 	ctx    context.Context // ends when the plane closes
 	cancel context.CancelFunc
@@ -110,6 +117,7 @@ func New(c Config) (*Plane, error) {
 		return nil, fmt.Errorf("configure the registries: %w", err)
 	}
 	p.facts = newFactsCache(p.limits.FactsBytes)
+	p.large = make(chan struct{}, largeDocuments)
 	p.upstream = newUpstream(p)
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	return p, nil

@@ -6,6 +6,9 @@ import "context"
 // and a person decides about its bytes. After an approval, documents show it.
 func (s *Session) Request(ctx context.Context, ecosystem, name, version string) (Decision, error) {
 	x, f, err := s.lookup(ctx, ecosystem, name, version)
+	if x != nil {
+		defer x.done()
+	}
 	if err != nil {
 		return Decision{}, err
 	}
@@ -18,12 +21,16 @@ func (s *Session) Request(ctx context.Context, ecosystem, name, version string) 
 	case verdict.Then == Deny:
 		return Decision{}, x.denied(verdict)
 	}
+	x.done()
 	return s.holds.ask(ctx, p)
 }
 
 // Check fetches, inspects and judges a version, without an agent and without asking anyone.
 func (s *Session) Check(ctx context.Context, ecosystem, name, version string) (Package, Verdict, error) {
 	x, f, err := s.lookup(ctx, ecosystem, name, version)
+	if x != nil {
+		defer x.done()
+	}
 	if err != nil {
 		return Package{}, Verdict{}, err
 	}

@@ -162,6 +162,7 @@ func (s *Session) Serve(ctx context.Context, r *HTTPRequest, w Answer) error {
 		x.base = base
 		x.rec.Ecosystem, x.rec.Origin = o.Ecosystem, o.URL.String()
 	}
+	defer x.done()
 	err := x.run(ctx)
 	var refusal *Refusal
 	switch {
@@ -186,8 +187,16 @@ type exchange struct {
 	ecosystem Ecosystem
 	base      *url.URL
 	ask       *Ask
+	documents *documents // nil until one was asked for
 	rec       Record
 	begun     bool // the head of the answer was sent
+}
+
+// done ends the exchange.
+func (x *exchange) done() {
+	if x.documents != nil {
+		x.documents.done()
+	}
 }
 
 // run does what the request asks for. A *Refusal is answered by Serve.
@@ -339,7 +348,10 @@ func (x *exchange) facts(ctx context.Context) (*Facts, error) {
 			}
 		}
 	}
-	f, err := x.ecosystem.Facts(ctx, &documents{p: p, before: x.before(ctx)}, x.origin, x.ask)
+	if x.documents == nil {
+		x.documents = &documents{p: p, before: x.before(ctx)}
+	}
+	f, err := x.ecosystem.Facts(ctx, x.documents, x.origin, x.ask)
 	if err != nil {
 		if errors.Is(err, ErrNotFound) && x.s.config.Missing != nil && x.ask.Name != "" {
 			x.s.config.Missing(x.origin, x.ask.Name)
@@ -483,6 +495,7 @@ func (x *exchange) wait(ctx context.Context, p Package, v Verdict) error {
 			x.rec = saved // what is released is the file that was asked for
 		}
 	}
+	x.done() // others may read large documents meanwhile
 	decision, err := x.s.holds.ask(ctx, p)
 	if err != nil {
 		return err

@@ -41,8 +41,11 @@ type Body struct {
 func LayBody(e broker.Escalation, agent string, width int) Body {
 	b := Body{Width: width}
 	verb := "calls"
-	if e.Plane == "http" {
+	switch e.Plane {
+	case "http":
 		verb = "requests"
+	case "package":
+		verb = "asks for packages:"
 	}
 	b.Add(rowHeading, fmt.Sprintf("#%d tab %d %s ", e.Number, e.Tab, verb), text.Drawable(e.Server)+" / "+text.Drawable(e.Tool))
 	b.Add(RowPlain, "agent: ", agent)

@@ -49,7 +49,7 @@ func auditTailCommand() *cobra.Command {
   ironcurtain-mux audit tail -f --jsonl ./audit.jsonl`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := auditFile(args)
+			path, err := AuditFile(args)
 			if err != nil {
 				return err
 			}
@@ -98,7 +98,7 @@ func auditShowCommand() *cobra.Command {
   ironcurtain-mux audit show --program 769679a910fb7e49`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := auditFile(args)
+			path, err := AuditFile(args)
 			if err != nil {
 				return err
 			}
@@ -145,7 +145,7 @@ under way, and those during which the program was killed.`,
   ironcurtain-mux audit verify --json ./audit.jsonl`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := auditFile(args)
+			path, err := AuditFile(args)
 			if err != nil {
 				return err
 			}
@@ -176,8 +176,8 @@ under way, and those during which the program was killed.`,
 	return cmd
 }
 
-// auditFile returns the path of the log that the arguments name.
-func auditFile(args []string) (string, error) {
+// AuditFile returns the path of the log that the arguments name.
+func AuditFile(args []string) (string, error) {
 	const op = "find the audit log"
 	at, err := wiring.FindPaths()
 	if err != nil {

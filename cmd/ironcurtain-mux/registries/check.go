@@ -1,7 +1,6 @@
 package registries
 
 import (
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -48,7 +47,7 @@ The ecosystem is npm, pypi, go or cargo.`,
 func printChecked(cmd *cobra.Command, c *packages.Checked, asJSON bool) error {
 	out := cmd.OutOrStdout()
 	if asJSON {
-		return json.NewEncoder(out).Encode(map[string]any{
+		return cli.PrintJSON(out, map[string]any{
 			"ecosystem": c.Facts.Ecosystem, "name": c.Facts.Name, "version": c.Facts.Version, "published": c.Facts.Published,
 			"scripts": c.Facts.Scripts, "sha256": c.SHA256, "bytes": c.Bytes, "then": c.Verdict.Then, "rule": c.Verdict.Rule, "why": c.Verdict.Text,
 		})

@@ -16,6 +16,6 @@ configured with, or those that registries in config.json names.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(learnCommand(), checkCommand(), gcCommand())
+	cmd.AddCommand(learnCommand(), checkCommand(), logCommand(), gcCommand())
 	return cmd
 }

@@ -1,0 +1,122 @@
+package registries
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/decisions"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+)
+
+func logCommand() *cobra.Command {
+	var refused, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "log [FILE|SESSION]",
+		Short: "List the packages that an agent got, and those that were refused",
+		Long: `Reads an audit log, which is named by its file or by the beginning of a session's id;
+without a name it is that of the newest session. Each package that an agent got is one
+line, with the SHA-256 of its bytes, and each request that was refused another one.`,
+		Example: `  ironcurtain-mux registry log
+  ironcurtain-mux registry log --refused
+  ironcurtain-mux registry log --json 769679a9`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			const op = "list packages"
+			path, err := decisions.AuditFile(args)
+			if err != nil {
+				return err
+			}
+			var all []delivered
+			err = audit.Read(path, func(l audit.Line) error {
+				if d, is := deliveryOf(l); is && (!refused || d.Refused) {
+					all = append(all, d)
+				}
+				return nil
+			})
+			if err == nil && asJSON {
+				for _, d := range all {
+					if err := cli.PrintJSON(cmd.OutOrStdout(), d); err != nil {
+						return cli.Fail(op, err, "")
+					}
+				}
+				return nil
+			}
+			if err == nil && len(all) == 0 {
+				fmt.Fprintln(cmd.ErrOrStderr(), "ironcurtain-mux: this log names no packages")
+				return nil
+			}
+			if err == nil {
+				err = printDelivered(cmd.OutOrStdout(), all)
+			}
+			return cli.Fail(op, err, "")
+		},
+	}
+	cmd.Flags().BoolVar(&refused, "refused", false, "only what was refused")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	return cmd
+}
+
+// delivered is what a record says of an artifact, or of a refusal.
+type delivered struct {
+	Time     time.Time      `json:"time"`
+	Decision audit.Decision `json:"decision"`
+	Refused  bool           `json:"refused"`
+	Kind     string         `json:"ecosystem"`
+	Name     string         `json:"name"`
+	Version  string         `json:"version,omitempty"`
+	Path     string         `json:"path"`
+	SHA256   string         `json:"sha256,omitempty"`
+	Bytes    int64          `json:"bytes,omitempty"`
+	Rule     string         `json:"rule,omitempty"`
+	Why      string         `json:"why,omitempty"`
+}
+
+// deliveryOf reads a record, and reports whether it is one of these.
+func deliveryOf(l audit.Line) (delivered, bool) {
+	detail := func(name string) string {
+		value, _ := l.Detail[name].(string)
+		return value
+	}
+	size, _ := l.Detail["bytes"].(float64)
+	d := delivered{
+		Time: l.Time, Decision: l.Decision, Kind: detail("ecosystem"), Name: detail("name"), Version: detail("version"),
+		Path: detail("path"), SHA256: l.Digest, Bytes: int64(size), Rule: l.Rule, Why: detail("why"),
+	}
+	switch l.Decision {
+	case audit.Allow, audit.EscalatedApproved:
+		return d, l.Plane == audit.PlanePackage && l.Tool == "artifact" && l.Digest != ""
+	case audit.Deny, audit.Failed, audit.EscalatedDenied, audit.EscalatedExpired, audit.EscalatedWithdrawn:
+		d.Refused = true
+		return d, l.Plane == audit.PlanePackage && d.Path != ""
+	}
+	return d, false
+}
+
+// printDelivered lists them as a table.
+func printDelivered(w io.Writer, all []delivered) error {
+	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(table, "TIME\tDECISION\tKIND\tPACKAGE\tBYTES\tSHA-256\tWHY")
+	for _, d := range all {
+		name := cmp.Or(d.Name, d.Path)
+		if d.Version != "" {
+			name += "@" + d.Version
+		}
+		row := []string{
+			d.Time.Local().Format(time.DateTime), string(d.Decision), d.Kind, name,
+			fmt.Sprint(d.Bytes), d.SHA256[:min(12, len(d.SHA256))], cmp.Or(d.Why, d.Rule),
+		}
+		for i, cell := range row {
+			row[i] = cmp.Or(text.Drawable(cell), "-")
+		}
+		fmt.Fprintln(table, strings.Join(row, "\t"))
+	}
+	return table.Flush()
+}
