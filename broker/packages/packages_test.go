@@ -25,7 +25,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // world is a session in front of a forged npm registry, with a real queue and a real audit.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	npm   *forged.NPM
 	host  *Host
 	queue *approval.Queue
@@ -35,7 +35,7 @@ type world struct {
 	dir   string
 }
 
-func newWorld(t *testing.T, change func(*Options)) *world {
+func newWorld(t testing.TB, change func(*Options)) *world {
 	t.Helper()
 	w := &world{t: t, npm: forged.NewNPM(t), work: t.TempDir(), dir: t.TempDir(), queue: approval.New(approval.Options{})}
 	base, _ := url.Parse("https://npm.example/")
