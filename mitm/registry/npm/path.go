@@ -112,7 +112,7 @@ func unknownPath() error {
 func cutName(path string) (name, rest string) {
 	if scoped, is := strings.CutPrefix(path, "@"); is {
 		scope, after, ok := strings.Cut(scoped, "/")
-		if i := strings.Index(strings.ToLower(scoped), "%2f"); i >= 0 && (!ok || i < len(scope)) {
+		if i := max(strings.Index(scoped, "%2f"), strings.Index(scoped, "%2F")); i >= 0 && (!ok || i < len(scope)) {
 			scope, after, ok = scoped[:i], scoped[i+3:], true
 		}
 		base, _, slash := strings.Cut(after, "/")

@@ -1,0 +1,200 @@
+package npm
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
+)
+
+var base = &url.URL{Scheme: "https", Host: "npm.example", Path: "/"}
+
+func origin() *registry.Origin {
+	files := &url.URL{Scheme: "https", Host: "files.example", Path: "/npm/"}
+	return &registry.Origin{Ecosystem: "npm", URL: base, Artifacts: []*url.URL{files}}
+}
+
+func TestParse(t *testing.T) {
+	for path, want := range map[string]*registry.Ask{
+		"left":                                 {Kind: registry.Metadata, Name: "left", Path: "left", Form: full},
+		"Left.js":                              {Kind: registry.Metadata, Name: "Left.js", Path: "Left.js", Form: full},
+		"@acme/left":                           {Kind: registry.Metadata, Name: "@acme/left", Path: "@acme%2fleft", Form: full},
+		"@acme%2fleft":                         {Kind: registry.Metadata, Name: "@acme/left", Path: "@acme%2fleft", Form: full},
+		"@acme%2Fleft":                         {Kind: registry.Metadata, Name: "@acme/left", Path: "@acme%2fleft", Form: full},
+		"left/1.0.0":                           {Kind: registry.Metadata, Name: "left", Path: "left", Form: one + "1.0.0"},
+		"@acme/left/latest":                    {Kind: registry.Metadata, Name: "@acme/left", Path: "@acme%2fleft", Form: one + "latest"},
+		"-/package/left/dist-tags":             {Kind: registry.Metadata, Name: "left", Path: "left", Form: tags},
+		"-/npm/v1/keys":                        {Kind: registry.Plain, Path: keysPath},
+		"left/-/left-1.0.0.tgz":                {Kind: registry.Artifact, Name: "left", Path: "left/-/left-1.0.0.tgz"},
+		"@acme/left/-/left-1.0.0.tgz":          {Kind: registry.Artifact, Name: "@acme/left", Path: "@acme/left/-/left-1.0.0.tgz"},
+		"":                                     nil,
+		"-/all":                                nil,
+		"-/whoami":                             nil,
+		"left/":                                nil,
+		"left//1.0.0":                          nil,
+		"../left":                              nil,
+		"left/-/../../x":                       nil,
+		"%6ceft":                               nil,
+		"@acme%252fleft":                       nil,
+		"@acme":                                nil,
+		"@acme/left/-/left-1.0.0.tgz/-rev/1":   {Kind: registry.Artifact, Name: "@acme/left", Path: "@acme/left/-/left-1.0.0.tgz/-rev/1"},
+		".left":                                nil,
+		"_left":                                nil,
+		"node_modules":                         nil,
+		"left/-/left 1.0.0.tgz":                nil,
+		strings.Repeat("a", 215):               nil,
+		"download/@acme/left/1.0.0/0123456789": nil,
+	} {
+		t.Run(path, func(t *testing.T) {
+			a, err := Ecosystem{}.Parse(origin(), &registry.Request{Method: "GET", Base: base, Path: path, Accept: "application/json"})
+			switch {
+			case want == nil && err == nil:
+				t.Errorf("it was read as %+v", a)
+			case want != nil && (err != nil || a.Kind != want.Kind || a.Name != want.Name || a.Path != want.Path || a.Form != want.Form):
+				t.Errorf("%+v, %v", a, err)
+			}
+		})
+	}
+	elsewhere := origin().Artifacts[0]
+	a, err := Ecosystem{}.Parse(origin(), &registry.Request{Method: "GET", Base: elsewhere, Path: "download/@acme/left/1.0.0/0123"})
+	if err != nil || a.Name != "@acme/left" || a.URL() != "https://files.example/npm/download/@acme/left/1.0.0/0123" {
+		t.Errorf("%+v, %v", a, err)
+	}
+}
+
+func TestPins(t *testing.T) {
+	tests := map[string]struct {
+		base, text string
+		want       []string
+	}{
+		"npm": {"package-lock.json", `{"lockfileVersion":3,"packages":{"":{"version":"9.9.9"},"node_modules/a":{"version":"1.0.0"},
+			"node_modules/a/node_modules/@s/b":{"version":"2.0.0"},"node_modules/alias":{"name":"real","version":"3.0.0"}}}`,
+			[]string{"a@1.0.0", "@s/b@2.0.0", "real@3.0.0"}},
+		"npm 6":  {"npm-shrinkwrap.json", `{"dependencies":{"a":{"version":"1.0.0","dependencies":{"b":{"version":"2.0.0"}}}}}`, []string{"a@1.0.0", "b@2.0.0"}},
+		"yarn 1": {"yarn.lock", "# yarn lockfile v1\n\na@^1.0.0, a@^1.1.0:\n  version \"1.2.0\"\n\n\"@s/b@~2\":\n  version \"2.0.1\"\n", []string{"a@1.2.0", "@s/b@2.0.1"}},
+		"yarn 4": {"yarn.lock", "\"a@npm:^1.0.0\":\n  version: 1.2.0\n  resolution: \"a@npm:1.2.0\"\n", []string{"a@1.2.0"}},
+		"pnpm":   {"pnpm-lock.yaml", "packages:\n\n  a@1.0.0:\n    resolution: {}\n\n  '@s/b@2.0.0(c@1.0.0)':\n    resolution: {}\n\n  /d@3.0.0:\n    dev: true\n\n  /e/4.0.0:\n    dev: true\n", []string{"a@1.0.0", "@s/b@2.0.0", "d@3.0.0", "e@4.0.0"}},
+		"bun":    {"bun.lock", "{\n  \"packages\": {\n    \"a\": [\"a@1.0.0\", \"\", {}, \"sha512-x\"],\n    \"@s/b\": [\"@s/b@2.0.0\", {}],\n  }\n}\n", []string{"a@1.0.0", "@s/b@2.0.0"}},
+		"broken": {"package-lock.json", `{"packages":{"node_modules/a":{"version":"1.0.0"},`, []string{"a@1.0.0"}},
+		"other":  {"package.json", `{"packages":{"node_modules/a":{"version":"1.0.0"}}}`, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, p := range (Ecosystem{}).Pins(test.base, []byte(test.text)) {
+				got = append(got, p.Name+"@"+p.Version)
+			}
+			slices.Sort(got)
+			slices.Sort(test.want)
+			if name == "broken" && len(got) == 0 {
+				return // what could be read of it, which may be nothing
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("%v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestInspect(t *testing.T) {
+	facts, version := &registry.Facts{Name: "left"}, &registry.Version{Version: "1.0.0"}
+	for name, test := range map[string]struct {
+		files   map[string]string
+		scripts []string
+		bad     bool
+	}{
+		"plain":             {map[string]string{"package.json": `{"name":"left","version":"1.0.0","scripts":{"test":"x"}}`}, nil, false},
+		"script":            {map[string]string{"package.json": `{"name":"left","version":"1.0.0","scripts":{"postinstall":"node x"}}`}, []string{"postinstall: node x"}, false},
+		"native":            {map[string]string{"package.json": `{"name":"left","version":"v1.0.0"}`, "binding.gyp": "{}"}, []string{"install: node-gyp rebuild, because there is a binding.gyp"}, false},
+		"marked":            {map[string]string{"package.json": "\xef\xbb\xbf" + `{"name":"left","version":"1.0.0"}`}, nil, false},
+		"another name":      {map[string]string{"package.json": `{"name":"right","version":"1.0.0"}`}, nil, true},
+		"another version":   {map[string]string{"package.json": `{"name":"left","version":"1.0.1"}`}, nil, true},
+		"two manifests":     {map[string]string{"package.json": `{"name":"left","version":"1.0.0"}`, "PACKAGE.json": `{"scripts":{"install":"x"}}`}, nil, true},
+		"none":              {map[string]string{"index.js": ""}, nil, true},
+		"a repeated name":   {map[string]string{"package.json": `{"name":"left","version":"1.0.0","scripts":{},"scripts":{"install":"x"}}`}, nil, true},
+		"no JSON":           {map[string]string{"package.json": `left`}, nil, true},
+		"scripts inside":    {map[string]string{"package.json": `{"name":"left","version":"1.0.0"}`, "sub/package.json": `{"scripts":{"install":"x"}}`}, nil, false},
+		"scripts no object": {map[string]string{"package.json": `{"name":"left","version":"1.0.0","scripts":"x"}`}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := forged.Tarball(test.files)
+			found, err := Ecosystem{}.Inspect(facts, version, nil, bytes.NewReader(data), int64(len(data)))
+			if (err != nil) != test.bad || err == nil && !slices.Equal(found.Scripts, test.scripts) {
+				t.Errorf("%+v, %v", found, err)
+			}
+		})
+	}
+	if _, err := (Ecosystem{}).Inspect(facts, version, nil, strings.NewReader("no archive"), 10); err == nil {
+		t.Error("what is no archive was accepted")
+	}
+}
+
+// FuzzDocument reads documents that anyone may have written. What is written of one that is
+// accepted is JSON, and names no hidden version.
+func FuzzDocument(f *testing.F) {
+	f.Add([]byte(`{"name":"left","dist-tags":{"latest":"2.0.0"},"time":{"1.0.0":"2020-01-01T00:00:00Z"},"versions":{
+		"1.0.0":{"name":"left","version":"1.0.0","dist":{"tarball":"https://npm.example/left/-/left-1.0.0.tgz","shasum":"0123456789012345678901234567890123456789"}},
+		"2.0.0":{"name":"left","version":"2.0.0","scripts":{"install":"x"},"dist":{"tarball":"https://npm.example/left/-/left-2.0.0.tgz","shasum":"0123456789012345678901234567890123456789"}}}}`))
+	f.Add([]byte(`{"name":"left","versions":{}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		facts, err := read(origin(), "left", &registry.Document{URL: base, Data: data})
+		if err != nil {
+			return
+		}
+		for _, v := range facts.Versions {
+			if below(origin(), v.Files[0].URL) == nil {
+				t.Errorf("a tarball is at %q", v.Files[0].URL)
+			}
+		}
+		for _, form := range []string{full, short, tags, one + "latest"} {
+			var out bytes.Buffer
+			err := Ecosystem{}.Write(&out, facts, &registry.Ask{Form: form}, func(v string) bool { return v == "2.0.0" })
+			if err != nil {
+				continue
+			}
+			if json.Valid(data) && !json.Valid(out.Bytes()) {
+				t.Fatalf("%s: no JSON was written: %s", form, &out)
+			}
+			again, err := read(origin(), "left", &registry.Document{URL: base, Data: out.Bytes()})
+			if form == full && json.Valid(data) && (err != nil || again.Version("2.0.0") != nil) {
+				t.Fatalf("what was written reads as %+v, %v", again, err)
+			}
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("@acme%2fleft/-/left-1.0.0.tgz", "GET")
+	f.Add("-/npm/v1/security/advisories/bulk", "POST")
+	f.Fuzz(func(t *testing.T, path, method string) {
+		a, err := Ecosystem{}.Parse(origin(), &registry.Request{Method: method, Base: base, Path: path, Body: []byte(path)})
+		if err == nil && (strings.Contains(a.Path, "..") && slices.Contains(strings.Split(a.Path, "/"), "..") || strings.ContainsAny(a.Path, "?#\\ ")) {
+			t.Errorf("%q is asked for as %q", path, a.Path)
+		}
+	})
+}
+
+func FuzzPins(f *testing.F) {
+	for _, name := range []string{"package-lock.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock"} {
+		f.Add(name, []byte("a@1.0.0:\n  version \"1.0.0\"\n"))
+	}
+	f.Fuzz(func(t *testing.T, name string, data []byte) {
+		for _, p := range (Ecosystem{}).Pins(name, data) {
+			if !isName(p.Name) || !isVersion(p.Version) {
+				t.Errorf("%+v", p)
+			}
+		}
+	})
+}
+
+func FuzzInspect(f *testing.F) {
+	f.Add(forged.Tarball(map[string]string{"package.json": `{"name":"left","version":"1.0.0","scripts":{"install":"x"}}`}))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		_, _ = Ecosystem{}.Inspect(&registry.Facts{Name: "left"}, &registry.Version{Version: "1.0.0"}, nil, bytes.NewReader(data), int64(len(data)))
+	})
+}
