@@ -29,6 +29,7 @@ func doctorChecks(p wiring.Paths) []check {
 		{"node", func(context.Context) finding { return checkPrograms("tool servers can be installed", "node", "npm") }},
 		{"servers", func(ctx context.Context) finding { return checkServers(ctx, p) }},
 		{"programs", func(ctx context.Context) finding { return checkCode(ctx, p) }},
+		{"packages", func(ctx context.Context) finding { return checkPackages(ctx, p) }},
 		{"daemon", func(ctx context.Context) finding { return checkDaemon(ctx, p) }},
 		{"crashes", func(context.Context) finding { return checkCrashes(p, time.Now()) }},
 		{"logout", func(context.Context) finding { return checkLogout(p) }},

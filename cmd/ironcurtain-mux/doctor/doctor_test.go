@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,6 +40,36 @@ func TestClipboardInsideTmux(t *testing.T) {
 			t.Errorf("%s: %+v", value, f)
 		}
 	}
+}
+
+// Doctor says from where packages come, and which registries are not there.
+func TestDoctorTellsOfPackages(t *testing.T) {
+	p := wiring.Paths{Home: t.TempDir()}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(p.Home, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect := func(status, text string) {
+		t.Helper()
+		if f := checkPackages(t.Context(), p); f.Status != status || !strings.Contains(f.Detail, text) {
+			t.Errorf("found %+v", f)
+		}
+	}
+	expect("ok", "the first session asks")
+	write("registries.json", `{"sources":[]}`)
+	expect("warn", "no tool of this machine")
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("config.json", `{"registries":{"sources":[{"ecosystem":"npm","url":"http://`+server.Addr().String()+`/"}]}}`)
+	expect("ok", "agents install from npm")
+	_ = server.Close()
+	expect("warn", "cannot be reached: http://"+server.Addr().String())
+	write("config.json", `{"registries":{"enabled":false}}`)
+	expect("ok", "agents install none")
 }
 
 // A session whose audit is full is refused everything: doctor says which one it is.

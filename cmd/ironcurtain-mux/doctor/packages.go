@@ -1,0 +1,91 @@
+package doctor
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages/learn"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+)
+
+// reachTime is how long a package registry may take to accept a connection.
+const reachTime = 5 * time.Second
+
+// checkPackages says from which registries agents install packages, and which of these cannot
+// be reached. It asks no tool of this machine: the first session does.
+func checkPackages(ctx context.Context, p wiring.Paths) finding {
+	c, err := p.Config()
+	switch {
+	case err != nil:
+		return warn("fix config.json first", "cannot be told without the configuration")
+	case !c.Registries.Enabled:
+		return ok("agents install none: registries.enabled is false")
+	}
+	learned, known, err := learn.Load(p.RegistriesFile())
+	if err != nil {
+		return bad(cli.RemedyOf(err, ""), "%s", cli.ReasonOf(err))
+	}
+	sources := learn.Effective(c.Registries.Sources, learned)
+	if !known && len(sources) == 0 {
+		return ok("the first session asks this machine's tools for their registries")
+	}
+	var kinds, missing []string
+	for _, s := range sources {
+		if !slices.Contains(kinds, s.Ecosystem) {
+			kinds = append(kinds, s.Ecosystem)
+		}
+		for _, key := range s.Keys {
+			if _, err := os.Stat(key); s.Ecosystem == learn.Apt && err != nil {
+				missing = append(missing, key)
+			}
+		}
+	}
+	switch away := unreachable(ctx, sources); {
+	case len(kinds) == 0:
+		return warn("configure a package manager of this machine and run 'ironcurtain-mux registry learn --write'", "agents install none: no tool of this machine names a registry")
+	case len(missing) > 0:
+		return warn("install the keyrings, or correct keys in registries.sources", "keyrings are missing: %s", strings.Join(missing, ", "))
+	case len(away) > 0:
+		return warn("look at the network, and at what 'ironcurtain-mux registry learn' shows", "these cannot be reached: %s", strings.Join(away, ", "))
+	}
+	return ok("agents install from %s", strings.Join(kinds, ", "))
+}
+
+// unreachable returns the registries that accept no connection.
+func unreachable(ctx context.Context, sources []learn.Source) []string {
+	ctx, cancel := context.WithTimeout(ctx, reachTime)
+	defer cancel()
+	failed := make([]bool, len(sources))
+	var all sync.WaitGroup
+	for i, s := range sources {
+		u, err := url.Parse(s.URL)
+		if err != nil || u.Host == "" {
+			continue
+		}
+		all.Go(func() {
+			port := u.Port()
+			if port == "" {
+				port = u.Scheme // the names of ports are those of schemes
+			}
+			conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+			if failed[i] = err != nil; err == nil {
+				_ = conn.Close()
+			}
+		})
+	}
+	all.Wait()
+	var away []string
+	for i, s := range sources {
+		if failed[i] {
+			away = append(away, s.URL)
+		}
+	}
+	return away
+}
