@@ -61,14 +61,15 @@ func (a *authority) encode() (signer, error) {
 
 // takeOver replaces the proxy's new authorities and sentinels by those of an identity.
 // The hosts and providers must be the same, so that the identity never serves more than
-// before.
+// before. It may serve less: the authority of other hosts is kept also by a proxy that has
+// none now, for the next one.
 func (p *Proxy) takeOver(data []byte) error {
 	var id identity
 	if err := json.Unmarshal(data, &id); err != nil {
 		return ErrIdentity
 	}
 	names := slices.Sorted(maps.Keys(p.sentinels))
-	if !slices.Equal(names, slices.Sorted(maps.Keys(id.Sentinels))) || (id.Web == nil) != (p.web == nil) {
+	if !slices.Equal(names, slices.Sorted(maps.Keys(id.Sentinels))) || id.Web == nil && p.web != nil {
 		return ErrIdentity
 	}
 	a, err := id.Authority.read(p.authority)
@@ -77,6 +78,11 @@ func (p *Proxy) takeOver(data []byte) error {
 	}
 	p.authority = a
 	if id.Web != nil {
+		if p.web == nil {
+			if p.web, err = newWebAuthority(p.Hosts()); err != nil {
+				return err
+			}
+		}
 		if p.web, err = id.Web.read(p.web); err != nil {
 			return err
 		}

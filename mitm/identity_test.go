@@ -36,6 +36,26 @@ func TestIdentityServesTheSameAgent(t *testing.T) {
 	}
 }
 
+// A proxy that has only the providers' hosts now keeps the authority of others for the next one.
+func TestIdentityServesLess(t *testing.T) {
+	first := newHarness(t, func(c *Config) { c.Domains = true })
+	id, err := first.proxy.Identity()
+	if err != nil {
+		t.Fatal(err)
+	}
+	less := newHarness(t, func(c *Config) { c.Identity = id })
+	if err := less.proxy.CheckDomain("docs.example.org"); err == nil {
+		t.Error("it takes domains")
+	}
+	if id, err = less.proxy.Identity(); err != nil {
+		t.Fatal(err)
+	}
+	again := newHarness(t, func(c *Config) { c.Identity, c.Domains = id, true })
+	if !bytes.Equal(again.proxy.CACertificate(), first.proxy.CACertificate()) {
+		t.Error("the agent's certificates are other ones")
+	}
+}
+
 func TestIdentityMustFit(t *testing.T) {
 	first := newHarness(t, nil)
 	data, err := first.proxy.Identity()
