@@ -184,10 +184,13 @@ func TestEngineForbidden(t *testing.T) {
 		const nobody = 65534
 		argv = append([]string{"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"}, argv...)
 		argv[6] = copyProgram(t, home)
-		for _, dir := range []string{home, filepath.Join(home, "user")} {
+		for _, dir := range []string{home, filepath.Join(home, "user"), filepath.Join(home, "state")} {
 			if err := errors.Join(os.MkdirAll(dir, 0o700), os.Chown(dir, nobody, nobody)); err != nil {
 				t.Fatal(err)
 			}
+		}
+		if err := os.Chown(filepath.Join(home, "state", "registries.json"), nobody, nobody); err != nil {
+			t.Fatal(err)
 		}
 	}
 	d := driveFramed(t, home, 80, 24, argv...)

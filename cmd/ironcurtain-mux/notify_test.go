@@ -65,6 +65,7 @@ func TestTheDaemonNotifies(t *testing.T) {
 	c.until("the end of the third tab", patience, func(string) bool {
 		return slices.ContainsFunc(d.sessions(), func(s broker.StoredSession) bool { return s.ExitCode == 5 })
 	})
+	c.see(patience, "3 ✗", "here>") // the view is there
 	c.send("\x01/new\r")
 	c.see(patience, "4 ", "here>")
 	c.send("exit 6\r")
