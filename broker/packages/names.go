@@ -23,10 +23,11 @@ import (
 type names struct {
 	limits map[string]int // by what is counted
 
-	mu    sync.Mutex
-	known map[string]map[string]bool // by ecosystem
-	count map[string]int
-	hosts map[string]bool // of Go modules, that are known
+	mu     sync.Mutex
+	known  map[string]map[string]bool // by ecosystem
+	count  map[string]int
+	absent map[string]bool // that a registry did not have
+	hosts  map[string]bool // of Go modules, that are known
 
 	asking sync.Mutex // held while a person is asked, so that they are asked once
 }
@@ -44,7 +45,7 @@ const mostNames = 5000
 func newNames(o Options) *names {
 	n := &names{
 		limits: map[string]int{countNew: o.NewNames, countUnknown: o.UnknownNames, countAll: mostNames},
-		known:  make(map[string]map[string]bool), count: make(map[string]int), hosts: make(map[string]bool),
+		known:  make(map[string]map[string]bool), count: make(map[string]int), absent: make(map[string]bool), hosts: make(map[string]bool),
 	}
 	for _, host := range o.GitHosts {
 		n.hosts[host] = true
@@ -89,11 +90,14 @@ func hostOf(module string) string {
 	return host
 }
 
-// missing counts a name that a registry does not have.
-func (n *names) missing(string, string) {
+// missing counts a name that a registry does not have, once.
+func (n *names) missing(ecosystem, name string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.count[countUnknown]++
+	if k := key(ecosystem, spelled(ecosystem, name)); !n.absent[k] {
+		n.absent[k] = true
+		n.count[countUnknown]++
+	}
 }
 
 // add counts a name, and returns what a person has to be asked about, or "".

@@ -262,6 +262,7 @@ const (
 	ReasonQuarantine Reason = "registry-quarantine" // too young
 	ReasonDenied     Reason = "registry-denied"     // a person has denied it
 	ReasonAudit      Reason = "audit-unavailable"
+	ReasonGone       Reason = "client-gone"
 )
 
 // ErrNotFound means that the registry has no such document.

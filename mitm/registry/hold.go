@@ -46,12 +46,6 @@ func (h *holds) close() {
 	h.wg.Wait()
 }
 
-func (h *holds) waiting() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.byKey)
-}
-
 // key names bytes: an answer is for these and no others.
 func (p *Package) key() string { return p.version() + "\n" + p.Sum }
 

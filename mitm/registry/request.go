@@ -77,19 +77,3 @@ func (x *exchange) check(ctx context.Context, f *Facts, version string) (Package
 	}
 	return x.inside(ctx, p)
 }
-
-// inside fetches and inspects the artifact of a package, and judges it again.
-func (x *exchange) inside(ctx context.Context, p Package) (Package, Verdict, error) {
-	got, err := x.s.plane.artifact(ctx, x.origin, p.Facts, p.Version, p.File, x.before(ctx))
-	if err != nil {
-		return p, Verdict{}, err
-	}
-	p.Sum, p.Size, p.Inspection = got.Sum, got.Size, got.Inspection
-	x.rec.Digest, x.rec.Bytes, x.rec.Store = got.Sum, got.Size, got.fromStore
-	if x.s.config.Remember != nil {
-		if err := x.s.config.Remember(p); err != nil {
-			return p, Verdict{}, err
-		}
-	}
-	return p, x.s.config.Judge(p), nil
-}

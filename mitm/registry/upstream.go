@@ -218,7 +218,7 @@ func (u *upstream) failed(q *query, err error) error {
 	var refused *netguard.AddressError
 	host := q.origin.URL.Host
 	if errors.As(err, &refused) {
-		return Refuse(502, ReasonUpstream, "the registry %s is not at a public address", host)
+		return Refuse(403, ReasonUpstream, "the registry %s is not at a public address; if it belongs to the person, registries.sources in config.json has to say that it is private", host)
 	}
 	u.p.log.Warn("a registry cannot be reached", "host", host, "error", err)
 	return Refuse(502, ReasonUpstream, "the registry %s cannot be reached", host)

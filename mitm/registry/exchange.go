@@ -1,0 +1,189 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// exchange is one request and its answer.
+type exchange struct {
+	s         *Session
+	r         *HTTPRequest
+	w         Answer
+	origin    *Origin
+	ecosystem Ecosystem
+	base      *url.URL
+	ask       *Ask
+	documents *documents // nil until one was asked for
+	rec       Record
+	begun     bool // the head of the answer was sent
+}
+
+// done ends the exchange.
+func (x *exchange) done() {
+	if x.documents != nil {
+		x.documents.done()
+	}
+}
+
+// run does what the request asks for. A *Refusal is answered by Serve.
+func (x *exchange) run(ctx context.Context) error {
+	if x.origin == nil {
+		return Refuse(403, ReasonPath, "this address belongs to no package registry that agents may use")
+	}
+	select {
+	case x.s.slots <- struct{}{}:
+		defer func() { <-x.s.slots }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := x.parse(); err != nil {
+		return err
+	}
+	if err := x.foreign(); err != nil {
+		return err
+	}
+	switch x.ask.Kind {
+	case Metadata:
+		return x.document(ctx)
+	case Artifact:
+		return x.artifact(ctx)
+	case Audit:
+		return x.audit(ctx)
+	default:
+		return x.plain(ctx)
+	}
+}
+
+// parse reads the request.
+func (x *exchange) parse() error {
+	base := x.base
+	if slices.ContainsFunc(x.origin.Aliases, func(a *url.URL) bool { return a.String() == base.String() }) {
+		base = x.origin.URL
+	}
+	ask, err := x.ecosystem.Parse(x.origin, &Request{
+		Method: x.r.Method, Base: base, Path: strings.TrimPrefix(x.r.Path, x.base.EscapedPath()),
+		Query: x.r.Query, Accept: x.r.Accept, Body: x.r.Body,
+	})
+	if err != nil {
+		return err
+	}
+	if ask.Base == nil {
+		ask.Base = base
+	}
+	x.ask = ask
+	x.rec.Name, x.rec.Version = ask.Name, ask.Version
+	x.rec.What = map[Kind]string{Metadata: "document", Artifact: "artifact", Audit: "audit", Plain: "other"}[ask.Kind]
+	return nil
+}
+
+// foreign refuses the names of a private registry at another one, which must not learn them.
+func (x *exchange) foreign() error {
+	if x.ask.Name == "" {
+		return nil
+	}
+	if inScopes(x.s.plane.config.Reserved[x.origin.Ecosystem], x.ask.Name) {
+		return Refuse(404, ReasonPrivate, "%s belongs to this machine's person; no registry is asked for it", line(x.ask.Name))
+	}
+	for _, other := range x.s.plane.config.Origins {
+		if other != x.origin && other.Ecosystem == x.origin.Ecosystem && other.Owns(x.ask.Name) && !x.origin.Owns(x.ask.Name) {
+			return Refuse(404, ReasonPrivate, "%s belongs to another registry of this machine; it is not asked for here", line(x.ask.Name))
+		}
+	}
+	return nil
+}
+
+// before returns what must happen before the name leaves the host: it is admitted, and there
+// is a record.
+func (x *exchange) before(ctx context.Context) func() error {
+	return func() error {
+		key := x.origin.URL.String() + "\n" + x.ask.Name
+		x.s.mu.Lock()
+		known := x.s.names[key]
+		x.s.mu.Unlock()
+		if known {
+			return nil
+		}
+		if x.ask.Name != "" && x.s.config.Admit != nil {
+			if err := x.s.config.Admit(ctx, x.origin, x.ask.Name); err != nil {
+				return err
+			}
+		}
+		if err := x.record("allow"); err != nil {
+			return err
+		}
+		x.s.mu.Lock()
+		x.s.names[key] = true
+		x.s.mu.Unlock()
+		return nil
+	}
+}
+
+// record stores the record durably.
+func (x *exchange) record(decision string) error {
+	r := x.rec
+	r.Time, r.Decision = time.Now().UTC(), decision
+	if r.Reason == "" {
+		r.Reason = ReasonAllowed
+	}
+	if err := x.s.config.Record(r); err != nil {
+		return Refuse(503, ReasonAudit, "the request could not be recorded")
+	}
+	return nil
+}
+
+// ended notes what became of the request.
+func (x *exchange) ended(decision string, reason Reason, why string) {
+	r := x.rec
+	r.Time, r.Decision, r.Reason, r.Text = time.Now().UTC(), decision, reason, why
+	x.s.config.Note(r)
+}
+
+// refuse records a refusal and answers with it.
+func (x *exchange) refuse(r *Refusal) error {
+	x.rec.Reason, x.rec.Text = r.Reason, line(r.Text)
+	decision := "deny"
+	if r.Status >= 500 {
+		decision = "error"
+	}
+	if err := x.record(decision); err != nil {
+		r = refusalOf(err) // a refusal all the same
+	}
+	return refuse(x.w, x.ecosystem, r)
+}
+
+// facts returns what the registry says of the package.
+func (x *exchange) facts(ctx context.Context) (*Facts, error) {
+	p, key, age := x.s.plane, "", x.s.plane.limits.Fresh
+	switch x.ask.Kind {
+	case Metadata:
+		key = strings.Join([]string{"document", x.origin.URL.String(), x.ask.Path, x.ask.Form}, "\n")
+	case Artifact:
+		key, age = strings.Join([]string{"artifact", x.origin.URL.String(), x.ask.Name, x.ask.Version}, "\n"), p.limits.Believed
+	}
+	if key != "" {
+		if f := p.facts.get(key, age); f != nil {
+			if _, file := f.File(x.ask.URL()); x.ask.Kind != Artifact || file != nil {
+				return f, nil
+			}
+		}
+	}
+	if x.documents == nil {
+		x.documents = &documents{p: p, before: x.before(ctx)}
+	}
+	f, err := x.ecosystem.Facts(ctx, x.documents, x.origin, x.ask)
+	if err != nil {
+		if errors.Is(err, ErrNotFound) && x.s.config.Missing != nil && x.ask.Name != "" {
+			x.s.config.Missing(x.origin, x.ask.Name)
+		}
+		return nil, err
+	}
+	if key != "" {
+		p.facts.put(key, f)
+	}
+	return f, nil
+}

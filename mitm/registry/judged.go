@@ -1,0 +1,69 @@
+package registry
+
+import "time"
+
+// Package is one version at one origin, as it is judged.
+type Package struct {
+	Origin  *Origin
+	Facts   *Facts
+	Version *Version
+	Pinned  bool
+	// File is the artifact that was asked for, Sum its SHA-256 in hex, Size its size in
+	// bytes. They are empty while a document is judged.
+	File       *File
+	Sum        string
+	Size       int64
+	Inspection *Inspection // nil before the bytes are there
+}
+
+// Then is what may happen to a version.
+type Then string
+
+// What may happen.
+const (
+	Allow Then = "allow"
+	Wait  Then = "ask"
+	Deny  Then = "deny"
+)
+
+// Verdict is the judge's answer.
+type Verdict struct {
+	Then   Then
+	Rule   string // that decided, as the person knows it
+	Reason Reason
+	Text   string // one line for the agent: why it is not allowed
+	// Hide means that a document leaves the version out.
+	Hide bool
+}
+
+// Decision is a person's answer about packages that waited.
+type Decision struct {
+	Approved bool
+	Outcome  string // in one word: "approved", "denied", "expired", "withdrawn"
+	ID       string // of the question
+	By       string
+	Reason   string // told to the agent
+}
+
+// Record is one decision for the audit.
+type Record struct {
+	Time      time.Time
+	Decision  string // "allow", "deny", "error", or "done" for what has happened
+	Ecosystem string
+	Origin    string
+	What      string // "document", "artifact", "audit", "other"
+	Method    string
+	Path      string
+	Name      string
+	Version   string
+	Reason    Reason
+	Text      string
+	Rule      string
+	Digest    string // SHA-256 of the bytes, in hex
+	Bytes     int64
+	Store     bool      // the bytes were in the store
+	Published time.Time // as the judge took it
+	Proof     string
+	Hidden    int // versions that the document left out
+	Decided   *Decision
+}

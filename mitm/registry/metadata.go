@@ -1,0 +1,84 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// judge judges a version.
+func (x *exchange) judge(f *Facts, v *Version) (Package, Verdict) {
+	p := Package{Origin: x.origin, Facts: f, Version: v}
+	p.Pinned = x.s.config.Pinned != nil && x.s.config.Pinned(x.origin.Ecosystem, f.Name, v.Version)
+	return p, x.s.config.Judge(p)
+}
+
+// document answers with a document, from which the versions that are held back are missing.
+func (x *exchange) document(ctx context.Context) error {
+	f, err := x.facts(ctx)
+	if err != nil {
+		return err
+	}
+	hidden := make(map[string]bool)
+	for i := range f.Versions {
+		v := &f.Versions[i]
+		p, verdict := x.judge(f, v)
+		if verdict.Hide && !p.Pinned && !x.s.holds.approved(&p) || verdict.Then == Deny {
+			hidden[v.Version] = true
+		}
+	}
+	x.rec.Hidden = len(hidden)
+	var body bytes.Buffer
+	if err := x.ecosystem.Write(&body, f, x.ask, func(version string) bool { return hidden[version] }); err != nil {
+		return err
+	}
+	return x.sendDocument(f, hidden, body.Bytes())
+}
+
+// sendDocument sends a document, or says that the client has it already.
+func (x *exchange) sendDocument(f *Facts, hidden map[string]bool, body []byte) error {
+	kind := x.ask.Type
+	if kind == "" {
+		kind = f.Document.Type
+	}
+	sum := sha256.Sum256(body)
+	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+	fields := []Field{{"Content-Type", kind}, {"ETag", tag}, {"Cache-Control", "no-cache"}}
+	if len(hidden) > 0 {
+		fields[2].Value = "no-store" // npm prints a notice of such answers only
+		fields = append(fields, Field{"npm-notice", fmt.Sprintf("%d versions of %s are hidden by the person's rules for new packages; request_package asks for one", len(hidden), line(f.Name))})
+	}
+	x.begun = true
+	x.rec.Bytes = int64(len(body))
+	x.s.mu.Lock()
+	x.s.known[x.origin.URL.String()+"\n"+x.ask.Name] = true
+	x.s.mu.Unlock()
+	if x.s.config.Delivered != nil && x.ask.Name != "" {
+		x.s.config.Delivered(x.origin, f)
+	}
+	var err error
+	if x.r.IfNoneMatch == tag {
+		err = x.w.Start(304, "Not Modified", fields[1:], 0)
+	} else if err = x.w.Start(200, "OK", fields, int64(len(body))); err == nil {
+		_, err = x.w.Write(body)
+	}
+	if err == nil {
+		x.ended("done", ReasonAllowed, "")
+	}
+	return err
+}
+
+// plain answers with what names no version.
+func (x *exchange) plain(ctx context.Context) error {
+	f, err := x.facts(ctx)
+	if err != nil {
+		return err
+	}
+	var body bytes.Buffer
+	if err := x.ecosystem.Write(&body, f, x.ask, func(string) bool { return false }); err != nil {
+		return err
+	}
+	return x.sendDocument(f, nil, body.Bytes())
+}
