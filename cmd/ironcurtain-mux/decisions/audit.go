@@ -49,7 +49,7 @@ func auditTailCommand() *cobra.Command {
   ironcurtain-mux audit tail -f --jsonl ./audit.jsonl`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := AuditFile(args)
+			path, err := auditFile(args)
 			if err != nil {
 				return err
 			}
@@ -98,7 +98,7 @@ func auditShowCommand() *cobra.Command {
   ironcurtain-mux audit show --program 769679a910fb7e49`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := AuditFile(args)
+			path, err := auditFile(args)
 			if err != nil {
 				return err
 			}
@@ -145,7 +145,7 @@ under way, and those during which the program was killed.`,
   ironcurtain-mux audit verify --json ./audit.jsonl`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := AuditFile(args)
+			path, err := auditFile(args)
 			if err != nil {
 				return err
 			}
@@ -176,28 +176,48 @@ under way, and those during which the program was killed.`,
 	return cmd
 }
 
-// AuditFile returns the path of the log that the arguments name.
-func AuditFile(args []string) (string, error) {
+// AuditFiles returns the path of the log that the arguments name or, without arguments, the logs
+// of all sessions.
+func AuditFiles(args []string) ([]string, error) {
+	if len(args) > 0 {
+		one, err := auditFile(args)
+		return []string{one}, err
+	}
+	at, err := wiring.FindPaths()
+	if err != nil {
+		return nil, err
+	}
+	all, err := filepath.Glob(logOf(at, "*"))
+	return all, cli.Fail("find the audit logs", err, "")
+}
+
+// logOf is the path of a session's log.
+func logOf(p wiring.Paths, session string) string {
+	return filepath.Join(p.Home, "sessions", session, "audit.jsonl")
+}
+
+// auditFile returns the path of the log that the arguments name or, without arguments, of the
+// newest one.
+func auditFile(args []string) (string, error) {
 	const op = "find the audit log"
 	at, err := wiring.FindPaths()
 	if err != nil {
 		return "", err
 	}
-	logOf := func(session string) string { return filepath.Join(at.Home, "sessions", session, "audit.jsonl") }
 	if len(args) == 1 {
 		name := args[0]
 		if strings.ContainsRune(name, '/') {
 			return name, nil
 		}
-		for _, path := range []string{logOf(name), name} {
+		for _, path := range []string{logOf(at, name), name} {
 			if _, err := os.Stat(path); err == nil {
 				return path, nil
 			}
 		}
 		s, err := stored.Find(at.Home, name)
-		return logOf(s.ID), cli.Fail(op, err, "")
+		return logOf(at, s.ID), cli.Fail(op, err, "")
 	}
-	found, err := filepath.Glob(logOf("*"))
+	found, err := filepath.Glob(logOf(at, "*"))
 	if err != nil {
 		return "", cli.Fail(op, err, "")
 	}

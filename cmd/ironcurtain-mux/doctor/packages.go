@@ -2,17 +2,19 @@ package doctor
 
 import (
 	"context"
-	"net"
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages/learn"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
 )
 
 // reachTime is how long a package registry may take to accept a connection.
@@ -58,7 +60,8 @@ func checkPackages(ctx context.Context, p wiring.Paths) finding {
 	return ok("agents install from %s", strings.Join(kinds, ", "))
 }
 
-// unreachable returns the registries that accept no connection.
+// unreachable returns the registries to which no connection can be made, as it is made for
+// agents.
 func unreachable(ctx context.Context, sources []learn.Source) []string {
 	ctx, cancel := context.WithTimeout(ctx, reachTime)
 	defer cancel()
@@ -70,14 +73,7 @@ func unreachable(ctx context.Context, sources []learn.Source) []string {
 			continue
 		}
 		all.Go(func() {
-			port := u.Port()
-			if port == "" {
-				port = u.Scheme // the names of ports are those of schemes
-			}
-			conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
-			if failed[i] = err != nil; err == nil {
-				_ = conn.Close()
-			}
+			failed[i] = reach(ctx, u, s.Private) != nil
 		})
 	}
 	all.Wait()
@@ -88,4 +84,32 @@ func unreachable(ctx context.Context, sources []learn.Source) []string {
 		}
 	}
 	return away
+}
+
+// reach connects to a registry. One that the person names by its address may be in their
+// network.
+func reach(ctx context.Context, u *url.URL, private bool) error {
+	inside, err := agent.ContainerAddress(u.String())
+	if err != nil {
+		return err
+	}
+	port := uint64(443)
+	if u.Scheme == "http" {
+		port = 80
+	}
+	if u.Port() != "" {
+		if port, err = strconv.ParseUint(u.Port(), 10, 16); err != nil {
+			return err
+		}
+	}
+	var d netguard.Dialer
+	addrs, err := d.Addresses(ctx, u.Hostname(), private || inside != u.String())
+	if err != nil {
+		return err
+	}
+	conn, err := d.Dial(ctx, addrs, uint16(port))
+	if err != nil {
+		return err
+	}
+	return conn.Close()
 }

@@ -2,8 +2,10 @@ package registries
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -21,39 +23,29 @@ func logCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log [FILE|SESSION]",
 		Short: "List the packages that an agent got, and those that were refused",
-		Long: `Reads an audit log, which is named by its file or by the beginning of a session's id;
-without a name it is that of the newest session. Each package that an agent got is one
-line, with the SHA-256 of its bytes, and each request that was refused another one.`,
+		Long: `Reads the audit logs of all sessions, or the one that is named by its file or by the
+beginning of a session's id. Each package that an agent got is one line, with the SHA-256
+of its bytes, and each request that was refused another one.`,
 		Example: `  ironcurtain-mux registry log
   ironcurtain-mux registry log --refused
   ironcurtain-mux registry log --json 769679a9`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			const op = "list packages"
-			path, err := decisions.AuditFile(args)
+			paths, err := decisions.AuditFiles(args)
 			if err != nil {
 				return err
 			}
-			var all []delivered
-			err = audit.Read(path, func(l audit.Line) error {
-				if d, is := deliveryOf(l); is && (!refused || d.Refused) {
-					all = append(all, d)
-				}
-				return nil
-			})
-			if err == nil && asJSON {
+			all, err := deliveries(paths, refused)
+			switch {
+			case err != nil:
+			case asJSON:
 				for _, d := range all {
-					if err := cli.PrintJSON(cmd.OutOrStdout(), d); err != nil {
-						return cli.Fail(op, err, "")
-					}
+					err = errors.Join(err, cli.PrintJSON(cmd.OutOrStdout(), d))
 				}
-				return nil
-			}
-			if err == nil && len(all) == 0 {
-				fmt.Fprintln(cmd.ErrOrStderr(), "ironcurtain-mux: this log names no packages")
-				return nil
-			}
-			if err == nil {
+			case len(all) == 0:
+				fmt.Fprintln(cmd.ErrOrStderr(), "ironcurtain-mux: no package was asked for")
+			default:
 				err = printDelivered(cmd.OutOrStdout(), all)
 			}
 			return cli.Fail(op, err, "")
@@ -67,6 +59,7 @@ line, with the SHA-256 of its bytes, and each request that was refused another o
 // delivered is what a record says of an artifact, or of a refusal.
 type delivered struct {
 	Time     time.Time      `json:"time"`
+	Session  string         `json:"session"`
 	Decision audit.Decision `json:"decision"`
 	Refused  bool           `json:"refused"`
 	Kind     string         `json:"ecosystem"`
@@ -79,6 +72,24 @@ type delivered struct {
 	Why      string         `json:"why,omitempty"`
 }
 
+// deliveries reads logs, and returns what they say in the order of time.
+func deliveries(paths []string, refused bool) ([]delivered, error) {
+	var all []delivered
+	for _, path := range paths {
+		err := audit.Read(path, func(l audit.Line) error {
+			if d, is := deliveryOf(l); is && (!refused || d.Refused) {
+				all = append(all, d)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.SortStableFunc(all, func(a, b delivered) int { return a.Time.Compare(b.Time) })
+	return all, nil
+}
+
 // deliveryOf reads a record, and reports whether it is one of these.
 func deliveryOf(l audit.Line) (delivered, bool) {
 	detail := func(name string) string {
@@ -87,7 +98,7 @@ func deliveryOf(l audit.Line) (delivered, bool) {
 	}
 	size, _ := l.Detail["bytes"].(float64)
 	d := delivered{
-		Time: l.Time, Decision: l.Decision, Kind: detail("ecosystem"), Name: detail("name"), Version: detail("version"),
+		Time: l.Time, Session: l.Session, Decision: l.Decision, Kind: detail("ecosystem"), Name: detail("name"), Version: detail("version"),
 		Path: detail("path"), SHA256: l.Digest, Bytes: int64(size), Rule: l.Rule, Why: detail("why"),
 	}
 	switch l.Decision {
@@ -103,14 +114,14 @@ func deliveryOf(l audit.Line) (delivered, bool) {
 // printDelivered lists them as a table.
 func printDelivered(w io.Writer, all []delivered) error {
 	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(table, "TIME\tDECISION\tKIND\tPACKAGE\tBYTES\tSHA-256\tWHY")
+	fmt.Fprintln(table, "TIME\tSESSION\tDECISION\tKIND\tPACKAGE\tBYTES\tSHA-256\tWHY")
 	for _, d := range all {
 		name := cmp.Or(d.Name, d.Path)
 		if d.Version != "" {
 			name += "@" + d.Version
 		}
 		row := []string{
-			d.Time.Local().Format(time.DateTime), string(d.Decision), d.Kind, name,
+			d.Time.Local().Format(time.DateTime), d.Session[:min(8, len(d.Session))], string(d.Decision), d.Kind, name,
 			fmt.Sprint(d.Bytes), d.SHA256[:min(12, len(d.SHA256))], cmp.Or(d.Why, d.Rule),
 		}
 		for i, cell := range row {
