@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"strconv"
 	"time"
 )
 
@@ -70,6 +71,30 @@ func (d Dialer) Dial(ctx context.Context, addrs []netip.Addr, port uint16) (net.
 		failures = append(failures, err)
 	}
 	return nil, errors.Join(failures...)
+}
+
+// DialHost connects to "host:port": it looks the host up, checks all of its addresses as
+// Addresses does, and dials them. A host that is named as this machine must be this machine,
+// because it may be asked without encryption.
+func (d Dialer) DialHost(ctx context.Context, address string, private bool) (net.Conn, error) {
+	host, number, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	port, err := strconv.ParseUint(number, 10, 16)
+	if err != nil {
+		return nil, err
+	}
+	addrs, err := d.Addresses(ctx, host, private)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range addrs {
+		if OnThisMachine(host) && !a.Unmap().IsLoopback() {
+			return nil, fmt.Errorf("the host %s has the address %s, which is not of this machine", host, a)
+		}
+	}
+	return d.Dial(ctx, addrs, uint16(port))
 }
 
 func (d Dialer) connect(ctx context.Context, to netip.AddrPort) (net.Conn, error) {

@@ -4,12 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -50,26 +48,13 @@ func OnThisMachine(host string) bool {
 // whether a host may be on this machine or in the person's network.
 func (d Dialer) Client(private func(host string) bool) *http.Client {
 	dial := func(ctx context.Context, _, to string) (net.Conn, error) {
-		host, number, err := net.SplitHostPort(to)
+		host, _, err := net.SplitHostPort(to)
 		if err != nil {
 			return nil, err
-		}
-		port, err := strconv.ParseUint(number, 10, 16)
-		if err != nil {
-			return nil, err
-		}
-		addrs, err := d.Addresses(ctx, host, private(host))
-		if err != nil {
-			return nil, err
-		}
-		for _, a := range addrs {
-			if OnThisMachine(host) && !a.Unmap().IsLoopback() { // it may be asked without encryption
-				return nil, fmt.Errorf("the host %s has the address %s, which is not of this machine", host, a)
-			}
 		}
 		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 		defer cancel()
-		return d.Dial(ctx, addrs, uint16(port))
+		return d.DialHost(ctx, to, private(host))
 	}
 	return &http.Client{
 		Transport: &http.Transport{

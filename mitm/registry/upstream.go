@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -44,21 +43,9 @@ func (u *upstream) transport(private bool) *http.Transport {
 	return &http.Transport{
 		Proxy: nil, // the person's proxy could reach private addresses for the agent
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
-			host, port, err := net.SplitHostPort(address)
-			if err != nil {
-				return nil, err
-			}
-			number, err := strconv.ParseUint(port, 10, 16)
-			if err != nil {
-				return nil, err
-			}
 			ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 			defer cancel()
-			addrs, err := dialer.Addresses(ctx, host, private)
-			if err != nil {
-				return nil, err
-			}
-			return dialer.Dial(ctx, addrs, uint16(number))
+			return dialer.DialHost(ctx, address, private)
 		},
 		TLSClientConfig:       &tls.Config{RootCAs: u.p.config.UpstreamCAs, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:   10 * time.Second,

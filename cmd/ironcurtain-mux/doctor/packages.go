@@ -2,10 +2,10 @@ package doctor
 
 import (
 	"context"
+	"net"
 	"net/url"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -93,21 +93,11 @@ func reach(ctx context.Context, u *url.URL, private bool) error {
 	if err != nil {
 		return err
 	}
-	port := uint64(443)
-	if u.Scheme == "http" {
-		port = 80
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
 	}
-	if u.Port() != "" {
-		if port, err = strconv.ParseUint(u.Port(), 10, 16); err != nil {
-			return err
-		}
-	}
-	var d netguard.Dialer
-	addrs, err := d.Addresses(ctx, u.Hostname(), private || inside != u.String())
-	if err != nil {
-		return err
-	}
-	conn, err := d.Dial(ctx, addrs, uint16(port))
+	conn, err := netguard.Dialer{}.DialHost(ctx, net.JoinHostPort(u.Hostname(), port), private || inside != u.String())
 	if err != nil {
 		return err
 	}
