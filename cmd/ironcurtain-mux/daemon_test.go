@@ -61,9 +61,8 @@ func TestTheAgentOutlivesTheTerminal(t *testing.T) {
 	a.see(patience, "worker", "42", "here>")
 	b := attach(t, home, 100, 26)
 	b.see(patience, "worker", "42", "a part of 120x28")
-	b.send("stty size\r")
+	b.send("until test \"$(stty size)\" = '24 100'; do sleep .1; done; clear; stty size\r")
 	b.until("its own size", patience, func(screen string) bool { return !strings.Contains(screen, "a part of") })
-	b.send("clear; stty size\r")
 	b.see(patience, "24 100")
 	a.see(patience, "24 100")
 

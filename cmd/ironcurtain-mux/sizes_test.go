@@ -59,7 +59,8 @@ func TestSmallAndLargeTerminals(t *testing.T) {
 	want := func(when string, d *driver, size string) {
 		t.Helper()
 		step++
-		d.send(fmt.Sprintf("echo step %d: $(stty size)\r", step))
+		// The first key in a view gives the tab its size, while the shell already reads.
+		d.send(fmt.Sprintf("until test \"$(stty size)\" = '%s'; do sleep .1; done; echo step %d: $(stty size)\r", size, step))
 		d.see(patience, fmt.Sprintf("step %d: %s", step, size))
 		if size == "48 200" && hash(d) != before {
 			t.Errorf("%s: the scrollback has changed", when)
