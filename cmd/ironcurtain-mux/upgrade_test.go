@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -103,7 +105,26 @@ func (d *driver) numbersOf(file string) (all []int) {
 	return all
 }
 
-// The daemon becomes the installed program while an agent writes without end, a call waits, and
+var upgradedTabs = flag.Int("tabs", 2, "how many tabs there are in TestUpgradeLosesNothing, 9 at most")
+
+// countedOn stops the counter of the tab in front, and checks that the scrollback has each of its
+// numbers once.
+func (d *driver) countedOn(file string) {
+	d.t.Helper()
+	d.send("\x03")
+	d.see(patience, "/workspace$", "1 waiting")
+	all := d.numbersOf(file)
+	if len(all) < 100 {
+		d.t.Errorf("%d numbers", len(all))
+	}
+	for i, n := range all {
+		if n != i+1 {
+			d.t.Fatalf("line %d of %d is n%d", i+1, len(all), n)
+		}
+	}
+}
+
+// The daemon becomes the installed program while agents write without end, a call waits, and
 // two terminals look: no byte of the output is lost or repeated, the call is approved afterwards,
 // and the person was notified of it once.
 func TestUpgradeLosesNothing(t *testing.T) {
@@ -111,7 +132,7 @@ func TestUpgradeLosesNothing(t *testing.T) {
 	home := newHome(t)
 	// The strip of the waiting call would cover the newest lines of the counter.
 	told := filepath.Join(home, "told")
-	writeConfig(t, home, fmt.Sprintf(`{"agent":"shell","scrollback":100000,"strip":false,"notifyOn":["escalation"],"notifyCommand":["sh","-c",%q]}`, `echo "$IRONCURTAIN_TITLE: $IRONCURTAIN_TEXT" >>`+told))
+	writeConfig(t, home, fmt.Sprintf(`{"agent":"shell","maxSessions":9,"scrollback":100000,"strip":false,"notifyOn":["escalation"],"notifyCommand":["sh","-c",%q]}`, `echo "$IRONCURTAIN_TITLE: $IRONCURTAIN_TEXT" >>`+told))
 	d := serveDaemon(t, home)
 	kept := filepath.Join(home, "kept")
 	editor := filepath.Join(home, "editor")
@@ -124,17 +145,27 @@ func TestUpgradeLosesNothing(t *testing.T) {
 	path := filepath.Join(home, "note.txt")
 	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":%q,"content":"as approved"}}}`, path))
 	asked := d.waiting(func(broker.Escalation) bool { return true })
-	a.send("\x01/new\r")
-	a.until("the second tab", patience, func(screen string) bool {
-		return strings.Contains(screen, "/workspace$") && len(d.sessions()) == 2
-	})
+	for n := 2; n <= *upgradedTabs; n++ {
+		a.send("\x01/new\r")
+		a.until("another tab", patience, func(screen string) bool {
+			return strings.Contains(screen, "/workspace$") && len(d.sessions()) == n
+		})
+		pause := "0.2"
+		if n == *upgradedTabs {
+			pause = "0.01" // this one is in front
+		}
+		a.send("i=0; while :; do i=$((i+1)); echo n$i.; [ $((i%20)) = 0 ] && sleep " + pause + "; done\r")
+		a.see(patience, "n100")
+	}
 	b := attach(t, home, 120, 30)
 	b.see(patience, "1 waiting")
-	a.send("i=0; while :; do i=$((i+1)); echo n$i.; [ $((i%20)) = 0 ] && sleep 0.01; done\r")
-	a.see(patience, "n100")
 	pid := d.daemon()
-	var left []byte
-	tap := func(data []byte) { left = append(left, data...) }
+	var written []byte
+	var left atomic.Bool
+	tap := func(data []byte) {
+		written = append(written, data...)
+		left.Store(left.Load() || bytes.Contains(written, []byte("\x1b[?1049l")))
+	}
 	a.tap.Store(&tap)
 	began := time.Now()
 	out, errs, code := d.command("upgrade")
@@ -147,20 +178,17 @@ func TestUpgradeLosesNothing(t *testing.T) {
 	shown := newest(a.text())
 	a.until("more of the counter", patience, func(screen string) bool { return newest(screen) > max(shown, 100) })
 	took := time.Since(began)
-	a.send("\x03")
-	a.see(patience, "/workspace$", "1 waiting")
 	a.tap.Store(nil)
-	if bytes.Contains(left, []byte("\x1b[?1049l")) {
+	if left.Load() {
 		t.Error("the terminal left the alternate screen meanwhile")
 	}
-	all := a.numbersOf(kept)
-	if len(all) < 100 || all[0] != 1 || !slices.IsSorted(all) || all[len(all)-1] != len(all) {
-		for i, n := range all {
-			if n != i+1 {
-				t.Fatalf("line %d of %d is n%d", i+1, len(all), n)
-			}
-		}
-		t.Errorf("%d numbers", len(all))
+	a.countedOn(kept)
+	for n := 2; n < *upgradedTabs; n++ {
+		a.send(fmt.Sprintf("\x1b%d", n))
+		a.until("a tab whose counter runs", patience, func(screen string) bool { return !strings.Contains(screen, "^C") })
+		shown := newest(a.text())
+		a.until("more of the counter", patience, func(screen string) bool { return newest(screen) > max(shown, 100) })
+		a.countedOn(kept)
 	}
 	again := d.waiting(func(e broker.Escalation) bool { return e.Restored && !e.Unclaimed })
 	if again.ID != asked.ID || again.Number != asked.Number {
