@@ -11,13 +11,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
 )
 
-// registryHome is a home whose agents install packages from a forged npm registry of this
-// machine, and an open workspace in it.
-func registryHome(t *testing.T) (home, work string, npm *forged.NPM) {
+// registryHome is a home whose agents install packages from forged registries of this machine,
+// and an open workspace in it.
+func registryHome(t *testing.T) (home, work string, npm *forged.NPM, python *forged.PyPI) {
 	t.Helper()
-	home, npm = newHome(t), forged.NewNPM(t)
+	home, npm, python = newHome(t), forged.NewNPM(t), forged.NewPyPI(t)
 	npm.Public = fmt.Sprintf("http://127-0-0-1.address.invalid:%s/", npm.URL.Port())
-	configure(t, home, fmt.Sprintf(`{"images":{"tools":["node"]},"registries":{"sources":[{"ecosystem":"npm","url":"%s/"}]}}`, npm.URL))
+	configure(t, home, fmt.Sprintf(`{"registries":{"sources":[{"ecosystem":"npm","url":"%s/"},{"ecosystem":"pypi","url":"%s/"}]}}`, npm.URL, python.URL))
 	work = filepath.Join(home, "work")
 	if err := os.Mkdir(work, 0o777); err != nil {
 		t.Fatal(err)
@@ -25,14 +25,14 @@ func registryHome(t *testing.T) (home, work string, npm *forged.NPM) {
 	if err := os.Chmod(work, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	return home, work, npm
+	return home, work, npm, python
 }
 
-// An agent installs packages with the real npm: an old enough version without a question, a
+// An agent installs packages with the real npm and pip: old enough versions without a question, a
 // young one that a lockfile pins after an approval. It publishes nothing.
-func TestPackagesFromNPM(t *testing.T) {
+func TestPackages(t *testing.T) {
 	t.Parallel()
-	home, work, npm := registryHome(t)
+	home, work, npm, python := registryHome(t)
 	old, young := time.Now().Add(-1000*time.Hour), time.Now().Add(-5*time.Hour)
 	npm.Add("right", forged.NPMVersion{Version: "1.0.0", Published: old})
 	npm.Add("left", forged.NPMVersion{Version: "2.0.4", Published: old, Manifest: map[string]any{"dependencies": map[string]string{"right": "^1.0.0"}}})
@@ -52,6 +52,9 @@ func TestPackagesFromNPM(t *testing.T) {
 		}
 		_ = os.Chmod(dir, 0o777)
 	}
+	python.Add("spam", "1.0", old, "eggs>=1")
+	python.Add("spam", "1.1", young)
+	python.Add("eggs", "1.5", old)
 	d := drive(t, home, 120, 40, "--agent", "shell", "--workspace", work)
 	d.see(patience, "/workspace$")
 	d.send("cd ~ && npm init -y >/dev/null && npm install left; echo installed-$?\r")
@@ -64,6 +67,8 @@ func TestPackagesFromNPM(t *testing.T) {
 	d.see(patience, "npm fresh@1.2.0, published 5 hours ago; 1.1.0 (1 month) is the newest old enough", "at install: runs nothing")
 	d.decide("/approve", func() bool { return len(d.pending()) == 0 })
 	d.see(patience, "added 1 package", "pinned-0")
+	d.send("clear; python3 -m venv ~/v && ~/v/bin/pip install spam && ~/v/bin/python -c 'import spam, eggs; print(spam.version, eggs.version)'; echo pip-$?\r")
+	d.see(patience, "Successfully installed eggs-1.5 spam-1.0", "1.0 1.5", "pip-0")
 	id := d.onlySession().ID
 	d.quit()
 	audit := d.audit(id)
@@ -82,7 +87,7 @@ func TestPackagesFromNPM(t *testing.T) {
 		t.Errorf("registry gc: code %d, %s%s", code, out, errs)
 	}
 	requests, _ := npm.Requests()
-	for _, r := range requests {
+	for _, r := range append(requests, python.Requests()...) {
 		if !strings.HasPrefix(r, "GET /") && r != "POST /-/npm/v1/security/advisories/bulk" {
 			t.Errorf("the registry was asked for %s", r)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
@@ -70,6 +71,9 @@ func RegistriesOf(sources []learn.Source, cargo string) (agent.Registries, error
 		case learn.NPM:
 			err = addNPM(&r, s, base)
 		case learn.PyPI:
+			if strings.Count(base, "/") == 3 {
+				base += "simple/" // a server without a path has its index there
+			}
 			r.PyPI = append(r.PyPI, base)
 		case learn.Go:
 			r.Go = append(r.Go, base)

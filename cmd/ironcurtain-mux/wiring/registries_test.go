@@ -17,6 +17,7 @@ func TestRegistriesOfAContainer(t *testing.T) {
 		{Ecosystem: "npm", URL: "https://second.example/"},
 		{Ecosystem: "pypi", URL: "https://py.example/simple/"},
 		{Ecosystem: "pypi", URL: "http://[::1]/simple/"},
+		{Ecosystem: "pypi", URL: "https://root.example/"},
 		{Ecosystem: "go", URL: "https://go.example/", Keys: []string{"key"}},
 		{Ecosystem: "go", URL: "https://go2.example/", Keys: []string{"other"}},
 		{Ecosystem: "go", Scopes: []string{"git.acme.example/*"}},
@@ -28,7 +29,7 @@ func TestRegistriesOfAContainer(t *testing.T) {
 	want := agent.Registries{
 		NPM: "http://127-0-0-1.address.invalid:4873/", Yarn: "http://localhost.address.invalid/",
 		NPMScopes: map[string]string{"@acme": "https://npm.acme.example/", "@zoo": "https://npm.acme.example/"},
-		PyPI:      []string{"https://py.example/simple/", "http://0000-0000-0000-0000-0000-0000-0000-0001.address.invalid/simple/"},
+		PyPI:      []string{"https://py.example/simple/", "http://0000-0000-0000-0000-0000-0000-0000-0001.address.invalid/simple/", "https://root.example/simple/"},
 		Go:        []string{"https://go.example/", "https://go2.example/"}, GoSum: "key", GoPrivate: []string{"git.acme.example/*"},
 		Cargo:      "https://index.example/",
 		CargoNamed: map[string]string{"acme": "https://index.acme.example/"},
