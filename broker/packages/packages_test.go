@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
@@ -161,14 +162,47 @@ func TestPinnedYoungVersion(t *testing.T) {
 	}
 }
 
+// What is denied stays denied, until it is released: then the next request is a new question.
 func TestDeniedPackage(t *testing.T) {
 	w := newWorld(t, nil)
+	w.npm.Add("left", forged.NPMVersion{Version: "2.0.4", Published: old()})
 	w.npm.Add("left", forged.NPMVersion{Version: "2.1.0", Published: young()})
 	asked := w.decide(false)
 	if a := w.get("/left/-/left-2.1.0.tgz"); a.status != 403 || !strings.Contains(a.phrase, "left 2.1.0 is younger than 3 days") {
 		t.Errorf("%d %s", a.status, a.phrase)
 	}
 	<-asked
+	w.get("/left")
+	w.get("/left/-/left-2.0.4.tgz")
+	if a := w.get("/left/-/left-2.1.0.tgz"); a.status != 403 {
+		t.Errorf("%d %s", a.status, a.phrase)
+	}
+	o := w.way.Overview()
+	want := Overview{
+		Registries: []Registry{{Ecosystem: "npm", URL: "https://npm.example/"}}, Delivered: 1, RefusedAll: 2,
+		Hidden: []Hidden{{Ecosystem: "npm", Name: "left", Versions: 1}}, Denied: []string{"npm:left@2.1.0"},
+	}
+	if len(o.Refused) != 2 || o.Refused[0].Package != "left@2.1.0" || !strings.Contains(o.Refused[0].Why, "younger than 3 days") {
+		t.Errorf("%+v", o.Refused)
+	}
+	o.Refused = nil
+	if diff := cmp.Diff(want, o); diff != "" {
+		t.Error(diff)
+	}
+	if err := w.way.Release("npm:left@2.0.4"); err == nil {
+		t.Error("what was not denied is released")
+	}
+	if err := w.way.Release("npm:left@2.1.0"); err != nil {
+		t.Error(err)
+	}
+	asked = w.decide(true)
+	if a := w.get("/left/-/left-2.1.0.tgz"); a.status != 200 {
+		t.Errorf("%d %s", a.status, a.phrase)
+	}
+	<-asked
+	if o := w.way.Overview(); o.Denied != nil || o.Delivered != 2 {
+		t.Errorf("%+v", o)
+	}
 }
 
 // Bytes that differ from those that this machine had before are refused for good.

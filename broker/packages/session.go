@@ -34,11 +34,12 @@ type Session struct {
 
 	mu     sync.Mutex
 	served map[string]bool // ecosystems of which a document was delivered
+	seen   overview
 }
 
 // Session opens the way of one agent. It ends with Close.
 func (h *Host) Session(o SessionOptions) *Session {
-	s := &Session{host: h, options: o, served: make(map[string]bool)}
+	s := &Session{host: h, options: o, served: make(map[string]bool), seen: overview{hidden: make(map[Hidden]int)}}
 	s.pins, s.names = readPins(o.Workspace, h.kinds), newNames(h.options)
 	for pin := range s.pins {
 		ecosystem, rest, _ := strings.Cut(pin, "\n")
@@ -121,8 +122,11 @@ func (s *Session) note(r registry.Record) {
 	}
 }
 
-// auditRecord writes a record as the audit has it.
+// auditRecord writes a record as the audit has it, and counts it.
 func (s *Session) auditRecord(r registry.Record) audit.Record {
+	s.mu.Lock()
+	s.seen.add(&r)
+	s.mu.Unlock()
 	detail := map[string]any{"ecosystem": r.Ecosystem, "what": r.What, "path": r.Path}
 	for name, text := range map[string]string{"origin": r.Origin, "name": r.Name, "version": r.Version, "why": r.Text, "proof": r.Proof} {
 		if text != "" {

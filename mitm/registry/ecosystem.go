@@ -66,6 +66,7 @@ type Origin struct {
 	Aliases []*url.URL
 	// Artifacts are the bases, other than URL, below which artifacts of this origin are.
 	Artifacts []*url.URL
+	From      string // who named it, for the person: "npm config get registry"
 	// Private means that the registry belongs to the person or their employer: it may be
 	// at a private address, and age says nothing about its packages.
 	Private bool

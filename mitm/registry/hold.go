@@ -1,9 +1,13 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -19,9 +23,15 @@ type holds struct {
 
 	mu      sync.Mutex
 	forming *wave
-	byKey   map[string]*wave    // that wait, by what waits
-	answers map[string]Decision // by what had waited
-	visible map[string]bool     // versions that were approved
+	byKey   map[string]*wave  // that wait, by what waits
+	answers map[string]answer // by what had waited
+	visible map[string]bool   // versions that were approved
+}
+
+// answer is what a person has decided about some bytes.
+type answer struct {
+	decision Decision
+	about    Denied
 }
 
 // wave is what is asked about in one question.
@@ -36,7 +46,7 @@ type wave struct {
 }
 
 func newHolds(s *Session) *holds {
-	h := &holds{s: s, byKey: make(map[string]*wave), answers: make(map[string]Decision), visible: make(map[string]bool)}
+	h := &holds{s: s, byKey: make(map[string]*wave), answers: make(map[string]answer), visible: make(map[string]bool)}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background())
 	return h
 }
@@ -84,8 +94,8 @@ func (h *holds) join(p Package) (*wave, *Decision, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	key := p.key()
-	if d, is := h.answers[key]; is {
-		return nil, &d, nil
+	if a, is := h.answers[key]; is {
+		return nil, &a.decision, nil
 	}
 	w := h.byKey[key]
 	if w == nil {
@@ -153,11 +163,51 @@ func (h *holds) settle(w *wave, d Decision, err error) {
 		p := &w.packages[i]
 		delete(h.byKey, p.key())
 		if err == nil && (d.Outcome == "approved" || d.Outcome == "denied") {
-			h.answers[p.key()] = d
+			h.answers[p.key()] = answer{d, Denied{p.Origin.Ecosystem, p.Facts.Name, p.Version.Version}}
 		}
 		if err == nil && d.Approved {
 			h.visible[p.version()] = true
 		}
 	}
 	close(w.done)
+}
+
+// Denied is a version that a person has denied.
+type Denied struct {
+	Ecosystem, Name, Version string
+}
+
+// Denied lists the versions that the person has denied, in order.
+func (s *Session) Denied() []Denied {
+	h := s.holds
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var all []Denied
+	for _, a := range h.answers {
+		if !a.decision.Approved && !slices.Contains(all, a.about) {
+			all = append(all, a.about)
+		}
+	}
+	slices.SortFunc(all, func(a, b Denied) int {
+		return cmp.Or(strings.Compare(a.Ecosystem, b.Ecosystem), strings.Compare(a.Name, b.Name), strings.Compare(a.Version, b.Version))
+	})
+	return all
+}
+
+// Release forgets that the person has denied a version, so that the next request for it asks
+// again. It returns false when there is no such version.
+func (s *Session) Release(d Denied) bool {
+	h := s.holds
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	before := len(h.answers)
+	maps.DeleteFunc(h.answers, func(_ string, a answer) bool { return !a.decision.Approved && a.about == d })
+	return len(h.answers) < before
+}
+
+// Waiting returns how many artifacts wait for a person.
+func (s *Session) Waiting() int {
+	s.holds.mu.Lock()
+	defer s.holds.mu.Unlock()
+	return len(s.holds.byKey)
 }

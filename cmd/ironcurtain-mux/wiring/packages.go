@@ -138,7 +138,7 @@ func originOf(s learn.Source, upstreams map[string]*url.URL) (*registry.Origin, 
 	if err != nil {
 		return nil, err
 	}
-	origin := &registry.Origin{Ecosystem: s.Ecosystem, URL: base, Private: s.Private, Scopes: s.Scopes, Keys: s.Keys}
+	origin := &registry.Origin{Ecosystem: s.Ecosystem, URL: base, From: s.From, Private: s.Private, Scopes: s.Scopes, Keys: s.Keys}
 	for _, list := range []struct {
 		from []string
 		to   *[]*url.URL
