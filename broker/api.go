@@ -83,6 +83,12 @@ type Calls interface {
 	// AddServer adds a tool server to config.json: a command with its arguments, or the URL of
 	// a server. It starts in this session and in those that open from now on.
 	AddServer(ctx context.Context, id SessionID, name string, words []string) error
+	// Registries returns the package registries of a session, and what its agent got, did not
+	// see and was refused.
+	Registries(ctx context.Context, id SessionID) (Registries, error)
+	// ReleasePackage forgets that the person has denied a version of a package, named as in
+	// Registries.Denied. The agent's next request for it is a new question.
+	ReleasePackage(ctx context.Context, id SessionID, version string) error
 	// AnswerOffer answers a notice that offers toolchains for a session's workspace. The
 	// images of sessions that start from now on contain what was accepted.
 	AnswerOffer(ctx context.Context, id SessionID, yes bool) error

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
@@ -111,6 +112,9 @@ type Allowance = session.Allowance
 
 // Budget is one session's usage and allowance.
 type Budget = session.Budget
+
+// Registries is what came of a session's way to package registries.
+type Registries = packages.Overview
 
 // ServerStatus is the state of a tool server of a session.
 type ServerStatus = mcpproxy.ServerStatus

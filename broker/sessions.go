@@ -25,6 +25,24 @@ func (b *Broker) Servers(_ context.Context, id SessionID) ([]ServerStatus, error
 	return s.Servers(), nil
 }
 
+// Registries returns the package registries of a session, and what came of them.
+func (b *Broker) Registries(_ context.Context, id SessionID) (Registries, error) {
+	s, err := b.session(id)
+	if err != nil {
+		return Registries{}, err
+	}
+	return s.Registries()
+}
+
+// ReleasePackage forgets that the person has denied a version of a package.
+func (b *Broker) ReleasePackage(_ context.Context, id SessionID, version string) error {
+	s, err := b.session(id)
+	if err != nil {
+		return err
+	}
+	return s.ReleasePackage(version)
+}
+
 // TurnServer starts a tool server of a session again, or turns it off.
 func (b *Broker) TurnServer(_ context.Context, id SessionID, name string, off bool) error {
 	s, err := b.session(id)

@@ -56,6 +56,7 @@ func commandTable() []command {
 		{"history", "", "what was decided lately, and by whom", (*Model).runHistory},
 		{"policy", "reload|apply", "read the policy again and show what would change; apply puts what was shown in force for every tab", (*Model).runPolicy},
 		{"servers", "[add NAME COMMAND...|restart NAME|disable NAME]", "the tool servers of this tab and their tools; add one by its command or https address, start one again, or turn one off in this tab", (*Model).runServers},
+		{"registries", "[release NAME]", "the package registries of this tab, and what was delivered, hidden and refused; release lets a version that you denied ask again", (*Model).runRegistries},
 		{"port", "[N [HOST]|--to HOST [N]|close N]", "open port N of this tab's container as localhost:N of this machine, or as port HOST; --to lets the container reach port HOST of this machine; without a number, list the open ports", (*Model).runPort},
 		{"attach", "[FILE...]", "copy files of this machine to where this tab's agent can read them, and type the paths of the copies; without a file, the picture in the clipboard", (*Model).runAttach},
 		{"save", "[-f] PATH [DEST]", "copy a file of the agent's home or workspace to this machine; -f replaces a file", (*Model).runSave},

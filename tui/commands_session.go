@@ -55,6 +55,38 @@ func (m *Model) onServers(msg serversMsg) {
 	m.showHelp("servers", panel.ServerLines(msg.servers))
 }
 
+// runRegistries is /registries: it lists the package registries of this tab and what came of
+// them, or lets a version that was denied ask again.
+func (m *Model) runRegistries(args string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, fault.New("/new opens one", "there is no tab that could have package registries")
+	}
+	id, words := t.session.ID, strings.Fields(args)
+	switch {
+	case len(words) == 0:
+		return m.do(func(ctx context.Context) tea.Msg {
+			registries, err := m.api.Registries(ctx, id)
+			return registriesMsg{registries, err}
+		}), nil
+	case len(words) == 2 && words[0] == "release" && m.may():
+		return m.do(func(ctx context.Context) tea.Msg {
+			return carriedMsg{text.Drawable(words[1]) + " asks again when the agent requests it", m.api.ReleasePackage(ctx, id, words[1])}
+		}), nil
+	case words[0] == "release" && !m.may():
+		return nil, errReadOnly("/registries release")
+	}
+	return nil, fault.New("/registries alone lists them", "/registries %s: takes nothing, or release and a version that was denied", text.Drawable(args))
+}
+
+func (m *Model) onRegistries(msg registriesMsg) {
+	if msg.err != nil {
+		m.showError(fmt.Errorf("list registries: %w", msg.err))
+		return
+	}
+	m.showHelp("registries", panel.RegistryLines(msg.registries))
+}
+
 func (m *Model) onTurnedServer(msg turnedServerMsg) {
 	switch {
 	case msg.err != nil:

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages"
 )
 
 // fakeBroker is a broker whose agents are programs in this process.
@@ -259,6 +260,25 @@ func (b *fakeBroker) Servers(context.Context, broker.SessionID) ([]broker.Server
 		{Name: "memory", State: broker.ServerRunning, Tools: 9, Own: true, Hidden: map[string]string{"read_graph": "its input schema is not an object"}},
 		{Name: "tickets", State: broker.ServerBroken, Problem: "start server tickets: exit status 1", Own: true},
 	}, nil
+}
+
+func (b *fakeBroker) Registries(context.Context, broker.SessionID) (broker.Registries, error) {
+	return broker.Registries{
+		Registries: []packages.Registry{
+			{Ecosystem: "npm", URL: "https://npm.example/", From: "npm config get registry", Aliases: []string{"https://yarn.example/"}},
+			{Ecosystem: "npm", URL: "https://npm.acme.example/", Scopes: []string{"@acme"}, Private: true},
+		},
+		Delivered: 412, Waiting: 1, Hidden: []packages.Hidden{{Ecosystem: "npm", Name: "left", Versions: 3}},
+		Refused: []packages.Refused{{Ecosystem: "npm", Package: "evil\x1b[2J@1.0.0", Why: "it is on the list of malicious versions"}}, RefusedAll: 2,
+		Denied: []string{"npm:left@2.1.0"},
+	}, nil
+}
+
+func (b *fakeBroker) ReleasePackage(_ context.Context, _ broker.SessionID, version string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.turned = append(b.turned, "release "+version)
+	return nil
 }
 
 func (b *fakeBroker) AnswerOffer(_ context.Context, _ broker.SessionID, yes bool) error {

@@ -218,6 +218,12 @@ type (
 		err     error
 	}
 
+	// registriesMsg is the state of the package registries of a tab.
+	registriesMsg struct {
+		registries broker.Registries
+		err        error
+	}
+
 	// turnedServerMsg says that a tool server is being started again, or is off.
 	turnedServerMsg struct {
 		name string

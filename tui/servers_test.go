@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -32,6 +33,31 @@ func TestServers(t *testing.T) {
 	}
 	r.keys("\x01/servers stop\r")
 	if screen := r.screen(); !strings.Contains(screen, "takes nothing, restart or disable and a name, or add") {
+		t.Errorf("no error:\n%s", screen)
+	}
+}
+
+// /registries shows what came of the registries of the tab, and releases what was denied.
+func TestRegistries(t *testing.T) {
+	r := newHarness(t, 140, 24, Options{})
+	r.keys("\x01/registries\r")
+	screen := r.screen()
+	for _, want := range []string{
+		"412 files delivered, 3 versions hidden, 1 waiting, 2 requests refused", "npm:left@2.1.0", "3 versions of npm left",
+		"https://npm.example/; named by npm config get registry; also known as https://yarn.example/",
+		"https://npm.acme.example/; for @acme; private: no version is too young; named by config.json",
+		"it is on the list of malicious versions", "'ironcurtain-mux registry log --refused' lists the older ones",
+	} {
+		if !strings.Contains(screen, want) {
+			t.Errorf("%q is not shown:\n%s", want, screen)
+		}
+	}
+	r.keys("q\x01/registries release npm:left@2.1.0\r")
+	if screen := r.screen(); !strings.Contains(screen, "npm:left@2.1.0 asks again when the agent requests it") || !slices.Contains(r.broker.turned, "release npm:left@2.1.0") {
+		t.Errorf("nothing is released, %v:\n%s", r.broker.turned, screen)
+	}
+	r.keys("\x01/registries close\r")
+	if screen := r.screen(); !strings.Contains(screen, "takes nothing, or release and a version that was denied") {
 		t.Errorf("no error:\n%s", screen)
 	}
 }

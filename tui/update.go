@@ -48,6 +48,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		return m.onOffer(msg)
 	case serversMsg:
 		m.onServers(msg)
+	case registriesMsg:
+		m.onRegistries(msg)
 	case turnedServerMsg:
 		m.onTurnedServer(msg)
 	case carriedMsg:

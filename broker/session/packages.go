@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -66,11 +65,9 @@ func (s *Session) requestPackage(ctx context.Context, arguments json.RawMessage)
 	if err := json.Unmarshal(arguments, &args); err != nil {
 		return nil, fmt.Errorf("read the request for a package: %w", err)
 	}
-	s.mu.Lock()
-	way := s.packages
-	s.mu.Unlock()
-	if way == nil {
-		return nil, errors.New("this session installs no packages")
+	way, err := s.wayToPackages()
+	if err != nil {
+		return nil, err
 	}
 	decision, err := way.Way().Request(ctx, args.Ecosystem, args.Name, args.Version)
 	if err != nil {
@@ -81,6 +78,33 @@ func (s *Session) requestPackage(ctx context.Context, arguments json.RawMessage)
 		Outcome  string `json:"outcome"`
 		Message  string `json:"message,omitempty"`
 	}{decision.Approved, decision.Outcome, decision.Reason}, nil
+}
+
+// Registries returns what came of the agent's way to package registries.
+func (s *Session) Registries() (packages.Overview, error) {
+	way, err := s.wayToPackages()
+	if err != nil {
+		return packages.Overview{}, err
+	}
+	return way.Overview(), nil
+}
+
+// ReleasePackage forgets that the person has denied a version, as Registries names it.
+func (s *Session) ReleasePackage(version string) error {
+	way, err := s.wayToPackages()
+	if err != nil {
+		return err
+	}
+	return way.Release(version)
+}
+
+func (s *Session) wayToPackages() (*packages.Session, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.packages == nil {
+		return nil, fault.New("\"registries\" in config.json says whether agents install packages", "this session installs no packages")
+	}
+	return s.packages, nil
 }
 
 // registryMounts are the files of the read-only directory by which package managers find

@@ -69,6 +69,9 @@ func TestPackages(t *testing.T) {
 	d.see(patience, "added 1 package", "pinned-0")
 	d.send("clear; python3 -m venv ~/v && ~/v/bin/pip install spam && ~/v/bin/python -c 'import spam, eggs; print(spam.version, eggs.version)'; echo pip-$?\r")
 	d.see(patience, "Successfully installed eggs-1.5 spam-1.0", "1.0 1.5", "pip-0")
+	d.send("\x01/registries\r")
+	d.see(patience, "named by config.json", "1 version of npm left", "0 waiting", "refused")
+	d.send("q")
 	id := d.onlySession().ID
 	d.quit()
 	audit := d.audit(id)

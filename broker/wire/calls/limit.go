@@ -52,6 +52,10 @@ func (readOnly) ApplyPolicy(context.Context, string) (int, error) { return 0, re
 
 func (readOnly) Reload(context.Context) error { return refused("Reload") }
 
+func (readOnly) ReleasePackage(context.Context, broker.SessionID, string) error {
+	return refused("ReleasePackage")
+}
+
 func (readOnly) TurnServer(context.Context, broker.SessionID, string, bool) error {
 	return refused("TurnServer")
 }

@@ -111,6 +111,16 @@ func (c *Client) Servers(ctx context.Context, id broker.SessionID) ([]broker.Ser
 	return call[[]broker.ServerStatus](ctx, c, "Servers", id)
 }
 
+// Registries is that of broker.Calls.
+func (c *Client) Registries(ctx context.Context, id broker.SessionID) (broker.Registries, error) {
+	return call[broker.Registries](ctx, c, "Registries", id)
+}
+
+// ReleasePackage is that of broker.Calls.
+func (c *Client) ReleasePackage(ctx context.Context, id broker.SessionID, version string) error {
+	return done(ctx, c, "ReleasePackage", id, version)
+}
+
 // TurnServer is that of broker.Calls.
 func (c *Client) TurnServer(ctx context.Context, id broker.SessionID, name string, off bool) error {
 	return done(ctx, c, "TurnServer", id, name, off)
