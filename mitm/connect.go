@@ -99,10 +99,10 @@ func (l *link) plain(h *head, f framing) {
 		_, _ = fmt.Fprintf(l.raw, "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", len(healthBody), healthBody)
 	case strings.HasPrefix(h.target, "/"):
 		l.refuseOuter(h, deny(405, ReasonOriginForm, "Method Not Allowed: this is a proxy, use CONNECT."), refusalTime)
-	case f.upgrades:
-		l.refuseOuter(h, deny(403, ReasonUpgrade, "Forbidden: no protocol but HTTPS is forwarded."), refusalTime)
 	case l.p.plainRegistry(h.target) != nil:
 		l.plainPackages(h)
+	case f.upgrades:
+		l.refuseOuter(h, deny(403, ReasonUpgrade, "Forbidden: no protocol but HTTPS is forwarded."), refusalTime)
 	case strings.Contains(h.target, "://"):
 		l.refuseOuter(h, deny(403, ReasonPlainHTTP, "Forbidden: plain HTTP is not forwarded, use https."), refusalTime)
 	default:

@@ -118,7 +118,9 @@ func (x *packageExchange) run(headErr error) bool {
 	return err == nil && !x.framing.closing
 }
 
-// read judges the framing and the target, and reads the body of an audit.
+// read judges the framing and the target, and reads the body of an audit. An offer to change to
+// another protocol, as Cargo makes it without TLS, is not taken and harms nothing: no field of the
+// request goes on.
 func (x *packageExchange) read() *denial {
 	if x.h.version != "HTTP/1.1" && !(x.h.version == "HTTP/1.0" && x.h.method == http.MethodGet) {
 		return deny(505, ReasonVersion, "the request must be HTTP/1.1")
@@ -126,9 +128,6 @@ func (x *packageExchange) read() *denial {
 	var d *denial
 	if x.framing, d = frame(x.h); d != nil {
 		return d
-	}
-	if x.framing.upgrades {
-		return deny(426, ReasonUpgrade, "No protocol but HTTP/1.1 is forwarded; use plain requests.")
 	}
 	target := x.h.target
 	if strings.HasPrefix(x.g.packages, "http://") {

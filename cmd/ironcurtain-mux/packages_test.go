@@ -96,3 +96,32 @@ func TestPackages(t *testing.T) {
 		}
 	}
 }
+
+// A Go and a Rust project get what they depend on with the real go and cargo.
+func TestPackagesOfCompilers(t *testing.T) {
+	t.Parallel()
+	home, modules, crates := newHome(t), forged.NewGo(t), forged.NewCargo(t)
+	crates.Public = fmt.Sprintf("http://127-0-0-1.address.invalid:%s/", crates.URL.Port())
+	configure(t, home, fmt.Sprintf(`{"images":{"tools":["build","node","python","go","rust"]},"gitHosts":["code.example"],"registries":{"quarantineHours":{"go":0,"cargo":72},"sources":[
+		{"ecosystem":"go","url":"%s/","keys":[%q]},
+		{"ecosystem":"cargo","url":"%s/index/","artifacts":["%[3]s/dl/"]}]}}`, modules.URL, modules.Key, crates.URL))
+	imagesWithCompilers(t, "shell")
+	old, young := time.Now().Add(-1000*time.Hour), time.Now().Add(-5*time.Hour)
+	modules.Add("code.example/left", "v1.2.0", old, "code.example/right v1.0.0")
+	modules.Add("code.example/right", "v1.0.0", old)
+	crates.Add("left-crate", "1.2.0", old, map[string]string{"right-crate": "^1"})
+	crates.Add("left-crate", "1.3.0", young, nil)
+	crates.Add("right-crate", "1.0.0", old, nil)
+	d := drive(t, home, 120, 40, "--agent", "shell")
+	d.see(patience, "/workspace$")
+	d.send("mkdir ~/g && cd ~/g && go mod init app 2>/dev/null && go get code.example/left@latest && printf 'package main\\nimport \"code.example/left\"\\nfunc main() { println(\"go has\", left.Version) }\\n' >main.go && go run . && go mod verify; echo go-$?\r")
+	d.see(patience, "go has v1.2.0", "all modules verified", "go-0")
+	d.send("clear; cargo new -q ~/r && cd ~/r && cargo add -q left-crate && printf 'fn main() { println!(\"cargo has {}\", left_crate::version()) }\\n' >src/main.rs && cargo run -q; echo cargo-$?; grep -c checksum Cargo.lock; cargo publish --allow-dirty --token x; echo published-$?\r")
+	d.see(patience, "cargo has 1.2.0", "cargo-0", "published-101")
+	d.quit()
+	for _, r := range append(modules.Requests(), crates.Requests()...) {
+		if !strings.HasPrefix(r, "GET /") {
+			t.Errorf("a registry was asked for %s", r)
+		}
+	}
+}

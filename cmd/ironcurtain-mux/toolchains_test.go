@@ -56,6 +56,19 @@ func makeProjects(t *testing.T, dir string) {
 	}
 }
 
+// imagesWithCompilers makes agents' images with Go and Rust, before the parts of a test that have
+// limits of time.
+func imagesWithCompilers(t *testing.T, agents ...string) {
+	t.Helper()
+	whole := standardRecipe
+	whole.Toolchains = slices.Concat(whole.Toolchains, []string{"go", "rust"})
+	for _, agent := range agents {
+		if _, err := engine(t).EnsureImage(t.Context(), agent, docker.BuildOptions{CacheDir: cacheDirectory(t), Recipe: whole}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A tab offers the toolchains that its workspace's projects need and its image lacks.
 // With them, a real agent builds and tests each project, without root and without a
 // network. Nothing is offered twice.
@@ -67,13 +80,7 @@ func TestProjectsAreBuilt(t *testing.T) {
 	if err := os.Chmod(home, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	whole := standardRecipe
-	whole.Toolchains = slices.Concat(whole.Toolchains, []string{"go", "rust"})
-	for _, agent := range []string{"claude-code", "shell"} { // before the parts that have limits of time
-		if _, err := engine(t).EnsureImage(t.Context(), agent, docker.BuildOptions{CacheDir: cacheDirectory(t), Recipe: whole}); err != nil {
-			t.Fatal(err)
-		}
-	}
+	imagesWithCompilers(t, "claude-code", "shell")
 	d := drive(t, home, 130, 40, "demo", "--agent", "claude-code", "--workspace", work)
 	d.see(patience, "bypass permissions", "is built with Go, Rust with Cargo")
 	first := d.onlySession().ID

@@ -160,12 +160,15 @@ func (n *NPM) document(name string, p *npmPackage) []byte {
 }
 
 // Tarball packs files below "package/", as npm does.
-func Tarball(files map[string]string) []byte {
+func Tarball(files map[string]string) []byte { return tarball("package/", files) }
+
+// tarball packs files below a directory.
+func tarball(dir string, files map[string]string) []byte {
 	var out bytes.Buffer
 	zipped := gzip.NewWriter(&out)
 	archive := tar.NewWriter(zipped)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		_ = archive.WriteHeader(&tar.Header{Name: "package/" + name, Mode: 0o644, Size: int64(len(files[name])), Typeflag: tar.TypeReg})
+		_ = archive.WriteHeader(&tar.Header{Name: dir + name, Mode: 0o644, Size: int64(len(files[name])), Typeflag: tar.TypeReg})
 		_, _ = io.WriteString(archive, files[name])
 	}
 	_ = archive.Close()
