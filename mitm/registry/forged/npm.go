@@ -94,8 +94,12 @@ func (n *NPM) Requests() (requests, bodies []string) {
 	return slices.Clone(n.requests), slices.Clone(n.bodies)
 }
 
-// ServeHTTP answers.
+// ServeHTTP answers, as a proxy too.
 func (n *NPM) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodConnect {
+		tunnel(w, n.URL.Host)
+		return
+	}
 	body, _ := io.ReadAll(r.Body)
 	n.mu.Lock()
 	defer n.mu.Unlock()
