@@ -75,8 +75,10 @@ func (p *Proxy) admit(h *head, f framing) (*guarded, *denial) {
 			return nil, deny(400, ReasonHostMismatch, "the Host field and the target of CONNECT differ")
 		}
 	}
-	if g := p.registries["https://"+host+":"+port]; g != nil {
-		return g, nil
+	for _, scheme := range []string{"https://", "http://"} { // yarn 4 asks for a tunnel to either
+		if g := p.registries[scheme+host+":"+port]; g != nil {
+			return g, nil
+		}
 	}
 	g := p.hosts[host]
 	if g == nil {

@@ -57,7 +57,8 @@ func (l *link) plainPackages(first *head) {
 	l.packages(l.p.plainRegistry(first.target), l.raw, l.r, first)
 }
 
-// packages serves the requests of one connection to a registry. first has been read already.
+// packages serves the requests of one connection to a registry. first has been read already;
+// without it the connection is a tunnel, whose requests name no host in their target.
 func (l *link) packages(g *guarded, conn net.Conn, r *bufio.Reader, first *head) {
 	defer func() { _ = conn.SetWriteDeadline(time.Now().Add(time.Second)) }()
 	for h := first; ; h = nil {
@@ -70,7 +71,7 @@ func (l *link) packages(g *guarded, conn net.Conn, r *bufio.Reader, first *head)
 		if !l.begin() {
 			return
 		}
-		x := &packageExchange{l: l, g: g, conn: conn, r: r, h: h}
+		x := &packageExchange{l: l, g: g, conn: conn, r: r, h: h, absolute: first != nil}
 		keep := x.run(err)
 		if !l.end() || !keep {
 			return
@@ -86,10 +87,11 @@ type packageExchange struct {
 	r    *bufio.Reader
 	h    *head
 
-	framing framing
-	request registry.HTTPRequest
-	chunked bool // the body has no length
-	begun   bool
+	absolute bool // the target names the registry
+	framing  framing
+	request  registry.HTTPRequest
+	chunked  bool // the body has no length
+	begun    bool
 }
 
 // run judges the head and lets the registries' session answer. It reports whether the
@@ -130,7 +132,7 @@ func (x *packageExchange) read() *denial {
 		return d
 	}
 	target := x.h.target
-	if strings.HasPrefix(x.g.packages, "http://") {
+	if x.absolute {
 		if x.l.p.plainRegistry(target) != x.g {
 			return deny(403, ReasonHostMismatch, "the connection belongs to another host")
 		}

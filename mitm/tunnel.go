@@ -38,8 +38,13 @@ func (p *Proxy) tlsFor(host string, a *authority) *tls.Config {
 	}
 }
 
-// tunnel answers TLS in the name of the host and serves the requests inside.
+// tunnel answers TLS in the name of the host and serves the requests inside. A registry
+// without encryption has none in the tunnel either.
 func (l *link) tunnel(g *guarded) {
+	if strings.HasPrefix(g.packages, "http://") {
+		l.packages(g, l.raw, l.r, nil)
+		return
+	}
 	c := &tunnelConn{Conn: l.raw, r: l.r}
 	_ = l.raw.SetDeadline(time.Now().Add(l.p.limits.HandshakeTime))
 	first, err := l.r.Peek(1)
