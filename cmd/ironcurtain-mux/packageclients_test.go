@@ -93,18 +93,26 @@ func makeOpen(t *testing.T, dir string) {
 func (c *packageClient) project(t *testing.T, dir string) {
 	t.Helper()
 	makeOpen(t, dir)
-	for name, text := range map[string]string{
+	files := map[string]string{
 		"package.json": `{"name":"app","version":"1.0.0","dependencies":{"left":"^2.0.0"}}`,
 		".yarnrc.yml":  "nodeLinker: node-modules\nenableTelemetry: false\n",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
 	}
 	if c.name == "yarn 4" { // it takes a project without one for a part of the directory above
-		if err := os.WriteFile(filepath.Join(dir, c.lockfile), nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		files[c.lockfile] = ""
+	}
+	for name, text := range files {
+		writeOpen(t, filepath.Join(dir, name), text)
+	}
+}
+
+// writeOpen writes a file that an agent can change.
+func writeOpen(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o666); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -133,7 +141,7 @@ func (c *packageClient) direct(t *testing.T, tools, dir string, npm *forged.NPM)
 // nothing at the registry.
 func TestPackageClients(t *testing.T) {
 	t.Parallel()
-	home, work, npm := registryHome(t)
+	home, work, npm, _ := registryHome(t)
 	old := time.Now().Add(-1000 * time.Hour)
 	npm.Add("right", forged.NPMVersion{Version: "1.0.0", Published: old})
 	npm.Add("left", forged.NPMVersion{Version: "2.0.4", Published: old, Manifest: map[string]any{"dependencies": map[string]string{"right": "^1.0.0"}}})

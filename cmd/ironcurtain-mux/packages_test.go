@@ -11,13 +11,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
 )
 
-// registryHome is a home whose agents install packages from a forged npm registry of this
-// machine, and an open workspace in it.
-func registryHome(t *testing.T) (home, work string, npm *forged.NPM) {
+// registryHome is a home whose agents install packages from forged registries of this machine,
+// and an open workspace in it.
+func registryHome(t *testing.T) (home, work string, npm *forged.NPM, python *forged.PyPI) {
 	t.Helper()
-	home, npm = newHome(t), forged.NewNPM(t)
+	home, npm, python = newHome(t), forged.NewNPM(t), forged.NewPyPI(t)
 	npm.Public = fmt.Sprintf("http://127-0-0-1.address.invalid:%s/", npm.URL.Port())
-	configure(t, home, fmt.Sprintf(`{"registries":{"sources":[{"ecosystem":"npm","url":"%s/"}]}}`, npm.URL))
+	python.Public = fmt.Sprintf("http://127-0-0-1.address.invalid:%s/", python.URL.Port())
+	configure(t, home, fmt.Sprintf(`{"registries":{"sources":[{"ecosystem":"npm","url":"%s/"},{"ecosystem":"pypi","url":"%s/simple/","artifacts":["%[2]s/files/"]}]}}`, npm.URL, python.URL))
 	work = filepath.Join(home, "work")
 	if err := os.Mkdir(work, 0o777); err != nil {
 		t.Fatal(err)
@@ -25,14 +26,15 @@ func registryHome(t *testing.T) (home, work string, npm *forged.NPM) {
 	if err := os.Chmod(work, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	return home, work, npm
+	return home, work, npm, python
 }
 
 // An agent installs packages with the real npm: an old enough version without a question, a
-// young one that a lockfile pins after an approval. It publishes nothing.
-func TestPackagesFromNPM(t *testing.T) {
+// young one that a lockfile pins after an approval. It publishes nothing. With the real pip it
+// gets the newest old enough.
+func TestPackages(t *testing.T) {
 	t.Parallel()
-	home, work, npm := registryHome(t)
+	home, work, npm, python := registryHome(t)
 	old, young := time.Now().Add(-1000*time.Hour), time.Now().Add(-5*time.Hour)
 	npm.Add("right", forged.NPMVersion{Version: "1.0.0", Published: old})
 	npm.Add("left", forged.NPMVersion{Version: "2.0.4", Published: old, Manifest: map[string]any{"dependencies": map[string]string{"right": "^1.0.0"}}})
@@ -64,10 +66,17 @@ func TestPackagesFromNPM(t *testing.T) {
 	d.see(patience, "npm fresh@1.2.0, published 5 hours ago; 1.1.0 (1 month) is the newest old enough", "at install: runs nothing")
 	d.decide("/approve", func() bool { return len(d.pending()) == 0 })
 	d.see(patience, "added 1 package", "pinned-0")
+	python.Add("lib", "1.5", old)
+	python.Add("app", "1.0", old, "lib>=1")
+	python.Add("app", "2.0", young, "lib>=1")
+	d.send("clear; python3 -m venv ~/venv && ~/venv/bin/pip install app && ~/venv/bin/python -c 'import app, lib; print(\"got\", app.version, lib.version)'\r")
+	d.see(patience, "got 1.0 1.5")
+	d.send("clear; ~/venv/bin/pip install app==2.0; echo young-$?\r")
+	d.see(patience, "No matching distribution found for app==2.0", "young-1")
 	id := d.onlySession().ID
 	d.quit()
 	audit := d.audit(id)
-	for _, want := range []string{`"plane":"package","decision":"escalated-approved"`, `"name":"right"`, `"reason":"registry-method"`} {
+	for _, want := range []string{`"plane":"package","decision":"escalated-approved"`, `"name":"right"`, `"reason":"registry-method"`, `"name":"lib"`} {
 		if !strings.Contains(audit, want) {
 			t.Errorf("%s is missing from the audit", want)
 		}
@@ -85,6 +94,11 @@ func TestPackagesFromNPM(t *testing.T) {
 	for _, r := range requests {
 		if !strings.HasPrefix(r, "GET /") && r != "POST /-/npm/v1/security/advisories/bulk" {
 			t.Errorf("the registry was asked for %s", r)
+		}
+	}
+	for _, r := range python.Requests() {
+		if !strings.HasPrefix(r, "GET /simple/") && !strings.HasPrefix(r, "GET /files/") {
+			t.Errorf("the index was asked for %s", r)
 		}
 	}
 }

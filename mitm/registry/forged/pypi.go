@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -18,58 +17,49 @@ import (
 	"time"
 )
 
-// PyPI is a Python index that lists files as JSON, with wheels that install.
+// PyPI is a Python package index with its documents in JSON (PEP 691).
 type PyPI struct {
-	URL *url.URL
+	// URL is where it is; documents name files below Public.
+	URL    *url.URL
+	Public string
 
 	mu       sync.Mutex
-	projects map[string][]pythonFile
+	wheels   map[string][]wheel // by project
 	requests []string
 }
 
-type pythonFile struct {
+type wheel struct {
 	name      string
+	version   string
 	published time.Time
-	wheel     []byte
+	data      []byte
 }
 
 // NewPyPI starts an index, which ends with the test.
 func NewPyPI(t testing.TB) *PyPI {
 	t.Helper()
-	p := &PyPI{projects: make(map[string][]pythonFile)}
+	p := &PyPI{Public: "https://pypi.example/", wheels: make(map[string][]wheel)}
 	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)
 	p.URL, _ = url.Parse(server.URL)
 	return p
 }
 
-// Add adds a version of a project: a wheel with a module of the project's name, which needs these.
-func (p *PyPI) Add(name, version string, published time.Time, needs ...string) {
+// Add adds a version of a project whose name is a module's, with what it requires.
+func (p *PyPI) Add(name, version string, published time.Time, requires ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.projects[name] = append(p.projects[name], pythonFile{fmt.Sprintf("%s-%s-py3-none-any.whl", name, version), published, wheel(name, version, needs)})
-}
-
-// wheel packs a module that knows its version.
-func wheel(name, version string, needs []string) []byte {
 	about := "Metadata-Version: 2.1\nName: " + name + "\nVersion: " + version + "\n"
-	for _, other := range needs {
-		about += "Requires-Dist: " + other + "\n"
+	for _, r := range requires {
+		about += "Requires-Dist: " + r + "\n"
 	}
-	info, record := name+"-"+version+".dist-info/", ""
-	var out bytes.Buffer
-	archive := zip.NewWriter(&out)
-	add := func(file, text string) {
-		record += file + ",,\n"
-		w, _ := archive.Create(file)
-		_, _ = io.WriteString(w, text)
-	}
-	add(name+".py", "version = '"+version+"'\n")
-	add(info+"METADATA", about)
-	add(info+"WHEEL", "Wheel-Version: 1.0\nGenerator: forged\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-	add(info+"RECORD", record+info+"RECORD,,\n")
-	_ = archive.Close()
-	return out.Bytes()
+	info := name + "-" + version + ".dist-info/"
+	p.wheels[name] = append(p.wheels[name], wheel{name + "-" + version + "-py3-none-any.whl", version, published, Wheel(
+		name+".py", "version = '"+version+"'\n",
+		info+"METADATA", about+"\n",
+		info+"WHEEL", "Wheel-Version: 1.0\nGenerator: forged\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+		info+"RECORD", name+".py,,\n"+info+"METADATA,,\n"+info+"WHEEL,,\n"+info+"RECORD,,\n",
+	)})
 }
 
 // Requests lists what was asked for, as "GET /path".
@@ -84,17 +74,15 @@ func (p *PyPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests = append(p.requests, r.Method+" "+r.URL.RequestURI())
-	project, isProject := strings.CutPrefix(strings.TrimSuffix(r.URL.Path, "/"), "/simple/")
-	files := p.projects[project]
-	if isProject && files != nil {
+	if name, is := strings.CutPrefix(r.URL.Path, "/simple/"); is && p.wheels[strings.TrimSuffix(name, "/")] != nil {
 		w.Header().Set("Content-Type", "application/vnd.pypi.simple.v1+json")
-		_, _ = w.Write(page(project, files))
+		_, _ = w.Write(p.document(strings.TrimSuffix(name, "/")))
 		return
 	}
-	for _, files := range p.projects {
-		for _, file := range files {
-			if r.URL.Path == "/files/"+file.name {
-				_, _ = w.Write(file.wheel)
+	for _, wheels := range p.wheels {
+		for _, f := range wheels {
+			if r.URL.Path == "/files/"+f.name {
+				_, _ = w.Write(f.data)
 				return
 			}
 		}
@@ -102,15 +90,30 @@ func (p *PyPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-func page(project string, files []pythonFile) []byte {
-	var list []map[string]any
-	for _, file := range files {
-		sum := sha256.Sum256(file.wheel)
-		list = append(list, map[string]any{
-			"filename": file.name, "url": "../../files/" + file.name,
-			"hashes": map[string]string{"sha256": hex.EncodeToString(sum[:])}, "upload-time": file.published.UTC().Format(time.RFC3339),
+func (p *PyPI) document(project string) []byte {
+	var files []map[string]any
+	var versions []string
+	for _, f := range p.wheels[project] {
+		sum := sha256.Sum256(f.data)
+		versions = append(versions, f.version)
+		files = append(files, map[string]any{
+			"filename": f.name, "url": p.Public + "files/" + f.name, "size": len(f.data), "yanked": false,
+			"hashes": map[string]string{"sha256": hex.EncodeToString(sum[:])}, "upload-time": f.published.UTC().Format(time.RFC3339),
 		})
 	}
-	text, _ := json.Marshal(map[string]any{"meta": map[string]string{"api-version": "1.1"}, "name": project, "files": list})
-	return text
+	doc, _ := json.Marshal(map[string]any{"meta": map[string]string{"api-version": "1.1"}, "name": project, "versions": versions, "files": files})
+	return doc
+}
+
+// Wheel packs names and contents, one after the other, as a wheel.
+func Wheel(pairs ...string) []byte {
+	var out bytes.Buffer
+	archive := zip.NewWriter(&out)
+	for i := 0; i < len(pairs); i += 2 {
+		if f, err := archive.Create(pairs[i]); err == nil {
+			_, _ = io.WriteString(f, pairs[i+1])
+		}
+	}
+	_ = archive.Close()
+	return out.Bytes()
 }
