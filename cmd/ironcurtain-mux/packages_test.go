@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,8 +30,29 @@ func registryHome(t *testing.T) (home, work string, npm *forged.NPM, python *for
 	return home, work, npm, python
 }
 
+// pinned makes a project whose lockfile pins versions without digests.
+func pinned(t *testing.T, dir string, npm *forged.NPM, versions map[string]string) {
+	t.Helper()
+	makeOpen(t, dir)
+	root := map[string]any{"name": "app", "version": "1.0.0", "dependencies": versions}
+	locked := map[string]any{"": root}
+	for name, v := range versions {
+		locked["node_modules/"+name] = map[string]string{"version": v, "resolved": npm.Public + name + "/-/" + name + "-" + v + ".tgz"}
+	}
+	for name, content := range map[string]any{
+		"package.json":      root,
+		"package-lock.json": map[string]any{"name": "app", "version": "1.0.0", "lockfileVersion": 3, "packages": locked},
+	} {
+		text, err := json.Marshal(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeOpen(t, filepath.Join(dir, name), string(text))
+	}
+}
+
 // An agent installs packages with the real npm: an old enough version without a question, a
-// young one that a lockfile pins after an approval. It publishes nothing. With the real pip it
+// young one that a lockfile pins after an approval, and twelve of them after one question. It publishes nothing. With the real pip it
 // gets the newest old enough.
 func TestPackages(t *testing.T) {
 	t.Parallel()
@@ -41,19 +63,13 @@ func TestPackages(t *testing.T) {
 	npm.Add("left", forged.NPMVersion{Version: "2.1.0", Published: young})
 	npm.Add("fresh", forged.NPMVersion{Version: "1.1.0", Published: old})
 	npm.Add("fresh", forged.NPMVersion{Version: "1.2.0", Published: young})
-	for name, text := range map[string]string{
-		"package.json":      `{"name":"app","version":"1.0.0","dependencies":{"fresh":"1.2.0"}}`,
-		"package-lock.json": `{"name":"app","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"app","version":"1.0.0","dependencies":{"fresh":"1.2.0"}},"node_modules/fresh":{"version":"1.2.0","resolved":"` + npm.Public + `fresh/-/fresh-1.2.0.tgz"}}}`,
-	} {
-		dir := filepath.Join(work, "pinned")
-		if err := os.MkdirAll(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		_ = os.Chmod(dir, 0o777)
+	pinned(t, filepath.Join(work, "pinned"), npm, map[string]string{"fresh": "1.2.0"})
+	twelve := map[string]string{}
+	for _, letter := range strings.Split("alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima", " ") {
+		npm.Add(letter, forged.NPMVersion{Version: "1.0.0", Published: young})
+		twelve[letter] = "1.0.0"
 	}
+	pinned(t, filepath.Join(work, "twelve"), npm, twelve)
 	d := drive(t, home, 120, 40, "--agent", "shell", "--workspace", work)
 	d.see(patience, "/workspace$")
 	d.send("cd ~ && npm init -y >/dev/null && npm install left; echo installed-$?\r")
@@ -66,6 +82,16 @@ func TestPackages(t *testing.T) {
 	d.see(patience, "npm fresh@1.2.0, published 5 hours ago; 1.1.0 (1 month) is the newest old enough", "at install: runs nothing")
 	d.decide("/approve", func() bool { return len(d.pending()) == 0 })
 	d.see(patience, "added 1 package", "pinned-0")
+	d.send("clear; cd /workspace/twelve && npm ci; echo twelve-$?\r")
+	d.see(patience, "12 packages are so young that you decide about them")
+	waiting := d.pending()
+	if len(waiting) != 1 {
+		t.Fatalf("twelve young pins are %d questions", len(waiting))
+	}
+	if _, errs, code := d.command("approve", waiting[0].ID); code != 0 {
+		t.Fatalf("approve: %s", errs)
+	}
+	d.see(patience, "added 12 packages", "twelve-0")
 	python.Add("lib", "1.5", old)
 	python.Add("app", "1.0", old, "lib>=1")
 	python.Add("app", "2.0", young, "lib>=1")
