@@ -10,8 +10,10 @@
 //
 //  1. The head, read by a strict parser of our own (head.go): a head that two parsers
 //     could read differently is refused, not repaired.
-//  2. CONNECT (connect.go): the raw target must name a listed host and port 443.
-//  3. TLS (tunnel.go): the server name is that host or absent, HTTP/1.1 only.
+//  2. CONNECT (connect.go): the raw target must name a listed host and port 443, or a
+//     package registry at its own port.
+//  3. TLS (tunnel.go): the server name is that host or absent, HTTP/1.1 only. Only a
+//     registry at http:// has none.
 //  4. The request-target, the Host field, the endpoint table (target.go).
 //  5. The credential (credential.go): exactly one, exactly where it belongs.
 //  6. The body (package body): server-side tools and fetches are removed.
