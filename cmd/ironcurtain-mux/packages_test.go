@@ -52,8 +52,8 @@ func pinned(t *testing.T, dir string, npm *forged.NPM, versions map[string]strin
 }
 
 // An agent installs packages with the real npm: an old enough version without a question, a
-// young one that a lockfile pins after an approval, and twelve of them after one question. It publishes nothing. With the real pip it
-// gets the newest old enough.
+// young one that a lockfile pins after an approval, and twelve of them after one question. It
+// publishes nothing. With the real pip it gets the newest old enough.
 func TestPackages(t *testing.T) {
 	t.Parallel()
 	home, work, npm, python := registryHome(t)
@@ -99,6 +99,9 @@ func TestPackages(t *testing.T) {
 	d.see(patience, "got 1.0 1.5")
 	d.send("clear; ~/venv/bin/pip install app==2.0; echo young-$?\r")
 	d.see(patience, "No matching distribution found for app==2.0", "young-1")
+	d.send("\x01/registries\r")
+	d.see(patience, "named by config.json", "1 version of npm left", "0 waiting", "refused")
+	d.send("q")
 	id := d.onlySession().ID
 	d.quit()
 	audit := d.audit(id)
@@ -125,6 +128,35 @@ func TestPackages(t *testing.T) {
 	for _, r := range python.Requests() {
 		if !strings.HasPrefix(r, "GET /simple/") && !strings.HasPrefix(r, "GET /files/") {
 			t.Errorf("the index was asked for %s", r)
+		}
+	}
+}
+
+// A Go and a Rust project get what they depend on with the real go and cargo.
+func TestPackagesOfCompilers(t *testing.T) {
+	t.Parallel()
+	home, modules, crates := newHome(t), forged.NewGo(t), forged.NewCargo(t)
+	crates.Public = fmt.Sprintf("http://127-0-0-1.address.invalid:%s/", crates.URL.Port())
+	configure(t, home, fmt.Sprintf(`{"images":{"tools":["build","node","python","go","rust"]},"gitHosts":["code.example"],"registries":{"quarantineHours":{"go":0,"cargo":72},"sources":[
+		{"ecosystem":"go","url":"%s/","keys":[%q]},
+		{"ecosystem":"cargo","url":"%s/index/","artifacts":["%[3]s/dl/"]}]}}`, modules.URL, modules.Key, crates.URL))
+	imagesWithCompilers(t, "shell")
+	old, young := time.Now().Add(-1000*time.Hour), time.Now().Add(-5*time.Hour)
+	modules.Add("code.example/left", "v1.2.0", old, "code.example/right v1.0.0")
+	modules.Add("code.example/right", "v1.0.0", old)
+	crates.Add("left-crate", "1.2.0", old, map[string]string{"right-crate": "^1"})
+	crates.Add("left-crate", "1.3.0", young, nil)
+	crates.Add("right-crate", "1.0.0", old, nil)
+	d := drive(t, home, 120, 40, "--agent", "shell")
+	d.see(patience, "/workspace$")
+	d.send("mkdir ~/g && cd ~/g && go mod init app 2>/dev/null && go get code.example/left@latest && printf 'package main\\nimport \"code.example/left\"\\nfunc main() { println(\"go has\", left.Version) }\\n' >main.go && go run . && go mod verify; echo go-$?\r")
+	d.see(patience, "go has v1.2.0", "all modules verified", "go-0")
+	d.send("clear; cargo new -q ~/r && cd ~/r && cargo add -q left-crate && printf 'fn main() { println!(\"cargo has {}\", left_crate::version()) }\\n' >src/main.rs && cargo run -q; echo cargo-$?; grep -c checksum Cargo.lock; cargo publish --allow-dirty --token x; echo published-$?\r")
+	d.see(patience, "cargo has 1.2.0", "cargo-0", "published-101")
+	d.quit()
+	for _, r := range append(modules.Requests(), crates.Requests()...) {
+		if !strings.HasPrefix(r, "GET /") {
+			t.Errorf("a registry was asked for %s", r)
 		}
 	}
 }
