@@ -198,20 +198,24 @@ func firstPublished(f *registry.Facts) time.Time {
 }
 
 // changed reports whether all versions before one have another publisher than it, and whether
-// one of them has a proof of its origin while it has none.
+// one of them has a proof of its origin while it has none. A registry may tell either without
+// the other.
 func changed(f *registry.Facts, v *registry.Version) (publisher, provenance bool) {
-	publisher = v.Publisher != ""
-	earlier := 0
+	earlier, others := 0, 0
 	for i := range f.Versions {
 		before := &f.Versions[i]
-		if before.Publisher == "" || !before.Published.Before(v.Published) {
+		if !before.Published.Before(v.Published) {
 			continue
 		}
-		earlier++
-		publisher = publisher && before.Publisher != v.Publisher
+		if before.Publisher != "" {
+			earlier++
+		}
+		if before.Publisher != "" && before.Publisher != v.Publisher {
+			others++
+		}
 		provenance = provenance || before.Provenance == registry.Yes && v.Provenance != registry.Yes
 	}
-	return publisher && earlier > 0, provenance
+	return v.Publisher != "" && earlier > 0 && others == earlier, provenance
 }
 
 func (h *Host) log() *slog.Logger {

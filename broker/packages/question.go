@@ -108,16 +108,16 @@ func (s *Session) describe(j *judged) []preview.Line {
 		note("pinned", "in a lockfile of the workspace")
 	}
 	publisher := cmp.Or(j.Version.Publisher, notTold)
-	if other, lost := changed(j.Facts, j.Version); other || lost {
-		if other {
-			publisher += ", and all versions before by others"
-		}
-		if lost {
-			publisher += "; provenance: none, before: yes"
-		}
-		warn("publisher", publisher)
+	other, lost := changed(j.Facts, j.Version)
+	if other {
+		warn("publisher", publisher+", and all versions before by others")
 	} else {
 		note("publisher", publisher)
+	}
+	if lost {
+		warn("provenance", provenanceOf(j.Version)+", before: yes")
+	} else {
+		note("provenance", provenanceOf(j.Version))
 	}
 	if len(j.facts.Scripts) > 0 {
 		warn("at install", "runs "+strings.Join(j.facts.Scripts, "; "))
@@ -138,6 +138,17 @@ func (s *Session) describe(j *judged) []preview.Line {
 		warn("name", "could be taken for "+j.facts.Confusable)
 	}
 	return lines
+}
+
+// provenanceOf says whether a registry names a proof of where a version was built.
+func provenanceOf(v *registry.Version) string {
+	switch v.Provenance {
+	case registry.Yes:
+		return "yes"
+	case registry.No:
+		return "none"
+	}
+	return notTold
 }
 
 // newestOldEnough returns the version that was published last of those that need no person.
