@@ -52,6 +52,7 @@ func (h *Host) Session(o SessionOptions) *Session {
 		Pinned:    func(ecosystem, name, version string) bool { return s.pins[key(ecosystem, name, version)] },
 		Admit:     s.admit,
 		Delivered: s.delivered,
+		Needed:    func(o *registry.Origin, needed []string) { s.names.know(o.Ecosystem, needed...) },
 		Missing:   func(o *registry.Origin, name string) { s.names.missing(o.Ecosystem, name) },
 		Remember:  s.remember,
 		Record:    s.record,

@@ -223,6 +223,9 @@ type Digest struct {
 type Inspection struct {
 	Scripts []string // what runs at install: "postinstall: node setup.js"
 	Files   []string // names, at most 1000
+	// Needs are names of packages that it says it needs, where only the artifact tells them;
+	// at most 1000.
+	Needs []string `json:",omitempty"`
 }
 
 // Refusal says why a request is not answered. Its text is shown to the agent, in the reason

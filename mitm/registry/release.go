@@ -34,6 +34,9 @@ func (x *exchange) artifact(ctx context.Context) error {
 	default:
 		return x.denied(verdict)
 	}
+	if needed := x.s.config.Needed; needed != nil && p.Inspection != nil {
+		needed(x.origin, p.Inspection.Needs)
+	}
 	return x.release(p.Sum)
 }
 

@@ -22,7 +22,10 @@ type SessionConfig struct {
 	// Delivered is told of each document that the agent gets, Missing of each name that the
 	// registry does not have. They may be nil.
 	Delivered func(o *Origin, f *Facts)
-	Missing   func(o *Origin, name string)
+	// Needed is told, before an artifact is released, the names that it says it needs. It may
+	// be nil.
+	Needed  func(o *Origin, names []string)
+	Missing func(o *Origin, name string)
 	// Remember holds bytes against those that were accepted for the same file before. The
 	// error is a *Refusal.
 	Remember func(Package) error

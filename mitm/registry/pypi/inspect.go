@@ -70,8 +70,8 @@ func (w identity) matches(name, version string) bool {
 }
 
 // checkMetadata reads the head of a METADATA or PKG-INFO file, in which Name and Version
-// stand once.
-func (w identity) checkMetadata(data []byte) error {
+// stand once. It returns the projects that the package needs.
+func (w identity) checkMetadata(data []byte) (needs []string, err error) {
 	found := map[string]string{}
 	for line := range strings.FieldsFuncSeq(beforeBlank(string(data)), func(r rune) bool { return r == '\n' || r == '\r' }) {
 		if line[0] == ' ' || line[0] == '\t' {
@@ -83,14 +83,29 @@ func (w identity) checkMetadata(data []byte) error {
 		}
 		key = strings.ToLower(key)
 		if _, twice := found[key]; twice && (key == "name" || key == "version") {
-			return errors.New("its metadata has two names or versions")
+			return nil, errors.New("its metadata has two names or versions")
 		}
 		found[key] = strings.TrimSpace(value)
+		if name, is := required(value); is && key == "requires-dist" && len(needs) < maxListed {
+			needs = append(needs, name)
+		}
 	}
 	if !w.matches(found["name"], found["version"]) {
-		return errors.New("its metadata has another name or version")
+		return nil, errors.New("its metadata has another name or version")
 	}
-	return nil
+	return needs, nil
+}
+
+// required is the project that a requirement such as "foo[bar] >= 1; extra == 'x'" begins with.
+func required(requirement string) (project string, ok bool) {
+	requirement = strings.TrimSpace(requirement)
+	end := strings.IndexFunc(requirement, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r))
+	})
+	if end >= 0 {
+		requirement = requirement[:end]
+	}
+	return normalize(requirement)
 }
 
 // beforeBlank is the text before the first empty line, whatever ends lines in it.
@@ -109,7 +124,8 @@ func inspectMetadata(want identity, data io.ReaderAt, size int64) (*registry.Ins
 	if err != nil {
 		return nil, err
 	}
-	return &registry.Inspection{}, want.checkMetadata(content)
+	needs, err := want.checkMetadata(content)
+	return &registry.Inspection{Needs: needs}, err
 }
 
 // inspectWheel looks into a wheel. Nothing of one runs at its installation, but some files
@@ -136,7 +152,8 @@ func inspectWheel(want identity, data io.ReaderAt, size int64) (*registry.Inspec
 				if err != nil {
 					return err
 				}
-				return want.checkMetadata(content)
+				in.Needs, err = want.checkMetadata(content)
+				return err
 			}
 			return nil
 		}

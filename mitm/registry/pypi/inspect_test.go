@@ -7,6 +7,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -168,6 +169,27 @@ func TestPins(t *testing.T) {
 		}
 		if got := strings.Join(all, " "); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.base, got, tc.want)
+		}
+	}
+}
+
+// What a wheel or the metadata beside it needs is told; a body, a foreign field and what is no
+// name are not.
+func TestNeeds(t *testing.T) {
+	about := "Name: foo-bar\nVersion: 1.0\nRequires-Dist: Foo_Baz[x]>=1; extra == 'y'\nrequires-dist: six (>=1)\n" +
+		"Requires-Python: >=3\nRequires-Dist: url-one @ https://files.example/x\nRequires-Dist: ;bad\n\nRequires-Dist: body\n"
+	want := []string{"foo-baz", "six", "url-one"}
+	for file, data := range map[string][]byte{
+		"foo_bar-1.0-py3-none-any.whl.metadata": []byte(about),
+		"foo_bar-1.0-py3-none-any.whl":          wheel(t, "foo_bar-1.0.dist-info/METADATA", about, "foo_bar-1.0.dist-info/WHEEL", "", "foo_bar-1.0.dist-info/RECORD", ""),
+	} {
+		asked := &registry.File{URL: "https://files.example/" + file}
+		if whole, beside := strings.CutSuffix(asked.URL, metadataSuffix); beside {
+			asked.Of = whole
+		}
+		in, err := Ecosystem{}.Inspect(&registry.Facts{Name: "foo-bar"}, &registry.Version{Version: "1.0"}, asked, bytes.NewReader(data), int64(len(data)))
+		if err != nil || !slices.Equal(in.Needs, want) {
+			t.Errorf("%s: %v, %v", file, in, err)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func inspectSource(want identity, walk func(s *source) (whole bool, err error)) 
 	if !there {
 		return nil, errors.New("it has no PKG-INFO")
 	}
-	if err := want.checkMetadata(about); err != nil {
+	if _, err := want.checkMetadata(about); err != nil {
 		return nil, err
 	}
 	s.in.Scripts = s.scripts()
