@@ -38,6 +38,9 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.Fil
 			if !manifest {
 				return nil, errors.New("it has no package.json")
 			}
+			if err := onlyZeros(bounded); err != nil {
+				return nil, err
+			}
 			if gyp && len(found.Scripts) == 0 {
 				found.Scripts = []string{"install: node-gyp rebuild, because there is a binding.gyp"}
 			}
@@ -47,12 +50,12 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.Fil
 		case err != nil:
 			return nil, errors.New("it is not a tar archive")
 		}
-		_, inside, _ := strings.Cut(path.Clean("/" + h.Name)[1:], "/") // clients strip the first directory
+		inside, other := unpackedAs(h.Name)
 		if len(found.Files) < mostNames {
 			found.Files = append(found.Files, inside)
 		}
-		switch strings.ToLower(inside) { // as a file system that ignores case would find it
-		case "package.json":
+		switch {
+		case inside == "package.json" || other == "package.json":
 			if manifest {
 				return nil, errors.New("it has more than one package.json")
 			}
@@ -60,8 +63,37 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.Fil
 			if err := readManifest(archive, f.Name, v.Version, found); err != nil {
 				return nil, err
 			}
-		case "binding.gyp":
+		case inside == "binding.gyp" || other == "binding.gyp":
 			gyp = true
+		}
+	}
+}
+
+// unpackedAs returns the two names under which clients may unpack an entry, as a file system
+// that ignores case would find them. All strip the first directory, some of them before they
+// clean the name: "./package.json" is package.json to these.
+func unpackedAs(name string) (cleaned, stripped string) {
+	name = strings.ToLower(name)
+	_, cleaned, _ = strings.Cut(path.Clean("/" + name)[1:], "/")
+	_, stripped, _ = strings.Cut(name, "/")
+	return cleaned, path.Clean("/" + stripped)[1:]
+}
+
+// onlyZeros reads what follows the end of an archive. Some clients look for entries there.
+func onlyZeros(r *io.LimitedReader) error {
+	block := make([]byte, 32<<10)
+	for {
+		n, err := r.Read(block)
+		for _, b := range block[:n] {
+			if b != 0 {
+				return errors.New("it goes on after its end")
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF) && r.N > 0:
+			return nil
+		case err != nil:
+			return errors.New("it cannot be read to its end, or unpacks to more than is looked into")
 		}
 	}
 }

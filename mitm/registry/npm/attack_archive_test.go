@@ -1,0 +1,146 @@
+package npm
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+const (
+	quiet  = `{"name":"left","version":"1.0.0"}`
+	runner = `{"name":"left","version":"1.0.0","scripts":{"postinstall":"node x.js"}}`
+)
+
+// file is one entry of a tarball.
+type file struct{ name, data string }
+
+func pack(t *testing.T, files []file) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	archive := tar.NewWriter(zip)
+	for _, f := range files {
+		if err := archive.WriteHeader(&tar.Header{Name: f.name, Mode: 0o644, Size: int64(len(f.data))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(archive, f.data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := zip.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+func look(t *testing.T, files []file) (*registry.Inspection, error) {
+	t.Helper()
+	data := pack(t, files)
+	return Ecosystem{}.Inspect(&registry.Facts{Name: "left"}, &registry.Version{Version: "1.0.0"}, nil, bytes.NewReader(data), int64(len(data)))
+}
+
+// Clients take the first part off a name before they clean the rest, so a second package.json
+// can hide behind a first part that cleaning would take away.
+func TestSecondManifest(t *testing.T) {
+	for _, name := range []string{
+		"package/package.json", "other/package.json", "package/PACKAGE.JSON", "package//package.json",
+		"package/./package.json", "package/x/../package.json", "./package.json", "/package.json",
+		"//package.json", "./package/package.json", "x/../package.json", "../package.json",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if found, err := look(t, []file{{"package/package.json", quiet}, {name, runner}}); err == nil {
+				t.Errorf("a second package.json is let in: %+v", found)
+			}
+		})
+	}
+}
+
+// Some clients go on behind the end of an archive, and find a second one there.
+func TestSecondArchive(t *testing.T) {
+	first, second := unzip(t, pack(t, []file{{"package/package.json", quiet}})), unzip(t, pack(t, []file{{"package/package.json", runner}}))
+	padded := append(bytes.Clone(first), make([]byte, 10<<10)...)
+	for name, c := range map[string]struct {
+		data   []byte
+		honest bool
+	}{
+		"nothing after": {first, true},
+		"padding":       {padded, true},
+		"an archive":    {append(bytes.Clone(first), second...), false},
+		"after padding": {append(bytes.Clone(padded), second...), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := zip(t, c.data)
+			_, err := Ecosystem{}.Inspect(&registry.Facts{Name: "left"}, &registry.Version{Version: "1.0.0"}, nil, bytes.NewReader(data), int64(len(data)))
+			if (err == nil) != c.honest {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+	t.Run("a second stream", func(t *testing.T) {
+		data := append(zip(t, first), zip(t, second)...)
+		if _, err := (Ecosystem{}).Inspect(&registry.Facts{Name: "left"}, &registry.Version{Version: "1.0.0"}, nil, bytes.NewReader(data), int64(len(data))); err == nil {
+			t.Error("a second archive is let in")
+		}
+	})
+}
+
+func zip(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return packed.Bytes()
+}
+
+func unzip(t *testing.T, data []byte) []byte {
+	t.Helper()
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// A binding.gyp runs node-gyp, under whichever name a client unpacks it.
+func TestHiddenBinding(t *testing.T) {
+	for _, name := range []string{"package/binding.gyp", "./binding.gyp", "/binding.gyp", "x/../binding.gyp"} {
+		t.Run(name, func(t *testing.T) {
+			found, err := look(t, []file{{"package/package.json", quiet}, {name, "{}"}})
+			if err == nil && len(found.Scripts) == 0 {
+				t.Error("what it runs at install is not seen")
+			}
+		})
+	}
+}
+
+func TestHonestTarballs(t *testing.T) {
+	for name, files := range map[string][]file{
+		"plain":        {{"package/package.json", runner}, {"package/x.js", ""}},
+		"other folder": {{"left-1.0.0/package.json", runner}, {"left-1.0.0/lib/package.json", quiet}},
+		"with a dot":   {{"./package/package.json", runner}, {"./package/x.js", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := look(t, files)
+			if err != nil || !slices.Equal(found.Scripts, []string{"postinstall: node x.js"}) {
+				t.Errorf("%+v %v", found, err)
+			}
+		})
+	}
+}
