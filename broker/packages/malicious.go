@@ -116,7 +116,7 @@ func (m *Malicious) add(path string) error {
 		if ecosystem == "" || a.Package.Name == "" {
 			continue
 		}
-		k := key(ecosystem, a.Package.Name)
+		k := listedKey(ecosystem, a.Package.Name)
 		m.Entries[k] = append(m.Entries[k], MaliciousEntry{report.ID, a.Versions})
 	}
 	return nil
@@ -127,10 +127,24 @@ func (m *Malicious) Find(ecosystem, name, version string) string {
 	if m == nil {
 		return ""
 	}
-	for _, e := range m.Entries[key(ecosystem, name)] {
-		if len(e.Versions) == 0 || slices.Contains(e.Versions, version) {
+	for _, e := range m.Entries[listedKey(ecosystem, name)] {
+		if len(e.Versions) == 0 || slices.ContainsFunc(e.Versions, func(listed string) bool { return sameVersion(ecosystem, listed, version) }) {
 			return e.ID
 		}
 	}
 	return ""
+}
+
+// listedKey is the key of a name, which reports spell as its author did: Python's and cargo's
+// registries take some spellings for the same.
+func listedKey(ecosystem, name string) string {
+	if ecosystem == "pypi" || ecosystem == "cargo" {
+		name = strings.ToLower(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_.", r) }), "-"))
+	}
+	return key(ecosystem, name)
+}
+
+// sameVersion compares a version in a report, which writes those of Go without their "v".
+func sameVersion(ecosystem, listed, version string) bool {
+	return listed == version || ecosystem == "go" && strings.TrimPrefix(listed, "v") == strings.TrimPrefix(version, "v")
 }
