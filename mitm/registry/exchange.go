@@ -86,7 +86,7 @@ func (x *exchange) foreign() error {
 	if x.ask.Name == "" {
 		return nil
 	}
-	if inScopes(x.s.plane.config.Reserved[x.origin.Ecosystem], x.ask.Name) {
+	if inScopes(x.origin.Ecosystem, x.s.plane.config.Reserved[x.origin.Ecosystem], x.ask.Name) {
 		return Refuse(404, ReasonPrivate, "%s belongs to this machine's person; no registry is asked for it", line(x.ask.Name))
 	}
 	for _, other := range x.s.plane.config.Origins {

@@ -221,10 +221,13 @@ func (p *Plane) Find(ecosystem, name string) *Origin {
 }
 
 // Owns reports whether a name is in one of the origin's scopes.
-func (o *Origin) Owns(name string) bool { return inScopes(o.Scopes, name) }
+func (o *Origin) Owns(name string) bool { return inScopes(o.Ecosystem, o.Scopes, name) }
 
-func inScopes(scopes []string, name string) bool {
+// inScopes reports whether a name, in any spelling that may mean the same, is in a scope.
+func inScopes(ecosystem string, scopes []string, name string) bool {
+	name = folded(ecosystem, name)
 	for _, scope := range scopes {
+		scope = folded(ecosystem, scope)
 		if name == scope || strings.HasPrefix(name, scope+"/") {
 			return true
 		}
@@ -233,4 +236,19 @@ func inScopes(scopes []string, name string) bool {
 		}
 	}
 	return false
+}
+
+// folded writes names that people take for the same in one way: without capitals, and for
+// Python and cargo with one separator.
+func folded(ecosystem, name string) string {
+	name = strings.ToLower(name)
+	if ecosystem != "pypi" && ecosystem != "cargo" {
+		return name
+	}
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '.' {
+			return '-'
+		}
+		return r
+	}, name)
 }
