@@ -50,6 +50,12 @@ func TestOwnsNamesInEverySpelling(t *testing.T) {
 		{"cargo", "acme-inner", "acme_inner", true},
 		{"go", "corp.example/Private", "corp.example/private/x", true},
 		{"go", "corp.example", "corp.example.other/x", false},
+		{"go", "*.corp.example", "git.corp.example/secret/x", true},
+		{"go", "*.corp.example", "git.Corp.example", true},
+		{"go", "*.corp.example", "corp.example/x", false},
+		{"go", "code.example/*/inner", "code.example/team/inner/v2", true},
+		{"go", "code.example/*/inner", "code.example/team/outer", false},
+		{"go", "code.example/acme*", "code.example/acme-tools/x", true},
 	} {
 		t.Run(c.ecosystem+" "+c.name, func(t *testing.T) {
 			o := &registry.Origin{Ecosystem: c.ecosystem, Scopes: []string{c.scope}}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -234,8 +235,23 @@ func inScopes(ecosystem string, scopes []string, name string) bool {
 		if head, wild := strings.CutSuffix(scope, "*"); wild && strings.HasPrefix(name, head) {
 			return true
 		}
+		if ecosystem == "go" && matchesStart(scope, name) {
+			return true
+		}
 	}
 	return false
+}
+
+// matchesStart reports whether a pattern, as GOPRIVATE has them, fits the first parts of the
+// path of a module. A pattern that cannot be read fits all.
+func matchesStart(pattern, module string) bool {
+	parts := strings.SplitAfter(module, "/")
+	n := strings.Count(pattern, "/") + 1
+	if len(parts) < n {
+		return false
+	}
+	ok, err := path.Match(pattern, strings.TrimSuffix(strings.Join(parts[:n], ""), "/"))
+	return ok || err != nil
 }
 
 // folded writes names that people take for the same in one way: without capitals, and for
