@@ -79,7 +79,7 @@ func (c *packageClient) command(dir, arguments string) string {
 }
 
 // makeOpen makes a directory in which an agent can write.
-func makeOpen(t *testing.T, dir string) {
+func makeOpen(t testing.TB, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func (c *packageClient) project(t *testing.T, dir string) {
 }
 
 // writeOpen writes a file that an agent can change.
-func writeOpen(t *testing.T, path, text string) {
+func writeOpen(t testing.TB, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)

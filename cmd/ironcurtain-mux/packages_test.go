@@ -14,7 +14,7 @@ import (
 
 // registryHome is a home whose agents install packages from forged registries of this machine,
 // and an open workspace in it.
-func registryHome(t *testing.T) (home, work string, npm *forged.NPM, python *forged.PyPI) {
+func registryHome(t testing.TB) (home, work string, npm *forged.NPM, python *forged.PyPI) {
 	t.Helper()
 	home, npm, python = newHome(t), forged.NewNPM(t), forged.NewPyPI(t)
 	npm.Public = fmt.Sprintf("http://127-0-0-1.address.invalid:%s/", npm.URL.Port())
@@ -31,7 +31,7 @@ func registryHome(t *testing.T) (home, work string, npm *forged.NPM, python *for
 }
 
 // pinned makes a project whose lockfile pins versions without digests.
-func pinned(t *testing.T, dir string, npm *forged.NPM, versions map[string]string) {
+func pinned(t testing.TB, dir string, npm *forged.NPM, versions map[string]string) {
 	t.Helper()
 	makeOpen(t, dir)
 	root := map[string]any{"name": "app", "version": "1.0.0", "dependencies": versions}
