@@ -76,6 +76,10 @@ type AddressError struct {
 	Why  string // as Refuse says it
 }
 
+// Private reports whether the address would be connected to if the person had named the host
+// as private.
+func (e *AddressError) Private() bool { return Refuse(e.Addr, true) == "" }
+
 func (e *AddressError) Error() string {
 	return fmt.Sprintf("the host %s has the address %s, which is %s", e.Host, e.Addr, e.Why)
 }

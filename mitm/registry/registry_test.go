@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -450,6 +451,26 @@ func TestRangesAndTags(t *testing.T) {
 	again := w.get("/left", func(r *registry.HTTPRequest) { r.IfNoneMatch = doc.fields["ETag"] })
 	if again.status != 304 || again.body.Len() != 0 {
 		t.Errorf("%d", again.status)
+	}
+}
+
+// A registry that is not at a public address is asked only when the person says that it is
+// theirs, and the refusal tells how they say so.
+func TestRegistryInThePersonsNetwork(t *testing.T) {
+	for address, want := range map[string]string{
+		"10.1.2.3":        `set "private": true for this source in registries.sources of config.json`,
+		"203.0.113.9":     `set "private": true for this source in registries.sources of config.json`,
+		"169.254.169.254": "at an address that no registry may have",
+	} {
+		w := newWorld(t, func(c *registry.Config) {
+			c.Upstreams = nil
+			c.Dialer.Resolve = func(context.Context, string) ([]netip.Addr, error) {
+				return []netip.Addr{netip.MustParseAddr(address)}, nil
+			}
+		})
+		if a := w.get("/left"); a.status != 403 || !strings.Contains(a.body.String(), strings.ReplaceAll(want, `"`, `\"`)) {
+			t.Errorf("%s: %d %s", address, a.status, &a.body)
+		}
 	}
 }
 

@@ -204,8 +204,12 @@ func (u *upstream) send(ctx context.Context, q *query, address *url.URL) (*http.
 func (u *upstream) failed(q *query, err error) error {
 	var refused *netguard.AddressError
 	host := q.origin.URL.Host
-	if errors.As(err, &refused) {
-		return Refuse(403, ReasonUpstream, "the registry %s is not at a public address; if it belongs to the person, registries.sources in config.json has to say that it is private", host)
+	switch {
+	case !errors.As(err, &refused):
+	case refused.Private():
+		return Refuse(403, ReasonUpstream, `the registry %s is not at a public address: if %s is the person's own mirror, they set "private": true for this source in registries.sources of config.json`, host, refused.Host)
+	default:
+		return Refuse(403, ReasonUpstream, "the registry %s is at an address that no registry may have", host)
 	}
 	u.p.log.Warn("a registry cannot be reached", "host", host, "error", err)
 	return Refuse(502, ReasonUpstream, "the registry %s cannot be reached", host)

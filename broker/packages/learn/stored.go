@@ -90,11 +90,17 @@ func Save(path string, sources []Source) error {
 }
 
 // Effective are the sources that count: those of config.json and, of ecosystems that have none
-// there, those that were learned.
+// there, those that were learned. What config.json leaves out of a source that was learned as
+// well is taken from there: its aliases, where its artifacts are, and its keys.
 func Effective(configured, learned []Source) []Source {
 	all := slices.Clone(configured)
 	for i := range all { // a person may leave the slash out
 		all[i] = normal(all[i])
+		for _, l := range learned {
+			if l.Ecosystem == all[i].Ecosystem && l.URL == all[i].URL {
+				all[i] = completed(all[i], l)
+			}
+		}
 	}
 	for _, s := range learned {
 		if !slices.ContainsFunc(configured, func(c Source) bool { return c.Ecosystem == s.Ecosystem }) {
@@ -102,6 +108,19 @@ func Effective(configured, learned []Source) []Source {
 		}
 	}
 	return all
+}
+
+// completed takes from a learned source what a configured one of the same address leaves out.
+func completed(s, learned Source) Source {
+	for _, list := range []struct {
+		to   *[]string
+		from []string
+	}{{&s.Aliases, learned.Aliases}, {&s.Artifacts, learned.Artifacts}, {&s.Keys, learned.Keys}} {
+		if len(*list.to) == 0 {
+			*list.to = list.from
+		}
+	}
+	return s
 }
 
 // normal writes the addresses of a source as Learn does. One that is no address stays.

@@ -98,6 +98,16 @@ func TestConfigurationReplacesAnEcosystem(t *testing.T) {
 	if diff := cmp.Diff(some, Effective(nil, some)); diff != "" {
 		t.Error(diff)
 	}
+	learned := []Source{{Ecosystem: Go, URL: "https://go.example/", Artifacts: []string{"https://files.example/"}, Keys: []string{"sums"}, Credential: "netrc"}}
+	for _, c := range []struct{ mine, want Source }{
+		{Source{Ecosystem: Go, URL: "https://go.example", Private: true}, Source{Ecosystem: Go, URL: "https://go.example/", Private: true, Artifacts: []string{"https://files.example/"}, Keys: []string{"sums"}}},
+		{Source{Ecosystem: Go, URL: "https://go.example/", Keys: []string{"mine"}}, Source{Ecosystem: Go, URL: "https://go.example/", Artifacts: []string{"https://files.example/"}, Keys: []string{"mine"}}},
+		{Source{Ecosystem: Go, URL: "https://other.example/"}, Source{Ecosystem: Go, URL: "https://other.example/"}},
+	} {
+		if diff := cmp.Diff([]Source{c.want}, Effective([]Source{c.mine}, learned)); diff != "" {
+			t.Error(diff)
+		}
+	}
 }
 
 func TestDifferences(t *testing.T) {

@@ -1,15 +1,21 @@
 package doctor
 
 import (
+	"context"
+	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages/learn"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
 )
 
 // A program that is missing is named with the package that brings it.
@@ -70,6 +76,24 @@ func TestDoctorTellsOfPackages(t *testing.T) {
 	expect("warn", "cannot be reached: http://"+server.Addr().String())
 	write("config.json", `{"registries":{"enabled":false}}`)
 	expect("ok", "agents install none")
+}
+
+// A registry that is not at a public address is told apart from one that does not answer.
+func TestDoctorTellsPrivateFromAway(t *testing.T) {
+	server, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	d := netguard.Dialer{Resolve: func(_ context.Context, host string) ([]netip.Addr, error) {
+		return []netip.Addr{map[string]netip.Addr{"mirror.example": netip.MustParseAddr("127.0.0.1"), "cloud.example": netip.MustParseAddr("169.254.169.254")}[host]}, nil
+	}}
+	port := server.Addr().(*net.TCPAddr).Port
+	mirror, cloud := fmt.Sprintf("http://mirror.example:%d/", port), fmt.Sprintf("http://cloud.example:%d/", port)
+	away, inside := unreachable(t.Context(), d, []learn.Source{{URL: mirror}, {URL: mirror, Private: true}, {URL: cloud}, {URL: cloud, Private: true}})
+	if !slices.Equal(away, []string{cloud, cloud}) || !slices.Equal(inside, []string{mirror}) {
+		t.Errorf("away %q, inside %q", away, inside)
+	}
 }
 
 // A session whose audit is full is refused everything: doctor says which one it is.

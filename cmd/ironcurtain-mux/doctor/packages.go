@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/url"
 	"os"
@@ -49,11 +50,13 @@ func checkPackages(ctx context.Context, p wiring.Paths) finding {
 			}
 		}
 	}
-	switch away := unreachable(ctx, sources); {
+	switch away, inside := unreachable(ctx, netguard.Dialer{}, sources); {
 	case len(kinds) == 0:
 		return warn("configure a package manager of this machine and run 'ironcurtain-mux registry learn --write'", "agents install none: no tool of this machine names a registry")
 	case len(missing) > 0:
 		return warn("install the keyrings, or correct keys in registries.sources", "keyrings are missing: %s", strings.Join(missing, ", "))
+	case len(inside) > 0:
+		return warn(`set "private": true for such a source in registries.sources of config.json if it is your own mirror`, "these are not at public addresses, so agents do not get there: %s", strings.Join(inside, ", "))
 	case len(away) > 0:
 		return warn("look at the network, and at what 'ironcurtain-mux registry learn' shows", "these cannot be reached: %s", strings.Join(away, ", "))
 	}
@@ -61,11 +64,11 @@ func checkPackages(ctx context.Context, p wiring.Paths) finding {
 }
 
 // unreachable returns the registries to which no connection can be made, as it is made for
-// agents.
-func unreachable(ctx context.Context, sources []learn.Source) []string {
+// agents: away, and inside those that are refused because they are not said to be private.
+func unreachable(ctx context.Context, d netguard.Dialer, sources []learn.Source) (away, inside []string) {
 	ctx, cancel := context.WithTimeout(ctx, reachTime)
 	defer cancel()
-	failed := make([]bool, len(sources))
+	failed := make([]error, len(sources))
 	var all sync.WaitGroup
 	for i, s := range sources {
 		u, err := url.Parse(s.URL)
@@ -73,22 +76,26 @@ func unreachable(ctx context.Context, sources []learn.Source) []string {
 			continue
 		}
 		all.Go(func() {
-			failed[i] = reach(ctx, u, s.Private) != nil
+			failed[i] = reach(ctx, d, u, s.Private)
 		})
 	}
 	all.Wait()
-	var away []string
 	for i, s := range sources {
-		if failed[i] {
+		var refused *netguard.AddressError
+		switch {
+		case failed[i] == nil:
+		case errors.As(failed[i], &refused) && refused.Private():
+			inside = append(inside, s.URL)
+		default:
 			away = append(away, s.URL)
 		}
 	}
-	return away
+	return away, inside
 }
 
 // reach connects to a registry. One that the person names by its address may be in their
 // network.
-func reach(ctx context.Context, u *url.URL, private bool) error {
+func reach(ctx context.Context, d netguard.Dialer, u *url.URL, private bool) error {
 	inside, err := agent.ContainerAddress(u.String())
 	if err != nil {
 		return err
@@ -97,7 +104,7 @@ func reach(ctx context.Context, u *url.URL, private bool) error {
 	if port == "" {
 		port = map[string]string{"https": "443", "http": "80"}[u.Scheme]
 	}
-	conn, err := netguard.Dialer{}.DialHost(ctx, net.JoinHostPort(u.Hostname(), port), private || inside != u.String())
+	conn, err := d.DialHost(ctx, net.JoinHostPort(u.Hostname(), port), private || inside != u.String())
 	if err != nil {
 		return err
 	}
