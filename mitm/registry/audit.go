@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"slices"
 )
 
 // auditor is an Ecosystem with requests for audits.
@@ -17,7 +18,7 @@ type auditor interface {
 
 // audit asks the registry which versions are known to be vulnerable. The body is written
 // anew of those versions that this very registry has served in the session, so it learns
-// nothing that it did not know.
+// nothing that it did not know. A redirect is not followed: nobody else is told.
 func (x *exchange) audit(ctx context.Context) error {
 	e, is := x.ecosystem.(auditor)
 	if x.s.plane.config.NoAudit {
@@ -26,15 +27,7 @@ func (x *exchange) audit(ctx context.Context) error {
 	if !is {
 		return Refuse(404, ReasonPath, "the registry has no such path")
 	}
-	known := make(map[string][]string)
-	for name, versions := range x.ask.Listed {
-		x.s.mu.Lock()
-		if x.s.known[x.origin.URL.String()+"\n"+name] {
-			known[name] = versions
-		}
-		x.s.mu.Unlock()
-	}
-	body, err := e.AuditBody(known)
+	body, err := e.AuditBody(x.known())
 	if err != nil {
 		return err
 	}
@@ -64,6 +57,38 @@ func (x *exchange) audit(ctx context.Context) error {
 	}
 	x.ended("done", ReasonAllowed, "")
 	return nil
+}
+
+// served remembers versions that the agent was told of or got, for audits.
+func (x *exchange) served(name string, versions ...Version) {
+	if _, is := x.ecosystem.(auditor); !is {
+		return
+	}
+	x.s.mu.Lock()
+	defer x.s.mu.Unlock()
+	key := x.origin.URL.String() + "\n" + name
+	if x.s.known[key] == nil {
+		x.s.known[key] = make(map[string]bool)
+	}
+	for i := range versions {
+		x.s.known[key][versions[i].Version] = true
+	}
+}
+
+// known returns what a request for an audit lists of that. Other versions could be data.
+func (x *exchange) known() map[string][]string {
+	x.s.mu.Lock()
+	defer x.s.mu.Unlock()
+	all := make(map[string][]string)
+	for name, versions := range x.ask.Listed {
+		served := x.s.known[x.origin.URL.String()+"\n"+name]
+		for _, version := range versions {
+			if served[version] && !slices.Contains(all[name], version) {
+				all[name] = append(all[name], version)
+			}
+		}
+	}
+	return all
 }
 
 // maxAudit bounds the answer to an audit, in bytes.

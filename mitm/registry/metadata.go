@@ -52,9 +52,7 @@ func (x *exchange) sendDocument(f *Facts, hidden map[string]bool, body []byte) e
 	}
 	x.begun = true
 	x.rec.Bytes = int64(len(body))
-	x.s.mu.Lock()
-	x.s.known[x.origin.URL.String()+"\n"+x.ask.Name] = true
-	x.s.mu.Unlock()
+	x.served(f.Name, f.Versions...)
 	if x.s.config.Delivered != nil && x.ask.Name != "" {
 		x.s.config.Delivered(x.origin, f)
 	}

@@ -37,6 +37,7 @@ func (x *exchange) artifact(ctx context.Context) error {
 	if needed := x.s.config.Needed; needed != nil && p.Inspection != nil {
 		needed(x.origin, p.Inspection.Needs)
 	}
+	x.served(p.Facts.Name, *p.Version)
 	return x.release(p.Sum)
 }
 

@@ -44,13 +44,13 @@ type Session struct {
 	holds  *holds
 
 	mu    sync.Mutex
-	names map[string]bool // that have left the host in this session, below their origin
-	known map[string]bool // of which the agent has got a document, likewise
+	names map[string]bool            // that have left the host in this session, below their origin
+	known map[string]map[string]bool // versions that the agent has got of them, where audits list such, likewise
 }
 
 // NewSession makes the way of one agent. It ends with Close.
 func (p *Plane) NewSession(c SessionConfig) *Session {
-	s := &Session{plane: p, config: c, slots: make(chan struct{}, p.limits.Requests), names: make(map[string]bool), known: make(map[string]bool)}
+	s := &Session{plane: p, config: c, slots: make(chan struct{}, p.limits.Requests), names: make(map[string]bool), known: make(map[string]map[string]bool)}
 	s.holds = newHolds(s)
 	return s
 }

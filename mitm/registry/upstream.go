@@ -82,7 +82,7 @@ type reply struct {
 	Length int64         // of the body as it was sent; -1 when not told
 }
 
-// get asks, and follows redirects. Its errors are *Refusal, except the end of ctx.
+// get asks, and follows redirects of what has no body. Its errors are *Refusal, except the end of ctx.
 func (u *upstream) get(ctx context.Context, q query) (*reply, error) {
 	address := u.move(q.address)
 	for range maxRedirects {
@@ -91,7 +91,7 @@ func (u *upstream) get(ctx context.Context, q query) (*reply, error) {
 			return nil, err
 		}
 		location := res.Header.Get("Location")
-		if res.StatusCode < 300 || res.StatusCode > 399 || location == "" || res.StatusCode == http.StatusNotModified {
+		if res.StatusCode < 300 || res.StatusCode > 399 || location == "" || res.StatusCode == http.StatusNotModified || q.body != nil {
 			return u.reply(res)
 		}
 		_ = res.Body.Close()
