@@ -52,13 +52,14 @@ func line(s string) string {
 	return s[:min(len(s), 300)]
 }
 
-// refusalOf returns the refusal that an error stands for.
+// refusalOf returns the refusal that an error stands for. The text of any other error stays
+// here: it names files of the host.
 func refusalOf(err error) *Refusal {
 	var r *Refusal
 	if errors.As(err, &r) {
 		return r
 	}
-	return Refuse(http.StatusBadGateway, ReasonUpstream, "the package could not be fetched: %s", err)
+	return Refuse(http.StatusBadGateway, ReasonUpstream, "the package could not be fetched or stored by this machine; the log of ironcurtain-mux says why")
 }
 
 // byteRange is a part of a body.

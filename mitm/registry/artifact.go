@@ -30,7 +30,7 @@ type artifact struct {
 // artifact returns the bytes of a file: downloaded, held against the digests that are listed
 // for it, and inspected. before is called before the registry is asked.
 func (p *Plane) artifact(ctx context.Context, o *Origin, f *Facts, v *Version, file *File, before func() error) (*artifact, error) {
-	key := artifactKey(o, file)
+	key := artifactKey(o, f, v, file)
 	var kept artifact
 	if p.config.Store.Read(key, &kept) {
 		if blob, err := p.config.Store.Open(kept.Sum); err == nil {
@@ -51,11 +51,11 @@ func (p *Plane) artifact(ctx context.Context, o *Origin, f *Facts, v *Version, f
 	return got.(*artifact), nil
 }
 
-// artifactKey names a file by its origin, address and digests, so that bytes that were
-// accepted for other digests are not found.
-func artifactKey(o *Origin, file *File) string {
+// artifactKey names a file by its origin, address, version and digests, so that bytes that
+// were accepted for others are not found.
+func artifactKey(o *Origin, f *Facts, v *Version, file *File) string {
 	var key strings.Builder
-	fmt.Fprintf(&key, "artifact\n%s\n%s", o.URL, file.URL)
+	fmt.Fprintf(&key, "artifact\n%s\n%s\n%s %s", o.URL, file.URL, f.Name, v.Version)
 	for _, d := range file.Digests {
 		fmt.Fprintf(&key, "\n%s %x", d.Algorithm, d.Sum)
 	}
@@ -88,6 +88,8 @@ func (p *Plane) download(ctx context.Context, o *Origin, f *Facts, v *Version, f
 	sums := newSums(file.Digests)
 	n, err := io.Copy(io.MultiWriter(incoming, sums), io.LimitReader(res.Body, p.limits.ArtifactBytes+1))
 	switch {
+	case incoming.Failed():
+		return nil, err
 	case err != nil || res.Length >= 0 && n < res.Length:
 		return nil, Refuse(502, ReasonUpstream, "the registry %s broke off in the middle of an artifact", o.URL.Host)
 	case n > p.limits.ArtifactBytes:

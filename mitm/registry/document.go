@@ -71,7 +71,7 @@ func (d *documents) Document(ctx context.Context, o *Origin, path, accept string
 // unreachable reports whether an error is one after which a kept document may be used.
 func unreachable(err error) bool {
 	var refusal *Refusal
-	return errors.As(err, &refusal) && refusal.Reason == ReasonUpstream
+	return errors.As(err, &refusal) && refusal.away
 }
 
 // kept reads a document from the store. A large one waits until fewer are in memory.
@@ -136,6 +136,8 @@ func (p *Plane) storeDocument(o *Origin, res *reply, key string, kept storedDocu
 		return now, p.config.Store.Note(key, now)
 	case res.Status == http.StatusUnauthorized || res.Status == http.StatusForbidden:
 		return now, Refuse(502, ReasonUpstream, "the registry %s wants a login that this machine does not have", o.URL.Host)
+	case res.Status >= 500:
+		return now, away("the registry %s answered with status %d", o.URL.Host, res.Status)
 	case res.Status != http.StatusOK:
 		return now, Refuse(502, ReasonUpstream, "the registry %s answered with status %d", o.URL.Host, res.Status)
 	}
@@ -145,8 +147,11 @@ func (p *Plane) storeDocument(o *Origin, res *reply, key string, kept storedDocu
 	}
 	defer incoming.Drop()
 	n, err := io.Copy(incoming, io.LimitReader(res.Body, p.limits.DocumentBytes+1))
-	if err != nil {
-		return now, Refuse(502, ReasonUpstream, "the registry %s broke off in the middle of a document", o.URL.Host)
+	switch {
+	case incoming.Failed():
+		return now, err
+	case err != nil:
+		return now, away("the registry %s broke off in the middle of a document", o.URL.Host)
 	}
 	if n > p.limits.DocumentBytes {
 		return now, Refuse(502, ReasonLimit, "the document is larger than %d bytes", p.limits.DocumentBytes)

@@ -234,6 +234,8 @@ type Refusal struct {
 	Status int    // 403, 404, 405, 502
 	Reason Reason // for the record
 	Text   string
+
+	away bool // the registry gave no answer of its own: a kept document may be used
 }
 
 // Error is the text.

@@ -212,7 +212,14 @@ func (u *upstream) failed(q *query, err error) error {
 		return Refuse(403, ReasonUpstream, "the registry %s is at an address that no registry may have", host)
 	}
 	u.p.log.Warn("a registry cannot be reached", "host", host, "error", err)
-	return Refuse(502, ReasonUpstream, "the registry %s cannot be reached", host)
+	return away("the registry %s cannot be reached", host)
+}
+
+// away refuses because the registry gave no answer of its own.
+func away(format string, args ...any) *Refusal {
+	r := Refuse(502, ReasonUpstream, format, args...)
+	r.away = true
+	return r
 }
 
 // slot waits until fewer than Limits.HostRequests are under way to an authority.

@@ -45,6 +45,8 @@ type Incoming struct {
 	file  *os.File
 	sum   hash.Hash
 	size  int64
+
+	failed bool // to be written
 }
 
 // New begins a blob.
@@ -62,10 +64,14 @@ func (i *Incoming) Write(p []byte) (int, error) {
 	_, _ = i.sum.Write(p[:n])
 	i.size += int64(n)
 	if err != nil {
+		i.failed = true
 		return n, fmt.Errorf("store a package: %w", err)
 	}
 	return n, nil
 }
+
+// Failed reports whether bytes could not be written, for example to a full disk.
+func (i *Incoming) Failed() bool { return i.failed }
 
 // Size is how many bytes were written.
 func (i *Incoming) Size() int64 { return i.size }

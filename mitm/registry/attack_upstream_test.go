@@ -1,0 +1,177 @@
+package registry_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+// front stands before the forged registry of a world and answers in its place.
+type front struct {
+	*world
+	seen atomic.Pointer[http.Request] // the last one at another host
+	with atomic.Pointer[http.HandlerFunc]
+}
+
+// newFront makes a world whose registry has a credential, and another host that notes what it
+// is asked.
+func newFront(t *testing.T) (f *front, elsewhere string) {
+	t.Helper()
+	f = &front{}
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f.seen.Store(r)
+		f.npm.ServeHTTP(w, r)
+	}))
+	t.Cleanup(other.Close)
+	own := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if with := f.with.Load(); with != nil {
+			(*with)(w, r)
+			return
+		}
+		f.npm.ServeHTTP(w, r)
+	}))
+	t.Cleanup(own.Close)
+	f.world = newWorld(t, func(c *registry.Config) {
+		c.Origins[0].Credential = "Bearer secret"
+		c.Upstreams["npm.example"], _ = url.Parse(own.URL)
+		c.Upstreams["blobs.example"], _ = url.Parse(other.URL)
+	})
+	f.addLeft()
+	return f, other.URL
+}
+
+func (f *front) answer(with http.HandlerFunc) { f.with.Store(&with) }
+
+// A kept document stands in for a registry that is away, not for one that says no.
+func TestKeptDocumentAfterAnAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		kept   bool
+	}{
+		"unauthorized":       {status(401), false},
+		"forbidden":          {status(403), false},
+		"too many":           {status(429), false},
+		"gone":               {status(410), false},
+		"a redirect nowhere": {status(302), false},
+		"a broken server":    {status(500), true},
+		"no gateway":         {status(503), true},
+		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "1000")
+			_, _ = w.Write([]byte("{"))
+			panic(http.ErrAbortHandler)
+		}, true},
+		"another coding": {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Encoding", "br") }, false},
+		"a private address": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://127.0.0.1/left", http.StatusFound)
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, _ := newFront(t)
+			if a := f.get("/left"); a.status != 200 {
+				t.Fatalf("%d %s", a.status, a.phrase)
+			}
+			f.answer(c.answer)
+			if a := f.get("/left"); (a.status == 200) != c.kept {
+				t.Errorf("%d %s", a.status, a.phrase)
+			}
+		})
+	}
+}
+
+func status(code int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
+// Artifacts may be at another host, which gets no credential; nothing leads into this network.
+func TestRedirects(t *testing.T) {
+	for name, c := range map[string]struct {
+		to     string // "PATH" becomes that of the request, "OTHER" the other host
+		status int
+	}{
+		"another host":       {"https://blobs.example/PATH", 200},
+		"an address":         {"https://127.0.0.1/PATH", 403},
+		"an address in IPv6": {"https://[::1]/PATH", 403},
+		"a mapped address":   {"https://[::ffff:127.0.0.1]/PATH", 403},
+		"metadata":           {"http://169.254.169.254/latest/meta-data/", 403},
+		"a private network":  {"http://10.0.0.1/PATH", 403},
+		"this host":          {"http://localhost/PATH", 403},
+		"a file":             {"file:///etc/passwd", 502},
+		"another scheme":     {"ftp://blobs.example/PATH", 502},
+		"data":               {"data:text/plain,hello", 502},
+		"a login":            {"https://user:pass@blobs.example/PATH", 502},
+		"itself":             {"/PATH", 502},
+		"no address":         {"https://%zz/", 502},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, _ := newFront(t)
+			f.answer(func(w http.ResponseWriter, r *http.Request) {
+				if !strings.HasSuffix(r.URL.Path, ".tgz") {
+					f.npm.ServeHTTP(w, r)
+					return
+				}
+				w.Header().Set("Location", strings.ReplaceAll(c.to, "PATH", r.URL.Path[1:]))
+				w.WriteHeader(http.StatusFound)
+			})
+			if a := f.get("/left/-/left-2.0.4.tgz"); a.status != c.status {
+				t.Errorf("%d %s", a.status, a.phrase)
+			}
+			if r := f.seen.Load(); r != nil && (r.Header.Get("Authorization") != "" || c.status != 200) {
+				t.Errorf("the other host got %s with %v", r.URL, r.Header)
+			}
+		})
+	}
+}
+
+// What a registry sends compressed is bounded as what it sends plainly.
+func TestCodings(t *testing.T) {
+	var bomb bytes.Buffer
+	packed := gzip.NewWriter(&bomb)
+	if _, err := packed.Write(make([]byte, 4<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := packed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		coding []string
+		body   []byte
+	}{
+		"a bomb":         {[]string{"gzip"}, bomb.Bytes()},
+		"gzip twice":     {[]string{"gzip", "gzip"}, bomb.Bytes()},
+		"in one field":   {[]string{"gzip, gzip"}, bomb.Bytes()},
+		"not compressed": {[]string{"gzip"}, []byte("{}")},
+		"zstd":           {[]string{"zstd"}, []byte("{}")},
+		"deflate":        {[]string{"deflate"}, []byte("{}")},
+		"cut off":        {[]string{"gzip"}, bomb.Bytes()[:bomb.Len()/2]},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, _ := newFront(t)
+			f.close()
+			f.start(func(cfg *registry.Config) {
+				cfg.Limits.DocumentBytes = 1 << 20
+				cfg.Upstreams = f.moved(t, c.coding, c.body)
+			})
+			if a := f.get("/left"); a.status != 502 {
+				t.Errorf("%d %s", a.status, a.phrase)
+			}
+		})
+	}
+}
+
+// moved maps the registry to one that sends these bytes only.
+func (f *front) moved(t *testing.T, coding []string, body []byte) map[string]*url.URL {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header()["Content-Encoding"] = coding
+		_, _ = w.Write(body)
+	}))
+	t.Cleanup(server.Close)
+	u, _ := url.Parse(server.URL)
+	return map[string]*url.URL{"npm.example": u}
+}
