@@ -2,23 +2,35 @@ package main
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
 )
 
-// registryHome is a home whose agents install packages from forged registries of this machine,
-// and an open workspace in it.
+// registryHome is a home whose agents install packages from forged registries of this machine
+// without TLS, and an open workspace in it.
 func registryHome(t testing.TB) (home, work string, npm *forged.NPM, python *forged.PyPI) {
 	t.Helper()
 	home, npm, python = newHome(t), forged.NewNPM(t), forged.NewPyPI(t)
-	npm.Public = fmt.Sprintf("http://127-0-0-1.address.invalid:%s/", npm.URL.Port())
-	python.Public = fmt.Sprintf("http://127-0-0-1.address.invalid:%s/", python.URL.Port())
+	return home, useRegistries(t, home, npm, python), npm, python
+}
+
+// useRegistries lets the agents of a home install from these, and returns an open workspace in it.
+func useRegistries(t testing.TB, home string, npm *forged.NPM, python *forged.PyPI) (work string) {
+	t.Helper()
+	npm.Public = fmt.Sprintf("%s://127-0-0-1.address.invalid:%s/", npm.URL.Scheme, npm.URL.Port())
+	python.Public = fmt.Sprintf("%s://127-0-0-1.address.invalid:%s/", python.URL.Scheme, python.URL.Port())
 	configure(t, home, fmt.Sprintf(`{"registries":{"sources":[{"ecosystem":"npm","url":"%s/"},{"ecosystem":"pypi","url":"%s/simple/","artifacts":["%[2]s/files/"]}]}}`, npm.URL, python.URL))
 	work = filepath.Join(home, "work")
 	if err := os.Mkdir(work, 0o777); err != nil {
@@ -27,7 +39,29 @@ func registryHome(t testing.TB) (home, work string, npm *forged.NPM, python *for
 	if err := os.Chmod(work, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	return home, work, npm, python
+	return work
+}
+
+// withTLS starts registries anew, with TLS, and returns the beginning of a command line whose
+// program trusts them.
+func withTLS(t *testing.T, home string, registries map[http.Handler]*url.URL) []string {
+	t.Helper()
+	var trusted []byte
+	for handler, address := range registries {
+		server := httptest.NewTLSServer(handler)
+		t.Cleanup(server.Close)
+		u, err := url.Parse(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		*address = *u
+		trusted = append(trusted, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})...)
+	}
+	file := filepath.Join(home, "trusted.pem")
+	if err := os.WriteFile(file, trusted, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"env", "SSL_CERT_FILE=" + file}
 }
 
 // pinned makes a project whose lockfile pins versions without digests.
@@ -56,7 +90,9 @@ func pinned(t testing.TB, dir string, npm *forged.NPM, versions map[string]strin
 // publishes nothing. With the real pip it gets the newest old enough.
 func TestPackages(t *testing.T) {
 	t.Parallel()
-	home, work, npm, python := registryHome(t)
+	home, npm, python := newHome(t), forged.NewNPM(t), forged.NewPyPI(t)
+	argv := withTLS(t, home, map[http.Handler]*url.URL{npm: npm.URL, python: python.URL})
+	work := useRegistries(t, home, npm, python)
 	old, young := time.Now().Add(-1000*time.Hour), time.Now().Add(-5*time.Hour)
 	npm.Add("right", forged.NPMVersion{Version: "1.0.0", Published: old})
 	npm.Add("left", forged.NPMVersion{Version: "2.0.4", Published: old, Manifest: map[string]any{"dependencies": map[string]string{"right": "^1.0.0"}}})
@@ -70,11 +106,11 @@ func TestPackages(t *testing.T) {
 		twelve[letter] = "1.0.0"
 	}
 	pinned(t, filepath.Join(work, "twelve"), npm, twelve)
-	d := drive(t, home, 120, 40, "--agent", "shell", "--workspace", work)
+	d := driveArgv(t, home, 120, 40, append(argv, "ironcurtain-mux", "--agent", "shell", "--workspace", work)...)
 	d.see(patience, "/workspace$")
 	d.send("cd ~ && npm init -y >/dev/null && npm install left; echo installed-$?\r")
 	d.see(patience, "added 2 packages", "installed-0", "packages come through the registry plane: npm")
-	d.send("clear; cat node_modules/left/package.json | grep -o '2.0.4'; npm publish --loglevel=error --" + strings.TrimPrefix(npm.Public, "http:") + ":_authToken=x; echo published-$?\r")
+	d.send("clear; cat node_modules/left/package.json | grep -o '2.0.4'; npm publish --loglevel=error --" + strings.TrimPrefix(npm.Public, "https:") + ":_authToken=x; echo published-$?\r")
 	d.see(patience, "2.0.4", "npm error 403", "published-1")
 	d.send("clear; cd /workspace/pinned && npm ci; echo pinned-$?\r")
 	d.see(patience, "younger than 3 days")
@@ -110,8 +146,13 @@ func TestPackages(t *testing.T) {
 			t.Errorf("%s is missing from the audit", want)
 		}
 	}
-	if out, errs, code := d.command("registry", "check", "npm:left@2.1.0"); code != 0 || !strings.Contains(out, "ask (quarantine): left 2.1.0 is younger than 3 days") {
-		t.Errorf("registry check: code %d, %s%s", code, out, errs)
+	if _, errs, code := d.command("registry", "check", "npm:left@2.1.0"); code != cli.ExitFailure || !strings.Contains(errs, "certificate signed by unknown authority") {
+		t.Errorf("registry check without the certificate: code %d, %s", code, errs)
+	}
+	check := exec.CommandContext(t.Context(), argv[0], append(argv[1:], "ironcurtain-mux", "registry", "check", "npm:left@2.1.0")...)
+	check.Env = environment(home, cacheDirectory(t))
+	if out, err := check.CombinedOutput(); err != nil || !strings.Contains(string(out), "ask (quarantine): left 2.1.0 is younger than 3 days") {
+		t.Errorf("registry check: %v, %s", err, out)
 	}
 	if out, errs, code := d.command("registry", "log"); code != 0 || !strings.Contains(out, "fresh@1.2.0") || !strings.Contains(out, "publishing") {
 		t.Errorf("registry log: code %d, %s%s", code, out, errs)
@@ -136,7 +177,8 @@ func TestPackages(t *testing.T) {
 func TestPackagesOfCompilers(t *testing.T) {
 	t.Parallel()
 	home, modules, crates := newHome(t), forged.NewGo(t), forged.NewCargo(t)
-	crates.Public = fmt.Sprintf("http://127-0-0-1.address.invalid:%s/", crates.URL.Port())
+	argv := withTLS(t, home, map[http.Handler]*url.URL{modules: modules.URL, crates: crates.URL})
+	crates.Public = fmt.Sprintf("https://127-0-0-1.address.invalid:%s/", crates.URL.Port())
 	configure(t, home, fmt.Sprintf(`{"images":{"tools":["build","node","python","go","rust"]},"gitHosts":["code.example"],"registries":{"quarantineHours":{"go":0,"cargo":72},"sources":[
 		{"ecosystem":"go","url":"%s/","keys":[%q]},
 		{"ecosystem":"cargo","url":"%s/index/","artifacts":["%[3]s/dl/"]}]}}`, modules.URL, modules.Key, crates.URL))
@@ -147,7 +189,7 @@ func TestPackagesOfCompilers(t *testing.T) {
 	crates.Add("left-crate", "1.2.0", old, map[string]string{"right-crate": "^1"})
 	crates.Add("left-crate", "1.3.0", young, nil)
 	crates.Add("right-crate", "1.0.0", old, nil)
-	d := drive(t, home, 120, 40, "--agent", "shell")
+	d := driveArgv(t, home, 120, 40, append(argv, "ironcurtain-mux", "--agent", "shell")...)
 	d.see(patience, "/workspace$")
 	d.send("mkdir ~/g && cd ~/g && go mod init app 2>/dev/null && go get code.example/left@latest && printf 'package main\\nimport \"code.example/left\"\\nfunc main() { println(\"go has\", left.Version) }\\n' >main.go && go run . && go mod verify; echo go-$?\r")
 	d.see(patience, "go has v1.2.0", "all modules verified", "go-0")

@@ -212,7 +212,11 @@ func (u *upstream) failed(q *query, err error) error {
 		return Refuse(403, ReasonUpstream, "the registry %s is at an address that no registry may have", host)
 	}
 	u.p.log.Warn("a registry cannot be reached", "host", host, "error", err)
-	return away("the registry %s cannot be reached", host)
+	var request *url.Error
+	if errors.As(err, &request) {
+		err = request.Err // the address is named already
+	}
+	return away("the registry %s cannot be reached: %v", host, err)
 }
 
 // away refuses because the registry gave no answer of its own.
