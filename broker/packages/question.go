@@ -94,7 +94,7 @@ func (s *Session) describe(j *judged) []preview.Line {
 			age = "first seen here " + rules.Age(time.Since(j.facts.Published)) + " ago"
 		}
 	}
-	if older := s.newestOldEnough(j); older != nil {
+	if older := s.newestOldEnough(j); older != nil && j.verdict.Then != rules.Allow {
 		age += fmt.Sprintf("; %s (%s) is the newest old enough", older.Version, rules.Age(time.Since(older.Published)))
 	}
 	lines := []preview.Line{{Kind: preview.Item, Text: fmt.Sprintf("%s %s@%s, %s", j.facts.Ecosystem, j.facts.Name, j.facts.Version, age)}}
