@@ -6,6 +6,6 @@
 // configuration needs and no other, for a bounded time. Where a registry keeps its artifacts is
 // read from one of its documents.
 //
-// What was learned is kept in a file of the state directory. Differences that are found later
-// are shown to the person and never followed: a changed dot file must not move a registry.
+// What was learned is kept in a file of the state directory. A later "registry learn" shows the
+// differences; nothing follows them by itself, because a changed dot file must not move a registry.
 package learn
