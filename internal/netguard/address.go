@@ -3,19 +3,15 @@ package netguard
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 )
 
 // special are ranges that netip takes for public although no public server has an address
 // there, and ranges whose addresses contain another address.
 var special = prefixes(
-	"0.0.0.0/8", "192.0.0.0/24", "192.88.99.0/24", "240.0.0.0/4",
+	"0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
+	"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
 	"2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20",
 )
-
-// unrouted are ranges for examples and for measurements. No public server has an address
-// there, so that networks of machines without the Internet use them.
-var unrouted = prefixes("192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24")
 
 // global is where public IPv6 addresses lie.
 var global = netip.MustParsePrefix("2000::/3")
@@ -62,9 +58,10 @@ func Refuse(a netip.Addr, private bool) string {
 	case a.Is6() && !global.Contains(a):
 		return "not a public address"
 	}
-	contains := func(p netip.Prefix) bool { return p.Contains(a) }
-	if slices.ContainsFunc(special, contains) || !private && slices.ContainsFunc(unrouted, contains) {
-		return "not a public address"
+	for _, p := range special {
+		if p.Contains(a) {
+			return "not a public address"
+		}
 	}
 	return ""
 }
