@@ -37,7 +37,8 @@ type process struct {
 func start(ctx context.Context, path string, limit time.Duration) (*process, error) {
 	const op = "start an isolate"
 	p := &process{cmd: exec.Command(path), words: &words{}} //nolint:noctx // end kills it
-	// It reads nothing from the disk later, not even the time zone.
+	// It reads nothing from the disk later, not even the time zone. With two processors the
+	// program runs on one, and what watches its time on the other.
 	p.cmd.Dir, p.cmd.Env = "/", []string{"GOMAXPROCS=2", "GOTRACEBACK=none", "TZ=UTC"}
 	p.cmd.Stderr, p.cmd.WaitDelay = p.words, time.Second
 	var err error
