@@ -43,7 +43,7 @@ func TestRegistries(t *testing.T) {
 	r.keys("\x01/registries\r")
 	screen := r.screen()
 	for _, want := range []string{
-		"412 files delivered, 3 versions hidden, 1 waiting, 2 requests refused", "npm:left@2.1.0", "3 versions of npm left",
+		"412 files delivered, 3 versions hidden, 1 waiting, 2 requests refused or failed", "npm:left@2.1.0", "3 versions of npm left",
 		"https://npm.example/; named by npm config get registry; also known as https://yarn.example/",
 		"https://npm.acme.example/; for @acme; private: no version is too young; named by config.json",
 		"it is on the list of malicious versions", "'ironcurtain-mux registry log --refused' lists the older ones",

@@ -136,7 +136,8 @@ func (m *Malicious) Find(ecosystem, name, version string) string {
 }
 
 // listedKey is the key of a name, which reports spell as its author did: Python's and cargo's
-// registries take some spellings for the same.
+// registries take some spellings for the same. The count of names does not, because each
+// spelling is another request.
 func listedKey(ecosystem, name string) string {
 	if ecosystem == "pypi" || ecosystem == "cargo" {
 		name = strings.ToLower(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_.", r) }), "-"))

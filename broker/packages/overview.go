@@ -1,7 +1,7 @@
 package packages
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,7 +17,8 @@ type Overview struct {
 	Waiting   int `json:"waiting"`
 	// Hidden are the packages with versions that the agent does not see, by ecosystem and name.
 	Hidden []Hidden `json:"hidden,omitempty"`
-	// Refused are the newest requests that were refused, the newest first; RefusedAll counts all.
+	// Refused are the newest requests that were refused or failed, the newest first; RefusedAll
+	// counts all.
 	Refused    []Refused `json:"refused,omitempty"`
 	RefusedAll int       `json:"refusedAll"`
 	// Denied are versions that the person has denied, as "npm:left@2.1.0": what Release takes.
@@ -41,7 +42,7 @@ type Hidden struct {
 	Versions  int    `json:"versions"`
 }
 
-// Refused is a request that was refused.
+// Refused is a request that was refused, or that failed.
 type Refused struct {
 	Ecosystem string `json:"ecosystem"`
 	Package   string `json:"package"` // "left@2.1.0", or the path of what is no package
@@ -57,13 +58,14 @@ const (
 // overview counts the records of one session.
 type overview struct {
 	delivered, refusedAll int
-	refused               []Refused // the newest last
-	hidden                map[Hidden]int
+	refused               []Refused         // the newest last
+	hidden                map[string]Hidden // by key
 }
 
 // add counts a record.
 func (o *overview) add(r *registry.Record) {
 	switch {
+	case r.Reason == registry.ReasonGone: // the client did not wait for its answer
 	case r.Decision == "deny" || r.Decision == "error":
 		what := r.Path
 		if r.Name != "" {
@@ -75,9 +77,9 @@ func (o *overview) add(r *registry.Record) {
 	case r.What == "artifact" && r.Decision == "allow" && r.Digest != "": // without one, its name leaves
 		o.delivered++
 	case r.What == "document" && r.Decision == "done":
-		key := Hidden{Ecosystem: r.Ecosystem, Name: r.Name}
-		if delete(o.hidden, key); r.Hidden > 0 && len(o.hidden) < mostHidden {
-			o.hidden[key] = r.Hidden
+		k := key(r.Ecosystem, r.Name)
+		if delete(o.hidden, k); r.Hidden > 0 && len(o.hidden) < mostHidden {
+			o.hidden[k] = Hidden{r.Ecosystem, r.Name, r.Hidden}
 		}
 	}
 }
@@ -93,31 +95,24 @@ func (s *Session) Overview() Overview {
 		all.Registries = append(all.Registries, r)
 	}
 	for _, d := range s.way.Denied() {
-		all.Denied = append(all.Denied, d.Ecosystem+":"+d.Name+"@"+d.Version)
+		all.Denied = append(all.Denied, d.String())
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all.Delivered, all.RefusedAll = s.seen.delivered, s.seen.refusedAll
 	all.Refused = slices.Clone(s.seen.refused)
 	slices.Reverse(all.Refused)
-	for h, versions := range s.seen.hidden {
-		h.Versions = versions
-		all.Hidden = append(all.Hidden, h)
+	for _, k := range slices.Sorted(maps.Keys(s.seen.hidden)) {
+		all.Hidden = append(all.Hidden, s.seen.hidden[k])
 	}
-	slices.SortFunc(all.Hidden, func(a, b Hidden) int {
-		return cmp.Or(strings.Compare(a.Ecosystem, b.Ecosystem), strings.Compare(a.Name, b.Name))
-	})
 	return all
 }
 
 // Release forgets that the person has denied a version, as Overview.Denied names it. The agent's
 // next request for it is a new question.
 func (s *Session) Release(version string) error {
-	for _, d := range s.way.Denied() {
-		if d.Ecosystem+":"+d.Name+"@"+d.Version == version {
-			s.way.Release(d)
-			return nil
-		}
+	if s.way.Release(version) {
+		return nil
 	}
 	return fault.New("/registries lists what was denied", "release %s: it was not denied in this session", version)
 }

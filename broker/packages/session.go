@@ -39,7 +39,7 @@ type Session struct {
 
 // Session opens the way of one agent. It ends with Close.
 func (h *Host) Session(o SessionOptions) *Session {
-	s := &Session{host: h, options: o, served: make(map[string]bool), seen: overview{hidden: make(map[Hidden]int)}}
+	s := &Session{host: h, options: o, served: make(map[string]bool), seen: overview{hidden: make(map[string]Hidden)}}
 	s.pins, s.names = readPins(o.Workspace, h.kinds), newNames(h.options)
 	for pin := range s.pins {
 		ecosystem, rest, _ := strings.Cut(pin, "\n")

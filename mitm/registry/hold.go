@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -177,6 +176,9 @@ type Denied struct {
 	Ecosystem, Name, Version string
 }
 
+// String is what a person types: "npm:left@2.1.0".
+func (d Denied) String() string { return d.Ecosystem + ":" + d.Name + "@" + d.Version }
+
 // Denied lists the versions that the person has denied, in order.
 func (s *Session) Denied() []Denied {
 	h := s.holds
@@ -189,19 +191,19 @@ func (s *Session) Denied() []Denied {
 		}
 	}
 	slices.SortFunc(all, func(a, b Denied) int {
-		return cmp.Or(strings.Compare(a.Ecosystem, b.Ecosystem), strings.Compare(a.Name, b.Name), strings.Compare(a.Version, b.Version))
+		return strings.Compare(a.String(), b.String())
 	})
 	return all
 }
 
-// Release forgets that the person has denied a version, so that the next request for it asks
-// again. It returns false when there is no such version.
-func (s *Session) Release(d Denied) bool {
+// Release forgets that the person has denied a version, named by its String, so that the next
+// request for it asks again. It returns false when there is no such version.
+func (s *Session) Release(version string) bool {
 	h := s.holds
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	before := len(h.answers)
-	maps.DeleteFunc(h.answers, func(_ string, a answer) bool { return !a.decision.Approved && a.about == d })
+	maps.DeleteFunc(h.answers, func(_ string, a answer) bool { return !a.decision.Approved && a.about.String() == version })
 	return len(h.answers) < before
 }
 

@@ -16,7 +16,7 @@ func RegistryLines(r broker.Registries) []view.Line {
 	for _, h := range r.Hidden {
 		versions += h.Versions
 	}
-	lines := []view.Line{{Key: "so far", Text: fmt.Sprintf("%s delivered, %s hidden, %d waiting, %s refused",
+	lines := []view.Line{{Key: "so far", Text: fmt.Sprintf("%s delivered, %s hidden, %d waiting, %s refused or failed",
 		view.Counted(r.Delivered, "file"), view.Counted(versions, "version"), r.Waiting, view.Counted(r.RefusedAll, "request"))}}
 	for _, d := range r.Denied {
 		lines = append(lines, view.Line{Key: "denied", Text: text.Drawable(d)})
