@@ -209,7 +209,7 @@ func (u *upstream) failed(q *query, err error) error {
 	case refused.Private():
 		return Refuse(403, ReasonUpstream, `the registry %s is not at a public address: if %s is the person's own mirror, they set "private": true for this source in registries.sources of config.json`, host, refused.Host)
 	default:
-		return Refuse(403, ReasonUpstream, "the registry %s is at an address that no registry may have", host)
+		return Refuse(403, ReasonUpstream, "the registry %s is at an address that no registry may have; registries.sources of config.json can name a mirror of it", host)
 	}
 	u.p.log.Warn("a registry cannot be reached", "host", host, "error", err)
 	var request *url.Error
