@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -342,6 +343,23 @@ func (d *driver) stacks() string {
 	case <-time.After(10 * time.Second):
 	}
 	return d.note("stderr")
+}
+
+// takesTerminal returns a channel that is closed when a view takes the terminal the next time.
+func (d *driver) takesTerminal() <-chan struct{} {
+	const alternate = "\x1b[?1049h"
+	taken := make(chan struct{})
+	var tail []byte
+	tap := func(data []byte) {
+		tail = append(tail, data...)
+		if bytes.Contains(tail, []byte(alternate)) {
+			d.tap.Store(nil)
+			close(taken)
+		}
+		tail = tail[max(0, len(tail)-len(alternate)):]
+	}
+	d.tap.Store(&tap)
+	return taken
 }
 
 // signal sends the program a signal.

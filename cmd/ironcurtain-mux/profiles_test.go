@@ -54,6 +54,16 @@ func TestTabsWithProfilesInOneDaemon(t *testing.T) {
 	if got := profiles(); got != fmt.Sprintf(want, dir) {
 		t.Errorf("profiles: %s", got)
 	}
+	// Only an agent whose container runs is taken back, and the prompt on the screen may still be
+	// that of the tab which was in front.
+	second.until("four agents that run", patience, func(string) bool {
+		for _, s := range first.sessions() {
+			if s.State == broker.StateStarting {
+				return false
+			}
+		}
+		return true
+	})
 	for _, view := range []*driver{second, strict, plain} {
 		view.send("\x01/detach\r")
 		view.exit(patience)

@@ -2,10 +2,7 @@ package main
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -18,11 +15,7 @@ func TestSmallAndLargeTerminals(t *testing.T) {
 	home := newHome(t)
 	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
 	serveDaemon(t, home, "env", noEngine)
-	copied := filepath.Join(home, "copied")
-	editor := filepath.Join(home, "editor")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\nfor last; do :; done\ncp \"$last\" "+copied+".new && mv "+copied+".new "+copied+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	editor, copied := copier(t, home)
 	attach := func(cols, rows int) *driver {
 		t.Helper()
 		return driveArgv(t, home, cols, rows, "env", "SHELL=/bin/sh", "PS1=here> ", "ENV=", "VISUAL=", "EDITOR="+editor, "ironcurtain-mux", "attach")
@@ -30,22 +23,9 @@ func TestSmallAndLargeTerminals(t *testing.T) {
 	// hash is one of all lines above the first prompt behind the long lines, as /edit shows them.
 	hash := func(d *driver) [sha256.Size]byte {
 		t.Helper()
-		var text []byte
-		d.send("\x01/edit\r")
-		d.until("the copy of the scrollback", patience, func(string) bool {
-			var err error
-			text, err = os.ReadFile(copied)
-			if err != nil && !errors.Is(err, os.ErrNotExist) {
-				t.Fatal(err)
-			}
-			return err == nil
-		})
-		if err := os.Remove(copied); err != nil {
-			t.Fatal(err)
-		}
-		lines, _, found := strings.Cut(string(text), "all printed")
+		lines, _, found := strings.Cut(string(d.scrollback(copied)), "all printed")
 		if !found || strings.Count(lines, "\n") < 300 {
-			t.Fatalf("the scrollback: %d bytes", len(text))
+			t.Fatalf("the scrollback: %d bytes", len(lines))
 		}
 		return sha256.Sum256([]byte(lines))
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"strings"
 	"syscall"
@@ -27,14 +26,7 @@ func containersOf(t *testing.T, id broker.SessionID) []docker.Summary {
 func (d *driver) murder(t *testing.T, id broker.SessionID) (container string) {
 	t.Helper()
 	pid := d.daemon()
-	shown := make(chan struct{})
-	tap := func(data []byte) {
-		if bytes.Contains(data, []byte("\x1b[?1049h")) {
-			close(shown)
-			d.tap.Store(nil)
-		}
-	}
-	d.tap.Store(&tap)
+	shown := d.takesTerminal()
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}

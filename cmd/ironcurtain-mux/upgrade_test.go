@@ -84,17 +84,39 @@ func newest(screen string) (n int) {
 	return n
 }
 
-// numbersOf returns the numbers that a counter has printed, as the scrollback of the tab in front
-// has them.
-func (d *driver) numbersOf(file string) (all []int) {
+// copier writes an editor that copies what it is given to a file below home, and returns both.
+func copier(t *testing.T, home string) (editor, file string) {
+	t.Helper()
+	editor, file = filepath.Join(home, "editor"), filepath.Join(home, "edited")
+	if err := os.WriteFile(editor, []byte("#!/bin/sh\nfor last; do :; done\ncp \"$last\" "+file+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return editor, file
+}
+
+// scrollback returns what the tab in front has printed, as /edit gives it to a copier. The view
+// has the terminal again when it returns: the editor's terminal would change an Enter.
+func (d *driver) scrollback(file string) []byte {
 	d.t.Helper()
-	_ = os.Remove(file)
+	back := d.takesTerminal()
 	d.send("\x01/edit\r")
-	d.until("the scrollback", patience, func(string) bool { _, err := os.Stat(file); return err == nil })
+	select {
+	case <-back:
+	case <-time.After(patience):
+		d.t.Fatalf("no editor has ended; the screen:\n%s", d.text())
+	}
 	text, err := os.ReadFile(file)
 	if err != nil {
 		d.t.Fatal(err)
 	}
+	return text
+}
+
+// numbersOf returns the numbers that a counter has printed, as the scrollback of the tab in front
+// has them.
+func (d *driver) numbersOf(file string) (all []int) {
+	d.t.Helper()
+	text := d.scrollback(file)
 	for _, m := range counted.FindAllSubmatch(text, -1) {
 		n, err := strconv.Atoi(string(m[1]))
 		if err != nil {
@@ -134,11 +156,7 @@ func TestUpgradeLosesNothing(t *testing.T) {
 	told := filepath.Join(home, "told")
 	writeConfig(t, home, fmt.Sprintf(`{"agent":"shell","maxSessions":9,"scrollback":100000,"strip":false,"notifyOn":["escalation"],"notifyCommand":["sh","-c",%q]}`, `echo "$IRONCURTAIN_TITLE: $IRONCURTAIN_TEXT" >>`+told))
 	d := serveDaemon(t, home)
-	kept := filepath.Join(home, "kept")
-	editor := filepath.Join(home, "editor")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\nfor last; do :; done\ncp \"$last\" "+kept+".part && mv "+kept+".part "+kept+"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	editor, kept := copier(t, home)
 	a := driveArgv(t, home, 120, 30, "env", "VISUAL="+editor, "ironcurtain-mux", "attach")
 	a.see(patience, "/workspace$")
 	c := a.tools(t, d.onlySession())
@@ -154,7 +172,9 @@ func TestUpgradeLosesNothing(t *testing.T) {
 		if n == *upgradedTabs {
 			pause = "0.01" // this one is in front
 		}
-		a.send("i=0; while :; do i=$((i+1)); echo n$i.; [ $((i%20)) = 0 ] && sleep " + pause + "; done\r")
+		// A shell of its own ends at Ctrl-C. The interactive one would go on if Ctrl-C came
+		// just when a sleep had ended.
+		a.send("sh -c 'i=0; while :; do i=$((i+1)); echo n$i.; [ $((i%20)) = 0 ] && sleep " + pause + "; done'\r")
 		a.see(patience, "n100")
 	}
 	b := attach(t, home, 120, 30)
