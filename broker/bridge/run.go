@@ -15,14 +15,14 @@ import (
 // inherited is the descriptor of the first file that a child inherits.
 const inherited = 3
 
-// Run replaces this process, the main process of a container, by the program argv. Before
-// that, it binds the loopback address listen and starts a child process that serves it:
-// serve is a command line of the bridge, which gets the socket as descriptor 3. Run returns
-// only when it fails.
+// Run replaces this process, the main process of a container, by the program argv,
+// which gets the environment env. Before that, it binds the loopback address listen and starts
+// a child process that serves it: serve is a command line of the bridge, which gets the socket
+// as descriptor 3. Run returns only when it fails.
 //
 // The program starts with the size of its terminal set. When the engine starts it without a
 // size, Run waits for one.
-func Run(listen string, serve, argv []string) error {
+func Run(listen string, serve, argv, env []string) error {
 	if err := start(listen, serve); err != nil {
 		return fmt.Errorf("open the way to the model: %w", err)
 	}
@@ -31,7 +31,7 @@ func Run(listen string, serve, argv []string) error {
 	if err != nil {
 		return fmt.Errorf("start the agent: %w", err)
 	}
-	return fmt.Errorf("start %s: %w", path, unix.Exec(path, argv, os.Environ()))
+	return fmt.Errorf("start %s: %w", path, unix.Exec(path, argv, env))
 }
 
 // start binds the address and starts the child that serves it. The child has a session of

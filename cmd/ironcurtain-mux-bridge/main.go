@@ -5,6 +5,7 @@
 //	ironcurtain-mux-bridge run -- COMMAND [ARGUMENT...]   open the way to the model, become the agent
 //	ironcurtain-mux-bridge proxy                          carry connections to the MITM proxy, and from the host to ports
 //	ironcurtain-mux-bridge mcp                            carry MCP to the host's tools
+//	ironcurtain-mux-bridge dpkg OPTION...                 unpack packages for apt
 package main
 
 import (
@@ -18,6 +19,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge/dpkg"
 )
 
 func main() {
@@ -27,8 +29,7 @@ func main() {
 	}
 }
 
-// command carries out one command line. The first of the three returns only when
-// it fails.
+// command carries out one command line. "run" returns only when it fails.
 func command(args []string) error {
 	switch {
 	case len(args) > 2 && args[0] == "run" && args[1] == "--":
@@ -37,8 +38,12 @@ func command(args []string) error {
 		return untilSignal(proxy)
 	case len(args) == 1 && args[0] == "mcp":
 		return untilSignal(tools)
+	case len(args) > 1 && args[0] == "dpkg":
+		return untilSignal(func(ctx context.Context) error {
+			return dpkg.New(agent.AptDir).Command(ctx, args[1:], os.Stdin, os.Stdout)
+		})
 	}
-	return errors.New("usage: ironcurtain-mux-bridge run -- COMMAND [ARGUMENT...] | proxy | mcp")
+	return errors.New("usage: ironcurtain-mux-bridge run -- COMMAND [ARGUMENT...] | proxy | mcp | dpkg OPTION...")
 }
 
 func untilSignal(f func(context.Context) error) error {
@@ -61,7 +66,15 @@ func run(argv []string) error {
 	if err := os.Chdir(agent.Workspace); err != nil {
 		return fmt.Errorf(op+": %w", err)
 	}
-	return fmt.Errorf(op+": %w", bridge.Run(agent.ProxyAddress, []string{self, "proxy"}, argv))
+	env := os.Environ()
+	if os.Getenv("APT_CONFIG") != "" {
+		packages := dpkg.New(agent.AptDir)
+		env = packages.Environment(env)
+		if err := packages.Prepare(); err != nil {
+			fmt.Fprintf(os.Stderr, "ironcurtain-mux-bridge: apt installs nothing: %v\n", err)
+		}
+	}
+	return fmt.Errorf(op+": %w", bridge.Run(agent.ProxyAddress, []string{self, "proxy"}, argv, env))
 }
 
 // proxy carries the agent's connections to the host's socket, and the host's to ports of the

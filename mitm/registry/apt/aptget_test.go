@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
 )
 
 // gateway answers apt-get as the plane does.
@@ -118,19 +119,19 @@ func (c *client) run(t *testing.T, args ...string) (string, error) {
 func stocked(t *testing.T) *forge {
 	t.Helper()
 	f := newForge(t)
-	packages := f.addDeb(t, "hello", "1.0", "xz", map[string]string{"usr/bin/hello": "#!/bin/sh\n"}) +
-		f.addDeb(t, "g++-forged", "2:1.0~rc1+b1", "zstd", map[string]string{"usr/bin/g++": "#!/bin/sh\n"})
-	f.put("dists/stable/main/binary-amd64/Packages", []byte(packages))
-	f.put("dists/stable/main/binary-amd64/Packages.xz", compressed(t, []byte(packages), "xz"))
+	packages := f.AddDeb(t, "hello", "1.0", "xz", map[string]string{"usr/bin/hello": "#!/bin/sh\n"}) +
+		f.AddDeb(t, "g++-forged", "2:1.0~rc1+b1", "zstd", map[string]string{"usr/bin/g++": "#!/bin/sh\n"})
+	f.Put("dists/stable/main/binary-amd64/Packages", []byte(packages))
+	f.Put("dists/stable/main/binary-amd64/Packages.xz", compressed(t, []byte(packages), "xz"))
 	tarball, dsc := []byte("not looked into"), []byte("Format: 1.0\nSource: hello\n")
-	f.put("pool/main/h/hello/hello_1.0.tar.gz", tarball)
-	f.put("pool/main/h/hello/hello_1.0.dsc", dsc)
+	f.Put("pool/main/h/hello/hello_1.0.tar.gz", tarball)
+	f.Put("pool/main/h/hello/hello_1.0.dsc", dsc)
 	sources := fmt.Appendf(nil, "Package: hello\nBinary: hello\nVersion: 1.0\nMaintainer: Forger <forger@repo.example>\nArchitecture: any\n"+
 		"Format: 1.0\nDirectory: pool/main/h/hello\nChecksums-Sha256:\n %x %d hello_1.0.dsc\n %x %d hello_1.0.tar.gz\n\n",
 		sha256.Sum256(dsc), len(dsc), sha256.Sum256(tarball), len(tarball))
-	f.put("dists/stable/main/source/Sources", sources) // apt looks for this name, and gets the other
-	f.put("dists/stable/main/source/Sources.gz", compressed(t, sources, "gzip"))
-	f.publish(t, "stable")
+	f.Put("dists/stable/main/source/Sources", sources) // apt looks for this name, and gets the other
+	f.Put("dists/stable/main/source/Sources.gz", compressed(t, sources, "gzip"))
+	f.Publish(t, "stable")
 	return f
 }
 
@@ -163,12 +164,12 @@ func TestAptGetIsRefused(t *testing.T) {
 	if out, err := c.run(t, "update", "--error-on=any"); err != nil {
 		t.Fatalf("apt-get update: %v\n%s", err, out)
 	}
-	f.put("pool/main/h/hello/hello_1.0_amd64.deb", deb(t, "hello", "1.0", "xz", map[string]string{"usr/bin/hello": "evil"}))
+	f.Put("pool/main/h/hello/hello_1.0_amd64.deb", forged.Deb(t, "hello", "1.0", "xz", map[string]string{"usr/bin/hello": "evil"}))
 	if out, err := c.run(t, "download", "hello"); err == nil || !strings.Contains(out, "403") {
 		t.Errorf("apt-get download of another package: %v\n%s", err, out)
 	}
-	f.key = anotherKey(t)
-	f.publish(t, "stable")
+	f.Key = forged.NewAptKey(t)
+	f.Publish(t, "stable")
 	if out, err := c.run(t, "update", "--error-on=any"); err == nil {
 		t.Errorf("apt-get update takes another key's Release:\n%s", out)
 	}
@@ -177,9 +178,7 @@ func TestAptGetIsRefused(t *testing.T) {
 // An old apt-get asks for the Release and its signature apart.
 func TestAptGetTakesADetachedSignature(t *testing.T) {
 	f := stocked(t)
-	f.mu.Lock()
-	delete(f.files, "dists/stable/InRelease")
-	f.mu.Unlock()
+	f.Remove("dists/stable/InRelease")
 	c := newClient(t, f, "deb REPO stable main\n")
 	if out, err := c.run(t, "update", "--error-on=any"); err != nil {
 		t.Fatalf("apt-get update: %v\n%s", err, out)

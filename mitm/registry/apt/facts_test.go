@@ -5,24 +5,23 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
 )
 
 // plainForge is a repository with one package whose contents do not matter.
 func plainForge(t testing.TB) *forge {
 	t.Helper()
 	f := newForge(t)
-	f.put("pool/main/h/hello/hello_1.0_amd64.deb", []byte("hello"))
-	f.put("dists/stable/main/binary-amd64/Packages", []byte("Package: hello\nVersion: 1.0\nFilename: pool/main/h/hello/hello_1.0_amd64.deb\nSize: 5\nSHA256: 2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824\n\n"))
-	f.put("dists/stable/main/i18n/Translation-en", []byte("Package: hello\n"))
-	f.publish(t, "stable")
+	f.Put("pool/main/h/hello/hello_1.0_amd64.deb", []byte("hello"))
+	f.Put("dists/stable/main/binary-amd64/Packages", []byte("Package: hello\nVersion: 1.0\nFilename: pool/main/h/hello/hello_1.0_amd64.deb\nSize: 5\nSHA256: 2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824\n\n"))
+	f.Put("dists/stable/main/i18n/Translation-en", []byte("Package: hello\n"))
+	f.Publish(t, "stable")
 	return f
 }
 
@@ -81,8 +80,7 @@ func TestANewProcessKnowsTheIndexes(t *testing.T) {
 func TestDocumentsAreThoseOfTheRelease(t *testing.T) {
 	f := plainForge(t)
 	e := New(&Memory{})
-	index := slices.Sorted(maps.Keys(f.files))
-	for _, path := range index {
+	for _, path := range f.Paths() {
 		if strings.HasPrefix(path, "pool/") {
 			continue
 		}
@@ -92,7 +90,7 @@ func TestDocumentsAreThoseOfTheRelease(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			if err := e.Write(&out, facts, a, nil); err != nil || !bytes.Equal(out.Bytes(), f.get(path)) {
+			if err := e.Write(&out, facts, a, nil); err != nil || !bytes.Equal(out.Bytes(), f.Get(path)) {
 				t.Errorf("the answer is %q, %v", out.String(), err)
 			}
 		})
@@ -117,14 +115,14 @@ func TestDocumentsAreThoseOfTheRelease(t *testing.T) {
 // A distribution may have a slash in its name.
 func TestDistributionsWithASlash(t *testing.T) {
 	f := newForge(t)
-	f.put("dists/stable/updates/main/binary-amd64/Packages", []byte("Package: hello\n"))
-	f.put("dists/stable/main/binary-amd64/Packages", []byte("Package: hello\nVersion: 1\n"))
-	f.publish(t, "stable/updates")
+	f.Put("dists/stable/updates/main/binary-amd64/Packages", []byte("Package: hello\n"))
+	f.Put("dists/stable/main/binary-amd64/Packages", []byte("Package: hello\nVersion: 1\n"))
+	f.Publish(t, "stable/updates")
 	for _, both := range []bool{false, true} {
 		t.Run(fmt.Sprint(both), func(t *testing.T) {
 			e := New(&Memory{})
 			if both {
-				f.publish(t, "stable")
+				f.Publish(t, "stable")
 				if _, _, err := f.ask(t, e, "dists/stable/main/binary-amd64/Packages"); err != nil {
 					t.Fatal(err)
 				}
@@ -143,7 +141,7 @@ func TestDistributionsWithASlash(t *testing.T) {
 // that it lists is served.
 func TestReleasesThatAreRefused(t *testing.T) {
 	now := time.Now().UTC()
-	key := anotherKey(t)
+	key := forged.NewAptKey(t)
 	date := "Date: " + now.Format(time.RFC1123) + "\n"
 	const list = "SHA256:\n " + someHash + " 0 main/a\n"
 	for name, test := range map[string]struct {
@@ -152,11 +150,11 @@ func TestReleasesThatAreRefused(t *testing.T) {
 		after  func(f *forge)
 		reason registry.Reason
 	}{
-		"another key": {before: func(f *forge) { f.key = key }, reason: registry.ReasonDigest},
-		"older":       {before: func(f *forge) { f.date = f.date.Add(-time.Minute) }, reason: registry.ReasonDocument},
-		"the future":  {before: func(f *forge) { f.date = now.Add(48 * time.Hour) }, reason: registry.ReasonDocument},
+		"another key": {before: func(f *forge) { f.Key = key }, reason: registry.ReasonDigest},
+		"older":       {before: func(f *forge) { f.Date = f.Date.Add(-time.Minute) }, reason: registry.ReasonDocument},
+		"the future":  {before: func(f *forge) { f.Date = now.Add(48 * time.Hour) }, reason: registry.ReasonDocument},
 		"expired": {before: func(f *forge) {
-			f.fields = "Valid-Until: " + now.Add(-time.Minute).Format(time.RFC1123) + "\n"
+			f.Fields = "Valid-Until: " + now.Add(-time.Minute).Format(time.RFC1123) + "\n"
 		}, reason: registry.ReasonDocument},
 		"another distribution": {text: "Suite: old\nCodename: older\n" + date + list, reason: registry.ReasonDocument},
 		"no date":              {text: "Suite: stable\n" + list, reason: registry.ReasonDocument},
@@ -167,8 +165,8 @@ func TestReleasesThatAreRefused(t *testing.T) {
 		"one file twice":       {text: "Suite: stable\n" + date + list + " " + someHash + " 1 main/a\n", reason: registry.ReasonDocument},
 		"no keyring":           {after: func(f *forge) { f.origin.Keys = nil }, reason: registry.ReasonUpstream},
 		"no signature": {after: func(f *forge) {
-			f.put("dists/stable/InRelease", f.get("dists/stable/Release"))
-			f.put("dists/stable/Release.gpg", nil)
+			f.Put("dists/stable/InRelease", f.Get("dists/stable/Release"))
+			f.Put("dists/stable/Release.gpg", nil)
 		}, reason: registry.ReasonDigest},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -180,9 +178,9 @@ func TestReleasesThatAreRefused(t *testing.T) {
 				test.before(f)
 			}
 			if test.text != "" {
-				f.sign(t, "stable", test.text)
+				f.Sign(t, "stable", test.text)
 			} else {
-				f.publish(t, "stable")
+				f.Publish(t, "stable")
 			}
 			if test.after != nil {
 				test.after(f)
@@ -201,8 +199,8 @@ func TestReleasesThatAreRefused(t *testing.T) {
 // A Release that was valid is fetched again when it no longer is.
 func TestAnExpiredReleaseLeadsNowhere(t *testing.T) {
 	f, e := plainForge(t), New(&Memory{})
-	f.fields = "Valid-Until: " + time.Now().Add(time.Hour).UTC().Format(time.RFC1123) + "\n"
-	f.publish(t, "stable")
+	f.Fields = "Valid-Until: " + time.Now().Add(time.Hour).UTC().Format(time.RFC1123) + "\n"
+	f.Publish(t, "stable")
 	const index = "dists/stable/main/binary-amd64/Packages"
 	if _, _, err := f.ask(t, e, index); err != nil {
 		t.Fatal(err)
@@ -221,8 +219,8 @@ func TestReleasesNeverGoBack(t *testing.T) {
 	if _, _, err := f.ask(t, New(seen), "dists/stable/InRelease"); err != nil {
 		t.Fatal(err)
 	}
-	f.date = f.date.Add(-24 * time.Hour)
-	f.publish(t, "stable")
+	f.Date = f.Date.Add(-24 * time.Hour)
+	f.Publish(t, "stable")
 	if _, _, err := f.ask(t, New(seen), "dists/stable/InRelease"); reasonOf(t, err) != registry.ReasonDocument {
 		t.Errorf("refused with %s: %v", reasonOf(t, err), err)
 	}
@@ -230,9 +228,9 @@ func TestReleasesNeverGoBack(t *testing.T) {
 
 func TestAnIndexThatIsNotTheListedOneIsRefused(t *testing.T) {
 	f, e := plainForge(t), New(&Memory{})
-	for path := range maps.Clone(f.files) {
+	for _, path := range f.Paths() {
 		if strings.Contains(path, "binary-amd64") {
-			f.put(path, append(f.get(path), '\n'))
+			f.Put(path, append(f.Get(path), '\n'))
 		}
 	}
 	if _, _, err := f.ask(t, e, "dists/stable/main/binary-amd64/Packages"); reasonOf(t, err) != registry.ReasonDigest {

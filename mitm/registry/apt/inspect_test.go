@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
 )
 
 // inspect looks into bytes that are said to be hello 1.0.
@@ -24,7 +25,7 @@ func TestInspectLooksIntoPackages(t *testing.T) {
 	files := map[string]string{"usr/bin/hello": "#!/bin/sh\n", "usr/share/doc/hello/copyright": "mine", "DEBIAN/postinst": "#!/bin/sh\ntrue\n", "DEBIAN/prerm": "#!/bin/sh\ntrue\n"}
 	for _, compression := range []string{"none", "gzip", "xz", "zstd"} {
 		t.Run(compression, func(t *testing.T) {
-			found, err := inspect(deb(t, "hello", "1.0", compression, files))
+			found, err := inspect(forged.Deb(t, "hello", "1.0", compression, files))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,7 +104,7 @@ func TestInspectRefuses(t *testing.T) {
 
 func FuzzInspect(f *testing.F) {
 	for _, compression := range []string{"none", "gzip", "xz", "zstd"} {
-		f.Add(deb(f, "hello", "1.0", compression, nil))
+		f.Add(forged.Deb(f, "hello", "1.0", compression, nil))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if _, err := inspect(data); err != nil {

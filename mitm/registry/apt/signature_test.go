@@ -7,17 +7,9 @@ import (
 	"testing"
 
 	"github.com/ProtonMail/go-crypto/openpgp"
-	"github.com/ProtonMail/go-crypto/openpgp/packet"
-)
 
-func anotherKey(t testing.TB) *openpgp.Entity {
-	t.Helper()
-	key, err := openpgp.NewEntity("another", "", "another@repo.example", &packet.Config{Algorithm: packet.PubKeyAlgoEdDSA})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
+)
 
 // What gpg signs is verified, with a keyring in binary and in text.
 func TestSignaturesOfGPG(t *testing.T) {
@@ -63,7 +55,7 @@ func TestSignaturesOfGPG(t *testing.T) {
 			if _, ok := openSigned(weak, keys, nil); ok {
 				t.Error("a signature of a SHA-1 hash is accepted")
 			}
-			others, err := keyring([]string{keyringOf(t, anotherKey(t))})
+			others, err := keyring([]string{forged.Keyring(t, forged.NewAptKey(t))})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -91,7 +83,7 @@ func TestKeyringsThatCannotBeRead(t *testing.T) {
 	if err := os.WriteFile(broken, []byte("-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nnonsense\n-----END PGP PUBLIC KEY BLOCK-----\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	good := keyringOf(t, anotherKey(t))
+	good := forged.Keyring(t, forged.NewAptKey(t))
 	for name, paths := range map[string][]string{"none": nil, "missing": {good, filepath.Join(t.TempDir(), "missing")}, "broken": {good, broken}} {
 		t.Run(name, func(t *testing.T) {
 			if keys, err := keyring(paths); err == nil {
@@ -104,10 +96,10 @@ func TestKeyringsThatCannotBeRead(t *testing.T) {
 }
 
 func FuzzSigned(f *testing.F) {
-	forged := newForge(f)
-	forged.sign(f, "stable", "Suite: stable\n")
-	f.Add(forged.get("dists/stable/InRelease"))
-	keys := openpgp.EntityList{forged.key}
+	repository := newForge(f)
+	repository.Sign(f, "stable", "Suite: stable\n")
+	f.Add(repository.Get("dists/stable/InRelease"))
+	keys := openpgp.EntityList{repository.Key}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if text, ok := openSigned(data, keys, nil); ok && string(bytes.TrimSpace(text)) != "Suite: stable" {
 			t.Errorf("takes %q for signed", text)
@@ -116,7 +108,7 @@ func FuzzSigned(f *testing.F) {
 }
 
 func FuzzKeyring(f *testing.F) {
-	data, err := os.ReadFile(keyringOf(f, anotherKey(f)))
+	data, err := os.ReadFile(forged.Keyring(f, forged.NewAptKey(f)))
 	if err != nil {
 		f.Fatal(err)
 	}
