@@ -87,6 +87,16 @@ func removeUnmounted(dir string) {
 	_ = os.RemoveAll(dir)
 }
 
+// AptSources returns lines for a sources.list that fit what is built on base, from this
+// machine's mirrors: none for a base that is not Debian's, or on a machine without apt.
+func AptSources(ctx context.Context, base string) []string {
+	suite, _, _ := strings.Cut(strings.TrimPrefix(base, "debian:"), "-")
+	if !strings.HasPrefix(base, "debian:") || suite == "" {
+		return nil
+	}
+	return readApt(ctx).sources(suite)
+}
+
 // aptSettings are what apt on this machine knows about mirrors.
 type aptSettings struct {
 	targets []aptTarget

@@ -25,10 +25,11 @@ type Registries struct {
 	// be Cargo's own address, because Cargo refuses two sources of one address.
 	Cargo      string
 	CargoNamed map[string]string // by the name that projects use
-	// Apt means that the image's own apt sources can be reached.
+	// Apt means that repositories of Debian packages can be reached.
 	Apt bool
-	// Dpkg is the program that apt calls in place of dpkg, which needs root; empty: dpkg.
-	Dpkg string
+	// AptSources are these, each an address, a suite and its components, as a sources.list has
+	// them. None: those that the image has by itself.
+	AptSources []string
 }
 
 // Empty reports whether there are none.

@@ -21,7 +21,8 @@ var everyRegistry = Registries{
 	GoSum:     "sum.example+01234567+key", GoPrivate: []string{"git.acme.example/*", "x.example"},
 	Cargo:      "https://index.example/",
 	CargoNamed: map[string]string{"acme": "https://index.acme.example/a/"},
-	Apt:        true, Dpkg: "/usr/local/bin/unpack",
+	Apt:        true,
+	AptSources: []string{"http://deb.example/debian/ trixie main"},
 }
 
 func TestEnvironmentOfRegistries(t *testing.T) {
@@ -96,17 +97,22 @@ registry = "sparse+https://index.example/"
 index = "sparse+https://index.acme.example/a/"
 `,
 		"apt.conf ": `Dir::State "/home/codespace/.apt/state/";
+Dir::State::status "/home/codespace/.apt/dpkg/status";
 Dir::Cache "/home/codespace/.apt/cache/";
-Dir::Log "/home/codespace/.apt/state/log/";
+Dir::Log "/home/codespace/.apt/log/";
+Dir::Bin::dpkg "/usr/local/bin/ironcurtain-mux-bridge";
+DPkg::Options:: "dpkg";
 Acquire::http::Proxy "` + ProxyURL + `/";
 Acquire::https::Proxy "` + ProxyURL + `/";
 Acquire::https::CAInfo "` + CABundle + `";
 Acquire::http::Timeout "900";
 Acquire::https::Timeout "900";
-Dir::Bin::dpkg "/usr/local/bin/unpack";
+Dir::Etc::sourcelist "/etc/ironcurtain/apt.list";
+Dir::Etc::sourceparts "-";
 `,
+		"apt.list ":                           "deb [trusted=yes] http://deb.example/debian/ trixie main\n",
 		"~/.apt/state/lists/partial/.keep":    "",
-		"~/.apt/state/log/.keep":              "",
+		"~/.apt/log/.keep":                    "",
 		"~/.apt/cache/archives/partial/.keep": "",
 		"~/.npmrc":                            madeByUs + "\n" + npmrc,
 		"~/.yarnrc.yml": madeByUs + `
@@ -195,7 +201,7 @@ func TestToolsUnderstandTheFiles(t *testing.T) {
 			t.Errorf("pip has the settings %s, and not %s", settings, want)
 		}
 	}
-	if got := run("APT_CONFIG="+dir+"/apt.conf", "apt-config", "dump", "--format", "%v%n", "Dir::Bin::dpkg"); got != "/usr/local/bin/unpack" {
+	if got := run("APT_CONFIG="+dir+"/apt.conf", "apt-config", "dump", "--format", "%v%n", "Dir::Bin::dpkg"); got != Bridge {
 		t.Errorf("apt: %q", got)
 	}
 	for _, name := range []string{"uv.toml", "cargo.toml"} {

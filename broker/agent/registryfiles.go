@@ -34,6 +34,7 @@ func (r Registries) SystemFiles() []MountedFile {
 	add("uv.toml", "/etc/uv/uv.toml", r.uvToml())
 	add("cargo.toml", "/.cargo/config.toml", r.cargoToml())
 	add("apt.conf", "", r.aptConf()) // APT_CONFIG names it
+	add("apt.list", "", r.aptList()) // apt.conf names it
 	return files
 }
 
@@ -48,8 +49,8 @@ func (r Registries) HomeFiles() []File {
 		}
 	}
 	if r.Apt { // which makes none of the directories that it needs
-		for _, dir := range []string{aptState + "/lists/partial", aptState + "/log", aptCache + "/archives/partial"} {
-			f := homeFile(dir+"/.keep", "")
+		for _, dir := range []string{"state/lists/partial", "log", "cache/archives/partial"} {
+			f := homeFile(aptDir+"/"+dir+"/.keep", "")
 			f.Keep = true
 			files = append(files, f)
 		}
@@ -57,29 +58,42 @@ func (r Registries) HomeFiles() []File {
 	return files
 }
 
-// Where apt keeps its things without root, below the home: in a directory that nothing else uses.
-const (
-	aptState = ".apt/state"
-	aptCache = ".apt/cache"
-)
+// aptDir is where apt keeps its things without root, and where packages go: a directory below
+// the home that nothing else uses.
+const aptDir = ".apt"
 
-// aptConf is for apt, which reads it before the image's own configuration.
+// AptDir is that directory.
+const AptDir = Home + "/" + aptDir
+
+// aptConf is for apt, which reads it before the image's own configuration. The bridge stands in
+// for dpkg, which needs root.
 func (r Registries) aptConf() string {
 	if !r.Apt {
 		return ""
 	}
 	seconds := strconv.Itoa(int(packagePatience / time.Second))
 	settings := [][2]string{
-		{"Dir::State", Home + "/" + aptState + "/"}, {"Dir::Cache", Home + "/" + aptCache + "/"}, {"Dir::Log", Home + "/" + aptState + "/log/"},
+		{"Dir::State", AptDir + "/state/"}, {"Dir::State::status", AptDir + "/dpkg/status"}, {"Dir::Cache", AptDir + "/cache/"}, {"Dir::Log", AptDir + "/log/"},
+		{"Dir::Bin::dpkg", Bridge}, {"DPkg::Options::", "dpkg"},
 		{"Acquire::http::Proxy", ProxyURL + "/"}, {"Acquire::https::Proxy", ProxyURL + "/"}, {"Acquire::https::CAInfo", CABundle},
 		{"Acquire::http::Timeout", seconds}, {"Acquire::https::Timeout", seconds},
 	}
-	if r.Dpkg != "" {
-		settings = append(settings, [2]string{"Dir::Bin::dpkg", r.Dpkg})
+	if len(r.AptSources) > 0 {
+		settings = append(settings, [2]string{"Dir::Etc::sourcelist", Orientation + "/apt.list"}, [2]string{"Dir::Etc::sourceparts", "-"})
 	}
 	var b strings.Builder
 	for _, s := range settings {
 		b.WriteString(s[0] + " " + strconv.Quote(s[1]) + ";\n")
+	}
+	return b.String()
+}
+
+// aptList is for apt. The host has verified everything with the person's keyrings, which may be
+// others than the image's.
+func (r Registries) aptList() string {
+	var b strings.Builder
+	for _, s := range r.AptSources {
+		b.WriteString("deb [trusted=yes] " + s + "\n")
 	}
 	return b.String()
 }

@@ -23,6 +23,7 @@ type PackageSource struct {
 	URL       string   `json:"url,omitempty"`
 	From      string   `json:"from,omitempty"`      // who named it: "npm config get registry"
 	Name      string   `json:"name,omitempty"`      // what the tool calls it, where it has names: "acme"
+	Suites    []string `json:"suites,omitempty"`    // what apt uses of it, as a sources.list has it: "trixie main contrib"
 	Aliases   []string `json:"aliases,omitempty"`   // other bases by which clients know it
 	Artifacts []string `json:"artifacts,omitempty"` // bases besides URL at which its artifacts are
 	// Scopes are names that belong to this source and to no other: "@acme". A source without

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -199,6 +200,52 @@ func TestPackagesOfCompilers(t *testing.T) {
 	for _, r := range append(modules.Requests(), crates.Requests()...) {
 		if !strings.HasPrefix(r, "GET /") {
 			t.Errorf("a registry was asked for %s", r)
+		}
+	}
+}
+
+// An agent installs Debian packages with the real apt-get, although nobody in its container is
+// root, uses them, and removes them. What is not signed or not as listed does not get in, and
+// the image's own packages stay.
+func TestPackagesOfApt(t *testing.T) {
+	t.Parallel()
+	home, repo := newHome(t), forged.NewApt(t)
+	const pool = "pool/main/l/left-tool/left-tool_2.0_amd64.deb"
+	script := func(text string) string { return "#!/bin/sh\necho " + text + "\n" }
+	index := repo.AddDeb(t, "right-tool", "1.0", "xz", map[string]string{"usr/bin/right-tool": script("right says $1")}) +
+		repo.AddDeb(t, "left-tool", "2.0", "zstd", map[string]string{"usr/bin/left-tool": "#!/bin/sh\nexec right-tool from-left\n", "DEBIAN/postinst": script("a script ran")}, "Depends: right-tool (>= 1.0)") +
+		repo.AddDeb(t, "forged-tool", "1.0", "xz", map[string]string{"usr/bin/forged-tool": script("forged")})
+	repo.Put("dists/stable/main/binary-amd64/Packages", []byte(index))
+	repo.Publish(t, "stable")
+	known := repo.Key
+	repo.Key = forged.NewAptKey(t)
+	repo.Publish(t, "testing")
+	repo.Key = known
+	const evil = "pool/main/f/forged-tool/forged-tool_1.0_amd64.deb"
+	repo.Put(evil, forged.Deb(t, "forged-tool", "1.0", "xz", map[string]string{"usr/bin/forged-tool": script("evil")}))
+	configure(t, home, fmt.Sprintf(`{"registries":{"sources":[{"ecosystem":"apt","url":"%s/","suites":["stable main","testing main"],"keys":[%q]}]}}`, repo.URL, repo.Keyring))
+	d := drive(t, home, 120, 40, "--agent", "shell")
+	d.see(patience, "/workspace$")
+	d.send("apt-get update; apt-get install -y left-tool && left-tool; echo apt-$?\r")
+	d.see(patience, "the Release of testing is not signed by a key that the person has", "Unpacked left-tool (2.0)", "right says from-left", "apt-0")
+	d.send("clear; apt-get install -y forged-tool; echo forged-$?; apt-get remove -y git; echo removed-$?; git --version\r")
+	d.see(patience, "403", "forged-100", "Held packages were changed", "removed-100", "git version")
+	d.send("clear; apt-get remove -y left-tool && ! test -e ~/.apt/root/usr/bin/left-tool && right-tool stays; echo gone-$?\r")
+	d.see(patience, "right says stays", "gone-0")
+	id := d.onlySession().ID
+	d.quit()
+	if audit := d.audit(id); !strings.Contains(audit, `"name":"left-tool"`) || !strings.Contains(audit, `"reason":"registry-digest"`) {
+		t.Error("the audit lacks a package or a refusal")
+	}
+	if out, errs, code := d.command("registry", "log"); code != 0 || !strings.Contains(out, "left-tool@2.0") {
+		t.Errorf("registry log: code %d, %s%s", code, out, errs)
+	}
+	if requests := repo.Requests(); !slices.Contains(requests, "GET /"+pool) {
+		t.Errorf("the repository was asked for %q", requests)
+	}
+	for _, r := range repo.Requests() {
+		if !strings.HasPrefix(r, "GET /dists/") && !strings.HasPrefix(r, "GET /pool/") {
+			t.Errorf("the repository was asked for %s", r)
 		}
 	}
 }

@@ -1,64 +1,46 @@
 package learn
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
 
-const aptPrinted = `==> /etc/apt/sources.list
-# deb http://commented.example/ x main
-deb	http://deb.example/debian trixie main # more
-deb [arch=amd64 signed-by=/usr/share/keyrings/a.gpg,/etc/apt/keyrings/b.asc] https://signed.example/apt/ ./
-deb-src http://source.example/debian trixie main
-deb cdrom:[x]/ trixie main
-deb file:/srv/mirror trixie main
-deb
-
-==> /etc/apt/sources.list.d/a.sources
-Types: deb deb-src
-URIs: http://deb.example/debian/ https://second.example/debian
-# a comment
-Suites: trixie
- trixie-updates
-Signed-By: /usr/share/keyrings/debian.gpg
-
-Types: deb
-URIs: http://off.example/
-Enabled: no
-
-types: deb
-uris:
- http://folded.example/
-signed-by:
- -----BEGIN PGP PUBLIC KEY BLOCK-----
- .
- /not/a/path
-
-Types: deb-src
-URIs: http://source.example/
-
-==> /etc/apt/sources.list.d/old.save
-deb http://saved.example/ x main
-`
-
-func TestAptSources(t *testing.T) {
-	want := []Source{
-		{Ecosystem: Apt, URL: "http://deb.example/debian/", From: "/etc/apt/sources.list", Keys: []string{"/usr/share/keyrings/debian.gpg"}},
-		{Ecosystem: Apt, URL: "https://signed.example/apt/", From: "/etc/apt/sources.list", Keys: []string{"/usr/share/keyrings/a.gpg", "/etc/apt/keyrings/b.asc"}},
-		{Ecosystem: Apt, URL: "https://second.example/debian/", From: "/etc/apt/sources.list.d/a.sources", Keys: []string{"/usr/share/keyrings/debian.gpg"}},
-		{Ecosystem: Apt, URL: "http://folded.example/", From: "/etc/apt/sources.list.d/a.sources"},
+func TestAptNamesRepositories(t *testing.T) {
+	w := newTools(t)
+	trusted := filepath.Join(w.home, "etc/apt/trusted.gpg.d")
+	if err := os.MkdirAll(trusted, 0o755); err != nil {
+		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, AptSources(aptPrinted)); diff != "" {
+	write(t, filepath.Join(trusted, "debian.asc"), "")
+	write(t, filepath.Join(trusted, "notes.txt"), "")
+	h := w.host()
+	h.Apt = func(context.Context) []string {
+		return []string{
+			"deb http://deb.example/debian trixie main",
+			"deb http://deb.example/debian/ trixie-updates main  contrib",
+			"deb [arch=amd64 signed-by=/usr/share/keyrings/a.gpg,/etc/apt/keyrings/b.asc] https://signed.example/apt/ ./",
+			"deb cdrom:[x]/ trixie main",
+		}
+	}
+	got, err := Learn(t.Context(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Source{
+		{Ecosystem: Apt, URL: "http://deb.example/debian/", From: "apt-get indextargets", Suites: []string{"trixie main", "trixie-updates main contrib"}, Keys: []string{filepath.Join(trusted, "debian.asc")}},
+		{Ecosystem: Apt, URL: "https://signed.example/apt/", From: "apt-get indextargets", Suites: []string{"./"}, Keys: []string{"/usr/share/keyrings/a.gpg", "/etc/apt/keyrings/b.asc"}},
+	}
+	if diff := cmp.Diff(want, got.Sources); diff != "" {
 		t.Error(diff)
 	}
-}
-
-func FuzzAptSources(f *testing.F) {
-	f.Add(aptPrinted)
-	f.Fuzz(func(t *testing.T, printed string) {
-		if err := check(AptSources(printed)); err != nil {
-			t.Error(err)
-		}
-	})
+	if diff := cmp.Diff([]string{"apt-get indextargets: it is not a complete address"}, got.Notes); diff != "" {
+		t.Error(diff)
+	}
+	if err := check(got.Sources); err != nil {
+		t.Error(err)
+	}
 }

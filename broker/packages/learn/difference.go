@@ -48,6 +48,7 @@ func changes(before, after Source) []string {
 		{"aliases", before.Aliases, after.Aliases},
 		{"artifacts", before.Artifacts, after.Artifacts},
 		{"scopes", before.Scopes, after.Scopes},
+		{"suites", before.Suites, after.Suites},
 		{"private", []string{fmt.Sprint(before.Private)}, []string{fmt.Sprint(after.Private)}},
 		{"credential", word(before.Credential), word(after.Credential)},
 		{"keys", before.Keys, after.Keys},

@@ -1,6 +1,10 @@
 package learn
 
-import "github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
+import (
+	"context"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
+)
 
 // Host is the machine whose tools are asked.
 type Host struct {
@@ -15,6 +19,8 @@ type Host struct {
 	// Offline means that no registry is asked for a document, so no base of artifacts and
 	// no private address is found out.
 	Offline bool
+	// Apt returns lines of a sources.list for the agents' images; nil: there are none.
+	Apt func(context.Context) []string
 	// System is the directory below which the system's configuration is; empty is the root.
 	System string
 }

@@ -32,7 +32,7 @@ func (a *asker) note(format string, args ...any) {
 // Learn asks the tools of this machine. A tool that is missing or fails costs its own sources
 // only and is told in a note. The error says that no tool could be asked at all.
 func Learn(ctx context.Context, h Host) (Learned, error) {
-	questions := []func(*asker, context.Context){(*asker).npm, (*asker).python, (*asker).golang, (*asker).cargo}
+	questions := []func(*asker, context.Context){(*asker).npm, (*asker).python, (*asker).golang, (*asker).cargo, (*asker).apt}
 	parts := make([]asker, len(questions))
 	errs := make([]error, len(questions))
 	var wg sync.WaitGroup

@@ -91,7 +91,7 @@ func Save(path string, sources []Source) error {
 
 // Effective are the sources that count: those of config.json and, of ecosystems that have none
 // there, those that were learned. What config.json leaves out of a source that was learned as
-// well is taken from there: its aliases, where its artifacts are, and its keys.
+// well is taken from there: its aliases, where its artifacts are, its suites and its keys.
 func Effective(configured, learned []Source) []Source {
 	all := slices.Clone(configured)
 	for i := range all { // a person may leave the slash out
@@ -115,7 +115,7 @@ func completed(s, learned Source) Source {
 	for _, list := range []struct {
 		to   *[]string
 		from []string
-	}{{&s.Aliases, learned.Aliases}, {&s.Artifacts, learned.Artifacts}, {&s.Keys, learned.Keys}} {
+	}{{&s.Aliases, learned.Aliases}, {&s.Artifacts, learned.Artifacts}, {&s.Suites, learned.Suites}, {&s.Keys, learned.Keys}} {
 		if len(*list.to) == 0 {
 			*list.to = list.from
 		}

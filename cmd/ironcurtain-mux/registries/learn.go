@@ -55,7 +55,7 @@ func learnNow(cmd *cobra.Command, write bool) error {
 	if err != nil { // a damaged file is replaced
 		complain(cli.OnOneLine(err).Error())
 	}
-	learned, err := p.Learn(cmd.Context())
+	learned, err := p.Learn(cmd.Context(), c)
 	if err != nil {
 		return err
 	}

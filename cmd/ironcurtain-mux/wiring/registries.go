@@ -9,6 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages/learn"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -20,12 +21,15 @@ func (p Paths) Tools() learn.Host {
 	return learn.Host{Env: os.Environ(), Home: p.UserHome, Dir: p.Home}
 }
 
-// Learn asks the tools of this machine for their package registries.
-func (p Paths) Learn(ctx context.Context) (learn.Learned, error) {
+// Learn asks the tools of this machine for their package registries. Of Debian packages, agents
+// need those that fit their images.
+func (p Paths) Learn(ctx context.Context, c config.Config) (learn.Learned, error) {
 	if err := os.MkdirAll(p.Home, 0o700); err != nil {
 		return learn.Learned{}, fault.New("make the directory writable or set IRONCURTAIN_HOME", "%w", err)
 	}
-	return learn.Learn(ctx, p.Tools())
+	h := p.Tools()
+	h.Apt = func(ctx context.Context) []string { return docker.AptSources(ctx, c.Images.Base) }
+	return learn.Learn(ctx, h)
 }
 
 // PackageSources returns the package registries that agents reach: those of config.json, and
@@ -40,7 +44,7 @@ func (p Paths) PackageSources(ctx context.Context, c config.Config) (sources []l
 		return nil, nil, err
 	}
 	if !known {
-		learned, err := p.Learn(ctx)
+		learned, err := p.Learn(ctx, c)
 		if err == nil {
 			err = learn.Save(p.RegistriesFile(), learned.Sources)
 		}
@@ -86,6 +90,11 @@ func RegistriesOf(sources []learn.Source, cargo string) (agent.Registries, error
 				r.CargoNamed[s.Name] = base
 			case r.Cargo == "" && s.From != learn.CargoDefault && s.URL != cargo:
 				r.Cargo = base
+			}
+		case learn.Apt:
+			r.Apt = true
+			for _, suite := range s.Suites {
+				r.AptSources = append(r.AptSources, base+" "+suite)
 			}
 		}
 		if err != nil {

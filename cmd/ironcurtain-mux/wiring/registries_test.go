@@ -24,7 +24,7 @@ func TestRegistriesOfAContainer(t *testing.T) {
 		{Ecosystem: "cargo", URL: "https://own.example/", From: "config.json"},
 		{Ecosystem: "cargo", URL: "https://index.example/"},
 		{Ecosystem: "cargo", URL: "https://index.acme.example/", Name: "acme"},
-		{Ecosystem: "apt", URL: "http://deb.example/debian/"},
+		{Ecosystem: "apt", URL: "http://10.1.2.3/debian/", Suites: []string{"trixie main", "trixie-updates main contrib"}},
 	}
 	want := agent.Registries{
 		NPM: "http://127-0-0-1.address.invalid:4873/", Yarn: "http://localhost.address.invalid/",
@@ -33,6 +33,8 @@ func TestRegistriesOfAContainer(t *testing.T) {
 		Go:        []string{"https://go.example/", "https://go2.example/"}, GoSum: "key", GoPrivate: []string{"git.acme.example/*"},
 		Cargo:      "https://index.example/",
 		CargoNamed: map[string]string{"acme": "https://index.acme.example/"},
+		Apt:        true,
+		AptSources: []string{"http://10-1-2-3.address.invalid/debian/ trixie main", "http://10-1-2-3.address.invalid/debian/ trixie-updates main contrib"},
 	}
 	got, err := RegistriesOf(sources, "https://own.example/")
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
