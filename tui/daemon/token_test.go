@@ -3,6 +3,7 @@ package daemon
 import (
 	"errors"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,8 +56,15 @@ func there(t *testing.T, path string, want bool) {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
-		if want == (err == nil && info.Mode()&fs.ModeSocket != 0 && info.Mode().Perm() == 0o600) && want == (err == nil) {
+		if err != nil && !want {
 			return
+		}
+		if err == nil && want && info.Mode()&fs.ModeSocket != 0 && info.Mode().Perm() == 0o600 {
+			// A socket has its path a moment before anybody listens on it.
+			if c, err := net.Dial("unix", path); err == nil {
+				_ = c.Close()
+				return
+			}
 		}
 		<-time.After(time.Millisecond)
 	}
