@@ -18,6 +18,7 @@ func TestListedInAnotherSpelling(t *testing.T) {
 		{"PyPI", "Evil_Thing", `"1.0"`, "pypi", "evil-thing", "1.0", true},
 		{"PyPI", "evil.-thing", ``, "pypi", "evil-thing", "2.0", true},
 		{"PyPI", "evil", `"1.0"`, "pypi", "evil", "1.1", false},
+		{"PyPI", "evil", `"v1.0-rc1"`, "pypi", "evil", "1.0.0rc1", true},
 		{"crates:x", "evil-thing", `"1.0.0"`, "cargo", "evil_thing", "1.0.0", true},
 		{"Go", "evil.example/x", `"1.0.0"`, "go", "evil.example/x", "v1.0.0", true},
 		{"npm", "left", `"1.0.0"`, "npm", "Left", "1.0.0", false},

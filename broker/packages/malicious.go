@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/pypi"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/store"
 )
 
@@ -145,7 +146,14 @@ func listedKey(ecosystem, name string) string {
 	return key(ecosystem, name)
 }
 
-// sameVersion compares a version in a report, which writes those of Go without their "v".
+// sameVersion compares a version in a report, which writes those of Go without their "v", and
+// those of Python as their author did.
 func sameVersion(ecosystem, listed, version string) bool {
-	return listed == version || ecosystem == "go" && strings.TrimPrefix(listed, "v") == strings.TrimPrefix(version, "v")
+	switch ecosystem {
+	case "go":
+		return strings.TrimPrefix(listed, "v") == strings.TrimPrefix(version, "v")
+	case "pypi":
+		return listed == version || pypi.SameVersion(listed, version)
+	}
+	return listed == version
 }

@@ -179,12 +179,23 @@ func readDist(raw []byte, file *registry.File, v *registry.Version, signed *bool
 				file.Digests = append(file.Digests, registry.Digest{Algorithm: "sha1", Sum: sum})
 			}
 		case "attestations":
-			v.Provenance = registry.Yes
+			if hasProvenance(raw) {
+				v.Provenance = registry.Yes
+			}
 		case "signatures":
 			*signed = true
 		}
 		return nil
 	})
+}
+
+// hasProvenance reports whether attestations say how a version was built.
+func hasProvenance(attestations []byte) (has bool) {
+	err := jsonx.Walk(attestations, func(key string, raw []byte, _ int) error {
+		has = has || key == "provenance" && raw[0] == '{'
+		return nil
+	})
+	return has && err == nil
 }
 
 // parseIntegrity reads digests as browsers' subresource integrity writes them.

@@ -198,3 +198,24 @@ func FuzzInspect(f *testing.F) {
 		_, _ = Ecosystem{}.Inspect(&registry.Facts{Name: "left"}, &registry.Version{Version: "1.0.0"}, nil, bytes.NewReader(data), int64(len(data)))
 	})
 }
+
+// A version has a provenance only if its attestations hold one.
+func TestProvenance(t *testing.T) {
+	for attestations, want := range map[string]registry.Told{
+		`null`:                 registry.No,
+		`{}`:                   registry.No,
+		`{"provenance":null}`:  registry.No,
+		`{"url":"provenance"}`: registry.No,
+		`{"url":"https://npm.example/-/npm/v1/attestations/left@1.0.0","provenance":{"predicateType":"https://slsa.dev/provenance/v1"}}`: registry.Yes,
+	} {
+		doc := `{"name":"left","versions":{"1.0.0":{"name":"left","version":"1.0.0","dist":{"tarball":"https://npm.example/left/-/left-1.0.0.tgz",` +
+			`"shasum":"` + strings.Repeat("00", 20) + `","signatures":[],"attestations":` + attestations + `}}}}`
+		facts, err := read(origin(), "left", &registry.Document{Data: []byte(doc)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := facts.Versions[0].Provenance; got != want {
+			t.Errorf("%s: %v, want %v", attestations, got, want)
+		}
+	}
+}

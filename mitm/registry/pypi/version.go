@@ -64,6 +64,13 @@ func parseVersion(text string) (version, bool) {
 	return v, true
 }
 
+// SameVersion reports whether two texts are one version by PEP 440, as 1.0 and v1.0.0 are.
+func SameVersion(a, b string) bool {
+	v, ok := parseVersion(a)
+	w, also := parseVersion(b)
+	return ok && also && v.key == w.key
+}
+
 // number is a number without leading zeros; the empty text is 0.
 func number(s string) string {
 	if s = strings.TrimLeft(s, "0"); s == "" {
