@@ -134,9 +134,13 @@ type View struct {
 	Keys map[string]string `json:"keys,omitempty"`
 	// Environment is that of shells of this machine that the view opens; empty: the daemon's.
 	Environment []string `json:"environment,omitempty"`
-	// Follows means that the terminal is as a view has left it that was moved.
-	Follows bool `json:"follows,omitempty"`
+	// Settings are those of the terminal's line discipline before the first view, if this one
+	// follows one that has left the terminal as it was. Only package outer reads them.
+	Settings json.RawMessage `json:"settings,omitempty"`
 }
+
+// Follows reports whether the terminal is as a view has left it that was moved.
+func (v View) Follows() bool { return len(v.Settings) > 0 }
 
 // Task asks the daemon to open a session whose agent has no terminal, and to carry out a task,
 // or those that are read from the client's standard input.

@@ -240,7 +240,7 @@ func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker
 	o.Focused = func(yes bool) { c.Activity.Away.Store(!yes) }
 	o.Used = func() { now := time.Now(); c.Activity.Used.Store(&now) }
 	o.Arrangement, o.Left = kept.of(c), func(a tui.Arrangement) { kept.keep(c, a) }
-	if !c.Asked.Follows {
+	if !c.Asked.Follows() {
 		o.Arrangement.Aside = nil // whoever comes now has not seen the strip
 	}
 	o.Muted = func(a tui.Arrangement) {

@@ -60,7 +60,12 @@ func Attach(ctx context.Context, o Options) (end string, err error) {
 		if !errors.As(err, &moved) {
 			return end, err
 		}
-		o.View.Open, o.View.Show, o.View.Follows = nil, moved.Show, moved.Follows
+		o.View.Open, o.View.Show, o.View.Settings = nil, moved.Show, nil
+		if moved.Follows {
+			if o.View.Settings, err = saved.Settings(); err != nil {
+				return "", errors.Join(err, saved.Restore())
+			}
+		}
 	}
 }
 
@@ -73,7 +78,7 @@ func attach(ctx context.Context, o Options, saved *outer.Saved) (end string, err
 		}
 	}()
 	c, err := dial(ctx, o)
-	if err != nil && o.View.Follows {
+	if err != nil && o.View.Follows() {
 		return "", &lostError{errors.Join(ErrLost, err)} // the terminal is as the last view has left it
 	}
 	if err != nil {
@@ -87,11 +92,6 @@ func attach(ctx context.Context, o Options, saved *outer.Saved) (end string, err
 		c.tellSignals(ctx)
 	}()
 	defer func() { cancel(); <-told }()
-	if o.View.Follows {
-		if err := saved.Settings(); err != nil {
-			return "", &lostError{err}
-		}
-	}
 	if err := c.conn.Send(wire.KindView, o.View, o.In, o.Out); err != nil {
 		return "", fmt.Errorf("pass the terminal to the daemon: %w", err)
 	}

@@ -56,7 +56,7 @@ func (v *view) receive(f wire.Frame, own func(*os.File) bool) (err error) {
 		return fault.New("use another terminal", "this terminal is one of the multiplexer's own tabs")
 	}
 	if v.client.Rights != wire.Operate { // nothing that leads to a program, a tab or a key
-		v.asked = wire.View{Dir: v.asked.Dir, Terminal: v.asked.Terminal, Show: v.asked.Show}
+		v.asked = wire.View{Dir: v.asked.Dir, Terminal: v.asked.Terminal, Show: v.asked.Show, Settings: v.asked.Settings}
 	}
 	v.in, v.out = f.Files[0], f.Files[1]
 	if v.present, err = presence(v.unix); err != nil {
@@ -86,7 +86,7 @@ func (v *view) run(ctx context.Context, d *Daemon) (end string, err error) {
 			Released: func() { _ = v.conn.Send(wire.KindReleased, nil) },
 			Present:  v.present,
 			Run:      v.lend,
-			Follows:  v.asked.Follows,
+			Settings: v.asked.Settings,
 			Moving:   v.moved.Load,
 		}})
 	})
@@ -174,7 +174,7 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 	err := v.receive(f, d.Own)
 	var end string
 	if err == nil && !d.add(v) {
-		_ = c.Send(wire.KindMoved, wire.Moved{Follows: v.asked.Follows, Show: v.asked.Show})
+		_ = c.Send(wire.KindMoved, wire.Moved{Follows: v.asked.Follows(), Show: v.asked.Show})
 		return false
 	}
 	if err == nil {

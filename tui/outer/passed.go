@@ -2,6 +2,7 @@ package outer
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -24,11 +25,12 @@ type Passed struct {
 	Present func() bool
 	// Failed is told of a panic; nil: it ends the process.
 	Failed func(p any, stack []byte)
-	// Follows means that a former view has left its screen for this one. Moving reports whether
-	// this one is to leave its own for the next; nil: it is not. Then Restore resets the modes and
-	// leaves the screen, the line discipline and what was typed as they are.
-	Follows bool
-	Moving  func() bool
+	// Settings are what Saved.Settings has returned before a former view, which has left its
+	// screen for this one; empty: there was none. Moving reports whether this one is to leave its
+	// own for the next; nil: it is not. Then Restore resets the modes and leaves the screen, the
+	// line discipline and what was typed as they are.
+	Settings json.RawMessage
+	Moving   func() bool
 	// Run makes the client run a program in the foreground of the terminal.
 	Run func(ctx context.Context, argv []string) error
 }
@@ -85,8 +87,8 @@ func Save(in, out *os.File) (*Saved, error) {
 	return &Saved{in, out, termios}, nil
 }
 
-// Settings sets the line discipline as it was again, for a view that follows another one.
-func (s *Saved) Settings() error { return setTermios(int(s.in.Fd()), s.termios) }
+// Settings are those of the line discipline in that state, for Passed.Settings.
+func (s *Saved) Settings() (json.RawMessage, error) { return json.Marshal(s.termios) }
 
 // Restore sets that state again. It is for a process whose terminal was passed to one that
 // has died.

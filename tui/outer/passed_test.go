@@ -110,6 +110,47 @@ func TestWhatIsTypedForTheShellIsTheShells(t *testing.T) {
 	}
 }
 
+// Between two views that follow each other the terminal stays raw, so that Ctrl-C is a key of the
+// next one and no signal for the client. The last one gives it back as the client had it.
+func TestTheTerminalStaysRawBetweenViews(t *testing.T) {
+	t.Setenv("TERM", "xterm-256color")
+	l := newLine(t)
+	saved, err := Save(l.slave, l.slave)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c client
+	moved := c.passed()
+	moved.Moving = func() bool { return true }
+	first, err := Open(l.slave, l.slave, WithPassed(moved))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Restore(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.master.WriteString("\x03\r"); err != nil {
+		t.Fatal(err)
+	}
+	if got := typed(t, l.slave); got != "\x03\r" {
+		t.Errorf("between the views, %q was typed", got)
+	}
+	follows := c.passed()
+	if follows.Settings, err = saved.Settings(); err != nil {
+		t.Fatal(err)
+	}
+	second, err := Open(l.slave, l.slave, WithPassed(follows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.Restore(); err != nil {
+		t.Error(err)
+	}
+	if now, err := getTermios(second.fdIn); err != nil || *now != *saved.termios {
+		t.Errorf("afterwards the terminal has %+v, %v, and had %+v", now, err, saved.termios)
+	}
+}
+
 // A client that was stopped by another process, so that it could say nothing, is looked at
 // before the first read after a pause.
 func TestAStoppedClientIsLookedAt(t *testing.T) {

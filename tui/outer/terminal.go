@@ -1,6 +1,7 @@
 package outer
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -78,6 +79,12 @@ func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 	if err != nil {
 		return nil, err
 	}
+	follows := t.passed != nil && len(t.passed.Settings) > 0
+	if follows {
+		if err := json.Unmarshal(t.passed.Settings, saved); err != nil {
+			return nil, &fault.Error{Op: op, Err: fmt.Errorf("read its settings before the last view: %w", err), Next: "attach again"}
+		}
+	}
 	t.saved = saved
 	if t.passed == nil {
 		if t.watchdog, err = startWatchdog(in, out); err != nil {
@@ -91,7 +98,7 @@ func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 	t.quick = newNonblockingWriter(t.fdOut)
 	t.flow.begin(time.Now())
 	modes := enter(t.mouse, t.keyboard)
-	if t.passed != nil && t.passed.Follows {
+	if follows {
 		modes = strings.ReplaceAll(strings.TrimPrefix(modes, saveTitle), alternate, "")
 	}
 	if err := t.writeWithin([]byte(modes), openLimit); err != nil {
