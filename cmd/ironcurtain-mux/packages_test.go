@@ -24,6 +24,7 @@ import (
 func registryHome(t testing.TB) (home, work string, npm *forged.NPM, python *forged.PyPI) {
 	t.Helper()
 	home, npm, python = newHome(t), forged.NewNPM(t), forged.NewPyPI(t)
+	npm.Sign(time.Time{})
 	return home, useRegistries(t, home, npm, python), npm, python
 }
 

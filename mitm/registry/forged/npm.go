@@ -6,11 +6,17 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
 	"crypto/sha1" // #nosec G505 -- registries list it
+	"crypto/sha256"
 	"crypto/sha512"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -34,6 +40,13 @@ type NPM struct {
 	requests []string
 	bodies   []string
 	change   func(path string, body []byte) []byte
+	keys     []npmKey // of which the last signs
+}
+
+type npmKey struct {
+	private *ecdsa.PrivateKey
+	id      string
+	expires time.Time
 }
 
 type npmPackage struct {
@@ -80,6 +93,18 @@ func (n *NPM) Add(name string, v NPMVersion) {
 	p.versions, p.latest = append(p.versions, &v), v.Version
 }
 
+// Sign makes the registry sign its versions with a new key, which it publishes. expires is zero
+// for a key that does not.
+func (n *NPM) Sign(expires time.Time) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		panic(err)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.keys = append(n.keys, npmKey{private, fmt.Sprintf("SHA256:%d", len(n.keys)), expires})
+}
+
 // Change makes the registry send other bytes than its own. path has no leading slash.
 func (n *NPM) Change(f func(path string, body []byte) []byte) {
 	n.mu.Lock()
@@ -122,6 +147,9 @@ func (n *NPM) answer(path string) (kind string, body []byte) {
 	if path == "-/npm/v1/security/advisories/bulk" {
 		return "application/json", []byte("{}")
 	}
+	if path == "-/npm/v1/keys" && len(n.keys) > 0 {
+		return "application/json", n.publicKeys()
+	}
 	name, file, is := strings.Cut(path, "/-/")
 	p := n.packages[name]
 	switch {
@@ -147,11 +175,16 @@ func (n *NPM) document(name string, p *npmPackage) []byte {
 	for _, v := range p.versions {
 		entry := maps.Clone(v.Manifest)
 		sum, old := sha512.Sum512(v.tarball), sha1.Sum(v.tarball)
-		entry["dist"] = map[string]any{
+		integrity := "sha512-" + base64.StdEncoding.EncodeToString(sum[:])
+		dist := map[string]any{
 			"tarball":   n.Public + name + "/-/" + tarballName(name, v.Version),
-			"integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:]),
+			"integrity": integrity,
 			"shasum":    hex.EncodeToString(old[:]),
 		}
+		if len(n.keys) > 0 {
+			dist["signatures"] = n.sign(name + "@" + v.Version + ":" + integrity)
+		}
+		entry["dist"] = dist
 		versions[v.Version] = entry
 		if !v.Published.IsZero() {
 			times[v.Version] = v.Published.UTC().Format(time.RFC3339)
@@ -160,6 +193,36 @@ func (n *NPM) document(name string, p *npmPackage) []byte {
 	doc, _ := json.Marshal(map[string]any{
 		"name": name, "dist-tags": map[string]string{"latest": p.latest}, "versions": versions, "time": times,
 	})
+	return doc
+}
+
+func (n *NPM) sign(text string) []any {
+	key := n.keys[len(n.keys)-1]
+	sum := sha256.Sum256([]byte(text))
+	signature, err := ecdsa.SignASN1(rand.Reader, key.private, sum[:])
+	if err != nil {
+		panic(err)
+	}
+	return []any{map[string]string{"keyid": key.id, "sig": base64.StdEncoding.EncodeToString(signature)}}
+}
+
+func (n *NPM) publicKeys() []byte {
+	var all []any
+	for _, key := range n.keys {
+		der, err := x509.MarshalPKIXPublicKey(&key.private.PublicKey)
+		if err != nil {
+			panic(err)
+		}
+		entry := map[string]any{
+			"keyid": key.id, "keytype": "ecdsa-sha2-nistp256", "scheme": "ecdsa-sha2-nistp256",
+			"key": base64.StdEncoding.EncodeToString(der), "expires": nil,
+		}
+		if !key.expires.IsZero() {
+			entry["expires"] = key.expires.UTC().Format(time.RFC3339)
+		}
+		all = append(all, entry)
+	}
+	doc, _ := json.Marshal(map[string]any{"keys": all})
 	return doc
 }
 

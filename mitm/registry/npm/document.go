@@ -21,6 +21,8 @@ type document struct {
 	versions []entry  // of "versions", without those that were dropped
 	times    []entry  // of "time"
 	listed   map[string]bool
+	signed   map[string]signed // versions with signatures
+	keys     map[string]key    // of the registry, if a version is signed
 }
 
 type member struct {
@@ -50,7 +52,14 @@ func (e Ecosystem) Facts(ctx context.Context, f registry.Fetcher, o *registry.Or
 		}
 		return &registry.Facts{Document: doc}, nil
 	}
-	return read(o, a.Name, doc)
+	facts, err := read(o, a.Name, doc)
+	if err != nil {
+		return nil, err
+	}
+	if d := facts.State.(*document); len(d.signed) > 0 {
+		d.keys, err = fetchKeys(ctx, f, o)
+	}
+	return facts, err
 }
 
 // broken refuses a document.
@@ -61,7 +70,7 @@ func broken(why string) error {
 // read reads the document of a package.
 func read(o *registry.Origin, name string, doc *registry.Document) (*registry.Facts, error) {
 	facts := &registry.Facts{Name: name, Document: doc, Tags: make(map[string]string)}
-	d := &document{listed: make(map[string]bool)}
+	d := &document{listed: make(map[string]bool), signed: make(map[string]signed)}
 	published := make(map[string]time.Time)
 	var said string
 	err := jsonx.Walk(doc.Data, func(key string, raw []byte, _ int) (err error) {
@@ -82,9 +91,12 @@ func read(o *registry.Origin, name string, doc *registry.Document) (*registry.Fa
 			})
 		case "versions":
 			err = jsonx.Walk(raw, func(version string, raw []byte, _ int) error {
-				v, err := readVersion(o, name, version, raw)
+				v, proof, err := readVersion(o, name, version, raw)
 				if err != nil || v == nil {
 					return err
+				}
+				if proof.signatures != nil {
+					d.signed[version] = proof
 				}
 				facts.Versions = append(facts.Versions, *v)
 				d.versions = append(d.versions, entry{version, raw})
@@ -119,11 +131,11 @@ func readTexts(raw []byte, f func(name, text string)) error {
 
 // readVersion reads one version. It returns nil for one that says that it is another, or
 // whose tarball is elsewhere: such a version is left out.
-func readVersion(o *registry.Origin, name, version string, raw []byte) (*registry.Version, error) {
+func readVersion(o *registry.Origin, name, version string, raw []byte) (*registry.Version, signed, error) {
 	v := &registry.Version{Version: version, ScriptsTold: true, Prerelease: semver.Prerelease("v"+version) != ""}
 	var saidName, saidVersion string
 	var file registry.File
-	signed := false
+	var proof signed
 	err := jsonx.Walk(raw, func(key string, raw []byte, _ int) error {
 		switch key {
 		case "name":
@@ -131,7 +143,7 @@ func readVersion(o *registry.Origin, name, version string, raw []byte) (*registr
 		case "version":
 			saidVersion, _ = jsonx.Unquote(raw)
 		case "dist":
-			return readDist(raw, &file, v, &signed)
+			return readDist(raw, &file, v, &proof)
 		case "scripts":
 			if raw[0] == '{' {
 				return readTexts(raw, func(script, _ string) { v.Scripts = installScript(v.Scripts, script) })
@@ -153,26 +165,27 @@ func readVersion(o *registry.Origin, name, version string, raw []byte) (*registr
 	})
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, proof, err
 	case saidName != name || saidVersion != version || !isVersion(version) || below(o, file.URL) == nil || len(file.Digests) == 0:
-		return nil, nil
+		return nil, proof, nil
 	}
-	if v.Provenance == registry.NotTold && signed {
+	if v.Provenance == registry.NotTold && proof.signatures != nil {
 		v.Provenance = registry.No
 	}
 	file.Weak = !slices.ContainsFunc(file.Digests, func(d registry.Digest) bool { return d.Algorithm != "sha1" })
 	v.Files = []registry.File{file}
-	return v, nil
+	return v, proof, nil
 }
 
 // readDist reads where the tarball is, its digests and its proofs.
-func readDist(raw []byte, file *registry.File, v *registry.Version, signed *bool) error {
+func readDist(raw []byte, file *registry.File, v *registry.Version, proof *signed) error {
 	return jsonx.Walk(raw, func(key string, raw []byte, _ int) error {
 		text, _ := jsonx.Unquote(raw)
 		switch key {
 		case "tarball":
 			file.URL = text
 		case "integrity":
+			proof.integrity = text
 			file.Digests = append(file.Digests, parseIntegrity(text)...)
 		case "shasum":
 			if sum, err := hex.DecodeString(text); err == nil && len(sum) == 20 {
@@ -183,7 +196,7 @@ func readDist(raw []byte, file *registry.File, v *registry.Version, signed *bool
 				v.Provenance = registry.Yes
 			}
 		case "signatures":
-			*signed = true
+			proof.signatures = raw
 		}
 		return nil
 	})

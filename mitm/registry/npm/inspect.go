@@ -20,9 +20,14 @@ const (
 	mostManifest = 4 << 20
 )
 
-// Inspect finds what a tarball runs at install. Its package.json decides that, whatever the
-// document says, so there must be exactly one.
+// Inspect verifies the registry's signatures and finds what a tarball runs at install. Its
+// package.json decides that, whatever the document says, so there must be exactly one.
 func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.File, data io.ReaderAt, size int64) (*registry.Inspection, error) {
+	if d, is := f.State.(*document); is {
+		if err := d.checkSignatures(f.Name, v); err != nil {
+			return nil, err
+		}
+	}
 	unpacked, err := gzip.NewReader(io.NewSectionReader(data, 0, size))
 	if err != nil {
 		return nil, errors.New("it is not compressed with gzip")

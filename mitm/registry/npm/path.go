@@ -4,7 +4,8 @@
 // their tarballs and the digests of these. Clients take it in a full and in an abbreviated
 // form. This package asks for the full form always, because the abbreviated one does not tell
 // when a version was published, and writes both from it: ranges of its bytes, without the
-// versions that are held back, and with tags that name versions which are still there.
+// versions that are held back, and with tags that name versions which are still there. Where the
+// registry signs versions and publishes its keys, the signatures are verified.
 //
 // Nothing can be published: the paths by which packages are read are the only ones, and the
 // audit of known vulnerabilities is asked anew from names that the registry knows anyway.
