@@ -18,6 +18,7 @@ const (
 	EventAutoApproval EventKind = "auto-approval"
 
 	EventBudget EventKind = "budget" // a session's usage or allowance changed: Budget
+	EventMoving EventKind = "moving" // packages come in, or do not any more: Moving
 	EventNotice EventKind = "notice" // something a person should read: Notice
 )
 
@@ -32,6 +33,7 @@ type Event struct {
 	Ending       *Ending       `json:"ending,omitempty"`
 	Receipt      *Receipt      `json:"receipt,omitempty"`
 	Budget       *Budget       `json:"budget,omitempty"`
+	Moving       *Moving       `json:"moving,omitempty"`
 	AutoApproval *AutoApproval `json:"autoApproval,omitempty"`
 	Notice       *Notice       `json:"notice,omitempty"`
 }

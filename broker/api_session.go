@@ -113,6 +113,12 @@ type Allowance = session.Allowance
 // Budget is one session's usage and allowance.
 type Budget = session.Budget
 
+// Moving is what comes in of one session's packages.
+type Moving = session.Moving
+
+// PackageCounts are the counts of Moving.
+type PackageCounts = packages.Counts
+
 // Registries is what came of a session's way to package registries.
 type Registries = packages.Overview
 

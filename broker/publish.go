@@ -20,6 +20,10 @@ func (p publisher) Spent(b Budget) {
 	p.hub.publish(Event{Kind: EventBudget, Budget: &b})
 }
 
+func (p publisher) Moved(m Moving) {
+	p.hub.publish(Event{Kind: EventMoving, Moving: &m})
+}
+
 func (p publisher) AutoApproved(a AutoApproval) {
 	p.hub.publish(Event{Kind: EventAutoApproval, At: a.At, AutoApproval: &a})
 }

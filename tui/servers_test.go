@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
 // /servers lists the servers of the tab with what is wrong, and starts one again.
@@ -59,5 +61,24 @@ func TestRegistries(t *testing.T) {
 	r.keys("\x01/registries close\r")
 	if screen := r.screen(); !strings.Contains(screen, "takes nothing, or release and a version that was denied") {
 		t.Errorf("no error:\n%s", screen)
+	}
+}
+
+// The status line counts packages while they come in.
+func TestStatusCountsPackages(t *testing.T) {
+	r := newHarness(t, 80, 24, Options{})
+	for text, c := range map[string]broker.PackageCounts{
+		"pkgs 12":                       {Delivered: 12},
+		"pkgs 412 · 3 hidden · 1 waits": {Delivered: 412, Hidden: 3, Waiting: 1},
+		"pkgs 0 · 2 wait":               {Waiting: 2},
+	} {
+		r.send(brokerMsg{broker.Event{Moving: &broker.Moving{Session: "s1", Counts: c}}})
+		if screen := r.screen(); !strings.Contains(screen, text) {
+			t.Errorf("%q is not shown:\n%s", text, screen)
+		}
+	}
+	r.send(brokerMsg{broker.Event{Moving: &broker.Moving{Session: "s1"}}})
+	if screen := r.screen(); strings.Contains(screen, "pkgs") {
+		t.Errorf("packages are shown that do not come in:\n%s", screen)
 	}
 }

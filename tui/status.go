@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
@@ -195,9 +196,30 @@ func (m *Model) notices() []string {
 		add(t.session.Notice)
 		add(t.session.Ports)
 		add(m.receiptLeft(t))
+		if p := packagesText(t.moving); p != "" {
+			out = append(out, p)
+		}
 	}
 	for _, n := range m.o.Notices {
 		add(n)
+	}
+	return out
+}
+
+// packagesText says which packages come in: "pkgs 412 · 3 hidden · 1 waits".
+func packagesText(p broker.Moving) string {
+	if p.Counts == (broker.PackageCounts{}) {
+		return ""
+	}
+	out := fmt.Sprintf("pkgs %d", p.Delivered)
+	if p.Hidden > 0 {
+		out += fmt.Sprintf(" · %d hidden", p.Hidden)
+	}
+	switch {
+	case p.Waiting == 1:
+		out += " · 1 waits"
+	case p.Waiting > 1:
+		out += fmt.Sprintf(" · %d wait", p.Waiting)
 	}
 	return out
 }

@@ -25,6 +25,7 @@ type tab struct {
 	attached   bool // the agent's terminal was reached at least once
 	attachedAt time.Time
 	budget     broker.Budget
+	moving     broker.Moving
 	says       string          // the state that the agent reports, in our words; only a hint
 	usedAt     time.Time       // when the person last gave its program a key, a click or a text
 	held       *heldCopy       // waits for the person's permission; nil for none

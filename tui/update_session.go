@@ -115,6 +115,10 @@ func (m *Model) onBroker(ev broker.Event) tea.Cmd {
 		m.onEnding(*ev.Ending)
 	case ev.Budget != nil:
 		m.onBudget(*ev.Budget)
+	case ev.Moving != nil:
+		if t := m.tabOf(ev.Moving.Session); t != nil {
+			t.moving, m.dirty = *ev.Moving, true
+		}
 	case ev.AutoApproval != nil:
 		return m.onAutoApproval(*ev.AutoApproval)
 	case ev.Receipt != nil:

@@ -108,6 +108,25 @@ func (s *Session) Overview() Overview {
 	return all
 }
 
+// counts are those of Overview.
+func (s *Session) counts() Counts {
+	c := Counts{Waiting: s.way.Waiting()}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.Delivered = s.seen.delivered
+	for _, h := range s.seen.hidden {
+		c.Hidden += h.Versions
+	}
+	return c
+}
+
+// touch says that packages come in.
+func (s *Session) touch() {
+	if s.moving != nil {
+		s.moving.touch()
+	}
+}
+
 // Release forgets that the person has denied a version, as Overview.Denied names it. The agent's
 // next request for it is a new question.
 func (s *Session) Release(version string) error {

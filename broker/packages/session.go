@@ -22,6 +22,7 @@ type SessionOptions struct {
 	Timeout   time.Duration // of a question
 	Log       *audit.Log
 	Notice    func(text string) // for the person; it returns at once
+	Moved     func(Counts)      // packages come in, or do not any more; it returns at once
 }
 
 // Session is one agent's way to the registries.
@@ -31,6 +32,7 @@ type Session struct {
 	way     *registry.Session
 	names   *names
 	pins    map[string]bool // ecosystem, name, version
+	moving  *moving         // nil when nobody wants to know
 
 	mu     sync.Mutex
 	served map[string]bool // ecosystems of which a document was delivered
@@ -45,6 +47,9 @@ func (h *Host) Session(o SessionOptions) *Session {
 		ecosystem, rest, _ := strings.Cut(pin, "\n")
 		name, _, _ := strings.Cut(rest, "\n")
 		s.names.know(ecosystem, name)
+	}
+	if o.Moved != nil {
+		s.moving = &moving{count: s.counts, tell: o.Moved}
 	}
 	s.way = h.plane.NewSession(registry.SessionConfig{
 		Judge:     s.judge,
@@ -65,7 +70,12 @@ func (h *Host) Session(o SessionOptions) *Session {
 func (s *Session) Way() *registry.Session { return s.way }
 
 // Close withdraws what waits.
-func (s *Session) Close() { s.way.Close() }
+func (s *Session) Close() {
+	s.way.Close()
+	if s.moving != nil {
+		s.moving.close()
+	}
+}
 
 // judge is registry.SessionConfig's.
 func (s *Session) judge(p registry.Package) registry.Verdict {
@@ -128,6 +138,7 @@ func (s *Session) auditRecord(r registry.Record) audit.Record {
 	s.mu.Lock()
 	s.seen.add(&r)
 	s.mu.Unlock()
+	s.touch()
 	detail := map[string]any{"ecosystem": r.Ecosystem, "what": r.What, "path": r.Path}
 	for name, text := range map[string]string{"origin": r.Origin, "name": r.Name, "version": r.Version, "why": r.Text, "proof": r.Proof} {
 		if text != "" {
@@ -167,6 +178,7 @@ func (s *Session) ask(ctx context.Context, wave []registry.Package) (registry.De
 		all[i].Package = p
 		all[i].facts, all[i].verdict = s.host.judge(p, s.names.all)
 	}
+	s.touch()
 	e, err := s.question(all)
 	if err != nil {
 		return registry.Decision{}, err

@@ -74,6 +74,8 @@ type Events interface {
 	Progressed(p Progress)
 	// Spent tells what a session has used of its models.
 	Spent(b Budget)
+	// Moved tells what comes in of a session's packages.
+	Moved(p Moving)
 	// AutoApproved tells that a call was let through because a receipt ordered it.
 	AutoApproved(a AutoApproval)
 	// Noticed tells the person something.

@@ -42,6 +42,7 @@ type recorder struct {
 func (*recorder) Changed(stored.Session)    {}
 func (*recorder) Progressed(Progress)       {}
 func (*recorder) Spent(Budget)              {}
+func (*recorder) Moved(Moving)              {}
 func (*recorder) AutoApproved(AutoApproval) {}
 func (r *recorder) Noticed(n Notice)        { r.notices <- n }
 

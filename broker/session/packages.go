@@ -10,11 +10,18 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
+
+// Moving is what comes in of one session's packages.
+type Moving struct {
+	Session stored.ID `json:"session"`
+	packages.Counts
+}
 
 // openPackages gives the proxy the agent's way to package registries. Without them the agent
 // works, but installs nothing.
@@ -34,6 +41,7 @@ func (s *Session) openPackages(ctx context.Context, c *mitm.Config, stack *teard
 	way := host.Session(packages.SessionOptions{
 		ID: s.fixed.ID, Workspace: s.fixed.Workspace, Approvals: s.deps.Approvals, Timeout: s.deps.Config.EscalationTimeout,
 		Log: log, Notice: func(text string) { s.notice(false, text) },
+		Moved: func(c packages.Counts) { s.deps.Events.Moved(Moving{s.fixed.ID, c}) },
 	})
 	stack.push("close the way to package registries", func(context.Context) error { way.Close(); return nil })
 	c.Packages, c.Registries = way.Way(), host.Hosts()

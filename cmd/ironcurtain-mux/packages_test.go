@@ -24,7 +24,6 @@ import (
 func registryHome(t testing.TB) (home, work string, npm *forged.NPM, python *forged.PyPI) {
 	t.Helper()
 	home, npm, python = newHome(t), forged.NewNPM(t), forged.NewPyPI(t)
-	npm.Sign(time.Time{})
 	return home, useRegistries(t, home, npm, python), npm, python
 }
 
@@ -96,6 +95,7 @@ func TestPackages(t *testing.T) {
 	argv := withTLS(t, home, map[http.Handler]*url.URL{npm: npm.URL, python: python.URL})
 	work := useRegistries(t, home, npm, python)
 	old, young := time.Now().Add(-1000*time.Hour), time.Now().Add(-5*time.Hour)
+	npm.Sign(time.Time{})
 	npm.Add("right", forged.NPMVersion{Version: "1.0.0", Published: old})
 	npm.Add("left", forged.NPMVersion{Version: "2.0.4", Published: old, Manifest: map[string]any{"dependencies": map[string]string{"right": "^1.0.0"}}})
 	npm.Add("left", forged.NPMVersion{Version: "2.1.0", Published: young})
@@ -121,7 +121,7 @@ func TestPackages(t *testing.T) {
 	d.decide("/approve", func() bool { return len(d.pending()) == 0 })
 	d.see(patience, "added 1 package", "pinned-0")
 	d.send("clear; cd /workspace/twelve && npm ci; echo twelve-$?\r")
-	d.see(patience, "12 packages are so young that you decide about them")
+	d.see(patience, "12 packages are so young that you decide about them", " · 12 wait")
 	waiting := d.pending()
 	if len(waiting) != 1 {
 		t.Fatalf("twelve young pins are %d questions", len(waiting))
