@@ -159,6 +159,13 @@ func (l *Ledger) Knows(origin, name string) bool {
 	return l.names[key(origin, name)]
 }
 
+// KnowsVersion reports whether this machine has seen a version before.
+func (l *Ledger) KnowsVersion(origin, name, version string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.seen[key(origin, name, version)].IsZero()
+}
+
 // Close closes the file.
 func (l *Ledger) Close() error {
 	l.mu.Lock()

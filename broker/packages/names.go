@@ -19,12 +19,14 @@ import (
 // names counts the names that a session asks registries for. A name is data that leaves this
 // machine, so an agent could write what it has read into names that nobody has registered.
 // Names that others chose are known: those of lockfiles, of dependencies in documents that were
-// delivered, and those that this machine has installed before.
+// delivered, and those that this machine has installed before. A version that reaches a registry
+// and that nothing has named counts as a name, too: "NAME@VERSION".
 type names struct {
 	limits map[string]int // by what is counted
 
 	mu     sync.Mutex
 	known  map[string]map[string]bool // by ecosystem
+	told   map[string]bool            // versions that others named, by ecosystem and name
 	count  map[string]int
 	absent map[string]bool // that a registry did not have
 	hosts  map[string]bool // of Go modules, that are known
@@ -34,7 +36,7 @@ type names struct {
 
 // What is counted.
 const (
-	countNew     = "names that this machine does not know"
+	countNew     = "names and versions that this machine does not know"
 	countUnknown = "names that no registry has"
 	countAll     = "names"
 )
@@ -45,7 +47,7 @@ const mostNames = 5000
 func newNames(o Options) *names {
 	n := &names{
 		limits: map[string]int{countNew: o.NewNames, countUnknown: o.UnknownNames, countAll: mostNames},
-		known:  make(map[string]map[string]bool), count: make(map[string]int), absent: make(map[string]bool), hosts: make(map[string]bool),
+		known:  make(map[string]map[string]bool), told: make(map[string]bool), count: make(map[string]int), absent: make(map[string]bool), hosts: make(map[string]bool),
 	}
 	for _, host := range o.GitHosts {
 		n.hosts[host] = true
@@ -68,6 +70,20 @@ func (n *names) know(ecosystem string, all ...string) {
 			n.hosts[hostOf(name)] = true
 		}
 	}
+}
+
+// tell adds a version that others named.
+func (n *names) tell(ecosystem string, p registry.Pin) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.told[key(ecosystem, p.Name, p.Version)] = true
+}
+
+// tells reports whether others named a version.
+func (n *names) tells(ecosystem string, p registry.Pin) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.told[key(ecosystem, p.Name, p.Version)]
 }
 
 // all returns the known names.
@@ -130,10 +146,12 @@ func (n *names) over(what string) (count int, still bool) {
 	return n.count[what], n.count[what] > n.limits[what]
 }
 
-// admit decides whether a name may leave this machine: registry.SessionConfig's.
-func (s *Session) admit(ctx context.Context, o *registry.Origin, name string) error {
-	here := s.host.ledger.Knows(o.URL.String(), name)
-	if o.Ecosystem == "go" && !here {
+// admit decides whether a name or a version may leave this machine: registry.SessionConfig's.
+func (s *Session) admit(ctx context.Context, o *registry.Origin, p registry.Pin) error {
+	name, here := p.Name, s.host.ledger.Knows(o.URL.String(), p.Name)
+	if p.Version != "" {
+		name, here = p.Name+"@"+p.Version, false
+	} else if o.Ecosystem == "go" && !here {
 		if err := s.admitHost(ctx, hostOf(name)); err != nil {
 			return err
 		}

@@ -88,11 +88,16 @@ func (a *answer) Write(p []byte) (int, error) { return a.body.Write(p) }
 
 func (w *world) get(path string) *answer {
 	w.t.Helper()
+	return w.getAt("npm.example", path)
+}
+
+func (w *world) getAt(host, path string) *answer {
+	w.t.Helper()
 	if w.way == nil {
 		w.open()
 	}
 	a := &answer{}
-	if err := w.way.Way().Serve(w.t.Context(), &registry.HTTPRequest{Method: "GET", Authority: "https://npm.example:443", Path: path}, a); err != nil {
+	if err := w.way.Way().Serve(w.t.Context(), &registry.HTTPRequest{Method: "GET", Authority: "https://" + host + ":443", Path: path}, a); err != nil {
 		w.t.Errorf("%s: %v", path, err)
 	}
 	return a

@@ -52,10 +52,10 @@ func readPins(workspace string, ecosystems []registry.Ecosystem) map[string]bool
 	return pins
 }
 
-// isLockfile reports whether a file may be a lockfile, so that others are not read.
+// isLockfile reports whether a file may pin versions, so that others are not read.
 func isLockfile(name string) bool {
 	lower := strings.ToLower(name)
-	return strings.Contains(lower, "lock") || strings.Contains(lower, "requirements") || strings.Contains(lower, "constraints") || lower == "go.sum" || lower == "npm-shrinkwrap.json"
+	return strings.Contains(lower, "lock") || strings.Contains(lower, "requirements") || strings.Contains(lower, "constraints") || lower == "go.mod" || lower == "go.sum" || lower == "npm-shrinkwrap.json"
 }
 
 func readBounded(root *os.Root, path string) []byte {

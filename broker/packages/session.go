@@ -56,8 +56,9 @@ func (h *Host) Session(o SessionOptions) *Session {
 		Ask:       s.ask,
 		Pinned:    func(ecosystem, name, version string) bool { return s.pins[key(ecosystem, name, version)] },
 		Admit:     s.admit,
+		Named:     s.named,
 		Delivered: s.delivered,
-		Needed:    func(o *registry.Origin, needed []string) { s.names.know(o.Ecosystem, needed...) },
+		Needed:    s.needed,
 		Missing:   func(o *registry.Origin, name string) { s.names.missing(o.Ecosystem, name) },
 		Remember:  s.remember,
 		Record:    s.record,
@@ -90,11 +91,30 @@ func (s *Session) judge(p registry.Package) registry.Verdict {
 	return verdict
 }
 
+// named is registry.SessionConfig's.
+func (s *Session) named(o *registry.Origin, p registry.Pin) bool {
+	return s.pins[key(o.Ecosystem, p.Name, p.Version)] || s.names.tells(o.Ecosystem, p) ||
+		s.host.ledger.KnowsVersion(o.URL.String(), p.Name, p.Version)
+}
+
+// needed learns the names and versions that an artifact names.
+func (s *Session) needed(o *registry.Origin, needs []registry.Pin) {
+	for _, p := range needs {
+		s.names.know(o.Ecosystem, p.Name)
+		if p.Version != "" {
+			s.names.tell(o.Ecosystem, p)
+		}
+	}
+}
+
 // delivered learns the names that a document names, and tells the person once that packages
 // come in.
 func (s *Session) delivered(o *registry.Origin, f *registry.Facts) {
 	for i := range f.Versions {
 		s.names.know(o.Ecosystem, f.Versions[i].Needs...)
+	}
+	if latest := f.Tags["latest"]; latest != "" { // that of a Go module may be in no list
+		s.names.tell(o.Ecosystem, registry.Pin{Name: f.Name, Version: latest})
 	}
 	s.mu.Lock()
 	first := !s.served[o.Ecosystem]

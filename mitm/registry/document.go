@@ -24,6 +24,7 @@ type storedDocument struct {
 
 // documents is the Fetcher of one request, which uses it from one goroutine.
 type documents struct {
+	x *exchange
 	p *Plane
 	// before is called before a name leaves the host; an error stops the request.
 	before func() error
@@ -66,6 +67,17 @@ func (d *documents) Document(ctx context.Context, o *Origin, path, accept string
 		return nil, err
 	}
 	return d.kept(ctx, address, now)
+}
+
+// Admit is Fetcher's.
+func (d *documents) Admit(ctx context.Context, o *Origin, v Pin, listed func() (bool, error)) error {
+	if named := d.x.s.config.Named; named != nil && named(o, v) {
+		return nil
+	}
+	if ok, err := listed(); ok || err != nil {
+		return err
+	}
+	return d.x.send(ctx, v)
 }
 
 // unreachable reports whether an error is one after which a kept document may be used.

@@ -44,7 +44,7 @@ type Ecosystem interface {
 	Pins(base string, data []byte) []Pin
 }
 
-// Pin is a version that a lockfile names.
+// Pin is a version that a lockfile or a go.mod names.
 type Pin struct{ Name, Version string }
 
 // Fetcher gets documents of an origin, from the store or from the registry.
@@ -53,6 +53,10 @@ type Fetcher interface {
 	// asked for the given media types (Accept; empty for any). The error is ErrNotFound
 	// when there is none.
 	Document(ctx context.Context, o *Origin, path, accept string) (*Document, error)
+	// Admit is called before a version leaves the host in a path, because the agent may have
+	// made it up. It passes when it is known, when a document of the registry lists it, and
+	// otherwise like a new name. The error is a *Refusal or that of listed.
+	Admit(ctx context.Context, o *Origin, v Pin, listed func() (bool, error)) error
 }
 
 // Origin is one registry as agents know it.
@@ -223,9 +227,9 @@ type Digest struct {
 type Inspection struct {
 	Scripts []string // what runs at install: "postinstall: node setup.js"
 	Files   []string // names, at most 1000
-	// Needs are names of packages that it says it needs, where only the artifact tells them;
-	// at most 1000.
-	Needs []string `json:",omitempty"`
+	// Needs are packages that it says it needs, where only the artifact tells them; at most
+	// 1000. The version is empty where it names none.
+	Needs []Pin `json:",omitempty"`
 }
 
 // Refusal says why a request is not answered. Its text is shown to the agent, in the reason

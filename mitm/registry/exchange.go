@@ -100,27 +100,30 @@ func (x *exchange) foreign() error {
 // before returns what must happen before the name leaves the host: it is admitted, and there
 // is a record.
 func (x *exchange) before(ctx context.Context) func() error {
-	return func() error {
-		key := x.origin.URL.String() + "\n" + x.ask.Name
-		x.s.mu.Lock()
-		known := x.s.names[key]
-		x.s.mu.Unlock()
-		if known {
-			return nil
-		}
-		if x.ask.Name != "" && x.s.config.Admit != nil {
-			if err := x.s.config.Admit(ctx, x.origin, x.ask.Name); err != nil {
-				return err
-			}
-		}
-		if err := x.record("allow"); err != nil {
-			return err
-		}
-		x.s.mu.Lock()
-		x.s.names[key] = true
-		x.s.mu.Unlock()
+	return func() error { return x.send(ctx, Pin{Name: x.ask.Name}) }
+}
+
+// send admits and records a name or a version that leaves the host, once.
+func (x *exchange) send(ctx context.Context, p Pin) error {
+	key := Pin{x.origin.URL.String() + "\n" + p.Name, p.Version}
+	x.s.mu.Lock()
+	sent := x.s.sent[key]
+	x.s.mu.Unlock()
+	if sent {
 		return nil
 	}
+	if p.Name != "" && x.s.config.Admit != nil {
+		if err := x.s.config.Admit(ctx, x.origin, p); err != nil {
+			return err
+		}
+	}
+	if err := x.record("allow"); err != nil {
+		return err
+	}
+	x.s.mu.Lock()
+	x.s.sent[key] = true
+	x.s.mu.Unlock()
+	return nil
 }
 
 // record stores the record durably.
@@ -173,7 +176,7 @@ func (x *exchange) facts(ctx context.Context) (*Facts, error) {
 		}
 	}
 	if x.documents == nil {
-		x.documents = &documents{p: p, before: x.before(ctx)}
+		x.documents = &documents{p: p, before: x.before(ctx), x: x}
 	}
 	f, err := x.ecosystem.Facts(ctx, x.documents, x.origin, x.ask)
 	if err != nil {

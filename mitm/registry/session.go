@@ -16,15 +16,18 @@ type SessionConfig struct {
 	// Pinned reports whether a lockfile of the workspace named the version when the session
 	// began. Nil means that none did.
 	Pinned func(ecosystem, name, version string) bool
-	// Admit is called before a name leaves the host for the first time in the session. The
-	// error is a *Refusal.
-	Admit func(ctx context.Context, o *Origin, name string) error
+	// Admit is called before a name leaves the host for the first time in the session, and
+	// before a version of it does that no document has named; the version is empty for the
+	// name itself. The error is a *Refusal.
+	Admit func(ctx context.Context, o *Origin, p Pin) error
+	// Named reports whether a version was named by others than the agent. Nil means that
+	// none was.
+	Named func(o *Origin, p Pin) bool
 	// Delivered is told of each document that the agent gets, Missing of each name that the
 	// registry does not have. They may be nil.
 	Delivered func(o *Origin, f *Facts)
-	// Needed is told, before an artifact is released, the names that it says it needs. It may
-	// be nil.
-	Needed  func(o *Origin, names []string)
+	// Needed is told, before an artifact is released, what it says it needs. It may be nil.
+	Needed  func(o *Origin, needs []Pin)
 	Missing func(o *Origin, name string)
 	// Remember holds bytes against those that were accepted for the same file before. The
 	// error is a *Refusal.
@@ -44,13 +47,13 @@ type Session struct {
 	holds  *holds
 
 	mu    sync.Mutex
-	names map[string]bool            // that have left the host in this session, below their origin
+	sent  map[Pin]bool               // names and versions that have left the host, below their origin
 	known map[string]map[string]bool // versions that the agent has got of them, where audits list such, likewise
 }
 
 // NewSession makes the way of one agent. It ends with Close.
 func (p *Plane) NewSession(c SessionConfig) *Session {
-	s := &Session{plane: p, config: c, slots: make(chan struct{}, p.limits.Requests), names: make(map[string]bool), known: make(map[string]map[string]bool)}
+	s := &Session{plane: p, config: c, slots: make(chan struct{}, p.limits.Requests), sent: make(map[Pin]bool), known: make(map[string]map[string]bool)}
 	s.holds = newHolds(s)
 	return s
 }

@@ -260,12 +260,15 @@ func TestAFetchersErrorIsPassedOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	broken := errors.New("the network is gone")
-	if _, err := e.Facts(t.Context(), failing{broken}, f.origin, a); !errors.Is(err, broken) {
+	if _, err := e.Facts(t.Context(), failing{err: broken}, f.origin, a); !errors.Is(err, broken) {
 		t.Errorf("the error is %v", err)
 	}
 }
 
-type failing struct{ err error }
+type failing struct {
+	registry.Fetcher
+	err error
+}
 
 func (f failing) Document(context.Context, *registry.Origin, string, string) (*registry.Document, error) {
 	return nil, f.err

@@ -115,3 +115,8 @@ func packed(t testing.TB, pairs ...string) []byte {
 	}
 	return out.Bytes()
 }
+
+// Admit lets every version pass.
+func (upstream) Admit(context.Context, *registry.Origin, registry.Pin, func() (bool, error)) error {
+	return nil
+}

@@ -2,11 +2,12 @@ package gomod
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 
@@ -104,7 +105,7 @@ func (r *reading) lookup() (*registry.Facts, error) {
 	if r.database == nil {
 		return nil, refusePath("this module proxy has no checksum database")
 	}
-	v, rec, err := r.version(r.ask.Version)
+	v, rec, err := r.asked()
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (r *reading) lookup() (*registry.Facts, error) {
 
 // artifact gets the facts of one version and its three files. They are judged as one.
 func (r *reading) artifact() (*registry.Facts, error) {
-	v, rec, err := r.version(r.ask.Version)
+	v, rec, err := r.asked()
 	if err != nil {
 		return nil, err
 	}
@@ -140,35 +141,29 @@ func (r *reading) artifact() (*registry.Facts, error) {
 		v.Files = append(v.Files, file)
 		zip = v.Files[0].URL
 	}
-	if r.ask.Form != formInfo {
-		if err := r.needs(v, rec); err != nil {
-			return nil, err
-		}
-	}
 	return &registry.Facts{Name: r.ask.Name, Versions: []registry.Version{*v}}, nil
 }
 
-// needs reads the modules that a version requires.
-func (r *reading) needs(v *registry.Version, rec *record) error {
-	below, err := filePath(v.Version, formMod)
+// asked is version for the one that the request names.
+func (r *reading) asked() (*registry.Version, *record, error) {
+	asked := registry.Pin{Name: r.ask.Name, Version: r.ask.Version}
+	if err := r.fetcher.Admit(r.ctx, r.origin, asked, r.listed); err != nil {
+		return nil, nil, err
+	}
+	return r.version(asked.Version)
+}
+
+// listed reports whether the module's list has the version that the request names.
+func (r *reading) listed() (bool, error) {
+	doc, err := r.document("/@v/list", maxList)
+	if errors.Is(err, registry.ErrNotFound) {
+		return false, nil
+	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	doc, err := r.document(below, maxMod)
-	if err != nil {
-		return err
-	}
-	if rec != nil && hashOfMod(doc.Data) != rec.mod {
-		return registry.Refuse(502, registry.ReasonDigest, "%s@%s: its go.mod is not the one in the checksum database", r.ask.Name, v.Version)
-	}
-	parsed, err := modfile.ParseLax("go.mod", doc.Data, nil)
-	if err != nil {
-		return nil // the go command says so too; it needs nothing then
-	}
-	for _, required := range parsed.Require {
-		v.Needs = append(v.Needs, required.Mod.Path)
-	}
-	return nil
+	versions, err := readList(r.ask.Name, doc.Data)
+	return slices.Contains(versions, r.ask.Version), err
 }
 
 // version gets what is said of one version: its .info and its record, which is nil for a

@@ -244,3 +244,8 @@ func (f *forge) facts(t testing.TB, e *Ecosystem, path string) (*registry.Facts,
 	facts, err := e.Facts(t.Context(), f, f.origin, a)
 	return facts, a, err
 }
+
+// Admit lets every version pass.
+func (*forge) Admit(context.Context, *registry.Origin, registry.Pin, func() (bool, error)) error {
+	return nil
+}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/sumdb/dirhash"
 	modzip "golang.org/x/mod/zip"
@@ -15,7 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// maxFiles bounds the names that an inspection tells.
+// maxFiles bounds the names of files and of modules that an inspection tells.
 const maxFiles = 1000
 
 // Inspect compares a file with the hash of the checksum database, which nobody else does,
@@ -57,7 +58,21 @@ func inspectMod(f *registry.Facts, v *registry.Version, file *registry.File, dat
 	if !fits(file, hashOfMod(raw)) {
 		return nil, refuseHash(f, v, "its go.mod")
 	}
-	return &registry.Inspection{}, nil
+	return &registry.Inspection{Needs: required(raw)}, nil
+}
+
+// required returns the versions that a go.mod requires. One that cannot be read, as the go
+// command will say too, requires none.
+func required(mod []byte) []registry.Pin {
+	parsed, err := modfile.ParseLax("go.mod", mod, nil)
+	if err != nil {
+		return nil
+	}
+	var all []registry.Pin
+	for _, r := range parsed.Require[:min(len(parsed.Require), maxFiles)] {
+		all = append(all, registry.Pin{Name: r.Mod.Path, Version: r.Mod.Version})
+	}
+	return all
 }
 
 // fits reports whether a hash is each of those that are listed.

@@ -10,8 +10,11 @@ import (
 // maxPins bounds the pins of one file.
 const maxPins = 50_000
 
-// Pins returns the versions that a go.sum or go.work.sum names.
+// Pins returns the versions that a go.mod, go.sum or go.work.sum names.
 func (*Ecosystem) Pins(base string, data []byte) []registry.Pin {
+	if base == "go.mod" {
+		return required(data)
+	}
 	if base != "go.sum" && base != "go.work.sum" {
 		return nil
 	}

@@ -116,3 +116,8 @@ const project = typeJSON + ` {"alternate-locations":[],"files":[
  {"filename":"foo_bar-9-py3-none-any.whl","hashes":{},"url":"https://evil.example/foo_bar-9-py3-none-any.whl"},
  {"filename":"foo_bar-8-py3-none-any.whl","hashes":{},"url":"https://files.example/foo_bar-7-py3-none-any.whl"}
 ],"meta":{"_last-serial":7,"api-version":"1.4"},"name":"Foo.Bar","versions":["1.0","2.0rc1","2.0+cpu","9","legacy-1"],"tail":"kept"}`
+
+// Admit lets every version pass.
+func (upstream) Admit(context.Context, *registry.Origin, registry.Pin, func() (bool, error)) error {
+	return nil
+}

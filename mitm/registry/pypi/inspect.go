@@ -71,7 +71,7 @@ func (w identity) matches(name, version string) bool {
 
 // checkMetadata reads the head of a METADATA or PKG-INFO file, in which Name and Version
 // stand once. It returns the projects that the package needs.
-func (w identity) checkMetadata(data []byte) (needs []string, err error) {
+func (w identity) checkMetadata(data []byte) (needs []registry.Pin, err error) {
 	found := map[string]string{}
 	for line := range strings.FieldsFuncSeq(beforeBlank(string(data)), func(r rune) bool { return r == '\n' || r == '\r' }) {
 		if line[0] == ' ' || line[0] == '\t' {
@@ -87,7 +87,7 @@ func (w identity) checkMetadata(data []byte) (needs []string, err error) {
 		}
 		found[key] = strings.TrimSpace(value)
 		if name, is := required(value); is && key == "requires-dist" && len(needs) < maxListed {
-			needs = append(needs, name)
+			needs = append(needs, registry.Pin{Name: name})
 		}
 	}
 	if !w.matches(found["name"], found["version"]) {

@@ -178,7 +178,7 @@ func TestPins(t *testing.T) {
 func TestNeeds(t *testing.T) {
 	about := "Name: foo-bar\nVersion: 1.0\nRequires-Dist: Foo_Baz[x]>=1; extra == 'y'\nrequires-dist: six (>=1)\n" +
 		"Requires-Python: >=3\nRequires-Dist: url-one @ https://files.example/x\nRequires-Dist: ;bad\n\nRequires-Dist: body\n"
-	want := []string{"foo-baz", "six", "url-one"}
+	want := []registry.Pin{{Name: "foo-baz"}, {Name: "six"}, {Name: "url-one"}}
 	for file, data := range map[string][]byte{
 		"foo_bar-1.0-py3-none-any.whl.metadata": []byte(about),
 		"foo_bar-1.0-py3-none-any.whl":          wheel(t, "foo_bar-1.0.dist-info/METADATA", about, "foo_bar-1.0.dist-info/WHEEL", "", "foo_bar-1.0.dist-info/RECORD", ""),

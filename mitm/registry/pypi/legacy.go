@@ -26,6 +26,9 @@ func legacyFacts(ctx context.Context, f registry.Fetcher, o *registry.Origin, a 
 	if err != nil {
 		return nil, err
 	}
+	if a.Form == formRelease && facts.Version(a.Version) == nil {
+		return nil, registry.ErrNotFound // nor does the registry learn what the agent has written
+	}
 	doc, err := f.Document(ctx, o, a.Path, typePlain)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package pypi
 
 import (
 	"encoding/json"
+	"slices"
 	"sort"
 	"strings"
 	"testing"
@@ -86,6 +87,13 @@ func TestPoetry(t *testing.T) {
 	refused(t, err, registry.ReasonDocument)
 	_, _, err = document(t, poetry, "pypi/foo/4.0/json", "")
 	refused(t, err, registry.ReasonNotFound)
+	for _, version := range []string{"4.0", "3.0.0.0"} {
+		told := &asked{upstream: poetry}
+		ask := &registry.Ask{Kind: registry.Metadata, Name: "foo", Version: version, Form: formRelease, Path: "pypi/foo/" + version + "/json"}
+		if _, err := (Ecosystem{}).Facts(t.Context(), told, index(t), ask); err == nil || slices.Contains(told.paths, ask.Path) {
+			t.Errorf("%s: %v, asked for %v", version, err, told.paths)
+		}
+	}
 }
 
 func TestPoetrysDocumentsRefused(t *testing.T) {
