@@ -205,6 +205,56 @@ func TestPackagesOfCompilers(t *testing.T) {
 	}
 }
 
+// A Python project gets what it depends on with Debian's poetry, and a lockfile with the digests
+// of the index.
+func TestPackagesOfPoetry(t *testing.T) {
+	t.Parallel()
+	home, python := newHome(t), forged.NewPyPI(t)
+	work := filepath.Join(home, "poetry")
+	python.Public = fmt.Sprintf("http://127-0-0-1.address.invalid:%s/", python.URL.Port())
+	configure(t, home, fmt.Sprintf(`{"images":{"packages":["python3-poetry"]},"registries":{"sources":[{"ecosystem":"pypi","url":"%s/simple/","artifacts":["%[1]s/files/"]}]}}`, python.URL))
+	old, young := time.Now().Add(-1000*time.Hour), time.Now().Add(-5*time.Hour)
+	python.Add("lib", "1.5", old)
+	python.Add("app", "1.0", old, "lib>=1")
+	python.Add("app", "2.0", young, "lib>=1")
+	makeOpen(t, work)
+	writeOpen(t, filepath.Join(work, "pyproject.toml"), `[tool.poetry]
+name = "mine"
+version = "1.0.0"
+description = ""
+authors = []
+packages = []
+[tool.poetry.dependencies]
+python = "^3.9"
+app = "*"
+[[tool.poetry.source]]
+name = "forged"
+url = "`+python.Public+`simple/"
+priority = "primary"
+`)
+	d := drive(t, home, 120, 40, "--agent", "shell", "--workspace", work)
+	d.see(patience, "/workspace$")
+	d.send("poetry install --no-root -n; echo install-$?; poetry run python -c 'import app, lib; print(\"got\", app.version, lib.version)'\r")
+	d.see(patience, "install-0", "got 1.0 1.5")
+	lock, err := os.ReadFile(filepath.Join(work, "poetry.lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, listed := range []string{python.Digest("app", "1.0"), python.Digest("lib", "1.5")} {
+		if !strings.Contains(string(lock), "sha256:"+listed) {
+			t.Errorf("the lockfile lacks %s:\n%s", listed, lock)
+		}
+	}
+	d.send("clear; poetry config repositories.forged " + python.Public + "upload/; mkdir dist; touch dist/mine-1.0.0.tar.gz; poetry publish -n -r forged -u x -p y; echo published-$?\r")
+	d.see(patience, "HTTP Error 403: this address belongs to no package registry", "published-1")
+	d.quit()
+	for _, r := range python.Requests() {
+		if !strings.HasPrefix(r, "GET /") {
+			t.Errorf("the index was asked for %s", r)
+		}
+	}
+}
+
 // An agent installs Debian packages with the real apt-get, although nobody in its container is
 // root, uses them, and removes them. What is not signed or not as listed does not get in, and
 // the image's own packages stay.

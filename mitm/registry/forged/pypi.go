@@ -62,6 +62,23 @@ func (p *PyPI) Add(name, version string, published time.Time, requires ...string
 	)})
 }
 
+// Digest is the SHA-256 of a version's wheel, in hex.
+func (p *PyPI) Digest(name, version string) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, w := range p.wheels[name] {
+		if w.version == version {
+			return digest(w.data)
+		}
+	}
+	return ""
+}
+
+func digest(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
 // Requests lists what was asked for, as "GET /path".
 func (p *PyPI) Requests() []string {
 	p.mu.Lock()
@@ -94,11 +111,10 @@ func (p *PyPI) document(project string) []byte {
 	var files []map[string]any
 	var versions []string
 	for _, f := range p.wheels[project] {
-		sum := sha256.Sum256(f.data)
 		versions = append(versions, f.version)
 		files = append(files, map[string]any{
 			"filename": f.name, "url": p.Public + "files/" + f.name, "size": len(f.data), "yanked": false,
-			"hashes": map[string]string{"sha256": hex.EncodeToString(sum[:])}, "upload-time": f.published.UTC().Format(time.RFC3339),
+			"hashes": map[string]string{"sha256": digest(f.data)}, "upload-time": f.published.UTC().Format(time.RFC3339),
 		})
 	}
 	doc, _ := json.Marshal(map[string]any{"meta": map[string]string{"api-version": "1.1"}, "name": project, "versions": versions, "files": files})
