@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -207,6 +208,12 @@ func webEndpoint(method string) *Endpoint {
 
 // reads reports whether a method only reads.
 func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+
+// packagePath matches paths by which package managers get packages: npm's archives, Python's
+// index and wheels, what a Go module proxy and its checksum database have, crates, and Debian
+// packages with their indexes. No client asks for a package by another spelling of them.
+var packagePath = regexp.MustCompile(`/-/[^/]+\.tgz$|/simple/[^/]+/$|/pypi/.+/json$|\.whl(\.metadata)?$|/@v/(list|[^/]+\.(info|mod|zip))$|/@latest$|` +
+	`/sumdb/|\.crate$|/crates/.+/download$|\.deb$|/dists/.+/(InRelease|Release|Release\.gpg)$`)
 
 // checkWebPath refuses a path that cannot be forwarded unchanged.
 func checkWebPath(path string) *denial {

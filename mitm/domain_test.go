@@ -83,6 +83,12 @@ func TestApprovedDomainRefuses(t *testing.T) {
 			return "GET / HTTP/1.1\r\nHost: docs.example.org\r\nX-Api-Key: " + s.proxy.Sentinel("anthropic") + "\r\n\r\n"
 		}, "403", ReasonKey},
 		{"POST without anybody to ask", send("POST /x", "Content-Length: 0\r\n"), "403", ReasonAsk},
+		{"an archive of npm's", send("GET /left/-/left-2.0.4.tgz", ""), "403", ReasonPackage},
+		{"a Python project", send("GET /root/simple/left/", ""), "403", ReasonPackage},
+		{"a wheel", send("GET /files/left-1.0-py3-none-any.whl", ""), "403", ReasonPackage},
+		{"a Go module", send("GET /code.example/left/@v/v1.0.0.zip", ""), "403", ReasonPackage},
+		{"a crate", send("GET /api/v1/crates/left/1.0.0/download", ""), "403", ReasonPackage},
+		{"a Debian package", send("HEAD /pool/main/l/left/left_1.0_amd64.deb", ""), "403", ReasonPackage},
 		{"body of a GET", send("GET /x", "Content-Length: 1\r\n"), "400", ReasonUnexpected},
 		{"two slashes first", send("GET //evil.org/", ""), "400", ReasonRawTarget},
 		{"backslash", send(`GET /\evil.org`, ""), "400", ReasonRawTarget},

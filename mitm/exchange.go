@@ -131,6 +131,9 @@ func (x *exchange) checkEndpoint() *denial {
 			return deny(403, ReasonConnectHost, "Blocked: %s is not approved any more.", x.g.host.Name)
 		}
 		x.g = now // it may have been removed and approved again
+		if packagePath.MatchString(x.path) {
+			return deny(403, ReasonPackage, "Blocked: %s is where package managers find packages, and nobody looks into what an approved web domain sends. The person lets packages in by adding %s to registries.sources in config.json.", printable(x.path, 200), x.g.host.Name)
+		}
 		x.endpoint = webEndpoint(x.h.method)
 		return nil
 	}

@@ -153,6 +153,9 @@ func (x *packageExchange) read() *denial {
 	for name, to := range map[string]*string{"accept": &x.request.Accept, "range": &x.request.Range, "if-none-match": &x.request.IfNoneMatch} {
 		*to, _ = x.h.first(name)
 	}
+	if _, n := x.h.first("if-range"); n > 0 {
+		x.request.Range = "" // the whole is the right answer to each condition
+	}
 	return x.readBody()
 }
 

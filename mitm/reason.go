@@ -51,6 +51,7 @@ const (
 	ReasonMethod       Reason = "method"
 	ReasonUpgrade      Reason = "upgrade"
 	ReasonEndpoint     Reason = "endpoint-not-allowed"
+	ReasonPackage      Reason = "package-outside-registry"
 	ReasonQuery        Reason = "query-not-allowed"
 	ReasonKey          Reason = "credential"
 	ReasonNoLogin      Reason = "no-credential"

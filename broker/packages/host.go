@@ -178,7 +178,11 @@ func (h *Host) factsOf(p registry.Package, known func(ecosystem string) map[stri
 		}
 		f.Published = seen
 	}
-	if first := firstPublished(p.Facts); !first.IsZero() && time.Since(first) < newPackage && !p.Origin.Private {
+	first := firstPublished(p.Facts)
+	if first.IsZero() {
+		first = f.Published // the registry tells no times
+	}
+	if !first.IsZero() && time.Since(first) < newPackage && !p.Origin.Private {
 		f.Confusable = confusable(f.Name, known(f.Ecosystem))
 	}
 	if slices.ContainsFunc(h.options.Rules.List, func(r rules.Rule) bool { return r.PublisherChanged || r.ProvenanceLost }) {

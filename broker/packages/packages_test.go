@@ -307,6 +307,21 @@ func TestLookAlike(t *testing.T) {
 	<-asked
 }
 
+// A registry that tells no times is taken at the time when this machine first saw a version.
+func TestLookAlikeWithoutTimes(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.Rules.Quarantine["npm"] = 0 })
+	w.npm.Add("expres", forged.NPMVersion{Version: "1.0.0"})
+	lock := `{"packages":{"node_modules/express":{"version":"1.0.0"}}}`
+	if err := os.WriteFile(filepath.Join(w.work, "package-lock.json"), []byte(lock), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked := w.decide(false)
+	if a := w.get("/expres/-/expres-1.0.0.tgz"); a.status != 403 || !strings.Contains(a.phrase, "could be taken for express") {
+		t.Errorf("%d %s", a.status, a.phrase)
+	}
+	<-asked
+}
+
 func TestConfusable(t *testing.T) {
 	known := map[string]bool{"lodash": true, "left-pad": true, "abc": true}
 	for name, want := range map[string]string{

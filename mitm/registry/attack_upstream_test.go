@@ -165,6 +165,24 @@ func TestCodings(t *testing.T) {
 	}
 }
 
+// A document below the limit is refused when it was compressed more than honest ones are.
+func TestRatio(t *testing.T) {
+	var bomb bytes.Buffer
+	packed := gzip.NewWriter(&bomb)
+	if _, err := packed.Write(bytes.Repeat([]byte(" "), 4<<20)); err != nil {
+		t.Fatal(err)
+	}
+	if err := packed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	f, _ := newFront(t)
+	f.close()
+	f.start(func(cfg *registry.Config) { cfg.Upstreams = f.moved(t, []string{"gzip"}, bomb.Bytes()) })
+	if a := f.get("/left"); a.status != 502 || !strings.Contains(a.phrase, "more than 200 times its size") {
+		t.Errorf("%d %s", a.status, a.phrase)
+	}
+}
+
 // moved maps the registry to one that sends these bytes only.
 func (f *front) moved(t *testing.T, coding []string, body []byte) map[string]*url.URL {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -159,8 +159,9 @@ func (p *Plane) storeDocument(o *Origin, res *reply, key string, kept storedDocu
 	}
 	defer incoming.Drop()
 	n, err := io.Copy(incoming, io.LimitReader(res.Body, p.limits.DocumentBytes+1))
+	var refusal *Refusal
 	switch {
-	case incoming.Failed():
+	case incoming.Failed() || errors.As(err, &refusal):
 		return now, err
 	case err != nil:
 		return now, away("the registry %s broke off in the middle of a document", o.URL.Host)

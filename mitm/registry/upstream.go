@@ -250,12 +250,13 @@ func (u *upstream) reply(res *http.Response) (*reply, error) {
 	switch strings.ToLower(res.Header.Get("Content-Encoding")) {
 	case "", "identity":
 	case "gzip", "x-gzip":
-		unpacked, err := gzip.NewReader(res.Body)
+		packed := &counted{r: res.Body}
+		unpacked, err := gzip.NewReader(packed)
 		if err != nil {
 			_ = res.Body.Close()
 			return nil, Refuse(502, ReasonUpstream, "the registry's answer is not compressed as it says")
 		}
-		r.Body = &ungzipped{Reader: unpacked, under: res.Body}
+		r.Body = &ungzipped{unpacked: &counted{r: unpacked}, packed: packed, under: res.Body}
 		r.Length = -1
 	default:
 		_ = res.Body.Close()
@@ -264,12 +265,39 @@ func (u *upstream) reply(res *http.Response) (*reply, error) {
 	return r, nil
 }
 
+// The bounds of what a compressed answer may become: an honest document is far below.
+const (
+	maxRatio  = 200
+	freeBytes = 1 << 20 // that no ratio is asked of
+)
+
+// ungzipped is a compressed body, decompressed. One that becomes too large is refused.
 type ungzipped struct {
-	*gzip.Reader
-	under io.Closer
+	unpacked, packed *counted
+	under            io.Closer
 }
 
-func (u *ungzipped) Close() error { return errors.Join(u.Reader.Close(), u.under.Close()) }
+func (u *ungzipped) Read(p []byte) (int, error) {
+	n, err := u.unpacked.Read(p)
+	if u.unpacked.n > freeBytes && u.unpacked.n > maxRatio*u.packed.n {
+		return 0, Refuse(502, ReasonLimit, "the registry's answer decompresses to more than %d times its size", maxRatio)
+	}
+	return n, err
+}
+
+func (u *ungzipped) Close() error { return u.under.Close() }
+
+// counted counts the bytes that are read.
+type counted struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
 
 // bounded is a body that ends when no byte comes for too long.
 type bounded struct {

@@ -69,6 +69,8 @@ func TestTar(t *testing.T) {
 		whole bool
 	}{
 		{"good", good, "a-1 a-1/x a-1/y a-1/link", true},
+		{"a comment for all files", tarball(t, tar.Header{Typeflag: tar.TypeXGlobalHeader, PAXRecords: map[string]string{"comment": "a1b2"}}, file("x", 1)), "x", true},
+		{"a name for all files", tarball(t, tar.Header{Typeflag: tar.TypeXGlobalHeader, PAXRecords: map[string]string{"path": "package.json"}}, file("x", 1)), "more than a comment", false},
 		{"up", tarball(t, file("a/../../x", 1)), "leads out", false},
 		{"absolute", tarball(t, file("/etc/x", 1)), "leads out", false},
 		{"backslash", tarball(t, file(`a\x`, 1)), "plain text", false},

@@ -69,6 +69,11 @@ func walk(t *tar.Reader, visit func(e Entry, r io.Reader) error) error {
 		e := Entry{Size: h.Size}
 		switch h.Typeflag {
 		case tar.TypeXGlobalHeader:
+			for key := range h.PAXRecords {
+				if key != "comment" && key != "mtime" { // some installers let it name the files behind it
+					return errors.New("the archive has a header for all its files that says more than a comment")
+				}
+			}
 			continue
 		case tar.TypeReg, tar.TypeGNUSparse:
 		case tar.TypeDir:
