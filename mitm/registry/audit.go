@@ -47,6 +47,9 @@ func (x *exchange) audit(ctx context.Context) error {
 	if err != nil || res.Status != 200 || len(answer) > maxAudit || !json.Valid(answer) {
 		return Refuse(502, ReasonUpstream, "the registry did not answer the audit")
 	}
+	if err := x.s.plane.keepSecrets(answer); err != nil {
+		return err
+	}
 	x.begun = true
 	x.rec.Bytes = int64(len(answer))
 	if err := x.w.Start(200, "OK", []Field{{"Content-Type", "application/json"}, {"Cache-Control", "no-store"}}, int64(len(answer))); err != nil {

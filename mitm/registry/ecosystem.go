@@ -271,6 +271,7 @@ const (
 	ReasonRule       Reason = "registry-rule"       // a rule denies it
 	ReasonQuarantine Reason = "registry-quarantine" // too young
 	ReasonDenied     Reason = "registry-denied"     // a person has denied it
+	ReasonLeak       Reason = "credential-in-answer"
 	ReasonAudit      Reason = "audit-unavailable"
 	ReasonGone       Reason = "client-gone"
 )

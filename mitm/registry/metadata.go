@@ -39,6 +39,9 @@ func (x *exchange) document(ctx context.Context) error {
 
 // sendDocument sends a document, or says that the client has it already.
 func (x *exchange) sendDocument(f *Facts, hidden map[string]bool, body []byte) error {
+	if err := x.s.plane.keepSecrets(body); err != nil {
+		return err
+	}
 	kind := x.ask.Type
 	if kind == "" {
 		kind = f.Document.Type

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/leak"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/store"
 )
 
@@ -98,6 +99,7 @@ type Plane struct {
 	upstream   *upstream
 	flights    singleflight.Group // documents and artifacts that are being fetched
 	facts      *factsCache
+	secrets    *leak.Finder  // of the registries' credentials
 	large      chan struct{} // one for each exchange that has a large document in memory
 
 	ctx    context.Context // ends when the plane closes
@@ -117,6 +119,7 @@ func New(c Config) (*Plane, error) {
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("configure the registries: %w", err)
 	}
+	p.secrets = secretsOf(c.Origins)
 	p.facts = newFactsCache(p.limits.FactsBytes)
 	p.large = make(chan struct{}, largeDocuments)
 	p.upstream = newUpstream(p)
