@@ -54,6 +54,17 @@ func decompress(r *bufio.Reader) (io.Reader, error) {
 	return z, nil
 }
 
+// CheckGlobal refuses a header for all files behind it that says more than a comment, as Git
+// writes one: some installers take their names or sizes from it, others do not.
+func CheckGlobal(h *tar.Header) error {
+	for key := range h.PAXRecords {
+		if key != "comment" {
+			return errors.New("the archive has a header for all its files that says more than a comment")
+		}
+	}
+	return nil
+}
+
 func walk(t *tar.Reader, visit func(e Entry, r io.Reader) error) error {
 	for n := 0; ; {
 		h, err := t.Next()
@@ -69,10 +80,8 @@ func walk(t *tar.Reader, visit func(e Entry, r io.Reader) error) error {
 		e := Entry{Size: h.Size}
 		switch h.Typeflag {
 		case tar.TypeXGlobalHeader:
-			for key := range h.PAXRecords {
-				if key != "comment" && key != "mtime" { // some installers let it name the files behind it
-					return errors.New("the archive has a header for all its files that says more than a comment")
-				}
+			if err := CheckGlobal(h); err != nil {
+				return err
 			}
 			continue
 		case tar.TypeReg, tar.TypeGNUSparse:

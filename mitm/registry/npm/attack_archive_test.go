@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"slices"
 	"testing"
@@ -140,6 +141,34 @@ func TestHonestTarballs(t *testing.T) {
 			found, err := look(t, files)
 			if err != nil || !slices.Equal(found.Scripts, []string{"postinstall: node x.js"}) {
 				t.Errorf("%+v %v", found, err)
+			}
+		})
+	}
+}
+
+// Some clients take the names or sizes of all files from one header, so that they see other files
+// than those that were looked at. A comment, as Git writes it, is harmless.
+func TestHeaderForAllFiles(t *testing.T) {
+	for key, lets := range map[string]bool{"comment": true, "size": false, "path": false, "GNU.sparse.name": false} {
+		t.Run(key, func(t *testing.T) {
+			var packed bytes.Buffer
+			zip := gzip.NewWriter(&packed)
+			entries := tar.NewWriter(zip)
+			for _, h := range []*tar.Header{
+				{Typeflag: tar.TypeXGlobalHeader, PAXRecords: map[string]string{key: "1"}},
+				{Name: "package/package.json", Mode: 0o644, Size: int64(len(quiet))},
+			} {
+				if err := entries.WriteHeader(h); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := io.WriteString(entries, quiet)
+			if err = errors.Join(err, entries.Close(), zip.Close()); err != nil {
+				t.Fatal(err)
+			}
+			_, err = Ecosystem{}.Inspect(&registry.Facts{Name: "left"}, &registry.Version{Version: "1.0.0"}, nil, bytes.NewReader(packed.Bytes()), int64(packed.Len()))
+			if (err == nil) != lets {
+				t.Errorf("let in: %v", err)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/archive"
 )
 
 // The bounds of looking into a tarball, which is unpacked in passing and never kept.
@@ -33,11 +34,11 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.Fil
 		return nil, errors.New("it is not compressed with gzip")
 	}
 	bounded := &io.LimitedReader{R: unpacked, N: mostUnpacked}
-	archive := tar.NewReader(bounded)
+	entries := tar.NewReader(bounded)
 	found := &registry.Inspection{}
 	manifest, gyp := false, false
 	for n := 0; ; n++ {
-		h, err := archive.Next()
+		h, err := entries.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			if !manifest {
@@ -55,6 +56,12 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.Fil
 		case err != nil:
 			return nil, errors.New("it is not a tar archive")
 		}
+		if h.Typeflag == tar.TypeXGlobalHeader {
+			if err := archive.CheckGlobal(h); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		inside, other := unpackedAs(h.Name)
 		if len(found.Files) < mostNames {
 			found.Files = append(found.Files, inside)
@@ -65,7 +72,7 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.Fil
 				return nil, errors.New("it has more than one package.json")
 			}
 			manifest = true
-			if err := readManifest(archive, f.Name, v.Version, found); err != nil {
+			if err := readManifest(entries, f.Name, v.Version, found); err != nil {
 				return nil, err
 			}
 		case inside == "binding.gyp" || other == "binding.gyp":
