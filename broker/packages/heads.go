@@ -7,6 +7,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/gomod"
 )
 
@@ -25,23 +26,21 @@ type heldHead struct {
 }
 
 // openHeads opens the file, which it makes if there is none. Then it takes over the heads that
-// the go command has in its module cache. A line that cannot be read is no evidence.
-func openHeads(path, moduleCache string, keys []string) (*heads, error) {
+// the go command has in its module cache. A line that cannot be read is no evidence. Unless
+// another process may write the file, it is shortened to the heads that still say something.
+func openHeads(path, moduleCache string, keys []string, aside bool) (*heads, error) {
 	h := &heads{}
-	data, err := os.Open(path)
+	lines, err := h.read(path)
 	fresh := err != nil
-	if err == nil {
-		lines := bufio.NewScanner(data)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			var l heldHead
-			if json.Unmarshal(lines.Bytes(), &l) == nil {
-				_ = h.Memory.Hold(l.Database, l.Head, h.Latest(l.Database)) // it cannot conflict with itself
-			}
-		}
-		_ = data.Close()
+	if !aside && lines > maxHeadLines {
+		err = h.shorten(path)
+	} else {
+		err = nil
 	}
-	if h.file, err = os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600); err != nil {
+	if err == nil {
+		h.file, err = os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("open the heads of checksum databases: %w", err)
 	}
 	for _, key := range keys {
@@ -60,6 +59,43 @@ func openHeads(path, moduleCache string, keys []string) (*heads, error) {
 		}
 	}
 	return h, nil
+}
+
+// maxHeadLines is how many lines the file may have when it is opened. There may be one an hour
+// for a year of work.
+const maxHeadLines = 3000
+
+// read holds the heads in the file, and returns how many lines it has.
+func (h *heads) read(path string) (n int, err error) {
+	data, err := os.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer data.Close()
+	lines := bufio.NewScanner(data)
+	lines.Buffer(nil, 1<<20)
+	for ; lines.Scan(); n++ {
+		var l heldHead
+		if json.Unmarshal(lines.Bytes(), &l) == nil {
+			_ = h.Memory.Hold(l.Database, l.Head, h.Latest(l.Database)) // it cannot conflict with itself
+		}
+	}
+	return n, nil
+}
+
+// shorten writes the file anew.
+func (h *heads) shorten(path string) error {
+	var text []byte
+	for database, all := range h.All() {
+		for _, head := range all {
+			line, err := json.Marshal(heldHead{database, head})
+			if err != nil {
+				return err
+			}
+			text = append(append(text, line...), '\n')
+		}
+	}
+	return wholefile.Write(path, text, 0o600)
 }
 
 // databaseOf is the name in a verifier key.

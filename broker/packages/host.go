@@ -91,7 +91,7 @@ func Open(o Options) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{options: o, store: kept, malicious: malicious}
-	if h.heads, err = openHeads(filepath.Join(o.State, "packages.heads"), o.ModuleCache, goKeys(o.Origins)); err != nil {
+	if h.heads, err = openHeads(filepath.Join(o.State, "packages.heads"), o.ModuleCache, goKeys(o.Origins), o.Aside); err != nil {
 		return nil, err
 	}
 	repositories, err := openRepositories(filepath.Join(o.State, "packages.apt.json"))

@@ -3,6 +3,7 @@ package gomod
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"sort"
 	"sync"
 	"time"
@@ -79,6 +80,20 @@ func (m *Memory) Hold(database string, h Head, old []byte) error {
 	}
 	m.held[database] = withHead(m.held[database], Head{Size: h.Size, Time: h.Time})
 	return nil
+}
+
+// All returns what is held, of each database in the order in which it can be held again.
+func (m *Memory) All() map[string][]Head {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := make(map[string][]Head, len(m.held))
+	for database, held := range m.held {
+		all[database] = held
+		if latest := m.latest[database]; latest.Signed != nil {
+			all[database] = append(slices.Clone(held), latest)
+		}
+	}
+	return all
 }
 
 // withHead adds a head, and leaves out those that say nothing that another does not: a
