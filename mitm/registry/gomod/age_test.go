@@ -212,13 +212,13 @@ func TestPrivateModulesHaveNoProof(t *testing.T) {
 	}
 }
 
-// The head that is kept once a day gives later versions their age.
-func TestKeepHead(t *testing.T) {
+// A head that was got gives later versions their age.
+func TestHeadIsHeld(t *testing.T) {
 	f, heads := newForge(t), &Memory{}
 	f.put(t, "a.example/b", "v1.0.0", released)
 	f.record(t, "a.example/b@v1.0.0")
 	e := at(heads)
-	if err := e.KeepHead(t.Context(), f, f.origin); err != nil {
+	if _, _, err := f.facts(t, e, "sumdb/sums.example/latest"); err != nil {
 		t.Fatal(err)
 	}
 	if since, ok := heads.Since("sums.example", 0); !ok || !since.Equal(noon) {
@@ -232,8 +232,9 @@ func TestKeepHead(t *testing.T) {
 	other.put(t, "a.example/c", "v1.0.0", released)
 	other.put(t, "a.example/c", "v1.1.0", released)
 	other.record(t, "a.example/c@v1.0.0", "a.example/c@v1.1.0")
+	other.origin = f.origin
 	var refusal *registry.Refusal
-	if err := e.KeepHead(t.Context(), other, f.origin); !errors.As(err, &refusal) {
+	if _, _, err := other.facts(t, e, "sumdb/sums.example/latest"); !errors.As(err, &refusal) {
 		t.Errorf("a head that another key has signed: %v", err)
 	}
 }

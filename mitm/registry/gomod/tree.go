@@ -2,7 +2,6 @@ package gomod
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"strings"
 
@@ -10,21 +9,6 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
-
-// KeepHead gets the newest head of an origin's checksum database and holds it, if it
-// continues the one that is held. Done once a day, it tells the ages of versions that come
-// later. An origin without a database has no head.
-func (g *Ecosystem) KeepHead(ctx context.Context, f registry.Fetcher, o *registry.Origin) error {
-	if len(o.Keys) == 0 {
-		return nil
-	}
-	d, err := g.database(ctx, f, o)
-	if err != nil {
-		return err
-	}
-	_, err = d.head()
-	return err
-}
 
 // head gets the database's newest head, and holds it if it is larger than the one held.
 func (d *database) head() (*registry.Document, error) {
