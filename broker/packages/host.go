@@ -8,6 +8,7 @@
 package packages
 
 import (
+	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -57,6 +58,9 @@ type Options struct {
 	Limits      registry.Limits
 	CacheBytes  int64 // to which the store is shrunk; 0 means 10 GB
 	Log         *slog.Logger
+	// Compare says in what the tools of this machine name other registries than Origins; "" for
+	// in nothing. It may take a minute, and ends with its context. Nil means that nobody asks.
+	Compare func(ctx context.Context) string
 }
 
 // Host is what the sessions of one process have in common. It is safe for concurrent use.
@@ -68,7 +72,8 @@ type Host struct {
 	heads   *heads
 	kinds   []registry.Ecosystem
 
-	malicious *Malicious
+	comparison comparison
+	malicious  *Malicious
 }
 
 // Ecosystems names the kinds of registries that agents can use.
@@ -109,6 +114,7 @@ func Open(o Options) (*Host, error) {
 		h.plane.Close()
 		return nil, errors.Join(err, h.heads.close())
 	}
+	h.comparison.begin(o.Compare)
 	return h, nil
 }
 
@@ -126,6 +132,7 @@ func goKeys(origins []*registry.Origin) []string {
 
 // Close ends all fetches, and shrinks the store. All sessions must have ended.
 func (h *Host) Close() error {
+	h.comparison.end()
 	h.plane.Close()
 	_, _, err := h.Shrink()
 	return errors.Join(err, h.ledger.Close(), h.heads.close())

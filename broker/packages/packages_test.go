@@ -378,3 +378,33 @@ func TestLedger(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// That this machine's tools name other registries is told once: to a session that is open, or to
+// the next one.
+func TestOtherRegistriesAreTold(t *testing.T) {
+	for name, early := range map[string]bool{"while a session is open": true, "before the first session": false} {
+		t.Run(name, func(t *testing.T) {
+			compared := make(chan struct{})
+			w := newWorld(t, func(o *Options) {
+				o.Compare = func(context.Context) string { <-compared; return "npm has moved" }
+			})
+			told := make(chan string, 4)
+			open := func() *Session {
+				return w.host.Session(SessionOptions{ID: "s1", Workspace: w.work, Approvals: w.queue, Timeout: time.Minute, Log: w.log, Notice: func(text string) { told <- text }})
+			}
+			if early {
+				w.way = open()
+			}
+			close(compared)
+			w.host.comparison.done.Wait()
+			if !early {
+				w.way = open()
+			}
+			second := open()
+			defer second.Close()
+			if got := <-told; got != "npm has moved" || len(told) > 0 {
+				t.Errorf("told %q and %d more", got, len(told))
+			}
+		})
+	}
+}

@@ -64,6 +64,7 @@ func (h *Host) Session(o SessionOptions) *Session {
 		Record:    s.record,
 		Note:      s.note,
 	})
+	h.comparison.open(s)
 	return s
 }
 
@@ -72,6 +73,7 @@ func (s *Session) Way() *registry.Session { return s.way }
 
 // Close withdraws what waits.
 func (s *Session) Close() {
+	s.host.comparison.close(s)
 	s.way.Close()
 	if s.moving != nil {
 		s.moving.close()

@@ -94,7 +94,7 @@ func withHost(cmd *cobra.Command, op string, f func(*packages.Host) error) error
 	if err != nil {
 		return cli.Fail(op, err, "")
 	}
-	h, err := p.OpenPackages(cmd.Context(), c, sources, true, log)
+	h, err := p.OpenPackages(cmd.Context(), c, wiring.PackageUse{Sources: sources, Aside: true}, log)
 	if err != nil {
 		return cli.Fail(op, err, "")
 	}

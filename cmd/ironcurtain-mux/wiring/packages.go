@@ -45,6 +45,10 @@ func (r *registries) host(ctx context.Context) (*packages.Host, error) {
 	if r.opened != nil {
 		return r.opened, nil
 	}
+	_, known, err := learn.Load(r.paths.RegistriesFile())
+	if err != nil {
+		return nil, err
+	}
 	sources, notes, err := r.paths.PackageSources(ctx, r.config)
 	if err != nil {
 		return nil, err
@@ -52,7 +56,11 @@ func (r *registries) host(ctx context.Context) (*packages.Host, error) {
 	for _, note := range notes {
 		r.log.Info("package registries", "note", note)
 	}
-	r.opened, err = r.paths.OpenPackages(ctx, r.config, sources, false, r.log)
+	var compare func(context.Context) string
+	if known {
+		compare = func(ctx context.Context) string { return r.paths.newSources(ctx, r.config, sources, r.log) }
+	}
+	r.opened, err = r.paths.OpenPackages(ctx, r.config, PackageUse{Sources: sources, Compare: compare}, r.log)
 	return r.opened, err
 }
 
@@ -69,14 +77,20 @@ func (r *registries) close() error {
 	return r.opened.Close()
 }
 
-// OpenPackages opens the registries of some sources; aside: beside another process that has
-// them open, so that nothing is remembered.
-func (p Paths) OpenPackages(ctx context.Context, c config.Config, sources []learn.Source, aside bool, log *slog.Logger) (*packages.Host, error) {
-	sources = slices.DeleteFunc(slices.Clone(sources), func(s learn.Source) bool {
+// PackageUse says how OpenPackages opens registries.
+type PackageUse struct {
+	Sources []learn.Source
+	Aside   bool                             // beside another process that has them open, so that nothing is remembered
+	Compare func(ctx context.Context) string // packages.Options.Compare
+}
+
+// OpenPackages opens the registries of some sources.
+func (p Paths) OpenPackages(ctx context.Context, c config.Config, use PackageUse, log *slog.Logger) (*packages.Host, error) {
+	sources := slices.DeleteFunc(slices.Clone(use.Sources), func(s learn.Source) bool {
 		return !slices.Contains(packages.Ecosystems(), s.Ecosystem)
 	})
 	o := packages.Options{
-		Cache: filepath.Join(p.Cache, "packages"), State: p.Home, Rules: rulesOf(c.Registries), Aside: aside, NoAudit: c.Registries.Audit == "off", NoOffline: c.Registries.Offline == "refuse",
+		Cache: filepath.Join(p.Cache, "packages"), State: p.Home, Rules: rulesOf(c.Registries), Aside: use.Aside, Compare: use.Compare, NoAudit: c.Registries.Audit == "off", NoOffline: c.Registries.Offline == "refuse",
 		Malicious: p.expand(c.Registries.Malicious), NewNames: c.Registries.NewNames, UnknownNames: c.Registries.UnknownNames,
 		ModuleCache: moduleCache(p.UserHome), GitHosts: c.GitHosts, CacheBytes: int64(c.Registries.CacheGB) << 30, Log: log,
 		Reserved: make(map[string][]string), Upstreams: make(map[string]*url.URL),

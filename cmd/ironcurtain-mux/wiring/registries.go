@@ -2,6 +2,7 @@ package wiring
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -54,6 +55,27 @@ func (p Paths) PackageSources(ctx context.Context, c config.Config) (sources []l
 		stored, notes = learned.Sources, learned.Notes
 	}
 	return learn.Effective(c.Registries.Sources, stored), notes, nil
+}
+
+// newSources says which registries the tools of this machine name that agents do not use, because
+// what was stored counts; "" for none.
+func (p Paths) newSources(ctx context.Context, c config.Config, used []learn.Source, log *slog.Logger) string {
+	learned, err := p.Learn(ctx, c)
+	if err != nil {
+		log.Info("package registries", "error", err)
+		return ""
+	}
+	var added []string
+	for _, d := range learn.Differences(used, learn.Effective(c.Registries.Sources, learned.Sources)) {
+		if d.Sign == '+' && d.Source.URL != "" {
+			added = append(added, d.Source.Ecosystem+" "+d.Source.URL)
+		}
+	}
+	if len(added) == 0 {
+		return ""
+	}
+	return "tools of this machine name package registries that agents do not use: " + strings.Join(added, ", ") +
+		"; 'ironcurtain-mux registry learn' shows what differs, and --write takes it"
 }
 
 // RegistriesOf returns the registries as programs in a container know them. cargo is the

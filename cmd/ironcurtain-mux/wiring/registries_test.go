@@ -1,6 +1,10 @@
 package wiring
 
 import (
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -76,5 +80,34 @@ func TestTheFirstStartLearns(t *testing.T) {
 	c.Registries.Enabled = false
 	if got, _, err := p.PackageSources(t.Context(), c); got != nil || err != nil {
 		t.Errorf("switched off: %v, %v", got, err)
+	}
+}
+
+// A registry that a tool has come to name is told and not followed; those that agents use, and
+// those of an ecosystem that config.json decides, are not told.
+func TestOtherRegistriesAreNamed(t *testing.T) {
+	p, tools := Paths{Home: t.TempDir(), UserHome: t.TempDir()}, t.TempDir()
+	t.Setenv("PATH", tools)
+	npm := "#!/bin/sh\n[ \"$*\" = 'config get registry' ] && echo http://192.0.2.1/\nexit 0\n"
+	if err := os.WriteFile(filepath.Join(tools, "npm"), []byte(npm), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	decided := config.Default()
+	decided.Registries.Sources = []learn.Source{{Ecosystem: "npm", URL: "https://mine.example/"}}
+	for name, tc := range map[string]struct {
+		config config.Config
+		used   []learn.Source
+		tells  bool
+	}{
+		"another":               {config.Default(), []learn.Source{{Ecosystem: "npm", URL: "https://npm.example/"}}, true},
+		"the same":              {config.Default(), []learn.Source{{Ecosystem: "npm", URL: "http://192.0.2.1/"}}, false},
+		"config.json names one": {decided, decided.Registries.Sources, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := p.newSources(t.Context(), tc.config, tc.used, slog.New(slog.DiscardHandler))
+			if strings.Contains(text, "npm http://192.0.2.1/; 'ironcurtain-mux registry learn'") != tc.tells || !tc.tells && text != "" {
+				t.Errorf("%q", text)
+			}
+		})
 	}
 }
