@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,8 +118,9 @@ func writeOpen(t testing.TB, path, text string) {
 	}
 }
 
-// direct installs the project on this machine, straight from the registry.
-func (c *packageClient) direct(t *testing.T, tools, dir string, npm *forged.NPM) {
+// direct installs the project on this machine, straight from the registry, by a proxy that knows
+// the names of the container.
+func (c *packageClient) direct(t *testing.T, tools, dir string, npm *forged.NPM, proxy string) {
 	t.Helper()
 	home := t.TempDir()
 	for _, f := range (agent.Registries{NPM: npm.Public}).HomeFiles() {
@@ -125,12 +128,16 @@ func (c *packageClient) direct(t *testing.T, tools, dir string, npm *forged.NPM)
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(home, ".yarnrc"), []byte("strict-ssl false\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", c.command(tools, c.install))
 	cmd.Dir = dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
-	for _, name := range []string{"http_proxy", "HTTP_PROXY", "YARN_HTTP_PROXY"} { // which knows the names of the container
-		cmd.Env = append(cmd.Env, name+"="+npm.URL.String())
+	for _, name := range []string{"https_proxy", "HTTPS_PROXY", "YARN_HTTPS_PROXY"} {
+		cmd.Env = append(cmd.Env, name+"="+proxy)
 	}
+	cmd.Env = append(cmd.Env, "NODE_TLS_REJECT_UNAUTHORIZED=0", "NODE_NO_WARNINGS=1", "npm_config_strict_ssl=false", "YARN_ENABLE_STRICT_SSL=false")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s without a container: %v: %s", c.name, err, out)
 	}
@@ -141,7 +148,10 @@ func (c *packageClient) direct(t *testing.T, tools, dir string, npm *forged.NPM)
 // nothing at the registry.
 func TestPackageClients(t *testing.T) {
 	t.Parallel()
-	home, work, npm, _ := registryHome(t)
+	home, npm, python := newHome(t), forged.NewNPM(t), forged.NewPyPI(t)
+	proxy := npm.URL.String()
+	argv := withTLS(t, home, map[http.Handler]*url.URL{npm: npm.URL})
+	work := useRegistries(t, home, npm, python)
 	old := time.Now().Add(-1000 * time.Hour)
 	npm.Add("right", forged.NPMVersion{Version: "1.0.0", Published: old})
 	npm.Add("left", forged.NPMVersion{Version: "2.0.4", Published: old, Manifest: map[string]any{"dependencies": map[string]string{"right": "^1.0.0"}}})
@@ -152,12 +162,12 @@ func TestPackageClients(t *testing.T) {
 		c.fetch(t, tools)
 		c.project(t, filepath.Join(work, names[c.name]))
 		c.project(t, filepath.Join(home, "direct", names[c.name]))
-		c.direct(t, tools, filepath.Join(home, "direct", names[c.name]), npm)
+		c.direct(t, tools, filepath.Join(home, "direct", names[c.name]), npm, proxy)
 	}
 	npm.Add("left", forged.NPMVersion{Version: "2.1.0", Published: time.Now().Add(-5 * time.Hour)})
 	before, _ := npm.Requests()
 
-	d := drive(t, home, 120, 40, "--agent", "shell", "--workspace", work)
+	d := driveArgv(t, home, 120, 40, append(argv, "ironcurtain-mux", "--agent", "shell", "--workspace", work)...)
 	d.see(patience, "/workspace$")
 	id := d.onlySession().ID
 	for _, c := range packageClients {
