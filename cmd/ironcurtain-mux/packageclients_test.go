@@ -92,12 +92,13 @@ func makeOpen(t testing.TB, dir string) {
 }
 
 // project makes a project that needs left.
-func (c *packageClient) project(t *testing.T, dir string) {
+func (c *packageClient) project(t *testing.T, dir string, npm *forged.NPM) {
 	t.Helper()
 	makeOpen(t, dir)
 	files := map[string]string{
 		"package.json": `{"name":"app","version":"1.0.0","dependencies":{"left":"^2.0.0"}}`,
-		".yarnrc.yml":  "nodeLinker: node-modules\nenableTelemetry: false\n",
+		".yarnrc.yml":  "nodeLinker: node-modules\nenableTelemetry: false\nnpmAuthToken: x\n",
+		".npmrc":       strings.TrimPrefix(npm.Public, "https:") + ":_authToken=x\n",
 	}
 	if c.name == "yarn 4" { // it takes a project without one for a part of the directory above
 		files[c.lockfile] = ""
@@ -160,8 +161,8 @@ func TestPackageClients(t *testing.T) {
 		names[c.name] = strings.ReplaceAll(c.name, " ", "")
 		tools := filepath.Join(work, "tools", names[c.name])
 		c.fetch(t, tools)
-		c.project(t, filepath.Join(work, names[c.name]))
-		c.project(t, filepath.Join(home, "direct", names[c.name]))
+		c.project(t, filepath.Join(work, names[c.name]), npm)
+		c.project(t, filepath.Join(home, "direct", names[c.name]), npm)
 		c.direct(t, tools, filepath.Join(home, "direct", names[c.name]), npm, proxy)
 	}
 	npm.Add("left", forged.NPMVersion{Version: "2.1.0", Published: time.Now().Add(-5 * time.Hour)})
@@ -196,8 +197,14 @@ func TestPackageClients(t *testing.T) {
 				d.inside(id, "rm -rf /workspace/"+name+"/node_modules")
 			}
 			for _, w := range c.writes {
-				if out := run(w); strings.Contains(out, "code-0") || strings.Contains(out, "code-124") {
+				refused := func() int { return strings.Count(d.audit(id), `"decision":"deny"`) }
+				before := refused()
+				out := run(w)
+				if strings.Contains(out, "code-0") || strings.Contains(out, "code-124") {
 					t.Errorf("%s: %s", w, out)
+				}
+				if refused() == before {
+					t.Errorf("%s: no request was refused: %s", w, out)
 				}
 			}
 		})
