@@ -86,8 +86,12 @@ func (p *PyPI) Requests() []string {
 	return slices.Clone(p.requests)
 }
 
-// ServeHTTP answers.
+// ServeHTTP answers, as a proxy too.
 func (p *PyPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodConnect {
+		tunnel(w, p.URL.Host)
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.requests = append(p.requests, r.Method+" "+r.URL.RequestURI())
