@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
@@ -188,28 +187,45 @@ func readEntry(e archive.Entry, open func() (io.ReadCloser, error)) ([]byte, err
 	return archive.ReadAll(r, maxMetadata)
 }
 
-// atStart returns how a file of a wheel runs when Python starts, or nothing.
+// atStart returns how a file of a wheel runs when Python starts, or nothing. Python imports
+// sitecustomize and usercustomize, whatever form these modules have, and runs some lines of
+// .pth files; what it takes for a line differs between its versions.
 func atStart(e archive.Entry, open func() (io.ReadCloser, error)) (string, error) {
-	parts := strings.Split(e.Name, "/")
-	name := parts[len(parts)-1]
-	installed := len(parts) == 1 ||
-		len(parts) == 3 && strings.HasSuffix(parts[0], ".data") && slices.Contains([]string{"purelib", "platlib"}, parts[1])
-	switch {
-	case !installed:
-	case name == "sitecustomize.py" || name == "usercustomize.py":
-		return "whenever Python starts: " + name, nil
-	case strings.HasSuffix(name, ".pth"):
+	name := amongModules(e.Name)
+	first, _, below := strings.Cut(name, "/")
+	switch module, _, _ := strings.Cut(first, "."); {
+	case module == "sitecustomize" || module == "usercustomize":
+		return "whenever Python starts: " + printable(first), nil
+	case !below && strings.HasSuffix(name, ".pth"):
 		content, err := readEntry(e, open)
 		if err != nil {
 			return "", err
 		}
-		for line := range strings.FieldsFuncSeq(string(content), func(r rune) bool { return r == '\n' || r == '\r' }) {
-			if strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "import\t") {
-				return "whenever Python starts: " + printable(name), nil
-			}
+		if text := string(content); strings.Contains(text, "import ") || strings.Contains(text, "import\t") {
+			return "whenever Python starts: " + printable(name), nil
 		}
 	}
 	return "", nil
+}
+
+// amongModules returns where a file of a wheel is installed below the directory of modules, or
+// nothing when that is elsewhere.
+func amongModules(name string) string {
+	top, rest, _ := strings.Cut(name, "/")
+	if !strings.HasSuffix(top, ".data") {
+		return name
+	}
+	switch scheme, rest, _ := strings.Cut(rest, "/"); scheme {
+	case "purelib", "platlib":
+		return rest
+	case "data": // below the prefix, where the directory of modules is, too
+		for _, modules := range []string{"/site-packages/", "/dist-packages/"} {
+			if _, inside, ok := strings.Cut("/"+rest, modules); ok {
+				return inside
+			}
+		}
+	}
+	return ""
 }
 
 // printable is a short text of others, or says that it is none.
