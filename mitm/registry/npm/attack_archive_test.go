@@ -173,3 +173,26 @@ func TestHeaderForAllFiles(t *testing.T) {
 		})
 	}
 }
+
+// What packages that come inside of another one run at install is told as well.
+func TestBundledPackages(t *testing.T) {
+	for name, c := range map[string]struct {
+		file file
+		want []string
+	}{
+		"a script":      {file{"package/node_modules/x/package.json", runner}, []string{"node_modules/x/ postinstall: node x.js"}},
+		"of a scope":    {file{"package/node_modules/@s/x/package.json", runner}, []string{"node_modules/@s/x/ postinstall: node x.js"}},
+		"deeper":        {file{"package/node_modules/a/node_modules/x/package.json", runner}, []string{"node_modules/a/node_modules/x/ postinstall: node x.js"}},
+		"a binding.gyp": {file{"package/node_modules/x/binding.gyp", "{}"}, []string{"node_modules/x/ install: node-gyp rebuild, unless its package.json says otherwise"}},
+		"unreadable":    {file{"package/node_modules/x/package.json", `{"scripts":{},"scripts":{}}`}, []string{"node_modules/x/ what its package.json says cannot be read"}},
+		"quiet":         {file{"package/node_modules/x/package.json", quiet}, nil},
+		"no package":    {file{"package/test/package.json", runner}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := look(t, []file{{"package/package.json", quiet}, c.file})
+			if err != nil || !slices.Equal(found.Scripts, c.want) {
+				t.Errorf("%+v, %v", found, err)
+			}
+		})
+	}
+}

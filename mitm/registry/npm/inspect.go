@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
@@ -47,8 +49,8 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.Fil
 			if err := onlyZeros(bounded); err != nil {
 				return nil, err
 			}
-			if gyp && len(found.Scripts) == 0 {
-				found.Scripts = []string{"install: node-gyp rebuild, because there is a binding.gyp"}
+			if gyp && !slices.ContainsFunc(found.Scripts, instead) {
+				found.Scripts = append(found.Scripts, "install: node-gyp rebuild, because there is a binding.gyp")
 			}
 			return found, nil
 		case bounded.N <= 0 || n >= mostEntries:
@@ -77,7 +79,38 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.Fil
 			}
 		case inside == "binding.gyp" || other == "binding.gyp":
 			gyp = true
+		case len(found.Scripts) < mostNames && (bundled.MatchString(inside) || bundled.MatchString(other)):
+			readBundled(entries, inside, found)
 		}
+	}
+}
+
+// instead reports whether a script runs in place of the one for a binding.gyp.
+func instead(script string) bool {
+	return strings.HasPrefix(script, "install: ") || strings.HasPrefix(script, "preinstall: ")
+}
+
+// bundled matches what decides what runs at the installation of a package that comes inside of
+// another one.
+var bundled = regexp.MustCompile(`(^|/)node_modules/(@[^/]+/)?[^/]+/(package\.json|binding\.gyp)$`)
+
+// readBundled finds what such a package runs.
+func readBundled(r io.Reader, name string, found *registry.Inspection) {
+	dir, file := path.Split(name)
+	if file == "binding.gyp" {
+		found.Scripts = append(found.Scripts, dir+" install: node-gyp rebuild, unless its package.json says otherwise")
+		return
+	}
+	data, err := io.ReadAll(io.LimitReader(r, mostManifest+1))
+	var inner registry.Inspection
+	if err == nil && len(data) <= mostManifest {
+		_, _, err = readMembers(data, &inner)
+	}
+	if err != nil || len(data) > mostManifest {
+		inner.Scripts = []string{"what its package.json says cannot be read"}
+	}
+	for _, script := range inner.Scripts {
+		found.Scripts = append(found.Scripts, dir+" "+script)
 	}
 }
 
@@ -116,13 +149,25 @@ func readManifest(r io.Reader, name, version string, found *registry.Inspection)
 	if err != nil || len(data) > mostManifest {
 		return errors.New("its package.json cannot be read")
 	}
-	var saidName, saidVersion string
+	saidName, saidVersion, err := readMembers(data, found)
+	if err != nil {
+		return errors.New("its package.json can be read in more than one way, or not at all")
+	}
+	if saidName != name || strings.TrimPrefix(strings.TrimPrefix(saidVersion, "v"), "=") != version {
+		return errors.New("its package.json is that of another package or version")
+	}
+	return nil
+}
+
+// readMembers reads what a package.json says of its package, and adds its scripts to those that
+// were found.
+func readMembers(data []byte, found *registry.Inspection) (name, version string, err error) {
 	err = jsonx.Walk(trimMark(data), func(key string, raw []byte, _ int) error {
 		switch key {
 		case "name":
-			saidName, _ = jsonx.Unquote(raw)
+			name, _ = jsonx.Unquote(raw)
 		case "version":
-			saidVersion, _ = jsonx.Unquote(raw)
+			version, _ = jsonx.Unquote(raw)
 		case "scripts":
 			if raw[0] == '{' {
 				return readTexts(raw, func(script, command string) {
@@ -134,13 +179,7 @@ func readManifest(r io.Reader, name, version string, found *registry.Inspection)
 		}
 		return nil
 	})
-	if err != nil {
-		return errors.New("its package.json can be read in more than one way, or not at all")
-	}
-	if saidName != name || strings.TrimPrefix(strings.TrimPrefix(saidVersion, "v"), "=") != version {
-		return errors.New("its package.json is that of another package or version")
-	}
-	return nil
+	return name, version, err
 }
 
 // trimMark removes the mark with which some editors begin a file.
