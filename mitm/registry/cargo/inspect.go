@@ -3,6 +3,7 @@ package cargo
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -112,10 +113,17 @@ func (c *crate) read(name, version string) error {
 	default:
 		c.in.Scripts = append(c.in.Scripts, "build: several programs")
 	}
-	if lib, ok := m["lib"].(map[string]any); ok && (lib["proc-macro"] == true || lib["proc_macro"] == true) {
+	if lib, ok := m["lib"].(map[string]any); ok && isMacro(lib) {
 		c.in.Scripts = append(c.in.Scripts, "in the compiler: procedural macros")
 	}
 	return nil
+}
+
+// isMacro reports whether a library runs in the compiler, in each of the ways to say so.
+func isMacro(lib map[string]any) bool {
+	kinds, _ := lib["crate-type"].([]any)
+	older, _ := lib["crate_type"].([]any)
+	return lib["proc-macro"] == true || lib["proc_macro"] == true || slices.Contains(append(kinds, older...), any("proc-macro"))
 }
 
 // printable is a short text of others, or says that it is none.

@@ -32,6 +32,7 @@ func TestInspect(t *testing.T) {
 		{"builds", crate(manifest + "build = ['a.rs','b.rs']\n"), "[build: several programs]"},
 		{"hostile build", crate(manifest + `build = "\u001b[2J"`), "[build: (unreadable)]"},
 		{"macros", crate(manifest + "[lib]\nproc-macro = true\n"), "[in the compiler: procedural macros]"},
+		{"macros by the kind", crate(manifest + "[lib]\ncrate-type = ['proc-macro']\n"), "[in the compiler: procedural macros]"},
 		{"another name", crate(strings.Replace(manifest, "foo", "bar", 1)), "another name"},
 		{"another version", crate(strings.Replace(manifest, "1.0.0", "1.0.1", 1)), "another name"},
 		{"names in capitals", crate("[package]\nNAME = \"foo\"\nVersion = \"1.0.0\"\n"), "another name"},
