@@ -27,15 +27,18 @@ func (h *Host) Check(ctx context.Context, ecosystem, name, version string) (*Che
 		Note:   func(registry.Record) {},
 	})
 	defer way.Close()
+	s.way = way
 	p, _, err := way.Check(ctx, ecosystem, name, version)
 	if err != nil {
 		return nil, err
 	}
-	j := judged{Package: p}
+	wave := []judged{{Package: p}}
+	j := &wave[0]
 	j.facts, j.verdict = h.judge(p, s.names.all)
 	c := &Checked{Facts: j.facts, Verdict: j.verdict, SHA256: p.Sum, Bytes: p.Size}
 	if p.File != nil {
-		c.Lines = s.describe(&j)
+		s.compare(ctx, wave)
+		c.Lines = s.describe(j)
 	}
 	return c, nil
 }

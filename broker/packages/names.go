@@ -26,6 +26,7 @@ type names struct {
 
 	mu     sync.Mutex
 	known  map[string]map[string]bool // by ecosystem
+	by     map[string]string          // who needs a name first, by ecosystem and name
 	told   map[string]bool            // versions that others named, by ecosystem and name
 	count  map[string]int
 	absent map[string]bool // that a registry did not have
@@ -47,7 +48,7 @@ const mostNames = 5000
 func newNames(o Options) *names {
 	n := &names{
 		limits: map[string]int{countNew: o.NewNames, countUnknown: o.UnknownNames, countAll: mostNames},
-		known:  make(map[string]map[string]bool), told: make(map[string]bool), count: make(map[string]int), absent: make(map[string]bool), hosts: make(map[string]bool),
+		known:  make(map[string]map[string]bool), by: make(map[string]string), told: make(map[string]bool), count: make(map[string]int), absent: make(map[string]bool), hosts: make(map[string]bool),
 	}
 	for _, host := range o.GitHosts {
 		n.hosts[host] = true
@@ -70,6 +71,39 @@ func (n *names) know(ecosystem string, all ...string) {
 			n.hosts[hostOf(name)] = true
 		}
 	}
+}
+
+// need adds names that a package needs.
+func (n *names) need(ecosystem, by string, all ...string) {
+	n.know(ecosystem, all...)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, name := range all {
+		if k := key(ecosystem, name); n.by[k] == "" && by != name {
+			n.by[k] = by
+		}
+	}
+}
+
+// mostNeeded bounds a chain of packages that need each other.
+const mostNeeded = 8
+
+// neededBy says by what a name is needed, as "app > express > left", or "" when nothing told.
+func (n *names) neededBy(ecosystem, name string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	chain := []string{name}
+	for len(chain) < mostNeeded {
+		by := n.by[key(ecosystem, chain[0])]
+		if by == "" || slices.Contains(chain, by) {
+			break
+		}
+		chain = slices.Insert(chain, 0, by)
+	}
+	if len(chain) == 1 {
+		return ""
+	}
+	return strings.Join(chain, " > ")
 }
 
 // tell adds a version that others named.

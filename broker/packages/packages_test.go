@@ -138,8 +138,8 @@ func young() time.Time { return time.Now().Add(-5 * time.Hour) }
 func TestPinnedYoungVersion(t *testing.T) {
 	w := newWorld(t, nil)
 	w.npm.Add("left", forged.NPMVersion{Version: "2.0.4", Published: old()})
-	w.npm.Add("left", forged.NPMVersion{Version: "2.1.0", Published: young(), Manifest: map[string]any{"scripts": map[string]string{"postinstall": "node setup.js"}}})
-	lock := `{"lockfileVersion":3,"packages":{"":{},"node_modules/left":{"version":"2.1.0"}}}`
+	w.npm.Add("left", forged.NPMVersion{Version: "2.1.0", Published: young(), Manifest: map[string]any{"scripts": map[string]string{"postinstall": "node setup.js"}}, Files: map[string]string{"setup.js": ""}})
+	lock := `{"lockfileVersion":3,"packages":{"":{"dependencies":{"app":"1"}},"node_modules/app":{"dependencies":{"left":"2"}},"node_modules/left":{"version":"2.1.0"}}}`
 	if err := os.WriteFile(filepath.Join(w.work, "package-lock.json"), []byte(lock), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,8 @@ func TestPinnedYoungVersion(t *testing.T) {
 	for _, l := range e.Effect.Lines {
 		shown.WriteString(string(l.Kind) + ": " + l.Text + "\n")
 	}
-	for _, want := range []string{"item: npm left@2.1.0, published 5 hours ago; 2.0.4 (1 month) is the newest old enough", "pinned: in a lockfile", "warning: at install: runs postinstall: node setup.js", "publisher: not told", "sha512-"} {
+	for _, want := range []string{"item: npm left@2.1.0, published 5 hours ago; 2.0.4 (1 month) is the newest old enough", "needed by: your project > app > left\n", "pinned: in package-lock.json\n",
+		"warning: at install: runs postinstall: node setup.js; not so in 2.0.4\n", " bytes; 2.0.4: ", "; 1 new file: setup.js\n", "publisher: not told", "sha512-"} {
 		if !strings.Contains(shown.String(), want) {
 			t.Errorf("%q is missing from\n%s", want, &shown)
 		}

@@ -1,6 +1,7 @@
 package packages
 
 import (
+	"cmp"
 	"io"
 	"io/fs"
 	"os"
@@ -17,13 +18,28 @@ const (
 	pinFiles    = 20_000
 )
 
-// readPins reads what the lockfiles of a workspace pin, before its agent can change them. A
-// file that cannot be read pins nothing.
-func readPins(workspace string, ecosystems []registry.Ecosystem) map[string]bool {
-	pins := make(map[string]bool)
+// lockfiles are what the lockfiles of a workspace say.
+type lockfiles struct {
+	pins  map[string]string // paths of lockfiles, by ecosystem, name, version
+	needs []need
+}
+
+// need is a package that another one needs.
+type need struct{ ecosystem, by, name string }
+
+// needer is an Ecosystem whose lockfiles tell which package needs which.
+type needer interface {
+	// Needs calls f for each of them. by is "" for the project itself.
+	Needs(base string, data []byte, f func(by, name string))
+}
+
+// readLockfiles reads the lockfiles of a workspace before its agent can change them. A file
+// that cannot be read says nothing.
+func readLockfiles(workspace string, ecosystems []registry.Ecosystem) lockfiles {
+	all := lockfiles{pins: make(map[string]string)}
 	root, err := os.OpenRoot(workspace)
 	if err != nil {
-		return pins
+		return all
 	}
 	defer root.Close()
 	looked := 0
@@ -44,12 +60,17 @@ func readPins(workspace string, ecosystems []registry.Ecosystem) map[string]bool
 		data := readBounded(root, path)
 		for _, e := range ecosystems {
 			for _, pin := range e.Pins(filepath.Base(path), data) {
-				pins[key(e.Name(), pin.Name, pin.Version)] = true
+				all.pins[key(e.Name(), pin.Name, pin.Version)] = path
+			}
+			if n, is := e.(needer); is {
+				n.Needs(d.Name(), data, func(by, name string) {
+					all.needs = append(all.needs, need{e.Name(), cmp.Or(by, "your project"), name})
+				})
 			}
 		}
 		return nil
 	})
-	return pins
+	return all
 }
 
 // isLockfile reports whether a file may pin versions, so that others are not read.

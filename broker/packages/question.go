@@ -94,7 +94,7 @@ func (s *Session) describe(j *judged) []preview.Line {
 			age = "first seen here " + rules.Age(time.Since(j.facts.Published)) + " ago"
 		}
 	}
-	if older := s.newestOldEnough(j); older != nil && j.verdict.Then != rules.Allow {
+	if older := j.earlier.version; older != nil && j.verdict.Then != rules.Allow {
 		age += fmt.Sprintf("; %s (%s) is the newest old enough", older.Version, rules.Age(time.Since(older.Published)))
 	}
 	lines := []preview.Line{{Kind: preview.Item, Text: fmt.Sprintf("%s %s@%s, %s", j.facts.Ecosystem, j.facts.Name, j.facts.Version, age)}}
@@ -104,8 +104,11 @@ func (s *Session) describe(j *judged) []preview.Line {
 	warn := func(name, text string) {
 		lines = append(lines, preview.Line{Kind: preview.Warning, Text: name + ": " + text})
 	}
-	if j.Pinned {
-		note("pinned", "in a lockfile of the workspace")
+	if by := s.names.neededBy(j.facts.Ecosystem, j.facts.Name); by != "" {
+		note("needed by", by)
+	}
+	if file := s.pins[key(j.facts.Ecosystem, j.facts.Name, j.facts.Version)]; file != "" {
+		note("pinned", "in "+file)
 	}
 	publisher := cmp.Or(j.Version.Publisher, notTold)
 	other, lost := changed(j.Facts, j.Version)
@@ -120,11 +123,11 @@ func (s *Session) describe(j *judged) []preview.Line {
 		note("provenance", provenanceOf(j.Version))
 	}
 	if len(j.facts.Scripts) > 0 {
-		warn("at install", "runs "+strings.Join(j.facts.Scripts, "; "))
+		warn("at install", j.scripts())
 	} else {
 		note("at install", "runs nothing")
 	}
-	note("size", fmt.Sprintf("%d bytes", j.Size))
+	note("size", j.sizes())
 	digest := "none is listed"
 	if len(j.File.Digests) > 0 {
 		digest = j.File.Digests[0].String() + " = registry = downloaded bytes"
@@ -149,19 +152,4 @@ func provenanceOf(v *registry.Version) string {
 		return "none"
 	}
 	return notTold
-}
-
-// newestOldEnough returns the version that was published last of those that need no person.
-func (s *Session) newestOldEnough(j *judged) *registry.Version {
-	var newest *registry.Version
-	for i := range j.Facts.Versions {
-		v := &j.Facts.Versions[i]
-		if v.Prerelease || v.Withdrawn || v.Published.IsZero() || newest != nil && !v.Published.After(newest.Published) {
-			continue
-		}
-		if _, verdict := s.host.judge(registry.Package{Origin: j.Origin, Facts: j.Facts, Version: v}, s.names.all); verdict.Then == rules.Allow {
-			newest = v
-		}
-	}
-	return newest
 }

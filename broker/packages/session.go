@@ -31,8 +31,8 @@ type Session struct {
 	options SessionOptions
 	way     *registry.Session
 	names   *names
-	pins    map[string]bool // ecosystem, name, version
-	moving  *moving         // nil when nobody wants to know
+	pins    map[string]string // the lockfile, by ecosystem, name, version
+	moving  *moving           // nil when nobody wants to know
 
 	mu     sync.Mutex
 	served map[string]bool // ecosystems of which a document was delivered
@@ -42,11 +42,15 @@ type Session struct {
 // Session opens the way of one agent. It ends with Close.
 func (h *Host) Session(o SessionOptions) *Session {
 	s := &Session{host: h, options: o, served: make(map[string]bool), seen: overview{hidden: make(map[string]Hidden)}}
-	s.pins, s.names = readPins(o.Workspace, h.kinds), newNames(h.options)
+	locked := readLockfiles(o.Workspace, h.kinds)
+	s.pins, s.names = locked.pins, newNames(h.options)
 	for pin := range s.pins {
 		ecosystem, rest, _ := strings.Cut(pin, "\n")
 		name, _, _ := strings.Cut(rest, "\n")
 		s.names.know(ecosystem, name)
+	}
+	for _, n := range locked.needs {
+		s.names.need(n.ecosystem, n.by, n.name)
 	}
 	if o.Moved != nil {
 		s.moving = &moving{count: s.counts, tell: o.Moved}
@@ -54,7 +58,7 @@ func (h *Host) Session(o SessionOptions) *Session {
 	s.way = h.plane.NewSession(registry.SessionConfig{
 		Judge:     s.judge,
 		Ask:       s.ask,
-		Pinned:    func(ecosystem, name, version string) bool { return s.pins[key(ecosystem, name, version)] },
+		Pinned:    func(ecosystem, name, version string) bool { return s.pins[key(ecosystem, name, version)] != "" },
 		Admit:     s.admit,
 		Named:     s.named,
 		Delivered: s.delivered,
@@ -95,14 +99,14 @@ func (s *Session) judge(p registry.Package) registry.Verdict {
 
 // named is registry.SessionConfig's.
 func (s *Session) named(o *registry.Origin, p registry.Pin) bool {
-	return s.pins[key(o.Ecosystem, p.Name, p.Version)] || s.names.tells(o.Ecosystem, p) ||
+	return s.pins[key(o.Ecosystem, p.Name, p.Version)] != "" || s.names.tells(o.Ecosystem, p) ||
 		s.host.ledger.KnowsVersion(o.URL.String(), p.Name, p.Version)
 }
 
 // needed learns the names and versions that an artifact names.
-func (s *Session) needed(o *registry.Origin, needs []registry.Pin) {
+func (s *Session) needed(o *registry.Origin, by string, needs []registry.Pin) {
 	for _, p := range needs {
-		s.names.know(o.Ecosystem, p.Name)
+		s.names.need(o.Ecosystem, by, p.Name)
 		if p.Version != "" {
 			s.names.tell(o.Ecosystem, p)
 		}
@@ -113,7 +117,7 @@ func (s *Session) needed(o *registry.Origin, needs []registry.Pin) {
 // come in.
 func (s *Session) delivered(o *registry.Origin, f *registry.Facts) {
 	for i := range f.Versions {
-		s.names.know(o.Ecosystem, f.Versions[i].Needs...)
+		s.names.need(o.Ecosystem, f.Name, f.Versions[i].Needs...)
 	}
 	if latest := f.Tags["latest"]; latest != "" { // that of a Go module may be in no list
 		s.names.tell(o.Ecosystem, registry.Pin{Name: f.Name, Version: latest})
@@ -201,6 +205,7 @@ func (s *Session) ask(ctx context.Context, wave []registry.Package) (registry.De
 		all[i].facts, all[i].verdict = s.host.judge(p, s.names.all)
 	}
 	s.touch()
+	s.compare(ctx, all)
 	e, err := s.question(all)
 	if err != nil {
 		return registry.Decision{}, err
@@ -236,4 +241,5 @@ type judged struct {
 	registry.Package
 	facts   rules.Facts
 	verdict rules.Verdict
+	earlier earlier
 }

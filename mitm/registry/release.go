@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"fmt"
+	"path"
 )
 
 // artifact answers with the bytes of a version, when nothing is against them.
@@ -35,7 +36,7 @@ func (x *exchange) artifact(ctx context.Context) error {
 		return x.denied(verdict)
 	}
 	if needed := x.s.config.Needed; needed != nil && p.Inspection != nil {
-		needed(x.origin, p.Inspection.Needs)
+		needed(x.origin, p.Facts.Name, p.Inspection.Needs)
 	}
 	x.served(p.Facts.Name, *p.Version)
 	return x.release(p.Sum)
@@ -77,6 +78,36 @@ func (x *exchange) wait(ctx context.Context, p Package, v Verdict) error {
 		why += ": " + decision.Reason
 	}
 	return Refuse(403, ReasonDenied, "%s", why)
+}
+
+// Look fetches and inspects the artifact of another version of a package that waits, so that the
+// two can be compared. Nothing of it is released.
+func (s *Session) Look(ctx context.Context, p Package, other *Version) (*Inspection, int64, error) {
+	file := like(p.File, other)
+	if file == nil {
+		return nil, 0, ErrNotFound
+	}
+	got, err := s.plane.artifact(ctx, p.Origin, p.Facts, other, file, func() error { return nil }) // its name has left the host
+	if err != nil {
+		return nil, 0, err
+	}
+	return got.Inspection, got.Size, nil
+}
+
+// like returns the artifact of a version that is of the same kind as another one, or else its
+// first.
+func like(file *File, v *Version) *File {
+	var first *File
+	for i := range v.Files {
+		switch f := &v.Files[i]; {
+		case f.Of != "":
+		case path.Ext(f.URL) == path.Ext(file.URL):
+			return f
+		case first == nil:
+			first = f
+		}
+	}
+	return first
 }
 
 // release records the bytes and sends them.

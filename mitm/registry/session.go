@@ -26,8 +26,8 @@ type SessionConfig struct {
 	// Delivered is told of each document that the agent gets, Missing of each name that the
 	// registry does not have. They may be nil.
 	Delivered func(o *Origin, f *Facts)
-	// Needed is told, before an artifact is released, what it says it needs. It may be nil.
-	Needed  func(o *Origin, needs []Pin)
+	// Needed is told, before an artifact is released, what it says that the package needs. It may be nil.
+	Needed  func(o *Origin, by string, needs []Pin)
 	Missing func(o *Origin, name string)
 	// Remember holds bytes against those that were accepted for the same file before. The
 	// error is a *Refusal.

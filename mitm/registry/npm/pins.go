@@ -68,6 +68,38 @@ func (p *pins) nested(raw []byte, depth int) error {
 	})
 }
 
+// Needs tells which package needs which in a lockfile of npm's of the second format or a later
+// one.
+func (Ecosystem) Needs(base string, data []byte, f func(by, name string)) {
+	if base != "package-lock.json" && base != "npm-shrinkwrap.json" {
+		return
+	}
+	_ = jsonx.Walk(data, func(key string, raw []byte, _ int) error {
+		if key != "packages" {
+			return nil
+		}
+		return jsonx.Walk(raw, func(dir string, raw []byte, _ int) error {
+			by := "" // the project, or one of its workspaces
+			if i := strings.LastIndex(dir, "node_modules/"); i >= 0 {
+				by = dir[i+len("node_modules/"):]
+			}
+			return jsonx.Walk(raw, func(key string, raw []byte, _ int) error {
+				switch key {
+				case "dependencies", "devDependencies", "optionalDependencies", "peerDependencies":
+					if raw[0] == '{' {
+						return readTexts(raw, func(name, _ string) {
+							if isName(name) {
+								f(by, name)
+							}
+						})
+					}
+				}
+				return nil
+			})
+		})
+	})
+}
+
 func readLocked(raw []byte) (name, version string, dependencies []byte) {
 	_ = jsonx.Walk(raw, func(key string, raw []byte, _ int) error {
 		switch key {
