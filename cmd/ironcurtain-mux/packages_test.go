@@ -175,10 +175,12 @@ func TestPackages(t *testing.T) {
 	}
 }
 
-// A Go and a Rust project get what they depend on with the real go and cargo.
+// A Go and a Rust project get what they depend on with the real go and cargo, and lockfiles with
+// the hashes of a direct install and of the index.
 func TestPackagesOfCompilers(t *testing.T) {
 	t.Parallel()
 	home, modules, crates := newHome(t), forged.NewGo(t), forged.NewCargo(t)
+	direct := modules.URL.String()
 	argv := withTLS(t, home, map[http.Handler]*url.URL{modules: modules.URL, crates: crates.URL})
 	crates.Public = fmt.Sprintf("https://127-0-0-1.address.invalid:%s/", crates.URL.Port())
 	configure(t, home, fmt.Sprintf(`{"images":{"tools":["build","node","python","go","rust"]},"gitHosts":["code.example"],"registries":{"quarantineHours":{"go":0,"cargo":72},"sources":[
@@ -197,6 +199,16 @@ func TestPackagesOfCompilers(t *testing.T) {
 	d.see(patience, "go has v1.2.0", "all modules verified", "go-0")
 	d.send("clear; cargo new -q ~/r && cd ~/r && cargo add -q left-crate && printf 'fn main() { println!(\"cargo has {}\", left_crate::version()) }\\n' >src/main.rs && cargo run -q; echo cargo-$?; grep -c checksum Cargo.lock; cargo publish --allow-dirty --token x; echo published-$?\r")
 	d.see(patience, "cargo has 1.2.0", "cargo-0", "published-101")
+	id := d.onlySession().ID
+	if got, want := d.inside(id, "cat ~/g/go.sum"), sumsOf(t, "code.example/left@latest", direct, modules.Key); got != want {
+		t.Errorf("go.sum is\n%s\nwithout a container it is\n%s", got, want)
+	}
+	lock := d.inside(id, "cat ~/r/Cargo.lock")
+	for name, version := range map[string]string{"left-crate": "1.2.0", "right-crate": "1.0.0"} {
+		if !strings.Contains(lock, crates.Digest(name, version)) {
+			t.Errorf("Cargo.lock lacks the digest of %s:\n%s", name, lock)
+		}
+	}
 	d.quit()
 	for _, r := range append(modules.Requests(), crates.Requests()...) {
 		if !strings.HasPrefix(r, "GET /") {
@@ -253,6 +265,23 @@ priority = "primary"
 			t.Errorf("the index was asked for %s", r)
 		}
 	}
+}
+
+// sumsOf is the go.sum of a module that gets another one from a proxy without a container.
+func sumsOf(t *testing.T, get, proxy, key string) string {
+	t.Helper()
+	dir := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", "go mod init app && go get "+get)
+	cmd.Dir = dir
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "GOPROXY=" + proxy, "GOSUMDB=" + key, "GOFLAGS=-modcacherw", "GOTOOLCHAIN=local"}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go without a container: %v: %s", err, out)
+	}
+	sums, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(sums)
 }
 
 // An agent installs Debian packages with the real apt-get, although nobody in its container is

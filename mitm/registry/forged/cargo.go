@@ -1,8 +1,6 @@
 package forged
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"net/http"
@@ -49,11 +47,17 @@ func (c *Cargo) Add(name, version string, published time.Time, needs map[string]
 		deps = append(deps, map[string]any{"name": other, "req": needs[other], "features": []string{}, "optional": false, "default_features": true, "target": nil, "kind": "normal"})
 	}
 	archive := tarball(name+"-"+version+"/", map[string]string{"Cargo.toml": manifest, "src/lib.rs": "pub fn version() -> &'static str { \"" + version + "\" }\n"})
-	sum := sha256.Sum256(archive)
-	line, _ := json.Marshal(map[string]any{"name": name, "vers": version, "deps": deps, "cksum": hex.EncodeToString(sum[:]),
+	line, _ := json.Marshal(map[string]any{"name": name, "vers": version, "deps": deps, "cksum": digest(archive),
 		"features": map[string]any{}, "yanked": false, "pubtime": published.UTC().Format(time.RFC3339)})
 	c.index[name] = append(append(c.index[name], line...), '\n')
 	c.archives[name+"/"+version+"/download"] = archive
+}
+
+// Digest is the SHA-256 of a version's archive, in hex.
+func (c *Cargo) Digest(name, version string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return digest(c.archives[name+"/"+version+"/download"])
 }
 
 // Requests lists what was asked for, as "GET /path".
