@@ -114,6 +114,7 @@ func (g *Go) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case there:
 		_, _ = w.Write(data)
+	case r.URL.Path == "/sumdb/"+goDatabase+"/supported": // and no body
 	case strings.HasPrefix(r.URL.Path, "/sumdb/"+goDatabase+"/"):
 		g.database.ServeHTTP(w, r)
 	default:
