@@ -19,8 +19,6 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
 // Store is a directory of blobs and notes. It is safe for concurrent use.
@@ -91,20 +89,27 @@ func (i *Incoming) Drop() {
 // Keep stores the blob under its SHA-256, which it returns in hex.
 func (i *Incoming) Keep() (string, error) {
 	sum := hex.EncodeToString(i.sum.Sum(nil))
+	path := i.store.blob(sum)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("store a package: %w", err)
+	}
+	return sum, i.rename(path)
+}
+
+// rename makes what was written the file at a path. Nothing waits until the disk has it: what a
+// power cut leaves of a file is not believed.
+func (i *Incoming) rename(path string) error {
 	err := i.file.Close()
 	name := i.file.Name()
 	i.file = nil
 	if err == nil {
-		err = os.MkdirAll(filepath.Dir(i.store.blob(sum)), 0o700)
-	}
-	if err == nil {
-		err = os.Rename(name, i.store.blob(sum))
+		err = os.Rename(name, path)
 	}
 	if err != nil {
 		_ = os.Remove(name)
-		return "", fmt.Errorf("store a package: %w", err)
+		return fmt.Errorf("store a package: %w", err)
 	}
-	return sum, nil
+	return nil
 }
 
 // Blob is a stored blob, open for reading.
@@ -149,13 +154,18 @@ func isSum(s string) bool {
 // Note stores a value as JSON under a key, in place of an older one.
 func (s *Store) Note(key string, value any) error {
 	data, err := json.Marshal(value)
-	if err == nil {
-		err = wholefile.Write(s.note(key), data, 0o600)
-	}
 	if err != nil {
 		return fmt.Errorf("store a note about a package: %w", err)
 	}
-	return nil
+	i, err := s.New()
+	if err != nil {
+		return err
+	}
+	defer i.Drop()
+	if _, err := i.Write(data); err != nil {
+		return err
+	}
+	return i.rename(s.note(key))
 }
 
 // Read reads the value of a key, and reports whether there is one.
