@@ -231,7 +231,7 @@ func (c *factsCache) get(key string, age time.Duration) *Facts {
 func (c *factsCache) put(key string, f *Facts) {
 	size := int64(4 << 10)
 	if f.Document != nil {
-		size += 2 * int64(len(f.Document.Data)) // what was read of it takes about as much
+		size += 3 * int64(len(f.Document.Data)) // what was read of it, and what is written, take about as much
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

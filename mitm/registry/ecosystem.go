@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"sync"
 	"time"
 )
 
@@ -150,6 +151,9 @@ type Facts struct {
 	Tags map[string]string
 	// State is the ecosystem's own, for Write: what it has read of the document.
 	State any
+
+	mu      sync.Mutex
+	written *written // the document, as it was written last; facts belong to one path and form
 }
 
 // Version returns the version of that name, or nil.

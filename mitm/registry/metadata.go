@@ -6,6 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 )
 
 // judge judges a version.
@@ -30,40 +33,34 @@ func (x *exchange) document(ctx context.Context) error {
 		}
 	}
 	x.rec.Hidden = len(hidden)
-	var body bytes.Buffer
-	if err := x.ecosystem.Write(&body, f, x.ask, func(version string) bool { return hidden[version] }); err != nil {
-		return err
-	}
-	return x.sendDocument(f, hidden, body.Bytes())
+	return x.sendDocument(f, hidden)
 }
 
 // sendDocument sends a document, or says that the client has it already.
-func (x *exchange) sendDocument(f *Facts, hidden map[string]bool, body []byte) error {
-	if err := x.s.plane.keepSecrets(body); err != nil {
+func (x *exchange) sendDocument(f *Facts, hidden map[string]bool) error {
+	written, err := x.write(f, hidden)
+	if err != nil {
 		return err
 	}
 	kind := x.ask.Type
 	if kind == "" {
 		kind = f.Document.Type
 	}
-	sum := sha256.Sum256(body)
-	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
-	fields := []Field{{"Content-Type", kind}, {"ETag", tag}, {"Cache-Control", "no-cache"}}
+	fields := []Field{{"Content-Type", kind}, {"ETag", written.tag}, {"Cache-Control", "no-cache"}}
 	if len(hidden) > 0 {
 		fields[2].Value = "no-store" // npm prints a notice of such answers only
 		fields = append(fields, Field{"npm-notice", fmt.Sprintf("%d versions of %s are hidden by the person's rules for new packages; request_package asks for one", len(hidden), line(f.Name))})
 	}
 	x.begun = true
-	x.rec.Bytes = int64(len(body))
+	x.rec.Bytes = int64(len(written.body))
 	x.served(f.Name, f.Versions...)
 	if x.s.config.Delivered != nil && x.ask.Name != "" {
 		x.s.config.Delivered(x.origin, f)
 	}
-	var err error
-	if x.r.IfNoneMatch == tag {
+	if x.r.IfNoneMatch == written.tag {
 		err = x.w.Start(304, "Not Modified", fields[1:], 0)
-	} else if err = x.w.Start(200, "OK", fields, int64(len(body))); err == nil {
-		_, err = x.w.Write(body)
+	} else if err = x.w.Start(200, "OK", fields, int64(len(written.body))); err == nil {
+		_, err = x.w.Write(written.body)
 	}
 	if err == nil {
 		x.ended("done", ReasonAllowed, "")
@@ -77,9 +74,33 @@ func (x *exchange) plain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var body bytes.Buffer
-	if err := x.ecosystem.Write(&body, f, x.ask, func(string) bool { return false }); err != nil {
-		return err
+	return x.sendDocument(f, nil)
+}
+
+// written is a document as agents get it. It is read-only.
+type written struct {
+	hidden string // the versions that it leaves out
+	body   []byte
+	tag    string
+}
+
+// write writes a document without the hidden versions. Those who ask for the same one, at a time
+// or while its facts are fresh, share its bytes.
+func (x *exchange) write(f *Facts, hidden map[string]bool) (*written, error) {
+	key := strings.Join(slices.Sorted(maps.Keys(hidden)), "\n")
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if w := f.written; w != nil && w.hidden == key {
+		return w, nil
 	}
-	return x.sendDocument(f, nil, body.Bytes())
+	var body bytes.Buffer
+	if err := x.ecosystem.Write(&body, f, x.ask, func(version string) bool { return hidden[version] }); err != nil {
+		return nil, err
+	}
+	if err := x.s.plane.keepSecrets(body.Bytes()); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(body.Bytes())
+	f.written = &written{key, body.Bytes(), `"` + hex.EncodeToString(sum[:16]) + `"`}
+	return f.written, nil
 }
