@@ -37,7 +37,7 @@ func (h *Host) Check(ctx context.Context, ecosystem, name, version string) (*Che
 	j.facts, j.verdict = h.judge(p, s.names.all)
 	c := &Checked{Facts: j.facts, Verdict: j.verdict, SHA256: p.Sum, Bytes: p.Size}
 	if p.File != nil {
-		s.compare(ctx, wave)
+		s.findEarlier(ctx, wave)
 		c.Lines = s.describe(j)
 	}
 	return c, nil

@@ -23,16 +23,16 @@ type earlier struct {
 
 // A question waits so long for what it compares with, and so many are fetched at a time.
 const (
-	comparePatience = 5 * time.Second
-	compareAtOnce   = 4
+	earlierPatience = 5 * time.Second
+	earlierAtOnce   = 4
 )
 
-// compare finds the earlier versions of a wave, and looks into them.
-func (s *Session) compare(ctx context.Context, wave []judged) {
-	ctx, cancel := context.WithTimeout(ctx, comparePatience)
+// findEarlier finds the earlier versions of a wave, and looks into them.
+func (s *Session) findEarlier(ctx context.Context, wave []judged) {
+	ctx, cancel := context.WithTimeout(ctx, earlierPatience)
 	defer cancel()
 	var looks errgroup.Group
-	looks.SetLimit(compareAtOnce)
+	looks.SetLimit(earlierAtOnce)
 	for i := range wave {
 		j := &wave[i]
 		if j.earlier.version = s.newestOldEnough(j); j.earlier.version == nil {

@@ -205,7 +205,7 @@ func (s *Session) ask(ctx context.Context, wave []registry.Package) (registry.De
 		all[i].facts, all[i].verdict = s.host.judge(p, s.names.all)
 	}
 	s.touch()
-	s.compare(ctx, all)
+	s.findEarlier(ctx, all)
 	e, err := s.question(all)
 	if err != nil {
 		return registry.Decision{}, err
