@@ -66,7 +66,7 @@ func (s sshServer) start(t *testing.T, name string) int {
 	}
 	port := l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
-	config := write(t, filepath.Join(dir, name+".conf"), fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s\nAuthorizedKeysFile %s\nPidFile none\nStrictModes no\nUsePAM no\nAcceptEnv GIT_PROTOCOL\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n", port, key, filepath.Join(dir, "authorized_keys")), 0o600)
+	config := write(t, filepath.Join(dir, name+".conf"), fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s\nAuthorizedKeysFile %s\nPidFile none\nStrictModes no\nUsePAM no\nAcceptEnv GIT_PROTOCOL\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nSetEnv HOME=%s\n", port, key, filepath.Join(dir, "authorized_keys"), t.TempDir()), 0o600)
 	if os.Getuid() == 0 {
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // sshd wants it when root starts it
 			t.Fatal(err)

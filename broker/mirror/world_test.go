@@ -183,7 +183,7 @@ func (w world) sshd(t *testing.T) (url string, port int) {
 	}
 	port = l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
-	server := write(t, filepath.Join(dir, "conf"), fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s/host\nAuthorizedKeysFile %[2]s/authorized_keys\nPidFile none\nStrictModes no\nUsePAM no\nAcceptEnv GIT_PROTOCOL\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n", port, dir), 0o600)
+	server := write(t, filepath.Join(dir, "conf"), fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s/host\nAuthorizedKeysFile %[2]s/authorized_keys\nPidFile none\nStrictModes no\nUsePAM no\nAcceptEnv GIT_PROTOCOL\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nSetEnv HOME=%s\n", port, dir, t.TempDir()), 0o600)
 	if os.Getuid() == 0 {
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // sshd wants it when root starts it
 			t.Fatal(err)

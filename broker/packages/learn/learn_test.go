@@ -29,7 +29,7 @@ func everyTool(t *testing.T) tools {
 		`"config get globalconfig userconfig") printf 'globalconfig=/nowhere\nuserconfig=`+w.home+`/npmrc\n'`)
 	w.add(t, "yarn", `--version) echo 1.22.22`, `"config get registry") echo http://yarn.example`)
 	w.add(t, "pip", `"config list") printf '%s\n' "global.extra-index-url='http://me:pypipw@extra.example/simple'"`,
-		`"install --help") echo '  -i, --index-url <url>   Base URL (default http://py.example/simple). More (default x).'`)
+		`"download --help") echo '  -i, --index-url <url>   Base URL (default http://py.example/simple). More (default x).'`)
 	key := sumKey("sum.example")
 	w.add(t, "go", `"env -json GOPROXY GOSUMDB GOPRIVATE GONOSUMDB GOROOT") echo '{"GOPROXY": "http://go.example|http://gopher:gopw@go2.example,direct", "GOSUMDB": "`+key+`", "GOPRIVATE": "git.acme.example/*,x.example", "GONOSUMDB": "", "GOROOT": "/nowhere"}'`)
 	w.addCargo(t, "http://cargo.example/index/config.json")
@@ -83,7 +83,7 @@ func TestLearn(t *testing.T) {
 	want := []Source{
 		{Ecosystem: NPM, URL: "http://npm.example/", From: "npm config get registry", Aliases: []string{"http://yarn.example/"}, Artifacts: []string{"https://blobs.example/"}},
 		{Ecosystem: NPM, URL: "http://npm.acme.example/", From: "npmrc, @acme:registry", Artifacts: []string{}, Scopes: []string{"@acme", "@other"}, Private: true, Credential: "npmrc"},
-		{Ecosystem: PyPI, URL: "http://py.example/simple/", From: "pip install --help", Artifacts: []string{"http://py.example/files/"}},
+		{Ecosystem: PyPI, URL: "http://py.example/simple/", From: "pip download --help", Artifacts: []string{"http://py.example/files/"}},
 		{Ecosystem: PyPI, URL: "http://extra.example/simple/", From: "pip config list", Private: true, Credential: "pip"},
 		{Ecosystem: Go, URL: "http://go.example/", From: "go env GOPROXY", Keys: keys},
 		{Ecosystem: Go, URL: "http://go2.example/", From: "go env GOPROXY", Credential: "go", Keys: keys},
@@ -154,8 +154,8 @@ func TestOtherTools(t *testing.T) {
 			notes: []string{"go env GOSUMDB names no checksum database", "go env GOPROXY names no module proxy"},
 		},
 		"pip without a default": {
-			tools: map[string][]string{"pip3": {`"config list")`, `"install --help") echo --index-url`}},
-			notes: []string{"pip3 install --help names no index"},
+			tools: map[string][]string{"pip3": {`"config list")`, `"download --help") echo --index-url`}},
+			notes: []string{"pip3 download --help names no index"},
 		},
 		"pip and uv of one index": {
 			tools: map[string][]string{"pip": {`"config list") echo "global.index-url='https://py.example/simple'"`}},

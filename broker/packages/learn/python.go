@@ -65,8 +65,9 @@ func (a *asker) pipIndexes(ctx context.Context) []index {
 	if len(all) > 0 && !all[0].extra {
 		return all
 	}
-	from := filepath.Base(program) + " install --help"
-	help, err := a.ask(ctx, a.dir, nil, program, "install", "--help")
+	// Where pyenv stands before pip, "install" would also make it write its shims anew.
+	from := filepath.Base(program) + " download --help"
+	help, err := a.ask(ctx, a.dir, nil, program, "download", "--help")
 	if err != nil {
 		a.note("%v", err)
 		return all

@@ -116,10 +116,21 @@ func (s *served) requests() string {
 	return strings.Join(s.log, "\n")
 }
 
+// interpreter is the machine's Python itself, without a version manager before it that would
+// do more than pip is asked for.
+var interpreter = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
+	return strings.TrimSpace(string(out)), err
+})
+
 // pip runs the machine's pip against the index, and returns what it says.
 func (s *served) pip(args ...string) (string, error) {
 	s.t.Helper()
-	cmd := exec.CommandContext(s.t.Context(), "pip3", append([]string{"--isolated", "--disable-pip-version-check",
+	python, err := interpreter()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(s.t.Context(), python, append([]string{"-m", "pip", "--isolated", "--disable-pip-version-check",
 		"--no-cache-dir", "--retries=0"}, args...)...)
 	home := s.t.TempDir()
 	cmd.Dir = home
