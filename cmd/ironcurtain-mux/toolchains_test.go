@@ -58,7 +58,7 @@ func makeProjects(t *testing.T, dir string) {
 
 // imagesWithCompilers makes agents' images with Go and Rust, before the parts of a test that have
 // limits of time.
-func imagesWithCompilers(t *testing.T, agents ...string) {
+func imagesWithCompilers(t testing.TB, agents ...string) {
 	t.Helper()
 	whole := standardRecipe
 	whole.Toolchains = slices.Concat(whole.Toolchains, []string{"go", "rust"})
