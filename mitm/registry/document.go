@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"sync"
 	"time"
+	"weak"
 
 	"golang.org/x/sync/singleflight"
 )
@@ -30,7 +31,13 @@ type documents struct {
 	before func() error
 
 	large bool // it has one of Plane.large
+	// read returns the facts if another request has read them meanwhile, and shared keeps them.
+	read   func() *Facts
+	shared *Facts
 }
+
+// errShared means that another request has read what this one wanted to read.
+var errShared = errors.New("another request has read the document")
 
 // done gives back what the request had of the memory for large documents.
 func (d *documents) done() {
@@ -91,19 +98,23 @@ func (d *documents) kept(ctx context.Context, address *url.URL, note storedDocum
 	if note.Missing {
 		return nil, ErrNotFound
 	}
-	blob, err := d.p.config.Store.Open(note.Sum)
-	if err != nil {
-		return nil, err
-	}
-	defer blob.Close()
-	if blob.Size > largeBytes && !d.large {
+	if d.p.config.Store.Size(note.Sum) > largeBytes && !d.large {
 		select {
 		case d.p.large <- struct{}{}:
 			d.large = true
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
+		if d.shared = d.read(); d.shared != nil {
+			d.done()
+			return nil, errShared
+		}
 	}
+	blob, err := d.p.config.Store.Open(note.Sum)
+	if err != nil {
+		return nil, err
+	}
+	defer blob.Close()
 	data := make([]byte, blob.Size)
 	if _, err := io.ReadFull(io.NewSectionReader(blob, 0, blob.Size), data); err != nil {
 		return nil, err
@@ -196,7 +207,8 @@ func land(ctx context.Context, result <-chan singleflight.Result) (any, error) {
 }
 
 // factsCache keeps the facts that were read of documents, up to a number of bytes of these
-// documents.
+// documents. Of a document that is too large for it, it knows the facts as long as a request
+// uses them.
 type factsCache struct {
 	mu    sync.Mutex
 	limit int64
@@ -207,7 +219,8 @@ type factsCache struct {
 
 type cachedFacts struct {
 	key   string
-	facts *Facts
+	facts *Facts // nil when they are too large
+	large weak.Pointer[Facts]
 	at    time.Time
 	size  int64
 }
@@ -225,7 +238,11 @@ func (c *factsCache) get(key string, age time.Duration) *Facts {
 		return nil
 	}
 	c.order.MoveToFront(e)
-	return e.Value.(*cachedFacts).facts
+	kept := e.Value.(*cachedFacts)
+	if kept.facts == nil {
+		return kept.large.Value()
+	}
+	return kept.facts
 }
 
 func (c *factsCache) put(key string, f *Facts) {
@@ -236,11 +253,12 @@ func (c *factsCache) put(key string, f *Facts) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.drop(c.byKey[key])
+	kept := &cachedFacts{key: key, facts: f, at: time.Now(), size: size}
 	if size > c.limit {
-		return
+		kept.facts, kept.large, kept.size = nil, weak.Make(f), 4<<10
 	}
-	c.byKey[key] = c.order.PushFront(&cachedFacts{key, f, time.Now(), size})
-	c.used += size
+	c.byKey[key] = c.order.PushFront(kept)
+	c.used += kept.size
 	for c.used > c.limit {
 		c.drop(c.order.Back())
 	}

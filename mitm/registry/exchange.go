@@ -168,17 +168,25 @@ func (x *exchange) facts(ctx context.Context) (*Facts, error) {
 	case Artifact:
 		key, age = strings.Join([]string{"artifact", x.origin.URL.String(), x.ask.Name, x.ask.Version}, "\n"), p.limits.Believed
 	}
-	if key != "" {
-		if f := p.facts.get(key, age); f != nil {
-			if _, file := f.File(x.ask.URL()); x.ask.Kind != Artifact || file != nil {
-				return f, nil
+	known := func() *Facts {
+		f := p.facts.get(key, age)
+		if f != nil && x.ask.Kind == Artifact {
+			if _, file := f.File(x.ask.URL()); file == nil {
+				return nil
 			}
 		}
+		return f
+	}
+	if f := known(); f != nil {
+		return f, nil
 	}
 	if x.documents == nil {
-		x.documents = &documents{p: p, before: x.before(ctx), x: x}
+		x.documents = &documents{p: p, before: x.before(ctx), x: x, read: known}
 	}
 	f, err := x.ecosystem.Facts(ctx, x.documents, x.origin, x.ask)
+	if errors.Is(err, errShared) {
+		return x.documents.shared, nil
+	}
 	if err != nil {
 		if errors.Is(err, ErrNotFound) && x.s.config.Missing != nil && x.ask.Name != "" {
 			x.s.config.Missing(x.origin, x.ask.Name)

@@ -94,6 +94,9 @@ func (x *exchange) write(f *Facts, hidden map[string]bool) (*written, error) {
 		return w, nil
 	}
 	var body bytes.Buffer
+	if n := len(f.Document.Data); n > largeBytes {
+		body.Grow(n) // most of it is copied, and growing would hold it twice
+	}
 	if err := x.ecosystem.Write(&body, f, x.ask, func(version string) bool { return hidden[version] }); err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 package npm
 
 import (
-	"bytes"
+	"bufio"
 	"encoding/json"
 	"io"
 	"slices"
@@ -28,7 +28,7 @@ func (e Ecosystem) Write(w io.Writer, f *registry.Facts, a *registry.Ask, hidden
 	if !slices.ContainsFunc(d.versions, func(v entry) bool { return !hidden(v.name) }) {
 		return nothingLeft(f)
 	}
-	o := &output{}
+	o := &output{Writer: bufio.NewWriter(w)}
 	switch version, single := strings.CutPrefix(a.Form, one); {
 	case single:
 		if err := d.writeVersion(o, f, version, hidden); err != nil {
@@ -39,8 +39,7 @@ func (e Ecosystem) Write(w io.Writer, f *registry.Facts, a *registry.Ask, hidden
 	default:
 		d.writeAll(o, f, a.Form == short, hidden)
 	}
-	_, err := w.Write(o.Bytes())
-	return err
+	return o.Flush() // the first error of all writes
 }
 
 func nothingLeft(f *registry.Facts) error {
@@ -59,7 +58,7 @@ func (d *document) writeVersion(o *output, f *registry.Facts, version string, hi
 	case hidden(version):
 		return registry.Refuse(404, registry.ReasonQuarantine, "%s %s is held back by the person's rules for new packages; request_package asks for it", f.Name, version)
 	}
-	o.Write(d.versions[i].raw)
+	_, _ = o.Write(d.versions[i].raw)
 	return nil
 }
 
@@ -84,7 +83,7 @@ func (d *document) writeAll(o *output, f *registry.Facts, abbreviated bool, hidd
 		default:
 			if !abbreviated || m.name == "name" || m.name == "modified" {
 				o.member(m.name)
-				o.Write(m.raw)
+				_, _ = o.Write(m.raw)
 			}
 		}
 	}
@@ -105,13 +104,13 @@ func (d *document) writeShort(o *output, f *registry.Facts, hidden func(string) 
 			if slices.Contains(inShort, key) {
 				told = told || key == "hasInstallScript"
 				o.member(key)
-				o.Write(raw)
+				_, _ = o.Write(raw)
 			}
 			return nil
 		})
 		if known := f.Version(v.name); !told && len(known.Scripts) > 0 {
 			o.member("hasInstallScript")
-			o.WriteString("true")
+			_, _ = o.WriteString("true")
 		}
 		o.close('}')
 	}
@@ -120,20 +119,20 @@ func (d *document) writeShort(o *output, f *registry.Facts, hidden func(string) 
 
 // output is JSON that is being written.
 type output struct {
-	bytes.Buffer
+	*bufio.Writer
 	comma bool // before the next member
 }
 
-func (o *output) open(c byte)  { o.WriteByte(c); o.comma = false }
-func (o *output) close(c byte) { o.WriteByte(c); o.comma = true }
+func (o *output) open(c byte)  { _ = o.WriteByte(c); o.comma = false }
+func (o *output) close(c byte) { _ = o.WriteByte(c); o.comma = true }
 
 // member begins a member.
 func (o *output) member(name string) {
 	if o.comma {
-		o.WriteByte(',')
+		_ = o.WriteByte(',')
 	}
 	o.comma = true
-	o.Buffer.Write(append(jsonx.AppendString(o.AvailableBuffer(), name), ':'))
+	_, _ = o.Write(append(jsonx.AppendString(o.AvailableBuffer(), name), ':'))
 }
 
 // objectOf writes an object without its hidden members.
@@ -142,7 +141,7 @@ func (o *output) objectOf(entries []entry, hidden func(string) bool) {
 	for _, e := range entries {
 		if !hidden(e.name) {
 			o.member(e.name)
-			o.Write(e.raw)
+			_, _ = o.Write(e.raw)
 		}
 	}
 	o.close('}')

@@ -144,6 +144,18 @@ func (s *Store) Open(sum string) (*Blob, error) {
 	return &Blob{File: f, Size: size}, nil
 }
 
+// Size is how many bytes a stored blob has; 0 when there is none.
+func (s *Store) Size(sum string) int64 {
+	if !isSum(sum) {
+		return 0
+	}
+	info, err := os.Stat(s.blob(sum))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
+}
+
 func (s *Store) blob(sum string) string { return filepath.Join(s.dir, "blobs", sum[:2], sum) }
 
 func isSum(s string) bool {
