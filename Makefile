@@ -14,7 +14,7 @@ export GOFLAGS := $(strip -trimpath $(GOFLAGS))
 FUZZ_EACH  ?= 30
 FUZZ_TOTAL ?= 180
 
-# How often "make endure" tries what ends, kills or replaces something.
+# How often "make endure" ends, kills or replaces something.
 RUNS ?= 200
 
 .DEFAULT_GOAL := help
@@ -75,7 +75,7 @@ test: ## run the whole suite, real parts included
 	go test -shuffle=on $(addprefix ./,$(PROVIDERS))
 	GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/ironcurtain-mux/... $(OTHERS)
 
-endure: bridge ## try what is promised of the daemon at full size, what kills something RUNS times (200): hours
+endure: bridge ## try what is promised of the daemon at full size, with RUNS rounds of kills (200): an hour
 	@scripts/setup --tests
 	@scripts/endure $(RUNS)
 

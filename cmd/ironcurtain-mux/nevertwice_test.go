@@ -74,8 +74,7 @@ func TestKilledWhileItIsApproved(t *testing.T) {
 		return strings.Count(string(data), "x")
 	}
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 0))
-	const rounds = 4
-	for id := 1; id <= rounds; id++ {
+	for id := 1; id <= *enduredRounds; id++ {
 		before := tally()
 		c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"filesystem__edit_file","arguments":{"path":%q,"edits":[{"oldText":"end","newText":"x end"}]}}}`, id, path))
 		e := d.waiting(func(broker.Escalation) bool { return true })
