@@ -129,6 +129,9 @@ func (c call) unpackOne(archive string) error {
 	if err := os.MkdirAll(filepath.Dir(c.list(name)), 0o755); err != nil {
 		return err
 	}
+	if err := c.stays(c.ctx, archive); err != nil {
+		return err
+	}
 	names, err := debTool(c.ctx, "--vextract", archive, c.files())
 	if err != nil {
 		return err
