@@ -274,6 +274,10 @@ func (f failing) Document(context.Context, *registry.Origin, string, string) (*r
 	return nil, f.err
 }
 
+func (failing) Admit(context.Context, *registry.Origin, registry.Pin, func() (bool, error)) error {
+	return nil
+}
+
 // Many ask at once, and the index is read once.
 func TestManyAskAtOnce(t *testing.T) {
 	f, e := plainForge(t), New(&Memory{})
