@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Tar calls visit for each entry of a tar archive that is compressed with gzip or bzip2, in
@@ -21,7 +22,8 @@ func Tar(data io.ReaderAt, size int64, visit func(e Entry, r io.Reader) error) (
 		return false, err
 	}
 	stream := &bounded{r: unpacked, left: MaxDecoded}
-	err = walk(tar.NewReader(stream), visit)
+	last := &lastBlock{r: stream}
+	err = walk(tar.NewReader(last), last, visit)
 	if err == nil {
 		_, err = io.Copy(io.Discard, stream) // so that the checksum is compared
 	}
@@ -65,7 +67,40 @@ func CheckGlobal(h *tar.Header) error {
 	return nil
 }
 
-func walk(t *tar.Reader, visit func(e Entry, r io.Reader) error) error {
+// sparse reports whether records in pax form say that a file has holes.
+func sparse(h *tar.Header) bool {
+	for key := range h.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
+}
+
+// lastBlock keeps the last block that was read: after tar.Reader.Next the head of the entry.
+type lastBlock struct {
+	r     io.Reader
+	block [512]byte
+}
+
+func (l *lastBlock) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	kept := copy(l.block[:], l.block[min(n, len(l.block)):])
+	copy(l.block[kept:], p[max(0, n-len(l.block)):n])
+	return n, err
+}
+
+// oneName reports whether all readers take the same name from a head: the directory in front of
+// it counts for some only in heads of the standard's form, for others in each.
+func (l *lastBlock) oneName() bool {
+	const magic, prefix, end = 257, 345, 500
+	if string(l.block[magic:magic+8]) == "ustar\x0000" {
+		return string(l.block[508:]) != "tar\x00" // in this form it is shorter
+	}
+	return bytes.Count(l.block[prefix:end], []byte{0}) == end-prefix
+}
+
+func walk(t *tar.Reader, last *lastBlock, visit func(e Entry, r io.Reader) error) error {
 	for n := 0; ; {
 		h, err := t.Next()
 		if err == io.EOF {
@@ -77,14 +112,20 @@ func walk(t *tar.Reader, visit func(e Entry, r io.Reader) error) error {
 		if n++; n > MaxEntries {
 			return ErrLimit
 		}
-		e := Entry{Size: h.Size}
+		if h.Typeflag == tar.TypeGNUSparse || sparse(h) {
+			return errors.New("the archive has a file with holes, whose name and content some installers read differently")
+		}
+		if h.Typeflag != tar.TypeXGlobalHeader && !last.oneName() {
+			return errors.New("the archive has a head from which installers read different names")
+		}
+		e := Entry{Size: h.Size, Extended: len(h.PAXRecords) > 0}
 		switch h.Typeflag {
 		case tar.TypeXGlobalHeader:
 			if err := CheckGlobal(h); err != nil {
 				return err
 			}
 			continue
-		case tar.TypeReg, tar.TypeGNUSparse:
+		case tar.TypeReg:
 		case tar.TypeDir:
 			e.Dir = true
 		case tar.TypeSymlink, tar.TypeLink:
