@@ -1,11 +1,14 @@
 package packages
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,5 +75,38 @@ func TestVersionsThatOthersNamed(t *testing.T) {
 		if a := w.getAt("go.example", path); a.status != 200 {
 			t.Errorf("%s: %d %s", path, a.status, a.phrase)
 		}
+	}
+}
+
+// The bytes of a version stay the same, also when its registry moves its archive elsewhere: the
+// address may have the digest in it.
+func TestMovedArchivesHaveTheSameBytes(t *testing.T) {
+	first, second := forged.NewCargo(t), forged.NewCargo(t)
+	first.Add("crate-a", "1.0.0", old(), nil)
+	second.Add("crate-a", "1.0.0", old(), map[string]string{"evil": "1"})
+	var serving atomic.Pointer[forged.Cargo]
+	serving.Store(first)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.URL.Path = strings.ReplaceAll(r.URL.Path, "/moved", "")
+		serving.Load().ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	w := newWorld(t, func(o *Options) {
+		index, _ := url.Parse("https://cargo.example/index/")
+		artifacts, _ := url.Parse("https://cargo.example/")
+		o.Origins = append(o.Origins, &registry.Origin{Ecosystem: "cargo", URL: index, Artifacts: []*url.URL{artifacts}})
+		o.Upstreams["cargo.example"], _ = url.Parse(server.URL)
+	})
+	if a := w.getAt("cargo.example", "/dl/crate-a/1.0.0/download"); a.status != 200 {
+		t.Fatalf("%d %s", a.status, a.phrase)
+	}
+	first.Public = "https://cargo.example/moved/"
+	if a := w.getAt("cargo.example", "/moved/dl/crate-a/1.0.0/download"); a.status != 200 {
+		t.Errorf("the same bytes elsewhere: %d %s", a.status, a.phrase)
+	}
+	second.Public = "https://cargo.example/moved/moved/"
+	serving.Store(second)
+	if a := w.getAt("cargo.example", "/moved/moved/dl/crate-a/1.0.0/download"); a.status != 403 || !strings.Contains(a.phrase, "not those that this machine had") {
+		t.Errorf("other bytes elsewhere: %d %s", a.status, a.phrase)
 	}
 }

@@ -137,12 +137,20 @@ func (s *Session) remember(p registry.Package) error {
 	if p.File.Of != "" && len(p.File.Digests) == 0 {
 		return nil
 	}
-	same, err := s.host.ledger.Pin(p.Origin.URL.String(), p.Facts.Name, p.Version.Version, p.File.URL, p.Sum)
-	if err != nil {
-		return err
+	files := []string{p.File.URL}
+	if p.Origin.Ecosystem == "npm" || p.Origin.Ecosystem == "cargo" {
+		// A version has one archive there. The registry names its address, and could name
+		// another one for other bytes.
+		files = append(files, spelled(p.Origin.Ecosystem, p.Facts.Name)+"@"+p.Version.Version)
 	}
-	if !same {
-		return registry.Refuse(403, registry.ReasonDigest, "the bytes of %s %s are not those that this machine had of it before", p.Facts.Name, p.Version.Version)
+	for _, file := range files {
+		same, err := s.host.ledger.Pin(p.Origin.URL.String(), p.Facts.Name, p.Version.Version, file, p.Sum)
+		if err != nil {
+			return err
+		}
+		if !same {
+			return registry.Refuse(403, registry.ReasonDigest, "the bytes of %s %s are not those that this machine had of it before", p.Facts.Name, p.Version.Version)
+		}
 	}
 	return nil
 }
