@@ -39,7 +39,7 @@ func handmade(t *testing.T, name string, files ...tar.Header) string {
 	for _, m := range [][2]string{{"debian-binary", "2.0\n"}, {"control.tar", pack(file("./control", control))}, {"data.tar", pack(files...)}} {
 		deb += fmt.Sprintf("%-16s%-12d%-6d%-6d%-8s%-10d`\n%s", m[0], 0, 0, 0, "100644", len(m[1]), m[1])
 	}
-	path := filepath.Join(t.TempDir(), name+".deb")
+	path := filepath.Join(t.TempDir(), "handmade.deb")
 	if err := os.WriteFile(path, []byte(deb), 0o600); err != nil {
 		t.Fatal(err)
 	}

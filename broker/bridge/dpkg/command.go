@@ -115,7 +115,7 @@ func (c call) unpackOne(archive string) error {
 	}
 	p := paragraph(strings.TrimSpace(control)).with("install ok installed")
 	name := p.field("Package")
-	if name == "" || strings.ContainsRune(name, '/') {
+	if name == "" || strings.ContainsRune(name, '/') || !p.single() {
 		return errors.New("it does not say which package it is")
 	}
 	own, _, err := c.others(name)
