@@ -299,6 +299,13 @@ func TestHistoryReadsTheModuleCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	lost := filepath.Join(lookups, "e@v1.0.0")
+	if err := os.WriteFile(lost, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(lost, noon, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
+	}
 	heads, err := History(dir, f.key)
 	if err != nil {
 		t.Fatal(err)
