@@ -175,6 +175,19 @@ func stored(t testing.TB, pairs ...string) []byte {
 	return out.Bytes()
 }
 
+// extra packs an empty file with an extra field of that kind.
+func extra(t testing.TB, kind uint16, data string) []byte {
+	t.Helper()
+	field := binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16(nil, kind), uint16(len(data)))
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	_, err := w.CreateRaw(&zip.FileHeader{Name: "a", Extra: append(field, data...)})
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
 func zipContents(data []byte) (string, error) {
 	var all []string
 	err := Zip(bytes.NewReader(data), int64(len(data)), func(e Entry, open func() (io.ReadCloser, error)) error {
@@ -219,6 +232,8 @@ func TestZip(t *testing.T) {
 		{"an entry that is not in the directory", gap, "belong to no entry"},
 		{"another name in the head", other, "not what"},
 		{"another size in the head", size, "not what"},
+		{"a time of another form", extra(t, 0x5455, "\x01abcd"), "a="},
+		{"another name of another form", extra(t, 0x7075, "\x01abcdsetup.py"), "not what"},
 		{"something before", append([]byte("#!/bin/sh\n"), good...), "not where"},
 		{"something behind", append(slices.Clone(good), 0), "does not end"},
 		{"many", count, "too large"},
