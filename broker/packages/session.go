@@ -3,6 +3,7 @@ package packages
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -138,10 +139,8 @@ func (s *Session) remember(p registry.Package) error {
 		return nil
 	}
 	files := []string{p.File.URL}
-	if p.Origin.Ecosystem == "npm" || p.Origin.Ecosystem == "cargo" {
-		// A version has one archive there. The registry names its address, and could name
-		// another one for other bytes.
-		files = append(files, spelled(p.Origin.Ecosystem, p.Facts.Name)+"@"+p.Version.Version)
+	if name := identity(p); name != "" {
+		files = append(files, name)
 	}
 	for _, file := range files {
 		same, err := s.host.ledger.Pin(p.Origin.URL.String(), p.Facts.Name, p.Version.Version, file, p.Sum)
@@ -153,6 +152,21 @@ func (s *Session) remember(p registry.Package) error {
 		}
 	}
 	return nil
+}
+
+// identity is what makes an artifact the same, wherever it is, or "" when only its address does.
+// A registry names the address, and could name another one for other bytes: in many there is the
+// digest.
+func identity(p registry.Package) string {
+	version := spelled(p.Origin.Ecosystem, p.Facts.Name) + "@" + p.Version.Version
+	switch {
+	case p.File.Of != "":
+	case p.Origin.Ecosystem == "npm", p.Origin.Ecosystem == "cargo":
+		return version // it has one archive
+	case p.Origin.Ecosystem == "pypi" && !p.Origin.Private: // a private index may replace a file
+		return version + "/" + path.Base(p.File.URL)
+	}
+	return ""
 }
 
 // record is registry.SessionConfig's: durable.
