@@ -98,6 +98,7 @@ func TestRedirects(t *testing.T) {
 		status int
 	}{
 		"another host":       {"https://blobs.example/PATH", 200},
+		"without TLS":        {"http://blobs.example/PATH", 403}, // the plane knows npm.example by https, though it is moved
 		"an address":         {"https://127.0.0.1/PATH", 403},
 		"an address in IPv6": {"https://[::1]/PATH", 403},
 		"a mapped address":   {"https://[::ffff:127.0.0.1]/PATH", 403},

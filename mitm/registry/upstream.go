@@ -86,7 +86,7 @@ type reply struct {
 // get asks, and follows redirects of what has no body. Its errors are *Refusal, except the end of ctx.
 func (u *upstream) get(ctx context.Context, q query) (*reply, error) {
 	address := u.move(q.address)
-	private := address != q.address || u.mayBePrivate(q.origin, address)
+	private, secure := address != q.address || u.mayBePrivate(q.origin, address), q.address.Scheme == "https"
 	for range maxRedirects {
 		res, err := u.once(ctx, &q, address, private)
 		if err != nil {
@@ -102,6 +102,10 @@ func (u *upstream) get(ctx context.Context, q query) (*reply, error) {
 			return nil, Refuse(502, ReasonUpstream, "the registry %s redirects to an address that cannot be followed", q.origin.URL.Host)
 		}
 		moved := u.move(next)
+		if secure && next.Scheme != "https" && Authority(moved) != Authority(address) {
+			return nil, Refuse(403, ReasonUpstream, "the registry %s redirects from https to http, where others could read and change what is sent", q.origin.URL.Host)
+		}
+		secure = secure || next.Scheme == "https"
 		private = moved != next && !u.others(q.origin, next) || private && Authority(moved) == Authority(address) || u.mayBePrivate(q.origin, moved)
 		address = moved
 	}
