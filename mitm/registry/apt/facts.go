@@ -58,11 +58,17 @@ func (r *reading) document(path string, limit int) (*registry.Document, error) {
 // could say anything to whom the repository belongs.
 const maxTried = 64
 
+// maxDistribution bounds such a name, in bytes.
+const maxDistribution = 100
+
 // try admits the name of a distribution, unless there is one of that name. Another one counts
 // and is recorded as the name of a package is, because the agent may have made it up.
 func (r *reading) try(dist string) error {
 	if !r.remembered(dist).Date.IsZero() {
 		return nil
+	}
+	if len(dist) > maxDistribution {
+		return refusePath("no distribution has such a long name")
 	}
 	if err := r.archive.count(dist); err != nil {
 		return err
