@@ -35,7 +35,7 @@ func checkLocal(data io.ReaderAt, f *zip.File, start, content int64) (int64, err
 	name, extra := int64(le.Uint16(head[26:])), int64(le.Uint16(head[28:]))
 	if string(head[:4]) != "PK\x03\x04" || localHead+name+extra != length ||
 		string(head[localHead:localHead+name]) != f.Name ||
-		hasExtra(f.Extra, extraName) || hasExtra(head[localHead+name:], extraName) ||
+		renamed(f.Extra) || renamed(head[localHead+name:]) ||
 		le.Uint16(head[8:]) != f.Method || le.Uint16(head[6:])&(flagEncrypted|flagDescriptor) != f.Flags&(flagEncrypted|flagDescriptor) {
 		return 0, errLocal
 	}
@@ -53,12 +53,12 @@ func checkLocal(data io.ReaderAt, f *zip.File, start, content int64) (int64, err
 	return end, nil
 }
 
-// hasExtra reports whether there is an extra field of a kind, or fields that cannot be read.
-func hasExtra(extra []byte, kind uint16) bool {
+// renamed reports whether extra fields have another name, or cannot be read.
+func renamed(extra []byte) bool {
 	le := binary.LittleEndian
 	for len(extra) >= 4 {
 		id, size := le.Uint16(extra), int(le.Uint16(extra[2:]))
-		if id == kind || size > len(extra)-4 {
+		if id == extraName || size > len(extra)-4 {
 			return true
 		}
 		extra = extra[4+size:]
