@@ -1,11 +1,14 @@
 package packages
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,5 +75,59 @@ func TestVersionsThatOthersNamed(t *testing.T) {
 		if a := w.getAt("go.example", path); a.status != 200 {
 			t.Errorf("%s: %d %s", path, a.status, a.phrase)
 		}
+	}
+}
+
+// The bytes of a version stay the same, also when its registry moves its archive elsewhere: the
+// address may have the digest in it.
+func TestMovedArchivesHaveTheSameBytes(t *testing.T) {
+	crates, others := forged.NewCargo(t), forged.NewCargo(t)
+	crates.Add("some", "1.0.0", old(), nil)
+	others.Add("some", "1.0.0", old(), map[string]string{"evil": "1"})
+	wheels, evil := forged.NewPyPI(t), forged.NewPyPI(t)
+	wheels.Add("some", "1.0.0", old())
+	evil.Add("some", "1.0.0", old(), "evil")
+	for _, c := range []struct {
+		ecosystem, documents, path string
+		first, second              http.Handler
+		public, secondPublic       *string
+	}{
+		{"cargo", "index/", "dl/some/1.0.0/download", crates, others, &crates.Public, &others.Public},
+		{"pypi", "simple/", "files/some-1.0.0-py3-none-any.whl", wheels, evil, &wheels.Public, &evil.Public},
+	} {
+		t.Run(c.ecosystem, func(t *testing.T) {
+			var serving atomic.Pointer[http.Handler]
+			serving.Store(&c.first)
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				r.URL.Path = strings.ReplaceAll(r.URL.Path, "/moved", "")
+				(*serving.Load()).ServeHTTP(w, r)
+			}))
+			defer server.Close()
+			host := c.ecosystem + ".example"
+			w := newWorld(t, func(o *Options) {
+				documents, _ := url.Parse("https://" + host + "/" + c.documents)
+				artifacts, _ := url.Parse("https://" + host + "/")
+				o.Origins = append(o.Origins, &registry.Origin{Ecosystem: c.ecosystem, URL: documents, Artifacts: []*url.URL{artifacts}})
+				o.Upstreams[host], _ = url.Parse(server.URL)
+			})
+			get := func(at string) *answer {
+				if c.ecosystem == "pypi" { // whose files are found by the page that was delivered
+					w.getAt(host, "/simple/some/")
+				}
+				return w.getAt(host, at+c.path)
+			}
+			if a := get("/"); a.status != 200 {
+				t.Fatalf("%d %s", a.status, a.phrase)
+			}
+			*c.public = "https://" + host + "/moved/"
+			if a := get("/moved/"); a.status != 200 {
+				t.Errorf("the same bytes elsewhere: %d %s", a.status, a.phrase)
+			}
+			*c.secondPublic = "https://" + host + "/moved/moved/"
+			serving.Store(&c.second)
+			if a := get("/moved/moved/"); a.status != 403 || !strings.Contains(a.phrase, "not those that this machine had") {
+				t.Errorf("other bytes elsewhere: %d %s", a.status, a.phrase)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package packages
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -137,14 +138,35 @@ func (s *Session) remember(p registry.Package) error {
 	if p.File.Of != "" && len(p.File.Digests) == 0 {
 		return nil
 	}
-	same, err := s.host.ledger.Pin(p.Origin.URL.String(), p.Facts.Name, p.Version.Version, p.File.URL, p.Sum)
-	if err != nil {
-		return err
+	files := []string{p.File.URL}
+	if name := identity(p); name != "" {
+		files = append(files, name)
 	}
-	if !same {
-		return registry.Refuse(403, registry.ReasonDigest, "the bytes of %s %s are not those that this machine had of it before", p.Facts.Name, p.Version.Version)
+	for _, file := range files {
+		same, err := s.host.ledger.Pin(p.Origin.URL.String(), p.Facts.Name, p.Version.Version, file, p.Sum)
+		if err != nil {
+			return err
+		}
+		if !same {
+			return registry.Refuse(403, registry.ReasonDigest, "the bytes of %s %s are not those that this machine had of it before", p.Facts.Name, p.Version.Version)
+		}
 	}
 	return nil
+}
+
+// identity is what makes an artifact the same, wherever it is, or "" when only its address does.
+// A registry names the address, and could name another one for other bytes: in many there is the
+// digest.
+func identity(p registry.Package) string {
+	version := spelled(p.Origin.Ecosystem, p.Facts.Name) + "@" + p.Version.Version
+	switch {
+	case p.File.Of != "":
+	case p.Origin.Ecosystem == "npm", p.Origin.Ecosystem == "cargo":
+		return version // it has one archive
+	case p.Origin.Ecosystem == "pypi" && !p.Origin.Private: // a private index may replace a file
+		return version + "/" + path.Base(p.File.URL)
+	}
+	return ""
 }
 
 // record is registry.SessionConfig's: durable.

@@ -55,6 +55,10 @@ func TestOwnsNamesInEverySpelling(t *testing.T) {
 		{"go", "*.corp.example", "corp.example/x", false},
 		{"go", "code.example/*/inner", "code.example/team/inner/v2", true},
 		{"go", "code.example/*/inner", "code.example/team/outer", false},
+		{"go", "corp.example/", "corp.example/x", true},
+		{"go", "*.corp.example/", "git.corp.example/x/v2", true},
+		{"go", "code.example/*/inner/", "code.example/team/inner", true},
+		{"go", "/", "code.example/x", false},
 		{"go", "code.example/acme*", "code.example/acme-tools/x", true},
 	} {
 		t.Run(c.ecosystem+" "+c.name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 // front stands before the forged registry of a world and answers in its place.
 type front struct {
 	*world
+	own  *url.URL                     // of what stands there
 	seen atomic.Pointer[http.Request] // the last one at another host
 	with atomic.Pointer[http.HandlerFunc]
 }
@@ -38,9 +39,10 @@ func newFront(t *testing.T) (f *front, elsewhere string) {
 		f.npm.ServeHTTP(w, r)
 	}))
 	t.Cleanup(own.Close)
+	f.own, _ = url.Parse(own.URL)
 	f.world = newWorld(t, func(c *registry.Config) {
 		c.Origins[0].Credential = "Bearer secret"
-		c.Upstreams["npm.example"], _ = url.Parse(own.URL)
+		c.Upstreams["npm.example"] = f.own
 		c.Upstreams["blobs.example"], _ = url.Parse(other.URL)
 	})
 	f.addLeft()
@@ -96,6 +98,7 @@ func TestRedirects(t *testing.T) {
 		status int
 	}{
 		"another host":       {"https://blobs.example/PATH", 200},
+		"without TLS":        {"http://blobs.example/PATH", 403}, // the plane knows npm.example by https, though it is moved
 		"an address":         {"https://127.0.0.1/PATH", 403},
 		"an address in IPv6": {"https://[::1]/PATH", 403},
 		"a mapped address":   {"https://[::ffff:127.0.0.1]/PATH", 403},
@@ -124,6 +127,47 @@ func TestRedirects(t *testing.T) {
 			}
 			if r := f.seen.Load(); r != nil && (r.Header.Get("Authorization") != "" || c.status != 200) {
 				t.Errorf("the other host got %s with %v", r.URL, r.Header)
+			}
+		})
+	}
+}
+
+// A redirect does not lead to where another registry is in the person's network, neither by that
+// one's name nor by its address. Its own way there stays open.
+func TestRedirectsToOtherRegistries(t *testing.T) {
+	for name, c := range map[string]struct {
+		to     string // "OWN" and "OTHER" become addresses
+		status int
+	}{
+		"another's name":       {"https://inner.example/left", 403},
+		"another's address":    {"OTHER/left", 403},
+		"its own, without one": {"/moved/left", 200},
+		"its own name":         {"https://npm.example/moved/left", 200},
+		"its own address":      {"OWN/moved/left", 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, elsewhere := newFront(t)
+			inner, _ := url.Parse("https://inner.example/")
+			f.close()
+			f.start(func(c *registry.Config) {
+				c.Origins = append(c.Origins, &registry.Origin{Ecosystem: "npm", URL: inner, Scopes: []string{"@inner"}, Private: true})
+				c.Upstreams["npm.example"] = f.own
+				c.Upstreams["inner.example"], _ = url.Parse(elsewhere)
+			})
+			f.answer(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/left" {
+					r.URL.Path = strings.TrimPrefix(r.URL.Path, "/moved")
+					f.npm.ServeHTTP(w, r)
+					return
+				}
+				w.Header().Set("Location", strings.NewReplacer("OWN", f.own.String(), "OTHER", elsewhere).Replace(c.to))
+				w.WriteHeader(http.StatusFound)
+			})
+			if a := f.get("/left"); a.status != c.status {
+				t.Errorf("%d %s", a.status, a.phrase)
+			}
+			if r := f.seen.Load(); r != nil {
+				t.Errorf("the other registry was asked for %s", r.URL)
 			}
 		})
 	}

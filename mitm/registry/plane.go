@@ -232,6 +232,9 @@ func inScopes(ecosystem string, scopes []string, name string) bool {
 	name = folded(ecosystem, name)
 	for _, scope := range scopes {
 		scope = folded(ecosystem, scope)
+		if ecosystem == "go" {
+			scope = strings.TrimRight(scope, "/") // as the go command reads GOPRIVATE
+		}
 		if name == scope || strings.HasPrefix(name, scope+"/") {
 			return true
 		}

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -85,8 +86,9 @@ type reply struct {
 // get asks, and follows redirects of what has no body. Its errors are *Refusal, except the end of ctx.
 func (u *upstream) get(ctx context.Context, q query) (*reply, error) {
 	address := u.move(q.address)
+	private, secure := address != q.address || u.mayBePrivate(q.origin, address), q.address.Scheme == "https"
 	for range maxRedirects {
-		res, err := u.once(ctx, &q, address)
+		res, err := u.once(ctx, &q, address, private)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +101,13 @@ func (u *upstream) get(ctx context.Context, q query) (*reply, error) {
 		if err != nil || next.User != nil || next.Host == "" || next.Scheme != "https" && next.Scheme != address.Scheme {
 			return nil, Refuse(502, ReasonUpstream, "the registry %s redirects to an address that cannot be followed", q.origin.URL.Host)
 		}
-		address = u.move(next)
+		moved := u.move(next)
+		if secure && next.Scheme != "https" && Authority(moved) != Authority(address) {
+			return nil, Refuse(403, ReasonUpstream, "the registry %s redirects from https to http, where others could read and change what is sent", q.origin.URL.Host)
+		}
+		secure = secure || next.Scheme == "https"
+		private = moved != next && !u.others(q.origin, next) || private && Authority(moved) == Authority(address) || u.mayBePrivate(q.origin, moved)
+		address = moved
 	}
 	return nil, Refuse(502, ReasonUpstream, "the registry %s redirects too often", q.origin.URL.Host)
 }
@@ -124,33 +132,35 @@ func (u *upstream) move(address *url.URL) *url.URL {
 	return &moved
 }
 
-// mayBePrivate reports whether an address may be in the person's network: of a private
-// origin, or where the person has moved a host to.
+// mayBePrivate reports whether an address may be in the person's network though its name was not
+// moved there: it belongs to a private origin, or to one whose hosts the person has moved there.
+// Where other origins were moved to, a redirect of this one must not lead.
 func (u *upstream) mayBePrivate(o *Origin, address *url.URL) bool {
-	for _, base := range u.p.config.Upstreams {
-		if base.Host == address.Host {
-			return true
-		}
-	}
-	if !o.Private {
-		return false
-	}
 	for _, base := range o.Bases() {
-		if Authority(base) == Authority(address) {
+		moved := u.move(base)
+		if (o.Private || moved != base) && Authority(moved) == Authority(address) {
 			return true
 		}
 	}
 	return false
 }
 
-// once sends one request.
-func (u *upstream) once(ctx context.Context, q *query, address *url.URL) (*http.Response, error) {
+// others reports whether an address is at a host of other origins only.
+func (u *upstream) others(o *Origin, address *url.URL) bool {
+	at := func(o *Origin) bool {
+		return slices.ContainsFunc(o.Bases(), func(b *url.URL) bool { return Authority(b) == Authority(address) })
+	}
+	return !at(o) && slices.ContainsFunc(u.p.config.Origins, at)
+}
+
+// once sends one request. It may reach the person's network if private is set.
+func (u *upstream) once(ctx context.Context, q *query, address *url.URL, private bool) (*http.Response, error) {
 	free, err := u.slot(ctx, Authority(address))
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	res, err := u.send(ctx, q, address)
+	res, err := u.send(ctx, q, address, private)
 	if err != nil {
 		ended := ctx.Err()
 		cancel()
@@ -164,7 +174,7 @@ func (u *upstream) once(ctx context.Context, q *query, address *url.URL) (*http.
 	return res, nil
 }
 
-func (u *upstream) send(ctx context.Context, q *query, address *url.URL) (*http.Response, error) {
+func (u *upstream) send(ctx context.Context, q *query, address *url.URL, private bool) (*http.Response, error) {
 	method := q.method
 	if method == "" {
 		method = http.MethodGet
@@ -194,7 +204,7 @@ func (u *upstream) send(ctx context.Context, q *query, address *url.URL) (*http.
 		req.Header.Set("Authorization", q.origin.Credential)
 	}
 	transport := u.public
-	if u.mayBePrivate(q.origin, address) {
+	if private {
 		transport = u.private
 	}
 	return transport.RoundTrip(req)

@@ -115,7 +115,7 @@ func (c call) unpackOne(archive string) error {
 	}
 	p := paragraph(strings.TrimSpace(control)).with("install ok installed")
 	name := p.field("Package")
-	if name == "" || strings.ContainsRune(name, '/') {
+	if name == "" || strings.ContainsRune(name, '/') || !p.single() {
 		return errors.New("it does not say which package it is")
 	}
 	own, _, err := c.others(name)
@@ -127,6 +127,9 @@ func (c call) unpackOne(archive string) error {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(c.list(name)), 0o755); err != nil {
+		return err
+	}
+	if err := c.stays(c.ctx, archive); err != nil {
 		return err
 	}
 	names, err := debTool(c.ctx, "--vextract", archive, c.files())

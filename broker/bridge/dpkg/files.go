@@ -1,10 +1,12 @@
 package dpkg
 
 import (
+	"archive/tar"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -63,6 +65,63 @@ func debTool(ctx context.Context, args ...string) (string, error) {
 		return "", fmt.Errorf("dpkg-deb %s: %w", args[0], err)
 	}
 	return out.String(), nil
+}
+
+// stays reports why an archive cannot be unpacked: a link of another package leads out of the
+// root, and a file of this one is behind it. Within one archive tar follows no such link.
+func (r Root) stays(ctx context.Context, archive string) error {
+	root, err := os.OpenRoot(r.files())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // there is no link yet
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "dpkg-deb", "--fsys-tarfile", archive)
+	files, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return err
+	}
+	err = within(root, tar.NewReader(files))
+	cancel()
+	_ = cmd.Wait() // it was ended, and --vextract tells what is wrong with the archive
+	return err
+}
+
+// within reads what will be unpacked below a directory, in order.
+func within(root *os.Root, files *tar.Reader) error {
+	made := map[string]bool{".": true} // directories of the archive, which replace links
+	for {
+		h, err := files.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil || len(h.PAXRecords) > 0 { // dpkg does not know such records, and tar reads them in its own way
+			return errors.New("its list of files cannot be read as dpkg reads it")
+		}
+		names := []string{h.Name}
+		if h.Typeflag == tar.TypeLink {
+			names = append(names, h.Linkname)
+		}
+		for _, name := range names {
+			dir := filepath.Dir(filepath.Join(".", name))
+			if made[dir] {
+				continue
+			}
+			if _, err := root.Stat(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("%q would go through a link of another package out of the directory of packages: remove that package first", name)
+			}
+		}
+		if h.Typeflag == tar.TypeDir {
+			made[filepath.Join(".", h.Name)] = true
+		}
+	}
 }
 
 // listed are the files that came with a package, below the root.

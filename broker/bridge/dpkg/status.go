@@ -43,6 +43,21 @@ func (p paragraph) field(name string) string {
 	return ""
 }
 
+// single reports whether it is one paragraph of one package: otherwise apt would read of packages
+// that nobody has unpacked.
+func (p paragraph) single() bool {
+	names := 0
+	for line := range strings.Lines(string(p)) {
+		if strings.TrimSpace(line) == "" {
+			return false
+		}
+		if field, _, _ := strings.Cut(line, ":"); strings.EqualFold(field, "Package") {
+			names++
+		}
+	}
+	return names == 1
+}
+
 // is reports whether it is about a package of that name, which is installed.
 func (p paragraph) is(name string) bool {
 	return p.field("Package") == name && strings.HasSuffix(p.field("Status"), " installed")

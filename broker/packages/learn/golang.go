@@ -11,15 +11,16 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // goEnv is what "go env -json" prints of what we ask for.
-type goEnv struct{ GOPROXY, GOSUMDB, GOPRIVATE, GONOSUMDB, GOROOT string }
+type goEnv struct{ GOPROXY, GOSUMDB, GOPRIVATE, GONOPROXY, GONOSUMDB, GOROOT string }
 
 func (h Host) goEnv(ctx context.Context, program string) (goEnv, error) {
 	var env goEnv
-	out, err := h.ask(ctx, "", nil, program, "env", "-json", "GOPROXY", "GOSUMDB", "GOPRIVATE", "GONOSUMDB", "GOROOT")
+	out, err := h.ask(ctx, "", nil, program, "env", "-json", "GOPROXY", "GOSUMDB", "GOPRIVATE", "GONOPROXY", "GONOSUMDB", "GOROOT")
 	if err == nil {
 		err = json.Unmarshal([]byte(out), &env)
 	}
@@ -57,9 +58,21 @@ func (a *asker) golang(ctx context.Context) {
 	if len(proxies) == 0 {
 		a.note("go env GOPROXY names no module proxy")
 	}
-	if names := list(env.GOPRIVATE); len(names) > 0 {
+	if names := privateModules(env); len(names) > 0 {
 		a.add(Source{Ecosystem: Go, From: "go env GOPRIVATE", Scopes: names, Private: true})
 	}
+}
+
+// privateModules are the patterns of modules that no proxy is asked for: those in GOPRIVATE, and
+// those in GONOPROXY, which is the same as long as nobody has set it.
+func privateModules(env goEnv) []string {
+	names := list(env.GOPRIVATE)
+	for _, name := range list(env.GONOPROXY) {
+		if name != "none" && !slices.Contains(names, name) { // the go command's word for no module
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // goProxies are the addresses in GOPROXY. Those that are asked only after an error of another

@@ -28,6 +28,23 @@ func TestGoProxies(t *testing.T) {
 	}
 }
 
+// A module that the person's own go command gets without a proxy is not for one.
+func TestPrivateModules(t *testing.T) {
+	for name, c := range map[string]struct{ private, noProxy, want string }{
+		"as it comes":      {"a.example", "a.example", "a.example"},
+		"set alone":        {"", "a.example,*.b.example", "a.example *.b.example"},
+		"set as well":      {"a.example", "b.example/", "a.example b.example/"},
+		"set to no module": {"a.example", "none", "a.example"},
+		"neither":          {"", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := strings.Join(privateModules(goEnv{GOPRIVATE: c.private, GONOPROXY: c.noProxy}), " "); got != c.want {
+				t.Errorf("got %q", got)
+			}
+		})
+	}
+}
+
 // sumKey makes the verifier key of a database.
 func sumKey(name string) string {
 	key := append([]byte{1}, strings.Repeat("k", 32)...)

@@ -58,15 +58,29 @@ func (r *reading) document(path string, limit int) (*registry.Document, error) {
 // could say anything to whom the repository belongs.
 const maxTried = 64
 
-// try counts a distribution that is asked for, unless there is one of that name.
+// maxDistribution bounds such a name, in bytes.
+const maxDistribution = 100
+
+// try admits the name of a distribution, unless there is one of that name. Another one counts
+// and is recorded as the name of a package is, because the agent may have made it up.
 func (r *reading) try(dist string) error {
-	a := r.archive
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.tried[dist] || !r.remembered(dist).Date.IsZero() {
+	if !r.remembered(dist).Date.IsZero() {
 		return nil
 	}
-	if len(a.tried) >= maxTried {
+	if len(dist) > maxDistribution {
+		return refusePath("no distribution has such a long name")
+	}
+	if err := r.archive.count(dist); err != nil {
+		return err
+	}
+	return r.fetcher.Admit(r.ctx, r.origin, registry.Pin{Name: "dists/" + dist}, func() (bool, error) { return false, nil })
+}
+
+// count counts a distribution that is asked for.
+func (a *archive) count(dist string) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if !a.tried[dist] && len(a.tried) >= maxTried {
 		return registry.Refuse(403, registry.ReasonLimit, "too many names of distributions: ask for one that exists")
 	}
 	a.tried[dist] = true

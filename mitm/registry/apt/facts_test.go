@@ -252,6 +252,19 @@ func TestNamesOfDistributionsAreCounted(t *testing.T) {
 	}
 }
 
+func TestLongNamesOfDistributions(t *testing.T) {
+	f, e := plainForge(t), New(&Memory{})
+	long := strings.Repeat("secret", 20)
+	for _, path := range []string{"dists/" + long + "/InRelease", "dists/a/" + long + "/Release", "dists/" + long + "/main/Packages"} {
+		if _, _, err := f.ask(t, e, path); reasonOf(t, err) != registry.ReasonPath {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if asked := f.paths(); len(asked) > 0 {
+		t.Errorf("the repository was asked for %q", asked)
+	}
+}
+
 // The fetcher's error is not hidden, and one who stops waiting for an index holds up nobody.
 func TestAFetchersErrorIsPassedOn(t *testing.T) {
 	f, e := plainForge(t), New(&Memory{})
@@ -272,6 +285,10 @@ type failing struct {
 
 func (f failing) Document(context.Context, *registry.Origin, string, string) (*registry.Document, error) {
 	return nil, f.err
+}
+
+func (failing) Admit(context.Context, *registry.Origin, registry.Pin, func() (bool, error)) error {
+	return nil
 }
 
 // Many ask at once, and the index is read once.

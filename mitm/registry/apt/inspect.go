@@ -109,7 +109,7 @@ func readControl(m member, found *registry.Inspection) (name, version string, er
 		if header.Typeflag == tar.TypeDir {
 			continue
 		}
-		if seen[entry] || header.Typeflag != tar.TypeReg {
+		if seen[entry] || header.Typeflag != tar.TypeReg || len(header.PAXRecords) > 0 { // dpkg knows no such records
 			return "", "", errFormat
 		}
 		seen[entry] = true

@@ -86,6 +86,7 @@ func TestInspectRefuses(t *testing.T) {
 		"another version":  arOf("debian-binary", magic, "control.tar", tarOf(t, "control", "Package: hello\nVersion: 1.1\n"), "data.tar", none),
 		"said twice":       arOf("debian-binary", magic, "control.tar", tarOf(t, "control", "Package: hello\nVersion: 1.0\npackage: evil\n"), "data.tar", none),
 		"two controls":     arOf("debian-binary", magic, "control.tar", tarOf(t, "control", self, "./control", self), "data.tar", none),
+		"in pax form":      arOf("debian-binary", magic, "control.tar", tarOf(t, "control", self, "\u00fcber", ""), "data.tar", none),
 		"a long control":   arOf("debian-binary", magic, "control.tar", tarOf(t, "control", self+strings.Repeat("X: y\n", 300_000)), "data.tar", none),
 		"no control":       arOf("debian-binary", magic, "control.tar", none, "data.tar", none),
 		"unknown":          arOf("debian-binary", magic, "control.tar.lzma", good, "data.tar", none),

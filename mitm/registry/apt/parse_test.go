@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -123,6 +124,23 @@ func TestParseIndex(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A field of many lines costs no more than its length, several times.
+func TestLongFieldsAreReadOnce(t *testing.T) {
+	text := "SHA256:\n" + strings.Repeat(" 0123456789\n", 50_000)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	err := stanzas(strings.NewReader(text), []string{"SHA256"}, func(s stanza) error {
+		if strings.Count(s[0], "\n0123456789") != 50_000 {
+			t.Errorf("%d bytes of the field", len(s[0]))
+		}
+		return nil
+	})
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; err != nil || used > 64<<20 {
+		t.Errorf("%v: %d bytes were made", err, used)
 	}
 }
 

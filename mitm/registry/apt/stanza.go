@@ -26,11 +26,16 @@ type stanza []string
 func stanzas(r io.Reader, names []string, f func(stanza) error) error {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	s := make(stanza, len(names))
+	texts := make([]strings.Builder, len(names)) // joining texts would copy long lists once for each line
 	seen := make([]bool, len(names))
 	field, within := -1, false
 	end := func() error {
 		if !within {
 			return nil
+		}
+		for i := range texts {
+			s[i] = texts[i].String()
+			texts[i].Reset()
 		}
 		err := f(s)
 		clear(s)
@@ -56,7 +61,8 @@ func stanzas(r io.Reader, names []string, f func(stanza) error) error {
 				return errFormat
 			}
 			if field >= 0 {
-				s[field] += "\n" + strings.TrimSpace(string(line))
+				texts[field].WriteByte('\n')
+				texts[field].Write(bytes.TrimSpace(line))
 			}
 		default:
 			name, value, ok := bytes.Cut(line, []byte(":"))
@@ -70,7 +76,8 @@ func stanzas(r io.Reader, names []string, f func(stanza) error) error {
 			if seen[field] {
 				return errTwice
 			}
-			seen[field], s[field] = true, string(bytes.TrimSpace(value))
+			seen[field] = true
+			texts[field].Write(bytes.TrimSpace(value))
 		}
 	}
 }

@@ -29,6 +29,9 @@ type Entry struct {
 	Dir  bool
 	Link bool  // symbolic or hard; it has no content
 	Size int64 // of the content, in bytes, as the archive says
+	// Extended means that records in pax form say more of it, of which readers of tar
+	// archives take different ones.
+	Extended bool
 }
 
 // clean returns an entry's name without the slash that marks a directory. It refuses names

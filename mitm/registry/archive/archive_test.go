@@ -46,6 +46,35 @@ func file(name string, size int64) tar.Header {
 	return tar.Header{Name: name, Typeflag: tar.TypeReg, Size: size, Mode: 0o644}
 }
 
+// entry is one file whose head is changed at some places.
+func entry(name string, change map[int]string, content string) []byte {
+	var head [512]byte
+	for at, text := range map[int]string{0: name, 100: "0000644", 124: fmt.Sprintf("%011o", len(content)), 148: "        ", 156: "0", 257: "ustar\x0000"} {
+		copy(head[at:], text)
+	}
+	for at, text := range change {
+		copy(head[at:], text)
+	}
+	sum := 0
+	for _, b := range head {
+		sum += int(b)
+	}
+	copy(head[148:], fmt.Sprintf("%06o\x00 ", sum))
+	return slices.Concat(head[:], []byte(content), make([]byte, (512-len(content)%512)%512))
+}
+
+// changed is an archive of one such file, and maybe of more.
+func changed(t testing.TB, name string, change map[int]string, more ...[]byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, err := z.Write(slices.Concat(slices.Concat(more...), entry(name, change, ""), make([]byte, 1024)))
+	if err := errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
 func tarNames(data []byte) (names []string, whole bool, err error) {
 	whole, err = Tar(bytes.NewReader(data), int64(len(data)), func(e Entry, r io.Reader) error {
 		names = append(names, e.Name)
@@ -75,6 +104,14 @@ func TestTar(t *testing.T) {
 		{"absolute", tarball(t, file("/etc/x", 1)), "leads out", false},
 		{"backslash", tarball(t, file(`a\x`, 1)), "plain text", false},
 		{"device", tarball(t, tar.Header{Name: "x", Typeflag: tar.TypeChar}), "neither", false},
+		{"a directory in front", changed(t, "x", map[int]string{345: "a-1"}), "a-1/x", true},
+		{"the oldest form", changed(t, "a-1/x", map[int]string{257: "\x00\x00\x00\x00\x00\x00\x00\x00"}), "a-1/x", true},
+		{"a directory in the oldest form", changed(t, "a-1/x", map[int]string{257: "\x00\x00\x00\x00\x00\x00\x00\x00", 345: "a-1"}), "different names", false},
+		{"a directory in another version", changed(t, "a-1/x", map[int]string{263: "01", 345: "a-1/y"}), "different names", false},
+		{"a directory in GNU's form", changed(t, "a-1/x", map[int]string{257: "ustar  \x00", 345: "a-1"}), "different names", false},
+		{"a directory in star's form", changed(t, "a-1/x", map[int]string{345: "a-1", 508: "tar\x00"}), "different names", false},
+		{"holes in GNU's form", changed(t, "x", map[int]string{156: "S", 257: "ustar  \x00"}), "holes", false},
+		{"holes in pax form", changed(t, "x", nil, entry("pax", map[int]string{156: "x"}, "22 GNU.sparse.map=0,0\n26 GNU.sparse.numblocks=1\n21 GNU.sparse.size=0\n21 GNU.sparse.name=a\n")), "holes", false},
 		{"second stream", append(slices.Clone(good), good...), "after its end", false},
 		{"cut", good[:len(good)-12], "unexpected EOF", false},
 		{"no archive", []byte("hello world"), "gzip", false},
@@ -138,6 +175,19 @@ func stored(t testing.TB, pairs ...string) []byte {
 	return out.Bytes()
 }
 
+// extra packs an empty file with an extra field of that kind.
+func extra(t testing.TB, kind uint16, data string) []byte {
+	t.Helper()
+	field := binary.LittleEndian.AppendUint16(binary.LittleEndian.AppendUint16(nil, kind), uint16(len(data)))
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	_, err := w.CreateRaw(&zip.FileHeader{Name: "a", Extra: append(field, data...)})
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
 func zipContents(data []byte) (string, error) {
 	var all []string
 	err := Zip(bytes.NewReader(data), int64(len(data)), func(e Entry, open func() (io.ReadCloser, error)) error {
@@ -182,6 +232,8 @@ func TestZip(t *testing.T) {
 		{"an entry that is not in the directory", gap, "belong to no entry"},
 		{"another name in the head", other, "not what"},
 		{"another size in the head", size, "not what"},
+		{"a time of another form", extra(t, 0x5455, "\x01abcd"), "a="},
+		{"another name of another form", extra(t, 0x7075, "\x01abcdsetup.py"), "not what"},
 		{"something before", append([]byte("#!/bin/sh\n"), good...), "not where"},
 		{"something behind", append(slices.Clone(good), 0), "does not end"},
 		{"many", count, "too large"},

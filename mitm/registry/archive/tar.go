@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Tar calls visit for each entry of a tar archive that is compressed with gzip or bzip2, in
@@ -21,7 +22,8 @@ func Tar(data io.ReaderAt, size int64, visit func(e Entry, r io.Reader) error) (
 		return false, err
 	}
 	stream := &bounded{r: unpacked, left: MaxDecoded}
-	err = walk(tar.NewReader(stream), visit)
+	heads := &Heads{R: stream}
+	err = walk(tar.NewReader(heads), heads, visit)
 	if err == nil {
 		_, err = io.Copy(io.Discard, stream) // so that the checksum is compared
 	}
@@ -54,9 +56,9 @@ func decompress(r *bufio.Reader) (io.Reader, error) {
 	return z, nil
 }
 
-// CheckGlobal refuses a header for all files behind it that says more than a comment, as Git
+// checkGlobal refuses a header for all files behind it that says more than a comment, as Git
 // writes one: some installers take their names or sizes from it, others do not.
-func CheckGlobal(h *tar.Header) error {
+func checkGlobal(h *tar.Header) error {
 	for key := range h.PAXRecords {
 		if key != "comment" {
 			return errors.New("the archive has a header for all its files that says more than a comment")
@@ -65,7 +67,51 @@ func CheckGlobal(h *tar.Header) error {
 	return nil
 }
 
-func walk(t *tar.Reader, visit func(e Entry, r io.Reader) error) error {
+// Heads is what a tar.Reader reads from: it keeps the last block, which is the head of an entry
+// after tar.Reader.Next.
+type Heads struct {
+	R     io.Reader
+	block [512]byte
+}
+
+// Read reads from R.
+func (l *Heads) Read(p []byte) (int, error) {
+	n, err := l.R.Read(p)
+	kept := copy(l.block[:], l.block[min(n, len(l.block)):])
+	copy(l.block[kept:], p[max(0, n-len(l.block)):n])
+	return n, err
+}
+
+// Check refuses an entry, of which h was read, when installers take another name or content
+// from its head.
+func (l *Heads) Check(h *tar.Header) error {
+	if h.Typeflag == tar.TypeXGlobalHeader {
+		return checkGlobal(h)
+	}
+	sparse := h.Typeflag == tar.TypeGNUSparse
+	for key := range h.PAXRecords {
+		sparse = sparse || strings.HasPrefix(key, "GNU.sparse.")
+	}
+	if sparse {
+		return errors.New("the archive has a file with holes, whose name and content some installers read differently")
+	}
+	if !l.oneName() {
+		return errors.New("the archive has a head from which installers read different names")
+	}
+	return nil
+}
+
+// oneName reports whether all readers take the same name from a head: the directory in front of
+// it counts for some only in heads of the standard's form, for others in each.
+func (l *Heads) oneName() bool {
+	const magic, prefix, end = 257, 345, 500
+	if string(l.block[magic:magic+8]) == "ustar\x0000" {
+		return string(l.block[508:]) != "tar\x00" // in this form it is shorter
+	}
+	return bytes.Count(l.block[prefix:end], []byte{0}) == end-prefix
+}
+
+func walk(t *tar.Reader, heads *Heads, visit func(e Entry, r io.Reader) error) error {
 	for n := 0; ; {
 		h, err := t.Next()
 		if err == io.EOF {
@@ -77,14 +123,14 @@ func walk(t *tar.Reader, visit func(e Entry, r io.Reader) error) error {
 		if n++; n > MaxEntries {
 			return ErrLimit
 		}
-		e := Entry{Size: h.Size}
+		if err := heads.Check(h); err != nil {
+			return err
+		}
+		e := Entry{Size: h.Size, Extended: len(h.PAXRecords) > 0}
 		switch h.Typeflag {
 		case tar.TypeXGlobalHeader:
-			if err := CheckGlobal(h); err != nil {
-				return err
-			}
 			continue
-		case tar.TypeReg, tar.TypeGNUSparse:
+		case tar.TypeReg:
 		case tar.TypeDir:
 			e.Dir = true
 		case tar.TypeSymlink, tar.TypeLink:

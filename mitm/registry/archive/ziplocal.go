@@ -12,6 +12,7 @@ const (
 	flagDescriptor = 1 << 3
 	localHead      = 30
 	extraZip64     = 1
+	extraName      = 0x7075 // another name, which newer readers take and older ones do not
 )
 
 var errLocal = errors.New("an entry of the zip file is not what the file's directory says")
@@ -34,6 +35,7 @@ func checkLocal(data io.ReaderAt, f *zip.File, start, content int64) (int64, err
 	name, extra := int64(le.Uint16(head[26:])), int64(le.Uint16(head[28:]))
 	if string(head[:4]) != "PK\x03\x04" || localHead+name+extra != length ||
 		string(head[localHead:localHead+name]) != f.Name ||
+		renamed(f.Extra) || renamed(head[localHead+name:]) ||
 		le.Uint16(head[8:]) != f.Method || le.Uint16(head[6:])&(flagEncrypted|flagDescriptor) != f.Flags&(flagEncrypted|flagDescriptor) {
 		return 0, errLocal
 	}
@@ -49,6 +51,19 @@ func checkLocal(data io.ReaderAt, f *zip.File, start, content int64) (int64, err
 		return 0, errLocal
 	}
 	return end, nil
+}
+
+// renamed reports whether extra fields have another name, or cannot be read.
+func renamed(extra []byte) bool {
+	le := binary.LittleEndian
+	for len(extra) >= 4 {
+		id, size := le.Uint16(extra), int(le.Uint16(extra[2:]))
+		if id == extraName || size > len(extra)-4 {
+			return true
+		}
+		extra = extra[4+size:]
+	}
+	return false
 }
 
 // zip64Sizes returns the sizes in the extra fields of an entry's head, or zeros.

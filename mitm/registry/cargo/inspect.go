@@ -58,6 +58,8 @@ func (c *crate) visit(e archive.Entry, r io.Reader) error {
 	switch {
 	case !ok:
 		return errors.New("it has files beside its directory")
+	case e.Extended:
+		return errors.New("it has records in pax form, which cargo never packs and reads in its own way")
 	case e.Link:
 		return errors.New("it has a link")
 	case e.Dir:

@@ -47,6 +47,7 @@ func TestInspect(t *testing.T) {
 		{"beside", crate(manifest, "foo-1.0.00/x", ""), "beside"},
 		{"link", crate(manifest, "foo-1.0.0/src", "-> /etc"), "a link"},
 		{"cargo-ok", crate(manifest, "foo-1.0.0/.cargo-ok", ""), "unpacked"},
+		{"a long name in pax form", crate(manifest, "foo-1.0.0/"+strings.Repeat("n", 120), ""), "pax form"},
 		{"no archive", []byte("<html>"), "gzip"},
 		{"two archives", append(crate(manifest), crate(manifest)...), "after its end"},
 		{"large", crate(manifest, "foo-1.0.0/blob", strings.Repeat("\x00", archive.MaxDecoded)), "[" + notAll + "]"},

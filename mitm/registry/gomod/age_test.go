@@ -179,6 +179,44 @@ func TestLatestIsOneThatIsNotHidden(t *testing.T) {
 	}
 }
 
+// A hidden version takes others back all the same: the go command would not see that it does.
+func TestAHiddenVersionRetracts(t *testing.T) {
+	f, heads := newForge(t), &Memory{}
+	for _, version := range []string{"v1.0.0", "v1.1.0", "v1.2.0"} {
+		f.put(t, "a.example/b", version, released)
+	}
+	f.record(t, "a.example/b@v1.0.0", "a.example/b@v1.1.0", "a.example/b@v1.2.0")
+	f.hold(t, heads, noon.AddDate(0, 0, -10))
+	f.put(t, "a.example/b", "v1.3.0", released)
+	mod := []byte("module a.example/b\n\nretract [v1.1.0, v1.2.0] // stolen key\n")
+	f.set(t, "a.example/b", "v1.3.0", "mod", mod)
+	f.record(t, "a.example/b@v1.3.0")
+	f.hold(t, heads, noon.Add(-time.Hour))
+	f.mu.Lock()
+	f.files["/a.example/b/@latest"] = []byte(`{"Version":"v1.3.0","Time":"2020-01-02T03:04:05Z"}`)
+	f.mu.Unlock()
+	for path, want := range map[string][2]string{
+		"list":   {"v1.0.0\n", "v1.0.0\nv1.1.0\nv1.2.0\nv1.3.0\n"},
+		"latest": {`"v1.0.0"`, `"v1.3.0"`},
+	} {
+		facts, a, err := f.facts(t, at(heads), strings.Replace("a.example/b/@v/"+path, "@v/latest", "@latest", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, hidden := range []string{"v1.3.0", ""} {
+			var out bytes.Buffer
+			err := (&Ecosystem{}).Write(&out, facts, a, func(v string) bool { return v == hidden })
+			if err != nil || !strings.Contains(out.String(), want[i]) || path == "list" && out.String() != want[i] {
+				t.Errorf("%s without %q: %q, %v", path, hidden, out.String(), err)
+			}
+		}
+	}
+	f.set(t, "a.example/b", "v1.3.0", "mod", []byte("module a.example/b\n"))
+	if _, _, err := f.facts(t, at(heads), "a.example/b/@v/list"); refusalOf(t, err).Reason != registry.ReasonDigest {
+		t.Errorf("another go.mod: %v", err)
+	}
+}
+
 // A private module proxy tells neither ages nor hashes.
 func TestPrivateModulesHaveNoProof(t *testing.T) {
 	f := newForge(t)
@@ -260,6 +298,13 @@ func TestHistoryReadsTheModuleCache(t *testing.T) {
 		if err := os.Chtimes(path, noon, noon.AddDate(0, -1, 0)); err != nil {
 			t.Fatal(err)
 		}
+	}
+	lost := filepath.Join(lookups, "e@v1.0.0")
+	if err := os.WriteFile(lost, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chtimes(lost, noon, time.Unix(1, 0)); err != nil {
+		t.Fatal(err)
 	}
 	heads, err := History(dir, f.key)
 	if err != nil {

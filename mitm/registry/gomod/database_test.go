@@ -150,6 +150,30 @@ func TestDatabaseIsNotBelieved(t *testing.T) {
 	}
 }
 
+// A record counts for the versions of which it has one line each, whatever else it names.
+func TestRecordsOfSeveralModules(t *testing.T) {
+	const hash = " h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"
+	for more, ok := range map[string]bool{
+		"a.example/c v1.0.0" + hash:        true,
+		"a.example/b v1.0.0" + hash:        false,
+		"a.example/b v1.0.0/go.mod" + hash: false,
+		"a.example/b  v1.0.0" + hash:       true, // of no version
+	} {
+		f := newForge(t)
+		f.more = more
+		f.put(t, "a.example/b", "v1.0.0", released)
+		f.put(t, "a.example/c", "v1.0.0", released)
+		e := at(&Memory{})
+		facts, _, err := f.facts(t, e, "a.example/b/@v/v1.0.0.zip")
+		if (err == nil) != ok {
+			t.Errorf("%q: %v", more, err)
+		}
+		if err == nil && strings.Contains(string(facts.Versions[0].Files[0].Digests[0].Sum), "AAAA") {
+			t.Errorf("%q: has the hash of another line", more)
+		}
+	}
+}
+
 // A head that another key has signed is neither believed nor held.
 func TestAnotherSignerIsNotBelieved(t *testing.T) {
 	f, other := newForge(t), newForge(t)

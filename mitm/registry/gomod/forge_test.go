@@ -34,6 +34,7 @@ type forge struct {
 	server   *httptest.Server
 
 	mu    sync.Mutex
+	more  string            // further lines of each record
 	files map[string][]byte // by unescaped path
 	asked []string
 }
@@ -156,7 +157,7 @@ func (f *forge) sums(name, version string) ([]byte, error) {
 		return nil, fs.ErrNotExist
 	}
 	hash, err := hashOfZip(packed)
-	return fmt.Appendf(nil, "%s %s %s\n%s %s/go.mod %s\n", name, version, hash, name, version, hashOfMod(mod)), err
+	return []byte(fmt.Sprintf("%s %s %s\n%s %s/go.mod %s\n", name, version, hash, name, version, hashOfMod(mod)) + f.more), err
 }
 
 func hashOfZip(data []byte) (string, error) {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
@@ -12,6 +13,10 @@ import (
 
 // maxHistory bounds how many stored look-ups are read.
 const maxHistory = 50_000
+
+// firstDatabase is before the first checksum database. A file of an earlier time has lost its own,
+// as caches in images and in archives have, and would make young versions old.
+var firstDatabase = time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // History returns the heads in the look-ups that the go command has stored in a module
 // cache ("go env GOMODCACHE"), of the database with that verifier key. Each look-up has a
@@ -50,7 +55,7 @@ func History(moduleCache, verifierKey string) ([]Head, error) {
 // storedHead reads the head in one stored look-up.
 func storedHead(root *os.Root, path string, verifier note.Verifier) (Head, bool) {
 	info, err := root.Stat(path)
-	if err != nil || info.Size() > maxRecord {
+	if err != nil || info.Size() > maxRecord || info.ModTime().Before(firstDatabase) {
 		return Head{}, false
 	}
 	data, err := root.ReadFile(path)

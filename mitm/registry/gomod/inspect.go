@@ -3,6 +3,7 @@ package gomod
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"io/fs"
@@ -101,6 +102,9 @@ func inspectZip(f *registry.Facts, v *registry.Version, file *registry.File, dat
 	if size > modzip.MaxZipFile {
 		return nil, refuseContent(f, v, "its zip is larger than the go command takes")
 	}
+	if length, ok := directoryOf(data, size); !ok || length > maxDirectory {
+		return nil, refuseContent(f, v, "its zip has more files than are looked at, or does not end with their list")
+	}
 	archive, err := zip.NewReader(data, size)
 	if err != nil {
 		return nil, refuseContent(f, v, "its zip cannot be read")
@@ -146,6 +150,36 @@ func inspectZip(f *registry.Facts, v *registry.Version, file *registry.File, dat
 		found.Files = append(found.Files, c.Path())
 	}
 	return found, nil
+}
+
+// maxDirectory bounds the list of files at the end of a zip, in bytes: that of about 100,000
+// files. To read it takes ten times as much memory.
+const maxDirectory = 16 << 20
+
+// directoryOf returns the length of the list of files of a zip. It is false when the list does
+// not reach to the record that ends the zip: the library reads the list as far as it goes,
+// whatever that record says.
+func directoryOf(data io.ReaderAt, size int64) (int64, bool) {
+	const end, locator, end64 = 22, 20, 56
+	record := make([]byte, end64+locator+end)
+	from := max(size-int64(len(record)), 0)
+	record = record[:size-from]
+	if n, _ := data.ReadAt(record, from); n < len(record) || n < end {
+		return 0, false
+	}
+	le := binary.LittleEndian
+	last := record[len(record)-end:]
+	if string(last[:4]) != "PK\x05\x06" || le.Uint16(last[20:]) != 0 {
+		return 0, false
+	}
+	length, start, after := int64(le.Uint32(last[12:])), int64(le.Uint32(last[16:])), size-end
+	if before := record[:len(record)-end]; len(before) == end64+locator && string(before[end64:end64+4]) == "PK\x06\x07" { // more than 65,534 files
+		if string(before[:4]) != "PK\x06\x06" || int64(le.Uint64(before[end64+8:])) != from {
+			return 0, false
+		}
+		length, start, after = int64(le.Uint64(before[40:])), int64(le.Uint64(before[48:])), from
+	}
+	return length, length >= 0 && start >= 0 && length <= after && start == after-length
 }
 
 // zipFile is a file of a zip for the checks of golang.org/x/mod.

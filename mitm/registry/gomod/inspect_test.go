@@ -3,7 +3,9 @@ package gomod
 import (
 	"archive/zip"
 	"bytes"
+	"fmt"
 	"io/fs"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -96,6 +98,53 @@ func TestInspectRefusesWhatTheGoCommandRefuses(t *testing.T) {
 			_, err := inspect("zip", "", buf.Bytes())
 			if r := refusalOf(t, err); r.Reason != registry.ReasonContent {
 				t.Errorf("refused with %s: %s", r.Reason, r.Text)
+			}
+		})
+	}
+}
+
+// The list of a zip's files is bounded before it is read, and ends where the zip says.
+func TestInspectBoundsTheListOfFiles(t *testing.T) {
+	const p = "a.example/b@v1.0.0/"
+	listed := func(files, length int) []byte {
+		var buf bytes.Buffer
+		w := zip.NewWriter(&buf)
+		for i := range files {
+			name := fmt.Sprintf("%s%06d", p, i)
+			if _, err := w.CreateRaw(&zip.FileHeader{Name: name + strings.Repeat("x", length-len(name))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return buf.Bytes()
+	}
+	few, many := listed(3, 100), listed(66_000, 60) // which has a record of another form
+	small := bytes.Clone(few)
+	small[len(small)-10]-- // the length
+	small[len(small)-6]++  // the start
+	shorter := bytes.Clone(few)
+	shorter[len(shorter)-10]--
+	other := bytes.Clone(many)
+	other[len(other)-22-20-56+40]--
+	for name, test := range map[string]struct {
+		data []byte
+		says string // empty: it is accepted
+	}{
+		"a few":                     {few, ""},
+		"many":                      {many, ""},
+		"too many":                  {listed(66_000, 240), "more files"},
+		"the list begins later":     {small, "cannot be"}, // the library's word
+		"the list is longer":        {shorter, "more files"},
+		"the list of many, as well": {other, "more files"},
+		"something behind":          {append(bytes.Clone(few), 0), "more files"},
+		"no end":                    {few[:10], "more files"},
+		"nothing":                   {nil, "more files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := inspect("zip", "", test.data); (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {
+				t.Errorf("%v", err)
 			}
 		})
 	}

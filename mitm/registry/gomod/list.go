@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 
@@ -48,8 +49,54 @@ func (r *reading) list() (*registry.Facts, error) {
 	}
 	lines = slices.DeleteFunc(lines, func(line string) bool { return gone[line] })
 	facts.Versions = slices.DeleteFunc(facts.Versions, func(v registry.Version) bool { return gone[v.Version] })
-	facts.State = &state{lines: lines, infos: r.infos}
-	return facts, nil
+	st := &state{lines: lines, infos: r.infos}
+	facts.State = st
+	if r.database != nil {
+		err = r.retractions(facts.Versions, st)
+	}
+	return facts, err
+}
+
+// retractions reads which versions the newest one takes back, if it is so young that it may be
+// hidden: then the go command does not see its go.mod, and would take one that was taken back.
+func (r *reading) retractions(versions []registry.Version, st *state) error {
+	all := groups(versions)
+	newest := append(all[0], all[2]...) // a release, or else one before it; others have no go.mod
+	if len(newest) == 0 || r.infos[newest[0].Version] == nil || r.eco.now().Sub(newest[0].Published) >= settled {
+		return nil
+	}
+	version := newest[0].Version
+	below, err := filePath(version, formMod)
+	if err != nil {
+		return err
+	}
+	doc, err := r.document(below, maxMod)
+	if errors.Is(err, registry.ErrNotFound) {
+		return nil // nobody gets this version
+	}
+	if err != nil {
+		return err
+	}
+	_, rec, err := r.version(version)
+	if err != nil {
+		return err
+	}
+	if hashOfMod(doc.Data) != rec.mod {
+		return registry.Refuse(502, registry.ReasonDigest, "%s@%s: its go.mod, which may take versions back, is not the one in the checksum database", r.ask.Name, version)
+	}
+	mod, err := modfile.ParseLax("go.mod", doc.Data, nil)
+	if err != nil {
+		return nil // the go command reads nothing from it either
+	}
+	st.retracted, st.by = map[string]bool{}, version
+	for _, taken := range mod.Retract {
+		for i := range versions {
+			if v := versions[i].Version; semver.Compare(taken.Low, v) <= 0 && semver.Compare(v, taken.High) <= 0 {
+				st.retracted[v] = true
+			}
+		}
+	}
+	return nil
 }
 
 // readList returns the versions of a list in its order. What is no version of the module in

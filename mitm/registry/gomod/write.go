@@ -16,17 +16,29 @@ type state struct {
 	lines []string
 	// infos are the .info documents that were read, by version.
 	infos map[string][]byte
+	// retracted are the versions that the version by, the newest, has taken back.
+	retracted map[string]bool
+	by        string
+}
+
+// hides adds to the hidden versions those that a hidden one has taken back.
+func (s *state) hides(hidden func(string) bool) func(string) bool {
+	if s.by == "" || !hidden(s.by) {
+		return hidden
+	}
+	return func(version string) bool { return hidden(version) || s.retracted[version] }
 }
 
 // Write writes the document of the facts without the hidden versions.
 func (*Ecosystem) Write(w io.Writer, f *registry.Facts, a *registry.Ask, hidden func(string) bool) error {
 	held := registry.Refuse(403, registry.ReasonQuarantine,
-		"%s: each version that could be had is too young or held back for now: ask for a version by request_package", a.Name)
+		"%s: each version that could be had is too young, held back for now, or taken back by a younger one: ask for a version by request_package", a.Name)
 	switch a.Form {
 	case formList:
-		return writeList(w, f.State.(*state).lines, hidden, held)
+		st := f.State.(*state)
+		return writeList(w, st.lines, st.hides(hidden), held)
 	case formLatest:
-		return writeLatest(w, f, hidden, held)
+		return writeLatest(w, f, f.State.(*state).hides(hidden), held)
 	case formLookup:
 		if hidden(a.Version) {
 			return registry.Refuse(403, registry.ReasonQuarantine,

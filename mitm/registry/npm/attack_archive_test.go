@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"testing"
@@ -171,6 +172,48 @@ func TestHeaderForAllFiles(t *testing.T) {
 				t.Errorf("let in: %v", err)
 			}
 		})
+	}
+}
+
+// In a head of another version than the standard's, some clients see no directory in front of the
+// name, so that a second package.json would hide there.
+func TestHeadsWithTwoNames(t *testing.T) {
+	for version, lets := range map[string]bool{"00": true, "01": false} {
+		var raw, packed bytes.Buffer
+		entries := tar.NewWriter(&raw)
+		for name, text := range map[string]string{"package/package.json": quiet, "package/other/package.json": runner} {
+			if err := entries.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text)), Format: tar.FormatUSTAR}); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.WriteString(entries, text); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := entries.Close(); err != nil {
+			t.Fatal(err)
+		}
+		head := raw.Bytes()[bytes.Index(raw.Bytes(), []byte("package/other")):][:512]
+		clear(head[:100])
+		copy(head, "package/package.json")
+		copy(head[263:], version)
+		copy(head[345:], "package/other")
+		copy(head[148:], "        ")
+		sum := 0
+		for _, b := range head {
+			sum += int(b)
+		}
+		copy(head[148:], fmt.Sprintf("%06o\x00 ", sum))
+		zip := gzip.NewWriter(&packed)
+		if _, err := zip.Write(raw.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+		if err := zip.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Ecosystem{}.Inspect(&registry.Facts{Name: "left"}, &registry.Version{Version: "1.0.0"}, nil, bytes.NewReader(packed.Bytes()), int64(packed.Len()))
+		if (err == nil) != lets {
+			t.Errorf("version %s: %v", version, err)
+		}
 	}
 }
 

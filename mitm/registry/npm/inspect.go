@@ -36,7 +36,8 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.Fil
 		return nil, errors.New("it is not compressed with gzip")
 	}
 	bounded := &io.LimitedReader{R: unpacked, N: mostUnpacked}
-	entries := tar.NewReader(bounded)
+	heads := &archive.Heads{R: bounded}
+	entries := tar.NewReader(heads)
 	found := &registry.Inspection{}
 	manifest, gyp := false, false
 	for n := 0; ; n++ {
@@ -58,10 +59,10 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.Fil
 		case err != nil:
 			return nil, errors.New("it is not a tar archive")
 		}
+		if err := heads.Check(h); err != nil {
+			return nil, err
+		}
 		if h.Typeflag == tar.TypeXGlobalHeader {
-			if err := archive.CheckGlobal(h); err != nil {
-				return nil, err
-			}
 			continue
 		}
 		inside, other := unpackedAs(h.Name)
