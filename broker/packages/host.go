@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"path"
 	"path/filepath"
 	"slices"
 	"time"
@@ -179,7 +180,7 @@ func (h *Host) factsOf(p registry.Package, known func(ecosystem string) map[stri
 		f.Scripts = p.Inspection.Scripts
 	}
 	if f.Published.IsZero() && !f.Ageless {
-		seen, err := h.ledger.FirstSeen(origin, f.Name, f.Version)
+		seen, err := h.ledger.FirstSeen(origin, f.Name, f.Version, filesOf(p)...)
 		if err != nil {
 			h.log().Error("packages", "error", err) // and the version counts as new
 		}
@@ -196,6 +197,20 @@ func (h *Host) factsOf(p registry.Package, known func(ecosystem string) map[stri
 		f.PublisherChanged, f.ProvenanceLost = changed(p.Facts, v)
 	}
 	return f
+}
+
+// filesOf names the files of a version whose ecosystem lets files be added to it.
+func filesOf(p registry.Package) []string {
+	if p.Origin.Ecosystem != "pypi" {
+		return nil
+	}
+	var names []string
+	for i := range p.Version.Files {
+		if f := &p.Version.Files[i]; f.Of == "" {
+			names = append(names, path.Base(f.URL))
+		}
+	}
+	return names
 }
 
 func firstPublished(f *registry.Facts) time.Time {

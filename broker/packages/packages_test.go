@@ -341,11 +341,12 @@ func TestLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	exactly := func(version, file string) bool { return version == "1" && file == "f" }
 	first, err := l.FirstSeen("o", "a", "1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if same, err := l.Pin("o", "a", "1", "f", "s"); !same || err != nil {
+	if same, err := l.Pin("o", "a", "1", "f", "s", exactly); !same || err != nil {
 		t.Errorf("%v, %v", same, err)
 	}
 	_ = l.Close()
@@ -361,7 +362,7 @@ func TestLedger(t *testing.T) {
 	if again, err := l.FirstSeen("o", "a", "1"); err != nil || !again.Equal(first) {
 		t.Errorf("%v, %v", again, err)
 	}
-	if same, _ := l.Pin("o", "a", "1", "f", "t"); same {
+	if same, _ := l.Pin("o", "a", "1", "f", "t", exactly); same {
 		t.Error("other bytes are the same")
 	}
 	if _, err := l.FirstSeen("o", "b", "1"); err != nil || !l.Knows("o", "b") || l.Knows("o", "c") {

@@ -3,6 +3,7 @@ package packages
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 	"sync"
 	"time"
@@ -137,7 +138,15 @@ func (s *Session) remember(p registry.Package) error {
 	if p.File.Of != "" && len(p.File.Digests) == 0 {
 		return nil
 	}
-	same, err := s.host.ledger.Pin(p.Origin.URL.String(), p.Facts.Name, p.Version.Version, p.File.URL, p.Sum)
+	same, err := s.host.ledger.Pin(p.Origin.URL.String(), p.Facts.Name, p.Version.Version, p.File.URL, p.Sum, func(version, file string) bool {
+		switch p.Origin.Ecosystem {
+		case "npm", "cargo": // a version has one file
+			return version == p.Version.Version
+		case "pypi": // a name is given once, and the address changes with the bytes
+			return path.Base(file) == path.Base(p.File.URL)
+		}
+		return file == p.File.URL
+	})
 	if err != nil {
 		return err
 	}
