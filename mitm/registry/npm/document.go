@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/mod/semver"
 
@@ -69,6 +70,9 @@ func broken(why string) error {
 
 // read reads the document of a package.
 func read(o *registry.Origin, name string, doc *registry.Document) (*registry.Facts, error) {
+	if !utf8.Valid(doc.Data) || !jsonx.Valid(doc.Data) { // the parts that are not read are copied
+		return nil, broken("it is not JSON")
+	}
 	facts := &registry.Facts{Name: name, Document: doc, Tags: make(map[string]string)}
 	d := &document{listed: make(map[string]bool), signed: make(map[string]signed)}
 	published := make(map[string]time.Time)

@@ -300,3 +300,43 @@ func TestVersionsLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// A document that two programs could read differently is refused as a whole.
+func TestDocumentsRefused(t *testing.T) {
+	const version = `{"name":"left","version":"1.0.0","dist":{"tarball":"https://npm.example/left/-/left-1.0.0.tgz","shasum":"0123456789012345678901234567890123456789"}}`
+	const whole = `{"name":"left","versions":{"1.0.0":` + version + `},"time":{"1.0.0":"2020-01-01T00:00:00Z"}}`
+	if _, err := read(origin(), "left", &registry.Document{Data: []byte(whole)}); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string][2]string{
+		"versions twice":            {`"time"`, `"versions":{},"time"`},
+		"versions twice, escaped":   {`"time"`, `"\u0076ersions":{},"time"`},
+		"times twice":               {`"time"`, `"t\u0069me":{},"time"`},
+		"a version twice":           {`:` + version, `:` + version + `,"1.0.0":{}`},
+		"a version twice, escaped":  {`:` + version, `:` + version + `,"1\u002e0.0":{}`},
+		"a time twice":              {`"1.0.0":"2020`, `"1.0.0":"2030-01-01T00:00:00Z","1.0.0":"2020`},
+		"a time twice, escaped":     {`"1.0.0":"2020`, `"1.0.\u0030":"2030-01-01T00:00:00Z","1.0.0":"2020`},
+		"dist twice":                {`"dist"`, `"d\u0069st":{},"dist"`},
+		"a name twice":              {`"name":"left","version"`, `"name":"left","name":"right","version"`},
+		"a prototype":               {`"time"`, `"__proto__":{},"time"`},
+		"a prototype, escaped":      {`"time"`, `"\u005f_proto__":{},"time"`},
+		"another name":              {`{"name":"left","versions"`, `{"name":"Left","versions"`},
+		"no name":                   {`{"name":"left","versions"`, `{"versions"`},
+		"a name that is no text":    {`{"name":"left","versions"`, `{"name":["left"],"versions"`},
+		"brackets":                  {`"time"`, `"x":[},"time"`},
+		"a comment":                 {`"time"`, `/* "versions":{} */"time"`},
+		"a comment in what is kept": {`"version"`, `"x":{"a":/*"*/1},"version"`},
+		"a comma too many":          {`"version"`, `"x":[1,],"version"`},
+		"no number":                 {`"version"`, `"x":NaN,"version"`},
+		"a raw line end":            {`"version"`, "\"x\":\"\n\",\"version\""},
+		"an unknown escape":         {`"version"`, `"x":"\x61","version"`},
+		"no UTF-8":                  {`"version"`, "\"x\":\"\xff\",\"version\""},
+		"a mark at its start":       {`{"name":"left","versions"`, "\xef\xbb\xbf" + `{"name":"left","versions"`},
+		"something after its end":   {`00Z"}}`, `00Z"}}{}`},
+	} {
+		text := strings.Replace(whole, change[0], change[1], 1)
+		if _, err := read(origin(), "left", &registry.Document{Data: []byte(text)}); err == nil || text == whole {
+			t.Errorf("%s: it was read: %s", name, text)
+		}
+	}
+}
