@@ -15,6 +15,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
+	rules "github.com/ironcurtain-mux/ironcurtain-mux/policy/packages"
 )
 
 // newPythonWorld is a world with a Python index that answers by path, with pages in HTML.
@@ -85,6 +86,21 @@ func TestSubstitutedAtAnotherAddress(t *testing.T) {
 			t.Errorf("%d %s", a.status, a.phrase)
 		}
 	})
+}
+
+// A version that a rule denies is denied in each spelling.
+func TestRuleAboutAnotherSpelling(t *testing.T) {
+	for version, status := range map[string]int{"1.0": 403, "1": 403, "v1.0.0": 403, "1.0*": 403, "1.0.0": 403, "1.0.1": 200, "1.0+x": 200, "1!1.0": 200, "": 403} {
+		w, pages := newPythonWorld(t, func(o *Options) {
+			o.Rules.Quarantine["pypi"] = 0
+			o.Rules.List = []rules.Rule{{Ecosystem: "pypi", Name: "Foo", Version: version, Then: rules.Deny}}
+		})
+		const file = "foo-1.0.0-py3-none-any.whl"
+		pages.Store(&map[string]string{"/simple/foo/": `<a href="/` + file + `">foo</a>`, "/" + file: wheelOf("")})
+		if a := w.getAt("pypi.example", "/"+file); a.status != status {
+			t.Errorf("%q: %d %s", version, a.status, a.phrase)
+		}
+	}
 }
 
 // A file without a time that is added to a version which this machine has known for long is

@@ -92,6 +92,11 @@ func Open(o Options) (*Host, error) {
 			return nil, fmt.Errorf("rule %d for packages: %w", i+1, err)
 		}
 	}
+	o.Rules.List = slices.Clone(o.Rules.List)
+	for i := range o.Rules.List {
+		r := &o.Rules.List[i]
+		r.Same = func(ecosystem, version string) bool { return sameVersion(ecosystem, r.Version, version) }
+	}
 	malicious, err := ReadMalicious(o.Malicious, kept)
 	if err != nil {
 		return nil, err
