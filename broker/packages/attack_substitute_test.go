@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -86,6 +87,30 @@ func TestSubstitutedAtAnotherAddress(t *testing.T) {
 			t.Errorf("%d %s", a.status, a.phrase)
 		}
 	})
+}
+
+// A version that its registry has said to be new does not become old because the registry says
+// otherwise, or says nothing; nor is one older than all registries.
+func TestBackdatedVersion(t *testing.T) {
+	for name, then := range map[string]string{"years before": old().Format(time.RFC3339), "the beginning of a clock": "1970-01-01T00:00:00.000Z", "nothing": ""} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, nil)
+			w.npm.Add("left", forged.NPMVersion{Version: "1.0.0", Published: old()})
+			w.npm.Add("left", forged.NPMVersion{Version: "2.0.0", Published: young()})
+			if a := w.get("/left"); a.status != 200 || strings.Contains(a.body.String(), "2.0.0") {
+				t.Fatalf("%d %s", a.status, &a.body)
+			}
+			times := regexp.MustCompile(`"2\.0\.0":"[^"]*Z"`)
+			w.npm.Change(func(_ string, body []byte) []byte { return times.ReplaceAll(body, []byte(`"2.0.0":"`+then+`"`)) })
+			if a := w.get("/left"); a.status != 200 || strings.Contains(a.body.String(), `"2.0.0":{`) || !strings.Contains(a.body.String(), `"1.0.0":{`) {
+				t.Errorf("%d %s", a.status, &a.body)
+			}
+			w.decide(false)
+			if a := w.get("/left/-/left-2.0.0.tgz"); a.status != 403 {
+				t.Errorf("%d", a.status)
+			}
+		})
+	}
 }
 
 // A version that a rule denies is denied in each spelling.

@@ -184,12 +184,17 @@ func (h *Host) factsOf(p registry.Package, known func(ecosystem string) map[stri
 	if p.Inspection != nil {
 		f.Scripts = p.Inspection.Scripts
 	}
-	if f.Published.IsZero() && !f.Ageless {
-		seen, err := h.ledger.FirstSeen(origin, f.Name, f.Version, filesOf(p)...)
+	if !f.Ageless {
+		var err error
+		switch {
+		case f.Published.IsZero():
+			f.Published, err = h.ledger.FirstSeen(origin, f.Name, f.Version, filesOf(p)...)
+		case v.Proof == "":
+			f.Published, err = h.ledger.Told(origin, f.Name, f.Version, f.Published)
+		}
 		if err != nil {
 			h.log().Error("packages", "error", err) // and the version counts as new
 		}
-		f.Published = seen
 	}
 	first := firstPublished(p.Facts)
 	if first.IsZero() {

@@ -28,6 +28,7 @@ type Ledger struct {
 	file  *os.File
 	chain [sha256.Size]byte
 	seen  map[string]time.Time // versions
+	told  map[string]time.Time // the latest times that registries told of versions that were new
 	files map[string]bool      // that versions had when they were seen
 	sums  map[string][]pinned  // by package
 	names map[string]bool
@@ -43,6 +44,7 @@ type entry struct {
 	Name    string    `json:"name"`
 	Version string    `json:"version,omitempty"`
 	Seen    time.Time `json:"seen"`
+	Told    time.Time `json:"published,omitzero"`
 	Files   []string  `json:"files,omitempty"` // that the version had, of several
 	File    string    `json:"file,omitempty"`
 	Sum     string    `json:"sha256,omitempty"`
@@ -55,7 +57,7 @@ func OpenLedger(path string, reading bool) (*Ledger, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("open the ledger of packages: %w", err)
 	}
-	l := &Ledger{seen: make(map[string]time.Time), files: make(map[string]bool), sums: make(map[string][]pinned), names: make(map[string]bool)}
+	l := &Ledger{seen: make(map[string]time.Time), told: make(map[string]time.Time), files: make(map[string]bool), sums: make(map[string][]pinned), names: make(map[string]bool)}
 	whole, err := l.read(path)
 	if err != nil || reading {
 		return l, err
@@ -109,6 +111,9 @@ func (l *Ledger) note(e entry, text string) {
 			l.seen[k] = e.Seen
 		}
 	}
+	if k := key(e.Origin, e.Name, e.Version); e.Told.After(l.told[k]) {
+		l.told[k] = e.Told
+	}
 	for _, file := range e.Files {
 		l.files[key(e.Origin, e.Name, file)] = true
 	}
@@ -149,6 +154,23 @@ func (l *Ledger) FirstSeen(origin, name, version string, files ...string) (time.
 		}
 	}
 	return l.seen[k], nil
+}
+
+// Told returns the latest time of publication that a registry has told of a version, for those that
+// were new: a version does not become older than it was said to be.
+func (l *Ledger) Told(origin, name, version string, told time.Time) (time.Time, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k := key(origin, name, version)
+	if told.After(l.told[k]) && time.Since(told) < newPackage {
+		if err := l.add(entry{Origin: origin, Name: name, Version: version, Told: told}); err != nil {
+			return time.Time{}, err
+		}
+	}
+	if latest := l.told[k]; latest.After(told) {
+		return latest, nil
+	}
+	return told, nil
 }
 
 // Pin remembers the bytes of a file. It reports false when they are not those that the file

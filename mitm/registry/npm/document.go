@@ -88,9 +88,7 @@ func read(o *registry.Origin, name string, doc *registry.Document) (*registry.Fa
 			err = jsonx.Walk(raw, func(version string, at []byte, _ int) error {
 				d.times = append(d.times, entry{version, at})
 				text, _ := jsonx.Unquote(at)
-				if t, err := time.Parse(time.RFC3339, text); err == nil {
-					published[version] = t
-				}
+				published[version] = registry.ParseTime(text)
 				return nil
 			})
 		case "versions":
