@@ -201,7 +201,11 @@ func (h *Host) factsOf(p registry.Package, known func(ecosystem string) map[stri
 		first = f.Published // the registry tells no times
 	}
 	if !first.IsZero() && time.Since(first) < newPackage && !p.Origin.Private {
-		f.Confusable = confusable(f.Name, known(f.Ecosystem))
+		names := known(f.Ecosystem)
+		f.Confusable = confusable(f.Name, names)
+		if f.Confusable == "" && !names[f.Name] {
+			f.Confusable = confusable(f.Name, h.ledger.Installed(origin, f.Name))
+		}
 	}
 	if slices.ContainsFunc(h.options.Rules.List, func(r rules.Rule) bool { return r.PublisherChanged || r.ProvenanceLost }) {
 		f.PublisherChanged, f.ProvenanceLost = changed(p.Facts, v)

@@ -194,6 +194,19 @@ func (l *Ledger) Knows(origin, name string) bool {
 	return l.names[key(origin, name)]
 }
 
+// Installed returns the other packages of a registry of which this machine has had files.
+func (l *Ledger) Installed(origin, except string) map[string]bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make(map[string]bool)
+	for k := range l.sums {
+		if name, is := strings.CutPrefix(k, origin+"\n"); is && name != except {
+			all[name] = true
+		}
+	}
+	return all
+}
+
 // KnowsVersion reports whether this machine has seen a version before.
 func (l *Ledger) KnowsVersion(origin, name, version string) bool {
 	l.mu.Lock()

@@ -11,17 +11,34 @@ func confusable(name string, known map[string]bool) string {
 	}
 	shape := skeleton(name)
 	for other := range known {
-		if len(other) > 3 && (skeleton(other) == shape || oneEdit(name, other)) {
+		if len(other) > 3 && (skeleton(other) == shape || oneEdit(name, other)) && (owner(name) == "" || owner(name) != owner(other)) {
 			return other
 		}
 	}
 	return ""
 }
 
-// skeleton writes letters that look alike in one way, and leaves out separators.
-func skeleton(name string) string {
-	return strings.NewReplacer("-", "", "_", "", ".", "", "0", "o", "1", "l", "i", "l", "rn", "m", "vv", "w", "5", "s").Replace(strings.ToLower(name))
+// owner returns the scope of a name, or host and owner of a Go module: nobody else can have names
+// below it.
+func owner(name string) string {
+	first, rest, _ := strings.Cut(name, "/")
+	second, _, more := strings.Cut(rest, "/")
+	switch {
+	case strings.HasPrefix(name, "@"):
+		return first
+	case more:
+		return first + "/" + second
+	}
+	return ""
 }
+
+// skeleton writes letters that look alike in one way, and leaves out separators and the signs of a
+// scope: types-node could be taken for @types/node.
+func skeleton(name string) string {
+	return lookAlike.Replace(strings.ToLower(name))
+}
+
+var lookAlike = strings.NewReplacer("-", "", "_", "", ".", "", "@", "", "/", "", "0", "o", "1", "l", "i", "l", "rn", "m", "vv", "w", "5", "s")
 
 // oneEdit reports whether one letter that is added, removed or changed, or two neighbors that
 // change places, make one name of the other.
