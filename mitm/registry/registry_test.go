@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -479,6 +480,23 @@ func TestAlias(t *testing.T) {
 	w.addLeft()
 	if a := w.get("/left/-/left-2.0.4.tgz", func(r *registry.HTTPRequest) { r.Authority = "https://yarn.example:443" }); a.status != 200 {
 		t.Errorf("%d %s", a.status, a.phrase)
+	}
+}
+
+// Some registries write the slash of a scope as "%2f" also in the addresses of tarballs.
+func TestEscapedScope(t *testing.T) {
+	w := newWorld(t, nil)
+	w.npm.Add("@acme/left", forged.NPMVersion{Version: "1.0.0", Published: old()})
+	w.npm.Change(func(_ string, body []byte) []byte {
+		return bytes.ReplaceAll(body, []byte("/@acme/left/-/"), []byte("/@acme%2fleft/-/"))
+	})
+	for path, status := range map[string]int{"/@acme%2fleft": 200, "/@acme/left": 200, "/@acme%2fleft/-/left-1.0.0.tgz": 200, "/@acme/left/-/left-1.0.0.tgz": 403, "/@acme%252fleft/-/left-1.0.0.tgz": 404} {
+		if a := w.get(path); a.status != status {
+			t.Errorf("%s: %d %s", path, a.status, a.phrase)
+		}
+	}
+	if asked, _ := w.npm.Requests(); !slices.Contains(asked, "GET /@acme%2fleft/-/left-1.0.0.tgz") {
+		t.Errorf("%v", asked)
 	}
 }
 
