@@ -113,6 +113,20 @@ func TestBackdatedVersion(t *testing.T) {
 	}
 }
 
+// A lockfile pins a version in each spelling: it waits for a person, and is not hidden.
+func TestPinInAnotherSpelling(t *testing.T) {
+	for pinned, status := range map[string]int{"1.0": 200, "1.0.0.0": 200, "v1": 200, "1.0.1": 404, "1.0+x": 404} {
+		w, pages := newPythonWorld(t, nil)
+		if err := os.WriteFile(filepath.Join(w.work, "requirements.txt"), []byte("Foo=="+pinned+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		pages.Store(&map[string]string{"/simple/foo/": `<a href="/foo-1.0.0-py3-none-any.whl">foo</a>`})
+		if a := w.getAt("pypi.example", "/simple/foo/"); a.status != status {
+			t.Errorf("%s: %d %s", pinned, a.status, a.phrase)
+		}
+	}
+}
+
 // A version that a rule denies is denied in each spelling.
 func TestRuleAboutAnotherSpelling(t *testing.T) {
 	for version, status := range map[string]int{"1.0": 403, "1": 403, "v1.0.0": 403, "1.0*": 403, "1.0.0": 403, "1.0.1": 200, "1.0+x": 200, "1!1.0": 200, "": 403} {
@@ -134,7 +148,7 @@ func TestFileAddedToAnOldVersion(t *testing.T) {
 	const first, added = "foo-1.0-py3-none-any.whl", "foo-1.0-1-py3-none-any.whl"
 	w, pages := newPythonWorld(t, nil)
 	w.host.ledger.Close()
-	line, _ := json.Marshal(entry{Chain: strings.Repeat("0", 64), Origin: "https://pypi.example/", Name: "foo", Version: "1.0", Seen: old(), Files: []string{first}})
+	line, _ := json.Marshal(entry{Chain: strings.Repeat("0", 64), Origin: "https://pypi.example/", Name: "foo", Version: "1", Seen: old(), Files: []string{first}})
 	path := filepath.Join(w.dir, "packages.ledger")
 	if err := os.WriteFile(path, fmt.Appendf(nil, "%s\n", line), 0o600); err != nil {
 		t.Fatal(err)

@@ -186,11 +186,15 @@ func (h *Host) factsOf(p registry.Package, known func(ecosystem string) map[stri
 	}
 	if !f.Ageless {
 		var err error
+		version := f.Version
+		if f.Ecosystem == "pypi" { // the names of its files choose the spelling
+			version = pypi.VersionKey(version)
+		}
 		switch {
 		case f.Published.IsZero():
-			f.Published, err = h.ledger.FirstSeen(origin, f.Name, f.Version, filesOf(p)...)
+			f.Published, err = h.ledger.FirstSeen(origin, f.Name, version, filesOf(p)...)
 		case v.Proof == "":
-			f.Published, err = h.ledger.Told(origin, f.Name, f.Version, f.Published)
+			f.Published, err = h.ledger.Told(origin, f.Name, version, f.Published)
 		}
 		if err != nil {
 			h.log().Error("packages", "error", err) // and the version counts as new

@@ -59,7 +59,7 @@ func (h *Host) Session(o SessionOptions) *Session {
 	s.way = h.plane.NewSession(registry.SessionConfig{
 		Judge:     s.judge,
 		Ask:       s.ask,
-		Pinned:    func(ecosystem, name, version string) bool { return s.pins[key(ecosystem, name, version)] != "" },
+		Pinned:    func(ecosystem, name, version string) bool { return s.pins[versionKey(ecosystem, name, version)] != "" },
 		Admit:     s.admit,
 		Named:     s.named,
 		Delivered: s.delivered,
@@ -100,7 +100,7 @@ func (s *Session) judge(p registry.Package) registry.Verdict {
 
 // named is registry.SessionConfig's.
 func (s *Session) named(o *registry.Origin, p registry.Pin) bool {
-	return s.pins[key(o.Ecosystem, p.Name, p.Version)] != "" || s.names.tells(o.Ecosystem, p) ||
+	return s.pins[versionKey(o.Ecosystem, p.Name, p.Version)] != "" || s.names.tells(o.Ecosystem, p) ||
 		s.host.ledger.KnowsVersion(o.URL.String(), p.Name, p.Version)
 }
 
