@@ -164,9 +164,9 @@ func (h *Host) Hosts() []string {
 	return slices.Compact(all)
 }
 
-// judge judges a version. known returns the names that are known in an ecosystem.
-func (h *Host) judge(p registry.Package, known func(ecosystem string) map[string]bool) (rules.Facts, rules.Verdict) {
-	f := h.factsOf(p, known)
+// judge judges a version in a session.
+func (h *Host) judge(p registry.Package, s *Session) (rules.Facts, rules.Verdict) {
+	f := h.factsOf(p, s)
 	return f, h.options.Rules.Judge(f, time.Now())
 }
 
@@ -174,7 +174,7 @@ func (h *Host) judge(p registry.Package, known func(ecosystem string) map[string
 const newPackage = 30 * 24 * time.Hour
 
 // factsOf gathers what the rules need to know.
-func (h *Host) factsOf(p registry.Package, known func(ecosystem string) map[string]bool) rules.Facts {
+func (h *Host) factsOf(p registry.Package, s *Session) rules.Facts {
 	v, origin := p.Version, p.Origin.URL.String()
 	f := rules.Facts{
 		Ecosystem: p.Origin.Ecosystem, Name: p.Facts.Name, Version: v.Version, Published: v.Published,
@@ -205,11 +205,7 @@ func (h *Host) factsOf(p registry.Package, known func(ecosystem string) map[stri
 		first = f.Published // the registry tells no times
 	}
 	if !first.IsZero() && time.Since(first) < newPackage && !p.Origin.Private {
-		names := known(f.Ecosystem)
-		f.Confusable = confusable(f.Name, names)
-		if f.Confusable == "" && !names[f.Name] {
-			f.Confusable = confusable(f.Name, h.ledger.Installed(origin, f.Name))
-		}
+		f.Confusable = s.lookAlike(p.Origin, p.Facts)
 	}
 	if slices.ContainsFunc(h.options.Rules.List, func(r rules.Rule) bool { return r.PublisherChanged || r.ProvenanceLost }) {
 		f.PublisherChanged, f.ProvenanceLost = changed(p.Facts, v)

@@ -207,6 +207,13 @@ func (l *Ledger) Installed(origin, except string) map[string]bool {
 	return all
 }
 
+// size returns how many packages this machine has had files of.
+func (l *Ledger) size() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.sums)
+}
+
 // KnowsVersion reports whether this machine has seen a version before.
 func (l *Ledger) KnowsVersion(origin, name, version string) bool {
 	l.mu.Lock()

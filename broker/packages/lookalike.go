@@ -1,6 +1,35 @@
 package packages
 
-import "strings"
+import (
+	"strings"
+	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+// alike keeps the last answer of Session.lookAlike: a document has many versions of one name.
+type alike struct {
+	mu    sync.Mutex
+	facts *registry.Facts
+	known int // how many names were compared
+	other string
+}
+
+// lookAlike returns the name for which that of a package could be taken: one that the session
+// knows, or that of a package which this machine has had from the same registry.
+func (s *Session) lookAlike(o *registry.Origin, f *registry.Facts) string {
+	known := s.names.size(o.Ecosystem) + s.host.ledger.size()
+	s.alike.mu.Lock()
+	defer s.alike.mu.Unlock()
+	if a := &s.alike; a.facts != f || a.known != known {
+		names := s.names.all(o.Ecosystem)
+		a.facts, a.known, a.other = f, known, confusable(f.Name, names)
+		if a.other == "" && !names[f.Name] {
+			a.other = confusable(f.Name, s.host.ledger.Installed(o.URL.String(), f.Name))
+		}
+	}
+	return s.alike.other
+}
 
 // confusable returns the known name for which a name could be taken: one that differs by one
 // letter, by two letters that changed places, or only by separators and letters that look

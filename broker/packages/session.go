@@ -35,6 +35,8 @@ type Session struct {
 	pins    map[string]string // the lockfile, by ecosystem, name, version
 	moving  *moving           // nil when nobody wants to know
 
+	alike alike
+
 	mu     sync.Mutex
 	served map[string]bool // ecosystems of which a document was delivered
 	seen   overview
@@ -87,7 +89,7 @@ func (s *Session) Close() {
 
 // judge is registry.SessionConfig's.
 func (s *Session) judge(p registry.Package) registry.Verdict {
-	_, v := s.host.judge(p, s.names.all)
+	_, v := s.host.judge(p, s)
 	verdict := registry.Verdict{Then: registry.Then(v.Then), Rule: v.Rule, Text: v.Text, Reason: registry.ReasonRule}
 	switch v.Rule {
 	case "quarantine":
@@ -211,7 +213,7 @@ func (s *Session) ask(ctx context.Context, wave []registry.Package) (registry.De
 	all := make([]judged, len(wave))
 	for i, p := range wave {
 		all[i].Package = p
-		all[i].facts, all[i].verdict = s.host.judge(p, s.names.all)
+		all[i].facts, all[i].verdict = s.host.judge(p, s)
 	}
 	s.touch()
 	s.findEarlier(ctx, all)
