@@ -45,7 +45,7 @@ func TestProvenanceIsShown(t *testing.T) {
 			{Version: "1.0.1", Published: time.Unix(2, 0), Provenance: proof},
 		}}
 		j := &judged{Package: registry.Package{Origin: origin, Facts: f, Version: &f.Versions[1], File: &registry.File{}}}
-		j.facts, j.verdict = w.host.judge(j.Package, way.names.all)
+		j.facts, j.verdict = w.host.judge(j.Package, way)
 		var shown []string
 		for _, line := range way.describe(j) {
 			shown = append(shown, line.Text)

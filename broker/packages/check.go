@@ -34,7 +34,7 @@ func (h *Host) Check(ctx context.Context, ecosystem, name, version string) (*Che
 	}
 	wave := []judged{{Package: p}}
 	j := &wave[0]
-	j.facts, j.verdict = h.judge(p, s.names.all)
+	j.facts, j.verdict = h.judge(p, s)
 	c := &Checked{Facts: j.facts, Verdict: j.verdict, SHA256: p.Sum, Bytes: p.Size}
 	if p.File != nil {
 		s.findEarlier(ctx, wave)

@@ -56,7 +56,7 @@ func (s *Session) newestOldEnough(j *judged) *registry.Version {
 		if v.Prerelease || v.Withdrawn || v.Published.IsZero() || newest != nil && !v.Published.After(newest.Published) {
 			continue
 		}
-		if _, verdict := s.host.judge(registry.Package{Origin: j.Origin, Facts: j.Facts, Version: v}, s.names.all); verdict.Then == rules.Allow {
+		if _, verdict := s.host.judge(registry.Package{Origin: j.Origin, Facts: j.Facts, Version: v}, s); verdict.Then == rules.Allow {
 			newest = v
 		}
 	}

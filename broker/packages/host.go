@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
+	"path"
 	"path/filepath"
 	"slices"
 	"time"
@@ -91,6 +92,11 @@ func Open(o Options) (*Host, error) {
 			return nil, fmt.Errorf("rule %d for packages: %w", i+1, err)
 		}
 	}
+	o.Rules.List = slices.Clone(o.Rules.List)
+	for i := range o.Rules.List {
+		r := &o.Rules.List[i]
+		r.Same = func(ecosystem, version string) bool { return sameVersion(ecosystem, r.Version, version) }
+	}
 	malicious, err := ReadMalicious(o.Malicious, kept)
 	if err != nil {
 		return nil, err
@@ -158,9 +164,9 @@ func (h *Host) Hosts() []string {
 	return slices.Compact(all)
 }
 
-// judge judges a version. known returns the names that are known in an ecosystem.
-func (h *Host) judge(p registry.Package, known func(ecosystem string) map[string]bool) (rules.Facts, rules.Verdict) {
-	f := h.factsOf(p, known)
+// judge judges a version in a session.
+func (h *Host) judge(p registry.Package, s *Session) (rules.Facts, rules.Verdict) {
+	f := h.factsOf(p, s)
 	return f, h.options.Rules.Judge(f, time.Now())
 }
 
@@ -168,7 +174,7 @@ func (h *Host) judge(p registry.Package, known func(ecosystem string) map[string
 const newPackage = 30 * 24 * time.Hour
 
 // factsOf gathers what the rules need to know.
-func (h *Host) factsOf(p registry.Package, known func(ecosystem string) map[string]bool) rules.Facts {
+func (h *Host) factsOf(p registry.Package, s *Session) rules.Facts {
 	v, origin := p.Version, p.Origin.URL.String()
 	f := rules.Facts{
 		Ecosystem: p.Origin.Ecosystem, Name: p.Facts.Name, Version: v.Version, Published: v.Published,
@@ -178,24 +184,47 @@ func (h *Host) factsOf(p registry.Package, known func(ecosystem string) map[stri
 	if p.Inspection != nil {
 		f.Scripts = p.Inspection.Scripts
 	}
-	if f.Published.IsZero() && !f.Ageless {
-		seen, err := h.ledger.FirstSeen(origin, f.Name, f.Version)
+	if !f.Ageless {
+		var err error
+		version := f.Version
+		if f.Ecosystem == "pypi" { // the names of its files choose the spelling
+			version = pypi.VersionKey(version)
+		}
+		switch {
+		case f.Published.IsZero():
+			f.Published, err = h.ledger.FirstSeen(origin, f.Name, version, filesOf(p)...)
+		case v.Proof == "":
+			f.Published, err = h.ledger.Told(origin, f.Name, version, f.Published)
+		}
 		if err != nil {
 			h.log().Error("packages", "error", err) // and the version counts as new
 		}
-		f.Published = seen
 	}
 	first := firstPublished(p.Facts)
 	if first.IsZero() {
 		first = f.Published // the registry tells no times
 	}
 	if !first.IsZero() && time.Since(first) < newPackage && !p.Origin.Private {
-		f.Confusable = confusable(f.Name, known(f.Ecosystem))
+		f.Confusable = s.lookAlike(p.Origin, p.Facts)
 	}
 	if slices.ContainsFunc(h.options.Rules.List, func(r rules.Rule) bool { return r.PublisherChanged || r.ProvenanceLost }) {
 		f.PublisherChanged, f.ProvenanceLost = changed(p.Facts, v)
 	}
 	return f
+}
+
+// filesOf names the files of a version whose ecosystem lets files be added to it.
+func filesOf(p registry.Package) []string {
+	if p.Origin.Ecosystem != "pypi" {
+		return nil
+	}
+	var names []string
+	for i := range p.Version.Files {
+		if f := &p.Version.Files[i]; f.Of == "" {
+			names = append(names, path.Base(f.URL))
+		}
+	}
+	return names
 }
 
 func firstPublished(f *registry.Facts) time.Time {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -27,9 +28,14 @@ type Ledger struct {
 	file  *os.File
 	chain [sha256.Size]byte
 	seen  map[string]time.Time // versions
-	sums  map[string]string    // SHA-256 of files, by address
+	told  map[string]time.Time // the latest times that registries told of versions that were new
+	files map[string]bool      // that versions had when they were seen
+	sums  map[string][]pinned  // by package
 	names map[string]bool
 }
+
+// pinned is a file whose bytes are known: their SHA-256, and where it was.
+type pinned struct{ version, file, sum string }
 
 // entry is one line: a version that was seen, or a file whose bytes are known.
 type entry struct {
@@ -38,6 +44,8 @@ type entry struct {
 	Name    string    `json:"name"`
 	Version string    `json:"version,omitempty"`
 	Seen    time.Time `json:"seen"`
+	Told    time.Time `json:"published,omitzero"`
+	Files   []string  `json:"files,omitempty"` // that the version had, of several
 	File    string    `json:"file,omitempty"`
 	Sum     string    `json:"sha256,omitempty"`
 }
@@ -49,7 +57,7 @@ func OpenLedger(path string, reading bool) (*Ledger, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("open the ledger of packages: %w", err)
 	}
-	l := &Ledger{seen: make(map[string]time.Time), sums: make(map[string]string), names: make(map[string]bool)}
+	l := &Ledger{seen: make(map[string]time.Time), told: make(map[string]time.Time), files: make(map[string]bool), sums: make(map[string][]pinned), names: make(map[string]bool)}
 	whole, err := l.read(path)
 	if err != nil || reading {
 		return l, err
@@ -99,12 +107,19 @@ func (l *Ledger) note(e entry, text string) {
 	l.chain = sha256.Sum256(append(l.chain[:], text...))
 	l.names[key(e.Origin, e.Name)] = true
 	if e.Version != "" {
-		if k := key(e.Origin, e.Name, e.Version); l.seen[k].IsZero() {
+		if k := key(e.Origin, e.Name, e.Version); l.seen[k].IsZero() || len(e.Files) > 0 {
 			l.seen[k] = e.Seen
 		}
 	}
+	if k := key(e.Origin, e.Name, e.Version); e.Told.After(l.told[k]) {
+		l.told[k] = e.Told
+	}
+	for _, file := range e.Files {
+		l.files[key(e.Origin, e.Name, file)] = true
+	}
 	if e.File != "" {
-		l.sums[key(e.Origin, e.File)] = e.Sum
+		k := key(e.Origin, e.Name)
+		l.sums[k] = append(l.sums[k], pinned{e.Version, e.File, e.Sum})
 	}
 }
 
@@ -125,31 +140,51 @@ func (l *Ledger) add(e entry) error {
 	return nil
 }
 
-// FirstSeen returns when this machine first saw a version: now, if it is new.
-func (l *Ledger) FirstSeen(origin, name, version string) (time.Time, error) {
+// FirstSeen returns when this machine first saw a version: now, if it is new. With files, a
+// version is new again when it has one that it did not have, because files can be added to an
+// old one.
+func (l *Ledger) FirstSeen(origin, name, version string, files ...string) (time.Time, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := key(origin, name, version)
-	if l.seen[k].IsZero() {
-		if err := l.add(entry{Origin: origin, Name: name, Version: version}); err != nil {
+	added := slices.DeleteFunc(files, func(file string) bool { return l.files[key(origin, name, file)] })
+	if l.seen[k].IsZero() || len(added) > 0 {
+		if err := l.add(entry{Origin: origin, Name: name, Version: version, Files: added}); err != nil {
 			return time.Time{}, err
 		}
 	}
 	return l.seen[k], nil
 }
 
-// Pin remembers the bytes of a file. It reports false when they are not those that the file
-// had before.
-func (l *Ledger) Pin(origin, name, version, file, sum string) (same bool, err error) {
+// Told returns the latest time of publication that a registry has told of a version, for those that
+// were new: a version does not become older than it was said to be.
+func (l *Ledger) Told(origin, name, version string, told time.Time) (time.Time, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch before := l.sums[key(origin, file)]; before {
-	case sum:
-		return true, nil
-	case "":
-		return true, l.add(entry{Origin: origin, Name: name, Version: version, File: file, Sum: sum})
+	k := key(origin, name, version)
+	if told.After(l.told[k]) && time.Since(told) < newPackage {
+		if err := l.add(entry{Origin: origin, Name: name, Version: version, Told: told}); err != nil {
+			return time.Time{}, err
+		}
 	}
-	return false, nil
+	if latest := l.told[k]; latest.After(told) {
+		return latest, nil
+	}
+	return told, nil
+}
+
+// Pin remembers the bytes of a file. It reports false when they are not those that the file
+// had before. same reports whether a file of the package is that one: its address may have
+// changed.
+func (l *Ledger) Pin(origin, name, version, file, sum string, same func(version, file string) bool) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, before := range l.sums[key(origin, name)] {
+		if same(before.version, before.file) {
+			return before.sum == sum, nil
+		}
+	}
+	return true, l.add(entry{Origin: origin, Name: name, Version: version, File: file, Sum: sum})
 }
 
 // Knows reports whether this machine has installed a package of that name before.
@@ -157,6 +192,26 @@ func (l *Ledger) Knows(origin, name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.names[key(origin, name)]
+}
+
+// Installed returns the other packages of a registry of which this machine has had files.
+func (l *Ledger) Installed(origin, except string) map[string]bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make(map[string]bool)
+	for k := range l.sums {
+		if name, is := strings.CutPrefix(k, origin+"\n"); is && name != except {
+			all[name] = true
+		}
+	}
+	return all
+}
+
+// size returns how many packages this machine has had files of.
+func (l *Ledger) size() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.sums)
 }
 
 // KnowsVersion reports whether this machine has seen a version before.

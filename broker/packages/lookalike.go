@@ -1,6 +1,35 @@
 package packages
 
-import "strings"
+import (
+	"strings"
+	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+)
+
+// alike keeps the last answer of Session.lookAlike: a document has many versions of one name.
+type alike struct {
+	mu    sync.Mutex
+	facts *registry.Facts
+	known int // how many names were compared
+	other string
+}
+
+// lookAlike returns the name for which that of a package could be taken: one that the session
+// knows, or that of a package which this machine has had from the same registry.
+func (s *Session) lookAlike(o *registry.Origin, f *registry.Facts) string {
+	known := s.names.size(o.Ecosystem) + s.host.ledger.size()
+	s.alike.mu.Lock()
+	defer s.alike.mu.Unlock()
+	if a := &s.alike; a.facts != f || a.known != known {
+		names := s.names.all(o.Ecosystem)
+		a.facts, a.known, a.other = f, known, confusable(f.Name, names)
+		if a.other == "" && !names[f.Name] {
+			a.other = confusable(f.Name, s.host.ledger.Installed(o.URL.String(), f.Name))
+		}
+	}
+	return s.alike.other
+}
 
 // confusable returns the known name for which a name could be taken: one that differs by one
 // letter, by two letters that changed places, or only by separators and letters that look
@@ -11,17 +40,34 @@ func confusable(name string, known map[string]bool) string {
 	}
 	shape := skeleton(name)
 	for other := range known {
-		if len(other) > 3 && (skeleton(other) == shape || oneEdit(name, other)) {
+		if len(other) > 3 && (skeleton(other) == shape || oneEdit(name, other)) && (owner(name) == "" || owner(name) != owner(other)) {
 			return other
 		}
 	}
 	return ""
 }
 
-// skeleton writes letters that look alike in one way, and leaves out separators.
-func skeleton(name string) string {
-	return strings.NewReplacer("-", "", "_", "", ".", "", "0", "o", "1", "l", "i", "l", "rn", "m", "vv", "w", "5", "s").Replace(strings.ToLower(name))
+// owner returns the scope of a name, or host and owner of a Go module: nobody else can have names
+// below it.
+func owner(name string) string {
+	first, rest, _ := strings.Cut(name, "/")
+	second, _, more := strings.Cut(rest, "/")
+	switch {
+	case strings.HasPrefix(name, "@"):
+		return first
+	case more:
+		return first + "/" + second
+	}
+	return ""
 }
+
+// skeleton writes letters that look alike in one way, and leaves out separators and the signs of a
+// scope: types-node could be taken for @types/node.
+func skeleton(name string) string {
+	return lookAlike.Replace(strings.ToLower(name))
+}
+
+var lookAlike = strings.NewReplacer("-", "", "_", "", ".", "", "@", "", "/", "", "0", "o", "1", "l", "i", "l", "rn", "m", "vv", "w", "5", "s")
 
 // oneEdit reports whether one letter that is added, removed or changed, or two neighbors that
 // change places, make one name of the other.

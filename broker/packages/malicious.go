@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/mod/semver"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/pypi"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/store"
 )
@@ -21,10 +23,21 @@ type Malicious struct {
 	Files   int
 }
 
-// MaliciousEntry is one report. Without versions it is about all of them.
+// MaliciousEntry is one report. Without versions and ranges it is about all of them.
 type MaliciousEntry struct {
 	ID       string
-	Versions []string `json:",omitempty"`
+	Versions []string   `json:",omitempty"`
+	Ranges   []osvRange `json:",omitempty"` // of semantic versions
+}
+
+// osvRange are versions between events: from one that introduced it up to one that fixed it.
+type osvRange struct {
+	Type   string `json:"type"`
+	Events []struct {
+		Introduced   string `json:"introduced,omitempty"`
+		Fixed        string `json:"fixed,omitempty"`
+		LastAffected string `json:"last_affected,omitempty"`
+	} `json:"events"`
 }
 
 // osvEcosystems are our ecosystems by the first words of their names in OSV files, of which
@@ -61,7 +74,7 @@ func ReadMalicious(dirs []string, kept *store.Store) (*Malicious, error) {
 // listReports lists the files, and describes them so that a change shows.
 func listReports(dirs []string) (files []string, state string, err error) {
 	var b strings.Builder
-	b.WriteString("malicious\n")
+	b.WriteString("malicious 2\n")
 	for _, dir := range dirs {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || filepath.Ext(path) != ".json" {
@@ -102,7 +115,8 @@ func (m *Malicious) add(path string) error {
 			Package struct {
 				Ecosystem, Name string
 			} `json:"package"`
-			Versions []string `json:"versions"`
+			Versions []string   `json:"versions"`
+			Ranges   []osvRange `json:"ranges"`
 		} `json:"affected"`
 	}
 	if err := json.Unmarshal(data, &report); err != nil {
@@ -118,7 +132,19 @@ func (m *Malicious) add(path string) error {
 			continue
 		}
 		k := listedKey(ecosystem, a.Package.Name)
-		m.Entries[k] = append(m.Entries[k], MaliciousEntry{report.ID, a.Versions})
+		e, every := MaliciousEntry{ID: report.ID, Versions: a.Versions}, false
+		for _, r := range a.Ranges {
+			switch {
+			case r.all(), r.Type == "ECOSYSTEM" && len(a.Versions) == 0: // nothing tells which
+				every = true
+			case r.Type == "SEMVER":
+				e.Ranges = append(e.Ranges, r)
+			}
+		}
+		if every {
+			e.Versions, e.Ranges = nil, nil
+		}
+		m.Entries[k] = append(m.Entries[k], e)
 	}
 	return nil
 }
@@ -129,11 +155,43 @@ func (m *Malicious) Find(ecosystem, name, version string) string {
 		return ""
 	}
 	for _, e := range m.Entries[listedKey(ecosystem, name)] {
-		if len(e.Versions) == 0 || slices.ContainsFunc(e.Versions, func(listed string) bool { return sameVersion(ecosystem, listed, version) }) {
+		if len(e.Versions)+len(e.Ranges) == 0 || slices.ContainsFunc(e.Versions, func(listed string) bool { return sameVersion(ecosystem, listed, version) }) ||
+			slices.ContainsFunc(e.Ranges, func(r osvRange) bool { return r.contains(version) }) {
 			return e.ID
 		}
 	}
 	return ""
+}
+
+// all reports whether a range has each version: it begins with the first, and nothing ends it.
+func (r osvRange) all() bool {
+	begins, ends := false, r.Type == "GIT"
+	for _, e := range r.Events {
+		begins = begins || e.Introduced == "0"
+		ends = ends || e.Fixed != "" || e.LastAffected != ""
+	}
+	return begins && !ends
+}
+
+// contains reports whether a version is in a range of semantic versions. One that is none may be.
+func (r osvRange) contains(version string) bool {
+	version = "v" + strings.TrimPrefix(version, "v")
+	if !semver.IsValid(version) {
+		return true
+	}
+	atLeast := func(limit string) bool {
+		return limit == "0" || semver.IsValid("v"+limit) && semver.Compare(version, "v"+limit) >= 0
+	}
+	inside := false
+	for _, e := range r.Events { // in their order
+		switch {
+		case e.Introduced != "" && atLeast(e.Introduced):
+			inside = true
+		case e.Fixed != "" && atLeast(e.Fixed), e.LastAffected != "" && atLeast(e.LastAffected) && semver.Compare(version, "v"+e.LastAffected) != 0:
+			inside = false
+		}
+	}
+	return inside
 }
 
 // listedKey is the key of a name, which reports spell as its author did: Python's and cargo's
@@ -147,13 +205,17 @@ func listedKey(ecosystem, name string) string {
 }
 
 // sameVersion compares a version in a report, which writes those of Go without their "v", and
-// those of Python as their author did.
+// those of Python as their author did. What follows a plus makes no other version in npm and
+// cargo.
 func sameVersion(ecosystem, listed, version string) bool {
 	switch ecosystem {
 	case "go":
 		return strings.TrimPrefix(listed, "v") == strings.TrimPrefix(version, "v")
 	case "pypi":
 		return listed == version || pypi.SameVersion(listed, version)
+	case "npm", "cargo":
+		listed, _, _ = strings.Cut(strings.TrimLeft(listed, "v= "), "+")
+		version, _, _ = strings.Cut(version, "+")
 	}
 	return listed == version
 }

@@ -127,6 +127,13 @@ func (n *names) all(ecosystem string) map[string]bool {
 	return maps.Clone(n.known[ecosystem])
 }
 
+// size returns how many names are known.
+func (n *names) size(ecosystem string) int {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.known[ecosystem])
+}
+
 // spelled writes a name so that equal names are equal: those of crates without regard to case.
 func spelled(ecosystem, name string) string {
 	if ecosystem == "cargo" {

@@ -308,6 +308,28 @@ func TestLookAlike(t *testing.T) {
 	<-asked
 }
 
+// A name could be taken for that of a package that this machine has installed before.
+func TestLookAlikeOfWhatWasInstalled(t *testing.T) {
+	w := newWorld(t, func(o *Options) { o.Rules.Quarantine["npm"] = 0 })
+	w.npm.Add("express", forged.NPMVersion{Version: "1.0.0", Published: old()})
+	w.npm.Add("expres", forged.NPMVersion{Version: "1.0.0", Published: young()})
+	if a := w.get("/express/-/express-1.0.0.tgz"); a.status != 200 {
+		t.Fatalf("%d %s", a.status, a.phrase)
+	}
+	for range 2 { // that it was asked for before makes it no better
+		w.way.Close()
+		w.open()
+		asked := w.decide(false)
+		if a := w.get("/expres/-/expres-1.0.0.tgz"); a.status != 403 || !strings.Contains(a.phrase, "could be taken for express") {
+			t.Errorf("%d %s", a.status, a.phrase)
+		}
+		<-asked
+	}
+	if a := w.get("/express/-/express-1.0.0.tgz"); a.status != 200 {
+		t.Errorf("%d %s", a.status, a.phrase)
+	}
+}
+
 // A registry that tells no times is taken at the time when this machine first saw a version.
 func TestLookAlikeWithoutTimes(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Rules.Quarantine["npm"] = 0 })
@@ -324,10 +346,11 @@ func TestLookAlikeWithoutTimes(t *testing.T) {
 }
 
 func TestConfusable(t *testing.T) {
-	known := map[string]bool{"lodash": true, "left-pad": true, "abc": true}
+	known := map[string]bool{"lodash": true, "left-pad": true, "abc": true, "@types/node": true, "code.example/one/lib/v2": true}
 	for name, want := range map[string]string{
 		"lodash": "", "lodahs": "lodash", "lodas": "lodash", "lodashs": "lodash", "l0dash": "lodash", "left_pad": "left-pad",
 		"leftpad": "left-pad", "abd": "", "underscore": "", "1odash": "lodash",
+		"types-node": "@types/node", "@type/node": "@types/node", "@types/nodes": "", "code.example/one/lib/v3": "", "code.example/0ne/lib/v2": "code.example/one/lib/v2",
 	} {
 		if got := confusable(name, known); got != want {
 			t.Errorf("%s: %q", name, got)
@@ -341,11 +364,12 @@ func TestLedger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	exactly := func(version, file string) bool { return version == "1" && file == "f" }
 	first, err := l.FirstSeen("o", "a", "1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if same, err := l.Pin("o", "a", "1", "f", "s"); !same || err != nil {
+	if same, err := l.Pin("o", "a", "1", "f", "s", exactly); !same || err != nil {
 		t.Errorf("%v, %v", same, err)
 	}
 	_ = l.Close()
@@ -361,7 +385,7 @@ func TestLedger(t *testing.T) {
 	if again, err := l.FirstSeen("o", "a", "1"); err != nil || !again.Equal(first) {
 		t.Errorf("%v, %v", again, err)
 	}
-	if same, _ := l.Pin("o", "a", "1", "f", "t"); same {
+	if same, _ := l.Pin("o", "a", "1", "f", "t", exactly); same {
 		t.Error("other bytes are the same")
 	}
 	if _, err := l.FirstSeen("o", "b", "1"); err != nil || !l.Knows("o", "b") || l.Knows("o", "c") {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/pypi"
 )
 
 // The bounds of looking for lockfiles in a workspace.
@@ -60,7 +61,7 @@ func readLockfiles(workspace string, ecosystems []registry.Ecosystem) lockfiles 
 		data := readBounded(root, path)
 		for _, e := range ecosystems {
 			for _, pin := range e.Pins(filepath.Base(path), data) {
-				all.pins[key(e.Name(), pin.Name, pin.Version)] = path
+				all.pins[versionKey(e.Name(), pin.Name, pin.Version)] = path
 			}
 			if n, is := e.(needer); is {
 				n.Needs(d.Name(), data, func(by, name string) {
@@ -71,6 +72,14 @@ func readLockfiles(workspace string, ecosystems []registry.Ecosystem) lockfiles 
 		return nil
 	})
 	return all
+}
+
+// versionKey is the key of a version of a package, in whichever spelling.
+func versionKey(ecosystem, name, version string) string {
+	if ecosystem == "pypi" {
+		version = pypi.VersionKey(version)
+	}
+	return key(ecosystem, name, version)
 }
 
 // isLockfile reports whether a file may pin versions, so that others are not read.

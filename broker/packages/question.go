@@ -107,7 +107,7 @@ func (s *Session) describe(j *judged) []preview.Line {
 	if by := s.names.neededBy(j.facts.Ecosystem, j.facts.Name); by != "" {
 		note("needed by", by)
 	}
-	if file := s.pins[key(j.facts.Ecosystem, j.facts.Name, j.facts.Version)]; file != "" {
+	if file := s.pins[versionKey(j.facts.Ecosystem, j.facts.Name, j.facts.Version)]; file != "" {
 		note("pinned", "in "+file)
 	}
 	publisher := cmp.Or(j.Version.Publisher, notTold)

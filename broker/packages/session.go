@@ -35,6 +35,8 @@ type Session struct {
 	pins    map[string]string // the lockfile, by ecosystem, name, version
 	moving  *moving           // nil when nobody wants to know
 
+	alike alike
+
 	mu     sync.Mutex
 	served map[string]bool // ecosystems of which a document was delivered
 	seen   overview
@@ -59,7 +61,7 @@ func (h *Host) Session(o SessionOptions) *Session {
 	s.way = h.plane.NewSession(registry.SessionConfig{
 		Judge:     s.judge,
 		Ask:       s.ask,
-		Pinned:    func(ecosystem, name, version string) bool { return s.pins[key(ecosystem, name, version)] != "" },
+		Pinned:    func(ecosystem, name, version string) bool { return s.pins[versionKey(ecosystem, name, version)] != "" },
 		Admit:     s.admit,
 		Named:     s.named,
 		Delivered: s.delivered,
@@ -87,7 +89,7 @@ func (s *Session) Close() {
 
 // judge is registry.SessionConfig's.
 func (s *Session) judge(p registry.Package) registry.Verdict {
-	_, v := s.host.judge(p, s.names.all)
+	_, v := s.host.judge(p, s)
 	verdict := registry.Verdict{Then: registry.Then(v.Then), Rule: v.Rule, Text: v.Text, Reason: registry.ReasonRule}
 	switch v.Rule {
 	case "quarantine":
@@ -100,7 +102,7 @@ func (s *Session) judge(p registry.Package) registry.Verdict {
 
 // named is registry.SessionConfig's.
 func (s *Session) named(o *registry.Origin, p registry.Pin) bool {
-	return s.pins[key(o.Ecosystem, p.Name, p.Version)] != "" || s.names.tells(o.Ecosystem, p) ||
+	return s.pins[versionKey(o.Ecosystem, p.Name, p.Version)] != "" || s.names.tells(o.Ecosystem, p) ||
 		s.host.ledger.KnowsVersion(o.URL.String(), p.Name, p.Version)
 }
 
@@ -138,35 +140,22 @@ func (s *Session) remember(p registry.Package) error {
 	if p.File.Of != "" && len(p.File.Digests) == 0 {
 		return nil
 	}
-	files := []string{p.File.URL}
-	if name := identity(p); name != "" {
-		files = append(files, name)
+	same, err := s.host.ledger.Pin(p.Origin.URL.String(), p.Facts.Name, p.Version.Version, p.File.URL, p.Sum, func(version, file string) bool {
+		switch {
+		case p.Origin.Ecosystem == "npm", p.Origin.Ecosystem == "cargo": // a version has one archive
+			return version == p.Version.Version
+		case p.Origin.Ecosystem == "pypi" && !p.Origin.Private: // a name is given once; the address changes with the bytes
+			return path.Base(file) == path.Base(p.File.URL)
+		}
+		return file == p.File.URL
+	})
+	if err != nil {
+		return err
 	}
-	for _, file := range files {
-		same, err := s.host.ledger.Pin(p.Origin.URL.String(), p.Facts.Name, p.Version.Version, file, p.Sum)
-		if err != nil {
-			return err
-		}
-		if !same {
-			return registry.Refuse(403, registry.ReasonDigest, "the bytes of %s %s are not those that this machine had of it before", p.Facts.Name, p.Version.Version)
-		}
+	if !same {
+		return registry.Refuse(403, registry.ReasonDigest, "the bytes of %s %s are not those that this machine had of it before", p.Facts.Name, p.Version.Version)
 	}
 	return nil
-}
-
-// identity is what makes an artifact the same, wherever it is, or "" when only its address does.
-// A registry names the address, and could name another one for other bytes: in many there is the
-// digest.
-func identity(p registry.Package) string {
-	version := spelled(p.Origin.Ecosystem, p.Facts.Name) + "@" + p.Version.Version
-	switch {
-	case p.File.Of != "":
-	case p.Origin.Ecosystem == "npm", p.Origin.Ecosystem == "cargo":
-		return version // it has one archive
-	case p.Origin.Ecosystem == "pypi" && !p.Origin.Private: // a private index may replace a file
-		return version + "/" + path.Base(p.File.URL)
-	}
-	return ""
 }
 
 // record is registry.SessionConfig's: durable.
@@ -224,7 +213,7 @@ func (s *Session) ask(ctx context.Context, wave []registry.Package) (registry.De
 	all := make([]judged, len(wave))
 	for i, p := range wave {
 		all[i].Package = p
-		all[i].facts, all[i].verdict = s.host.judge(p, s.names.all)
+		all[i].facts, all[i].verdict = s.host.judge(p, s)
 	}
 	s.touch()
 	s.findEarlier(ctx, all)

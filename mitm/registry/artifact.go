@@ -179,3 +179,13 @@ func (d Digest) String() string {
 	}
 	return d.Algorithm + ":" + hex.EncodeToString(d.Sum)
 }
+
+// Fits reports whether bytes have the digest. Those of an algorithm that is not known here do not.
+func (d Digest) Fits(data []byte) bool {
+	h := newHash(d.Algorithm)
+	if h == nil {
+		return false
+	}
+	_, _ = h.Write(data)
+	return bytes.Equal(h.Sum(nil), d.Sum)
+}

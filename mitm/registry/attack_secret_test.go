@@ -2,10 +2,14 @@ package registry_test
 
 import (
 	"encoding/base64"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/pypi"
 )
 
 // A registry that shows the person's login in a document gives it to nobody.
@@ -34,5 +38,34 @@ func TestLoginsInDocuments(t *testing.T) {
 				t.Errorf("%d %s", a.status, a.phrase)
 			}
 		})
+	}
+}
+
+// So does what belongs to an artifact, which is text.
+func TestLoginsBesideArtifacts(t *testing.T) {
+	const token, file = "pypi-0123456789abcdefghijklmnopqrstuvwxyz", "/foo-1.0-py3-none-any.whl"
+	for shown, status := range map[string]int{token: 502, "...-" + token[10:]: 502, "Basic cHlwaS0wMTIzNDU2Nzg5YWJjZGVmZ2hpamtsbW5vcHFyc3R1dnd4eXo=": 502, "a token": 200} {
+		index := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/simple/foo/":
+				w.Header().Set("Content-Type", "text/html")
+				_, _ = w.Write([]byte(`<a href="` + file + `" data-core-metadata="true">foo</a>`))
+			case file + ".metadata":
+				_, _ = w.Write([]byte("Metadata-Version: 2.1\nName: foo\nVersion: 1.0\nSummary: " + shown + "\n"))
+			default:
+				http.NotFound(w, r)
+			}
+		}))
+		w := newWorld(t, func(c *registry.Config) {
+			base, _ := url.Parse("https://pypi.example/")
+			c.Ecosystems = append(c.Ecosystems, pypi.Ecosystem{})
+			c.Origins = append(c.Origins, &registry.Origin{Ecosystem: "pypi", URL: base, Credential: "Bearer " + token})
+			c.Upstreams["pypi.example"], _ = url.Parse(index.URL)
+		})
+		if a := w.get(file+".metadata", func(r *registry.HTTPRequest) { r.Authority = "https://pypi.example:443" }); a.status != status {
+			t.Errorf("%s: %d %s", shown, a.status, a.phrase)
+		}
+		w.close()
+		index.Close()
 	}
 }

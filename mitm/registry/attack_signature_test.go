@@ -40,7 +40,10 @@ func TestSignatures(t *testing.T) {
 		"signed with the second key": {signs: 2},
 		"a key that expired later":   {signs: 1, expires: old.Add(time.Hour)},
 		"a key that had expired":     {signs: 1, expires: old.Add(-time.Hour), refused: "had expired"},
-		"no keys are published":      {signs: 1, change: only(keysDoc, func([]byte) []byte { return nil })},
+		"a key that had expired, no time": {signs: 1, expires: old.Add(-time.Hour), refused: "had expired", change: only(leftDoc, func(b []byte) []byte {
+			return bytes.Replace(b, []byte(`"time":{"1.0.0"`), []byte(`"time":{"x"`), 1)
+		})},
+		"no keys are published": {signs: 1, change: only(keysDoc, func([]byte) []byte { return nil })},
 		"a key of that name is not among them": {signs: 2, refused: "does not publish", change: only(keysDoc, func(b []byte) []byte {
 			return bytes.Replace(b, []byte(`"SHA256:1"`), []byte(`"SHA256:x"`), 1)
 		})},

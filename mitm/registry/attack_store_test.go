@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -45,6 +46,38 @@ func TestStoredBytesOfAnotherVersion(t *testing.T) {
 	})
 	if a := w.get(youngTarball); a.status != 403 || !strings.Contains(a.phrase, "another package or version") {
 		t.Errorf("%d %s", a.status, a.phrase)
+	}
+}
+
+// A tarball that the registry has taken back is not served because it was listed yesterday, as
+// soon as this machine has seen the document without it.
+func TestTarballThatWasTakenBack(t *testing.T) {
+	for name, change := range map[string]func(body []byte) []byte{
+		"the version": func(body []byte) []byte {
+			return bytes.Replace(body, []byte(`"versions":{"2.0.4"`), []byte(`"versions":{"9.9.9"`), 1)
+		},
+		"the package": func([]byte) []byte { return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, func(c *registry.Config) { c.Limits.Believed = 0 }) // the default
+			w.addLeft()
+			if a := w.get(oldTarball); a.status != 200 {
+				t.Fatalf("%d %s", a.status, a.phrase)
+			}
+			w.npm.Change(func(path string, body []byte) []byte {
+				if path == "left" {
+					return change(body)
+				}
+				return body
+			})
+			if a := w.get(oldTarball); a.status != 200 {
+				t.Errorf("before it is known: %d %s", a.status, a.phrase)
+			}
+			w.get("/left")
+			if a := w.get(oldTarball); a.status < 400 {
+				t.Errorf("afterwards: %d", a.status)
+			}
+		})
 	}
 }
 

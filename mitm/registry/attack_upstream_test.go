@@ -3,8 +3,11 @@ package registry_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -89,6 +92,30 @@ func TestKeptDocumentAfterAnAnswer(t *testing.T) {
 
 func status(code int) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
+}
+
+// Why a registry cannot be reached is told without the addresses of this machine's network.
+func TestAddressesStayHere(t *testing.T) {
+	for name, c := range map[string]struct {
+		resolve func(context.Context, string) ([]netip.Addr, error)
+		want    string
+	}{
+		"nobody listens": {nil, "connection refused"},
+		"no name": {func(context.Context, string) ([]netip.Addr, error) {
+			return nil, &net.DNSError{Err: "read udp 127.0.0.53:53: i/o timeout", Name: "npm.example", Server: "127.0.0.53:53"}
+		}, "cannot be looked up"},
+	} {
+		w := newWorld(t, func(cfg *registry.Config) {
+			if cfg.Dialer.Resolve = c.resolve; c.resolve != nil {
+				cfg.Upstreams = nil
+				return
+			}
+			cfg.Upstreams["npm.example"], _ = url.Parse("http://127.0.0.1:1")
+		})
+		if a := w.get("/left"); a.status != 502 || !strings.Contains(a.phrase, c.want) || strings.Contains(a.phrase, "127.0.0") {
+			t.Errorf("%s: %d %s", name, a.status, a.phrase)
+		}
+	}
 }
 
 // Artifacts may be at another host, which gets no credential; nothing leads into this network.

@@ -138,7 +138,11 @@ func (p *Plane) fetchDocument(ctx context.Context, o *Origin, address *url.URL, 
 			return nil, err
 		}
 		defer res.Body.Close()
-		return p.storeDocument(o, res, key, kept)
+		now, err := p.storeDocument(o, res, key, kept)
+		if err == nil {
+			p.facts.forget(address, now.Sum)
+		}
+		return now, err
 	})
 	got, err := land(ctx, result)
 	if err != nil {
@@ -261,6 +265,20 @@ func (c *factsCache) put(key string, f *Facts) {
 	c.used += kept.size
 	for c.used > c.limit {
 		c.drop(c.order.Back())
+	}
+}
+
+// forget drops the facts of a document that is another one now: what it does not list any more
+// is not believed because it was listed before.
+func (c *factsCache) forget(address *url.URL, sum string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for e := c.order.Front(); e != nil; {
+		next := e.Next()
+		if d := e.Value.(*cachedFacts).facts.Document; d != nil && d.URL != nil && d.Sum != sum && d.URL.Path == address.Path && d.URL.String() == address.String() {
+			c.drop(e)
+		}
+		e = next
 	}
 }
 

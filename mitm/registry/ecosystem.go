@@ -199,6 +199,17 @@ type Version struct {
 	Withdrawn   bool // yanked, deprecated by the registry: never the newest old enough
 }
 
+// ParseTime reads when a version was published. It is zero for a text that is no time, and for
+// one from before there were such registries: some write the beginning of their clock where they
+// do not know.
+func ParseTime(text string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil || t.Year() < 2000 {
+		return time.Time{}
+	}
+	return t
+}
+
 // Told is what a registry says about something that it may be silent about.
 type Told int
 

@@ -44,7 +44,7 @@ func (x *exchange) run(ctx context.Context) error {
 	if err := x.parse(); err != nil {
 		return err
 	}
-	if err := x.foreign(); err != nil {
+	if err := x.foreign(ctx); err != nil {
 		return err
 	}
 	switch x.ask.Kind {
@@ -82,7 +82,7 @@ func (x *exchange) parse() error {
 }
 
 // foreign refuses the names of a private registry at another one, which must not learn them.
-func (x *exchange) foreign() error {
+func (x *exchange) foreign(ctx context.Context) error {
 	if x.ask.Name == "" {
 		return nil
 	}
@@ -94,7 +94,47 @@ func (x *exchange) foreign() error {
 			return Refuse(404, ReasonPrivate, "%s belongs to another registry of this machine; it is not asked for here", line(x.ask.Name))
 		}
 	}
+	return x.onPrivate(ctx)
+}
+
+// onPrivate refuses a name at a public Python index when a private one has it, because pip takes
+// the highest version that any of its indexes has. A private index with scopes is not asked: the
+// person has said which names are its own.
+func (x *exchange) onPrivate(ctx context.Context) error {
+	if x.origin.Ecosystem != "pypi" || x.origin.Private {
+		return nil
+	}
+	for _, other := range x.s.plane.config.Origins {
+		if other.Ecosystem != x.origin.Ecosystem || !other.Private || len(other.Scopes) > 0 {
+			continue
+		}
+		err := x.lookAt(ctx, other)
+		switch {
+		case err == nil:
+			return Refuse(404, ReasonPrivate, "%s is on the private registry %s; no public one is asked for it", line(x.ask.Name), other.URL.Host)
+		case errors.Is(err, ErrNotFound):
+		case ctx.Err() != nil:
+			return err
+		default:
+			return Refuse(502, ReasonPrivate, "%s may be on the private registry %s, which does not tell, so no public one is asked; the person can name what is its own in the scopes of this source (registries.sources of config.json): %s",
+				line(x.ask.Name), other.URL.Host, line(refusalOf(err).Text))
+		}
+	}
 	return nil
+}
+
+// lookAt asks another registry for what this one is asked for. Its error is nil when it is there.
+func (x *exchange) lookAt(ctx context.Context, other *Origin) error {
+	ask, err := x.ecosystem.Lookup(other, x.ask.Name, "")
+	if err != nil {
+		return err
+	}
+	y := &exchange{s: x.s, r: x.r, origin: other, ecosystem: x.ecosystem, base: other.URL, ask: ask}
+	y.rec = Record{Method: "GET", Path: line(ask.Path), What: "document", Ecosystem: other.Ecosystem, Origin: other.URL.String(), Name: ask.Name}
+	y.documents = &documents{p: x.s.plane, before: y.before(ctx), x: y}
+	defer y.done()
+	_, err = x.ecosystem.Facts(ctx, y.documents, other, ask)
+	return err
 }
 
 // before returns what must happen before the name leaves the host: it is admitted, and there

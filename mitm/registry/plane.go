@@ -267,10 +267,9 @@ func folded(ecosystem, name string) string {
 	if ecosystem != "pypi" && ecosystem != "cargo" {
 		return name
 	}
-	return strings.Map(func(r rune) rune {
-		if r == '_' || r == '.' {
-			return '-'
-		}
-		return r
-	}, name)
+	name = strings.NewReplacer("_", "-", ".", "-").Replace(name)
+	for strings.Contains(name, "--") {
+		name = strings.ReplaceAll(name, "--", "-")
+	}
+	return name
 }

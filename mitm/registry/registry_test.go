@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -264,6 +265,26 @@ func TestWhatIsRefused(t *testing.T) {
 		"unpublishing":       {"DELETE", "/left/-rev/1", "", 403},
 		"logging in":         {"PUT", "/-/user/org.couchdb.user:me", "", 403},
 		"who am I":           {"GET", "/-/whoami", "", 404},
+		"logging in, web":    {"POST", "/-/v1/login", "", 403},
+		"waiting for that":   {"GET", "/-/v1/done", "", 404},
+		"a login's document": {"GET", "/-/user/org.couchdb.user:me", "", 404},
+		"tokens":             {"GET", "/-/npm/v1/tokens", "", 404},
+		"a new token":        {"POST", "/-/npm/v1/tokens", "", 403},
+		"a tag":              {"PUT", "/-/package/left/dist-tags/latest", "", 403},
+		"reading one tag":    {"GET", "/-/package/left/dist-tags/latest", "", 404},
+		"stars":              {"GET", "/-/_view/starredByUser", "", 404},
+		"hooks":              {"POST", "/-/npm/v1/hooks/hook", "", 403},
+		"everything":         {"GET", "/-/all", "", 404},
+		"a quick audit":      {"POST", "/-/npm/v1/security/audits/quick", "", 403},
+		"an audit elsewhere": {"POST", "/left/-/npm/v1/security/advisories/bulk", "", 403},
+		"an audit's query":   {"POST", "/-/npm/v1/security/advisories/bulk", "x=secret", 403},
+		"reading an audit":   {"GET", "/-/npm/v1/security/advisories/bulk", "", 404},
+		"a copy":             {"COPY", "/left", "", 403},
+		"options":            {"OPTIONS", "/left", "", 403},
+		"small letters":      {"get", "/left", "", 403},
+		"no method":          {"", "/left", "", 403},
+		"a revision":         {"GET", "/left/-rev/1", "", 404},
+		"an attachment":      {"GET", "/left/-/left-2.0.4.tgz/-rev/1", "", 403},
 		"search":             {"GET", "/-/v1/search", "text=left", 403},
 		"a query":            {"GET", "/left", "write=true", 403},
 		"an old audit":       {"POST", "/-/npm/v1/security/audits", "", 403},
@@ -479,6 +500,23 @@ func TestAlias(t *testing.T) {
 	w.addLeft()
 	if a := w.get("/left/-/left-2.0.4.tgz", func(r *registry.HTTPRequest) { r.Authority = "https://yarn.example:443" }); a.status != 200 {
 		t.Errorf("%d %s", a.status, a.phrase)
+	}
+}
+
+// Some registries write the slash of a scope as "%2f" also in the addresses of tarballs.
+func TestEscapedScope(t *testing.T) {
+	w := newWorld(t, nil)
+	w.npm.Add("@acme/left", forged.NPMVersion{Version: "1.0.0", Published: old()})
+	w.npm.Change(func(_ string, body []byte) []byte {
+		return bytes.ReplaceAll(body, []byte("/@acme/left/-/"), []byte("/@acme%2fleft/-/"))
+	})
+	for path, status := range map[string]int{"/@acme%2fleft": 200, "/@acme/left": 200, "/@acme%2fleft/-/left-1.0.0.tgz": 200, "/@acme/left/-/left-1.0.0.tgz": 403, "/@acme%252fleft/-/left-1.0.0.tgz": 404} {
+		if a := w.get(path); a.status != status {
+			t.Errorf("%s: %d %s", path, a.status, a.phrase)
+		}
+	}
+	if asked, _ := w.npm.Requests(); !slices.Contains(asked, "GET /@acme%2fleft/-/left-1.0.0.tgz") {
+		t.Errorf("%v", asked)
 	}
 }
 

@@ -117,6 +117,9 @@ func (x *exchange) release(sum string) error {
 		return err
 	}
 	defer blob.Close()
+	if err := x.s.plane.keepSecretsOf(blob); err != nil {
+		return err
+	}
 	if err := x.record("allow"); err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (s *Session) lookup(ctx context.Context, ecosystem, name, version string) (
 	}
 	x.ask = ask
 	x.rec.Name = ask.Name
-	if err := x.foreign(); err != nil {
+	if err := x.foreign(ctx); err != nil {
 		return nil, nil, err
 	}
 	f, err := x.facts(ctx)

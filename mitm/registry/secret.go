@@ -2,9 +2,11 @@ package registry
 
 import (
 	"encoding/base64"
+	"io"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/leak"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/store"
 )
 
 // secretsOf finds what is secret in the credentials of origins.
@@ -39,4 +41,20 @@ func (p *Plane) keepSecrets(body []byte) error {
 		return Refuse(502, ReasonLeak, "the registry's answer shows a credential of the person's")
 	}
 	return nil
+}
+
+// mostScanned bounds the artifacts that are looked through for credentials, in bytes. Those that
+// are text, such as the metadata beside a wheel, are far smaller.
+const mostScanned = 1 << 20
+
+// keepSecretsOf does the same for a small artifact, which may be text.
+func (p *Plane) keepSecretsOf(blob *store.Blob) error {
+	if blob.Size > mostScanned || p.secrets.Short(int(blob.Size)) {
+		return nil
+	}
+	body := make([]byte, blob.Size)
+	if _, err := io.ReadFull(io.NewSectionReader(blob, 0, blob.Size), body); err != nil {
+		return err
+	}
+	return p.keepSecrets(body)
 }

@@ -222,11 +222,24 @@ func (u *upstream) failed(q *query, err error) error {
 		return Refuse(403, ReasonUpstream, "the registry %s is at an address that no registry may have; registries.sources of config.json can name a mirror of it", host)
 	}
 	u.p.log.Warn("a registry cannot be reached", "host", host, "error", err)
+	return away("the registry %s cannot be reached: %s", host, withoutAddress(err))
+}
+
+// withoutAddress says what went wrong without the addresses of the person's network, which the
+// text of such an error has.
+func withoutAddress(err error) string {
+	var name *net.DNSError
+	var connection *net.OpError
 	var request *url.Error
-	if errors.As(err, &request) {
-		err = request.Err // the address is named already
+	switch {
+	case errors.As(err, &name):
+		return "its name cannot be looked up"
+	case errors.As(err, &connection):
+		return connection.Op + ": " + connection.Err.Error()
+	case errors.As(err, &request):
+		return request.Err.Error() // the address is named already
 	}
-	return away("the registry %s cannot be reached: %v", host, err)
+	return err.Error()
 }
 
 // away refuses because the registry gave no answer of its own.

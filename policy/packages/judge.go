@@ -12,6 +12,7 @@ package packages
 import (
 	"fmt"
 	"path"
+	"strings"
 	"time"
 )
 
@@ -51,6 +52,9 @@ type Rule struct {
 	ProvenanceLost           bool
 	Confusable               bool
 	Then                     Then
+	// Same reports whether a version that the pattern does not fit is the one that it names, in
+	// another spelling. Nil means that each version has one spelling.
+	Same func(ecosystem, version string) bool
 }
 
 // Then is what happens to a version.
@@ -113,12 +117,32 @@ func (f *Facts) young(limit time.Duration, now time.Time) bool {
 }
 
 func (r *Rule) fits(f *Facts, now time.Time) bool {
-	return matches(r.Ecosystem, f.Ecosystem) && matches(r.Name, f.Name) && matches(r.Version, f.Version) &&
+	return matches(r.Ecosystem, f.Ecosystem) && r.fitsName(f.Ecosystem, f.Name) &&
+		(matches(r.Version, f.Version) || r.Same != nil && r.Same(f.Ecosystem, f.Version)) &&
 		(r.YoungerThan == 0 || f.young(r.YoungerThan, now)) &&
 		(!r.InstallScript || len(f.Scripts) > 0) &&
 		(!r.PublisherChanged || f.PublisherChanged) &&
 		(!r.ProvenanceLost || f.ProvenanceLost) &&
 		(!r.Confusable || f.Confusable != "")
+}
+
+// fitsName matches the pattern also as the registries of an ecosystem would write it, which take
+// some spellings for the same name.
+func (r *Rule) fitsName(ecosystem, name string) bool {
+	if matches(r.Name, name) {
+		return true
+	}
+	plain := !strings.ContainsAny(r.Name, `[\`) // a set of letters could become another one
+	return plain && (ecosystem == "pypi" || ecosystem == "cargo") && matches(folded(r.Name), folded(name))
+}
+
+// folded writes a name without capitals and with one kind of separator.
+func folded(name string) string {
+	name = strings.NewReplacer("_", "-", ".", "-").Replace(strings.ToLower(name))
+	for strings.Contains(name, "--") {
+		name = strings.ReplaceAll(name, "--", "-")
+	}
+	return name
 }
 
 func matches(pattern, s string) bool {

@@ -49,6 +49,28 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// A rule fits a package in whichever spelling its registry has it.
+func TestRulesInOtherSpellings(t *testing.T) {
+	for _, c := range []struct {
+		pattern, ecosystem, name string
+		want                     Then
+	}{
+		{"My.Lib_x", "pypi", "my-lib-x", Deny},
+		{"my_lib", "pypi", "my-lib", Deny},
+		{"My__*", "pypi", "my-lib", Deny},
+		{"My_Lib", "cargo", "my-lib", Deny},
+		{"my_lib", "pypi", "mylib", Allow},
+		{"My_Lib", "npm", "my-lib", Allow},
+		{"My-Lib", "npm", "my-lib", Allow},
+		{"[^.]y", "pypi", "--", Allow},
+	} {
+		rules := &Rules{List: []Rule{{Name: c.pattern, Then: Deny}}}
+		if v := rules.Judge(Facts{Ecosystem: c.ecosystem, Name: c.name}, time.Now()); v.Then != c.want {
+			t.Errorf("%+v: %+v", c, v)
+		}
+	}
+}
+
 func TestRuleCheck(t *testing.T) {
 	for _, bad := range []Rule{{Then: "maybe"}, {}, {Name: "[", Then: Allow}} {
 		if bad.Check() == nil {

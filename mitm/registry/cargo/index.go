@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
@@ -118,7 +117,7 @@ func readLine(o *registry.Origin, c *config, line []byte) (name string, v *regis
 	default:
 		return "", nil, errors.New("its yanked is neither true nor false")
 	}
-	v.Published, _ = time.Parse(time.RFC3339Nano, texts["pubtime"]) // otherwise it is not told
+	v.Published = registry.ParseTime(texts["pubtime"])
 	if v.Needs, err = readNeeds(m["deps"]); err != nil {
 		return "", nil, err
 	}

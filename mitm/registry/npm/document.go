@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/mod/semver"
 
@@ -69,6 +70,9 @@ func broken(why string) error {
 
 // read reads the document of a package.
 func read(o *registry.Origin, name string, doc *registry.Document) (*registry.Facts, error) {
+	if !utf8.Valid(doc.Data) || !jsonx.Valid(doc.Data) { // the parts that are not read are copied
+		return nil, broken("it is not JSON")
+	}
 	facts := &registry.Facts{Name: name, Document: doc, Tags: make(map[string]string)}
 	d := &document{listed: make(map[string]bool), signed: make(map[string]signed)}
 	published := make(map[string]time.Time)
@@ -84,9 +88,7 @@ func read(o *registry.Origin, name string, doc *registry.Document) (*registry.Fa
 			err = jsonx.Walk(raw, func(version string, at []byte, _ int) error {
 				d.times = append(d.times, entry{version, at})
 				text, _ := jsonx.Unquote(at)
-				if t, err := time.Parse(time.RFC3339, text); err == nil {
-					published[version] = t
-				}
+				published[version] = registry.ParseTime(text)
 				return nil
 			})
 		case "versions":
@@ -129,8 +131,9 @@ func readTexts(raw []byte, f func(name, text string)) error {
 	})
 }
 
-// readVersion reads one version. It returns nil for one that says that it is another, or
-// whose tarball is elsewhere: such a version is left out.
+// readVersion reads one version. It returns nil for one that says that it is another, whose
+// tarball is elsewhere, or of which a digest cannot be read: such a version is left out. So is
+// one with the name of a time that is not a version's, because it would be taken for its own.
 func readVersion(o *registry.Origin, name, version string, raw []byte) (*registry.Version, signed, error) {
 	v := &registry.Version{Version: version, ScriptsTold: true, Prerelease: semver.Prerelease("v"+version) != ""}
 	var saidName, saidVersion string
@@ -166,7 +169,8 @@ func readVersion(o *registry.Origin, name, version string, raw []byte) (*registr
 	switch {
 	case err != nil:
 		return nil, proof, err
-	case saidName != name || saidVersion != version || !isVersion(version) || below(o, file.URL) == nil || len(file.Digests) == 0:
+	case saidName != name || saidVersion != version || !isVersion(version) || version == "created" || version == "modified",
+		below(o, file.URL) == nil || len(file.Digests) == 0 || proof.unread:
 		return nil, proof, nil
 	}
 	if v.Provenance == registry.NotTold && proof.signatures != nil {
@@ -180,16 +184,21 @@ func readVersion(o *registry.Origin, name, version string, raw []byte) (*registr
 // readDist reads where the tarball is, its digests and its proofs.
 func readDist(raw []byte, file *registry.File, v *registry.Version, proof *signed) error {
 	return jsonx.Walk(raw, func(key string, raw []byte, _ int) error {
-		text, _ := jsonx.Unquote(raw)
+		text, is := jsonx.Unquote(raw)
 		switch key {
 		case "tarball":
 			file.URL = text
 		case "integrity":
 			proof.integrity = text
-			file.Digests = append(file.Digests, parseIntegrity(text)...)
+			sums, ok := parseIntegrity(text)
+			proof.unread = proof.unread || !ok || !is && string(raw) != "null"
+			file.Digests = append(file.Digests, sums...)
 		case "shasum":
-			if sum, err := hex.DecodeString(text); err == nil && len(sum) == 20 {
+			sum, err := hex.DecodeString(text)
+			if err == nil && len(sum) == 20 {
 				file.Digests = append(file.Digests, registry.Digest{Algorithm: "sha1", Sum: sum})
+			} else if string(raw) != "null" && string(raw) != `""` {
+				proof.unread = true
 			}
 		case "attestations":
 			if hasProvenance(raw) {
@@ -211,19 +220,26 @@ func hasProvenance(attestations []byte) (has bool) {
 	return has && err == nil
 }
 
-// parseIntegrity reads digests as browsers' subresource integrity writes them.
-func parseIntegrity(text string) []registry.Digest {
-	var all []registry.Digest
+// parseIntegrity reads digests as browsers' subresource integrity writes them. It passes over
+// algorithms that nobody knows, and reports false for a digest of a known one that it cannot
+// read: the bytes cannot be held against that one.
+func parseIntegrity(text string) (all []registry.Digest, ok bool) {
+	ok = true
 	for one := range strings.FieldsSeq(text) {
-		algorithm, sum, ok := strings.Cut(one, "-")
+		algorithm, sum, _ := strings.Cut(one, "-")
+		size := map[string]int{"sha512": 64, "sha384": 48, "sha256": 32, "sha1": 20}[strings.ToLower(algorithm)]
+		if size == 0 {
+			continue
+		}
 		sum, _, _ = strings.Cut(sum, "?") // options
 		raw, err := base64.StdEncoding.DecodeString(sum)
-		size := map[string]int{"sha512": 64, "sha384": 48, "sha256": 32, "sha1": 20}[algorithm]
-		if ok && err == nil && size > 0 && len(raw) == size {
-			all = append(all, registry.Digest{Algorithm: algorithm, Sum: raw})
+		if err != nil || len(raw) != size || algorithm != strings.ToLower(algorithm) {
+			ok = false
+			continue
 		}
+		all = append(all, registry.Digest{Algorithm: algorithm, Sum: raw})
 	}
-	return all
+	return all, ok
 }
 
 // installScript adds a script to those that run at install.

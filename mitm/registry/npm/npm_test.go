@@ -219,3 +219,129 @@ func TestProvenance(t *testing.T) {
 		}
 	}
 }
+
+// A version of which a digest cannot be read is left out: its bytes could not be held against all
+// that are listed.
+func TestDigests(t *testing.T) {
+	const sha1, sha256 = `"shasum":"0123456789012345678901234567890123456789"`, "sha256-LCa0a2j/xo/5m0U8HTBBNBNCLXBkg7+g+YpeiGJm564="
+	for dist, want := range map[string]int{
+		`"integrity":"` + sha256 + `",` + sha1:                           2,
+		`"integrity":"` + sha256 + `?opt ` + sha256 + `"`:                2,
+		`"integrity":"",` + sha1:                                         1,
+		`"integrity":null,` + sha1:                                       1,
+		`"integrity":"` + sha256 + `","shasum":null`:                     1,
+		`"integrity":"` + sha256 + `","shasum":""`:                       1,
+		`"integrity":"blake2b-AAAA ` + sha256 + `"`:                      1,
+		`"integrity":"sha\u0032` + sha256[4:] + `"`:                      1,
+		`"integrity":"blake2b-AAAA"`:                                     0,
+		`"integrity":"sha512-AAAA",` + sha1:                              0,
+		`"integrity":"SHA` + sha256[3:] + `",` + sha1:                    0,
+		`"integrity":"` + strings.TrimSuffix(sha256, "=") + `",` + sha1:  0,
+		`"integrity":"` + strings.Replace(sha256, "/", "_", 1) + `"`:     0,
+		`"integrity":"sha256:` + strings.Repeat("0", 64) + `"`:           0,
+		`"integrity":["` + sha256 + `"],` + sha1:                         0,
+		`"integrity":{},` + sha1:                                         0,
+		`"integrity":"` + sha256 + `","shasum":"0123"`:                   0,
+		`"integrity":"` + sha256 + `","shasum":1`:                        0,
+		`"integrity":"` + sha256 + `","integrity":"` + sha256 + `"`:      -1,
+		`"integrity":"` + sha256 + `","\u0069ntegrity":"` + sha256 + `"`: -1,
+		``: 0,
+	} {
+		doc := `{"name":"left","versions":{"1.0.0":{"name":"left","version":"1.0.0","dist":{"tarball":"https://npm.example/left/-/left-1.0.0.tgz",` + dist + `}}}}`
+		facts, err := read(origin(), "left", &registry.Document{Data: []byte(strings.Replace(doc, ",}", "}", 1))})
+		got := -1
+		if err == nil {
+			got = 0
+			for _, v := range facts.Versions {
+				got += len(v.Files[0].Digests)
+			}
+		}
+		if got != want {
+			t.Errorf("%s: %d digests, %v; want %d", dist, got, err, want)
+		}
+	}
+}
+
+// Versions are known by one spelling, their tarballs by one address.
+func TestVersionsLeftOut(t *testing.T) {
+	for what, left := range map[[3]string]bool{ // the key, the inner version, the tarball
+		{"1.0.0", "1.0.0", "https://npm.example/left/-/left-1.0.0.tgz"}:               true,
+		{"1.0.0", "1.0.0", `https:\/\/npm.example\/left\/-\/left-1.0.0.tgz`}:          true,
+		{"1.0.0", "1.0.0", "https://files.example/npm/left-1.0.0.tgz"}:                true,
+		{`1\u002e0.0`, "1.0.0", "https://npm.example/left/-/left-1.0.0.tgz"}:          true,
+		{"1.0.0", "1.0.0", "https://files.example/npm/@acme%2fleft/-/left-1.0.0.tgz"}: false,
+		{"1.0.0", "1.0.0", "https://npm.example/@acme%252fleft/-/left-1.0.0.tgz"}:     false,
+		{"1.0.0", "1.0.0", "https://npm.example/@acme%2f../-/left-1.0.0.tgz"}:         false,
+		{"1.0.0", "1.0.0", "https://npm.example/@acme%2fleft/-/..%2fleft-1.0.0.tgz"}:  false,
+		{"1.0.0", "1.0.0", "https://npm.example/@acme%2fleft/../left-1.0.0.tgz"}:      false,
+		{"1.0.0", "1.0.1", "https://npm.example/left/-/left-1.0.0.tgz"}:               false,
+		{"1.0.0", "v1.0.0", "https://npm.example/left/-/left-1.0.0.tgz"}:              false,
+		{" 1.0.0", " 1.0.0", "https://npm.example/left/-/left-1.0.0.tgz"}:             false,
+		{"created", "created", "https://npm.example/left/-/left-1.0.0.tgz"}:           false,
+		{"modified", "modified", "https://npm.example/left/-/left-1.0.0.tgz"}:         false,
+		{"1.0.0", "1.0.0", "http://npm.example/left/-/left-1.0.0.tgz"}:                false,
+		{"1.0.0", "1.0.0", "HTTPS://npm.example/left/-/left-1.0.0.tgz"}:               false,
+		{"1.0.0", "1.0.0", "//npm.example/left/-/left-1.0.0.tgz"}:                     false,
+		{"1.0.0", "1.0.0", "/left/-/left-1.0.0.tgz"}:                                  false,
+		{"1.0.0", "1.0.0", "https://npm.example:443/left/-/left-1.0.0.tgz"}:           false,
+		{"1.0.0", "1.0.0", "https://npm.example./left/-/left-1.0.0.tgz"}:              false,
+		{"1.0.0", "1.0.0", "https://a:b@npm.example/left/-/left-1.0.0.tgz"}:           false,
+		{"1.0.0", "1.0.0", "https://npm.example@evil.example/left/-/left-1.0.0.tgz"}:  false,
+		{"1.0.0", "1.0.0", "https://npm.example.evil.example/left/-/left-1.0.0.tgz"}:  false,
+		{"1.0.0", "1.0.0", "https://npm.example/left/-/left-1.0.0.tgz?x"}:             false,
+		{"1.0.0", "1.0.0", "https://npm.example/left/-/left-1.0.0.tgz#x"}:             false,
+		{"1.0.0", "1.0.0", "https://npm.example/left/-/../-/left-1.0.0.tgz"}:          false,
+		{"1.0.0", "1.0.0", "https://npm.example/left/-/%6ceft-1.0.0.tgz"}:             false,
+		{"1.0.0", "1.0.0", "https://npm.example/left/-//left-1.0.0.tgz"}:              false,
+		{"1.0.0", "1.0.0", `https://npm.example/left/-\\left-1.0.0.tgz`}:              false,
+		{"1.0.0", "1.0.0", "https://files.example/left-1.0.0.tgz"}:                    false,
+		{"1.0.0", "1.0.0", `https://npm.example/left/-/left-1.0.0.tgz","tarball":"x`}: false,
+	} {
+		doc := `{"name":"left","versions":{"` + what[0] + `":{"name":"left","version":"` + what[1] + `","dist":{"tarball":"` + what[2] +
+			`","shasum":"0123456789012345678901234567890123456789"}}}}`
+		facts, err := read(origin(), "left", &registry.Document{Data: []byte(doc)})
+		if got := err == nil && len(facts.Versions) == 1; got != left {
+			t.Errorf("%q: %v, %v", what, got, err)
+		}
+	}
+}
+
+// A document that two programs could read differently is refused as a whole.
+func TestDocumentsRefused(t *testing.T) {
+	const version = `{"name":"left","version":"1.0.0","dist":{"tarball":"https://npm.example/left/-/left-1.0.0.tgz","shasum":"0123456789012345678901234567890123456789"}}`
+	const whole = `{"name":"left","versions":{"1.0.0":` + version + `},"time":{"1.0.0":"2020-01-01T00:00:00Z"}}`
+	if _, err := read(origin(), "left", &registry.Document{Data: []byte(whole)}); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string][2]string{
+		"versions twice":            {`"time"`, `"versions":{},"time"`},
+		"versions twice, escaped":   {`"time"`, `"\u0076ersions":{},"time"`},
+		"times twice":               {`"time"`, `"t\u0069me":{},"time"`},
+		"a version twice":           {`:` + version, `:` + version + `,"1.0.0":{}`},
+		"a version twice, escaped":  {`:` + version, `:` + version + `,"1\u002e0.0":{}`},
+		"a time twice":              {`"1.0.0":"2020`, `"1.0.0":"2030-01-01T00:00:00Z","1.0.0":"2020`},
+		"a time twice, escaped":     {`"1.0.0":"2020`, `"1.0.\u0030":"2030-01-01T00:00:00Z","1.0.0":"2020`},
+		"dist twice":                {`"dist"`, `"d\u0069st":{},"dist"`},
+		"a name twice":              {`"name":"left","version"`, `"name":"left","name":"right","version"`},
+		"a prototype":               {`"time"`, `"__proto__":{},"time"`},
+		"a prototype, escaped":      {`"time"`, `"\u005f_proto__":{},"time"`},
+		"another name":              {`{"name":"left","versions"`, `{"name":"Left","versions"`},
+		"no name":                   {`{"name":"left","versions"`, `{"versions"`},
+		"a name that is no text":    {`{"name":"left","versions"`, `{"name":["left"],"versions"`},
+		"brackets":                  {`"time"`, `"x":[},"time"`},
+		"a comment":                 {`"time"`, `/* "versions":{} */"time"`},
+		"a comment in what is kept": {`"version"`, `"x":{"a":/*"*/1},"version"`},
+		"a comma too many":          {`"version"`, `"x":[1,],"version"`},
+		"no number":                 {`"version"`, `"x":NaN,"version"`},
+		"a raw line end":            {`"version"`, "\"x\":\"\n\",\"version\""},
+		"an unknown escape":         {`"version"`, `"x":"\x61","version"`},
+		"no UTF-8":                  {`"version"`, "\"x\":\"\xff\",\"version\""},
+		"a mark at its start":       {`{"name":"left","versions"`, "\xef\xbb\xbf" + `{"name":"left","versions"`},
+		"something after its end":   {`00Z"}}`, `00Z"}}{}`},
+	} {
+		text := strings.Replace(whole, change[0], change[1], 1)
+		if _, err := read(origin(), "left", &registry.Document{Data: []byte(text)}); err == nil || text == whole {
+			t.Errorf("%s: it was read: %s", name, text)
+		}
+	}
+}

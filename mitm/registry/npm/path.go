@@ -186,10 +186,15 @@ func plainPath(s string) bool {
 // escape is the path of a package's document: the slash of a scope is written "%2f".
 func escape(name string) string { return strings.Replace(name, "/", "%2f", 1) }
 
-// below returns the base that an address is below, or nil.
+// below returns the base that an address is below, or nil. Some registries write the slash of a
+// scope as "%2f"; the address is asked for as it is listed.
 func below(o *registry.Origin, address string) *url.URL {
 	for _, base := range o.Bases() {
-		if strings.HasPrefix(address, base.String()) && plainPath(address[len(base.String()):]) {
+		path, is := strings.CutPrefix(address, base.String())
+		if !is {
+			continue
+		}
+		if name, rest := cutName(path); plainPath(path) || base == o.URL && name != "" && strings.HasPrefix(rest, "/-/") && plainPath(rest[1:]) {
 			return base
 		}
 	}

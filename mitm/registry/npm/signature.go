@@ -70,6 +70,7 @@ func readKey(raw []byte) (id string, k key, err error) {
 type signed struct {
 	integrity  string
 	signatures []byte // an array; nil when there are none
+	unread     bool   // there is a digest that cannot be read
 }
 
 // checkSignatures holds the signatures of a version against the keys of its registry. A version
@@ -78,6 +79,10 @@ func (d *document) checkSignatures(name string, v *registry.Version) error {
 	proof, is := d.signed[v.Version]
 	if !is || len(d.keys) == 0 {
 		return nil
+	}
+	at := v.Published
+	if at.IsZero() {
+		at = time.Now() // a version without a time may have been signed just now
 	}
 	count, good := 0, 0
 	sum := sha256.Sum256([]byte(name + "@" + v.Version + ":" + proof.integrity))
@@ -99,7 +104,7 @@ func (d *document) checkSignatures(name string, v *registry.Version) error {
 		switch {
 		case !known:
 			return nil
-		case !k.expires.IsZero() && !v.Published.Before(k.expires):
+		case !k.expires.IsZero() && !at.Before(k.expires):
 			return errors.New("it was published after the key of its registry's signature had expired")
 		case !ecdsa.VerifyASN1(k.public, sum[:], signature):
 			return errors.New("its registry's signature is wrong")

@@ -35,6 +35,9 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, file *registry.
 	case file.Of != "":
 		in, err = inspectMetadata(want, data, size)
 	case strings.HasSuffix(name, ".whl"):
+		if _, beside := f.File(file.URL + metadataSuffix); beside != nil {
+			want.metadata = beside.Digests
+		}
 		in, err = inspectWheel(want, data, size)
 	case strings.HasSuffix(name, ".zip"):
 		in, err = inspectSource(want, func(s *source) (bool, error) {
@@ -59,7 +62,10 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, file *registry.
 }
 
 // identity is what an artifact has to say of itself.
-type identity struct{ project, key string }
+type identity struct {
+	project, key string
+	metadata     []registry.Digest // of the copy beside a wheel, by which clients resolve
+}
 
 // matches reports whether a name and a version are those.
 func (w identity) matches(name, version string) bool {
@@ -150,6 +156,11 @@ func inspectWheel(want identity, data io.ReaderAt, size int64) (*registry.Inspec
 				content, err := readEntry(e, open)
 				if err != nil {
 					return err
+				}
+				for _, d := range want.metadata {
+					if !d.Fits(content) {
+						return errors.New("its metadata is not that which the registry has beside it")
+					}
 				}
 				in.Needs, err = want.checkMetadata(content)
 				return err

@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -81,6 +82,38 @@ func inspect(file string, data []byte) (*registry.Inspection, error) {
 		f.Of = trimMetadata(f.URL)
 	}
 	return Ecosystem{}.Inspect(&registry.Facts{Name: "foo-bar"}, &registry.Version{Version: "1.0"}, f, bytes.NewReader(data), int64(len(data)))
+}
+
+// A copy of the metadata that is another than the wheel's would have clients resolve by what they
+// do not install.
+func TestMetadataBesideAWheel(t *testing.T) {
+	data := goodWheel(t, "foo_bar", "1.0")
+	for name, c := range map[string]struct {
+		digests []registry.Digest
+		good    bool
+	}{
+		"the same":      {[]registry.Digest{digestOf(metadataText("foo_bar", "1.0"))}, true},
+		"no digest":     {nil, true},
+		"another":       {[]registry.Digest{digestOf(metadataText("foo_bar", "1.0") + "\n")}, false},
+		"one of them":   {[]registry.Digest{digestOf(metadataText("foo_bar", "1.0")), digestOf("")}, false},
+		"of an unknown": {[]registry.Digest{{Algorithm: "x"}}, false},
+	} {
+		whole := registry.File{URL: "https://files.example/foo_bar-1.0-py3-none-any.whl"}
+		beside := registry.File{URL: whole.URL + metadataSuffix, Of: whole.URL, Digests: c.digests}
+		facts := &registry.Facts{Name: "foo-bar", Versions: []registry.Version{{Version: "1.0", Files: []registry.File{whole, beside}}}}
+		_, err := Ecosystem{}.Inspect(facts, &facts.Versions[0], &whole, bytes.NewReader(data), int64(len(data)))
+		if c.good && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !c.good {
+			refused(t, err, registry.ReasonContent)
+		}
+	}
+}
+
+func digestOf(text string) registry.Digest {
+	sum := sha256.Sum256([]byte(text))
+	return registry.Digest{Algorithm: "sha256", Sum: sum[:]}
 }
 
 func TestInspect(t *testing.T) {

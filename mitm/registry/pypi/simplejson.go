@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
@@ -193,7 +192,7 @@ func (p *page) readFile(d *registry.Document, v value) (element, error) {
 			return element{}, errors.New("it has a size that is none")
 		}
 	}
-	it.uploaded, _ = time.Parse(time.RFC3339Nano, uploaded) // otherwise it is not told
+	it.uploaded = registry.ParseTime(uploaded)
 	if proof.raw != nil {
 		it.proof = registry.No
 		if proof.there() {

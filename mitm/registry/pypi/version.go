@@ -64,6 +64,15 @@ func parseVersion(text string) (version, bool) {
 	return v, true
 }
 
+// VersionKey returns a text that is the same for all spellings of a version; for what is none, the
+// text itself.
+func VersionKey(text string) string {
+	if v, ok := parseVersion(text); ok {
+		return v.key
+	}
+	return text
+}
+
 // SameVersion reports whether two texts are one version by PEP 440, as 1.0 and v1.0.0 are.
 func SameVersion(a, b string) bool {
 	v, ok := parseVersion(a)
