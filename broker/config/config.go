@@ -14,6 +14,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -292,17 +293,23 @@ func At(path, field, text string, cause error) *Error {
 }
 
 func validate(value any) error {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
-	if err != nil {
-		return err
-	}
-	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("config.json", doc); err != nil {
-		return err
-	}
-	compiled, err := compiler.Compile("config.json")
+	compiled, err := compiledSchema()
 	if err != nil {
 		return err
 	}
 	return compiled.Validate(value)
 }
+
+// compiledSchema is the schema of config.json. To compile it takes longer than all else that
+// reading a file does.
+var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
+	if err != nil {
+		return nil, err
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("config.json", doc); err != nil {
+		return nil, err
+	}
+	return compiler.Compile("config.json")
+})

@@ -28,14 +28,28 @@ const (
 
 var localShell = []string{"env", noEngine, "SHELL=/bin/sh", "PS1=/$ ", "ENV="}
 
+// asInstalled makes this package's own program the one that runs, in place of the larger one that
+// contains the tests.
+func asInstalled(b *testing.B) {
+	b.Helper()
+	dir := b.TempDir()
+	build := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", dir, ".")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	b.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+}
+
 // BenchmarkAttach measures from starting a client, at 200x50, to the last line of its first frame;
 // and what each of four clients costs in memory, the daemon's part and its own:
 //
 //	go test -run '^$' -bench Attach -benchtime 40x ./cmd/ironcurtain-mux
 func BenchmarkAttach(b *testing.B) {
+	asInstalled(b)
 	b.Run("ironcurtain-mux", func(b *testing.B) {
 		home := newHome(b)
-		writeConfig(b, home, `{"localShell":true,"agent":"local-shell"}`)
+		writeConfig(b, home, `{"localShell":true,"agent":"local-shell","maxSessions":9}`)
 		argv := append(localShell, "ironcurtain-mux", "attach")
 		d := driveArgv(b, home, 200, 50, append(localShell, "ironcurtain-mux", "--agent", "local-shell")...)
 		for n := 1; n <= benchTabs; n++ {
@@ -46,7 +60,7 @@ func BenchmarkAttach(b *testing.B) {
 			d.send(benchLines)
 			d.see(patience, "all-2")
 		}
-		benchAttach(b, home, argv, func(v *driver) { v.send("\x01/detach\r") })
+		benchAttach(b, home, argv)
 		before := memory(b, d.daemon(), "Rss")
 		var own int
 		const more = 4
@@ -70,7 +84,7 @@ func BenchmarkAttach(b *testing.B) {
 		socket := filepath.Join(b.TempDir(), "s")
 		defer exec.Command("tmux", "-S", socket, "kill-server").Run() // it may be gone
 		home := newHome(b)
-		d := driveArgv(b, home, 200, 50, append(localShell, "tmux", "-S", socket, "-f", "/dev/null", "new-session", "/bin/sh", ";", "set", "-g", "history-limit", "20000")...)
+		d := driveArgv(b, home, 200, 50, append(localShell, "tmux", "-S", socket, "-f", "/dev/null", "new-session", "/bin/sh", ";", "set", "-g", "default-command", "/bin/sh", ";", "set", "-g", "history-limit", "20000")...)
 		for n := 1; n <= benchTabs; n++ {
 			if n > 1 {
 				d.send("\x02c")
@@ -79,19 +93,19 @@ func BenchmarkAttach(b *testing.B) {
 			d.send(benchLines)
 			d.see(patience, "all-2")
 		}
-		benchAttach(b, home, append(localShell, "tmux", "-S", socket, "attach"), func(v *driver) { v.send("\x02d") })
+		benchAttach(b, home, append(localShell, "tmux", "-S", socket, "attach"))
 	})
 }
 
 // benchAttach attaches and leaves again and again.
-func benchAttach(b *testing.B, home string, argv []string, leave func(*driver)) {
+func benchAttach(b *testing.B, home string, argv []string) {
 	b.Helper()
 	var times []time.Duration
 	for b.Loop() {
 		began := time.Now()
 		v := driveArgv(b, home, 200, 50, argv...)
 		times = append(times, v.prints(b, "all-2").Sub(began))
-		leave(v)
+		v.signal(syscall.SIGHUP)
 		v.exit(patience)
 	}
 	reportMedian(b, times)
@@ -148,6 +162,7 @@ func memory(b *testing.B, pid int, kind string) int {
 //
 //	go test -run '^$' -bench 'Start$' -benchtime 20x ./cmd/ironcurtain-mux
 func BenchmarkStart(b *testing.B) {
+	asInstalled(b)
 	home := newHome(b)
 	writeConfig(b, home, `{"localShell":true}`)
 	var times []time.Duration
@@ -200,7 +215,7 @@ func BenchmarkDetached(b *testing.B) {
 		writeConfig(b, home, `{"localShell":true}`)
 		d := driveArgv(b, home, 120, 40, append(localShell, "ironcurtain-mux", "--agent", "local-shell")...)
 		d.until("a prompt", patience, prompted)
-		benchDetached(b, d, text, "\x01/detach\r", d.daemon())
+		benchDetached(b, d, text, d.daemon())
 	})
 	b.Run("tmux", func(b *testing.B) {
 		socket := filepath.Join(b.TempDir(), "s")
@@ -212,12 +227,12 @@ func BenchmarkDetached(b *testing.B) {
 			b.Fatal(err)
 		}
 		pid, _ := strconv.Atoi(strings.TrimSpace(string(out)))
-		benchDetached(b, d, text, "\x02d", pid)
+		benchDetached(b, d, text, pid)
 	})
 }
 
 // benchDetached has the shell print the text once for each byte that it gets over a pipe.
-func benchDetached(b *testing.B, d *driver, text, leave string, server int) {
+func benchDetached(b *testing.B, d *driver, text string, server int) {
 	b.Helper()
 	dir := b.TempDir()
 	begin, ended := filepath.Join(dir, "begin"), filepath.Join(dir, "ended")
@@ -227,7 +242,8 @@ func benchDetached(b *testing.B, d *driver, text, leave string, server int) {
 		}
 	}
 	d.send(fmt.Sprintf("while read x <%s; do cat %s; echo done >%s; done\r", begin, text, ended))
-	d.send(leave)
+	d.see(patience, "; done")
+	d.signal(syscall.SIGHUP)
 	d.exit(patience)
 	var wall, cpu []time.Duration
 	for b.Loop() {
@@ -310,6 +326,7 @@ func attachBench(b *testing.B, home string) *driver {
 //
 //	go test -run '^$' -bench Killed -benchtime 10x ./cmd/ironcurtain-mux
 func BenchmarkKilled(b *testing.B) {
+	asInstalled(b)
 	home := newHome(b)
 	writeConfig(b, home, `{"agent":"shell","maxSessions":9}`)
 	d := drive(b, home, 120, 30)
