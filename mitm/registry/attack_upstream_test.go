@@ -236,6 +236,20 @@ func TestCodings(t *testing.T) {
 	}
 }
 
+// A server that calls the compression of a file a coding still serves the file.
+func TestFilesWithACoding(t *testing.T) {
+	f, _ := newFront(t)
+	f.answer(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, ".tgz") {
+			w.Header().Set("Content-Encoding", "x-gzip")
+		}
+		f.npm.ServeHTTP(w, r)
+	})
+	if a := f.get("/left/-/left-2.0.4.tgz"); a.status != 200 {
+		t.Errorf("%d %s", a.status, a.phrase)
+	}
+}
+
 // A document below the limit is refused when it was compressed more than honest ones are.
 func TestRatio(t *testing.T) {
 	var bomb bytes.Buffer

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
+	"slices"
 	"sync"
 	"time"
 	"weak"
@@ -133,7 +135,7 @@ func (p *Plane) fetchDocument(ctx context.Context, o *Origin, address *url.URL, 
 		}
 	}
 	result := p.fly(key, func(ctx context.Context) (any, error) {
-		res, err := p.upstream.get(ctx, query{origin: o, address: address, accept: accept, etag: kept.ETag, coded: true})
+		res, err := p.upstream.get(ctx, query{origin: o, address: address, accept: accept, etag: kept.ETag, coded: !isCompressed(address.Path)})
 		if err != nil {
 			return nil, err
 		}
@@ -149,6 +151,11 @@ func (p *Plane) fetchDocument(ctx context.Context, o *Origin, address *url.URL, 
 		return storedDocument{}, err
 	}
 	return got.(storedDocument), nil
+}
+
+// isCompressed reports whether the document at a path is a compressed file, as Debian's indexes are.
+func isCompressed(name string) bool {
+	return slices.Contains([]string{".gz", ".xz", ".bz2", ".zst", ".lz4"}, path.Ext(name))
 }
 
 // storeDocument keeps the answer of a registry, and what is known of it.

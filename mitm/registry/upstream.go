@@ -94,7 +94,7 @@ func (u *upstream) get(ctx context.Context, q query) (*reply, error) {
 		}
 		location := res.Header.Get("Location")
 		if res.StatusCode < 300 || res.StatusCode > 399 || location == "" || res.StatusCode == http.StatusNotModified || q.body != nil {
-			return u.reply(res)
+			return u.reply(res, q.coded)
 		}
 		_ = res.Body.Close()
 		next, err := address.Parse(location)
@@ -266,13 +266,15 @@ func (u *upstream) slot(ctx context.Context, authority string) (free func(), err
 	}
 }
 
-// reply checks the coding of an answer.
-func (u *upstream) reply(res *http.Response) (*reply, error) {
+// reply checks the coding of an answer. One that was not to be coded is the file itself: some
+// servers name the compression of a file as if it were a coding.
+func (u *upstream) reply(res *http.Response, coded bool) (*reply, error) {
 	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	r := &reply{Status: res.StatusCode, Type: strings.ToLower(strings.TrimSpace(kind)), ETag: res.Header.Get("ETag"), Body: res.Body, Length: res.ContentLength}
-	switch strings.ToLower(res.Header.Get("Content-Encoding")) {
-	case "", "identity":
-	case "gzip", "x-gzip":
+	coding := strings.ToLower(res.Header.Get("Content-Encoding"))
+	switch {
+	case !coded, coding == "", coding == "identity":
+	case coding == "gzip", coding == "x-gzip":
 		packed := &counted{r: res.Body}
 		unpacked, err := gzip.NewReader(packed)
 		if err != nil {
