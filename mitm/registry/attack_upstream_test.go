@@ -10,10 +10,12 @@ import (
 	"net/netip"
 	"net/url"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
 )
 
 // front stands before the forged registry of a world and answers in its place.
@@ -277,4 +279,23 @@ func (f *front) moved(t *testing.T, coding []string, body []byte) map[string]*ur
 	t.Cleanup(server.Close)
 	u, _ := url.Parse(server.URL)
 	return map[string]*url.URL{"npm.example": u}
+}
+
+// A document that is too large for the facts in memory is read by those who ask for it at a time,
+// and anew when it has changed.
+func TestLargeDocuments(t *testing.T) {
+	w := newWorld(t, func(c *registry.Config) { c.Limits.FactsBytes = 1 << 20 })
+	w.npm.Add("large", forged.NPMVersion{Version: "1.0.0", Published: old(), Manifest: map[string]any{"readme": strings.Repeat("x", 9<<20)}})
+	for _, version := range []string{"1.0.1", "1.0.2"} {
+		w.npm.Add("large", forged.NPMVersion{Version: version, Published: old()})
+		var clients sync.WaitGroup
+		for range 3 {
+			clients.Go(func() {
+				if a := w.get("/large"); a.status != 200 || !strings.Contains(a.body.String(), `"`+version+`"`) {
+					t.Errorf("%d %s", a.status, a.phrase)
+				}
+			})
+		}
+		clients.Wait()
+	}
 }

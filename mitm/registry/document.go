@@ -236,6 +236,14 @@ type cachedFacts struct {
 	size  int64
 }
 
+// get returns the facts, or nil when nobody uses those of a large document any more.
+func (c *cachedFacts) get() *Facts {
+	if c.facts == nil {
+		return c.large.Value()
+	}
+	return c.facts
+}
+
 func newFactsCache(limit int64) *factsCache {
 	return &factsCache{limit: limit, order: list.New(), byKey: make(map[string]*list.Element)}
 }
@@ -249,11 +257,7 @@ func (c *factsCache) get(key string, age time.Duration) *Facts {
 		return nil
 	}
 	c.order.MoveToFront(e)
-	kept := e.Value.(*cachedFacts)
-	if kept.facts == nil {
-		return kept.large.Value()
-	}
-	return kept.facts
+	return e.Value.(*cachedFacts).get()
 }
 
 func (c *factsCache) put(key string, f *Facts) {
@@ -282,7 +286,10 @@ func (c *factsCache) forget(address *url.URL, sum string) {
 	defer c.mu.Unlock()
 	for e := c.order.Front(); e != nil; {
 		next := e.Next()
-		if d := e.Value.(*cachedFacts).facts.Document; d != nil && d.URL != nil && d.Sum != sum && d.URL.Path == address.Path && d.URL.String() == address.String() {
+		f := e.Value.(*cachedFacts).get()
+		if f == nil {
+			c.drop(e)
+		} else if d := f.Document; d != nil && d.URL != nil && d.Sum != sum && d.URL.Path == address.Path && d.URL.String() == address.String() {
 			c.drop(e)
 		}
 		e = next

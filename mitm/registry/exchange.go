@@ -131,7 +131,7 @@ func (x *exchange) lookAt(ctx context.Context, other *Origin) error {
 	}
 	y := &exchange{s: x.s, r: x.r, origin: other, ecosystem: x.ecosystem, base: other.URL, ask: ask}
 	y.rec = Record{Method: "GET", Path: line(ask.Path), What: "document", Ecosystem: other.Ecosystem, Origin: other.URL.String(), Name: ask.Name}
-	y.documents = &documents{p: x.s.plane, before: y.before(ctx), x: y}
+	y.documents = &documents{p: x.s.plane, before: y.before(ctx), x: y, read: func() *Facts { return nil }}
 	defer y.done()
 	_, err = x.ecosystem.Facts(ctx, y.documents, other, ask)
 	return err
