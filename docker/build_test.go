@@ -378,8 +378,12 @@ func TestRecipes(t *testing.T) {
 		t.Error("the order of toolchains makes another image")
 	}
 	different := []Recipe{
-		{}, {Base: "mcr.example/universal:latest"}, {Toolchains: []string{"go"}}, {Toolchains: []string{"node"}},
-		{Toolchains: []string{"go", "node"}}, {Packages: []string{"gh"}},
+		{},
+		{Base: "mcr.example/universal:latest"},
+		{Toolchains: []string{"go"}},
+		{Toolchains: []string{"node"}},
+		{Toolchains: []string{"go", "node"}},
+		{Packages: []string{"gh"}},
 	}
 	for i, r := range different {
 		for _, other := range different[:i] {

@@ -267,8 +267,12 @@ func TestLimitsOfFields(t *testing.T) {
 	long, longest := strings.Repeat("x", mostFieldText+1), strings.Repeat("x", mostFieldText)
 	betas := "claude-code-20250219,interleaved-thinking-2025-05-14" + strings.Repeat(",context-management-2025-06-27", 10)
 	given := []field{
-		{name: "user-agent", value: longest}, {name: "anthropic-beta", value: betas}, {name: "x-codex-window-id", value: "1:0"},
-		{name: "user-agent", value: long}, {name: "idempotency-key", value: long}, {name: "x-codex-turn-metadata", value: long},
+		{name: "user-agent", value: longest},
+		{name: "anthropic-beta", value: betas},
+		{name: "x-codex-window-id", value: "1:0"},
+		{name: "user-agent", value: long},
+		{name: "idempotency-key", value: long},
+		{name: "x-codex-turn-metadata", value: long},
 		{name: "x-codex-" + long, value: "1"},
 	}
 	fields, dropped := g.forwarded(&head{fields: given})

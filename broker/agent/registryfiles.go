@@ -73,10 +73,17 @@ func (r Registries) aptConf() string {
 	}
 	seconds := strconv.Itoa(int(packagePatience / time.Second))
 	settings := [][2]string{
-		{"Dir::State", AptDir + "/state/"}, {"Dir::State::status", AptDir + "/dpkg/status"}, {"Dir::Cache", AptDir + "/cache/"}, {"Dir::Log", AptDir + "/log/"},
-		{"Dir::Bin::dpkg", Bridge}, {"DPkg::Options::", "dpkg"},
-		{"Acquire::http::Proxy", ProxyURL + "/"}, {"Acquire::https::Proxy", ProxyURL + "/"}, {"Acquire::https::CAInfo", CABundle},
-		{"Acquire::http::Timeout", seconds}, {"Acquire::https::Timeout", seconds},
+		{"Dir::State", AptDir + "/state/"},
+		{"Dir::State::status", AptDir + "/dpkg/status"},
+		{"Dir::Cache", AptDir + "/cache/"},
+		{"Dir::Log", AptDir + "/log/"},
+		{"Dir::Bin::dpkg", Bridge},
+		{"DPkg::Options::", "dpkg"},
+		{"Acquire::http::Proxy", ProxyURL + "/"},
+		{"Acquire::https::Proxy", ProxyURL + "/"},
+		{"Acquire::https::CAInfo", CABundle},
+		{"Acquire::http::Timeout", seconds},
+		{"Acquire::https::Timeout", seconds},
 	}
 	if len(r.AptSources) > 0 {
 		settings = append(settings, [2]string{"Dir::Etc::sourcelist", Orientation + "/apt.list"}, [2]string{"Dir::Etc::sourceparts", "-"})

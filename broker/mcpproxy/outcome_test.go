@@ -40,8 +40,10 @@ func TestWhatBecameOfACallIsTold(t *testing.T) {
 		"a server's error": {file: "refuse", state: approval.EndFailed, reason: "not today"},
 		"no record":        {file: "a", broken: true, state: approval.EndRefused, reason: "its record could not be written: "},
 		"denied":           {file: "a", deny: true, state: approval.EndRefused},
-		"denied, no record": {file: "a", deny: true, broken: true, state: approval.EndRefused,
-			reason: "this could not be recorded: "},
+		"denied, no record": {
+			file: "a", deny: true, broken: true, state: approval.EndRefused,
+			reason: "this could not be recorded: ",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newHarness(t, nil)

@@ -32,8 +32,10 @@ func remoteSpec(t *testing.T, address, more string) sandbox.Spec {
 		t.Fatal(err)
 	}
 	c := all["own"]
-	return sandbox.Spec{Name: "own", Remote: c.Remote(), Sandbox: servers.Sandbox{Off: true}, Own: true,
-		Credentials: func(ctx context.Context) (map[string]string, error) { return c.Find(ctx, t.TempDir()) }}
+	return sandbox.Spec{
+		Name: "own", Remote: c.Remote(), Sandbox: servers.Sandbox{Off: true}, Own: true,
+		Credentials: func(ctx context.Context) (map[string]string, error) { return c.Find(ctx, t.TempDir()) },
+	}
 }
 
 // web is an MCP server over HTTP. Each function may be nil.

@@ -152,8 +152,10 @@ func TestPinnedYoungVersion(t *testing.T) {
 	for _, l := range e.Effect.Lines {
 		shown.WriteString(string(l.Kind) + ": " + l.Text + "\n")
 	}
-	for _, want := range []string{"item: npm left@2.1.0, published 5 hours ago; 2.0.4 (1 month) is the newest old enough", "needed by: your project > app > left\n", "pinned: in package-lock.json\n",
-		"warning: at install: runs postinstall: node setup.js; not so in 2.0.4\n", " bytes; 2.0.4: ", "; 1 new file: setup.js\n", "publisher: not told", "sha512-"} {
+	for _, want := range []string{
+		"item: npm left@2.1.0, published 5 hours ago; 2.0.4 (1 month) is the newest old enough", "needed by: your project > app > left\n", "pinned: in package-lock.json\n",
+		"warning: at install: runs postinstall: node setup.js; not so in 2.0.4\n", " bytes; 2.0.4: ", "; 1 new file: setup.js\n", "publisher: not told", "sha512-",
+	} {
 		if !strings.Contains(shown.String(), want) {
 			t.Errorf("%q is missing from\n%s", want, &shown)
 		}

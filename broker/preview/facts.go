@@ -114,8 +114,13 @@ func (p *Previewer) oddPush(repo *gitx.Repo, a pushArguments) string {
 // oddPull returns why a fetch or pull would do something else than its arguments say, or "".
 func (p *Previewer) oddPull(repo *gitx.Repo, remote string) string {
 	odd := [][3]string{
-		{"pull", "", "rebase"}, {"branch", repo.Branch(), "rebase"}, {"submodule", "", "recurse"}, {"fetch", "", "recursesubmodules"},
-		{"fetch", "", "prune"}, {"fetch", "", "prunetags"}, {"fetch", "", "all"},
+		{"pull", "", "rebase"},
+		{"branch", repo.Branch(), "rebase"},
+		{"submodule", "", "recurse"},
+		{"fetch", "", "recursesubmodules"},
+		{"fetch", "", "prune"},
+		{"fetch", "", "prunetags"},
+		{"fetch", "", "all"},
 	}
 	names := remoteNames(repo, remote)
 	for _, name := range names {

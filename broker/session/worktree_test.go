@@ -90,9 +90,11 @@ func TestWorkOf(t *testing.T) {
 		"": {Removed: true},
 		"session 01234567 leaves 2 commits on branch ironcurtain/01234567 (git -C /r merge ironcurtain/01234567)": {Commits: 2},
 		"session 01234567 leaves 1 commit in /s/worktree alone, because it was moved (git -C /r fetch /s/worktree ironcurtain/01234567)": {
-			Commits: 1, Stuck: "it was moved"},
+			Commits: 1, Stuck: "it was moved",
+		},
 		"session 01234567 leaves commits in /s/worktree alone, because git needs more (" + resume + ") and changes in /s/worktree (" + resume + ")": {
-			Stuck: "git needs more", TooLarge: true, Left: "changes"},
+			Stuck: "git needs more", TooLarge: true, Left: "changes",
+		},
 	} {
 		if got := workOf(s, o); got != want {
 			t.Errorf("%+v: %q, want %q", o, got, want)

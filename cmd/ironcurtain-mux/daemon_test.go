@@ -211,8 +211,10 @@ func TestATabHasTheKeysOfItsTerminal(t *testing.T) {
 	first := driveArgv(t, home, 110, 40, append([]string{"env", "SHELL=/bin/sh", "PS1=first> ", "ENV=", "ironcurtain-mux"}, flags...)...)
 	first.see(patience, "first>")
 	flags[1] = "claude-code"
-	second := driveArgv(t, home, 110, 40, append([]string{"env", "SHELL=/bin/sh", "PS1=second> ", "ENV=", "ANTHROPIC_API_KEY=" + model.Keys()["anthropic"],
-		"ironcurtain-mux"}, flags...)...)
+	second := driveArgv(t, home, 110, 40, append([]string{
+		"env", "SHELL=/bin/sh", "PS1=second> ", "ENV=", "ANTHROPIC_API_KEY=" + model.Keys()["anthropic"],
+		"ironcurtain-mux",
+	}, flags...)...)
 	second.until("Claude Code's prompt", patience, func(screen string) bool {
 		return strings.Contains(screen, "bypass permissions") || strings.Contains(screen, "for shortcuts")
 	})

@@ -193,8 +193,10 @@ func benchRegistries(b *testing.B, home, work string, delay time.Duration) []ins
 		{"pip", "rm -rf t; pip3 install -q --no-cache-dir --target t -r requirements.txt", "export PIP_TRUSTED_HOST=127-0-0-1.address.invalid PIP_INDEX_URL=" + python.Public + "simple/"},
 		{"go", "export GOMODCACHE=$(mktemp -d) GOFLAGS=-modcacherw; go mod download; rm -rf $GOMODCACHE", "export GOPROXY=" + public(modules.URL) + " GOSUMDB=" + modules.Key},
 		{"cargo", "rm -rf ~/.cargo/registry Cargo.lock; cargo fetch -q", "mkdir -p ~/.cargo; printf '[source.crates-io]\nreplace-with = \"forged\"\n[source.forged]\nregistry = \"sparse+" + crates.Public + "index/\"\n' >~/.cargo/config.toml"},
-		{"apt", "rm -rf *; export L=$(mktemp -d); apt-get -qq -o Dir::State::Lists=$L update; apt-get -qq -o Dir::State::Lists=$L download $(seq -f 'small%g-round{round}' 0 " + fmt.Sprint(smallPackages-1) + "); rm -rf $L",
-			"printf 'Dir::Etc::SourceParts \"/dev/null\";\nDir::Etc::SourceList \"/tmp/sources\";\nDir::Cache \"/tmp/cache\";\n' >/tmp/apt.conf; mkdir -p /tmp/cache/archives/partial; export APT_CONFIG=/tmp/apt.conf; echo 'deb [signed-by=/workspace/keyring.gpg] " + public(repo.URL) + " stable main' >/tmp/sources"},
+		{
+			"apt", "rm -rf *; export L=$(mktemp -d); apt-get -qq -o Dir::State::Lists=$L update; apt-get -qq -o Dir::State::Lists=$L download $(seq -f 'small%g-round{round}' 0 " + fmt.Sprint(smallPackages-1) + "); rm -rf $L",
+			"printf 'Dir::Etc::SourceParts \"/dev/null\";\nDir::Etc::SourceList \"/tmp/sources\";\nDir::Cache \"/tmp/cache\";\n' >/tmp/apt.conf; mkdir -p /tmp/cache/archives/partial; export APT_CONFIG=/tmp/apt.conf; echo 'deb [signed-by=/workspace/keyring.gpg] " + public(repo.URL) + " stable main' >/tmp/sources",
+		},
 	}
 }
 

@@ -26,14 +26,22 @@ type packageClient struct {
 }
 
 var packageClients = []packageClient{
-	{"pnpm", "pnpm@10.34.9", "node bin/pnpm.cjs", "install", "pnpm-lock.yaml",
-		[]string{"publish --no-git-checks", "dist-tag add left@2.0.4 next", "whoami"}},
-	{"yarn 1", "yarn@1.22.22", "node bin/yarn.js", "install --non-interactive", "yarn.lock",
-		[]string{"publish --non-interactive --new-version 1.0.1", "tag add left@2.0.4 next", "owner add mallory left"}},
-	{"yarn 4", "@yarnpkg/cli-dist@4.18.1", "node bin/yarn.js", "install", "yarn.lock",
-		[]string{"npm publish", "npm tag add left@2.0.4 next", "npm whoami"}},
-	{"bun", "@oven/bun-linux-{arch}@1.4.5", "bin/bun", "install", "bun.lock",
-		[]string{"publish", "pm whoami"}},
+	{
+		"pnpm", "pnpm@10.34.9", "node bin/pnpm.cjs", "install", "pnpm-lock.yaml",
+		[]string{"publish --no-git-checks", "dist-tag add left@2.0.4 next", "whoami"},
+	},
+	{
+		"yarn 1", "yarn@1.22.22", "node bin/yarn.js", "install --non-interactive", "yarn.lock",
+		[]string{"publish --non-interactive --new-version 1.0.1", "tag add left@2.0.4 next", "owner add mallory left"},
+	},
+	{
+		"yarn 4", "@yarnpkg/cli-dist@4.18.1", "node bin/yarn.js", "install", "yarn.lock",
+		[]string{"npm publish", "npm tag add left@2.0.4 next", "npm whoami"},
+	},
+	{
+		"bun", "@oven/bun-linux-{arch}@1.4.5", "bin/bun", "install", "bun.lock",
+		[]string{"publish", "pm whoami"},
+	},
 }
 
 // fetch unpacks the client into dir. Its archive is kept in the cache.

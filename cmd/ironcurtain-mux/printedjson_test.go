@@ -79,7 +79,6 @@ func TestPrintedJSONIsPlainASCII(t *testing.T) {
 		}
 		plainJSON(t, test.args, out.Bytes())
 	}
-
 }
 
 // plainJSON fails unless text is JSON in plain ASCII that has what disturbs.

@@ -31,8 +31,10 @@ func TestUnitsKeepPaths(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := readPlist(t, text)
-	want := []string{"Label", "ironcurtain-mux", "ProgramArguments", program, "serve", "EnvironmentVariables", "IRONCURTAIN_HOME", home,
-		"RunAtLoad", "true", "KeepAlive", "SuccessfulExit", "false", "ProcessType", "Interactive"}
+	want := []string{
+		"Label", "ironcurtain-mux", "ProgramArguments", program, "serve", "EnvironmentVariables", "IRONCURTAIN_HOME", home,
+		"RunAtLoad", "true", "KeepAlive", "SuccessfulExit", "false", "ProcessType", "Interactive",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("launchd reads %q, want %q", got, want)
 	}

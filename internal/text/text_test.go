@@ -32,9 +32,14 @@ func TestEscapes(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	for _, c := range []struct{ got, want string }{
-		{Clip("abc", 3), "abc"}, {Clip("abc", 2), "ab…"}, {Clip("aä", 2), "a…"}, {Clip("ä", 0), "…"},
-		{OneLine(" a\n\tb  c ", 9), "a b c"}, {OneLine("a b c", 3), "a b…"},
-		{FirstLine("\n\n a\r\nb", 9), "a"}, {FirstLine("", 9), ""},
+		{Clip("abc", 3), "abc"},
+		{Clip("abc", 2), "ab…"},
+		{Clip("aä", 2), "a…"},
+		{Clip("ä", 0), "…"},
+		{OneLine(" a\n\tb  c ", 9), "a b c"},
+		{OneLine("a b c", 3), "a b…"},
+		{FirstLine("\n\n a\r\nb", 9), "a"},
+		{FirstLine("", 9), ""},
 	} {
 		t.Run(c.want, func(t *testing.T) {
 			if c.got != c.want {

@@ -27,9 +27,13 @@ func TestDirectives(t *testing.T) {
 	remote = origin
 `))
 	want := []Directive{
-		{"core.fsmonitor", "./Watch", Program}, {"core.hookspath", ".husky/_", Hooks}, {"core.worktree", "../x", WorkTree},
-		{"remote.*.url", "ext::sh -c x", Program}, {"remote.*.uploadpack", "./up", Program},
-		{"includeif.*.path", "../more", Include}, {"filter.*.clean", "tools/Clean --all", Program},
+		{"core.fsmonitor", "./Watch", Program},
+		{"core.hookspath", ".husky/_", Hooks},
+		{"core.worktree", "../x", WorkTree},
+		{"remote.*.url", "ext::sh -c x", Program},
+		{"remote.*.uploadpack", "./up", Program},
+		{"includeif.*.path", "../more", Include},
+		{"filter.*.clean", "tools/Clean --all", Program},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)

@@ -35,6 +35,7 @@ func (t *stuckTerminal) Write(p []byte) (int, error) {
 	<-t.closed.Done()
 	return n, io.ErrClosedPipe
 }
+
 func (t *stuckTerminal) Close() error {
 	t.close()
 	return t.terminal.Close()

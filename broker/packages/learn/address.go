@@ -2,7 +2,6 @@ package learn
 
 import (
 	"errors"
-	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
@@ -52,10 +51,4 @@ func sameHost(a, b string) bool {
 	u, err1 := url.Parse(a)
 	v, err2 := url.Parse(b)
 	return err1 == nil && err2 == nil && u.Scheme == v.Scheme && u.Host == v.Host
-}
-
-// isAddress reports whether a host is "localhost" or an IP address.
-func isAddress(host string) bool {
-	_, err := netip.ParseAddr(host)
-	return err == nil || strings.EqualFold(host, "localhost")
 }

@@ -82,20 +82,28 @@ func TestCargoConfiguration(t *testing.T) {
 		want                []Source
 		notes               int
 	}{
-		"replaced": {config: "[source.crates-io]\nreplace-with = 'a'\n[source.a]\nreplace-with = 'b'\n[source.b]\nregistry = 'sparse+https://mirror.example/index'",
-			want: []Source{{URL: "https://mirror.example/index/", From: "source.crates-io in Cargo's configuration"}}},
-		"replaced by a registry": {config: "[source.crates-io]\nreplace-with = 'a'\n[registries.a]\nindex = 'sparse+https://a.example/'",
-			want: []Source{{URL: "https://a.example/", From: "source.crates-io in Cargo's configuration"}, {URL: "https://a.example/", From: "registries.a in Cargo's configuration", Name: "a"}}},
+		"replaced": {
+			config: "[source.crates-io]\nreplace-with = 'a'\n[source.a]\nreplace-with = 'b'\n[source.b]\nregistry = 'sparse+https://mirror.example/index'",
+			want:   []Source{{URL: "https://mirror.example/index/", From: "source.crates-io in Cargo's configuration"}},
+		},
+		"replaced by a registry": {
+			config: "[source.crates-io]\nreplace-with = 'a'\n[registries.a]\nindex = 'sparse+https://a.example/'",
+			want:   []Source{{URL: "https://a.example/", From: "source.crates-io in Cargo's configuration"}, {URL: "https://a.example/", From: "registries.a in Cargo's configuration", Name: "a"}},
+		},
 		"replaced by a directory": {config: "[source.crates-io]\nreplace-with = 'a'\n[source.a]\ndirectory = '/vendor'", notes: 1},
 		"replaced in a circle":    {config: "[source.crates-io]\nreplace-with = 'a'\n[source.a]\nreplace-with = 'a'", notes: 1},
 		"replaced by git":         {config: "[source.crates-io]\nreplace-with = 'a'\n[source.a]\nregistry = 'https://git.example/index'", notes: 1},
 		"broken":                  {config: "[source", notes: 1},
 		"of no address":           {config: "[source.crates-io]\nreplace-with = 'a'\n[source.a]\nregistry = 'sparse+https://m.example/?x'", notes: 1},
-		"a registry with a token": {config: "[source.crates-io]\nreplace-with = 'a'\n[source.a]\ndirectory = '/v'\n[registries.my-own]\nindex = 'sparse+https://own.example/'", credentials: "[registries.my-own]\ntoken = 'secret'",
-			want: []Source{{URL: "https://own.example/", From: "registries.my-own in Cargo's configuration", Name: "my-own", Private: true, Credential: "cargo"}}, notes: 1},
-		"a registry by variables": {config: "[source.crates-io]\nreplace-with = 'a'\n[source.a]\ndirectory = '/v'\n[registries.my-own]\nindex = 'sparse+https://own.example/'",
-			env:  []string{"CARGO_REGISTRIES_MY_OWN_INDEX=sparse+https://other.example/", "CARGO_REGISTRIES_MY_OWN_TOKEN=secret"},
-			want: []Source{{URL: "https://other.example/", From: "registries.my-own in Cargo's configuration", Name: "my-own", Private: true, Credential: "cargo"}}, notes: 1},
+		"a registry with a token": {
+			config: "[source.crates-io]\nreplace-with = 'a'\n[source.a]\ndirectory = '/v'\n[registries.my-own]\nindex = 'sparse+https://own.example/'", credentials: "[registries.my-own]\ntoken = 'secret'",
+			want: []Source{{URL: "https://own.example/", From: "registries.my-own in Cargo's configuration", Name: "my-own", Private: true, Credential: "cargo"}}, notes: 1,
+		},
+		"a registry by variables": {
+			config: "[source.crates-io]\nreplace-with = 'a'\n[source.a]\ndirectory = '/v'\n[registries.my-own]\nindex = 'sparse+https://own.example/'",
+			env:    []string{"CARGO_REGISTRIES_MY_OWN_INDEX=sparse+https://other.example/", "CARGO_REGISTRIES_MY_OWN_TOKEN=secret"},
+			want:   []Source{{URL: "https://other.example/", From: "registries.my-own in Cargo's configuration", Name: "my-own", Private: true, Credential: "cargo"}}, notes: 1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTools(t)

@@ -103,8 +103,10 @@ func TestParseIndex(t *testing.T) {
 		"no field":       {"Packages", "nonsense\n", nil},
 		"no beginning":   {"Packages", " goes on\n", nil},
 		"a null":         {"Packages", paragraph("Filename: a\x00b\nSHA256: " + someHash), nil},
-		"a source": {"Sources", "Package: hello\nVersion: 1.0\nDirectory: pool/h\nChecksums-Sha256:\n " + someHash + " 7 a.dsc\n " + someHash + " 7 b.tar.gz\nFiles:\n x 7 a.dsc\n",
-			map[string]file{"pool/h/a.dsc": hello, "pool/h/b.tar.gz": hello}},
+		"a source": {
+			"Sources", "Package: hello\nVersion: 1.0\nDirectory: pool/h\nChecksums-Sha256:\n " + someHash + " 7 a.dsc\n " + someHash + " 7 b.tar.gz\nFiles:\n x 7 a.dsc\n",
+			map[string]file{"pool/h/a.dsc": hello, "pool/h/b.tar.gz": hello},
+		},
 		"a source's slash": {"Sources", "Package: hello\nVersion: 1.0\nDirectory: pool/h\nChecksums-Sha256:\n " + someHash + " 7 ../a.dsc\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -128,9 +128,11 @@ func TestConfig(t *testing.T) {
 	if got, _, err := ask(t, u, "https://index.example/", "config.json"); got != u["config.json"] || err != nil {
 		t.Errorf("%v: %s", err, got)
 	}
-	for _, text := range []string{"", "[]", `{}`, `{"dl":1}`, `{"dl":null}`, `{"dl":"https://static.example/crates","dl":"https://static.example/crates"}`,
+	for _, text := range []string{
+		"", "[]", `{}`, `{"dl":1}`, `{"dl":null}`, `{"dl":"https://static.example/crates","dl":"https://static.example/crates"}`,
 		`{"dl":"https://static.example/crates","DL":"x"}`, `{"dl":"https://static.example/crates","auth-required":"no"}`,
-		`{"dl":"https://static.example/crates","api":1}`, `{"dl":"https://static.example/crates"} x`, `{"dl":"\ud800"}`} {
+		`{"dl":"https://static.example/crates","api":1}`, `{"dl":"https://static.example/crates"} x`, `{"dl":"\ud800"}`,
+	} {
 		_, _, err := ask(t, upstream{"config.json": text}, "https://index.example/", "config.json")
 		refused(t, err, registry.ReasonDocument)
 	}

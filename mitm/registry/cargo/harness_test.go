@@ -27,8 +27,10 @@ func address(t testing.TB, s string) *url.URL {
 // crates is a registry with its archives at a host of their own.
 func crates(t testing.TB) *registry.Origin {
 	t.Helper()
-	return &registry.Origin{Ecosystem: "cargo", URL: address(t, "https://index.example/"),
-		Artifacts: []*url.URL{address(t, "https://static.example/crates/")}}
+	return &registry.Origin{
+		Ecosystem: "cargo", URL: address(t, "https://index.example/"),
+		Artifacts: []*url.URL{address(t, "https://static.example/crates/")},
+	}
 }
 
 // upstream is a registry: documents by path.

@@ -14,7 +14,8 @@ func TestIndex(t *testing.T) {
 	u := upstream{"config.json": plainConfig, "fo/o_/foo_bar": strings.Join([]string{
 		line("Foo_Bar", "1.0.0", ""), line("other", "9.0.0", ""), line("Foo_Bar", "1.0", ""), "",
 		strings.Replace(line("Foo_Bar", "1.1.0", ""), "false", "true", 1), line("Foo_Bar", "2.0.0-rc.1", `,"pubtime":"soon"`),
-		young, strings.Replace(line("Foo_Bar", "3.0.0", ""), sha, sha[2:], 1)}, "\n")}
+		young, strings.Replace(line("Foo_Bar", "3.0.0", ""), sha, sha[2:], 1),
+	}, "\n")}
 	got, facts, err := ask(t, u, "https://index.example/", "fo/o_/foo_bar", "2.0.0")
 	want := line("Foo_Bar", "1.0.0", "") + "\n" + strings.Replace(line("Foo_Bar", "1.1.0", ""), "false", "true", 1) + "\n" + line("Foo_Bar", "2.0.0-rc.1", `,"pubtime":"soon"`) + "\n"
 	if got != want || err != nil {

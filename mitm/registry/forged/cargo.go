@@ -47,8 +47,10 @@ func (c *Cargo) Add(name, version string, published time.Time, needs map[string]
 		deps = append(deps, map[string]any{"name": other, "req": needs[other], "features": []string{}, "optional": false, "default_features": true, "target": nil, "kind": "normal"})
 	}
 	archive := tarball(name+"-"+version+"/", map[string]string{"Cargo.toml": manifest, "src/lib.rs": "pub fn version() -> &'static str { \"" + version + "\" }\n"})
-	line, _ := json.Marshal(map[string]any{"name": name, "vers": version, "deps": deps, "cksum": digest(archive),
-		"features": map[string]any{}, "yanked": false, "pubtime": published.UTC().Format(time.RFC3339)})
+	line, _ := json.Marshal(map[string]any{
+		"name": name, "vers": version, "deps": deps, "cksum": digest(archive),
+		"features": map[string]any{}, "yanked": false, "pubtime": published.UTC().Format(time.RFC3339),
+	})
 	c.index[name] = append(append(c.index[name], line...), '\n')
 	c.archives[name+"/"+version+"/download"] = archive
 }

@@ -72,9 +72,11 @@ func TestPins(t *testing.T) {
 		base, text string
 		want       []string
 	}{
-		"npm": {"package-lock.json", `{"lockfileVersion":3,"packages":{"":{"version":"9.9.9"},"node_modules/a":{"version":"1.0.0"},
+		"npm": {
+			"package-lock.json", `{"lockfileVersion":3,"packages":{"":{"version":"9.9.9"},"node_modules/a":{"version":"1.0.0"},
 			"node_modules/a/node_modules/@s/b":{"version":"2.0.0"},"node_modules/alias":{"name":"real","version":"3.0.0"}}}`,
-			[]string{"a@1.0.0", "@s/b@2.0.0", "real@3.0.0"}},
+			[]string{"a@1.0.0", "@s/b@2.0.0", "real@3.0.0"},
+		},
 		"npm 6":  {"npm-shrinkwrap.json", `{"dependencies":{"a":{"version":"1.0.0","dependencies":{"b":{"version":"2.0.0"}}}}}`, []string{"a@1.0.0", "b@2.0.0"}},
 		"yarn 1": {"yarn.lock", "# yarn lockfile v1\n\na@^1.0.0, a@^1.1.0:\n  version \"1.2.0\"\n\n\"@s/b@~2\":\n  version \"2.0.1\"\n", []string{"a@1.2.0", "@s/b@2.0.1"}},
 		"yarn 4": {"yarn.lock", "\"a@npm:^1.0.0\":\n  version: 1.2.0\n  resolution: \"a@npm:1.2.0\"\n", []string{"a@1.2.0"}},

@@ -130,8 +130,10 @@ func (s *served) pip(args ...string) (string, error) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	cmd := exec.CommandContext(s.t.Context(), python, append([]string{"-m", "pip", "--isolated", "--disable-pip-version-check",
-		"--no-cache-dir", "--retries=0"}, args...)...)
+	cmd := exec.CommandContext(s.t.Context(), python, append([]string{
+		"-m", "pip", "--isolated", "--disable-pip-version-check",
+		"--no-cache-dir", "--retries=0",
+	}, args...)...)
 	home := s.t.TempDir()
 	cmd.Dir = home
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "PIP_CONFIG_FILE=" + os.DevNull, "LC_ALL=C.UTF-8", "NO_PROXY=*"}

@@ -26,8 +26,10 @@ func address(t testing.TB, s string) *url.URL {
 // index is an index with its files at a host of their own.
 func index(t testing.TB) *registry.Origin {
 	t.Helper()
-	return &registry.Origin{Ecosystem: "pypi", URL: address(t, "https://pypi.example/"),
-		Artifacts: []*url.URL{address(t, "https://files.example/")}}
+	return &registry.Origin{
+		Ecosystem: "pypi", URL: address(t, "https://pypi.example/"),
+		Artifacts: []*url.URL{address(t, "https://files.example/")},
+	}
 }
 
 // upstream is a registry: documents by path, with their media types in front.

@@ -59,9 +59,11 @@ func TestFileNames(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	mirror := &registry.Origin{URL: address(t, "https://mirror.example/api/pypi/all/simple/"),
+	mirror := &registry.Origin{
+		URL:       address(t, "https://mirror.example/api/pypi/all/simple/"),
 		Aliases:   []*url.URL{address(t, "https://old.example/simple/")},
-		Artifacts: []*url.URL{address(t, "https://mirror.example/api/pypi/all/")}}
+		Artifacts: []*url.URL{address(t, "https://mirror.example/api/pypi/all/")},
+	}
 	other := &registry.Origin{URL: address(t, "https://wheels.example/whl/cpu/")}
 	for _, tc := range []struct {
 		origin            *registry.Origin
@@ -267,8 +269,10 @@ func TestHTMLIndex(t *testing.T) {
 	if got, want := shape(facts), "1.0 foo-1.0.tar.gz\n2.0 withdrawn foo-2.0-py3-none-any.whl foo-2.0-py3-none-any.whl.metadata\n"; got != want {
 		t.Errorf("%s", got)
 	}
-	for _, want := range []string{`"https://files.example/foo-1.0.tar.gz#sha256=` + sha + `" data-requires-python="&gt;=3.7,&lt;4"`,
-		`"https://files.example/x/foo-2.0-py3-none-any.whl#sha256=` + sha + `"`, `data-yanked=""`} {
+	for _, want := range []string{
+		`"https://files.example/foo-1.0.tar.gz#sha256=` + sha + `" data-requires-python="&gt;=3.7,&lt;4"`,
+		`"https://files.example/x/foo-2.0-py3-none-any.whl#sha256=` + sha + `"`, `data-yanked=""`,
+	} {
 		if !strings.Contains(html, want) {
 			t.Errorf("no %s in %s", want, html)
 		}
