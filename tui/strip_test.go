@@ -262,7 +262,6 @@ type strips struct {
 	waiting []broker.Escalation // the oldest first
 	aside   map[int]bool
 	made    int
-	typed   string
 }
 
 // want returns the number of the call that has to be in the strip, or 0.

@@ -53,7 +53,7 @@ func TestSign(t *testing.T) {
 					run(t, "mkdir", "-m", "700", filepath.Join(w.home, ".gnupg"))
 					run(t, "gpg", "--batch", "--quiet", "--pinentry-mode", "loopback", "--passphrase", "", "--quick-gen-key", "A <a@example.com>", "ed25519", "sign", "never")
 					t.Cleanup(func() {
-						if err := exec.Command("gpgconf", "--kill", "all").Run(); err != nil { //nolint:noctx // the test's context has ended
+						if err := exec.Command("gpgconf", "--kill", "all").Run(); err != nil {
 							t.Error(err)
 						}
 					})

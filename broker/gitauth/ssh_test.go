@@ -93,7 +93,7 @@ func (s sshServer) start(t *testing.T, name string) int {
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		for lines.Scan() { //nolint:revive // sshd must not wait for a reader
+		for lines.Scan() {
 		}
 	}()
 	t.Cleanup(func() {

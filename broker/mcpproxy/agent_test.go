@@ -29,6 +29,7 @@ func (r *harness) agent() *agent {
 }
 
 func newAgent(t testing.TB, conn net.Conn) *agent {
+	t.Helper()
 	t.Cleanup(func() { _ = conn.Close() })
 	return &agent{t: t, conn: conn, in: bufio.NewReaderSize(conn, 1<<20)}
 }

@@ -26,6 +26,7 @@ func (j *slowJudge) EvaluateContext(ctx context.Context, c policy.Call) policy.V
 }
 
 func newSlow(t *testing.T) (*harness, *slowJudge) {
+	t.Helper()
 	j := &slowJudge{}
 	r := newHarness(t, func(c *Config) {
 		j.Judge = c.Engine

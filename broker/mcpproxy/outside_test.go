@@ -132,6 +132,7 @@ func reads(path, want string) bool {
 
 // gitOnStages is onStages for the real git server.
 func gitOnStages(t *testing.T) func(*Config) {
+	t.Helper()
 	files := onStages(t)
 	installed, err := servers.Install(t.Context(), cacheDir(t), nil)
 	if err != nil {

@@ -38,6 +38,7 @@ const oneTool = `{"name":"note","description":"Notes","inputSchema":{"type":"obj
 
 // ownHarness is a harness with one more server, whose unannotated tools ask.
 func ownHarness(t *testing.T, s sandbox.Spec, change func(*Config)) *harness {
+	t.Helper()
 	return newHarness(t, func(c *Config) {
 		compiled, annotations := policy.Default()
 		dir := filepath.Dir(c.Servers[0].Env[stubVar])

@@ -45,6 +45,7 @@ func lines(all []Finding) string {
 // person makes a repository without hooks, in which a filter, included settings and
 // an editor's settings are the person's own.
 func person(t *testing.T) string {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -54,6 +54,7 @@ func BenchmarkArtifact(b *testing.B) {
 
 // processorTime is what this process has used.
 func processorTime(b *testing.B) time.Duration {
+	b.Helper()
 	var used unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
 		b.Fatal(err)
@@ -100,6 +101,7 @@ func (discard) Write(p []byte) (int, error)                      { return len(p)
 
 // residentBytes is the most memory that this process had at a time.
 func residentBytes(b *testing.B) int64 {
+	b.Helper()
 	var used unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
 		b.Fatal(err)
@@ -123,6 +125,7 @@ func BenchmarkUnused(b *testing.B) {
 
 // benchWorld is a world in which documents stay fresh, or are asked for each time.
 func benchWorld(b *testing.B, fresh bool) *world {
+	b.Helper()
 	return newWorld(b, func(o *Options) {
 		if fresh {
 			o.Limits = registry.Limits{}

@@ -36,6 +36,7 @@ func BenchmarkPeers(b *testing.B) {
 const peerRounds = 60
 
 func benchNPM(b *testing.B, delay time.Duration) {
+	b.Helper()
 	npm := forged.NewNPM(b)
 	upstream := slowed(b, npm, delay)
 	npm.Public = upstream.String()
@@ -60,6 +61,7 @@ func benchNPM(b *testing.B, delay time.Duration) {
 }
 
 func benchApt(b *testing.B, delay time.Duration) {
+	b.Helper()
 	repo := forged.NewApt(b)
 	upstream := slowed(b, repo, delay)
 	var index strings.Builder
@@ -82,6 +84,7 @@ func benchApt(b *testing.B, delay time.Duration) {
 
 // measurePeers gets every path twice from every target, in turn, and reports medians.
 func measurePeers(b *testing.B, targets map[string]string, paths map[string][]string) {
+	b.Helper()
 	for b.Loop() {
 		for what, all := range paths {
 			times := map[string][]time.Duration{}
@@ -125,6 +128,7 @@ func noise() string {
 
 // benchPeers is a world with one registry on this machine.
 func benchPeers(b *testing.B, o *registry.Origin) *world {
+	b.Helper()
 	o.Private = true
 	w := newWorld(b, func(options *Options) {
 		options.Origins, options.Limits, options.Upstreams = []*registry.Origin{o}, registry.Limits{}, nil
@@ -161,6 +165,7 @@ func (a httpAnswer) Start(status int, _ string, fields []registry.Field, length 
 
 // slowed serves what a handler answers, which is made once, after a delay.
 func slowed(b *testing.B, h http.Handler, delay time.Duration) *url.URL {
+	b.Helper()
 	var mu sync.Mutex
 	kept := map[string]*httptest.ResponseRecorder{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -186,6 +191,7 @@ func slowed(b *testing.B, h http.Handler, delay time.Duration) *url.URL {
 
 // verdaccio starts one before a registry, and returns its address or "".
 func verdaccio(b *testing.B, upstream *url.URL) string {
+	b.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		b.Fatal(err)
@@ -213,6 +219,7 @@ func verdaccio(b *testing.B, upstream *url.URL) string {
 }
 
 func freeAddress(b *testing.B) string {
+	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
@@ -224,6 +231,7 @@ func freeAddress(b *testing.B) string {
 // start starts a server that ends with the benchmark, and returns its address, or "" when it does
 // not listen within ten seconds.
 func start(b *testing.B, listen, program string, arguments ...string) string {
+	b.Helper()
 	server := exec.Command(program, arguments...)
 	if err := server.Start(); err != nil {
 		b.Fatal(err)

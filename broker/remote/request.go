@@ -61,7 +61,7 @@ func (c *Conn) begin(r *http.Response) {
 
 // answer passes on the messages of a response, until the answer to the request.
 func (c *Conn) answer(r *http.Response, id []byte, method string) error {
-	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) //nolint:errcheck // then the kind is empty
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	given := func(m jsonrpc.Message) bool {
 		if m.Method != "" || string(m.ID) != string(id) {
 			return false
@@ -179,7 +179,7 @@ func (c *Conn) listen() {
 			c.fail(err)
 			return
 		}
-		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) //nolint:errcheck // then the kind is empty
+		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 		offered := r.StatusCode == http.StatusOK && kind == "text/event-stream"
 		if offered {
 			grow, end := c.budget()

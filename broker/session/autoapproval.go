@@ -77,7 +77,7 @@ func (s *Session) Ordered(e *approval.Escalation) (approval.Resolution, bool) {
 	case !auto.Confirm:
 		return a.approve()
 	case auto.Model == nil:
-		err = fmt.Errorf("no model can confirm: %v", auto.Missing)
+		err = fmt.Errorf("no model can confirm: %w", auto.Missing)
 	default:
 		e.Auto, e.Confirm = a.review(""), sync.OnceFunc(a.confirm)
 		return approval.Resolution{}, false

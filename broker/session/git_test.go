@@ -25,6 +25,7 @@ const commit = "git -c user.name=t -c user.email=t@t commit -q --allow-empty -m 
 
 // bareOfHooks makes a repository without hooks and without configuration.
 func bareOfHooks(t *testing.T) (base, repo string) {
+	t.Helper()
 	base = stored.RealPath(t.TempDir())
 	repo = filepath.Join(base, "repo")
 	if err := os.Mkdir(repo, 0o700); err != nil {

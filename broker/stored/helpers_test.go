@@ -65,6 +65,7 @@ func storeSession(t *testing.T, home, agentName string, ago time.Duration) Layou
 
 // bareOfHooks makes a repository without hooks and without configuration.
 func bareOfHooks(t *testing.T) (base, repo string) {
+	t.Helper()
 	base = RealPath(shortTemp(t))
 	repo = filepath.Join(base, "repo")
 	if err := os.Mkdir(repo, 0o700); err != nil {

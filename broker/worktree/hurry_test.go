@@ -8,6 +8,7 @@ import (
 
 // late is a context in which there is no time for anything.
 func late(t *testing.T) context.Context {
+	t.Helper()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(ErrLate)
 	return ctx

@@ -273,6 +273,7 @@ type peak struct {
 // watchResident looks at the memory of a process and of all below it until it is stopped, or the
 // test ends.
 func watchResident(t *testing.T, pid int) *peak {
+	t.Helper()
 	p := &peak{done: make(chan struct{}), since: time.Now()}
 	t.Cleanup(func() { p.stop() })
 	p.wait.Go(func() {

@@ -319,6 +319,7 @@ func (d *driver) shows(b *testing.B, holds func(screen string) bool) {
 }
 
 func attachBench(b *testing.B, home string) *driver {
+	b.Helper()
 	v := driveArgv(b, home, 100, 30, "ironcurtain-mux", "attach")
 	v.until("a prompt", patience, prompted)
 	return v

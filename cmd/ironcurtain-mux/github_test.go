@@ -76,7 +76,7 @@ func driveGitHub(t *testing.T, host, more string) (*driver, *githubServer) {
 		t.Fatal(err)
 	}
 	binary, err := os.ReadFile(program)
-	err = errors.Join(err, os.Chmod(home, 0o755), os.Mkdir(work, 0o755), os.WriteFile(filepath.Join(work, "gh"), binary, 0o755), //nolint:gosec // the agent runs it
+	err = errors.Join(err, os.Chmod(home, 0o755), os.Mkdir(work, 0o755), os.WriteFile(filepath.Join(work, "gh"), binary, 0o755),
 		os.WriteFile(token, []byte(githubToken+"\n"), 0o600),
 		os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: g.Certificate().Raw}), 0o600))
 	if err != nil {

@@ -80,6 +80,7 @@ const (
 type installation struct{ client, run, direct string }
 
 func benchInstall(b *testing.B, delay time.Duration) {
+	b.Helper()
 	home := newHome(b)
 	work := filepath.Join(home, "work")
 	makeOpen(b, work)
@@ -125,6 +126,7 @@ func benchInstall(b *testing.B, delay time.Duration) {
 // directContainer starts a container on the host's network, which ends with the benchmark, and
 // returns its id.
 func directContainer(b *testing.B, image, work string) string {
+	b.Helper()
 	out, err := exec.CommandContext(b.Context(), "docker", "run", "--detach", "--rm", "--init", "--network", "host",
 		"--add-host", "127-0-0-1.address.invalid:127.0.0.1", "--user", "1000:1000", "--volume", work+":/workspace",
 		"--env", "HOME=/tmp", "--entrypoint", "sleep", image, "infinity").Output()
@@ -139,6 +141,7 @@ func directContainer(b *testing.B, image, work string) string {
 // benchRegistries makes registries, and in work a project a round for each client. They stand there
 // before the session, so that their names are known.
 func benchRegistries(b *testing.B, home, work string, delay time.Duration) []installation {
+	b.Helper()
 	npm, python, modules, crates, repo := forged.NewNPM(b), forged.NewPyPI(b), forged.NewGo(b), forged.NewCargo(b), forged.NewApt(b)
 	addresses := map[http.Handler]*url.URL{npm: npm.URL, python: python.URL, modules: modules.URL, crates: crates.URL, repo: repo.URL}
 	for handler, address := range addresses {
@@ -202,6 +205,7 @@ func benchRegistries(b *testing.B, home, work string, delay time.Duration) []ins
 
 // slowed serves what a handler answers after a delay.
 func slowed(b *testing.B, handler http.Handler, delay time.Duration) *url.URL {
+	b.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(delay)
 		handler.ServeHTTP(w, r)

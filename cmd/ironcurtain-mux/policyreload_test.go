@@ -39,7 +39,7 @@ func TestPolicyIsReloaded(t *testing.T) {
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":%q,"content":"x"}}}
 `, filepath.Join(outside, "new"))
 	write(filepath.Join(s.Workspace, "lines"), []byte(lines))
-	if err := os.Chmod(filepath.Join(s.Workspace, "lines"), 0o644); err != nil { //nolint:gosec // the container's user reads it
+	if err := os.Chmod(filepath.Join(s.Workspace, "lines"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	d.send("(cat lines; sleep 600) | ironcurtain-mux-bridge mcp >answer &\r")

@@ -20,6 +20,7 @@ import (
 
 // board is an MCP server over HTTP that wants a login, with its authorization server.
 func board(t *testing.T) *httptest.Server {
+	t.Helper()
 	mux := http.NewServeMux()
 	s := httptest.NewServer(mux)
 	t.Cleanup(s.Close)
@@ -104,7 +105,7 @@ func TestServersLogin(t *testing.T) {
 			continue
 		}
 		q := u.Query()
-		answer, err := http.Get(q.Get("redirect_uri") + "?" + url.Values{"state": {q.Get("state")}, "code": {"x"}}.Encode()) //nolint:gosec,noctx // of this test
+		answer, err := http.Get(q.Get("redirect_uri") + "?" + url.Values{"state": {q.Get("state")}, "code": {"x"}}.Encode())
 		if err != nil {
 			t.Fatal(err)
 		}

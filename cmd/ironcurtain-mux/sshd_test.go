@@ -88,7 +88,7 @@ func (s sshd) serve(config string) {
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		for lines.Scan() { //nolint:revive // sshd must not wait for a reader
+		for lines.Scan() {
 		}
 	}()
 	s.t.Cleanup(func() {

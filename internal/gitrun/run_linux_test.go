@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"context"
-	"crypto/sha1" //nolint:gosec // it is what names objects
+	"crypto/sha1"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -33,16 +33,16 @@ var lasting = []string{"-c", "alias.last=!echo up >&3; sleep 1000; true", "last"
 func TestMain(m *testing.M) {
 	if os.Getenv(helperOfGroup) != "" {
 		_ = Distant(1<<20, time.Minute, 1).Run(context.Background(), Command{Args: lasting, File: os.NewFile(3, "up")})
-		os.Exit(1) //nolint:forbidigo // this is a program of its own
+		os.Exit(1)
 	}
 	if repository := os.Getenv(helperOf); repository != "" {
 		err := Thorough.Run(context.Background(), Command{
 			Args: []string{"hash-object", "--stdin"}, Env: []string{"GIT_DIR=" + repository}, In: os.Stdin,
 		})
 		fmt.Fprintln(os.Stderr, "git has ended:", err)
-		os.Exit(1) //nolint:forbidigo // this is a program of its own
+		os.Exit(1)
 	}
-	os.Exit(m.Run()) //nolint:forbidigo // as the testing package has it
+	os.Exit(m.Run())
 }
 
 // repository is an empty one, in which commands run without bounds.
@@ -110,12 +110,12 @@ func TestDeepTrees(t *testing.T) {
 // deepTree puts 5000 trees, each in the next, into a repository.
 func deepTree(t *testing.T, dir string) string {
 	t.Helper()
-	id := sha1.Sum([]byte("tree 0\x00")) //nolint:gosec // it is what names objects
+	id := sha1.Sum([]byte("tree 0\x00"))
 	z := zlib.NewWriter(nil)
 	for range 5000 {
 		tree := append([]byte("40000 d\x00"), id[:]...)
 		object := append(fmt.Appendf(nil, "tree %d\x00", len(tree)), tree...)
-		id = sha1.Sum(object) //nolint:gosec // likewise
+		id = sha1.Sum(object)
 		name := hex.EncodeToString(id[:])
 		var packed bytes.Buffer
 		z.Reset(&packed)

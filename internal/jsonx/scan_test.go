@@ -61,6 +61,7 @@ func FuzzScan(f *testing.F) {
 
 // sameText holds a string that a cursor passes over against the standard library's.
 func sameText(t *testing.T, data []byte) {
+	t.Helper()
 	c := NewCursor(data)
 	span, fault := c.Text()
 	passed := c.Since(0)

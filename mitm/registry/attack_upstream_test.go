@@ -272,6 +272,7 @@ func TestRatio(t *testing.T) {
 
 // moved maps the registry to one that sends these bytes only.
 func (f *front) moved(t *testing.T, coding []string, body []byte) map[string]*url.URL {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header()["Content-Encoding"] = coding
 		_, _ = w.Write(body)

@@ -102,6 +102,7 @@ func startWith(t *testing.T, show func(ctx context.Context, c Client) (string, e
 
 // stat says which file it is.
 func stat(t *testing.T, f *os.File) os.FileInfo {
+	t.Helper()
 	info, err := f.Stat()
 	if err != nil {
 		t.Error(err)

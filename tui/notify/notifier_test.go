@@ -33,6 +33,7 @@ func (s *scene) Pending(context.Context) ([]broker.Escalation, error) { return s
 
 // play follows the broker during a test, in which time is simulated.
 func play(t *testing.T, test func(*scene)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		s := &scene{T: t, sessions: []broker.Session{{ID: "s1", Tab: 1, Agent: "codex", State: broker.StateWorking}}}
 		s.n = &Notifier{

@@ -41,6 +41,7 @@ type service struct {
 }
 
 func newService(t *testing.T) *service {
+	t.Helper()
 	s := &service{t: t, instead: map[string]http.HandlerFunc{}, change: func(string, map[string]any) {}, life: 3600}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
@@ -134,7 +135,7 @@ func (s *service) browser(answer url.Values) func(string) {
 		for name, value := range answer {
 			q[name] = value
 		}
-		r, err := http.Get(u.Query().Get("redirect_uri") + "?" + q.Encode()) //nolint:gosec,noctx // of this test
+		r, err := http.Get(u.Query().Get("redirect_uri") + "?" + q.Encode())
 		if err != nil {
 			s.t.Error(err)
 			return

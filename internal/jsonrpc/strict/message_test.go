@@ -93,6 +93,7 @@ func FuzzLines(f *testing.F) {
 
 // decodes checks one line.
 func decodes(t *testing.T, line []byte) {
+	t.Helper()
 	m, err := Decode(line)
 	if err != nil {
 		var e *jsonrpc.Error

@@ -66,7 +66,7 @@ func (g *gateway) answer(w http.ResponseWriter, r *http.Request) error {
 }
 
 // client runs apt-get with nothing of this machine's.
-type client struct{ dir, conf string }
+type client struct{ dir string }
 
 func newClient(t *testing.T, f *forge, sources string) *client {
 	t.Helper()

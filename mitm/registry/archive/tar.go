@@ -114,7 +114,7 @@ func (l *Heads) oneName() bool {
 func walk(t *tar.Reader, heads *Heads, visit func(e Entry, r io.Reader) error) error {
 	for n := 0; ; {
 		h, err := t.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

@@ -32,8 +32,8 @@ func (*Ecosystem) Inspect(f *registry.Facts, v *registry.Version, file *registry
 	return inspectZip(f, v, file, data, size)
 }
 
-func refuseContent(f *registry.Facts, v *registry.Version, format string, args ...any) *registry.Refusal {
-	return registry.Refuse(403, registry.ReasonContent, "%s@%s: %s", f.Name, v.Version, fmt.Sprintf(format, args...))
+func refuseContent(f *registry.Facts, v *registry.Version, why string) *registry.Refusal {
+	return registry.Refuse(403, registry.ReasonContent, "%s@%s: %s", f.Name, v.Version, why)
 }
 
 func refuseHash(f *registry.Facts, v *registry.Version, what string) *registry.Refusal {

@@ -64,7 +64,7 @@ func (d *document) writeVersion(o *output, f *registry.Facts, version string, hi
 
 // writeAll writes the document of a package, member by member.
 func (d *document) writeAll(o *output, f *registry.Facts, abbreviated bool, hidden func(string) bool) {
-	o.open('{')
+	o.open()
 	for _, m := range d.members {
 		switch m.name {
 		case "dist-tags":
@@ -87,18 +87,18 @@ func (d *document) writeAll(o *output, f *registry.Facts, abbreviated bool, hidd
 			}
 		}
 	}
-	o.close('}')
+	o.close()
 }
 
 // writeShort writes the versions with the members of the abbreviated form.
 func (d *document) writeShort(o *output, f *registry.Facts, hidden func(string) bool) {
-	o.open('{')
+	o.open()
 	for _, v := range d.versions {
 		if hidden(v.name) {
 			continue
 		}
 		o.member(v.name)
-		o.open('{')
+		o.open()
 		told := false
 		_ = jsonx.Walk(v.raw, func(key string, raw []byte, _ int) error { // it was walked when it was read
 			if slices.Contains(inShort, key) {
@@ -112,9 +112,9 @@ func (d *document) writeShort(o *output, f *registry.Facts, hidden func(string) 
 			o.member("hasInstallScript")
 			_, _ = o.WriteString("true")
 		}
-		o.close('}')
+		o.close()
 	}
-	o.close('}')
+	o.close()
 }
 
 // output is JSON that is being written.
@@ -123,8 +123,8 @@ type output struct {
 	comma bool // before the next member
 }
 
-func (o *output) open(c byte)  { _ = o.WriteByte(c); o.comma = false }
-func (o *output) close(c byte) { _ = o.WriteByte(c); o.comma = true }
+func (o *output) open()  { _ = o.WriteByte('{'); o.comma = false }
+func (o *output) close() { _ = o.WriteByte('}'); o.comma = true }
 
 // member begins a member.
 func (o *output) member(name string) {
@@ -137,14 +137,14 @@ func (o *output) member(name string) {
 
 // objectOf writes an object without its hidden members.
 func (o *output) objectOf(entries []entry, hidden func(string) bool) {
-	o.open('{')
+	o.open()
 	for _, e := range entries {
 		if !hidden(e.name) {
 			o.member(e.name)
 			_, _ = o.Write(e.raw)
 		}
 	}
-	o.close('}')
+	o.close()
 }
 
 func (o *output) object(entries []entry) { o.objectOf(entries, func(string) bool { return false }) }

@@ -26,7 +26,7 @@ func readHTML(o *registry.Origin, d *registry.Document, project string) (*page, 
 	for count := 0; ; {
 		switch z.Next() {
 		case html.ErrorToken:
-			if err := z.Err(); err != io.EOF {
+			if err := z.Err(); !errors.Is(err, io.EOF) {
 				return nil, errors.New("it is not HTML")
 			}
 			return p, nil
