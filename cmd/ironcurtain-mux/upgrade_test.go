@@ -234,6 +234,7 @@ func TestUpgradeThatFailsChangesNothing(t *testing.T) {
 	pid := d.daemon()
 	a := attach(t, home, 100, 24)
 	a.see(patience, "/workspace$")
+	a.tools(t, d.onlySession()) // a server of tools is the program itself, which is replaced below
 	tests := []struct{ name, script, says string }{
 		{"it does not work", "exit 3\n", "does not work"},
 		{"it says nothing", "exit 0\n", "does not say"},
