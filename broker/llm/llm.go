@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"time"
 )
 
 // Question is what a model is asked.
@@ -61,12 +62,21 @@ var (
 	ErrCut = errors.New("the model's answer was cut off, as it is longer than allowed")
 )
 
-// StatusError is an answer of the provider that is an error. It says nothing of
-// what the provider wrote.
-type StatusError struct{ Code int }
+// StatusError is an answer of the provider that is an error.
+type StatusError struct {
+	Code int
+	// Said is the first line of what the provider, or the proxy before it, wrote of the cause.
+	// It is not trusted. Only conversations have it: a question may be about secrets.
+	Said  string
+	After time.Duration // how long the provider wants to be left alone; 0: it does not say
+}
 
 func (e *StatusError) Error() string {
-	return fmt.Sprintf("the provider answered %d %s", e.Code, http.StatusText(e.Code))
+	text := fmt.Sprintf("the provider answered %d %s", e.Code, http.StatusText(e.Code))
+	if e.Said != "" {
+		text += ": " + e.Said
+	}
+	return text
 }
 
 // Transient tells whether asking again soon could help.
