@@ -23,4 +23,11 @@ type Limits struct {
 	File    uint64 // bytes up to which it may write a file that is open
 	Seconds uint64 // of processor time; the kernel ends it then
 	Open    uint64 // descriptors
+	// Handed lets it take descriptors that another process hands it over a socket, close the
+	// two directions of a connection, and ask for the size of its terminal. An attempt to open
+	// a file is refused and does not end it, because libraries try that and do without.
+	Handed bool
 }
+
+// Unlimited is no limit at all.
+const Unlimited = ^uint64(0)

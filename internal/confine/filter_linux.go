@@ -47,8 +47,24 @@ func only(k uint32, otherwise uint8) unix.SockFilter {
 	return unix.SockFilter{Code: isEqual, K: k, Jf: otherwise}
 }
 
+// permit lets a call pass whose second argument is value, and answers any other with errno.
+func permit(call, value uint32, errno unix.Errno) []unix.SockFilter {
+	return []unix.SockFilter{only(call, 4), op(load, second), only(value, 1), verdict(allow), verdict(refuse | uint32(errno))}
+}
+
+// handed is what a process may do besides that takes descriptors from another one.
+func handed() []unix.SockFilter {
+	p := []unix.SockFilter{
+		only(unix.SYS_RECVMSG, 1), verdict(allow),
+		only(unix.SYS_SHUTDOWN, 1), verdict(allow),
+		only(unix.SYS_OPENAT, 1), verdict(refuse | uint32(unix.EACCES)),
+	}
+	p = append(p, permit(unix.SYS_IOCTL, unix.TIOCGWINSZ, unix.ENOTTY)...)
+	return append(p, permit(unix.SYS_FCNTL, unix.F_GETFL, unix.EPERM)...) // whether it blocks
+}
+
 // program is the filter for the process self: what it does not name ends the process.
-func program(self uint32) []unix.SockFilter {
+func program(self uint32, more []unix.SockFilter) []unix.SockFilter {
 	p := []unix.SockFilter{
 		op(load, machine),
 		{Code: isEqual, K: arch, Jt: 1},
@@ -58,6 +74,7 @@ func program(self uint32) []unix.SockFilter {
 	for _, call := range free {
 		p = append(p, only(call, 1), verdict(allow))
 	}
+	p = append(p, more...)
 	for call, errno := range refused {
 		p = append(p, only(call, 1), verdict(refuse|uint32(errno)))
 	}

@@ -42,7 +42,11 @@ func Lock(l Limits) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("give up new rights: %w", err)
 	}
-	filter := program(uint32(unix.Getpid()))
+	var more []unix.SockFilter
+	if l.Handed {
+		more = handed()
+	}
+	filter := program(uint32(unix.Getpid()), more)
 	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	thread, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&prog))) //nolint:gosec // prog outlives the call
 	if errno != 0 {

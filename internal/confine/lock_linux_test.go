@@ -33,7 +33,7 @@ func locked(t *testing.T) string {
 
 // try makes one system call in a locked process. It returns what the call returned, or that
 // the call has ended the process.
-func try(t *testing.T, program string, call ...uint64) string {
+func try(t *testing.T, program string, handed bool, call ...uint64) string {
 	t.Helper()
 	var words []string
 	for _, n := range call {
@@ -41,6 +41,9 @@ func try(t *testing.T, program string, call ...uint64) string {
 	}
 	cmd := exec.CommandContext(t.Context(), program, words...)
 	cmd.Env = []string{"GOMAXPROCS=2"}
+	if handed {
+		cmd.Env = append(cmd.Env, "HANDED=1")
+	}
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	err := cmd.Run()
@@ -64,6 +67,9 @@ var passes = map[uint64]bool{
 	unix.SYS_CLONE3: true, unix.SYS_PRCTL: true, unix.SYS_IOCTL: true, unix.SYS_FCNTL: true,
 }
 
+// passesHanded are the calls that do not end a process either that takes descriptors.
+var passesHanded = map[uint64]bool{unix.SYS_RECVMSG: true, unix.SYS_SHUTDOWN: true, unix.SYS_OPENAT: true}
+
 // special are calls that pass and end the process, or a thread, by what they do. Kernels of
 // amd64 let the last two past every filter: they are the kernel's own way back from a probe,
 // and have no effect anywhere else.
@@ -72,13 +78,19 @@ var special = map[uint64]bool{unix.SYS_EXIT: true, unix.SYS_EXIT_GROUP: true, un
 // After the lock every system call ends the process, but for those that are listed here.
 func TestEverySystemCall(t *testing.T) {
 	program := locked(t)
+	for _, handed := range []bool{false, true} {
+		t.Run(map[bool]string{false: "bare", true: "handed"}[handed], func(t *testing.T) { everySystemCall(t, program, handed) })
+	}
+}
+
+func everySystemCall(t *testing.T, program string, handed bool) {
 	numbers := make(chan uint64) // handed over one by one
 	var group sync.WaitGroup
 	for range 4 {
 		group.Go(func() {
 			for n := range numbers {
-				got := try(t, program, n)
-				if killed := got == "bad system call"; killed == passes[n] {
+				got := try(t, program, handed, n)
+				if killed := got == "bad system call"; killed == (passes[n] || handed && passesHanded[n]) {
 					t.Errorf("system call %d: %s", n, got)
 				}
 			}
@@ -123,7 +135,33 @@ func TestWhatArgumentsDecide(t *testing.T) {
 		{"the ring", []uint64{unix.SYS_IO_URING_SETUP, 8, 0, 0}, killed},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			if got := try(t, program, c.call...); got != c.want {
+			if got := try(t, program, false, c.call...); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestWhatArgumentsDecideWhereDescriptorsAreHanded(t *testing.T) {
+	program := locked(t)
+	errno := func(e syscall.Errno) string { return strconv.Itoa(int(e)) }
+	for _, c := range []struct {
+		what string
+		call []uint64
+		want string
+	}{
+		{"the size of what is no terminal", []uint64{unix.SYS_IOCTL, 1, unix.TIOCGWINSZ, 0}, errno(unix.ENOTTY)},
+		{"the size of nothing", []uint64{unix.SYS_IOCTL, 77, unix.TIOCGWINSZ, 0}, errno(unix.EBADF)},
+		{"typing into a terminal", []uint64{unix.SYS_IOCTL, 77, unix.TIOCSTI, 0}, errno(unix.ENOTTY)},
+		{"whether nothing blocks", []uint64{unix.SYS_FCNTL, 77, unix.F_GETFL}, errno(unix.EBADF)},
+		{"a copy of a descriptor", []uint64{unix.SYS_FCNTL, 77, unix.F_DUPFD, 0}, errno(unix.EPERM)},
+		{"a signal when something arrives", []uint64{unix.SYS_FCNTL, 77, unix.F_SETOWN, 1}, errno(unix.EPERM)},
+		{"opening", []uint64{unix.SYS_OPENAT, 0, 0, 0}, errno(unix.EACCES)},
+		{"handing on", []uint64{unix.SYS_SENDMSG, 77, 0, 0}, "bad system call"},
+		{"connecting", []uint64{unix.SYS_CONNECT, 77, 0, 0}, "bad system call"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			if got := try(t, program, true, c.call...); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})

@@ -1,5 +1,6 @@
 // Command locked locks itself and makes one system call, whose number and whose first
-// arguments are its own arguments. It prints what the call returned.
+// arguments are its own arguments. It prints what the call returned. The variable HANDED makes
+// it a process that takes descriptors.
 package main
 
 import (
@@ -24,7 +25,7 @@ func main() {
 		n[i] = uintptr(v)
 	}
 	time.AfterFunc(time.Hour, func() {}).Stop() // the runtime makes its poller while it can
-	if err := confine.Lock(confine.Limits{Memory: 64 << 20, Seconds: 5, Open: 8}); err != nil {
+	if err := confine.Lock(confine.Limits{Memory: 64 << 20, Seconds: 5, Open: 8, Handed: os.Getenv("HANDED") != ""}); err != nil {
 		fmt.Println("not locked:", err)
 		os.Exit(3)
 	}
