@@ -60,6 +60,8 @@ var (
 	ErrRefused = errors.New("the model gave no whole answer")
 	// ErrCut means that the model had more to say than MaxTokens let it.
 	ErrCut = errors.New("the model's answer was cut off, as it is longer than allowed")
+	// ErrBroken means that a reply did not arrive to its end. Asking again can help.
+	ErrBroken = errors.New("the model's answer broke off on its way")
 )
 
 // StatusError is an answer of the provider that is an error.
@@ -84,6 +86,9 @@ func Transient(err error) bool {
 	var status *StatusError
 	if errors.As(err, &status) {
 		return status.Code == http.StatusTooManyRequests || status.Code == http.StatusRequestTimeout || status.Code >= 500
+	}
+	if errors.Is(err, ErrBroken) {
+		return true
 	}
 	var passing interface{ Temporary() bool }
 	if errors.As(err, &passing) && passing.Temporary() && !errors.Is(err, context.DeadlineExceeded) {

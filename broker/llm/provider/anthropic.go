@@ -17,13 +17,17 @@ type anthropicModel struct {
 }
 
 func newAnthropic(o Options, client *http.Client) llm.Model {
+	return &anthropicModel{connection{client}, anthropic.NewMessageService(anthropicOptions(o, client)...), o.Model}
+}
+
+func anthropicOptions(o Options, client *http.Client) []option.RequestOption {
 	options := []option.RequestOption{
 		option.WithEnvironmentProduction(), option.WithHTTPClient(client), option.WithAPIKey(o.Key), option.WithMaxRetries(0),
 	}
 	if o.BaseURL != "" {
 		options = append(options, option.WithBaseURL(o.BaseURL))
 	}
-	return &anthropicModel{connection{client}, anthropic.NewMessageService(options...), o.Model}
+	return options
 }
 
 func (m *anthropicModel) Name() string { return "anthropic/" + m.model }

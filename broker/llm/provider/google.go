@@ -21,6 +21,14 @@ type googleModel struct {
 }
 
 func newGoogle(o Options, client *http.Client) (llm.Model, error) {
+	c, err := newGoogleClient(o, client)
+	if err != nil {
+		return nil, err
+	}
+	return &googleModel{connection{client}, c, o.Model}, nil
+}
+
+func newGoogleClient(o Options, client *http.Client) (*genai.Client, error) {
 	base, once := o.BaseURL, int32(1)
 	if base == "" {
 		base = googleBase
@@ -32,7 +40,7 @@ func newGoogle(o Options, client *http.Client) (llm.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("model: google: %w", err)
 	}
-	return &googleModel{connection{client}, c, o.Model}, nil
+	return c, nil
 }
 
 func (m *googleModel) Name() string { return "google/" + m.model }

@@ -18,14 +18,18 @@ type openaiModel struct {
 }
 
 func newOpenAI(o Options, client *http.Client) llm.Model {
+	// The service by itself, unlike the client, takes nothing from the environment.
+	return &openaiModel{connection{client}, openai.NewChatCompletionService(openaiOptions(o, client)...), o.Model}
+}
+
+func openaiOptions(o Options, client *http.Client) []option.RequestOption {
 	base := o.BaseURL
 	if base == "" {
 		base = "https://api.openai.com/v1/"
 	}
-	// The service by itself, unlike the client, takes nothing from the environment.
-	return &openaiModel{connection{client}, openai.NewChatCompletionService(
+	return []option.RequestOption{
 		option.WithHTTPClient(client), option.WithBaseURL(base), option.WithAPIKey(o.Key), option.WithMaxRetries(0),
-	), o.Model}
+	}
 }
 
 func (m *openaiModel) Name() string { return "openai/" + m.model }

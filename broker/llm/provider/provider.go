@@ -1,5 +1,6 @@
 // Package provider asks the models of Anthropic, OpenAI and Google, each through
-// its own library, with nothing taken from the environment.
+// its own library, with nothing taken from the environment: a question (New), or in a
+// conversation (NewChat), which takes every provider that speaks one of their formats.
 package provider
 
 import (
@@ -23,10 +24,15 @@ const reasoning = 1000
 
 // Options say which model is asked.
 type Options struct {
-	Provider string // "anthropic", "openai" or "google"
-	Model    string // empty: the provider's small one
-	Key      string
-	BaseURL  string // empty: the provider's own; https, or http on this machine
+	Provider string // "anthropic", "openai" or "google"; with a Format any other name
+	// Format is whose format the provider speaks in a conversation. Empty: it is one of the
+	// three and speaks its own. Any other provider needs Model and BaseURL too.
+	Format  string
+	Model   string // empty: the provider's small one
+	Key     string
+	BaseURL string // empty: the provider's own; https, or http on this machine
+	// HTTP carries the requests. Nil: the usual way, by the system's resolver and certificates.
+	HTTP http.RoundTripper
 }
 
 // Defaults are the small models that are asked when none is named.
@@ -41,20 +47,14 @@ func Providers() []string { return []string{"anthropic", "openai", "google"} }
 
 // New makes the connection to a model. Nothing is sent before the first question.
 func New(o Options) (llm.Model, error) {
-	if !slices.Contains(Providers(), o.Provider) {
-		return nil, fmt.Errorf("model: unknown provider %q", o.Provider)
+	if o.Format != "" {
+		return nil, fmt.Errorf("model: unknown provider %q", o.Provider) // a format says nothing of schemas
 	}
-	if o.Key == "" {
-		return nil, fmt.Errorf("model: %s: %w", o.Provider, llm.ErrNoKey)
+	if err := o.complete(); err != nil {
+		return nil, err
 	}
-	if err := checkBase(o.BaseURL); err != nil {
-		return nil, fmt.Errorf("model: %w", err)
-	}
-	if o.Model == "" {
-		o.Model = Defaults[o.Provider]
-	}
-	client := newHTTP()
-	switch o.Provider {
+	client := newHTTP(o.HTTP, func(next http.RoundTripper) http.RoundTripper { return &bounded{next} })
+	switch o.Format {
 	case "anthropic":
 		return newAnthropic(o, client), nil
 	case "openai":
@@ -62,6 +62,30 @@ func New(o Options) (llm.Model, error) {
 	default:
 		return newGoogle(o, client)
 	}
+}
+
+// complete fills in what may be left out, and refuses what nobody could be asked with.
+func (o *Options) complete() error {
+	known := slices.Contains(Providers(), o.Provider)
+	if o.Format == "" {
+		o.Format = o.Provider
+	}
+	if !slices.Contains(Providers(), o.Format) || o.Provider == "" || known && o.Format != o.Provider {
+		return fmt.Errorf("model: unknown provider %q", o.Provider)
+	}
+	if o.Key == "" {
+		return fmt.Errorf("model: %s: %w", o.Provider, llm.ErrNoKey)
+	}
+	if err := checkBase(o.BaseURL); err != nil {
+		return fmt.Errorf("model: %w", err)
+	}
+	if o.Model == "" {
+		o.Model = Defaults[o.Provider]
+	}
+	if o.Model == "" || !known && o.BaseURL == "" {
+		return fmt.Errorf("model: %s: no model or no base URL", o.Provider)
+	}
+	return nil
 }
 
 // checkBase refuses addresses over which a key would travel in the clear.
@@ -80,13 +104,17 @@ func checkBase(base string) error {
 	return errors.New("the base URL is not encrypted")
 }
 
-// newHTTP makes a client that follows no redirect and reads bounded answers.
-func newHTTP() *http.Client {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxIdleConns, transport.IdleConnTimeout = 2, 30*time.Second
-	transport.MaxResponseHeaderBytes = 64 << 10
+// newHTTP makes a client that follows no redirect, over next or the usual way, and reads
+// answers as bound says.
+func newHTTP(next http.RoundTripper, bound func(http.RoundTripper) http.RoundTripper) *http.Client {
+	if next == nil {
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.MaxIdleConns, transport.IdleConnTimeout = 2, 30*time.Second
+		transport.MaxResponseHeaderBytes = 64 << 10
+		next = transport
+	}
 	return &http.Client{
-		Transport:     &bounded{transport},
+		Transport:     bound(next),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
@@ -107,6 +135,8 @@ func tidy(err error) error {
 		return status
 	case errors.Is(err, llm.ErrTooLarge):
 		return llm.ErrTooLarge
+	case errors.Is(err, llm.ErrFormat):
+		return llm.ErrFormat
 	case errors.Is(err, context.DeadlineExceeded):
 		return context.DeadlineExceeded
 	case errors.Is(err, context.Canceled):
@@ -119,7 +149,7 @@ func tidy(err error) error {
 
 // bounded is a transport whose answers end in an error when they are too large,
 // and which takes errors of the provider for what they are.
-type bounded struct{ next *http.Transport }
+type bounded struct{ next http.RoundTripper }
 
 func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := b.next.RoundTrip(r)
@@ -134,7 +164,13 @@ func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func (b *bounded) CloseIdleConnections() { b.next.CloseIdleConnections() }
+func (b *bounded) CloseIdleConnections() { closeIdle(b.next) }
+
+func closeIdle(t http.RoundTripper) {
+	if t, ok := t.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
 
 type boundedBody struct {
 	io.ReadCloser
