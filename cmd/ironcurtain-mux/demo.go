@@ -17,7 +17,8 @@ func demoCommand() *cobra.Command {
 runs: with flags, another one is opened. The agent, its container, both proxies, the
 policy and the tool servers are the real ones; no key of yours is used. The model takes
 orders of one line: read PATH, write PATH TEXT, list PATH, push, push to REMOTE,
-run COMMAND, say TEXT. The remotes origin and backup are on this machine.`,
+run COMMAND, say TEXT, and batch N for N calls in one program, where the agent is
+offered programs. The remotes origin and backup are on this machine.`,
 		Example: "  ironcurtain-mux demo\n  ironcurtain-mux demo --agent shell",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return openMux(cmd, flags) },

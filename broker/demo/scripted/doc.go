@@ -7,8 +7,8 @@
 // without an account anywhere.
 //
 // An order is one line: "read PATH", "write PATH TEXT", "list PATH", "push", "run
-// COMMAND" or "say TEXT". All but the last are carried out by exactly one tool call,
-// chosen from the tools that the very request offers and filled in by the names of that
+// COMMAND", "batch N" or "say TEXT". All but the last are carried out by exactly one tool
+// call, which for "batch N", and where nothing else is on offer, runs a program, chosen from the tools that the very request offers and filled in by the names of that
 // tool's input schema. When the result comes back the script says in a sentence
 // how the call ended and quotes it. Everything else gets an answer that says
 // what is speaking and lists the orders.

@@ -2,6 +2,7 @@ package scripted
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -14,6 +15,7 @@ const (
 	verbList  verb = "list"
 	verbPush  verb = "push"
 	verbRun   verb = "run"
+	verbBatch verb = "batch"
 	verbSay   verb = "say"
 )
 
@@ -33,8 +35,12 @@ func Orders() []Order {
 		{"push … to REMOTE", "pushes it to that remote"},
 		{"run COMMAND", "runs it in the container, by the agent's own tool"},
 		{"say TEXT", "says the text, without a tool"},
+		{"batch N", "reads hello.txt N times in one program; it needs a tool that runs programs"},
 	}
 }
+
+// maxBatch is how often one program reads at most.
+const maxBatch = 500
 
 // order is one line of a prompt that was understood.
 type order struct {
@@ -42,6 +48,7 @@ type order struct {
 	path string // of read, write and list
 	text string // of write and say; of run: the command
 	to   string // of push: the remote; empty for the usual one
+	n    int    // of batch: how many calls
 }
 
 // parseOrder reads an order from a prompt. It returns false when the prompt is
@@ -70,6 +77,12 @@ func parseOrder(prompt string) (order, bool, error) {
 			return order{}, true, fmt.Errorf("%s needs more words: say TEXT, run COMMAND", v)
 		}
 		return order{verb: v, text: rest}, true, nil
+	case verbBatch:
+		n, err := strconv.Atoi(rest)
+		if err != nil || n < 1 || n > maxBatch {
+			return order{}, true, fmt.Errorf("batch needs a number from 1 to %d: batch N", maxBatch)
+		}
+		return order{verb: v, n: n}, true, nil
 	}
 	return order{}, false, nil
 }

@@ -28,6 +28,13 @@ func TestParseOrder(t *testing.T) {
 
 		{prompt: "run go test ./...", want: order{verb: verbRun, text: "go test ./..."}, found: true},
 
+		{prompt: "batch 1", want: order{verb: verbBatch, n: 1}, found: true},
+		{prompt: "Batch  500 ", want: order{verb: verbBatch, n: 500}, found: true},
+
+		{prompt: "batch", found: true, fault: "from 1 to 500"},
+		{prompt: "batch 0", found: true, fault: "from 1 to 500"},
+		{prompt: "batch 501", found: true, fault: "from 1 to 500"},
+		{prompt: "batch of bread", found: true, fault: "from 1 to 500"},
 		{prompt: "run", found: true, fault: "needs more words"},
 		{prompt: "read", found: true, fault: "needs a path"},
 		{prompt: "list ", found: true, fault: "needs a path"},
@@ -68,7 +75,7 @@ func TestParseOrder(t *testing.T) {
 // Whatever a usage line promises is understood when its words are filled in.
 func TestOrdersAreUnderstood(t *testing.T) {
 	for _, o := range Orders() {
-		prompt := strings.NewReplacer("PATH", "a.txt", "TEXT", "hello").Replace(o.Usage)
+		prompt := strings.NewReplacer("PATH", "a.txt", "TEXT", "hello", "N", "3").Replace(o.Usage)
 		if _, found, err := parseOrder(prompt); !found || err != nil {
 			t.Errorf("%q is not understood: found %v, %v", prompt, found, err)
 		}

@@ -2,14 +2,19 @@ package scripted
 
 import (
 	"fmt"
+	"path"
 	"slices"
 )
 
 // The host can offer one tool that runs a program in TypeScript, in which the tools of its
 // servers are functions (broker/codemode). An agent may be given nothing else.
 
-// programTool is the name of that tool behind whatever an agent puts in front.
-const programTool = "proxy__execute"
+// programTools are the names of that tool behind whatever an agent puts in front: as the
+// host offers it to agents that others wrote, and as our own agent offers it to its model.
+var programTools = []string{"proxy__execute", "execute_code"}
+
+// batchFile is what the order batch reads. The demo's workspace has it.
+const batchFile = "hello.txt"
 
 // inPrograms are the tools that carry out an order, as programs call them, and the arguments
 // that these need.
@@ -26,7 +31,9 @@ var inPrograms = map[verb]struct {
 // programCall turns an order into a program of one call, or returns nil if there is no tool
 // that runs programs, or none for the order in them.
 func (c *conversation) programCall(o order) *call {
-	at := slices.IndexFunc(c.tools, func(t tool) bool { return endsInName(t.path(), programTool) })
+	at := slices.IndexFunc(c.tools, func(t tool) bool {
+		return slices.ContainsFunc(programTools, func(name string) bool { return endsInName(t.path(), name) })
+	})
 	to, known := inPrograms[o.verb]
 	if at < 0 || !known {
 		return nil
@@ -40,4 +47,11 @@ func (c *conversation) programCall(o order) *call {
 	return &call{space: run.space, tool: run.name, code: run.code, input: map[string]any{
 		"code": fmt.Sprintf("return await %s(%s);", to.function, encode(input)),
 	}}
+}
+
+// batchProgram is a program of n calls. It returns only their number, which is what programs
+// are good for.
+func batchProgram(n int, directory string) string {
+	return fmt.Sprintf("const all = await Promise.all(Array.from({ length: %d }, () => %s(%s)));\nreturn `${all.length} reads`;",
+		n, inPrograms[verbRead].function, encode(map[string]string{"path": path.Join(directory, batchFile)}))
 }

@@ -63,6 +63,8 @@ func (o order) String() string {
 		return "push the git branch"
 	case verbSay, verbRun:
 		return string(o.verb) + " " + o.text
+	case verbBatch:
+		return fmt.Sprintf("read %s %d times in one program", batchFile, o.n)
 	}
 	return string(o.verb)
 }
@@ -74,7 +76,7 @@ func introduction() string {
 	for _, o := range Orders() {
 		fmt.Fprintf(&b, "- `%s` %s\n", o.Usage, o.Does)
 	}
-	b.WriteString("\nEach of them but say is exactly one tool call. The policy judges it, except for run: what happens inside the container needs no judge.")
+	b.WriteString("\nEach of them but say and batch is exactly one tool call. The policy judges it, except for run: what happens inside the container needs no judge.")
 	return b.String()
 }
 

@@ -71,21 +71,26 @@ func TestOrdersBecomePrograms(t *testing.T) {
 		"push":                      `return await git.git_push({"path":"/workspace","remote":"origin"});`,
 		"push my changes to mirror": `return await git.git_push({"path":"/workspace","remote":"mirror"});`,
 		"run ls":                    "",
+		"batch 3": "const all = await Promise.all(Array.from({ length: 3 }, () => " +
+			"filesystem.read_text_file({\"path\":\"/workspace/hello.txt\"})));\nreturn `${all.length} reads`;",
 	} {
-		t.Run(prompt, func(t *testing.T) {
-			c := &conversation{system: "Working directory: /workspace\n", tools: []tool{{name: "mcp__ironcurtain__proxy__execute"}}}
-			c.said([]string{prompt})
-			got := reply(c)
-			if got.call == nil {
-				if want != "" {
-					t.Errorf("no call, only %q", got.text)
+		for _, name := range []string{"mcp__ironcurtain__proxy__execute", "execute_code"} {
+			t.Run(prompt+"/"+name, func(t *testing.T) {
+				code := schemaOf(t, `{"type":"object","properties":{"code":{"type":"string"}},"required":["code"]}`)
+				c := &conversation{system: "Working directory: /workspace\n", tools: []tool{{name: name, input: code}}}
+				c.said([]string{prompt})
+				got := reply(c)
+				if got.call == nil {
+					if want != "" {
+						t.Errorf("no call, only %q", got.text)
+					}
+					return
 				}
-				return
-			}
-			if got.call.tool != "mcp__ironcurtain__proxy__execute" || got.call.input["code"] != want {
-				t.Errorf("the call is %+v", got.call)
-			}
-		})
+				if got.call.tool != name || got.call.input["code"] != want {
+					t.Errorf("the call is %+v", got.call)
+				}
+			})
+		}
 	}
 }
 

@@ -22,6 +22,8 @@ func (v verb) toolNames() []string {
 		return []string{"git__git_push"}
 	case verbRun:
 		return []string{"Bash", "bash", "exec_command", "run_shell_command", "shell"}
+	case verbBatch:
+		return programTools
 	case verbSay:
 		return nil
 	}
@@ -102,6 +104,8 @@ func (t tool) arguments(o order, directory string) (map[string]any, error) {
 	case verbRun:
 		set(commandNames, o.text)
 		set([]string{"description"}, "as ordered")
+	case verbBatch:
+		input["code"] = batchProgram(o.n, directory)
 	case verbSay:
 	}
 	for _, name := range t.input.Required {
