@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 
@@ -16,30 +17,13 @@ func anthropicChat(o Options, client *http.Client) asker {
 	return func(ctx context.Context, r llm.Request, said func(string)) (llm.Reply, error) {
 		stream := messages.NewStreaming(ctx, anthropicRequest(o.Model, r))
 		defer func() { _ = stream.Close() }() // it is only read
-		var message anthropic.Message
-		open := 0 // blocks that have not ended
+		reply := anthropicReply{open: map[int64]int{}}
 		for stream.Next() {
-			event := stream.Current()
-			if err := message.Accumulate(event); err != nil {
+			if err := reply.add(stream.Current(), said); err != nil {
 				return llm.Reply{}, err
 			}
-			switch event.Type {
-			case "content_block_start":
-				open++
-				if event.ContentBlock.Text != "" {
-					said(event.ContentBlock.Text)
-				}
-			case "content_block_delta":
-				if event.Delta.Type == "text_delta" {
-					said(event.Delta.Text)
-				}
-			case "content_block_stop":
-				open--
-			case "message_stop":
-				if open != 0 {
-					return llm.Reply{}, llm.ErrFormat
-				}
-				return anthropicReply(&message)
+			if reply.whole {
+				return reply.finish()
 			}
 		}
 		var inside *anthropic.Error
@@ -89,24 +73,77 @@ func anthropicRequest(model string, r llm.Request) anthropic.MessageNewParams {
 	return request
 }
 
-func anthropicReply(m *anthropic.Message) (llm.Reply, error) {
-	used := m.Usage
-	reply := llm.Reply{Used: llm.Tokens{
-		In: int(used.InputTokens + used.CacheCreationInputTokens + used.CacheReadInputTokens), Out: int(used.OutputTokens),
-	}}
-	for _, block := range m.Content {
-		switch block.Type {
-		case "text":
-			reply.Text += block.Text
-		case "tool_use":
-			reply.Calls = append(reply.Calls, llm.Call{ID: block.ID, Name: block.Name, Arguments: block.Input})
+// anthropicReply is a reply as far as it has arrived. The library could put one together, but
+// makes a call without arguments of one whose arguments are broken.
+type anthropicReply struct {
+	llm.Reply
+	open  map[int64]int // the blocks that have not ended: which call each is, or -1
+	end   anthropic.StopReason
+	whole bool
+}
+
+func (r *anthropicReply) add(event anthropic.MessageStreamEventUnion, said func(string)) error {
+	say := func(piece string) {
+		if piece != "" {
+			r.Text += piece
+			said(piece)
 		}
 	}
-	switch m.StopReason {
+	at, open := r.open[event.Index]
+	switch event.Type {
+	case "message_start":
+		used := event.Message.Usage
+		r.Used.In = int(used.InputTokens + used.CacheCreationInputTokens + used.CacheReadInputTokens)
+	case "content_block_start":
+		if open {
+			return llm.ErrFormat
+		}
+		r.open[event.Index] = -1
+		switch block := event.ContentBlock; block.Type {
+		case "text":
+			say(block.Text)
+		case "tool_use":
+			arguments, err := json.Marshal(block.Input)
+			if err != nil {
+				return err
+			}
+			if s := string(arguments); s == "{}" || s == "null" {
+				arguments = nil // they follow
+			}
+			r.open[event.Index] = len(r.Calls)
+			r.Calls = append(r.Calls, llm.Call{ID: block.ID, Name: block.Name, Arguments: arguments})
+		}
+	case "content_block_delta":
+		switch {
+		case !open:
+			return llm.ErrFormat
+		case event.Delta.Type == "text_delta":
+			say(event.Delta.Text)
+		case event.Delta.Type == "input_json_delta" && at >= 0:
+			r.Calls[at].Arguments = append(r.Calls[at].Arguments, event.Delta.PartialJSON...)
+		}
+	case "content_block_stop":
+		if !open {
+			return llm.ErrFormat
+		}
+		delete(r.open, event.Index)
+	case "message_delta":
+		r.end, r.Used.Out = event.Delta.StopReason, int(event.Usage.OutputTokens)
+	case "message_stop":
+		r.whole = true
+	}
+	return nil
+}
+
+func (r *anthropicReply) finish() (llm.Reply, error) {
+	if len(r.open) > 0 {
+		return llm.Reply{}, llm.ErrFormat
+	}
+	switch r.end {
 	case anthropic.StopReasonEndTurn, anthropic.StopReasonStopSequence, anthropic.StopReasonToolUse:
-		return finish(reply, false)
+		return finish(r.Reply, false)
 	case anthropic.StopReasonMaxTokens, anthropic.StopReasonModelContextWindowExceeded:
-		return finish(reply, true)
+		return finish(r.Reply, true)
 	}
 	return llm.Reply{}, llm.ErrRefused
 }
