@@ -104,6 +104,9 @@ func TestChatFaults(t *testing.T) {
 		"an open call":      {"anthropic", replaced("anthropic", "event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":2}\n\n", ""), llm.ErrFormat, 0},
 		"half, openai":      {"openai", replaced("openai", `\"x\"}`, `\"x`), llm.ErrFormat, 0},
 		"no object":         {"openai", replaced("openai", `"arguments":"{}"`, `"arguments":"null"`), llm.ErrFormat, 0},
+		"a number":          {"openai", replaced("openai", `"arguments":"{}"`, `"arguments":7`), llm.ErrFormat, 0},
+		"raw, anthropic":    {"anthropic", replaced("anthropic", `"partial_json":"\"x\"}"`, `"partial_json":{"a":1}`), llm.ErrFormat, 0},
+		"number, anthropic": {"anthropic", replaced("anthropic", `"partial_json":""`, `"partial_json":7`), llm.ErrFormat, 0},
 		"a list":            {"openai", replaced("openai", `"arguments":"{}"`, `"arguments":"[]"`), llm.ErrFormat, 0},
 		"no name":           {"openai", replaced("openai", `"name":"now"`, `"name":""`), llm.ErrFormat, 0},
 		"no id":             {"openai", replaced("openai", `"id":"c2"`, `"id":""`), llm.ErrFormat, 0},
@@ -153,11 +156,14 @@ func TestChatTakes(t *testing.T) {
 		name, stream string
 		change       func(*llm.Reply)
 	}{
-		"cut":             {"anthropic", replaced("anthropic", `"stop_reason":"tool_use"`, `"stop_reason":"max_tokens"`), cutOff},
-		"cut, half":       {"openai", strings.Replace(replaced("openai", `\"x\"}`, `\"x`), `"finish_reason":"tool_calls"`, `"finish_reason":"length"`, 1), cutOff},
-		"cut, google":     {"google", replaced("google", `"STOP"`, `"MAX_TOKENS"`), cutOff},
-		"all are call 0":  {"openai", replaced("openai", `"index":1`, `"index":0`), nil},
-		"no arguments":    {"openai", replaced("openai", `"arguments":"{}"`, `"arguments":""`), nil},
+		"cut":            {"anthropic", replaced("anthropic", `"stop_reason":"tool_use"`, `"stop_reason":"max_tokens"`), cutOff},
+		"cut, half":      {"openai", strings.Replace(replaced("openai", `\"x\"}`, `\"x`), `"finish_reason":"tool_calls"`, `"finish_reason":"length"`, 1), cutOff},
+		"cut, google":    {"google", replaced("google", `"STOP"`, `"MAX_TOKENS"`), cutOff},
+		"all are call 0": {"openai", replaced("openai", `"index":1`, `"index":0`), nil},
+		"no arguments":   {"openai", replaced("openai", `"arguments":"{}"`, `"arguments":""`), nil},
+		"raw arguments": {"openai", replaced("openai", `"arguments":"{}"`, `"arguments":{"a":1}`), func(r *llm.Reply) {
+			r.Calls[1].Arguments = json.RawMessage(`{"a":1}`)
+		}},
 		"no args":         {"google", replaced("google", `"args":{},`, ``), nil},
 		"ids again":       {"openai", replaced("openai", `{"index":0,"function":{"arguments":"\"x`, `{"index":0,"id":"c1","function":{"name":"execute_code","arguments":"\"x`), nil},
 		"stop":            {"openai", replaced("openai", `"finish_reason":"tool_calls"`, `"finish_reason":"stop"`), nil},
