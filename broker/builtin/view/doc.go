@@ -1,0 +1,2 @@
+// Package view is what a person sees of the built-in agent.
+package view
