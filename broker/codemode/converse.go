@@ -195,7 +195,7 @@ func (c *conversation) call(f wire.Frame) error {
 // answered notes what became of a call, and ends a program that does not take no for an answer.
 func (c *conversation) answered(index int, a Answer) {
 	c.mu.Lock()
-	c.made[index-1].answer(a)
+	c.made[index-1].Fate = a.Fate()
 	if a.Refused && c.ctx.Err() == nil {
 		c.refused++
 	}

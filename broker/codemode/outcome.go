@@ -33,15 +33,17 @@ const (
 // Excerpt returns arguments as they are listed.
 func Excerpt(arguments string) string { return text.OneLine(arguments, maxArg) }
 
-func (m *Made) answer(a Answer) {
+// Fate is what became of the call that has this answer.
+func (a Answer) Fate() Fate {
 	switch {
 	case a.OK:
-		m.Fate = Done
+		return Done
 	case a.Refused:
-		m.Fate = Refused
+		return Refused
 	case a.Decision != cutOff:
-		m.Fate = Failed
+		return Failed
 	}
+	return CutOff
 }
 
 // cutOff is the decision of an answer to a call that had been sent when its program ended.

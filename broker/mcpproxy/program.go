@@ -13,6 +13,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -111,16 +112,52 @@ func (r *running) do(ctx context.Context, made codemode.Call, waits func(bool)) 
 		proxy: outer.proxy, session: outer.session, hold: hold{of: outer.proxy.room.requests}, id: newCallID(),
 		arguments: made.Arguments, program: r, index: made.Index,
 	}
+	told := r.teller(made)
 	inner.waits = func(begins bool) {
 		waits(begins)
 		r.count(0, map[bool]int{true: 1, false: -1}[begins])
+		told(map[bool]codemode.Fate{true: callWaits, false: callRuns}[begins])
 	}
 	r.count(1, 0)
+	told(callRuns)
 	defer outer.proxy.calm.beginInside()()
 	result := inner.result(ctx, exposedName(made.Server, made.Tool))
 	answer := inner.answerFor(result)
 	inner.finish()
+	told(answer.Fate())
 	return answer
+}
+
+// notifyCall tells a client that shows its programs how a call of one stands. Such a client
+// says so in the experimental capabilities with which it introduces itself.
+const (
+	notifyCall    = "notifications/ironcurtain/call"
+	showsPrograms = "ironcurtain/programs"
+)
+
+// How a call stands that has no fate yet.
+const (
+	callRuns  codemode.Fate = "runs"
+	callWaits codemode.Fate = "waits"
+)
+
+// teller returns what tells the agent how a call of the program stands, if it wants to know.
+func (r *running) teller(made codemode.Call) func(codemode.Fate) {
+	c := r.call
+	if !c.session.showsPrograms() {
+		return func(codemode.Fate) {}
+	}
+	began := time.Now()
+	about := codemode.Excerpt(string(made.Arguments))
+	return func(fate codemode.Fate) {
+		params, err := encode(map[string]any{
+			"requestId": c.request, "index": made.Index, "tool": made.Server + "/" + made.Tool, "about": about,
+			"state": fate, "tookMs": time.Since(began).Milliseconds(),
+		})
+		if err == nil {
+			_ = c.session.out.Send(jsonrpc.Notification(notifyCall, params))
+		}
+	}
 }
 
 // answerFor returns the result of a call as the program gets it.

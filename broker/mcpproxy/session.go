@@ -41,6 +41,7 @@ type session struct {
 	mu       sync.Mutex
 	draining bool
 	initial  bool                               // initialize was answered
+	shows    bool                               // see showsPrograms
 	open     map[string]context.CancelCauseFunc // unanswered requests by id
 }
 
@@ -154,7 +155,7 @@ func (s *session) initialize(params json.RawMessage) (json.RawMessage, error) {
 		version = wanted.Text
 	}
 	s.mu.Lock()
-	s.initial = true
+	s.initial, s.shows = true, declares(v, showsPrograms)
 	s.mu.Unlock()
 	return encode(map[string]any{
 		"protocolVersion": version,
@@ -162,6 +163,21 @@ func (s *session) initialize(params json.RawMessage) (json.RawMessage, error) {
 		"serverInfo":      mcp.Implementation{Name: "ironcurtain", Version: "1"},
 		"instructions":    s.proxy.instructions(),
 	})
+}
+
+// declares reports whether a client has an experimental capability.
+func declares(params jsonx.Value, name string) bool {
+	capabilities, _ := params.Member("capabilities")
+	experimental, _ := capabilities.Member("experimental")
+	_, has := experimental.Member(name)
+	return has
+}
+
+// showsPrograms reports whether the client wants to know how the calls of its programs stand.
+func (s *session) showsPrograms() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.shows
 }
 
 // notified handles a notification. Only cancellation matters here.
