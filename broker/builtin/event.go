@@ -34,11 +34,11 @@ const (
 
 // Call is how a call of a program stands, as the policy proxy reports it.
 type Call struct {
-	Index int    // in its program, from 1
-	Tool  string // "filesystem/read_text_file"
-	About string // the beginning of its arguments, on one line
-	State CallState
-	Took  time.Duration // once it is over
+	Index int           `json:"index"` // in its program, from 1
+	Tool  string        `json:"tool"`  // "filesystem/read_text_file"
+	About string        `json:"about"` // the beginning of its arguments, on one line
+	State CallState     `json:"state"`
+	Took  time.Duration `json:"-"` // once it is over
 }
 
 // CallState is how a call stands.

@@ -1,0 +1,261 @@
+package builtin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
+)
+
+// Bounds of one turn.
+const (
+	maxRequests = 100   // to the model, before the person is asked
+	maxTokens   = 16384 // that the model may write at once
+	window      = 200_000
+)
+
+// ErrInterrupted is the error of a turn that the person has interrupted.
+var ErrInterrupted = errors.New("interrupted")
+
+// errUseless is the error of a turn whose model does not get on.
+var errUseless = errors.New("the model did the same again and again, so its turn was ended: tell it what to do differently")
+
+// Runner carries out programs; *Programs is one.
+type Runner interface {
+	Find(ctx context.Context) (Tool, error)
+	Run(ctx context.Context, t Tool, code string, ticket func(string), call func(Call)) (Result, error)
+	Resume(ctx context.Context, t Tool, ticket, code string) (Result, error)
+}
+
+// Options are what an agent is made of.
+type Options struct {
+	Models  func(name string) (llm.Chat, error) // makes the connection to a model
+	Model   string                              // its first
+	Runner  Runner
+	History *History
+	Notes   string // what the model is told besides, of this session
+	// Show gets each event, one after the other. It may wait.
+	Show func(Event)
+}
+
+// Agent is a conversation that goes on. One turn, or one compaction, is under way at a time;
+// another one waits for it.
+type Agent struct {
+	o       Options
+	turns   sync.Mutex // held during a turn
+	tool    Tool       // empty before the first turn
+	program int        // number of the latest program
+	tokens  int        // that the model has read and written at the last request
+
+	mu    sync.Mutex // guards what is below
+	chat  llm.Chat
+	codes []string // of all programs
+}
+
+// New makes an agent that goes on with a conversation.
+func New(o Options) (*Agent, error) {
+	chat, err := o.Models(o.Model)
+	if err != nil {
+		return nil, err
+	}
+	codes := o.History.programs()
+	return &Agent{o: o, chat: chat, codes: codes, program: len(codes)}, nil
+}
+
+// Model is the name of the model that is asked.
+func (a *Agent) Model() string { return a.model().Name() }
+
+func (a *Agent) model() llm.Chat {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.chat
+}
+
+// UseModel asks another model from the next request on.
+func (a *Agent) UseModel(name string) error {
+	chat, err := a.o.Models(name)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	a.chat, chat = chat, a.chat
+	a.mu.Unlock()
+	chat.Close()
+	return nil
+}
+
+// Program returns the code of a program by its number, from 1.
+func (a *Agent) Program(n int) (code string, known bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if n < 1 || n > len(a.codes) {
+		return "", false
+	}
+	return a.codes[n-1], true
+}
+
+// Past is the conversation up to now, for whoever shows it. Call it before the first turn.
+func (a *Agent) Past() []Event {
+	var all []Event
+	n := 0
+	for _, m := range a.o.History.all {
+		for _, r := range m.Results {
+			n++
+			all = append(all, Event{Kind: ProgramEnded, Program: n, Failed: r.Failed, Text: firstLine(r.Text)})
+		}
+		switch {
+		case m.Text == "":
+		case m.Role == llm.User:
+			all = append(all, Event{Kind: Asked, Text: m.Text})
+		default:
+			all = append(all, Event{Kind: Said, Text: m.Text})
+		}
+	}
+	return all
+}
+
+func (a *Agent) notice(format string, args ...any) {
+	a.o.Show(Event{Kind: Notice, Text: fmt.Sprintf(format, args...)})
+}
+
+// Turn takes what the person wants and goes on until the model has nothing more to do. The
+// end of ctx interrupts it: what has taken effect by then is kept and told to the model.
+func (a *Agent) Turn(ctx context.Context, text string) error {
+	a.turns.Lock()
+	defer a.turns.Unlock()
+	if err := a.prepare(ctx); err != nil {
+		return err
+	}
+	if err := a.o.History.say(llm.Message{Role: llm.User, Text: text}); err != nil {
+		return err
+	}
+	a.o.Show(Event{Kind: Asked, Text: text})
+	guard := newGuard()
+	for range maxRequests {
+		reply, err := a.ask(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return a.interrupted()
+		case err != nil:
+			return err
+		case len(reply.Calls) == 0:
+			return nil
+		}
+		if err := a.carryOut(ctx, reply.Calls, guard); err != nil {
+			return err
+		}
+	}
+	a.notice("the model was asked %d times in this turn: say whether it is to go on", maxRequests)
+	return nil
+}
+
+// interrupted tells the model that its answer was interrupted.
+func (a *Agent) interrupted() error {
+	return errors.Join(ErrInterrupted, a.o.History.say(llm.Message{Role: llm.User, Text: "(The person interrupted you here.)"}))
+}
+
+// prepare waits for the tools and answers the calls that were under way when the process
+// before this one ended.
+func (a *Agent) prepare(ctx context.Context) error {
+	tool, err := a.o.Runner.Find(ctx)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ErrInterrupted
+		}
+		return fmt.Errorf("find the tools: %w", err)
+	}
+	a.tool = tool
+	open := a.o.History.open()
+	if len(open) == 0 {
+		return nil
+	}
+	results := llm.Message{Role: llm.User}
+	for _, c := range open {
+		r := Result{Text: "INTERRUPTED: the program did not begin.", Failed: true}
+		if t := a.o.History.tickets[c.ID]; t != "" {
+			if r, err = a.o.Runner.Resume(ctx, a.tool, t, codeOf(c)); err != nil {
+				return fmt.Errorf("find out what became of a program: %w", err)
+			}
+		}
+		results.Results = append(results.Results, llm.Result{ID: c.ID, Name: c.Name, Text: r.Text, Failed: r.Failed})
+		a.notice("a program was cut off when this session ended last; the model is told what took effect")
+	}
+	return a.o.History.say(results)
+}
+
+// carryOut runs the programs of a message and keeps what came of them.
+func (a *Agent) carryOut(ctx context.Context, wanted []llm.Call, guard *guard) error {
+	results := llm.Message{Role: llm.User}
+	var ends error
+	for _, c := range wanted {
+		r := Result{Text: "There is one tool, " + toolName + ", and it needs {code}.", Failed: true}
+		code := codeOf(c)
+		switch {
+		case ends != nil:
+			r.Text = "The program did not begin: the turn was ended."
+		case code != "":
+			r, ends = a.run(ctx, c.ID, code)
+		}
+		if ends == nil {
+			warning, end := guard.note(string(c.Arguments), r.Text)
+			r.Text += warning
+			if end {
+				ends = errUseless
+			}
+		}
+		results.Results = append(results.Results, llm.Result{ID: c.ID, Name: c.Name, Text: r.Text, Failed: r.Failed})
+	}
+	return errors.Join(ends, a.o.History.say(results))
+}
+
+// run runs one program. What it did is kept whatever becomes of it. The error ends the turn.
+func (a *Agent) run(ctx context.Context, call, code string) (Result, error) {
+	a.mu.Lock()
+	a.codes = append(a.codes, code)
+	a.program++
+	n := a.program
+	a.mu.Unlock()
+	a.o.Show(Event{Kind: ProgramBegan, Program: n, Text: code})
+	var mu sync.Mutex // news may still arrive when the program is given up
+	var made calls
+	var kept error
+	over := false
+	r, err := a.o.Runner.Run(ctx, a.tool, code, func(t string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !over {
+			kept = a.o.History.add(entry{Ticket: &ticket{Call: call, Ticket: t}})
+		}
+	}, func(c Call) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !over {
+			made.report(c)
+			a.o.Show(Event{Kind: CallChanged, Program: n, Call: c})
+		}
+	})
+	mu.Lock()
+	over = true
+	mu.Unlock()
+	err = errors.Join(err, kept)
+	effective := made.effective()
+	if len(effective) > 0 {
+		err = errors.Join(err, a.o.History.add(entry{Made: effective}))
+	}
+	switch {
+	case ctx.Err() != nil:
+		r, err = Result{Text: "INTERRUPTED: the person interrupted the program. " + listMade(effective), Failed: true}, ErrInterrupted
+	case err != nil:
+		r = Result{Text: "The program was lost: " + err.Error() + ". " + listMade(effective), Failed: true}
+	}
+	a.o.Show(Event{Kind: ProgramEnded, Program: n, Failed: r.Failed, Text: firstLine(r.Text)})
+	return r, err
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
