@@ -26,5 +26,8 @@ type GitHub = session.GitHub
 // HostShell starts the person's shell on a terminal of its own.
 type HostShell = session.HostShell
 
+// OwnAgent is what an agent in a process of this machine needs.
+type OwnAgent = session.OwnAgent
+
 // HostTerminal is a program of this machine on a terminal of its own.
 type HostTerminal = session.HostTerminal

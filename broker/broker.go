@@ -195,10 +195,12 @@ func (b *Broker) CheckAgent(ctx context.Context, name string) error {
 	switch {
 	case err != nil:
 		return err
-	case adapter.Host && b.settings.Load().config.HostShell == nil:
+	case adapter.Place == agent.OnHost && b.settings.Load().config.HostShell == nil:
 		return session.ErrHostShellOff()
-	case adapter.Host:
+	case adapter.Place == agent.OnHost:
 		return nil
+	case adapter.Place == agent.InProcess:
+		return b.settings.Load().config.Own.Check()
 	}
 	return b.engine.check(ctx, b.config.UserHome)
 }

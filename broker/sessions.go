@@ -134,7 +134,7 @@ func (b *Broker) CheckTurns(name string) error {
 	if err != nil {
 		return err
 	}
-	if adapter.Once == nil {
+	if !adapter.TakesTasks() {
 		return fault.New("open it in the multiplexer", "%s takes no tasks without a terminal", name)
 	}
 	return nil

@@ -104,7 +104,7 @@ func (b *Broker) calm(yes bool) {
 func (b *Broker) unkept() string {
 	for _, s := range b.openSessions() {
 		if !s.Contained() && !s.Over() {
-			return fmt.Sprintf("the shell of this machine in tab %d", s.Tab())
+			return fmt.Sprintf("the %s in tab %d", s.Info().Agent, s.Tab())
 		}
 	}
 	return ""

@@ -49,6 +49,16 @@ type Answer struct {
 	CostUSD float64 // as the agent reckons it; 0 when it does not say
 }
 
+// Place is where an agent runs.
+type Place string
+
+// The places.
+const (
+	InContainer Place = ""        // in a container
+	InProcess   Place = "process" // in a locked process of this machine, which can open nothing; it has no Image and no Launch
+	OnHost      Place = "host"    // on this machine itself, unprotected; it has no Image and no Launch
+)
+
 // Adapter describes one kind of agent.
 type Adapter struct {
 	Name  string // as a person types it: "claude-code"
@@ -63,7 +73,7 @@ type Adapter struct {
 	Providers []string
 	KeysOnly  bool // it takes API keys and no logins
 	Tools     bool // it connects to the host's tools before it is of use
-	Host      bool // it runs on this machine itself, unprotected; it has no Image and no Launch
+	Place     Place
 	// JobControl means that the agent stops and continues programs itself, as shells do.
 	// Other agents would stop themselves at Ctrl-Z and wait for a shell, which the
 	// container does not have, so they never get that key.
@@ -89,6 +99,9 @@ type Adapter struct {
 	// Version is the command that prints its version; empty: it has none.
 	Version []string
 }
+
+// TakesTasks reports whether it can be run for one task.
+func (a Adapter) TakesTasks() bool { return a.Once != nil || a.Place == InProcess }
 
 // provider picks the provider to use: the first that the host has a sentinel for.
 func (a Adapter) provider(h Host) (name, sentinel string, err error) {

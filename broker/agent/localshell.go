@@ -6,6 +6,6 @@ package agent
 func localShell() Adapter {
 	a := shell()
 	a.Name, a.Title, a.Image = "local-shell", "Local shell, unprotected", ""
-	a.Launch, a.Once, a.Answer, a.Host = nil, nil, nil, true
+	a.Launch, a.Once, a.Answer, a.Place = nil, nil, nil, OnHost
 	return a
 }

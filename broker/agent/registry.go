@@ -23,7 +23,7 @@ func Builtin() *Registry {
 // NewRegistry holds the built-in agents and others beside them. Two of the same
 // name are an error.
 func NewRegistry(others ...Adapter) (*Registry, error) {
-	r := &Registry{all: append([]Adapter{claudeCode(), codex(), gemini(), goose(), localShell(), openCode(), shell()}, others...)}
+	r := &Registry{all: append([]Adapter{builtin(), claudeCode(), codex(), gemini(), goose(), localShell(), openCode(), shell()}, others...)}
 	slices.SortFunc(r.all, func(a, b Adapter) int { return strings.Compare(a.Name, b.Name) })
 	for i := range r.all[1:] {
 		if r.all[i].Name == r.all[i+1].Name {

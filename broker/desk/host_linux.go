@@ -102,6 +102,9 @@ func (h *Host) hand(ctx context.Context, dial func(context.Context) (*net.UnixCo
 func (h *Host) Close() error {
 	err := h.conn.Close()
 	h.serving.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil // the process has ended before
+	}
 	return err
 }
 

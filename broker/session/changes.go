@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -59,7 +60,7 @@ fi`
 // Changes shows what has changed in the workspace since the session's start.
 func (s *Session) Changes(ctx context.Context) (c Changes, err error) {
 	c.Base = s.base()
-	if !s.adapter.Host {
+	if s.adapter.Place != agent.OnHost {
 		if c.Obeyed, err = s.obeyed(ctx, stored.LookTime); err != nil {
 			c.Obeyed.Missed = err.Error()
 		}

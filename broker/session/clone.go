@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mirror"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
@@ -41,7 +42,7 @@ func (s *Session) mirrors() mirror.Cache {
 // chooseClone gives the session a clone of the repository at a URL. Its branch and commit are
 // known once the repository was fetched.
 func (s *Session) chooseClone(r Request) error {
-	if s.adapter.Host {
+	if s.adapter.Place == agent.OnHost {
 		return fault.New("leave --repo out", "%s runs without a container, so it cannot get a clone", s.adapter.Name)
 	}
 	remote, err := mirror.Address(r.Repo)

@@ -96,8 +96,9 @@ type Config struct {
 	GitHub      *GitHub             // whose API agents may use; Providers has it, too. nil: none
 	// Packages returns the package registries that agents may use; nil: they use none.
 	Packages    func(ctx context.Context) (*packages.Host, error)
-	Secrets     []string            // values that never reach the audit
-	HostShell   HostShell           // nil: no shell of this machine may be opened
+	Secrets     []string  // values that never reach the audit
+	HostShell   HostShell // nil: no shell of this machine may be opened
+	Own         OwnAgent
 	Upstreams   map[string]*url.URL // provider host to the address that its requests go to instead
 	UpstreamCAs *x509.CertPool      // more roots for upstreams; nil for the system's
 	Resources   Resources

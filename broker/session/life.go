@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -47,8 +48,12 @@ func (s *Session) Run() {
 // what must be undone afterwards.
 func (s *Session) live(ctx context.Context, stack *teardown, started func()) (docker.Exit, error) {
 	begin := s.start
-	if s.adapter.Host {
+	switch s.adapter.Place {
+	case agent.OnHost:
 		begin = s.startHost
+	case agent.InProcess:
+		begin = s.startProcess
+	case agent.InContainer:
 	}
 	end := s.followStart(ctx)
 	err := s.awaitPlace(ctx)
@@ -73,7 +78,7 @@ func (s *Session) live(ctx context.Context, stack *teardown, started func()) (do
 	stack.push(removeProgram, running.Remove)
 	s.count(func(t *tally) { t.running = true })
 	started()
-	if !s.adapter.Host && s.base() == "" {
+	if s.adapter.Place != agent.OnHost && s.base() == "" {
 		reading.Go(func() { s.noteBase(ctx) })
 	}
 	if s.fresh && !s.idle && !s.adapter.Foreign {
@@ -100,7 +105,7 @@ func (s *Session) wait(ctx context.Context, running program) (docker.Exit, error
 		case <-ctx.Done():
 		}
 	})
-	if !s.adapter.Host {
+	if s.adapter.Place != agent.OnHost {
 		watching.Go(func() { s.watchRepository(ctx) })
 	}
 	if container, ok := running.(*docker.Container); ok {

@@ -28,7 +28,7 @@ func Resume(d *Deps, r Request) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if adapter.Host {
+	if adapter.Place == agent.OnHost {
 		return nil, fault.New("open another one with /new local-shell", "a shell of this machine keeps nothing that could be resumed")
 	}
 	workspace := l.Sandbox()
@@ -89,7 +89,7 @@ func New(d *Deps, r Request) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if adapter.Host && d.Config.HostShell == nil {
+	if adapter.Place == agent.OnHost && d.Config.HostShell == nil {
 		return nil, ErrHostShellOff()
 	}
 	if err := CheckRepo(r); err != nil {
@@ -104,12 +104,12 @@ func New(d *Deps, r Request) (*Session, error) {
 	}
 	s.layout = stored.LayoutOf(d.Config.Home, s.fixed.ID)
 	s.fixed.Workspace = s.layout.Sandbox()
-	if adapter.Host {
+	if adapter.Place == agent.OnHost {
 		s.fixed.Workspace, s.fixed.Notice = d.Config.UserHome, hostNotice
 	}
 	// A request for a shell of this machine may name its usual directory, as one to open it
 	// again does.
-	if r.Workspace != "" && (!adapter.Host || stored.RealPath(r.Workspace) != stored.RealPath(d.Config.UserHome)) {
+	if r.Workspace != "" && (adapter.Place != agent.OnHost || stored.RealPath(r.Workspace) != stored.RealPath(d.Config.UserHome)) {
 		if s.fixed.Workspace, err = stored.ResolveWorkspace(r.Workspace, d.Config.Home, d.Config.CacheDir, d.Config.UserHome); err != nil {
 			return nil, err
 		}
@@ -138,7 +138,7 @@ func unnamed(d *Deps, adapter agent.Adapter, r Request) *Session {
 		firstOutput: make(chan struct{}),
 		started:     make(chan struct{}),
 		finished:    make(chan struct{}),
-		fixed:       stored.Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: d.Config.tabNotice(adapter), Ephemeral: adapter.Host, NoTerminal: r.Idle},
+		fixed:       stored.Session{Agent: adapter.Name, CreatedAt: time.Now().UTC(), Notice: d.Config.tabNotice(adapter), Ephemeral: adapter.Place == agent.OnHost, NoTerminal: r.Idle},
 	}
 	s.life, s.cancel = context.WithCancel(d.Context)
 	s.tally.connected = !adapter.Tools || r.Idle

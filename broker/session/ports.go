@@ -59,8 +59,8 @@ func (s *Session) forwarder() (*ports.Forwarder, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.adapter.Host:
-		return nil, fault.New("connect to it directly", "a shell of this machine has no ports of its own")
+	case !s.Contained():
+		return nil, fault.New("connect to it directly", "%s runs without a container and has no ports of its own", s.adapter.Name)
 	case s.ports == nil:
 		return nil, fault.New("try again when its container runs", "the session has not started yet")
 	}

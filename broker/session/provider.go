@@ -255,7 +255,7 @@ func (c *Config) tabNotice(a agent.Adapter) string {
 // provider and no other.
 func (s *Session) chooseProvider(ctx context.Context, c Credentials) (name, account string, err error) {
 	var lacks error // why there is no credential for the preferred provider
-	for _, name := range s.adapter.Providers {
+	for _, name := range s.preferred() {
 		cred, err := c.Credential(ctx, name)
 		if err == nil {
 			return name, cred.Account, nil
@@ -265,6 +265,15 @@ func (s *Session) chooseProvider(ctx context.Context, c Credentials) (name, acco
 		}
 	}
 	return "", "", fmt.Errorf("open the way to the model: %w", lacks)
+}
+
+// preferred returns the agent's providers, the one first that the configured model names.
+func (s *Session) preferred() []string {
+	named, _, _ := strings.Cut(s.deps.Config.Models[s.adapter.Name], "/")
+	if s.adapter.Place == agent.InProcess && slices.Contains(s.adapter.Providers, named) {
+		return []string{named}
+	}
+	return s.adapter.Providers
 }
 
 // providerActivity counts the agent's model requests and tells the person of trouble.

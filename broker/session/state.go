@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -30,7 +31,7 @@ func (s *Session) Replaces() stored.ID { return s.replaces }
 func (s *Session) Files() stored.Layout { return s.layout }
 
 // Contained reports whether the agent runs in a container.
-func (s *Session) Contained() bool { return !s.adapter.Host }
+func (s *Session) Contained() bool { return s.adapter.Place == agent.InContainer }
 
 // Place sets the session's tab, and the channel that must be closed before it starts: the
 // end of the session that it replaces, or nil. Call it before Run.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -33,7 +34,7 @@ func (s *Session) PolicyInForce() policy.Files { return s.deps.PolicyInForce() }
 
 // AgentCanChange reports whether a path lies in a directory that an agent can write to.
 func (s *Session) AgentCanChange(path string) bool {
-	if s.adapter.Host {
+	if s.adapter.Place == agent.OnHost {
 		return false
 	}
 	at := stored.RealPath(path)
@@ -45,7 +46,7 @@ func (s *Session) AgentCanChange(path string) bool {
 // empty. It returns an error for one that would allow more than the multiplexer's.
 func (s *Session) narrowBy(given string) error {
 	if given != "" {
-		if s.adapter.Host {
+		if s.adapter.Place == agent.OnHost {
 			return fault.New("leave --policy out", "a shell of this machine makes no calls that a policy could judge")
 		}
 		dir, err := filepath.Abs(given)
@@ -63,7 +64,7 @@ func (s *Session) narrowBy(given string) error {
 func (s *Session) readNarrowings(outer policy.Files) ([]policy.Narrowing, error) {
 	var all []policy.Narrowing
 	for _, dir := range []string{s.deps.Config.AgentPolicies[s.adapter.Name], s.fixed.Policy} {
-		if dir == "" || s.adapter.Host {
+		if dir == "" || s.adapter.Place == agent.OnHost {
 			continue
 		}
 		if err := s.checkPolicyDir(dir); err != nil {
@@ -113,7 +114,7 @@ type Reload struct {
 // changes nothing. It fails if a policy of the tab or the agent would allow more than them.
 func (s *Session) PrepareReload(f policy.Files) (*Reload, error) {
 	r := &Reload{session: s}
-	if s.adapter.Host {
+	if s.adapter.Place == agent.OnHost {
 		return r, nil
 	}
 	var err error

@@ -47,7 +47,11 @@ func (s *Session) serveTools(ctx context.Context, stack *teardown, log *audit.Lo
 	up, built := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(built)
-		quiet := time.NewTimer(quietStart)
+		wait := quietStart
+		if s.idle && s.adapter.Place == agent.InProcess {
+			wait = 0 // it has no output
+		}
+		quiet := time.NewTimer(wait)
 		defer quiet.Stop()
 		select {
 		case <-s.firstOutput:
@@ -153,6 +157,9 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 // all its calls.
 func (s *Session) programs() (runner *codemode.Runner, only bool) {
 	mode := s.deps.Config.CodeModes[s.adapter.Name]
+	if s.adapter.Place == agent.InProcess {
+		mode = codemode.Only
+	}
 	if mode != codemode.Beside && mode != codemode.Only {
 		return nil, false
 	}

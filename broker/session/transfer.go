@@ -65,8 +65,8 @@ func (s *Session) attach(ctx context.Context, paths []string) ([]string, error) 
 
 // running returns an error while no agent runs in a container.
 func (s *Session) running() error {
-	if s.adapter.Host {
-		return fault.New("name the file itself", "a shell of this machine sees its files already")
+	if !s.Contained() {
+		return fault.New("name the file itself", "%s runs without a container into which it could be copied", s.adapter.Name)
 	}
 	if _, engine := s.Audit(); engine == nil {
 		return fault.New("try again when its agent runs", "the session has not started yet")

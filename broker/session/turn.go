@@ -162,17 +162,26 @@ func (s *Session) watchTime(ctx context.Context, end context.CancelCauseFunc) {
 
 func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
 	s.mu.Lock()
-	container, runs := s.program.(*docker.Container)
+	container, contained := s.program.(*docker.Container)
+	process, inProcess := s.program.(*taskProcess)
 	host, reason := s.host, s.reason
 	s.spent = false
 	s.mu.Unlock()
 	switch {
 	case !s.idle:
 		return Turn{}, errors.New("give a task: the session's agent runs on a terminal")
-	case !runs || reason != "":
+	case !contained && !inProcess || reason != "":
 		return Turn{}, fmt.Errorf("give a task: the session has ended: %s", reason)
 	}
 	s.keepTask(task)
+	began := time.Now()
+	if inProcess {
+		out, code, err := process.run(ctx, task)
+		if err != nil {
+			return Turn{}, fmt.Errorf("give a task: %w", err)
+		}
+		return s.turnOf(s.adapter.Answer(out, code), began), nil
+	}
 	host.Resume = s.adapter.Conversation(s.layout.Home(), host.Conversation).Begun
 	launch, err := s.adapter.Once(host, task)
 	if err != nil {
@@ -182,7 +191,6 @@ func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
 	if err != nil {
 		return Turn{}, err
 	}
-	began := time.Now()
 	argv := append([]string{"setsid", "-w", "sh", "-c", `echo $$ >"$0" && exec "$@"`, turnFile}, launch.Argv...)
 	out, complaints, code, err := client.Exec(ctx, container.ID(), argv, s.owner.String())
 	if err != nil {
@@ -192,8 +200,11 @@ func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
 	if code != 0 && strings.TrimSpace(out) == "" {
 		out = complaints // they say why it failed
 	}
-	answer := s.adapter.Answer(out, code)
-	return Turn{Text: answer.Text, Failure: answer.Failure, End: s.turnEnd(answer), TookMs: time.Since(began).Milliseconds()}, nil
+	return s.turnOf(s.adapter.Answer(out, code), began), nil
+}
+
+func (s *Session) turnOf(answer agent.Answer, began time.Time) Turn {
+	return Turn{Text: answer.Text, Failure: answer.Failure, End: s.turnEnd(answer), TookMs: time.Since(began).Milliseconds()}
 }
 
 // turnEnd says how a turn ended that the agent ended by itself.

@@ -67,9 +67,9 @@ func (s *Session) chooseWorktree(ctx context.Context, r Request) error {
 	c := s.deps.Config
 	asked := r.Worktree == WorktreeYes
 	switch {
-	case !asked && (r.Worktree == WorktreeNo || !c.Worktree || r.Workspace == "" || s.adapter.Host):
+	case !asked && (r.Worktree == WorktreeNo || !c.Worktree || r.Workspace == "" || s.adapter.Place == agent.OnHost):
 		return nil
-	case s.adapter.Host:
+	case s.adapter.Place == agent.OnHost:
 		return fault.New("leave --worktree out", "%s runs without a container, so it cannot get a worktree", s.adapter.Name)
 	case r.Workspace == "":
 		return fault.New("name it with --workspace", "--worktree needs a repository")

@@ -93,7 +93,7 @@ func readStored(home string, id ID, agents *agent.Registry) (Entry, error) {
 	if adapter, err := agents.Named(s.Agent); err == nil {
 		c := adapter.Conversation(l.Home(), id)
 		s.Begun, s.LastPrompt = c.Begun, cmp.Or(r.Task, c.LastPrompt)
-		s.Ephemeral = adapter.Host
+		s.Ephemeral = adapter.Place == agent.OnHost
 	}
 	return s, nil
 }

@@ -35,8 +35,9 @@ type Program struct {
 const hangupGrace = 500 * time.Millisecond
 
 // Start runs argv in dir with exactly the given environment, on a terminal of the given
-// size. When ctx ends, the program is ended as by Close.
-func Start(ctx context.Context, argv, env []string, dir string, cols, rows int) (*Program, error) {
+// size, with more files open, the first as descriptor 3. When ctx ends, the program is ended as
+// by Close.
+func Start(ctx context.Context, argv, env []string, dir string, cols, rows int, files ...*os.File) (*Program, error) {
 	if len(argv) == 0 {
 		return nil, errors.New("start program: no command given")
 	}
@@ -46,7 +47,7 @@ func Start(ctx context.Context, argv, env []string, dir string, cols, rows int) 
 	// When ctx ends, the program first gets SIGHUP, so that it can exit by itself.
 	// CommandContext would kill it at once.
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // context.AfterFunc below watches ctx
-	cmd.Env, cmd.Dir = env, dir
+	cmd.Env, cmd.Dir, cmd.ExtraFiles = env, dir, files
 	if env == nil {
 		cmd.Env = []string{}
 	}

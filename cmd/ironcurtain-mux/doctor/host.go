@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
@@ -59,7 +60,7 @@ func checkImages(ctx context.Context, p wiring.Paths) finding {
 	}
 	var missing []string
 	for _, a := range p.Agents().All() {
-		if a.Host || a.Foreign || cannotBuild(a.Image) {
+		if a.Place != agent.InContainer || a.Foreign || cannotBuild(a.Image) {
 			continue // it runs in no image of ours, or cannot run here at all
 		}
 		_, present, err := client.ImageTag(ctx, a.Image, wiring.RecipeOf(c.Images))

@@ -115,7 +115,7 @@ func listAgents(cmd *cobra.Command) error {
 		return err
 	}
 	for _, a := range agents.All() {
-		if a.Once != nil {
+		if a.TakesTasks() {
 			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\n", cli.SafeName(a.Name), a.Title); err != nil {
 				return err
 			}

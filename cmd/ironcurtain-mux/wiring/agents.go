@@ -117,8 +117,9 @@ func (w Parts) codeModes() (modes map[string]codemode.Mode, program string, err 
 			modes[name] = mode
 		}
 	}
-	if len(modes) > 0 {
-		program, err = codemode.Find()
+	program, err = codemode.Find()
+	if len(modes) == 0 {
+		err = nil // the built-in agent says so when it is opened
 	}
 	return modes, program, err
 }

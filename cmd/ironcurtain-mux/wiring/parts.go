@@ -149,6 +149,7 @@ func (w Parts) Sessions(log *slog.Logger) (broker.Config, error) {
 		Prices:      prices,
 		Log:         log,
 	}
+	c.Own = ownAgent()
 	if w.Config.LocalShell {
 		c.HostShell = startShell
 	}

@@ -1,0 +1,55 @@
+package agent
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// BuiltinName is the name of the agent of our own.
+const BuiltinName = "builtin"
+
+// BuiltinHistory is the file of its conversation in its home. Only the host can open it.
+const BuiltinHistory = "conversation.jsonl"
+
+// BuiltinModels are what it uses of each provider unless told otherwise.
+var BuiltinModels = map[string]string{
+	"anthropic": "claude-sonnet-4-6",
+	"openai":    "gpt-5.5",
+	"google":    "gemini-2.5-pro",
+}
+
+// builtin is the agent of our own (broker/builtin): a model that can do nothing but write
+// programs, whose calls the policy judges. It needs no container.
+func builtin() Adapter {
+	return Adapter{
+		Name:      BuiltinName,
+		Title:     "Built-in agent",
+		Place:     InProcess,
+		Providers: []string{"anthropic", "openai", "google"},
+		KeysOnly:  true, // providers refuse logins of their own programs to other ones
+		Tools:     true,
+		Answer:    answerOfBuiltin,
+		Kept:      func(home HomeDir, _ string) bool { size, ok := home.file(BuiltinHistory); return ok && size > 0 },
+		LastPrompt: func(home HomeDir, _ string) string {
+			return home.lastOf(BuiltinHistory, func(line []byte) string {
+				var e struct {
+					Message struct{ Role, Text string } `json:"message"`
+				}
+				if json.Unmarshal(line, &e) != nil || e.Message.Role != "user" {
+					return ""
+				}
+				return unlessCommand(e.Message.Text)
+			})
+		},
+		Submit: pasted(50 * time.Millisecond),
+	}
+}
+
+// answerOfBuiltin reads the one object that it prints at the end of a task.
+func answerOfBuiltin(stdout string, exitCode int) Answer {
+	var a Answer
+	if json.Unmarshal([]byte(stdout), &a) != nil || a.Text == "" && a.Failure == "" {
+		return failedAnswer(stdout, exitCode)
+	}
+	return a
+}

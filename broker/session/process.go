@@ -1,0 +1,278 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/desk"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// OwnAgent is what an agent in a process of this machine needs.
+type OwnAgent struct {
+	Program string // that is the agent; empty: it is not installed
+	// OnTerminal starts a program on a terminal, with more files open, the first as descriptor 3.
+	OnTerminal func(ctx context.Context, argv, env []string, cols, rows int, files ...*os.File) (HostTerminal, error)
+}
+
+// Check returns why there can be no such agent, or nil.
+func (o OwnAgent) Check() error {
+	if o.Program == "" || o.OnTerminal == nil {
+		return fault.New("build it with 'make build', or install it beside this program", "the built-in agent needs the program ironcurtain-mux-ask")
+	}
+	return nil
+}
+
+// processEnvironment is that of the agent's process. It opens nothing later, not even a time
+// zone.
+var processEnvironment = []string{"TERM=xterm-256color", "COLORTERM=truecolor", "TZ=UTC", "GOMAXPROCS=2", "GOTRACEBACK=none"}
+
+// startProcess starts an agent in a locked process of this machine. It has the same two ways
+// out as an agent in a container; instead of mounted sockets the process is handed connections.
+func (s *Session) startProcess(ctx context.Context, stack *teardown) (program, error) {
+	if err := s.deps.Config.Own.Check(); err != nil {
+		return nil, err
+	}
+	if s.deps.Config.CodeProgram == "" {
+		return nil, fault.New("build it with 'make build', or install it beside this program", "the built-in agent needs the program %s", codemode.ProgramName)
+	}
+	s.progress("preparing the session", "")
+	if err := s.prepare(ctx, stack); err != nil {
+		return nil, err
+	}
+	log, err := s.openAudit(stack)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.settleWaiting(ctx, log); err != nil {
+		return nil, err
+	}
+	s.progress("preparing the tool servers", "")
+	if s.toolsUp, err = s.serveTools(ctx, stack, log); err != nil {
+		return nil, err
+	}
+	way, err := s.serveProvider(ctx, stack, log)
+	if err != nil {
+		return nil, err
+	}
+	own := &ownProcess{session: s, settings: s.settingsFor(way)}
+	if s.idle {
+		return newTaskProcess(own), nil
+	}
+	s.progress("starting the agent", "")
+	return own.onTerminal(ctx, log)
+}
+
+// settingsFor says what the agent has to know.
+func (s *Session) settingsFor(way provider) builtin.Settings {
+	set := builtin.Settings{CA: string(way.certificate), Models: map[string]builtin.Way{}, NoColor: hasVariable(s.opener.Environment, "NO_COLOR")}
+	for name, sentinel := range way.sentinels {
+		set.Models[name] = builtin.Way{Key: sentinel, Model: agent.BuiltinModels[name]}
+		set.Model = name + "/" + agent.BuiltinModels[name]
+	}
+	if wanted := s.deps.Config.Models[s.adapter.Name]; wanted != "" {
+		set.Model = wanted
+	}
+	return set
+}
+
+// hasVariable reports whether an environment has a variable of that name that is not empty.
+func hasVariable(environment []string, name string) bool {
+	for _, variable := range environment {
+		if value, is := strings.CutPrefix(variable, name+"="); is && value != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// ownProcess is how to start the process of a session's agent.
+type ownProcess struct {
+	session  *Session
+	settings builtin.Settings
+}
+
+// handed is what a process is handed: its desk, a connection to its tools, its conversation.
+type handed struct {
+	desk  *desk.Host
+	files []*os.File
+}
+
+// close ends the desk. The process closes the others with its end.
+func (h *handed) close() error { return h.desk.Close() }
+
+// hand prepares what a process is handed. The caller closes the files once it has started.
+func (p *ownProcess) hand(ctx context.Context, settings builtin.Settings) (h *handed, err error) {
+	s := p.session
+	d, err := desk.Open(settings)
+	if err != nil {
+		return nil, err
+	}
+	h = &handed{desk: d, files: []*os.File{d.Process}}
+	defer func() {
+		if err != nil {
+			closeAll(h.files)
+			_ = d.Close()
+		}
+	}()
+	tools, err := dialSocket(ctx, s.layout.ToolSocket())
+	if err != nil {
+		return nil, fmt.Errorf("connect the agent to its tools: %w", err)
+	}
+	file, err := desk.Descriptor(tools)
+	if err := errors.Join(err, tools.Close()); err != nil {
+		return nil, fmt.Errorf("connect the agent to its tools: %w", err)
+	}
+	h.files = append(h.files, file)
+	history, err := os.OpenFile(filepath.Join(s.layout.Home(), agent.BuiltinHistory), os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the conversation: %w", err)
+	}
+	h.files = append(h.files, history)
+	d.Serve(s.deps.Context, func(ctx context.Context) (*net.UnixConn, error) { return dialSocket(ctx, s.layout.ProxySocket()) })
+	return h, nil
+}
+
+func dialSocket(ctx context.Context, path string) (*net.UnixConn, error) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	return conn.(*net.UnixConn), nil //nolint:forcetypeassert // it is of a socket of that kind
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}
+
+func (p *ownProcess) argv() []string {
+	return []string{p.session.deps.Config.Own.Program, builtin.Command}
+}
+
+// onTerminal starts the agent on a terminal.
+func (p *ownProcess) onTerminal(ctx context.Context, log *audit.Log) (program, error) {
+	s := p.session
+	h, err := p.hand(ctx, p.settings)
+	if err != nil {
+		return nil, err
+	}
+	defer closeAll(h.files)
+	if err := log.Append(ctx, audit.Record{
+		Plane: audit.PlaneHost, Decision: audit.Noted, Session: s.fixed.ID, Reason: "the built-in agent was started in a locked process",
+	}); err != nil {
+		return nil, errors.Join(err, h.close())
+	}
+	terminal, err := s.deps.Config.Own.OnTerminal(s.deps.Context, p.argv(), processEnvironment, s.cols, s.rows, h.files...)
+	if err != nil {
+		return nil, errors.Join(err, h.close())
+	}
+	return &atDesk{hostProgram{terminal}, h}, nil
+}
+
+// atDesk is an agent on a terminal with its desk.
+type atDesk struct {
+	hostProgram
+	handed *handed
+}
+
+func (a *atDesk) Remove(ctx context.Context) error {
+	return errors.Join(a.hostProgram.Remove(ctx), a.handed.close())
+}
+
+// taskProcess is the program of a session whose agent gets tasks: a process for each task and
+// none in between.
+type taskProcess struct {
+	*ownProcess
+	removed chan struct{} // closed by Remove
+	once    sync.Once
+}
+
+func newTaskProcess(p *ownProcess) *taskProcess {
+	return &taskProcess{ownProcess: p, removed: make(chan struct{})}
+}
+
+// Read waits for the end: there is no terminal.
+func (t *taskProcess) Read([]byte) (int, error) {
+	<-t.removed
+	return 0, io.EOF
+}
+
+func (t *taskProcess) Write(b []byte) (int, error)            { return len(b), nil }
+func (t *taskProcess) Resize(context.Context, int, int) error { return nil }
+
+func (t *taskProcess) Wait(ctx context.Context) (docker.Exit, error) {
+	<-ctx.Done()
+	return docker.Exit{}, context.Cause(ctx)
+}
+
+func (t *taskProcess) Remove(context.Context) error {
+	t.once.Do(func() { close(t.removed) })
+	return nil
+}
+
+// maxTaskOutput bounds what a process prints for a task, in bytes.
+const maxTaskOutput = 1 << 20
+
+// run carries out one task and returns what the process printed, and its exit code.
+func (t *taskProcess) run(ctx context.Context, task string) (out string, code int, err error) {
+	settings := t.settings
+	settings.Task = task
+	h, err := t.hand(ctx, settings)
+	if err != nil {
+		return "", 0, err
+	}
+	argv := t.argv()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	said, complaints := &limited{left: maxTaskOutput}, &limited{left: maxTaskOutput}
+	cmd.Env, cmd.Dir, cmd.ExtraFiles, cmd.WaitDelay = processEnvironment, "/", h.files, time.Second
+	cmd.Stdout, cmd.Stderr = said, complaints
+	err = cmd.Start()
+	closeAll(h.files)
+	if err == nil {
+		err = cmd.Wait()
+	}
+	err = errors.Join(err, h.close())
+	if ctx.Err() != nil {
+		return "", 0, context.Cause(ctx)
+	}
+	exit := (*exec.ExitError)(nil)
+	if errors.As(err, &exit) {
+		code, err = exit.ExitCode(), nil
+	}
+	out = said.String()
+	if code != 0 && strings.TrimSpace(out) == "" {
+		out = complaints.String() // they say why it failed
+	}
+	return out, code, err
+}
+
+// limited keeps the beginning of what is written.
+type limited struct {
+	bytes.Buffer
+	left int
+}
+
+func (l *limited) Write(b []byte) (int, error) {
+	kept := b[:min(len(b), l.left)]
+	l.left -= len(kept)
+	l.Buffer.Write(kept)
+	return len(b), nil
+}

@@ -1,0 +1,28 @@
+package wiring
+
+import (
+	"context"
+	"os"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm/helper"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
+)
+
+// ownAgent is how the built-in agent is started. Where its program is not installed, sessions
+// of it say so.
+func ownAgent() broker.OwnAgent {
+	program, err := helper.Find()
+	if err != nil {
+		program = ""
+	}
+	return broker.OwnAgent{Program: program, OnTerminal: onTerminal}
+}
+
+func onTerminal(ctx context.Context, argv, env []string, cols, rows int, files ...*os.File) (broker.HostTerminal, error) {
+	p, err := pty.Start(ctx, argv, env, "/", cols, rows, files...)
+	if err != nil {
+		return nil, err // a nil *pty.Program would be no nil terminal
+	}
+	return p, nil
+}
