@@ -1,5 +1,6 @@
-// Command ironcurtain-mux-ask asks a model one question for ironcurtain-mux, which
-// runs it; it is of no use by itself.
+// Command ironcurtain-mux-ask is what of ironcurtain-mux needs the providers' libraries: it
+// asks a model one question of the host's, or is the built-in agent in a process of its own.
+// ironcurtain-mux runs it; it is of no use by itself.
 package main
 
 import (
@@ -9,11 +10,19 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm/helper"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm/provider"
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == builtin.Command {
+		if err := builtinAgent(); err != nil {
+			fmt.Fprintf(os.Stderr, "the built-in agent has ended: %v\r\n", err)
+			os.Exit(1)
+		}
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := helper.Serve(ctx, os.Stdin, os.Stdout, ask); err != nil {

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+	"golang.org/x/term"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin/view"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/desk"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm/provider"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/confine"
+)
+
+// What the agent's process may use.
+const (
+	agentMemory  = 512 << 20 // bytes
+	agentHistory = 64 << 20  // bytes of its conversation's file
+	agentOpen    = 64        // descriptors
+)
+
+// builtinAgent is the whole life of the process that is the built-in agent. It takes what the
+// host hands it, locks itself, and only then reads anything that is not the host's.
+func builtinAgent() error {
+	debug.SetMemoryLimit(agentMemory / 2)
+	d := desk.At(3)
+	var set builtin.Settings
+	if err := d.Settings(&set); err != nil {
+		return err
+	}
+	tools, file := os.NewFile(4, "tools"), os.NewFile(5, "conversation")
+	if tools == nil || file == nil {
+		return errors.New("the host has handed over no connection to the tools, or no conversation")
+	}
+	models, err := newModels(set, d)
+	if err != nil {
+		return err
+	}
+	resized := make(chan os.Signal, 1) // one that waits covers all
+	if set.Task == "" {
+		if _, err := term.MakeRaw(0); err != nil {
+			return fmt.Errorf("prepare the terminal: %w", err)
+		}
+		signal.Notify(resized, syscall.SIGWINCH)
+	}
+	time.AfterFunc(time.Hour, func() {}).Stop() // the poller, which the runtime makes while it can
+	_ = time.Now().Local().String()             // the time zone
+	if err := confine.Lock(confine.Limits{
+		Memory: agentMemory, File: agentHistory, Seconds: confine.Unlimited, Open: agentOpen, Handed: true,
+	}); err != nil {
+		return err
+	}
+	history, err := builtin.OpenHistory(file)
+	if err != nil {
+		return err
+	}
+	programs := builtin.NewPrograms(tools)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	go func() {
+		<-programs.Lost()
+		cancel(desk.ErrClosed)
+	}()
+	events := make(chan builtin.Event, 64) // must not lose: the agent waits
+	agent, err := builtin.New(builtin.Options{
+		Models: models.open, Model: set.Model, Runner: programs, History: history,
+		Show: func(e builtin.Event) { events <- e },
+	})
+	if err != nil {
+		return err
+	}
+	if set.Task != "" {
+		return carryOut(ctx, agent, set.Task, events, os.Stdout)
+	}
+	return view.Run(ctx, view.Options{
+		In: os.Stdin, Out: os.Stdout, Size: size, Resized: forward(ctx, resized), Events: events, Agent: agent, NoColor: set.NoColor,
+	})
+}
+
+// size is that of the terminal.
+func size() (cols, rows int) {
+	w, err := unix.IoctlGetWinsize(0, unix.TIOCGWINSZ)
+	if err != nil {
+		return 80, 24
+	}
+	return int(w.Col), int(w.Row)
+}
+
+// forward makes of signals what the view waits for. It may lose some: one covers all.
+func forward(ctx context.Context, from <-chan os.Signal) <-chan struct{} {
+	to := make(chan struct{}, 1)
+	go func() {
+		for {
+			select {
+			case <-from:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case to <- struct{}{}:
+			default:
+			}
+		}
+	}()
+	return to
+}
+
+// carryOut carries out one task and prints the answer, or why there is none.
+func carryOut(ctx context.Context, agent *builtin.Agent, task string, events <-chan builtin.Event, out io.Writer) error {
+	ended := make(chan error, 1)
+	go func() { ended <- agent.Turn(ctx, task) }()
+	var answer struct{ Text, Failure string }
+	take := func(e builtin.Event) {
+		if e.Kind == builtin.Said && e.Text != "" {
+			answer.Text = e.Text
+		}
+	}
+	for running := true; running; {
+		select {
+		case e := <-events:
+			take(e)
+		case err := <-ended:
+			running = false
+			if err != nil {
+				answer.Text, answer.Failure = "", err.Error()
+			}
+		}
+	}
+	for len(events) > 0 {
+		take(<-events)
+	}
+	if answer.Failure == "" && answer.Text == "" {
+		answer.Failure = "the model said nothing"
+	}
+	return json.NewEncoder(out).Encode(answer)
+}
+
+// models makes connections to the models that the host lets the agent reach.
+type models struct {
+	ways map[string]builtin.Way
+	http http.RoundTripper
+}
+
+// newModels makes what all connections have in common. They go through the session's proxy,
+// which the desk connects them to, and trust no authority but the session's.
+func newModels(set builtin.Settings, d *desk.Process) (*models, error) {
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM([]byte(set.CA)) {
+		return nil, errors.New("the host has named no certificate authority")
+	}
+	proxy := &url.URL{Scheme: "http", Host: "proxy"}
+	return &models{ways: set.Models, http: &http.Transport{
+		Proxy: http.ProxyURL(proxy), DialContext: func(ctx context.Context, _, _ string) (c net.Conn, err error) { return d.Dial(ctx) },
+		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
+		MaxIdleConns: 2, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: 64 << 10,
+	}}, nil
+}
+
+// open makes the connection to a model. A name without its provider is one of the first.
+func (m *models) open(name string) (llm.Chat, error) {
+	of, model, named := strings.Cut(name, "/")
+	way, known := m.ways[of]
+	if !named || !known {
+		if named || len(m.ways) != 1 {
+			return nil, fmt.Errorf("there is no way to %q: this session reaches %s", name, strings.Join(slices.Sorted(maps.Keys(m.ways)), ", "))
+		}
+		for of, way = range m.ways {
+			model = name
+		}
+	}
+	if model == "" {
+		model = way.Model
+	}
+	return provider.NewChat(provider.Options{Provider: of, Model: model, Key: way.Key, HTTP: m.http})
+}
