@@ -2,18 +2,25 @@ package view
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin"
 )
 
-// Agent is what the view steers. Its methods may take their time, and are called on
-// goroutines that Run waits for.
+// Agent is what the view steers. Its methods may take their time: they are called on
+// goroutines that Run waits for, Past before anything is shown.
 type Agent interface {
 	// Turn runs one turn to its end. That its context is cancelled means that the person
 	// has interrupted it. All its events are sent before it returns.
 	Turn(ctx context.Context, text string) error
-	// Compact makes the conversation shorter.
+	// Compact makes the conversation shorter, otherwise like Turn.
 	Compact(ctx context.Context) error
 	// UseModel is called with a name that is not empty.
 	UseModel(name string) error
@@ -37,9 +44,134 @@ type Options struct {
 }
 
 // Run shows the agent until the person ends it, the input ends or the context does, and
-// until no turn runs any more. A read of In that is under way then ends by itself only
-// with the next key: whoever goes on after Run closes In.
+// until no turn runs any more. It ends the read of In that is under way if In has
+// SetReadDeadline, as files of a terminal in nonblocking mode do. Else that read ends with
+// the next key, or when In is closed.
 func Run(ctx context.Context, o Options) error {
-	<-ctx.Done()
-	return nil
+	r := &running{o: o, ended: make(chan ended), stop: make(chan struct{}), screen: newScreen(o.Out, !o.NoColor)}
+	m := &model{o: o, keys: &keyboard{pastes: map[string]string{}}, input: newInput(), job: r.job, turn: r.turn, draw: r.screen.draw}
+	m.cols, m.rows = o.Size()
+	m.remember(o.Agent.Past())
+	if m.used.Model == "" {
+		m.used.Model = o.Agent.Model()
+	}
+	keys, typed := io.Pipe()
+	r.program = tea.NewProgram(m,
+		tea.WithInput(struct{ io.Reader }{keys}), tea.WithOutput(io.Discard), tea.WithoutRenderer(), tea.WithFPS(1),
+		tea.WithWindowSize(m.cols, m.rows), tea.WithoutSignalHandler(), tea.WithColorProfile(colorprofile.ASCII),
+		tea.WithEnvironment([]string{"TERM=xterm-256color"}))
+
+	reader := make(chan struct{})
+	go func() {
+		defer close(reader)
+		_ = m.keys.copy(typed, o.In) // however the input ends, the view does
+		r.program.Send(leave{})
+	}()
+	var rest sync.WaitGroup
+	rest.Go(func() { r.pump(ctx) })
+	rest.Go(func() { r.screen.run(r.stop) })
+
+	_, err := r.program.Run()
+	if m.stop != nil {
+		m.stop()
+	}
+	r.jobs.Wait()
+	close(r.stop)
+	rest.Wait()
+	_ = keys.Close()
+	if d, ok := o.In.(interface{ SetReadDeadline(t time.Time) error }); ok && d.SetReadDeadline(time.Now()) == nil {
+		<-reader
+	}
+	if err != nil && !errors.Is(err, tea.ErrProgramPanic) {
+		return fmt.Errorf("show the agent: %w", err)
+	}
+	return err
+}
+
+// running is a view that runs: its goroutines, and their way to Bubble Tea's loop.
+type running struct {
+	o       Options
+	screen  *screen
+	program *tea.Program
+	jobs    sync.WaitGroup // those that the model has started
+	ended   chan ended     // turns; the pump takes them until it is stopped
+	stop    chan struct{}
+}
+
+func (r *running) job(do func() tea.Msg) {
+	r.jobs.Go(func() { r.program.Send(do()) })
+}
+
+func (r *running) turn(ctx context.Context, do func(context.Context) error) {
+	r.jobs.Go(func() { r.ended <- ended{do(ctx)} })
+}
+
+// pump brings what happens to Bubble Tea's loop. It goes on when that has ended, so that
+// no turn is stuck at an event until it has noticed its end.
+func (r *running) pump(ctx context.Context) {
+	events, done := r.o.Events, ctx.Done()
+	for {
+		select {
+		case e, open := <-events:
+			if !open {
+				events = nil
+				continue
+			}
+			r.program.Send(r.more(happened{e}))
+		case e := <-r.ended:
+			if rest := r.more(nil); len(rest) > 0 {
+				r.program.Send(rest)
+			}
+			r.program.Send(e)
+		case <-r.o.Resized:
+			cols, rows := r.o.Size()
+			r.program.Send(tea.WindowSizeMsg{Width: cols, Height: rows})
+		case <-done:
+			done = nil
+			r.program.Send(leave{})
+		case <-r.stop:
+			return
+		}
+	}
+}
+
+// more adds the events that wait already.
+func (r *running) more(es happened) happened {
+	for {
+		select {
+		case e, open := <-r.o.Events:
+			if !open {
+				return es
+			}
+			es = append(es, e)
+		default:
+			return es
+		}
+	}
+}
+
+// Bounds of what is shown again of a conversation.
+const (
+	pastEvents = 500
+	pastRows   = 200
+)
+
+// remember shows the end of the conversation before.
+func (m *model) remember(past []builtin.Event) {
+	for _, e := range past {
+		if e.Kind == builtin.Asked {
+			m.input.history = append(m.input.history, m.input.shown(e.Text))
+		}
+	}
+	m.input.clear()
+	for _, e := range past[max(0, len(past)-pastEvents):] {
+		m.apply(e)
+	}
+	if len(past) == 0 {
+		return
+	}
+	m.print(m.theirs(m.words.end(m.width() - 2))...)
+	m.close()
+	m.retry, m.heard = nil, nil
+	m.above = append(m.above[max(0, len(m.above)-pastRows):], own("  continued", muted))
 }

@@ -1,0 +1,123 @@
+package view
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// command is one that the agent itself understands.
+type command struct{ name, argument, help string }
+
+var commands = []command{
+	{"/model", "NAME", "ask this model from now on"},
+	{"/compact", "", "make the conversation shorter"},
+	{"/programs", "[N]", "list the programs, or show one's code"},
+	{"/help", "", "show this"},
+}
+
+// keys are what the input's keys do.
+var keys = []command{
+	{"Enter", "", "send; while it works, next"},
+	{"Alt-Enter", "", "a new line, as Ctrl-J"},
+	{"Esc", "", "interrupt; again: clear the input"},
+	{"Up, Down", "", "what you wrote before"},
+	{"Ctrl-D", "", "end, on an empty line"},
+}
+
+var commandLine = regexp.MustCompile(`^(/[A-Za-z]+)(?:[ \t]+(\S+))?\s*$`)
+
+// obey carries out a command. It reports false for one that does not exist.
+func (m *model) obey(name, argument string) bool {
+	switch name {
+	case "/help":
+		for _, c := range append(commands[:len(commands):len(commands)], keys...) {
+			m.print(m.ours(own(fmt.Sprintf("%-15s", c.name+" "+c.argument), strong), own(" "+c.help, muted))...)
+		}
+	case "/compact":
+		m.enqueue(name)
+	case "/model":
+		m.job(func() tea.Msg {
+			if argument == "" {
+				return said{what: "the model is " + m.o.Agent.Model()}
+			}
+			if err := m.o.Agent.UseModel(argument); err != nil {
+				return said{err: err}
+			}
+			return said{what: "from now on " + argument + " is asked"}
+		})
+	case "/programs":
+		n, err := strconv.Atoi(argument)
+		switch {
+		case argument == "":
+			m.list()
+		case err != nil:
+			m.complain("/programs takes the number of a program")
+		default:
+			m.job(func() tea.Msg {
+				code, known := m.o.Agent.Program(n)
+				if !known {
+					return said{err: fmt.Errorf("there is no program %d", n)}
+				}
+				return opened{n: n, code: code}
+			})
+		}
+	default:
+		m.complain("there is no " + name + "; did you mean " + nearest(name) + "?")
+		return false
+	}
+	return true
+}
+
+// list shows what programs there were.
+func (m *model) list() {
+	if len(m.programs) == 0 {
+		m.print(m.ours(own("no programs yet", muted))...)
+	}
+	for _, p := range m.programs {
+		word := "ran"
+		if p.failed {
+			word = "failed"
+		} else if !p.ended {
+			word = "runs"
+		}
+		title := fmt.Sprintf("program %-4d %-7s %4d calls  ", p.n, word, len(p.calls))
+		first, _, _ := strings.Cut(strings.TrimSpace(p.code), "\n")
+		m.print(clip(append(own("  "+title, 0), drawable(first, muted)...), m.width()))
+	}
+}
+
+// nearest returns the command whose name differs least from name.
+func nearest(name string) (best string) {
+	least := len(name) + 99
+	for _, c := range commands {
+		if d := distance(name, c.name); d < least {
+			best, least = c.name, d
+		}
+	}
+	return best
+}
+
+// distance counts the letters to insert, remove or change to make b of a.
+func distance(a, b string) int {
+	last := make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range a {
+		diagonal := last[0]
+		last[0] = i + 1
+		for j := range b {
+			changed := diagonal
+			if a[i] != b[j] {
+				changed++
+			}
+			diagonal = last[j+1]
+			last[j+1] = min(changed, last[j]+1, last[j+1]+1)
+		}
+	}
+	return last[len(b)]
+}

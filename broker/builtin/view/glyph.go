@@ -1,0 +1,174 @@
+package view
+
+import (
+	"strings"
+
+	"github.com/rivo/uniseg"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+)
+
+// style is how a glyph is shown, as a set.
+type style uint8
+
+const (
+	strong style = 1 << iota
+	slanted
+	code
+	linked
+	muted
+	good
+	bad
+	alert
+)
+
+// codes are the numbers of each style in SGR, with colors and without.
+var codes = [8][2]string{
+	{";1", ";1"}, {";3", ";3"}, {";36", ";1"}, {";4", ";4"},
+	{";2", ";2"}, {";32", ""}, {";1;31", ";1"}, {";1;33", ";7"},
+}
+
+// glyph is a character of a row. It takes one or two columns by itself.
+type glyph struct {
+	r rune
+	s style
+}
+
+// row is a line of the screen that is not wider than the screen.
+type row = []glyph
+
+// own makes glyphs of our own words.
+func own(s string, st style) row {
+	out := make(row, 0, len(s))
+	for _, r := range s {
+		out = append(out, glyph{r, st})
+	}
+	return out
+}
+
+// drawable makes glyphs of a name or a value that others chose, which keeps no character
+// that could be mistaken.
+func drawable(s string, st style) row { return own(text.Drawable(s), st) }
+
+// foreign makes glyphs of words that others wrote. Unlike drawable it keeps what prose and
+// code are full of and what harms nobody on a marked line: spaces, backslashes, dots.
+func foreign(s string, st style) row {
+	var out row
+	for s != "" {
+		n := strings.IndexAny(s, " \t\\·")
+		if n != 0 {
+			if n < 0 {
+				n = len(s)
+			}
+			out = append(out, drawable(s[:n], st)...)
+			s = s[n:]
+			continue
+		}
+		switch s[0] {
+		case '\t':
+			out = append(out, own("    ", st)...)
+		case ' ', '\\':
+			out = append(out, glyph{rune(s[0]), st})
+		default:
+			out, s = append(out, glyph{'·', st}), s[len("·")-1:]
+		}
+		s = s[1:]
+	}
+	return out
+}
+
+// columns is the width of glyphs.
+func columns(gs ...glyph) (w int) {
+	for _, g := range gs {
+		if g.r < 0x7f {
+			w++
+		} else {
+			w += uniseg.StringWidth(string(g.r))
+		}
+	}
+	return w
+}
+
+// wrap breaks glyphs into rows, between words if words is set and there are any.
+func wrap(gs row, width int, words bool) (rows []row) {
+	width = max(width, 2)
+	begin, used, blank := 0, 0, -1
+	for i, g := range gs {
+		w := columns(g)
+		if used+w <= width {
+			used += w
+			if g.r == ' ' {
+				blank = i
+			}
+			continue
+		}
+		end, next := i, i
+		if words && g.r == ' ' {
+			next = i + 1
+		} else if words && blank > begin {
+			end, next = blank, blank+1
+		}
+		rows = append(rows, gs[begin:end])
+		begin, blank, used = next, -1, columns(gs[next:i+1]...)
+	}
+	return append(rows, gs[begin:])
+}
+
+// prefixed puts first before the first of rows, and rest before the others.
+func prefixed(first, rest row, rows []row) []row {
+	for i, r := range rows {
+		rows[i] = append(first[:len(first):len(first)], r...)
+		first = rest
+	}
+	return rows
+}
+
+// clip shortens glyphs to width columns.
+func clip(gs row, width int) row {
+	if columns(gs...) <= width {
+		return gs
+	}
+	cut, used := 0, 1
+	for cut < len(gs) && used+columns(gs[cut]) <= width {
+		used += columns(gs[cut])
+		cut++
+	}
+	if width < 1 {
+		return nil
+	}
+	return append(gs[:cut:cut], glyph{'…', gs[cut].s})
+}
+
+// spread puts left and right at the ends of a row. Left gives way.
+func spread(left, right row, width int) row {
+	left = clip(left, width-columns(right...)-1)
+	gap := max(0, width-columns(left...)-columns(right...))
+	return append(append(left[:len(left):len(left)], own(strings.Repeat(" ", gap), 0)...), right...)
+}
+
+// paint makes the bytes that show a row. Styles end with it.
+func paint(r row, color bool) string {
+	which := 1
+	if color {
+		which = 0
+	}
+	var b strings.Builder
+	var now style
+	for _, g := range r {
+		if g.s != now {
+			b.WriteString("\x1b[0")
+			for i, c := range codes {
+				if g.s&(1<<i) != 0 {
+					b.WriteString(c[which])
+				}
+			}
+			b.WriteByte('m')
+			now = g.s
+		}
+		b.WriteRune(g.r)
+	}
+	if now != 0 {
+		b.WriteString("\x1b[m")
+	}
+	return b.String()
+}
