@@ -157,6 +157,14 @@ func (a *Agent) interrupted() error {
 	return errors.Join(ErrInterrupted, a.o.History.say(llm.Message{Role: llm.User, Text: "(The person interrupted you here.)"}))
 }
 
+// Begin waits for the tools, before anybody wants anything, and finds out what became of
+// programs that ran when the process before this one ended.
+func (a *Agent) Begin(ctx context.Context) error {
+	a.turns.Lock()
+	defer a.turns.Unlock()
+	return a.prepare(ctx)
+}
+
 // prepare waits for the tools and answers the calls that were under way when the process
 // before this one ended.
 func (a *Agent) prepare(ctx context.Context) error {

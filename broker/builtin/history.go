@@ -85,7 +85,7 @@ func (h *History) take(e entry) {
 		h.tickets[e.Ticket.Call] = e.Ticket.Ticket
 	case e.Made != nil:
 		h.made = append(h.made, e.Made...)
-	case e.Compacted != nil && e.Compacted.From <= len(h.all):
+	case e.Compacted != nil && e.Compacted.From >= 0 && e.Compacted.From <= len(h.all):
 		h.now = *e.Compacted
 	}
 }

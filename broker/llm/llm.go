@@ -71,6 +71,7 @@ type StatusError struct {
 	// It is not trusted. Only conversations have it: a question may be about secrets.
 	Said  string
 	After time.Duration // how long the provider wants to be left alone; 0: it does not say
+	Final bool          // asking again does not help, as it says
 }
 
 func (e *StatusError) Error() string {
@@ -85,7 +86,7 @@ func (e *StatusError) Error() string {
 func Transient(err error) bool {
 	var status *StatusError
 	if errors.As(err, &status) {
-		return status.Code == http.StatusTooManyRequests || status.Code == http.StatusRequestTimeout || status.Code >= 500
+		return !status.Final && (status.Code == http.StatusTooManyRequests || status.Code == http.StatusRequestTimeout || status.Code >= 500)
 	}
 	if errors.Is(err, ErrBroken) {
 		return true

@@ -14,6 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -148,7 +149,7 @@ func (r *running) teller(made codemode.Call) func(codemode.Fate) {
 		return func(codemode.Fate) {}
 	}
 	began := time.Now()
-	about := codemode.Excerpt(string(made.Arguments))
+	about := codemode.Excerpt(summary(made.Arguments))
 	return func(fate codemode.Fate) {
 		params, err := encode(map[string]any{
 			"requestId": c.request, "index": made.Index, "tool": made.Server + "/" + made.Tool, "about": about,
@@ -301,6 +302,24 @@ func (r *running) report(ctx context.Context) (stop func()) {
 		close(quit)
 		<-done
 	}
+}
+
+// summary is what stands for arguments where there is little room: the values of those that
+// are texts, and the others with their names.
+func summary(arguments json.RawMessage) string {
+	v, err := jsonx.Parse(arguments, jsonx.Limits{Depth: 64, Bytes: 256 << 10})
+	if err != nil {
+		return string(arguments)
+	}
+	var words []string
+	for _, m := range v.Members {
+		if m.Value.Kind == jsonx.String {
+			words = append(words, m.Value.Text)
+		} else {
+			words = append(words, m.Name+"="+string(m.Value.Encode()))
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // errNotInPrograms tells an agent that its calls are made by programs.

@@ -17,6 +17,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -91,6 +92,14 @@ func builtinAgent() error {
 	if set.Task != "" {
 		return carryOut(ctx, agent, set.Task, events, os.Stdout)
 	}
+	var beginning sync.WaitGroup
+	defer beginning.Wait()
+	defer cancel(nil)
+	beginning.Go(func() {
+		if err := agent.Begin(ctx); err != nil && ctx.Err() == nil {
+			events <- builtin.Event{Kind: builtin.Notice, Text: err.Error()}
+		}
+	})
 	return view.Run(ctx, view.Options{
 		In: os.Stdin, Out: os.Stdout, Size: size, Resized: forward(ctx, resized), Events: events, Agent: agent, NoColor: set.NoColor,
 	})

@@ -15,6 +15,7 @@
   class ToolError extends Err {
     constructor(decision, rule, message) {
       super(message);
+      defineProperty(this, 'stack', { value: '' }); // it would only name what is here
       defineProperty(this, 'decision', { value: decision, enumerable: true });
       defineProperty(this, 'rule', { value: rule, enumerable: true });
     }
@@ -61,7 +62,7 @@
 
   function describe(e) {
     try {
-      if (e instanceof Err) return Str(e.name) + ': ' + Str(e.message) + '\n' + Str(e.stack);
+      if (e instanceof Err) return Str(e.name) + ': ' + Str(e.message) + (e.stack ? '\n' + Str(e.stack) : '');
       const text = typeof e === 'string' ? e : stringify(e);
       return text === undefined ? Str(e) : text;
     } catch { return 'a value that cannot be described'; }

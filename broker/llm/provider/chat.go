@@ -211,7 +211,7 @@ func fault(code int, body []byte, header http.Header) error {
 	if detail.Message == "" {
 		detail.Message = string(body)
 	}
-	return &llm.StatusError{Code: code, Said: text.FirstLine(detail.Message, maxSaid), After: after(header)}
+	return &llm.StatusError{Code: code, Said: text.FirstLine(detail.Message, maxSaid), After: after(header), Final: header.Get("X-Should-Retry") == "false"}
 }
 
 // after is how long a provider wants to be left alone, or 0.
