@@ -72,10 +72,10 @@ func (c *chat) Reply(ctx context.Context, r llm.Request, said func(string)) (llm
 		return reply, nil
 	case ctx.Err() != nil:
 		return llm.Reply{}, ctx.Err()
-	case within.Err() != nil:
-		return llm.Reply{}, llm.ErrBroken
 	case a.err != nil:
 		return llm.Reply{}, a.err
+	case within.Err() != nil && !a.closed:
+		return llm.Reply{}, llm.ErrBroken
 	}
 	var status *llm.StatusError
 	if !errors.As(err, &status) && a.ended && a.line > 0 {
@@ -93,9 +93,9 @@ func finish(reply llm.Reply, cut bool) (llm.Reply, error) {
 		reply.Calls, reply.Cut = nil, true
 	}
 	for i, call := range reply.Calls {
-		if len(bytes.TrimSpace(call.Arguments)) == 0 {
-			reply.Calls[i].Arguments = json.RawMessage("{}") // so is a call without any written
-			continue
+		if len(call.Arguments) == 0 { // so some write a call that has none
+			call.Arguments = json.RawMessage("{}")
+			reply.Calls[i] = call
 		}
 		var object map[string]json.RawMessage
 		if json.Unmarshal(call.Arguments, &object) != nil || object == nil || call.ID == "" || call.Name == "" {
@@ -133,12 +133,13 @@ func (s *streamed) CloseIdleConnections() { closeIdle(s.next) }
 // long or breaks off: the libraries write to the log then, which opens the file of the time
 // zone, where no file may be opened.
 type answer struct {
-	body  io.ReadCloser
-	idle  *time.Timer
-	size  int
-	line  int   // bytes since the last line's end
-	ended bool  // as it should
-	err   error // why it did not
+	body   io.ReadCloser
+	idle   *time.Timer // gives the request up
+	size   int
+	line   int   // bytes since the last line's end
+	ended  bool  // as it should
+	err    error // why it did not
+	closed bool  // nobody reads any more
 }
 
 func (a *answer) Read(p []byte) (int, error) {
@@ -167,6 +168,7 @@ func (a *answer) Read(p []byte) (int, error) {
 // Close reads the little that stands behind the last event, so that the connection can be
 // used again.
 func (a *answer) Close() error {
+	a.closed = true
 	if a.err == nil && !a.ended {
 		a.idle.Reset(maxLinger)
 		_, _ = io.CopyN(io.Discard, a.body, 1<<10) // without it there is a new connection

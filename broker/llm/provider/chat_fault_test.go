@@ -109,6 +109,8 @@ func TestChatFaults(t *testing.T) {
 		"number, anthropic": {"anthropic", replaced("anthropic", `"partial_json":""`, `"partial_json":7`), llm.ErrFormat, 0},
 		"a list":            {"openai", replaced("openai", `"arguments":"{}"`, `"arguments":"[]"`), llm.ErrFormat, 0},
 		"no name":           {"openai", replaced("openai", `"name":"now"`, `"name":""`), llm.ErrFormat, 0},
+		"neither":           {"openai", replaced("openai", `"name":"now","arguments":"{}"`, `"name":"","arguments":""`), llm.ErrFormat, 0},
+		"malformed, google": {"google", replaced("google", `"STOP"`, `"MALFORMED_FUNCTION_CALL"`), llm.ErrBroken, 0},
 		"no id":             {"openai", replaced("openai", `"id":"c2"`, `"id":""`), llm.ErrFormat, 0},
 		"another choice":    {"openai", replaced("openai", `[{"index":0,"delta":{},`, `[{"index":1,"delta":{},`), llm.ErrFormat, 0},
 		"pieces of a call":  {"google", replaced("google", `"id":"c2"`, `"id":"c2","willContinue":true`), llm.ErrFormat, 0},
@@ -248,6 +250,13 @@ func TestChatCancelled(t *testing.T) {
 				if !errors.Is(err, context.Canceled) || llm.Transient(err) || reply.Text != "" || time.Since(began) != 0 {
 					t.Errorf("%+v, %v after %v", reply, err, time.Since(began))
 				}
+				began = time.Now()
+				bad := map[string]string{"anthropic": "event: content_block_stop\n", "openai": "", "google": ""}[name] + "data: {\n\n"
+				_, err = newChat(t, name, stalled(bad)).Reply(t.Context(), newRequest(says("x")), func(string) {})
+				if !errors.Is(err, llm.ErrFormat) || time.Since(began) != time.Second {
+					t.Errorf("%v after %v", err, time.Since(began))
+				}
+				began = time.Now()
 				if name == "google" {
 					return // only its connection says that the answer is at its end
 				}

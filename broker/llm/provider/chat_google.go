@@ -57,7 +57,7 @@ func googleChat(o Options, client *http.Client) (asker, error) {
 			}
 		}
 		switch end {
-		case "":
+		case "", genai.FinishReasonMalformedFunctionCall: // the model lost its thread: it seldom does so twice
 			return llm.Reply{}, llm.ErrBroken
 		case genai.FinishReasonStop:
 			return finish(reply, false)
