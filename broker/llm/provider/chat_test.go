@@ -4,7 +4,9 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"io"
+	"log"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -239,6 +241,14 @@ var proper = map[string]string{
 // An answer that is cut off anywhere is an error or whole, and a connection that is lost is
 // an error that is worth asking again.
 func TestChatCut(t *testing.T) {
+	var logged strings.Builder // a line in the log opens the file of the time zone
+	log.SetOutput(&logged)
+	defer func() {
+		log.SetOutput(os.Stderr)
+		if logged.Len() > 0 {
+			t.Errorf("the log says %.1000s", logged.String())
+		}
+	}()
 	for name, text := range recorded {
 		for _, lost := range []bool{false, true} {
 			t.Run(name+"/"+strconv.FormatBool(lost), func(t *testing.T) {
