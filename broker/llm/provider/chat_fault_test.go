@@ -124,6 +124,7 @@ func TestChatFaults(t *testing.T) {
 		"no JSON":           {"anthropic", replaced("anthropic", `{"type":"ping"}`+"\n\n", "{}\n\nevent: message_start\ndata: {\n\n"), llm.ErrFormat, 0},
 		"no JSON, openai":   {"openai", replaced("openai", ": a remark", "data: {"), llm.ErrFormat, 0},
 		"no JSON, google":   {"google", "data: {\n\n" + recorded["google"], llm.ErrFormat, 0},
+		"types, google":     {"google", "data: {\"candidates\":{}}\n\n", llm.ErrFormat, 0},
 		"another delta":     {"anthropic", replaced("anthropic", `"index":2,"content_block"`, `"index":7,"content_block"`), llm.ErrFormat, 0},
 		"nothing":           {"anthropic", "", llm.ErrBroken, 0},
 		"nothing, openai":   {"openai", "data: [DONE]\n\n", llm.ErrBroken, 0},
@@ -395,6 +396,7 @@ func fuzzStream(f *testing.F, name string) {
 	f.Helper()
 	f.Add([]byte(recorded[name]))
 	f.Add([]byte("data: null\n\n"))
+	f.Add([]byte("data: {\"candidates\":[null]}\n\n"))
 	f.Add([]byte("event: error\ndata: {\"error\":null}\n\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		said := ""

@@ -21,14 +21,23 @@ func googleChat(o Options, client *http.Client) (asker, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, r llm.Request, said func(string)) (llm.Reply, error) {
+	return func(ctx context.Context, r llm.Request, said func(string)) (reply llm.Reply, err error) {
 		contents, config, err := googleRequest(r)
 		if err != nil {
 			return llm.Reply{}, err
 		}
-		var reply llm.Reply
+		ours := false // the code that runs
+		defer func() {
+			// The library takes for granted that what is JSON has the right types.
+			if p := recover(); p != nil && ours {
+				panic(p)
+			} else if p != nil {
+				reply, err = llm.Reply{}, llm.ErrFormat
+			}
+		}()
 		var end genai.FinishReason
 		for chunk, err := range c.Models.GenerateContentStream(ctx, o.Model, contents, config) {
+			ours = true
 			var inside genai.APIError
 			if errors.As(err, &inside) {
 				return llm.Reply{}, googleFault(inside)
@@ -55,6 +64,7 @@ func googleChat(o Options, client *http.Client) (asker, error) {
 					return llm.Reply{}, err
 				}
 			}
+			ours = false
 		}
 		switch end {
 		case "", genai.FinishReasonMalformedFunctionCall: // the model lost its thread: it seldom does so twice
