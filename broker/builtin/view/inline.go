@@ -63,8 +63,16 @@ func codeSpan(s string, st style) (n int, gs row) {
 
 func emphasis(s string, st style, depth int) (n int, gs row) {
 	n = min(run(s), 3)
-	end := strings.Index(s[n:], s[:n])
-	if end <= 0 || strings.IndexByte(" \t", s[n]) >= 0 || strings.IndexByte(" \t", s[n+end-1]) >= 0 {
+	sign := s[:n]
+	end := n + strings.Index(s[n:], sign)
+	for n == 1 && end > n && end+1 < len(s) && s[end+1] == s[0] { // two are another's
+		more := strings.Index(s[end+2:], sign)
+		if more < 0 {
+			return 0, nil
+		}
+		end += 2 + more
+	}
+	if end <= n || strings.IndexByte(" \t", s[n]) >= 0 || strings.IndexByte(" \t", s[end-1]) >= 0 {
 		return 0, nil
 	}
 	if n >= 2 {
@@ -72,15 +80,8 @@ func emphasis(s string, st style, depth int) (n int, gs row) {
 	}
 	if n != 2 {
 		st |= slanted
-		for end+2*n < len(s) && n == 1 && s[n+end+1] == s[0] { // a closing sign of two is another's
-			more := strings.Index(s[n+end+2:], s[:n])
-			if more < 0 {
-				return 0, nil
-			}
-			end += 2 + more
-		}
 	}
-	return 2*n + end, inline(s[n:n+end], st, depth+1)
+	return end + n, inline(s[n:end], st, depth+1)
 }
 
 func link(s string, st style, depth int) (n int, gs row) {

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"errors"
 	"io"
 	"strconv"
 	"sync"
@@ -16,8 +15,11 @@ const (
 // keyboard hands the terminal's bytes on. In place of a paste's text it puts its number,
 // and keeps the text: Bubble Tea would decode it as keys, and lose what looks like others.
 type keyboard struct {
-	mu     sync.Mutex
+	out    io.WriteCloser // to Bubble Tea
+	mu     sync.Mutex     // not held while writing
 	pastes map[string]string
+	last   sync.Mutex // held while writing
+	ended  bool       // nothing is written any more
 
 	within  bool
 	matched int // bytes of the sign that is looked for
@@ -25,19 +27,28 @@ type keyboard struct {
 	n       int
 }
 
-// copy reads from in until it ends or nobody reads out any more.
-func (k *keyboard) copy(out io.Writer, in io.Reader) error {
+// copy hands on what it reads from in, until that ends.
+func (k *keyboard) copy(in io.Reader) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := in.Read(buf)
-		if passed := k.filter(buf[:n]); len(passed) > 0 {
-			if _, err := out.Write(passed); err != nil {
-				return errors.New("nobody reads the input any more")
-			}
-		}
+		k.write(k.filter(buf[:n]), false)
 		if err != nil {
-			return err
+			return
 		}
+	}
+}
+
+// end puts a paste that nobody made behind the keys, after which there are no more. When its
+// end has arrived, Bubble Tea's reader has nothing in its hands, and can end.
+func (k *keyboard) end() { k.write([]byte(pasteBegins+pasteEnds), true) }
+
+func (k *keyboard) write(b []byte, last bool) {
+	k.last.Lock()
+	defer k.last.Unlock()
+	if !k.ended && len(b) > 0 {
+		_, _ = k.out.Write(b) // fails only when Bubble Tea has ended, and then keys are for nobody
+		k.ended = last
 	}
 }
 

@@ -115,7 +115,8 @@ func (m *markdown) line(l string) {
 		if strings.HasPrefix(words, m.fence) && strings.Trim(words, m.fence[:1]) == "" {
 			m.fence = ""
 		} else {
-			m.show(prefixed(own("  ", 0), own("  ", 0), wrap(foreign(l, code), m.width-2, false))...)
+			indent := own("  ", 0)[:min(2, m.width/4)]
+			m.show(prefixed(indent, indent, wrap(foreign(l, code), m.width-len(indent), false))...)
 		}
 		return
 	}
@@ -180,6 +181,9 @@ func (m *markdown) flush() {
 		m.show(tableRows(strings.Split(b.text, "\n"), m.width)...)
 	} else if b.text != "" {
 		first, rest := own(b.first, muted), own(b.rest, muted)
+		if m.width-len(rest) < 4 {
+			first, rest = nil, nil // no room for signs
+		}
 		for line := range strings.SplitSeq(strings.TrimSuffix(b.text, "\\"), "\n") {
 			m.show(prefixed(first, rest, wrap(inline(line, b.style, 0), m.width-len(rest), true))...)
 			first = rest

@@ -49,7 +49,9 @@ type model struct {
 	stop       context.CancelFunc // ends the turn; nil when none runs
 	stopping   bool
 	hint       string
+	counting   bool // a tick is on its way
 	quitting   bool
+	gone       chan struct{} // closed with quitting
 
 	above  []row // to be printed
 	worked bool  // a turn began
@@ -72,20 +74,20 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.input.resize(msg.Width, msg.Height)
 	case tea.PasteMsg:
 		m.input.paste(m.keys.take(msg.Content))
+	case tea.PasteEndMsg:
+		if m.quitting {
+			cmd = tea.Quit
+		}
 	case tea.KeyPressMsg:
 		m.press(msg)
 	case happened:
-		retried := m.retry
 		for _, e := range msg {
 			m.apply(e)
 		}
-		if m.retry != nil && retried == nil {
-			cmd = second()
-		}
+		m.count()
 	case tick:
-		if m.retry != nil {
-			cmd = second()
-		}
+		m.counting = false
+		m.count()
 	case ended:
 		m.end(msg.err)
 	case said:
@@ -103,13 +105,23 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.leave()
 	}
 	m.show()
-	if m.quitting {
-		cmd = tea.Quit
-	}
 	return m, cmd
 }
 
-func second() tea.Cmd { return tea.Tick(time.Second, func(time.Time) tea.Msg { return tick{} }) }
+// count has a frame drawn each second while the model is to be asked again.
+func (m *model) count() {
+	if m.retry == nil || m.counting || m.quitting {
+		return
+	}
+	m.counting = true
+	m.job(func() tea.Msg {
+		select {
+		case <-time.After(time.Second):
+		case <-m.gone:
+		}
+		return tick{}
+	})
+}
 
 // width is the columns that rows may have. The last column stays free, so that no row
 // wraps by itself.
@@ -279,10 +291,18 @@ func (m *model) end(err error) {
 	m.start()
 }
 
-// leave ends the view.
+// leave ends the view, when all keys before have arrived.
 func (m *model) leave() {
+	if m.quitting {
+		return
+	}
 	m.quitting = true
+	close(m.gone)
 	if m.stop != nil {
 		m.stop()
 	}
+	m.job(func() tea.Msg {
+		m.keys.end()
+		return nil
+	})
 }

@@ -8,6 +8,9 @@ import (
 
 // press takes a key.
 func (m *model) press(k tea.KeyPressMsg) {
+	if m.quitting {
+		return
+	}
 	m.hint = ""
 	switch k.String() {
 	case "enter":

@@ -48,14 +48,15 @@ type Options struct {
 // SetReadDeadline, as files of a terminal in nonblocking mode do. Else that read ends with
 // the next key, or when In is closed.
 func Run(ctx context.Context, o Options) error {
-	r := &running{o: o, ended: make(chan ended), stop: make(chan struct{}), screen: newScreen(o.Out, !o.NoColor)}
-	m := &model{o: o, keys: &keyboard{pastes: map[string]string{}}, input: newInput(), job: r.job, turn: r.turn, draw: r.screen.draw}
+	r := &running{o: o, ended: make(chan ended), stop: make(chan struct{}), screen: newScreen(o)}
+	keys, typed := io.Pipe()
+	board := &keyboard{out: typed, pastes: map[string]string{}}
+	m := &model{o: o, keys: board, input: newInput(), job: r.job, turn: r.turn, draw: r.screen.draw, gone: make(chan struct{})}
 	m.cols, m.rows = o.Size()
 	m.remember(o.Agent.Past())
 	if m.used.Model == "" {
 		m.used.Model = o.Agent.Model()
 	}
-	keys, typed := io.Pipe()
 	r.program = tea.NewProgram(m,
 		tea.WithInput(struct{ io.Reader }{keys}), tea.WithOutput(io.Discard), tea.WithoutRenderer(), tea.WithFPS(1),
 		tea.WithWindowSize(m.cols, m.rows), tea.WithoutSignalHandler(), tea.WithColorProfile(colorprofile.ASCII),
@@ -64,7 +65,7 @@ func Run(ctx context.Context, o Options) error {
 	reader := make(chan struct{})
 	go func() {
 		defer close(reader)
-		_ = m.keys.copy(typed, o.In) // however the input ends, the view does
+		board.copy(o.In) // however it ends, the view does
 		r.program.Send(leave{})
 	}()
 	var rest sync.WaitGroup
@@ -72,13 +73,11 @@ func Run(ctx context.Context, o Options) error {
 	rest.Go(func() { r.screen.run(r.stop) })
 
 	_, err := r.program.Run()
-	if m.stop != nil {
-		m.stop()
-	}
+	_ = keys.Close()
+	m.leave() // if it was not the model that ended it
 	r.jobs.Wait()
 	close(r.stop)
 	rest.Wait()
-	_ = keys.Close()
 	if d, ok := o.In.(interface{ SetReadDeadline(t time.Time) error }); ok && d.SetReadDeadline(time.Now()) == nil {
 		<-reader
 	}
@@ -124,8 +123,9 @@ func (r *running) pump(ctx context.Context) {
 			}
 			r.program.Send(e)
 		case <-r.o.Resized:
-			cols, rows := r.o.Size()
-			r.program.Send(tea.WindowSizeMsg{Width: cols, Height: rows})
+			r.resize()
+		case <-r.screen.resized:
+			r.resize()
 		case <-done:
 			done = nil
 			r.program.Send(leave{})
@@ -133,6 +133,11 @@ func (r *running) pump(ctx context.Context) {
 			return
 		}
 	}
+}
+
+func (r *running) resize() {
+	cols, rows := r.o.Size()
+	r.program.Send(tea.WindowSizeMsg{Width: cols, Height: rows})
 }
 
 // more adds the events that wait already.

@@ -25,9 +25,11 @@ type frame struct {
 // when a frame becomes smaller, or the terminal wraps it anew in another width, rows of it
 // stay above, and what is printed beyond the screen's height takes the frame along.
 type screen struct {
-	out   io.Writer
-	color bool
-	wake  chan struct{} // there is something to draw; one that waits covers all
+	out     io.Writer
+	color   bool
+	size    func() (cols, rows int)
+	wake    chan struct{} // there is something to draw; one that waits covers all
+	resized chan struct{} // the terminal has another size than the frame; one that waits covers all
 
 	mu    sync.Mutex
 	above []row // grows for as long as the terminal takes nothing, with what the model says
@@ -37,8 +39,8 @@ type screen struct {
 	lines []string
 }
 
-func newScreen(out io.Writer, color bool) *screen {
-	return &screen{out: out, color: color, wake: make(chan struct{}, 1)}
+func newScreen(o Options) *screen {
+	return &screen{out: o.Out, color: !o.NoColor, size: o.Size, wake: make(chan struct{}, 1), resized: make(chan struct{}, 1)}
 }
 
 // draw has rows printed, and the frame drawn in place of the last one. It never waits.
@@ -46,8 +48,13 @@ func (s *screen) draw(above []row, f frame) {
 	s.mu.Lock()
 	s.above, s.next = append(s.above, above...), f
 	s.mu.Unlock()
+	notify(s.wake)
+}
+
+// notify puts a value into a channel unless one waits there.
+func notify(c chan<- struct{}) {
 	select {
-	case s.wake <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
@@ -70,23 +77,29 @@ func (s *screen) run(stop <-chan struct{}) {
 		case <-stop:
 			stopped = true
 		}
-		if b := s.update(); b != "" {
+		if b := s.update(stopped); b != "" {
 			_, _ = io.WriteString(s.out, b) // if the terminal is gone, the input ends, too
 		}
 		pause.Reset(frameTime)
 		select {
 		case <-pause.C:
 		case <-stop:
-			stopped = true
 		}
 	}
-	_, _ = io.WriteString(s.out, s.update()+modesOff)
+	_, _ = io.WriteString(s.out, modesOff)
 }
 
-// update returns the bytes that bring the terminal up to date.
-func (s *screen) update() string {
+// update returns the bytes that bring the terminal up to date. A frame for another size waits
+// for one of the terminal's, unless it is the last.
+func (s *screen) update(last bool) string {
+	cols, _ := s.size()
 	s.mu.Lock()
 	above, f := s.above, s.next
+	if f.cols != cols && !last {
+		s.mu.Unlock()
+		notify(s.resized)
+		return ""
+	}
 	s.above = nil
 	s.mu.Unlock()
 
@@ -106,7 +119,7 @@ func (s *screen) update() string {
 			}
 		}
 		b.WriteString("\x1b[?2026h\x1b[?25l")
-		move(&b, s.shown.height(same, f.cols)-s.shown.height(s.shown.y, f.cols)-s.shown.x/max(f.cols, 1), 0)
+		move(&b, s.shown.height(same, cols)-s.shown.height(s.shown.y, cols)-s.shown.x/max(cols, 1), 0)
 		b.WriteString("\x1b[J")
 		for _, r := range above {
 			b.WriteString(paint(r, s.color) + "\r\n")

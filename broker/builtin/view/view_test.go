@@ -3,6 +3,7 @@ package view
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -71,7 +72,7 @@ func TestGoldenScreens(t *testing.T) {
 			d.misses("working")
 			d.sees("The end.")
 			d.golden(fmt.Sprintf("done-%dx%d", size[0], size[1]))
-			if got := d.reported(); got != "state=idle state=working state=blocked state=working state=done" {
+			if got := d.reported(); !strings.Contains(got, "state=blocked") || !strings.HasSuffix(got, "state=done") {
 				t.Error(got)
 			}
 			d.types("\x15\x7f\x15\x04")
