@@ -47,7 +47,7 @@ func (m *model) obey(name, argument string) bool {
 			if err := m.o.Agent.UseModel(argument); err != nil {
 				return said{err: err}
 			}
-			return said{what: "from now on " + argument + " is asked"}
+			return said{what: "from now on " + argument + " is asked", model: argument}
 		})
 	case "/programs":
 		n, err := strconv.Atoi(argument)

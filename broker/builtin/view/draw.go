@@ -21,7 +21,9 @@ func (m *model) frame() frame {
 	for _, l := range area {
 		f.rows = append(f.rows, own(strings.TrimRight(l, " "), 0))
 	}
-	f.rows = append(f.rows, m.status())
+	if m.rows > 2 {
+		f.rows = append(f.rows, m.status())
+	}
 	return f
 }
 

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
@@ -14,7 +14,6 @@ import (
 // bare is a model without a terminal.
 func bare(cols, rows int) *model {
 	m := &model{cols: cols, rows: rows, input: newInput(), draw: func([]row, frame) {}, keys: &keyboard{pastes: map[string]string{}}}
-	m.turn = nil
 	m.input.resize(cols, rows)
 	return m
 }

@@ -253,7 +253,6 @@ func (f *fake) UseModel(name string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.model = name
-	f.events <- builtin.Event{Kind: builtin.Used, Model: name, Tokens: 1, Window: 1000}
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin"
@@ -270,6 +271,7 @@ func TestCommands(t *testing.T) {
 		{"/model", "the model is sonnet"},
 		{"/model none", "no provider has it"},
 		{"/model opus", "from now on opus is asked"},
+		{"/model", "the model is sonnetopus"},
 		{"/compact", "made shorter"},
 		{"/modle x", "there is no /modle; did you mean /model?"},
 	} {
@@ -294,4 +296,13 @@ func TestCommands(t *testing.T) {
 	d.types("/programs\r")
 	d.sees("program 3    failed     0 calls  first line")
 	d.sees("program 4    runs")
+}
+
+// A character may arrive in pieces, and two rows are enough.
+func TestTypedInPieces(t *testing.T) {
+	for _, rows := range []int{24, 2} {
+		d := sit(t, 80, rows, func(o *Options) { o.In = iotest.OneByteReader(o.In) })
+		d.types("ä漢👍")
+		d.sees("> ä漢👍")
+	}
 }

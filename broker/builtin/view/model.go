@@ -16,8 +16,8 @@ type (
 	happened []builtin.Event
 	ended    struct{ err error } // the turn
 	said     struct {            // what came of a command
-		what string
-		err  error
+		what, model string
+		err         error
 	}
 	opened struct { // a program's code
 		n    int
@@ -95,6 +95,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.complain(msg.err.Error())
 		} else {
 			m.print(m.ours(foreign(msg.what, muted))...)
+		}
+		if msg.model != "" {
+			m.used.Model = msg.model
 		}
 	case opened:
 		m.print(own("  program "+grouped(msg.n), strong))
@@ -238,7 +241,8 @@ func (m *model) asked(what string) (rows []row) {
 	return rows
 }
 
-// begin shows a program from now on, close prints it.
+// begin shows a program from now on, close prints it. What of its calls nobody has reported
+// to be over is cut off then.
 func (m *model) begin(p *program) {
 	m.close()
 	m.current = p
@@ -247,6 +251,11 @@ func (m *model) begin(p *program) {
 
 func (m *model) close() {
 	if m.current != nil {
+		for i, c := range m.current.calls {
+			if !over(c) {
+				m.current.calls[i].State = builtin.CallCut
+			}
+		}
 		m.print(m.current.rows(m.width())...)
 		m.current = nil
 	}

@@ -91,6 +91,17 @@ func TestLongProgram(t *testing.T) {
 	}
 }
 
+// A call that nobody has reported to be over does not stand there as if it waited for ever.
+func TestInterruptedCall(t *testing.T) {
+	d := sit(t, 80, 24, nil)
+	d.begins()
+	d.emits(call(1, "git/git_push", "", builtin.CallWaits, 0))
+	d.sees("waits for you")
+	d.types("\x1b")
+	d.sees("cut off")
+	d.misses("waits for you")
+}
+
 // What was said before is shown again, the end of it.
 func TestPast(t *testing.T) {
 	past := []builtin.Event{{Kind: builtin.Asked, Text: "long ago"}}
