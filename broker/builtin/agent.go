@@ -137,6 +137,8 @@ func (a *Agent) Turn(ctx context.Context, text string) error {
 	for range maxRequests {
 		reply, err := a.ask(ctx)
 		switch {
+		case gone(ctx, err):
+			return ErrGone
 		case ctx.Err() != nil:
 			return a.interrupted()
 		case err != nil:
@@ -150,6 +152,11 @@ func (a *Agent) Turn(ctx context.Context, text string) error {
 	}
 	a.notice("the model was asked %d times in this turn: say whether it is to go on", maxRequests)
 	return nil
+}
+
+// gone reports whether the host has gone, so that the process is about to end.
+func gone(ctx context.Context, err error) bool {
+	return errors.Is(err, ErrGone) || errors.Is(context.Cause(ctx), ErrGone)
 }
 
 // interrupted tells the model that its answer was interrupted.
@@ -207,6 +214,9 @@ func (a *Agent) carryOut(ctx context.Context, wanted []llm.Call, guard *guard) e
 		case code != "":
 			r, ends = a.run(ctx, c.ID, code)
 		}
+		if errors.Is(ends, ErrGone) {
+			return ErrGone // the calls stay open
+		}
 		if ends == nil {
 			warning, end := guard.note(string(c.Arguments), r.Text)
 			r.Text += warning
@@ -254,6 +264,8 @@ func (a *Agent) run(ctx context.Context, call, code string) (Result, error) {
 		err = errors.Join(err, a.o.History.add(entry{Made: effective}))
 	}
 	switch {
+	case gone(ctx, err):
+		return Result{}, ErrGone
 	case ctx.Err() != nil:
 		r, err = Result{Text: "INTERRUPTED: the person interrupted the program. " + listMade(effective), Failed: true}, ErrInterrupted
 	case err != nil:

@@ -426,3 +426,25 @@ func FuzzOpenHistory(f *testing.F) {
 		}
 	})
 }
+
+// A host that goes away while a program runs is no person who interrupts: the call stays open,
+// and the next process asks what became of it.
+func TestTheHostGoes(t *testing.T) {
+	f, s, r := &file{}, (&script{}).then(wants("one", "two")), &runner{}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	r.run = func(context.Context, string, func(Call)) (Result, error) {
+		cancel(ErrGone)
+		return Result{}, context.Cause(ctx)
+	}
+	a, _ := opened(t, f, s, r)
+	if err := a.Turn(ctx, "do it"); !errors.Is(err, ErrGone) {
+		t.Fatal(err)
+	}
+	again, _ := opened(t, f, s, r)
+	if err := again.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.resumed) != 1 || r.resumed[0] != "ticket of one" || len(r.ran) != 1 {
+		t.Errorf("asked for %v, ran %v", r.resumed, r.ran)
+	}
+}

@@ -19,9 +19,9 @@ import (
 // program is far shorter.
 const maxLine = 1 << 20
 
-// errGone means that the connection to the tools has ended. They do not come back: the process
-// ends, too.
-var errGone = errors.New("the host has gone")
+// ErrGone means that the connection to the tools has ended. They do not come back: the process
+// has to end, too. What became of a program that ran is asked for by the next process.
+var ErrGone = errors.New("the host has gone")
 
 // Programs is the way to the policy proxy, which carries out programs. It speaks MCP, with the
 // notifications that the proxy has for agents that can show how a call stands.
@@ -120,7 +120,7 @@ func (p *Programs) ask(ctx context.Context, method string, params any, r request
 	p.waiting[id] = &r
 	p.mu.Unlock()
 	if err := p.out.Send(jsonrpc.Request(json.RawMessage(id), method, raw)); err != nil {
-		return nil, errGone
+		return nil, ErrGone
 	}
 	select {
 	case m := <-r.answer:
@@ -129,7 +129,7 @@ func (p *Programs) ask(ctx context.Context, method string, params any, r request
 		}
 		return m.Result, nil
 	case <-p.lost:
-		return nil, errGone
+		return nil, ErrGone
 	case <-ctx.Done():
 		p.mu.Lock()
 		delete(p.waiting, id)
@@ -156,7 +156,7 @@ func (p *Programs) Find(ctx context.Context) (Tool, error) {
 		return Tool{}, err
 	}
 	if err := p.out.Send(jsonrpc.Notification("notifications/initialized", nil)); err != nil {
-		return Tool{}, errGone
+		return Tool{}, ErrGone
 	}
 	return p.list(ctx)
 }

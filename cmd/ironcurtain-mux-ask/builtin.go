@@ -79,7 +79,7 @@ func builtinAgent() error {
 	defer cancel(nil)
 	go func() {
 		<-programs.Lost()
-		cancel(desk.ErrClosed)
+		cancel(builtin.ErrGone)
 	}()
 	events := make(chan builtin.Event, 64) // must not lose: the agent waits
 	agent, err := builtin.New(builtin.Options{

@@ -78,13 +78,16 @@ func escapeRune(r rune) string {
 
 // plain reports whether r may be drawn as itself.
 func plain(r rune) bool {
+	return r != '\\' && r != VisibleSpace && Alone(r) && (r < utf8.RuneSelf || standsForItself(r))
+}
+
+// Alone reports whether r, drawn as itself, shows something, takes one or two columns and
+// moves nothing beside it. Other characters may look like it: prose is full of such.
+func Alone(r rune) bool {
 	if r < utf8.RuneSelf {
-		return r >= ' ' && r != 0x7f && r != '\\'
+		return r >= ' ' && r != 0x7f
 	}
-	if r == VisibleSpace || !unicode.IsPrint(r) || unicode.IsMark(r) {
-		return false
-	}
-	return !joins(r) && !blank(r) && !rightToLeft(r) && standsForItself(r)
+	return unicode.IsPrint(r) && !unicode.IsMark(r) && !joins(r) && !blank(r) && !rightToLeft(r)
 }
 
 // joins reports whether r can form one cluster with its neighbors: conjoining jamo, flags

@@ -2,6 +2,7 @@ package view
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
 
@@ -51,28 +52,20 @@ func own(s string, st style) row {
 func drawable(s string, st style) row { return own(text.Drawable(s), st) }
 
 // foreign makes glyphs of words that others wrote. Unlike drawable it keeps what prose and
-// code are full of and what harms nobody on a marked line: spaces, backslashes, dots.
+// code are full of and what harms nobody on a marked line, such as backslashes and dashes.
 func foreign(s string, st style) row {
-	var out row
-	for s != "" {
-		n := strings.IndexAny(s, " \t\\·")
-		if n != 0 {
-			if n < 0 {
-				n = len(s)
-			}
-			out = append(out, drawable(s[:n], st)...)
-			s = s[n:]
-			continue
-		}
-		switch s[0] {
-		case '\t':
+	out := make(row, 0, len(s))
+	for i, r := range s {
+		switch {
+		case r == '\t':
 			out = append(out, own("    ", st)...)
-		case ' ', '\\':
-			out = append(out, glyph{rune(s[0]), st})
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
+			out = append(out, drawable(s[i:i+1], st)...)
+		case text.Alone(r):
+			out = append(out, glyph{r, st})
 		default:
-			out, s = append(out, glyph{'·', st}), s[len("·")-1:]
+			out = append(out, drawable(string(r), st)...)
 		}
-		s = s[1:]
 	}
 	return out
 }

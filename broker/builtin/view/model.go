@@ -46,7 +46,7 @@ type model struct {
 	retry      *builtin.Event
 	used       builtin.Event
 	queue      []string
-	stop       context.CancelFunc // ends the turn; nil when none runs
+	stop       context.CancelCauseFunc // ends the turn; nil when none runs
 	stopping   bool
 	hint       string
 	counting   bool // a tick is on its way
@@ -105,7 +105,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.print(m.theirs(wrap(foreign(line, code), m.width()-2, false))...)
 		}
 	case leave:
-		m.leave()
+		m.leave(builtin.ErrGone) // nobody is there any more
 	}
 	m.show()
 	return m, cmd
@@ -274,7 +274,7 @@ func (m *model) start() {
 	}
 	what := m.queue[0]
 	m.queue = m.queue[1:]
-	ctx, stop := context.WithCancel(context.Background())
+	ctx, stop := context.WithCancelCause(context.Background())
 	m.stop, m.worked = stop, true
 	m.turn(ctx, func(ctx context.Context) error {
 		if what == "/compact" {
@@ -295,20 +295,21 @@ func (m *model) end(err error) {
 	case err != nil && !errors.Is(err, context.Canceled):
 		m.complain(err.Error())
 	}
-	m.stop()
+	m.stop(nil)
 	m.stop, m.stopping = nil, false
 	m.start()
 }
 
-// leave ends the view, when all keys before have arrived.
-func (m *model) leave() {
+// leave ends the view, when all keys before have arrived. A turn that runs ends with that
+// cause.
+func (m *model) leave(why error) {
 	if m.quitting {
 		return
 	}
 	m.quitting = true
 	close(m.gone)
 	if m.stop != nil {
-		m.stop()
+		m.stop(why)
 	}
 	m.job(func() tea.Msg {
 		m.keys.end()

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin"
 )
 
 // press takes a key.
@@ -25,7 +27,7 @@ func (m *model) press(k tea.KeyPressMsg) {
 		}
 	case "ctrl+d":
 		if m.input.empty() {
-			m.leave()
+			m.leave(builtin.ErrInterrupted)
 			return
 		}
 		m.input.press(k)
@@ -40,7 +42,7 @@ func (m *model) interrupt() bool {
 		return false
 	}
 	m.stopping = true
-	m.stop()
+	m.stop(builtin.ErrInterrupted)
 	return true
 }
 

@@ -74,7 +74,7 @@ func Run(ctx context.Context, o Options) error {
 
 	_, err := r.program.Run()
 	_ = keys.Close()
-	m.leave() // if it was not the model that ended it
+	m.leave(builtin.ErrGone) // if it was not the model that ended it
 	r.jobs.Wait()
 	close(r.stop)
 	rest.Wait()

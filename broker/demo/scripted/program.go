@@ -49,9 +49,10 @@ func (c *conversation) programCall(o order) *call {
 	}}
 }
 
-// batchProgram is a program of n calls. It returns only their number, which is what programs
+// batchProgram is a program of n calls, none of which is the same as another, because the host
+// refuses what an agent repeats too often. It returns only their number, which is what programs
 // are good for.
 func batchProgram(n int, directory string) string {
-	return fmt.Sprintf("const all = await Promise.all(Array.from({ length: %d }, () => %s(%s)));\nreturn `${all.length} reads`;",
-		n, inPrograms[verbRead].function, encode(map[string]string{"path": path.Join(directory, batchFile)}))
+	return fmt.Sprintf("const all = await Promise.all(Array.from({ length: %d }, (_, i) => %s({ path: %s, head: i + 1 })));\nreturn `${all.length} reads`;",
+		n, inPrograms[verbRead].function, encode(path.Join(directory, batchFile)))
 }

@@ -71,8 +71,8 @@ func TestOrdersBecomePrograms(t *testing.T) {
 		"push":                      `return await git.git_push({"path":"/workspace","remote":"origin"});`,
 		"push my changes to mirror": `return await git.git_push({"path":"/workspace","remote":"mirror"});`,
 		"run ls":                    "",
-		"batch 3": "const all = await Promise.all(Array.from({ length: 3 }, () => " +
-			"filesystem.read_text_file({\"path\":\"/workspace/hello.txt\"})));\nreturn `${all.length} reads`;",
+		"batch 3": "const all = await Promise.all(Array.from({ length: 3 }, (_, i) => " +
+			"filesystem.read_text_file({ path: \"/workspace/hello.txt\", head: i + 1 })));\nreturn `${all.length} reads`;",
 	} {
 		for _, name := range []string{"mcp__ironcurtain__proxy__execute", "execute_code"} {
 			t.Run(prompt+"/"+name, func(t *testing.T) {
