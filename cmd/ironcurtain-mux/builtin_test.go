@@ -46,7 +46,6 @@ func TestBuiltinDemo(t *testing.T) {
 		return err == nil && string(text) == "by-the-builtin-agent"
 	})
 	d.see(patience, "Done: write")
-	d.send("\x1b")
 	d.ask("read " + d.state("config.json"))
 	d.see(patience, "refused", "structural-protected-path")
 	d.ask("batch 20")
@@ -147,13 +146,13 @@ func TestBuiltinTask(t *testing.T) {
 	t.Cleanup(func() { (&driver{t: t, home: home}).stop() })
 	run := func(args ...string) (result start.TaskResult) {
 		t.Helper()
-		out, errs, code := runStart(t, home, "", append([]string{"--agent", "builtin", "--output", "json"}, args...)...)
+		out, errs, code := runStart(t, home, "", append([]string{"--output", "json"}, args...)...)
 		if err := json.Unmarshal([]byte(out), &result); err != nil || code != cli.ExitOK {
 			t.Fatalf("%v, code %d: %s%s", err, code, out, errs)
 		}
 		return result
 	}
-	first := run("read hello.txt")
+	first := run("--agent", "builtin", "read hello.txt")
 	if !strings.Contains(first.Text, "Hello from the workspace") || first.Usage == nil || first.Usage.Requests != 2 {
 		t.Errorf("%+v", first)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -169,11 +170,19 @@ func buildBeside(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	to := filepath.Join(filepath.Dir(program), name)
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", to, "../"+name)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	once, _ := besides.LoadOrStore(name, sync.OnceValue(func() error {
+		build := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(filepath.Dir(program), name), "../"+name)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			return fmt.Errorf("go build: %w\n%s", err, out)
+		}
+		return nil
+	}))
+	if err := once.(func() error)(); err != nil {
+		t.Fatal(err)
 	}
 	return program
 }
+
+// besides build the programs beside the program under test, each once for all tests.
+var besides sync.Map // string to func() error
