@@ -32,6 +32,7 @@ func Schema() []byte { return bytes.Clone(schema) }
 // Config is what a person can choose; the schema says what each member means.
 type Config struct {
 	Agent                    string            `json:"agent"`
+	StartAgent               string            `json:"startAgent"`
 	Agents                   map[string]Agent  `json:"agents,omitempty"`
 	Models                   map[string]string `json:"models,omitempty"`       // by agent
 	AgentAPIKeys             map[string]Key    `json:"agentApiKeys,omitempty"` // by agent
@@ -160,6 +161,7 @@ func (c Config) KeepSessions() time.Duration {
 func Default() Config {
 	return Config{
 		Agent:                    "claude-code",
+		StartAgent:               "builtin",
 		Images:                   Images{Base: "debian:trixie-slim", From: "auto", Tools: []string{"build", "node", "python"}},
 		EscalationTimeoutSeconds: 300,
 		AwayHours:                8,

@@ -18,7 +18,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/desk"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -26,7 +25,7 @@ import (
 
 // OwnAgent is what an agent in a process of this machine needs.
 type OwnAgent struct {
-	Program string // that is the agent; empty: it is not installed
+	Program string // that is the agent; empty: it, or what runs its programs, is not installed
 	// OnTerminal starts a program on a terminal, with more files open, the first as descriptor 3.
 	OnTerminal func(ctx context.Context, argv, env []string, cols, rows int, files ...*os.File) (HostTerminal, error)
 }
@@ -34,7 +33,7 @@ type OwnAgent struct {
 // Check returns why there can be no such agent, or nil.
 func (o OwnAgent) Check() error {
 	if o.Program == "" || o.OnTerminal == nil {
-		return fault.New("build it with 'make build', or install it beside this program", "the built-in agent needs the program ironcurtain-mux-ask")
+		return fault.New("run 'make build', or install them beside this program", "the built-in agent needs the programs ironcurtain-mux-ask and ironcurtain-mux-code")
 	}
 	return nil
 }
@@ -48,9 +47,6 @@ var processEnvironment = []string{"TERM=xterm-256color", "COLORTERM=truecolor", 
 func (s *Session) startProcess(ctx context.Context, stack *teardown) (program, error) {
 	if err := s.deps.Config.Own.Check(); err != nil {
 		return nil, err
-	}
-	if s.deps.Config.CodeProgram == "" {
-		return nil, fault.New("build it with 'make build', or install it beside this program", "the built-in agent needs the program %s", codemode.ProgramName)
 	}
 	s.progress("preparing the session", "")
 	if err := s.prepare(ctx, stack); err != nil {

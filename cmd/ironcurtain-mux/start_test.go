@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,11 +15,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/start"
 )
 
-// runStart runs the program's start command on the scripted model.
+// runStart runs the program's start command on the scripted model. Claude Code gets the task
+// unless another agent is named.
 func runStart(t *testing.T, home, input string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(home, "user"), 0o700); err != nil {
 		t.Fatal(err)
+	}
+	if !slices.Contains(args, "--agent") && !slices.Contains(args, "--resume") {
+		args = append([]string{"--agent", "claude-code"}, args...)
 	}
 	cmd := exec.CommandContext(t.Context(), "ironcurtain-mux", append([]string{"start", "--demo"}, args...)...)
 	cmd.Env = environment(home, cacheDirectory(t))

@@ -29,7 +29,7 @@ func pushHome(t *testing.T) (home string, pushed func() bool) {
 func TestStartTypedOrder(t *testing.T) {
 	t.Parallel()
 	home, pushed := pushHome(t)
-	d := drive(t, home, 110, 40, "start", "--demo")
+	d := drive(t, home, 110, 40, "start", "--demo", "--agent", "claude-code")
 	d.see(patience, "\n>")
 	d.send("\x1b[200~" + pushOrder + "\x1b[201~")
 	d.see(patience, "> "+pushOrder)
@@ -74,7 +74,7 @@ func TestStartOrderOnTheCommandLine(t *testing.T) {
 			d := driveArgv(t, home, 110, 40, "sh", "-i")
 			d.send("PS1='ready-$?: '\r")
 			d.see(patience, "ready-0:")
-			d.send(test.before + `ironcurtain-mux start --demo "` + pushOrder + `"` + test.after + "\r")
+			d.send(test.before + `ironcurtain-mux start --demo --agent claude-code "` + pushOrder + `"` + test.after + "\r")
 			if test.order {
 				d.see(patience, "was approved automatically: git/git_push")
 			} else {

@@ -34,8 +34,9 @@ func Command() *cobra.Command {
 		Use:   "start [TASK]",
 		Short: "Give an agent one task, or several in turn, without the full screen",
 		Long: `Give an agent one task and print its answer. The session is like one in a tab: the
-same container, proxies, policy, audit and budget; only the agent runs without a
-terminal. Calls that wait for a person are asked about here, or decided from
+same proxies, policy, audit and budget; only the agent runs without a terminal. The
+built-in agent gets the task unless --agent names another one; it can do what the
+tools can, and has no shell. Calls that wait for a person are asked about here, or decided from
 another terminal with 'ironcurtain-mux approve'.
 
 Without TASK, tasks are read from standard input, one a line; /approve N, /deny N,
@@ -56,7 +57,8 @@ ends the task. If the terminal is closed or lost, the task goes on to its end, a
 answer is in the session: 'ironcurtain-mux sessions show' names the file.
 
 ` + startCodes,
-		Example: `  ironcurtain-mux start --agent codex --workspace ~/src/project "explain the build"
+		Example: `  ironcurtain-mux start --workspace ~/notes "which of these are still open?"
+  ironcurtain-mux start --agent codex --workspace ~/src/project "explain the build"
   ironcurtain-mux start --repo git@github.com:me/project.git "why does the build fail?"
   ironcurtain-mux start --output json "list the open questions in notes.txt"
   ironcurtain-mux start --resume 6f1c "and now repair them"
@@ -65,7 +67,7 @@ answer is in the session: 'ironcurtain-mux sessions show' names the file.
 		RunE: func(cmd *cobra.Command, args []string) error { return start(cmd, &flags, strings.Join(args, " ")) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.Agent, "agent", "", "agent that gets the task (default from config.json)")
+	f.StringVar(&flags.Agent, "agent", "", "agent that gets the task (default startAgent in config.json: builtin, if there is an API key for it)")
 	f.StringVar(&flags.Workspace, "workspace", "", "directory it works in (default a fresh sandbox)")
 	flags.Worktree.Register(cmd)
 	f.StringVar(&flags.Resume, "resume", "", "continue that session; the beginning of its id is enough")
@@ -92,15 +94,15 @@ func start(cmd *cobra.Command, flags *startFlags, task string) error {
 	if flags.detach && (task == "" || flags.output != "text") {
 		return cli.Usagef("--detach prints the id of the session only: give it a TASK, and leave --output out")
 	}
+	flags.Task = true
 	w, err := flags.CheckTab(cmd.Context())
 	if err != nil {
 		return err
 	}
-	agent := w.Config.Agent
-	if flags.Demo {
-		agent = wiring.DemoAgent
+	if flags.Instead != "" {
+		cmd.PrintErrln(flags.Instead)
 	}
-	flags.Agent, flags.Workspace = cmp.Or(flags.Agent, agent), flags.DemoWorkspace(w.Paths.Home, flags.Workspace)
+	flags.Workspace = flags.DemoWorkspace(w.Paths.Home, flags.Workspace)
 	return flags.giveTask(cmd, task)
 }
 

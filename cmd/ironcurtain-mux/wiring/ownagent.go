@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm/helper"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
 )
@@ -13,7 +14,7 @@ import (
 // of it say so.
 func ownAgent() broker.OwnAgent {
 	program, err := helper.Find()
-	if err != nil {
+	if _, missing := codemode.Find(); err != nil || missing != nil {
 		program = ""
 	}
 	return broker.OwnAgent{Program: program, OnTerminal: onTerminal}

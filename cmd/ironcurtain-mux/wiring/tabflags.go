@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
@@ -28,6 +29,10 @@ type TabFlags struct {
 	Worktree  worktreeFlags
 	upstream  UpstreamFlags
 	resumed   broker.Profile // of the session to resume
+	// Task says that the agent gets tasks, so that startAgent is the default. Instead says why
+	// another one gets them; empty: the default does.
+	Task    bool
+	Instead string
 }
 
 // Register adds the flags of a tab to a command.
@@ -135,7 +140,13 @@ func (f *TabFlags) CheckTab(ctx context.Context) (Parts, error) {
 		return Parts{}, err
 	}
 	w, err := p.Wire(c, broker.Profile{})
-	if err != nil || f.Profile().Demo {
+	if err != nil {
+		return w, err
+	}
+	if f.Task && f.Agent == "" && f.Resume == "" {
+		f.Agent, f.Instead = w.taskAgent(f.Demo)
+	}
+	if f.Profile().Demo {
 		return w, err
 	}
 	own, err := p.Wire(c, f.Profile())
@@ -147,6 +158,29 @@ func (f *TabFlags) CheckTab(ctx context.Context) (Parts, error) {
 		err = own.checkCredentials(cmp.Or(f.Agent, c.Agent))
 	}
 	return w, err
+}
+
+// taskAgent returns the agent that gets tasks unless another one is named, and why that is not
+// the configured one, if it is not.
+func (w Parts) taskAgent(demo bool) (name, instead string) {
+	if w.Config.StartAgent != agent.BuiltinName {
+		return w.Config.StartAgent, ""
+	}
+	otherwise := w.Config.Agent
+	if demo {
+		otherwise = DemoAgent
+	}
+	if err := ownAgent().Check(); err != nil {
+		return otherwise, fmt.Sprintf("%v; %s gets the task", err, otherwise)
+	}
+	adapter, err := w.Agents.Named(agent.BuiltinName)
+	if _, given := w.Config.AgentAPIKeys[agent.BuiltinName]; err == nil && !given && !demo {
+		err = Lacking(w.Keys, adapter)
+	}
+	if err != nil {
+		return otherwise, fmt.Sprintf("the built-in agent has no API key; %s gets the task", otherwise)
+	}
+	return agent.BuiltinName, ""
 }
 
 // Tab is the tab that the flags ask for; nil: none in particular.
