@@ -12,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm/helper"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
@@ -44,28 +45,27 @@ func doctorChecks(p wiring.Paths) []check {
 	}
 }
 
-// checkCode says whether programs of agents can be run: whether this system can lock the
-// processes that they run in.
+// checkCode says whether programs of agents, and with them the built-in agent, can be run:
+// whether this system can lock the processes that they run in.
 func checkCode(ctx context.Context, p wiring.Paths) finding {
-	used := false
-	if c, err := p.Config(); err == nil {
-		for _, a := range c.Agents {
-			used = used || a.CodeMode != "" && a.CodeMode != string(codemode.Off)
-		}
-	}
 	program, err := codemode.Find()
 	if err == nil {
 		err = codemode.Probe(ctx, program)
-	} else if !used {
-		return ok("%s is not installed; only codeMode needs it", codemode.ProgramName)
 	}
-	switch {
-	case err == nil:
-		return ok("agents' programs run in locked processes, where codeMode allows them")
-	case used:
-		return bad(cli.RemedyOf(err, ""), "%s", cli.ReasonOf(err))
+	if err == nil {
+		_, err = helper.Find()
 	}
-	return warn(cli.RemedyOf(err, ""), "codeMode cannot be used: %s", cli.ReasonOf(err))
+	if err == nil {
+		return ok("the built-in agent and agents' programs run in locked processes")
+	}
+	if c, broken := p.Config(); broken == nil {
+		for _, a := range c.Agents {
+			if a.CodeMode != "" && a.CodeMode != string(codemode.Off) {
+				return bad(cli.RemedyOf(err, ""), "%s", cli.ReasonOf(err))
+			}
+		}
+	}
+	return warn(cli.RemedyOf(err, "run 'make build', or install it beside this program"), "the built-in agent and codeMode cannot be used: %s", cli.ReasonOf(err))
 }
 
 func checkPolicy(p wiring.Paths) finding {
