@@ -200,7 +200,7 @@ func (h *Host) factsOf(p registry.Package, s *Session) rules.Facts {
 			h.log().Error("packages", "error", err) // and the version counts as new
 		}
 	}
-	first := firstPublished(p.Facts)
+	first := p.Facts.History().First
 	if first.IsZero() {
 		first = f.Published // the registry tells no times
 	}
@@ -227,35 +227,15 @@ func filesOf(p registry.Package) []string {
 	return names
 }
 
-func firstPublished(f *registry.Facts) time.Time {
-	var first time.Time
-	for i := range f.Versions {
-		if at := f.Versions[i].Published; !at.IsZero() && (first.IsZero() || at.Before(first)) {
-			first = at
-		}
-	}
-	return first
-}
-
 // changed reports whether all versions before one have another publisher than it, and whether
 // one of them has a proof of its origin while it has none. A registry may tell either without
 // the other.
 func changed(f *registry.Facts, v *registry.Version) (publisher, provenance bool) {
-	earlier, others := 0, 0
-	for i := range f.Versions {
-		before := &f.Versions[i]
-		if !before.Published.Before(v.Published) {
-			continue
-		}
-		if before.Publisher != "" {
-			earlier++
-		}
-		if before.Publisher != "" && before.Publisher != v.Publisher {
-			others++
-		}
-		provenance = provenance || before.Provenance == registry.Yes && v.Provenance != registry.Yes
-	}
-	return v.Publisher != "" && earlier > 0 && others == earlier, provenance
+	h := f.History()
+	before := func(at *time.Time) bool { return at != nil && at.Before(v.Published) }
+	first, published := h.Publishers[v.Publisher]
+	publisher = v.Publisher != "" && before(h.Told) && !(published && before(&first))
+	return publisher, before(h.Provenance) && v.Provenance != registry.Yes
 }
 
 func (h *Host) log() *slog.Logger {

@@ -154,6 +154,51 @@ type Facts struct {
 
 	mu      sync.Mutex
 	written *written // the document, as it was written last; facts belong to one path and form
+	history *History
+}
+
+// History says since when the versions of a package are what they are.
+type History struct {
+	First      time.Time            // the earliest time that is told; zero when none is
+	Publishers map[string]time.Time // when each published a version first
+	Told       *time.Time           // when the first version with a publisher was published
+	Provenance *time.Time           // when the first version with a proof of where it was built was
+}
+
+// History returns the history of all versions. It is found out once, because each of many
+// versions is judged by it.
+func (f *Facts) History() *History {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.history != nil {
+		return f.history
+	}
+	h := &History{Publishers: make(map[string]time.Time)}
+	for i := range f.Versions {
+		v := &f.Versions[i]
+		at := v.Published
+		if !at.IsZero() && (h.First.IsZero() || at.Before(h.First)) {
+			h.First = at
+		}
+		if by := v.Publisher; by != "" {
+			if first, is := h.Publishers[by]; !is || at.Before(first) {
+				h.Publishers[by] = at
+			}
+			h.Told = earlier(h.Told, at)
+		}
+		if v.Provenance == Yes {
+			h.Provenance = earlier(h.Provenance, at)
+		}
+	}
+	f.history = h
+	return h
+}
+
+func earlier(a *time.Time, b time.Time) *time.Time {
+	if a != nil && !b.Before(*a) {
+		return a
+	}
+	return &b
 }
 
 // Version returns the version of that name, or nil.
