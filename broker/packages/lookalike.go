@@ -7,28 +7,36 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// alike keeps the last answer of Session.lookAlike: a document has many versions of one name.
+// alike keeps the answers of Session.lookAlike: a document has many versions of one name.
 type alike struct {
-	mu    sync.Mutex
-	facts *registry.Facts
-	known int // how many names were compared
+	mu     sync.Mutex
+	byName map[string]compared // by origin and name
+}
+
+type compared struct {
+	known int // how many names it was compared with
 	other string
 }
 
 // lookAlike returns the name for which that of a package could be taken: one that the session
 // knows, or that of a package which this machine has had from the same registry.
 func (s *Session) lookAlike(o *registry.Origin, f *registry.Facts) string {
-	known := s.names.size(o.Ecosystem) + s.host.ledger.size()
+	known, k := s.names.size(o.Ecosystem)+s.host.ledger.size(), key(o.URL.String(), f.Name)
 	s.alike.mu.Lock()
 	defer s.alike.mu.Unlock()
-	if a := &s.alike; a.facts != f || a.known != known {
-		names := s.names.all(o.Ecosystem)
-		a.facts, a.known, a.other = f, known, confusable(f.Name, names)
-		if a.other == "" && !names[f.Name] {
-			a.other = confusable(f.Name, s.host.ledger.Installed(o.URL.String(), f.Name))
-		}
+	if c, is := s.alike.byName[k]; is && c.known == known {
+		return c.other
 	}
-	return s.alike.other
+	names := s.names.all(o.Ecosystem)
+	c := compared{known, confusable(f.Name, names)}
+	if c.other == "" && !names[f.Name] {
+		c.other = confusable(f.Name, s.host.ledger.Installed(o.URL.String(), f.Name))
+	}
+	if s.alike.byName == nil {
+		s.alike.byName = make(map[string]compared)
+	}
+	s.alike.byName[k] = c
+	return c.other
 }
 
 // confusable returns the known name for which a name could be taken: one that differs by one
