@@ -26,6 +26,7 @@ import (
 type Ledger struct {
 	mu    sync.Mutex
 	file  *os.File
+	whole int64 // bytes of whole lines
 	chain [sha256.Size]byte
 	seen  map[string]time.Time // versions
 	told  map[string]time.Time // the latest times that registries told of versions that were new
@@ -66,13 +67,10 @@ func OpenLedger(path string, reading bool) (*Ledger, error) {
 	if err == nil {
 		err = f.Truncate(whole)
 	}
-	if err == nil {
-		_, err = f.Seek(whole, 0)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("open the ledger of packages: %w", err)
 	}
-	l.file = f
+	l.file, l.whole = f, whole
 	return l, nil
 }
 
@@ -125,17 +123,18 @@ func (l *Ledger) note(e entry, text string) {
 
 func key(parts ...string) string { return strings.Join(parts, "\n") }
 
-// add writes a line. The caller holds the lock.
+// add writes a line, over one that could be written only in part. The caller holds the lock.
 func (l *Ledger) add(e entry) error {
 	e.Chain, e.Seen = hex.EncodeToString(l.chain[:]), time.Now().UTC()
 	text, err := json.Marshal(e)
 	if err == nil && l.file != nil {
 		text = append(text, '\n')
-		_, err = l.file.Write(text)
+		_, err = l.file.WriteAt(text, l.whole)
 	}
 	if err != nil {
 		return fmt.Errorf("write the ledger of packages: %w", err)
 	}
+	l.whole += int64(len(text))
 	l.note(e, string(text))
 	return nil
 }
