@@ -3,7 +3,9 @@ package packages
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
 
@@ -16,7 +18,7 @@ import (
 type heads struct {
 	gomod.Memory
 	mu   sync.Mutex
-	file *os.File
+	file *os.File // nil when it is another process's to write
 }
 
 // heldHead is one line.
@@ -25,17 +27,21 @@ type heldHead struct {
 	Head     gomod.Head `json:"head"`
 }
 
-// openHeads opens the file, which it makes if there is none. Then it takes over the heads that
-// the go command has in its module cache. A line that cannot be read is no evidence. Unless
-// another process may write the file, it is shortened to the heads that still say something.
+// openHeads opens the file, which it makes if there is none. While it has no head, it takes over
+// those that the go command has in its module cache. A line that cannot be read is no evidence. The
+// file is shortened to the heads that still say something. With aside, another process may write
+// it, and it stays as it is.
 func openHeads(path, moduleCache string, keys []string, aside bool) (*heads, error) {
 	h := &heads{}
 	lines, err := h.read(path)
-	fresh := err != nil
-	if !aside && lines > maxHeadLines {
-		err = h.shorten(path)
-	} else {
-		err = nil
+	if err == nil && lines == 0 {
+		h.learn(moduleCache, keys)
+	}
+	if aside {
+		return h, err
+	}
+	if all := h.All(); err == nil && (lines > maxHeadLines || lines == 0 && len(all) > 0) {
+		err = h.shorten(path, all)
 	}
 	if err == nil {
 		h.file, err = os.OpenFile(path, os.O_APPEND|os.O_WRONLY|os.O_CREATE, 0o600)
@@ -43,9 +49,14 @@ func openHeads(path, moduleCache string, keys []string, aside bool) (*heads, err
 	if err != nil {
 		return nil, fmt.Errorf("open the heads of checksum databases: %w", err)
 	}
+	return h, nil
+}
+
+// learn holds the heads in the go command's module cache.
+func (h *heads) learn(moduleCache string, keys []string) {
 	for _, key := range keys {
-		if !fresh || moduleCache == "" {
-			break
+		if moduleCache == "" {
+			return
 		}
 		all, err := gomod.History(moduleCache, key)
 		if err != nil {
@@ -54,11 +65,7 @@ func openHeads(path, moduleCache string, keys []string, aside bool) (*heads, err
 		for _, head := range all {
 			_ = h.Memory.Hold(databaseOf(key), gomod.Head{Size: head.Size, Time: head.Time}, nil) // no signed text, no conflict
 		}
-		if err := h.keep(databaseOf(key), all); err != nil {
-			return nil, err
-		}
 	}
-	return h, nil
 }
 
 // maxHeadLines is how many lines the file may have when it is opened. There may be one an hour
@@ -68,6 +75,9 @@ const maxHeadLines = 3000
 // read holds the heads in the file, and returns how many lines it has.
 func (h *heads) read(path string) (n int, err error) {
 	data, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -84,9 +94,9 @@ func (h *heads) read(path string) (n int, err error) {
 }
 
 // shorten writes the file anew.
-func (h *heads) shorten(path string) error {
+func (h *heads) shorten(path string, held map[string][]gomod.Head) error {
 	var text []byte
-	for database, all := range h.All() {
+	for database, all := range held {
 		for _, head := range all {
 			line, err := json.Marshal(heldHead{database, head})
 			if err != nil {
@@ -108,20 +118,19 @@ func databaseOf(key string) string {
 	return key
 }
 
-// keep writes heads without their signed texts.
-func (h *heads) keep(database string, all []gomod.Head) error {
-	for _, head := range all {
-		if err := h.write(heldHead{database, gomod.Head{Size: head.Size, Time: head.Time}}); err != nil {
-			return err
-		}
+// Hold keeps a head in memory and in the file, in which each line ends the one before.
+func (h *heads) Hold(database string, head gomod.Head, old []byte) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := h.Memory.Hold(database, head, old); err != nil {
+		return err
 	}
-	return nil
-}
-
-func (h *heads) write(l heldHead) error {
-	text, err := json.Marshal(l)
+	if h.file == nil {
+		return nil
+	}
+	text, err := json.Marshal(heldHead{database, head})
 	if err == nil {
-		_, err = h.file.Write(append(text, '\n'))
+		_, err = h.file.Write(append([]byte{'\n'}, text...)) // also one that could be written only in part
 	}
 	if err != nil {
 		return fmt.Errorf("keep the head of a checksum database: %w", err)
@@ -129,14 +138,9 @@ func (h *heads) write(l heldHead) error {
 	return nil
 }
 
-// Hold keeps a head in memory and in the file.
-func (h *heads) Hold(database string, head gomod.Head, old []byte) error {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if err := h.Memory.Hold(database, head, old); err != nil {
-		return err
+func (h *heads) close() error {
+	if h.file == nil {
+		return nil
 	}
-	return h.write(heldHead{database, head})
+	return h.file.Close()
 }
-
-func (h *heads) close() error { return h.file.Close() }

@@ -105,7 +105,7 @@ func Open(o Options) (*Host, error) {
 	if h.heads, err = openHeads(filepath.Join(o.State, "packages.heads"), o.ModuleCache, goKeys(o.Origins), o.Aside); err != nil {
 		return nil, err
 	}
-	repositories, err := openRepositories(filepath.Join(o.State, "packages.apt.json"))
+	repositories, err := openRepositories(filepath.Join(o.State, "packages.apt.json"), o.Aside)
 	if err != nil {
 		return nil, errors.Join(err, h.heads.close())
 	}

@@ -16,14 +16,15 @@ import (
 // repositories remembers in a file what was accepted of Debian repositories, so that an older
 // Release than the last one is refused after a restart, too.
 type repositories struct {
-	path string
+	path  string
+	aside bool // it is another process's to write
 
 	mu  sync.Mutex
 	all map[string][]apt.Distribution // by origin
 }
 
-func openRepositories(path string) (*repositories, error) {
-	r := &repositories{path: path, all: make(map[string][]apt.Distribution)}
+func openRepositories(path string, aside bool) (*repositories, error) {
+	r := &repositories{path: path, aside: aside, all: make(map[string][]apt.Distribution)}
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
@@ -50,6 +51,9 @@ func (r *repositories) Remember(origin string, d apt.Distribution) error {
 	defer r.mu.Unlock()
 	list := slices.DeleteFunc(slices.Clone(r.all[origin]), func(other apt.Distribution) bool { return other.Name == d.Name })
 	r.all[origin] = append(list, d)
+	if r.aside {
+		return nil
+	}
 	data, err := json.Marshal(r.all)
 	if err == nil {
 		err = wholefile.Write(r.path, data, 0o600)
