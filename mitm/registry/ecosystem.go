@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // Ecosystem is one kind of registry. Its methods are safe for concurrent use. Nothing that
@@ -286,10 +288,30 @@ type Digest struct {
 // Inspection is what was found in an artifact.
 type Inspection struct {
 	Scripts []string // what runs at install: "postinstall: node setup.js"
-	Files   []string // names, at most 1000
+	Files   []string // names, of which AddFile keeps the first
 	// Needs are packages that it says it needs, where only the artifact tells them; at most
 	// 1000. The version is empty where it names none.
 	Needs []Pin `json:",omitempty"`
+}
+
+// The bounds of what is kept of an artifact: how many names, and bytes of each text.
+const (
+	mostFound    = 1000
+	longestFound = 1000
+)
+
+// AddFile adds the name of a file.
+func (i *Inspection) AddFile(name string) {
+	if len(i.Files) < mostFound {
+		i.Files = append(i.Files, text.Clip(name, longestFound))
+	}
+}
+
+// AddScript adds what runs at install. After many of them, no others are told.
+func (i *Inspection) AddScript(script string) {
+	if len(i.Scripts) < mostFound {
+		i.Scripts = append(i.Scripts, text.Clip(script, longestFound))
+	}
 }
 
 // Refusal says why a request is not answered. Its text is shown to the agent, in the reason

@@ -18,6 +18,7 @@ import (
 const (
 	MaxDecoded = 64 << 20 // bytes that are decompressed
 	MaxEntries = 20_000
+	MaxName    = 4096 // bytes of a name, as many as a file system takes of a path
 )
 
 // ErrLimit means that an archive is larger than the bounds.
@@ -40,6 +41,9 @@ func clean(name string) (string, error) {
 	name = strings.TrimSuffix(strings.TrimPrefix(name, "./"), "/")
 	if name == "" || name == "." {
 		return "", nil
+	}
+	if len(name) > MaxName {
+		return "", errors.New("the archive has a name that is too long for a file system")
 	}
 	if !utf8.ValidString(name) || strings.ContainsAny(name, "\\\x00") {
 		return "", errors.New("the archive has a name that is not plain text")

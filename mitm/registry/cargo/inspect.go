@@ -15,7 +15,6 @@ import (
 const (
 	maxManifest = 1 << 20  // bytes of a Cargo.toml
 	maxLockfile = 16 << 20 // bytes of a Cargo.lock
-	maxListed   = 1000     // names in an Inspection
 )
 
 // notAll is in Scripts when an archive is larger than what is looked at.
@@ -69,9 +68,7 @@ func (c *crate) visit(e archive.Entry, r io.Reader) error {
 	case rest == "build.rs":
 		c.build = true
 	}
-	if len(c.in.Files) < maxListed {
-		c.in.Files = append(c.in.Files, e.Name)
-	}
+	c.in.AddFile(e.Name)
 	if rest != "Cargo.toml" {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
@@ -237,5 +238,28 @@ func TestBundledPackages(t *testing.T) {
 				t.Errorf("%+v, %v", found, err)
 			}
 		})
+	}
+}
+
+// What is kept of a small tarball is small, though it unpacks to long names and long scripts.
+func TestMuchToTell(t *testing.T) {
+	long := fmt.Sprintf(`{"name":"left","version":"1.0.0","scripts":{"postinstall":%q}}`, strings.Repeat("x", 100<<10))
+	files := []file{{"package/package.json", long}}
+	for i := range 20 {
+		files = append(files, file{fmt.Sprintf("package/node_modules/n%d/package.json", i), long})
+		files = append(files, file{fmt.Sprintf("package/%s/%d.js", strings.Repeat("y", 4000), i), ""})
+	}
+	found, err := look(t, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found.Scripts) != 21 || len(found.Files) != 41 {
+		t.Errorf("%d scripts, %d files", len(found.Scripts), len(found.Files))
+	}
+	if n := len(strings.Join(append(found.Scripts, found.Files...), "")); n > 100<<10 {
+		t.Errorf("%d bytes are kept", n)
+	}
+	if _, err := look(t, append(files, file{"package/" + strings.Repeat("y", 5000), ""})); err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("a name of 5000 bytes: %v", err)
 	}
 }

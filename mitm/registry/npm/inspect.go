@@ -51,13 +51,15 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.Fil
 				return nil, err
 			}
 			if gyp && !slices.ContainsFunc(found.Scripts, instead) {
-				found.Scripts = append(found.Scripts, "install: node-gyp rebuild, because there is a binding.gyp")
+				found.AddScript("install: node-gyp rebuild, because there is a binding.gyp")
 			}
 			return found, nil
 		case bounded.N <= 0 || n >= mostEntries:
 			return nil, errors.New("it unpacks to more than is looked into")
 		case err != nil:
 			return nil, errors.New("it is not a tar archive")
+		case len(h.Name) > archive.MaxName:
+			return nil, errors.New("it has a name that is too long for a file system")
 		}
 		if err := heads.Check(h); err != nil {
 			return nil, err
@@ -66,9 +68,7 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.Fil
 			continue
 		}
 		inside, other := unpackedAs(h.Name)
-		if len(found.Files) < mostNames {
-			found.Files = append(found.Files, inside)
-		}
+		found.AddFile(inside)
 		switch {
 		case inside == "package.json" || other == "package.json":
 			if manifest {
@@ -99,7 +99,7 @@ var bundled = regexp.MustCompile(`(^|/)node_modules/(@[^/]+/)?[^/]+/(package\.js
 func readBundled(r io.Reader, name string, found *registry.Inspection) {
 	dir, file := path.Split(name)
 	if file == "binding.gyp" {
-		found.Scripts = append(found.Scripts, dir+" install: node-gyp rebuild, unless its package.json says otherwise")
+		found.AddScript(dir + " install: node-gyp rebuild, unless its package.json says otherwise")
 		return
 	}
 	data, err := io.ReadAll(io.LimitReader(r, mostManifest+1))
@@ -111,7 +111,7 @@ func readBundled(r io.Reader, name string, found *registry.Inspection) {
 		inner.Scripts = []string{"what its package.json says cannot be read"}
 	}
 	for _, script := range inner.Scripts {
-		found.Scripts = append(found.Scripts, dir+" "+script)
+		found.AddScript(dir + " " + script)
 	}
 }
 
@@ -173,7 +173,7 @@ func readMembers(data []byte, found *registry.Inspection) (name, version string,
 			if raw[0] == '{' {
 				return readTexts(raw, func(script, command string) {
 					if len(installScript(nil, script)) > 0 {
-						found.Scripts = append(found.Scripts, script+": "+command)
+						found.AddScript(script + ": " + command)
 					}
 				})
 			}

@@ -13,7 +13,7 @@ import (
 
 const (
 	maxMetadata = 4 << 20 // bytes of a file in an archive that is read
-	maxListed   = 1000    // names in an Inspection
+	maxListed   = 1000    // packages that it needs
 )
 
 // notAll is in Scripts when an archive is larger than what is looked at.
@@ -143,7 +143,7 @@ func inspectWheel(want identity, data io.ReaderAt, size int64) (*registry.Inspec
 		if e.Dir {
 			return nil
 		}
-		note(in, e.Name)
+		in.AddFile(e.Name)
 		top, rest, _ := strings.Cut(e.Name, "/")
 		if stem, ok := strings.CutSuffix(strings.ToLower(top), ".dist-info"); ok && rest != "" {
 			name, version, _ := strings.Cut(stem, "-")
@@ -169,7 +169,7 @@ func inspectWheel(want identity, data io.ReaderAt, size int64) (*registry.Inspec
 		}
 		script, err := atStart(e, open)
 		if script != "" {
-			in.Scripts = append(in.Scripts, script)
+			in.AddScript(script)
 		}
 		return err
 	})
@@ -177,12 +177,6 @@ func inspectWheel(want identity, data io.ReaderAt, size int64) (*registry.Inspec
 		err = errors.New("it is no wheel: its metadata is incomplete")
 	}
 	return in, err
-}
-
-func note(in *registry.Inspection, name string) {
-	if len(in.Files) < maxListed {
-		in.Files = append(in.Files, name)
-	}
 }
 
 // readEntry reads a file in an archive.

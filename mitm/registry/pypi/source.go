@@ -33,7 +33,7 @@ func (s *source) visit(e archive.Entry, open func() (io.ReadCloser, error)) erro
 		return errors.New("it has files beside its directory")
 	}
 	if !e.Dir {
-		note(&s.in, e.Name)
+		s.in.AddFile(e.Name)
 	}
 	if !read[rest] {
 		return nil
