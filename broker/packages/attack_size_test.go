@@ -3,12 +3,16 @@ package packages
 import (
 	"fmt"
 	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
 )
 
 // To judge all versions of a document takes a time that grows as their number does.
@@ -38,5 +42,31 @@ func TestManyVersions(t *testing.T) {
 	few, many := judge(1000), judge(20_000)
 	if many > 80*few+time.Second {
 		t.Errorf("1000 versions took %v, 20,000 took %v", few, many)
+	}
+}
+
+// A registry, an archive and a lockfile cannot make a question so long that nobody reads it.
+func TestQuestionIsShort(t *testing.T) {
+	w := newWorld(t, nil)
+	long := strings.Repeat("x ", 100<<10)
+	w.npm.Add("left", forged.NPMVersion{Version: "2.0.4", Published: old(), Manifest: map[string]any{"_npmUser": map[string]string{"name": "alice"}}})
+	w.npm.Add("left", forged.NPMVersion{Version: "2.1.0", Published: young(), Manifest: map[string]any{
+		"_npmUser": map[string]string{"name": long}, "scripts": map[string]string{"install": long, "postinstall": long},
+	}})
+	lock := fmt.Sprintf(`{"lockfileVersion":3,"packages":{"":{"dependencies":{"app":"1"}},"node_modules/app":{"dependencies":{%q:"1"}},"node_modules/%s":{"dependencies":{"left":"2"}},"node_modules/left":{"version":"2.1.0"}}}`, long, long)
+	if err := os.WriteFile(filepath.Join(w.work, "package-lock.json"), []byte(lock), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked := w.decide(true)
+	if a := w.get("/left/-/left-2.1.0.tgz"); a.status != 200 {
+		t.Errorf("%d %s", a.status, a.phrase)
+	}
+	size := 0
+	e := <-asked
+	for _, l := range e.Effect.Lines {
+		size += len(l.Text)
+	}
+	if size > 16<<10 || len(e.Effect.Lines) < 8 {
+		t.Errorf("%d lines of %d bytes", len(e.Effect.Lines), size)
 	}
 }

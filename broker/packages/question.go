@@ -13,6 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 	rules "github.com/ironcurtain-mux/ironcurtain-mux/policy/packages"
 )
@@ -82,6 +83,10 @@ func summary(wave []judged) string {
 	return fmt.Sprintf("%d packages wait for you", len(wave))
 }
 
+// longestLine bounds what a registry, an archive or a lockfile says in one line of a question, in
+// bytes.
+const longestLine = 2000
+
 // notTold stands for what a registry does not say.
 const notTold = "not told"
 
@@ -98,11 +103,11 @@ func (s *Session) describe(j *judged) []preview.Line {
 		age += fmt.Sprintf("; %s (%s) is the newest old enough", older.Version, rules.Age(time.Since(older.Published)))
 	}
 	lines := []preview.Line{{Kind: preview.Item, Text: fmt.Sprintf("%s %s@%s, %s", j.facts.Ecosystem, j.facts.Name, j.facts.Version, age)}}
-	note := func(name, text string) {
-		lines = append(lines, preview.Line{Kind: preview.Note, Text: name + ": " + text})
+	note := func(name, said string) {
+		lines = append(lines, preview.Line{Kind: preview.Note, Text: name + ": " + text.Clip(said, longestLine)})
 	}
-	warn := func(name, text string) {
-		lines = append(lines, preview.Line{Kind: preview.Warning, Text: name + ": " + text})
+	warn := func(name, said string) {
+		lines = append(lines, preview.Line{Kind: preview.Warning, Text: name + ": " + text.Clip(said, longestLine)})
 	}
 	if by := s.names.neededBy(j.facts.Ecosystem, j.facts.Name); by != "" {
 		note("needed by", by)
