@@ -33,13 +33,7 @@ type documents struct {
 	before func() error
 
 	large bool // it has one of Plane.large
-	// read returns the facts if another request has read them meanwhile, and shared keeps them.
-	read   func() *Facts
-	shared *Facts
 }
-
-// errShared means that another request has read what this one wanted to read.
-var errShared = errors.New("another request has read the document")
 
 // done gives back what the request had of the memory for large documents.
 func (d *documents) done() {
@@ -106,10 +100,6 @@ func (d *documents) kept(ctx context.Context, address *url.URL, note storedDocum
 			d.large = true
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
-		}
-		if d.shared = d.read(); d.shared != nil {
-			d.done()
-			return nil, errShared
 		}
 	}
 	blob, err := d.p.config.Store.Open(note.Sum)

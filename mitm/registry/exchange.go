@@ -131,7 +131,7 @@ func (x *exchange) lookAt(ctx context.Context, other *Origin) error {
 	}
 	y := &exchange{s: x.s, r: x.r, origin: other, ecosystem: x.ecosystem, base: other.URL, ask: ask}
 	y.rec = Record{Method: "GET", Path: line(ask.Path), What: "document", Ecosystem: other.Ecosystem, Origin: other.URL.String(), Name: ask.Name}
-	y.documents = &documents{p: x.s.plane, before: y.before(ctx), x: y, read: func() *Facts { return nil }}
+	y.documents = &documents{p: x.s.plane, before: y.before(ctx), x: y}
 	defer y.done()
 	_, err = x.ecosystem.Facts(ctx, y.documents, other, ask)
 	return err
@@ -207,6 +207,8 @@ func (x *exchange) facts(ctx context.Context) (*Facts, error) {
 		key = strings.Join([]string{"document", x.origin.URL.String(), x.ask.Path, x.ask.Form}, "\n")
 	case Artifact:
 		key, age = strings.Join([]string{"artifact", x.origin.URL.String(), x.ask.Name, x.ask.Version}, "\n"), p.limits.Believed
+	default:
+		return x.read(ctx)
 	}
 	known := func() *Facts {
 		f := p.facts.get(key, age)
@@ -217,24 +219,23 @@ func (x *exchange) facts(ctx context.Context) (*Facts, error) {
 		}
 		return f
 	}
-	if f := known(); f != nil {
-		return f, nil
-	}
+	return x.s.readings.do(ctx, key+"\n"+x.ask.Path, known, func() (*Facts, error) {
+		f, err := x.read(ctx)
+		if err == nil {
+			p.facts.put(key, f)
+		}
+		return f, err
+	})
+}
+
+// read fetches and reads what the registry says of the package.
+func (x *exchange) read(ctx context.Context) (*Facts, error) {
 	if x.documents == nil {
-		x.documents = &documents{p: p, before: x.before(ctx), x: x, read: known}
+		x.documents = &documents{p: x.s.plane, before: x.before(ctx), x: x}
 	}
 	f, err := x.ecosystem.Facts(ctx, x.documents, x.origin, x.ask)
-	if errors.Is(err, errShared) {
-		return x.documents.shared, nil
+	if errors.Is(err, ErrNotFound) && x.s.config.Missing != nil && x.ask.Name != "" {
+		x.s.config.Missing(x.origin, x.ask.Name)
 	}
-	if err != nil {
-		if errors.Is(err, ErrNotFound) && x.s.config.Missing != nil && x.ask.Name != "" {
-			x.s.config.Missing(x.origin, x.ask.Name)
-		}
-		return nil, err
-	}
-	if key != "" {
-		p.facts.put(key, f)
-	}
-	return f, nil
+	return f, err
 }

@@ -46,6 +46,8 @@ type Session struct {
 	slots  chan struct{}
 	holds  *holds
 
+	readings readings
+
 	mu    sync.Mutex
 	sent  map[Pin]bool               // names and versions that have left the host, below their origin
 	known map[string]map[string]bool // versions that the agent has got of them, where audits list such, likewise
@@ -53,7 +55,7 @@ type Session struct {
 
 // NewSession makes the way of one agent. It ends with Close.
 func (p *Plane) NewSession(c SessionConfig) *Session {
-	s := &Session{plane: p, config: c, slots: make(chan struct{}, p.limits.Requests), sent: make(map[Pin]bool), known: make(map[string]map[string]bool)}
+	s := &Session{plane: p, config: c, slots: make(chan struct{}, p.limits.Requests), readings: readings{byKey: make(map[string]*reading)}, sent: make(map[Pin]bool), known: make(map[string]map[string]bool)}
 	s.holds = newHolds(s)
 	return s
 }
