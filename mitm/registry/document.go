@@ -32,14 +32,42 @@ type documents struct {
 	// before is called before a name leaves the host; an error stops the request.
 	before func() error
 
-	large bool // it has one of Plane.large
+	memory int64 // that it has of Session.memory
+	large  bool  // it has one of Plane.large
+}
+
+// rest lets others read large documents.
+func (d *documents) rest() {
+	if d.large {
+		<-d.p.large
+		d.large = false
+	}
 }
 
 // done gives back what the request had of the memory for large documents.
 func (d *documents) done() {
-	if d.large {
-		<-d.p.large
-		d.large = false
+	d.rest()
+	d.x.s.memory.Release(d.memory)
+	d.memory = 0
+}
+
+// begin waits until there is memory for a large document, and fewer are read.
+func (d *documents) begin(ctx context.Context, size int64) error {
+	d.rest()
+	if d.memory == 0 {
+		// What is read of it, and what is written, take about as much.
+		memory := min(3*size, sessionBytes/largeDocuments)
+		if err := d.x.s.memory.Acquire(ctx, memory); err != nil {
+			return context.Cause(ctx)
+		}
+		d.memory = memory
+	}
+	select {
+	case d.p.large <- struct{}{}:
+		d.large = true
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 
@@ -57,6 +85,7 @@ func (d *documents) Document(ctx context.Context, o *Origin, path, accept string
 			return doc, err
 		}
 	}
+	d.rest()
 	if err := d.before(); err != nil {
 		return nil, err
 	}
@@ -80,6 +109,7 @@ func (d *documents) Admit(ctx context.Context, o *Origin, v Pin, listed func() (
 	if ok, err := listed(); ok || err != nil {
 		return err
 	}
+	d.rest()
 	return d.x.send(ctx, v)
 }
 
@@ -94,12 +124,9 @@ func (d *documents) kept(ctx context.Context, address *url.URL, note storedDocum
 	if note.Missing {
 		return nil, ErrNotFound
 	}
-	if d.p.config.Store.Size(note.Sum) > largeBytes && !d.large {
-		select {
-		case d.p.large <- struct{}{}:
-			d.large = true
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+	if size := d.p.config.Store.Size(note.Sum); size > largeBytes {
+		if err := d.begin(ctx, size); err != nil {
+			return nil, err
 		}
 	}
 	blob, err := d.p.config.Store.Open(note.Sum)

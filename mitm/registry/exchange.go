@@ -233,6 +233,7 @@ func (x *exchange) read(ctx context.Context) (*Facts, error) {
 	if x.documents == nil {
 		x.documents = &documents{p: x.s.plane, before: x.before(ctx), x: x}
 	}
+	defer x.documents.rest()
 	f, err := x.ecosystem.Facts(ctx, x.documents, x.origin, x.ask)
 	if errors.Is(err, ErrNotFound) && x.s.config.Missing != nil && x.ask.Name != "" {
 		x.s.config.Missing(x.origin, x.ask.Name)

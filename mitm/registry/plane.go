@@ -83,10 +83,13 @@ func or[T int | int64 | time.Duration](v *T, fallback T) {
 	}
 }
 
-// largeDocuments is how many exchanges may have documents of more than largeBytes in memory.
+// Documents of more than largeBytes are read by largeDocuments requests at a time. Those of one
+// session have sessionBytes of memory for them, until their clients have the answers: what one
+// agent does not read keeps no other one waiting.
 const (
 	largeDocuments = 2
-	largeBytes     = 8 << 20
+	largeBytes     = 1 << 20
+	sessionBytes   = 64 << 20
 )
 
 // Plane is what the sessions of one process have in common: the registries, what was
@@ -100,7 +103,7 @@ type Plane struct {
 	flights    singleflight.Group // documents and artifacts that are being fetched
 	facts      *factsCache
 	secrets    *leak.Finder  // of the registries' credentials
-	large      chan struct{} // one for each exchange that has a large document in memory
+	large      chan struct{} // one for each exchange that reads a large document
 
 	ctx    context.Context // ends when the plane closes
 	cancel context.CancelFunc

@@ -39,6 +39,7 @@ func (x *exchange) artifact(ctx context.Context) error {
 		needed(x.origin, p.Facts.Name, p.Inspection.Needs)
 	}
 	x.served(p.Facts.Name, *p.Version)
+	x.done() // its bytes are read from the store
 	return x.release(p.Sum)
 }
 

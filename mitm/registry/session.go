@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"sync"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // SessionConfig configures the way of one agent.
@@ -47,6 +49,7 @@ type Session struct {
 	holds  *holds
 
 	readings readings
+	memory   *semaphore.Weighted // for large documents; sessionBytes
 
 	mu    sync.Mutex
 	sent  map[Pin]bool               // names and versions that have left the host, below their origin
@@ -55,7 +58,7 @@ type Session struct {
 
 // NewSession makes the way of one agent. It ends with Close.
 func (p *Plane) NewSession(c SessionConfig) *Session {
-	s := &Session{plane: p, config: c, slots: make(chan struct{}, p.limits.Requests), readings: readings{byKey: make(map[string]*reading)}, sent: make(map[Pin]bool), known: make(map[string]map[string]bool)}
+	s := &Session{plane: p, config: c, slots: make(chan struct{}, p.limits.Requests), readings: readings{byKey: make(map[string]*reading)}, memory: semaphore.NewWeighted(sessionBytes), sent: make(map[Pin]bool), known: make(map[string]map[string]bool)}
 	s.holds = newHolds(s)
 	return s
 }
