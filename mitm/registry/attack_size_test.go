@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -141,4 +143,48 @@ func keepDocument(t *testing.T, kept *store.Store, address string, body []byte) 
 func padded(name string, size int) []byte {
 	return fmt.Appendf(nil, `{"name":%[1]q,"versions":{"1.0.0":{"name":%[1]q,"version":"1.0.0","dist":{"tarball":"https://npm.example/%[1]s/-/%[1]s-1.0.0.tgz","shasum":"%040x"}}},"time":{"1.0.0":"2020-01-01T00:00:00Z"},"readme":%[3]q}`,
 		name, 0, strings.Repeat("x", size))
+}
+
+// An agent that goes away from its requests has no more of them under way than one that waits.
+func TestClientsThatDoNotWait(t *testing.T) {
+	w := newWorld(t, func(c *registry.Config) {
+		c.Limits = registry.Limits{Requests: 2}
+	})
+	for i := range 20 {
+		w.npm.Add("left", forged.NPMVersion{Version: fmt.Sprintf("1.0.%d", i), Published: old()})
+	}
+	w.get("/left")
+	asked, may := make(chan string, 20), make(chan struct{})
+	slow := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		<-may
+		w.npm.ServeHTTP(rw, r)
+	}))
+	defer slow.Close()
+	w.npm.URL.Host = slow.Listener.Addr().String()
+	ctx, cancel := context.WithCancel(t.Context())
+	var clients sync.WaitGroup
+	request := func(i int) {
+		r := &registry.HTTPRequest{Method: "GET", Authority: "https://npm.example:443", Path: fmt.Sprintf("/left/-/left-1.0.%d.tgz", i)}
+		if err := w.session.Serve(ctx, r, &answer{}); err == nil {
+			t.Errorf("%s was answered", r.Path)
+		}
+	}
+	for i := range 10 {
+		clients.Go(func() { request(i) })
+	}
+	<-asked
+	<-asked
+	cancel()
+	clients.Wait()
+	for i := range 20 {
+		request(i)
+	}
+	close(may)
+	if a := w.get("/left/-/left-1.0.19.tgz"); a.status != 200 {
+		t.Errorf("afterwards: %d %s", a.status, a.phrase)
+	}
+	if n := len(asked); n != 1 {
+		t.Errorf("%d requests were under way while nobody waited", n+1)
+	}
 }

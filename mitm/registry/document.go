@@ -224,15 +224,24 @@ func (p *Plane) fly(key string, do func(ctx context.Context) (any, error)) <-cha
 	})
 }
 
-// land waits for the result of fly.
+// land waits for the result of fly. Its error is a *leftFlight when ctx ends before that.
 func land(ctx context.Context, result <-chan singleflight.Result) (any, error) {
 	select {
 	case r := <-result:
 		return r.Val, r.Err
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return nil, &leftFlight{context.Cause(ctx), result}
 	}
 }
+
+// leftFlight means that a client did not wait for the end of a flight, which goes on.
+type leftFlight struct {
+	cause  error
+	result <-chan singleflight.Result
+}
+
+func (l *leftFlight) Error() string { return l.cause.Error() }
+func (l *leftFlight) Unwrap() error { return l.cause }
 
 // factsCache keeps the facts that were read of documents, up to a number of bytes of these
 // documents. Of a document that is too large for it, it knows the facts as long as a request
