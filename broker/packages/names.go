@@ -32,7 +32,8 @@ type names struct {
 	absent map[string]bool // that a registry did not have
 	hosts  map[string]bool // of Go modules, that are known
 
-	asking sync.Mutex // held while a person is asked, so that they are asked once
+	asking sync.Mutex       // held while a person is asked, so that they are asked once
+	denied map[string]error // the newest denial, by what was asked about
 }
 
 // What is counted.
@@ -48,7 +49,7 @@ const mostNames = 5000
 func newNames(o Options) *names {
 	n := &names{
 		limits: map[string]int{countNew: o.NewNames, countUnknown: o.UnknownNames, countAll: mostNames},
-		known:  make(map[string]map[string]bool), by: make(map[string]string), told: make(map[string]bool), count: make(map[string]int), absent: make(map[string]bool), hosts: make(map[string]bool),
+		known:  make(map[string]map[string]bool), by: make(map[string]string), told: make(map[string]bool), count: make(map[string]int), absent: make(map[string]bool), hosts: make(map[string]bool), denied: make(map[string]error),
 	}
 	for _, host := range o.GitHosts {
 		n.hosts[host] = true
@@ -197,6 +198,7 @@ func (s *Session) admit(ctx context.Context, o *registry.Origin, p registry.Pin)
 			return err
 		}
 	}
+	before := s.names.denials()
 	what := s.names.add(o.Ecosystem, name, here)
 	if what == "" {
 		return nil
@@ -207,7 +209,7 @@ func (s *Session) admit(ctx context.Context, o *registry.Origin, p registry.Pin)
 	if !still {
 		return nil
 	}
-	err := s.askName(ctx, o, what, fmt.Sprintf("%d %s", count, what), name,
+	err := s.askName(ctx, before, o, what, fmt.Sprintf("%d %s", count, what), name,
 		fmt.Sprintf("the agent has asked package registries for %d %s; names can carry data out", count, what))
 	if err == nil {
 		s.names.allow(what)
@@ -218,6 +220,7 @@ func (s *Session) admit(ctx context.Context, o *registry.Origin, p registry.Pin)
 // admitHost asks about a host of Go modules that is new: a module's path reaches the server
 // of its author.
 func (s *Session) admitHost(ctx context.Context, host string) error {
+	before := s.names.denials()
 	s.names.asking.Lock()
 	defer s.names.asking.Unlock()
 	s.names.mu.Lock()
@@ -226,7 +229,7 @@ func (s *Session) admitHost(ctx context.Context, host string) error {
 	if known {
 		return nil
 	}
-	err := s.askName(ctx, &registry.Origin{Ecosystem: "go"}, "host", host, host,
+	err := s.askName(ctx, before, &registry.Origin{Ecosystem: "go"}, "host", host, host,
 		fmt.Sprintf("the host %s of Go modules is new; the paths that are asked for reach its owner", host))
 	if err == nil {
 		s.names.mu.Lock()
@@ -236,8 +239,23 @@ func (s *Session) admitHost(ctx context.Context, host string) error {
 	return err
 }
 
-// askName asks the person about names.
-func (s *Session) askName(ctx context.Context, o *registry.Origin, what, value, name, why string) error {
+// denials returns what was denied until now.
+func (n *names) denials() map[string]error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return maps.Clone(n.denied)
+}
+
+// askName asks the person about names. What was denied while a request waited to ask about the
+// same, since it had looked at the denials before, is denied to it as well. The caller holds asking.
+func (s *Session) askName(ctx context.Context, before map[string]error, o *registry.Origin, what, value, name, why string) error {
+	about := what
+	if what == "host" {
+		about = key(what, value)
+	}
+	if denied := s.names.denials()[about]; denied != before[about] {
+		return denied
+	}
 	arguments, err := json.Marshal(map[string]string{"what": what, "value": value, "next": name})
 	if err != nil {
 		return fmt.Errorf("ask about names: %w", err)
@@ -251,7 +269,10 @@ func (s *Session) askName(ctx context.Context, o *registry.Origin, what, value, 
 		return err
 	}
 	if !decision.Approved {
-		return registry.Refuse(403, registry.ReasonNames, "%s; it was not approved (%s)", why, decision.Outcome)
+		err = registry.Refuse(403, registry.ReasonNames, "%s; it was not approved (%s)", why, decision.Outcome)
+		s.names.mu.Lock()
+		s.names.denied[about] = err
+		s.names.mu.Unlock()
 	}
-	return nil
+	return err
 }
