@@ -102,6 +102,7 @@ func Open(o Options) (*Host, error) {
 		return nil, err
 	}
 	h := &Host{options: o, store: kept, malicious: malicious}
+	kept.Bound(h.cacheBytes())
 	if h.heads, err = openHeads(filepath.Join(o.State, "packages.heads"), o.ModuleCache, goKeys(o.Origins), o.Aside); err != nil {
 		return nil, err
 	}

@@ -18,11 +18,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
 // Store is a directory of blobs and notes. It is safe for concurrent use.
-type Store struct{ dir string }
+type Store struct {
+	dir   string
+	limit int64        // in bytes; 0 for none
+	added atomic.Int64 // bytes since it was shrunk
+}
 
 // Open returns the store in a directory, which it makes if it is missing.
 func Open(dir string) (*Store, error) {
@@ -32,6 +37,19 @@ func Open(dir string) (*Store, error) {
 		}
 	}
 	return &Store{dir: dir}, nil
+}
+
+// Bound shrinks the store whenever it has grown by an eighth of limit, so that it does not become
+// larger than limit. What is added at once may go beyond.
+func (s *Store) Bound(limit int64) { s.limit = limit }
+
+// shrink is called before a blob is begun, so that it finds no blob that was never used.
+func (s *Store) shrink() error {
+	if grown := s.limit / 8; grown == 0 || s.added.Load() < grown || s.added.Swap(0) < grown {
+		return nil
+	}
+	_, _, err := s.Shrink(s.limit - s.limit/8)
+	return err
 }
 
 // ErrCorrupt means that a blob was not what its name says. It has been removed.
@@ -49,6 +67,9 @@ type Incoming struct {
 
 // New begins a blob.
 func (s *Store) New() (*Incoming, error) {
+	if err := s.shrink(); err != nil {
+		return nil, err
+	}
 	f, err := os.CreateTemp(filepath.Join(s.dir, "incoming"), "")
 	if err != nil {
 		return nil, fmt.Errorf("store a package: %w", err)
@@ -61,6 +82,7 @@ func (i *Incoming) Write(p []byte) (int, error) {
 	n, err := i.file.Write(p)
 	_, _ = i.sum.Write(p[:n])
 	i.size += int64(n)
+	i.store.added.Add(int64(n))
 	if err != nil {
 		i.failed = true
 		return n, fmt.Errorf("store a package: %w", err)

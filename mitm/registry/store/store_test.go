@@ -123,3 +123,26 @@ func TestShrink(t *testing.T) {
 		t.Errorf("what is being written: %v", err)
 	}
 }
+
+// A store that is written to for weeks does not outgrow its limit, and keeps what was used last.
+func TestBoundedStore(t *testing.T) {
+	s, dir := open(t)
+	const limit = 1 << 20
+	s.Bound(limit)
+	first := keep(t, s, "used")
+	var last string
+	for i := range 200 {
+		last = keep(t, s, strings.Repeat(string(rune('a'+i%26)), 32<<10+i))
+		b, err := s.Open(first)
+		if err != nil {
+			t.Fatalf("after %d: %v", i, err)
+		}
+		_ = b.Close()
+		if _, left, err := (&Store{dir: dir}).Shrink(1 << 40); err != nil || left > limit {
+			t.Fatalf("after %d: %d bytes, %v", i, left, err)
+		}
+	}
+	if s.Size(last) == 0 {
+		t.Error("what was stored last is gone")
+	}
+}
