@@ -70,3 +70,22 @@ func TestQuestionIsShort(t *testing.T) {
 		t.Errorf("%d lines of %d bytes", len(e.Effect.Lines), size)
 	}
 }
+
+// A document that lists more names than anybody needs makes not all of them known.
+func TestDocumentOfManyNames(t *testing.T) {
+	w := newWorld(t, nil)
+	needs := make(map[string]string)
+	for i := range mostKnown + 1000 {
+		needs[fmt.Sprint("n", i)] = "1"
+	}
+	w.npm.Add("left", forged.NPMVersion{Version: "1.0.0", Published: old(), Manifest: map[string]any{"dependencies": needs}})
+	if a := w.get("/left"); a.status != 200 {
+		t.Errorf("%d %s", a.status, a.phrase)
+	}
+	if n := w.way.names.size("npm"); n != mostKnown {
+		t.Errorf("%d names are known", n)
+	}
+	if n := len(w.way.names.by); n > mostKnown {
+		t.Errorf("%d names have a reason", n)
+	}
+}

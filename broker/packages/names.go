@@ -46,6 +46,10 @@ const (
 // mostNames is how many names in all a session may ask for before a person is asked.
 const mostNames = 5000
 
+// mostKnown is how many names of an ecosystem a session knows because others chose them. One
+// document can list millions.
+const mostKnown = 100_000
+
 func newNames(o Options) *names {
 	n := &names{
 		limits: map[string]int{countNew: o.NewNames, countUnknown: o.UnknownNames, countAll: mostNames},
@@ -67,6 +71,9 @@ func (n *names) know(ecosystem string, all ...string) {
 		n.known[ecosystem] = known
 	}
 	for _, name := range all {
+		if len(known) >= mostKnown {
+			return // the others count as new
+		}
 		known[spelled(ecosystem, name)] = true
 		if ecosystem == "go" {
 			n.hosts[hostOf(name)] = true
@@ -80,7 +87,7 @@ func (n *names) need(ecosystem, by string, all ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, name := range all {
-		if k := key(ecosystem, name); n.by[k] == "" && by != name {
+		if k := key(ecosystem, name); n.by[k] == "" && by != name && len(n.by) < mostKnown {
 			n.by[k] = by
 		}
 	}
