@@ -93,7 +93,7 @@ func (d *document) writeAll(o *output, f *registry.Facts, abbreviated bool, hidd
 // writeShort writes the versions with the members of the abbreviated form.
 func (d *document) writeShort(o *output, f *registry.Facts, hidden func(string) bool) {
 	o.open()
-	for _, v := range d.versions {
+	for i, v := range d.versions { // in the order of f.Versions
 		if hidden(v.name) {
 			continue
 		}
@@ -108,7 +108,7 @@ func (d *document) writeShort(o *output, f *registry.Facts, hidden func(string) 
 			}
 			return nil
 		})
-		if known := f.Version(v.name); !told && len(known.Scripts) > 0 {
+		if !told && len(f.Versions[i].Scripts) > 0 {
 			o.member("hasInstallScript")
 			_, _ = o.WriteString("true")
 		}
