@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"sort"
 	"time"
 
 	"golang.org/x/mod/modfile"
@@ -88,15 +89,33 @@ func (r *reading) retractions(versions []registry.Version, st *state) error {
 	if err != nil {
 		return nil // the go command reads nothing from it either
 	}
-	st.retracted, st.by = map[string]bool{}, version
-	for _, taken := range mod.Retract {
-		for i := range versions {
-			if v := versions[i].Version; semver.Compare(taken.Low, v) <= 0 && semver.Compare(v, taken.High) <= 0 {
-				st.retracted[v] = true
-			}
+	st.retracted, st.by = takenBack(versions, mod.Retract), version
+	return nil
+}
+
+// takenBack returns the versions that are in one of many ranges.
+func takenBack(versions []registry.Version, ranges []*modfile.Retract) map[string]bool {
+	var all []string
+	for i := range versions {
+		all = append(all, versions[i].Version)
+	}
+	slices.SortFunc(all, semver.Compare)
+	begin := make([]int, len(all)+1) // how many more ranges there are from each version on
+	for _, r := range ranges {
+		low := sort.Search(len(all), func(i int) bool { return semver.Compare(all[i], r.Low) >= 0 })
+		high := sort.Search(len(all), func(i int) bool { return semver.Compare(all[i], r.High) > 0 })
+		if low < high {
+			begin[low]++
+			begin[high]--
 		}
 	}
-	return nil
+	taken, within := make(map[string]bool), 0
+	for i, version := range all {
+		if within += begin[i]; within > 0 {
+			taken[version] = true
+		}
+	}
+	return taken
 }
 
 // readList returns the versions of a list in its order. What is no version of the module in
