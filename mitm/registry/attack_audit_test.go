@@ -26,6 +26,7 @@ func TestAuditTellsNothing(t *testing.T) {
 		"data for a version":   {`{"left":["2.0.4","c2VjcmV0"]}`, `{"left":["2.0.4"]}`},
 		"data only":            {`{"left":["c2VjcmV0"]}`, `{}`},
 		"a version many times": {`{"left":["2.0.4","2.0.4","2.0.4"]}`, `{"left":["2.0.4"]}`},
+		"an order that tells":  {`{"left":["2.1.0","2.0.4"]}`, `{"left":["2.0.4","2.1.0"]}`},
 		"a name not served":    {`{"right":["1.0.0"]}`, `{}`},
 		"a private name":       {`{"@acme/x":["1.0.0"]}`, `{}`},
 		"a name twice":         {`{"left":["2.0.4"],"left":["9.9.9"]}`, ``},

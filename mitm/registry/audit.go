@@ -85,10 +85,9 @@ func (x *exchange) known() map[string][]string {
 	all := make(map[string][]string)
 	for name, versions := range x.ask.Listed {
 		served := x.s.known[x.origin.URL.String()+"\n"+name]
-		for _, version := range versions {
-			if served[version] && !slices.Contains(all[name], version) {
-				all[name] = append(all[name], version)
-			}
+		listed := slices.DeleteFunc(slices.Clone(versions), func(version string) bool { return !served[version] })
+		if slices.Sort(listed); len(listed) > 0 {
+			all[name] = slices.Compact(listed)
 		}
 	}
 	return all
