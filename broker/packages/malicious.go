@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/mod/semver"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/pypi"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/store"
 )
@@ -199,7 +200,7 @@ func (r osvRange) contains(version string) bool {
 // spelling is another request.
 func listedKey(ecosystem, name string) string {
 	if ecosystem == "pypi" || ecosystem == "cargo" {
-		name = strings.ToLower(strings.Join(strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("-_.", r) }), "-"))
+		name = text.Fold(name)
 	}
 	return key(ecosystem, name)
 }

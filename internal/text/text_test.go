@@ -70,3 +70,11 @@ func FuzzEscape(f *testing.F) {
 		}
 	})
 }
+
+func TestFold(t *testing.T) {
+	for in, want := range map[string]string{"Left_Pad": "left-pad", "a.-_b": "a-b", "a---b": "a-b", "": "", "-a": "-a"} {
+		if got := Fold(in); got != want {
+			t.Errorf("%q becomes %q, not %q", in, got, want)
+		}
+	}
+}

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/leak"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/store"
 )
@@ -263,16 +264,10 @@ func matchesStart(pattern, module string) bool {
 	return ok || err != nil
 }
 
-// folded writes names that people take for the same in one way: without capitals, and for
-// Python and cargo with one separator.
+// folded writes names that people take for the same in one way.
 func folded(ecosystem, name string) string {
-	name = strings.ToLower(name)
-	if ecosystem != "pypi" && ecosystem != "cargo" {
-		return name
+	if ecosystem == "pypi" || ecosystem == "cargo" {
+		return text.Fold(name)
 	}
-	name = strings.NewReplacer("_", "-", ".", "-").Replace(name)
-	for strings.Contains(name, "--") {
-		name = strings.ReplaceAll(name, "--", "-")
-	}
-	return name
+	return strings.ToLower(name)
 }

@@ -14,6 +14,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // Facts are what is known of a version.
@@ -133,16 +135,7 @@ func (r *Rule) fitsName(ecosystem, name string) bool {
 		return true
 	}
 	plain := !strings.ContainsAny(r.Name, `[\`) // a set of letters could become another one
-	return plain && (ecosystem == "pypi" || ecosystem == "cargo") && matches(folded(r.Name), folded(name))
-}
-
-// folded writes a name without capitals and with one kind of separator.
-func folded(name string) string {
-	name = strings.NewReplacer("_", "-", ".", "-").Replace(strings.ToLower(name))
-	for strings.Contains(name, "--") {
-		name = strings.ReplaceAll(name, "--", "-")
-	}
-	return name
+	return plain && (ecosystem == "pypi" || ecosystem == "cargo") && matches(text.Fold(r.Name), text.Fold(name))
 }
 
 func matches(pattern, s string) bool {
