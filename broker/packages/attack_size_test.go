@@ -89,3 +89,18 @@ func TestDocumentOfManyNames(t *testing.T) {
 		t.Errorf("%d names have a reason", n)
 	}
 }
+
+// A name that looks like another one only because it has a million dashes is in no question.
+func TestLongLookAlike(t *testing.T) {
+	w := newWorld(t, nil)
+	w.npm.Add("other", forged.NPMVersion{Version: "1.0.0", Published: old(), Manifest: map[string]any{"dependencies": map[string]string{"l" + strings.Repeat("-", 1<<20) + "eft": "1"}}})
+	w.npm.Add("left", forged.NPMVersion{Version: "2.1.0", Published: young()})
+	w.get("/other")
+	asked := w.decide(true)
+	if a := w.get("/left/-/left-2.1.0.tgz"); a.status != 200 {
+		t.Errorf("%d %s", a.status, a.phrase)
+	}
+	if e := <-asked; len(e.Effect.Summary)+len(e.Reason) > 1000 {
+		t.Errorf("a summary of %d bytes, a reason of %d", len(e.Effect.Summary), len(e.Reason))
+	}
+}

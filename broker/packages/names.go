@@ -47,8 +47,11 @@ const (
 const mostNames = 5000
 
 // mostKnown is how many names of an ecosystem a session knows because others chose them. One
-// document can list millions.
-const mostKnown = 100_000
+// document can list millions, and such of any length, which a question would show.
+const (
+	mostKnown    = 100_000
+	longestKnown = 500 // bytes
+)
 
 func newNames(o Options) *names {
 	n := &names{
@@ -71,8 +74,8 @@ func (n *names) know(ecosystem string, all ...string) {
 		n.known[ecosystem] = known
 	}
 	for _, name := range all {
-		if len(known) >= mostKnown {
-			return // the others count as new
+		if len(known) >= mostKnown || len(name) > longestKnown {
+			continue // it counts as new
 		}
 		known[spelled(ecosystem, name)] = true
 		if ecosystem == "go" {
@@ -87,7 +90,7 @@ func (n *names) need(ecosystem, by string, all ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, name := range all {
-		if k := key(ecosystem, name); n.by[k] == "" && by != name && len(n.by) < mostKnown {
+		if k := key(ecosystem, name); n.by[k] == "" && by != name && len(n.by) < mostKnown && len(name) <= longestKnown {
 			n.by[k] = by
 		}
 	}
