@@ -30,28 +30,12 @@ func (x *exchange) done() {
 	}
 }
 
-// run does what the request asks for, when fewer than Limits.Requests are under way. One whose
-// client is gone is under way while something is fetched for it. A *Refusal is answered by Serve.
+// run does what the request asks for. A *Refusal is answered by Serve.
 func (x *exchange) run(ctx context.Context) error {
 	if x.origin == nil {
 		return Refuse(403, ReasonPath, "this address belongs to no package registry that agents may use")
 	}
-	select {
-	case x.s.slots <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	err := x.serve(ctx)
-	var left *leftFlight
-	if !errors.As(err, &left) {
-		<-x.s.slots
-		return err
-	}
-	x.s.plane.wg.Go(func() {
-		<-left.result
-		<-x.s.slots
-	})
-	return err
+	return x.s.under(ctx, func() error { return x.serve(ctx) })
 }
 
 func (x *exchange) serve(ctx context.Context) error {

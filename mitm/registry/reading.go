@@ -47,7 +47,7 @@ func (r *readings) do(ctx context.Context, key string, known func() *Facts, read
 			return nil, context.Cause(ctx)
 		}
 		var refusal *Refusal
-		if one.err == nil || errors.As(one.err, &refusal) { // else its client has gone
+		if one.facts != nil && one.err == nil || errors.As(one.err, &refusal) { // else its client has gone
 			return one.facts, one.err
 		}
 	}

@@ -4,7 +4,15 @@ import "context"
 
 // Request asks for a version that documents hide. It is fetched and inspected like any other,
 // and a person decides about its bytes. After an approval, documents show it.
-func (s *Session) Request(ctx context.Context, ecosystem, name, version string) (Decision, error) {
+func (s *Session) Request(ctx context.Context, ecosystem, name, version string) (d Decision, err error) {
+	err = s.under(ctx, func() error {
+		d, err = s.request(ctx, ecosystem, name, version)
+		return err
+	})
+	return d, err
+}
+
+func (s *Session) request(ctx context.Context, ecosystem, name, version string) (Decision, error) {
 	x, f, err := s.lookup(ctx, ecosystem, name, version)
 	if x != nil {
 		defer x.done()

@@ -77,6 +77,28 @@ type HTTPRequest struct {
 	Body        []byte
 }
 
+// under does something when fewer than Limits.Requests are under way. What is fetched for one whose
+// client is gone still is.
+func (s *Session) under(ctx context.Context, do func() error) (err error) {
+	select {
+	case s.slots <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() {
+		var left *leftFlight
+		if !errors.As(err, &left) {
+			<-s.slots
+			return
+		}
+		s.plane.wg.Go(func() {
+			<-left.result
+			<-s.slots
+		})
+	}()
+	return do()
+}
+
 // Serve answers a request. Its error means that the answer could not be written to its end.
 func (s *Session) Serve(ctx context.Context, r *HTTPRequest, w Answer) error {
 	x := &exchange{s: s, r: r, w: w}
