@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/archive"
 )
@@ -87,8 +85,8 @@ func (c *crate) read(name, version string) error {
 	if c.manifest == nil {
 		return errors.New("it has no Cargo.toml")
 	}
-	var m map[string]any
-	if err := toml.Unmarshal(c.manifest, &m); err != nil {
+	m, err := registry.ParseManifest(c.manifest)
+	if err != nil {
 		return errors.New("its Cargo.toml cannot be read")
 	}
 	p, ok := m["package"].(map[string]any)
@@ -138,18 +136,15 @@ func (Ecosystem) Pins(base string, data []byte) []registry.Pin {
 	if base != "Cargo.lock" || len(data) > maxLockfile {
 		return nil
 	}
-	var lock struct {
-		Package []struct{ Name, Version, Source string }
-	}
-	_ = toml.Unmarshal(data, &lock) // what was read before an error stays
 	var pins []registry.Pin
-	for _, p := range lock.Package {
-		if _, ok := isVersion(p.Version); !ok || !isName(p.Name) {
-			continue
+	registry.LockedPackages(data, func(texts map[string]string) {
+		name, version, source := texts["name"], texts["version"], texts["source"]
+		if _, ok := isVersion(version); !ok || !isName(name) {
+			return
 		}
-		if strings.HasPrefix(p.Source, "registry+") || strings.HasPrefix(p.Source, "sparse+") {
-			pins = append(pins, registry.Pin{Name: p.Name, Version: p.Version})
+		if strings.HasPrefix(source, "registry+") || strings.HasPrefix(source, "sparse+") {
+			pins = append(pins, registry.Pin{Name: name, Version: version})
 		}
-	}
+	})
 	return pins
 }

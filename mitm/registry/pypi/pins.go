@@ -4,8 +4,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
@@ -42,17 +40,8 @@ func pin(pins []registry.Pin, name, text string) []registry.Pin {
 }
 
 // tomlPins reads a list of packages with names and versions.
-func tomlPins(data []byte) []registry.Pin {
-	type entry struct{ Name, Version string }
-	var lock struct {
-		Package  []entry // of poetry, uv and pdm
-		Packages []entry // of PEP 751
-	}
-	_ = toml.Unmarshal(data, &lock) // what was read before an error stays
-	var pins []registry.Pin
-	for _, e := range append(lock.Package, lock.Packages...) {
-		pins = pin(pins, e.Name, e.Version)
-	}
+func tomlPins(data []byte) (pins []registry.Pin) {
+	registry.LockedPackages(data, func(texts map[string]string) { pins = pin(pins, texts["name"], texts["version"]) })
 	return pins
 }
 

@@ -6,8 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2"
-
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/archive"
 )
@@ -89,8 +87,8 @@ func (s *source) scripts() []string {
 
 // backend says what pyproject.toml has the archive built by.
 func backend(project []byte) string {
-	var p map[string]any // not a struct, whose names would be matched loosely
-	if err := toml.Unmarshal(project, &p); err != nil {
+	p, err := registry.ParseManifest(project)
+	if err != nil {
 		return "pyproject.toml (unreadable)"
 	}
 	system, _ := p["build-system"].(map[string]any)
