@@ -13,6 +13,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/npm"
 )
 
 // To judge all versions of a document takes a time that grows as their number does.
@@ -102,5 +103,29 @@ func TestLongLookAlike(t *testing.T) {
 	}
 	if e := <-asked; len(e.Effect.Summary)+len(e.Reason) > 1000 {
 		t.Errorf("a summary of %d bytes, a reason of %d", len(e.Effect.Summary), len(e.Reason))
+	}
+}
+
+// The lockfiles of a workspace, which an agent may have written in an earlier session, are read up
+// to a bound, so that the next tab opens.
+func TestManyLargeLockfiles(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a", "b", "c", "d"} {
+		path := filepath.Join(dir, name, "yarn.lock")
+		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(name+"@1:\n  version \"1.0.0\"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, maxLockfile); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pins := readLockfiles(dir, []registry.Ecosystem{npm.Ecosystem{}}).pins
+	for name, want := range map[string]bool{"a": true, "b": true, "c": false, "d": false} {
+		if (pins[versionKey("npm", name, "1.0.0")] != "") != want {
+			t.Errorf("%s: %v", name, pins)
+		}
 	}
 }

@@ -14,9 +14,11 @@ import (
 
 // The bounds of looking for lockfiles in a workspace.
 const (
-	maxLockfile = 64 << 20
-	pinDepth    = 4 // directories below the workspace
-	pinFiles    = 20_000
+	maxLockfile  = 64 << 20
+	maxLockfiles = 128 << 20 // all of them
+	mostPins     = 1_000_000
+	pinDepth     = 4 // directories below the workspace
+	pinFiles     = 20_000
 )
 
 // lockfiles are what the lockfiles of a workspace say.
@@ -43,7 +45,7 @@ func readLockfiles(workspace string, ecosystems []registry.Ecosystem) lockfiles 
 		return all
 	}
 	defer root.Close()
-	looked := 0
+	looked, left := 0, int64(maxLockfiles)
 	_ = fs.WalkDir(root.FS(), ".", func(path string, d fs.DirEntry, err error) error {
 		if looked++; err != nil || looked > pinFiles {
 			return fs.SkipAll
@@ -58,9 +60,13 @@ func readLockfiles(workspace string, ecosystems []registry.Ecosystem) lockfiles 
 		if !d.Type().IsRegular() || !isLockfile(d.Name()) {
 			return nil
 		}
-		data := readBounded(root, path)
+		data := readBounded(root, path, min(left, maxLockfile))
+		left -= int64(len(data))
 		for _, e := range ecosystems {
 			for _, pin := range e.Pins(filepath.Base(path), data) {
+				if len(all.pins) >= mostPins {
+					return fs.SkipAll
+				}
 				all.pins[versionKey(e.Name(), pin.Name, pin.Version)] = path
 			}
 			if n, is := e.(needer); is {
@@ -88,13 +94,13 @@ func isLockfile(name string) bool {
 	return strings.Contains(lower, "lock") || strings.Contains(lower, "requirements") || strings.Contains(lower, "constraints") || lower == "go.mod" || lower == "go.sum" || lower == "npm-shrinkwrap.json"
 }
 
-func readBounded(root *os.Root, path string) []byte {
+func readBounded(root *os.Root, path string, most int64) []byte {
 	f, err := root.Open(path)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxLockfile))
+	data, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
 		return nil
 	}
