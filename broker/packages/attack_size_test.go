@@ -62,10 +62,16 @@ func TestQuestionIsShort(t *testing.T) {
 	if a := w.get("/left/-/left-2.1.0.tgz"); a.status != 200 {
 		t.Errorf("%d %s", a.status, a.phrase)
 	}
-	size := 0
+	var all strings.Builder
 	e := <-asked
 	for _, l := range e.Effect.Lines {
-		size += len(l.Text)
+		all.WriteString(l.Text + "\n")
+	}
+	size := all.Len()
+	for _, want := range []string{"…\", and all versions before by others\n", "…; not so in 2.0.4\n"} {
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("%q is missing", want)
+		}
 	}
 	if size > 16<<10 || len(e.Effect.Lines) < 8 {
 		t.Errorf("%d lines of %d bytes", len(e.Effect.Lines), size)

@@ -65,7 +65,7 @@ func (s *Session) newestOldEnough(j *judged) *registry.Version {
 
 // scripts says what runs at install, and whether the earlier version did so.
 func (j *judged) scripts() string {
-	said := "runs " + strings.Join(j.facts.Scripts, "; ")
+	said := "runs " + text.Clip(strings.Join(j.facts.Scripts, "; "), longestScripts) // what follows is ours
 	switch e := &j.earlier; {
 	case e.inspection == nil:
 		return said
@@ -76,10 +76,11 @@ func (j *judged) scripts() string {
 	}
 }
 
-// So many new files are named, and so many bytes of each name shown.
+// So many new files are named, and so many bytes of each name and of all scripts shown.
 const (
-	mostNewFiles = 5
-	longestName  = 100
+	mostNewFiles   = 5
+	longestName    = 100
+	longestScripts = longestLine - 500
 )
 
 // sizes says how large the artifact is, and which files it has that the earlier one had not.

@@ -115,7 +115,10 @@ func (s *Session) describe(j *judged) []preview.Line {
 	if file := s.pins[versionKey(j.facts.Ecosystem, j.facts.Name, j.facts.Version)]; file != "" {
 		note("pinned", "in "+file)
 	}
-	publisher := cmp.Or(j.Version.Publisher, notTold)
+	publisher := notTold
+	if by := j.Version.Publisher; by != "" {
+		publisher = `"` + text.Clip(by, longestName) + `"` // what stands outside is ours
+	}
 	other, lost := changed(j.Facts, j.Version)
 	if other {
 		warn("publisher", publisher+", and all versions before by others")
