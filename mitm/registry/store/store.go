@@ -161,8 +161,7 @@ func (s *Store) Open(sum string) (*Blob, error) {
 		_ = os.Remove(s.blob(sum))
 		return nil, ErrCorrupt
 	}
-	now := time.Now()
-	_ = os.Chtimes(s.blob(sum), now, now) // Shrink removes what was not used for longest
+	use(s.blob(sum))
 	return &Blob{File: f, Size: size}, nil
 }
 
@@ -205,7 +204,14 @@ func (s *Store) Note(key string, value any) error {
 // Read reads the value of a key, and reports whether there is one.
 func (s *Store) Read(key string, value any) bool {
 	data, err := os.ReadFile(s.note(key))
+	use(s.note(key))
 	return err == nil && json.Unmarshal(data, value) == nil
+}
+
+// use says that a file is used: Shrink removes what was not used for longest.
+func use(path string) {
+	now := time.Now()
+	_ = os.Chtimes(path, now, now)
 }
 
 // Forget removes the value of a key.

@@ -130,6 +130,9 @@ func TestBoundedStore(t *testing.T) {
 	const limit = 1 << 20
 	s.Bound(limit)
 	first := keep(t, s, "used")
+	if err := s.Note("used", first); err != nil {
+		t.Fatal(err)
+	}
 	var last string
 	for i := range 200 {
 		last = keep(t, s, strings.Repeat(string(rune('a'+i%26)), 32<<10+i))
@@ -138,6 +141,9 @@ func TestBoundedStore(t *testing.T) {
 			t.Fatalf("after %d: %v", i, err)
 		}
 		_ = b.Close()
+		if note := ""; !s.Read("used", &note) || note != first {
+			t.Fatalf("after %d: the note about it is gone", i)
+		}
 		if _, left, err := (&Store{dir: dir}).Shrink(1 << 40); err != nil || left > limit {
 			t.Fatalf("after %d: %d bytes, %v", i, left, err)
 		}
