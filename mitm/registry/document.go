@@ -51,7 +51,7 @@ func (d *documents) done() {
 	d.memory = 0
 }
 
-// begin waits until there is memory for a large document, and fewer are read.
+// begin waits until there is memory for a document and, if it is large, until fewer are read.
 func (d *documents) begin(ctx context.Context, size int64) error {
 	d.rest()
 	if d.memory == 0 {
@@ -61,6 +61,9 @@ func (d *documents) begin(ctx context.Context, size int64) error {
 			return context.Cause(ctx)
 		}
 		d.memory = memory
+	}
+	if size <= largeBytes {
+		return nil
 	}
 	select {
 	case d.p.large <- struct{}{}:
@@ -124,7 +127,7 @@ func (d *documents) kept(ctx context.Context, address *url.URL, note storedDocum
 	if note.Missing {
 		return nil, ErrNotFound
 	}
-	if size := d.p.config.Store.Size(note.Sum); size > largeBytes {
+	if size := d.p.config.Store.Size(note.Sum); size > countedBytes {
 		if err := d.begin(ctx, size); err != nil {
 			return nil, err
 		}

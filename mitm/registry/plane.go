@@ -84,12 +84,13 @@ func or[T int | int64 | time.Duration](v *T, fallback T) {
 	}
 }
 
-// Documents of more than largeBytes are read by largeDocuments requests at a time. Those of one
-// session have sessionBytes of memory for them, until their clients have the answers: what one
-// agent does not read keeps no other one waiting.
+// Documents of more than largeBytes are read by largeDocuments requests at a time. For those of more
+// than countedBytes, a session has sessionBytes of memory until their clients have the answers: what
+// one agent does not read keeps no other one waiting.
 const (
 	largeDocuments = 2
-	largeBytes     = 1 << 20
+	largeBytes     = 8 << 20
+	countedBytes   = 1 << 20
 	sessionBytes   = 64 << 20
 )
 
