@@ -118,6 +118,9 @@ func (s *Session) base() string {
 
 // exec runs a shell command in the session's container and returns its output.
 func (s *Session) exec(ctx context.Context, script string, args ...string) (string, error) {
+	if !s.Contained() {
+		return "", fault.New("use git in "+s.fixed.Workspace, "%s runs without a container in which the changes could be looked at", s.adapter.Name)
+	}
 	ctx, cancel := context.WithTimeout(ctx, changesTime)
 	defer cancel()
 	s.mu.Lock()

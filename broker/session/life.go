@@ -78,7 +78,7 @@ func (s *Session) live(ctx context.Context, stack *teardown, started func()) (do
 	stack.push(removeProgram, running.Remove)
 	s.count(func(t *tally) { t.running = true })
 	started()
-	if s.adapter.Place != agent.OnHost && s.base() == "" {
+	if s.Contained() && s.base() == "" {
 		reading.Go(func() { s.noteBase(ctx) })
 	}
 	if s.fresh && !s.idle && !s.adapter.Foreign {

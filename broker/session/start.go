@@ -192,7 +192,7 @@ func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 		if err := s.shareWorkspace(ctx); err != nil {
 			return err
 		}
-	case os.Geteuid() == 0:
+	case os.Geteuid() == 0 && s.Contained():
 		s.notice(true, "the agent is not root, so it can change only files in this workspace that everybody may change; run the multiplexer as an ordinary user instead")
 	}
 	if err := s.noteObeyed(ctx); err != nil {
