@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,8 +28,11 @@ type conversation struct {
 	meter   *meter
 	ctx     context.Context // of the calls
 	group   sync.WaitGroup  // calls and sleeps
+	past    []kept          // answers from before a kill that are still to be given; listen has them
+	giving  sync.Mutex      // orders answers
 
 	mu      sync.Mutex
+	open    []ask // calls and sleeps that have no answer, in the order of their ids
 	made    []Made
 	lastID  int64
 	flying  int // calls and sleeps that have no answer
@@ -39,11 +42,19 @@ type conversation struct {
 	killed  string // why the host has ended it; empty: it has not
 }
 
+// ask is a call or a sleep.
+type ask struct {
+	id    int64
+	call  Call   // Index is 0 for a sleep
+	what  string // as in kept
+	begin func() // begins it
+}
+
 // converse gives the isolate the program and answers it until the program has ended. Then
 // nothing of the program is left, neither a process nor a call.
-func converse(ctx context.Context, p *process, program Program, limits Limits, state string) Outcome {
+func converse(ctx context.Context, p *process, program Program, limits Limits, begins beginning, past []kept) Outcome {
 	calls, endCalls := context.WithCancelCause(ctx)
-	c := &conversation{process: p, program: program, limits: limits, meter: newMeter(), ctx: calls}
+	c := &conversation{process: p, program: program, limits: limits, meter: newMeter(), ctx: calls, past: past}
 	watching := make(chan struct{})
 	stopWatching := context.AfterFunc(ctx, func() { c.end("the program was taken back") })
 	began := p.used()
@@ -53,7 +64,7 @@ func converse(ctx context.Context, p *process, program Program, limits Limits, s
 		c.watch(began, quit)
 	}()
 	var last wire.Frame
-	err := c.begin(state)
+	err := c.begin(begins)
 	if err == nil {
 		last, err = c.listen()
 	}
@@ -67,10 +78,10 @@ func converse(ctx context.Context, p *process, program Program, limits Limits, s
 }
 
 // begin sends the program.
-func (c *conversation) begin(state string) error {
+func (c *conversation) begin(b beginning) error {
 	err := c.process.send(wire.Frame{
-		Kind: wire.Run, Code: c.program.Code, Tools: c.program.Tools.list, State: state,
-		Seed: int64(rand.Uint32()), Now: time.Now().UnixMilli(), CPU: c.limits.CPU.Milliseconds(), //nolint:gosec // no secret depends on it
+		Kind: wire.Run, Code: b.Code, Tools: c.program.Tools.list, State: b.State,
+		Seed: b.Seed, Now: b.Now, CPU: c.limits.CPU.Milliseconds(),
 	})
 	if errors.Is(err, wire.ErrTooLarge) {
 		err = errors.New("the program is too long")
@@ -123,6 +134,7 @@ func (c *conversation) listen() (wire.Frame, error) {
 		case wire.Log:
 			c.note(f.Text)
 		case wire.Idle:
+			err = c.again()
 		case wire.Done:
 			return f, nil
 		default:
@@ -164,19 +176,20 @@ func (c *conversation) call(f wire.Frame) error {
 		return err
 	}
 	c.mu.Lock()
-	index, over := len(c.made)+1, len(c.made) >= maxCalls
+	index, over := len(c.made)+1, len(c.made) >= MaxCalls
 	if !over {
 		c.made = append(c.made, Made{Server: tools[f.Tool].Server, Tool: tools[f.Tool].Name, Arguments: Excerpt(f.Text)})
 	}
 	c.mu.Unlock()
 	if over {
-		c.end(fmt.Sprintf("the program made more than %d calls", maxCalls))
+		c.end(fmt.Sprintf("the program made more than %d calls", MaxCalls))
 		return errors.New("too many calls")
 	}
 	c.meter.add(1, 0)
-	c.group.Go(func() {
+	made := Call{Index: index, Server: tools[f.Tool].Server, Tool: tools[f.Tool].Name, Arguments: []byte(f.Text)}
+	c.asked(ask{id: f.ID, call: made, what: digest(f.Tool, f.Text), begin: func() {
 		waiting := false
-		answer := c.program.Do(c.ctx, Call{Index: index, Server: tools[f.Tool].Server, Tool: tools[f.Tool].Name, Arguments: []byte(f.Text)}, func(begins bool) {
+		answer := c.program.Do(c.ctx, made, func(begins bool) {
 			if begins != waiting {
 				waiting = begins
 				c.meter.add(0, map[bool]int{true: 1, false: -1}[begins])
@@ -185,15 +198,74 @@ func (c *conversation) call(f wire.Frame) error {
 		if waiting {
 			c.meter.add(0, -1)
 		}
-		c.meter.add(-1, 0)
 		c.answered(index, answer)
 		c.answer(f.ID, answer)
-	})
+	}})
 	return nil
+}
+
+// asked begins a call or a sleep, unless answers from before have to be given first.
+func (c *conversation) asked(a ask) {
+	c.mu.Lock()
+	c.open = append(c.open, a)
+	c.mu.Unlock()
+	if len(c.past) == 0 {
+		c.group.Go(a.begin)
+	}
+}
+
+// errParted is the error of a program that was run again.
+var errParted = errors.New("the program was run again and did not do what it had done")
+
+// again gives the program the next answer from before: it waits for it, since it got one answer
+// each time that it waited. After the last one its other calls begin.
+func (c *conversation) again() error {
+	if len(c.past) == 0 {
+		return nil
+	}
+	k := c.past[0]
+	// No call runs before the last answer is given, so nothing else changes c.open.
+	at := slices.IndexFunc(c.open, func(a ask) bool { return a.id == k.ID && a.what == k.Asked && a.call.Index == k.Index })
+	if at < 0 {
+		return errParted
+	}
+	if call := c.open[at].call; k.Index > 0 {
+		c.answered(k.Index, k.Answer)
+		if c.program.Again != nil {
+			c.program.Again(call, k.Answer)
+		}
+	}
+	c.past = c.past[1:]
+	c.closed(k.ID)
+	_ = c.process.send(frameOf(k)) // where this fails the isolate has ended, and listen says so
+	if len(c.past) == 0 {
+		for _, a := range slices.Clone(c.open) {
+			c.group.Go(a.begin)
+		}
+	}
+	return nil
+}
+
+// closed takes a call or a sleep off those that have no answer.
+func (c *conversation) closed(id int64) (a ask) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.flying--
+	if at := slices.IndexFunc(c.open, func(a ask) bool { return a.id == id }); at >= 0 {
+		a = c.open[at]
+		c.open = slices.Delete(c.open, at, at+1)
+	}
+	return a
+}
+
+func frameOf(k kept) wire.Frame {
+	a := k.Answer
+	return wire.Frame{Kind: wire.Result, ID: k.ID, OK: a.OK, Text: a.Text, Decision: a.Decision, Rule: a.Rule, Now: k.Now}
 }
 
 // answered notes what became of a call, and ends a program that does not take no for an answer.
 func (c *conversation) answered(index int, a Answer) {
+	c.meter.add(-1, 0)
 	c.mu.Lock()
 	c.made[index-1].Fate = a.Fate()
 	if a.Refused && c.ctx.Err() == nil {
@@ -208,16 +280,19 @@ func (c *conversation) answered(index int, a Answer) {
 
 // answer sends an answer to the isolate.
 func (c *conversation) answer(id int64, a Answer) {
-	f := wire.Frame{Kind: wire.Result, ID: id, OK: a.OK, Text: a.Text, Decision: a.Decision, Rule: a.Rule, Now: time.Now().UnixMilli()}
-	c.mu.Lock()
-	c.flying--
-	c.mu.Unlock()
-	err := c.process.send(f)
+	asked := c.closed(id)
+	c.giving.Lock()
+	defer c.giving.Unlock()
+	k := kept{ID: id, Index: asked.call.Index, Asked: asked.what, Answer: a, Now: time.Now().UnixMilli()}
+	b, err := wire.Encode(frameOf(k))
 	if errors.Is(err, wire.ErrTooLarge) {
-		f.OK, f.Decision, f.Rule = false, "too-large", ""
-		f.Text = fmt.Sprintf("the call took effect, but its answer of %d bytes is too long for a program: ask for less of it", len(a.Text))
-		_ = c.process.send(f) // where this fails the isolate has ended, and listen says so
+		k.Answer = Answer{Decision: tooLarge, Text: fmt.Sprintf("the call took effect, but its answer of %d bytes is too long for a program: ask for less of it", len(a.Text))}
+		b, _ = wire.Encode(frameOf(k))
 	}
+	if c.ctx.Err() == nil { // the program is there to get it
+		c.program.Journal.keep(k)
+	}
+	_ = c.process.write(b) // where this fails the isolate has ended, and listen says so
 }
 
 // sleep answers after a while.
@@ -232,7 +307,7 @@ func (c *conversation) sleep(f wire.Frame) error {
 	if over {
 		return errors.New("it slept too often")
 	}
-	c.group.Go(func() {
+	c.asked(ask{id: f.ID, what: fmt.Sprintf("sleep %d", f.Now), begin: func() {
 		timer := time.NewTimer(time.Duration(min(f.Now, time.Hour.Milliseconds())) * time.Millisecond)
 		defer timer.Stop()
 		select {
@@ -240,7 +315,7 @@ func (c *conversation) sleep(f wire.Frame) error {
 			c.answer(f.ID, Answer{OK: true, Text: "null"})
 		case <-c.ctx.Done():
 		}
-	})
+	}})
 	return nil
 }
 
@@ -249,8 +324,11 @@ func (c *conversation) sleep(f wire.Frame) error {
 func (c *conversation) outcome(last wire.Frame, err error) Outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := Outcome{Log: c.log.String(), Calls: c.made, Killed: c.killed != ""}
+	out := Outcome{Log: c.log.String(), Calls: c.made, Killed: c.killed != "", Parted: len(c.past) > 0}
 	switch {
+	case out.Parted:
+		out.Killed = true
+		out.fail(errParted.Error())
 	case c.killed != "":
 		out.fail(c.killed)
 	case err != nil:

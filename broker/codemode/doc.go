@@ -12,5 +12,6 @@
 // caller (Program.Do), who treats it like a call that the agent makes by itself.
 //
 // A program that waits for a person is free: its clocks stand still. When it ends, however it
-// ends, its calls end too, and the agent is told which of them took effect.
+// ends, its calls end too, and the agent is told which of them took effect. While it waits a
+// Journal is on the disk, with which another process can run it again if this one is killed.
 package codemode

@@ -12,6 +12,9 @@ const (
 	Only   Mode = "only"   // all its calls are made by programs
 )
 
+// MaxCalls is how many calls a program may make.
+const MaxCalls = 500
+
 // Bounds of one program that do not depend on who runs it.
 const (
 	maxCode      = 256 << 10 // bytes of its text
@@ -19,7 +22,6 @@ const (
 	maxArguments = 256 << 10 // bytes of one call's
 	maxLog       = 64 << 10  // bytes of its log lines together
 	maxAtOnce    = 8         // calls under way
-	maxCalls     = 500
 	maxSleeps    = 500
 	maxRefused   = 20 // calls that were refused, before it is ended
 	maxPrograms  = 4  // of one runner at a time

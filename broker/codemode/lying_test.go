@@ -96,7 +96,7 @@ func FuzzLyingIsolate(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(out.Text()) > maxResult+1<<10 || len(s.calls) > maxCalls || len(out.Calls) != len(s.calls) {
+		if len(out.Text()) > maxResult+1<<10 || len(s.calls) > MaxCalls || len(out.Calls) != len(s.calls) {
 			t.Errorf("%d bytes, %d calls of %d", len(out.Text()), len(s.calls), len(out.Calls))
 		}
 	})

@@ -36,7 +36,7 @@ func Excerpt(arguments string) string { return text.OneLine(arguments, maxArg) }
 // Fate is what became of the call that has this answer.
 func (a Answer) Fate() Fate {
 	switch {
-	case a.OK:
+	case a.OK, a.Decision == tooLarge:
 		return Done
 	case a.Refused:
 		return Refused
@@ -46,8 +46,11 @@ func (a Answer) Fate() Fate {
 	return CutOff
 }
 
-// cutOff is the decision of an answer to a call that had been sent when its program ended.
-const cutOff = "cut-off"
+// Decisions that are no words of the audit's.
+const (
+	cutOff   = "cut-off"   // the call had been sent when its program ended
+	tooLarge = "too-large" // the call took effect, but its answer does not fit
+)
 
 // CutOffAnswer is the answer to a call that had been sent when its program ended.
 func CutOffAnswer(why string) Answer { return Answer{Text: why, Decision: cutOff} }
@@ -58,6 +61,7 @@ type Outcome struct {
 	Value  string // JSON
 	Error  string // why there is none
 	Killed bool   // it did not end by itself
+	Parted bool   // it was run again and did not do what it had done
 	Log    string
 	Calls  []Made
 

@@ -75,9 +75,19 @@ func start(ctx context.Context, path string, limit time.Duration) (*process, err
 
 // send sends a frame to the isolate.
 func (p *process) send(f wire.Frame) error {
+	b, err := wire.Encode(f)
+	if err == nil {
+		err = p.write(b)
+	}
+	return err
+}
+
+// write sends the bytes of a frame.
+func (p *process) write(b []byte) error {
 	p.writing.Lock()
 	defer p.writing.Unlock()
-	return wire.Write(p.in, f)
+	_, err := p.in.Write(b)
+	return err
 }
 
 // kill kills the process. It can be called at any time.

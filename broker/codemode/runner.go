@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
@@ -35,6 +37,11 @@ type Program struct {
 	// time. waits is called with true when the call begins to wait for a person, and with
 	// false when it does not wait any more.
 	Do func(ctx context.Context, c Call, waits func(bool)) Answer
+	// Journal keeps what the program is given. One that was opened makes the program run
+	// again: Do gets none of the calls that have kept answers, and Again gets those. Do gets
+	// no call before all kept answers were given. Both may be nil.
+	Journal *Journal
+	Again   func(c Call, a Answer)
 }
 
 // Runner runs the programs of one session.
@@ -75,7 +82,10 @@ func (r *Runner) Run(ctx context.Context, p Program) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	out := converse(ctx, isolate, p, r.limits, state)
+	begins, past := p.Journal.begin(beginning{
+		Code: p.Code, Tools: p.Tools.print, State: state, Now: time.Now().UnixMilli(), Seed: int64(rand.Uint32()), //nolint:gosec // no secret depends on it
+	})
+	out := converse(ctx, isolate, p, r.limits, begins, past)
 	if out.state != "" {
 		if err := r.save(out.state); err != nil {
 			out.fail("what the program put in state is not kept: " + err.Error())

@@ -24,6 +24,7 @@ type Toolset struct {
 	tools []Tool
 	list  string // what the isolate is sent: an array of [group, name, whole name, line, stub]
 	text  string // what the agent's model is told of them
+	print string // fingerprint of all that they are
 }
 
 // Bounds of what is told of tools, in bytes.
@@ -41,7 +42,7 @@ func NewToolset(tools []Tool) *Toolset {
 	names := newNames()
 	var rows [][5]string
 	var stubs, lines strings.Builder
-	group, all := "", 0
+	group, all, sum := "", 0, sha256.New()
 	for _, tool := range tools {
 		space, name := names.of(tool)
 		whole := tool.Server + "." + tool.Name
@@ -51,6 +52,7 @@ func NewToolset(tools []Tool) *Toolset {
 			break
 		}
 		t.tools = append(t.tools, tool)
+		fmt.Fprintf(sum, "%q %q %q %q %q\n", tool.Server, tool.Name, tool.Description, tool.Input, tool.Output)
 		rows = append(rows, [5]string{space, name, whole, line, stub})
 		if space != group {
 			if group != "" {
@@ -65,7 +67,7 @@ func NewToolset(tools []Tool) *Toolset {
 	if group != "" {
 		stubs.WriteString("}\n")
 	}
-	t.list = encode(rows)
+	t.list, t.print = encode(rows), hex.EncodeToString(sum.Sum(nil))
 	t.text = stubs.String()
 	if len(t.text) > maxStubs {
 		t.text = `One line a tool; tools.declare("server.tool") returns its declaration, tools.find("words") the lines with all these words.` + "\n" + lines.String()

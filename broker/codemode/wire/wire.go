@@ -112,6 +112,15 @@ var members = map[Kind][]string{
 
 // Write writes a frame in one write. It writes nothing of a frame that is too long.
 func Write(w io.Writer, f Frame) error {
+	b, err := Encode(f)
+	if err == nil {
+		_, err = w.Write(b)
+	}
+	return err
+}
+
+// Encode returns the bytes of a frame.
+func Encode(f Frame) ([]byte, error) {
 	b := append(make([]byte, 4, 256), `{"kind":`...)
 	b = jsonx.AppendString(b, string(f.Kind))
 	for _, name := range members[f.Kind] {
@@ -126,11 +135,10 @@ func Write(w io.Writer, f Frame) error {
 	}
 	b = append(b, '}')
 	if len(b)-4 > MaxFrame {
-		return ErrTooLarge
+		return nil, ErrTooLarge
 	}
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
-	_, err := w.Write(b)
-	return err
+	return b, nil
 }
 
 // Read reads the next frame. At the end of the stream between two frames, the error is
