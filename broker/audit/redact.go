@@ -150,6 +150,11 @@ func (r *Redactor) Text(s string) string {
 	return s
 }
 
+// Changes reports whether s, a text or a document, has a secret in it or was redacted.
+func (r *Redactor) Changes(s string) bool {
+	return strings.Contains(s, masked) || r.Text(s) != s || string(r.JSON(json.RawMessage(s))) != s
+}
+
 // Known returns s without the known values and parts of them only.
 func (r *Redactor) Known(s string) string {
 	if spans := r.Spans(s); len(spans) > 0 {

@@ -110,6 +110,9 @@ type Config struct {
 	Programs *codemode.Runner
 	// OnlyPrograms offers the agent programs alone, and none of the tools that they call.
 	OnlyPrograms bool
+	// Journals is a directory for what is kept of programs that wait for a person, so that they
+	// can be run again if this process is killed. Empty: they end with it.
+	Journals string
 	// Past reads the records of the session, oldest first, to tell an agent what became of a
 	// program that ended with another process. It may be nil.
 	Past func(each func(audit.Line) error) error

@@ -116,9 +116,13 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 	c.proxy.announce(Activity{Kind: WaitBegan, Server: c.target.server, Tool: c.target.tool})
 	defer c.proxy.announce(Activity{Kind: WaitEnded, Server: c.target.server, Tool: c.target.tool})
 	defer c.waitsForPerson()()
-	if c.proxy.config.Tickets && c.program == nil { // a program cannot go on in another process
+	switch {
+	case !c.proxy.config.Tickets:
+	case c.program == nil:
 		e.Ticket = c.id
 		c.sayWaiting()
+	case c.program.journal.Wait() == nil: // its client has the ticket of the program
+		e.Ticket = c.id
 	}
 	res, err := c.proxy.config.Approvals.Ask(ctx, e)
 	c.asShown(res)

@@ -65,6 +65,7 @@ type call struct {
 	answer    hold    // what its result takes until the agent has it
 	outcome   outcome // of the item that was decided about it
 	refusal   refusal
+	past      *past      // of a program that is run again; nil: it is not
 	program   *running   // that makes the call; nil: the agent does
 	index     int        // of the call in it
 	waits     func(bool) // is told when a call of a program begins and ends to wait for a person

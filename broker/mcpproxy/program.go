@@ -59,8 +59,9 @@ type refusal struct {
 
 // running is a program that runs.
 type running struct {
-	call  *call  // by which it was started
-	asked func() // wakes what tells the agent how it goes
+	call    *call  // by which it was started
+	asked   func() // wakes what tells the agent how it goes
+	journal *codemode.Journal
 
 	mu      sync.Mutex
 	calls   int
@@ -73,7 +74,12 @@ func (c *call) runProgram(ctx context.Context) json.RawMessage {
 	if why := context.Cause(ctx); why != nil {
 		return c.withdrawn(ctx, why)
 	}
-	if err := c.append(ctx, c.record); err != nil {
+	record, journal := c.record, c.proxy.newJournal(c.id)
+	if c.past != nil {
+		record, journal = c.past.noted(record), c.past.journal
+	}
+	defer journal.Close()
+	if err := c.append(ctx, record); err != nil {
 		return c.unrecorded(err)
 	}
 	c.ending.began = time.Now()
@@ -86,9 +92,14 @@ func (c *call) runProgram(ctx context.Context) json.RawMessage {
 	if c.proxy.config.Tickets { // by which the next process finds what took effect
 		c.sayWaiting()
 	}
-	r := &running{call: c}
+	r := &running{call: c, journal: journal}
 	defer r.report(ctx)()
-	out, err := c.proxy.config.Programs.Run(ctx, codemode.Program{Code: arguments.Code, Tools: c.proxy.catalog.Load().programs, Do: r.do})
+	out, err := c.proxy.config.Programs.Run(ctx, codemode.Program{
+		Code: arguments.Code, Tools: c.programTools(), Do: r.do, Journal: journal, Again: r.again,
+	})
+	if err == nil && out.Parted {
+		err = errors.New(out.Error)
+	}
 	if err != nil {
 		return c.failed(err)
 	}
@@ -110,7 +121,7 @@ func (c *call) runProgram(ctx context.Context) json.RawMessage {
 func (r *running) do(ctx context.Context, made codemode.Call, waits func(bool)) codemode.Answer {
 	outer := r.call
 	inner := &call{
-		proxy: outer.proxy, session: outer.session, hold: hold{of: outer.proxy.room.requests}, id: newCallID(),
+		proxy: outer.proxy, session: outer.session, hold: hold{of: outer.proxy.room.requests}, id: callOf(outer.id, made.Index),
 		arguments: made.Arguments, program: r, index: made.Index,
 	}
 	told := r.teller(made)
@@ -125,8 +136,15 @@ func (r *running) do(ctx context.Context, made codemode.Call, waits func(bool)) 
 	result := inner.result(ctx, exposedName(made.Server, made.Tool))
 	answer := inner.answerFor(result)
 	inner.finish()
+	outer.past.abandon(outer.proxy, inner.id)
 	told(answer.Fate())
 	return answer
+}
+
+// again is told of a call that got its answer before this process.
+func (r *running) again(made codemode.Call, a codemode.Answer) {
+	r.count(1, 0)
+	r.teller(made)(a.Fate())
 }
 
 // notifyCall tells a client that shows its programs how a call of one stands. Such a client

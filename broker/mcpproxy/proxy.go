@@ -35,6 +35,7 @@ type Proxy struct {
 	workDir atomic.Pointer[string] // of the git server
 
 	recalled   atomic.Int32           // how often the past was read
+	resuming   sync.Mutex             // orders who finds what waits again of a program
 	lastFutile atomic.Pointer[string] // why a call was last refused without asking
 
 	waits    context.Context // ends when Close begins: nobody waits for a person any more

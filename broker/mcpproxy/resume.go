@@ -59,8 +59,8 @@ func (c *call) decodeResume(raw json.RawMessage) (ticket, tool string, err error
 }
 
 // resume continues a call that waited when another process was killed. The queue has the
-// call only if the audit shows that it was never let through, and says so once. Any other
-// resumed call ends as interrupted.
+// call only if the audit shows that it was never let through, and says so once. A program goes on while
+// a call of it waits. Any other resumed call ends as interrupted.
 func (c *call) resume(ctx context.Context) []byte {
 	p := c.proxy
 	ticket, tool, err := c.decodeResume(c.params)
@@ -69,7 +69,7 @@ func (c *call) resume(ctx context.Context) []byte {
 	}
 	if p.config.Approvals == nil || !p.config.Approvals.Resume(p.config.Session, ticket) {
 		if where, _ := p.catalog.Load().resolve(tool); where == execute {
-			return jsonrpc.Answer(c.request, errorResult(p.interruptedProgram(ctx, ticket)))
+			return jsonrpc.Answer(c.request, c.resumeProgram(ctx, ticket, tool))
 		}
 		return jsonrpc.Answer(c.request, errorResult("INTERRUPTED: the connection to the host was lost during this call. "+
 			"Whether it took effect is not known, and it is not repeated. Look at its effect before you do it again."))
