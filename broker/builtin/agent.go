@@ -27,7 +27,7 @@ var errUseless = errors.New("the model did the same again and again, so its turn
 type Runner interface {
 	Find(ctx context.Context) (Tool, error)
 	Run(ctx context.Context, t Tool, code string, ticket func(string), call func(Call)) (Result, error)
-	Resume(ctx context.Context, t Tool, ticket, code string) (Result, error)
+	Resume(ctx context.Context, t Tool, ticket, code string, call func(Call)) (Result, error)
 }
 
 // Options are what an agent is made of.
@@ -123,16 +123,20 @@ func (a *Agent) notice(format string, args ...any) {
 
 // Turn takes what the person wants and goes on until the model has nothing more to do. The
 // end of ctx interrupts it: what has taken effect by then is kept and told to the model.
+// Without a text it goes on with what is Unfinished.
 func (a *Agent) Turn(ctx context.Context, text string) error {
 	a.turns.Lock()
 	defer a.turns.Unlock()
-	if err := a.prepare(ctx); err != nil {
+	wentOn, err := a.prepare(ctx)
+	if err != nil || text == "" && !wentOn {
 		return err
 	}
-	if err := a.o.History.say(llm.Message{Role: llm.User, Text: text}); err != nil {
-		return err
+	if text != "" {
+		if err := a.o.History.say(llm.Message{Role: llm.User, Text: text}); err != nil {
+			return err
+		}
+		a.o.Show(Event{Kind: Asked, Text: text})
 	}
-	a.o.Show(Event{Kind: Asked, Text: text})
 	guard := newGuard()
 	for range maxRequests {
 		reply, err := a.ask(ctx)
@@ -164,17 +168,19 @@ func (a *Agent) interrupted() error {
 	return errors.Join(ErrInterrupted, a.o.History.say(llm.Message{Role: llm.User, Text: "(The person interrupted you here.)"}))
 }
 
-// Begin waits for the tools, before anybody wants anything, and finds out what became of
-// programs that ran when the process before this one ended.
+// Begin waits for the tools, before anybody wants anything. It tells of a program that ran when
+// the process before this one ended.
 func (a *Agent) Begin(ctx context.Context) error {
 	a.turns.Lock()
 	defer a.turns.Unlock()
-	return a.prepare(ctx)
+	if len(a.o.History.open()) > 0 {
+		defer a.o.Show(Event{Kind: Unfinished})
+	}
+	return a.find(ctx)
 }
 
-// prepare waits for the tools and answers the calls that were under way when the process
-// before this one ended.
-func (a *Agent) prepare(ctx context.Context) error {
+// find waits for the tools.
+func (a *Agent) find(ctx context.Context) error {
 	tool, err := a.o.Runner.Find(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -183,23 +189,41 @@ func (a *Agent) prepare(ctx context.Context) error {
 		return fmt.Errorf("find the tools: %w", err)
 	}
 	a.tool = tool
+	return nil
+}
+
+// prepare waits for the tools and answers the calls that were under way when the process
+// before this one ended. It reports whether a program has gone on.
+func (a *Agent) prepare(ctx context.Context) (wentOn bool, err error) {
+	if err := a.find(ctx); err != nil {
+		return false, err
+	}
 	open := a.o.History.open()
 	if len(open) == 0 {
-		return nil
+		return false, nil
 	}
 	results := llm.Message{Role: llm.User}
-	for _, c := range open {
-		r := Result{Text: "INTERRUPTED: the program did not begin.", Failed: true}
-		if t := a.o.History.tickets[c.ID]; t != "" {
-			if r, err = a.o.Runner.Resume(ctx, a.tool, t, codeOf(c)); err != nil {
-				return fmt.Errorf("find out what became of a program: %w", err)
-			}
+	var ends error
+	for i, c := range open {
+		r := Result{Text: interrupted + ": the program did not begin.", Failed: true}
+		if t := a.o.History.tickets[c.ID]; t != "" && ends == nil {
+			r, ends = a.run(ctx, a.program-len(open)+i+1, c.ID, codeOf(c), t)
+		}
+		if errors.Is(ends, ErrGone) {
+			return false, ErrGone // the calls stay open
 		}
 		results.Results = append(results.Results, llm.Result{ID: c.ID, Name: c.Name, Text: r.Text, Failed: r.Failed})
-		a.notice("a program was cut off when this session ended last; the model is told what took effect")
+		if !strings.HasPrefix(r.Text, interrupted) {
+			wentOn = true
+		} else if ends == nil {
+			a.notice("a program was cut off when this session ended last; the model is told what took effect")
+		}
 	}
-	return a.o.History.say(results)
+	return wentOn, errors.Join(ends, a.o.History.say(results))
 }
+
+// interrupted is how the result of a program begins that was cut off.
+const interrupted = "INTERRUPTED"
 
 // carryOut runs the programs of a message and keeps what came of them.
 func (a *Agent) carryOut(ctx context.Context, wanted []llm.Call, guard *guard) error {
@@ -212,7 +236,11 @@ func (a *Agent) carryOut(ctx context.Context, wanted []llm.Call, guard *guard) e
 		case ends != nil:
 			r.Text = "The program did not begin: the turn was ended."
 		case code != "":
-			r, ends = a.run(ctx, c.ID, code)
+			a.mu.Lock()
+			a.codes = append(a.codes, code)
+			a.program++
+			a.mu.Unlock()
+			r, ends = a.run(ctx, a.program, c.ID, code, "")
 		}
 		if errors.Is(ends, ErrGone) {
 			return ErrGone // the calls stay open
@@ -229,45 +257,48 @@ func (a *Agent) carryOut(ctx context.Context, wanted []llm.Call, guard *guard) e
 	return errors.Join(ends, a.o.History.say(results))
 }
 
-// run runs one program. What it did is kept whatever becomes of it. The error ends the turn.
-func (a *Agent) run(ctx context.Context, call, code string) (Result, error) {
-	a.mu.Lock()
-	a.codes = append(a.codes, code)
-	a.program++
-	n := a.program
-	a.mu.Unlock()
+// run runs one program, or goes on with the one of that ticket. What it did is kept whatever
+// becomes of it. The error ends the turn.
+func (a *Agent) run(ctx context.Context, n int, call, code, resumed string) (Result, error) {
 	a.o.Show(Event{Kind: ProgramBegan, Program: n, Text: code})
 	var mu sync.Mutex // news may still arrive when the program is given up
 	var made calls
 	var kept error
 	over := false
-	r, err := a.o.Runner.Run(ctx, a.tool, code, func(t string) {
-		mu.Lock()
-		defer mu.Unlock()
-		if !over {
-			kept = a.o.History.add(entry{Ticket: &ticket{Call: call, Ticket: t}})
-		}
-	}, func(c Call) {
+	news := func(c Call) {
 		mu.Lock()
 		defer mu.Unlock()
 		if !over {
 			made.report(c)
 			a.o.Show(Event{Kind: CallChanged, Program: n, Call: c})
 		}
-	})
+	}
+	var r Result
+	var err error
+	if resumed != "" {
+		r, err = a.o.Runner.Resume(ctx, a.tool, resumed, code, news)
+	} else {
+		r, err = a.o.Runner.Run(ctx, a.tool, code, func(t string) {
+			mu.Lock()
+			defer mu.Unlock()
+			if !over {
+				kept = a.o.History.add(entry{Ticket: &ticket{Call: call, Ticket: t}})
+			}
+		}, news)
+	}
 	mu.Lock()
 	over = true
 	mu.Unlock()
-	err = errors.Join(err, kept)
+	if err = errors.Join(err, kept); gone(ctx, err) {
+		return Result{}, ErrGone
+	}
 	effective := made.effective()
 	if len(effective) > 0 {
 		err = errors.Join(err, a.o.History.add(entry{Made: effective}))
 	}
 	switch {
-	case gone(ctx, err):
-		return Result{}, ErrGone
 	case ctx.Err() != nil:
-		r, err = Result{Text: "INTERRUPTED: the person interrupted the program. " + listMade(effective), Failed: true}, ErrInterrupted
+		r, err = Result{Text: interrupted + ": the person interrupted the program. " + listMade(effective), Failed: true}, ErrInterrupted
 	case err != nil:
 		r = Result{Text: "The program was lost: " + err.Error() + ". " + listMade(effective), Failed: true}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -70,6 +71,7 @@ func wants(codes ...string) func(context.Context) (llm.Reply, error) {
 type runner struct {
 	run     func(ctx context.Context, code string, call func(Call)) (Result, error)
 	ran     []string
+	resume  func(ctx context.Context, call func(Call)) (Result, error)
 	resumed []string
 }
 
@@ -87,8 +89,11 @@ func (r *runner) Run(ctx context.Context, _ Tool, code string, ticket func(strin
 	return Result{Text: "did " + code}, nil
 }
 
-func (r *runner) Resume(_ context.Context, _ Tool, ticket, code string) (Result, error) {
+func (r *runner) Resume(ctx context.Context, _ Tool, ticket, code string, call func(Call)) (Result, error) {
 	r.resumed = append(r.resumed, ticket)
+	if r.resume != nil {
+		return r.resume(ctx, call)
+	}
 	return Result{Text: "INTERRUPTED: " + code, Failed: true}, nil
 }
 
@@ -440,11 +445,62 @@ func TestTheHostGoes(t *testing.T) {
 	if err := a.Turn(ctx, "do it"); !errors.Is(err, ErrGone) {
 		t.Fatal(err)
 	}
-	again, _ := opened(t, f, s, r)
-	if err := again.Begin(t.Context()); err != nil {
+	again, events := opened(t, f, s, r)
+	if err := again.Begin(t.Context()); err != nil || kinds(*events) != "unfinished" {
+		t.Fatal(err, *events)
+	}
+	if err := again.Turn(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	if len(r.resumed) != 1 || r.resumed[0] != "ticket of one" || len(r.ran) != 1 {
 		t.Errorf("asked for %v, ran %v", r.resumed, r.ran)
+	}
+}
+
+// A program that goes on in the next process is shown under its number, and the conversation goes
+// on with its result; also if the person interrupts it there. Its calls are kept once.
+func TestAProgramGoesOn(t *testing.T) {
+	for _, interrupts := range []bool{false, true} {
+		f, s, r := &file{}, (&script{}).then(wants("one"), wants("two"), says("Done.")), &runner{}
+		ctx, cancel := context.WithCancelCause(t.Context())
+		r.run = func(_ context.Context, code string, call func(Call)) (Result, error) {
+			call(Call{Index: 1, Tool: "files/write", About: code, State: CallDone})
+			if code == "two" {
+				cancel(ErrGone)
+			}
+			return Result{Text: "did " + code}, nil
+		}
+		a, _ := opened(t, f, s, r)
+		if err := a.Turn(ctx, "do it"); !errors.Is(err, ErrGone) {
+			t.Fatal(err)
+		}
+		again, interrupt := context.WithCancelCause(t.Context())
+		r.resume = func(_ context.Context, call func(Call)) (Result, error) {
+			call(Call{Index: 1, Tool: "files/write", About: "two", State: CallDone})
+			if interrupts {
+				interrupt(ErrInterrupted)
+			}
+			return Result{Text: "did two"}, context.Cause(again)
+		}
+		b, events := opened(t, f, s, r)
+		err := b.Turn(again, "")
+		interrupt(nil)
+		at := slices.IndexFunc(*events, func(e Event) bool { return e.Kind == ProgramBegan })
+		if len(r.resumed) != 1 || len(r.ran) != 2 || at < 0 || (*events)[at].Program != 2 || (*events)[at].Text != "two" {
+			t.Fatalf("asked for %v, ran %v: %+v", r.resumed, r.ran, *events)
+		}
+		last := s.last()
+		switch results := b.o.History.all[4].Results; {
+		case len(b.o.History.made) != 2:
+			t.Errorf("kept %+v", b.o.History.made)
+		case interrupts && (!errors.Is(err, ErrInterrupted) || !strings.HasPrefix(results[0].Text, interrupted)):
+			t.Errorf("%v, %+v", err, results)
+		case !interrupts && (err != nil || results[0].Text != "did two" || last[len(last)-1].Results[0].Text != "did two"):
+			t.Errorf("%v, %+v", err, results)
+		}
+		before := len(*events)
+		if err := b.Turn(t.Context(), ""); err != nil || len(*events) != before {
+			t.Errorf("nothing is unfinished: %v, %+v", err, (*events)[before:])
+		}
 	}
 }

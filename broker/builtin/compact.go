@@ -59,7 +59,7 @@ func (a *Agent) Compact(ctx context.Context) error {
 	a.turns.Lock()
 	defer a.turns.Unlock()
 	if len(a.o.History.open()) > 0 {
-		if err := a.prepare(ctx); err != nil {
+		if _, err := a.prepare(ctx); err != nil {
 			return err
 		}
 	}

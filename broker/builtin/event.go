@@ -30,6 +30,7 @@ const (
 	Retrying     Kind = "retrying"      // Text: why; Until: when the model is asked again
 	Notice       Kind = "notice"        // Text: what the agent itself has to say
 	Used         Kind = "used"          // Tokens, Window, Model
+	Unfinished   Kind = "unfinished"    // a program ran when the process before ended: a turn without a text goes on with it
 )
 
 // Call is how a call of a program stands, as the policy proxy reports it.

@@ -189,10 +189,10 @@ func (p *Programs) Run(ctx context.Context, t Tool, code string, ticket func(str
 	return result(p.ask(ctx, "tools/call", params, request{ticket: ticket, call: call}))
 }
 
-// Resume asks what became of a program that ran when an earlier process ended.
-func (p *Programs) Resume(ctx context.Context, t Tool, ticket, code string) (Result, error) {
+// Resume asks for a program that ran when an earlier process ended. It goes on if it waited.
+func (p *Programs) Resume(ctx context.Context, t Tool, ticket, code string, call func(Call)) (Result, error) {
 	params := map[string]any{"ticket": ticket, "call": map[string]any{"name": t.name, "arguments": map[string]string{"code": code}}}
-	return result(p.ask(ctx, "ironcurtain/resume", params, request{}))
+	return result(p.ask(ctx, "ironcurtain/resume", params, request{call: call}))
 }
 
 // result reads the result of a call.

@@ -100,7 +100,7 @@ func TestTheBuiltinAgentSeesItsCalls(t *testing.T) {
 		return slices.ContainsFunc(r.ofProgram(), func(l audit.Line) bool { return l.Decision == audit.EscalatedWithdrawn })
 	}, "the record of the withdrawal")
 
-	if got, err := p.Resume(t.Context(), tool, ticket, write); err != nil || !strings.HasPrefix(got.Text, "INTERRUPTED") {
+	if got, err := p.Resume(t.Context(), tool, ticket, write, func(builtin.Call) {}); err != nil || !strings.HasPrefix(got.Text, "INTERRUPTED") {
 		t.Errorf("%+v, %v", got, err)
 	}
 	_ = conn.Close()

@@ -202,6 +202,10 @@ func (m *model) apply(e builtin.Event) {
 		m.print(m.ours(foreign(e.Text, muted))...)
 	case builtin.Used:
 		m.used = e
+	case builtin.Unfinished:
+		if m.stop == nil { // else the turn that runs goes on with it
+			m.enqueue("")
+		}
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 // goroutines that Run waits for, Past before anything is shown.
 type Agent interface {
 	// Turn runs one turn to its end. That its context is cancelled means that the person
-	// has interrupted it. All its events are sent before it returns.
+	// has interrupted it. All its events are sent before it returns. Without a text it goes
+	// on with what is unfinished.
 	Turn(ctx context.Context, text string) error
 	// Compact makes the conversation shorter, otherwise like Turn.
 	Compact(ctx context.Context) error

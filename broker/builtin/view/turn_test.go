@@ -155,3 +155,24 @@ func TestTallInput(t *testing.T) {
 	}
 	d.agent.orders <- func(context.Context) error { return nil }
 }
+
+// What is unfinished goes on by itself, unless a turn does that already, and can be interrupted.
+func TestUnfinished(t *testing.T) {
+	d := sit(t, 80, 24, nil)
+	d.emits(builtin.Event{Kind: builtin.Unfinished})
+	if text := <-d.agent.asked; text != "" {
+		t.Errorf("asked for %q", text)
+	}
+	d.sees("working")
+	d.emits(builtin.Event{Kind: builtin.Unfinished})
+	d.types("\x1b")
+	d.sees("interrupted")
+	d.types("next\r")
+	if text := <-d.agent.asked; text != "next" {
+		t.Errorf("asked for %q", text)
+	}
+	d.agent.orders <- func(context.Context) error { return nil }
+	d.misses("working")
+	d.types("\x04")
+	d.leaves()
+}
