@@ -36,6 +36,7 @@ func Orders() []Order {
 		{"run COMMAND", "runs it in the container, by the agent's own tool"},
 		{"say TEXT", "says the text, without a tool"},
 		{"batch N", "reads hello.txt N times in one program; it needs a tool that runs programs"},
+		{"batch N PATH", "writes PATH in the middle of that"},
 	}
 }
 
@@ -45,7 +46,7 @@ const maxBatch = 500
 // order is one line of a prompt that was understood.
 type order struct {
 	verb verb
-	path string // of read, write and list
+	path string // of read, write and list; of batch: what is written, too
 	text string // of write and say; of run: the command
 	to   string // of push: the remote; empty for the usual one
 	n    int    // of batch: how many calls
@@ -78,11 +79,12 @@ func parseOrder(prompt string) (order, bool, error) {
 		}
 		return order{verb: v, text: rest}, true, nil
 	case verbBatch:
-		n, err := strconv.Atoi(rest)
+		number, rest, _ := strings.Cut(rest, " ")
+		n, err := strconv.Atoi(number)
 		if err != nil || n < 1 || n > maxBatch {
 			return order{}, true, fmt.Errorf("batch needs a number from 1 to %d: batch N", maxBatch)
 		}
-		return order{verb: v, n: n}, true, nil
+		return order{verb: v, n: n, path: strings.TrimSpace(rest)}, true, nil
 	}
 	return order{}, false, nil
 }

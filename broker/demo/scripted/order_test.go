@@ -29,6 +29,7 @@ func TestParseOrder(t *testing.T) {
 		{prompt: "run go test ./...", want: order{verb: verbRun, text: "go test ./..."}, found: true},
 
 		{prompt: "batch 1", want: order{verb: verbBatch, n: 1}, found: true},
+		{prompt: "batch 4 /a/b.txt", want: order{verb: verbBatch, n: 4, path: "/a/b.txt"}, found: true},
 		{prompt: "Batch  500 ", want: order{verb: verbBatch, n: 500}, found: true},
 
 		{prompt: "batch", found: true, fault: "from 1 to 500"},

@@ -50,9 +50,18 @@ func (c *conversation) programCall(o order) *call {
 }
 
 // batchProgram is a program of n calls, none of which is the same as another, because the host
-// refuses what an agent repeats too often. It returns only their number, which is what programs
-// are good for.
-func batchProgram(n int, directory string) string {
-	return fmt.Sprintf("const all = await Promise.all(Array.from({ length: %d }, (_, i) => %s({ path: %s, head: i + 1 })));\nreturn `${all.length} reads`;",
-		n, inPrograms[verbRead].function, encode(path.Join(directory, batchFile)))
+// refuses what an agent repeats too often, and of one more in their middle if it is to write a
+// file. It returns only their number, which is what programs are good for.
+func batchProgram(n int, write, directory string) string {
+	reads := func(from, n int) string {
+		return fmt.Sprintf("await Promise.all(Array.from({ length: %d }, (_, i) => %s({ path: %s, head: i + %d })))",
+			n, inPrograms[verbRead].function, encode(path.Join(directory, batchFile)), from)
+	}
+	const end = ";\nreturn `${all.length} reads`;"
+	if write == "" {
+		return "const all = " + reads(1, n) + end
+	}
+	first := n - n/2
+	return fmt.Sprintf("const all = %s;\nawait %s(%s);\nall.push(...%s)", reads(1, first), inPrograms[verbWrite].function,
+		encode(map[string]string{"path": write, "content": fmt.Sprintf("%d reads\n", first)}), reads(first+1, n/2)) + end
 }

@@ -73,6 +73,11 @@ func TestOrdersBecomePrograms(t *testing.T) {
 		"run ls":                    "",
 		"batch 3": "const all = await Promise.all(Array.from({ length: 3 }, (_, i) => " +
 			"filesystem.read_text_file({ path: \"/workspace/hello.txt\", head: i + 1 })));\nreturn `${all.length} reads`;",
+		"batch 3 /a/b": "const all = await Promise.all(Array.from({ length: 2 }, (_, i) => " +
+			"filesystem.read_text_file({ path: \"/workspace/hello.txt\", head: i + 1 })));\n" +
+			"await filesystem.write_file({\"content\":\"2 reads\\n\",\"path\":\"/a/b\"});\n" +
+			"all.push(...await Promise.all(Array.from({ length: 1 }, (_, i) => " +
+			"filesystem.read_text_file({ path: \"/workspace/hello.txt\", head: i + 3 }))));\nreturn `${all.length} reads`;",
 	} {
 		for _, name := range []string{"mcp__ironcurtain__proxy__execute", "execute_code"} {
 			t.Run(prompt+"/"+name, func(t *testing.T) {

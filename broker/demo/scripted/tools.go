@@ -105,7 +105,7 @@ func (t tool) arguments(o order, directory string) (map[string]any, error) {
 		set(commandNames, o.text)
 		set([]string{"description"}, "as ordered")
 	case verbBatch:
-		input["code"] = batchProgram(o.n, directory)
+		input["code"] = batchProgram(o.n, o.path, directory)
 	case verbSay:
 	}
 	for _, name := range t.input.Required {
