@@ -6,14 +6,15 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
 // sweepWaiting records the waiting calls of killed multiplexers as withdrawn, for every
-// session that nobody owns. It leaves out the sessions whose agents still run, because
-// their calls can wait again.
+// session that nobody owns. It leaves out the sessions whose calls can wait again: those whose
+// agents still run, and conversations with the built-in agent, which are resumed.
 func (b *Broker) sweepWaiting(ctx context.Context, running []SessionID) error {
 	dirs, err := filepath.Glob(stored.Layout{Dir: filepath.Join(b.config.Home, "sessions", "*")}.Waiting())
 	if err != nil {
@@ -22,11 +23,17 @@ func (b *Broker) sweepWaiting(ctx context.Context, running []SessionID) error {
 	var all []error
 	for _, dir := range dirs {
 		id := filepath.Base(filepath.Dir(dir))
-		if stored.ValidID(id) && !slices.Contains(running, id) {
+		if stored.ValidID(id) && !slices.Contains(running, id) && !b.goesOn(id) {
 			all = append(all, b.sweepSession(ctx, id))
 		}
 	}
 	return errors.Join(all...)
+}
+
+// goesOn reports whether a session is a conversation with the built-in agent on a terminal.
+func (b *Broker) goesOn(id SessionID) bool {
+	r, err := stored.ReadRecord(stored.LayoutOf(b.config.Home, id))
+	return err == nil && r.Agent == agent.BuiltinName && !r.NoTerminal
 }
 
 // sweepSession is sweepWaiting for one session.

@@ -161,7 +161,8 @@ func TestTheEndOfACallIsAnEvent(t *testing.T) {
 	t.Error("nobody is told what became of the call")
 }
 
-// A start does not withdraw the waiting calls of a session whose agent still runs.
+// A start does not withdraw the waiting calls of a session whose agent still runs, or is the
+// built-in one, whose conversation can be resumed.
 func TestASweepLeavesWhatMayWaitOn(t *testing.T) {
 	d := newDesk(t)
 	e, settled := d.ask("write_file", writeCall, d.outside+"/a.txt")
@@ -179,6 +180,17 @@ func TestASweepLeavesWhatMayWaitOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.files(1)
+	record := fmt.Sprintf(`{"id":%q,"agent":"builtin"}`, d.session.ID())
+	if err := os.WriteFile(d.session.Files().Record(), []byte(record), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.broker.sweepWaiting(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	d.files(1)
+	if err := os.Remove(d.session.Files().Record()); err != nil {
+		t.Fatal(err)
+	}
 	if err := d.broker.sweepWaiting(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}

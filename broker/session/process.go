@@ -56,7 +56,7 @@ func (s *Session) startProcess(ctx context.Context, stack *teardown) (program, e
 	if err != nil {
 		return nil, err
 	}
-	if err := s.settleWaiting(ctx, log); err != nil {
+	if err := s.restoreWaiting(ctx, stack, log); err != nil { // its conversation goes on
 		return nil, err
 	}
 	s.progress("preparing the tool servers", "")

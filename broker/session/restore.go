@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -12,8 +13,8 @@ import (
 )
 
 // restoreWaiting puts the calls back into the queue that waited when the agent's
-// multiplexer was killed, as the same items with the same digests. The agent still runs,
-// and its clients make the calls again as soon as the tools are served.
+// multiplexer was killed, as the same items with the same digests. The agent still runs, or
+// goes on with its conversation, and makes the calls again as soon as the tools are served.
 func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audit.Log) error {
 	open, err := stored.Undecided(s.layout)
 	if err != nil {
@@ -50,6 +51,11 @@ func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 		s.restoredCalls.Go(func() { s.awaitAnswer(held, log, h, u) })
 	}
 	s.restoreDone()
+	if restored == 0 {
+		if err := os.RemoveAll(s.layout.Journals()); err != nil { // of programs that do not wait any more
+			return err
+		}
+	}
 	if restored > 0 {
 		s.notice(true, fmt.Sprintf("%s when the multiplexer ended, and can be decided again", waited(restored)))
 	}
@@ -125,7 +131,10 @@ func (s *Session) awaitAnswer(ctx context.Context, log *audit.Log, h *approval.H
 	case approval.Expired:
 		r.Decision = audit.EscalatedExpired
 	case approval.Withdrawn:
-		r.Decision, r.Reason = audit.EscalatedWithdrawn, "the session has ended"
+		r.Decision = audit.EscalatedWithdrawn
+		if res.By != "caller" { // which has ended without it
+			r.Reason = "the session has ended"
+		}
 	}
 	if err := log.Append(context.WithoutCancel(ctx), r); err != nil {
 		h.Forget()
@@ -158,7 +167,7 @@ func (s *Session) settleWaiting(ctx context.Context, log *audit.Log) error {
 		s.notice(true, fmt.Sprintf("%s when the multiplexer ended: not carried out, see /history", waited(n)))
 	}
 	s.restoreDone()
-	return err
+	return errors.Join(err, os.RemoveAll(s.layout.Journals()))
 }
 
 // Restored reports whether the calls that waited under the session's last multiplexer

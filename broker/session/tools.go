@@ -126,6 +126,7 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		Builtins:          append(s.domainTools(), s.packageTools()...),
 		Programs:          programs,
 		OnlyPrograms:      only,
+		Journals:          s.layout.Journals(),
 		Past:              func(each func(audit.Line) error) error { return audit.Read(s.layout.Audit(), each) },
 		Tickets:           true,
 		Widen:             `add it to "reachable" in config.json and open a new tab`,

@@ -48,6 +48,7 @@ const waitingName = "waiting"
 //	sessions/{id}/programs.json what the agent's programs leave to the next one
 //	sessions/{id}/session.json what the session is, for listing and resuming
 //	sessions/{id}/waiting/     the calls that wait for a person, one file each
+//	sessions/{id}/journals/    what is kept of programs of the agent's that wait for a person
 //	sessions/{id}/paused       there while the session is paused after a leak
 //	sessions/{id}/unsettled    there until its worktree was looked after at the end
 //	sessions/{id}/lock         locked while a process owns the session
@@ -112,6 +113,9 @@ func (l Layout) Turns() string { return filepath.Join(l.Dir, "turns.jsonl") }
 
 // Programs is what the agent's programs leave to the next one.
 func (l Layout) Programs() string { return filepath.Join(l.Dir, "programs.json") }
+
+// Journals is the directory of what is kept of the agent's programs that wait for a person.
+func (l Layout) Journals() string { return filepath.Join(l.Dir, "journals") }
 
 // Record is what the session is, for listing and resuming.
 func (l Layout) Record() string { return filepath.Join(l.Dir, "session.json") }

@@ -95,32 +95,6 @@ func TestBuiltinInterrupted(t *testing.T) {
 	d.quit()
 }
 
-// The multiplexer is killed while a program waits. The session is resumed, the conversation is
-// there, the agent is told what became of the program, and goes on.
-func TestBuiltinKilled(t *testing.T) {
-	t.Parallel()
-	home := newHome(t)
-	d := openBuiltin(t, home, "--agent", "builtin")
-	d.idle()
-	session := d.onlySession()
-	d.ask("read hello.txt")
-	d.see(patience, "Done: read hello.txt")
-	notes := d.state("demo", "outside", "notes.txt")
-	d.ask("write " + notes + " before-the-kill")
-	d.see(patience, "1 waiting")
-	d.killAll(true)
-
-	next := openBuiltin(t, home, "--resume", session.ID[:8])
-	next.see(patience, "read hello.txt", "Done: read hello.txt", "cut off")
-	next.idle()
-	next.ask("say still here")
-	next.see(patience, "still here")
-	if text, err := os.ReadFile(notes); err != nil || string(text) == "before-the-kill" {
-		t.Errorf("the file became %q, %v", text, err)
-	}
-	next.quit()
-}
-
 // A spent budget stops the agent between two requests, and more lets it go on.
 func TestBuiltinBudget(t *testing.T) {
 	t.Parallel()

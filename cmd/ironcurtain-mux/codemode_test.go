@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
@@ -112,16 +113,19 @@ func TestProgramsOfAnAgent(t *testing.T) {
 	d.prompt("read " + d.state("config.json"))
 	d.see(patience, "I could not read", "was denied")
 
-	// The multiplexer is killed while a program waits: the next one tells the agent, and
-	// nothing is done twice.
+	// The multiplexer is killed while a program waits: it waits again, and nothing is done twice.
 	notes := d.state("demo", "outside", "notes.txt")
 	d.prompt("write " + notes + " never-written")
 	d.see(patience, "1 waiting")
 	d.killAll(true)
 	d = drive(t, home, 110, 40, "demo")
-	d.see(patience, "INTERRUPTED", "No call of it took effect")
+	again := d.waiting(func(e broker.Escalation) bool { return e.Restored && !e.Unclaimed })
+	if out, errs, code := d.command("deny", again.ID); code != cli.ExitOK {
+		t.Fatalf("deny: %s%s", out, errs)
+	}
+	d.see(patience, "denied by a person")
 	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "never-written") {
-		t.Error("the interrupted program has written")
+		t.Error("the denied program has written")
 	}
 	d.send("\x01/quit!\r")
 	if code := d.exit(2 * time.Minute); code != 0 {
@@ -131,8 +135,7 @@ func TestProgramsOfAnAgent(t *testing.T) {
 	made := 0
 	for line := range strings.Lines(d.audit(id)) {
 		switch {
-		case !strings.Contains(line, `"plane":"tool"`) || strings.Contains(line, `"outcome"`) || strings.Contains(line, `"tool":"execute"`) ||
-			strings.Contains(line, `"decidedBy":"broker"`): // withdrawn by the next multiplexer
+		case !strings.Contains(line, `"plane":"tool"`) || strings.Contains(line, `"outcome"`) || strings.Contains(line, `"tool":"execute"`):
 		case strings.Contains(line, `"program":"`):
 			made++
 		default:
