@@ -47,6 +47,7 @@ type Answer struct {
 	Text    string  // the agent's last words
 	Failure string  // why there is no answer, in one line; empty when there is one
 	CostUSD float64 // as the agent reckons it; 0 when it does not say
+	Events  string  // JSON: what happened meanwhile, in the agent's own words; empty when it does not say
 }
 
 // Place is where an agent runs.

@@ -47,9 +47,12 @@ func builtin() Adapter {
 
 // answerOfBuiltin reads the one object that it prints at the end of a task.
 func answerOfBuiltin(stdout string, exitCode int) Answer {
-	var a Answer
-	if json.Unmarshal([]byte(stdout), &a) != nil || a.Text == "" && a.Failure == "" {
+	var report struct {
+		Text, Failure string
+		Events        json.RawMessage
+	}
+	if json.Unmarshal([]byte(stdout), &report) != nil || report.Text == "" && report.Failure == "" {
 		return failedAnswer(stdout, exitCode)
 	}
-	return a
+	return Answer{Text: report.Text, Failure: report.Failure, Events: string(report.Events)}
 }

@@ -40,6 +40,8 @@ type Escalation struct {
 	// Likeness is equal for calls that differ only in details. It is empty for a call
 	// that is similar to no other.
 	Likeness string `json:"likeness,omitempty"`
+	// Program is the program that makes the call; nil: the agent makes it by itself.
+	Program *ProgramCall `json:"program,omitempty"`
 	// Restored means that the call waited in a process that was killed.
 	// Unclaimed means that no caller waits for the answer at present. The answer is
 	// kept for AnswerHold, in case the same call is made again.
@@ -59,6 +61,12 @@ type Escalation struct {
 	// Ticket is the name by which its client can ask for the call again if this process
 	// is killed while the call waits; empty when that is not possible.
 	Ticket string `json:"-"`
+}
+
+// ProgramCall says as which of a program's calls one is made.
+type ProgramCall struct {
+	ID    string `json:"id"`    // of the program's own record in the audit
+	Index int    `json:"index"` // from 1
 }
 
 // Fingerprint returns the fingerprint of the effect, or "" when there is no effect.

@@ -247,6 +247,9 @@ func (a *Agent) carryOut(ctx context.Context, wanted []llm.Call, guard *guard) e
 		}
 		if ends == nil {
 			warning, end := guard.note(string(c.Arguments), r.Text)
+			if warning != "" || end {
+				a.o.Show(Event{Kind: Looping, Text: "the model does the same again and again"})
+			}
 			r.Text += warning
 			if end {
 				ends = errUseless

@@ -32,7 +32,7 @@ func (a *Agent) makeRoom(ctx context.Context) error {
 		if err := a.o.History.add(entry{Compacted: &now}); err != nil {
 			return err
 		}
-		a.notice("results of old programs are not sent to the model any more")
+		a.o.Show(Event{Kind: Compacting, Text: "results of old programs are not sent to the model any more"})
 		if a.tokens = estimate(a.o.History.sent()); a.tokens < fullTokens {
 			return nil
 		}
@@ -77,7 +77,7 @@ func (a *Agent) sumUp(ctx context.Context) error {
 	if from <= max(h.now.From, 1) {
 		return errors.New("the conversation is too short to be summed up")
 	}
-	a.notice("the conversation is summed up")
+	a.o.Show(Event{Kind: Compacting, Text: "the conversation is summed up"})
 	until := *h
 	until.all = append(slices.Clip(h.all[:from]), llm.Message{Role: llm.User, Text: wanted})
 	reply, err := a.request(ctx, until.sent(), false)

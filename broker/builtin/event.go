@@ -29,6 +29,8 @@ const (
 	ProgramEnded Kind = "program-ended" // Program, Failed, Text: the first line of what came of it
 	Retrying     Kind = "retrying"      // Text: why; Until: when the model is asked again
 	Notice       Kind = "notice"        // Text: what the agent itself has to say
+	Looping      Kind = "looping"       // Text: that the model does the same again and again
+	Compacting   Kind = "compacting"    // Text: how the conversation becomes shorter
 	Used         Kind = "used"          // Tokens, Window, Model
 	Unfinished   Kind = "unfinished"    // a program ran when the process before ended: a turn without a text goes on with it
 )

@@ -131,7 +131,12 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 
 // escalation returns the call as it waits for a person.
 func (c *call) escalation() approval.Escalation {
+	var from *approval.ProgramCall
+	if c.program != nil {
+		from = &approval.ProgramCall{ID: c.program.call.id, Index: c.index}
+	}
 	return approval.Escalation{
+		Program: from,
 		Session: c.proxy.config.Session, Plane: audit.PlaneTool,
 		Server: c.target.server, Tool: c.target.tool,
 		Arguments: c.verdict.Arguments, Requested: c.arguments,

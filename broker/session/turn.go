@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -32,6 +33,8 @@ type Turn struct {
 	End     TurnEnd `json:"end"`
 	TookMs  int64   `json:"tookMs"`
 	Used    *Usage  `json:"used,omitempty"` // what this turn used of models; nil without a model
+	// Events say what happened meanwhile, in the agent's own words; nil: it does not say.
+	Events json.RawMessage `json:"events,omitempty"`
 	// FilesChanged are the files of the workspace that changed, outside of .git directories.
 	// FilesMissed says why some or all are not among them.
 	FilesChanged []FileChange `json:"filesChanged"`
@@ -204,7 +207,7 @@ func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
 }
 
 func (s *Session) turnOf(answer agent.Answer, began time.Time) Turn {
-	return Turn{Text: answer.Text, Failure: answer.Failure, End: s.turnEnd(answer), TookMs: time.Since(began).Milliseconds()}
+	return Turn{Text: answer.Text, Failure: answer.Failure, Events: json.RawMessage(answer.Events), End: s.turnEnd(answer), TookMs: time.Since(began).Milliseconds()}
 }
 
 // turnEnd says how a turn ended that the agent ended by itself.

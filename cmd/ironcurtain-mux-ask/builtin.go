@@ -137,16 +137,11 @@ func forward(ctx context.Context, from <-chan os.Signal) <-chan struct{} {
 func carryOut(ctx context.Context, agent *builtin.Agent, task string, events <-chan builtin.Event, out io.Writer) error {
 	ended := make(chan error, 1)
 	go func() { ended <- agent.Turn(ctx, task) }()
-	var answer struct{ Text, Failure string }
-	take := func(e builtin.Event) {
-		if e.Kind == builtin.Said && e.Text != "" {
-			answer.Text = e.Text
-		}
-	}
+	var answer builtin.Report
 	for running := true; running; {
 		select {
 		case e := <-events:
-			take(e)
+			answer.Take(e)
 		case err := <-ended:
 			running = false
 			if err != nil {
@@ -155,7 +150,7 @@ func carryOut(ctx context.Context, agent *builtin.Agent, task string, events <-c
 		}
 	}
 	for len(events) > 0 {
-		take(<-events)
+		answer.Take(<-events)
 	}
 	if answer.Failure == "" && answer.Text == "" {
 		answer.Failure = "the model said nothing"

@@ -16,10 +16,10 @@ import (
 var withoutEngine = []string{"env", "DOCKER_HOST=unix:///nowhere/docker.sock"}
 
 // openBuiltin opens the demo with the built-in agent where there is no container engine.
-func openBuiltin(t *testing.T, home string, args ...string) *driver {
+func openBuiltin(t testing.TB, home string, args ...string) *driver {
 	t.Helper()
 	buildBeside(t, "ironcurtain-mux-code")
-	buildAsk(t)
+	buildBeside(t, "ironcurtain-mux-ask")
 	argv := append(append(append([]string{}, withoutEngine...), "ironcurtain-mux", "demo"), args...)
 	d := driveArgv(t, home, 110, 40, argv...)
 	d.see(patience, "claude-sonnet-4-6")
@@ -40,7 +40,7 @@ func TestBuiltinDemo(t *testing.T) {
 	d.ask("write " + notes + " by-the-builtin-agent")
 	d.see(patience, "waits for you", "1 waiting")
 	d.send("\x01")
-	d.see(patience, "write_file", notes)
+	d.see(patience, "write_file", notes, "call 1 of program")
 	d.decide("/approve", func() bool {
 		text, err := os.ReadFile(notes)
 		return err == nil && string(text) == "by-the-builtin-agent"
@@ -115,7 +115,7 @@ func TestBuiltinBudget(t *testing.T) {
 func TestBuiltinTask(t *testing.T) {
 	t.Parallel()
 	buildBeside(t, "ironcurtain-mux-code")
-	buildAsk(t)
+	buildBeside(t, "ironcurtain-mux-ask")
 	home := newHome(t)
 	t.Cleanup(func() { (&driver{t: t, home: home}).stop() })
 	run := func(args ...string) (result start.TaskResult) {
@@ -129,6 +129,10 @@ func TestBuiltinTask(t *testing.T) {
 	first := run("--agent", "builtin", "read hello.txt")
 	if !strings.Contains(first.Text, "Hello from the workspace") || first.Usage == nil || first.Usage.Requests != 2 {
 		t.Errorf("%+v", first)
+	}
+	var events []struct{ Kind, Tool, State string }
+	if err := json.Unmarshal(first.Events, &events); err != nil || len(events) != 5 || events[2].Kind != "tool_call" || events[2].State != "done" {
+		t.Errorf("%v, events %s", err, first.Events)
 	}
 	if second := run("--resume", first.Session[:8], "say", "and", "on"); second.Text != "and on" || second.Session != first.Session {
 		t.Errorf("%+v", second)

@@ -164,7 +164,7 @@ func buildAsk(t *testing.T) { buildBeside(t, "ironcurtain-mux-ask") }
 // buildBeside puts another program beside the program under test, and returns the path of
 // that. It is built as "make build" does it, which then has compiled its large libraries
 // already.
-func buildBeside(t *testing.T, name string) string {
+func buildBeside(t testing.TB, name string) string {
 	t.Helper()
 	program, err := exec.LookPath("ironcurtain-mux")
 	if err != nil {

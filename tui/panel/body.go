@@ -49,6 +49,9 @@ func LayBody(e broker.Escalation, agent string, width int) Body {
 	}
 	b.Add(rowHeading, fmt.Sprintf("#%d tab %d %s ", e.Number, e.Tab, verb), text.Drawable(e.Server)+" / "+text.Drawable(e.Tool))
 	b.Add(RowPlain, "agent: ", agent)
+	if e.Program != nil {
+		b.Add(RowPlain, "from: ", fmt.Sprintf("call %d of program %s", e.Program.Index, text.Drawable(e.Program.ID)))
+	}
 	if e.Restored {
 		b.askedBefore(e)
 	}

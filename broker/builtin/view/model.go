@@ -198,7 +198,7 @@ func (m *model) apply(e builtin.Event) {
 		m.close()
 	case builtin.Retrying:
 		m.retry = &e
-	case builtin.Notice:
+	case builtin.Notice, builtin.Looping, builtin.Compacting:
 		m.print(m.ours(foreign(e.Text, muted))...)
 	case builtin.Used:
 		m.used = e
