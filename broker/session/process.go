@@ -59,11 +59,7 @@ func (s *Session) startProcess(ctx context.Context, stack *teardown) (program, e
 	if err := s.restoreWaiting(ctx, stack, log); err != nil { // its conversation goes on
 		return nil, err
 	}
-	s.progress("preparing the tool servers", "")
-	if s.toolsUp, err = s.serveTools(ctx, stack, log); err != nil {
-		return nil, err
-	}
-	way, err := s.serveProvider(ctx, stack, log)
+	way, err := s.serve(ctx, stack, log)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,10 @@ func (s *Session) start(ctx context.Context, stack *teardown) (running program, 
 		if err := s.restoreWaiting(ctx, stack, log); err != nil {
 			return nil, err
 		}
-		return taken, s.serve(ctx, stack, log)
+		if _, err := s.serve(ctx, stack, log); err != nil {
+			return taken, err
+		}
+		return taken, s.servePorts(ctx, stack)
 	}
 	if err := s.settleWaiting(ctx, log); err != nil {
 		return nil, err
@@ -70,16 +73,13 @@ func (s *Session) endLeftRunning(ctx context.Context) error {
 	return s.clearStale(ctx, engine)
 }
 
-// serve opens the two proxies for an agent that runs already.
-func (s *Session) serve(ctx context.Context, stack *teardown, log *audit.Log) (err error) {
+// serve opens the two proxies, and returns what the agent has to know of its provider.
+func (s *Session) serve(ctx context.Context, stack *teardown, log *audit.Log) (p provider, err error) {
 	s.progress("preparing the tool servers", "")
 	if s.toolsUp, err = s.serveTools(ctx, stack, log); err != nil {
-		return err
+		return provider{}, err
 	}
-	if _, err = s.serveProvider(ctx, stack, log); err != nil {
-		return err
-	}
-	return s.servePorts(ctx, stack)
+	return s.serveProvider(ctx, stack, log)
 }
 
 // begin opens the two proxies and starts the agent in a container.
@@ -90,11 +90,7 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 		return nil, err
 	}
 
-	s.progress("preparing the tool servers", "")
-	if s.toolsUp, err = s.serveTools(ctx, stack, log); err != nil {
-		return nil, err
-	}
-	proxy, err := s.serveProvider(ctx, stack, log)
+	proxy, err := s.serve(ctx, stack, log)
 	if err != nil {
 		return nil, err
 	}
