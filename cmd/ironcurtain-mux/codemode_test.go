@@ -123,7 +123,7 @@ func TestProgramsOfAnAgent(t *testing.T) {
 	if out, errs, code := d.command("deny", again.ID); code != cli.ExitOK {
 		t.Fatalf("deny: %s%s", out, errs)
 	}
-	d.see(patience, "denied by a person")
+	d.see(patience, "ESCALATION DENIED")
 	if text, _ := os.ReadFile(notes); strings.Contains(string(text), "never-written") {
 		t.Error("the denied program has written")
 	}
