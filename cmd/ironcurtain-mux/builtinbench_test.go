@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
 // BenchmarkBuiltin measures the built-in agent without a container engine: a tab from the
@@ -27,9 +25,6 @@ func BenchmarkBuiltin(b *testing.B) {
 			d.send("\r")
 			d.see(patience, fmt.Sprintf(" %d ", n+2), "claude-sonnet-4-6")
 			all += time.Since(began)
-			d.idleAll()
-			d.send("\x01/close!\r")
-			d.until("the end of the tab", patience, func(string) bool { return len(d.sessions()) == 1 })
 		}
 		b.ReportMetric(float64(all.Microseconds())/1000/float64(b.N), "ms/tab")
 		b.ReportMetric(float64(residentOf(b, "ironcurtain-mux-ask"))/1024, "MB/agent")
@@ -64,19 +59,6 @@ func BenchmarkBuiltin(b *testing.B) {
 				b.Fatalf("%v: %s", err, out)
 			}
 		}
-	})
-}
-
-// idleAll waits until no session has anything to do.
-func (d *driver) idleAll() {
-	d.t.Helper()
-	d.until("the end of all turns", patience, func(string) bool {
-		for _, s := range d.sessions() {
-			if s.State != broker.StateIdle {
-				return false
-			}
-		}
-		return true
 	})
 }
 
