@@ -284,7 +284,8 @@ func TestInterrupted(t *testing.T) {
 				return llm.Reply{}, &llm.StatusError{Code: 503, After: time.Hour / 20}
 			})
 		}, nil, "(The person interrupted you here.)"},
-		"within a program": {func(func()) *script { return (&script{}).then(wants("one", "two")) },
+		"within a program": {
+			func(func()) *script { return (&script{}).then(wants("one", "two")) },
 			func(interrupt func()) func(context.Context, string, func(Call)) (Result, error) {
 				return func(ctx context.Context, _ string, call func(Call)) (Result, error) {
 					call(Call{Index: 1, Tool: "files/write", About: "a", State: CallDone})
@@ -294,7 +295,8 @@ func TestInterrupted(t *testing.T) {
 					<-ctx.Done()
 					return Result{}, ctx.Err()
 				}
-			}, "- files/write a\n- files/write c (cut off: not known)"},
+			}, "- files/write a\n- files/write c (cut off: not known)",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -95,8 +95,10 @@ func (c Conn) CloseWrite() error {
 	return errors.Join(err, failed)
 }
 
-// LocalAddr and RemoteAddr are not known.
-func (Conn) LocalAddr() net.Addr  { return nowhere{} }
+// LocalAddr says nothing: a process that was handed a connection need not know.
+func (Conn) LocalAddr() net.Addr { return nowhere{} }
+
+// RemoteAddr says as little.
 func (Conn) RemoteAddr() net.Addr { return nowhere{} }
 
 type nowhere struct{}

@@ -25,8 +25,14 @@ const (
 
 // codes are the numbers of each style in SGR, with colors and without.
 var codes = [8][2]string{
-	{";1", ";1"}, {";3", ";3"}, {";36", ";1"}, {";4", ";4"},
-	{";2", ";2"}, {";32", ""}, {";1;31", ";1"}, {";1;33", ";7"},
+	{";1", ";1"},
+	{";3", ";3"},
+	{";36", ";1"},
+	{";4", ";4"},
+	{";2", ";2"},
+	{";32", ""},
+	{";1;31", ";1"},
+	{";1;33", ";7"},
 }
 
 // glyph is a character of a row. It takes one or two columns by itself.

@@ -41,8 +41,10 @@ func TestChatStatus(t *testing.T) {
 			"no bound": {429, http.Header{"Retry-After": {"1e300"}}, "", llm.StatusError{Code: 429, After: 24 * time.Hour}},
 			"redirect": {307, http.Header{"Location": {"https://example.com/"}}, "", llm.StatusError{Code: 307}},
 			"an object": {
-				200, http.Header{"Content-Type": {"application/json"}},
-				`{"error":{"message":"upstream","code":502}}`, llm.StatusError{Code: 502, Said: "upstream"},
+				200,
+				http.Header{"Content-Type": {"application/json"}},
+				`{"error":{"message":"upstream","code":502}}`,
+				llm.StatusError{Code: 502, Said: "upstream"},
 			},
 		} {
 			for name := range recorded {
