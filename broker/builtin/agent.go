@@ -12,8 +12,9 @@ import (
 
 // Bounds of one turn.
 const (
-	maxRequests = 100   // to the model, before the person is asked
-	maxTokens   = 16384 // that the model may write at once
+	maxRequests = 100      // to the model, before the person is asked
+	maxTokens   = 16384    // that the model may write at once
+	maxResults  = 64 << 10 // bytes of results of one answer, after which its programs do not begin
 	window      = 200_000
 )
 
@@ -45,10 +46,11 @@ type Options struct {
 // another one waits for it.
 type Agent struct {
 	o       Options
+	past    []Event
 	turns   sync.Mutex // held during a turn
 	tool    Tool       // empty before the first turn
 	program int        // number of the latest program
-	tokens  int        // that the model has read and written at the last request
+	tokens  int        // that the model has read and written at the last request, and about those since
 
 	mu    sync.Mutex // guards what is below
 	chat  llm.Chat
@@ -62,7 +64,7 @@ func New(o Options) (*Agent, error) {
 		return nil, err
 	}
 	codes := o.History.programs()
-	return &Agent{o: o, chat: chat, codes: codes, program: len(codes)}, nil
+	return &Agent{o: o, past: o.History.past(), chat: chat, codes: codes, program: len(codes), tokens: estimate(o.History.sent())}, nil
 }
 
 // Model is the name of the model that is asked.
@@ -97,11 +99,14 @@ func (a *Agent) Program(n int) (code string, known bool) {
 	return a.codes[n-1], true
 }
 
-// Past is the conversation up to now, for whoever shows it. Call it before the first turn.
-func (a *Agent) Past() []Event {
+// Past is the conversation before this process, for whoever shows it.
+func (a *Agent) Past() []Event { return a.past }
+
+// past is the conversation up to now.
+func (h *History) past() []Event {
 	var all []Event
 	n := 0
-	for _, m := range a.o.History.all {
+	for _, m := range h.all {
 		for _, r := range m.Results {
 			n++
 			all = append(all, Event{Kind: ProgramEnded, Program: n, Failed: r.Failed, Text: firstLine(r.Text)})
@@ -132,7 +137,7 @@ func (a *Agent) Turn(ctx context.Context, text string) error {
 		return err
 	}
 	if text != "" {
-		if err := a.o.History.say(llm.Message{Role: llm.User, Text: text}); err != nil {
+		if err := a.say(llm.Message{Role: llm.User, Text: text}); err != nil {
 			return err
 		}
 		a.o.Show(Event{Kind: Asked, Text: text})
@@ -163,9 +168,23 @@ func gone(ctx context.Context, err error) bool {
 	return errors.Is(err, ErrGone) || errors.Is(context.Cause(ctx), ErrGone)
 }
 
-// interrupted tells the model that its answer was interrupted.
+// interrupted tells the model that its answer was interrupted. If it had arrived by then, its
+// calls get results.
 func (a *Agent) interrupted() error {
-	return errors.Join(ErrInterrupted, a.o.History.say(llm.Message{Role: llm.User, Text: "(The person interrupted you here.)"}))
+	m := llm.Message{Role: llm.User, Text: "(The person interrupted you here.)"}
+	for _, c := range a.o.History.open() {
+		m.Results = append(m.Results, resultOf(c, Result{Text: notBegun + "the person interrupted you.", Failed: true}))
+	}
+	return errors.Join(ErrInterrupted, a.say(m))
+}
+
+// notBegun begins the result of a program that did not.
+const notBegun = "The program did not begin: "
+
+// say keeps a message that is for the model.
+func (a *Agent) say(m llm.Message) error {
+	a.tokens += estimate([]llm.Message{m})
+	return a.o.History.say(m)
 }
 
 // Begin waits for the tools, before anybody wants anything. It tells of a program that ran when
@@ -212,14 +231,14 @@ func (a *Agent) prepare(ctx context.Context) (wentOn bool, err error) {
 		if errors.Is(ends, ErrGone) {
 			return false, ErrGone // the calls stay open
 		}
-		results.Results = append(results.Results, llm.Result{ID: c.ID, Name: c.Name, Text: r.Text, Failed: r.Failed})
+		results.Results = append(results.Results, resultOf(c, r))
 		if !strings.HasPrefix(r.Text, interrupted) {
 			wentOn = true
 		} else if ends == nil {
 			a.notice("a program was cut off when this session ended last; the model is told what took effect")
 		}
 	}
-	return wentOn, errors.Join(ends, a.o.History.say(results))
+	return wentOn, errors.Join(ends, a.say(results))
 }
 
 // interrupted is how the result of a program begins that was cut off.
@@ -229,12 +248,15 @@ const interrupted = "INTERRUPTED"
 func (a *Agent) carryOut(ctx context.Context, wanted []llm.Call, guard *guard) error {
 	results := llm.Message{Role: llm.User}
 	var ends error
+	size := 0
 	for _, c := range wanted {
 		r := Result{Text: "There is one tool, " + toolName + ", and it needs {code}.", Failed: true}
-		code := codeOf(c)
+		code, full := codeOf(c), size > maxResults
 		switch {
 		case ends != nil:
-			r.Text = "The program did not begin: the turn was ended."
+			r.Text = notBegun + "the turn was ended."
+		case full:
+			r.Text = notBegun + "the results of those before it are too long together. Return less, or run it next."
 		case code != "":
 			a.mu.Lock()
 			a.codes = append(a.codes, code)
@@ -242,10 +264,11 @@ func (a *Agent) carryOut(ctx context.Context, wanted []llm.Call, guard *guard) e
 			a.mu.Unlock()
 			r, ends = a.run(ctx, a.program, c.ID, code, "")
 		}
+		size += len(r.Text)
 		if errors.Is(ends, ErrGone) {
 			return ErrGone // the calls stay open
 		}
-		if ends == nil {
+		if ends == nil && !full {
 			warning, end := guard.note(string(c.Arguments), r.Text)
 			if warning != "" || end {
 				a.o.Show(Event{Kind: Looping, Text: "the model does the same again and again"})
@@ -255,9 +278,16 @@ func (a *Agent) carryOut(ctx context.Context, wanted []llm.Call, guard *guard) e
 				ends = errUseless
 			}
 		}
-		results.Results = append(results.Results, llm.Result{ID: c.ID, Name: c.Name, Text: r.Text, Failed: r.Failed})
+		results.Results = append(results.Results, resultOf(c, r))
 	}
-	return errors.Join(ends, a.o.History.say(results))
+	return errors.Join(ends, a.say(results))
+}
+
+func resultOf(c llm.Call, r Result) llm.Result {
+	if strings.TrimSpace(r.Text) == "" {
+		r.Text = nothing
+	}
+	return llm.Result{ID: c.ID, Name: c.Name, Text: r.Text, Failed: r.Failed}
 }
 
 // run runs one program, or goes on with the one of that ticket. What it did is kept whatever

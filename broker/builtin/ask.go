@@ -1,9 +1,15 @@
 package builtin
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
@@ -16,6 +22,41 @@ const (
 	patience  = 5 * time.Minute // in all, for one answer
 )
 
+// Bounds of the calls of one answer.
+const (
+	maxCalls = 64
+	maxID    = 64 // bytes of an id, and of a name
+)
+
+// nothing stands where a text would be empty, which no provider takes.
+const nothing = "(nothing)"
+
+// unnamed is what no name of a tool may have.
+var unnamed = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+// fit makes calls such that any provider takes them back, with their results, in each later
+// request: an id that is there only once, a name that a tool could have, and no half characters.
+func (h *History) fit(calls []llm.Call) []llm.Call {
+	calls = slices.Clone(calls)
+	for i := range calls {
+		c := &calls[i]
+		for n := len(h.ids); h.ids[c.ID] || len(c.ID) > maxID; n++ {
+			c.ID = fmt.Sprintf("call-%d", n)
+		}
+		h.ids[c.ID] = true
+		c.Name = unnamed.ReplaceAllString(c.Name, "_")
+		c.Name = c.Name[:min(len(c.Name), maxID)]
+		var arguments map[string]any
+		var b bytes.Buffer
+		e := json.NewEncoder(&b)
+		e.SetEscapeHTML(false) // the model reads it
+		if json.Unmarshal(c.Arguments, &arguments) == nil && e.Encode(arguments) == nil {
+			c.Arguments = bytes.TrimSpace(b.Bytes())
+		}
+	}
+	return calls
+}
+
 // ask asks the model to go on, and keeps what it answers.
 func (a *Agent) ask(ctx context.Context) (llm.Reply, error) {
 	if err := a.makeRoom(ctx); err != nil {
@@ -25,9 +66,17 @@ func (a *Agent) ask(ctx context.Context) (llm.Reply, error) {
 	if err != nil {
 		return reply, err
 	}
+	if n := len(reply.Calls); n > maxCalls {
+		a.notice("the answer has %d programs; those after the first %d do not run", n, maxCalls)
+		reply.Calls = reply.Calls[:maxCalls]
+	}
+	reply.Calls = a.o.History.fit(reply.Calls)
 	m := llm.Message{Role: llm.Assistant, Text: reply.Text, Calls: reply.Calls}
+	if strings.TrimSpace(m.Text) == "" {
+		m.Text = "" // no provider takes a text of blanks
+	}
 	if m.Text == "" && len(m.Calls) == 0 {
-		m.Text = "(nothing)" // a message has to have something in it
+		m.Text = nothing
 	}
 	if err := a.o.History.say(m); err != nil {
 		return reply, err

@@ -37,8 +37,14 @@ func (a *Agent) makeRoom(ctx context.Context) error {
 			return nil
 		}
 	}
-	return a.sumUp(ctx)
+	if err := a.sumUp(ctx); !errors.Is(err, errShort) {
+		return err
+	}
+	return nil // it may be that the tokens were counted oddly
 }
+
+// errShort means that there is nothing to be summed up.
+var errShort = errors.New("the conversation is too short to be summed up")
 
 // shortBefore is the first message whose results still have to be whole.
 func (a *Agent) shortBefore() int {
@@ -75,7 +81,7 @@ func (a *Agent) sumUp(ctx context.Context) error {
 		from--
 	}
 	if from <= max(h.now.From, 1) {
-		return errors.New("the conversation is too short to be summed up")
+		return errShort
 	}
 	a.o.Show(Event{Kind: Compacting, Text: "the conversation is summed up"})
 	until := *h

@@ -49,6 +49,7 @@ type History struct {
 	torn    bool // the file ends within a line
 	all     []llm.Message
 	tickets map[string]string // by the ids of calls whose results are not there
+	ids     map[string]bool   // of all calls
 	made    []Call            // by all programs, in order
 	now     compacted
 }
@@ -60,7 +61,7 @@ func OpenHistory(file io.ReadWriter) (*History, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the conversation: %w", err)
 	}
-	h := &History{file: file, size: len(data), tickets: map[string]string{}}
+	h := &History{file: file, size: len(data), tickets: map[string]string{}, ids: map[string]bool{}}
 	for line := range bytes.Lines(data) {
 		whole := bytes.HasSuffix(line, []byte("\n"))
 		var e entry
@@ -80,6 +81,9 @@ func (h *History) take(e entry) {
 		h.all = append(h.all, *e.Message)
 		for _, r := range e.Message.Results {
 			delete(h.tickets, r.ID)
+		}
+		for _, c := range e.Message.Calls {
+			h.ids[c.ID] = true
 		}
 	case e.Ticket != nil:
 		h.tickets[e.Ticket.Call] = e.Ticket.Ticket
