@@ -8,7 +8,10 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -154,5 +157,56 @@ func TestWhatIsWrongIsTold(t *testing.T) {
 	_ = h.Close()
 	if _, err := Open(strings.Repeat("x", maxMessage)); err == nil {
 		t.Error("settings of any length are taken")
+	}
+}
+
+// descriptors counts those of this process.
+func descriptors(t *testing.T) int {
+	t.Helper()
+	all, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
+}
+
+// A process that asks for ever and takes nothing holds a bounded number of connections, does
+// not keep the desk from closing, and leaves nothing behind.
+func TestAskedForEver(t *testing.T) {
+	before := descriptors(t)
+	h, p := open(t, nil)
+	var handedOver atomic.Int32
+	h.Serve(t.Context(), func(context.Context) (*net.UnixConn, error) {
+		ours, theirs, err := pair(unix.SOCK_STREAM)
+		if err != nil {
+			return nil, err
+		}
+		defer ours.Close()
+		defer theirs.Close()
+		c, err := net.FileConn(theirs)
+		if err != nil {
+			return nil, err
+		}
+		handedOver.Add(1)
+		return c.(*net.UnixConn), nil //nolint:forcetypeassert // it is of a socket of that kind
+	})
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		for {
+			if _, err := p.file.Write([]byte{0}); err != nil {
+				return
+			}
+		}
+	})
+	for handedOver.Load() < 64 {
+		runtime.Gosched()
+	}
+	if err := h.Close(); err != nil {
+		t.Error(err)
+	}
+	asking.Wait()
+	_ = p.file.Close()
+	if n := descriptors(t); n > before {
+		t.Errorf("%d descriptors are left", n-before)
 	}
 }
