@@ -159,6 +159,7 @@ func (r *running) more(es happened) happened {
 // Bounds of what is shown again of a conversation.
 const (
 	pastEvents = 500
+	pastBytes  = 256 << 10 // of their texts, after which no earlier one is shown
 	pastRows   = 200
 )
 
@@ -170,7 +171,11 @@ func (m *model) remember(past []builtin.Event) {
 		}
 	}
 	m.input.clear()
-	for _, e := range past[max(0, len(past)-pastEvents):] {
+	from := len(past)
+	for bytes := 0; from > 0 && len(past)-from < pastEvents && bytes < pastBytes; bytes += len(past[from].Text) {
+		from--
+	}
+	for _, e := range past[from:] {
 		m.apply(e)
 	}
 	if len(past) == 0 {
