@@ -19,6 +19,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/sessions"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/start"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/toolservers"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
 )
 
 // run executes one command line and returns the exit code. It never calls
@@ -27,6 +28,9 @@ import (
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if host, rest, ok := hostOf(args); ok {
 		return cli.Report(stderr, overSSH(host, rest, stdin, stdout), false)
+	}
+	if err := daemon.KeepInherited(); err != nil {
+		return cli.Report(stderr, err, false)
 	}
 	sayOtherVersion(stderr)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)

@@ -62,18 +62,24 @@ func (i *Inherited) Set(text string) error {
 // Type names the value for people.
 func (i *Inherited) Type() string { return "descriptors" }
 
-// Take returns the door, and what the former program has written. Later children get none of it.
-func (i *Inherited) Take() (*Door, io.ReadCloser, error) {
-	const op = "go on with the daemon"
+// KeepInherited keeps what this process was left open by the one that started it, or that it
+// was before, from each program that it starts from now on.
+func KeepInherited() error {
 	open, err := os.ReadDir("/dev/fd")
 	if err != nil {
-		return nil, nil, fault.Wrap(op, err, "")
+		return fault.Wrap("look at inherited descriptors", err, "")
 	}
 	for _, entry := range open {
 		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {
 			syscall.CloseOnExec(fd)
 		}
 	}
+	return nil
+}
+
+// Take returns the door, and what the former program has written.
+func (i *Inherited) Take() (*Door, io.ReadCloser, error) {
+	const op = "go on with the daemon"
 	socket := os.NewFile(uintptr(i.Socket), "socket")
 	memory := os.NewFile(uintptr(i.Memory), "memory")
 	lock := os.NewFile(uintptr(i.Lock), "lock")
