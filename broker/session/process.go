@@ -256,15 +256,18 @@ func (t *taskProcess) run(ctx context.Context, task string) (out string, code in
 	return out, code, err
 }
 
-// limited keeps the beginning of what is written.
+// limited keeps the beginning of what is written. The buffer is a member of its own: os/exec
+// would have it read all by itself.
 type limited struct {
-	bytes.Buffer
+	kept bytes.Buffer
 	left int
 }
 
 func (l *limited) Write(b []byte) (int, error) {
 	kept := b[:min(len(b), l.left)]
 	l.left -= len(kept)
-	l.Buffer.Write(kept)
+	l.kept.Write(kept)
 	return len(b), nil
 }
+
+func (l *limited) String() string { return l.kept.String() }
