@@ -56,13 +56,15 @@ func (c *Client) Exec(ctx context.Context, id string, argv []string, user string
 
 // boundedBuffer accepts writes up to a limit and refuses the rest.
 type boundedBuffer struct {
-	bytes.Buffer
+	kept  bytes.Buffer // not embedded: it would read for itself, without the limit
 	limit int
 }
 
+func (b *boundedBuffer) String() string { return b.kept.String() }
+
 func (b *boundedBuffer) Write(p []byte) (int, error) {
-	if b.Len()+len(p) > b.limit {
+	if b.kept.Len()+len(p) > b.limit {
 		return 0, fmt.Errorf("more than %d bytes of output: %w", b.limit, io.ErrShortWrite)
 	}
-	return b.Buffer.Write(p)
+	return b.kept.Write(p)
 }

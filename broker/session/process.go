@@ -193,17 +193,20 @@ func (a *atDesk) Remove(ctx context.Context) error {
 // none in between.
 type taskProcess struct {
 	*ownProcess
-	removed chan struct{} // closed by Remove
-	once    sync.Once
+	life    context.Context // ends with Remove
+	end     context.CancelCauseFunc
+	running sync.Mutex // held while a process runs
 }
 
 func newTaskProcess(p *ownProcess) *taskProcess {
-	return &taskProcess{ownProcess: p, removed: make(chan struct{})}
+	t := &taskProcess{ownProcess: p}
+	t.life, t.end = context.WithCancelCause(context.Background())
+	return t
 }
 
 // Read waits for the end: there is no terminal.
 func (t *taskProcess) Read([]byte) (int, error) {
-	<-t.removed
+	<-t.life.Done()
 	return 0, io.EOF
 }
 
@@ -215,8 +218,11 @@ func (t *taskProcess) Wait(ctx context.Context) (docker.Exit, error) {
 	return docker.Exit{}, context.Cause(ctx)
 }
 
+// Remove kills the process of a task that is under way, and waits for its end.
 func (t *taskProcess) Remove(context.Context) error {
-	t.once.Do(func() { close(t.removed) })
+	t.end(errors.New("the session was ended"))
+	t.running.Lock()
+	defer t.running.Unlock()
 	return nil
 }
 
@@ -225,6 +231,11 @@ const maxTaskOutput = 1 << 20
 
 // run carries out one task and returns what the process printed, and its exit code.
 func (t *taskProcess) run(ctx context.Context, task string) (out string, code int, err error) {
+	t.running.Lock()
+	defer t.running.Unlock()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(t.life, func() { cancel(context.Cause(t.life)) })()
 	settings := t.settings
 	settings.Task = task
 	h, err := t.hand(ctx, settings)
