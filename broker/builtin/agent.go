@@ -37,7 +37,6 @@ type Options struct {
 	Model   string                              // its first
 	Runner  Runner
 	History *History
-	Notes   string // what the model is told besides, of this session
 	// Show gets each event, one after the other. It may wait.
 	Show func(Event)
 }
@@ -45,16 +44,16 @@ type Options struct {
 // Agent is a conversation that goes on. One turn, or one compaction, is under way at a time;
 // another one waits for it.
 type Agent struct {
-	o       Options
-	past    []Event
-	turns   sync.Mutex // held during a turn
-	tool    Tool       // empty before the first turn
-	program int        // number of the latest program
-	tokens  int        // that the model has read and written at the last request, and about those since
+	o      Options
+	past   []Event
+	turns  sync.Mutex // held during a turn
+	tool   Tool       // empty before the first turn
+	notes  string     // what the model is told besides
+	tokens int        // that the model has read and written at the last request, and about those since
 
 	mu    sync.Mutex // guards what is below
 	chat  llm.Chat
-	codes []string // of all programs
+	codes []string // of all calls that the model wanted; empty where it wanted no program
 }
 
 // New makes an agent that goes on with a conversation.
@@ -63,8 +62,7 @@ func New(o Options) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	codes := o.History.programs()
-	return &Agent{o: o, past: o.History.past(), chat: chat, codes: codes, program: len(codes), tokens: estimate(o.History.sent())}, nil
+	return &Agent{o: o, past: o.History.past(), chat: chat, codes: o.History.programs(), tokens: estimate(o.History.sent())}, nil
 }
 
 // Model is the name of the model that is asked.
@@ -93,7 +91,7 @@ func (a *Agent) UseModel(name string) error {
 func (a *Agent) Program(n int) (code string, known bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if n < 1 || n > len(a.codes) {
+	if n < 1 || n > len(a.codes) || a.codes[n-1] == "" {
 		return "", false
 	}
 	return a.codes[n-1], true
@@ -207,6 +205,9 @@ func (a *Agent) find(ctx context.Context) error {
 		}
 		return fmt.Errorf("find the tools: %w", err)
 	}
+	if a.notes == "" {
+		a.notes = tool.Notes // the first ones: a request that begins in another way costs more
+	}
 	a.tool = tool
 	return nil
 }
@@ -226,7 +227,7 @@ func (a *Agent) prepare(ctx context.Context) (wentOn bool, err error) {
 	for i, c := range open {
 		r := Result{Text: interrupted + ": the program did not begin.", Failed: true}
 		if t := a.o.History.tickets[c.ID]; t != "" && ends == nil {
-			r, ends = a.run(ctx, a.program-len(open)+i+1, c.ID, codeOf(c), t)
+			r, ends = a.run(ctx, len(a.codes)-len(open)+i+1, c.ID, codeOf(c), t)
 		}
 		if errors.Is(ends, ErrGone) {
 			return false, ErrGone // the calls stay open
@@ -250,19 +251,19 @@ func (a *Agent) carryOut(ctx context.Context, wanted []llm.Call, guard *guard) e
 	var ends error
 	size := 0
 	for _, c := range wanted {
-		r := Result{Text: "There is one tool, " + toolName + ", and it needs {code}.", Failed: true}
 		code, full := codeOf(c), size > maxResults
+		a.mu.Lock()
+		a.codes = append(a.codes, code)
+		n := len(a.codes)
+		a.mu.Unlock()
+		r := Result{Text: "There is one tool, " + toolName + ", and it needs {code}.", Failed: true}
 		switch {
 		case ends != nil:
 			r.Text = notBegun + "the turn was ended."
 		case full:
 			r.Text = notBegun + "the results of those before it are too long together. Return less, or run it next."
 		case code != "":
-			a.mu.Lock()
-			a.codes = append(a.codes, code)
-			a.program++
-			a.mu.Unlock()
-			r, ends = a.run(ctx, a.program, c.ID, code, "")
+			r, ends = a.run(ctx, n, c.ID, code, "")
 		}
 		size += len(r.Text)
 		if errors.Is(ends, ErrGone) {

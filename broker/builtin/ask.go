@@ -94,7 +94,7 @@ func (a *Agent) ask(ctx context.Context) (llm.Reply, error) {
 // words are shown as they arrive.
 func (a *Agent) request(ctx context.Context, messages []llm.Message, shown bool) (llm.Reply, error) {
 	r := llm.Request{
-		System: joined(system, a.o.Notes), Messages: messages, MaxTokens: maxTokens,
+		System: joined(system, a.notes), Messages: messages, MaxTokens: maxTokens,
 		Tools: []llm.Tool{{Name: toolName, Description: a.tool.Description, Schema: toolSchema}},
 	}
 	said := func(string) {}

@@ -143,6 +143,7 @@ func (p *Programs) ask(ctx context.Context, method string, params any, r request
 type Tool struct {
 	name        string
 	Description string // what programs can do, with the tools that they can call
+	Notes       string // what the host says of this session: what is open to it, and limits
 }
 
 // Find waits until the tools are there and returns the one that runs programs.
@@ -152,19 +153,20 @@ func (p *Programs) Find(ctx context.Context) (Tool, error) {
 		"capabilities":    map[string]any{"experimental": map[string]any{"ironcurtain/programs": map[string]any{}}},
 		"clientInfo":      map[string]string{"name": "ironcurtain-builtin", "version": "1"},
 	}
-	if _, err := p.ask(ctx, "initialize", hello, request{}); err != nil {
+	raw, err := p.ask(ctx, "initialize", hello, request{})
+	if err != nil {
 		return Tool{}, err
+	}
+	var host struct {
+		Instructions string `json:"instructions"`
+	}
+	if err := json.Unmarshal(raw, &host); err != nil {
+		return Tool{}, fmt.Errorf("the host's answer cannot be read: %w", err)
 	}
 	if err := p.out.Send(jsonrpc.Notification("notifications/initialized", nil)); err != nil {
 		return Tool{}, ErrGone
 	}
-	return p.list(ctx)
-}
-
-// list asks for the tool again, whose description can have changed.
-func (p *Programs) list(ctx context.Context) (Tool, error) {
-	raw, err := p.ask(ctx, "tools/list", struct{}{}, request{})
-	if err != nil {
+	if raw, err = p.ask(ctx, "tools/list", struct{}{}, request{}); err != nil {
 		return Tool{}, err
 	}
 	var offered struct {
@@ -173,7 +175,7 @@ func (p *Programs) list(ctx context.Context) (Tool, error) {
 	if err := json.Unmarshal(raw, &offered); err != nil || len(offered.Tools) != 1 {
 		return Tool{}, errors.New("the host offers no programs")
 	}
-	return Tool{name: offered.Tools[0].Name, Description: offered.Tools[0].Description}, nil
+	return Tool{name: offered.Tools[0].Name, Description: offered.Tools[0].Description, Notes: host.Instructions}, nil
 }
 
 // Result is what came of a program.

@@ -34,6 +34,9 @@ func (p *Proxy) instructions() string {
 	if p.config.Programs != nil {
 		b.WriteString("- Programs of " + exposedName(execute.server, execute.tool) + " call these tools as well: one program instead of many calls.\n")
 	}
+	if p.config.OnlyPrograms {
+		return p.present(b.String(), false) // the tools stand in the description of the one that runs programs
+	}
 	byServer := map[string][]string{}
 	var servers []string
 	c := p.catalog.Load()
