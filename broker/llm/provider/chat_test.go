@@ -81,7 +81,7 @@ func TestChat(t *testing.T) {
 			}
 			for prompt, code := range map[string]string{
 				`read "a <b> \ c"`: `return await filesystem.read_text_file({"path":"a \u003cb\u003e \\ c"});`,
-				"batch 12":         "Array.from({ length: 12 }, () => filesystem.read_text_file({\"path\":\"/workspace/hello.txt\"}))",
+				"batch 12":         "Array.from({ length: 12 }, (_, i) => filesystem.read_text_file({ path: \"/workspace/hello.txt\", head: i + 1 }))",
 			} {
 				reply := ask(says(prompt))
 				var arguments struct{ Code string }
