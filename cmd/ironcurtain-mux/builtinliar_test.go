@@ -59,9 +59,12 @@ func TestBuiltinTakenOver(t *testing.T) {
 			d := driveArgv(t, newHome(t), 110, 40, append(append([]string{}, withoutEngine...), program, "demo", "--agent", "builtin")...)
 			d.see(time.Minute, "at your service")
 			daemon := d.daemon()
+			d.send("the first")
+			d.see(patience, "the first")
 			d.send("\x01/new builtin\r")
-			d.until("a second tab", patience, func(string) bool { return len(d.sessions()) == 2 })
-			d.see(patience, "at your service")
+			d.until("a second tab", patience, func(screen string) bool {
+				return len(d.sessions()) == 2 && strings.Contains(screen, "at your service") && !strings.Contains(screen, "the first")
+			})
 			agents := func() (n int) {
 				for _, argv := range childrenOf(t, daemon) {
 					if strings.HasSuffix(argv, "ironcurtain-mux-ask builtin") {
