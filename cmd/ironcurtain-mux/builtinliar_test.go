@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/start"
 )
@@ -57,7 +56,7 @@ func TestBuiltinTakenOver(t *testing.T) {
 	for _, how := range []string{"desk", "garbage", "mcp", "line", "history", "paint", "spin"} {
 		t.Run(how, func(t *testing.T) {
 			d := driveArgv(t, newHome(t), 110, 40, append(append([]string{}, withoutEngine...), program, "demo", "--agent", "builtin")...)
-			d.see(time.Minute, "at your service")
+			d.see(patience, "at your service")
 			daemon := d.daemon()
 			d.send("the first")
 			d.see(patience, "the first")
@@ -76,12 +75,12 @@ func TestBuiltinTakenOver(t *testing.T) {
 			before := countOpen(daemon)
 			d.send(how + "\r")
 			if how != "spin" {
-				d.see(time.Minute, "did "+how)
+				d.see(patience, "did "+how)
 			}
 			d.send("\x01/close\r")
-			d.see(time.Minute, "y/n")
+			d.see(patience, "y/n")
 			d.send("y")
-			if !eventually(time.Minute, func() bool { return agents() == 1 && countOpen(daemon) < before }) {
+			if !eventually(patience, func() bool { return agents() == 1 && countOpen(daemon) < before }) {
 				t.Errorf("%d descriptors became %d; it runs %v", before, countOpen(daemon), childrenOf(t, daemon))
 			}
 			d.quit()
