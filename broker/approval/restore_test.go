@@ -221,9 +221,9 @@ func TestACallGoesOnWithItsTime(t *testing.T) {
 		ask(t.Context(), before, asked)
 		synctest.Wait()
 		before.SetAway(true)
-		time.Sleep(50 * time.Minute)
+		time.Sleep(50 * time.Minute) //nolint:forbidigo // on the clock of synctest
 		before.SetAway(false)
-		time.Sleep(200 * time.Second)
+		time.Sleep(200 * time.Second) //nolint:forbidigo // on the clock of synctest
 		synctest.Wait()
 		if other := before.Left("other"); len(other) != 0 {
 			t.Errorf("of another session: %v", other)

@@ -25,9 +25,11 @@ func TestManyNamesAtOnce(t *testing.T) {
 				continue
 			}
 			questions++
-			for asked := 0; asked < n; time.Sleep(time.Millisecond) { // until all wait
+			tick := time.NewTicker(time.Millisecond)
+			for asked := 0; asked < n; <-tick.C { // until all wait
 				asked, _ = w.way.names.over(countNew)
 			}
+			tick.Stop()
 			_, _, _ = w.queue.Answer(c.Asked.ID, c.Asked.Digest, approval.Answer{By: "test", Effect: c.Asked.Fingerprint()})
 		}
 	})

@@ -45,27 +45,27 @@ func TestMoving(t *testing.T) {
 		for n := range 100 {
 			set(Counts{Delivered: n + 1})
 			m.touch()
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(10 * time.Millisecond) //nolint:forbidigo // on the clock of synctest
 			synctest.Wait()
 		}
 		expect(Counts{Delivered: 50}, Counts{Delivered: 100})
 		set(Counts{Delivered: 100, Waiting: 1})
-		time.Sleep(time.Minute)
+		time.Sleep(time.Minute) //nolint:forbidigo // on the clock of synctest
 		expect(Counts{Delivered: 100, Waiting: 1})
 		set(Counts{Delivered: 100})
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) //nolint:forbidigo // on the clock of synctest
 		expect(Counts{})
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) //nolint:forbidigo // on the clock of synctest
 		expect()
 		m.touch()
-		time.Sleep(5 * time.Second)
+		time.Sleep(5 * time.Second) //nolint:forbidigo // on the clock of synctest
 		expect(Counts{Delivered: 100})
-		time.Sleep(6 * time.Second)
+		time.Sleep(6 * time.Second) //nolint:forbidigo // on the clock of synctest
 		expect(Counts{})
 		m.touch()
 		m.close()
 		m.touch()
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) //nolint:forbidigo // on the clock of synctest
 		expect()
 	})
 }
