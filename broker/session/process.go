@@ -39,7 +39,8 @@ func (o OwnAgent) Check() error {
 }
 
 // processEnvironment is that of the agent's process. It opens nothing later, not even a time
-// zone.
+// zone, or the files in which the runtime would look for a limit of processors. With two it draws
+// while it reads a long answer.
 var processEnvironment = []string{"TERM=xterm-256color", "COLORTERM=truecolor", "TZ=UTC", "GOMAXPROCS=2", "GOTRACEBACK=none"}
 
 // startProcess starts an agent in a locked process of this machine. It has the same two ways
