@@ -26,7 +26,8 @@ import (
 // OwnAgent is what an agent in a process of this machine needs.
 type OwnAgent struct {
 	Program string // that is the agent; empty: it, or what runs its programs, is not installed
-	// OnTerminal starts a program on a terminal, with more files open, the first as descriptor 3.
+	// OnTerminal starts a program on a terminal in raw mode, with more files open, the first as
+	// descriptor 3.
 	OnTerminal func(ctx context.Context, argv, env []string, cols, rows int, files ...*os.File) (HostTerminal, error)
 }
 

@@ -22,7 +22,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-	"golang.org/x/term"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin/view"
@@ -58,9 +57,6 @@ func builtinAgent() error {
 	}
 	resized := make(chan os.Signal, 1) // one that waits covers all
 	if set.Task == "" {
-		if _, err := term.MakeRaw(0); err != nil {
-			return fmt.Errorf("prepare the terminal: %w", err)
-		}
 		signal.Notify(resized, syscall.SIGWINCH)
 	}
 	time.AfterFunc(time.Hour, func() {}).Stop() // the poller, which the runtime makes while it can

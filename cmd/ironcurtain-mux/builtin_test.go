@@ -146,3 +146,16 @@ func TestBuiltinTask(t *testing.T) {
 		t.Errorf("a task that waits for a person: code %d after %s", code, time.Since(began))
 	}
 }
+
+// What is typed while the agent starts is an order like any other.
+func TestBuiltinTypedEarly(t *testing.T) {
+	t.Parallel()
+	buildBeside(t, "ironcurtain-mux-code")
+	buildBeside(t, "ironcurtain-mux-ask")
+	argv := append(append([]string{}, withoutEngine...), "ironcurtain-mux", "demo", "--agent", "builtin")
+	d := driveArgv(t, newHome(t), 110, 40, argv...)
+	d.see(patience, " 1 ")
+	d.send("read hello.txt\r")
+	d.see(patience, "Done: read hello.txt")
+	d.quit()
+}

@@ -16,6 +16,7 @@ import (
 
 	creack "github.com/creack/pty"
 	"golang.org/x/sys/unix"
+	"golang.org/x/term"
 )
 
 // Program is a program of this host on its own pseudoterminal. The program is the leader of
@@ -35,9 +36,19 @@ type Program struct {
 const hangupGrace = 500 * time.Millisecond
 
 // Start runs argv in dir with exactly the given environment, on a terminal of the given
-// size, with more files open, the first as descriptor 3. When ctx ends, the program is ended as
-// by Close.
-func Start(ctx context.Context, argv, env []string, dir string, cols, rows int, files ...*os.File) (*Program, error) {
+// size. When ctx ends, the program is ended as by Close.
+func Start(ctx context.Context, argv, env []string, dir string, cols, rows int) (*Program, error) {
+	return start(ctx, argv, env, dir, cols, rows, false)
+}
+
+// StartRaw is Start on a terminal that is in raw mode from the beginning, so that keys that are
+// typed before the program reads them reach it as they are. More files are open in the program,
+// the first as descriptor 3.
+func StartRaw(ctx context.Context, argv, env []string, dir string, cols, rows int, files ...*os.File) (*Program, error) {
+	return start(ctx, argv, env, dir, cols, rows, true, files...)
+}
+
+func start(ctx context.Context, argv, env []string, dir string, cols, rows int, raw bool, files ...*os.File) (*Program, error) {
 	if len(argv) == 0 {
 		return nil, errors.New("start program: no command given")
 	}
@@ -51,7 +62,7 @@ func Start(ctx context.Context, argv, env []string, dir string, cols, rows int, 
 	if env == nil {
 		cmd.Env = []string{}
 	}
-	master, device, err := startOn(cmd, winsize(cols, rows))
+	master, device, err := startOn(cmd, winsize(cols, rows), raw)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", argv[0], err)
 	}
@@ -86,7 +97,7 @@ func Own(f *os.File) bool {
 }
 
 // startOn starts a program on a new terminal.
-func startOn(cmd *exec.Cmd, size *creack.Winsize) (master *os.File, device uint64, err error) {
+func startOn(cmd *exec.Cmd, size *creack.Winsize, raw bool) (master *os.File, device uint64, err error) {
 	master, tty, err := creack.Open()
 	if err != nil {
 		return nil, 0, err
@@ -97,6 +108,9 @@ func startOn(cmd *exec.Cmd, size *creack.Winsize) (master *os.File, device uint6
 	err = creack.Setsize(master, size)
 	if err == nil {
 		device, err = deviceOf(tty)
+	}
+	if err == nil && raw {
+		_, err = term.MakeRaw(int(tty.Fd()))
 	}
 	if err == nil {
 		err = cmd.Start()

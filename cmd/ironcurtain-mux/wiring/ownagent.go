@@ -21,7 +21,7 @@ func ownAgent() broker.OwnAgent {
 }
 
 func onTerminal(ctx context.Context, argv, env []string, cols, rows int, files ...*os.File) (broker.HostTerminal, error) {
-	p, err := pty.Start(ctx, argv, env, "/", cols, rows, files...)
+	p, err := pty.StartRaw(ctx, argv, env, "/", cols, rows, files...)
 	if err != nil {
 		return nil, err // a nil *pty.Program would be no nil terminal
 	}

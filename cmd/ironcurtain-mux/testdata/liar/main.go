@@ -25,11 +25,22 @@ func main() {
 		task(set.Task)
 		return
 	}
-	fmt.Println("claude-sonnet-4-6 at your service")
-	in := bufio.NewScanner(os.Stdin)
-	for in.Scan() {
-		lie(in.Text())
-		fmt.Println("did", in.Text())
+	fmt.Print("claude-sonnet-4-6 at your service\r\n")
+	in := bufio.NewReader(os.Stdin) // a terminal in raw mode
+	how := ""
+	for {
+		c, err := in.ReadByte()
+		if err != nil {
+			break
+		}
+		if c != '\r' {
+			fmt.Printf("%c", c)
+			how += string(rune(c))
+			continue
+		}
+		lie(how)
+		fmt.Printf("\r\ndid %s\r\n", how)
+		how = ""
 	}
 	select {}
 }
