@@ -105,7 +105,7 @@ func TestClone(t *testing.T) {
 		t.Fatalf("the remote has %q:\n%s", got, d.text())
 	}
 	d.quit()
-	if said := strings.ReplaceAll(d.text(), "\n", ""); !strings.Contains(said, "1 commit that "+url+" has") {
+	if !d.says("1 commit that " + url + " has") {
 		t.Errorf("the end does not say that the work was pushed:\n%s", d.text())
 	}
 	d.traceless()
@@ -147,7 +147,7 @@ func TestClone(t *testing.T) {
 		t.Error("the session that could not be cloned has left something")
 	}
 	d.quit()
-	if said := strings.ReplaceAll(d.text(), "\n", ""); !strings.Contains(said, "alone, because they were not pushed (ironcurtain-mux sessions resume") {
+	if !d.says("alone, because they were not pushed (ironcurtain-mux sessions resume") {
 		t.Errorf("the end says nothing of the work:\n%s", d.text())
 	}
 	if _, errs, code := d.command("sessions", "rm", string(id)); code == cli.ExitOK || !strings.Contains(errs, "they were not pushed") {

@@ -43,6 +43,18 @@ func (d *driver) sessions() []broker.StoredSession {
 	return list
 }
 
+// otherThan is the first session that is not this one.
+func (d *driver) otherThan(id broker.SessionID) broker.Session {
+	d.t.Helper()
+	for _, s := range d.sessions() { // their order changes with their use
+		if s.ID != id {
+			return s.Session
+		}
+	}
+	d.t.Fatalf("there is no session besides %s", id)
+	return broker.Session{}
+}
+
 // onlySession is the one session of the running multiplexer.
 func (d *driver) onlySession() broker.Session {
 	d.t.Helper()

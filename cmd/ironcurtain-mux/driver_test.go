@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -255,6 +256,18 @@ func (d *driver) text() string {
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+// says reports whether the screen has all the texts, wherever their lines break.
+func (d *driver) says(texts ...string) bool {
+	blank := regexp.MustCompile(`\s+`)
+	screen := blank.ReplaceAllString(d.text(), "")
+	for _, text := range texts {
+		if !strings.Contains(screen, blank.ReplaceAllString(text, "")) {
+			return false
+		}
+	}
+	return true
 }
 
 // until waits until the screen shows what holds asks for. At least nine tenths of the

@@ -43,11 +43,8 @@ for at in ~ /workspace /workspace/.git/refs/heads; do (cd $at; perl -e 'for (1..
 			id := d.onlySession().ID
 			d.inside(id, c.script)
 			d.quit()
-			text := strings.ReplaceAll(d.text(), "\n", "")
-			for _, want := range c.says {
-				if !strings.Contains(text, want) {
-					t.Errorf("the end does not say %q:\n%s", want, text)
-				}
+			if !d.says(c.says...) {
+				t.Errorf("the end does not say %q:\n%s", c.says, d.text())
 			}
 			if got := gitIn(t, repo, "log", "-1", "--format=%s", "ironcurtain/"+string(id[:8])); got != c.subject {
 				t.Errorf("the person's branch has %q", got)

@@ -47,10 +47,7 @@ func TestATokenAnswers(t *testing.T) {
 	a.until("the second tab", patience, func(screen string) bool {
 		return strings.Contains(screen, "/workspace$") && len(d.sessions()) == 2
 	})
-	other := d.sessions()[0].Session
-	if other.ID == s.ID {
-		other = d.sessions()[1].Session
-	}
+	other := d.otherThan(s.ID)
 	write := func(id int) (path string, asked broker.Escalation) {
 		t.Helper()
 		path = filepath.Join(home, fmt.Sprint("note", id))

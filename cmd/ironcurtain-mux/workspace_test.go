@@ -67,8 +67,7 @@ func TestGivenRepository(t *testing.T) {
 	d.send("clear; mkdir evil; echo ../evil >.git/commondir; echo planted-$((1))\r")
 	d.see(patience, "planted-1", "do not use git in ")
 	d.quit()
-	if said := strings.ReplaceAll(d.text(), "\n", ""); !strings.Contains(said, "new: in/.git/config (git obeys what it says of core.fsmonitor)") ||
-		!strings.Contains(said, "new: .envrc (the shell loads it)") || !strings.Contains(said, "commondir.disarmed") {
+	if !d.says("new: in/.git/config (git obeys what it says of core.fsmonitor)", "new: .envrc (the shell loads it)", "commondir.disarmed") {
 		t.Errorf("the end does not name what the agent has left:\n%s", d.text())
 	}
 	for name, there := range map[string]bool{"commondir": false, "commondir.disarmed": true, "hooks": false} {

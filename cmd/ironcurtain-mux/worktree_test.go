@@ -113,7 +113,7 @@ func TestWorktrees(t *testing.T) {
 	d.send("clear; git init -q in; git -C in config core.fsmonitor /tmp/evil; echo in-$((1))\r")
 	d.see(patience, "in-1")
 	d.quit()
-	if said := strings.ReplaceAll(d.text(), "\n", ""); !strings.Contains(said, "new: in/.git/config (git obeys what it says of core.fsmonitor)") {
+	if !d.says("new: in/.git/config (git obeys what it says of core.fsmonitor)") {
 		t.Errorf("the end does not name the repository in the worktree:\n%s", d.text())
 	}
 	if got := gitIn(t, repo, "log", "--format=%s", branch); got != "second\nfirst" {
@@ -122,8 +122,8 @@ func TestWorktrees(t *testing.T) {
 	if got := gitIn(t, repo, "rev-parse", "HEAD"); got != first {
 		t.Errorf("the person's own branch has moved to %s", got)
 	}
-	if text := strings.ReplaceAll(d.text(), "\n", ""); !strings.Contains(text, "git -C "+repo+" merge "+branch) || !strings.Contains(text, "sessions resume") {
-		t.Errorf("the end says nothing of the work:\n%s", text)
+	if !d.says("git -C "+repo+" merge "+branch, "sessions resume") {
+		t.Errorf("the end says nothing of the work:\n%s", d.text())
 	}
 	d.traceless()
 
