@@ -96,7 +96,9 @@ type Model struct {
 	muted     bool // nothing is announced
 	quitting  bool
 	detached  bool
-	listed    bool    // the open sessions are known
+	listed    bool // the open sessions are known
+	placed    bool // the tab that has the keyboard first is in front
+	early     early
 	later     tea.Cmd // work to start once Update returns
 	editing   bool    // the person's editor has the terminal
 	prefixed  bool    // the prefix key was pressed and waits for the next key

@@ -82,6 +82,9 @@ func (m *Model) leavePicker() tea.Cmd {
 	return nil
 }
 
+// looking reports whether it is not known yet what there is to offer.
+func (p *picker) looking() bool { return p.offer && !p.loaded }
+
 // choosable leaves out sessions that cannot be resumed or that run in a tab and, from an
 // offer, all that were not left running.
 func (m *Model) choosable(all []broker.StoredSession) []broker.StoredSession {
@@ -244,7 +247,7 @@ func (m *Model) drawPicker() *view.Surface {
 	p := &m.picker
 	title := "sessions, those used last first"
 	switch {
-	case !p.loaded && p.offer:
+	case p.looking():
 		title = "looking for agents that were left running"
 	case !p.loaded:
 		title = "looking for sessions"

@@ -233,7 +233,7 @@ func TestOfferIsAwaitedBehindTheFirstFrame(t *testing.T) {
 		r.broker.stored = storedSessions()
 		_, cmd := r.m.Update(sizeMsg{100, 24})
 		r.wants("looking for agents that were left running", "Esc back")
-		r.keys("\r")
+		r.keys("l\r")
 		if r.m.mode != modePicker || len(r.broker.opened) != 0 {
 			t.Fatalf("mode %d, opened %+v", r.m.mode, r.broker.opened)
 		}
@@ -241,8 +241,8 @@ func TestOfferIsAwaitedBehindTheFirstFrame(t *testing.T) {
 		r.run(cmd)
 		if found {
 			r.wants("aaaaaaaa", "still run")
-		} else if len(r.broker.opened) != 1 || r.lastOpened().Agent != "shell" {
-			t.Errorf("opened %+v", r.broker.opened)
+		} else if len(r.broker.opened) != 1 || r.lastOpened().Agent != "shell" || r.queued(1) != "l\r" {
+			t.Errorf("opened %+v, typed %q", r.broker.opened, r.queued(1))
 		}
 	}
 }

@@ -7,7 +7,7 @@ import tea "charm.land/bubbletea/v2"
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	cmd := m.dispatch(msg)
+	cmd := join(m.dispatch(msg), m.typeEarly())
 	if m.dirty {
 		cmd = join(cmd, m.tick())
 		m.refresh()

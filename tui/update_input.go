@@ -15,6 +15,10 @@ func (m *Model) onInput(ev keys.Event) tea.Cmd {
 	case keys.KeyEvent:
 		return m.onKey(ev)
 	case keys.PasteEvent:
+		if m.tooEarly() {
+			m.keep(ev)
+			break
+		}
 		m.onPaste(ev)
 	case keys.MouseEvent:
 		return m.onMouse(ev)
@@ -36,7 +40,7 @@ func (m *Model) onInput(ev keys.Event) tea.Cmd {
 func (m *Model) keyState(code rune) input.KeyState {
 	t := m.current()
 	return input.KeyState{
-		Agent:    t != nil,
+		Agent:    t != nil && m.placed,
 		Free:     m.mode == modeTerminal && m.question == nil,
 		Prefixed: m.prefixed,
 		Starting: t != nil && !t.attached,
@@ -58,11 +62,18 @@ func (m *Model) onKey(ev keys.Event) tea.Cmd {
 		m.touch()
 		return m.onAgentAction(means, ev)
 	case input.MeansMode:
+		if m.tooEarly() && input.KeyName(ev.Key) != "esc" {
+			m.keep(ev)
+			break
+		}
 		m.claim(code)
 		m.touch()
 		return m.onModeKey(input.KeyName(ev.Key), ev.Key.Text)
 	case input.MeansNobody:
 		delete(m.ours, code)
+		if m.tooEarly() {
+			m.keep(ev)
+		}
 	case input.MeansNothing, input.MeansTyping:
 		delete(m.ours, code)
 		m.typeKey(m.current(), ev)

@@ -37,6 +37,7 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 // begin offers the agents that were left running or, when there are none, opens the first
 // tab.
 func (m *Model) begin() tea.Cmd {
+	m.placed = true
 	if m.o.Safe {
 		return nil
 	}
@@ -58,6 +59,7 @@ func (m *Model) begin() tea.Cmd {
 			return nil
 		}
 	}
+	m.placed = false
 	if some || m.o.Offer == nil {
 		return m.openFirst()
 	}
@@ -259,7 +261,7 @@ func (m *Model) onListed(msg listedMsg) tea.Cmd {
 // onOpened handles the answer to a request for a session and shows its tab.
 func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 	m.opening--
-	m.dirty = true
+	m.placed, m.dirty = true, true
 	if errors.Is(msg.err, broker.ErrNotAlone) { // another view has opened one
 		if !m.o.Profile.IsZero() {
 			m.show(m.indexOfProfile())
