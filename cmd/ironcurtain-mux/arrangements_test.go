@@ -66,7 +66,7 @@ func TestTheTabsStayArranged(t *testing.T) {
 	desk := named("desk")
 	desk.see(patience, "here>")
 	desk.send("echo first-tab\r\x01/new\r")
-	desk.see(patience, "2 ")
+	desk.inTab(2)
 	desk.send("echo second-tab\r\x01/split\r")
 	desk.see(patience, "first-tab", "second-tab")
 	desk.signal(syscall.SIGKILL)

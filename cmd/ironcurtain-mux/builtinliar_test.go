@@ -61,8 +61,9 @@ func TestBuiltinTakenOver(t *testing.T) {
 			d.send("the first")
 			d.see(patience, "the first")
 			d.send("\x01/new builtin\r")
-			d.until("a second tab", patience, func(screen string) bool {
-				return len(d.sessions()) == 2 && strings.Contains(screen, "at your service") && !strings.Contains(screen, "the first")
+			d.inTab(2)
+			d.until("the second tab", patience, func(screen string) bool {
+				return strings.Contains(screen, "at your service") && !strings.Contains(screen, "the first")
 			})
 			agents := func() (n int) {
 				for _, argv := range childrenOf(t, daemon) {

@@ -124,7 +124,7 @@ func TestClone(t *testing.T) {
 	d.see(patience, "mine$")
 	damage()
 	d.send("\x01/new mine --repo " + url + "\r")
-	d.see(patience, " 2 ", "mine$")
+	d.inTab(2, "mine$")
 	d.send("clear; git status -sb; git log --format=%s; cat a\r")
 	d.see(patience, "## main...origin/main", "first", "one")
 	d.send("\x01/close\ry")

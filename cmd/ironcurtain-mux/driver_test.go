@@ -311,6 +311,16 @@ func (d *driver) see(limit time.Duration, texts ...string) {
 	})
 }
 
+// inTab waits until a tab is in front, as the title of the window says, and shows all the texts. A
+// new tab is in the bar before what is typed goes to it.
+func (d *driver) inTab(n int, texts ...string) {
+	d.t.Helper()
+	d.until(fmt.Sprintf("tab %d in front", n), patience, func(string) bool {
+		return strings.Contains(d.screen.Title(), fmt.Sprintf(" · %d ", n))
+	})
+	d.see(patience, texts...)
+}
+
 // send types keys.
 func (d *driver) send(keys string) {
 	d.t.Helper()

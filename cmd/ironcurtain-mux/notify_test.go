@@ -37,7 +37,7 @@ func TestTheDaemonNotifies(t *testing.T) {
 	a.send("exit 3\r")
 	runs(a, first)
 	a.send("\x01/new\r")
-	a.see(patience, "2 ", "here>")
+	a.inTab(2, "here>")
 	a.send("until test -e " + leave + "; do sleep 0.1; done; exit 4\r")
 	for _, view := range []*driver{a, b} {
 		view.send("\x01/detach\r")
@@ -50,7 +50,7 @@ func TestTheDaemonNotifies(t *testing.T) {
 	c := attach(t, home, 120, 30)
 	c.see(patience, "notify: sh: exit status 9 (fix notifyCommand in config.json)")
 	c.send("\x01/new\r")
-	c.see(patience, "3 ", "here>")
+	c.inTab(3, "here>")
 	c.send("\x01/mute\r")
 	c.see(patience, "notifications of tab 3 are off")
 	if err := os.Remove(leave); err != nil {
@@ -67,7 +67,7 @@ func TestTheDaemonNotifies(t *testing.T) {
 	})
 	c.see(patience, "3 ✗", "here>") // the view is there
 	c.send("\x01/new\r")
-	c.see(patience, "4 ", "here>")
+	c.inTab(4, "here>")
 	c.send("exit 6\r")
 	runs(c, first+"dead ironcurtain-mux tab 2 local-shell: ended with exit code 4\ndead ironcurtain-mux tab 4 local-shell: ended with exit code 6\n")
 	if out, errs, code := d.command("stop", "--now"); code != 0 {

@@ -69,7 +69,7 @@ func TestSmallAndLargeTerminals(t *testing.T) {
 	want("back", large, "48 200")
 
 	small.send("\x01/new\r")
-	small.see(patience, "here>", "a part of 80x24")
+	small.inTab(2, "here>", "a part of 80x24")
 	want("opened", small, "24 80")
 	large.send("\x01/tab 2\r")
 	large.see(patience, ": 24 80", "········")

@@ -88,7 +88,7 @@ func TestSlowLink(t *testing.T) {
 	}, home, 100, 30, "env", noEngine, "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux", "--agent", "local-shell")
 	d.see(patience, "here>")
 	d.send("\x01/new local-shell\r")
-	d.until("a second shell", patience, func(s string) bool { return strings.Contains(s, "2 ○") && strings.Contains(s, "here>") })
+	d.inTab(2, "here>")
 	d.send("\x01/split right\r")
 	d.until("both shells", patience, func(s string) bool { return strings.Count(s, "here>") == 2 })
 	// Numbers that grow from a long one: every row of every frame is another.

@@ -44,9 +44,7 @@ func TestATokenAnswers(t *testing.T) {
 	s := d.onlySession()
 	c := a.tools(t, s)
 	a.send("\x01/new\r")
-	a.until("the second tab", patience, func(screen string) bool {
-		return strings.Contains(screen, "/workspace$") && len(d.sessions()) == 2
-	})
+	a.inTab(2, "/workspace$")
 	other := d.otherThan(s.ID)
 	write := func(id int) (path string, asked broker.Escalation) {
 		t.Helper()

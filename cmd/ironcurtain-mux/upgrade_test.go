@@ -161,9 +161,7 @@ func TestUpgradeLosesNothing(t *testing.T) {
 	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":%q,"content":"as approved"}}}`, path))
 	asked := d.waiting(func(broker.Escalation) bool { return true })
 	a.send("\x01/new\r")
-	a.until("another tab", patience, func(screen string) bool {
-		return strings.Contains(screen, "/workspace$") && len(d.sessions()) == 2
-	})
+	a.inTab(2, "/workspace$")
 	// A shell of its own ends at Ctrl-C. The interactive one would go on if Ctrl-C came
 	// just when a sleep had ended.
 	a.send("sh -c 'i=0; while :; do i=$((i+1)); echo n$i.; [ $((i%20)) = 0 ] && sleep 0.01; done'\r")
@@ -318,7 +316,7 @@ func BenchmarkUpgrade(b *testing.B) {
 	d.see(patience, "/workspace$")
 	for n := 2; n <= 8; n++ {
 		d.send("\x01/new\r")
-		d.until("another tab", patience, func(screen string) bool { return len(d.sessions()) == n && strings.Contains(screen, "/workspace$") })
+		d.inTab(n, "/workspace$")
 	}
 	d.send("while :; do date +%N; sleep 0.005; done\r")
 	var gaps []time.Duration

@@ -100,7 +100,7 @@ func TestWorktrees(t *testing.T) {
 	d.see(patience, `"currentBranch":"`+branch, "first", "second", "A  b")
 
 	d.send("\x01/new mine --workspace " + repo + "\r")
-	d.see(patience, " 2 ", "mine$")
+	d.inTab(2, "mine$")
 	d.send("clear; git log --format=%s; cat a\r")
 	d.see(patience, "first", "one")
 	if strings.Contains(d.text(), "second") {
