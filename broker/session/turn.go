@@ -245,9 +245,9 @@ func (s *Session) lastTask() string {
 func (s *Session) stopTurn(client *docker.Client, container string) {
 	ctx, cancel := context.WithTimeout(s.deps.Context, 5*time.Second)
 	defer cancel()
-	_, _, _, err := client.Exec(ctx, container, []string{"sh", "-c", `kill -KILL -- "-$(cat "$0")"`, turnFile}, s.owner.String())
-	if err != nil {
-		s.deps.Log.Warn("a turn was not stopped", "session", s.fixed.ID, "error", err)
+	_, complaints, code, err := client.Exec(ctx, container, []string{"sh", "-c", `kill -s KILL -- "-$(cat "$0")"`, turnFile}, s.owner.String())
+	if err != nil || code != 0 {
+		s.deps.Log.Warn("a turn was not stopped", "session", s.fixed.ID, "error", err, "code", code, "stderr", complaints)
 	}
 }
 
