@@ -56,6 +56,54 @@ func TestStartTypedOrder(t *testing.T) {
 	}
 }
 
+// Ctrl-C interrupts the task that runs, and what it has started; the session goes on. At the
+// prompt it clears the line, and ends the session when it is pressed twice.
+func TestStartInterrupted(t *testing.T) {
+	buildBeside(t, "ironcurtain-mux-code")
+	buildBeside(t, "ironcurtain-mux-ask")
+	for agent, c := range map[string]struct{ long, shows, short, answer string }{
+		"shell":   {"echo begun >begun; sleep 1000", "", "cat begun; pgrep -af 'sleep [1]000' || echo nothing", "begun\nnothing"},
+		"builtin": {"write /tmp/ironcurtain-interrupted hello", "decide it by /approve 1", "say still-$here", "still-$here"},
+	} {
+		t.Run(agent, func(t *testing.T) {
+			t.Parallel()
+			d := drive(t, newHome(t), 110, 40, "start", "--demo", "--agent", agent)
+			prompt := func() {
+				t.Helper()
+				d.until("the prompt", patience, func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "\n>") })
+			}
+			prompt()
+			d.send(c.long + "\r")
+			if c.shows != "" {
+				d.see(patience, c.shows)
+			} else {
+				d.until("the beginning", patience, func(string) bool {
+					_, err := os.Stat(d.state("demo", "workspace", "begun"))
+					return err == nil
+				})
+			}
+			d.send("\x03")
+			d.see(patience, "the task was interrupted")
+			prompt()
+			d.send("/help\r" + c.short + "\r")
+			d.see(patience, "interrupt the task", c.answer)
+			prompt()
+			d.send("forgotten\x03")
+			prompt()
+			d.send("\x03")
+			d.see(patience, "Ctrl-C again ends the session")
+			prompt()
+			d.send("\x03")
+			if code := d.exit(time.Minute); code != cli.ExitFailure || !d.says("1 of 2 tasks got no answer") {
+				t.Errorf("exit code %d:\n%s", code, d.text())
+			}
+			if record := d.audit(d.allStored()[0].ID); c.shows != "" && !strings.Contains(record, `"decision":"escalated-withdrawn"`) {
+				t.Errorf("the call was not withdrawn: %s", record)
+			}
+		})
+	}
+}
+
 // A task that a person types in their shell is an order. In a script it is none, and the
 // call waits.
 func TestStartOrderOnTheCommandLine(t *testing.T) {

@@ -17,13 +17,14 @@ import (
 
 // Lines is a terminal that a client has passed, while lines are read there and the screen is
 // not taken. Keys and pastes arrive as events, because only so can a paste be told from typing.
-// Ctrl-C, Ctrl-Z and output work as usual.
+// Ctrl-Z and output work as usual, and so does Ctrl-C unless it is to be a key.
 type Lines struct {
 	in     *os.File
 	out    io.Writer // the same terminal
 	cols   func() int
 	passed Passed
 	saved  *unix.Termios // the settings that OpenLines found
+	ctrlC  bool          // Ctrl-C is a key
 	flow   *flow
 	reader atomic.Pointer[pauser]
 	isAway atomic.Bool // the client's shell has the terminal
@@ -40,8 +41,9 @@ const (
 
 // OpenLines makes the terminal that in and out are connected to deliver single keys and
 // marked pastes. What was typed before is dropped: nobody can say whether it was pasted. It
-// refuses the same files as Open, and a client in the background. The caller must call Close.
-func OpenLines(in, out *Stream, p Passed) (*Lines, error) {
+// refuses the same files as Open, and a client in the background. With ctrlC, Ctrl-C arrives as a
+// key and sends no signal. The caller must call Close.
+func OpenLines(in, out *Stream, p Passed, ctrlC bool) (*Lines, error) {
 	saved, err := check(in.file, out.file, p.Getenv)
 	if err != nil {
 		return nil, err
@@ -49,7 +51,7 @@ func OpenLines(in, out *Stream, p Passed) (*Lines, error) {
 	if !p.Present() {
 		return nil, &fault.Error{Op: op, Err: errors.New("the program is in the background"), Next: "bring the program to the foreground"}
 	}
-	l := &Lines{in: in.file, out: out, passed: p, saved: saved, flow: newFlow()}
+	l := &Lines{in: in.file, out: out, passed: p, saved: saved, ctrlC: ctrlC, flow: newFlow()}
 	l.cols = func() int { return sizeOf(int(out.file.Fd())).Cols }
 	if err := errors.Join(l.set(), dropInput(int(in.file.Fd()))); err != nil {
 		return nil, errors.Join(&fault.Error{Op: op, Err: fmt.Errorf("read single keys: %w", err), Next: "bring the program to the foreground"}, l.Close())
@@ -59,7 +61,11 @@ func OpenLines(in, out *Stream, p Passed) (*Lines, error) {
 
 // set sets the modes. A shell has its own while the client is stopped.
 func (l *Lines) set() error {
-	if err := setTermios(int(l.in.Fd()), singleKeys(*l.saved)); err != nil {
+	settings := singleKeys(*l.saved)
+	if l.ctrlC {
+		settings.Cc[unix.VINTR] = noCharacter
+	}
+	if err := setTermios(int(l.in.Fd()), settings); err != nil {
 		return err
 	}
 	_, err := io.WriteString(l.out, markPastes)

@@ -28,11 +28,11 @@ func TestLinesTellAPasteFromTyping(t *testing.T) {
 	streams := c.streams(t, l.slave)
 	passed := c.passed()
 	c.present.Store(false)
-	if _, err := OpenLines(streams.In, streams.Out, passed); err == nil {
+	if _, err := OpenLines(streams.In, streams.Out, passed, false); err == nil {
 		t.Error("it was opened for a client in the background")
 	}
 	c.present.Store(true)
-	lines, err := OpenLines(streams.In, streams.Out, passed)
+	lines, err := OpenLines(streams.In, streams.Out, passed, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestLinesOfAStoppedClient(t *testing.T) {
 	var c client
 	streams := c.streams(t, l.slave)
 	passed := c.passed()
-	lines, err := OpenLines(streams.In, streams.Out, passed)
+	lines, err := OpenLines(streams.In, streams.Out, passed, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,9 @@ const (
 	flushWrite = 2
 )
 
+// noCharacter in place of a character that sends a signal turns that off.
+const noCharacter = 0xff
+
 // dropInput discards input that was not read.
 func dropInput(fd int) error { return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, flushRead) }
 

@@ -12,6 +12,9 @@ const (
 	ioctlSet = unix.TCSETS
 )
 
+// noCharacter in place of a character that sends a signal turns that off.
+const noCharacter = 0
+
 // dropInput discards input that was not read.
 func dropInput(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }
 

@@ -60,6 +60,9 @@ type turnResult struct {
 // errLeave ends a conversation without an error.
 var errLeave = errors.New("leave")
 
+// errInterrupted is the end of a task that the person has interrupted.
+var errInterrupted = errors.New("the task was interrupted; what it has done until then stays done")
+
 // maxInput is the longest line of the input, in bytes.
 const maxInput = 1 << 20
 
@@ -68,6 +71,7 @@ type typedLine struct {
 	text  string
 	at    time.Time
 	spans []receipt.Span // of a person's terminal: which parts were typed; nil: nobody knows
+	ctrlC bool           // it is no line: the person has pressed Ctrl-C
 }
 
 // cut returns the line from byte from to byte to.
@@ -78,7 +82,7 @@ func (l typedLine) cut(from, to int) typedLine {
 			spans = append(spans, s)
 		}
 	}
-	return typedLine{l.text[from:to], l.at, spans}
+	return typedLine{text: l.text[from:to], at: l.at, spans: spans}
 }
 
 // trim returns the line without white space around it.
@@ -130,6 +134,7 @@ func (c *conversation) run(ctx context.Context, task typedLine) error {
 		return c.carryOut(ctx, task)
 	}
 	var tasks tally
+	leaving := false // the person has pressed Ctrl-C, and nothing else since
 	for {
 		c.invite()
 		select {
@@ -137,7 +142,15 @@ func (c *conversation) run(ctx context.Context, task typedLine) error {
 			if !more {
 				return errors.Join(c.unread(), tasks.outcome())
 			}
-			line = line.trim()
+			if line.ctrlC {
+				if leaving {
+					return tasks.outcome()
+				}
+				c.note("Ctrl-C again ends the session")
+				leaving = true
+				continue
+			}
+			line, leaving = line.trim(), false
 			err := c.line(ctx, line)
 			if errors.Is(err, errLeave) {
 				return tasks.outcome()
@@ -184,6 +197,7 @@ func (c *conversation) carryOut(ctx context.Context, task typedLine) error {
 	c.mu.Unlock()
 	turning, cancel := context.WithCancel(ctx)
 	defer cancel()
+	interrupted := false
 	done := make(chan turnResult, 1)
 	go func() {
 		t, err := c.broker.Turn(turning, c.session.ID, broker.Task{Text: task.text, Spans: task.spans, Client: c.client, Limit: c.limit, Files: c.asJSON})
@@ -197,6 +211,9 @@ func (c *conversation) carryOut(ctx context.Context, task typedLine) error {
 		}
 		select {
 		case e := <-done:
+			if interrupted && e.err != nil {
+				e.err = errInterrupted
+			}
 			return errors.Join(c.answer(task.text, e), c.catchUpEvents(ctx), c.askAgain())
 		case ev, more := <-c.events:
 			if err := c.event(ctx, ev, more); err != nil {
@@ -207,6 +224,11 @@ func (c *conversation) carryOut(ctx context.Context, task typedLine) error {
 		case line, more := <-lines:
 			if !more {
 				inputEnded = true // the task goes on
+				continue
+			}
+			if line.ctrlC && !interrupted {
+				interrupted = true
+				cancel()
 				continue
 			}
 			switch err := c.lineWhileBusy(ctx, line); {
@@ -224,10 +246,12 @@ func (c *conversation) carryOut(ctx context.Context, task typedLine) error {
 // lineWhileBusy is a line that is typed while the agent works.
 func (c *conversation) lineWhileBusy(ctx context.Context, line typedLine) error {
 	switch line = line.trim(); {
+	case line.ctrlC:
+		return errLeave
 	case line.text == "":
 		return nil
 	case strings.HasPrefix(line.text, "/"):
 		return c.command(ctx, line)
 	}
-	return errors.New("the agent is at work; /quit ends it")
+	return errors.New("the agent is at work; Ctrl-C interrupts it")
 }

@@ -23,6 +23,16 @@ func isCommand(line string) bool {
 	return strings.HasPrefix(line, "/") && !strings.HasPrefix(line, "//")
 }
 
+// commandHelp is what /help prints.
+const commandHelp = `/approve N             let call N happen
+/deny N [REASON]       refuse it; the agent is told the reason
+/budget [+5]           what this session has used, or 5 dollars more for it
+/logs                  the newest records of this session
+/help                  this list
+/quit                  end the session; it can be resumed
+Ctrl-C                 interrupt the task; again: end the session
+Every other line is a task. One that begins with a slash is typed with two.`
+
 // command carries out a line that begins with a slash.
 func (c *conversation) command(ctx context.Context, line typedLine) error {
 	name, args, _ := strings.Cut(strings.TrimPrefix(line.text, "/"), " ")
@@ -39,8 +49,11 @@ func (c *conversation) command(ctx context.Context, line typedLine) error {
 		return c.budget(ctx, args)
 	case "logs":
 		return c.logs()
+	case "help", "?":
+		c.note("%s", commandHelp)
+		return nil
 	}
-	return fmt.Errorf("/%s: no such command; there are /approve N, /deny N [REASON], /budget [+5], /logs and /quit", cli.SafeText(name))
+	return fmt.Errorf("/%s: no such command; /help lists them", cli.SafeText(name))
 }
 
 // decide answers the waiting call with that number, because of a line typed at that time.

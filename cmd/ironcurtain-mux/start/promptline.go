@@ -37,9 +37,10 @@ type promptLine struct {
 const inviting = "> "
 
 // openPromptLine takes over a terminal. It returns nil when in and screen are no terminal
-// on which a line can be drawn; the terminal edits the lines then.
-func openPromptLine(in, screen *outer.Stream, passed outer.Passed, keys input.Choice) *promptLine {
-	terminal, err := outer.OpenLines(in, screen, passed)
+// on which a line can be drawn; the terminal edits the lines then. With ctrlC, Ctrl-C clears
+// the line and, when it is empty, is a typedLine.
+func openPromptLine(in, screen *outer.Stream, passed outer.Passed, keys input.Choice, ctrlC bool) *promptLine {
+	terminal, err := outer.OpenLines(in, screen, passed, ctrlC)
 	if err != nil {
 		return nil
 	}
@@ -65,7 +66,7 @@ func (p *promptLine) read(ctx context.Context) (lines <-chan typedLine, done fun
 					cancel()
 					return
 				}
-				if entered.text == "" {
+				if entered.text == "" && !entered.ctrlC {
 					continue
 				}
 				select {
@@ -116,6 +117,10 @@ func (p *promptLine) key(k keys.Key) (entered typedLine, ended bool) {
 	switch {
 	case name == "ctrl+d" && p.line.Empty():
 		return entered, true
+	case name == "ctrl+c" && p.line.Empty():
+		return typedLine{ctrlC: true, at: time.Now()}, false
+	case name == "ctrl+c":
+		p.line.Take()
 	case action == input.ActEnter:
 		return p.enter(), false
 	case action != "":

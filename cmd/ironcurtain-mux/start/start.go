@@ -40,7 +40,7 @@ tools can, and has no shell. Calls that wait for a person are asked about here, 
 another terminal with 'ironcurtain-mux approve'.
 
 Without TASK, tasks are read from standard input, one a line; /approve N, /deny N,
-/budget, /logs and /quit are commands. Answers go to standard output, everything else to
+/help lists the other commands. Answers go to standard output, everything else to
 standard error. A task that takes longer than --timeout, its container's start included,
 is ended with everything that it has started, and so is start itself.
 
@@ -54,7 +54,7 @@ With autoApprove in config.json, what you type at the prompt is an order, and so
 that you type in a shell. What is pasted, piped in or started by a script is none.
 
 The daemon of the multiplexer carries out the task, and is started when none runs. Ctrl-C
-ends the task. If the terminal is closed or lost, the task goes on to its end, and its
+ends it; at the prompt it interrupts the task, and pressed again it ends the session. If the terminal is closed or lost, the task goes on to its end, and its
 answer is in the session: 'ironcurtain-mux sessions show' names the file.
 
 ` + startCodes,

@@ -99,7 +99,7 @@ func converse(ctx context.Context, w wiring.Parts, c *conversation, t daemon.Tas
 	} else {
 		c.person, c.terminal = in, t.Streams.Out.IsTerminal()
 		if in && screen {
-			c.prompt = openPromptLine(t.Streams.In, t.Streams.Err, t.Passed, input.Choice{CommandKey: w.Config.CommandKey, Prefix: w.Config.Prefix, Keys: w.Config.Keys})
+			c.prompt = openPromptLine(t.Streams.In, t.Streams.Err, t.Passed, input.Choice{CommandKey: w.Config.CommandKey, Prefix: w.Config.Prefix, Keys: w.Config.Keys}, given.text == "")
 		}
 	}
 	if t.Typed && in && (c.prompt != nil || t.Asked.Detach && screen) && !strings.ContainsAny(given.text, "\r\n") {
