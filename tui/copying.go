@@ -99,6 +99,7 @@ func (m *Model) yank() {
 	case text == "":
 		m.showInfo("nothing selected")
 	case m.copyOut([]byte(text)):
+		m.copied = []byte(text)
 		m.showSuccess("copied " + view.Counted(len([]rune(text)), "character"))
 	default:
 		m.showError(fmt.Errorf("copy: the selection has more than %d bytes", copymode.MaxCopy))

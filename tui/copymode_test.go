@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -79,6 +80,52 @@ func TestDragCopies(t *testing.T) {
 	}
 }
 
+// Two clicks copy a word, three the line. The middle button pastes what was copied last into the
+// agent, as a paste.
+func TestClicksCopy(t *testing.T) {
+	r := newHarness(t, 80, 24, Options{})
+	r.agentSays(1, "see 'src/漢字.go:12' now\r\nthree\r\n")
+	click := "\x1b[<0;7;2M\x1b[<0;7;2m"
+	r.keys("\x1b[<1;7;2M\x1b[<1;7;2m")
+	r.keys(click)
+	r.now = r.now.Add(time.Second)
+	r.keys(click)
+	r.wantCopied()
+	r.keys(click)
+	r.wantCopied("src/漢字.go:12")
+	r.keys(click)
+	r.wantCopied("src/漢字.go:12", "see 'src/漢字.go:12' now")
+	r.keys("\x1b[<0;30;2M\x1b[<0;30;2m" + "\x1b[<0;31;2M\x1b[<0;31;2m") // two cells
+	r.wantCopied("src/漢字.go:12", "see 'src/漢字.go:12' now")
+	if r.m.mode != modeTerminal || r.queued(1) != "" {
+		t.Errorf("mode %v, the agent got %q", r.m.mode, r.queued(1))
+	}
+	r.agentSays(1, "\x1b[?2004h")
+	r.keys("\x1b[<1;7;2M\x1b[<1;7;2m")
+	if got := r.queued(1); got != "\x1b[200~see 'src/漢字.go:12' now\x1b[201~" {
+		t.Errorf("the middle button pasted %q", got)
+	}
+}
+
+// While a query is typed, the status line tells how often it is there, and the cursor is at the
+// first match.
+func TestSearchAsOneTypes(t *testing.T) {
+	r := newHarness(t, 80, 24, Options{})
+	r.agentSays(1, strings.Repeat("one two one\r\n", 20000))
+	r.keys("\x01[g/on")
+	r.wants("9999 or more")
+	r.keys("e t")
+	r.wants("match 2 of ")
+	r.keys("x")
+	r.wants("no match")
+	r.keys("\x7f\r")
+	r.wants("match 2 of ")
+	r.keys("nn")
+	r.wants("match 4 of ")
+	r.keys("l")
+	r.wants(" found")
+}
+
 func TestCopyMode(t *testing.T) {
 	tests := []struct{ name, keys, want string }{
 		{"word", "gvey", "alpha"},
@@ -89,6 +136,14 @@ func TestCopyMode(t *testing.T) {
 		{"search forward", "g/delta\rvey", "delta"},
 		{"search next", "g/a\rnnv$y", "amma delta"},
 		{"search backward", "G?gamma\rvey", "gamma"},
+		{"a query that nobody finishes", "gj/bet\x03vey", "gamma"},
+		{"a query that is corrected", "g/gx\x7f\rvey", "gamma"},
+		{"the query before it", "g/delta\rg/\rvey", "delta"},
+		{"a rectangle", "gwl\x16jly", "et\nel"},
+		{"a rectangle upward", "gj$\x16khhy", "ta\nlta"},
+		{"from a rectangle to text", "g\x16jlvy", "alpha beta\nga"},
+		{"the mark", "gwXG\x1bxvey", "beta"},
+		{"back from the mark", "gXjw\x1bx\x1bxvey", "delta"},
 		{"swap ends", "gwvhhoy", "a b"},
 		{"back a word", "gjwbvey", "gamma"},
 		{"wrapped lines are one", "g3y", "alpha beta"},

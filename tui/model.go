@@ -104,6 +104,8 @@ type Model struct {
 	prefixed  bool    // the prefix key was pressed and waits for the next key
 	pasting   pasteState
 	dragging  dragState
+	clicks    clicks
+	copied    []byte           // the last selection, which the middle button pastes
 	grabbed   *tab             // a mouse button was pressed over its program and is not released yet
 	ours      map[rune]bool    // keys held down whose press was for the multiplexer
 	focusedID broker.SessionID // the session whose program was told that it has the focus

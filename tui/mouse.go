@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -14,8 +15,27 @@ import (
 // dragState is the state of a selection with the mouse.
 type dragState struct {
 	active bool
-	moved  bool
+	moved  bool // something is selected
 	from   copymode.Point
+}
+
+// clicks counts presses of the left button on the same cell, one soon after the other.
+type clicks struct {
+	at    copymode.Point
+	last  time.Time
+	times int
+}
+
+// betweenClicks is the longest time between two clicks of a double click.
+const betweenClicks = 400 * time.Millisecond
+
+// press counts a press, and returns how often the button was pressed there.
+func (c *clicks) press(at copymode.Point, now time.Time) int {
+	if at != c.at || now.Sub(c.last) > betweenClicks {
+		c.times = 0
+	}
+	c.at, c.last, c.times = at, now, c.times+1
+	return c.times
 }
 
 // onMouse gives a mouse event to what is under it: a tab of the bar, the
@@ -121,6 +141,14 @@ func (m *Model) onFocusedMouse(t *tab, at view.Rect, ev keys.Event) tea.Cmd {
 		m.scrollBack(t, at, -input.WheelStep(e))
 	case e.Button == keys.ButtonLeft && e.Action == keys.MousePress && t.attached && inside:
 		m.dragging = dragState{active: true, from: m.pointAt(t, at, e)}
+		if times := m.clicks.press(m.dragging.from, m.now()); times > 1 {
+			m.dragging.moved = true
+			m.beginCopy(t)
+			m.copying.SelectWord(m.dragging.from, times > 2)
+			m.dirty = true
+		}
+	case e.Button == keys.ButtonMiddle && e.Action == keys.MousePress && inside && m.mode == modeTerminal && len(m.copied) > 0:
+		m.onPaste(keys.Event{Kind: keys.PasteEvent, Paste: keys.Paste{Start: true, Data: m.copied, End: true}})
 	}
 	return nil
 }
@@ -161,7 +189,8 @@ func (m *Model) scrollBack(t *tab, at view.Rect, n int) {
 }
 
 // onDrag handles a drag: the first movement opens copy mode and begins a selection, the
-// release copies it.
+// release copies it. The second click on a cell has selected its word already, the third one
+// its line.
 func (m *Model) onDrag(e keys.Mouse) tea.Cmd {
 	t := m.current()
 	if t == nil {

@@ -76,4 +76,7 @@ func (m *Model) pasteToLine(data []byte) {
 		m.pasting.refused = true
 		m.showError(fault.New("paste into the agent itself", "the paste is too long for the command line; its end was left out"))
 	}
+	if line != &m.line {
+		m.copying.Typed()
+	}
 }

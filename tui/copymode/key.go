@@ -1,9 +1,6 @@
 package copymode
 
 import (
-	"strings"
-	"unicode"
-
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -44,12 +41,11 @@ func (c *State) Key(k *input.Keys, name, text string, at view.Rect) Outcome {
 	case input.ActCopyEdit:
 		return Edit
 	case input.ActCopySearch, input.ActCopySearchB:
-		c.Searching, c.Backward = true, a == input.ActCopySearchB
-		c.Line = input.Line{}
+		c.beginSearch(a == input.ActCopySearchB)
 	case input.ActCopyNext:
-		return c.search(c.Backward)
+		return c.next(c.Backward)
 	case input.ActCopyPrev:
-		return c.search(!c.Backward)
+		return c.next(!c.Backward)
 	case input.ActCopyPrompt, input.ActCopyPromptB:
 		if !c.toPrompt(a == input.ActCopyPromptB) {
 			return NoPrompt
@@ -57,41 +53,5 @@ func (c *State) Key(k *input.Keys, name, text string, at view.Rect) Outcome {
 	default:
 		c.act(a)
 	}
-	return Stay
-}
-
-// searchKey handles a key while a query is typed.
-func (c *State) searchKey(k *input.Keys, name, text string) Outcome {
-	switch a := k.At(input.PlaceCommand, name); {
-	case a == input.ActLeave || name == "ctrl+c":
-		c.Searching = false
-	case a == input.ActEnter:
-		c.Searching = false
-		if !c.Line.Empty() {
-			c.Query = c.Line.Text()
-		}
-		return c.search(c.Backward)
-	case a == input.ActBackspace && c.Line.Empty():
-		c.Searching = false
-	case a != "":
-		c.Line.Edit(a)
-	case text != "" && strings.IndexFunc(text, unicode.IsControl) < 0:
-		c.Line.Insert(text, false)
-	}
-	return Stay
-}
-
-// search goes to the next match and continues at the other end of the lines. The search
-// is case-sensitive only when the query has capital letters.
-func (c *State) search(backward bool) Outcome {
-	if c.Query == "" {
-		return NoQuery
-	}
-	to, ok := c.find(backward)
-	if !ok {
-		return NotFound
-	}
-	c.Cursor = to
-	c.follow()
 	return Stay
 }

@@ -9,22 +9,34 @@ import (
 // act carries out the actions that select and those that move the cursor.
 func (c *State) act(a input.Action) {
 	switch a {
-	case input.ActCopySelect, input.ActCopyLines:
-		whole := a == input.ActCopyLines
-		if c.selecting && c.wholeLine == whole {
-			c.selecting = false
-			return
-		}
-		if !c.selecting {
-			c.anchor = c.Cursor
-		}
-		c.selecting, c.wholeLine = true, whole
+	case input.ActCopySelect:
+		c.toggle(shapeText)
+	case input.ActCopyLines:
+		c.toggle(shapeLines)
+	case input.ActCopyBlock:
+		c.toggle(shapeBlock)
 	case input.ActCopySwap:
 		c.Cursor, c.anchor = c.anchor, c.Cursor
+	case input.ActCopyMark:
+		c.mark = c.Cursor
+	case input.ActCopyToMark:
+		c.Cursor, c.mark = c.mark, c.Cursor
 	default:
 		c.motion(a)
 	}
 	c.follow()
+}
+
+// toggle begins a selection, gives it another shape, or drops one of this shape.
+func (c *State) toggle(s shape) {
+	if c.selecting && c.shape == s {
+		c.selecting = false
+		return
+	}
+	if !c.selecting {
+		c.anchor = c.Cursor
+	}
+	c.selecting, c.shape = true, s
 }
 
 // motion moves the cursor.

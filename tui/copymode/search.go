@@ -1,14 +1,134 @@
 package copymode
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
+// search is the search of copy mode: what is looked for, and how often it is there.
+type search struct {
+	Searching bool // the person is typing a query into Line
+	Backward  bool // the direction of the search
+	Line      input.Line
+	Query     string
+
+	from struct { // where copy mode was before the search
+		cursor    Point
+		top, left int
+		query     string
+	}
+	hits []Point // of the query, in reading order, at most mostHits; of when it was typed
+}
+
 // searchBlock is how many lines are taken from the screen at a time.
 const searchBlock = 512
+
+// mostHits is how many matches are counted.
+const mostHits = 9999
+
+// beginSearch lets the person type a query.
+func (c *State) beginSearch(backward bool) {
+	c.Searching, c.Backward, c.Line = true, backward, input.Line{}
+	c.from.cursor, c.from.top, c.from.left, c.from.query = c.Cursor, c.Top, c.Left, c.Query
+}
+
+// searchKey handles a key while a query is typed. The cursor is at the first match meanwhile.
+func (c *State) searchKey(k *input.Keys, name, text string) Outcome {
+	switch a := k.At(input.PlaceCommand, name); {
+	case a == input.ActLeave || name == "ctrl+c", a == input.ActBackspace && c.Line.Empty():
+		c.Searching = false
+		c.backToStart()
+		c.Query = c.from.query
+		c.count()
+		return Stay
+	case a == input.ActEnter:
+		c.Searching = false
+		if c.Line.Empty() {
+			return c.next(c.Backward)
+		}
+		if len(c.hits) == 0 {
+			return NotFound
+		}
+		return Stay
+	case a != "":
+		c.Line.Edit(a)
+	case text != "" && strings.IndexFunc(text, unicode.IsControl) < 0:
+		c.Line.Insert(text, false)
+	}
+	c.Typed()
+	return Stay
+}
+
+// Typed looks for what is typed, from where the search began.
+func (c *State) Typed() {
+	c.backToStart()
+	if c.Query = c.from.query; !c.Line.Empty() {
+		c.Query = c.Line.Text()
+	}
+	c.count()
+	if !c.Line.Empty() && len(c.hits) > 0 {
+		c.next(c.Backward)
+	}
+}
+
+// backToStart shows what was shown before the search.
+func (c *State) backToStart() { c.Cursor, c.Top, c.Left = c.from.cursor, c.from.top, c.from.left }
+
+// next goes to the next match and continues at the other end of the lines. The search
+// is case-sensitive only when the query has capital letters.
+func (c *State) next(backward bool) Outcome {
+	if c.Query == "" {
+		return NoQuery
+	}
+	to, ok := c.find(backward)
+	if !ok {
+		return NotFound
+	}
+	c.Cursor = to
+	c.follow()
+	return Stay
+}
+
+// count notes where the query is.
+func (c *State) count() {
+	c.hits = nil
+	for first := 0; c.Query != "" && first < c.total() && len(c.hits) < mostHits; first += searchBlock {
+		for i, text := range c.Screen.Text(first, searchBlock) {
+			for _, h := range c.matches(first+i, text) {
+				c.hits = append(c.hits, Point{h.From, first + i})
+			}
+		}
+	}
+	c.hits = c.hits[:min(len(c.hits), mostHits)]
+}
+
+// Found says which of how many matches the cursor is at; empty: nothing is looked for.
+func (c *State) Found() string {
+	n, all := len(c.hits), strconv.Itoa(len(c.hits))
+	if n == mostHits {
+		all += " or more"
+	}
+	at, is := slices.BinarySearchFunc(c.hits, c.Cursor, func(p, q Point) int {
+		return cmp.Or(cmp.Compare(p.Line, q.Line), cmp.Compare(p.X, q.X))
+	})
+	switch {
+	case c.Query == "" || c.Searching && c.Line.Empty():
+		return ""
+	case n == 0:
+		return "no match"
+	case is:
+		return fmt.Sprintf("match %d of %s", at+1, all)
+	}
+	return all + " found"
+}
 
 // find looks for the query in all lines, beginning at the cursor.
 func (c *State) find(backward bool) (Point, bool) {
@@ -96,8 +216,8 @@ func matches(cells []term.Cell, query string, fold bool) []view.MarkedRow {
 	}
 }
 
-// hits returns the matches of the last search in a view that is height rows high.
-func (c *State) hits(height int) []view.MarkedRow {
+// shown returns the matches of the last search in a view that is height rows high.
+func (c *State) shown(height int) []view.MarkedRow {
 	if c.Query == "" {
 		return nil
 	}

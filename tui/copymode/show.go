@@ -12,12 +12,12 @@ import (
 func (c *State) Hints(k *input.Keys) []string {
 	where := fmt.Sprintf("copy line %d/%d", c.Cursor.Line+1, c.total())
 	if c.Searching {
-		return input.NonEmpty(where, k.Hint(input.PlaceCommand, input.ActEnter, "searches"), k.Hint(input.PlaceCommand, input.ActLeave, "back"))
+		return input.NonEmpty(where, c.Found(), k.Hint(input.PlaceCommand, input.ActEnter, "stays"), k.Hint(input.PlaceCommand, input.ActLeave, "back"))
 	}
 	if c.selecting {
 		return input.NonEmpty(where, k.Hint(input.PlaceCopy, input.ActCopyYank, "copies"), "Esc drops the selection")
 	}
-	return input.NonEmpty(where, k.Hint(input.PlaceCopy, input.ActCopySelect, "selects"), k.Hint(input.PlaceCopy, input.ActCopySearch, "searches"),
+	return input.NonEmpty(where, c.Found(), k.Hint(input.PlaceCopy, input.ActCopySelect, "selects"), k.Hint(input.PlaceCopy, input.ActCopySearch, "searches"),
 		k.Hint(input.PlaceCopy, input.ActCopyEdit, "edits"), k.Hint(input.PlaceCopy, input.ActLeave, "leaves"))
 }
 
@@ -26,7 +26,7 @@ func (c *State) Hints(k *input.Keys) []string {
 func (c *State) Marks(at view.Rect) []view.MarkedRow {
 	var out []view.MarkedRow
 	if !c.selecting {
-		for _, hit := range c.hits(at.H) {
+		for _, hit := range c.shown(at.H) {
 			out = append(out, c.shifted(hit))
 		}
 		return out
@@ -34,10 +34,10 @@ func (c *State) Marks(at view.Rect) []view.MarkedRow {
 	from, to := c.span()
 	for line := max(from.Line, c.Top); line <= min(to.Line, c.Top+at.H-1); line++ {
 		row := view.MarkedRow{Y: line - c.Top, From: c.Left, To: c.Left + at.W}
-		if line == from.Line {
+		if line == from.Line || c.shape == shapeBlock {
 			row.From = from.X
 		}
-		if line == to.Line {
+		if line == to.Line || c.shape == shapeBlock {
 			row.To = to.X + 1
 		}
 		out = append(out, c.shifted(row))

@@ -2,9 +2,9 @@ package copymode
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -33,13 +33,19 @@ type State struct {
 	Cursor    Point
 	anchor    Point
 	selecting bool
-	wholeLine bool
-
-	Searching bool // the person is typing a query into Line
-	Backward  bool // the direction of the search
-	Line      input.Line
-	Query     string
+	shape     shape
+	mark      Point // where the person wants to come back to
+	search
 }
+
+// shape says what of the lines between its two ends a selection has.
+type shape uint8
+
+const (
+	shapeText  shape = iota // from the one end to the other, as text is read
+	shapeLines              // whole lines
+	shapeBlock              // the columns between the two ends
+)
 
 // total returns the number of lines, scrollback included.
 func (c *State) total() int { return max(1, c.Screen.LineCount()) }
@@ -67,46 +73,52 @@ func (c *State) Renumber() {
 	if n == 0 {
 		return
 	}
-	for _, p := range []*Point{&c.Cursor, &c.anchor} {
+	for _, p := range []*Point{&c.Cursor, &c.anchor, &c.mark, &c.from.cursor} {
 		if p.Line -= n; p.Line < 0 {
 			*p = Point{}
 		}
 	}
-	c.Top = max(0, c.Top-n)
+	c.Top, c.from.top = max(0, c.Top-n), max(0, c.from.top-n)
+	c.count()
 }
 
-// span returns the two ends of the selection in reading order.
+// span returns the first and the last cell of the selection. Those of a block are its corners.
 func (c *State) span() (from, to Point) {
 	from, to = c.anchor, c.Cursor
 	if to.before(from) {
 		from, to = to, from
 	}
-	if c.wholeLine {
+	switch c.shape {
+	case shapeLines:
 		width, _ := c.Screen.Size()
 		from.X, to.X = 0, max(0, width-1)
+	case shapeBlock:
+		from.X, to.X = min(from.X, to.X), max(from.X, to.X)
 	}
 	return from, to
 }
 
 // selected returns the text of the selection. Lines that the screen has wrapped are
-// joined again.
+// joined again, except in a block.
 func (c *State) selected() string {
 	from, to := c.span()
 	var b strings.Builder
 	for i := from.Line; i <= to.Line && b.Len() <= MaxCopy; i++ {
 		cells, wrapped := c.Screen.Line(i)
 		lo, hi := 0, len(cells)
-		if i == from.Line {
+		block := c.shape == shapeBlock
+		wrapped = wrapped && !block
+		if i == from.Line || block {
 			lo = min(from.X, len(cells))
 		}
-		if i == to.Line {
+		if i == to.Line || block {
 			hi = min(to.X+1, len(cells))
 		}
 		if hi < len(cells) && cells[hi].Width == 0 {
 			hi++
 		}
 		text := view.CellText(cells[lo:max(lo, hi)])
-		if i == to.Line || wrapped {
+		if i == to.Line && !block || wrapped {
 			b.WriteString(text)
 		} else {
 			b.WriteString(strings.TrimRight(text, " "))
@@ -121,10 +133,10 @@ func (c *State) selected() string {
 // Take returns the text to copy: the selection or, without one, the line of the cursor.
 func (c *State) Take() string {
 	if !c.selecting {
-		c.anchor, c.wholeLine = c.Cursor, true
+		c.anchor, c.shape = c.Cursor, shapeLines
 	}
 	text := c.selected()
-	if c.wholeLine {
+	if c.shape == shapeLines {
 		text = strings.TrimRight(text, " ")
 	}
 	return text
@@ -132,6 +144,33 @@ func (c *State) Take() string {
 
 // SelectFrom begins a selection at a cell.
 func (c *State) SelectFrom(p Point) { c.anchor, c.selecting = p, true }
+
+// SelectWord selects the word at a cell, or with lines the line. A word has no blanks, quotes or
+// brackets, so that a path or an address is one.
+func (c *State) SelectWord(p Point, lines bool) {
+	c.anchor, c.Cursor, c.selecting, c.shape = p, p, true, shapeText
+	if lines {
+		c.shape = shapeLines
+		return
+	}
+	line := c.lineRunes(p.Line)
+	inWord := func(x int) bool { return x >= 0 && x < len(line) && !endsWord(line, x) }
+	for inWord(p.X) && inWord(c.anchor.X-1) {
+		c.anchor.X--
+	}
+	for inWord(p.X) && inWord(c.Cursor.X+1) {
+		c.Cursor.X++
+	}
+}
+
+// endsWord reports whether a column is not part of a word that a double click selects.
+func endsWord(line []rune, x int) bool {
+	r := line[x]
+	if r == 0 && x > 0 { // the second half of a wide character
+		r = line[x-1]
+	}
+	return unicode.IsSpace(r) || unicode.Is(unicode.Pi, r) || unicode.Is(unicode.Pf, r) || strings.ContainsRune("\"'`()[]{}<>|;,│", r)
+}
 
 // MoveTo puts the cursor on a cell.
 func (c *State) MoveTo(p Point) { c.Cursor = p }
