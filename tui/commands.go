@@ -53,7 +53,7 @@ func commandTable() []command {
 		{"edit", "", "open this tab's scrollback in $VISUAL or $EDITOR", (*Model).runEdit},
 		{"budget", "[+5|+200k tokens|+50 requests|+30m]", "what was used of the models; with an amount, let this tab use more", (*Model).runBudget},
 		{"undo", "", "what was approved automatically in this tab, and what it did", (*Model).runUndo},
-		{"history", "", "what was decided lately, and by whom", (*Model).runHistory},
+		{"history", "[again [N]]", "what was decided lately, and by whom; again tells the agent of call N, which has expired, to make it once more", (*Model).runHistory},
 		{"policy", "reload|apply", "read the policy again and show what would change; apply puts what was shown in force for every tab", (*Model).runPolicy},
 		{"servers", "[add NAME COMMAND...|restart NAME|disable NAME]", "the tool servers of this tab and their tools; add one by its command or https address, start one again, or turn one off in this tab", (*Model).runServers},
 		{"registries", "[release NAME]", "the package registries of this tab, and what was delivered, hidden and refused; release lets a version that you denied ask again", (*Model).runRegistries},

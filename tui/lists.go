@@ -3,12 +3,14 @@ package tui
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -17,7 +19,14 @@ import (
 const historyLength = 200
 
 // runHistory is /history: what was decided, by whom, when and how.
-func (m *Model) runHistory(string) (tea.Cmd, error) {
+func (m *Model) runHistory(args string) (tea.Cmd, error) {
+	switch word, number, _ := strings.Cut(args, " "); word {
+	case "":
+	case "again":
+		return m.askAgain(strings.TrimSpace(number))
+	default:
+		return nil, fault.New("/history, or /history again 5", "/history does not take %s", text.Drawable(word))
+	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		decided, err := m.api.History(ctx, historyLength)
 		return historyMsg{decided, err}

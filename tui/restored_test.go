@@ -30,9 +30,9 @@ func TestRestoredCall(t *testing.T) {
 
 func TestResolutionTexts(t *testing.T) {
 	for want, r := range map[string]broker.Resolution{
-		"#1 was withdrawn by the agent":                            {Number: 1, Outcome: broker.Withdrawn, By: "caller"},
-		"#1 was withdrawn: its session has ended":                  {Number: 1, Outcome: broker.Withdrawn, By: "broker"},
-		"#1 expired: nobody decided in time, the call was refused": {Number: 1, Outcome: broker.Expired},
+		"#1 was withdrawn by the agent":           {Number: 1, Outcome: broker.Withdrawn, By: "caller"},
+		"#1 was withdrawn: its session has ended": {Number: 1, Outcome: broker.Withdrawn, By: "broker"},
+		"#1 expired: nobody decided in time, the call was refused; /history again 1 lets the agent make it again": {Number: 1, Outcome: broker.Expired},
 	} {
 		if got := panel.ResolutionText(r, broker.Client{}); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -126,6 +126,7 @@ func (m *Model) resolved(r broker.Resolution, own bool) {
 		m.showSuccess(shown)
 	} else {
 		m.showInfo(shown)
+		m.flash.urgent = r.Outcome == broker.Expired
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func ResolutionText(r broker.Resolution, me broker.Client) string {
 	switch r.Outcome {
 	case broker.Expired:
-		return fmt.Sprintf("#%d expired: nobody decided in time, the call was refused", r.Number)
+		return fmt.Sprintf("#%d expired: nobody decided in time, the call was refused; /history again %d lets the agent make it again", r.Number, r.Number)
 	case broker.Withdrawn:
 		if r.By == "caller" {
 			return fmt.Sprintf("#%d was withdrawn by the agent", r.Number)
