@@ -78,7 +78,7 @@ func New(c Config) (*Broker, error) {
 		endNotices: map[endNotice][]string{},
 		read:       stateOf(c.ConfigFile),
 	}
-	b.settings.Store(&settings{config: &b.config})
+	b.settings.Store(b.newSettings(&b.config))
 	b.hurried, b.hurry = context.WithCancel(context.Background())
 	b.receipts = receipt.New(receipt.Options{Hold: c.ReceiptHold, Changed: b.relayReceipt})
 	b.grants = grant.New(nil)
@@ -182,7 +182,7 @@ func (b *Broker) deps() *session.Deps {
 	now := b.settings.Load()
 	return &session.Deps{
 		Config: now.config, Log: b.log, Approvals: b.approvals, Receipts: b.receipts, Grants: b.grants, Ledger: b.ledger,
-		Policy: &now.policy, Servers: &now.servers, Tools: &now.tools, Events: publisher{b}, Context: b.ctx, Hurried: b.hurried,
+		Policy: &now.policy, Servers: &now.servers, Tools: now.tools, Events: publisher{b}, Context: b.ctx, Hurried: b.hurried,
 		Engine: func(ctx context.Context) (*docker.Client, error) { return b.engine.get(ctx, b.config.UserHome) },
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
@@ -30,8 +29,5 @@ func (b *Broker) depsOf(ctx context.Context, r OpenRequest) (*session.Deps, erro
 		return nil, err
 	}
 	d.Config, d.Policy, d.Servers = &c, nil, new(atomic.Pointer[session.OwnServers])
-	if p.Servers != "" { // the same name may be another program's there
-		d.Tools = new(mcpproxy.Known)
-	}
 	return d, nil
 }

@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 
@@ -16,7 +17,12 @@ type settings struct {
 	config  *Config
 	policy  atomic.Pointer[policy.Files]       // in force; empty: that of config
 	servers atomic.Pointer[session.OwnServers] // the person's own; empty: those of config
-	tools   mcpproxy.Known                     // the servers' tools, known once one session has started the servers
+	tools   *mcpproxy.Known                    // the servers' tools, known once a session has started the servers
+}
+
+// newSettings returns the settings of a configuration.
+func (b *Broker) newSettings(c *Config) *settings {
+	return &settings{config: c, tools: mcpproxy.KnownIn(filepath.Join(c.Home, "tools"), b.log)}
 }
 
 // Reload reads the configuration again, for sessions that open from now on. After an error they
@@ -62,7 +68,7 @@ func (b *Broker) reload() error {
 	b.review = nil // it was read for the former configuration
 	b.mu.Unlock()
 	b.former = append(b.former, b.settings.Load())
-	b.settings.Store(&settings{config: &c})
+	b.settings.Store(b.newSettings(&c))
 	b.read = read
 	return nil
 }

@@ -94,7 +94,7 @@ func (b *backend) start(ctx context.Context) error {
 		b.ensureStarted()
 		return nil
 	}
-	if tools := b.known().of(b.spec.Name); tools != nil {
+	if tools := b.known().of(b.spec); tools != nil {
 		b.mu.Lock()
 		b.tools, b.demand.stopped = tools, true
 		b.mu.Unlock()
@@ -148,7 +148,7 @@ func (b *backend) connect(ctx context.Context) (*link, error) {
 	close(b.up)
 	b.demand.used = time.Now()
 	b.mu.Unlock()
-	b.known().learn(b.spec.Name, tools)
+	b.known().learn(b.spec, tools)
 	b.proxy.announce(Activity{Kind: ServerUp, Server: b.spec.Name})
 	return l, nil
 }

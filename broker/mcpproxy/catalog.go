@@ -1,6 +1,7 @@
 package mcpproxy
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -36,6 +37,11 @@ func (t tool) fingerprint() string {
 		fmt.Fprintf(h, "%d:%s", len(part), part)
 	}
 	return hex.EncodeToString(h.Sum(nil))
+}
+
+// same reports whether two definitions do not differ in anything.
+func (t tool) same(other tool) bool {
+	return t.fingerprint() == other.fingerprint() && bytes.Equal(t.Output, other.Output)
 }
 
 // target is the server and the tool that an offered name stands for.

@@ -1,10 +1,23 @@
 package mcpproxy
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
 // demand says whether a server has to run. A server whose tools are known runs only while
@@ -137,36 +150,197 @@ func (b *backend) stopIfIdle() time.Duration {
 
 // Known holds the tools that servers offered at their first start. Proxies that share one
 // start a server only when a call needs it, and stop it when no call has for a while. A
-// server takes a second or two to start, and a hundred megabytes while it is idle. All
-// servers of one name must be the same program. The zero value is empty; a nil *Known stays
-// empty.
+// server takes a second or two to start, and a hundred megabytes while it is idle. Each version
+// of a server has a list of its own. The zero value is empty; a nil *Known stays empty.
 type Known struct {
+	dir string // where lists are kept for later processes; empty: nowhere
+	log *slog.Logger
+
 	mu    sync.Mutex
-	tools map[string][]tool // by the server's name
+	lists map[program][]tool
 }
 
+// program is one version of a server; the version is that of its Spec.
+type program struct{ server, version string }
+
+// KnownIn returns a Known that also keeps its lists in a directory, which no agent may be able to
+// write to. A later process then starts no server to learn its tools, unless the server has another
+// version now. A list only says what agents are shown: the server is started before a call is
+// carried out, and what it defines then is compared.
+func KnownIn(dir string, log *slog.Logger) *Known { return &Known{dir: dir, log: log} }
+
 // of returns the tools of a server, or nil when they are not known.
-func (k *Known) of(server string) []tool {
+func (k *Known) of(s sandbox.Spec) []tool {
 	if k == nil {
 		return nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.tools[server]
+	p := program{s.Name, s.Version}
+	if k.lists[p] == nil {
+		k.note(p, k.load(p))
+	}
+	return k.lists[p]
 }
 
-// learn notes the tools of a server. It keeps the first list, so that a later difference is
-// a changed definition for every session.
-func (k *Known) learn(server string, tools []tool) {
+// learn notes the tools of a server that has just been started. It keeps the first list, so that a
+// later difference is a changed definition for every session. What differs is not kept on disk any
+// more: a later process learns it from the server.
+func (k *Known) learn(s sandbox.Spec, tools []tool) {
 	if k == nil {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.tools == nil {
-		k.tools = make(map[string][]tool)
+	p := program{s.Name, s.Version}
+	var err error
+	if first := k.lists[p]; first == nil {
+		k.note(p, tools)
+		err = k.save(p, tools)
+	} else if !slices.EqualFunc(first, tools, tool.same) {
+		err = k.drop(p)
 	}
-	if k.tools[server] == nil {
-		k.tools[server] = tools
+	if err != nil {
+		k.log.Warn("keep the tools of a server", "server", s.Name, "error", err)
 	}
+}
+
+// note notes the first list of a server. mu is held.
+func (k *Known) note(p program, tools []tool) {
+	if k.lists == nil {
+		k.lists = make(map[program][]tool)
+	}
+	k.lists[p] = tools
+}
+
+// file is where the list of a server is kept; "" if it is not. There is one for each server, of the
+// version that was learned last.
+func (k *Known) file(p program) string {
+	if k.dir == "" || p.version == "" {
+		return ""
+	}
+	return filepath.Join(k.dir, p.server+".json")
+}
+
+// load returns the list that an earlier process has kept, or nil. A damaged one is as good as none.
+func (k *Known) load(p program) []tool {
+	path := k.file(p)
+	if path == "" {
+		return nil
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var data []byte
+	if err == nil {
+		data, err = io.ReadAll(io.LimitReader(f, maxList+1))
+		_ = f.Close() // it was only read
+	}
+	var l list
+	if err == nil {
+		l, err = decodeList(data)
+	}
+	if err != nil {
+		k.log.Warn("the tools of a server are learned anew", "file", path, "error", err)
+		return nil
+	}
+	if l.Version != p.version {
+		return nil
+	}
+	return l.tools(p.server)
+}
+
+// save keeps a list, unless it is too large or has text that is none.
+func (k *Known) save(p program, tools []tool) error {
+	path := k.file(p)
+	if path == "" {
+		return nil
+	}
+	data, err := json.Marshal(listOf(p.version, tools))
+	if err != nil {
+		return err
+	}
+	if l, err := decodeList(data); err != nil || !slices.EqualFunc(tools, l.tools(p.server), tool.same) {
+		return k.drop(p)
+	}
+	if err := os.MkdirAll(k.dir, 0o700); err != nil {
+		return err
+	}
+	return wholefile.Write(path, data, 0o600)
+}
+
+// drop removes the list of a server.
+func (k *Known) drop(p program) error {
+	path := k.file(p)
+	if path == "" {
+		return nil
+	}
+	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// maxList is how large a kept list may be, in bytes.
+const maxList = 2 << 20
+
+// list is the text of a kept list.
+type list struct {
+	Version string       `json:"version"`
+	Tools   []listedTool `json:"tools"`
+}
+
+// listedTool is a tool in it. JSON stands in it as a text, because the fingerprint counts each byte.
+type listedTool struct {
+	Name        string `json:"name"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	InputSchema string `json:"inputSchema"`
+	Annotations string `json:"annotations"`
+	Output      string `json:"outputSchema"`
+}
+
+func listOf(version string, tools []tool) list {
+	l := list{Version: version}
+	for _, t := range tools {
+		l.Tools = append(l.Tools, listedTool{t.Name, t.Title, t.Description, string(t.InputSchema), string(t.Annotations), string(t.Output)})
+	}
+	return l
+}
+
+// tools returns the tools as the server defined them.
+func (l list) tools(server string) []tool {
+	raw := func(text string) json.RawMessage {
+		if text == "" {
+			return nil
+		}
+		return json.RawMessage(text)
+	}
+	var all []tool
+	for _, t := range l.Tools {
+		all = append(all, tool{server, t.Name, t.Title, t.Description, raw(t.InputSchema), raw(t.Annotations), raw(t.Output)})
+	}
+	return all
+}
+
+// decodeList reads a kept list. It returns an error for what no server could have said.
+func decodeList(data []byte) (list, error) {
+	var l list
+	if _, err := jsonx.Parse(data, jsonx.Limits{Bytes: maxList, Depth: 3}); err != nil {
+		return l, err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&l); err != nil {
+		return l, err
+	}
+	for _, t := range l.Tools {
+		for _, text := range []string{t.InputSchema, t.Annotations, t.Output} {
+			if text != "" && !json.Valid([]byte(text)) {
+				return l, fmt.Errorf("a schema of %.64q is no JSON", t.Name)
+			}
+		}
+	}
+	return l, nil
 }

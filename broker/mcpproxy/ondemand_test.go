@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 )
 
 // atRest tells whether a server does not run.
@@ -90,7 +92,7 @@ func TestServerInUseIsNotStopped(t *testing.T) {
 // server was started for just this call.
 func TestChangedToolOfAKnownServer(t *testing.T) {
 	known := &Known{}
-	known.learn("filesystem", []tool{{
+	known.learn(sandbox.Spec{Name: "filesystem"}, []tool{{
 		server: "filesystem", Name: "read_text_file", Description: "Reads something else", InputSchema: []byte(`{"type":"object"}`),
 	}})
 	r := newHarness(t, func(c *Config) { c.Known = known })

@@ -25,6 +25,9 @@ type Spec struct {
 	Name string
 	Argv []string          // the program and its arguments
 	Env  map[string]string // its own variables and credentials
+	// Version tells the program that Argv would start from its other versions. It is empty where
+	// that cannot be told.
+	Version string
 	// Remote is set for a server that is reached over HTTP. It has no program and no sandbox.
 	Remote *servers.Remote
 	// Credentials finds more variables, at each start. Their values are secrets. It may be nil.

@@ -40,8 +40,9 @@ var scripts = map[string]string{
 
 // Dir is an installation.
 type Dir struct {
-	path string
-	node string
+	path    string
+	node    string
+	version string // of node, as it says
 }
 
 // Path is where the installation is.
@@ -78,11 +79,11 @@ func Installed(cache string) bool { return installed(filepath.Join(cache, "serve
 // they are fetched, progress is called with a line now and then; it may be nil. Programs
 // that start at the same time wait for the one that installs.
 func Install(ctx context.Context, cache string, progress func(string)) (Dir, error) {
-	node, err := findNode(ctx)
+	node, version, err := findNode(ctx)
 	if err != nil {
 		return Dir{}, err
 	}
-	d := Dir{path: filepath.Join(cache, "servers", Version()), node: node}
+	d := Dir{path: filepath.Join(cache, "servers", Version()), node: node, version: version}
 	if installed(d.path) {
 		return d, nil
 	}
@@ -150,41 +151,43 @@ func fetch(ctx context.Context, path string) error {
 	return nil
 }
 
-// findNode looks for a Node.js that is new enough.
-func findNode(ctx context.Context) (string, error) {
+// findNode looks for a Node.js that is new enough, and returns its version, too.
+func findNode(ctx context.Context) (node, version string, err error) {
 	next := fmt.Sprintf("install Node.js %d or newer (on Debian: apt-get install nodejs npm)", minNode)
-	node, err := exec.LookPath("node")
-	if err != nil {
-		return "", &fault.Error{Op: "find Node.js", Err: errors.New("node was not found"), Next: next}
+	fail := func(err error) (string, string, error) {
+		return "", "", &fault.Error{Op: "find Node.js", Err: err, Next: next}
+	}
+	if node, err = exec.LookPath("node"); err != nil {
+		return fail(errors.New("node was not found"))
 	}
 	if node, err = filepath.Abs(node); err != nil {
-		return "", &fault.Error{Op: "find Node.js", Err: err, Next: next}
+		return fail(err)
 	}
 	file, err := os.Stat(node)
 	if err != nil {
-		return "", &fault.Error{Op: "find Node.js", Err: err, Next: next}
+		return fail(err)
 	}
 	asked := nodeFile{node, file.Size(), file.ModTime()}
-	if _, good := goodNodes.Load(asked); good {
-		return node, nil
+	if said, good := goodNodes.Load(asked); good {
+		return node, said.(string), nil
 	}
 	cmd := exec.CommandContext(ctx, node, "--version")
 	cmd.WaitDelay = 5 * time.Second // "node" may be a script of a version manager, with children
 	out, err := cmd.Output()
 	if err != nil {
-		return "", &fault.Error{Op: "find Node.js", Err: fmt.Errorf("%s --version: %w", node, err), Next: next}
+		return fail(fmt.Errorf("%s --version: %w", node, err))
 	}
-	version := strings.TrimPrefix(strings.TrimSpace(string(out)), "v")
+	version = strings.TrimPrefix(strings.TrimSpace(string(out)), "v")
 	major, _, _ := strings.Cut(version, ".")
 	if n, err := strconv.Atoi(major); err != nil || n < minNode {
-		return "", &fault.Error{Op: "find Node.js", Err: fmt.Errorf("%s has version %.20q", node, version), Next: next}
+		return fail(fmt.Errorf("%s has version %.20q", node, version))
 	}
-	goodNodes.Store(asked, struct{}{})
-	return node, nil
+	goodNodes.Store(asked, version)
+	return node, version, nil
 }
 
-// goodNodes are the Node.js programs that this process has found new enough. Asking one for
-// its version takes 30 ms, which every session would wait for.
+// goodNodes are the versions of the Node.js programs that this process has found new enough.
+// Asking one for its version takes 30 ms, which every session would wait for.
 var goodNodes sync.Map // of nodeFile
 
 type nodeFile struct {

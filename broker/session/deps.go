@@ -29,7 +29,7 @@ type Deps struct {
 	Ledger    *budget.Ledger
 	Policy    *atomic.Pointer[policy.Files] // in force; nil, or empty: that of Config
 	Servers   *atomic.Pointer[OwnServers]   // that new sessions have; nil, or empty: those of Config
-	Tools     *mcpproxy.Known               // the servers' tools, known once one session has started the servers
+	Tools     *mcpproxy.Known               // the servers' tools, known once a session has started the servers
 	Engine    func(context.Context) (*docker.Client, error)
 	Events    Events
 	Context   context.Context // ends every session

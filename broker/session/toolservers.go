@@ -44,6 +44,7 @@ func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 		{
 			Name:     "filesystem",
 			Argv:     files,
+			Version:  installed.Identify(files, nil),
 			Sandbox:  servers.Sandbox{Filesystem: servers.Filesystem{AllowWrite: c.Reachable}},
 			Roots:    open,
 			RootArgs: true,
@@ -54,6 +55,7 @@ func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 			Name:     "git",
 			Argv:     git,
 			Env:      gitEnvironment(s.fixed.Workspace),
+			Version:  installed.Identify(git, gitEnvironment("")), // in whatever workspace
 			Sandbox:  servers.Sandbox{Network: servers.Network{AllowedDomains: c.GitHosts}},
 			Memory:   gitServerMemory,
 			Programs: map[string]int64{"git": gitMemory},
@@ -65,7 +67,7 @@ func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 	}
 	if len(c.FetchServer) > 0 {
 		all = append(all, sandbox.Spec{
-			Name: "fetch", Argv: c.FetchServer,
+			Name: "fetch", Argv: c.FetchServer, Version: installed.Identify(c.FetchServer, nil),
 			Sandbox: servers.Sandbox{Network: servers.Network{Judged: true}},
 			Memory:  fetchMemory,
 		})
