@@ -17,16 +17,15 @@ import (
 // says of itself, which may be a script of a version manager. Identify returns "" if the first
 // word is no file at an absolute path.
 func (d Dir) Identify(argv []string, env map[string]string) string {
+	if len(argv) == 0 || stateOf(argv[0]) == "" {
+		return ""
+	}
 	h := sha256.New()
 	add := func(text string) { fmt.Fprintf(h, "%d:%s", len(text), text) }
 	add(d.version)
-	for i, word := range argv {
-		state := stateOf(word)
-		if i == 0 && state == "" {
-			return ""
-		}
+	for _, word := range argv {
 		add(word)
-		add(state)
+		add(stateOf(word))
 	}
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		add(name)
