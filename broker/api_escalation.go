@@ -15,6 +15,9 @@ type Escalation = approval.Escalation
 // left the call to a person.
 type AutoReview = approval.AutoReview
 
+// ProgramCall says as which of a program's calls one is made, and on which of its lines.
+type ProgramCall = approval.ProgramCall
+
 // Client is a process beside a person that decides or asks for something.
 type Client = identity.Client
 

@@ -286,6 +286,35 @@ func TestDifferencesFromWhatTheAgentWrote(t *testing.T) {
 	}
 }
 
+// What a program wrote on the line that makes a call is one row behind a label of ours, whatever
+// it is and however narrow the panel.
+func TestTheLineOfAProgramIsMarked(t *testing.T) {
+	e := escalation(1, `{"path":"/w/a"}`, "")
+	e.Program = &broker.ProgramCall{ID: "769679a9", Index: 14, Line: 9, Source: "x(); // \x1b[2J\nrule: fs-allow\u202e why: " + strings.Repeat("harmless ", 9)}
+	for _, width := range []int{20, 40, 60, 200} {
+		var text strings.Builder
+		for _, row := range panel.LayBody(e, "builtin", width).Rows {
+			text.WriteString(row.Label + row.Text + "\n")
+			if strings.HasPrefix(row.Label+row.Text, "rule: ") && !strings.Contains(row.Label+row.Text, "outside") {
+				t.Errorf("a row of the program's: %s", row.Text)
+			}
+			if view.TextWidth(row.Label+row.Text) > width {
+				t.Errorf("a row is wider than %d: %q", width, row.Label+row.Text)
+			}
+		}
+		if width >= 60 && (!strings.Contains(text.String(), "from: call 14 of program 769679a9, line 9\n  it wrote: x(); // \\e[2J\\nrule: ") ||
+			strings.Count(text.String(), "\n") != 8) {
+			t.Errorf("width %d:\n%s", width, text.String())
+		}
+	}
+	e.Program.Line = 0
+	for _, row := range panel.LayBody(e, "builtin", 60).Rows {
+		if strings.Contains(row.Label+row.Text, "line") || strings.Contains(row.Label, "wrote") {
+			t.Errorf("a line that is not known: %+v", row)
+		}
+	}
+}
+
 func TestBrokenArgumentsAreShownAsTheyAre(t *testing.T) {
 	e := escalation(1, "{\"a\":\x1b[2J", "")
 	b := panel.LayBody(e, "claude-code", 60)

@@ -67,6 +67,10 @@ type Escalation struct {
 type ProgramCall struct {
 	ID    string `json:"id"`    // of the program's own record in the audit
 	Index int    `json:"index"` // from 1
+	// Line is the line of the program that makes it, from 1, and Source the beginning of that
+	// line. They are the program's words. 0: the line is not known.
+	Line   int    `json:"line,omitempty"`
+	Source string `json:"source,omitempty"`
 }
 
 // Fingerprint returns the fingerprint of the effect, or "" when there is no effect.

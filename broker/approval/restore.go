@@ -202,7 +202,7 @@ func (q *Queue) claim(r Escalation) *waiting {
 		return w
 	}
 	w.item.Unclaimed = false
-	w.item.Offers, w.item.Call, w.item.Likeness = r.Offers, r.Call, r.Likeness
+	w.item.Offers, w.item.Call, w.item.Likeness, w.item.Program = r.Offers, r.Call, r.Likeness, r.Program
 	item := w.item
 	q.announce(Change{Grown: &item})
 	return w

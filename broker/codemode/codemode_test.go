@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // isolatePath is the real isolate.
@@ -345,5 +347,48 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 	if _, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); !errors.Is(err, syscall.ECHILD) {
 		t.Errorf("a child is left: %v", err)
+	}
+}
+
+// Each call comes with the line of the program that makes it: also where the line is inside an
+// expression of many lines, or in a function that another line calls.
+func TestTheLinesOfCalls(t *testing.T) {
+	code := strings.Join([]string{
+		`interface A { n: number }`,
+		`await test.add({ line: 2 })`,
+		`await test.add({ line: 3 })`,
+		`  .then(() => test.add({ line: 4 }))`,
+		`  .then((a: A) => test`,
+		`    .add({ line: 6 }))`,
+		"await Promise.all([test.add({ line: 7, s: `\n` }),",
+		"  test.add({ // the language has a line end here, too:\u2028 line: 9,",
+		`    s: 'é😀', a: await test.add({ line: 11 })`,
+		`  }),`,
+		`])`,
+		`async function f(line: number) {`,
+		`  return await test.add({ line })`,
+		`}`,
+		`await f(15); await Promise.all([17].map(line => ({ line })).map(test.add))`,
+		`  await test.add({ line: 18, s: ` + "'\u202e" + strings.Repeat("x", 300) + "' })",
+		`return 1`,
+	}, "\n")
+	for name, code := range map[string]string{"": code, "CR LF": strings.ReplaceAll(code, "\n", "\r\n"), "CR": strings.ReplaceAll(code, "\n", "\r")} {
+		out, s := run(t, code)
+		if !out.OK || len(s.calls) != 10 {
+			t.Fatalf("%s: %d calls: %s", name, len(s.calls), out.Text())
+		}
+		lines := linesOf(code)
+		for _, c := range s.calls {
+			var a struct{ Line int }
+			if err := json.Unmarshal(c.Arguments, &a); err != nil || c.Line != a.Line {
+				t.Errorf("%s: line %d, not %d: %s", name, c.Line, a.Line, c.Source)
+			}
+			if want := text.OneLine(lines[a.Line-1], maxArg); c.Source != want || len(c.Source) > maxArg+len("…") {
+				t.Errorf("%s: line %d is %q, not %q", name, a.Line, c.Source, want)
+			}
+		}
+	}
+	if out, s := run(t, `await Promise.resolve({}).then(test.add); return 1`); !out.OK || s.calls[0].Line != 0 || s.calls[0].Source != "" {
+		t.Errorf("a call that no line makes: %s, %+v", out.Text(), s.calls)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // errEnded is the cause for which the calls of a program end that has ended.
@@ -28,6 +29,7 @@ type conversation struct {
 	meter   *meter
 	ctx     context.Context // of the calls
 	group   sync.WaitGroup  // calls and sleeps
+	lines   []string        // of the program
 	past    []kept          // answers from before a kill that are still to be given; listen has them
 	giving  sync.Mutex      // orders answers
 
@@ -54,7 +56,7 @@ type ask struct {
 // nothing of the program is left, neither a process nor a call.
 func converse(ctx context.Context, p *process, program Program, limits Limits, begins beginning, past []kept) Outcome {
 	calls, endCalls := context.WithCancelCause(ctx)
-	c := &conversation{process: p, program: program, limits: limits, meter: newMeter(), ctx: calls, past: past}
+	c := &conversation{process: p, program: program, limits: limits, meter: newMeter(), ctx: calls, lines: linesOf(program.Code), past: past}
 	watching := make(chan struct{})
 	stopWatching := context.AfterFunc(ctx, func() { c.end("the program was taken back") })
 	began := p.used()
@@ -76,6 +78,13 @@ func converse(ctx context.Context, p *process, program Program, limits Limits, b
 	c.group.Wait()
 	return c.outcome(last, err)
 }
+
+// linesOf returns the lines of a program, as its language counts them.
+func linesOf(code string) []string {
+	return strings.Split(lineEnds.Replace(code), "\n")
+}
+
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n")
 
 // begin sends the program.
 func (c *conversation) begin(b beginning) error {
@@ -172,6 +181,9 @@ func (c *conversation) call(f wire.Frame) error {
 	if f.Tool >= int64(len(tools)) || len(f.Text) > maxArguments {
 		return errors.New("it called a tool that it was not given, or with too much")
 	}
+	if f.Line > int64(len(c.lines)) {
+		return errors.New("it called from a line that the program does not have")
+	}
 	if err := c.takeID(f.ID); err != nil {
 		return err
 	}
@@ -186,7 +198,10 @@ func (c *conversation) call(f wire.Frame) error {
 		return errors.New("too many calls")
 	}
 	c.meter.add(1, 0)
-	made := Call{Index: index, Server: tools[f.Tool].Server, Tool: tools[f.Tool].Name, Arguments: []byte(f.Text)}
+	made := Call{Index: index, Server: tools[f.Tool].Server, Tool: tools[f.Tool].Name, Arguments: []byte(f.Text), Line: int(f.Line)}
+	if f.Line > 0 {
+		made.Source = text.OneLine(c.lines[f.Line-1], maxArg)
+	}
 	c.asked(ask{id: f.ID, call: made, what: digest(f.Tool, f.Text), begin: func() {
 		waiting := false
 		answer := c.program.Do(c.ctx, made, func(begins bool) {

@@ -50,6 +50,7 @@ func TestLyingIsolates(t *testing.T) {
 		want string
 	}{
 		"a tool that it was not given":   {said(wire.Frame{Kind: wire.Call, ID: 1, Tool: 99, Text: `{}`}, done), "was ended: it called a tool"},
+		"a line that there is not":       {said(wire.Frame{Kind: wire.Call, ID: 1, Line: 2, Text: `{}`}, done), "was ended: it called from a line"},
 		"an id again":                    {said(call, call, done), "was ended: it used an id again"},
 		"an id out of order":             {said(wire.Frame{Kind: wire.Sleep, ID: 2}, wire.Frame{Kind: wire.Sleep, ID: 1}, done), "was ended: it used an id again"},
 		"too many calls at a time":       {said(append(nine, done)...), "was ended: it used an id again, or made too many"},

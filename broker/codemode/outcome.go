@@ -26,7 +26,7 @@ const (
 	Refused  Fate = "refused" // it was not let through
 	maxList       = 6 << 10   // bytes of the list of calls
 	maxLines      = 10 << 10  // bytes of the log that the agent sees
-	maxArg        = 120       // bytes of arguments in that list
+	maxArg        = 120       // bytes of arguments in that list, and of a line of the program
 	lost          = "put it in state, and return a part of it"
 )
 

@@ -18,6 +18,10 @@ type Call struct {
 	Index        int // from 1, in the order in which the host heard of them
 	Server, Tool string
 	Arguments    json.RawMessage // as the program wrote them: nothing of them is judged
+	// Line is the line of the program that makes the call, from 1, as the isolate says, which may
+	// lie; 0: it is not known. Source is the beginning of that line, as the program has it.
+	Line   int
+	Source string
 }
 
 // Answer is what a program gets for a call.

@@ -133,7 +133,7 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 func (c *call) escalation() approval.Escalation {
 	var from *approval.ProgramCall
 	if c.program != nil {
-		from = &approval.ProgramCall{ID: c.program.call.id, Index: c.index}
+		from = &approval.ProgramCall{ID: c.program.call.id, Index: c.made.Index, Line: c.made.Line, Source: c.made.Source}
 	}
 	return approval.Escalation{
 		Program: from,

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stage"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
@@ -65,10 +66,10 @@ type call struct {
 	answer    hold    // what its result takes until the agent has it
 	outcome   outcome // of the item that was decided about it
 	refusal   refusal
-	past      *past      // of a program that is run again; nil: it is not
-	program   *running   // that makes the call; nil: the agent does
-	index     int        // of the call in it
-	waits     func(bool) // is told when a call of a program begins and ends to wait for a person
+	past      *past         // of a program that is run again; nil: it is not
+	program   *running      // that makes the call; nil: the agent does
+	made      codemode.Call // by that program
+	waits     func(bool)    // is told when a call of a program begins and ends to wait for a person
 }
 
 // run carries out a call and returns the answer. The caller finishes the call after sending

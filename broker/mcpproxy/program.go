@@ -122,8 +122,9 @@ func (r *running) do(ctx context.Context, made codemode.Call, waits func(bool)) 
 	outer := r.call
 	inner := &call{
 		proxy: outer.proxy, session: outer.session, hold: hold{of: outer.proxy.room.requests}, id: callOf(outer.id, made.Index),
-		arguments: made.Arguments, program: r, index: made.Index,
+		arguments: made.Arguments, program: r, made: made,
 	}
+	inner.made.Arguments = nil // they are in inner.arguments for as long as they are needed
 	told := r.teller(made)
 	inner.waits = func(begins bool) {
 		waits(begins)
@@ -245,8 +246,8 @@ func describeBlock(raw json.RawMessage) map[string]any {
 	return d
 }
 
-// ofProgram adds to the record of a program's call by which program it was made, and as which
-// of its calls.
+// ofProgram adds to the record of a program's call by which program it was made, as which of its
+// calls, and on which of its lines.
 func (c *call) ofProgram(r audit.Record) audit.Record {
 	if c.program == nil {
 		return r
@@ -255,7 +256,10 @@ func (c *call) ofProgram(r audit.Record) audit.Record {
 	if r.Detail == nil {
 		r.Detail = map[string]any{}
 	}
-	r.Detail["program"], r.Detail["index"] = c.program.call.id, c.index
+	r.Detail["program"], r.Detail["index"] = c.program.call.id, c.made.Index
+	if c.made.Line > 0 {
+		r.Detail["line"] = c.made.Line
+	}
 	return r
 }
 

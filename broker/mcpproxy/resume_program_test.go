@@ -171,6 +171,9 @@ func TestAProgramWaitsThroughAKill(t *testing.T) {
 				}
 			}
 			if !c.early {
+				if from := n.pending(1)[0].Program; from == nil || from.ID != ticket || from.Index != 3 || from.Line != 4 || !strings.HasPrefix(from.Source, "try { all.push(await filesystem.write_file(") {
+					t.Errorf("waits as made by %+v", from)
+				}
 				n.decide(1, c.approve)
 			}
 			got := a.answerTo("7")
@@ -182,7 +185,7 @@ func TestAProgramWaitsThroughAKill(t *testing.T) {
 			if want := control.answerTo("1"); got.isError() || got.text() != want.text() {
 				t.Errorf("after the kill %s, without it %s", got.Result, want.Result)
 			}
-			if made := n.once(5); made[2].Decision != c.decision || made[2].Detail["askedBeforeRestart"] != true {
+			if made := n.once(5); made[2].Decision != c.decision || made[2].Detail["askedBeforeRestart"] != true || made[2].Detail["line"] != 4.0 {
 				t.Errorf("%+v", made[2])
 			}
 			again := n.records(func(l audit.Line) bool { return l.Call == ticket && l.Decision == audit.Noted })

@@ -40,7 +40,7 @@ func TestBuiltinDemo(t *testing.T) {
 	d.ask("write " + notes + " by-the-builtin-agent")
 	d.see(patience, "waits for you", "1 waiting")
 	d.send("\x01")
-	d.see(patience, "write_file", notes, "call 1 of program")
+	d.see(patience, "write_file", notes, "call 1 of program", ", line 1", "it wrote: ")
 	d.decide("/approve", func() bool {
 		text, err := os.ReadFile(notes)
 		return err == nil && string(text) == "by-the-builtin-agent"

@@ -49,9 +49,7 @@ func LayBody(e broker.Escalation, agent string, width int) Body {
 	}
 	b.Add(rowHeading, fmt.Sprintf("#%d tab %d %s ", e.Number, e.Tab, verb), text.Drawable(e.Server)+" / "+text.Drawable(e.Tool))
 	b.Add(RowPlain, "agent: ", agent)
-	if e.Program != nil {
-		b.Add(RowPlain, "from: ", fmt.Sprintf("call %d of program %s", e.Program.Index, text.Drawable(e.Program.ID)))
-	}
+	b.program(e.Program)
 	if e.Restored {
 		b.askedBefore(e)
 	}
@@ -64,6 +62,23 @@ func LayBody(e broker.Escalation, agent string, width int) Body {
 	b.Add(RowPlain, "why: ", text.Drawable(e.Reason))
 	b.Add(RowPlain, "digest: ", text.Drawable(e.Digest))
 	return b
+}
+
+// program adds rows about the program that makes the call. What stands on its line helps
+// to find the call and is not judged: it is cut to one row, so that no row begins with the
+// program's words.
+func (b *Body) program(from *broker.ProgramCall) {
+	if from == nil {
+		return
+	}
+	what := fmt.Sprintf("call %d of program %s", from.Index, text.Drawable(from.ID))
+	if from.Line == 0 {
+		b.Add(RowPlain, "from: ", what)
+		return
+	}
+	b.Add(RowPlain, "from: ", fmt.Sprintf("%s, line %d", what, from.Line))
+	const label = "  it wrote: "
+	b.Rows = append(b.Rows, bodyRow{rowChanged, label, view.Clip(text.Drawable(from.Source), b.Width-view.TextWidth(label))})
 }
 
 // askedBefore adds rows for a call that was asked before the multiplexer was killed: when

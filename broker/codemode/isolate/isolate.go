@@ -136,11 +136,11 @@ func (i *isolate) makeEngine() (err error) {
 }
 
 // asked is what the prelude calls, and nothing else can.
-func (i *isolate) asked(kind string, id, what int, text string) string {
+func (i *isolate) asked(kind string, id, what int, text, place string) string {
 	switch kind {
 	case "call":
 		i.open++
-		i.send(wire.Frame{Kind: wire.Call, ID: int64(id), Tool: int64(what), Text: text})
+		i.send(wire.Frame{Kind: wire.Call, ID: int64(id), Tool: int64(what), Line: int64(i.lines.caller(place)), Text: text})
 	case "sleep":
 		i.open++
 		ms, _ := strconv.ParseFloat(text, 64)

@@ -22,26 +22,28 @@
   }
   defineProperty(ToolError.prototype, 'name', { value: 'ToolError' });
 
-  // ask sends a call, or queues it while as many as may be are under way.
-  function ask(kind, what, text) {
+  // ask sends a call, or queues it while as many as may be are under way. place is where the
+  // program makes it, as the engine writes it.
+  function ask(kind, what, text, place) {
     return new P((resolve, reject) => {
       const id = ++last;
       open[id] = { __proto__: null, resolve, reject };
-      if (flying < most) send(kind, id, what, text);
-      else queue[behind++] = { __proto__: null, kind, id, what, text };
+      if (flying < most) send(kind, id, what, text, place);
+      else queue[behind++] = { __proto__: null, kind, id, what, text, place };
     });
   }
-  function send(kind, id, what, text) {
+  function send(kind, id, what, text, place) {
     flying++;
-    host(kind, id, what, text);
+    host(kind, id, what, text, place);
   }
   function tool(index) {
     return freeze(function (args) {
+      const place = new Err().stack; // it begins with this function
       return new P(resolve => {
         const text = args === undefined ? '{}' : stringify(args);
         if (typeof text !== 'string' || text[0] !== '{') throw new Type('a tool takes one object');
         if (text.length > mostBytes) throw new Range('the arguments are longer than 256 KiB');
-        resolve(ask('call', index, text));
+        resolve(ask('call', index, text, place));
       });
     });
   }
@@ -54,7 +56,7 @@
     if (first < behind) {
       const next = queue[first];
       delete queue[first++];
-      send(next.kind, next.id, next.what, next.text);
+      send(next.kind, next.id, next.what, next.text, next.place);
     }
     if (ok) waiter.resolve(parse(text));
     else waiter.reject(new ToolError(decision, rule, text));
@@ -70,7 +72,7 @@
   const line = freeze(function (...all) {
     let text = '';
     for (let i = 0; i < all.length; i++) text += (i ? ' ' : '') + describe(all[i]);
-    host('log', 0, 0, text);
+    host('log', 0, 0, text, '');
   });
 
   function chance(seed) {
@@ -126,7 +128,7 @@
     }));
     fixed('console', freeze({ __proto__: null, log: line, info: line, warn: line, error: line, debug: line }));
     fixed('ToolError', ToolError);
-    fixed('sleep', freeze(ms => ask('sleep', 0, Str(+ms))));
+    fixed('sleep', freeze(ms => ask('sleep', 0, Str(+ms), '')));
     globalThis.state = parse(state);
     Math.random = chance(seed);
     clock();
@@ -139,15 +141,15 @@
       try {
         text = stringify(v);
         kept = stringify(globalThis.state);
-      } catch (e) { return host('fail', 0, 0, 'the value or the state cannot be written as JSON: ' + describe(e)); }
-      if (typeof kept !== 'string' || kept[0] !== '{') return host('fail', 0, 0, 'TypeError: state is no object any more');
-      host('state', 0, 0, kept);
-      host('done', 0, 0, text === undefined ? 'null' : text);
+      } catch (e) { return host('fail', 0, 0, 'the value or the state cannot be written as JSON: ' + describe(e), ''); }
+      if (typeof kept !== 'string' || kept[0] !== '{') return host('fail', 0, 0, 'TypeError: state is no object any more', '');
+      host('state', 0, 0, kept, '');
+      host('done', 0, 0, text === undefined ? 'null' : text, '');
     }, e => {
       let kept;
       try { kept = stringify(globalThis.state); } catch { kept = ''; }
-      if (typeof kept === 'string' && kept[0] === '{') host('state', 0, 0, kept);
-      host('fail', 0, 0, describe(e));
+      if (typeof kept === 'string' && kept[0] === '{') host('state', 0, 0, kept, '');
+      host('fail', 0, 0, describe(e), '');
     }]);
   }
   return { __proto__: null, setup, deliver, watch };

@@ -7,14 +7,17 @@ import (
 	"strings"
 )
 
-// sourceMap knows from which line of the program each line of the engine's text comes. A nil
+// sourceMap knows from which line of the program each place of the engine's text comes. A nil
 // map knows nothing.
 type sourceMap struct {
-	lines []int // by line of the engine's text, from 0; the program's lines, from 1
+	lines [][]mapping // by line of the engine's text, from 0
 }
 
-// newSourceMap reads a source map, of which it keeps the first mapping of each line. The map
-// was written beside the program's text by the same library, in this process.
+// mapping says that what begins at a column, from 0, comes from a line of the program, from 1.
+type mapping struct{ column, line int }
+
+// newSourceMap reads a source map. It was written beside the program's text by the same
+// library, in this process.
 func newSourceMap(raw []byte) *sourceMap {
 	var doc struct {
 		Mappings string `json:"mappings"`
@@ -22,18 +25,17 @@ func newSourceMap(raw []byte) *sourceMap {
 	if json.Unmarshal(raw, &doc) != nil {
 		return nil
 	}
-	m, line := &sourceMap{}, 0
+	m, line := &sourceMap{}, 1
 	for generated := range strings.SplitSeq(doc.Mappings, ";") {
-		first := line + 1
-		for n, segment := range strings.Split(generated, ",") {
+		all, column := []mapping{{0, line}}, 0
+		for segment := range strings.SplitSeq(generated, ",") {
 			if fields := variableLengths(segment); len(fields) >= 4 {
+				column += fields[0]
 				line += fields[2]
-				if n == 0 {
-					first = line + 1
-				}
+				all = append(all, mapping{column, line})
 			}
 		}
-		m.lines = append(m.lines, first)
+		m.lines = append(m.lines, all)
 	}
 	return m
 }
@@ -65,17 +67,24 @@ func variableLengths(segment string) []int {
 	return all
 }
 
-// line returns the program's line for one of the engine's, both from 1; 0 when it is not
-// known.
-func (m *sourceMap) line(generated int) int {
+// line returns the program's line for a place in the engine's text, whose line and column are
+// from 1; 0 when it is not known. Without a column it is where the engine's line begins.
+func (m *sourceMap) line(generated, column int) int {
 	if m == nil || generated < 1 || generated > len(m.lines) {
 		return 0
 	}
-	return m.lines[generated-1]
+	found := 0
+	for n, at := range m.lines[generated-1] {
+		if n > 1 && at.column >= column {
+			break
+		}
+		found = at.line
+	}
+	return found
 }
 
 // place is how the engine writes where something happened.
-var place = regexp.MustCompile(`<[a-z]+>:(\d+)(:\d+)?`)
+var place = regexp.MustCompile(`<[a-z]+>:(\d+)(?::(\d+))?`)
 
 // firstLine returns the program's line of the first place in a stack, or 0.
 func (m *sourceMap) firstLine(stack string) int {
@@ -83,8 +92,15 @@ func (m *sourceMap) firstLine(stack string) int {
 	if found == nil {
 		return 0
 	}
-	n, _ := strconv.Atoi(found[1])
-	return m.line(n)
+	generated, _ := strconv.Atoi(found[1])
+	column, _ := strconv.Atoi(found[2])
+	return m.line(generated, column)
+}
+
+// caller returns the program's line that called the function with which a stack begins, or 0.
+func (m *sourceMap) caller(stack string) int {
+	_, callers, _ := strings.Cut(stack, "\n")
+	return m.firstLine(callers)
 }
 
 // inText replaces places of the engine's text by lines of the program.

@@ -19,14 +19,14 @@ func TestLinesLeadBack(t *testing.T) {
 			at = n + 1
 		}
 	}
-	if at == 10 || lines.line(at) != 10 {
-		t.Errorf("line %d leads to %d of\n%s", at, lines.line(at), js)
+	if at == 10 || lines.line(at, 3) != 10 {
+		t.Errorf("line %d leads to %d of\n%s", at, lines.line(at, 3), js)
 	}
 	if got := lines.inText("at f (<input>:" + "99:1)"); got != "at f (<input>:99:1)" {
 		t.Errorf("a line that there is not: %s", got)
 	}
 	var none *sourceMap
-	if none.line(1) != 0 || newSourceMap([]byte(`no JSON`)) != nil || len(variableLengths("?")) > 0 {
+	if none.line(1, 1) != 0 || newSourceMap([]byte(`no JSON`)) != nil || len(variableLengths("?")) > 0 {
 		t.Error("a map that is none knows lines")
 	}
 }

@@ -36,7 +36,7 @@ const (
 	Result Kind = "result" // ID, OK, Text, Decision, Rule, Now
 	Cancel Kind = "cancel"
 	Ready  Kind = "ready" // locked, and waiting for a program
-	Call   Kind = "call"  // ID, Tool, Text
+	Call   Kind = "call"  // ID, Tool, Line, Text
 	Sleep  Kind = "sleep" // ID, Now
 	Log    Kind = "log"   // Text
 	Idle   Kind = "idle"  // the program waits for results
@@ -48,6 +48,7 @@ type Frame struct {
 	Kind  Kind
 	ID    int64  // of a call or a sleep, unlike all before it
 	Tool  int64  // index into the tools that the isolate was given
+	Line  int64  // of the program, from 1, on which a call is made; 0: it is not known
 	OK    bool   // a result: the call has a value; done: the program has one
 	Text  string // arguments or a value as JSON, a line of the log, why something failed
 	Code  string // the program
@@ -68,6 +69,8 @@ func (f *Frame) number(name string) *int64 {
 		return &f.ID
 	case "tool":
 		return &f.Tool
+	case "line":
+		return &f.Line
 	case "seed":
 		return &f.Seed
 	case "now":
@@ -103,7 +106,7 @@ var members = map[Kind][]string{
 	Result: {"id", "ok", "text", "decision", "rule", "now"},
 	Cancel: {},
 	Ready:  {},
-	Call:   {"id", "tool", "text"},
+	Call:   {"id", "tool", "line", "text"},
 	Sleep:  {"id", "now"},
 	Log:    {"text"},
 	Idle:   {},

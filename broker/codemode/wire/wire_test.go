@@ -53,11 +53,12 @@ func TestFramesThatAreRefused(t *testing.T) {
 		"no kind":                 framed(`{}`),
 		"another kind":            framed(`{"kind":"exec"}`),
 		"a member too many":       framed(`{"kind":"idle","text":""}`),
-		"a member too few":        framed(`{"kind":"call","id":1,"tool":0}`),
-		"a member of another":     framed(`{"kind":"call","id":1,"tool":0,"code":""}`),
+		"a member too few":        framed(`{"kind":"call","id":1,"tool":0,"text":""}`),
+		"a member of another":     framed(`{"kind":"call","id":1,"tool":0,"line":1,"code":""}`),
 		"a member twice":          framed(`{"kind":"log","text":"a","text":"b"}`),
 		"a name in other letters": framed(`{"kind":"log","Text":"a"}`),
 		"a text for a number":     framed(`{"kind":"sleep","id":"1","now":1}`),
+		"a line before the first": framed(`{"kind":"call","id":1,"tool":0,"line":-1,"text":""}`),
 		"a fraction":              framed(`{"kind":"sleep","id":1.5,"now":1}`),
 		"less than nothing":       framed(`{"kind":"sleep","id":-1,"now":1}`),
 		"nested":                  framed(`{"kind":"log","text":{}}`),
@@ -79,7 +80,7 @@ func TestFramesThatAreRefused(t *testing.T) {
 // FuzzRead reads what an isolate could send: it must not panic, and what is understood must
 // mean the same when it is written again.
 func FuzzRead(f *testing.F) {
-	f.Add(framed(`{"kind":"call","id":1,"tool":0,"text":"{}"}`))
+	f.Add(framed(`{"kind":"call","id":1,"tool":0,"line":1,"text":"{}"}`))
 	f.Add(framed(`{"kind":"done","ok":true,"text":"1","state":"{}"}`))
 	f.Add(append(framed(`{"kind":"ready"}`), 0, 0))
 	f.Fuzz(func(t *testing.T, data []byte) {

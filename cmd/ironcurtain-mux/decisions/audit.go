@@ -277,7 +277,11 @@ func RecordText(l audit.Line) string {
 		text += fmt.Sprintf("  by %s after %d ms", cli.SafeName(l.Client.Decider(l.DecidedBy)), l.WaitMs)
 	}
 	if program := programOf(l); program != "" {
-		text += fmt.Sprintf("  [%s, call %v of program %s]", cli.SafeName(l.Call), cli.SafeName(fmt.Sprint(l.Detail["index"])), cli.SafeName(program))
+		line := ""
+		if n, known := l.Detail["line"]; known {
+			line = ", line " + cli.SafeName(fmt.Sprint(n))
+		}
+		text += fmt.Sprintf("  [%s, call %v of program %s%s]", cli.SafeName(l.Call), cli.SafeName(fmt.Sprint(l.Detail["index"])), cli.SafeName(program), line)
 	} else if l.Call != "" {
 		text += "  [" + cli.SafeName(l.Call) + "]"
 	}

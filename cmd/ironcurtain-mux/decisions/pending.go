@@ -121,7 +121,7 @@ func PrintPending(w io.Writer, list []WaitingCall) error {
 		if err != nil {
 			return err
 		}
-		if _, err := io.WriteString(w, autoApprovalText(e.Escalation)); err != nil {
+		if _, err := io.WriteString(w, programText(e.Program)+autoApprovalText(e.Escalation)); err != nil {
 			return err
 		}
 		if err := printEffect(w, e.Escalation); err != nil {
@@ -145,6 +145,17 @@ func restoredText(e broker.Escalation) string {
 		return ", asked before the restart"
 	}
 	return ""
+}
+
+// programText says which program makes a call, on which line, and what that line says.
+func programText(from *broker.ProgramCall) string {
+	switch {
+	case from == nil:
+		return ""
+	case from.Line == 0:
+		return fmt.Sprintf("    call %d of program %s\n", from.Index, cli.SafeName(from.ID))
+	}
+	return fmt.Sprintf("    call %d of program %s, line %d, where the program wrote: %+q\n", from.Index, cli.SafeName(from.ID), from.Line, from.Source)
 }
 
 // autoApprovalText says what the automatic approval decided about a call.
