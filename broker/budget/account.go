@@ -16,6 +16,22 @@ import (
 // warnAt is the used part of a limit at which the person is warned.
 const warnAt = 0.8
 
+// Warning is something about an account that the person should know.
+type Warning struct {
+	Kind WarningKind
+	Text string
+}
+
+// WarningKind is a kind of warning.
+type WarningKind string
+
+// The kinds of warnings.
+const (
+	Nearly   WarningKind = "nearly"   // most of a limit is used
+	Spent    WarningKind = "spent"    // a limit is used up
+	Unstored WarningKind = "unstored" // the counts could not be stored
+)
+
 // Options are what an account needs.
 type Options struct {
 	Path   string  // of the session's file
@@ -24,7 +40,7 @@ type Options struct {
 	Ledger *Ledger // of all sessions; may be nil
 	// Warn is called once for each limit when most of it is used and when it is used up,
 	// and when the counts could not be stored. It may be nil.
-	Warn func(text string)
+	Warn func(Warning)
 	// Changed is called when counts or limits have changed. It may be nil.
 	Changed func()
 	Now     func() time.Time // nil is time.Now
@@ -101,7 +117,7 @@ func (a *Account) Admit(id uint64, expected usage.Count, models ...string) error
 		warn := a.firstSpent(s.kind)
 		a.mu.Unlock()
 		if warn {
-			a.warn(fmt.Sprintf("the budget is spent (%s of %s), the agent is stopped; /budget %s goes on", s.used, s.limit, s.raise))
+			a.warn(Spent, fmt.Sprintf("the budget is spent (%s of %s), the agent is stopped; /budget %s goes on", s.used, s.limit, s.raise))
 		}
 		return &SpentError{text + " The person can raise it with /budget " + s.raise + " in the multiplexer; do not retry before that."}
 	}
@@ -233,7 +249,7 @@ func (a *Account) note() {
 	}
 	a.mu.Unlock()
 	for _, text := range texts {
-		a.warn(text)
+		a.warn(Nearly, text)
 	}
 	select {
 	case a.dirty <- struct{}{}:
@@ -244,9 +260,9 @@ func (a *Account) note() {
 	}
 }
 
-func (a *Account) warn(text string) {
+func (a *Account) warn(kind WarningKind, text string) {
 	if a.o.Warn != nil {
-		a.o.Warn(text)
+		a.o.Warn(Warning{kind, text})
 	}
 }
 
@@ -263,7 +279,7 @@ func (a *Account) run(booked Used) {
 		}
 		err := a.store(&booked)
 		if err != nil && !failing {
-			a.warn(fmt.Sprintf("what this session uses could not be stored: %v", err))
+			a.warn(Unstored, fmt.Sprintf("what this session uses could not be stored: %v", err))
 		}
 		failing = err != nil
 	}

@@ -46,10 +46,10 @@ func (b *book) pass(d time.Duration) {
 	b.at = b.at.Add(d)
 }
 
-func (b *book) warn(text string) {
+func (b *book) warn(w budget.Warning) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.said = append(b.said, text)
+	b.said = append(b.said, string(w.Kind)+": "+w.Text)
 }
 
 func open(t *testing.T, path string, limits budget.Limits, ledger *budget.Ledger) *book {
@@ -90,7 +90,7 @@ func TestEachLimitStopsAndCanBeRaised(t *testing.T) {
 					t.Fatalf("a spent budget says %v, want it to name %s", err, test.raise)
 				}
 			}
-			if len(b.said) != 1 || !strings.Contains(b.said[0], "stopped") {
+			if len(b.said) != 1 || !strings.HasPrefix(b.said[0], "spent: ") || !strings.Contains(b.said[0], "stopped") {
 				t.Fatalf("the person was told %q, want one line", b.said)
 			}
 			by, err := budget.ParseRaise(test.raise)
@@ -109,7 +109,7 @@ func TestWarnsOnceAtFourFifths(t *testing.T) {
 	for range 9 {
 		b.Settle(0, "claude-sonnet-4-5", usage.Count{In: 100})
 	}
-	if len(b.said) != 1 || !strings.Contains(b.said[0], "800 tokens of 1000 tokens") {
+	if len(b.said) != 1 || !strings.HasPrefix(b.said[0], "nearly: ") || !strings.Contains(b.said[0], "800 tokens of 1000 tokens") {
 		t.Fatalf("said %q", b.said)
 	}
 	if s := b.Statement(); s.Part != 0.9 || s.Used.Tokens() != 900 {

@@ -83,25 +83,26 @@ type Session struct {
 
 	attachments transfer.Box // its fields are set before engine
 
-	mu         sync.Mutex
-	host       agent.Host        // what the agent was told; set while the session starts
-	approvals  []AutoApproval    // the latest calls that were let through automatically
-	engine     *policy.Engine    // judges its calls; set while the session starts
-	log        *audit.Log        // set together with engine
-	program    program           // set before started is closed
-	output     *output           // the program's output; set together with program
-	tools      *mcpproxy.Proxy   // nil until the tool servers run
-	modelProxy *mitm.Proxy       // the proxy to the model and to approved domains; nil while there is none
-	packages   *packages.Session // the way to package registries; nil while there is none
-	registries agent.Registries  // as programs in the container know them
-	ports      *ports.Forwarder  // nil until the container can be reached
-	account    *budget.Account   // nil while there is none
-	spent      bool              // the latest model request was refused because of the budget
-	calm       bool              // nothing new begins
-	attached   bool
-	restored   bool // see Restored
-	reason     string
-	exitCode   int
+	mu           sync.Mutex
+	host         agent.Host        // what the agent was told; set while the session starts
+	approvals    []AutoApproval    // the latest calls that were let through automatically
+	engine       *policy.Engine    // judges its calls; set while the session starts
+	log          *audit.Log        // set together with engine
+	program      program           // set before started is closed
+	output       *output           // the program's output; set together with program
+	tools        *mcpproxy.Proxy   // nil until the tool servers run
+	modelProxy   *mitm.Proxy       // the proxy to the model and to approved domains; nil while there is none
+	packages     *packages.Session // the way to package registries; nil while there is none
+	registries   agent.Registries  // as programs in the container know them
+	ports        *ports.Forwarder  // nil until the container can be reached
+	account      *budget.Account   // nil while there is none
+	budgetEvents []budgetEvent     // for the next turn that ends
+	spent        bool              // the latest model request was refused because of the budget
+	calm         bool              // nothing new begins
+	attached     bool
+	restored     bool // see Restored
+	reason       string
+	exitCode     int
 	// startedAt is the commit of the workspace before the agent began; empty while it
 	// is not known.
 	startedAt        string

@@ -2,8 +2,10 @@ package session
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
@@ -66,7 +68,7 @@ func (s *Session) openAccount(stack *teardown) error {
 		Limits:  s.deps.Config.Limits,
 		Prices:  s.deps.Config.Prices,
 		Ledger:  s.deps.Ledger,
-		Warn:    func(text string) { s.notice(true, text) },
+		Warn:    s.warnOfBudget,
 		Changed: s.relayBudget,
 	})
 	if err != nil {
@@ -78,6 +80,57 @@ func (s *Session) openAccount(stack *teardown) error {
 	s.relayBudget()
 	stack.push("store what was used", func(context.Context) error { account.Close(); return nil })
 	return nil
+}
+
+// budgetEvent is what the account adds to the events of a turn, in the host's words.
+type budgetEvent struct {
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}
+
+// The kinds of those.
+const (
+	budgetWarning   = "budget_warning"   // most of a limit is used
+	budgetExhausted = "budget_exhausted" // a limit is used up
+)
+
+// warnOfBudget tells the person of the budget, and whoever reads the events of the turn.
+func (s *Session) warnOfBudget(w budget.Warning) {
+	s.notice(true, w.Text)
+	kind := map[budget.WarningKind]string{budget.Nearly: budgetWarning, budget.Spent: budgetExhausted}[w.Kind]
+	if kind == "" || !s.idle {
+		return
+	}
+	s.mu.Lock()
+	s.budgetEvents = append(s.budgetEvents, budgetEvent{kind, w.Text}) // a few each time that somebody raises it
+	s.mu.Unlock()
+}
+
+// addBudgetEvents adds to the events of a turn what the account said since the last one. An agent
+// cannot say it in the account's place.
+func (s *Session) addBudgetEvents(t *Turn) {
+	s.mu.Lock()
+	said := s.budgetEvents
+	s.budgetEvents = nil
+	s.mu.Unlock()
+	if t.End == TurnOverBudget && !slices.ContainsFunc(said, func(e budgetEvent) bool { return e.Kind == budgetExhausted }) {
+		said = append(said, budgetEvent{budgetExhausted, "the session's budget is used up"}) // its time, or told in a turn before
+	}
+	var all []any
+	var agents []map[string]any
+	_ = json.Unmarshal(t.Events, &agents) // an agent that says no events has none
+	for _, e := range agents {
+		if e["kind"] != budgetWarning && e["kind"] != budgetExhausted {
+			all = append(all, e)
+		}
+	}
+	for _, e := range said {
+		all = append(all, e)
+	}
+	t.Events = nil
+	if len(all) > 0 {
+		t.Events, _ = json.Marshal(all) // it was read as JSON, or is a text
+	}
 }
 
 // relayBudget publishes what the session has used.

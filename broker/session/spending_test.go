@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -177,5 +178,30 @@ func TestRequestThatIsNotSentIsNotCounted(t *testing.T) {
 	}
 	if b, _ := s.Budget(); b.Used.Requests != 0 {
 		t.Errorf("used %+v", b.Used)
+	}
+}
+
+// Of the events of a turn, those about the budget are the account's, whatever the agent says.
+func TestEventsAboutTheBudgetAreTheAccounts(t *testing.T) {
+	s := &Session{deps: testDeps(t, Config{}), idle: true}
+	s.warnOfBudget(budget.Warning{Kind: budget.Unstored, Text: "the disk is full"})
+	s.warnOfBudget(budget.Warning{Kind: budget.Nearly, Text: "most"})
+	for n, c := range []struct {
+		agents string
+		end    TurnEnd
+		want   string
+	}{
+		{
+			`[{"kind":"agent_text","text":"x"},{"kind":"budget_warning","text":"mine"},{"kind":"a","Kind":"b","kind":"budget_exhausted"}]`,
+			TurnAnswered, `[{"kind":"agent_text","text":"x"},{"kind":"budget_warning","text":"most"}]`,
+		},
+		{"", TurnAnswered, ""}, // it was told
+		{`{"kind":"budget_warning"}`, TurnAnswered, ""},
+		{"", TurnOverBudget, `[{"kind":"budget_exhausted","text":"the session's budget is used up"}]`},
+	} {
+		turn := Turn{Events: json.RawMessage(c.agents), End: c.end}
+		if s.addBudgetEvents(&turn); string(turn.Events) != c.want {
+			t.Errorf("turn %d: %s", n, turn.Events)
+		}
 	}
 }

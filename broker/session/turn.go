@@ -33,7 +33,8 @@ type Turn struct {
 	End     TurnEnd `json:"end"`
 	TookMs  int64   `json:"tookMs"`
 	Used    *Usage  `json:"used,omitempty"` // what this turn used of models; nil without a model
-	// Events say what happened meanwhile, in the agent's own words; nil: it does not say.
+	// Events say what happened meanwhile, in the agent's own words, as far as it does, and then
+	// what the account said of the budget.
 	Events json.RawMessage `json:"events,omitempty"`
 	// FilesChanged are the files of the workspace that changed, outside of .git directories.
 	// FilesMissed says why some or all are not among them.
@@ -93,6 +94,9 @@ func (s *Session) Turn(ctx context.Context, task Task) (Turn, error) {
 	defer s.turns.Unlock()
 	turn, err := s.typedTurn(ctx, task, cancel)
 	turn, err = endedEarly(ctx, turn, err, began)
+	if err == nil {
+		s.addBudgetEvents(&turn)
+	}
 	s.keepTurn(task, began, turn, err)
 	return turn, err
 }

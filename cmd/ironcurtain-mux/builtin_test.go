@@ -147,6 +147,35 @@ func TestBuiltinTask(t *testing.T) {
 	}
 }
 
+// A task tells whoever reads its events that most of the budget is used, and then that all is.
+func TestBuiltinTaskTellsOfItsBudget(t *testing.T) {
+	t.Parallel()
+	buildBeside(t, "ironcurtain-mux-code")
+	buildBeside(t, "ironcurtain-mux-ask")
+	home := newHome(t)
+	spendsAtMost(t, home, 5)
+	t.Cleanup(func() { (&driver{t: t, home: home}).stop() })
+	to := []string{"--agent", "builtin"}
+	for n, want := range []struct {
+		code         int
+		event, about string
+	}{{cli.ExitOK, "step_finish", ""}, {cli.ExitOK, "budget_warning", "4 requests of 5 requests"}, {cli.ExitBudget, "budget_exhausted", "5 requests of 5 requests"}} {
+		out, errs, code := runStart(t, home, "", append(append([]string{"--output", "json"}, to...), "read hello.txt")...)
+		var result start.TaskResult
+		if err := json.Unmarshal([]byte(out), &result); err != nil || code != want.code {
+			t.Fatalf("task %d: %v, code %d: %s%s", n, err, code, out, errs)
+		}
+		var events []struct{ Kind, Text string }
+		if err := json.Unmarshal(result.Events, &events); err != nil || len(events) < 2 {
+			t.Fatalf("task %d: %v: %s", n, err, result.Events)
+		}
+		if last := events[len(events)-1]; last.Kind != want.event || !strings.Contains(last.Text, want.about) || strings.Count(string(result.Events), `"budget_`) > 1 {
+			t.Errorf("task %d: %s", n, result.Events)
+		}
+		to = []string{"--resume", result.Session[:8]}
+	}
+}
+
 // What is typed while the agent starts is an order like any other.
 func TestBuiltinTypedEarly(t *testing.T) {
 	t.Parallel()

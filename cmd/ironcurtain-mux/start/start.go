@@ -48,7 +48,9 @@ With --output json, each task is one object: text or failure, end (answered, fai
 timed-out, over-budget), tookMs, calls (server, tool, decision), decisions (who decided
 calls that waited), filesChanged (outside of .git; filesMissed says what is not listed),
 used, and the session's usage in all. The built-in agent adds events, in its own words:
-agent_text, tool_call, step_finish, loop_detection, message_compaction.
+agent_text, tool_call, step_finish, loop_detection, message_compaction. For every agent
+the host adds to them budget_warning, when four fifths of a limit are used, and
+budget_exhausted.
 
 With autoApprove in config.json, what you type at the prompt is an order, and so is a TASK
 that you type in a shell. What is pasted, piped in or started by a script is none.
