@@ -21,6 +21,7 @@ type Judge interface {
 	SchemaMatches(server, tool string, live []byte) error
 	Changed(server string, now policy.Definition) string
 	ToContainer(text string) string
+	Behavior(server, tool string) policy.Behavior
 	Hash() string
 }
 

@@ -240,13 +240,47 @@ func (p *Proxy) open(ctx context.Context, was *past, program string, arguments j
 	for index := 1; index <= codemode.MaxCalls; index++ {
 		indexes[callOf(program, index)] = index
 	}
-	return p.config.Past(func(l audit.Line) error {
+	entered := entering{engine: p.engine(), by: map[string]string{}}
+	err = p.config.Past(func(l audit.Line) error {
 		index, is := indexes[l.Call]
 		if is && l.Decision != audit.Noted && !was.kept[index] && !was.waiting[l.Call] {
 			return fmt.Errorf("what became of call %d is not known", index)
 		}
+		entered.take(l)
 		return ctx.Err()
 	})
+	if err == nil && entered.dir != "" {
+		p.workDir.CompareAndSwap(nil, &entered.dir) // another call may have entered one since the kill
+	}
+	return err
+}
+
+// entering finds in the records in which working directory the git server was. It is in none
+// after its start, but calls that name no directory are sent with the one that the host knows.
+type entering struct {
+	engine Judge
+	by     map[string]string // the directory that a call enters, by its id, until that has ended
+	dir    string
+}
+
+// take takes the next record.
+func (e *entering) take(l audit.Line) {
+	argument := e.engine.Behavior(l.Server, l.Tool).Enters
+	switch dir, entered := e.by[l.Call]; {
+	case entered && l.Outcome != "":
+		delete(e.by, l.Call)
+		if l.Outcome == audit.Answered {
+			e.dir = dir
+		}
+	case l.Outcome == "" && argument != "":
+		var arguments map[string]any
+		if json.Unmarshal(l.Arguments, &arguments) != nil {
+			return
+		}
+		if dir, is := arguments[argument].(string); is {
+			e.by[l.Call] = dir
+		}
+	}
 }
 
 // noted is the record of a program that is run again: of what it did before there are records.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,16 +16,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
 
-// keepsPrograms is a harness whose programs can be run again.
-func keepsPrograms(t *testing.T) *harness {
+// keepsPrograms is a harness whose programs can be run again, changed in those ways.
+func keepsPrograms(t *testing.T, changes ...func(*Config)) *harness {
 	t.Helper()
-	with := programs(t, false)
+	changes = append([]func(*Config){programs(t, false), resumable}, changes...)
 	var r *harness
 	r = newHarness(t, func(c *Config) {
-		with(c)
-		resumable(c)
 		c.Past = func(each func(audit.Line) error) error { return audit.Read(r.logPath, each) }
 		c.Journals = filepath.Join(filepath.Dir(c.Servers[0].Env[stubVar]), "journals")
+		for _, change := range changes {
+			change(c)
+		}
 	})
 	return r
 }
@@ -201,6 +203,34 @@ func TestAProgramWaitsThroughAKill(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The git server of the next process does not know in which directory the one before worked. Calls
+// that name none go there all the same, the one that waits as well as those behind it: to the one
+// that was entered last, not to one that could not be.
+func TestAProgramStaysInItsRepository(t *testing.T) {
+	r := keepsPrograms(t, realServers(t))
+	for _, name := range []string{"first", "second"} {
+		init := exec.Command("sh", "-c", `git init -q "$0" && touch "$0/of-the-$1" && git -C "$0" remote add origin "https://$1.invalid/x.git"`, filepath.Join(r.work, name), name)
+		if out, err := init.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	code := `for (const path of ['first', 'second', 'absent']) {
+			try { await git.git_set_working_dir({ path: '/workspace/' + path }) } catch (e) { if (path !== 'absent') throw e }
+		}
+		try { await git.git_push({ remote: 'origin' }) } catch (e) { if (e.decision !== 'escalated-denied') throw e }
+		return JSON.stringify(await git.git_status({}))`
+	first, ticket := r.begin(code, 1)
+	n := r.killed()
+	a := n.agent()
+	a.resume("7", ticket, code)
+	eventually(t, func() bool { i := n.pending(1)[0]; return i.Restored && !i.Unclaimed }, "the program at its call")
+	n.decide(1, false)
+	if m := a.answerTo("7"); m.isError() || !strings.Contains(m.text(), "of-the-second") || strings.Contains(m.text(), "of-the-first") {
+		t.Errorf("%s", m.Result)
+	}
+	_ = first.conn.Close()
 }
 
 // decideAbout decides about the call with such arguments.
