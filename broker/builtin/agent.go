@@ -327,14 +327,14 @@ func (a *Agent) run(ctx context.Context, n int, call, code, resumed string) (Res
 		return Result{}, ErrGone
 	}
 	effective := made.effective()
-	if len(effective) > 0 {
-		err = errors.Join(err, a.o.History.add(entry{Made: effective}))
+	if len(effective.calls) > 0 {
+		err = errors.Join(err, a.o.History.add(entry{Made: effective.calls, Left: effective.left}))
 	}
 	switch {
 	case ctx.Err() != nil:
-		r, err = Result{Text: interrupted + ": the person interrupted the program. " + listMade(effective), Failed: true}, ErrInterrupted
+		r, err = Result{Text: interrupted + ": the person interrupted the program. " + effective.list(), Failed: true}, ErrInterrupted
 	case err != nil:
-		r = Result{Text: "The program was lost: " + err.Error() + ". " + listMade(effective), Failed: true}
+		r = Result{Text: "The program was lost: " + err.Error() + ". " + effective.list(), Failed: true}
 	}
 	a.o.Show(Event{Kind: ProgramEnded, Program: n, Failed: r.Failed, Text: firstLine(r.Text)})
 	return r, err

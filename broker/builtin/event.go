@@ -41,7 +41,8 @@ type Call struct {
 	Tool  string        `json:"tool"`  // "filesystem/read_text_file"
 	About string        `json:"about"` // the beginning of its arguments, on one line
 	State CallState     `json:"state"`
-	Took  time.Duration `json:"-"` // once it is over
+	Took  time.Duration `json:"-"`               // once it is over
+	Alike int           `json:"alike,omitempty"` // in a list: so many more of its tool follow that stand alike
 }
 
 // CallState is how a call stands.

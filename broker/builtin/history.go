@@ -23,8 +23,10 @@ type entry struct {
 	// Ticket names the program of the last message's call, by which it is asked for after
 	// this process has ended.
 	Ticket *ticket `json:"ticket,omitempty"`
-	// Made are the calls of a program that took effect, or may have.
+	// Made are the calls of a program that took effect, or may have, and Left how many are not
+	// among them that came before.
 	Made []Call `json:"made,omitempty"`
+	Left int    `json:"left,omitempty"`
 	// Compacted says what stands for the beginning of the conversation from here on.
 	Compacted *compacted `json:"compacted,omitempty"`
 }
@@ -50,7 +52,7 @@ type History struct {
 	all     []llm.Message
 	tickets map[string]string // by the ids of calls whose results are not there
 	ids     map[string]bool   // of all calls
-	made    []Call            // by all programs, in order
+	made    made              // by all programs
 	now     compacted
 }
 
@@ -88,7 +90,7 @@ func (h *History) take(e entry) {
 	case e.Ticket != nil:
 		h.tickets[e.Ticket.Call] = e.Ticket.Ticket
 	case e.Made != nil:
-		h.made = append(h.made, e.Made...)
+		h.made.add(e.Left, e.Made...)
 	case e.Compacted != nil && e.Compacted.From >= 0 && e.Compacted.From <= len(h.all):
 		h.now = *e.Compacted
 	}
@@ -157,7 +159,7 @@ func (h *History) sent() []llm.Message {
 	if h.now.From > 0 {
 		first := h.all[0].Text
 		out = append(out, llm.Message{Role: llm.User, Text: first + "\n\n(The conversation went on. A summary of it:)\n" +
-			h.now.Summary + "\n\n" + listMade(h.made)})
+			h.now.Summary + "\n\n" + h.made.list()})
 	}
 	for i, m := range h.all[h.now.From:] {
 		if h.now.From+i < h.now.Short {

@@ -2,47 +2,67 @@ package builtin
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 )
 
-// maxMade bounds the list of calls that a model is given, in bytes.
+// maxMade bounds the list of calls that a model is given, in bytes. No more is kept than that.
 const maxMade = 16 << 10
 
-// listMade lists calls that took effect, or may have, for a model. Calls of one tool in a row
-// are one line. The newest lines stay when there are too many.
-func listMade(made []Call) string {
-	var lines []string
-	for i := 0; i < len(made); {
-		end := i + 1
-		for end < len(made) && made[end].Tool == made[i].Tool && made[end].State == made[i].State {
-			end++
+// made are calls that took effect, or may have, in order. Those of one tool in a row that stand
+// alike are one. The newest are there, as many as a model is given.
+type made struct {
+	calls []Call
+	left  int // earlier ones that are not there any more
+}
+
+// add adds calls, before the first of which some were left out.
+func (m *made) add(left int, more ...Call) {
+	for _, one := range more {
+		if last := len(m.calls) - 1; last >= 0 && left == 0 && m.calls[last].Tool == one.Tool && m.calls[last].State == one.State {
+			m.calls[last].Alike += 1 + one.Alike
+		} else {
+			m.calls = append(m.calls, one)
 		}
-		line := "- " + made[i].Tool + " " + made[i].About
-		if end > i+1 {
-			line += fmt.Sprintf(" and %d more of it", end-i-1)
-		}
-		switch made[i].State {
-		case CallFailed:
-			line += " (with an error)"
-		case CallCut, CallRuns, CallWaits:
-			line += " (cut off: not known)"
-		case CallDone, CallRefused:
-		}
-		lines, i = append(lines, line), end
+		m.left, left = m.left+left, 0
 	}
-	size, from := 0, len(lines)
-	for from > 0 && size+len(lines[from-1]) < maxMade {
+	size, from := 0, len(m.calls)
+	for from > 0 && size+len(m.calls[from-1].line()) < maxMade {
 		from--
-		size += len(lines[from]) + 1
+		size += len(m.calls[from].line()) + 1
 	}
-	if len(lines) == 0 {
+	m.left += from
+	m.calls = slices.Delete(m.calls, 0, from)
+}
+
+// list lists the calls for a model.
+func (m *made) list() string {
+	if len(m.calls) == 0 {
 		return "No call took effect."
 	}
-	text := "Calls that took effect, which are not to be repeated:\n"
-	if from > 0 {
-		text += fmt.Sprintf("(%d earlier lines are left out)\n", from)
+	text := "Calls that took effect, which are not to be repeated:"
+	if m.left > 0 {
+		text += fmt.Sprintf("\n(%d earlier lines are left out)", m.left)
 	}
-	return text + strings.Join(lines[from:], "\n")
+	for _, c := range m.calls {
+		text += "\n" + c.line()
+	}
+	return text
+}
+
+// line is a call in that list.
+func (c Call) line() string {
+	line := "- " + c.Tool + " " + c.About
+	if c.Alike > 0 {
+		line += fmt.Sprintf(" and %d more of it", c.Alike)
+	}
+	switch c.State {
+	case CallFailed:
+		line += " (with an error)"
+	case CallCut, CallRuns, CallWaits:
+		line += " (cut off: not known)"
+	case CallDone, CallRefused:
+	}
+	return line
 }
 
 // calls keeps how the calls of one program stand.
@@ -62,12 +82,8 @@ func (c *calls) report(news Call) {
 const maxReported = 1000
 
 // effective are those that took effect, or may have.
-func (c calls) effective() []Call {
-	made := []Call{}
-	for _, one := range c {
-		if one.Tool != "" && one.State != CallRefused {
-			made = append(made, one)
-		}
-	}
-	return made
+func (c calls) effective() *made {
+	m := &made{}
+	m.add(0, slices.DeleteFunc(slices.Clone(c), func(one Call) bool { return one.Tool == "" || one.State == CallRefused })...)
+	return m
 }
