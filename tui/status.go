@@ -300,7 +300,7 @@ func (m *Model) modeHints() []string {
 	}
 	switch {
 	case m.prefixed:
-		return input.NonEmpty(input.DisplayKey(m.keys.Prefix)+" and then", m.keys.Hint(input.PlacePrefix, "help", "keys"))
+		return m.prefixHints()
 	case m.o.Safe:
 		return m.safeHints()
 	case t == nil:
@@ -339,4 +339,19 @@ func (m *Model) mutedWords(t *tab) string {
 		return "muted"
 	}
 	return ""
+}
+
+// prefixHints lists what can follow the prefix key, what is used most first.
+func (m *Model) prefixHints() []string {
+	hints := []string{input.DisplayKey(m.keys.Prefix) + " and then"}
+	for _, h := range []struct {
+		action input.Action
+		does   string
+	}{
+		{"help", "all keys"}, {"new", "new tab"}, {"next", "next"}, {"prev", "previous"}, {"last", "last"}, {"split right", "beside"}, {"split down", "below"},
+		{"focus", "next pane"}, {"zoom", "zoom"}, {"copy", "copy mode"}, {"close", "close"}, {"detach", "leave"},
+	} {
+		hints = append(hints, m.keys.Hint(input.PlacePrefix, h.action, h.does))
+	}
+	return input.NonEmpty(hints...)
 }
