@@ -22,6 +22,9 @@ type command struct {
 	run  func(m *Model, args string) (tea.Cmd, error)
 }
 
+// usage is how the command is typed.
+func (c command) usage() string { return strings.TrimSpace("/" + c.name + " " + c.args) }
+
 // commandTable lists the commands in the order the help screen shows them.
 func commandTable() []command {
 	return []command{

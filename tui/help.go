@@ -54,7 +54,7 @@ func (m *Model) helpText() []view.Line {
 func commandLines() []view.Line {
 	out := []view.Line{{Text: "commands", Head: true}}
 	for _, c := range commandTable() {
-		out = append(out, view.Line{Key: strings.TrimSpace("/" + c.name + " " + c.args), Text: c.help})
+		out = append(out, view.Line{Key: c.usage(), Text: c.help})
 	}
 	return append(out, view.Line{Key: "//text", Text: "send /text to the agent"})
 }
@@ -134,7 +134,7 @@ func Reference(commandKey, prefix string, chosen map[string][]string) (string, e
 	}
 	b.WriteString("\n## Commands\n\n| command | does |\n|---|---|\n")
 	for _, c := range commandTable() {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", cell(strings.TrimSpace("/"+c.name+" "+c.args)), cell(c.help))
+		fmt.Fprintf(&b, "| `%s` | %s |\n", cell(c.usage()), cell(c.help))
 	}
 	b.WriteString("| `//text` | send /text to the agent |\n")
 	b.WriteString("\n## Marks in the tab bar\n\n| mark | says |\n|---|---|\n")

@@ -37,6 +37,7 @@ func (m *Model) drawCommand(s *view.Scene) {
 	panel, at := m.panelRect()
 	if m.mode == modeCommand {
 		m.drawPanel(s, panel)
+		m.drawMenu(s, panel, m.menu())
 	}
 	rows := m.inputRows()
 	current := 0
@@ -80,6 +81,8 @@ func (m *Model) panelRect() (panel, line view.Rect) {
 	if it := m.approvals.Current(); it != nil && m.mode == modeCommand {
 		m.ensureBody(it)
 		want = 1 + max(1, len(it.Body.Rows))
+	} else if all := m.menu(); len(all) > 0 {
+		want = min(menuRows, max(2, len(all)))
 	}
 	l := m.lay
 	message, _ := m.messageRows()
