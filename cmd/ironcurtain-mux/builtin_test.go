@@ -69,7 +69,7 @@ func TestBuiltinDemo(t *testing.T) {
 	}
 }
 
-// Esc takes back what waits, and the person's next words are heard.
+// Esc takes back what waits, ends an answer that arrives, and the person's next words are heard.
 func TestBuiltinInterrupted(t *testing.T) {
 	t.Parallel()
 	d := openBuiltin(t, newHome(t), "--agent", "builtin")
@@ -86,6 +86,12 @@ func TestBuiltinInterrupted(t *testing.T) {
 	d.idle()
 	d.ask("read hello.txt")
 	d.see(patience, "Done: read hello.txt")
+	d.ask("say " + strings.Repeat("much ", 500) + "more")
+	d.see(patience, "│ much much")
+	d.send("\x1b")
+	d.see(patience, "  interrupted")
+	d.ask("list .")
+	d.see(patience, "filesystem/list_directory", "Done: list .")
 	if after, err := os.ReadFile(notes); err != nil || string(after) != string(before) {
 		t.Errorf("the file became %q, %v", after, err)
 	}

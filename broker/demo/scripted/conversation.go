@@ -94,11 +94,17 @@ func (c *conversation) said(parts []string) {
 }
 
 // order finds the order in what the person said. Agents put context beside the
-// prompt, so each part is tried alone, the last first.
+// prompt, so each part is tried alone, the last first. An agent may also put into one part
+// what was said in turns that got no answer: the order that begins with the last paragraph
+// counts.
 func (c *conversation) order() (order, bool, error) {
 	for i := len(c.prompts) - 1; i >= 0; i-- {
-		if o, ok, err := parseOrder(c.prompts[i]); ok {
-			return o, true, err
+		part := c.prompts[i]
+		for end := len(part); end > 0; {
+			end = strings.LastIndex(part[:end], "\n\n")
+			if o, ok, err := parseOrder(part[max(end, 0):]); ok && (err == nil || end < 0) {
+				return o, true, err
+			}
 		}
 	}
 	return order{}, false, nil
@@ -111,9 +117,17 @@ const noteTags = `(system-reminder|local-command-caveat|local-command-stdout|com
 
 var agentNotes = regexp.MustCompile(`(?s)<` + noteTags + `( [^>]*)?>.*?</` + noteTags + `>`)
 
+// interruption is how our own agent tells the model that a turn was ended, in front of what
+// the person says next.
+const interruption = "(The person interrupted you here.)"
+
 // personText is what remains of a text when the agent's own notes are taken out.
 func personText(s string) string {
-	s = strings.TrimSpace(agentNotes.ReplaceAllString(s, ""))
+	s = agentNotes.ReplaceAllString(s, "")
+	if i := strings.LastIndex(s, interruption); i >= 0 {
+		s = s[i+len(interruption):]
+	}
+	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "[Request interrupted") {
 		return ""
 	}

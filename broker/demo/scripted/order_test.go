@@ -82,3 +82,22 @@ func TestOrdersAreUnderstood(t *testing.T) {
 		}
 	}
 }
+
+// What was said in turns that got no answer is not ordered again.
+func TestLastParagraphCounts(t *testing.T) {
+	for prompt, want := range map[string]order{
+		"say long\n\n(The person interrupted you here.)\n\nread a": {verb: verbRead, path: "a"},
+		"read a\n\nread a":             {verb: verbRead, path: "a"},
+		"say two\n\nparagraphs":        {verb: verbSay, text: "two\n\nparagraphs"},
+		"say two\n\nread it all again": {verb: verbSay, text: "two\n\nread it all again"},
+		"say two\n\nwrite":             {verb: verbSay, text: "two\n\nwrite"},
+		"push\n\n(The person interrupted you here.)\n\nand then?": {},
+	} {
+		c := &conversation{}
+		c.said([]string{prompt})
+		got, found, err := c.order()
+		if err != nil || got != want || found != (want != order{}) {
+			t.Errorf("%q: %+v, %v, %v", prompt, got, found, err)
+		}
+	}
+}
