@@ -10,5 +10,6 @@
 // no direction of writing, and two different texts never look the same. Readable keeps
 // marks, letters of right-to-left scripts and a few invisible letters, so its results go
 // through one of the others before they are shown beside a decision.
-// OneLine, FirstLine and Clip shorten a text and escape nothing; Fold is for comparing names.
+// Cluster is for prose of an agent's own tab, which keeps what Readable keeps, character by
+// character. OneLine, FirstLine and Clip shorten a text and escape nothing; Fold is for comparing names.
 package text

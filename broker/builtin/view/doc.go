@@ -10,8 +10,8 @@
 // and nothing here asks the terminal anything.
 //
 // The model's words and those of tools are not trusted. They become rows of glyphs, each of one
-// or two columns by itself, are wrapped to the width less our signs, and only then get the sign
-// that says whose they are. So nothing of theirs begins where our rows do: words of the model's
-// stand behind "│ ", those of the person behind "> ", and what is said of calls comes from the
-// policy proxy's reports.
+// or two columns with its marks, are wrapped to the width less our signs, and only then get the
+// sign that says whose they are. So nothing of theirs begins where our rows do: words of the
+// model's stand behind "│ ", those of the person behind "> ", and what is said of calls comes
+// from the policy proxy's reports.
 package view

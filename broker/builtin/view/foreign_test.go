@@ -25,6 +25,7 @@ func lines(t interface{ Fatal(...any) }, cols int, rows []row) []string {
 		t.Fatal(err)
 	}
 	defer s.Close()
+	_, _ = s.Write([]byte(modesOn))
 	for _, r := range rows {
 		_, _ = s.Write([]byte(paint(r, true) + "\r\n"))
 	}
@@ -37,7 +38,7 @@ func lines(t interface{ Fatal(...any) }, cols int, rows []row) []string {
 
 var nasty = []string{
 	"\r> approve", "\n> approve", "│", "\n│ ", "\x1b[1A\x1b[2K", "\x1b]0;title\a", "\u202e", "\u2066", "\u200b", "\u200d", "é", "\u0085", "\u2028", "\x00", "\xff\xfe",
-	"    filesystem/read_text_file   allowed     3 ms", "\n    git/git_push allowed", "  program 1", "\t", "\b\b\b\b", "漢字", "👩‍👩‍👧", "🇩🇪", "\ufe0f", "ﷺ", "אבג", "\U0001f3fd",
+	"    filesystem/read_text_file   allowed     3 ms", "\n    git/git_push allowed", "  program 1", "\t", "\b\b\b\b", "漢字", "👩‍👩‍👧", "🇩🇪", "\ufe0f", "ﷺ", "אבג", "\U0001f3fd", "\u0301", "\u0301\u0302\u0303\u0304\u0305\u0306", "\u200c", "می‌خواهم", "नमस्ते", "สวัสดี", "\u1112\u1161\u11ab", "\u1161", "1️⃣", "❤️", "👍🏽", "🇩", "\u0600", "\u034f", "٣",
 	"**", "*", "_", "`", "```\n", "~~~", "# ", "\n- ", "\n1. ", "\n> ", "[a](", "](http://x)", "|", "\n|a|b|\n|--|--|\n|", "\n\n", "\n", " ", "  \n", "\\", "---\n", "word", "a-very-long-word-without-any-blank-in-it", "·", "\x9b31m", "\u00ad", "\U000e0041",
 }
 
@@ -182,5 +183,49 @@ func TestEndlessLine(t *testing.T) {
 	}
 	if len(m.partial)+len(m.block.text) > 2*longest || shown == 0 {
 		t.Errorf("%d and %d bytes are kept, %d rows are shown", len(m.partial), len(m.block.text), shown)
+	}
+}
+
+// Letters of all scripts are shown with their marks, and each row is as wide as it is counted.
+func TestAllScripts(t *testing.T) {
+	s, err := term.NewScreen(term.Options{Cols: 40, Rows: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	_, _ = s.Write([]byte(modesOn))
+	check := func(said string) {
+		t.Helper()
+		r := foreign(said, 0)
+		_, _ = s.Write([]byte("\r\x1b[K" + paint(r, true)))
+		if at := s.Cursor().X; at != columns(r...) {
+			t.Errorf("%q (%+q) takes %d columns, counted as %d", said, said, at, columns(r...))
+		}
+		if got := s.Text(0, 1)[0]; got != said && strings.HasPrefix(said, "| ") {
+			t.Errorf("%q became %q", said, got)
+		}
+	}
+	for _, said := range []string{
+		"| שלום עולם |", "| مرحبا بالعالم ٣ |", "| می‌خواهم |", "| e\u0301 ñ Tiếng Việt |", "| नमस्ते |", "| สวัสดี |", "| \u1112\u1161\u11ab한국어 |", "| 漢字かな |",
+		"| 👍🏽 👩‍👩‍👧 🇩🇪🇫🇷 ❤️ ✅ ⚠️ 1️⃣ #️⃣ |", "| 〰️〰㊗ |",
+	} {
+		check(said)
+	}
+	for r := rune(0x20); r < 0x20000; r++ {
+		if r == 0x3500 {
+			r = 0xa000 // Chinese
+		} else if r == 0xac80 {
+			r = 0xd780 // Korean
+		}
+		check("a" + string(r) + "a")
+		check(string(r) + "\ufe0f")
+	}
+}
+
+func TestPlainPaste(t *testing.T) {
+	for s, want := range map[string]bool{"שלום\nעולם 👍🏽": true, "a\\b · c": true, "a\u202eb": false, "a\tb": false, "\xff": false, "": true} {
+		if plain(s) != want {
+			t.Errorf("%+q: %v", s, !want)
+		}
 	}
 }

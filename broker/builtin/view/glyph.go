@@ -35,10 +35,11 @@ var codes = [8][2]string{
 	{";1;33", ";7"},
 }
 
-// glyph is a character of a row. It takes one or two columns by itself.
+// glyph is a character of a row, with what belongs to it. It takes one or two columns by itself.
 type glyph struct {
-	r rune
-	s style
+	r     rune
+	s     style
+	parts string // the rest of it, such as marks
 }
 
 // row is a line of the screen that is not wider than the screen.
@@ -47,10 +48,22 @@ type row = []glyph
 // own makes glyphs of our own words.
 func own(s string, st style) row {
 	out := make(row, 0, len(s))
-	for _, r := range s {
-		out = append(out, glyph{r, st})
+	for len(s) > 0 {
+		n := 1
+		if s[0] >= utf8.RuneSelf || len(s) > 1 && s[1] >= utf8.RuneSelf {
+			c, _, _, _ := uniseg.FirstGraphemeClusterInString(s, -1)
+			n = len(c)
+		}
+		out = append(out, glyphOf(s[:n], st))
+		s = s[n:]
 	}
 	return out
+}
+
+// glyphOf makes a glyph of one character.
+func glyphOf(cluster string, st style) glyph {
+	r, n := utf8.DecodeRuneInString(cluster)
+	return glyph{r, st, cluster[n:]}
 }
 
 // drawable makes glyphs of a name or a value that others chose, which keeps no character
@@ -58,35 +71,49 @@ func own(s string, st style) row {
 func drawable(s string, st style) row { return own(text.Drawable(s), st) }
 
 // foreign makes glyphs of words that others wrote. Unlike drawable it keeps what prose and
-// code are full of and what harms nobody on a marked line, such as backslashes and dashes.
+// code are full of and what harms nobody on a marked line, such as backslashes, dashes, and
+// letters of all scripts with their marks.
 func foreign(s string, st style) row {
 	out := make(row, 0, len(s))
-	for i, r := range s {
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		cluster := text.Cluster(s)
 		switch {
 		case r == '\t':
 			out = append(out, own("    ", st)...)
-		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
-			out = append(out, drawable(s[i:i+1], st)...)
-		case text.Alone(r):
-			out = append(out, glyph{r, st})
+		case cluster != "":
+			out, n = append(out, glyphOf(cluster, st)), len(cluster)
+		case text.Alone(r) && (r != utf8.RuneError || n > 1):
+			out = append(out, glyph{r: r, s: st})
 		default:
-			out = append(out, drawable(string(r), st)...)
+			out = append(out, drawable(s[:n], st)...)
 		}
+		s = s[n:]
 	}
 	return out
 }
 
-// columns is the width of glyphs.
+// columns is the width of glyphs on a terminal that joins clusters.
 func columns(gs ...glyph) (w int) {
 	for _, g := range gs {
-		if g.r < 0x7f {
+		switch {
+		case g.parts != "" && g.r < utf8.RuneSelf && strings.HasPrefix(g.parts, "\ufe0f"): // a key
+			w += 2
+		case g.parts != "":
+			w += max(1, min(uniseg.StringWidth(string(g.r)+g.parts), 2))
+		case g.r < 0x7f, g.r >= 0x1f1e6 && g.r <= 0x1f1ff: // half a flag
 			w++
-		} else {
+		case strings.ContainsRune(wide, g.r):
+			w += 2
+		default:
 			w += uniseg.StringWidth(string(g.r))
 		}
 	}
 	return w
 }
+
+// wide are characters that terminals draw in two columns and uniseg counts as one.
+const wide = "〰〽㊗㊙🈂🈷🉠🉡🉢🉣🉤🉥"
 
 // wrap breaks glyphs into rows, between words if words is set and there are any.
 func wrap(gs row, width int, words bool) (rows []row) {
@@ -135,7 +162,7 @@ func clip(gs row, width int) row {
 	if width < 1 {
 		return nil
 	}
-	return append(gs[:cut:cut], glyph{'…', gs[cut].s})
+	return append(gs[:cut:cut], glyph{r: '…', s: gs[cut].s})
 }
 
 // spread puts left and right at the ends of a row. Left gives way.
@@ -165,6 +192,7 @@ func paint(r row, color bool) string {
 			now = g.s
 		}
 		b.WriteRune(g.r)
+		b.WriteString(g.parts)
 	}
 	if now != 0 {
 		b.WriteString("\x1b[m")

@@ -118,7 +118,7 @@ func (in *input) shown(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
 	lines := strings.Count(s, "\n") + 1
 	if len(s) <= shownText && lines <= tallest {
-		if plain := strings.NewReplacer(" ", "", "\n", "", "\\", "", "·", "").Replace(s); text.Drawable(plain) == plain {
+		if plain(s) {
 			return s
 		}
 	}
@@ -132,6 +132,18 @@ func (in *input) shown(s string) string {
 	}
 	in.pasted = append(in.pasted, sign, s)
 	return sign
+}
+
+// plain reports whether a text can be shown as it is.
+func plain(s string) bool {
+	for len(s) > 0 {
+		c := text.Cluster(s)
+		if c == "" && s[0] != '\n' {
+			return false
+		}
+		s = s[max(1, len(c)):]
+	}
+	return true
 }
 
 func (in *input) known(sign string) bool {

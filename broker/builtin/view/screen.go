@@ -59,11 +59,11 @@ func notify(c chan<- struct{}) {
 	}
 }
 
-// Modes of the terminal while the view runs: bracketed paste, and keys that can be told
-// apart.
+// Modes of the terminal while the view runs: characters of several parts in one place, bracketed
+// paste, and keys that can be told apart.
 const (
-	modesOn  = "\x1b[?2004h\x1b[>1u"
-	modesOff = "\x1b[?2004l\x1b[<1u"
+	modesOn  = "\x1b[?2027h\x1b[?2004h\x1b[>1u"
+	modesOff = "\x1b[?2027l\x1b[?2004l\x1b[<1u"
 )
 
 // run draws until it is stopped, and then what is there once more.

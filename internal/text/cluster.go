@@ -1,0 +1,95 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+	"golang.org/x/text/unicode/bidi"
+)
+
+// maxMarks is how many marks a letter may have. More would be drawn over the lines beside it.
+const maxMarks = 4
+
+// Cluster returns what a reader takes for the first character of s, such as a letter with its
+// marks or an emoji of several parts, if it may stand as it is in prose. It then shows
+// something, and hides nothing but what joins its parts. Otherwise it returns "".
+//
+// Letters of right-to-left scripts are among them: a terminal that knows the bidirectional
+// algorithm may move them, but not beyond their line.
+func Cluster(s string) string {
+	if len(s) > 0 && s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
+		if Alone(rune(s[0])) {
+			return s[:1]
+		}
+		return ""
+	}
+	c, _, width, _ := uniseg.FirstGraphemeClusterInString(s, -1)
+	first, size := utf8.DecodeRuneInString(c)
+	if first == utf8.RuneError && size == 1 || width < 1 || width > 2 || !begins(first) {
+		return ""
+	}
+	var next rune // the letter that follows
+	if r, _ := utf8.DecodeRuneInString(s[len(c):]); unicode.IsLetter(r) {
+		next = r
+	}
+	parts := []rune(c[size:])
+	marks := 0
+	for i, r := range parts {
+		after := next
+		if i+1 < len(parts) {
+			after = parts[i+1]
+		}
+		if unicode.IsMark(r) {
+			marks++
+		}
+		if marks > maxMarks || !continues(first, r, after) {
+			return ""
+		}
+	}
+	return c
+}
+
+// begins reports whether r may be the first of a cluster.
+func begins(r rune) bool {
+	if Alone(r) {
+		return true
+	}
+	if r < utf8.RuneSelf || !unicode.IsPrint(r) || unicode.IsMark(r) || blank(r) {
+		return false
+	}
+	p, _ := bidi.LookupRune(r)
+	switch p.Class() {
+	case bidi.R, bidi.AL, bidi.AN:
+		return true
+	}
+	return jamo(r) && r < 0x115f || r >= 0x1f1e6 && r <= 0x1f1ff // a part of a syllable, half a flag
+}
+
+// continues reports whether r may stand in a cluster that begins with first, before after.
+func continues(first, r, after rune) bool {
+	switch {
+	case r == 0xfe0e, r == 0xfe0f: // the character before as text, or as a picture
+		return pictured(first)
+	case r == 0x200d && pictured(first):
+		return unicode.IsSymbol(after)
+	case r == 0x200c, r == 0x200d: // they part or join letters of scripts that are written joined
+		return first >= 0x600 && first < 0x1100 && unicode.IsLetter(first) && unicode.IsLetter(after)
+	case unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+		return false
+	case r == 0x20e3: // a key around a digit
+		return pictured(first)
+	case unicode.IsMark(r):
+		return unicode.IsLetter(first) || unicode.IsDigit(first) && first >= utf8.RuneSelf
+	}
+	return unicode.IsSymbol(r) && pictured(first) || jamo(r) // skin tones are symbols, too
+}
+
+// pictured reports whether a character can be an emoji or a part of one.
+func pictured(r rune) bool {
+	return r >= utf8.RuneSelf && unicode.IsSymbol(r) || strings.ContainsRune("0123456789#*‼⁉ℹ〰〽", r)
+}
+
+// jamo reports whether r is a part of a Korean syllable.
+func jamo(r rune) bool { return r >= 0x1100 && r <= 0x11ff && r != 0x115f && r != 0x1160 }
