@@ -101,7 +101,10 @@ func (m *Model) runDiff(string) (tea.Cmd, error) {
 }
 
 func changesTitle(tab int, c broker.Changes) string {
-	if c.Base == "" {
+	switch {
+	case !c.Since.IsZero():
+		return fmt.Sprintf("tab %d: names of the files written since its start", tab)
+	case c.Base == "":
 		return fmt.Sprintf("files of tab %d; its workspace is no repository with a commit", tab)
 	}
 	return fmt.Sprintf("tab %d: changed since its start at %s", tab, shortID(c.Base))

@@ -317,6 +317,16 @@ func TestDiffShowsTheChanges(t *testing.T) {
 	}
 }
 
+// Of an agent without a container the names of files are shown, and said to be no more.
+func TestDiffNamesWrittenFiles(t *testing.T) {
+	r := newHarness(t, 100, 24, Options{})
+	r.broker.changes = broker.Changes{Since: time.Now(), Text: "file: x\n"}
+	r.keys("\x01/diff\r")
+	if screen := r.m.help.Draw(r.m.lay.Viewport, r.m.theme).String(); !strings.Contains(screen, "names of the files written since its start") || !strings.Contains(screen, "file: x") {
+		t.Errorf("shown:\n%s", screen)
+	}
+}
+
 // Changes that programs of this machine would run are listed before all others, and are
 // shown even when the others cannot be.
 func TestDiffNamesDangersFirst(t *testing.T) {

@@ -7,12 +7,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
@@ -22,6 +24,9 @@ type Changes struct {
 	// Base is the commit that the workspace is compared with. It is empty for a
 	// workspace that is no repository; all files are listed then.
 	Base string `json:"base,omitempty"`
+	// Since is set where git was not asked, for an agent without a container. Text then lists
+	// the files that were written since.
+	Since time.Time `json:"since,omitzero"`
 	// Text is git's output, or a list of files. It is not trusted: the agent decides
 	// what it contains.
 	Text string `json:"text"`
@@ -65,7 +70,13 @@ func (s *Session) Changes(ctx context.Context) (c Changes, err error) {
 			c.Obeyed.Missed = err.Error()
 		}
 	}
-	out, err := s.exec(ctx, showChanges, s.base())
+	var out string
+	if s.adapter.Place == agent.InProcess {
+		c.Since = s.fixed.CreatedAt
+		out, err = writtenSince(ctx, s.fixed.Workspace, c.Since)
+	} else {
+		out, err = s.exec(ctx, showChanges, s.base())
+	}
 	if err != nil && len(c.Obeyed.Lines()) == 0 {
 		return Changes{}, fmt.Errorf("show changes: %w", err)
 	}
@@ -78,6 +89,31 @@ func (s *Session) Changes(ctx context.Context) (c Changes, err error) {
 	}
 	c.Text = strings.ToValidUTF8(c.Text, "�")
 	return c, nil
+}
+
+// writtenSince lists the files below a directory that were written since that time, but for
+// those of git's own. It asks no git, which would run on this machine what the directory
+// makes it run.
+func writtenSince(ctx context.Context, dir string, since time.Time) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, changesTime)
+	defer cancel()
+	var lines []string
+	size := 0
+	err := dirtree.Walk(ctx, dir, func(e *dirtree.Entry) error {
+		switch {
+		case size > changesLimit:
+			return fs.SkipAll
+		case e.IsDir() && e.Name == ".git":
+			return fs.SkipDir
+		case e.IsDir(), e.Name == ".git", time.Unix(e.Stat.Mtim.Unix()).Before(since):
+			return nil
+		}
+		lines = append(lines, "file: "+strings.ReplaceAll(e.Path(), "\n", `\n`)+"\n")
+		size += len(lines[len(lines)-1])
+		return nil
+	})
+	slices.Sort(lines)
+	return strings.Join(lines, ""), err
 }
 
 // noteBase sets the session's base commit, once in the life of a session. It runs in the

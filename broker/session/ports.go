@@ -59,6 +59,8 @@ func (s *Session) forwarder() (*ports.Forwarder, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
+	case s.adapter.Place == agent.InProcess:
+		return nil, fault.New("open a tab with an agent in a container", "%s runs without a container and without a network, so it has no ports", s.adapter.Name)
 	case !s.Contained():
 		return nil, fault.New("connect to it directly", "%s runs without a container and has no ports of its own", s.adapter.Name)
 	case s.ports == nil:

@@ -36,7 +36,11 @@ func (s *Session) AttachFiles(ctx context.Context, paths []string) ([]string, er
 }
 
 func (s *Session) attach(ctx context.Context, paths []string) ([]string, error) {
-	if err := s.running(); err != nil {
+	instead := "name the file itself"
+	if s.adapter.Place == agent.InProcess {
+		instead = "name the file to it: when it reads a text outside of its workspace, you are asked"
+	}
+	if err := s.running(instead); err != nil {
 		return nil, err
 	}
 	if len(paths) == 0 {
@@ -63,10 +67,11 @@ func (s *Session) attach(ctx context.Context, paths []string) ([]string, error) 
 	})
 }
 
-// running returns an error while no agent runs in a container.
-func (s *Session) running() error {
+// running returns an error while no agent runs in a container, for one without with what a
+// person can do instead.
+func (s *Session) running(instead string) error {
 	if !s.Contained() {
-		return fault.New("name the file itself", "%s runs without a container into which it could be copied", s.adapter.Name)
+		return fault.New(instead, "%s runs without a container, to or from which files could be copied", s.adapter.Name)
 	}
 	if _, engine := s.Audit(); engine == nil {
 		return fault.New("try again when its agent runs", "the session has not started yet")
@@ -117,7 +122,7 @@ func (s *Session) SaveFile(ctx context.Context, r SaveRequest) (string, error) {
 }
 
 func (s *Session) saveFile(ctx context.Context, r SaveRequest) (string, error) {
-	if err := s.running(); err != nil {
+	if err := s.running("its files are in " + s.fixed.Workspace); err != nil {
 		return "", err
 	}
 	base, name, err := s.inContainer(r.Path)

@@ -48,6 +48,15 @@ func TestBuiltinDemo(t *testing.T) {
 	d.see(patience, "Done: write")
 	d.ask("read " + d.state("config.json"))
 	d.see(patience, "refused", "structural-protected-path")
+	d.ask("write kept.txt in the workspace")
+	d.see(patience, "Done: write 16 characters to kept.txt")
+	d.send("\x01/diff\r")
+	d.see(patience, "names of the files written since its start", "file: kept.txt")
+	if d.says("file: hello.txt") {
+		t.Errorf("a file that nobody wrote is listed:\n%s", d.text())
+	}
+	d.send("q\x01/attach " + notes + "\r")
+	d.see(patience, "runs without a container", "name the file to it")
 	d.ask("batch 20")
 	d.see(patience, "filesystem/read_text_file × 20", "Done: read hello.txt 20 times")
 	d.idle()
