@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"net/url"
 	"time"
 )
@@ -75,7 +76,7 @@ type StatusError struct {
 }
 
 func (e *StatusError) Error() string {
-	text := fmt.Sprintf("the provider answered %d %s", e.Code, http.StatusText(e.Code))
+	text := strings.TrimSpace(fmt.Sprintf("the provider answered %d %s", e.Code, http.StatusText(e.Code))) // 529 has no name
 	if e.Said != "" {
 		text += ": " + e.Said
 	}

@@ -81,6 +81,9 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.KeyPressMsg:
 		m.press(msg)
 	case happened:
+		if m.quitting {
+			break
+		}
 		for _, e := range msg {
 			m.apply(e)
 		}
@@ -305,11 +308,13 @@ func (m *model) end(err error) {
 }
 
 // leave ends the view, when all keys before have arrived. A turn that runs ends with that
-// cause.
+// cause, and what is shown of it stays.
 func (m *model) leave(why error) {
 	if m.quitting {
 		return
 	}
+	m.print(m.theirs(m.words.end(m.width() - 2))...)
+	m.close()
 	m.quitting = true
 	close(m.gone)
 	if m.stop != nil {

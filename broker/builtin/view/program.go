@@ -103,7 +103,7 @@ func callRows(c builtin.Call, n, width int) []row {
 		left = append(append(left, own(" ", 0)...), drawable(c.About, muted)...)
 	}
 	state, took := stateWords[c.State], ""
-	if over(c) {
+	if over(c) && c.State != builtin.CallCut { // of which the end is not known
 		took = duration(c.Took)
 	}
 	if width < 48 {

@@ -102,6 +102,19 @@ func TestInterruptedCall(t *testing.T) {
 	d.misses("waits for you")
 }
 
+// Nor does one when the person ends the agent: what was shown stays, as far as it is known.
+func TestEndedCall(t *testing.T) {
+	d := sit(t, 80, 24, nil)
+	d.begins()
+	d.emits(saying("I will push"), call(1, "git/git_push", "", builtin.CallWaits, 17*time.Millisecond))
+	d.sees("waits for you")
+	d.types("\x04")
+	d.leaves()
+	if text := d.text(); !strings.Contains(text, "│ I will push\n  program 1") || !strings.Contains(text, "git/git_push") || !strings.Contains(text, " cut off\n") {
+		t.Error(text)
+	}
+}
+
 // What was said before is shown again, the end of it.
 func TestPast(t *testing.T) {
 	past := []builtin.Event{{Kind: builtin.Asked, Text: "long ago"}}
