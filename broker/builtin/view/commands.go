@@ -66,7 +66,11 @@ func (m *model) obey(name, argument string) bool {
 			})
 		}
 	default:
-		m.complain("there is no " + name + "; did you mean " + nearest(name) + "?")
+		if near := nearest(name); near != "" {
+			m.complain("there is no " + name + "; did you mean " + near + "?")
+		} else {
+			m.complain("there is no " + name + " here: /help lists what there is; for a command of the multiplexer press Ctrl-A first")
+		}
 		return false
 	}
 	return true
@@ -90,9 +94,9 @@ func (m *model) list() {
 	}
 }
 
-// nearest returns the command whose name differs least from name.
+// nearest returns the command whose name differs least from name, or "" when all differ much.
 func nearest(name string) (best string) {
-	least := len(name) + 99
+	least := 3
 	for _, c := range commands {
 		if d := distance(name, c.name); d < least {
 			best, least = c.name, d

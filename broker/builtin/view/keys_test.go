@@ -273,7 +273,8 @@ func TestCommands(t *testing.T) {
 		{"/model opus", "from now on opus is asked"},
 		{"/model", "the model is sonnetopus"},
 		{"/compact", "made shorter"},
-		{"/modle x", "there is no /modle; did you mean /model?"},
+		{"/approve", "there is no /approve here: /help lists what there is; for a command of the"},
+		{"\x15/modle x", "there is no /modle; did you mean /model?"},
 	} {
 		d.types(c[0] + "\r")
 		d.sees(c[1])
