@@ -307,3 +307,18 @@ func TestTypedInPieces(t *testing.T) {
 		d.sees("> ä漢👍")
 	}
 }
+
+// The cursor stands behind what was typed, in letters of any script and emoji of several parts.
+func TestCursorBehindAllScripts(t *testing.T) {
+	for _, typed := range []string{"שלום", "e\u0301n\u0303", "नमस्ते", "สวัสดี", "漢字", "👍🏽", "👩‍👩‍👧", "❤️", "🇩🇪"} {
+		d := sit(t, 80, 24, nil)
+		d.types(typed)
+		d.sees("> " + typed + "\n")
+		d.types("|")
+		d.sees("> " + typed + "|\n")
+		at := d.screen.Cursor().X
+		if want := 2 + columns(foreign(typed, 0)...) + 1; at != want {
+			t.Errorf("%q: the cursor is in column %d, not %d", typed, at, want)
+		}
+	}
+}
