@@ -12,8 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"net/url"
+	"strings"
 	"time"
 )
 
