@@ -30,6 +30,20 @@ func (b *Broker) sweepWaiting(ctx context.Context, running []SessionID) error {
 	return errors.Join(all...)
 }
 
+// goingOn returns the sessions whose multiplexer was killed and whose conversations go on.
+func (b *Broker) goingOn() (ids []SessionID) {
+	all, err := stored.List(b.config.Home, nil)
+	if err != nil {
+		b.log.Warn("could not look for conversations that go on", "error", err)
+	}
+	for _, s := range all {
+		if s.Detached && b.goesOn(s.ID) {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
 // goesOn reports whether a session is a conversation with the built-in agent on a terminal.
 func (b *Broker) goesOn(id SessionID) bool {
 	r, err := stored.ReadRecord(stored.LayoutOf(b.config.Home, id))

@@ -67,9 +67,11 @@ func (b *Broker) closeStored(ctx context.Context, id SessionID, unknown error) e
 	} else if err != nil {
 		return err
 	}
-	client, err := b.engine.get(ctx, b.config.UserHome)
-	if err == nil {
-		_, err = client.RemoveLabeled(ctx, map[string]string{LabelSession: id})
+	if !b.goesOn(id) {
+		client, failed := b.engine.get(ctx, b.config.UserHome)
+		if err = failed; err == nil {
+			_, err = client.RemoveLabeled(ctx, map[string]string{LabelSession: id})
+		}
 	}
 	if err == nil {
 		err = stored.RemoveRun(ctx, l.Run)

@@ -42,7 +42,8 @@ func (b *Broker) Sweep() bool {
 }
 
 // LeftRunning waits for the end of the sweep and returns the sessions of this
-// home whose agents run although their multiplexers were killed. Open takes such a
+// home whose agents run although their multiplexers were killed, and the conversations with the
+// built-in agent, which go on in another process. Open takes such a
 // session back (OpenRequest.Resume), and Close ends it. It fails only when ctx ends.
 func (b *Broker) LeftRunning(ctx context.Context) ([]SessionID, error) {
 	b.mu.Lock()
@@ -87,13 +88,16 @@ func (b *Broker) TakeBack(ctx context.Context) error {
 func (b *Broker) sweep(ctx context.Context) []SessionID {
 	ctx, cancel := context.WithTimeout(ctx, sweepLimit)
 	defer cancel()
+	left := b.goingOn()
 	engine, err := b.engine.get(ctx, b.config.UserHome)
 	if err != nil {
 		b.log.Warn("could not look for what killed multiplexers left behind", "error", err)
-		return nil // remove nothing, since agents may still run
+		return left // remove nothing, since agents may still run
 	}
-	var left []SessionID
 	running := map[string]bool{} // by directory below run/
+	for _, id := range left {
+		running[filepath.Base(stored.LayoutOf(b.config.Home, id).Run)] = true
+	}
 	seen, err := engine.Reap(ctx, docker.ReapOptions{Keep: func(c docker.Summary) bool {
 		id, home, ok := takeable(c)
 		if ok && home == b.config.Home {

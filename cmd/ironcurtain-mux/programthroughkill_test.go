@@ -31,7 +31,7 @@ func TestBuiltinKilled(t *testing.T) {
 	asked := d.waiting(func(e broker.Escalation) bool { return !e.Restored })
 
 	d.killAll(true)
-	next := openBuiltin(t, home, "--resume", session.ID[:8])
+	next := openBuiltin(t, home) // the conversation is back by itself
 	again := next.waiting(func(e broker.Escalation) bool { return e.Restored && !e.Unclaimed })
 	if again.ID != asked.ID || again.Digest != asked.Digest || again.Effect == nil || again.Effect.Changed || content() != before {
 		t.Errorf("asked\n%+v\nagain\n%+v\n%s", asked, again, content())
@@ -49,7 +49,7 @@ func TestBuiltinKilled(t *testing.T) {
 	next.ask("batch 4 " + notes)
 	next.see(patience, "1 waiting")
 	next.killAll(true)
-	last := openBuiltin(t, home, "--resume", session.ID[:8])
+	last := openBuiltin(t, home)
 	again = last.waiting(func(e broker.Escalation) bool { return e.Restored })
 	if out, errs, code := last.command("deny", again.ID); code != 0 {
 		t.Fatalf("deny: %s%s", out, errs)
