@@ -20,27 +20,27 @@ func (b *Broker) hasFirst(p Profile) bool {
 	})
 }
 
-// admit gives the session its tab, unless too many sessions run already, or any when it is to be
+// admit gives the session its place, unless too many sessions run already, or any when it is to be
 // the first. A session that it replaces is not counted. One that another process has handed over
-// keeps its tab.
-func (b *Broker) admit(s *session.Session, r OpenRequest) error {
+// keeps its life. It returns the sessions whose places have changed, which the caller announces.
+func (b *Broker) admit(s *session.Session, r OpenRequest) (moved []*session.Session, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
-		return errors.New("open session: the multiplexer is closing")
+		return nil, errors.New("open session: the multiplexer is closing")
 	}
 	if b.calmed {
-		return fault.New("try again in a moment", "open session: the multiplexer becomes another program")
+		return nil, fault.New("try again in a moment", "open session: the multiplexer becomes another program")
 	}
 	if r.First && b.hasFirst(s.Profile()) {
-		return ErrNotAlone
+		return nil, ErrNotAlone
 	}
 	running, after := 0, (<-chan struct{})(nil)
 	for _, other := range b.sessions {
 		switch {
 		case other.Over():
 		case s.Replaces() != "" && other.Replaces() == s.Replaces() && other.AwaitsPlace():
-			return fault.New("wait until that one runs", "open session: tab %d takes the place of that session already", other.Tab())
+			return nil, fault.New("wait until that one runs", "open session: session %s takes the place of that one already", other.ShortID())
 		case s.Replaces() != "" && other.ID() == s.Replaces():
 			after = other.Ended()
 		default:
@@ -52,14 +52,14 @@ func (b *Broker) admit(s *session.Session, r OpenRequest) error {
 		if running > 1 {
 			run = fmt.Sprintf("%d sessions run", running)
 		}
-		return fault.New("close one with /close, or raise maxSessions in config.json", "open session: %s already", run)
+		return nil, fault.New("close one with /close, or raise maxSessions in config.json", "open session: %s already", run)
 	}
 	if r.Kept != nil {
-		s.Place(r.Kept.Tab, nil)
+		s.Place(r.Kept.Life, nil)
 	} else {
-		b.lastTab++
-		s.Place(b.lastTab, after)
+		b.lives++
+		s.Place(b.lives, after)
 	}
-	b.sessions = append(b.sessions, s)
-	return nil
+	b.insert(s)
+	return b.number(), nil
 }

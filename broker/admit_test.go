@@ -33,7 +33,7 @@ func admitted(t *testing.T, b *Broker, r OpenRequest, refusal string) *session.S
 	if err != nil {
 		t.Fatal(err)
 	}
-	switch err := b.admit(s, OpenRequest{}); {
+	switch _, err := b.admit(s, OpenRequest{}); {
 	case refusal == "" && err != nil:
 		t.Fatal(err)
 	case refusal != "" && (err == nil || !strings.Contains(err.Error(), refusal)):
@@ -60,7 +60,7 @@ func TestASessionThatReplacesAnotherNeedsNoRoom(t *testing.T) {
 	admitted(t, b, OpenRequest{}, "one session runs already")
 	admitted(t, b, OpenRequest{Replaces: "0123456789abcdef0123456789abcdef"}, "one session runs already")
 	by := admitted(t, b, replacing, "")
-	admitted(t, b, replacing, "tab 2 takes the place of that session already")
+	admitted(t, b, replacing, "takes the place of that one already")
 	admitted(t, b, OpenRequest{}, "2 sessions run already")
 	if !by.AwaitsPlace() {
 		t.Error("it does not wait for the other one")

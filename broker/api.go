@@ -27,7 +27,9 @@ type Calls interface {
 	// Close ends a session: its agent, its container and its sockets. It also
 	// ends one that was left running when its multiplexer was killed.
 	Close(ctx context.Context, id SessionID) error
-	// Sessions lists the open sessions in the order of their tabs.
+	// Move puts a session's tab at a place in the bar, from 1, in all views.
+	Move(ctx context.Context, id SessionID, place int) error
+	// Sessions lists the open sessions in the order of the bar.
 	Sessions(ctx context.Context) ([]Session, error)
 	// Stored lists the sessions on disk, those used last first; each can be
 	// resumed by Open unless it is owned.

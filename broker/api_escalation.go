@@ -55,7 +55,7 @@ type Scope struct {
 type Grant struct {
 	Number    int       `json:"number"` // from 1, never reused
 	Session   SessionID `json:"session"`
-	Tab       int       `json:"tab"`
+	Agent     string    `json:"agent"`
 	Scope     string    `json:"scope"`
 	Text      string    `json:"text"` // which calls it lets through, in full, values quoted
 	By        string    `json:"by"`   // "tui", "cli"
@@ -76,7 +76,7 @@ type Revocation struct {
 type Decided struct {
 	At        time.Time       `json:"at"`
 	Session   SessionID       `json:"session"`
-	Tab       int             `json:"tab"`
+	Agent     string          `json:"agent"`
 	Server    string          `json:"server"`
 	Tool      string          `json:"tool"`
 	Arguments json.RawMessage `json:"arguments,omitempty"` // canonical, secrets masked

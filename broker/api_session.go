@@ -10,6 +10,9 @@ import (
 // SessionID names a session for as long as its directory exists.
 type SessionID = stored.ID
 
+// ShortID returns the first characters of an id, as people read and type it.
+func ShortID(id SessionID) string { return stored.ShortID(id) }
+
 // Session describes one tab's session.
 type Session = stored.Session
 

@@ -44,10 +44,11 @@ type Broker struct {
 	read      os.FileInfo              // config.json as it was read last; the mutex applying guards it
 
 	mu         sync.Mutex
-	sessions   []*session.Session     // in the order of their tabs
-	endNotices map[endNotice][]string // what a person should know about ended sessions
-	lastTab    int
-	sweeping   *sweeping // nil before Sweep
+	sessions   []*session.Session        // in the order of the bar
+	leaving    map[*session.Session]bool // are being closed, and have no place in the bar
+	endNotices map[endNotice][]string    // what a person should know about ended sessions
+	lives      int                       // how many sessions there were, those that were resumed once more
+	sweeping   *sweeping                 // nil before Sweep
 	closed     bool
 	refused    os.FileInfo // the state of config.json of which the person was told that it is refused
 	review     *reviewed   // the policy that was read again last; nil before
@@ -76,6 +77,7 @@ func New(c Config) (*Broker, error) {
 		ctx:        ctx,
 		cancel:     cancel,
 		endNotices: map[endNotice][]string{},
+		leaving:    map[*session.Session]bool{},
 		read:       stateOf(c.ConfigFile),
 	}
 	b.settings.Store(b.newSettings(&b.config))
@@ -152,7 +154,7 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 		if _, err := b.LeftRunning(ctx); err != nil {
 			return Session{}, fmt.Errorf("open session: %w", err)
 		}
-		if err := b.replaceEnded(ctx, r.Resume); err != nil {
+		if err := b.awaitEnd(ctx, r.Resume); err != nil {
 			return Session{}, fmt.Errorf("open session: %w", err)
 		}
 		prepare = session.Resume
@@ -168,11 +170,15 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 	if err != nil {
 		return Session{}, fmt.Errorf("open session: %w", err)
 	}
-	if err := b.admit(s, r); err != nil {
+	moved, err := b.admit(s, r)
+	if err != nil {
 		s.Stop()
 		return Session{}, errors.Join(err, s.Release())
 	}
-	s.Announce()
+	announce(moved)
+	if s.NoTerminal() {
+		s.Announce() // it has no place in the bar
+	}
 	b.work.Go(s.Run)
 	return s.Info(), nil
 }
@@ -225,9 +231,12 @@ func (b *Broker) Close(ctx context.Context, id SessionID) error {
 	b.mu.Lock()
 	closed := b.closed
 	if !closed {
+		b.leaving[s] = true
 		b.work.Go(func() { ended <- b.end(s) })
 	}
+	moved := b.number()
 	b.mu.Unlock()
+	announce(moved)
 	if closed {
 		return s.Close(ctx)
 	}
@@ -245,10 +254,11 @@ func (b *Broker) end(s *session.Session) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.sessions = slices.DeleteFunc(b.sessions, func(other *session.Session) bool { return other == s })
+	delete(b.leaving, s)
 	return err
 }
 
-// Sessions lists the open sessions in the order of their tabs.
+// Sessions lists the open sessions in the order of the bar.
 func (b *Broker) Sessions(context.Context) ([]Session, error) {
 	b.mu.Lock()
 	open := append([]*session.Session(nil), b.sessions...)

@@ -108,11 +108,11 @@ func (b *Broker) recount(id SessionID) {
 	s.SetWaiting(n)
 }
 
-// escalation returns the queue's item with its session's tab, which the queue does not
+// escalation returns the queue's item with its session's agent, which the queue does not
 // know.
 func (b *Broker) escalation(e Escalation) Escalation {
 	if s, err := b.session(e.Session); err == nil {
-		e.Tab = s.Tab()
+		e.Agent = s.Info().Agent
 	}
 	return e
 }

@@ -139,7 +139,7 @@ func (b *Broker) grant(g grant.Grant) Grant {
 		By: g.By, Client: g.Client, At: g.At, ExpiresAt: g.ExpiresAt, Used: g.Used,
 	}
 	if s, err := b.session(r.Session); err == nil {
-		r.Tab = s.Tab()
+		r.Agent = s.Info().Agent
 	}
 	return r
 }

@@ -190,7 +190,7 @@ func TestRememberListRevoke(t *testing.T) {
 		t.Fatal("a late answer made a grant", late, err)
 	}
 	grants, err := d.broker.Grants(ctx)
-	if err != nil || len(grants) != 1 || grants[0].Number != r.Grant || grants[0].Tab != 1 || grants[0].By != "cli" || grants[0].Client != one || grants[0].Session != d.session.ID() {
+	if err != nil || len(grants) != 1 || grants[0].Number != r.Grant || grants[0].Agent != "claude-code" || grants[0].By != "cli" || grants[0].Client != one || grants[0].Session != d.session.ID() {
 		t.Fatal(grants, err)
 	}
 	if _, err := d.broker.Revoke(ctx, Revocation{Number: r.Grant, By: "tui", Client: another}); err != nil {
@@ -255,7 +255,7 @@ func TestHistoryNamesWhoWhenAndHow(t *testing.T) {
 	if err != nil || len(h) != 2 {
 		t.Fatal(h, err)
 	}
-	if h[1].Decision != "escalated-approved" || h[1].By != "tui" || h[1].Waited != 1500*time.Millisecond || h[1].Tab != 1 || h[1].At.IsZero() {
+	if h[1].Decision != "escalated-approved" || h[1].By != "tui" || h[1].Waited != 1500*time.Millisecond || h[1].Agent != "claude-code" || h[1].At.IsZero() {
 		t.Fatalf("%+v", h[1])
 	}
 	if h, err = d.broker.History(t.Context(), 1); err != nil || len(h) != 1 || h[0].Decision != "escalated-expired" {

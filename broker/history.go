@@ -47,7 +47,7 @@ func (b *Broker) History(ctx context.Context, limit int) ([]Decided, error) {
 // decided converts a line of the audit for user interfaces.
 func decided(s *session.Session, l audit.Line) Decided {
 	return Decided{
-		At: l.Time, Session: s.ID(), Tab: s.Tab(), Server: l.Server, Tool: l.Tool, Arguments: l.Arguments,
+		At: l.Time, Session: s.ID(), Agent: s.Info().Agent, Server: l.Server, Tool: l.Tool, Arguments: l.Arguments,
 		Decision: string(l.Decision), By: l.DecidedBy, Client: l.Client, Waited: time.Duration(l.WaitMs) * time.Millisecond,
 		Rule: l.Rule, Reason: l.Reason, Detail: l.Detail,
 	}

@@ -15,8 +15,8 @@ import (
 type PolicyReview struct {
 	Hash       string   `json:"hash"`       // names it, for ApplyPolicy
 	Difference []string `json:"difference"` // see policy.Files.Difference
-	// Others are the tabs that have a profile of their own: another policy changes nothing there.
-	Others []int `json:"others,omitempty"`
+	// Others are the sessions that have a profile: another policy changes nothing there.
+	Others []SessionID `json:"others,omitempty"`
 }
 
 // reviewed is the policy that a person was shown.
@@ -67,7 +67,7 @@ func (b *Broker) ReviewPolicy(context.Context) (PolicyReview, error) {
 	review := PolicyReview{Hash: r.hash, Difference: b.difference(f)}
 	for _, s := range b.live() {
 		if !s.Profile().IsZero() {
-			review.Others = append(review.Others, s.Tab())
+			review.Others = append(review.Others, s.ID())
 		}
 	}
 	return review, nil
@@ -89,7 +89,7 @@ func (b *Broker) ApplyPolicy(ctx context.Context, hash string) (int, error) {
 	for _, s := range open {
 		change, err := s.PrepareReload(r.files)
 		if err != nil {
-			return 0, fmt.Errorf(op+"nothing was changed, because of tab %d: %w", s.Info().Tab, err)
+			return 0, fmt.Errorf(op+"nothing was changed, because of session %s: %w", s.ShortID(), err)
 		}
 		ready = append(ready, change)
 	}
@@ -132,7 +132,7 @@ func (b *Broker) applyToNew(ctx context.Context, f policy.Files, done []*session
 		}
 		if failed != nil {
 			s.Stop()
-			err = errors.Join(err, fmt.Errorf("tab %d is ended, because the policy could not be applied to it: %w", s.Info().Tab, failed))
+			err = errors.Join(err, fmt.Errorf("session %s is ended, because the policy could not be applied to it: %w", s.ShortID(), failed))
 			continue
 		}
 		change.Apply()

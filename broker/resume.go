@@ -3,10 +3,7 @@ package broker
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -26,27 +23,22 @@ func (b *Broker) Stored(context.Context) ([]StoredSession, error) {
 	return all, nil
 }
 
-// replaceEnded removes a session from the list so that it can be resumed, if its agent
-// has ended and its tab is still shown. It waits until the session is taken down. It
-// refuses a session that still runs. There is no event for the removal: the next event
-// says that the session starts again, in a new tab.
-func (b *Broker) replaceEnded(ctx context.Context, id SessionID) error {
+// awaitEnd waits until a session that is to be resumed is taken down, if its agent has ended and
+// its tab is still shown. It refuses a session that still runs.
+func (b *Broker) awaitEnd(ctx context.Context, id SessionID) error {
 	s, err := b.session(id)
 	if err != nil {
 		return nil //nolint:nilerr // no tab shows it
 	}
 	if s.Info().State != StateDead {
-		return fault.New(fmt.Sprintf("show it with /tab %d", s.Tab()), "session %s is open in tab %d", id, s.Tab())
+		return fault.New("use its tab", "session %s is open", id)
 	}
 	select {
 	case <-s.Ended():
+		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.sessions = slices.DeleteFunc(b.sessions, func(x *session.Session) bool { return x == s })
-	return nil
 }
 
 // closeStored removes what a killed multiplexer left of a session: its container and

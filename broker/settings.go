@@ -60,7 +60,7 @@ func (b *Broker) reload() error {
 	for _, s := range open {
 		for _, path := range c.PolicyFiles {
 			if s.AgentCanChange(path) {
-				return fault.New("keep the policy in another directory", "%s: the agent of tab %d can change %s, a file of the policy", op, s.Tab(), path)
+				return fault.New("keep the policy in another directory", "%s: the agent of session %s can change %s, a file of the policy", op, s.ShortID(), path)
 			}
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 // Kept is what the program that this process becomes needs of a broker, beside what is on disk.
 type Kept struct {
-	LastTab  int
+	Lives    int
 	Sessions []session.Kept
 	Grants   []byte
 }
@@ -83,7 +83,7 @@ func (b *Broker) settle(now, over bool) (calls []string, settled bool) {
 	return calls, b.undecided
 }
 
-// openSessions returns the sessions in the order of their tabs.
+// openSessions returns the sessions in the order of the bar.
 func (b *Broker) openSessions() []*session.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -100,17 +100,17 @@ func (b *Broker) calm(yes bool) {
 	}
 }
 
-// unkept names a tab that cannot be handed over; empty: there is none.
+// unkept names a session that cannot be handed over; empty: there is none.
 func (b *Broker) unkept() string {
 	for _, s := range b.openSessions() {
 		if !s.Contained() && !s.Over() {
-			return fmt.Sprintf("the %s in tab %d", s.Info().Agent, s.Tab())
+			return fmt.Sprintf("the %s of session %s", s.Info().Agent, s.ShortID())
 		}
 	}
 	return ""
 }
 
-// busy says which tabs have tool calls under way or start, and which have model requests. What
+// busy says which sessions have tool calls under way or start, and which have model requests. What
 // waits for a person is not under way: tool calls are on disk, requests are repeated.
 func (b *Broker) busy() (calls, requests []string) {
 	waiting := map[SessionID]map[string]int{}
@@ -129,14 +129,14 @@ func (b *Broker) busy() (calls, requests []string) {
 		switch {
 		case !s.Contained():
 		case starting:
-			calls = append(calls, fmt.Sprintf("the start of tab %d", s.Tab()))
+			calls = append(calls, fmt.Sprintf("the start of session %s", s.ShortID()))
 		case made == 1:
-			calls = append(calls, fmt.Sprintf("a tool call of tab %d", s.Tab()))
+			calls = append(calls, fmt.Sprintf("a tool call of session %s", s.ShortID()))
 		case made > 1:
-			calls = append(calls, fmt.Sprintf("%d tool calls of tab %d", made, s.Tab()))
+			calls = append(calls, fmt.Sprintf("%d tool calls of session %s", made, s.ShortID()))
 		}
 		if asked > waiting[s.ID()][string(audit.PlaneHTTP)] {
-			requests = append(requests, fmt.Sprintf("a model's answer in tab %d", s.Tab()))
+			requests = append(requests, fmt.Sprintf("a model's answer in session %s", s.ShortID()))
 		}
 	}
 	return calls, requests
@@ -152,7 +152,7 @@ func (b *Broker) HandOver() (k Kept, conns []syscall.RawConn, undo func(), err e
 		}
 	}
 	b.mu.Lock()
-	k.LastTab = b.lastTab
+	k.Lives = b.lives
 	b.mu.Unlock()
 	if k.Grants, err = b.grants.Save(); err != nil {
 		return k, nil, nil, err
@@ -180,7 +180,7 @@ func (b *Broker) HandOver() (k Kept, conns []syscall.RawConn, undo func(), err e
 // Sweep.
 func (b *Broker) TakeOver(ctx context.Context, k Kept) error {
 	b.mu.Lock()
-	b.lastTab = k.LastTab
+	b.lives = k.Lives
 	b.mu.Unlock()
 	all := []error{b.grants.Load(k.Grants)}
 	for _, s := range k.Sessions {

@@ -45,7 +45,7 @@ func TestThePanelShowsTheCallOfTheTab(t *testing.T) {
 	r.keys("\x01/new shell\r\x01/new shell\r")
 	for n, session := range map[int]broker.SessionID{1: "s1", 2: "s2", 3: "s2"} {
 		e := escalation(n, `{}`, "")
-		e.Session, e.Tab = session, 0
+		e.Session = session
 		r.send(brokerMsg{msgOf(e)})
 	}
 	for _, step := range []struct {
@@ -274,7 +274,7 @@ func TestSomebodyElseWasFirst(t *testing.T) {
 
 func TestDifferencesFromWhatTheAgentWrote(t *testing.T) {
 	e := escalation(1, `{"path":"/w/a","n":1}`, `{"path":"a","n":1,"x":true}`)
-	b := panel.LayBody(e, "claude-code", 60)
+	b := panel.LayBody(e, 60)
 	var text strings.Builder
 	for _, row := range b.Rows {
 		text.WriteString(row.Label + row.Text + "\n")
@@ -293,7 +293,7 @@ func TestTheLineOfAProgramIsMarked(t *testing.T) {
 	e.Program = &broker.ProgramCall{ID: "769679a9", Index: 14, Line: 9, Source: "x(); // \x1b[2J\nrule: fs-allow\u202e why: " + strings.Repeat("harmless ", 9)}
 	for _, width := range []int{20, 40, 60, 200} {
 		var text strings.Builder
-		for _, row := range panel.LayBody(e, "builtin", width).Rows {
+		for _, row := range panel.LayBody(e, width).Rows {
 			text.WriteString(row.Label + row.Text + "\n")
 			if strings.HasPrefix(row.Label+row.Text, "rule: ") && !strings.Contains(row.Label+row.Text, "outside") {
 				t.Errorf("a row of the program's: %s", row.Text)
@@ -308,7 +308,7 @@ func TestTheLineOfAProgramIsMarked(t *testing.T) {
 		}
 	}
 	e.Program.Line = 0
-	for _, row := range panel.LayBody(e, "builtin", 60).Rows {
+	for _, row := range panel.LayBody(e, 60).Rows {
 		if strings.Contains(row.Label+row.Text, "line") || strings.Contains(row.Label, "wrote") {
 			t.Errorf("a line that is not known: %+v", row)
 		}
@@ -317,7 +317,7 @@ func TestTheLineOfAProgramIsMarked(t *testing.T) {
 
 func TestBrokenArgumentsAreShownAsTheyAre(t *testing.T) {
 	e := escalation(1, "{\"a\":\x1b[2J", "")
-	b := panel.LayBody(e, "claude-code", 60)
+	b := panel.LayBody(e, 60)
 	found := false
 	for _, row := range b.Rows {
 		found = found || strings.Contains(row.Text, `{"a":\e[2J`)

@@ -25,10 +25,11 @@ func listed(t *testing.T, o Options, ids ...string) *harness {
 // A view takes over how another one had arranged the tabs, of those that are there now.
 func TestArrangement(t *testing.T) {
 	r := listed(t, Options{}, "a", "b", "c", "d")
-	r.m.moveTab(r.m.tabOf("d"), 0)
-	r.keys("\x1b2\x01/split down 4\r\x01/zoom\r\x01/mute\r\x01/mute all\r")
+	r.keys("\x1b4\x01/move 1\r")
+	r.hear()
+	r.keys("\x1b2\x01/split down 1\r\x01/zoom\r\x01/mute\r\x01/mute all\r")
 	left := r.m.arrangement()
-	want := Arrangement{Tabs: []string{"d", "a", "b", "c"}, Front: r.m.current().session.ID, Split: []string{"b", "d"}, Down: true, Zoom: true, Muted: []string{"b"}, Quiet: true}
+	want := Arrangement{Front: r.m.current().session.ID, Split: []string{"a", "d"}, Down: true, Zoom: true, Muted: []string{"a"}, Quiet: true}
 	if diff := cmp.Diff(want, left); diff != "" {
 		t.Fatal(diff)
 	}
@@ -41,10 +42,10 @@ func TestArrangement(t *testing.T) {
 		r    *harness
 		want Arrangement
 	}{
-		{"a tab of the split was closed", listed(t, Options{Arrangement: left}, "b", "c", "a", "e"), Arrangement{Tabs: []string{"a", "b", "c", "e"}, Front: "c", Muted: []string{"b"}, Quiet: true}},
-		{"another tab is asked for", listed(t, Options{Arrangement: left, Show: "a"}, "a", "b"), Arrangement{Tabs: []string{"a", "b"}, Front: "a", Muted: []string{"b"}, Quiet: true}},
-		{"it may only look", listed(t, Options{Arrangement: left, Rights: See}, "a", "c"), Arrangement{Tabs: []string{"a", "c"}, Front: "c", Quiet: true}},
-		{"nothing was kept", listed(t, Options{}, "a", "b"), Arrangement{Tabs: []string{"a", "b"}, Front: "a"}},
+		{"a tab of the split was closed", listed(t, Options{Arrangement: left}, "b", "c", "a", "e"), Arrangement{Front: "c", Muted: []string{"a"}, Quiet: true}},
+		{"another tab is asked for", listed(t, Options{Arrangement: left, Show: "a"}, "a", "b"), Arrangement{Front: "a", Muted: []string{"a"}, Quiet: true}},
+		{"it may only look", listed(t, Options{Arrangement: left, Rights: See}, "b", "c"), Arrangement{Front: "c", Quiet: true}},
+		{"nothing was kept", listed(t, Options{}, "a", "b"), Arrangement{Front: "a"}},
 	} {
 		if diff := cmp.Diff(test.want, test.r.m.arrangement()); diff != "" {
 			t.Errorf("%s: %s", test.name, diff)

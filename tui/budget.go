@@ -68,9 +68,9 @@ func (m *Model) onBudgets(msg budgetsMsg) {
 func (m *Model) budgetText(all broker.Budgets) []view.Line {
 	var out []view.Line
 	for _, b := range all.Sessions {
-		name := fmt.Sprintf("tab %d", b.Tab)
+		name := broker.ShortID(b.Session)
 		if t := m.tabOf(b.Session); t != nil {
-			name = fmt.Sprintf("tab %d: %s", b.Tab, text.Drawable(t.title()))
+			name = t.name()
 		}
 		out = append(out, view.Line{Text: name, Head: true})
 		out = append(out, usageLines(b.Used)...)

@@ -91,18 +91,18 @@ func (m *Model) holdCopy(t *tab, data []byte) tea.Cmd {
 	if t.held != nil && now.Before(t.held.until) || len(data) == 0 || len(data) > copymode.MaxCopy {
 		return nil
 	}
-	n, size := t.session.Tab, view.Counted(len(data), "byte")
+	name, id, size := t.name(), t.shortID(), view.Counted(len(data), "byte")
 	if len(data) > copyLook {
-		m.showInfo(fmt.Sprintf("tab %d wanted to copy %s, too much to look through: use its program, and then it may copy", n, size))
+		m.showInfo(fmt.Sprintf("%s wanted to copy %s, too much to look through: use its program, and then it may copy", name, size))
 		return nil
 	}
 	start := text.Drawable(string(data[:min(len(data), copyShown)]))
 	at := m.lay.Viewport
 	shown := len(data) <= copyShown && view.TextWidth(start) <= copyShown && at.W >= copyWidth && at.H >= copyHeight
 	t.held = &heldCopy{data, shown, now, now.Add(copyHold)}
-	offer := fmt.Sprintf("/clipboard %d lets tab %d copy %s to the clipboard", n, n, size)
+	offer := fmt.Sprintf("/clipboard %s lets %s copy %s to the clipboard", id, name, size)
 	if !shown {
-		offer = fmt.Sprintf("/clipboard %d shows what tab %d wants to copy to the clipboard, %s", n, n, size)
+		offer = fmt.Sprintf("/clipboard %s shows what %s wants to copy to the clipboard, %s", id, name, size)
 	}
 	return m.addToast(view.Toast{Parts: []string{offer, "“" + view.Clip(start, copyShown) + "”"}, More: "/clipboard"})
 }
@@ -113,17 +113,18 @@ func (m *Model) showCopy(t *tab) {
 	for line := range strings.Lines(string(t.held.data)) {
 		lines = append(lines, view.Line{Text: text.Drawable(line)})
 	}
-	m.showHelp(fmt.Sprintf("tab %d wants to copy %s: close this view, then /clipboard %d allows it", t.session.Tab, view.Counted(len(t.held.data), "byte"), t.session.Tab), lines)
+	m.showHelp(fmt.Sprintf("%s wants to copy %s: close this view, then /clipboard %s allows it", t.name(), view.Counted(len(t.held.data), "byte"), t.shortID()), lines)
 	now := m.now()
 	t.held.shown, t.held.since, t.held.until = true, now, now.Add(copyRead)
 }
 
-// runClipboard is /clipboard [N|NAME].
+// runClipboard is /clipboard [ID|NAME]. It takes no number, because tabs may have moved since the copy
+// was shown.
 func (m *Model) runClipboard(args string) (tea.Cmd, error) {
 	t := m.current()
 	if args != "" {
 		var err error
-		if t, err = m.findTab(args); err != nil {
+		if t, err = m.namedTab(args); err != nil {
 			return nil, err
 		}
 	}
@@ -133,7 +134,7 @@ func (m *Model) runClipboard(args string) (tea.Cmd, error) {
 		return nil, fmt.Errorf("/clipboard: no copy waits for permission; a copy is kept for %v", copyHold)
 	case t.held.since.After(m.begun) || now.Sub(t.held.since) < panel.MinAge:
 		m.begun = now
-		return nil, fault.New("look at it, then press Enter again", "/clipboard: tab %d has only just asked to copy this", t.session.Tab)
+		return nil, fault.New("look at it, then press Enter again", "/clipboard: %s has only just asked to copy this", t.name())
 	}
 	if !t.held.shown {
 		m.showCopy(t)
@@ -149,7 +150,7 @@ func (m *Model) runClipboard(args string) (tea.Cmd, error) {
 func (m *Model) programCopy(t *tab, data []byte) {
 	if m.copyOut(data) {
 		m.copies.at = m.now()
-		m.showInfo(fmt.Sprintf("tab %d copied %s to the clipboard", t.session.Tab, view.Counted(len(data), "byte")))
+		m.showInfo(fmt.Sprintf("%s copied %s to the clipboard", t.name(), view.Counted(len(data), "byte")))
 	}
 }
 

@@ -175,12 +175,12 @@ func TestSlashCommands(t *testing.T) {
 		keys string
 		want []string // on the screen afterwards
 	}{
-		{"/tab 9", []string{"no tab 9; open: 1, 2, 3"}},
+		{"/tab 9", []string{"no tab 9; open: 1 to 3"}},
 		{"/tab x", []string{`no tab is called "x"; open: 1 claude-code, 2 shell, 3 shell`, "> /tab x"}},
 		{"/tab", []string{"/tab: takes the number or the name of a tab"}},
 		{"/tab cl", []string{"1 ◌ claude-code"}},
 		{"/tab Sh", []string{`"Sh" fits several tabs: 2 shell, 3 shell (use the number)`, "> /tab Sh"}},
-		{"/close claude", []string{"y/n: end claude-code in tab 1?"}},
+		{"/close claude", []string{"y/n: end claude-code s1?"}},
 		{"/tab 1", []string{"1 ◌ claude-code"}},
 		{"/rename build \x1b", []string{"> /rename build"}},
 		{"/rename build", []string{"3 ◌ build"}},
@@ -189,16 +189,16 @@ func TestSlashCommands(t *testing.T) {
 		{"/new nobody", []string{"no such agent; there are: claude-code, shell"}},
 		{"/new cl", []string{"4 ◌ claude-code"}},
 		{"/theme", []string{"/theme: takes one of dark, light, 16, none"}},
-		{"/restart", []string{"y/n: end shell in tab 3, and begin anew?"}},
+		{"/restart", []string{"y/n: end shell s3, and begin anew?"}},
 		{"/move 9", []string{"takes a place from 1 to 3"}},
 		{"/zoom", []string{"nothing is split (/split shows another tab beside this one)"}},
 		{"/unsplit", []string{"nothing is split"}},
 		{"/approve+ 3", []string{"#3 does not wait for a decision, and no other call does"}},
 		{"/split up", []string{"/split takes right or down, and a tab: no tab is called"}},
-		{"/close 8", []string{"no tab 8; open: 1, 2, 3"}},
-		{"/close", []string{"y/n: end shell in tab 3?"}},
+		{"/close 8", []string{"no tab 8; open: 1 to 3"}},
+		{"/close", []string{"y/n: end shell s3?"}},
 		{"/help", []string{"keys and commands"}},
-		{"/mute", []string{"bell and notifications of tab 3 are off"}},
+		{"/mute", []string{"bell and notifications of shell s3 are off"}},
 	}
 	for _, test := range tests {
 		t.Run(test.keys, func(t *testing.T) {
@@ -226,11 +226,13 @@ func TestTabSwitching(t *testing.T) {
 		{"\x01/next\r", 3},
 		{"\x01/prev\r", 2},
 		{"\x01/last\r", 3},
-		{"\x01/move 1\r", 3},
-		{"\x01/next\r", 1},
+		{"\x01/move 1\r", 1},
+		{"\x1b1", 1},
+		{"\x01/next\r", 2},
 	} {
 		r.keys(step.keys)
-		if got := r.m.current().session.Tab; got != step.tab {
+		r.hear()
+		if got := r.m.place(r.m.current()); got != step.tab {
 			t.Errorf("after %q tab %d is shown, want %d", step.keys, got, step.tab)
 		}
 	}
@@ -295,7 +297,7 @@ func TestDeadTab(t *testing.T) {
 	if last := r.broker.opened[len(r.broker.opened)-1]; last.Workspace != "/w" || last.Agent != "claude-code" {
 		t.Errorf("opened %+v", last)
 	}
-	if len(r.m.tabs) != 1 || r.m.current().session.Tab != 2 {
+	if len(r.m.tabs) != 1 || r.m.current().session.ID != "s2" {
 		t.Errorf("%d tabs", len(r.m.tabs))
 	}
 }
@@ -308,7 +310,7 @@ func TestEndIsSeenWithAMessage(t *testing.T) {
 	s := r.m.numbered(1).session
 	s.State, s.ExitCode, s.Reason = broker.StateDead, 137, "the memory limit was hit and the kernel ended it"
 	r.send(brokerMsg{broker.Event{Session: &s}})
-	r.wants("last words", "exit code 137: the memory limit was", "hit and the kernel ended it", "tab 1: something that matters", "/restart, /resume")
+	r.wants("last words", "exit code 137: the memory limit was", "hit and the kernel ended it", "claude-code s1: something that matters", "/restart, /resume")
 }
 
 // A message is about the last command, and the next command removes it.
@@ -336,7 +338,7 @@ func TestStatusLineIsShared(t *testing.T) {
 		{40, "unprotected: a shell of this machine", []string{"Ctrl-A", "unprotected", "1 waiting"}, false},
 	} {
 		r := newHarness(t, test.cols, 24, Options{Notices: []string{test.notice}, NoStrip: true})
-		one := broker.Budget{Session: "s1", Tab: 1, Used: broker.Usage{Requests: 12, In: 34_900, CostUSD: 0.11}}
+		one := broker.Budget{Session: "s1", Used: broker.Usage{Requests: 12, In: 34_900, CostUSD: 0.11}}
 		r.send(brokerMsg{broker.Event{Budget: &one}})
 		r.escalate(1, `{"path":"/tmp/b"}`, "")
 		r.wants(test.want...)
@@ -396,7 +398,7 @@ func TestPrefix(t *testing.T) {
 	}
 	r = newHarness(t, 80, 24, Options{Prefix: "ctrl+b"})
 	r.keys("\x02c\x02c\x021")
-	if n, tab := len(r.m.tabs), r.m.current().session.Tab; n != 3 || tab != 1 {
+	if n, tab := len(r.m.tabs), r.m.place(r.m.current()); n != 3 || tab != 1 {
 		t.Errorf("%d tabs, tab %d is shown", n, tab)
 	}
 	r.keys("\x02\x02\x02~x")

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -38,12 +39,12 @@ func commandTable() []command {
 		{"restart", "", "start this tab's agent again, in the same place; asks while it runs", (*Model).runRestart},
 		{"yes", "", "take the toolchains that this tab offers for its workspace, and start its agent again with them", (*Model).runYes},
 		{"no", "", "leave them out; they are not offered for this workspace again", (*Model).runNo},
-		{"close", "[N|NAME]", "end this tab's agent and close the tab", (*Model).runClose},
-		{"tab", "N|NAME", "show that tab", (*Model).runTab},
+		{"close", "[N|NAME]", "end this tab's agent and close the tab; asks while it runs, and for a tab that is not in front", (*Model).runClose},
+		{"tab", "N|NAME", "show that tab; N is its place in the bar", (*Model).runTab},
 		{"next", "", "show the next tab", (*Model).runNext},
 		{"prev", "", "show the previous tab", (*Model).runPrev},
 		{"last", "", "show the tab shown before", (*Model).runLast},
-		{"move", "N", "move this tab to place N of the bar", (*Model).runMove},
+		{"move", "N", "move this tab to place N of the bar, in every terminal", (*Model).runMove},
 		{"rename", "NAME", "give this tab a name", (*Model).runRename},
 		{"split", "[right|down] [N]", "show a second tab beside or below", (*Model).runSplit},
 		{"unsplit", "", "show one tab only", (*Model).runUnsplit},
@@ -52,7 +53,7 @@ func commandTable() []command {
 		{"pan", "[left|right|up|down]", "show another part of a tab that is too large for this window; without a direction, follow the cursor", (*Model).runPan},
 		{"focus", "", "go to the next pane of a split", (*Model).runFocus},
 		{"copy", "", "copy mode: move, search and copy in the scrollback", (*Model).runCopy},
-		{"clipboard", "[N|NAME]", "allow the copy to the clipboard that this tab's program asks for", (*Model).runClipboard},
+		{"clipboard", "[ID|NAME]", "allow the copy to the clipboard that the program of this tab, or of that session, asks for", (*Model).runClipboard},
 		{"edit", "", "open this tab's scrollback in $VISUAL or $EDITOR", (*Model).runEdit},
 		{"budget", "[+5|+200k tokens|+50 requests|+30m]", "what was used of the models; with an amount, let this tab use more", (*Model).runBudget},
 		{"undo", "", "what was approved automatically in this tab, and what it did", (*Model).runUndo},
@@ -128,7 +129,7 @@ func (m *Model) complete() tea.Cmd {
 			stored, _ := m.api.Stored(ctx) // on an error there is nothing to complete
 			var ids []string
 			for _, s := range stored {
-				if id := shortID(s.ID); !s.Ephemeral && strings.HasPrefix(id, word) {
+				if id := broker.ShortID(s.ID); !s.Ephemeral && strings.HasPrefix(id, word) {
 					ids = append(ids, id) // the list shows the short id
 				} else if !s.Ephemeral {
 					ids = append(ids, s.ID)

@@ -133,7 +133,7 @@ func (m *Model) runRestart(string) (tea.Cmd, error) {
 		return m.restart(t), nil
 	}
 	id := t.session.ID
-	m.ask(fmt.Sprintf("end %s in tab %d%s, and begin anew?", text.Drawable(t.title()), t.session.Tab, m.approvals.LostText(id)), func(m *Model) tea.Cmd {
+	m.ask(fmt.Sprintf("end %s%s, and begin anew?", t.name(), m.approvals.LostText(id)), func(m *Model) tea.Cmd {
 		if t := m.tabOf(id); t != nil {
 			return m.restart(t)
 		}
@@ -184,7 +184,8 @@ func (m *Model) onOffer(msg offerMsg) tea.Cmd {
 	return nil
 }
 
-// runClose is /close [N|NAME].
+// runClose is /close [N|NAME]. It asks for a tab that is named even if nothing runs there: a number may
+// have come to be that of another tab while it was typed.
 func (m *Model) runClose(args string) (tea.Cmd, error) {
 	t := m.current()
 	if args != "" {
@@ -196,11 +197,11 @@ func (m *Model) runClose(args string) (tea.Cmd, error) {
 	if t == nil {
 		return nil, errors.New("there is no tab to close")
 	}
-	if !t.running() {
+	if args == "" && !t.running() {
 		return m.closeTab(t), nil
 	}
 	id := t.session.ID
-	m.ask(fmt.Sprintf("end %s in tab %d%s?", text.Drawable(t.title()), t.session.Tab, m.approvals.LostText(id)), func(m *Model) tea.Cmd {
+	m.ask(fmt.Sprintf("end %s%s?", t.name(), m.approvals.LostText(id)), func(m *Model) tea.Cmd {
 		if t := m.tabOf(id); t != nil {
 			return m.closeTab(t)
 		}
@@ -241,15 +242,17 @@ func (m *Model) runLast(string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// runMove is /move N: the tab's place in the bar, not its number.
+// runMove is /move N: the tab's place in the bar of every view.
 func (m *Model) runMove(args string) (tea.Cmd, error) {
 	n, ok := input.Number(args)
 	t := m.current()
 	if !ok || t == nil || n > len(m.tabs) {
 		return nil, fmt.Errorf("/move %s: takes a place from 1 to %d", text.Drawable(args), len(m.tabs))
 	}
-	m.moveTab(t, n-1)
-	return nil, nil
+	id := t.session.ID
+	return m.do(func(ctx context.Context) tea.Msg {
+		return askedMsg{m.api.Move(ctx, id, n)}
+	}), nil
 }
 
 // runRename is /rename NAME.
@@ -285,9 +288,9 @@ func (m *Model) runMute(args string) (tea.Cmd, error) {
 	}
 	t.muted = !t.muted
 	if t.muted {
-		m.showInfo(fmt.Sprintf("bell and notifications of tab %d are off", t.session.Tab))
+		m.showInfo(fmt.Sprintf("bell and notifications of %s are off", t.name()))
 	} else {
-		m.showInfo(fmt.Sprintf("bell and notifications of tab %d are on again", t.session.Tab))
+		m.showInfo(fmt.Sprintf("bell and notifications of %s are on again", t.name()))
 	}
 	return nil, nil
 }

@@ -132,8 +132,8 @@ func (m *Model) editScrollback(t *tab, line int) tea.Cmd {
 		return nil
 	}
 	m.editing = true
-	heading := fmt.Sprintf("Output of tab %d, %s. This is a copy; changes are not kept.", t.session.Tab, text.Drawable(t.title()))
-	name := fmt.Sprintf("scrollback-tab%d.txt", t.session.Tab)
+	heading := fmt.Sprintf("Output of %s. This is a copy; changes are not kept.", t.name())
+	name := fmt.Sprintf("scrollback-%s.txt", t.shortID())
 	screen, out, getenv := t.pane.Screen, m.sink, m.o.Getenv
 	return m.do(func(ctx context.Context) tea.Msg {
 		text, at := copymode.ScrollbackText(screen, heading, line)

@@ -52,7 +52,7 @@ func TestMouse(t *testing.T) {
 		t.Errorf("the agent got %q, want %q", got, want)
 	}
 	r.keys("\x1b[<0;22;1M") // on the second tab
-	if got := r.m.current().session.Tab; got != 2 {
+	if got := r.m.place(r.m.current()); got != 2 {
 		t.Errorf("tab %d", got)
 	}
 }

@@ -187,7 +187,7 @@ func TestFitAsks(t *testing.T) {
 	large := ofDaemon(t, 200, 50)
 	small := large.beside(40, 20)
 	small.keys("\x01/fit\r")
-	small.wants("make tab 1 40x18", "narrow")
+	small.wants("make this tab 40x18", "narrow")
 	small.keys("n")
 	large.hasSize("refused", 200, 48)
 	small.keys("\x01/fit\r")
@@ -223,7 +223,7 @@ func TestASmallWindowOpensALargerTab(t *testing.T) {
 	large.send(brokerMsg{broker.Event{Kind: broker.EventSession, Session: &s}}) // hears of it first
 	small.send(sizeMsg{40, 20})
 	small.send(openedMsg{session: s})
-	if cols, rows := small.m.numbered(9).pane.Screen.Size(); cols != wideCols || rows != wideRows {
+	if cols, rows := small.m.numbered(2).pane.Screen.Size(); cols != wideCols || rows != wideRows {
 		t.Errorf("opened: %dx%d", cols, rows)
 	}
 }

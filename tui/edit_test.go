@@ -18,10 +18,10 @@ func TestEditScrollback(t *testing.T) {
 	if r.m.mode != modeTerminal || r.queued(1) != "y" {
 		t.Errorf("mode %d, the agent got %q", r.m.mode, r.queued(1))
 	}
-	heading := "Output of tab 1, claude-code. This is a copy; changes are not kept."
+	heading := "Output of claude-code s1. This is a copy; changes are not kept."
 	want := []editing{{
 		argv: []string{"vim", "-R", "+7"},
-		name: "scrollback-tab1.txt",
+		name: "scrollback-s1.txt",
 		text: heading + "\n\n\n\n\nvim: set modeline:\none\ntwo\nthree\n" + strings.Repeat("x", 25) + "\nfive\nsix\n\f\n\n\n\n\n\n",
 	}}
 	if diff := cmp.Diff(want, r.edited, cmp.AllowUnexported(editing{})); diff != "" {

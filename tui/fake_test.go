@@ -75,11 +75,46 @@ func (b *fakeBroker) Open(_ context.Context, r broker.OpenRequest) (broker.Sessi
 		agent = "claude-code"
 	}
 	s := broker.Session{
-		ID: fmt.Sprintf("s%d", n), Tab: n, Agent: agent, Profile: r.Profile,
+		ID: fmt.Sprintf("s%d", n), Life: n, Agent: agent, Profile: r.Profile,
 		State: broker.StateStarting, Workspace: r.Workspace,
 	}
-	b.sessions = append(b.sessions, s)
-	return s, nil
+	at := len(b.sessions)
+	if i := b.index(r.Replaces); i >= 0 {
+		at = i + 1
+	}
+	b.sessions = slices.Insert(b.sessions, at, s)
+	b.number()
+	return b.sessions[at], nil
+}
+
+func (b *fakeBroker) index(id broker.SessionID) int {
+	return slices.IndexFunc(b.sessions, func(s broker.Session) bool { return s.ID == id })
+}
+
+// number gives the sessions their places in the bar. Events tell of those that have another one.
+func (b *fakeBroker) number() {
+	for i := range b.sessions {
+		s := &b.sessions[i]
+		if s.Tab != 0 && s.Tab != i+1 {
+			moved := *s
+			moved.Tab = i + 1
+			b.events <- broker.Event{Kind: broker.EventSession, Session: &moved}
+		}
+		s.Tab = i + 1
+	}
+}
+
+func (b *fakeBroker) Move(_ context.Context, id broker.SessionID, place int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := b.index(id)
+	if i < 0 {
+		return errors.New("move tab: no such session")
+	}
+	s := b.sessions[i]
+	b.sessions = slices.Insert(slices.Delete(b.sessions, i, i+1), place-1, s)
+	b.number()
+	return nil
 }
 
 func (b *fakeBroker) Attach(ctx context.Context, id broker.SessionID) (broker.Terminal, error) {
@@ -115,6 +150,7 @@ func (b *fakeBroker) Close(_ context.Context, id broker.SessionID) error {
 	for i, s := range b.sessions {
 		if s.ID == id {
 			b.sessions = append(b.sessions[:i], b.sessions[i+1:]...)
+			b.number()
 			return nil
 		}
 	}

@@ -65,7 +65,7 @@ func (r *harness) chrome() string {
 func (r *harness) typed() string {
 	var b strings.Builder
 	for _, t := range r.m.tabs {
-		fmt.Fprintf(&b, "\ntab %d: used %v, got %q", t.session.Tab, t.usedAt, r.queued(t.session.Tab))
+		fmt.Fprintf(&b, "\ntab %d: used %v, got %q", r.m.place(t), t.usedAt, r.queued(r.m.place(t)))
 	}
 	return b.String()
 }

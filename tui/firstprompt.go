@@ -67,8 +67,8 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 	m.dirty = true
 	m.touched = true // the intro would cover the answer
 	if t.session.State == broker.StateStarting {
-		m.showInfo(fmt.Sprintf("tab %d: %s has not asked for its tools within %s; its first prompt is sent all the same",
-			t.session.Tab, text.Drawable(t.title()), view.Stopwatch(toolTimeout)))
+		m.showInfo(fmt.Sprintf("%s has not asked for its tools within %s; its first prompt is sent all the same",
+			t.name(), view.Stopwatch(toolTimeout)))
 	}
 	return m.submit(broker.TrustedInput{Session: t.session.ID, Text: input.TextOf(prompt), Spans: input.SpansOf(prompt)}, prompt)
 }

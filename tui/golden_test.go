@@ -88,7 +88,7 @@ func TestGoldenScreens(t *testing.T) {
 		{"error", func(r *harness) { r.keys("\x01/frobnicate\r") }},
 		{"budget", func(r *harness) {
 			used := broker.Usage{Requests: 12, In: 1234, Out: 56_789, CacheRead: 12_345_678, CacheWrite: 4321, CostUSD: 4.5678, Time: 61 * time.Minute}
-			one := broker.Budget{Session: "s1", Tab: 1, Used: used, Allowance: broker.Allowance{CostUSD: 5, Tokens: 20_000_000}, Part: 0.91}
+			one := broker.Budget{Session: "s1", Used: used, Allowance: broker.Allowance{CostUSD: 5, Tokens: 20_000_000}, Part: 0.91}
 			r.send(brokerMsg{broker.Event{Budget: &one}})
 			total := used
 			total.CostUSD, total.GuessedUSD = 123.4, 0.5
@@ -130,15 +130,15 @@ func TestGoldenScreens(t *testing.T) {
 		}},
 		{"grants", func(r *harness) {
 			r.broker.grants = []broker.Grant{{
-				Number: 2, Tab: 1, Scope: "file", By: "tui", Used: 3, ExpiresAt: r.now.Add(90 * time.Second),
+				Number: 2, Session: "s1", Agent: "claude-code", Scope: "file", By: "tui", Used: 3, ExpiresAt: r.now.Add(90 * time.Second),
 				Text: `filesystem/write_file with path (write-path) "/tmp/b"; any content; no other argument`,
 			}}
 			r.keys("\x01/grants\r")
 		}},
 		{"history", func(r *harness) {
 			r.broker.history = []broker.Decided{
-				{At: testTime, Tab: 1, Server: "git", Tool: "git_push", Decision: "auto-approved", Rule: "asks-before-push", Detail: map[string]any{"receipt": 4, "quote": "push to origin"}},
-				{At: testTime, Tab: 2, Server: "filesystem", Tool: "write_file", Arguments: []byte(`{"path":"/a"}`), Decision: "escalated-denied", By: "cli", Waited: 2300 * time.Millisecond, Rule: "escalate-writes-outside"},
+				{At: testTime, Session: "s1", Agent: "claude-code", Server: "git", Tool: "git_push", Decision: "auto-approved", Rule: "asks-before-push", Detail: map[string]any{"receipt": 4, "quote": "push to origin"}},
+				{At: testTime, Session: "s2", Agent: "shell", Server: "filesystem", Tool: "write_file", Arguments: []byte(`{"path":"/a"}`), Decision: "escalated-denied", By: "cli", Waited: 2300 * time.Millisecond, Rule: "escalate-writes-outside"},
 			}
 			r.keys("\x01/history\r")
 		}},

@@ -45,7 +45,7 @@ func (x *trap) options(mux *pane.Mux, failed chan<- string) Options {
 	return Options{
 		Mux: mux, Detach: true, Notify: "desktop",
 		Failed: func(p any, _ []byte) { failed <- fmt.Sprint(p) },
-		Front:  func(int) { x.spring("the event loop") },
+		Front:  func(broker.SessionID) { x.spring("the event loop") },
 		Used:   func() { x.spring("the reader") },
 		Passed: &outer.Passed{
 			Getenv: func(name string) string {

@@ -260,7 +260,7 @@ func (r *harness) escalate(n int, args, requested string) broker.Escalation {
 
 func escalation(n int, args, requested string) broker.Escalation {
 	return broker.Escalation{
-		ID: fmt.Sprintf("e%d", n), Number: n, Session: "s1", Tab: 1, Plane: "tool",
+		ID: fmt.Sprintf("e%d", n), Number: n, Session: "s1", Agent: "claude-code", Plane: "tool",
 		Server: "filesystem", Tool: "write_file",
 		Arguments: json.RawMessage(args), Requested: json.RawMessage(requested),
 		Rule: "outside-workspace", Reason: "the path is outside the workspace",
@@ -274,6 +274,18 @@ func (r *harness) state(tab int, state broker.SessionState) {
 	s := t.session
 	s.State = state
 	r.send(brokerMsg{broker.Event{Kind: broker.EventSession, Session: &s}})
+}
+
+// hear delivers the events of the broker, those of a tab's place for the state that it has here.
+func (r *harness) hear() {
+	for len(r.broker.events) > 0 {
+		e := <-r.broker.events
+		if t := r.m.tabOf(e.Session.ID); t != nil {
+			s := t.session
+			s.Tab = e.Session.Tab
+			r.send(brokerMsg{broker.Event{Kind: broker.EventSession, Session: &s}})
+		}
+	}
 }
 
 // clipboard is a program's request to copy to the clipboard.

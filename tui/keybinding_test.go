@@ -21,7 +21,7 @@ func TestChosenKeys(t *testing.T) {
 		tab  int
 	}{{"\x1b[6;5~", 1}, {"\x1bOQ", 2}, {"\x1bOP", 1}, {"\x1b2", 1}} {
 		r.keys(step.keys)
-		if got := r.m.current().session.Tab; got != step.tab {
+		if got := r.m.place(r.m.current()); got != step.tab {
 			t.Errorf("after %q tab %d is shown, want %d", step.keys, got, step.tab)
 		}
 	}

@@ -48,7 +48,7 @@ func TestPagingALargeCall(t *testing.T) {
 	r.keys("\x1b[6~")
 	r.wants(fmt.Sprintf("%d more ↓", total-2*page)) // behind the last page come the rows that were not shown
 	r.keys("\x1b[H\x1b[6;2~")
-	r.wants("#1 tab 1 calls filesystem")
+	r.wants("#1 calls filesystem")
 	presses := 0
 	for ; !r.m.approvals.Current().Complete; presses++ {
 		r.keys("\x1b[6~")

@@ -27,7 +27,7 @@ const (
 // needs the right to operate.
 var harmless = map[string]bool{
 	"diff": true, "log": true, "undo": true, "history": true, "grants": true, "budget": true, "servers": true, "registries": true,
-	"tab": true, "next": true, "prev": true, "last": true, "move": true,
+	"tab": true, "next": true, "prev": true, "last": true,
 	"split": true, "unsplit": true, "zoom": true, "pan": true, "focus": true, "copy": true,
 	"theme": true, "mute": true, "help": true, "detach": true,
 }
@@ -74,7 +74,7 @@ func (m *Model) drawSafe() *view.Surface {
 	rows := view.WrapWords("safe view: the view has failed twice, so no panes are shown; the daemon's log says how. The agents run on.", max(1, s.At.W-2))
 	rows = append(rows, "")
 	for _, x := range m.sessions {
-		rows = append(rows, fmt.Sprintf("%d  %-12s  %-9s  %s", x.Tab, text.Drawable(x.Agent), x.State, shortID(x.ID)))
+		rows = append(rows, fmt.Sprintf("%-12s  %-9s  %s", text.Drawable(x.Agent), x.State, broker.ShortID(x.ID)))
 	}
 	if len(m.sessions) == 0 {
 		rows = append(rows, "no session is open")

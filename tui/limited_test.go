@@ -52,7 +52,7 @@ func TestSafeView(t *testing.T) {
 	r := newHarness(t, 80, 24, o)
 	working := broker.Session{ID: "0123456789", Tab: 2, Agent: "codex", State: broker.StateWorking}
 	r.send(listedMsg{r.now, []broker.Session{{ID: "s1", Tab: 1, Agent: "claude-code", State: broker.StateIdle}, working}, nil})
-	r.wants("safe view", "1  claude-code   idle", "2  codex         working    01234567", "Ctrl-A to decide · /detach leaves")
+	r.wants("safe view", "claude-code   idle", "codex         working    01234567", "Ctrl-A to decide · /detach leaves")
 	if len(r.m.tabs) > 0 || len(r.broker.opened) > 0 || len(r.broker.terminals()) > 0 {
 		t.Fatal("it has tabs")
 	}
@@ -69,7 +69,7 @@ func TestSafeView(t *testing.T) {
 	r.decided(1)
 	working.State = broker.StateClosed
 	r.send(brokerMsg{broker.Event{Kind: broker.EventSession, Session: &working}})
-	r.wants("1  claude-code")
+	r.wants("claude-code")
 	r.keys("\x01/detach\r")
 	if !r.quit || !r.m.detached {
 		t.Error("it does not detach")

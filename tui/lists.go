@@ -41,8 +41,8 @@ func (m *Model) onHistory(msg historyMsg) {
 	var lines []view.Line
 	for _, d := range msg.decided {
 		lines = append(lines, view.Line{
-			Key:  fmt.Sprintf("%s tab %d", d.At.Local().Format(time.TimeOnly), d.Tab),
-			Text: panel.DecidedText(d, m.o.Client),
+			Key:  d.At.Local().Format(time.TimeOnly) + " " + broker.ShortID(d.Session),
+			Text: text.Drawable(d.Agent) + ": " + panel.DecidedText(d, m.o.Client),
 		})
 	}
 	for i := len(m.approvals.Log) - 1; i >= 0; i-- { // the broker does not list those of closed sessions
@@ -92,22 +92,22 @@ func (m *Model) runDiff(string) (tea.Cmd, error) {
 	if t == nil {
 		return nil, fault.New("/new opens one", "there is no tab whose workspace could be shown")
 	}
-	id, tab := t.session.ID, t.session.Tab
+	id, name := t.session.ID, t.name()
 	m.showHelp(lookingTitle, []view.Line{{Text: "looking at the workspace"}})
 	return m.do(func(ctx context.Context) tea.Msg {
 		c, err := m.api.Changes(ctx, id)
-		return changesMsg{title: changesTitle(tab, c), lines: panel.ChangesLines(c), err: err}
+		return changesMsg{title: changesTitle(name, c), lines: panel.ChangesLines(c), err: err}
 	}), nil
 }
 
-func changesTitle(tab int, c broker.Changes) string {
+func changesTitle(name string, c broker.Changes) string {
 	switch {
 	case !c.Since.IsZero():
-		return fmt.Sprintf("tab %d: names of the files written since its start", tab)
+		return fmt.Sprintf("%s: names of the files written since its start", name)
 	case c.Base == "":
-		return fmt.Sprintf("files of tab %d; its workspace is no repository with a commit", tab)
+		return fmt.Sprintf("files of %s; its workspace is no repository with a commit", name)
 	}
-	return fmt.Sprintf("tab %d: changed since its start at %s", tab, shortID(c.Base))
+	return fmt.Sprintf("%s: changed since its start at %s", name, c.Base[:min(8, len(c.Base))])
 }
 
 // lookingTitle is the title of the list until the changes are known.

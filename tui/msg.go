@@ -68,6 +68,8 @@ type (
 		err error
 	}
 
+	// askedMsg answers a request whose result comes as events; err: why there is none.
+	askedMsg struct{ err error }
 	// closedMsg answers a request to end a session.
 	closedMsg struct {
 		id  broker.SessionID

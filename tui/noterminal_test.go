@@ -19,7 +19,7 @@ func TestASessionWithoutATerminalHasNoTab(t *testing.T) {
 		t.Fatalf("opened %+v, %d tabs", r.broker.opened, len(r.m.tabs))
 	}
 	r.send(brokerMsg{broker.Event{Session: &task}})
-	e := broker.Escalation{ID: "e", Number: 1, Session: "a", Tab: 1, Server: "git", Tool: "git_push"}
+	e := broker.Escalation{ID: "e", Number: 1, Session: "a", Server: "git", Tool: "git_push"}
 	r.send(brokerMsg{broker.Event{Escalation: &e}})
 	if len(r.m.tabs) != 1 || len(r.m.approvals.Items) != 1 {
 		t.Errorf("%d tabs, %d calls wait", len(r.m.tabs), len(r.m.approvals.Items))

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
@@ -38,7 +37,7 @@ func (m *Model) announce(t *tab, what notify.Occasion, message string) {
 	}
 	title := "ironcurtain-mux"
 	if t != nil {
-		title += fmt.Sprintf(" tab %d %s", t.session.Tab, text.Drawable(t.title()))
+		title += " " + t.name()
 	}
 	m.sink.Request(func(d view.Display) error { return d.Notify(title, text.Drawable(message)) })
 }
@@ -73,7 +72,7 @@ func (m *Model) onPane(msg paneMsg) tea.Cmd {
 	case term.EventClipboard:
 		return m.onProgramCopies(t, msg)
 	case term.EventFault:
-		m.showError(fault.New("please report this", "tab %d: its screen failed and was cleared: %s", t.session.Tab, msg.event.Text))
+		m.showError(fault.New("please report this", "%s: its screen failed and was cleared: %s", t.name(), msg.event.Text))
 	case term.EventStatus:
 		t.says, m.dirty = readReport(msg.event.Text), true
 	case term.EventTitle:

@@ -35,13 +35,13 @@ func TestAnnouncements(t *testing.T) {
 	e := escalation(1, `{}`, "")
 	e.Session = "s2"
 	r.send(brokerMsg{msgOf(e)})
-	step("a call waits", `ironcurtain-mux tab 2 bu\u{202e}ild: approval #1: filesystem/write_file`)
+	step("a call waits", `ironcurtain-mux bu\u{202e}ild s2: approval #1: filesystem/write_file`)
 	e.More = 1
 	r.send(brokerMsg{msgOf(e)})
 	step("a call like it was refused")
 	e.HalfOver = true
 	r.send(brokerMsg{msgOf(e)})
-	step("half of its time is over", `ironcurtain-mux tab 2 bu\u{202e}ild: approval #1 still waits: filesystem/write_file`)
+	step("half of its time is over", `ironcurtain-mux bu\u{202e}ild s2: approval #1 still waits: filesystem/write_file`)
 	r.send(brokerMsg{msgOf(e)})
 	step("half of its time was over")
 
@@ -53,7 +53,7 @@ func TestAnnouncements(t *testing.T) {
 	r.state(2, broker.StateIdle)
 	r.settle()
 	r.wants("2 ✓ bu")
-	step("it is done", `ironcurtain-mux tab 2 bu\u{202e}ild: done`)
+	step("it is done", `ironcurtain-mux bu\u{202e}ild s2: done`)
 
 	r.state(1, broker.StateWorking)
 	r.state(1, broker.StateIdle)
@@ -63,17 +63,17 @@ func TestAnnouncements(t *testing.T) {
 	r.keys("\x1b[O")
 	r.state(1, broker.StateIdle)
 	r.settle()
-	step("the person is elsewhere", "ironcurtain-mux tab 1 claude-code: done")
+	step("the person is elsewhere", "ironcurtain-mux claude-code s1: done")
 
 	r.send(paneMsg{"s1", term.Event{Kind: term.EventNotification, Text: "here"}})
-	step("a program wishes it meanwhile", "ironcurtain-mux tab 1 claude-code: here")
+	step("a program wishes it meanwhile", "ironcurtain-mux claude-code s1: here")
 	r.keys("\x1b[I")
 	r.send(paneMsg{"s1", term.Event{Kind: term.EventNotification, Text: "here"}})
 	step("a program wishes it that is looked at")
 	r.send(paneMsg{"s2", term.Event{Kind: term.EventNotification, Text: "look"}})
-	step("a program wishes it", `ironcurtain-mux tab 2 bu\u{202e}ild: look`)
+	step("a program wishes it", `ironcurtain-mux bu\u{202e}ild s2: look`)
 	r.state(2, broker.StateDead)
-	step("it ended", `ironcurtain-mux tab 2 bu\u{202e}ild: shell ended with exit code 0`)
+	step("it ended", `ironcurtain-mux bu\u{202e}ild s2: shell ended with exit code 0`)
 }
 
 func TestMuting(t *testing.T) {
@@ -104,5 +104,5 @@ func TestMuting(t *testing.T) {
 func TestFaultIsTold(t *testing.T) {
 	r := newHarness(t, 120, 24, Options{})
 	r.send(paneMsg{"s1", term.Event{Kind: term.EventFault, Text: "index out of range"}})
-	r.wants("tab 1: its screen failed and was cleared: index out of range (please report this)")
+	r.wants("claude-code s1: its screen failed and was cleared: index out of range (please report this)")
 }

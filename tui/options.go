@@ -41,7 +41,7 @@ type Options struct {
 	Add bool
 	// Show is the session whose tab is shown first; empty: the first one's.
 	Show broker.SessionID
-	// Arrangement is how the tabs are arranged that there are; the zero value: by their numbers. Show
+	// Arrangement is how the tabs are arranged that there are; the zero value: as in a first view. Show
 	// and Add go before its focus.
 	Arrangement Arrangement
 	// Left is called when the view ends, unless it has failed, with how its tabs were arranged; nil:
@@ -51,11 +51,11 @@ type Options struct {
 	Safe bool
 	// Others says how many other views there are; nil: none.
 	Others func() int
-	// Used is called whenever the person does something, Front with the number of the tab in front
+	// Used is called whenever the person does something, Front with the session whose tab is in front
 	// when that changes, and Focused with whether the person's terminal has the focus when that does;
 	// nil: nobody wants to know.
 	Used    func()
-	Front   func(tab int)
+	Front   func(broker.SessionID)
 	Focused func(bool)
 	// Muted is called with the arrangement when other tabs may be muted in it; nil: nobody wants to
 	// know.
@@ -161,7 +161,7 @@ func (o Options) withDefaults() Options {
 		o.Used = func() {}
 	}
 	if o.Front == nil {
-		o.Front = func(int) {}
+		o.Front = func(broker.SessionID) {}
 	}
 	if o.Focused == nil {
 		o.Focused = func(bool) {}

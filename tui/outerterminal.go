@@ -104,7 +104,7 @@ func (m *Model) windowTitle() string {
 		title = fmt.Sprintf("%d waiting · %s", n, title)
 	}
 	if t := m.current(); t != nil {
-		title += fmt.Sprintf(" · %d %s", t.session.Tab, text.Drawable(t.title()))
+		title += fmt.Sprintf(" · %d %s", m.place(t), text.Drawable(t.title()))
 		if t.agentTitle != "" {
 			title += ": " + t.agentTitle
 		}

@@ -24,9 +24,6 @@ type picker struct {
 	offer  bool // it is shown before the first tab, and lists only agents left running
 }
 
-// shortID returns the first characters of a session's id, as people read and type it.
-func shortID(id broker.SessionID) string { return string(id[:min(8, len(id))]) }
-
 // runResume is /resume [ID].
 func (m *Model) runResume(args string) (tea.Cmd, error) {
 	if strings.ContainsAny(args, " /") {
@@ -234,7 +231,7 @@ func (m *Model) askToEnd() tea.Cmd {
 		return nil
 	}
 	id := s.ID
-	m.ask(fmt.Sprintf("end %s of session %s%s? it can be resumed later", text.Drawable(s.Agent), shortID(id), panel.LostCalls(s.Waiting)), func(m *Model) tea.Cmd {
+	m.ask(fmt.Sprintf("end %s of session %s%s? it can be resumed later", text.Drawable(s.Agent), broker.ShortID(id), panel.LostCalls(s.Waiting)), func(m *Model) tea.Cmd {
 		return m.endStored(id)
 	})
 	return nil
@@ -281,7 +278,7 @@ func (m *Model) drawPicker() *view.Surface {
 // unless that is its own sandbox, and the last prompt.
 func (m *Model) pickerRow(s broker.StoredSession, states int) string {
 	parts := []string{
-		shortID(s.ID),
+		broker.ShortID(s.ID),
 		fmt.Sprintf("%-12s", text.Drawable(s.Agent)),
 		fmt.Sprintf("%-*s", states, m.storedState(s)),
 		fmt.Sprintf("%-8s", view.Age(m.now().Sub(s.LastActivity))),
@@ -299,9 +296,9 @@ func (m *Model) pickerRow(s broker.StoredSession, states int) string {
 
 // storedState returns the words for the state of a stored session.
 func (m *Model) storedState(s broker.StoredSession) string {
-	switch t := m.tabOf(s.ID); {
-	case t != nil:
-		return fmt.Sprintf("ended, tab %d", t.session.Tab)
+	switch {
+	case m.tabOf(s.ID) != nil:
+		return "ended, in a tab"
 	case s.Owned && s.NoTerminal:
 		return "at work without a terminal"
 	case s.Owned:

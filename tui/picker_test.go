@@ -140,9 +140,9 @@ func TestResumedSessionReplacesItsDeadTab(t *testing.T) {
 	r.send(brokerMsg{broker.Event{Session: &dead}})
 	old := r.m.tabs[0]
 	again := dead
-	again.Tab, again.State = 7, broker.StateStarting
+	again.Life, again.State = 7, broker.StateStarting
 	r.send(brokerMsg{broker.Event{Session: &again}})
-	if len(r.m.tabs) != 1 || r.m.tabs[0] == old || r.m.tabs[0].session.Tab != 7 {
+	if len(r.m.tabs) != 1 || r.m.tabs[0] == old || r.m.tabs[0].session.Life != 7 {
 		t.Errorf("tabs: %+v", r.m.tabs)
 	}
 }

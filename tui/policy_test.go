@@ -13,9 +13,9 @@ func TestPolicyIsShownBeforeItIsApplied(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	r.keys("\x01/policy apply\r")
 	r.wants("no policy was shown")
-	r.broker.policy = broker.PolicyReview{Hash: "h1", Difference: []string{"+ rule music: allow, every server, read-path within ~/Music"}, Others: []int{2, 4}}
+	r.broker.policy = broker.PolicyReview{Hash: "h1", Difference: []string{"+ rule music: allow, every server, read-path within ~/Music"}, Others: []broker.SessionID{"0123456789ab", "b"}}
 	r.keys("\x15/policy reload\r")
-	r.wants("+ rule music: allow", "/policy apply puts this in force", "except for tabs with a profile of their own: 2, 4")
+	r.wants("+ rule music: allow", "/policy apply puts this in force", "except for sessions with a profile: 01234567, b")
 	r.keys("q\x01/policy apply\r")
 	r.wants("the new policy judges 1 session")
 	r.keys("\x01/policy apply\r")

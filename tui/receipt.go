@@ -61,7 +61,7 @@ func (m *Model) receiptLeft(t *tab) string {
 // onAutoApproval shows a toast for a call that was approved automatically.
 func (m *Model) onAutoApproval(a broker.AutoApproval) tea.Cmd {
 	parts := []string{
-		fmt.Sprintf("approved automatically: #%d %s/%s in tab %d · /undo shows it", a.Call.Number, text.Drawable(a.Call.Server), text.Drawable(a.Call.Tool), a.Call.Tab),
+		fmt.Sprintf("approved automatically: #%d %s/%s of %s %s · /undo shows it", a.Call.Number, text.Drawable(a.Call.Server), text.Drawable(a.Call.Tool), text.Drawable(a.Call.Agent), broker.ShortID(a.Call.Session)),
 		fmt.Sprintf("receipt %d: “%s”", a.Receipt, text.Drawable(a.Quote)),
 	}
 	if a.Call.Effect != nil {

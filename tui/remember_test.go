@@ -101,11 +101,11 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 	r.wants("no approval is remembered")
 	r.keys("q")
 	r.broker.grants = []broker.Grant{
-		{Number: 2, Tab: 1, Scope: "file", Text: `write "/tmp/b"`, By: "tui", Used: 3, ExpiresAt: r.now.Add(90 * time.Second)},
-		{Number: 5, Tab: 1, Scope: "host", Text: "fetch", By: "cli", ExpiresAt: r.now.Add(time.Hour)},
+		{Number: 2, Session: "s1", Agent: "claude-code", Scope: "file", Text: `write "/tmp/b"`, By: "tui", Used: 3, ExpiresAt: r.now.Add(90 * time.Second)},
+		{Number: 5, Session: "s1", Agent: "claude-code", Scope: "host", Text: "fetch", By: "cli", ExpiresAt: r.now.Add(time.Hour)},
 	}
 	r.keys("\x01/grants\r")
-	r.wants("#2 tab 1, file", `1:30 left, used 3 times, given by you: write "/tmp/b"`, "#5 tab 1, host")
+	r.wants("#2 s1, file", `claude-code, 1:30 left, used 3 times, given by you: write "/tmp/b"`, "#5 s1, host")
 	r.keys("q\x01/revoke 3\r")
 	r.wants("no such grant is in force")
 	r.keys("\x01\x15/revoke #2\r")
@@ -120,12 +120,12 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 func TestHistorySaysWhoWhenAndHow(t *testing.T) {
 	r := newHarness(t, 200, 50, demo())
 	r.broker.history = []broker.Decided{
-		{At: testTime, Tab: 1, Server: "git", Tool: "git_push", Decision: "auto-approved", Rule: "ask", Detail: map[string]any{"receipt": 4, "quote": "push to\x1borigin"}},
-		{At: testTime, Tab: 2, Server: "filesystem", Tool: "write_file", Arguments: []byte(`{"path":"/a"}`), Decision: "escalated-approved", By: "cli", Waited: 2300 * time.Millisecond, Rule: "ask"},
-		{At: testTime, Tab: 2, Server: "filesystem", Tool: "write_file", Decision: "granted", By: "tui", Rule: "ask", Detail: map[string]any{"grant": 2}},
+		{At: testTime, Session: "s1", Agent: "claude-code", Server: "git", Tool: "git_push", Decision: "auto-approved", Rule: "ask", Detail: map[string]any{"receipt": 4, "quote": "push to\x1borigin"}},
+		{At: testTime, Session: "s2", Agent: "shell", Server: "filesystem", Tool: "write_file", Arguments: []byte(`{"path":"/a"}`), Decision: "escalated-approved", By: "cli", Waited: 2300 * time.Millisecond, Rule: "ask"},
+		{At: testTime, Session: "s2", Agent: "shell", Server: "filesystem", Tool: "write_file", Decision: "granted", By: "tui", Rule: "ask", Detail: map[string]any{"grant": 2}},
 	}
 	r.keys("\x01/history\r")
-	r.wants("tab 1", `approved automatically: git/git_push`, `receipt: 4; you wrote: push to\eorigin`,
+	r.wants("12:00:00 s1", `claude-code: approved automatically: git/git_push`, `receipt: 4; you wrote: push to\eorigin`,
 		`approved by cli after 2.3s: filesystem/write_file {"path":"/a"} (rule ask)`, "let through by grant 2 of you")
 }
 

@@ -97,9 +97,9 @@ func (m *Model) visibleTabs() ([]*tab, []view.Rect) {
 // input. Hidden panes get the size of the viewport, so that showing one needs no resize.
 func (m *Model) arrange() {
 	m.dirty = true
-	front := 0
+	var front broker.SessionID
 	if t := m.current(); t != nil {
-		front = t.session.Tab
+		front = t.session.ID
 	}
 	m.o.Front(front)
 	if len(m.tabs) > 0 { // or the tabs are not listed yet
@@ -212,7 +212,7 @@ func (m *Model) runFit(string) (tea.Cmd, error) {
 		return nil, errors.New("there is no tab to fit")
 	}
 	at, fitted := m.focusedRect(), t.pane
-	m.ask(fmt.Sprintf("make tab %d %dx%d everywhere, until somebody uses it elsewhere or you leave? What its agent writes into %s stays that narrow for good", t.session.Tab, at.W, at.H, view.Counted(at.W, "column")), func(*Model) tea.Cmd {
+	m.ask(fmt.Sprintf("make this tab %dx%d everywhere, until somebody uses it elsewhere or you leave? What its agent writes into %s stays that narrow for good", at.W, at.H, view.Counted(at.W, "column")), func(*Model) tea.Cmd {
 		fitted.Fit()
 		return nil
 	})

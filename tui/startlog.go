@@ -34,7 +34,7 @@ func (m *Model) runLog(string) (tea.Cmd, error) {
 
 // startLogTitle is the title of the log.
 func startLogTitle(t *tab) string {
-	return fmt.Sprintf("tab %d: how %s was started", t.session.Tab, text.Drawable(t.session.Agent))
+	return "how " + t.name() + " was started"
 }
 
 // askStartLog asks for the log that is shown, with one request at a time.

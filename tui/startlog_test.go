@@ -66,7 +66,7 @@ func TestBuildIsShown(t *testing.T) {
 		t.Errorf("the agent will get %q", got)
 	}
 	r.keys("\x0c")
-	r.wants("how claude-code was started", "package-39")
+	r.wants("how claude-code s1 was started", "package-39")
 	r.broker.startLog.Lines = append(r.broker.startLog.Lines, broker.StartLine{Text: "Setting up the last \x1b[31mthing"})
 	r.progress(broker.Progress{Step: buildStep, Detail: "Setting up", Elapsed: 6 * time.Second})
 	r.wants("Setting up the last \\e[31mthing") // it follows
@@ -79,9 +79,9 @@ func TestBuildIsShown(t *testing.T) {
 	r.buildFails()
 	r.wants("✗ build image base (step 2 of 3) · 1:01", "E: Unable to locate package libfoo", "claude-code was not started: ", "images build shell", "/restart begins anew")
 	r.keys("\x0c")
-	r.wants("how claude-code was started")
+	r.wants("how claude-code s1 was started")
 	r.keys("q\x01/log\r")
-	r.wants("how claude-code was started")
+	r.wants("how claude-code s1 was started")
 }
 
 // Once the agent's terminal is attached the key is for the agent. When the log cannot be

@@ -21,7 +21,7 @@ import (
 func (r *harness) asks(n, tab int, path, effect string) {
 	e := escalation(n, "", "")
 	e.Arguments, _ = json.Marshal(map[string]string{"content": "x", "path": path})
-	e.Session, e.Tab = r.m.numbered(tab).session.ID, tab
+	e.Session, e.Agent = r.m.numbered(tab).session.ID, r.m.numbered(tab).session.Agent
 	e.AskedAt, e.ExpiresAt = r.now, r.now.Add(5*time.Minute)
 	if effect != "" {
 		e.Effect = &broker.Effect{Summary: effect}
@@ -219,12 +219,12 @@ func TestTheStripIsHarmless(t *testing.T) {
 	for _, s := range append(hostileStrings(), long) {
 		for _, width := range []int{view.MinCols, 40, 80, 200} {
 			e := escalation(1, "", "")
-			e.Server, e.Tool, e.Effect = s, s, &broker.Effect{Summary: s}
+			e.Agent, e.Server, e.Tool, e.Effect = s, s, s, &broker.Effect{Summary: s}
 			for _, arguments := range []any{map[string]string{"path": s, s: "x"}, []string{s}, s} {
 				e.Arguments, _ = json.Marshal(arguments)
 				for _, most := range []int{1, 2, 3, 7} {
 					theme := view.DarkTheme()
-					strip := panel.Strip{Item: &panel.Item{Call: e}, Agent: "a", Others: 1}.
+					strip := panel.Strip{Item: &panel.Item{Call: e}, Tab: "tab 1", Others: 1}.
 						Draw(view.Rect{Y: 1, W: width, H: 22}, most, theme, testTime)
 					if at := strip.At; at.H > most || at.W != width || at.Y+at.H != 23 || len(strip.Cells) != at.W*at.H {
 						t.Fatalf("%q: a strip of at most %d rows lies at %+v", s, most, at)
@@ -316,7 +316,7 @@ func (w *strips) act() {
 		w.paint()
 	default:
 		w.leaves()
-		tab := w.m.current().session.Tab
+		tab := w.m.place(w.m.current())
 		w.keys("/approve\r")
 		if got := w.drain(tab); got != "/approve\r" {
 			w.t.Fatalf("the agent got %q", got)

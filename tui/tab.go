@@ -50,6 +50,14 @@ func (t *tab) title() string {
 	return t.session.Agent
 }
 
+// name names the tab where its number may have changed since, by its title and its session.
+func (t *tab) name() string {
+	return text.Drawable(t.title()) + " " + t.shortID()
+}
+
+// shortID returns the id of the tab's session, as people read it.
+func (t *tab) shortID() string { return broker.ShortID(t.session.ID) }
+
 // running reports whether the agent has not ended yet.
 func (t *tab) running() bool {
 	return t.session.State != broker.StateDead && t.session.State != broker.StateClosed

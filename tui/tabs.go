@@ -16,14 +16,24 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// findTab returns the tab that a person means by its number, its name, or the start of its
-// name. The error lists the tabs that there are.
+// findTab returns the tab that a person means by its number, or as namedTab does.
 func (m *Model) findTab(arg string) (*tab, error) {
-	if n, ok := input.Number(arg); ok {
+	if n, ok := input.Number(arg); ok && n < 1e7 { // an id may be digits, eight at least
 		if t := m.numbered(n); t != nil {
 			return t, nil
 		}
 		return nil, m.noSuchTab(n)
+	}
+	return m.namedTab(arg)
+}
+
+// namedTab returns the tab that a person means by the short id of its session, its name, or the
+// start of its name. The error lists the tabs that there are.
+func (m *Model) namedTab(arg string) (*tab, error) {
+	for _, t := range m.tabs {
+		if broker.ShortID(t.session.ID) == arg {
+			return t, nil
+		}
 	}
 	for _, same := range []func(name string) bool{
 		func(name string) bool { return name == arg },
@@ -39,20 +49,20 @@ func (m *Model) findTab(arg string) (*tab, error) {
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return nil, fault.New("use the number", "%q fits several tabs: %s", text.Drawable(arg), tabList(found))
+			return nil, fault.New("use the number", "%q fits several tabs: %s", text.Drawable(arg), m.tabList(found))
 		}
 	}
 	if len(m.tabs) == 0 {
 		return nil, fmt.Errorf("no tab is called %q: none is open", text.Drawable(arg))
 	}
-	return nil, fmt.Errorf("no tab is called %q; open: %s", text.Drawable(arg), tabList(m.tabs))
+	return nil, fmt.Errorf("no tab is called %q; open: %s", text.Drawable(arg), m.tabList(m.tabs))
 }
 
 // tabList lists tabs by number and title.
-func tabList(tabs []*tab) string {
+func (m *Model) tabList(tabs []*tab) string {
 	var out []string
 	for _, t := range tabs {
-		out = append(out, fmt.Sprintf("%d %s", t.session.Tab, text.Drawable(t.title())))
+		out = append(out, fmt.Sprintf("%d %s", m.place(t), text.Drawable(t.title())))
 	}
 	return strings.Join(out, ", ")
 }
@@ -60,8 +70,8 @@ func tabList(tabs []*tab) string {
 // tabWords returns the numbers of the tabs, and the names that are one word.
 func (m *Model) tabWords() []string {
 	var out []string
-	for _, t := range m.tabs {
-		out = append(out, fmt.Sprint(t.session.Tab))
+	for i := range m.tabs {
+		out = append(out, fmt.Sprint(i+1))
 	}
 	for _, t := range m.tabs {
 		if name := t.title(); name == text.Drawable(name) && !strings.ContainsAny(name, " \t\n") {
@@ -71,32 +81,50 @@ func (m *Model) tabWords() []string {
 	return out
 }
 
+// The number of a tab is its place in the bar, from 1. It changes when a tab before it goes or is
+// moved, so only what is drawn anew each time says it; everything else names a tab by its title and
+// its session.
+
+// place returns the number of a tab.
+func (m *Model) place(t *tab) int { return slices.Index(m.tabs, t) + 1 }
+
 // numbered returns the tab with a number, or nil.
 func (m *Model) numbered(n int) *tab {
-	for _, t := range m.tabs {
-		if t.session.Tab == n {
-			return t
-		}
+	if n < 1 || n > len(m.tabs) {
+		return nil
 	}
-	return nil
+	return m.tabs[n-1]
 }
 
-// noSuchTab is the error that no tab has a number; it lists those that exist.
+// noSuchTab is the error that no tab has a number; it says which there are.
 func (m *Model) noSuchTab(n int) error {
-	if len(m.tabs) == 0 {
+	switch len(m.tabs) {
+	case 0:
 		return fmt.Errorf("no tab %d: none is open", n)
+	case 1:
+		return fmt.Errorf("no tab %d: one is open", n)
 	}
-	var open []string
-	for _, t := range m.tabs {
-		open = append(open, fmt.Sprint(t.session.Tab))
+	return fmt.Errorf("no tab %d; open: 1 to %d", n, len(m.tabs))
+}
+
+// whose names a session that need not have a tab here, where its number is drawn anew each time.
+func (m *Model) whose(id broker.SessionID) string {
+	if t := m.tabOf(id); t != nil {
+		return fmt.Sprintf("tab %d", m.place(t))
 	}
-	return fmt.Errorf("no tab %d; open: %s", n, strings.Join(open, ", "))
+	return broker.ShortID(id)
+}
+
+// order puts the tabs into the broker's order. The focus stays where it is.
+func (m *Model) order() {
+	focused := m.current()
+	slices.SortStableFunc(m.tabs, func(a, b *tab) int { return a.session.Tab - b.session.Tab })
+	m.active, m.dirty = max(0, slices.Index(m.tabs, focused)), true
 }
 
 // When an agent is restarted or resumed, its new tab replaces the old one. It keeps what
 // the person gave the old tab: its place in the bar and in the split, its name, and whether
-// it is muted. Its scrollback begins with the old tab's lines. Its number is new, because a
-// number never means another session than before.
+// it is muted. Its scrollback begins with the old tab's lines.
 
 // replaceTab puts the tab by into the place of the tab old, and closes that.
 func (m *Model) replaceTab(old, by *tab) tea.Cmd {
@@ -153,7 +181,6 @@ func (m *Model) moveTab(t *tab, at int) {
 
 // Arrangement is how a view arranges the tabs, by their sessions.
 type Arrangement struct {
-	Tabs  []broker.SessionID // in the order of the bar
 	Front broker.SessionID   // has the focus
 	Split []broker.SessionID // are shown together
 	Down  bool               // one below the other
@@ -172,7 +199,6 @@ func (a Arrangement) Mutes(id broker.SessionID) bool {
 func (m *Model) arrangement() Arrangement {
 	a := Arrangement{Split: slices.Clone(m.split.ids), Down: m.split.down, Zoom: m.split.zoom, Quiet: m.muted, Aside: m.approvals.Aside()}
 	for _, t := range m.tabs {
-		a.Tabs = append(a.Tabs, t.session.ID)
 		if t.muted {
 			a.Muted = append(a.Muted, t.session.ID)
 		}
@@ -183,18 +209,8 @@ func (m *Model) arrangement() Arrangement {
 	return a
 }
 
-// rearrange arranges the tabs as they were in another view. Tabs that were not there come last, in
-// the order of their numbers, and sessions without a tab are left out.
+// rearrange arranges the tabs as they were in another view. Sessions without a tab are left out.
 func (m *Model) rearrange(a Arrangement) {
-	front := m.current()
-	place := func(t *tab) int {
-		if at := slices.Index(a.Tabs, t.session.ID); at >= 0 {
-			return at
-		}
-		return len(a.Tabs)
-	}
-	slices.SortStableFunc(m.tabs, func(x, y *tab) int { return place(x) - place(y) })
-	m.active = max(0, slices.Index(m.tabs, front))
 	m.muted = a.Quiet
 	m.approvals.TakeAside(a.Aside)
 	for _, t := range m.tabs {

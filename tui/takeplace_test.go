@@ -1,7 +1,9 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -60,7 +62,7 @@ func TestRestartKeepsThePlace(t *testing.T) {
 	r.inPlace("s4", "begun anew")
 
 	r = placeOfTwo(t)
-	s := broker.Session{ID: "s4", Tab: 4, Agent: "shell", State: broker.StateStarting}
+	s := broker.Session{ID: "s4", Tab: 3, Agent: "shell", State: broker.StateStarting}
 	r.send(brokerMsg{broker.Event{Session: &s}})
 	r.send(openedMsg{tabRequest: tabRequest{replace: "s2"}, session: s})
 	r.inPlace("s4", "begun anew")
@@ -82,8 +84,56 @@ func TestRestartKeepsThePlace(t *testing.T) {
 func TestResumeKeepsThePlace(t *testing.T) {
 	r := placeOfTwo(t)
 	s := r.m.numbered(2).session
-	s.Tab, s.State = 4, broker.StateStarting
+	s.Life, s.State = 4, broker.StateStarting
 	r.send(brokerMsg{broker.Event{Session: &s}})
 	r.send(openedMsg{tabRequest: tabRequest{resume: "s2"}, session: s})
 	r.inPlace("s2", "resumed")
+}
+
+// numbers fails unless the bar shows these sessions in this order, numbered by their places.
+func (r *harness) numbers(what string, ids ...broker.SessionID) {
+	r.t.Helper()
+	for i, id := range ids {
+		r.keys("\x1b" + string(rune('1'+i)))
+		if t := r.m.current(); t.session.ID != id || !strings.Contains(r.m.windowTitle(), fmt.Sprintf(" · %d ", i+1)) {
+			r.t.Errorf("%s: Alt-%d shows %s with the title %q", what, i+1, t.session.ID, r.m.windowTitle())
+		}
+	}
+	if len(r.m.tabs) != len(ids) {
+		r.t.Errorf("%s: the bar has %d tabs", what, len(r.m.tabs))
+	}
+	r.keys(fmt.Sprintf("\x01/tab %d\r", len(ids)+1))
+	r.wants(fmt.Sprintf("no tab %d", len(ids)+1))
+	r.keys("\x15\x1b")
+}
+
+// The number of a tab is its place in the bar, whatever was closed, restarted, resumed or moved.
+func TestTabsAreNumberedByTheirPlaces(t *testing.T) {
+	r := newHarness(t, 100, 24, Options{})
+	r.keys("\x01/new shell\r\x01/new shell\r\x01/new shell\r")
+	r.numbers("opened", "s1", "s2", "s3", "s4")
+	r.keys("\x1b1\x01/close\ry")
+	r.numbers("closed, not known to the broker yet", "s2", "s3", "s4")
+	r.hear()
+	r.numbers("closed", "s2", "s3", "s4")
+	r.keys("\x1b1\x01/restart\ry")
+	r.numbers("restarted", "s5", "s3", "s4")
+	r.hear()
+	r.numbers("restarted, as the broker says", "s5", "s3", "s4")
+	s := r.m.numbered(2).session
+	s.Life = 9
+	r.send(brokerMsg{broker.Event{Kind: broker.EventSession, Session: &s}})
+	r.numbers("resumed", "s5", "s3", "s4")
+	r.keys("\x01/new shell\r")
+	r.numbers("opened another one", "s5", "s3", "s4", "s6")
+	r.keys("\x01/move 1\r")
+	r.hear()
+	r.numbers("moved", "s6", "s5", "s3", "s4")
+
+	// A tab that is named by its number is never closed without a question that names its session.
+	r.state(2, broker.StateDead)
+	r.keys("\x01/close 2\r")
+	r.wants("y/n: end shell s5?")
+	r.keys("n")
+	r.numbers("not closed", "s6", "s5", "s3", "s4")
 }

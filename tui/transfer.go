@@ -55,7 +55,7 @@ func (m *Model) onAttachedFiles(msg attachedFilesMsg) {
 		m.showError(fmt.Errorf("attach: %s takes no input; the files are at %s", text.Drawable(t.title()), strings.Join(msg.paths, " ")))
 		return
 	}
-	m.showSuccess(fmt.Sprintf("attached to tab %d: %s", t.session.Tab, strings.Join(msg.paths, " ")))
+	m.showSuccess(fmt.Sprintf("attached to %s: %s", t.name(), strings.Join(msg.paths, " ")))
 }
 
 // runSave is /save [-f] PATH [DEST].

@@ -23,7 +23,7 @@ func TestAttach(t *testing.T) {
 	if got := r.queued(1); got != "/attachments/a.png /attachments/b.png /attachments/a.png /attachments/b.png " {
 		t.Errorf("typed %q", got)
 	}
-	if !strings.Contains(r.screen(), "attached to tab 1: /attachments/a.png") {
+	if !strings.Contains(r.screen(), "attached to claude-code s1: /attachments/a.png") {
 		t.Errorf("it is not said:\n%s", r.screen())
 	}
 	r.broker.carryErr = errors.New("attach: /x is a directory")

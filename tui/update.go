@@ -66,6 +66,10 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		return m.onStartLog(msg)
 	case changesMsg:
 		m.onChanges(msg)
+	case askedMsg:
+		if msg.err != nil {
+			m.showError(msg.err)
+		}
 	case closedMsg:
 		m.onClosed(msg)
 	case decidedMsg:

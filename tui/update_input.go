@@ -170,13 +170,11 @@ func (m *Model) forward(t *tab, ev keys.Event) {
 // showNumber shows the tab whose number is the position of a key among those of ActTab.
 func (m *Model) showNumber(p input.Place, key string) {
 	n := m.keys.NumberOf(p, input.ActTab, key)
-	for i, t := range m.tabs {
-		if t.session.Tab == n {
-			m.show(i)
-			return
-		}
+	if n > len(m.tabs) {
+		m.showError(m.noSuchTab(n))
+		return
 	}
-	m.showError(m.noSuchTab(n))
+	m.show(n - 1)
 }
 
 // reportFocus reports the focus to the agents that gain or lose it, if they asked for that.

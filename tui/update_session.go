@@ -135,7 +135,7 @@ func (m *Model) onBroker(ev broker.Event) tea.Cmd {
 func (m *Model) onNotice(n broker.Notice) {
 	text := text.Drawable(n.Text)
 	if t := m.tabOf(n.Session); t != nil {
-		text = fmt.Sprintf("tab %d: %s", t.session.Tab, text)
+		text = fmt.Sprintf("%s: %s", t.name(), text)
 	}
 	m.showInfo(text)
 	m.flash.urgent = n.Urgent
@@ -161,13 +161,16 @@ func (m *Model) onSession(s broker.Session) tea.Cmd {
 	if t == nil {
 		return m.addTab(s)
 	}
-	if t.session.Tab != s.Tab { // it was resumed
+	if t.session.Life != s.Life { // it was resumed
 		return m.renewTab(t, s)
 	}
-	was := t.session.State
+	was := t.session
 	t.session, m.dirty = s, true
-	if was != s.State {
-		return m.onState(t, was)
+	if was.Tab != s.Tab {
+		m.order()
+	}
+	if was.State != s.State {
+		return m.onState(t, was.State)
 	}
 	return nil
 }
@@ -181,7 +184,7 @@ func (m *Model) onState(t *tab, was broker.SessionState) tea.Cmd {
 		t.fresh = t != m.current()
 		m.announce(t, notify.Dead, t.endText())
 		if t != m.current() {
-			m.showInfo(fmt.Sprintf("tab %d: %s", t.session.Tab, t.endText()))
+			m.showInfo(fmt.Sprintf("%s: %s", t.name(), t.endText()))
 		}
 	case t.session.State == broker.StateIdle && was == broker.StateWorking:
 		return m.after(notify.Settle, finishedMsg{t.session.ID, t.changes})

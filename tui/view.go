@@ -100,7 +100,7 @@ func (m *Model) tabLabel(i int) (string, term.Style) {
 	if t.muted || m.muted {
 		title += " " + view.MarkMuted
 	}
-	label := fmt.Sprintf(" %d %s %s ", t.session.Tab, mark, title)
+	label := fmt.Sprintf(" %d %s %s ", i+1, mark, title)
 	switch {
 	case i == m.active && urgent:
 		return label, m.theme.Attention

@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
@@ -112,16 +111,12 @@ func (m *Model) ensureBody(it *panel.Item) {
 	if it.LaidFor(width) {
 		return
 	}
-	agent := ""
-	if t := m.tabOf(it.Call.Session); t != nil {
-		agent = text.Drawable(t.session.Agent)
-	}
 	call := it.Call
-	if it.LayAtOnce(agent, width) {
+	if it.LayAtOnce(width) {
 		return
 	}
 	m.later = join(m.later, m.do(func(context.Context) tea.Msg {
-		return laidOutMsg{call.ID, panel.LayBody(call, agent, width)}
+		return laidOutMsg{call.ID, panel.LayBody(call, width)}
 	}))
 }
 

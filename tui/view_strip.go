@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -15,7 +14,7 @@ func (m *Model) drawStrip() *view.Surface {
 	if m.o.NoStrip || m.mode == modeCommand {
 		return nil
 	}
-	session, agent := "", ""
+	session := ""
 	if t := m.current(); t != nil {
 		session = t.session.ID
 	}
@@ -25,10 +24,7 @@ func (m *Model) drawStrip() *view.Surface {
 	if it == nil || most < 1 {
 		return nil
 	}
-	if t := m.tabOf(it.Call.Session); t != nil {
-		agent = text.Drawable(t.session.Agent)
-	}
-	s := panel.Strip{Item: it, Agent: agent, Others: others}.Draw(area, most, m.theme, m.now())
+	s := panel.Strip{Item: it, Tab: m.whose(it.Call.Session), Others: others}.Draw(area, most, m.theme, m.now())
 	if m.hidesCopyCursor(s.At) {
 		s.At.Y = area.Y
 	}

@@ -18,7 +18,7 @@ type Escalation struct {
 	ID        string          `json:"id"`
 	Number    int             `json:"number"` // short, for /approve N; from 1, growing, never used twice
 	Session   string          `json:"session"`
-	Tab       int             `json:"tab"`
+	Agent     string          `json:"agent"`
 	Plane     string          `json:"plane"` // "tool", "http" or "package"
 	Server    string          `json:"server"`
 	Tool      string          `json:"tool"`

@@ -184,7 +184,7 @@ func (a *attempt) entry(outcome, reason string) autoapprove.Entry {
 
 // publish publishes that the call was approved.
 func (a *attempt) publish(call approval.Escalation) {
-	call.Tab = a.session.fixed.Tab
+	call.Agent = a.session.fixed.Agent
 	done := AutoApproval{
 		Call: call, Receipt: a.receipt.Number, Quote: a.receipt.Quote(), Model: a.confirmation.Model, At: time.Now(),
 	}

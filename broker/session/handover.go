@@ -18,7 +18,7 @@ import (
 // disk.
 type Kept struct {
 	ID     stored.ID
-	Tab    int
+	Life   int
 	Opener Opener
 	// Connection is the descriptor of the connection to the agent's terminal. Ahead was read from
 	// it and shown to nobody; its first Past bytes are from before the agent was taken back.
@@ -138,7 +138,7 @@ func (s *Session) HandOver() (k *Kept, conn syscall.RawConn, undo func(), err er
 		rest = taken.history.Bytes()
 	}
 	conn, unread, err := container.Connection()
-	k = &Kept{ID: s.fixed.ID, Tab: s.fixed.Tab, Opener: s.opener, Ahead: bytes.Join([][]byte{ahead, rest, unread}, nil), Past: past, Waiting: s.deps.Approvals.Left(s.fixed.ID)}
+	k = &Kept{ID: s.fixed.ID, Life: s.fixed.Life, Opener: s.opener, Ahead: bytes.Join([][]byte{ahead, rest, unread}, nil), Past: past, Waiting: s.deps.Approvals.Left(s.fixed.ID)}
 	k.Cols, k.Rows = container.Size()
 	if err == nil {
 		err = conn.Control(func(fd uintptr) { k.Connection = int(fd) })

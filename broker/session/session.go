@@ -71,6 +71,8 @@ type Session struct {
 
 	tally tally
 
+	announcing sync.Mutex // held from the description to its publication, so that the newest comes last
+
 	starting starting // the steps of the start
 
 	restoredCalls sync.WaitGroup // the goroutines of restored calls
@@ -84,6 +86,7 @@ type Session struct {
 	attachments transfer.Box // its fields are set before engine
 
 	mu           sync.Mutex
+	tab          int               // the place of its tab in the bar; 0: it has none
 	host         agent.Host        // what the agent was told; set while the session starts
 	approvals    []AutoApproval    // the latest calls that were let through automatically
 	engine       *policy.Engine    // judges its calls; set while the session starts
@@ -172,7 +175,7 @@ func (s *Session) writeRecord(as stored.Session) error {
 	if s.lease == nil {
 		return nil // the directory is somebody else's, or there is none
 	}
-	as.Ports = "" // they are closed with this process
+	as.Ports, as.Tab = "", 0 // they are closed with this process, and so is its tab
 	data, err := json.MarshalIndent(stored.Record{Session: as, Base: s.base(), Task: s.lastTask()}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("session record: %w", err)

@@ -48,7 +48,6 @@ type Allowance struct {
 // Budget is one session's usage and allowance.
 type Budget struct {
 	Session   stored.ID `json:"session"`
-	Tab       int       `json:"tab"`
 	Used      Usage     `json:"used"`
 	Allowance Allowance `json:"allowance"`
 	Part      float64   `json:"part"` // the largest used share of a limit; from 1 on requests are refused
@@ -151,7 +150,7 @@ func (s *Session) Budget() (Budget, bool) {
 	}
 	st := account.Statement()
 	return Budget{
-		Session: s.fixed.ID, Tab: s.fixed.Tab, Part: st.Part, Used: UsageOf(st.Used),
+		Session: s.fixed.ID, Part: st.Part, Used: UsageOf(st.Used),
 		Allowance: Allowance{
 			CostUSD: st.Limits.Cost.USD(), Tokens: st.Limits.Tokens,
 			Requests: st.Limits.Requests, Time: st.Limits.Time,

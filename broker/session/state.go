@@ -21,8 +21,11 @@ import (
 // ID returns the session's id.
 func (s *Session) ID() stored.ID { return s.fixed.ID }
 
-// Tab returns the number of the session's tab.
-func (s *Session) Tab() int { return s.fixed.Tab }
+// ShortID returns the session's id as people read it.
+func (s *Session) ShortID() string { return stored.ShortID(s.fixed.ID) }
+
+// NoTerminal reports whether the session has no tab in any view.
+func (s *Session) NoTerminal() bool { return s.fixed.NoTerminal }
 
 // Replaces returns the session that this one replaces, or "".
 func (s *Session) Replaces() stored.ID { return s.replaces }
@@ -33,9 +36,19 @@ func (s *Session) Files() stored.Layout { return s.layout }
 // Contained reports whether the agent runs in a container.
 func (s *Session) Contained() bool { return s.adapter.Place == agent.InContainer }
 
-// Place sets the session's tab, and the channel that must be closed before it starts: the
+// Place sets the session's life, and the channel that must be closed before it starts: the
 // end of the session that it replaces, or nil. Call it before Run.
-func (s *Session) Place(tab int, after <-chan struct{}) { s.fixed.Tab, s.after = tab, after }
+func (s *Session) Place(life int, after <-chan struct{}) { s.fixed.Life, s.after = life, after }
+
+// SetTab sets the place of the session's tab in the bar, and reports whether it had another one.
+// The caller announces that.
+func (s *Session) SetTab(place int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.tab
+	s.tab = place
+	return was != place
+}
 
 // SetWaiting sets how many of the session's calls wait for a person.
 func (s *Session) SetWaiting(n int) { s.count(func(t *tally) { t.waiting = n }) }
@@ -130,7 +143,7 @@ func (s *Session) Info() stored.Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := s.fixed
-	out.State = state
+	out.State, out.Tab = state, s.tab
 	out.Reason, out.ExitCode, out.Trouble = s.reason, s.exitCode, s.trouble
 	if s.trouble != "" && out.State == stored.StateIdle {
 		out.State = stored.StateUnknown
@@ -153,6 +166,8 @@ func (s *Session) count(change func(*tally)) {
 
 // Announce publishes the session's description and state.
 func (s *Session) Announce() {
+	s.announcing.Lock()
+	defer s.announcing.Unlock()
 	s.deps.Events.Changed(s.Info())
 }
 

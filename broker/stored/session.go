@@ -5,6 +5,9 @@ import "time"
 // ID names a session for as long as its directory exists.
 type ID = string
 
+// ShortID returns the first characters of an id, as people read and type it.
+func ShortID(id ID) string { return id[:min(8, len(id))] }
+
 // State is the state of a session. The broker derives it from what it sees itself, never
 // from the agent's screen.
 type State string
@@ -23,7 +26,7 @@ const (
 // Session describes one tab's session.
 type Session struct {
 	ID        ID        `json:"id"`
-	Tab       int       `json:"tab"` // from 1, never reused
+	Tab       int       `json:"tab,omitempty"` // its place in the bar now, from 1; 0: it has none
 	Agent     string    `json:"agent"`
 	State     State     `json:"state"`
 	Workspace string    `json:"workspace"`          // on the host
@@ -43,6 +46,9 @@ type Session struct {
 	// NoTerminal means that the agent gets tasks in place of a terminal, so views have no tab
 	// for it.
 	NoTerminal bool `json:"noTerminal,omitempty"`
+	// Life tells apart what was before a session was resumed, and what is after. No two sessions
+	// of a process have the same.
+	Life int `json:"-"`
 }
 
 // Entry is a session as read from its directory.

@@ -104,7 +104,7 @@ type Client struct {
 	Rights  Right     `json:"rights"`
 	Cols    int       `json:"cols"`
 	Rows    int       `json:"rows"`
-	Tab     int       `json:"tab"`     // in front; 0: none
+	Session string    `json:"session"` // whose tab is in front; empty: none is
 	Since   time.Time `json:"since"`   // when it was attached
 	Used    time.Time `json:"used"`    // when its person last did something there
 	Stalled bool      `json:"stalled"` // its terminal takes no output

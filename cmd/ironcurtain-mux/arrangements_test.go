@@ -42,7 +42,7 @@ func TestArrangementsOfClients(t *testing.T) {
 	if n := len(a.all()); n != maxArrangements {
 		t.Errorf("%d are kept", n)
 	}
-	a.keep(desk, tui.Arrangement{Tabs: []string{"a", "b"}, Front: "a", Split: []string{"b", "a"}, Down: true, Zoom: true})
+	a.keep(desk, tui.Arrangement{Front: "a", Split: []string{"b", "a"}, Down: true, Zoom: true})
 	var next handedOver // to the program that the daemon becomes
 	text, err := json.Marshal(handedOver{Arrangements: a.all()})
 	if err = errors.Join(err, json.Unmarshal(text, &next)); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
@@ -72,12 +73,12 @@ func rightsText(r wire.Right) string {
 	return "operates"
 }
 
-// frontText is the tab in front of a client, for people.
+// frontText says whose tab is in front of a client, for people.
 func frontText(c wire.Client) string {
-	if c.Tab == 0 {
+	if c.Session == "" {
 		return "no tab"
 	}
-	return fmt.Sprintf("tab %d", c.Tab)
+	return "session " + broker.ShortID(c.Session)
 }
 
 // idleText says how long a client's person has done nothing there, for people.

@@ -236,7 +236,7 @@ func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker
 	}
 	o.Mux, o.Detach, o.Show, o.Safe = mux, true, broker.SessionID(c.Asked.Show), c.Asked.Safe
 	o.Passed, o.Dir, o.Others, o.Failed, o.Stalled = &c.Passed, c.Asked.Dir, c.Others, c.Failed, c.Stalled
-	o.Front = func(tab int) { c.Activity.Front.Store(int64(tab)) }
+	o.Front = func(id broker.SessionID) { c.Activity.Front.Store(&id) }
 	o.Focused = func(yes bool) { c.Activity.Away.Store(!yes) }
 	o.Used = func() { now := time.Now(); c.Activity.Used.Store(&now) }
 	o.Arrangement, o.Left = kept.of(c), func(a tui.Arrangement) { kept.keep(c, a) }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,11 +30,12 @@ func TestTheDaemonNotifies(t *testing.T) {
 			data, _ := os.ReadFile(out)
 			return strings.Count(string(data), "\n") == strings.Count(want, "\n")
 		})
-		if data, _ := os.ReadFile(out); string(data) != want {
-			t.Errorf("the command was told %q, want %q", data, want)
+		data, _ := os.ReadFile(out)
+		if told := regexp.MustCompile(`[0-9a-f]{8}:`).ReplaceAllString(string(data), "ID:"); told != want {
+			t.Errorf("the command was told %q, want %q", told, want)
 		}
 	}
-	first := "dead ironcurtain-mux tab 1 local-shell: ended with exit code 3\n"
+	first := "dead ironcurtain-mux local-shell ID: ended with exit code 3\n"
 	a.send("exit 3\r")
 	runs(a, first)
 	a.send("\x01/new\r")
@@ -46,13 +48,13 @@ func TestTheDaemonNotifies(t *testing.T) {
 	if err := os.WriteFile(leave, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	runs(d, first+"dead ironcurtain-mux tab 2 local-shell: ended with exit code 4\n")
+	runs(d, first+"dead ironcurtain-mux local-shell ID: ended with exit code 4\n")
 	c := attach(t, home, 120, 30)
 	c.see(patience, "notify: sh: exit status 9 (fix notifyCommand in config.json)")
 	c.send("\x01/new\r")
 	c.inTab(3, "here>")
 	c.send("\x01/mute\r")
-	c.see(patience, "notifications of tab 3 are off")
+	c.see(patience, "bell and notifications of local-shell ", " are off")
 	if err := os.Remove(leave); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +71,7 @@ func TestTheDaemonNotifies(t *testing.T) {
 	c.send("\x01/new\r")
 	c.inTab(4, "here>")
 	c.send("exit 6\r")
-	runs(c, first+"dead ironcurtain-mux tab 2 local-shell: ended with exit code 4\ndead ironcurtain-mux tab 4 local-shell: ended with exit code 6\n")
+	runs(c, first+"dead ironcurtain-mux local-shell ID: ended with exit code 4\ndead ironcurtain-mux local-shell ID: ended with exit code 6\n")
 	if out, errs, code := d.command("stop", "--now"); code != 0 {
 		t.Errorf("stop --now: %d, %s%s", code, out, errs)
 	}

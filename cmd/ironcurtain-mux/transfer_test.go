@@ -30,7 +30,7 @@ func TestAttachAndSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.send("cat \x01/attach ~/my\\ notes.txt\r")
-	d.see(patience, "/workspace$ cat /attachments/my-notes.txt", "attached to tab 1")
+	d.see(patience, "/workspace$ cat /attachments/my-notes.txt", "attached to shell ")
 	d.send("\r")
 	d.see(patience, "hello from the host\n")
 	d.send("touch /attachments/x; mkfifo ~/pipe; ln -s /etc/passwd ~/link; echo result >~/out.txt; chmod +x ~/out.txt; echo re''ady\r")

@@ -207,7 +207,7 @@ func TestUpgradeLosesNothing(t *testing.T) {
 	if data, err := os.ReadFile(path); err != nil || string(data) != "as approved" {
 		t.Errorf("%q, %v: %s", data, err, c.answer(1))
 	}
-	if data, err := os.ReadFile(told); string(data) != "ironcurtain-mux tab 1 shell: approval #1: filesystem/write_file\n" {
+	if data, err := os.ReadFile(told); string(data) != fmt.Sprintf("ironcurtain-mux shell %s: approval #1: filesystem/write_file\n", asked.Session[:8]) {
 		t.Errorf("the person was notified of %q, %v", data, err)
 	}
 	if out, errs, code := d.command("stop", "--now"); code != 0 {
@@ -288,7 +288,7 @@ for line in sys.stdin:
 		t.Fatalf("approve: %d, %s%s", code, out, errs)
 	}
 	a.until("the call", patience, func(string) bool { return strings.Contains(d.audit(d.onlySession().ID), "escalated-approved") })
-	if out, errs, code := d.command("upgrade", "--wait", "0s"); code != cli.ExitFailure || !strings.Contains(errs, "a tool call of tab 1") {
+	if out, errs, code := d.command("upgrade", "--wait", "0s"); code != cli.ExitFailure || !strings.Contains(errs, "a tool call of session "+string(asked.Session[:8])) {
 		t.Errorf("upgrade during a call: %d, %s%s", code, out, errs)
 	}
 	if answer := c.answer(1); answer != "" {

@@ -14,9 +14,9 @@ import (
 
 // Activity is what a view tells of its person.
 type Activity struct {
-	Used  atomic.Pointer[time.Time] // when the person last did something
-	Front atomic.Int64              // the number of the tab in front; 0: none
-	Away  atomic.Bool               // the terminal has lost the focus
+	Used  atomic.Pointer[time.Time]        // when the person last did something
+	Front atomic.Pointer[broker.SessionID] // whose tab is in front; nil or empty: none is
+	Away  atomic.Bool                      // the terminal has lost the focus
 	// Mutes reports whether the person has muted the tab of a session there; nil: none is.
 	Mutes atomic.Pointer[func(broker.SessionID) bool]
 }
@@ -26,7 +26,7 @@ func (v *view) entry() wire.Client {
 	c := v.client
 	size := outer.SizeOf(v.out)
 	c.Cols, c.Rows = size.Cols, size.Rows
-	c.Tab, c.Stopped, c.Stalled = int(v.activity.Front.Load()), !v.present(), v.stalled.Load()
+	c.Session, c.Stopped, c.Stalled = v.front(), !v.present(), v.stalled.Load()
 	c.Used = c.Since
 	if used := v.activity.Used.Load(); used != nil {
 		c.Used = *used
@@ -34,12 +34,20 @@ func (v *view) entry() wire.Client {
 	return c
 }
 
-// looked reports whether somebody who may work there is probably looking at a tab.
-func (d *Daemon) looked(tab int) bool {
+// front returns the session whose tab is in front; empty: none is.
+func (v *view) front() broker.SessionID {
+	if id := v.activity.Front.Load(); id != nil {
+		return *id
+	}
+	return ""
+}
+
+// looked reports whether somebody who may work there is probably looking at the tab of a session.
+func (d *Daemon) looked(id broker.SessionID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.ContainsFunc(d.views, func(v *view) bool {
-		return v.client.Rights == wire.Operate && !v.stalled.Load() && !v.activity.Away.Load() && v.activity.Front.Load() == int64(tab)
+		return v.client.Rights == wire.Operate && !v.stalled.Load() && !v.activity.Away.Load() && v.front() == id
 	})
 }
 

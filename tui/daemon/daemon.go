@@ -46,8 +46,8 @@ type Client struct {
 	Stalled  func(bool)                // is called with whether its terminal has taken no output for long
 }
 
-// Looked reports whether somebody is probably looking at a tab.
-type Looked func(tab int) bool
+// Looked reports whether somebody is probably looking at the tab of a session.
+type Looked func(broker.SessionID) bool
 
 // Muted reports whether the tab of a session is muted in every view in which somebody may work.
 // Without such a view that is not known.

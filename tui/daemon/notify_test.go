@@ -112,7 +112,7 @@ func TestOneCommandForAllViews(t *testing.T) {
 	<-ask("c")
 	want := ""
 	for _, text := range []string{"#1", "#1 still waits", "#2", "#3", "#3 still waits"} {
-		want += fmt.Sprintf("escalation ironcurtain-mux tab 1 codex: approval %s: files/save\n", text)
+		want += fmt.Sprintf("escalation ironcurtain-mux codex s: approval %s: files/save\n", text)
 	}
 	if diff := cmp.Diff(want, runs(5)); diff != "" {
 		t.Error(diff)
@@ -143,17 +143,18 @@ func TestTheTabThatIsLookedAtOrMuted(t *testing.T) {
 	if yes, _ := muted("s"); !yes {
 		t.Error("it is not muted")
 	}
-	c.Activity.Front.Store(2)
-	if !looked(2) || looked(1) {
+	front := "s"
+	c.Activity.Front.Store(&front)
+	if !looked("s") || looked("t") {
 		t.Error("the tab in front is not looked at, or another one is")
 	}
 	c.Activity.Away.Store(true)
-	if looked(2) {
+	if looked("s") {
 		t.Error("it is looked at without the focus")
 	}
 	c.Activity.Away.Store(false)
 	c.Stalled(true)
-	if looked(2) {
+	if looked("s") {
 		t.Error("it is looked at in a terminal that takes no output")
 	}
 	another, end := s.attach(terminal(t))

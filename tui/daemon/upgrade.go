@@ -182,14 +182,3 @@ func (d *Daemon) add(v *view) (added bool) {
 	})
 	return added
 }
-
-// inFront returns the session whose tab is in front of a view; empty: none is.
-func (d *Daemon) inFront(v *view) string {
-	sessions, _ := d.Calls.Sessions(context.Background()) // it fails only when its context ends
-	for _, s := range sessions {
-		if int64(s.Tab) == v.activity.Front.Load() {
-			return string(s.ID)
-		}
-	}
-	return ""
-}

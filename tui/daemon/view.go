@@ -181,7 +181,7 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 		end, err = d.showing(v, func() (string, error) {
 			end, err := v.run(ctx, d)
 			if v.moved.Load() && !errors.Is(err, ErrQuit) {
-				_ = c.Send(wire.KindMoved, wire.Moved{Follows: v.present(), Show: d.inFront(v)}) // the client may be gone
+				_ = c.Send(wire.KindMoved, wire.Moved{Follows: v.present(), Show: v.front()}) // the client may be gone
 			}
 			return end, err
 		})

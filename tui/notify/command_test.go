@@ -37,13 +37,13 @@ func TestTheCommand(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
 	n, failed := runs(t, commandTime, "sh", "-c",
-		`printf '%s\n' "$IRONCURTAIN_EVENT" "$IRONCURTAIN_TAB" "$IRONCURTAIN_SESSION" "$IRONCURTAIN_TITLE" "$IRONCURTAIN_TEXT" >`+out+`; exit 3`)
-	n.tell(note{Done, broker.Session{ID: "s2", Tab: 2, Agent: "$(touch " + dir + "/pwned)"}, "`touch " + dir + "/pwned`; 'x"})
+		`printf '%s\n' "$IRONCURTAIN_EVENT" "$IRONCURTAIN_AGENT" "$IRONCURTAIN_SESSION" "$IRONCURTAIN_TITLE" "$IRONCURTAIN_TEXT" >`+out+`; exit 3`)
+	n.tell(note{Done, broker.Session{ID: "s2", Agent: "$(touch " + dir + "/pwned)"}, "`touch " + dir + "/pwned`; 'x"})
 	if got := <-failed; got != "notify: sh: exit status 3 (fix notifyCommand in config.json)" {
 		t.Error(got)
 	}
 	text, _ := os.ReadFile(out)
-	want := "done\n2\ns2\nironcurtain-mux tab 2 $(touch " + dir + "/pwned)\n`touch " + dir + "/pwned`; 'x\n"
+	want := "done\n$(touch " + dir + "/pwned)\ns2\nironcurtain-mux $(touch " + dir + "/pwned) s2\n`touch " + dir + "/pwned`; 'x\n"
 	if diff := cmp.Diff(want, string(text)); diff != "" {
 		t.Error(diff)
 	}

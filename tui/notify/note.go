@@ -2,7 +2,6 @@ package notify
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -47,12 +46,12 @@ type note struct {
 // environment returns the variables that tell the command about a notification.
 func (n note) environment() []string {
 	title := "ironcurtain-mux"
-	if n.session.Tab > 0 {
-		title += fmt.Sprintf(" tab %d %s", n.session.Tab, text.Drawable(n.session.Agent))
+	if n.session.Agent != "" {
+		title += fmt.Sprintf(" %s %s", text.Drawable(n.session.Agent), broker.ShortID(n.session.ID))
 	}
 	return []string{
 		"IRONCURTAIN_EVENT=" + string(n.what),
-		"IRONCURTAIN_TAB=" + strconv.Itoa(n.session.Tab),
+		"IRONCURTAIN_AGENT=" + text.Drawable(n.session.Agent),
 		"IRONCURTAIN_SESSION=" + n.session.ID,
 		"IRONCURTAIN_TITLE=" + title,
 		"IRONCURTAIN_TEXT=" + text.Drawable(n.text),

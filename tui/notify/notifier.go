@@ -36,8 +36,8 @@ type Notifier struct {
 	Settings func() (argv, on []string)
 	// Tell shows the person a text, here why a command has failed.
 	Tell func(text string)
-	// Looked reports whether somebody is probably looking at a tab.
-	Looked func(tab int) bool
+	// Looked reports whether somebody is probably looking at the tab of a session.
+	Looked func(broker.SessionID) bool
 	// Muted reports whether the person has muted a session, so that nothing is told of it.
 	Muted func(broker.SessionID) bool
 
@@ -131,7 +131,7 @@ func (n *Notifier) call(e broker.Escalation) {
 	half, known := n.waiting[e.ID]
 	n.waiting[e.ID] = half || e.HalfOver
 	if !known && !e.Restored || known && e.HalfOver && !half {
-		s := broker.Session{ID: e.Session, Tab: e.Tab}
+		s := broker.Session{ID: e.Session, Agent: e.Agent}
 		if a := n.sessions[e.Session]; a != nil {
 			s = a.Session
 		}
@@ -177,7 +177,7 @@ func (n *Notifier) settled() <-chan time.Time {
 func (n *Notifier) finish() {
 	for _, a := range n.sessions {
 		if !a.idle.IsZero() && time.Since(a.idle) >= Settle {
-			if a.idle = (time.Time{}); !n.Looked(a.Tab) {
+			if a.idle = (time.Time{}); !n.Looked(a.ID) {
 				n.tell(note{Done, a.Session, "done"})
 			}
 		}

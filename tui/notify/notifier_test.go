@@ -18,7 +18,7 @@ type scene struct {
 	events   chan broker.Event
 	sessions []broker.Session
 	pending  []broker.Escalation
-	looked   int // the tab that somebody looks at
+	looked   broker.SessionID // whose tab somebody looks at
 	muted    broker.SessionID
 	on       []string
 }
@@ -39,7 +39,7 @@ func play(t *testing.T, test func(*scene)) {
 		s.n = &Notifier{
 			Broker: s, queue: make(chan note, 100),
 			Settings: func() (argv, on []string) { return []string{"command"}, s.on },
-			Looked:   func(tab int) bool { return tab == s.looked },
+			Looked:   func(id broker.SessionID) bool { return id == s.looked },
 			Muted:    func(id broker.SessionID) bool { return id == s.muted },
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -94,7 +94,7 @@ func TestAgents(t *testing.T) {
 		<-time.After(Settle / 2)
 		s.told("it is done", "done codex: done")
 		<-time.After(time.Hour)
-		s.looked = 1
+		s.looked = "s1"
 		s.state("s1", broker.StateWorking, 0)
 		s.state("s1", broker.StateIdle, 0)
 		<-time.After(Settle)

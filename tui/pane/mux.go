@@ -20,11 +20,10 @@ type Mux struct {
 	panes map[place]*entry
 }
 
-// place is what a pane belongs to: a session, and the number of its tab. A session that was
-// resumed has another number.
+// place is what a pane belongs to: a session in one of its lives.
 type place struct {
 	session broker.SessionID
-	tab     int
+	life    int
 }
 
 type entry struct {
@@ -43,7 +42,7 @@ func NewMux(ctx context.Context, tasks *Tasks, options term.Options) *Mux {
 func (m *Mux) View(s broker.Session, o term.Options, hooks Hooks) (*View, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	at := place{s.ID, s.Tab}
+	at := place{s.ID, s.Life}
 	e := m.panes[at]
 	if e == nil {
 		o.Engine, o.Scrollback = m.options.Engine, m.options.Scrollback
@@ -69,14 +68,14 @@ func (m *Mux) Connect(api broker.API) {
 
 // Remove closes the pane of a session that is gone.
 func (m *Mux) Remove(s broker.Session) {
-	m.drop(func(at place, _ *entry) bool { return at == place{s.ID, s.Tab} })
+	m.drop(func(at place, _ *entry) bool { return at == place{s.ID, s.Life} })
 }
 
 // Keep closes the panes of sessions that were gone when the sessions were listed, at a time.
 func (m *Mux) Keep(sessions []broker.Session, listed time.Time) {
 	alive := map[place]bool{}
 	for _, s := range sessions {
-		alive[place{s.ID, s.Tab}] = true
+		alive[place{s.ID, s.Life}] = true
 	}
 	m.drop(func(at place, e *entry) bool { return !alive[at] && e.made.Before(listed) })
 }

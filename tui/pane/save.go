@@ -31,7 +31,7 @@ const (
 // savedPane is a pane in the file, without its screen.
 type savedPane struct {
 	Session  broker.SessionID
-	Tab      int
+	Life     int
 	Cols     int // the size that was set last
 	Rows     int
 	Name     string
@@ -68,7 +68,7 @@ func (m *Mux) Save(ctx context.Context, w io.Writer) error {
 	_, err := io.WriteString(out, savedMark)
 	for at, e := range m.panes {
 		if err == nil {
-			err = e.pane.save(ctx, out, at.tab)
+			err = e.pane.save(ctx, out, at.life)
 		}
 	}
 	if err == nil {
@@ -84,7 +84,7 @@ func (m *Mux) Save(ctx context.Context, w io.Writer) error {
 }
 
 // save writes a pane that was closed.
-func (p *Pane) save(ctx context.Context, w io.Writer, tab int) error {
+func (p *Pane) save(ctx context.Context, w io.Writer, life int) error {
 	idle := make(chan struct{})
 	go func() {
 		p.running.Wait()
@@ -97,7 +97,7 @@ func (p *Pane) save(ctx context.Context, w io.Writer, tab int) error {
 	}
 	p.mu.Lock()
 	s := savedPane{
-		Session: p.id, Tab: tab, Cols: p.cols, Rows: p.rows, Name: p.name, Title: p.title.Title,
+		Session: p.id, Life: life, Cols: p.cols, Rows: p.rows, Name: p.name, Title: p.title.Title,
 		First: input.TextOf(p.first), Spans: input.SpansOf(p.first), Input: p.Queue.saved(),
 		Read: p.received.Load(), Output: p.output.Load(),
 		Drawn: p.drawn.Load(), Opened: p.opened, Inherits: p.inherits,
@@ -233,7 +233,7 @@ func (m *Mux) loadPane(header, screen []byte) (place, *Pane, error) {
 			*p.ended = errors.New(*s.Ended)
 		}
 	}
-	return place{s.Session, s.Tab}, p, nil
+	return place{s.Session, s.Life}, p, nil
 }
 
 // valid reports whether a pane could have been saved like this.

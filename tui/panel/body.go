@@ -38,7 +38,7 @@ type Body struct {
 // LayBody lays out everything that a person has to know to judge a call: which agent
 // asks, for which tool, with which arguments, how these differ from what the agent wrote,
 // which rule asks for a person, and why.
-func LayBody(e broker.Escalation, agent string, width int) Body {
+func LayBody(e broker.Escalation, width int) Body {
 	b := Body{Width: width}
 	verb := "calls"
 	switch e.Plane {
@@ -47,8 +47,8 @@ func LayBody(e broker.Escalation, agent string, width int) Body {
 	case "package":
 		verb = "asks for packages:"
 	}
-	b.Add(rowHeading, fmt.Sprintf("#%d tab %d %s ", e.Number, e.Tab, verb), text.Drawable(e.Server)+" / "+text.Drawable(e.Tool))
-	b.Add(RowPlain, "agent: ", agent)
+	b.Add(rowHeading, fmt.Sprintf("#%d %s ", e.Number, verb), text.Drawable(e.Server)+" / "+text.Drawable(e.Tool))
+	b.Add(RowPlain, "agent: ", text.Drawable(e.Agent)+" "+broker.ShortID(e.Session))
 	b.program(e.Program)
 	if e.Restored {
 		b.askedBefore(e)

@@ -13,14 +13,14 @@ func (it *Item) LaidFor(width int) bool {
 
 // LayAtOnce lays an item out for a width. A large item it only notes, and reports false:
 // the caller then has it laid out outside of the event loop.
-func (it *Item) LayAtOnce(agent string, width int) bool {
+func (it *Item) LayAtOnce(width int) bool {
 	it.Unlay()
 	call := it.Call
 	if len(call.Arguments)+len(call.Requested)+len(call.Reason)+effectSize(call.Effect) > LayBytes {
 		it.laying = width
 		return false
 	}
-	it.lay(LayBody(call, agent, width))
+	it.lay(LayBody(call, width))
 	return true
 }
 

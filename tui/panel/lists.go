@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,8 +17,8 @@ func GrantLines(grants []broker.Grant, me broker.Client, now time.Time) []view.L
 	lines := []view.Line{}
 	for _, r := range grants {
 		lines = append(lines, view.Line{
-			Key: fmt.Sprintf("#%d tab %d, %s", r.Number, r.Tab, text.Drawable(r.Scope)),
-			Text: fmt.Sprintf("%s left, used %d times, given by %s: %s", view.TimeLeft(r.ExpiresAt.Sub(now)), r.Used,
+			Key: fmt.Sprintf("#%d %s, %s", r.Number, broker.ShortID(r.Session), text.Drawable(r.Scope)),
+			Text: fmt.Sprintf("%s, %s left, used %d times, given by %s: %s", text.Drawable(r.Agent), view.TimeLeft(r.ExpiresAt.Sub(now)), r.Used,
 				DeciderName(r.By, r.Client, me), text.Drawable(r.Text)),
 		})
 	}
@@ -35,11 +34,11 @@ func GrantLines(grants []broker.Grant, me broker.Client, now time.Time) []view.L
 func PolicyLines(review broker.PolicyReview) []view.Line {
 	lines := []view.Line{{Text: "/policy apply puts this in force for every tab; until then nothing changes"}}
 	if len(review.Others) > 0 {
-		var tabs []string
-		for _, n := range review.Others {
-			tabs = append(tabs, strconv.Itoa(n))
+		var sessions []string
+		for _, id := range review.Others {
+			sessions = append(sessions, broker.ShortID(id))
 		}
-		lines = append(lines, view.Line{Text: "except for tabs with a profile of their own: " + strings.Join(tabs, ", ")})
+		lines = append(lines, view.Line{Text: "except for sessions with a profile: " + strings.Join(sessions, ", ")})
 	}
 	for _, change := range review.Difference {
 		lines = append(lines, view.Line{Text: text.Drawable(change)})

@@ -63,7 +63,7 @@ func (a *Queue) TakeAside(ids []string) {
 // Strip is one call as the strip shows it: short, and clipped where there is no room.
 type Strip struct {
 	Item   *Item
-	Agent  string // sanitized
+	Tab    string // names its tab, or its session if that has none here
 	Others int    // how many other calls wait
 }
 
@@ -143,8 +143,8 @@ func (s Strip) heads(now time.Time) []string {
 	e := s.Item.Call
 	tool, server := text.Drawable(text.Clip(e.Tool, maxName)), text.Drawable(text.Clip(e.Server, maxName))
 	left := view.TimeLeft(e.ExpiresAt.Sub(now))
-	number, tab := fmt.Sprintf("#%d", e.Number), fmt.Sprintf("tab %d", e.Tab)
-	who := strings.Join(input.NonEmpty(tab, s.Agent), " ")
+	number, tab := fmt.Sprintf("#%d", e.Number), s.Tab
+	who := strings.Join(input.NonEmpty(tab, text.Drawable(e.Agent)), " ")
 	others, more := "", ""
 	if s.Others > 0 {
 		others, more = fmt.Sprintf("%d more waiting", s.Others), fmt.Sprintf("+%d", s.Others)
@@ -167,7 +167,7 @@ func (s Strip) head(heads []string, width int, now time.Time) string {
 		}
 	}
 	e := s.Item.Call
-	before, behind := fmt.Sprintf("tab %d ", e.Tab), " "+view.TimeLeft(e.ExpiresAt.Sub(now))
+	before, behind := s.Tab+" ", " "+view.TimeLeft(e.ExpiresAt.Sub(now))
 	if s.Others > 0 {
 		behind += fmt.Sprintf(" +%d", s.Others)
 	}

@@ -131,6 +131,11 @@ func (c *Client) AddServer(ctx context.Context, id broker.SessionID, name string
 	return done(ctx, c, "AddServer", id, name, words)
 }
 
+// Move is that of broker.Calls.
+func (c *Client) Move(ctx context.Context, id broker.SessionID, place int) error {
+	return done(ctx, c, "Move", id, place)
+}
+
 // AnswerOffer is that of broker.Calls.
 func (c *Client) AnswerOffer(ctx context.Context, id broker.SessionID, yes bool) error {
 	return done(ctx, c, "AnswerOffer", id, yes)

@@ -11,7 +11,7 @@ import (
 func TestPendingPrintsEffectsHarmlessly(t *testing.T) {
 	var out strings.Builder
 	err := PrintPending(&out, []WaitingCall{{Escalation: broker.Escalation{
-		ID: "6f1c", Tab: 1, Server: "filesystem", Tool: "write_file", Arguments: []byte("{\"a\":\"\x1b\"}"), Reason: "r",
+		ID: "6f1c", Session: "0123456789ab", Agent: "codex", Server: "filesystem", Tool: "write_file", Arguments: []byte("{\"a\":\"\x1b\"}"), Reason: "r",
 		Program: &broker.ProgramCall{ID: "769679a9", Index: 14, Line: 9, Source: "push()\x1b[2J\n6f1d"},
 		Effect: &broker.Effect{Summary: "changes /tmp/\u202ea", Changed: true, More: 3, Lines: []broker.EffectLine{
 			{Kind: broker.EffectAdded, Text: "new\x1b[2J\r\nline"}, {Kind: broker.EffectWarning, Text: "careful"},

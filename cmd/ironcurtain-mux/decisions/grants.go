@@ -59,7 +59,7 @@ func GrantsCommand() *cobra.Command {
 func printGrants(w io.Writer, list []broker.Grant) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	for _, r := range list {
-		fmt.Fprintf(t, "%d\ttab %d\t%s\tby %s\tused %d\t%s left\t%s\n", r.Number, r.Tab, cli.SafeName(r.Scope), cli.SafeName(r.Client.Decider(r.By)), r.Used,
+		fmt.Fprintf(t, "%d\t%s %s\t%s\tby %s\tused %d\t%s left\t%s\n", r.Number, cli.SafeName(r.Agent), broker.ShortID(r.Session), cli.SafeName(r.Scope), cli.SafeName(r.Client.Decider(r.By)), r.Used,
 			time.Until(r.ExpiresAt).Round(time.Second), cli.SafeText(r.Text))
 	}
 	return t.Flush()

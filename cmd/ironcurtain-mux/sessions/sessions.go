@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strconv"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -101,7 +102,11 @@ func printSessions(w io.Writer, list []broker.StoredSession) error {
 		if _, err := os.Stat(s.Workspace); errors.Is(err, fs.ErrNotExist) {
 			workspace += " (gone)"
 		}
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Tab, s.Agent, stateWord(s),
+		number := "-" // no tab shows it
+		if s.Tab > 0 {
+			number = strconv.Itoa(s.Tab)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, number, s.Agent, stateWord(s),
 			s.LastActivity.Local().Format("2006-01-02 15:04"), workspace, cli.QuotedIfAny(s.LastPrompt))
 	}
 	return t.Flush()
