@@ -27,6 +27,8 @@ type Calls interface {
 	// Close ends a session: its agent, its container and its sockets. It also
 	// ends one that was left running when its multiplexer was killed.
 	Close(ctx context.Context, id SessionID) error
+	// Rename gives a session's tab a name, in all views and when it is resumed; empty: none.
+	Rename(ctx context.Context, id SessionID, name string) error
 	// Move puts a session's tab at a place in the bar, from 1, in all views.
 	Move(ctx context.Context, id SessionID, place int) error
 	// Sessions lists the open sessions in the order of the bar.

@@ -48,11 +48,15 @@ type Broker struct {
 	leaving    map[*session.Session]bool // are being closed, and have no place in the bar
 	endNotices map[endNotice][]string    // what a person should know about ended sessions
 	lives      int                       // how many sessions there were, those that were resumed once more
+	formerBar  []SessionID               // the order of the bar in a former process
 	sweeping   *sweeping                 // nil before Sweep
 	closed     bool
 	refused    os.FileInfo // the state of config.json of which the person was told that it is refused
 	review     *reviewed   // the policy that was read again last; nil before
 	calmed     bool        // nothing new begins
+
+	keeping sync.Mutex  // held while the order of the bar is written down
+	kept    []SessionID // that order; guarded by keeping
 
 	upgrading sync.Mutex   // held while this process is to become another program
 	deciding  sync.RWMutex // held for reading while something is decided
@@ -80,6 +84,7 @@ func New(c Config) (*Broker, error) {
 		leaving:    map[*session.Session]bool{},
 		read:       stateOf(c.ConfigFile),
 	}
+	b.formerBar = b.formerOrder()
 	b.settings.Store(b.newSettings(&b.config))
 	b.hurried, b.hurry = context.WithCancel(context.Background())
 	b.receipts = receipt.New(receipt.Options{Hold: c.ReceiptHold, Changed: b.relayReceipt})
@@ -175,7 +180,7 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 		s.Stop()
 		return Session{}, errors.Join(err, s.Release())
 	}
-	announce(moved)
+	b.arranged(moved)
 	if s.NoTerminal() {
 		s.Announce() // it has no place in the bar
 	}
@@ -232,11 +237,12 @@ func (b *Broker) Close(ctx context.Context, id SessionID) error {
 	closed := b.closed
 	if !closed {
 		b.leaving[s] = true
+		b.formerBar = slices.DeleteFunc(b.formerBar, func(other SessionID) bool { return other == id }) // it comes last if it is resumed
 		b.work.Go(func() { ended <- b.end(s) })
 	}
 	moved := b.number()
 	b.mu.Unlock()
-	announce(moved)
+	b.arranged(moved)
 	if closed {
 		return s.Close(ctx)
 	}

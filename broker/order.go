@@ -2,11 +2,17 @@ package broker
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
 // The bar of every view has the tabs in the order of the broker's list. A tab is numbered by its
@@ -34,12 +40,12 @@ func (b *Broker) Move(_ context.Context, id SessionID, place int) error {
 	b.sessions = slices.Insert(rest, at, s)
 	moved := b.number()
 	b.mu.Unlock()
-	announce(moved)
+	b.arranged(moved)
 	return nil
 }
 
 // insert adds a session to the list: in the place of its former life, behind the one that it
-// replaces, or at the end. The caller holds mu.
+// replaces, as it was ordered in a process that was killed, or at the end. The caller holds mu.
 func (b *Broker) insert(s *session.Session) {
 	at := func(id SessionID) int {
 		return slices.IndexFunc(b.sessions, func(other *session.Session) bool { return other.ID() == id })
@@ -48,10 +54,23 @@ func (b *Broker) insert(s *session.Session) {
 		delete(b.leaving, b.sessions[i])
 		b.sessions[i] = s
 	} else if i := at(s.Replaces()); i >= 0 {
+		s.Inherit(b.sessions[i])
 		b.sessions = slices.Insert(b.sessions, i+1, s)
 	} else {
-		b.sessions = append(b.sessions, s)
+		b.sessions = slices.Insert(b.sessions, b.formerly(s.ID()), s)
 	}
+}
+
+// formerly returns where in the list a session is inserted: before those that were behind it in a
+// former process. The caller holds mu.
+func (b *Broker) formerly(id SessionID) int {
+	if was := slices.Index(b.formerBar, id); was >= 0 {
+		behind := func(s *session.Session) bool { return slices.Index(b.formerBar, s.ID()) > was }
+		if i := slices.IndexFunc(b.sessions, behind); i >= 0 {
+			return i
+		}
+	}
+	return len(b.sessions)
 }
 
 // inBar reports whether a session has a place in the bar. The caller holds mu.
@@ -72,10 +91,47 @@ func (b *Broker) number() (moved []*session.Session) {
 	return moved
 }
 
-// announce announces sessions, the last one first: so a view hears of a new tab when those behind it
-// have made room.
-func announce(sessions []*session.Session) {
-	for _, s := range slices.Backward(sessions) {
+// arranged announces sessions whose places have changed, the last one first: so a view hears of a new
+// tab when those behind it have made room. It also writes down the order, for a process that takes
+// the agents back.
+func (b *Broker) arranged(moved []*session.Session) {
+	for _, s := range slices.Backward(moved) {
 		s.Announce()
 	}
+	b.keeping.Lock()
+	defer b.keeping.Unlock()
+	order := []SessionID{}
+	b.mu.Lock()
+	for _, s := range b.sessions {
+		if b.inBar(s) {
+			order = append(order, s.ID())
+		}
+	}
+	b.mu.Unlock()
+	if slices.Equal(order, b.kept) {
+		return
+	}
+	data, err := json.Marshal(order)
+	if err == nil {
+		err = wholefile.Write(b.orderFile(), data, 0o600)
+	}
+	if err != nil {
+		b.log.Warn("the order of the tabs is not kept", "error", err)
+	}
+	b.kept = order
+}
+
+func (b *Broker) orderFile() string { return filepath.Join(b.config.Home, "order.json") }
+
+// formerOrder returns the order that a former process has kept; nil: none.
+func (b *Broker) formerOrder() (order []SessionID) {
+	data, err := os.ReadFile(b.orderFile())
+	if err == nil {
+		err = json.Unmarshal(data, &order)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		b.log.Warn("the former order of the tabs cannot be read", "error", err)
+		return nil
+	}
+	return order
 }

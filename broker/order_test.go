@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
 // The places in the bar follow the order of the sessions: a new one comes last, one that replaces
@@ -84,5 +86,58 @@ func TestPlacesInTheBar(t *testing.T) {
 		if err := b.Move(t.Context(), refused.id, refused.place); err == nil || !strings.Contains(err.Error(), "cannot have place") {
 			t.Errorf("%+v: %v", refused, err)
 		}
+	}
+}
+
+// Names and order outlive the process: a session that is taken back has its name and the place that
+// it had among the others, in whatever order they are; one that replaces another has its name.
+func TestNamesAndOrderAreKept(t *testing.T) {
+	b, first := admitting(t)
+	b.config.MaxSessions = 9
+	all := []*session.Session{first, admitted(t, b, OpenRequest{}, ""), admitted(t, b, OpenRequest{}, "")}
+	for i, s := range all {
+		if err := s.Files().Make(stored.ContainerUser()); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Rename(t.Context(), s.ID(), fmt.Sprint("tab ", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Rename(t.Context(), first.ID(), strings.Repeat("x", stored.MaxName+1)); err == nil || first.Info().Name != "tab 0" {
+		t.Errorf("a name without end: %v, %q", err, first.Info().Name)
+	}
+	if by := admitted(t, b, OpenRequest{Replaces: first.ID()}, ""); by.Info().Name != "tab 0" {
+		t.Errorf("the name of the one that replaces it is %q", by.Info().Name)
+	} else {
+		ended(by)
+		if err := b.Close(context.WithoutCancel(t.Context()), by.ID()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Move(t.Context(), all[2].ID(), 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		ended(s)
+	}
+	next, err := New(b.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = next.Shutdown(context.WithoutCancel(t.Context())) })
+	for _, i := range []int{1, 0, 2} {
+		admitted(t, next, OpenRequest{Resume: all[i].ID()}, "")
+	}
+	admitted(t, next, OpenRequest{}, "")
+	list, err := next.Sessions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range list {
+		got = append(got, s.Name)
+	}
+	if diff := cmp.Diff([]string{"tab 2", "tab 0", "tab 1", ""}, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -25,6 +25,15 @@ func (b *Broker) Servers(_ context.Context, id SessionID) ([]ServerStatus, error
 	return s.Servers(), nil
 }
 
+// Rename gives a session's tab a name.
+func (b *Broker) Rename(_ context.Context, id SessionID, name string) error {
+	s, err := b.session(id)
+	if err != nil {
+		return err
+	}
+	return s.Rename(name)
+}
+
 // Registries returns the package registries of a session, and what came of them.
 func (b *Broker) Registries(_ context.Context, id SessionID) (Registries, error) {
 	s, err := b.session(id)

@@ -26,7 +26,6 @@ func listed(t *testing.T, o Options, ids ...string) *harness {
 func TestArrangement(t *testing.T) {
 	r := listed(t, Options{}, "a", "b", "c", "d")
 	r.keys("\x1b4\x01/move 1\r")
-	r.hear()
 	r.keys("\x1b2\x01/split down 1\r\x01/zoom\r\x01/mute\r\x01/mute all\r")
 	left := r.m.arrangement()
 	want := Arrangement{Front: r.m.current().session.ID, Split: []string{"a", "d"}, Down: true, Zoom: true, Muted: []string{"a"}, Quiet: true}

@@ -60,6 +60,7 @@ type tabRequest struct {
 	line      []input.Piece    // the command line that made the request
 	replace   broker.SessionID // the session whose tab it replaces
 	resume    broker.SessionID // the stored session to resume, with its own agent and workspace
+	back      bool             // it is one of those that are taken back together
 	first     bool             // not if there is a tab, or one with the profile
 }
 

@@ -231,7 +231,6 @@ func TestTabSwitching(t *testing.T) {
 		{"\x01/next\r", 2},
 	} {
 		r.keys(step.keys)
-		r.hear()
 		if got := r.m.place(r.m.current()); got != step.tab {
 			t.Errorf("after %q tab %d is shown, want %d", step.keys, got, step.tab)
 		}

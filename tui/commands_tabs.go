@@ -261,17 +261,16 @@ func (m *Model) runRename(args string) (tea.Cmd, error) {
 	if t == nil {
 		return nil, errors.New("there is no tab to rename")
 	}
-	named := t.pane
-	return m.do(func(context.Context) tea.Msg {
-		named.SetName(args)
-		return changedMsg{}
+	id := t.session.ID
+	return m.do(func(ctx context.Context) tea.Msg {
+		return askedMsg{m.api.Rename(ctx, id, args)}
 	}), nil
 }
 
 // runMute is /mute [all].
 func (m *Model) runMute(args string) (tea.Cmd, error) {
 	t := m.current()
-	defer func() { m.o.Muted(m.arrangement()) }()
+	defer func() { m.o.Arranged(m.arrangement()) }()
 	if args == "all" {
 		if m.muted = !m.muted; m.muted {
 			m.showInfo("bell and notifications are off for all tabs")

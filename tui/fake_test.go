@@ -80,7 +80,7 @@ func (b *fakeBroker) Open(_ context.Context, r broker.OpenRequest) (broker.Sessi
 	}
 	at := len(b.sessions)
 	if i := b.index(r.Replaces); i >= 0 {
-		at = i + 1
+		at, s.Name = i+1, b.sessions[i].Name
 	}
 	b.sessions = slices.Insert(b.sessions, at, s)
 	b.number()
@@ -102,6 +102,20 @@ func (b *fakeBroker) number() {
 		}
 		s.Tab = i + 1
 	}
+}
+
+func (b *fakeBroker) Rename(_ context.Context, id broker.SessionID, name string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := b.index(id)
+	if i < 0 {
+		return errors.New("rename tab: no such session")
+	}
+	s := &b.sessions[i]
+	s.Name = name
+	named := *s
+	b.events <- broker.Event{Kind: broker.EventSession, Session: &named}
+	return nil
 }
 
 func (b *fakeBroker) Move(_ context.Context, id broker.SessionID, place int) error {

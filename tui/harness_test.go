@@ -179,10 +179,11 @@ func (r *harness) run(cmd tea.Cmd) {
 	}
 }
 
-// keys types bytes as the person's terminal sends them.
+// keys types bytes as the person's terminal sends them, and delivers the events that follow.
 func (r *harness) keys(bytes string) {
 	in := intake{model: r.m, send: r.send, await: func(context.Context) {}}
 	in.take(r.t.Context(), append(r.decoder.Feed([]byte(bytes)), r.decoder.Flush()...))
+	r.hear()
 }
 
 // paint reports the newest scene as painted and lets time pass.
@@ -276,13 +277,13 @@ func (r *harness) state(tab int, state broker.SessionState) {
 	r.send(brokerMsg{broker.Event{Kind: broker.EventSession, Session: &s}})
 }
 
-// hear delivers the events of the broker, those of a tab's place for the state that it has here.
+// hear delivers the events of the broker, with the state that the tabs have here.
 func (r *harness) hear() {
 	for len(r.broker.events) > 0 {
 		e := <-r.broker.events
 		if t := r.m.tabOf(e.Session.ID); t != nil {
 			s := t.session
-			s.Tab = e.Session.Tab
+			s.Tab, s.Name = e.Session.Tab, e.Session.Name
 			r.send(brokerMsg{broker.Event{Kind: broker.EventSession, Session: &s}})
 		}
 	}

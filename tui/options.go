@@ -57,9 +57,9 @@ type Options struct {
 	Used    func()
 	Front   func(broker.SessionID)
 	Focused func(bool)
-	// Muted is called with the arrangement when other tabs may be muted in it; nil: nobody wants to
-	// know.
-	Muted func(Arrangement)
+	// Arranged is called with the arrangement when it may have changed; nil: nobody wants to know. It
+	// does not block.
+	Arranged func(Arrangement)
 	// Stalled is called with whether the terminal has taken no output for long, so that nobody sees
 	// what it shows, whenever that changes; nil: nobody wants to know.
 	Stalled func(bool)
@@ -166,8 +166,8 @@ func (o Options) withDefaults() Options {
 	if o.Focused == nil {
 		o.Focused = func(bool) {}
 	}
-	if o.Muted == nil {
-		o.Muted = func(Arrangement) {}
+	if o.Arranged == nil {
+		o.Arranged = func(Arrangement) {}
 	}
 	if o.Stalled == nil {
 		o.Stalled = func(bool) {}

@@ -176,7 +176,7 @@ func (m *Model) pickAll() tea.Cmd {
 	var cmd tea.Cmd
 	for _, s := range m.picker.rows {
 		if s.Detached && !s.Owned {
-			cmd = join(cmd, m.open(tabRequest{resume: s.ID}))
+			cmd = join(cmd, m.open(tabRequest{resume: s.ID, back: true}))
 		}
 	}
 	if cmd == nil {

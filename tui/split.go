@@ -103,7 +103,7 @@ func (m *Model) arrange() {
 	}
 	m.o.Front(front)
 	if len(m.tabs) > 0 { // or the tabs are not listed yet
-		m.o.Muted(m.arrangement())
+		m.o.Arranged(m.arrangement())
 	}
 	if !m.fits {
 		return

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -44,10 +45,7 @@ type tab struct {
 
 // title returns the tab's name: the one the person gave, or that of its agent.
 func (t *tab) title() string {
-	if name := t.pane.Name(); name != "" {
-		return name
-	}
-	return t.session.Agent
+	return cmp.Or(t.session.Name, t.session.Agent)
 }
 
 // name names the tab where its number may have changed since, by its title and its session.

@@ -160,7 +160,7 @@ func (m *Model) renewTab(old *tab, s broker.Session) tea.Cmd {
 	return cmd
 }
 
-// inherit takes over the name, mute and scrollback of another tab. Below the scrollback it
+// inherit takes over mute and scrollback of another tab. Below the scrollback it
 // adds a line that says what happened.
 func (t *tab) inherit(from *tab, happened string) {
 	t.muted = from.muted

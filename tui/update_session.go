@@ -286,6 +286,8 @@ func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 	}
 	if old := m.tabOf(msg.replace); old != nil {
 		cmd = join(cmd, m.replaceTab(old, t))
+	} else if msg.back {
+		m.rearrange(m.o.Arrangement)
 	} else {
 		m.show(m.indexOf(t.session.ID))
 	}

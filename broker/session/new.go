@@ -47,7 +47,7 @@ func Resume(d *Deps, r Request) (*Session, error) {
 		return nil, err
 	}
 	s := unnamed(d, adapter, r)
-	s.layout, s.resumed = l, true
+	s.layout, s.resumed, s.name = l, true, stored.ReadName(l)
 	if isCommit(rec.Base) {
 		s.startedAt = rec.Base
 	}

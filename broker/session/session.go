@@ -87,6 +87,7 @@ type Session struct {
 
 	mu           sync.Mutex
 	tab          int               // the place of its tab in the bar; 0: it has none
+	name         string            // that a person has given its tab; empty: none
 	host         agent.Host        // what the agent was told; set while the session starts
 	approvals    []AutoApproval    // the latest calls that were let through automatically
 	engine       *policy.Engine    // judges its calls; set while the session starts
@@ -175,7 +176,8 @@ func (s *Session) writeRecord(as stored.Session) error {
 	if s.lease == nil {
 		return nil // the directory is somebody else's, or there is none
 	}
-	as.Ports, as.Tab = "", 0 // they are closed with this process, and so is its tab
+	name := as.Name
+	as.Ports, as.Tab, as.Name = "", 0, "" // they end with this process, and the name has a file of its own
 	data, err := json.MarshalIndent(stored.Record{Session: as, Base: s.base(), Task: s.lastTask()}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("session record: %w", err)
@@ -183,7 +185,10 @@ func (s *Session) writeRecord(as stored.Session) error {
 	if err := wholefile.Write(s.layout.Record(), append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("session record: %w", err)
 	}
-	return nil
+	if s.resumed || name == "" {
+		return nil
+	}
+	return stored.WriteName(s.layout, name) // it had the name before it had a directory
 }
 
 // auditState tells the person when the audit cannot be written, and when it can be

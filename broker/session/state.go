@@ -27,6 +27,26 @@ func (s *Session) ShortID() string { return stored.ShortID(s.fixed.ID) }
 // NoTerminal reports whether the session has no tab in any view.
 func (s *Session) NoTerminal() bool { return s.fixed.NoTerminal }
 
+// Inherit gives the session the name of another one. The caller announces that.
+func (s *Session) Inherit(from *Session) {
+	name := from.Info().Name
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.name = name
+}
+
+// Rename gives the session's tab a name, in all views and when the session is resumed; empty: none.
+func (s *Session) Rename(name string) error {
+	if len(name) > stored.MaxName {
+		return fault.New("give a shorter one", "rename tab: the name has %d bytes, and %d are allowed", len(name), stored.MaxName)
+	}
+	s.mu.Lock()
+	s.name = name
+	s.mu.Unlock()
+	s.Announce()
+	return fault.Wrap("rename tab: keep the name", stored.WriteName(s.layout, name), "")
+}
+
 // Replaces returns the session that this one replaces, or "".
 func (s *Session) Replaces() stored.ID { return s.replaces }
 
@@ -143,7 +163,7 @@ func (s *Session) Info() stored.Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := s.fixed
-	out.State, out.Tab = state, s.tab
+	out.State, out.Tab, out.Name = state, s.tab, s.name
 	out.Reason, out.ExitCode, out.Trouble = s.reason, s.exitCode, s.trouble
 	if s.trouble != "" && out.State == stored.StateIdle {
 		out.State = stored.StateUnknown

@@ -129,6 +129,9 @@ func (l Layout) Paused() string { return filepath.Join(l.Dir, "paused") }
 // Size is the size that the agent's terminal was given last: columns and rows.
 func (l Layout) Size() string { return filepath.Join(l.Dir, "size") }
 
+// Name returns the file of the name that a person has given the session's tab.
+func (l Layout) Name() string { return filepath.Join(l.Dir, "name") }
+
 // Unsettled is there from the making of the session's worktree until it was looked after.
 func (l Layout) Unsettled() string { return filepath.Join(l.Dir, "unsettled") }
 

@@ -28,6 +28,7 @@ type Session struct {
 	ID        ID        `json:"id"`
 	Tab       int       `json:"tab,omitempty"` // its place in the bar now, from 1; 0: it has none
 	Agent     string    `json:"agent"`
+	Name      string    `json:"name,omitempty"` // that a person has given its tab
 	State     State     `json:"state"`
 	Workspace string    `json:"workspace"`          // on the host
 	Worktree  *Worktree `json:"worktree,omitempty"` // of which the workspace is one; or nil

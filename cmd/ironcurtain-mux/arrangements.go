@@ -1,9 +1,18 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"maps"
+	"os"
 	"slices"
 	"sync"
+	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
 )
@@ -11,10 +20,87 @@ import (
 // maxArrangements is how many clients' arrangements are kept.
 const maxArrangements = 64
 
-// arrangements are how views had arranged their tabs when they ended.
+// arrangements are how views had arranged their tabs when they ended. How those have arranged them
+// that are shown is written down, too, for a daemon that takes the agents back.
 type arrangements struct {
-	mu   sync.Mutex
-	kept []arranged // the newest last
+	mu      sync.Mutex
+	kept    []arranged                    // the newest last
+	shown   map[*daemon.Activity]arranged // of the views that are shown
+	changed chan struct{}                 // holds one value, and is lossy: a second one would say no more
+}
+
+// newArrangements returns those that a former daemon has written to a file, if there are any.
+func newArrangements(file string, log *slog.Logger) *arrangements {
+	a := &arrangements{shown: map[*daemon.Activity]arranged{}, changed: make(chan struct{}, 1)}
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(data, &a.kept)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		a.kept = nil
+		log.Warn("how the tabs were arranged cannot be read", "error", err)
+	}
+	return a
+}
+
+// write writes what changes to the file until ctx ends.
+func (a *arrangements) write(ctx context.Context, file string, log *slog.Logger) {
+	for {
+		select {
+		case <-a.changed:
+		case <-ctx.Done():
+			return
+		}
+		data, err := json.Marshal(a.now())
+		if err == nil {
+			err = wholefile.Write(file, data, 0o600)
+		}
+		if err != nil {
+			log.Warn("how the tabs are arranged is not kept", "error", err)
+		}
+	}
+}
+
+// now returns what would be kept if all views ended, the one that was used last at last.
+func (a *arrangements) now() []arranged {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := slices.Clone(a.kept)
+	for _, view := range slices.SortedFunc(maps.Keys(a.shown), func(x, y *daemon.Activity) int { return usedAt(x).Compare(usedAt(y)) }) {
+		all = with(all, a.shown[view])
+	}
+	return all
+}
+
+// usedAt returns when a view's person last did something there; zero: never.
+func usedAt(view *daemon.Activity) (at time.Time) {
+	if used := view.Used.Load(); used != nil {
+		at = *used
+	}
+	return at
+}
+
+// note notes how a view that is shown has arranged the tabs.
+func (a *arrangements) note(c daemon.Client, now tui.Arrangement) {
+	a.mu.Lock()
+	a.shown[c.Activity] = arranged{nameOf(c), now}
+	a.mu.Unlock()
+	a.tell()
+}
+
+// end forgets a view that is not shown any more.
+func (a *arrangements) end(c daemon.Client) {
+	a.mu.Lock()
+	delete(a.shown, c.Activity)
+	a.mu.Unlock()
+	a.tell()
+}
+
+func (a *arrangements) tell() {
+	select {
+	case a.changed <- struct{}{}:
+	default:
+	}
 }
 
 // arranged is what a view had whose client the person calls Name; empty: it has no name.
@@ -53,11 +139,20 @@ func (a *arrangements) newest() tui.Arrangement { return a.of(daemon.Client{}) }
 func (a *arrangements) keep(c daemon.Client, now tui.Arrangement) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	name := nameOf(c)
-	a.kept = append(slices.DeleteFunc(a.kept, func(k arranged) bool { return k.Name == name }), arranged{name, now})
-	if len(a.kept) > maxArrangements {
-		a.kept = a.kept[1:]
-	}
+	a.kept = with(a.kept, arranged{nameOf(c), now})
+}
+
+// with adds an arrangement to others, in place of a former one of its name.
+func with(all []arranged, one arranged) []arranged {
+	all = append(slices.DeleteFunc(all, func(k arranged) bool { return k.Name == one.Name }), one)
+	return all[max(0, len(all)-maxArrangements):]
+}
+
+// forget forgets what is kept.
+func (a *arrangements) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.kept = nil
 }
 
 // all returns what is kept.

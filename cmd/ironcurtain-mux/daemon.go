@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 
@@ -153,10 +154,18 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 	mux := pane.NewMux(ctx, tasks, term.Options{Engine: w.Config.Terminal.Engine, Scrollback: w.Config.Scrollback})
 	var left bool
 	var notices []string
-	kept := new(arrangements)
+	arrangedFile := filepath.Join(w.Paths.Home, "arrangements.json")
+	kept := newArrangements(arrangedFile, log)
+	var writing sync.WaitGroup
+	writing.Go(func() { kept.write(ctx, arrangedFile, log) })
+	defer writing.Wait()
+	defer cancel()
 	if inherited == (daemon.Inherited{}) {
 		planned := stoodDown(w.Paths.Home)
-		left = b.Sweep() && !takeBack(cmd.Context(), b, w.Paths.Home, planned, log)
+		some := b.Sweep()
+		if left = some && !takeBack(cmd.Context(), b, w.Paths.Home, planned, log); !some {
+			kept.forget() // there is nothing that was arranged
+		}
 	} else {
 		var h handedOver
 		h, notices = goOn(cmd.Context(), former, b, mux, log)
@@ -243,11 +252,13 @@ func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker
 	if !c.Asked.Follows() {
 		o.Arrangement.Aside = nil // whoever comes now has not seen the strip
 	}
-	o.Muted = func(a tui.Arrangement) {
+	o.Arranged = func(a tui.Arrangement) {
 		mutes := a.Mutes
 		c.Activity.Mutes.Store(&mutes)
+		kept.note(c, a)
 	}
-	o.Muted(o.Arrangement)
+	defer kept.end(c)
+	o.Arranged(o.Arrangement)
 	o.Opener = broker.Opener{Keys: c.Asked.Keys, Environment: c.Asked.Environment}
 	if open := c.Asked.Open; open != nil {
 		o.Add = !open.Once

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -175,4 +176,50 @@ func TestAnAgentThatIsTakenBackKeepsItsSize(t *testing.T) {
 	large.send("\x01/quit!\r")
 	large.exit(patience)
 	small.exit(patience)
+}
+
+// Tabs that are taken back have their names, their order and the one in front, whether the daemon
+// takes them back by itself or a person does.
+func TestTabsThatAreTakenBackStayArranged(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	writeConfig(t, home, `{"agent":"shell"}`)
+	d := drive(t, home, 120, 30)
+	d.inTab(1, "/workspace$")
+	d.send("\x01/rename alpha\r\x01/new\r")
+	d.inTab(2, "/workspace$")
+	d.send("\x01/rename beta\r\x01/new\r")
+	d.inTab(3, "/workspace$")
+	d.send("\x01/rename gamma\r\x01/move 1\r")
+	d.inTab(1)
+	d.send("\x1b3")
+	as := func(view *driver) {
+		t.Helper()
+		view.inTab(3, "/workspace$")
+		view.until("the bar of before", patience, func(screen string) bool {
+			return regexp.MustCompile(`^ 1 \S+ gamma +2 \S+ alpha +3 \S+ beta`).MatchString(screen) && strings.Contains(view.screen.Title(), " · 3 beta")
+		})
+	}
+	as(d)
+	beta := ""
+	for _, s := range d.sessions() {
+		if s.Name == "beta" {
+			beta = string(s.ID)
+		}
+	}
+	written := func() bool {
+		data, _ := os.ReadFile(d.state("arrangements.json"))
+		return beta != "" && strings.Contains(string(data), beta)
+	}
+	if !eventually(time.Minute, written) {
+		t.Fatal("it is not written down what is in front")
+	}
+	d.murder(t, broker.SessionID(beta))
+	as(d)
+	d.killAll(false)
+	next := drive(t, home, 120, 30)
+	next.see(patience, "still run")
+	next.send("a")
+	as(next)
+	next.quit()
 }

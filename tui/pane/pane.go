@@ -45,7 +45,6 @@ type Pane struct {
 	terminal broker.Terminal
 	ended    *error        // with which the terminal has ended; nil before
 	title    term.Event    // the newest title that the program has set
-	name     string        // given by the person
 	first    []input.Piece // the prompt that is sent once the agent is ready
 	opened   bool          // there has been a view
 	inherits bool          // the screen begins with the lines of another one
@@ -206,34 +205,12 @@ func (p *Pane) TakeFirst() []input.Piece {
 	return first
 }
 
-// Name returns the name that a person has given the pane; empty for none.
-func (p *Pane) Name() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.name
-}
-
-// SetName names the pane in all views.
-func (p *Pane) SetName(name string) {
-	p.mu.Lock()
-	same := p.name == name
-	p.name = name
-	p.mu.Unlock()
-	if !same {
-		p.changed()
-	}
-}
-
-// Inherit takes over the name and the scrollback of a pane that this one replaces, with a line
-// below. It does so once, whichever view asks.
+// Inherit takes over the scrollback of a pane that this one replaces, with a line below. It does so
+// once, whichever view asks.
 func (p *Pane) Inherit(from *Pane, line []term.Cell) {
-	name := from.Name()
 	p.mu.Lock()
 	done := p.inherits
 	p.inherits = true
-	if !done {
-		p.name = name
-	}
 	p.mu.Unlock()
 	if !done {
 		p.Screen.Inherit(from.Screen, line)

@@ -34,7 +34,6 @@ type savedPane struct {
 	Life     int
 	Cols     int // the size that was set last
 	Rows     int
-	Name     string
 	Title    string
 	First    string        // the first prompt
 	Spans    []broker.Span // what of it was typed
@@ -97,7 +96,7 @@ func (p *Pane) save(ctx context.Context, w io.Writer, life int) error {
 	}
 	p.mu.Lock()
 	s := savedPane{
-		Session: p.id, Life: life, Cols: p.cols, Rows: p.rows, Name: p.name, Title: p.title.Title,
+		Session: p.id, Life: life, Cols: p.cols, Rows: p.rows, Title: p.title.Title,
 		First: input.TextOf(p.first), Spans: input.SpansOf(p.first), Input: p.Queue.saved(),
 		Read: p.received.Load(), Output: p.output.Load(),
 		Drawn: p.drawn.Load(), Opened: p.opened, Inherits: p.inherits,
@@ -222,7 +221,7 @@ func (m *Mux) loadPane(header, screen []byte) (place, *Pane, error) {
 		return place{}, nil, err
 	}
 	p.Queue.load(s.Input)
-	p.name, p.first, p.opened, p.inherits = s.Name, first, s.Opened, s.Inherits
+	p.first, p.opened, p.inherits = first, s.Opened, s.Inherits
 	p.title = term.Event{Kind: term.EventTitle, Title: s.Title}
 	p.received.Store(s.Read)
 	p.output.Store(s.Output)

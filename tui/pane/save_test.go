@@ -89,7 +89,6 @@ func TestSavedPanesGoOn(t *testing.T) {
 	}
 	v.Reserve() // by a view that will be gone
 	v.Queue.Put([]byte("end"))
-	v.SetName("worker")
 	v.SetSize(90, 25, false)
 	var line input.Line
 	line.Insert("do ", false)
@@ -103,8 +102,8 @@ func TestSavedPanesGoOn(t *testing.T) {
 	}
 	seen := newWatcher()
 	w := next.add(t, seen)
-	if w.Connected() || w.Name() != "worker" || w.Silent() || w.BytesRead() != int64(len(out)+1) {
-		t.Errorf("%v %q, %d bytes", w.Connected(), w.Name(), w.BytesRead())
+	if w.Connected() || w.Silent() || w.BytesRead() != int64(len(out)+1) {
+		t.Errorf("%v, %d bytes", w.Connected(), w.BytesRead())
 	}
 	if spans := input.SpansOf(w.First()); input.TextOf(w.First()) != "do it" || len(spans) != 2 || spans[0].Pasted || !spans[1].Pasted {
 		t.Errorf("the first prompt is %+v", w.First())

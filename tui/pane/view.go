@@ -14,7 +14,7 @@ import (
 type Hooks struct {
 	Wake    func()              // asks for a frame
 	Show    func()              // asks for a frame, and may paint it before it returns
-	Changed func()              // called when the pane has its first text, another name or another size
+	Changed func()              // called when the pane has its first text or another size
 	Ended   func(err error)     // called once, when the agent's terminal has ended
 	Event   func(ev term.Event) // called for what the program asks for besides drawing
 }

@@ -26,6 +26,8 @@ func (readOnly) Open(context.Context, broker.OpenRequest) (broker.Session, error
 
 func (readOnly) Close(context.Context, broker.SessionID) error { return refused("Close") }
 
+func (readOnly) Rename(context.Context, broker.SessionID, string) error { return refused("Rename") }
+
 func (readOnly) Move(context.Context, broker.SessionID, int) error { return refused("Move") }
 
 func (readOnly) Decide(context.Context, broker.Decision) (broker.Resolution, error) {

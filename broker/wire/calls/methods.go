@@ -131,6 +131,11 @@ func (c *Client) AddServer(ctx context.Context, id broker.SessionID, name string
 	return done(ctx, c, "AddServer", id, name, words)
 }
 
+// Rename is that of broker.Calls.
+func (c *Client) Rename(ctx context.Context, id broker.SessionID, name string) error {
+	return done(ctx, c, "Rename", id, name)
+}
+
 // Move is that of broker.Calls.
 func (c *Client) Move(ctx context.Context, id broker.SessionID, place int) error {
 	return done(ctx, c, "Move", id, place)

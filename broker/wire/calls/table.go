@@ -51,6 +51,7 @@ var table = map[string]row{
 	"Forget":         one(operated, silent1(broker.Calls.Forget)),
 	"Open":           one(operated, broker.Calls.Open),
 	"Close":          one(operated, silent1(broker.Calls.Close)),
+	"Rename":         two(operated, silent2(broker.Calls.Rename)),
 	"Move":           two(operated, silent2(broker.Calls.Move)),
 	"RaiseBudget":    two(operated, broker.Calls.RaiseBudget),
 	"ReviewPolicy":   none(operated, broker.Calls.ReviewPolicy),
