@@ -32,7 +32,7 @@ func commandTable() []command {
 		{"approve", "[N|all]", "approve the call shown, call N once it is shown, or all calls that were shown in full", (*Model).runApprove},
 		{"approve+", "[N] [SCOPE [TIME]]", "approve, and remember it for later calls in SCOPE; without a scope, list the scopes", (*Model).runApprovePlus},
 		{"deny", "[N|all] [reason]", "refuse it; the agent is told the reason", (*Model).runDeny},
-		{"new", "[agent] [--workspace DIR] [--worktree] [--repo URL [--branch B]] [--policy DIR] [-- prompt]", "open a tab, in a fresh directory unless one is named, with --worktree on a branch of its own, with --repo in a clone of that repository, with --policy under a stricter policy; the prompt is sent as your words once the agent is ready", (*Model).runNew},
+		{"new", "[agent] [--workspace DIR] [--worktree] [--repo URL [--branch B]] [--policy DIR] [-- prompt]", "open a tab like this one, with its agent and in its directory, or in one of its own where this tab has that; with an agent or an option, in a fresh directory unless one is named, with --worktree on a branch of its own, with --repo in a clone of that repository, with --policy under a stricter policy; the prompt is sent as your words once the agent is ready", (*Model).runNew},
 		{"resume", "[ID]", "continue an earlier session, chosen from a list or by the start of its id", (*Model).runResume},
 		{"diff", "", "what has changed in this tab's workspace since its start", (*Model).runDiff},
 		{"log", "", "how this tab's agent was started, with all that the builder of its image said", (*Model).runLog},

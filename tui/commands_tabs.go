@@ -16,13 +16,22 @@ import (
 )
 
 // runNew is /new [agent] [[--workspace] dir] [--worktree|--no-worktree] [--policy dir]
-// [-- prompt], or with --repo URL [--branch B] in place of a directory.
+// [-- prompt], or with --repo URL [--branch B] in place of a directory. Without any of these it opens
+// another tab like the one in front.
 func (m *Model) runNew(args string) (tea.Cmd, error) {
 	o := tabRequest{agent: m.o.Agent, profile: m.o.Profile, line: m.executed, prompt: input.PromptOf(m.executed)}
 	if t := m.current(); t != nil {
 		o.profile = t.session.Profile
 	}
 	args, _, _ = strings.Cut(" "+args+" ", " -- ")
+	if t := m.current(); t != nil && strings.TrimSpace(args) == "" {
+		like := requestLike(t)
+		if t.session.Private() {
+			like.workspace = ""
+		}
+		like.line, like.prompt = o.line, o.prompt
+		return m.open(like), nil
+	}
 	args, o.worktree = cutWorktree(args + " ")
 	var err error
 	for _, option := range []struct {
@@ -144,13 +153,21 @@ func (m *Model) runRestart(string) (tea.Cmd, error) {
 
 // restart asks for a session like that of a tab, whose tab is to replace it.
 func (m *Model) restart(t *tab) tea.Cmd {
-	o := tabRequest{agent: t.session.Agent, workspace: t.session.Workspace, worktree: broker.WorktreeNo, policy: t.session.Policy, profile: t.session.Profile, replace: t.session.ID}
+	o := requestLike(t)
+	o.replace = t.session.ID
+	return m.open(o)
+}
+
+// requestLike is the request for a session with the agent, workspace, policy and profile of a tab, or
+// with a worktree or clone like the one that the tab has.
+func requestLike(t *tab) tabRequest {
+	o := tabRequest{agent: t.session.Agent, workspace: t.session.Workspace, worktree: broker.WorktreeNo, policy: t.session.Policy, profile: t.session.Profile}
 	if tree := t.session.Worktree; tree != nil && tree.Cloned {
 		o.workspace, o.worktree, o.repo, o.branch = "", broker.WorktreeAsConfigured, tree.Repository, tree.Branch
 	} else if tree != nil {
 		o.workspace, o.worktree = tree.Repository, broker.WorktreeYes
 	}
-	return m.open(o)
+	return o
 }
 
 // runYes is /yes: it accepts what the broker has offered for this tab's workspace, and

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
@@ -131,4 +133,42 @@ func TestTabsAreNumberedByTheirPlaces(t *testing.T) {
 	r.wants("y/n: end shell s5?")
 	r.keys("n")
 	r.numbers("not closed", "s6", "s5", "s3", "s4")
+}
+
+// /new without arguments opens another tab like the one in front. What is that tab's own is not
+// shared: a fresh directory, a worktree and a clone have another one for the new tab.
+func TestNewTakesAfterTheTabInFront(t *testing.T) {
+	fresh := "/state/sessions/0b5b8b3e-0000-4000-8000-000000000000/sandbox"
+	for _, test := range []struct {
+		name string
+		tab  broker.Session
+		want broker.OpenRequest
+	}{
+		{"a directory", broker.Session{Workspace: "/src", Policy: "/strict", Profile: broker.Profile{Demo: true}},
+			broker.OpenRequest{Workspace: "/src", Policy: "/strict", Profile: broker.Profile{Demo: true}, Worktree: broker.WorktreeNo}},
+		{"a fresh directory", broker.Session{Workspace: fresh}, broker.OpenRequest{Worktree: broker.WorktreeNo}},
+		{"a directory of that name", broker.Session{Workspace: "/src/sandbox"}, broker.OpenRequest{Workspace: "/src/sandbox", Worktree: broker.WorktreeNo}},
+		{"a worktree", broker.Session{Workspace: "/state/tree", Worktree: &broker.Worktree{Repository: "/repo", Branch: "ironcurtain/1"}},
+			broker.OpenRequest{Workspace: "/repo", Worktree: broker.WorktreeYes}},
+		{"a clone", broker.Session{Workspace: "/state/tree", Worktree: &broker.Worktree{Repository: "https://git.example/a.git", Branch: "main", Cloned: true}},
+			broker.OpenRequest{Repo: "https://git.example/a.git", Branch: "main"}},
+	} {
+		for _, keys := range []string{"\x01/new\r", "\x02c", "\x01/new -- do it\r"} {
+			r := newHarness(t, 80, 24, Options{Prefix: "ctrl+b", Agent: "shell", Workspace: "/default"})
+			s := r.m.current().session
+			s.Agent, s.Workspace, s.Worktree, s.Policy, s.Profile = "codex", test.tab.Workspace, test.tab.Worktree, test.tab.Policy, test.tab.Profile
+			r.send(brokerMsg{broker.Event{Session: &s}})
+			r.keys(keys)
+			got := r.lastOpened()
+			test.want.Agent, test.want.Cols, test.want.Rows = "codex", got.Cols, got.Rows
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("%s, %q: %s", test.name, keys, diff)
+			}
+		}
+	}
+	r := newHarness(t, 80, 24, Options{Agent: "shell"})
+	r.keys("\x01/close\ry\x01/new\r")
+	if got := r.lastOpened(); got.Agent != "shell" || got.Workspace != "" {
+		t.Errorf("without a tab: %+v", got)
+	}
 }

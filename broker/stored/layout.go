@@ -34,6 +34,9 @@ const leaseName = "lock"
 // waitingName is the directory of a session's waiting calls.
 const waitingName = "waiting"
 
+// sandboxName is the name of a workspace that is made for a session.
+const sandboxName = "sandbox"
+
 // Layout names the files of one session on the host.
 //
 //	sessions/{id}/home         the agent's home, kept for resuming
@@ -88,7 +91,7 @@ func LayoutOf(home string, id ID) Layout {
 func (l Layout) Home() string { return filepath.Join(l.Dir, "home") }
 
 // Sandbox is the workspace of a session that was given none.
-func (l Layout) Sandbox() string { return filepath.Join(l.Dir, "sandbox") }
+func (l Layout) Sandbox() string { return filepath.Join(l.Dir, sandboxName) }
 
 // Orientation is the directory of what the agent is told.
 func (l Layout) Orientation() string { return filepath.Join(l.Dir, "orientation") }

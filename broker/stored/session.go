@@ -1,6 +1,9 @@
 package stored
 
-import "time"
+import (
+	"path/filepath"
+	"time"
+)
 
 // ID names a session for as long as its directory exists.
 type ID = string
@@ -50,6 +53,13 @@ type Session struct {
 	// Life tells apart what was before a session was resumed, and what is after. No two sessions
 	// of a process have the same.
 	Life int `json:"-"`
+}
+
+// Private reports whether the workspace was made for the session, or for another one that had it
+// before: nobody has named it.
+func (s Session) Private() bool {
+	dir := filepath.Dir(s.Workspace)
+	return filepath.Base(s.Workspace) == sandboxName && ValidID(filepath.Base(dir))
 }
 
 // Entry is a session as read from its directory.
