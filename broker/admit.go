@@ -16,7 +16,7 @@ var ErrNotAlone = errors.New("open session: there is one already")
 // this profile and has not ended. The caller holds mu.
 func (b *Broker) hasFirst(p Profile) bool {
 	return slices.ContainsFunc(b.sessions, func(s *session.Session) bool {
-		return !s.Info().NoTerminal && (p.IsZero() || s.Profile().Same(p) && !s.Over())
+		return b.inBar(s) && (p.IsZero() || s.Profile().Same(p) && !s.Over())
 	})
 }
 

@@ -184,7 +184,7 @@ func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 	if s.NoTerminal() {
 		s.Announce() // it has no place in the bar
 	}
-	b.work.Go(s.Run)
+	b.work.Go(func() { b.run(s) })
 	return s.Info(), nil
 }
 
@@ -236,13 +236,9 @@ func (b *Broker) Close(ctx context.Context, id SessionID) error {
 	b.mu.Lock()
 	closed := b.closed
 	if !closed {
-		b.leaving[s] = true
-		b.formerBar = slices.DeleteFunc(b.formerBar, func(other SessionID) bool { return other == id }) // it comes last if it is resumed
 		b.work.Go(func() { ended <- b.end(s) })
 	}
-	moved := b.number()
 	b.mu.Unlock()
-	b.arranged(moved)
 	if closed {
 		return s.Close(ctx)
 	}
@@ -254,8 +250,18 @@ func (b *Broker) Close(ctx context.Context, id SessionID) error {
 	}
 }
 
-// end ends a session, and removes it from the list.
+// run runs a session. A shell that a person has left is closed then, as programs are in other
+// multiplexers.
+func (b *Broker) run(s *session.Session) {
+	s.Run()
+	if s.Info().State == StateClosed {
+		_ = b.end(s) // Run has written to the log what it could not remove
+	}
+}
+
+// end ends a session, and removes it from the bar at once and from the list when it has ended.
 func (b *Broker) end(s *session.Session) error {
+	b.leave(s)
 	err := s.Close(context.WithoutCancel(b.ctx)) // every step of it has a limit
 	b.mu.Lock()
 	defer b.mu.Unlock()

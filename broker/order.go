@@ -61,6 +61,18 @@ func (b *Broker) insert(s *session.Session) {
 	}
 }
 
+// leave takes a session that ends out of the bar. It comes last if it is resumed.
+func (b *Broker) leave(s *session.Session) {
+	b.mu.Lock()
+	if slices.Contains(b.sessions, s) {
+		b.leaving[s] = true
+	}
+	b.formerBar = slices.DeleteFunc(b.formerBar, func(id SessionID) bool { return id == s.ID() })
+	moved := b.number()
+	b.mu.Unlock()
+	b.arranged(moved)
+}
+
 // formerly returns where in the list a session is inserted: before those that were behind it in a
 // former process. The caller holds mu.
 func (b *Broker) formerly(id SessionID) int {
@@ -74,7 +86,9 @@ func (b *Broker) formerly(id SessionID) int {
 }
 
 // inBar reports whether a session has a place in the bar. The caller holds mu.
-func (b *Broker) inBar(s *session.Session) bool { return !s.NoTerminal() && !b.leaving[s] }
+func (b *Broker) inBar(s *session.Session) bool {
+	return !s.NoTerminal() && !b.leaving[s] && s.Info().State != StateClosed
+}
 
 // number gives the sessions their places in the bar, and returns those that have another one now.
 // The caller holds mu, and announces them after it has given that up.

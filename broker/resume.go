@@ -23,14 +23,13 @@ func (b *Broker) Stored(context.Context) ([]StoredSession, error) {
 	return all, nil
 }
 
-// awaitEnd waits until a session that is to be resumed is taken down, if its agent has ended and
-// its tab is still shown. It refuses a session that still runs.
+// awaitEnd waits until a session that is to be resumed is taken down, if its agent has ended. It refuses a session that still runs.
 func (b *Broker) awaitEnd(ctx context.Context, id SessionID) error {
 	s, err := b.session(id)
 	if err != nil {
 		return nil //nolint:nilerr // no tab shows it
 	}
-	if s.Info().State != StateDead {
+	if state := s.Info().State; state != StateDead && state != StateClosed {
 		return fault.New("use its tab", "session %s is open", id)
 	}
 	select {

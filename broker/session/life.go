@@ -123,7 +123,7 @@ func (s *Session) wait(ctx context.Context, running program) (docker.Exit, error
 const memoryFull = "the memory limit was hit: the kernel ended a program in the container (resources.memoryMb in config.json raises it)"
 
 // end records how the session ended. Its tab stays until it is closed. A session that a
-// person ended is recorded as closed, not as dead.
+// person ended is recorded as closed, not as dead, and so is a shell that a person has left.
 func (s *Session) end(exit docker.Exit, err error) {
 	s.mu.Lock()
 	s.exitCode = exit.Code
@@ -136,14 +136,20 @@ func (s *Session) end(exit docker.Exit, err error) {
 		s.exitCode = 1
 	}
 	s.mu.Unlock()
-	last := s.Info()
-	if last.State = stored.StateDead; errors.Is(err, context.Canceled) {
+	last, left := s.Info(), err == nil && s.left(exit)
+	if last.State = stored.StateDead; left || errors.Is(err, context.Canceled) {
 		last.State, last.Reason, last.ExitCode = stored.StateClosed, "", 0
 	}
 	if err := s.writeRecord(last); err != nil {
 		s.deps.Log.Error("session record was not written", "session", s.fixed.ID, "error", err)
 	}
-	s.count(func(t *tally) { t.dead = true })
+	s.count(func(t *tally) { t.dead, t.closed = true, left })
+}
+
+// left reports whether a person has left a shell that had no failure to tell of. Only shells have
+// job control.
+func (s *Session) left(exit docker.Exit) bool {
+	return s.adapter.JobControl && !s.idle && exit.Code == 0 && exit.Reason == ""
 }
 
 // withdrawal says why the calls that still wait for a person are not carried out.

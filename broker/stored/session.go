@@ -23,7 +23,7 @@ const (
 	StateWaiting  State = "waiting"  // a call waits for a person
 	StateUnknown  State = "unknown"  // nothing is asked for, and whether the agent runs cannot be seen
 	StateDead     State = "dead"     // the agent has ended; the tab keeps its last screen
-	StateClosed   State = "closed"   // everything of it is removed
+	StateClosed   State = "closed"   // everything of it is removed, or will be in a moment
 )
 
 // Session describes one tab's session.

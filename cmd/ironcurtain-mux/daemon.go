@@ -316,7 +316,7 @@ func prompt(ctx context.Context, c daemon.Client, b *broker.Broker) (end string,
 func opensTab(ctx context.Context, b *broker.Broker, o tui.Options) bool {
 	sessions, _ := b.Sessions(ctx) // it fails only when ctx has ended
 	return o.Add || !slices.ContainsFunc(sessions, func(s broker.Session) bool {
-		return !s.NoTerminal && (o.Profile.IsZero() || s.Profile.Same(o.Profile) && s.State != broker.StateDead)
+		return !s.NoTerminal && s.State != broker.StateClosed && (o.Profile.IsZero() || s.Profile.Same(o.Profile) && s.State != broker.StateDead)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
@@ -93,4 +94,43 @@ func TestLocalShell(t *testing.T) {
 	if code := d.exit(2 * time.Minute); code != 0 {
 		t.Errorf("exit code %d:\n%s", code, d.text())
 	}
+}
+
+// A shell that is left without a failure closes its tab in every terminal, also if it was the only
+// one; then the view stays, so that nothing typed after it reaches the person's own shell.
+func TestAShellThatIsLeftClosesItsTab(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	writeConfig(t, home, `{"localShell":true,"agent":"shell"}`)
+	d := driveArgv(t, home, 120, 24, "env", "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux")
+	d.inTab(1, "/workspace$")
+	session := d.onlySession()
+	d.send("\x01/new local-shell\r")
+	d.inTab(2, "here>")
+	other := attach(t, home, 120, 24)
+	other.see(patience, "2 ")
+	d.send("(exit 3)\rexit\r")
+	d.see(patience, "2 ✗", "ended with code 3")
+	d.send("\x01/restart\r")
+	d.until("the shell opened anew", patience, func(screen string) bool { return strings.Contains(screen, "here>") && !strings.Contains(screen, "✗") })
+	d.send("exit\r")
+	one := func(screen string) bool {
+		bar, _, _ := strings.Cut(screen, "\n")
+		return strings.Contains(bar, "1 ") && !strings.Contains(bar, "2 ")
+	}
+	d.inTab(1)
+	d.until("the shell closed", patience, one)
+	other.until("the shell closed elsewhere", patience, one)
+	d.send("exit\r")
+	for _, view := range []*driver{d, other} {
+		view.see(patience, "no tab is open")
+	}
+	if s := d.stored(session.ID); s.Detached || s.State != broker.StateClosed {
+		t.Errorf("after its end: %+v", s)
+	}
+	d.send("\x01/resume " + string(session.ID[:8]) + "\r")
+	d.inTab(1, "/workspace$")
+	d.send("\x01/quit!\r")
+	d.exit(patience)
+	other.exit(patience)
 }
