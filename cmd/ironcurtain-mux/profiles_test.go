@@ -33,14 +33,14 @@ func TestTabsWithProfilesInOneDaemon(t *testing.T) {
 	second := drive(t, home, 120, 24, "demo")
 	second.see(patience, "/workspace$", wiring.DemoNotice)
 	strict := drive(t, home, 120, 24, "--policy", dir)
-	strict.see(patience, " 2 ", "/workspace$")
+	strict.inTab(2, "/workspace$")
 	plain := drive(t, home, 120, 24, "--agent", "shell")
-	plain.see(patience, " 3 ", "/workspace$")
+	plain.inTab(3, "/workspace$")
 	if strings.Contains(plain.text(), wiring.DemoNotice) || strings.Contains(strict.text(), wiring.DemoNotice) {
 		t.Errorf("another tab says that its model is scripted:\n%s", plain.text())
 	}
 	second.send("\x01/new shell\r")
-	second.see(patience, " 4 ", "/workspace$", wiring.DemoNotice)
+	second.inTab(4, "/workspace$", wiring.DemoNotice)
 	profiles := func() string {
 		all := map[int]string{}
 		for _, s := range first.sessions() {
