@@ -26,8 +26,8 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 	args, _, _ = strings.Cut(" "+args+" ", " -- ")
 	if t := m.current(); t != nil && strings.TrimSpace(args) == "" {
 		like := requestLike(t)
-		if t.session.Private() {
-			like.workspace = ""
+		if t.session.Private() || like.workspace == "" && like.repo == "" {
+			like.workspace, like.worktree = "", broker.WorktreeAsConfigured
 		}
 		like.line, like.prompt = o.line, o.prompt
 		return m.open(like), nil

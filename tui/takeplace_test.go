@@ -146,7 +146,7 @@ func TestNewTakesAfterTheTabInFront(t *testing.T) {
 	}{
 		{"a directory", broker.Session{Workspace: "/src", Policy: "/strict", Profile: broker.Profile{Demo: true}},
 			broker.OpenRequest{Workspace: "/src", Policy: "/strict", Profile: broker.Profile{Demo: true}, Worktree: broker.WorktreeNo}},
-		{"a fresh directory", broker.Session{Workspace: fresh}, broker.OpenRequest{Worktree: broker.WorktreeNo}},
+		{"a fresh directory", broker.Session{Workspace: fresh}, broker.OpenRequest{}},
 		{"a directory of that name", broker.Session{Workspace: "/src/sandbox"}, broker.OpenRequest{Workspace: "/src/sandbox", Worktree: broker.WorktreeNo}},
 		{"a worktree", broker.Session{Workspace: "/state/tree", Worktree: &broker.Worktree{Repository: "/repo", Branch: "ironcurtain/1"}},
 			broker.OpenRequest{Workspace: "/repo", Worktree: broker.WorktreeYes}},
