@@ -9,6 +9,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/shortid"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
@@ -119,19 +120,17 @@ func (p *picker) choose(id broker.SessionID) {
 
 // resumeNamed resumes the session whose id begins with the prefix.
 func (m *Model) resumeNamed(msg storedMsg) tea.Cmd {
-	var found []broker.StoredSession
-	for _, s := range msg.sessions {
-		if strings.HasPrefix(s.ID, strings.ToLower(msg.prefix)) {
-			found = append(found, s)
-		}
+	ones := make([]shortid.One, len(msg.sessions))
+	for i, s := range msg.sessions {
+		ones[i].ID = s.ID
 	}
-	switch len(found) {
-	case 0:
-		m.showError(fault.New("/resume lists them", "no session begins with %s", text.Drawable(msg.prefix)))
-	case 1:
-		return m.open(tabRequest{resume: found[0].ID})
+	switch at, found, err := shortid.Find("session", msg.prefix, ones); {
+	case err != nil:
+		m.showError(err)
+	case !found:
+		m.showError(fault.New("/resume lists them", "no session has an id that begins with %s", text.Drawable(msg.prefix)))
 	default:
-		m.showError(fault.New("type more of the id", "%d sessions begin with %s", len(found), text.Drawable(msg.prefix)))
+		return m.open(tabRequest{resume: msg.sessions[at].ID})
 	}
 	return nil
 }

@@ -101,7 +101,7 @@ func TestResumeByTheStartOfAnID(t *testing.T) {
 	opened := len(r.broker.opened)
 	r.keys("\x1b")
 	r.keys("\x01/resume zz\r")
-	if len(r.broker.opened) != opened || !strings.Contains(r.m.flash.text, "no session begins with zz") {
+	if len(r.broker.opened) != opened || !strings.Contains(r.m.flash.text, "no session has an id that begins with zz") {
 		t.Errorf("opened %+v, said %q", r.broker.opened, r.m.flash.text)
 	}
 	r.keys("\x01/resume CCC\r")

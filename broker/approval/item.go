@@ -160,7 +160,7 @@ var (
 	// ErrClosed means that the queue takes no more calls.
 	ErrClosed = errors.New("approval queue is closed")
 	// ErrUnknown means that no item has this id, waiting or settled.
-	ErrUnknown = errors.New("no such escalation")
+	ErrUnknown = errors.New("no waiting call has this number or id")
 	// ErrDigest means that the answer was given for another call.
 	ErrDigest = errors.New("the call is not the one that was shown")
 	// ErrEffect means that the call was approved for another effect than its own.

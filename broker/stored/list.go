@@ -9,11 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/shortid"
 )
 
 // maxRecord bounds a session's record, in bytes.
@@ -40,27 +40,27 @@ func List(home string, agents *agent.Registry) ([]Entry, error) {
 	return all, nil
 }
 
-// Find is the stored session whose id begins with prefix. It fails when
-// there is none or more than one.
-func Find(home, prefix string) (Entry, error) {
+// Find is the stored session whose id begins with word, or, of those that run, the one whose tab
+// has that number. It fails when there is none or more than one.
+func Find(home, word string) (Entry, error) {
 	all, err := List(home, nil)
 	if err != nil {
 		return Entry{}, err
 	}
-	var found []Entry
-	for _, s := range all {
-		if prefix != "" && strings.HasPrefix(s.ID, prefix) {
-			found = append(found, s)
+	ones := make([]shortid.One, len(all))
+	for i, s := range all {
+		if ones[i].ID = s.ID; s.Owned {
+			ones[i].Number = s.Tab
 		}
 	}
-	const next = "list them with 'ironcurtain-mux sessions ls'"
-	switch len(found) {
-	case 0:
-		return Entry{}, fault.New(next, "no session begins with %q", prefix)
-	case 1:
-		return found[0], nil
+	at, found, err := shortid.Find("session", word, ones)
+	if err != nil {
+		return Entry{}, err
 	}
-	return Entry{}, fault.New(next, "%d sessions begin with %q", len(found), prefix)
+	if !found {
+		return Entry{}, fault.New("list them with 'ironcurtain-mux sessions ls'", "no session has the id %q, or a tab with that number", word)
+	}
+	return all[at], nil
 }
 
 // readStored reads what one session's directory tells.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +71,13 @@ func TestStoredTellsWhoOwnsWhat(t *testing.T) {
 			t.Errorf("%s: %v, %v", prefix, found.ID, err)
 		}
 	}
-	for _, prefix := range []string{"", "zzz"} {
+	running := all[1]
+	for _, word := range []string{strconv.Itoa(running.Tab), "#" + strconv.Itoa(running.Tab)} {
+		if found, err := Find(home, word); err != nil || found.ID != running.ID {
+			t.Errorf("tab %s: %v, %v", word, found.ID, err)
+		}
+	}
+	for _, prefix := range []string{"", "zzz", "#7777"} {
 		if _, err := Find(home, prefix); err == nil {
 			t.Errorf("%q was found", prefix)
 		}

@@ -25,7 +25,7 @@ func attachCommand() *cobra.Command {
 		Use:   "attach [SESSION]",
 		Short: "Show the multiplexer that runs in this terminal, too",
 		Long: `Show the multiplexer that runs in this terminal, too, beginning with a session's tab;
-the beginning of its id is enough. /detach leaves it running, and so does closing the
+its number or the beginning of the session's id is enough. /detach leaves it running, and so does closing the
 terminal. Several terminals can show it; a tab has the size of the one in which it was
 used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.
 

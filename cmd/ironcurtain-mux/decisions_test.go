@@ -174,7 +174,13 @@ func TestDeny(t *testing.T) {
 	if len(pending) != 1 || pending[0].Tool != "write_file" {
 		t.Fatalf("pending: %+v", pending)
 	}
-	if _, errs, code := d.command("deny", pending[0].ID, "--reason", "not today"); code != 0 {
+	if _, errs, code := d.command("deny", "9999"); code != 1 || !strings.Contains(errs, "9999") {
+		t.Errorf("a number that no call has: code %d, %s", code, errs)
+	}
+	if out, _, _ := d.command("pending"); !strings.HasPrefix(out, "#1  "+pending[0].ID+"  ") {
+		t.Errorf("pending shows %s", out)
+	}
+	if _, errs, code := d.command("deny", "#1", "--reason", "not today"); code != 0 {
 		t.Fatalf("deny: %s", errs)
 	}
 	d.see(patience, "DENIED")
@@ -262,7 +268,7 @@ func TestAnApprovalWithoutARecordIsToldOf(t *testing.T) {
 	d, id := demoShell(t, newHome(t))
 	notes := d.state("demo", "outside", "notes.txt")
 	answer := d.write(id, notes, "first")
-	out, errs, code := d.command("approve", d.waits().ID)
+	out, errs, code := d.command("approve", d.waits().ID[:7])
 	if code != cli.ExitOK || out != "approved; the call is done\n" {
 		t.Errorf("approve exits %d: %s%s", code, out, errs)
 	}

@@ -3,12 +3,13 @@ package daemon
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/shortid"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
@@ -94,18 +95,24 @@ func (d *Daemon) kick(c *wire.Conn, f wire.Frame) {
 		return
 	}
 	d.mu.Lock()
-	found := slices.DeleteFunc(slices.Clone(d.views), func(v *view) bool { return k.Client == "" || !strings.HasPrefix(v.client.ID, k.Client) })
+	views := slices.Clone(d.views)
 	d.mu.Unlock()
-	switch len(found) {
-	case 0:
+	ones := make([]shortid.One, len(views))
+	for i, v := range views {
+		ones[i].ID = v.client.ID
+	}
+	at, found, err := shortid.Find("client", k.Client, ones)
+	switch {
+	case err != nil:
+		_ = c.Send(wire.KindRefused, wire.Refused{Reason: err.Error(), Next: fault.Hint(err)})
+	case !found:
 		_ = c.Send(wire.KindRefused, wire.Refused{Reason: fmt.Sprintf("no client has the id %q", k.Client), Next: "'ironcurtain-mux clients ls' lists them"})
-	case 1:
-		found[0].kicked.Store(true)
-		found[0].cancel()
-		d.forget(found[0].client)
-		_ = c.Send(wire.KindEnd, wire.End{Reason: fmt.Sprintf("%s at %s is detached", found[0].client.Name, found[0].client.Terminal)})
 	default:
-		_ = c.Send(wire.KindRefused, wire.Refused{Reason: fmt.Sprintf("the ids of %d clients begin with %q", len(found), k.Client), Next: "give more of it"})
+		v := views[at]
+		v.kicked.Store(true)
+		v.cancel()
+		d.forget(v.client)
+		_ = c.Send(wire.KindEnd, wire.End{Reason: fmt.Sprintf("%s at %s is detached", v.client.Name, v.client.Terminal)})
 	}
 }
 

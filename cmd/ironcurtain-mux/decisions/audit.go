@@ -17,6 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/shortid"
 )
 
 // AuditCommand groups the commands that read audit logs.
@@ -24,8 +25,8 @@ func AuditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Read the log of decisions and prove that it is whole",
-		Long: `Reads audit logs. A log is named by its file or by the beginning of a session's id;
-without a name it is that of the newest session.
+		Long: `Reads audit logs. A log is named by its file, by the beginning of a session's id, or
+by the number of a tab; without a name it is that of the newest session.
 
 What was decided about a call is one record, on disk before the call goes on.
 What became of a call that was let through is another one, "done" or "error",
@@ -102,6 +103,12 @@ func auditShowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if call, err = callIn(path, call); err != nil {
+				return err
+			}
+			if program, err = callIn(path, program); err != nil {
+				return err
+			}
 			show := printer(cmd.OutOrStdout(), jsonl)
 			return cli.Fail("read the audit log", audit.Read(path, func(l audit.Line) error {
 				if !chosen(decision, string(l.Decision)) || !chosen(server, l.Server) || !chosen(tool, l.Tool) || !chosen(rule, l.Rule) ||
@@ -117,11 +124,37 @@ func auditShowCommand() *cobra.Command {
 	fl.StringVar(&server, "server", "", "only this server")
 	fl.StringVar(&tool, "tool", "", "only this tool")
 	fl.StringVar(&rule, "rule", "", "only this rule")
-	fl.StringVar(&call, "call", "", "only the records of this call, by its `id`")
-	fl.StringVar(&program, "program", "", "only a program of the agent and its calls, by the program's `id`, which is that of the call that ran it")
+	fl.StringVar(&call, "call", "", "only the records of this call, by its `id` or the beginning of it")
+	fl.StringVar(&program, "program", "", "only a program of the agent and its calls, by the `id` of the call that ran it or the beginning of it")
 	fl.StringVar(&outcome, "outcome", "", "only calls that ended so: answered, tool-error, refused, cancelled, timed-out, server-died or unreadable")
 	fl.BoolVar(&jsonl, "jsonl", false, "print one JSON object a line: the records, in plain ASCII")
 	return cmd
+}
+
+// callIn returns the whole id of the one call of a log whose id begins with word. A word with which
+// no id begins stays as it is.
+func callIn(path, word string) (string, error) {
+	const op = "read the audit log"
+	if word == "" {
+		return "", nil
+	}
+	var ids []shortid.One
+	seen := map[string]bool{}
+	err := audit.Read(path, func(l audit.Line) error {
+		if l.Call != "" && !seen[l.Call] {
+			seen[l.Call] = true
+			ids = append(ids, shortid.One{ID: l.Call})
+		}
+		return nil
+	})
+	if err != nil {
+		return "", cli.Fail(op, err, "")
+	}
+	at, found, err := shortid.Find("call", word, ids)
+	if found {
+		word = ids[at].ID
+	}
+	return word, cli.Fail(op, err, "")
 }
 
 func chosen(wanted, have string) bool { return wanted == "" || wanted == have }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
@@ -59,5 +60,26 @@ func TestAuditIsFoundByTheBeginningOfAnId(t *testing.T) {
 	}
 	if got, err := auditFile([]string{"6f2c"}); err != nil || got != "6f2c" {
 		t.Errorf("beside a file of that name: %s, %v", got, err)
+	}
+}
+
+// A call is found by the beginning of its id; one with which several begin is an error that names
+// them.
+func TestACallOfTheAuditIsFoundByTheBeginningOfItsId(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "audit.jsonl")
+	lines := `{"seq":1,"call":"6f1c000000000000"}
+{"seq":2,"call":"6f2c000000000000"}
+{"seq":3,"call":"6f1c000000000000"}
+`
+	if err := os.WriteFile(path, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for word, want := range map[string]string{"": "", "6f1": "6f1c000000000000", "6f2c000000000000": "6f2c000000000000", "absent": "absent"} {
+		if got, err := callIn(path, word); err != nil || got != want {
+			t.Errorf("%q: %q, %v", word, got, err)
+		}
+	}
+	if got, err := callIn(path, "6f"); err == nil || !strings.Contains(err.Error(), "6f1c00000000") || !strings.Contains(err.Error(), "6f2c00000000") {
+		t.Errorf("%q, %v", got, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/shortid"
 )
 
 // ApproveCommand approves one waiting call.
@@ -21,15 +22,16 @@ func ApproveCommand() *cobra.Command {
 	var scope string
 	var limit time.Duration
 	cmd := &cobra.Command{
-		Use:   "approve ID",
+		Use:   "approve N|ID",
 		Short: "Approve one waiting call",
-		Long: `Approve one waiting call, by the id that 'pending' prints, and wait some seconds for
-what becomes of it. Exits 1 when the call failed or was refused all the same, and says
-why; so it does, with who was first, when somebody else decided it.
+		Long: `Approve one waiting call, by its number or the beginning of its id, which 'pending' and the
+screen show, and wait some seconds for what becomes of it. Exits 1 when the call failed
+or was refused all the same, and says why. It also exits 1 when somebody else decided the
+call first, and says who.
 
-With --remember the approval stands for calls to come, within one of the scopes
-that 'pending --scopes' prints, until its time is over or 'revoke' ends it.`,
-		Example: "  ironcurtain-mux approve 6f1c…\n  ironcurtain-mux approve 6f1c… --remember file --for 30m",
+With --remember the approval also covers later calls, within one of the scopes that
+'pending --scopes' prints, until its time is over or 'revoke' ends it.`,
+		Example: "  ironcurtain-mux approve 5\n  ironcurtain-mux approve 6f1c --remember file --for 30m",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			d := broker.Decision{ID: args[0], Approve: true}
@@ -45,7 +47,7 @@ that 'pending --scopes' prints, until its time is over or 'revoke' ends it.`,
 			return decide(cmd, d)
 		},
 	}
-	cmd.Flags().StringVar(&scope, "remember", "", "also approve calls to come, within this scope")
+	cmd.Flags().StringVar(&scope, "remember", "", "also approve later calls within this scope")
 	cmd.Flags().DurationVar(&limit, "for", 0, "how long it is remembered, at most 8h (default 15m)")
 	return cmd
 }
@@ -54,11 +56,12 @@ that 'pending --scopes' prints, until its time is over or 'revoke' ends it.`,
 func DenyCommand() *cobra.Command {
 	var reason string
 	cmd := &cobra.Command{
-		Use:   "deny ID",
+		Use:   "deny N|ID",
 		Short: "Deny one waiting call",
-		Long: `Deny one waiting call, by the id that 'pending' prints. Exits 1 and says who was
-first when somebody else decided it, or that the refusal could not be recorded.`,
-		Example: "  ironcurtain-mux deny 6f1c… --reason 'use the copy in the workspace'",
+		Long: `Deny one waiting call, by its number or the beginning of its id, which 'pending' and the
+screen show. Exits 1 when somebody else decided the call first, and says who, or when the
+refusal could not be recorded.`,
+		Example: "  ironcurtain-mux deny 5 --reason 'use the copy in the workspace'",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return decide(cmd, broker.Decision{ID: args[0], Reason: reason})
@@ -70,7 +73,7 @@ first when somebody else decided it, or that the refusal could not be recorded.`
 
 func oneID(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return cli.Usagef("give exactly one id (see 'ironcurtain-mux pending')")
+		return cli.Usagef("give exactly one call, such as 5, '#5' in quotes, or the beginning of its id (see 'ironcurtain-mux pending')")
 	}
 	return nil
 }
@@ -120,14 +123,22 @@ func tellEnding(w io.Writer, r running.SettledCall) error {
 	return err
 }
 
-// seal puts the call's digest and fingerprint into a decision. A call that no longer waits
-// gets neither, and the broker then says who decided it.
+// seal puts the whole id, the digest and the fingerprint of the call that the decision means into
+// it. A decision about a call that no longer waits stays as it is, and the broker then says who
+// decided it.
 func seal(ctx context.Context, c *calls.Client, d *broker.Decision) error {
 	list, err := c.Pending(ctx)
-	for _, e := range list {
-		if e.ID == d.ID {
-			d.Digest, d.Effect = e.Digest, e.Fingerprint()
-		}
+	if err != nil {
+		return err
+	}
+	ones := make([]shortid.One, len(list))
+	for i, e := range list {
+		ones[i] = shortid.One{ID: e.ID, Number: e.Number}
+	}
+	at, found, err := shortid.Find("waiting call", d.ID, ones)
+	if found {
+		e := list[at]
+		d.ID, d.Digest, d.Effect = e.ID, e.Digest, e.Fingerprint()
 	}
 	return err
 }

@@ -115,7 +115,7 @@ func printLeft(w io.Writer) (left int, err error) {
 // remembered for. It quotes all text of an agent, because it goes to a terminal.
 func PrintPending(w io.Writer, list []WaitingCall) error {
 	for _, e := range list {
-		_, err := fmt.Fprintf(w, "%s  %s %s  %s  %s  %+q  %+q  %s left%s%s\n", e.ID, cli.SafeName(e.Agent), broker.ShortID(e.Session),
+		_, err := fmt.Fprintf(w, "#%d  %s  %s %s  %s  %s  %+q  %+q  %s left%s%s\n", e.Number, e.ID, cli.SafeName(e.Agent), broker.ShortID(e.Session),
 			cli.SafeName(e.Server), cli.SafeName(e.Tool), e.Arguments, e.Reason,
 			time.Until(e.ExpiresAt).Round(time.Second), repeatsText(e.More), restoredText(e.Escalation))
 		if err != nil {

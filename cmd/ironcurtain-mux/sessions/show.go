@@ -22,7 +22,7 @@ func sessionsShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show everything that is known of one session",
-		Long: "Show everything that is known of one session. The beginning of its id is enough.\n" +
+		Long: "Show everything that is known of one session. The beginning of its id, or the number of its\ntab, is enough.\n" +
 			"What its agent has left in the workspace for programs of this machine to run is named last.",
 		Example: "  ironcurtain-mux sessions show 6f1c\n  ironcurtain-mux sessions show 6f1c --json",
 		Args:    OneSession,

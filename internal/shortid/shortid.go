@@ -1,0 +1,61 @@
+// Package shortid finds what a person means by a number or by the beginning of an id.
+package shortid
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// One is something that a person can mean.
+type One struct {
+	ID     string
+	Number int // as the screen shows it, from 1; 0: it has none
+}
+
+// maxNamed is how many candidates the error of an ambiguous word names.
+const maxNamed = 4
+
+// Find returns the index of the one that the word means: the one with that id, with an id that
+// begins so, or with that number, which may be written with a #. kind says what it is, such as
+// "call". When several could be meant, the error names them. Without any, found is false.
+func Find(kind, word string, all []One) (at int, found bool, err error) {
+	digits, onlyNumber := strings.CutPrefix(word, "#")
+	number, _ := strconv.Atoi(digits)
+	prefix := strings.ToLower(word)
+	var names []string
+	for i, one := range all {
+		switch {
+		case word != "" && one.ID == word:
+			return i, true, nil
+		case number > 0 && one.Number == number, prefix != "" && !onlyNumber && strings.HasPrefix(one.ID, prefix):
+			at = i
+			names = append(names, one.String())
+		}
+	}
+	if len(names) < 2 {
+		return at, len(names) == 1, nil
+	}
+	if more := len(names) - maxNamed; more > 0 {
+		names = append(names[:maxNamed], fmt.Sprintf("%d more", more))
+	}
+	next := "give more of the id"
+	if number > 0 {
+		next += ", or '#" + digits + "' for the number"
+	}
+	return 0, false, fault.New(next, "%q could be more than one %s: %s", word, kind, strings.Join(names, ", "))
+}
+
+// String names one by its number and the beginning of its id.
+func (o One) String() string {
+	id := o.ID
+	if len(id) > 12 {
+		id = id[:12] + "…"
+	}
+	if o.Number == 0 {
+		return id
+	}
+	return fmt.Sprintf("#%d (%s)", o.Number, id)
+}
