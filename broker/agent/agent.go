@@ -44,8 +44,8 @@ type Launch struct {
 
 // Answer is the result of a one-shot run.
 type Answer struct {
-	Text    string  // the agent's last words
-	Failure string  // why there is no answer, in one line; empty when there is one
+	Text    string  // the agent's last words, or what it has printed before it failed
+	Failure string  // why it failed, in one line; empty when it answered
 	CostUSD float64 // as the agent reckons it; 0 when it does not say
 	Events  string  // JSON: what happened meanwhile, in the agent's own words; empty when it does not say
 }
@@ -86,7 +86,8 @@ type Adapter struct {
 	// standard output. Only the command depends on the task, so that a container
 	// that was made for one serves all later ones. Nil: it cannot.
 	Once func(h Host, task string) (Launch, error)
-	// Answer reads what a one-shot run printed and how it ended. Nil as Once is.
+	// Answer reads what a one-shot run printed and how it ended. Nil: all that it prints is its
+	// answer.
 	Answer func(stdout string, exitCode int) Answer
 	// Kept says whether a home holds the conversation, so that Host.Resume can
 	// continue it. Nil: the agent continues nothing.

@@ -12,6 +12,30 @@ import (
 // bytes.
 const longestEvent = 8 << 20
 
+// AnswerOf reads what a one-shot run printed and how it ended.
+func (a Adapter) AnswerOf(stdout, stderr string, exitCode int) Answer {
+	switch {
+	case a.Answer == nil:
+		return printed(stdout, stderr, exitCode)
+	case exitCode != 0 && strings.TrimSpace(stdout) == "":
+		stdout = stderr // it says why the agent failed
+	}
+	return a.Answer(stdout, exitCode)
+}
+
+// printed is the answer of an agent all of whose output is its answer. The last line of its
+// complaints explains a failure.
+func printed(stdout, stderr string, exitCode int) Answer {
+	a := Answer{Text: stdout}
+	if exitCode != 0 {
+		a.Failure = fmt.Sprintf("it ended with code %d", exitCode)
+		if why := lastLine(stderr); why != "" {
+			a.Failure += ": " + why
+		}
+	}
+	return a
+}
+
 // concluded completes an answer that was read from events by the way the agent ended.
 func concluded(a Answer, stdout string, exitCode int) Answer {
 	switch {
@@ -26,9 +50,14 @@ func concluded(a Answer, stdout string, exitCode int) Answer {
 // failedAnswer is the answer of a run that printed none in the expected form. Its last line
 // of output is the best explanation.
 func failedAnswer(stdout string, exitCode int) Answer {
-	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	last := oneLine(lines[len(lines)-1], "it printed nothing")
+	last := cmp.Or(lastLine(stdout), "it printed nothing")
 	return Answer{Failure: fmt.Sprintf("the agent ended with code %d and gave no answer: %s", exitCode, last)}
+}
+
+// lastLine returns the last line of what an agent printed, fit to be shown.
+func lastLine(printed string) string {
+	lines := strings.Split(strings.TrimSpace(printed), "\n")
+	return oneLine(lines[len(lines)-1], "")
 }
 
 // longestFailure is the longest explanation of a failure, in bytes.

@@ -77,7 +77,6 @@ func (c Custom) Adapter() (Adapter, error) {
 	}
 	if len(c.Task) > 0 {
 		a.Once = func(h Host, task string) (Launch, error) { return c.launch(h, c.Task, task) }
-		a.Answer = answerOfShell
 	}
 	return a, nil
 }

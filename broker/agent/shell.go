@@ -16,18 +16,9 @@ func shell() Adapter {
 		Once: func(_ Host, task string) (Launch, error) {
 			return Launch{Argv: []string{"bash", "--noprofile", "--norc", "-c", task}}, nil
 		},
-		Answer:     answerOfShell,
 		JobControl: true,
 		Submit: func(text string) Submission {
 			return Submission{Steps: []string{bracketed(text) + "\r"}}
 		},
 	}
-}
-
-// answerOfShell returns the command's output unchanged.
-func answerOfShell(stdout string, exitCode int) Answer {
-	if exitCode != 0 {
-		return failedAnswer(stdout, exitCode)
-	}
-	return Answer{Text: stdout}
 }

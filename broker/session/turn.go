@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,8 +27,8 @@ type Task struct {
 
 // Turn is a task that an agent carried out without a terminal.
 type Turn struct {
-	Text    string  `json:"text"`              // the agent's answer
-	Failure string  `json:"failure,omitempty"` // why there is no answer, in one line
+	Text    string  `json:"text"`              // the agent's answer, or what it has printed before it failed
+	Failure string  `json:"failure,omitempty"` // why it failed, in one line
 	End     TurnEnd `json:"end"`
 	TookMs  int64   `json:"tookMs"`
 	Used    *Usage  `json:"used,omitempty"` // what this turn used of models; nil without a model
@@ -187,7 +186,7 @@ func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
 		if err != nil {
 			return Turn{}, fmt.Errorf("give a task: %w", err)
 		}
-		return s.turnOf(s.adapter.Answer(out, code), began), nil
+		return s.turnOf(s.adapter.AnswerOf(out, "", code), began), nil
 	}
 	host.Resume = s.adapter.Conversation(s.layout.Home(), host.Conversation).Begun
 	launch, err := s.adapter.Once(host, task)
@@ -202,12 +201,12 @@ func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
 	out, complaints, code, err := client.Exec(ctx, container.ID(), argv, s.owner.String())
 	if err != nil {
 		s.stopTurn(client, container.ID())
-		return Turn{}, fmt.Errorf("give a task: %w", err)
+		if s.adapter.Answer != nil {
+			out = "" // it is no answer before it is whole
+		}
+		return Turn{Text: out}, fmt.Errorf("give a task: %w", err)
 	}
-	if code != 0 && strings.TrimSpace(out) == "" {
-		out = complaints // they say why it failed
-	}
-	return s.turnOf(s.adapter.Answer(out, code), began), nil
+	return s.turnOf(s.adapter.AnswerOf(out, complaints, code), began), nil
 }
 
 func (s *Session) turnOf(answer agent.Answer, began time.Time) Turn {

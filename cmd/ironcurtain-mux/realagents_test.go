@@ -316,7 +316,7 @@ func (a realAgent) answersATask(t *testing.T, id broker.SessionID) {
 		return out, code
 	}
 	out, code := run(launch.Argv)
-	answer := adapter.Answer(out, code)
+	answer := adapter.AnswerOf(out, "", code)
 	if answer.Failure != "" || !strings.Contains(answer.Text, "Done: read") || !strings.Contains(answer.Text, "Hello from the workspace") {
 		t.Errorf("the answer is %+v, read from: %s", answer, out)
 	}

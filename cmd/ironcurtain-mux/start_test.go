@@ -124,6 +124,27 @@ func TestStartTalk(t *testing.T) {
 	}
 }
 
+// What a command has printed before it failed, or before its time was over, is printed.
+func TestStartPrintsWhatACommandHasPrintedBeforeItFailed(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		args []string
+		code int
+		want string
+	}{
+		"fails":     {[]string{"echo hi; pwd; echo no good >&2; exit 7"}, cli.ExitFailure, "the task failed: it ended with code 7: no good"},
+		"times out": {[]string{"--timeout", "8s", "echo hi; pwd; sleep 500"}, cli.ExitTimedOut, "longer than 8s"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			out, errs, code := runStart(t, newHome(t), "", append([]string{"--agent", "shell"}, test.args...)...)
+			if code != test.code || out != "hi\n/workspace\n" || !strings.Contains(errs, test.want) {
+				t.Errorf("code %d: %q, %s", code, out, errs)
+			}
+		})
+	}
+}
+
 // An agent that fails and prints nothing has said why on its standard error.
 func TestStartTellsWhatTheAgentComplainedOf(t *testing.T) {
 	t.Parallel()

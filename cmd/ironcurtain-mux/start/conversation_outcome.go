@@ -13,7 +13,7 @@ import (
 const startCodes = `Exit codes:
 
   0  every task got an answer
-  1  a task got no answer, or something else failed
+  1  a task failed or got no answer, or something else failed
   2  the command line was wrong
   3  every task got an answer, but a call was refused: by the policy, by somebody
      elsewhere, or because nobody decided in time; not what is denied here
@@ -40,6 +40,8 @@ func outcomeOf(t broker.Turn, calls []judgedCall) error {
 		return &cli.CodedError{Err: fmt.Errorf("the task was ended: %s", t.Failure), Code: cli.ExitTimedOut}
 	case t.End == broker.TurnOverBudget:
 		return &cli.CodedError{Err: errors.New("the task was ended: the session's budget is used up"), Code: cli.ExitBudget}
+	case t.Failure != "" && t.Text != "":
+		return fmt.Errorf("the task failed: %s", cli.SafeText(t.Failure))
 	case t.Failure != "":
 		return fmt.Errorf("the agent gave no answer: %s", cli.SafeText(t.Failure))
 	case len(refused) > 0:

@@ -273,10 +273,10 @@ func (c *conversation) shown(text string) string {
 // print prints the outcome of a task.
 func (c *conversation) print(task string, t broker.Turn, calls []judgedCall) error {
 	if !c.asJSON {
-		if t.Failure != "" {
-			return nil // it becomes the error
+		if t.Failure != "" && t.Text == "" {
+			return nil // the failure becomes the error
 		}
-		_, err := fmt.Fprintln(c.out, c.shown(t.Text))
+		_, err := fmt.Fprintln(c.out, strings.TrimSuffix(c.shown(t.Text), "\n"))
 		return err
 	}
 	a := TaskResult{Session: c.session.ID, Agent: c.session.Agent, Task: task, Turn: t, Calls: calls, Decisions: []decidedCall{}}

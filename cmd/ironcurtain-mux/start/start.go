@@ -44,7 +44,9 @@ Without TASK, tasks are read from standard input, one a line; /approve N, /deny 
 standard error. A task that takes longer than --timeout, its container's start included,
 is ended with everything that it has started, and so is start itself.
 
-With --output json, each task is one object: text or failure, end (answered, failed,
+What an agent that is a plain command has printed before it failed is printed, too.
+
+With --output json, each task is one object: text, failure, end (answered, failed,
 timed-out, over-budget), tookMs, calls (server, tool, decision), decisions (who decided
 calls that waited), filesChanged (outside of .git; filesMissed says what is not listed),
 used, and the session's usage in all. The built-in agent adds events, in its own words:
