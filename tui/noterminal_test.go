@@ -28,7 +28,7 @@ func TestASessionWithoutATerminalHasNoTab(t *testing.T) {
 
 	r.broker.stored = []broker.StoredSession{{Session: task, Owned: true}}
 	r.keys("\x01/resume\r")
-	r.wants("at work without a terminal")
+	r.wants("without a terminal")
 	r.keys("\r")
 	if len(r.broker.opened) != 1 || !strings.Contains(r.m.flash.text, "has no terminal") {
 		t.Errorf("opened %+v: %q", r.broker.opened, r.m.flash.text)

@@ -295,19 +295,13 @@ func (m *Model) pickerRow(s broker.StoredSession, states int) string {
 
 // storedState returns the words for the state of a stored session.
 func (m *Model) storedState(s broker.StoredSession) string {
-	switch {
-	case m.tabOf(s.ID) != nil:
-		return "ended, in a tab"
+	switch t := m.tabOf(s.ID); {
+	case t != nil:
+		return t.session.StateWords() + ", in a tab"
 	case s.Owned && s.NoTerminal:
-		return "at work without a terminal"
+		return s.StateWords() + ", without a terminal"
 	case s.Owned:
 		return "open elsewhere"
-	case s.Detached && s.Waiting > 0:
-		return fmt.Sprintf("left running, %d waiting", s.Waiting)
-	case s.Detached:
-		return "left running"
-	case s.State == broker.StateDead:
-		return "ended"
 	}
-	return "closed"
+	return s.StateWords()
 }

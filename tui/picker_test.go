@@ -351,3 +351,18 @@ func TestDiffNamesDangersFirst(t *testing.T) {
 		r.keys("q")
 	}
 }
+
+// A state has one name: in the tab bar, in the list of sessions here and in that of the command
+// line.
+func TestAStateHasOneName(t *testing.T) {
+	for _, s := range []broker.Session{
+		{State: broker.StateStarting}, {State: broker.StateIdle}, {State: broker.StateWorking}, {State: broker.StateWaiting}, {State: broker.StateUnknown}, {State: broker.StateDead},
+	} {
+		for _, s.Trouble = range []string{"", "the engine does not answer"} {
+			one := &tab{session: s}
+			if _, word, _ := one.mark(); word != s.StateWords() || word != (broker.StoredSession{Session: s, Owned: true}).StateWords() {
+				t.Errorf("%s, %q: %s in the bar, %s in lists", s.State, s.Trouble, word, s.StateWords())
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package stored
 
 import (
+	"fmt"
 	"path/filepath"
 	"time"
 )
@@ -25,6 +26,19 @@ const (
 	StateDead     State = "dead"     // the agent has ended; the tab keeps its last screen
 	StateClosed   State = "closed"   // everything of it is removed, or will be in a moment
 )
+
+// Words is the state as a person reads it, everywhere.
+func (s State) Words() string {
+	switch s {
+	case StateWaiting:
+		return "waiting for you"
+	case StateUnknown:
+		return "out of reach"
+	case StateDead:
+		return "ended"
+	}
+	return string(s)
+}
 
 // Session describes one tab's session.
 type Session struct {
@@ -60,6 +74,25 @@ type Session struct {
 func (s Session) Private() bool {
 	dir := filepath.Dir(s.Workspace)
 	return filepath.Base(s.Workspace) == sandboxName && ValidID(filepath.Base(dir))
+}
+
+// StateWords is the session's state as a person reads it, everywhere.
+func (s Session) StateWords() string {
+	if s.Trouble != "" && s.State != StateWaiting && s.State != StateDead && s.State != StateClosed {
+		return StateUnknown.Words()
+	}
+	return s.State.Words()
+}
+
+// StateWords is the state of a session that may have been left running.
+func (e Entry) StateWords() string {
+	switch {
+	case e.Detached && e.Waiting > 0:
+		return fmt.Sprintf("left running, %d waiting", e.Waiting)
+	case e.Detached:
+		return "left running"
+	}
+	return e.Session.StateWords()
 }
 
 // Entry is a session as read from its directory.

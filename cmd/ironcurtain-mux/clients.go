@@ -3,7 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"text/tabwriter"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,11 +51,7 @@ func clientsListCommand() *cobra.Command {
 			if len(list) == 0 {
 				fmt.Fprintln(cmd.ErrOrStderr(), "no client is attached")
 			}
-			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
-			for _, c := range list {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%dx%d\t%s\t%s\n", c.ID, cli.SafeName(c.Name), cli.SafeName(cmp.Or(c.Terminal, "-")), rightsText(c.Rights), c.Cols, c.Rows, frontText(c), idleText(c))
-			}
-			return t.Flush()
+			return printClients(cmd.OutOrStdout(), list)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
@@ -73,12 +69,16 @@ func rightsText(r wire.Right) string {
 	return "operates"
 }
 
-// frontText says whose tab is in front of a client, for people.
-func frontText(c wire.Client) string {
-	if c.Session == "" {
-		return "no tab"
+func printClients(w io.Writer, list []wire.Client) error {
+	var rows [][]string
+	for _, c := range list {
+		front := "-" // no tab
+		if c.Session != "" {
+			front = broker.ShortID(c.Session)
+		}
+		rows = append(rows, []string{c.ID, cli.SafeName(c.Name), cli.SafeName(cmp.Or(c.Terminal, "-")), rightsText(c.Rights), fmt.Sprintf("%dx%d", c.Cols, c.Rows), front, idleText(c)})
 	}
-	return "session " + broker.ShortID(c.Session)
+	return cli.PrintTable(w, []string{"ID", "NAME", "TERMINAL", "RIGHTS", "SIZE", "IN FRONT", "ACTIVITY"}, rows)
 }
 
 // idleText says how long a client's person has done nothing there, for people.

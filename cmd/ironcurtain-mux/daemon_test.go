@@ -68,7 +68,8 @@ func TestTheAgentOutlivesTheTerminal(t *testing.T) {
 
 	out, errs, code := d.command("clients", "ls")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if code != 0 || len(lines) != 2 || !strings.Contains(lines[0], "120x30") || !strings.Contains(lines[1], "100x26") || strings.Count(out, "session "+string(d.onlySession().ID[:8])) != 2 {
+	front := string(d.onlySession().ID[:8])
+	if code != 0 || len(lines) != 3 || !strings.HasPrefix(lines[0], "ID ") || !strings.Contains(lines[1], "120x30  "+front) || !strings.Contains(lines[2], "100x26  "+front) {
 		t.Fatalf("clients: %d, %s\n%s", code, errs, out)
 	}
 	if _, errs, code := d.command("clients", "kick", "none"); code != cli.ExitFailure || !strings.Contains(errs, "no client has the id") {

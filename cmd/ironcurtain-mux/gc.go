@@ -2,9 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -68,7 +66,7 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 
 // printReaped lists what was removed, and after a trial run also what would stay.
 func printReaped(w io.Writer, seen []docker.Reaped, left []string, dryRun bool) error {
-	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	var rows [][]string
 	for _, r := range seen {
 		what := "removed"
 		switch {
@@ -79,14 +77,14 @@ func printReaped(w io.Writer, seen []docker.Reaped, left []string, dryRun bool) 
 		case dryRun:
 			what = "would be removed"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", r.Name, what, r.CreatedAt.Local().Format(time.DateTime), r.Reason)
+		rows = append(rows, []string{r.Name, what, r.CreatedAt.Local().Format(time.DateTime), r.Reason})
 	}
 	what := "removed"
 	if dryRun {
 		what = "would be removed"
 	}
 	for _, path := range left {
-		fmt.Fprintf(table, "%s\t%s\t\t%s\n", path, what, "its owner was killed")
+		rows = append(rows, []string{path, what, "", "its owner was killed"})
 	}
-	return table.Flush()
+	return cli.PrintTable(w, []string{"WHAT", "OUTCOME", "CREATED", "REASON"}, rows)
 }

@@ -97,7 +97,7 @@ func TestRememberedApproval(t *testing.T) {
 		t.Fatal(errs)
 	}
 	<-again
-	if out, _, _ := d.command("grants"); strings.Count(out, "\n") != 2 || !strings.Contains(out, "exact") {
+	if out, _, _ := d.command("grants"); strings.Count(out, "\n") != 3 || !strings.HasPrefix(out, "N  SESSION ") || !strings.Contains(out, "exact") {
 		t.Fatal(out)
 	}
 	if _, errs, code := d.command("revoke", "1"); code != cli.ExitOK {

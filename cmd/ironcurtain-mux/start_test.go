@@ -172,7 +172,7 @@ func TestStartRefusesWhatCannotBe(t *testing.T) {
 			if code != test.code || !strings.Contains(errs, test.want) {
 				t.Errorf("code %d: %s", code, errs)
 			}
-			if test.code == cli.ExitOK && (!strings.Contains(out, "claude-code\tClaude Code") || strings.Contains(out, "local-shell")) {
+			if test.code == cli.ExitOK && (!strings.HasPrefix(out, "AGENT ") || !strings.Contains(out, "\nclaude-code  Claude Code") || strings.Contains(out, "local-shell")) {
 				t.Errorf("agents: %s", out)
 			}
 		})

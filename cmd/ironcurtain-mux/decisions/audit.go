@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -54,7 +53,11 @@ func auditTailCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return runAuditTail(cmd.Context(), path, lines, follow, printer(cmd.OutOrStdout(), jsonl))
+			show := printer(cmd, path, jsonl)
+			if err := runAuditTail(cmd.Context(), path, lines, follow, show.print); err != nil {
+				return err
+			}
+			return show.end("the log has no record")
 		},
 	}
 	cmd.Flags().IntVarP(&lines, "lines", "n", 10, "how many")
@@ -109,14 +112,18 @@ func auditShowCommand() *cobra.Command {
 			if program, err = callIn(path, program); err != nil {
 				return err
 			}
-			show := printer(cmd.OutOrStdout(), jsonl)
-			return cli.Fail("read the audit log", audit.Read(path, func(l audit.Line) error {
+			show := printer(cmd, path, jsonl)
+			err = cli.Fail("read the audit log", audit.Read(path, func(l audit.Line) error {
 				if !chosen(decision, string(l.Decision)) || !chosen(server, l.Server) || !chosen(tool, l.Tool) || !chosen(rule, l.Rule) ||
 					!chosen(call, l.Call) || !chosen(outcome, string(l.Outcome)) || !chosen(program, l.Call) && !chosen(program, programOf(l)) {
 					return nil
 				}
-				return show(l)
+				return show.print(l)
 			}), "")
+			if err != nil {
+				return err
+			}
+			return show.end("no record is like that")
 		},
 	}
 	fl := cmd.Flags()
@@ -193,6 +200,7 @@ under way, and those during which the program was killed.`,
 				return cli.Fail("verify", err, "treat what comes after that place as unproven")
 			}
 			if !asJSON {
+				sayLog(cmd, path)
 				state := "still open"
 				if report.Closed {
 					state = "closed"
@@ -267,16 +275,52 @@ func auditFile(args []string) (string, error) {
 	return newest, nil
 }
 
-// printer writes one record per line, for people or as the log's JSON in plain ASCII.
-func printer(w io.Writer, raw bool) func(audit.Line) error {
-	return func(l audit.Line) error {
-		if raw {
-			_, err := fmt.Fprintf(w, "%s\n", jsonx.ASCII(l.Raw))
-			return err
-		}
-		_, err := fmt.Fprintln(w, RecordText(l))
+// recordPrinter writes one record a line, for people below headings or as the log's JSON in plain
+// ASCII.
+type recordPrinter struct {
+	cmd   *cobra.Command
+	raw   bool
+	begun bool
+}
+
+// printer returns a printer of the log at path. For people it says whose log that is.
+func printer(cmd *cobra.Command, path string, raw bool) *recordPrinter {
+	if !raw {
+		sayLog(cmd, path)
+	}
+	return &recordPrinter{cmd: cmd, raw: raw}
+}
+
+// sayLog says which session's log it is, if it is that of one.
+func sayLog(cmd *cobra.Command, path string) {
+	if id := filepath.Base(filepath.Dir(path)); stored.ValidID(id) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "session %s\n", id)
+	}
+}
+
+func (p *recordPrinter) print(l audit.Line) error {
+	out := p.cmd.OutOrStdout()
+	if p.raw {
+		_, err := fmt.Fprintf(out, "%s\n", jsonx.ASCII(l.Raw))
 		return err
 	}
+	if !p.begun {
+		p.begun = true
+		if _, err := fmt.Fprintf(out, "%6s  %-19s  %-19s %-5s %s\n", "SEQ", "TIME", "DECISION", "PLANE", "CALL AND WHAT BECAME OF IT"); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(out, RecordText(l))
+	return err
+}
+
+// end says that nothing was printed, if so.
+func (p *recordPrinter) end(empty string) error {
+	if p.raw || p.begun {
+		return nil
+	}
+	_, err := fmt.Fprintln(p.cmd.ErrOrStderr(), empty)
+	return err
 }
 
 // RecordText formats a record for people. It is plain ASCII, because it goes to a terminal

@@ -7,7 +7,6 @@ import (
 	"io"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -57,12 +56,14 @@ func GrantsCommand() *cobra.Command {
 }
 
 func printGrants(w io.Writer, list []broker.Grant) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	var rows [][]string
 	for _, r := range list {
-		fmt.Fprintf(t, "%d\t%s %s\t%s\tby %s\tused %d\t%s left\t%s\n", r.Number, cli.SafeName(r.Agent), broker.ShortID(r.Session), cli.SafeName(r.Scope), cli.SafeName(r.Client.Decider(r.By)), r.Used,
-			time.Until(r.ExpiresAt).Round(time.Second), cli.SafeText(r.Text))
+		rows = append(rows, []string{
+			strconv.Itoa(r.Number), broker.ShortID(r.Session), cli.SafeName(r.Agent), cli.SafeName(r.Scope), cli.SafeName(r.Client.Decider(r.By)), strconv.Itoa(r.Used),
+			time.Until(r.ExpiresAt).Round(time.Second).String(), cli.SafeText(r.Text),
+		})
 	}
-	return t.Flush()
+	return cli.PrintTable(w, []string{"N", "SESSION", "AGENT", "SCOPE", "BY", "USED", "LEFT", "APPROVES"}, rows)
 }
 
 // RevokeCommand ends grants.

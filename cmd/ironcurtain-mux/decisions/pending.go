@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -111,14 +112,21 @@ func printLeft(w io.Writer) (left int, err error) {
 	return left, nil
 }
 
+// pendingRow is a line of the list of waiting calls.
+const pendingRow = "%-4s  %-36s  %-8s  %-12s  %-6s  %s\n"
+
 // PrintPending prints each waiting call, what it would do, and what its approval could be
 // remembered for. It quotes all text of an agent, because it goes to a terminal.
 func PrintPending(w io.Writer, list []WaitingCall) error {
+	if len(list) > 0 {
+		if _, err := fmt.Fprintf(w, pendingRow, "N", "ID", "SESSION", "AGENT", "LEFT", "CALL, AND WHY IT WAITS"); err != nil {
+			return err
+		}
+	}
 	for _, e := range list {
-		_, err := fmt.Fprintf(w, "#%d  %s  %s %s  %s  %s  %+q  %+q  %s left%s%s\n", e.Number, e.ID, cli.SafeName(e.Agent), broker.ShortID(e.Session),
-			cli.SafeName(e.Server), cli.SafeName(e.Tool), e.Arguments, e.Reason,
-			time.Until(e.ExpiresAt).Round(time.Second), repeatsText(e.More), restoredText(e.Escalation))
-		if err != nil {
+		call := fmt.Sprintf("%s  %s  %+q  %+q%s%s", cli.SafeName(e.Server), cli.SafeName(e.Tool), e.Arguments, e.Reason, repeatsText(e.More), restoredText(e.Escalation))
+		left := time.Until(e.ExpiresAt).Round(time.Second).String()
+		if _, err := fmt.Fprintf(w, pendingRow, "#"+strconv.Itoa(e.Number), e.ID, broker.ShortID(e.Session), cli.SafeName(e.Agent), left, call); err != nil {
 			return err
 		}
 		if _, err := io.WriteString(w, programText(e.Program)+autoApprovalText(e.Escalation)); err != nil {

@@ -3,8 +3,8 @@ package decisions
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -92,7 +92,7 @@ func tokensListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "ls",
-		Short:   "List the tokens: name, what it may do, when it ends, its last use, its sessions",
+		Short:   "List the tokens: what each may do, when it expires, its last use since the daemon began",
 		Example: "  ironcurtain-mux tokens ls --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -111,22 +111,29 @@ func tokensListCommand() *cobra.Command {
 			if len(list) == 0 {
 				fmt.Fprintln(cmd.ErrOrStderr(), "there is no token")
 			}
-			t := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 8, 2, ' ', 0)
-			for _, one := range list {
-				may, used := "approves and denies", "not used since the daemon began"
-				if one.DenyOnly {
-					may = "denies"
-				}
-				if !one.Used.IsZero() {
-					used = "used " + one.Used.Local().Format("2006-01-02 15:04:05")
-				}
-				fmt.Fprintf(t, "%s\t%s\tuntil %s\t%s\t%s\n", cli.SafeName(one.Name), may, one.Expires.Local().Format("2006-01-02 15:04:05"), used, cli.SafeText(strings.Join(one.Sessions, " ")))
-			}
-			return t.Flush()
+			return printTokens(cmd.OutOrStdout(), list)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
+}
+
+func printTokens(w io.Writer, list []token.Token) error {
+	var rows [][]string
+	for _, one := range list {
+		may, used, ids := "approves and denies", "", make([]string, len(one.Sessions))
+		if one.DenyOnly {
+			may = "denies"
+		}
+		if !one.Used.IsZero() {
+			used = one.Used.Local().Format(time.DateTime)
+		}
+		for i, id := range one.Sessions {
+			ids[i] = stored.ShortID(id)
+		}
+		rows = append(rows, []string{cli.SafeName(one.Name), may, one.Expires.Local().Format(time.DateTime), used, cli.SafeText(strings.Join(ids, " "))})
+	}
+	return cli.PrintTable(w, []string{"NAME", "MAY", "EXPIRES", "LAST USED", "SESSIONS"}, rows)
 }
 
 func tokensRevokeCommand() *cobra.Command {

@@ -1,14 +1,12 @@
 package images
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -113,21 +111,16 @@ func imageUsers(ctx context.Context, client *docker.Client) (map[string][]string
 }
 
 func printImages(w io.Writer, list []docker.Image, users map[string][]string) error {
-	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tVERSION\tSTATE\tSIZE\tCREATED\tTOOLCHAINS\tUSED BY\tTAG")
+	var rows [][]string
 	for _, i := range list {
 		size, created := "", ""
 		if i.Present {
 			size = fmt.Sprintf("%d MB", i.SizeBytes/1_000_000)
 			created = i.CreatedAt.Local().Format(time.DateTime)
 		}
-		row := []string{i.Name, i.Version, i.State(), size, created, i.Toolchains, strings.Join(users[i.Tag], " "), i.Tag}
-		for n, cell := range row {
-			row[n] = cmp.Or(cell, "-")
-		}
-		fmt.Fprintln(table, strings.Join(row, "\t"))
+		rows = append(rows, []string{i.Name, i.Version, i.State(), size, created, i.Toolchains, strings.Join(users[i.Tag], " "), i.Tag})
 	}
-	return table.Flush()
+	return cli.PrintTable(w, []string{"NAME", "VERSION", "STATE", "SIZE", "CREATED", "TOOLCHAINS", "USED BY", "TAG"}, rows)
 }
 
 func imagesRmCommand() *cobra.Command {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -86,16 +85,15 @@ func printSources(w io.Writer, sources []learn.Source) error {
 		_, err := fmt.Fprintln(w, "no tool of this machine names a package registry")
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(table, "KIND\tREGISTRY\tNAMED BY\tMORE")
+	var rows [][]string
 	for _, s := range sources {
 		row := []string{s.Ecosystem, address(s), s.From, strings.Join(more(s), "; ")}
 		for i, cell := range row {
-			row[i] = cmp.Or(text.Drawable(cell), "-")
+			row[i] = text.Drawable(cell)
 		}
-		fmt.Fprintln(table, strings.Join(row, "\t"))
+		rows = append(rows, row)
 	}
-	return table.Flush()
+	return cli.PrintTable(w, []string{"KIND", "REGISTRY", "NAMED BY", "MORE"}, rows)
 }
 
 // address names a source in one word.

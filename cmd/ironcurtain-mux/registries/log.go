@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -113,8 +111,7 @@ func deliveryOf(l audit.Line) (delivered, bool) {
 
 // printDelivered lists them as a table.
 func printDelivered(w io.Writer, all []delivered) error {
-	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(table, "TIME\tSESSION\tDECISION\tKIND\tPACKAGE\tBYTES\tSHA-256\tWHY")
+	var rows [][]string
 	for _, d := range all {
 		name := cmp.Or(d.Name, d.Path)
 		if d.Version != "" {
@@ -125,9 +122,9 @@ func printDelivered(w io.Writer, all []delivered) error {
 			fmt.Sprint(d.Bytes), d.SHA256[:min(12, len(d.SHA256))], cmp.Or(d.Why, d.Rule),
 		}
 		for i, cell := range row {
-			row[i] = cmp.Or(text.Drawable(cell), "-")
+			row[i] = text.Drawable(cell)
 		}
-		fmt.Fprintln(table, strings.Join(row, "\t"))
+		rows = append(rows, row)
 	}
-	return table.Flush()
+	return cli.PrintTable(w, []string{"TIME", "SESSION", "DECISION", "KIND", "PACKAGE", "BYTES", "SHA-256", "WHY"}, rows)
 }

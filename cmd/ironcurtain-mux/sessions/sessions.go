@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -38,8 +37,11 @@ func Command(resume *cobra.Command) *cobra.Command {
 func sessionsListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:     "ls",
-		Short:   "List the sessions, running and on disk, those used last first",
+		Use:   "ls",
+		Short: "List the sessions, running and on disk, those used last first",
+		Long: `List the sessions, running and on disk, those used last first. Their states are named as in
+the multiplexer. With --json "waiting for you" is waiting, "ended" is dead, "out of reach"
+is unknown or has trouble, and "left running" has detached.`,
 		Example: "  ironcurtain-mux sessions ls --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -96,31 +98,18 @@ func List(ctx context.Context, p wiring.Paths) ([]broker.StoredSession, error) {
 }
 
 func printSessions(w io.Writer, list []broker.StoredSession) error {
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	var rows [][]string
 	for _, s := range list {
-		workspace := cli.SafeName(s.Workspace)
+		workspace, tab := cli.SafeName(s.Workspace), "-" // no tab shows it
 		if _, err := os.Stat(s.Workspace); errors.Is(err, fs.ErrNotExist) {
 			workspace += " (gone)"
 		}
-		number := "-" // no tab shows it
 		if s.Tab > 0 {
-			number = strconv.Itoa(s.Tab)
+			tab = strconv.Itoa(s.Tab)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, number, s.Agent, stateWord(s),
-			s.LastActivity.Local().Format("2006-01-02 15:04"), workspace, cli.QuotedIfAny(s.LastPrompt))
+		rows = append(rows, []string{
+			s.ID, tab, cli.SafeName(s.Agent), s.StateWords(), s.LastActivity.Local().Format("2006-01-02 15:04"), workspace, cli.QuotedIfAny(s.LastPrompt),
+		})
 	}
-	return t.Flush()
-}
-
-// stateWord is the state of a session for people.
-func stateWord(s broker.StoredSession) string {
-	switch {
-	case s.Detached && s.Waiting > 0:
-		return fmt.Sprintf("left running, %d waiting", s.Waiting)
-	case s.Detached:
-		return "left running"
-	case s.Trouble != "" && s.State != broker.StateUnknown:
-		return string(s.State) + ", engine away"
-	}
-	return string(s.State)
+	return cli.PrintTable(w, []string{"ID", "TAB", "AGENT", "STATE", "LAST USED", "WORKSPACE", "LAST PROMPT"}, rows)
 }

@@ -18,7 +18,7 @@ func TestSessionsSayThatAWorkspaceIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
-	if strings.Contains(lines[0], "gone") || !strings.Contains(lines[1], here+"/removed (gone)") {
+	if !strings.HasPrefix(lines[0], "ID  TAB ") || strings.Contains(lines[1], "gone") || !strings.Contains(lines[2], here+"/removed (gone)") {
 		t.Errorf("printed:\n%s", b.String())
 	}
 }

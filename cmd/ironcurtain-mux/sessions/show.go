@@ -80,7 +80,7 @@ func printSession(w io.Writer, p wiring.Paths, s broker.StoredSession) error {
 	}
 	line("id", s.ID)
 	line("agent", s.Agent)
-	line("state", stateWord(s))
+	line("state", s.StateWords())
 	line("reason", cli.QuotedIfAny(s.Reason))
 	line("trouble", s.Trouble)
 	line("notice", s.Notice)

@@ -121,14 +121,13 @@ func listAgents(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	var rows [][]string
 	for _, a := range agents.All() {
 		if a.TakesTasks() {
-			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%s\t%s\n", cli.SafeName(a.Name), a.Title); err != nil {
-				return err
-			}
+			rows = append(rows, []string{cli.SafeName(a.Name), cli.SafeText(a.Title)})
 		}
 	}
-	return nil
+	return cli.PrintTable(cmd.OutOrStdout(), []string{"AGENT", "TITLE"}, rows)
 }
 
 // giveTask has the daemon carry out the task, or those that are read, on the standard streams of

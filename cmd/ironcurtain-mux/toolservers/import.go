@@ -1,13 +1,11 @@
 package toolservers
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -64,16 +62,15 @@ func printFound(w io.Writer, found []imported.Server, c config.Config) error {
 		_, err := fmt.Fprintln(w, "no other agent on this machine is configured with MCP servers")
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(table, "NAME\tFROM\tSERVER\tNEEDS\tNOT USABLE BECAUSE")
+	var rows [][]string
 	for _, s := range found {
 		row := []string{s.Name, s.From, text.OneLine(s.What(), 60), strings.Join(s.Variables, " "), obstacle(s, c)}
 		for i, cell := range row {
-			row[i] = cmp.Or(text.Drawable(cell), "-")
+			row[i] = text.Drawable(cell)
 		}
-		fmt.Fprintln(table, strings.Join(row, "\t"))
+		rows = append(rows, row)
 	}
-	return table.Flush()
+	return cli.PrintTable(w, []string{"NAME", "FROM", "SERVER", "NEEDS", "NOT USABLE BECAUSE"}, rows)
 }
 
 // takeServers adds servers to config.json: the named ones, or without names all that can be
