@@ -39,7 +39,7 @@ type Decision struct {
 // Remember says for which calls and for how long an approval is remembered.
 type Remember struct {
 	Scope   string `json:"scope"`             // the name of one of the call's scopes
-	Seconds int    `json:"seconds,omitempty"` // from now; 0 means 15 minutes, at most 8 hours
+	Seconds int    `json:"seconds,omitempty"` // from now; 0 means 15 minutes
 }
 
 // Scope is one way to remember the approval of a call.

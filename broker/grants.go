@@ -10,6 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 )
 
 // pendingGrant is an approval that is about to be remembered.
@@ -32,7 +33,7 @@ func (b *Broker) prepareGrant(d Decision) (*pendingGrant, error) {
 	if !d.Approve {
 		return nil, fault.New("approve it, or deny it without remembering that", "decide: only an approval can be remembered")
 	}
-	limit := time.Duration(d.Remember.Seconds) * time.Second
+	limit := time.Duration(min(d.Remember.Seconds, int(timespan.Max/time.Second)+1)) * time.Second
 	if err := grant.Check(limit); err != nil {
 		return nil, fault.New("give another time", "decide: %w", err)
 	}

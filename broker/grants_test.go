@@ -165,7 +165,7 @@ func TestRememberListRevoke(t *testing.T) {
 	e, settled := d.ask("write_file", writeCall, d.outside+"/a.txt")
 	for _, wrong := range []Decision{
 		{ID: e.ID, Digest: e.Digest, Approve: true, Remember: &Remember{Scope: "everything"}},
-		{ID: e.ID, Digest: e.Digest, Approve: true, Remember: &Remember{Scope: "file", Seconds: 1 << 30}},
+		{ID: e.ID, Digest: e.Digest, Approve: true, Remember: &Remember{Scope: "file", Seconds: 1 << 40}},
 		{ID: e.ID, Digest: e.Digest, Approve: true, Remember: &Remember{Scope: "file", Seconds: -1}},
 		{ID: e.ID, Digest: e.Digest, Approve: false, Remember: &Remember{Scope: "file"}},
 		{ID: e.ID, Digest: "of another call", Approve: true, Remember: &Remember{Scope: "file"}},

@@ -12,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -74,7 +75,7 @@ func (m *Model) budgetText(all broker.Budgets) []view.Line {
 		}
 		out = append(out, view.Line{Text: name, Head: true})
 		out = append(out, usageLines(b.Used)...)
-		out = append(out, view.Line{Key: "open for", Text: b.Used.Time.Round(time.Second).String()})
+		out = append(out, view.Line{Key: "open for", Text: timespan.String(b.Used.Time.Round(time.Second))})
 		out = append(out, view.Line{Key: "may use", Text: allowance(b.Allowance)})
 	}
 	out = append(out, view.Line{Text: "all sessions there ever were", Head: true})

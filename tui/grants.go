@@ -10,7 +10,6 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 )
@@ -84,9 +83,6 @@ func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 		return nil, fault.New("/approve all lets all calls seen go on, this once", "/approve+ all: a grant is made of one call at a time")
 	}
 	words := strings.Fields(rest)
-	if len(words) > 2 {
-		return nil, fmt.Errorf("/approve+ %s: takes a number, a scope and a time", text.Drawable(args))
-	}
 	it, err := m.approvals.Meant(which, m.now())
 	if err != nil {
 		return nil, err

@@ -47,9 +47,9 @@ func TestRememberWithATime(t *testing.T) {
 		r.keys("\x15/approve+ 3" + wrong + "\r")
 		r.decided(0)
 	}
-	r.keys("\x15/approve+ 3 EXACT 90s\r")
+	r.keys("\x15/approve+ 3 EXACT 2 hours and 90s\r")
 	r.decided(1)
-	if d := r.broker.decisions()[0]; d.Remember.Scope != "exact" || d.Remember.Seconds != 90 {
+	if d := r.broker.decisions()[0]; d.Remember.Scope != "exact" || d.Remember.Seconds != 7290 {
 		t.Fatalf("%+v", d.Remember)
 	}
 }

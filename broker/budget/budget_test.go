@@ -278,6 +278,8 @@ func TestParseRaise(t *testing.T) {
 		"+1 request":   {Requests: 1},
 		"+1h30m":       {Time: 90 * time.Minute},
 		"+30s":         {Time: 30 * time.Second},
+		"+3d":          {Time: 72 * time.Hour},
+		"+2 hours":     {Time: 2 * time.Hour},
 	} {
 		t.Run(text, func(t *testing.T) {
 			if got, err := budget.ParseRaise(text); err != nil || got != want {
@@ -285,7 +287,7 @@ func TestParseRaise(t *testing.T) {
 			}
 		})
 	}
-	for _, text := range []string{"", "5", "+", "+0", "-5", "+-5", "+NaN", "+Inf", "+1e9", "+5 euros", "+1.5 tokens", "+99999999999m tokens", "+10000h", "+0 requests"} {
+	for _, text := range []string{"", "5", "+", "+0", "-5", "+-5", "+NaN", "+Inf", "+1e9", "+5 euros", "+1.5 tokens", "+99999999999m tokens", "+10000000h", "+0 requests"} {
 		t.Run(text, func(t *testing.T) {
 			if got, err := budget.ParseRaise(text); err == nil || !strings.Contains(err.Error(), "+30m") {
 				t.Errorf("%q is %+v, %v", text, got, err)

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 )
 
 // Limits are what a session may use. A zero field is no limit.
@@ -41,11 +43,10 @@ const raiseForms = "+5 (US dollars), +200k tokens, +50 requests or +30m"
 const (
 	maxUSD    = 10_000
 	maxAmount = 1_000_000_000_000
-	maxTime   = 31 * 24 * time.Hour
 )
 
 // ParseRaise reads a raise of limits: "+5" or "+$2.50" of US dollars, "+200k tokens",
-// "+50 requests", "+1h30m".
+// "+50 requests", or of time, "+1h30m".
 func ParseRaise(text string) (Limits, error) {
 	refuse := func(why string) (Limits, error) {
 		return Limits{}, fmt.Errorf("raise the budget by %.40q: %s; it can be %s", text, why, raiseForms)
@@ -68,12 +69,12 @@ func ParseRaise(text string) (Limits, error) {
 			return refuse("that is no number of requests")
 		}
 		return Limits{Requests: n}, nil
-	case "":
-	default:
-		return refuse("nobody knows the unit")
 	}
-	if d, err := time.ParseDuration(number); err == nil && d > 0 && d <= maxTime {
+	if d, err := timespan.Parse(rest); err == nil && d > 0 {
 		return Limits{Time: d}, nil
+	}
+	if unit != "" {
+		return refuse("that unit is not known")
 	}
 	usd, err := strconv.ParseFloat(strings.TrimPrefix(number, "$"), 64)
 	if err != nil || !(usd >= 0.01 && usd <= maxUSD) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/usage"
 )
 
@@ -69,6 +70,6 @@ func shares(u Used, l Limits) []share {
 	add(KindCost, int64(u.Cost), int64(l.Cost), dollars, raiseCost)
 	add(KindTokens, u.Tokens(), l.Tokens, tokens, raiseTokens)
 	add(KindRequests, u.Requests, l.Requests, func(n int64) string { return fmt.Sprintf("%d requests", n) }, "+50 requests")
-	add(KindTime, int64(u.Time), int64(l.Time), func(n int64) string { return time.Duration(n).Round(time.Second).String() }, "+30m")
+	add(KindTime, int64(u.Time), int64(l.Time), func(n int64) string { return timespan.String(time.Duration(n).Round(time.Second)) }, "+30m")
 	return all
 }

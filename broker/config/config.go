@@ -20,6 +20,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/sys/unix"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
@@ -273,9 +274,12 @@ func Parse(path string, data []byte) (Config, error) {
 		}
 		return Config{}, e
 	}
-	if err := validate(tree.Any()); err != nil {
-		field, cause := firstCause(err)
-		return Config{}, &Error{Path: path, Line: lineOf(data, strings.Split(strings.Trim(field, "/"), "/"), ""), Field: field, Err: cause}
+	field, cause := readSpans(&tree)
+	if cause == nil {
+		field, cause = firstCause(validate(tree.Any()))
+	}
+	if cause != nil {
+		return Config{}, &Error{Path: path, Line: lineOf(data, strings.Split(strings.Trim(field, "/"), "/"), ""), Field: field, Err: cause, next: fault.Hint(cause)}
 	}
 	c := Default()
 	if err := json.Unmarshal(tree.Encode(), &c); err != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -33,16 +34,60 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// A length of time may be text with a unit of its own.
+func TestLengthsOfTimeMayBeText(t *testing.T) {
+	c, err := config.Parse("config.json", []byte(`{"escalationTimeoutSeconds": "2 minutes", "awayHours": "2d", "daemonIdleMinutes": "1h30m", "receiptSeconds": 30,
+		"keepSessionsDays": "2 weeks", "budget": {"minutes": "1 day and 12 hours"}, "agents": {"mine": {"image": "x", "command": ["x"], "submit": {"pauseMillis": "2s"}}},
+		"registries": {"quarantineHours": {"npm": "3d", "go": 1}, "rules": [{"name": "x", "then": "ask"}, {"youngerThanHours": "1w", "then": "ask"}]},
+		"mcpServers": {"x": {"command": "x", "env": {"awayHours": "3d"}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []int{
+		c.EscalationTimeoutSeconds, c.AwayHours, c.DaemonIdleMinutes, c.ReceiptSeconds, c.KeepSessionsDays, c.Budget.Minutes, c.Agents["mine"].Submit.PauseMillis,
+		c.Registries.QuarantineHours["npm"], c.Registries.QuarantineHours["go"], c.Registries.Rules[1].YoungerThanHours,
+	}
+	if want := []int{120, 48, 90, 30, 14, 2160, 2000, 72, 1, 168}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if !strings.Contains(string(c.MCPServers["x"]), `"3d"`) {
+		t.Errorf("a server's variable became %s", c.MCPServers["x"])
+	}
+}
+
+// Every number of the schema whose name has a unit takes text, too.
+func TestSchemaNamesEveryLengthOfTime(t *testing.T) {
+	unit := regexp.MustCompile(`(?i)(seconds|minutes|hours|days|millis)$`)
+	var look func(name string, v any)
+	look = func(name string, v any) {
+		of, _ := v.(map[string]any)
+		if of["type"] == "integer" && unit.MatchString(name) {
+			t.Errorf("%s takes numbers only", name)
+		}
+		for inner, one := range of {
+			look(inner, one)
+		}
+	}
+	var schema any
+	if err := json.Unmarshal(config.Schema(), &schema); err != nil {
+		t.Fatal(err)
+	}
+	look("", schema)
+}
+
 func TestErrorsNameThePlace(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"unknown name":   {"{\n \"agent\": \"shell\",\n \"colour\": 1\n}", "config.json:3: /colour: nobody knows"},
-		"unknown nested": {"{\"resources\": {\n\"ram\": 1}}", "config.json:2: /resources/ram"},
-		"out of range":   {`{"escalationTimeoutSeconds": 5}`, "config.json:1: /escalationTimeoutSeconds"},
-		"wrong type":     {`{"agent": 7}`, "/agent"},
-		"written twice":  {"{\"agent\": \"shell\",\n\"agent\": \"shell\"}", "config.json:2"},
-		"no JSON":        {"{\n,", "config.json:2"},
-		"trailing":       {"{} {}", "config.json:1"},
-		"not an object":  {"[]", "config.json"},
+		"unknown name":    {"{\n \"agent\": \"shell\",\n \"colour\": 1\n}", "config.json:3: /colour: nobody knows"},
+		"unknown nested":  {"{\"resources\": {\n\"ram\": 1}}", "config.json:2: /resources/ram"},
+		"out of range":    {`{"escalationTimeoutSeconds": 5}`, "config.json:1: /escalationTimeoutSeconds"},
+		"no such time":    {"{\"budget\": {\n\"minutes\": \"soon\"}}", `config.json:2: /budget/minutes: "soon" is not a length of time`},
+		"part of an hour": {`{"registries": {"quarantineHours": {"npm": "90m"}}}`, `/registries/quarantineHours/npm: "90m" is no whole multiple of 1h`},
+		"time too short":  {`{"escalationTimeoutSeconds": "5s"}`, "config.json:1: /escalationTimeoutSeconds: 5 is too small"},
+		"wrong type":      {`{"agent": 7}`, "/agent"},
+		"written twice":   {"{\"agent\": \"shell\",\n\"agent\": \"shell\"}", "config.json:2"},
+		"no JSON":         {"{\n,", "config.json:2"},
+		"trailing":        {"{} {}", "config.json:1"},
+		"not an object":   {"[]", "config.json"},
 		// Nothing depends on the directory somebody happens to be in.
 		"relative policy":       {`{"policy": "policy"}`, "/policy: "},
 		"relative protected":    {`{"protected": ["/a", "b"]}`, "/protected/1: "},

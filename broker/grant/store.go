@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 )
 
 // How long grants last.
 const (
 	DefaultTime = 15 * time.Minute // of one that names no time
-	MaxTime     = 8 * time.Hour
+	MaxTime     = timespan.Max
 	MinTime     = time.Second
 )
 
@@ -46,7 +47,7 @@ var (
 	// ErrFull means that the session has too many grants.
 	ErrFull = fmt.Errorf("a session can have at most %d grants", maxGrants)
 	// ErrTime means that the time asked for is too short or too long.
-	ErrTime = fmt.Errorf("a grant lasts between %v and %v", MinTime, MaxTime)
+	ErrTime = fmt.Errorf("a grant lasts between %s and %s", timespan.String(MinTime), timespan.String(MaxTime))
 )
 
 // Store holds the grants of all sessions. It is safe for concurrent use.

@@ -12,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 )
 
 // Task is a text for an agent that has no terminal.
@@ -81,7 +82,7 @@ func (s *Session) Turn(ctx context.Context, task Task) (Turn, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if task.Limit > 0 {
-		over := &cutShort{TurnTimedOut, fmt.Sprintf("it took longer than %s", task.Limit)}
+		over := &cutShort{TurnTimedOut, "it took longer than " + timespan.String(task.Limit)}
 		defer time.AfterFunc(task.Limit, func() { cancel(over) }).Stop()
 	}
 	select {

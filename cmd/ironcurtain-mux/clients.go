@@ -12,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
 
@@ -89,7 +90,7 @@ func idleText(c wire.Client) string {
 	if c.Stalled {
 		return "stalled: it takes no output"
 	}
-	return "idle " + time.Since(c.Used).Round(time.Second).String()
+	return "idle " + timespan.String(time.Since(c.Used).Round(time.Second))
 }
 
 func clientsKickCommand() *cobra.Command {

@@ -19,16 +19,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
 
 // upgradeWait is how long tool calls and answers of models are waited for, unless the person says
 // otherwise.
-const upgradeWait = 30 * time.Second
+const upgradeWait time.Duration = 30 * time.Second
 
 // upgradeCommand makes the daemon become the program that is installed now.
 func upgradeCommand() *cobra.Command {
-	var wait time.Duration
+	wait := upgradeWait
 	var now bool
 	cmd := &cobra.Command{
 		Use:   "upgrade",
@@ -49,7 +50,7 @@ are cut off, and agents ask again. Tool servers are started again when they are 
 			return told(cmd, "upgrade", end, err)
 		},
 	}
-	cmd.Flags().DurationVar(&wait, "wait", upgradeWait, "`time` for what is under way")
+	cmd.Flags().Var(timespan.Flag{To: &wait}, "wait", "how long what is under way may take")
 	cmd.Flags().BoolVar(&now, "now", false, "wait for nothing: tool calls end as interrupted, and shells of this machine end")
 	return cmd
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
@@ -37,10 +38,13 @@ func (it *Item) Remember(words []string) (*broker.Remember, error) {
 	if !known {
 		return nil, fmt.Errorf("#%d has no scope %s; its scopes: %s", it.Call.Number, text.Drawable(words[0]), it.ScopeNames())
 	}
-	if len(words) == 2 {
-		d, err := time.ParseDuration(words[1])
-		if err != nil || d < time.Second {
-			return nil, fault.New("write it like 90s, 30m or 2h", "%s is not a time of at least one second", text.Drawable(words[1]))
+	if len(words) > 1 {
+		d, err := timespan.Parse(strings.Join(words[1:], " "))
+		if err != nil {
+			return nil, err
+		}
+		if d < time.Second {
+			return nil, fault.New("give at least 1s", "%s is too short", text.Drawable(strings.Join(words[1:], " ")))
 		}
 		r.Seconds = int(d / time.Second)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/shortid"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 )
 
 // ApproveCommand approves one waiting call.
@@ -42,13 +43,13 @@ With --remember the approval also covers later calls, within one of the scopes t
 				return cli.Usagef("--for needs --remember, which says what for")
 			}
 			if limit < 0 || cmd.Flags().Changed("for") && limit < time.Second {
-				return cli.Usagef("--for %v is too short, give at least 1s", limit)
+				return cli.Usagef("--for %s is too short, give at least 1s", timespan.String(limit))
 			}
 			return decide(cmd, d)
 		},
 	}
 	cmd.Flags().StringVar(&scope, "remember", "", "also approve later calls within this scope")
-	cmd.Flags().DurationVar(&limit, "for", 0, "how long it is remembered, at most 8h (default 15m)")
+	cmd.Flags().Var(timespan.Flag{To: &limit}, "for", "how long it is remembered, such as 30m, '2 hours' or 3d (default 15m)")
 	return cmd
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 )
 
 // GrantsCommand lists the grants in force.
@@ -60,7 +61,7 @@ func printGrants(w io.Writer, list []broker.Grant) error {
 	for _, r := range list {
 		rows = append(rows, []string{
 			strconv.Itoa(r.Number), broker.ShortID(r.Session), cli.SafeName(r.Agent), cli.SafeName(r.Scope), cli.SafeName(r.Client.Decider(r.By)), strconv.Itoa(r.Used),
-			time.Until(r.ExpiresAt).Round(time.Second).String(), cli.SafeText(r.Text),
+			timespan.String(time.Until(r.ExpiresAt).Round(time.Second)), cli.SafeText(r.Text),
 		})
 	}
 	return cli.PrintTable(w, []string{"N", "SESSION", "AGENT", "SCOPE", "BY", "USED", "LEFT", "APPROVES"}, rows)

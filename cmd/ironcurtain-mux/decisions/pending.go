@@ -16,6 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 )
 
 // WaitingCall is a waiting call, with the scopes of its approval if they were asked for.
@@ -125,7 +126,7 @@ func PrintPending(w io.Writer, list []WaitingCall) error {
 	}
 	for _, e := range list {
 		call := fmt.Sprintf("%s  %s  %+q  %+q%s%s", cli.SafeName(e.Server), cli.SafeName(e.Tool), e.Arguments, e.Reason, repeatsText(e.More), restoredText(e.Escalation))
-		left := time.Until(e.ExpiresAt).Round(time.Second).String()
+		left := timespan.String(time.Until(e.ExpiresAt).Round(time.Second))
 		if _, err := fmt.Fprintf(w, pendingRow, "#"+strconv.Itoa(e.Number), e.ID, broker.ShortID(e.Session), cli.SafeName(e.Agent), left, call); err != nil {
 			return err
 		}
@@ -172,7 +173,7 @@ func autoApprovalText(e broker.Escalation) string {
 	case e.Auto == nil:
 		return ""
 	case e.Auto.Reason == "":
-		return fmt.Sprintf("    the auto-approver is judging since %s, by receipt %d\n", time.Since(e.Auto.Since).Round(time.Second), e.Auto.Receipt)
+		return fmt.Sprintf("    the auto-approver has been judging it for %s, by receipt %d\n", timespan.String(time.Since(e.Auto.Since).Round(time.Second)), e.Auto.Receipt)
 	}
 	return fmt.Sprintf("    the auto-approver leaves it to you, receipt %d: %+q\n", e.Auto.Receipt, e.Auto.Reason)
 }

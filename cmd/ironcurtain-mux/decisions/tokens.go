@@ -14,6 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
 
@@ -45,14 +46,14 @@ each decision with the token's name. After five wrong tokens none is taken for a
 const tokenLife = 24 * time.Hour
 
 func tokensCreateCommand() *cobra.Command {
-	var m wire.MakeToken
+	m := wire.MakeToken{Life: tokenLife}
 	cmd := &cobra.Command{
 		Use:   "create NAME SESSION...",
 		Short: "Make a token for the calls of some sessions, and print it once",
 		Long: `Make an answer token for the calls of some sessions, and print it, once: only its hash
 is kept. The beginning of a session's id is enough. NAME stands in the records of what
 is decided with it.`,
-		Example: "  ironcurtain-mux tokens create bot 6f1c\n  ironcurtain-mux tokens create bot 6f1c 8a20 --deny-only --for 168h",
+		Example: "  ironcurtain-mux tokens create bot 6f1c\n  ironcurtain-mux tokens create bot 6f1c 8a20 --deny-only --for 1w",
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			const op = "create token"
@@ -60,7 +61,7 @@ is decided with it.`,
 				return &cli.UsageError{Err: cli.Fail(op, err, "")}
 			}
 			if m.Life < time.Second || m.Life > token.MaxLife {
-				return cli.Usagef("--for %v: give from 1s to %dh", m.Life, token.MaxLife/time.Hour)
+				return cli.Usagef("--for %s: give from 1s to %s", timespan.String(m.Life), timespan.String(token.MaxLife))
 			}
 			p, o, err := running.ClientOptions()
 			if err != nil {
@@ -84,7 +85,7 @@ is decided with it.`,
 		},
 	}
 	cmd.Flags().BoolVar(&m.DenyOnly, "deny-only", false, "it approves nothing")
-	cmd.Flags().DurationVar(&m.Life, "for", tokenLife, "how long it lasts, at most 720h")
+	cmd.Flags().Var(timespan.Flag{To: &m.Life}, "for", "how long it lasts, at most 30d")
 	return cmd
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
 
@@ -77,7 +78,7 @@ answer is in the session: 'ironcurtain-mux sessions show' names the file.
 	flags.Worktree.Register(cmd)
 	f.StringVar(&flags.Resume, "resume", "", "continue that session; the beginning of its id is enough")
 	f.StringVar(&flags.output, "output", "text", "text, or json: one object for each task")
-	f.DurationVar(&flags.timeout, "timeout", 0, "how long a task may take, such as 10m (default no limit)")
+	f.Var(timespan.Flag{To: &flags.timeout}, "timeout", "how long a task may take, such as 10m or 2h (default no limit)")
 	f.BoolVar(&flags.detach, "detach", false, "print the session's id and end; the task goes on with nobody at it")
 	f.BoolVar(&flags.list, "list-agents", false, "list the agents that take tasks")
 	f.BoolVar(&flags.Demo, "demo", false, "with a scripted model, which needs no key")
@@ -89,9 +90,6 @@ answer is in the session: 'ironcurtain-mux sessions show' names the file.
 func start(cmd *cobra.Command, flags *startFlags, task string) error {
 	if flags.output != "text" && flags.output != "json" {
 		return cli.Usagef("--output is text or json, not %q", flags.output)
-	}
-	if flags.timeout < 0 {
-		return cli.Usagef("--timeout is a duration such as 10m, not %s", flags.timeout)
 	}
 	if flags.list {
 		return listAgents(cmd)
