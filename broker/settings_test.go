@@ -32,9 +32,9 @@ func TestSettingsAreReadAgain(t *testing.T) {
 	b.config.Reload = func() (Config, error) { return next, broken }
 	b.deps().Know("added", servers.Config{})
 
-	broken = fault.New("fix that line", "config.json:1: nobody knows this name")
+	broken = fault.New("fix that line", "config.json:1: there is no setting of this name")
 	err := b.Reload(t.Context())
-	if err == nil || err.Error() != "read config.json again: config.json:1: nobody knows this name" || fault.Hint(err) != "fix that line" || !errors.Is(err, broken) {
+	if err == nil || err.Error() != "read config.json again: config.json:1: there is no setting of this name" || fault.Hint(err) != "fix that line" || !errors.Is(err, broken) {
 		t.Errorf("%v (%s)", err, fault.Hint(err))
 	}
 	admitted(t, b, OpenRequest{}, "one session runs already")

@@ -2,15 +2,21 @@ package config
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // firstCause returns the first fault of a validation error: its place as a JSON pointer,
@@ -26,7 +32,7 @@ func firstCause(err error) (field string, cause error) {
 	at := v.InstanceLocation
 	if unknown, ok := v.ErrorKind.(*kind.AdditionalProperties); ok && len(unknown.Properties) > 0 {
 		at = append(append([]string(nil), at...), unknown.Properties[0])
-		return "/" + strings.Join(at, "/"), errors.New("nobody knows this name")
+		return "/" + strings.Join(at, "/"), unknownName(unknown.Properties[0], v.SchemaURL)
 	}
 	return "/" + strings.Join(at, "/"), errors.New(inWords(v.ErrorKind))
 }
@@ -50,16 +56,63 @@ func decimal(n *big.Rat) string {
 	return strings.TrimRight(n.FloatString(6), "0")
 }
 
-// lineOf returns the line of the last of some nested names, or of a text behind them.
-func lineOf(data []byte, names []string, text string) int {
-	at := 0
-	if text != "" {
-		names = append(names[:len(names):len(names)], text)
-	}
-	for _, name := range names {
-		if i := bytes.Index(data[at:], fmt.Appendf(nil, "%q", name)); i >= 0 {
-			at += i
+// unknownName is the error of a name that an object of the schema does not have. It proposes the
+// one with the most similar spelling.
+func unknownName(name, object string) error {
+	near, least := "", 1+len(name)/3
+	for _, known := range namesAt(object) {
+		if d := text.Distance(strings.ToLower(name), strings.ToLower(known)); d < least || d == least && near == "" {
+			near, least = known, d
 		}
 	}
-	return 1 + bytes.Count(data[:at], []byte("\n"))
+	if near == "" {
+		return errors.New("there is no setting of this name")
+	}
+	return fmt.Errorf("there is no setting of this name; did you mean %q?", near)
+}
+
+// namesAt returns the names that an object of the schema has, sorted.
+func namesAt(object string) []string {
+	var at any
+	if json.Unmarshal(schema, &at) != nil {
+		return nil
+	}
+	_, pointer, _ := strings.Cut(object, "#")
+	for _, step := range strings.Split(pointer+"/properties", "/")[1:] {
+		switch of := at.(type) {
+		case map[string]any:
+			at = of[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(of) {
+				return nil
+			}
+			at = of[i]
+		}
+	}
+	names, _ := at.(map[string]any)
+	return slices.Sorted(maps.Keys(names))
+}
+
+// placeOf returns where the last of some nested names, or a text behind them, is in data. length is
+// 0 when none of them was found.
+func placeOf(data []byte, names []string, text string) (at, length int) {
+	for _, name := range names {
+		for from := at; ; {
+			quoted := fmt.Appendf(nil, "%q", name)
+			i := bytes.Index(data[from:], quoted)
+			if i < 0 {
+				break
+			}
+			if from += i + len(quoted); bytes.HasPrefix(bytes.TrimLeft(data[from:], " \t\r\n"), []byte(":")) {
+				at, length = from-len(quoted), len(quoted)
+				break
+			}
+		}
+	}
+	quoted := fmt.Appendf(nil, "%q", text)
+	if i := bytes.Index(data[at:], quoted); text != "" && i >= 0 {
+		at, length = at+i, len(quoted)
+	}
+	return at, length
 }

@@ -192,6 +192,8 @@ type Error struct {
 	Field string // as a JSON pointer; may be empty
 	Err   error
 	next  string // instead of the usual hint
+
+	excerpt string
 }
 
 func (e *Error) Error() string {
@@ -208,6 +210,9 @@ func (e *Error) Error() string {
 }
 
 func (e *Error) Unwrap() error { return e.Err }
+
+// Excerpt is the line of the file with a mark below the fault, for a terminal; it may be empty.
+func (e *Error) Excerpt() string { return e.excerpt }
 
 // Hint is the next thing to do.
 func (e *Error) Hint() string {
@@ -270,7 +275,7 @@ func Parse(path string, data []byte) (Config, error) {
 		e := &Error{Path: path, Err: err}
 		var syntax *jsonx.SyntaxError
 		if errors.As(err, &syntax) {
-			e.Line = jsonx.Line(data, syntax.Offset)
+			e.Line, e.excerpt = jsonx.Line(data, syntax.Offset), excerptOf(data, syntax.Offset, 1)
 		}
 		return Config{}, e
 	}
@@ -279,7 +284,9 @@ func Parse(path string, data []byte) (Config, error) {
 		field, cause = firstCause(validate(tree.Any()))
 	}
 	if cause != nil {
-		return Config{}, &Error{Path: path, Line: lineOf(data, strings.Split(strings.Trim(field, "/"), "/"), ""), Field: field, Err: cause, next: fault.Hint(cause)}
+		e := &Error{Path: path, Field: field, Err: cause, next: fault.Hint(cause)}
+		e.findIn(data, "")
+		return Config{}, e
 	}
 	c := Default()
 	if err := json.Unmarshal(tree.Encode(), &c); err != nil {
@@ -293,9 +300,18 @@ func Parse(path string, data []byte) (Config, error) {
 func At(path, field, text string, cause error) *Error {
 	e := &Error{Path: path, Field: field, Err: cause}
 	if data, err := os.ReadFile(path); err == nil { // the place is a help, the cause stands anyway
-		e.Line = lineOf(data, strings.Split(strings.Trim(field, "/"), "/"), text)
+		e.findIn(data, text)
 	}
 	return e
+}
+
+// findIn notes the line of the field in data, or of a text in its value, and an excerpt.
+func (e *Error) findIn(data []byte, text string) {
+	at, length := placeOf(data, strings.Split(strings.Trim(e.Field, "/"), "/"), text)
+	e.Line = jsonx.Line(data, at)
+	if length > 0 {
+		e.excerpt = excerptOf(data, at, length)
+	}
 }
 
 func validate(value any) error {

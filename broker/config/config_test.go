@@ -2,6 +2,7 @@ package config_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -77,7 +78,7 @@ func TestSchemaNamesEveryLengthOfTime(t *testing.T) {
 
 func TestErrorsNameThePlace(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"unknown name":    {"{\n \"agent\": \"shell\",\n \"colour\": 1\n}", "config.json:3: /colour: nobody knows"},
+		"unknown name":    {"{\n \"agent\": \"shell\",\n \"colour\": 1\n}", "config.json:3: /colour: there is no setting of this name"},
 		"unknown nested":  {"{\"resources\": {\n\"ram\": 1}}", "config.json:2: /resources/ram"},
 		"out of range":    {`{"escalationTimeoutSeconds": 5}`, "config.json:1: /escalationTimeoutSeconds"},
 		"no such time":    {"{\"budget\": {\n\"minutes\": \"soon\"}}", `config.json:2: /budget/minutes: "soon" is not a length of time`},
@@ -103,6 +104,31 @@ func TestErrorsNameThePlace(t *testing.T) {
 			_, err := config.Parse("config.json", []byte(test.text))
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Fatalf("got %v, want it to contain %q", err, test.want)
+			}
+		})
+	}
+}
+
+// An error shows its line with a mark below the fault, and the name that was probably meant.
+func TestErrorsShowTheLine(t *testing.T) {
+	long := strings.Repeat(" ", 90) + `"comandKey": "ctrl+b"`
+	for name, test := range map[string]struct{ text, cause, excerpt string }{
+		"a name":             {"{\n\t\"agnet\": \"shell\"\n}", `did you mean "agent"?`, "  2 |  \"agnet\": \"shell\"\n    |  ^^^^^^^\n"},
+		"a nested name":      {`{"budget": {"token": 1}}`, `did you mean "tokens"?`, "  1 | {\"budget\": {\"token\": 1}}\n    |             ^^^^^^^\n"},
+		"a name of a $ref":   {`{"agents": {"mine": {"image": "x", "command": ["x"], "titel": "y"}}}`, `did you mean "title"?`, "^^^^^^^\n"},
+		"nothing like it":    {`{"zzzzzzzz": 1}`, "there is no setting of this name", "  1 | {\"zzzzzzzz\": 1}\n    |  ^^^^^^^^^^\n"},
+		"also a value":       {"{\"agent\": \"theme\",\n\"theme\": 7}", "/theme", "  2 | \"theme\": 7}\n    | ^^^^^^^\n"},
+		"no JSON":            {"{\n  \"agent\" \"shell\"\n}", "", "  2 |   \"agent\" \"shell\"\n    |           ^\n"},
+		"cut off":            {"{\"agent\": \"shell\"", "", "  1 | {\"agent\": \"shell\"\n    |                  ^\n"},
+		"a long line":        {"{" + long + "}", `did you mean "commandKey"?`, "\"comandKey\": \"ctrl+b\"}\n    | " + strings.Repeat(" ", 50) + "^^^^^^^^^^^\n"},
+		"what hides on it":   {"{\"a\x1b[2Jgent\": 1}", "", "a?[2Jgent"},
+		"another byte there": {"{\"policy\": \"/é\", \"agnet\": 1}", `"agent"`, "??\", \"agnet\": 1}\n    |                   ^^^^^^^\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := config.Parse("config.json", []byte(test.text))
+			var e *config.Error
+			if !errors.As(err, &e) || !strings.Contains(e.Error(), test.cause) || !strings.Contains(e.Excerpt(), test.excerpt) {
+				t.Errorf("%v\n%s\nwant %s\n%s", err, e.Excerpt(), test.cause, test.excerpt)
 			}
 		})
 	}
@@ -176,6 +202,9 @@ func FuzzParse(f *testing.F) {
 		c, err := config.Parse("config.json", data)
 		if err == nil && (c.EscalationTimeoutSeconds < 30 || c.MaxSessions < 1) {
 			t.Fatalf("accepted %q as %+v", data, c)
+		}
+		if e := (*config.Error)(nil); errors.As(err, &e) && strings.ContainsFunc(e.Excerpt(), func(r rune) bool { return r != '\n' && (r < ' ' || r > '~') }) {
+			t.Fatalf("an excerpt of %q is %q", data, e.Excerpt())
 		}
 	})
 }

@@ -18,7 +18,7 @@ func TestTheDaemonReadsItsConfigurationAgain(t *testing.T) {
 	a.see(patience, "here>")
 
 	writeConfig(t, home, `{"localShell":true,"agent":"local-shell","maxSesions":1}`)
-	if _, errs, code := d.command("reload"); code != cli.ExitFailure || strings.Count(errs, "maxSesions: nobody knows this name") != 1 || strings.Count(errs, "(") != 1 {
+	if _, errs, code := d.command("reload"); code != cli.ExitFailure || strings.Count(errs, "maxSesions: there is no setting of this name") != 1 || strings.Count(errs, "(") != 1 {
 		t.Errorf("an invalid file: %d, %s", code, errs)
 	}
 	writeConfig(t, home, `{"localShell":true,"agent":"nobody"}`)

@@ -78,3 +78,14 @@ func TestFold(t *testing.T) {
 		}
 	}
 }
+
+func TestDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"agnet", "agent", 2}, {"copy", "copy", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}} {
+		if got := Distance(c.a, c.b); got != c.want {
+			t.Errorf("%q, %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
@@ -189,7 +190,7 @@ func nearNames(table []Binding, name string) string {
 	for _, b := range table {
 		full := b.Name()
 		_, tail, _ := strings.Cut(full, ".")
-		d := min(distance(name, full), distance(name, tail))
+		d := min(text.Distance(name, full), text.Distance(name, tail))
 		if b.Member() != "" || d > nearest {
 			continue
 		}
@@ -202,24 +203,4 @@ func nearNames(table []Binding, name string) string {
 		return "; 'ironcurtain-mux keys' lists them"
 	}
 	return "; there is " + strings.Join(near, ", ")
-}
-
-// distance counts the letters to change, insert or delete to turn a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // command is one that the agent itself understands.
@@ -98,30 +100,9 @@ func (m *model) list() {
 func nearest(name string) (best string) {
 	least := 3
 	for _, c := range commands {
-		if d := distance(name, c.name); d < least {
+		if d := text.Distance(name, c.name); d < least {
 			best, least = c.name, d
 		}
 	}
 	return best
-}
-
-// distance counts the letters to insert, remove or change to make b of a.
-func distance(a, b string) int {
-	last := make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range a {
-		diagonal := last[0]
-		last[0] = i + 1
-		for j := range b {
-			changed := diagonal
-			if a[i] != b[j] {
-				changed++
-			}
-			diagonal = last[j+1]
-			last[j+1] = min(changed, last[j]+1, last[j+1]+1)
-		}
-	}
-	return last[len(b)]
 }
