@@ -30,7 +30,7 @@ func (b *Broker) admit(s *session.Session, r OpenRequest) (moved []*session.Sess
 		return nil, errors.New("open session: the multiplexer is closing")
 	}
 	if b.calmed {
-		return nil, fault.New("try again in a moment", "open session: the multiplexer becomes another program")
+		return nil, fault.New("try again in a moment", "open session: the multiplexer is being upgraded")
 	}
 	if r.First && b.hasFirst(s.Profile()) {
 		return nil, ErrNotAlone

@@ -22,7 +22,7 @@ func (b *Broker) Decide(_ context.Context, d Decision) (Resolution, error) {
 	b.deciding.RLock()
 	defer b.deciding.RUnlock()
 	if b.undecided {
-		return Resolution{}, fault.New("decide again in a moment", "decide: the multiplexer becomes another program")
+		return Resolution{}, fault.New("decide again in a moment", "decide: the multiplexer is being upgraded")
 	}
 	answer := approval.Answer{Approve: d.Approve, Effect: d.Effect, By: d.By, Client: d.Client, Reason: d.Reason}
 	remember, err := b.prepareGrant(d)

@@ -157,7 +157,7 @@ func (n *node) names() []string {
 	}
 	for _, s := range out {
 		if s == "" || strings.Contains(s, "*") {
-			n.fail("%q is not a name; leave the member out if the rule shall apply to all", s)
+			n.fail("%q is not a name; leave the member out if the rule applies to all", s)
 		}
 	}
 	return out

@@ -96,7 +96,7 @@ func (p *preparation) readRepository(r pathx.Resolved) *repository {
 	case none && !creating:
 		return &repository{}
 	case none || err == nil && creating && !repo.At(r.Path):
-		err = errors.New("the directory has a .git that is no repository")
+		err = errors.New("the directory has a .git that is not a repository")
 	}
 	if err != nil {
 		return &repository{err: err}

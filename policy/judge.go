@@ -31,7 +31,7 @@ func (j *judge) evaluate(c Call, f *facts) (Verdict, error) {
 		return j.verdict(f, outcome{decision: Escalate, rule: RuleUnannotated, reason: reason})
 	}
 	if err := f.tool.schema.CheckCanonical(f.args); err != nil {
-		return Verdict{}, &refusal{rule: RuleInvalidArguments, reason: "in its canonical form the call is none for the tool: " + err.Error()}
+		return Verdict{}, &refusal{rule: RuleInvalidArguments, reason: "in its canonical form the call does not fit the tool: " + err.Error()}
 	}
 	if c.Server == "filesystem" && c.Tool == "list_allowed_directories" && len(f.args.Members) == 0 {
 		return j.verdict(f, outcome{decision: Allow, rule: RuleIntrospection, reason: "the call only asks which directories are open"})

@@ -172,7 +172,7 @@ func (p *preparation) canonical(name string, roles []Role, first Role, s string)
 		return s, p.refuse(RuleGitOption, name, first, s, why)
 	}
 	if strings.Contains(s, "*") && p.tool.can(exchanges) {
-		return s, p.refuse(RuleGitOption, name, first, s, "the reference stands for more than one branch")
+		return s, p.refuse(RuleGitOption, name, first, s, "the reference matches more than one branch")
 	}
 	if colon {
 		if err := p.revisionFile(name, rev, file); err != nil {

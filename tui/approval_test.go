@@ -220,7 +220,7 @@ func TestUnknownNumber(t *testing.T) {
 	r.escalate(1, `{}`, "")
 	r.keys("\x01/approve 7\r")
 	r.decided(0)
-	r.wants("#7: no such call waits; waiting: #1", "> /approve 7")
+	r.wants("no call #7 waits; these wait: #1", "> /approve 7")
 }
 
 func TestNothingWaits(t *testing.T) {

@@ -93,7 +93,7 @@ func (m *Model) holdCopy(t *tab, data []byte) tea.Cmd {
 	}
 	name, id, size := t.name(), t.shortID(), view.Counted(len(data), "byte")
 	if len(data) > copyLook {
-		m.showInfo(fmt.Sprintf("%s wanted to copy %s, too much to look through: use its program, and then it may copy", name, size))
+		m.showInfo(fmt.Sprintf("%s wanted to copy %s, which is too much to look through: use its program, and then it may copy", name, size))
 		return nil
 	}
 	start := text.Drawable(string(data[:min(len(data), copyShown)]))

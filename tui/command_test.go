@@ -189,7 +189,7 @@ func TestSlashCommands(t *testing.T) {
 		{"/new nobody", []string{"no such agent; there are: claude-code, shell"}},
 		{"/new cl", []string{"4 ◌ claude-code"}},
 		{"/theme", []string{"/theme: takes one of dark, light, 16, none"}},
-		{"/restart", []string{"y/n: end shell s3, and begin anew?"}},
+		{"/restart", []string{"y/n: end shell s3, and start it again?"}},
 		{"/move 9", []string{"takes a place from 1 to 3"}},
 		{"/zoom", []string{"nothing is split (/split shows another tab beside this one)"}},
 		{"/unsplit", []string{"nothing is split"}},

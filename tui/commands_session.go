@@ -109,7 +109,7 @@ func (m *Model) runPolicy(args string) (tea.Cmd, error) {
 	case "apply":
 		hash := m.reviewed
 		if hash == "" {
-			return nil, fault.New("/policy reload shows it first", "/policy apply: no policy was shown that could be put in force")
+			return nil, fault.New("/policy reload shows it first", "/policy apply: there is no new policy to apply, because none was shown")
 		}
 		m.reviewed = ""
 		return m.do(func(ctx context.Context) tea.Msg {

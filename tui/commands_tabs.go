@@ -142,7 +142,7 @@ func (m *Model) runRestart(string) (tea.Cmd, error) {
 		return m.restart(t), nil
 	}
 	id := t.session.ID
-	m.ask(fmt.Sprintf("end %s%s, and begin anew?", t.name(), m.approvals.LostText(id)), func(m *Model) tea.Cmd {
+	m.ask(fmt.Sprintf("end %s%s, and start it again?", t.name(), m.approvals.LostText(id)), func(m *Model) tea.Cmd {
 		if t := m.tabOf(id); t != nil {
 			return m.restart(t)
 		}
@@ -253,7 +253,7 @@ func (m *Model) runPrev(string) (tea.Cmd, error) { m.step(-1); return nil, nil }
 func (m *Model) runLast(string) (tea.Cmd, error) {
 	i := m.indexOf(m.before)
 	if i < 0 {
-		return nil, errors.New("no tab was shown before")
+		return nil, errors.New("no other tab was in front before")
 	}
 	m.show(i)
 	return nil, nil

@@ -80,7 +80,7 @@ func (m *Model) onRevoked(msg revokedMsg) {
 func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 	which, rest := panel.SplitTarget(args)
 	if which == "all" {
-		return nil, fault.New("/approve all lets all calls seen go on, this once", "/approve+ all: a grant is made of one call at a time")
+		return nil, fault.New("/approve all approves all calls that you have seen, once", "/approve+ takes one call at a time, not all")
 	}
 	words := strings.Fields(rest)
 	it, err := m.approvals.Meant(which, m.now())
@@ -96,7 +96,7 @@ func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 		return nil, errStay
 	}
 	if len(it.Scopes) == 0 {
-		return nil, fault.New("/approve lets it go on this once", "#%d asks each time, its approval cannot be remembered", it.Call.Number)
+		return nil, fault.New("/approve approves it once", "#%d must be decided each time: its approval cannot be remembered", it.Call.Number)
 	}
 	if len(words) == 0 {
 		return nil, fmt.Errorf("/approve+ takes a scope: %s; and a time, if not 15m", it.ScopeNames())
@@ -132,11 +132,11 @@ func (m *Model) onScopes(msg scopesMsg) {
 	it.Unlay()
 	it.Complete = false
 	if len(it.Scopes) == 0 {
-		m.showInfo(fmt.Sprintf("#%d asks each time, its approval cannot be remembered", it.Call.Number))
+		m.showInfo(fmt.Sprintf("#%d must be decided each time: its approval cannot be remembered", it.Call.Number))
 		return
 	}
 	if m.line.Text() == "/approve+" {
 		m.line.Insert(" ", false) // the scope is typed next
 	}
-	m.showInfo(fmt.Sprintf("#%d can be remembered for: %s; see below the call", it.Call.Number, it.ScopeNames()))
+	m.showInfo(fmt.Sprintf("#%d can be remembered for: %s (explained below the call)", it.Call.Number, it.ScopeNames()))
 }

@@ -26,7 +26,7 @@ const (
 // harmless are the commands that change nothing but the view. A command that is not named here
 // needs the right to operate.
 var harmless = map[string]bool{
-	"diff": true, "log": true, "undo": true, "history": true, "grants": true, "budget": true, "servers": true, "registries": true,
+	"diff": true, "log": true, "done": true, "history": true, "grants": true, "budget": true, "servers": true, "registries": true,
 	"tab": true, "next": true, "prev": true, "last": true,
 	"split": true, "unsplit": true, "zoom": true, "pan": true, "focus": true, "copy": true,
 	"theme": true, "mute": true, "help": true, "detach": true,

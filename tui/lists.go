@@ -56,9 +56,9 @@ func (m *Model) onHistory(msg historyMsg) {
 	m.showHelp("decisions, newest first", lines)
 }
 
-// runUndo is /undo. It undoes nothing; it shows in full what was approved automatically in
+// runDone is /done. It shows in full what was approved automatically in
 // this tab.
-func (m *Model) runUndo(string) (tea.Cmd, error) {
+func (m *Model) runDone(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
 		return nil, fmt.Errorf("there is no tab")
@@ -66,11 +66,11 @@ func (m *Model) runUndo(string) (tea.Cmd, error) {
 	id := t.session.ID
 	return m.do(func(ctx context.Context) tea.Msg {
 		list, err := m.api.AutoApprovals(ctx, id)
-		return undoMsg{list, err}
+		return doneMsg{list, err}
 	}), nil
 }
 
-func (m *Model) onUndo(msg undoMsg) {
+func (m *Model) onDone(msg doneMsg) {
 	if msg.err != nil {
 		m.showError(msg.err)
 		return
@@ -79,7 +79,7 @@ func (m *Model) onUndo(msg undoMsg) {
 		m.showInfo("nothing was approved automatically in this tab")
 		return
 	}
-	lines := []view.Line{{Text: "What was done cannot be undone from here. This is what it was, newest first."}}
+	lines := []view.Line{{Text: "These calls were approved automatically, newest first. They cannot be undone from here."}}
 	for i := len(msg.list) - 1; i >= 0; i-- {
 		lines = append(lines, panel.UndoLines(msg.list[i])...)
 	}

@@ -108,8 +108,8 @@ type (
 		err    error
 	}
 
-	// undoMsg lists what was approved automatically.
-	undoMsg struct {
+	// doneMsg lists what was approved automatically.
+	doneMsg struct {
 		list []broker.AutoApproval
 		err  error
 	}

@@ -135,11 +135,11 @@ func (o Options) check() error {
 	switch o.Notify {
 	case "bell", "desktop", "none":
 	default:
-		return fmt.Errorf("notify %q: unknown way, known are bell, desktop and none", text.Drawable(o.Notify))
+		return fmt.Errorf("notify %q: unknown value; use bell, desktop or none", text.Drawable(o.Notify))
 	}
 	for _, what := range o.NotifyOn {
 		if !slices.Contains(notify.Occasions(), what) {
-			return fmt.Errorf("notify on %q: unknown occasion, known are %s", text.Drawable(what), strings.Join(notify.Occasions(), ", "))
+			return fmt.Errorf("notify on %q: unknown event; use %s", text.Drawable(what), strings.Join(notify.Occasions(), ", "))
 		}
 	}
 	_, err := view.ThemeByName(o.Theme)

@@ -12,14 +12,14 @@ import (
 func TestPolicyIsShownBeforeItIsApplied(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	r.keys("\x01/policy apply\r")
-	r.wants("no policy was shown")
+	r.wants("there is no new policy to apply")
 	r.broker.policy = broker.PolicyReview{Hash: "h1", Difference: []string{"+ rule music: allow, every server, read-path within ~/Music"}, Others: []broker.SessionID{"0123456789ab", "b"}}
 	r.keys("\x15/policy reload\r")
 	r.wants("+ rule music: allow", "/policy apply puts this in force", "except for sessions with a profile: 01234567, b")
 	r.keys("q\x01/policy apply\r")
 	r.wants("the new policy judges 1 session")
 	r.keys("\x01/policy apply\r")
-	r.wants("no policy was shown")
+	r.wants("there is no new policy to apply")
 	if got := strings.Join(r.broker.applied, "|"); got != "h1" {
 		t.Errorf("applied %q", got)
 	}
@@ -27,7 +27,7 @@ func TestPolicyIsShownBeforeItIsApplied(t *testing.T) {
 	r.keys("\x15/policy reload\r")
 	r.wants("no such role")
 	r.keys("\x01/policy apply\r")
-	r.wants("no policy was shown")
+	r.wants("there is no new policy to apply")
 	r.broker.policyErr, r.broker.policy = nil, broker.PolicyReview{Hash: "h2"}
 	r.keys("\x15/policy reload\r")
 	r.wants("nothing has changed")

@@ -37,7 +37,7 @@ func (m *Model) onForgotten(msg forgottenMsg) {
 		m.showError(msg.err)
 		return
 	}
-	m.showSuccess("your last words to this tab approve nothing any more")
+	m.showSuccess("what you typed last in this tab approves no more calls")
 }
 
 // onReceipt notes the receipt for the person's last text to a tab.
@@ -55,19 +55,23 @@ func (m *Model) receiptLeft(t *tab) string {
 	if r.Left <= 0 || left <= 0 || t.dead() {
 		return ""
 	}
-	return fmt.Sprintf("receipt %d: %s ×%d", r.Number, view.TimeLeft(left), r.Left)
+	calls := "calls"
+	if r.Left == 1 {
+		calls = "call"
+	}
+	return fmt.Sprintf("receipt %d: %s left, %d %s", r.Number, view.TimeLeft(left), r.Left, calls)
 }
 
 // onAutoApproval shows a toast for a call that was approved automatically.
 func (m *Model) onAutoApproval(a broker.AutoApproval) tea.Cmd {
 	parts := []string{
-		fmt.Sprintf("approved automatically: #%d %s/%s of %s %s · /undo shows it", a.Call.Number, text.Drawable(a.Call.Server), text.Drawable(a.Call.Tool), text.Drawable(a.Call.Agent), broker.ShortID(a.Call.Session)),
+		fmt.Sprintf("approved automatically: #%d %s/%s of %s %s · /done shows it", a.Call.Number, text.Drawable(a.Call.Server), text.Drawable(a.Call.Tool), text.Drawable(a.Call.Agent), broker.ShortID(a.Call.Session)),
 		fmt.Sprintf("receipt %d: “%s”", a.Receipt, text.Drawable(a.Quote)),
 	}
 	if a.Call.Effect != nil {
 		parts = append(parts, text.Drawable(a.Call.Effect.Summary))
 	}
-	return m.addToast(view.Toast{Parts: parts, More: "/undo"})
+	return m.addToast(view.Toast{Parts: parts, More: "/done"})
 }
 
 // addToast shows a toast; when there are too many, it replaces the oldest.

@@ -75,12 +75,12 @@ func TestWhatCannotBeRemembered(t *testing.T) {
 	r.keys("\x01")
 	r.look()
 	r.keys("/approve+ exact\r")
-	r.wants("asks each time")
+	r.wants("must be decided each time")
 	r.look()
 	r.keys("\r")
 	r.decided(0)
 	r.keys("\x15/approve+ all\r")
-	r.wants("a grant is made of one call at a time")
+	r.wants("takes one call at a time")
 	r.keys("\x15/approve\r")
 	r.look()
 	r.keys("\r")
@@ -126,7 +126,7 @@ func TestHistorySaysWhoWhenAndHow(t *testing.T) {
 	}
 	r.keys("\x01/history\r")
 	r.wants("12:00:00 s1", `claude-code: approved automatically: git/git_push`, `receipt: 4; you wrote: push to\eorigin`,
-		`approved by cli after 2.3s: filesystem/write_file {"path":"/a"} (rule ask)`, "let through by grant 2 of you")
+		`approved by cli after 2.3s: filesystem/write_file {"path":"/a"} (rule ask)`, "allowed by grant 2, which you made")
 }
 
 // The status line shows the receipt of the tab only while it can still approve calls.
@@ -135,11 +135,11 @@ func TestReceiptIsShownOnItsTab(t *testing.T) {
 	receipt := broker.Receipt{Number: 3, Session: "s1", ExpiresAt: r.now.Add(80 * time.Second), Left: 2}
 	show := func() { r.send(brokerMsg{broker.Event{Kind: broker.EventReceipt, Receipt: &receipt}}) }
 	show()
-	r.wants("receipt 3: 1:20 ×2")
+	r.wants("receipt 3: 1:20 left, 2 calls")
 	r.now = r.now.Add(20 * time.Second)
 	r.m.dirty = true
 	r.send(paintedMsg{})
-	r.wants("receipt 3: 1:00 ×2")
+	r.wants("receipt 3: 1:00 left, 2 calls")
 	receipt.Left = 0
 	show()
 	if strings.Contains(r.screen(), "receipt 3") {

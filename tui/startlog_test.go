@@ -77,7 +77,7 @@ func TestBuildIsShown(t *testing.T) {
 	r.keys("\x0c")
 	r.wants("… build image base (step 2 of 3) · 7 s")
 	r.buildFails()
-	r.wants("✗ build image base (step 2 of 3) · 1:01", "E: Unable to locate package libfoo", "claude-code was not started: ", "images build shell", "/restart begins anew")
+	r.wants("✗ build image base (step 2 of 3) · 1:01", "E: Unable to locate package libfoo", "claude-code was not started: ", "images build shell", "/restart starts it again")
 	r.keys("\x0c")
 	r.wants("how claude-code s1 was started")
 	r.keys("q\x01/log\r")

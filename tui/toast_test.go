@@ -55,16 +55,16 @@ func TestToastTakesNothing(t *testing.T) {
 	}
 }
 
-// /undo shows every part of the call, with hostile text sanitized.
+// /done shows every part of the call, with hostile text sanitized.
 func TestUndoShowsEverything(t *testing.T) {
 	r := newHarness(t, 100, 50, demo())
-	r.keys("\x01/undo\r")
+	r.keys("\x01/done\r")
 	r.wants("nothing was approved automatically")
 	a := automatic(1, "push my changes to origin")
 	a.Call.Arguments = json.RawMessage(`{"branch":"main\u001b[2J","remote":"https://github.com/me/x.git"}`)
 	a.Model = "anthropic/claude-haiku-4-5"
 	r.letThrough(a)
-	r.keys("\x01/undo\r")
+	r.keys("\x01/done\r")
 	r.wants("cannot be undone", "#1 git/git_push", "push my changes to origin", "anthropic/claude-haiku-4-5", "Fix the parser",
 		"! looks like github.com, and is not", `"main\e[2J"`, "https://github.com/me/x.git", "rule", "digest")
 }

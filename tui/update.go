@@ -80,8 +80,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		return m.onGrants(msg)
 	case revokedMsg:
 		m.onRevoked(msg)
-	case undoMsg:
-		m.onUndo(msg)
+	case doneMsg:
+		m.onDone(msg)
 	case historyMsg:
 		m.onHistory(msg)
 	case forgottenMsg:

@@ -78,7 +78,7 @@ func startHeading(t *tab) string {
 
 // restartHint says what the person can do about a session whose start failed.
 func (m *Model) restartHint(t *tab) string {
-	text := input.DisplayKey(m.keys.CommandKey) + " then /restart begins anew, /close closes the tab"
+	text := input.DisplayKey(m.keys.CommandKey) + " then /restart starts it again, /close closes the tab"
 	if log := m.keys.Hint(input.PlaceStarting, input.ActLog, "shows the whole log"); log != "" && t.hasLog() {
 		text = log + "; " + text
 	}

@@ -81,7 +81,7 @@ const addressSuffix = ".address.invalid"
 func ContainerAddress(base string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Hostname() == "" {
-		return "", fmt.Errorf("%q is no address of a registry", base)
+		return "", fmt.Errorf("%q is not the address of a registry", base)
 	}
 	name := ""
 	if a, err := netip.ParseAddr(u.Hostname()); err == nil {

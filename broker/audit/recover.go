@@ -157,7 +157,7 @@ func (t tip) matches(r io.ReaderAt, size int64) error {
 	}
 	sum := sha256.Sum256(line[:len(line)-1])
 	if hex.EncodeToString(sum[:]) != t.Hash || line[len(line)-1] != '\n' {
-		return fmt.Errorf("line %d is not the one its head file speaks of", t.Seq)
+		return fmt.Errorf("line %d is not the one that its head file names", t.Seq)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func Verify(path string) (Report, error) {
 		calls.see(c.body)
 		if known && c.tip.Seq == head.Seq {
 			if c.tip != head {
-				err = fmt.Errorf("line %d is not the one its head file speaks of", head.Seq)
+				err = fmt.Errorf("line %d is not the one that its head file names", head.Seq)
 				break
 			}
 			passed = true
@@ -58,7 +58,7 @@ func Verify(path string) (Report, error) {
 	switch {
 	case !errors.Is(err, io.EOF):
 	case !passed:
-		err = fmt.Errorf("it ends at line %d, its head file speaks of line %d", c.tip.Seq, head.Seq)
+		err = fmt.Errorf("it ends at line %d, but its head file names line %d", c.tip.Seq, head.Seq)
 	case !known && !c.sealed && c.tip.Seq > 0:
 		err = errors.New("it has neither a closing line nor a head file: its end may be missing")
 	case !known && c.tip.Seq == 0:

@@ -113,11 +113,11 @@ func (a *Account) Admit(id uint64, expected usage.Count, models ...string) error
 		if s.part < 1 {
 			continue
 		}
-		text := fmt.Sprintf("The budget of this session is spent: %s of %s.", s.used, s.limit)
+		text := fmt.Sprintf("The budget of this session is used up: %s of %s.", s.used, s.limit)
 		warn := a.firstSpent(s.kind)
 		a.mu.Unlock()
 		if warn {
-			a.warn(Spent, fmt.Sprintf("the budget is spent (%s of %s), the agent is stopped; /budget %s goes on", s.used, s.limit, s.raise))
+			a.warn(Spent, fmt.Sprintf("the budget is used up (%s of %s) and the agent is stopped; /budget %s lets it go on", s.used, s.limit, s.raise))
 		}
 		return &SpentError{text + " The person can raise it with /budget " + s.raise + " in the multiplexer; do not retry before that."}
 	}

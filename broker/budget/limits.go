@@ -60,13 +60,13 @@ func ParseRaise(text string) (Limits, error) {
 	case "token", "tokens":
 		n, ok := amount(number)
 		if !ok {
-			return refuse("that is no number of tokens")
+			return refuse("that is not a number of tokens")
 		}
 		return Limits{Tokens: n}, nil
 	case "request", "requests":
 		n, ok := amount(number)
 		if !ok {
-			return refuse("that is no number of requests")
+			return refuse("that is not a number of requests")
 		}
 		return Limits{Requests: n}, nil
 	}
@@ -78,7 +78,7 @@ func ParseRaise(text string) (Limits, error) {
 	}
 	usd, err := strconv.ParseFloat(strings.TrimPrefix(number, "$"), 64)
 	if err != nil || !(usd >= 0.01 && usd <= maxUSD) {
-		return refuse("that is no amount")
+		return refuse("that is not an amount")
 	}
 	return Limits{Cost: costs(usd)}, nil
 }

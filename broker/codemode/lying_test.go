@@ -60,8 +60,8 @@ func TestLyingIsolates(t *testing.T) {
 		"no frame":                       {append(said(), "GET / HTTP/1.1\r\n\r\n"...), "was ended: a frame is too large"},
 		"half a frame":                   {said(done)[:30], "without its calls"},
 		"nothing":                        {said(), "without its calls"},
-		"a state that is no JSON":        {said(wire.Frame{Kind: wire.Done, OK: true, Text: "1", State: "{"}), "no JSON object"},
-		"a state that is another value":  {said(wire.Frame{Kind: wire.Done, OK: true, Text: "1", State: "[]"}), "no JSON object"},
+		"a state that is no JSON":        {said(wire.Frame{Kind: wire.Done, OK: true, Text: "1", State: "{"}), "not a JSON object"},
+		"a state that is another value":  {said(wire.Frame{Kind: wire.Done, OK: true, Text: "1", State: "[]"}), "not a JSON object"},
 		"more after it has ended, first": {said(done, call, call), ""},
 	} {
 		t.Run(name, func(t *testing.T) {

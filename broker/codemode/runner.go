@@ -121,7 +121,7 @@ func (r *Runner) save(state string) error {
 		return fmt.Errorf("it is longer than %d KiB, so the state before the program stays", maxState>>10)
 	}
 	if state[0] != '{' || !json.Valid([]byte(state)) {
-		return errors.New("it is no JSON object")
+		return errors.New("it is not a JSON object")
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -253,7 +253,7 @@ func read(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() && !info.IsDir() { // reading a directory says what it is
-		return nil, errors.New("is no regular file")
+		return nil, errors.New("is not a regular file")
 	}
 	return io.ReadAll(f)
 }

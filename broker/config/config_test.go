@@ -153,7 +153,7 @@ func TestWhatIsNoFileIsAnError(t *testing.T) {
 	if err := unix.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{link: `is a link to "absent.json", which does not exist`, pipe: "is no regular file"} {
+	for path, want := range map[string]string{link: `is a link to "absent.json", which does not exist`, pipe: "is not a regular file"} {
 		_, err := config.Load(path)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)

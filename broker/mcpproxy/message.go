@@ -11,7 +11,7 @@ import (
 )
 
 // errUnknownMember refuses a member of a call that nobody would judge.
-var errUnknownMember = errors.New("they have a member that is none of a call's")
+var errUnknownMember = errors.New("they have a member that a call does not have")
 
 // decode decodes the parameters of tools/call, except the arguments, which the policy
 // reads. It returns the name of the tool.

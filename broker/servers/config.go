@@ -266,7 +266,7 @@ func (c Credential) check(name string) error {
 // check refuses settings that would have no effect, or another effect than they say.
 func (n Network) check() error {
 	if len(n.Private) > 0 && !n.Judged {
-		return errors.New(`network: "private" speaks of judged requests only`)
+		return errors.New(`network: "private" applies to judged requests only`)
 	}
 	if n.Judged && len(n.DeniedDomains) > 0 {
 		return errors.New(`network: judged requests are denied by the policy, not by "deniedDomains"`)

@@ -139,7 +139,7 @@ func (s *Session) awaitAnswer(ctx context.Context, log *audit.Log, h *approval.H
 	if err := log.Append(context.WithoutCancel(ctx), r); err != nil {
 		h.Forget()
 		s.deps.Approvals.Ended(u.ID, approval.EndRefused, "the answer could not be recorded: "+describe(err))
-		s.notice(true, fmt.Sprintf("the answer to #%d does not stand, because it could not be recorded: %s", res.Number, describe(err)))
+		s.notice(true, fmt.Sprintf("the answer to #%d does not count, because it could not be recorded: %s", res.Number, describe(err)))
 		return
 	}
 	s.deps.Approvals.Ended(u.ID, approval.EndKept, "")

@@ -90,7 +90,7 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// What is no regular file, is too large, is gone or lies behind a link is one clear line, and
+// What is not a regular file, is too large, is gone or lies behind a link is one clear line, and
 // nothing is left of the whole command.
 func TestAddRefuses(t *testing.T) {
 	b, dir := newBox(t), realDir(t)

@@ -42,7 +42,7 @@ const (
 	KindLend     = "lend"     // Lend: the terminal is the client's until KindLent
 	KindEnd      = "end"      // End
 	KindShown    = "shown"    // Shown
-	KindMoved    = "moved"    // Moved: the daemon becomes another program; connect again
+	KindMoved    = "moved"    // Moved: the daemon is being upgraded; connect again
 )
 
 // Hello is the first frame of a client.

@@ -104,7 +104,7 @@ func TestAutoApprovedPush(t *testing.T) {
 	if pushed("backup.git") {
 		t.Error("the other remote was pushed to")
 	}
-	d.inCommandMode("/undo", "/undo")
+	d.inCommandMode("/done", "/done")
 	d.see(patience, "cannot be undone", order, "hello.git")
 
 	d.stop()

@@ -76,7 +76,7 @@ func readPublicKey(r io.Reader) (string, error) {
 	fields := strings.Fields(line)
 	switch {
 	case strings.HasPrefix(line, "-----BEGIN"):
-		return "", fault.New("its public half is in the file beside it whose name ends in .pub", "this is not a public key; a private one is for nobody else")
+		return "", fault.New("its public half is in the file beside it whose name ends in .pub", "this is not a public key; give a private key to nobody")
 	case len(fields) == 0:
 		return "", errors.New("there is no key on standard input")
 	case len(text) > maxPublicKey || strings.ContainsAny(line, "\r\n"):
@@ -88,7 +88,7 @@ func readPublicKey(r io.Reader) (string, error) {
 	}
 	blob, err := base64.StdEncoding.Strict().DecodeString(fields[1])
 	if err != nil || !consistsOf(blob, fields[0], keyParts[fields[0]]) {
-		return "", fmt.Errorf("what follows %s is no whole key of that type", fields[0])
+		return "", fmt.Errorf("what follows %s is not a complete key of that type", fields[0])
 	}
 	return fields[0] + " " + fields[1], nil
 }
@@ -125,7 +125,7 @@ func programForSSHD() (string, error) {
 		return filepath.Base(path), nil
 	}
 	if cli.SafeName(path) != path {
-		return "", fault.New("install it in /usr/local/bin", "the path of this program, %q, cannot stand in a line of authorized_keys", path)
+		return "", fault.New("install it in /usr/local/bin", "the path of this program, %q, cannot be written in authorized_keys", path)
 	}
 	return path, nil
 }

@@ -41,7 +41,7 @@ func hostOf(args []string) (host string, rest []string, ok bool) {
 func overSSH(host string, args []string, stdin io.Reader, stdout io.Writer) error {
 	const op = "run on another machine"
 	if host == "" || strings.HasPrefix(host, "-") { // ssh would take it for an option
-		err := fmt.Errorf("%q is no name of a machine", host)
+		err := fmt.Errorf("%q is not the name of a machine", host)
 		return &cli.UsageError{Err: cli.Fail(op, err, "give a name as ssh takes it: ironcurtain-mux --host NAME")}
 	}
 	ssh, err := exec.LookPath("ssh")

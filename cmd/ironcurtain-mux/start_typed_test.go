@@ -34,7 +34,7 @@ func TestStartTypedOrder(t *testing.T) {
 	d.send("\x1b[200~" + pushOrder + "\x1b[201~")
 	d.see(patience, "> "+pushOrder)
 	d.send("\r")
-	d.see(patience, "call 1 waits for you", "decide it by /approve 1")
+	d.see(patience, "call 1 waits for you", "decide it with /approve 1")
 	d.deny()
 	d.see(patience, "calls that were refused: 1") // before that, the prompt only takes answers
 	d.until("the next prompt", patience, func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "\n>") })

@@ -67,7 +67,7 @@ func TestATokenAnswers(t *testing.T) {
 		}
 	}
 	_, first := write(1)
-	refused("nobody serves the token", "x", "pending")
+	refused("cannot be used", "x", "pending")
 	deny, both, foreign := create("bot", string(s.ID)[:8], "--deny-only"), create("helper", string(s.ID)), create("stranger", string(other.ID))
 	if out, code := d.withToken(foreign, "pending"); code != 0 || strings.Contains(out, "note1") {
 		t.Errorf("a token for another session: %d, %s", code, out)

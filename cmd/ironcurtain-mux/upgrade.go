@@ -33,8 +33,8 @@ func upgradeCommand() *cobra.Command {
 	var now bool
 	cmd := &cobra.Command{
 		Use:   "upgrade",
-		Short: "Let the daemon become the program that is installed now",
-		Long: `Let the daemon become the program that is at its path now, after that file was
+		Short: "Upgrade the running daemon to the program that is installed now",
+		Long: `Upgrade the running daemon to the program that is at its path now, after that file was
 replaced. The agents, their screens and the terminals that show them stay, and calls
 that wait for you go on waiting. Other tool calls and answers of models are waited for
 first. If a tool call is still under way then, nothing is changed; answers of models
@@ -51,7 +51,7 @@ are cut off, and agents ask again. Tool servers are started again when they are 
 		},
 	}
 	cmd.Flags().Var(timespan.Flag{To: &wait}, "wait", "how long what is under way may take")
-	cmd.Flags().BoolVar(&now, "now", false, "wait for nothing: tool calls end as interrupted, and shells of this machine end")
+	cmd.Flags().BoolVar(&now, "now", false, "do not wait: tool calls end as interrupted, and shells of this machine end")
 	return cmd
 }
 

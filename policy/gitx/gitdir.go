@@ -25,7 +25,7 @@ func isGitDir(dir string) (bool, error) {
 		}
 	}
 	if !validHead(filepath.Join(dir, "HEAD")) || !canEnter(common+"/objects") || !canEnter(common+"/refs") {
-		return false, refuse("the directory looks like a git repository and is none that git would use")
+		return false, refuse("the directory looks like a git repository, but git would not use it")
 	}
 	return true, nil
 }

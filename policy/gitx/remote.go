@@ -174,7 +174,7 @@ func (r *Repo) configured(name string, d Direction) (urls []string, rewritePush 
 		return urls, d == Push, nil
 	}
 	if r.isName(name) {
-		return nil, false, refuse("the name stands for several remotes")
+		return nil, false, refuse("the name matches several remotes")
 	}
 	return nil, false, &UnknownRemoteError{Name: name}
 }

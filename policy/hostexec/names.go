@@ -14,7 +14,7 @@ import (
 // executingDirs are directories whose files programs of the host run or obey when a person
 // opens or enters the project.
 var executingDirs = map[string]string{
-	".git":          "git obeys what stands in .git",
+	".git":          "git obeys what is in .git",
 	"git~1":         "some disks know .git by that name",
 	".husky":        "git hooks live there",
 	".githooks":     "git hooks live there",
@@ -42,14 +42,14 @@ var executingDirs = map[string]string{
 	".factory":      "the agent's settings start programs",
 	".augment":      "the agent's settings start programs",
 	".copilot":      "the agent's settings start programs",
-	".hg":           "Mercurial obeys what stands in it",
-	".jj":           "Jujutsu obeys what stands in it",
+	".hg":           "Mercurial obeys what is in it",
+	".jj":           "Jujutsu obeys what is in it",
 	".lefthook":     "git hooks live there",
 	".vim":          "the editor runs it",
 	".nvim":         "the editor runs it",
 	".helix":        "the editor runs the programs it names",
-	".pijul":        "Pijul obeys what stands in it",
-	"_darcs":        "Darcs obeys what stands in it",
+	".pijul":        "Pijul obeys what is in it",
+	"_darcs":        "Darcs obeys what is in it",
 }
 
 // executingFiles are files that programs of the host run or obey, by name in lower case.

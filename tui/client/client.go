@@ -101,7 +101,7 @@ func attach(ctx context.Context, o Options, saved *outer.Saved) (end string, err
 // movedError is the error of a daemon that becomes another program.
 type movedError struct{ wire.Moved }
 
-func (e *movedError) Error() string { return "the daemon becomes another program" }
+func (e *movedError) Error() string { return "the daemon is being upgraded" }
 
 // Stop ends the daemon with every session, and returns what to tell the person. Unless now is
 // set, it is refused while agents run.

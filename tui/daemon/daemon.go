@@ -94,7 +94,7 @@ type Daemon struct {
 	// Tokens are those with which helpers answer calls at TokenSocket; nil: nobody can have one.
 	Tokens      *token.Store
 	TokenSocket string
-	// Upgrade is how the daemon becomes another program; nil: it does not.
+	// Upgrade is how the daemon is being upgraded; nil: it does not.
 	Upgrade *Upgrade
 	// StandDown is called in place of End when the context of Serve has ended: sessions stay, for
 	// the next daemon.
@@ -218,7 +218,7 @@ func (d *Daemon) endWhenIdle(ctx context.Context) {
 			idle = 0
 		}
 	}
-	d.Log.Info("the daemon ends: nothing runs, and nobody has come for long", "time", d.Idle.String())
+	d.Log.Info("the daemon ends: nothing runs, and no terminal has shown it for a long time", "time", d.Idle.String())
 	d.cancel()
 }
 

@@ -112,7 +112,7 @@ func (d *Daemon) exec(memory *os.File, files []syscall.RawConn) error {
 	}, append(own, files...))
 }
 
-// moving says whether the daemon becomes another program.
+// moving says whether the daemon is being upgraded.
 type moving struct {
 	over chan struct{} // closed when it is over; nil: it is not under way; guarded by the daemon's mutex
 }
@@ -173,7 +173,7 @@ func (d *Daemon) moveViews(ctx context.Context) error {
 	}
 }
 
-// add adds a view, unless the daemon becomes another program.
+// add adds a view, unless the daemon is being upgraded.
 func (d *Daemon) add(v *view) (added bool) {
 	d.change(func() {
 		if added = d.moving.over == nil; added {

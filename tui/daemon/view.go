@@ -32,7 +32,7 @@ type view struct {
 	cancel   func()      // ends the view
 	kicked   atomic.Bool // by another client
 	broken   atomic.Bool // it has panicked
-	moved    atomic.Bool // the daemon becomes another program, and the client connects again
+	moved    atomic.Bool // the daemon is being upgraded, and the client connects again
 	stalled  atomic.Bool // its terminal takes no output
 	others   func() int  // how many other views there are
 

@@ -37,7 +37,7 @@ func DecidedText(d broker.Decided, me broker.Client) string {
 	case "auto-approved":
 		b.WriteString("approved automatically")
 	case "granted":
-		fmt.Fprintf(&b, "let through by grant %s of %s", detail(d, "grant"), DeciderName(d.By, d.Client, me))
+		fmt.Fprintf(&b, "allowed by grant %s, which %s made", detail(d, "grant"), DeciderName(d.By, d.Client, me))
 	default:
 		b.WriteString(text.Drawable(d.Decision))
 	}

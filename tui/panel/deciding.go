@@ -115,7 +115,7 @@ func (a *Queue) unknown(n int) error {
 	if len(a.Items) == 0 {
 		return fmt.Errorf("#%d does not wait for a decision, and no other call does", n)
 	}
-	return fmt.Errorf("#%d: no such call waits; waiting: %s", n, a.numbers())
+	return fmt.Errorf("no call #%d waits; these wait: %s", n, a.numbers())
 }
 
 // numbers lists the numbers of the waiting calls.

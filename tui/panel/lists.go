@@ -23,9 +23,9 @@ func GrantLines(grants []broker.Grant, me broker.Client, now time.Time) []view.L
 		})
 	}
 	if len(lines) == 0 {
-		lines = append(lines, view.Line{Text: "no approval is remembered; /approve+ shows what one could be remembered for"})
+		lines = append(lines, view.Line{Text: "no approval is remembered; /approve+ shows for which later calls one can be remembered"})
 	} else {
-		lines = append(lines, view.Line{Text: "/revoke N ends one, /revoke all every one"})
+		lines = append(lines, view.Line{Text: "/revoke N ends one; /revoke all ends all"})
 	}
 	return lines
 }

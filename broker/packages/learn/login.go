@@ -30,7 +30,7 @@ func (h Host) Login(ctx context.Context, s Source) (string, error) {
 	}
 	value, err := h.credential(ctx, s)
 	if err == nil && value == "" {
-		err = fault.New("log in again with that tool, or change credential in registries.sources", "there is none in the configuration of %s", s.Credential)
+		err = fault.New("log in again with that tool, or change credential in registries.sources", "the configuration of %s has no login", s.Credential)
 	}
 	if err == nil && !fieldValue(value) {
 		err = errors.New("it has characters that a header field must not have")
@@ -69,7 +69,7 @@ func (h Host) credential(ctx context.Context, s Source) (string, error) {
 	case "cargo":
 		return h.cargoToken(s.Name), nil
 	}
-	return "", errors.New("nobody knows the credential " + s.Credential)
+	return "", errors.New("unknown credential " + s.Credential)
 }
 
 // netrc returns the login of a registry in the person's netrc, or "".

@@ -32,7 +32,7 @@ func TestLogin(t *testing.T) {
 		"cargo":                   {Source{URL: "https://cargo.example/", Credential: "cargo", Name: "acme"}, "cargo token"},
 		"cargo, the default one":  {Source{URL: "https://cargo.example/", Credential: "cargo"}, "error: there is none"},
 		"with a line's end":       {Source{URL: "https://cargo.example/", Credential: "cargo", Name: "odd"}, "error: it has characters"},
-		"by nobody":               {Source{URL: "https://cargo.example/", Credential: "else"}, "error: nobody knows"},
+		"by nobody":               {Source{URL: "https://cargo.example/", Credential: "else"}, "error: unknown credential"},
 		"of names without a host": {Source{Credential: "go"}, "error: it has no address"},
 	} {
 		t.Run(name, func(t *testing.T) {

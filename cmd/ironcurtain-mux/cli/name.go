@@ -10,7 +10,7 @@ import (
 // authorized_keys, in a record and on a screen as it is.
 func CheckName(name string) error {
 	if !namePattern.MatchString(name) {
-		return fault.New("use a name such as phone or build-bot", "%q is no name: it has 1 to 32 letters, digits, '-', '_' and '.', and begins with a letter", name)
+		return fault.New("use a name such as phone or build-bot", "%q is not a valid name: a name has 1 to 32 letters, digits, '-', '_' and '.', and begins with a letter", name)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func auditTailCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().IntVarP(&lines, "lines", "n", 10, "how many")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with new ones as they come")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing new ones as they come")
 	cmd.Flags().BoolVar(&jsonl, "jsonl", false, "print one JSON object a line: the records, in plain ASCII")
 	return cmd
 }
@@ -123,7 +123,7 @@ func auditShowCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return show.end("no record is like that")
+			return show.end("no record matches")
 		},
 	}
 	fl := cmd.Flags()
@@ -133,7 +133,7 @@ func auditShowCommand() *cobra.Command {
 	fl.StringVar(&rule, "rule", "", "only this rule")
 	fl.StringVar(&call, "call", "", "only the records of this call, by its `id` or the beginning of it")
 	fl.StringVar(&program, "program", "", "only a program of the agent and its calls, by the `id` of the call that ran it or the beginning of it")
-	fl.StringVar(&outcome, "outcome", "", "only calls that ended so: answered, tool-error, refused, cancelled, timed-out, server-died or unreadable")
+	fl.StringVar(&outcome, "outcome", "", "only calls that ended in this way: answered, tool-error, refused, cancelled, timed-out, server-died or unreadable")
 	fl.BoolVar(&jsonl, "jsonl", false, "print one JSON object a line: the records, in plain ASCII")
 	return cmd
 }
@@ -207,7 +207,7 @@ under way, and those during which the program was killed.`,
 				}
 				fmt.Fprintf(out, "whole: %d records, %d bytes, %s\n", report.Records, report.Bytes, state)
 				if report.Unfinished > 0 {
-					fmt.Fprintf(out, "no record says how these ended: %d calls\n", report.Unfinished)
+					fmt.Fprintf(out, "calls without a record of how they ended: %d\n", report.Unfinished)
 				}
 			}
 			return nil

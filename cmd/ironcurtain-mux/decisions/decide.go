@@ -40,7 +40,7 @@ With --remember the approval also covers later calls, within one of the scopes t
 			case scope != "":
 				d.Remember = &broker.Remember{Scope: scope, Seconds: int(limit.Round(time.Second) / time.Second)}
 			case limit != 0:
-				return cli.Usagef("--for needs --remember, which says what for")
+				return cli.Usagef("--for needs --remember SCOPE")
 			}
 			if limit < 0 || cmd.Flags().Changed("for") && limit < time.Second {
 				return cli.Usagef("--for %s is too short, give at least 1s", timespan.String(limit))

@@ -26,8 +26,8 @@ func GrantsCommand() *cobra.Command {
 		Use:     "grants",
 		Aliases: []string{"rules"},
 		Short:   "List the grants in force: approvals that are remembered",
-		Long: `List the approvals that stand for calls to come, given with /approve+ or 'approve
---remember': what each lets through in full, how often it has, and until when.`,
+		Long: `List the approvals that also cover later calls, given with /approve+ or 'approve
+--remember': which calls each one covers, how often it was used, and how long it lasts.`,
 		Example: "  ironcurtain-mux grants\n  ironcurtain-mux grants --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -73,7 +73,7 @@ func RevokeCommand() *cobra.Command {
 		Use:   "revoke N|all",
 		Short: "End a grant",
 		Long: `End the grant with that number in 'grants', or all of them. Calls that
-are under way already are not called back.`,
+are already under way are not stopped.`,
 		Example: "  ironcurtain-mux revoke 3\n  ironcurtain-mux revoke all",
 		Args:    oneGrant,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -104,8 +104,8 @@ func printLeft(w io.Writer) (left int, err error) {
 			continue
 		}
 		left++
-		_, err := fmt.Fprintf(w, "session %s waits with %d, since its multiplexer was killed: take it back with 'ironcurtain-mux --resume %s'\n",
-			s.ID[:8], s.Waiting, s.ID[:8])
+		_, err := fmt.Fprintf(w, "session %s has %d waiting %s, but its multiplexer was killed: 'ironcurtain-mux --resume %s' takes the session back\n",
+			s.ID[:8], s.Waiting, map[bool]string{true: "call", false: "calls"}[s.Waiting == 1], s.ID[:8])
 		if err != nil {
 			return left, err
 		}
@@ -183,5 +183,5 @@ func repeatsText(n int) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %d more like it refused", n)
+	return fmt.Sprintf(", %d similar calls were refused", n)
 }

@@ -71,7 +71,7 @@ func checkCode(ctx context.Context, p wiring.Paths) finding {
 func checkPolicy(p wiring.Paths) finding {
 	c, err := p.Config()
 	if err != nil {
-		return warn("fix config.json first", "cannot be told without the configuration")
+		return warn("fix config.json first", "unknown without the configuration")
 	}
 	loaded, err := wiring.LoadPolicyDir(c.Policy)
 	if err != nil {
@@ -128,7 +128,7 @@ func checkKeys(p wiring.Paths, agents *agent.Registry) finding {
 func checkServers(ctx context.Context, p wiring.Paths) finding {
 	c, err := p.Config()
 	if err != nil {
-		return warn("fix config.json first", "cannot be told without the configuration")
+		return warn("fix config.json first", "unknown without the configuration")
 	}
 	if !servers.Installed(p.Cache) {
 		return warn("they are installed when the first tab is opened", "not installed yet")
@@ -159,7 +159,7 @@ func checkServers(ctx context.Context, p wiring.Paths) finding {
 		return bad("do what it says, or fix mcpServers in config.json", "these of your servers do not start: %s", strings.Join(found.Failed, "; "))
 	}
 	if len(found.Hidden) > 0 {
-		return warn("annotate them in a policy of your own if agents shall have them",
+		return warn("annotate them in a policy of your own if agents may use them",
 			"%d tools, each server in its sandbox; not offered: %s", found.Tools, strings.Join(found.Hidden, "; "))
 	}
 	return ok("%d tools, each server in its sandbox", found.Tools)

@@ -51,12 +51,12 @@ func checkEngine(ctx context.Context, p wiring.Paths) finding {
 func checkImages(ctx context.Context, p wiring.Paths) finding {
 	client, err := wiring.ConnectEngine(ctx, p)
 	if err != nil {
-		return warn("start the container engine first", "cannot be told without the engine")
+		return warn("start the container engine first", "unknown without the engine")
 	}
 	defer client.Close(ctx)
 	c, err := p.Config()
 	if err != nil {
-		return warn("fix config.json first", "cannot be told without the configuration")
+		return warn("fix config.json first", "unknown without the configuration")
 	}
 	var missing []string
 	for _, a := range p.Agents().All() {
@@ -161,7 +161,7 @@ func checkDisk(p wiring.Paths) finding {
 	free := s.Bavail * uint64(s.Bsize) // a block size is positive
 	text := fmt.Sprintf("%.1f GiB free at %s", float64(free)/(1<<30), dir)
 	if free < leastSpace {
-		return warn("make room: the audit refuses everything when the disk is full", "%s", text)
+		return warn("make room: when the disk is full, the audit cannot be written and everything is refused", "%s", text)
 	}
 	return ok("%s", text)
 }

@@ -15,7 +15,7 @@ import (
 func checkLogout(p wiring.Paths) finding {
 	who, err := user.Current()
 	if err != nil {
-		return warn("", "who you are cannot be told: %v", err)
+		return warn("", "cannot find out who you are: %v", err)
 	}
 	process := "self"
 	pid := running.Process(p.Home)
@@ -31,7 +31,7 @@ func afterLogout(root, cgroups, who string, runs bool) finding {
 	f, err := logind.FateOf(root, cgroups, who)
 	switch {
 	case err != nil:
-		return ok("whether a logout ends the daemon cannot be told: %v", err)
+		return ok("cannot find out whether a logout ends the daemon: %v", err)
 	case !f.Systemd:
 		return ok("systemd does not run here, which could end the daemon with your login")
 	case f.OfUser && !f.Lingers:

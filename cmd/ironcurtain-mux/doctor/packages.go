@@ -27,9 +27,9 @@ func checkPackages(ctx context.Context, p wiring.Paths) finding {
 	c, err := p.Config()
 	switch {
 	case err != nil:
-		return warn("fix config.json first", "cannot be told without the configuration")
+		return warn("fix config.json first", "unknown without the configuration")
 	case !c.Registries.Enabled:
-		return ok("agents install none: registries.enabled is false")
+		return ok("agents cannot install packages: registries.enabled is false")
 	}
 	learned, known, err := learn.Load(p.RegistriesFile())
 	if err != nil {
@@ -52,7 +52,7 @@ func checkPackages(ctx context.Context, p wiring.Paths) finding {
 	}
 	switch away, inside := unreachable(ctx, netguard.Dialer{}, sources); {
 	case len(kinds) == 0:
-		return warn("configure a package manager of this machine and run 'ironcurtain-mux registry learn --write'", "agents install none: no tool of this machine names a registry")
+		return warn("configure a package manager of this machine and run 'ironcurtain-mux registry learn --write'", "agents cannot install packages: no tool of this machine names a registry")
 	case len(missing) > 0:
 		return warn("install the keyrings, or correct keys in registries.sources", "keyrings are missing: %s", strings.Join(missing, ", "))
 	case len(inside) > 0:

@@ -89,7 +89,7 @@ func printExplanation(w io.Writer, x policy.Explanation) error {
 			if r.Applied {
 				mark, why = "+", "decides"
 				if r.Values > 0 {
-					why = fmt.Sprintf("decides %d", r.Values)
+					why = fmt.Sprintf("decides %d of the values", r.Values)
 				}
 			}
 			fmt.Fprintf(w, "  %s %s (%s): %s\n", mark, r.Rule, r.Then, why)

@@ -31,7 +31,7 @@ func Ask(ctx context.Context, home string, ask func(context.Context, *calls.Clie
 	missing := ErrNotRunning
 	if token := os.Getenv(client.TokenVariable); token != "" {
 		hello.Token, hello.Rights, o.Socket = token, wire.Answer, daemon.TokenSocketPath(home)
-		missing = fault.New("'ironcurtain-mux tokens create' makes one", "nobody serves the token in %s: no daemon runs, or it has no token", client.TokenVariable)
+		missing = fault.New("'ironcurtain-mux tokens create' makes one", "the token in %s cannot be used: no daemon runs, or it has no token", client.TokenVariable)
 	}
 	c, err := calls.Connect(ctx, o.Socket, hello)
 	if errors.Is(err, client.ErrNoDaemon) {

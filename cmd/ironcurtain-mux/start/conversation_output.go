@@ -180,7 +180,7 @@ func (c *conversation) ask(e broker.Escalation) error {
 	}
 	c.waiting[e.Number] = shownCall{e, time.Now()}
 	if c.lines != nil {
-		c.note("decide it by /approve %d or /deny %d [reason]", e.Number, e.Number)
+		c.note("decide it with /approve %d or /deny %d [reason]", e.Number, e.Number)
 	} else {
 		c.note("decide it from another terminal: ironcurtain-mux approve %s", e.ID)
 	}

@@ -79,7 +79,7 @@ answer is in the session: 'ironcurtain-mux sessions show' names the file.
 	f.StringVar(&flags.Resume, "resume", "", "continue that session; the beginning of its id is enough")
 	f.StringVar(&flags.output, "output", "text", "text, or json: one object for each task")
 	f.Var(timespan.Flag{To: &flags.timeout}, "timeout", "how long a task may take, such as 10m or 2h (default no limit)")
-	f.BoolVar(&flags.detach, "detach", false, "print the session's id and end; the task goes on with nobody at it")
+	f.BoolVar(&flags.detach, "detach", false, "print the session's id and return; the task goes on in the background")
 	f.BoolVar(&flags.list, "list-agents", false, "list the agents that take tasks")
 	f.BoolVar(&flags.Demo, "demo", false, "with a scripted model, which needs no key")
 	flags.RegisterProfile(cmd)
@@ -136,7 +136,7 @@ func (f *startFlags) giveTask(cmd *cobra.Command, task string) error {
 	out, okOut := cmd.OutOrStdout().(*os.File)
 	errs, okErr := cmd.ErrOrStderr().(*os.File)
 	if !okIn || !okOut || !okErr {
-		return cli.Fail(op, errors.New("the standard streams are no files"), "")
+		return cli.Fail(op, errors.New("the standard streams are not files"), "")
 	}
 	p, o, err := running.ClientOptions()
 	if err != nil {

@@ -20,7 +20,7 @@ func serversImportCommand() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "import [NAME...]",
-		Short: "Take over MCP servers that other agents on this machine are configured with",
+		Short: "Import MCP servers that other agents on this machine are configured with",
 		Long: `List the MCP servers in the configurations of Claude Code, Codex, Gemini CLI and
 OpenCode, or add the named ones to mcpServers in config.json. Those files stay as
 they are. A value that may be a secret is not copied: the server gets a reference

@@ -24,19 +24,19 @@ const loginTime = 10 * time.Minute
 func serversLoginCommand(more *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "login NAME",
-		Short: "Log in at a server, in your browser",
-		Long: `Log in at a server. The command prints an address, and opens it in the browser of
+		Short: "Log in to a server, in your browser",
+		Long: `Log in to a server. The command prints an address, and opens it in the browser of
 your desktop if there is one. It waits for the answer, which the browser brings to
 a port of this machine, for ten minutes.`,
 		Example: `  ironcurtain-mux servers login board`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			op := "log in at " + args[0]
+			op := "log in to " + args[0]
 			c, store, err := loginOf(args[0], *more)
 			if err != nil {
 				return cli.Fail(op, err, "")
 			}
-			ctx, cancel := context.WithTimeoutCause(cmd.Context(), loginTime, errors.New("nobody has logged in within ten minutes"))
+			ctx, cancel := context.WithTimeoutCause(cmd.Context(), loginTime, errors.New("the login was not completed within ten minutes"))
 			defer cancel()
 			r := login.Request{Address: c.URL, Show: func(address string) {
 				fmt.Fprintf(cmd.OutOrStdout(), "Log in here:\n\n%s\n\n", address)
@@ -102,7 +102,7 @@ func loginOf(name, more string) (servers.Config, *login.Store, error) {
 	case !named:
 		return none, nil, fault.New("add it to mcpServers", "there is no server %q", name)
 	case c.Remote() == nil:
-		return none, nil, errors.New("the server is a program of this machine, at which nobody logs in")
+		return none, nil, errors.New("the server is a program of this machine and needs no login")
 	case !c.LogsIn():
 		return none, nil, errors.New("the server gets its credential in a header")
 	}

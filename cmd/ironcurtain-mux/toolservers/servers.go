@@ -8,7 +8,7 @@ import (
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "servers",
-		Short: "Take over MCP servers from other agents, log in at them",
+		Short: "Import MCP servers from other agents, and log in to them",
 		Long: `Manage MCP servers of your own: mcpServers in config.json. Every tab has them;
 /servers in a tab shows how they are, and which one needs a login (OAuth). Tabs use
 the login and renew it; no tab ever starts one by itself.`,
