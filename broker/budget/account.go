@@ -113,7 +113,7 @@ func (a *Account) Admit(id uint64, expected usage.Count, models ...string) error
 		if s.part < 1 {
 			continue
 		}
-		text := fmt.Sprintf("The budget of this session is used up: %s of %s.", s.used, s.limit)
+		text := fmt.Sprintf("The budget of this session is spent: %s of %s.", s.used, s.limit)
 		warn := a.firstSpent(s.kind)
 		a.mu.Unlock()
 		if warn {

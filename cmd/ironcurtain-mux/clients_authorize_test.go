@@ -81,10 +81,10 @@ func TestKeysThatCannotBeAuthorized(t *testing.T) {
 		"ssh-ed25519":                            "no key after its type",
 		`command="sh" ` + good:                   "does not begin with the type",
 		"ssh-dss AAAAB3NzaC1kc3MAAAAB":           "does not begin with the type",
-		good[:len(good)-4]:                       "no whole key",
-		good + "AAAA":                            "no whole key",
-		good[:len(good)-1] + "!":                 "no whole key",
-		strings.Replace(good, "ssh-ed25519", "ssh-rsa", 1): "no whole key",
+		good[:len(good)-4]:                       "not a complete key",
+		good + "AAAA":                            "not a complete key",
+		good[:len(good)-1] + "!":                 "not a complete key",
+		strings.Replace(good, "ssh-ed25519", "ssh-rsa", 1): "not a complete key",
 	} {
 		out, errs, code := box.authorize(key, "phone")
 		if want == "" && (code != 0 || !strings.HasSuffix(out, `--name phone" `+good+"\n")) {
@@ -95,7 +95,7 @@ func TestKeysThatCannotBeAuthorized(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", `a"b`, "a b", "-x", "1", "ä", "a\nb"} {
-		if out, errs, code := box.authorize(good, "--", name); code != cli.ExitUsage || out != "" || !strings.Contains(errs, "is no name") {
+		if out, errs, code := box.authorize(good, "--", name); code != cli.ExitUsage || out != "" || !strings.Contains(errs, "is not a valid name") {
 			t.Errorf("named %q: %d, %s%s", name, code, out, errs)
 		}
 	}

@@ -133,7 +133,7 @@ func (s sshd) programCalledBy(dir, version string) {
 // A name cannot be an option of ssh, and comes first.
 func TestNamesOfMachines(t *testing.T) {
 	for _, args := range [][]string{{"--host"}, {"--host="}, {"--host", ""}, {"--host", "-oProxyCommand=id"}, {"--host=-v", "attach"}} {
-		if code, _, errs := invoke(t, args...); code != cli.ExitUsage || !strings.Contains(errs, "is no name of a machine") {
+		if code, _, errs := invoke(t, args...); code != cli.ExitUsage || !strings.Contains(errs, "is not the name of a machine") {
 			t.Errorf("%q: %d, %s", args, code, errs)
 		}
 	}

@@ -108,7 +108,7 @@ func TestRememberedApproval(t *testing.T) {
 	}
 	d.deniedByPerson(d.write(id, notes, "five"))
 	d.send("\x01/history\r")
-	d.see(patience, "let through by grant 1 of you", "denied by cli", "approved by cli")
+	d.see(patience, "allowed by grant 1, which you made", "denied by cli", "approved by cli")
 	d.send("q")
 	d.quit()
 	record := d.audit(id)

@@ -75,7 +75,7 @@ func TestDoctorTellsOfPackages(t *testing.T) {
 	_ = server.Close()
 	expect("warn", "cannot be reached: http://"+server.Addr().String())
 	write("config.json", `{"registries":{"enabled":false}}`)
-	expect("ok", "agents install none")
+	expect("ok", "agents cannot install packages")
 }
 
 // A registry that is not at a public address is told apart from one that does not answer.
