@@ -121,6 +121,8 @@ func TestErrorsShowTheLine(t *testing.T) {
 		"no JSON":            {"{\n  \"agent\" \"shell\"\n}", "", "  2 |   \"agent\" \"shell\"\n    |           ^\n"},
 		"cut off":            {"{\"agent\": \"shell\"", "", "  1 | {\"agent\": \"shell\"\n    |                  ^\n"},
 		"a long line":        {"{" + long + "}", `did you mean "commandKey"?`, "\"comandKey\": \"ctrl+b\"}\n    | " + strings.Repeat(" ", 50) + "^^^^^^^^^^^\n"},
+		"a key beside it":    {`{"mcpServers": {"a": {"env": {"TOKEN": "ghp_0123456789abcdef"}}}, "agnet": 1}`, "", `"` + strings.Repeat("*", 20) + `"}}}, "agnet"`},
+		"a key cut off":      {`{"mcpServers": {"a": {"env": {"TOKEN": "ghp_0123456789abcdef`, "", strings.Repeat("*", 20)},
 		"what hides on it":   {"{\"a\x1b[2Jgent\": 1}", "", "a?[2Jgent"},
 		"another byte there": {"{\"policy\": \"/é\", \"agnet\": 1}", `"agent"`, "??\", \"agnet\": 1}\n    |                   ^^^^^^^\n"},
 	} {

@@ -3,11 +3,32 @@ package config
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"strings"
 )
 
 // excerptColumns is how much of a line an excerpt shows.
 const excerptColumns = 100
+
+// aString is a string of JSON, with the colon behind it if it is a name.
+var aString = regexp.MustCompile(`"(?:[^"\\]|\\.)*(?:"\s*:|"|$)`)
+
+// leastSecret is how long a string must be to be taken for a key.
+const leastSecret = 16
+
+// hideValues writes asterisks over the strings of a line that may be keys: long ones that are
+// neither names, nor paths, nor what the mark is for.
+func hideValues(line []byte, column, length int) {
+	for _, at := range aString.FindAllIndex(line, -1) {
+		if line[at[1]-1] == ':' || length > 1 && at[0] <= column && column < at[1] ||
+			at[1]-at[0] < leastSecret || bytes.IndexByte([]byte("/~."), line[at[0]+1]) >= 0 {
+			continue
+		}
+		for i := at[0] + 1; i < at[1] && line[i] != '"'; i++ {
+			line[i] = '*'
+		}
+	}
+}
 
 // excerptOf returns the line of data with the fault, and a mark below the fault's bytes. What is
 // not printable ASCII is shown as a question mark, because it goes to a terminal.
@@ -18,7 +39,9 @@ func excerptOf(data []byte, at, length int) string {
 	if end := bytes.IndexByte(line, '\n'); end >= 0 {
 		line = line[:end]
 	}
+	line = bytes.Clone(line)
 	column := at - from
+	hideValues(line, column, length)
 	if cut := column - excerptColumns/2; cut > 0 {
 		line, column = line[cut:], column-cut
 	}
