@@ -113,18 +113,18 @@ func TestErrorsNameThePlace(t *testing.T) {
 func TestErrorsShowTheLine(t *testing.T) {
 	long := strings.Repeat(" ", 90) + `"comandKey": "ctrl+b"`
 	for name, test := range map[string]struct{ text, cause, excerpt string }{
-		"a name":             {"{\n\t\"agnet\": \"shell\"\n}", `did you mean "agent"?`, "  2 |  \"agnet\": \"shell\"\n    |  ^^^^^^^\n"},
+		"a name":             {"{\n\t\"agnet\": \"shell\"\n}", `did you mean "agent"?`, "  2 |  \"agnet\": \"*****\"\n    |  ^^^^^^^\n"},
 		"a nested name":      {`{"budget": {"token": 1}}`, `did you mean "tokens"?`, "  1 | {\"budget\": {\"token\": 1}}\n    |             ^^^^^^^\n"},
 		"a name of a $ref":   {`{"agents": {"mine": {"image": "x", "command": ["x"], "titel": "y"}}}`, `did you mean "title"?`, "^^^^^^^\n"},
 		"nothing like it":    {`{"zzzzzzzz": 1}`, "there is no setting of this name", "  1 | {\"zzzzzzzz\": 1}\n    |  ^^^^^^^^^^\n"},
 		"also a value":       {"{\"agent\": \"theme\",\n\"theme\": 7}", "/theme", "  2 | \"theme\": 7}\n    | ^^^^^^^\n"},
-		"no JSON":            {"{\n  \"agent\" \"shell\"\n}", "", "  2 |   \"agent\" \"shell\"\n    |           ^\n"},
-		"cut off":            {"{\"agent\": \"shell\"", "", "  1 | {\"agent\": \"shell\"\n    |                  ^\n"},
-		"a long line":        {"{" + long + "}", `did you mean "commandKey"?`, "\"comandKey\": \"ctrl+b\"}\n    | " + strings.Repeat(" ", 50) + "^^^^^^^^^^^\n"},
+		"no JSON":            {"{\n  \"agent\" \"shell\"\n}", "", "  2 |   \"*****\" \"*****\"\n    |           ^\n"},
+		"cut off":            {"{\"agent\": \"shell\"", "", "  1 | {\"agent\": \"*****\"\n    |                  ^\n"},
+		"a long line":        {"{" + long + "}", `did you mean "commandKey"?`, "\"comandKey\": \"******\"}\n    | " + strings.Repeat(" ", 50) + "^^^^^^^^^^^\n"},
 		"a key beside it":    {`{"mcpServers": {"a": {"env": {"TOKEN": "ghp_0123456789abcdef"}}}, "agnet": 1}`, "", `"` + strings.Repeat("*", 20) + `"}}}, "agnet"`},
 		"a key cut off":      {`{"mcpServers": {"a": {"env": {"TOKEN": "ghp_0123456789abcdef`, "", strings.Repeat("*", 20)},
 		"what hides on it":   {"{\"a\x1b[2Jgent\": 1}", "", "a?[2Jgent"},
-		"another byte there": {"{\"policy\": \"/é\", \"agnet\": 1}", `"agent"`, "??\", \"agnet\": 1}\n    |                   ^^^^^^^\n"},
+		"another byte there": {"{\"policy\": \"/é\", \"agnet\": 1}", `"agent"`, "***\", \"agnet\": 1}\n    |                   ^^^^^^^\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := config.Parse("config.json", []byte(test.text))

@@ -13,15 +13,11 @@ const excerptColumns = 100
 // aString is a string of JSON, with the colon behind it if it is a name.
 var aString = regexp.MustCompile(`"(?:[^"\\]|\\.)*(?:"\s*:|"|$)`)
 
-// leastSecret is how long a string must be to be taken for a key.
-const leastSecret = 16
-
-// hideValues writes asterisks over the strings of a line that may be keys: long ones that are
-// neither names, nor paths, nor what the mark is for.
+// hideValues writes asterisks over the strings of a line that are no names and that are not what
+// the mark is for: one may be a key.
 func hideValues(line []byte, column, length int) {
 	for _, at := range aString.FindAllIndex(line, -1) {
-		if line[at[1]-1] == ':' || length > 1 && at[0] <= column && column < at[1] ||
-			at[1]-at[0] < leastSecret || bytes.IndexByte([]byte("/~."), line[at[0]+1]) >= 0 {
+		if line[at[1]-1] == ':' || length > 1 && at[0] <= column && column < at[1] {
 			continue
 		}
 		for i := at[0] + 1; i < at[1] && line[i] != '"'; i++ {

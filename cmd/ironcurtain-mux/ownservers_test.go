@@ -128,3 +128,13 @@ func TestOwnServersRefused(t *testing.T) {
 		}
 	}
 }
+
+// On a terminal, the line of a mistake in config.json is shown, without values that may be secret.
+func TestAMistakeIsShownInItsLine(t *testing.T) {
+	home := newHome(t)
+	configure(t, home, `{"agnet":"shell","mcpServers":{"a":{"command":"x","env":{"K":"the-value"}}}}`)
+	d := drive(t, home, 100, 24)
+	if code := d.exit(patience); code != cli.ExitFailure || !d.says(`did you mean "agent"?`, `"agnet":"*****"`, "^^^^^^^") || d.says("the-value") {
+		t.Errorf("code %d:\n%s", code, d.text())
+	}
+}

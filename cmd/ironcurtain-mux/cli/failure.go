@@ -83,8 +83,8 @@ func Usagef(format string, args ...any) error {
 // already printed it.
 var ErrSilent = errors.New("")
 
-// Report prints err as one line, or as JSON when asked for, and returns its exit code. Below the
-// line is the excerpt of a file, if the error has one.
+// Report prints err as one line, or as JSON when asked for, and returns its exit code. On a
+// terminal, the excerpt of a file follows, if the error has one.
 func Report(w io.Writer, err error, asJSON bool) int {
 	if err == nil {
 		return ExitOK
@@ -102,7 +102,7 @@ func Report(w io.Writer, err error, asJSON bool) int {
 	}
 	message := strings.ReplaceAll(strings.TrimSpace(err.Error()), "\n", " ")
 	fmt.Fprintf(w, "ironcurtain-mux: %s\n", message)
-	if of := (interface{ Excerpt() string })(nil); errors.As(err, &of) {
+	if of := (interface{ Excerpt() string })(nil); TerminalIn(w) != nil && errors.As(err, &of) {
 		fmt.Fprint(w, of.Excerpt())
 	}
 	if asJSON {
