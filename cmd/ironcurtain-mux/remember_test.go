@@ -171,7 +171,7 @@ func TestAnAgentCannotForgeAReceipt(t *testing.T) {
 	d.see(patience, "receipt 1: ")
 	d.send("\x01/forget\r")
 	d.until("the receipt to go", patience, func(screen string) bool {
-		return strings.Contains(screen, "approve nothing any more") && !strings.Contains(screen, "receipt 1")
+		return strings.Contains(screen, "approves no more calls") && !strings.Contains(screen, "receipt 1")
 	})
 	d.quit()
 }
