@@ -177,7 +177,7 @@ func TestDeny(t *testing.T) {
 	if _, errs, code := d.command("deny", "9999"); code != 1 || !strings.Contains(errs, "9999") {
 		t.Errorf("a number that no call has: code %d, %s", code, errs)
 	}
-	if out, _, _ := d.command("pending"); !strings.HasPrefix(out, "N ") || !strings.Contains(out, "\n#1    "+pending[0].ID+"  "+pending[0].Session[:8]+"  1 ") {
+	if out, _, _ := d.command("pending"); !strings.HasPrefix(out, "N ") || !strings.Contains(out, "\n#1    "+pending[0].ID+"  "+pending[0].Session[:8]+"  claude-code  ") {
 		t.Errorf("pending shows %s", out)
 	}
 	if _, errs, code := d.command("deny", "#1", "--reason", "not today"); code != 0 {

@@ -104,7 +104,7 @@ func printSessions(w io.Writer, list []broker.StoredSession) error {
 		if _, err := os.Stat(s.Workspace); errors.Is(err, fs.ErrNotExist) {
 			workspace += " (gone)"
 		}
-		if s.Tab > 0 {
+		if s.Owned && s.Tab > 0 {
 			tab = strconv.Itoa(s.Tab)
 		}
 		rows = append(rows, []string{
