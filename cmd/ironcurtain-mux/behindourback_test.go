@@ -106,6 +106,8 @@ func TestEngineHangsDuringATask(t *testing.T) {
 	task(d)
 	e.signal(syscall.SIGSTOP)
 	d.send("\x03")
+	d.see(toldWithin, "the task was interrupted")
+	d.send("\x03\x03")
 	d.exit(20 * time.Second)
 	d.see(time.Second, "is not gone", "ironcurtain-mux gc")
 	e.signal(syscall.SIGCONT)

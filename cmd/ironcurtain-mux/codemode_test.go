@@ -81,7 +81,7 @@ func TestProgramsOfClients(t *testing.T) {
 	} else {
 		id := shown[strings.LastIndex(shown, "[")+1:][:16]
 		code, shown, _ := invoke(t, "audit", "show", "--program", id, log)
-		if code != cli.ExitOK || strings.Count(shown, "\n") != 2+2*40+1 || !strings.Contains(shown, ", call 41 of program "+id+", line ") {
+		if code != cli.ExitOK || strings.Count(shown, "\n") != 1+2+2*40+1 || !strings.Contains(shown, ", call 41 of program "+id+", line ") {
 			t.Errorf("the program %s and its calls: %d, %s", id, code, shown)
 		}
 	}

@@ -65,7 +65,7 @@ func TestOwnServers(t *testing.T) {
 			return err == nil && strings.Contains(string(answer), "PLACE_TOKEN") && !strings.Contains(string(answer), "very-secret")
 		})
 	}
-	for name, want := range map[string]string{"git": "has a server of this name", "other": `is a server "other" already`, "a__b": "a server's name has"} {
+	for name, want := range map[string]string{"git": "has a server of this name", "other": `has a server "other" already`, "a__b": "a server's name has"} {
 		d.send("\x01/servers add " + name + " x\r")
 		d.see(patience, want)
 	}

@@ -4,6 +4,7 @@ package timespan
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"strings"
 	"time"
@@ -75,7 +76,7 @@ func wrong(s string) error {
 // String writes a span as Parse reads it, without units of which there are none: "1h30m", "3d".
 func String(d time.Duration) string {
 	if d < 0 {
-		return "-" + String(-d)
+		return "-" + String(-max(d, -math.MaxInt64)) // the lowest number has no counterpart
 	}
 	var b strings.Builder
 	if days := d / Day; days > 0 {
