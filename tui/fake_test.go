@@ -137,11 +137,14 @@ func (b *fakeBroker) Attach(ctx context.Context, id broker.SessionID) (broker.Te
 	if b.agent == nil {
 		return nil, errNoAgent
 	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	t := newFakeTerminal()
 	t.history = b.past
 	b.terms[id] = t
 	t.run(b.agent)
-	return t, ctx.Err()
+	return t, nil
 }
 
 // terminal returns the terminal that the multiplexer attached to for a session.

@@ -63,7 +63,7 @@ func TestStartInterrupted(t *testing.T) {
 	buildBeside(t, "ironcurtain-mux-ask")
 	for agent, c := range map[string]struct{ long, shows, short, answer string }{
 		"shell":   {"echo begun >begun; sleep 1000", "", "cat begun; pgrep -af 'sleep [1]000' || echo nothing", "begun\nnothing"},
-		"builtin": {"write /tmp/ironcurtain-interrupted hello", "decide it with /approve 1", "say still-$here", "still-$here"},
+		"builtin": {"write /tmp/ironcurtain-interrupted hello", "decide it with /approve 1", "read hello.txt", "Hello from the workspace"},
 	} {
 		t.Run(agent, func(t *testing.T) {
 			t.Parallel()
