@@ -14,7 +14,7 @@ func TestFailedBuildInTheTab(t *testing.T) {
 	d.see(patience, "✗ get the root file system (step 1 of 3)", "asking the registry for registry.invalid/none:1",
 		"pull registry.invalid/none:1", "choose another images.base", "Ctrl-L shows the whole log", "/restart starts it again")
 	d.send("\x0c")
-	d.see(patience, "how shell was started", "checking the agent image · after", "asking the registry for registry.invalid/none:1")
+	d.see(patience, "was started", "checking the agent image · after", "asking the registry for registry.invalid/none:1")
 	d.send("\x0c")
 	d.see(patience, "✗ get the root file system")
 	d.quit()
