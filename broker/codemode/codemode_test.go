@@ -142,7 +142,8 @@ func TestHostilePrograms(t *testing.T) {
 	for _, c := range []struct{ name, code, want string }{
 		{"an endless loop", "const a = 1\n\nfor (;;) {}", "processor time"},
 		{"a loop that catches", `for (;;) { try { for (;;) {} } catch {} }`, "processor time"},
-		{"promises without end", `function f() { return Promise.resolve().then(f) } await f()`, "processor time"},
+		// Its chain of promises grows: where the engine's memory ends first, the chain breaks.
+		{"promises without end", `function f() { return Promise.resolve().then(f) } await f()`, "the program "},
 		{"a large number", `let n = 3n; for (;;) n *= n`, ""},
 		{"a regular expression", `return /(a+)+$/.test('a'.repeat(40) + 'b')`, ""},
 		{"memory", `const a = []; for (;;) a.push({ x: 1, y: [1, 2, 3] })`, ""},
