@@ -82,7 +82,7 @@ func (m *Model) onDone(msg doneMsg) {
 	}
 	lines := []view.Line{{Text: "These calls were approved automatically, newest first. They cannot be undone from here."}}
 	for i := len(msg.list) - 1; i >= 0; i-- {
-		lines = append(lines, panel.UndoLines(msg.list[i])...)
+		lines = append(lines, panel.DoneLines(msg.list[i])...)
 	}
 	m.showHelp("approved automatically", lines)
 }

@@ -75,9 +75,9 @@ func ServerLines(servers []broker.ServerStatus) []view.Line {
 	return append(lines, view.Line{Text: "/servers restart NAME starts one again, /servers disable NAME turns one off, /servers add NAME COMMAND adds one of yours"})
 }
 
-// UndoLines describes one automatic approval: the words of the person that it rests on,
+// DoneLines describes one automatic approval: the words of the person that it rests on,
 // the call, and what the call did.
-func UndoLines(a broker.AutoApproval) []view.Line {
+func DoneLines(a broker.AutoApproval) []view.Line {
 	lines := []view.Line{
 		{Text: fmt.Sprintf("#%d %s/%s at %s", a.Call.Number, text.Drawable(a.Call.Server), text.Drawable(a.Call.Tool), a.At.Local().Format(time.TimeOnly)), Head: true},
 		{Key: fmt.Sprintf("receipt %d", a.Receipt), Text: "“" + text.Drawable(a.Quote) + "”"},
