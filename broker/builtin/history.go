@@ -93,8 +93,29 @@ func (h *History) take(e entry) {
 		h.made.add(e.Left, e.Made...)
 	case e.Compacted != nil && e.Compacted.From >= 0 && e.Compacted.From <= len(h.all):
 		h.now = *e.Compacted
+		h.forget()
 	}
 }
+
+// forget drops what the model is not sent any more: of the messages that were summed up
+// everything but the programs, and the long results of old programs. The file keeps them.
+func (h *History) forget() {
+	for i := 1; i < h.now.From; i++ {
+		h.all[i] = llm.Message{Role: h.all[i].Role, Calls: h.all[i].Calls}
+	}
+	for i := h.now.From; i < min(h.now.Short, len(h.all)); i++ {
+		results := slices.Clone(h.all[i].Results)
+		for n, r := range results {
+			if len(r.Text) > maxShort {
+				results[n].Text = fmt.Sprintf("(%d bytes, no longer shown)", len(r.Text))
+			}
+		}
+		h.all[i].Results = results
+	}
+}
+
+// maxShort is the length of a result that always stays, in bytes.
+const maxShort = 200
 
 // add adds an entry to the file, and then takes it over.
 func (h *History) add(e entry) error {
@@ -161,15 +182,7 @@ func (h *History) sent() []llm.Message {
 		out = append(out, llm.Message{Role: llm.User, Text: first + "\n\n(The conversation went on. A summary of it:)\n" +
 			h.now.Summary + "\n\n" + h.made.list()})
 	}
-	for i, m := range h.all[h.now.From:] {
-		if h.now.From+i < h.now.Short {
-			m.Results = slices.Clone(m.Results)
-			for n, r := range m.Results {
-				if len(r.Text) > maxShort {
-					m.Results[n].Text = fmt.Sprintf("(%d bytes, no longer shown)", len(r.Text))
-				}
-			}
-		}
+	for _, m := range h.all[h.now.From:] {
 		if last := len(out) - 1; last >= 0 && m.Role == llm.User && out[last].Role == llm.User {
 			out[last].Results = slices.Concat(out[last].Results, m.Results)
 			out[last].Text = joined(out[last].Text, m.Text)
@@ -179,9 +192,6 @@ func (h *History) sent() []llm.Message {
 	}
 	return out
 }
-
-// maxShort is the length of a result that always stays, in bytes.
-const maxShort = 200
 
 func joined(a, b string) string {
 	if a == "" || b == "" {

@@ -90,7 +90,7 @@ func (m *model) list() {
 		} else if !p.ended {
 			word = "runs"
 		}
-		title := fmt.Sprintf("program %-4d %-7s %4d calls  ", p.n, word, len(p.calls))
+		title := fmt.Sprintf("program %-4d %-7s %4d calls  ", p.n, word, p.made+len(p.calls))
 		first, _, _ := strings.Cut(strings.TrimSpace(p.code), "\n")
 		m.print(clip(append(own("  "+title, 0), drawable(first, muted)...), m.width()))
 	}

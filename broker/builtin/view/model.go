@@ -264,6 +264,7 @@ func (m *model) close() {
 			}
 		}
 		m.print(m.current.rows(m.width())...)
+		m.current.forget()
 		m.current = nil
 	}
 }

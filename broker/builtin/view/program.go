@@ -2,6 +2,7 @@ package view
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin"
@@ -16,6 +17,13 @@ type program struct {
 	ended  bool
 	failed bool
 	result string
+	made   int // calls, once it was printed: then only what /programs lists is kept
+}
+
+// forget keeps what /programs lists. A conversation has programs without end.
+func (p *program) forget() {
+	first, _, _ := strings.Cut(strings.TrimSpace(p.code), "\n")
+	p.code, p.made, p.calls, p.result = strings.Clone(first[:min(len(first), 200)]), len(p.calls), nil, ""
 }
 
 // change takes what has become of a call.
