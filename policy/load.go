@@ -3,7 +3,9 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
@@ -74,4 +76,53 @@ func unwrapPath(err error) error {
 		return p.Err
 	}
 	return err
+}
+
+// LoadDir reads compiled-policy.json from a directory, and dynamic-lists.json if it
+// exists. It reads the policy first, because a program that replaces both files writes
+// the policy last.
+func LoadDir(dir string) (*Compiled, *Lists, error) {
+	c, err := LoadCompiled(filepath.Join(dir, "compiled-policy.json"))
+	if err != nil {
+		return nil, nil, err
+	}
+	file := filepath.Join(dir, "dynamic-lists.json")
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return c, nil, nil
+	}
+	l, err := LoadLists(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	return c, l, nil
+}
+
+// LoadError says what is wrong with a policy, annotation or list file.
+type LoadError struct {
+	File  string // as the caller named it
+	Line  int    // from 1; 0 means the whole file
+	Place string // such as rules[3].if.paths.within
+	Err   error
+	hint  string
+}
+
+func (e *LoadError) Error() string {
+	s := e.File
+	if e.Line > 0 {
+		s += fmt.Sprintf(":%d", e.Line)
+	}
+	if e.Place != "" {
+		s += ": " + e.Place
+	}
+	return s + ": " + e.Err.Error()
+}
+
+func (e *LoadError) Unwrap() error { return e.Err }
+
+// Hint says what to do next.
+func (e *LoadError) Hint() string {
+	if e.hint != "" {
+		return e.hint
+	}
+	return "correct the file or compile it again; no call is judged by a broken policy"
 }

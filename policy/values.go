@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // values returns what the call names: every element of a role that rules judge.
@@ -62,3 +63,9 @@ func (f *facts) prose() []string {
 	}
 	return out
 }
+
+// maxShown bounds a value in a trace or reason, in bytes.
+const maxShown = 4096
+
+// sanitize makes a value fit to be shown in a trace or reason.
+func sanitize(s string) string { return text.Readable(s, maxShown) }
