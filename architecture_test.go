@@ -13,11 +13,11 @@ import (
 
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// table returns the rows of the first table below a heading of ARCHITECTURE.md,
-// without its head, each as its cells.
-func table(t *testing.T, heading string) [][]string {
+// table returns the rows of the first table below a heading of a page, without its head,
+// each as its cells.
+func table(t *testing.T, page, heading string) [][]string {
 	t.Helper()
-	f, err := os.Open("ARCHITECTURE.md")
+	f, err := os.Open(page)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func names(cell string) []string {
 func TestPackageTable(t *testing.T) {
 	may := map[string][]string{}
 	everything := map[string]bool{}
-	for _, row := range table(t, "Packages") {
+	for _, row := range table(t, "ARCHITECTURE.md", "Packages") {
 		for _, name := range names(row[0]) {
 			if _, twice := may[name]; twice {
 				t.Errorf("%s stands in the table twice", name)
@@ -105,7 +105,7 @@ func TestPackageTable(t *testing.T) {
 // imported here, and no other.
 func TestDependencyTable(t *testing.T) {
 	text := ""
-	for _, row := range table(t, "Dependencies") {
+	for _, row := range table(t, "ARCHITECTURE.md", "Dependencies") {
 		text += row[0] + ","
 	}
 	told := map[string]bool{}
@@ -134,7 +134,7 @@ var bold = regexp.MustCompile(`\*\*([^*]+)\*\*`)
 // these packages imports them.
 func TestThirdPartyTypesStayHome(t *testing.T) {
 	homes := map[string][]string{}
-	for _, row := range table(t, "Dependencies") {
+	for _, row := range table(t, "ARCHITECTURE.md", "Dependencies") {
 		for _, m := range bold.FindAllStringSubmatch(row[0], -1) {
 			homes[m[1]] = names(row[0])
 		}
