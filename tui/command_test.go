@@ -271,7 +271,7 @@ func TestFailureToOpen(t *testing.T) {
 	r := bareHarness(t, Options{Agent: "claude-code"})
 	r.broker.openErr = hintError{errors.New("open session: connect to Docker: no such file")}
 	r.send(sizeMsg{80, 24})
-	r.wants("no tab is open", " open session: connect to Docker: no such file (start it with: service docker", " start)")
+	r.wants("no tab is open", "open session: connect to Docker: no such file (start it with: service docker", "start)")
 	r.broker.openErr = nil
 	r.keys("\x01/new shell\r")
 	r.wants("◌ shell")

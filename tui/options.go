@@ -103,8 +103,8 @@ type Options struct {
 	Scrollback int    // lines kept for each tab; 0: 10,000
 	Engine     string // terminal engine: "native" (also for empty) or "vt10x"
 	Theme      string // "dark" (also for empty), "light", "16", "none"
-	// FollowTheme chooses the dark or light theme by the background that the person's
-	// terminal reports, until the person chooses one with /theme.
+	// FollowTheme chooses the theme by the background that the person's terminal reports, whenever
+	// it does, until the person chooses one with /theme. It is for terminals with 256 colors.
 	FollowTheme bool
 	CommandKey  string // opens the command line; empty: "ctrl+a"
 	Prefix      string // a tmux-like prefix key, such as "ctrl+b"; empty: none

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/paint"
 )
 
 // Programs that ask get the colors that the person's terminal reports, and the theme follows
@@ -18,7 +19,8 @@ func TestColorsOfThePersonsTerminal(t *testing.T) {
 		{Options{FollowTheme: true}, "\x1b]10;rgb:0000/0000/0000\x1b\\\x1b]11;rgb:ffff/ffff/ffff\x1b\\", "light", "\x1b]11;rgb:ffff/ffff/ffff\x1b\\"},
 		{Options{FollowTheme: true}, "\x1b]11;rgb:10/20/30\x07", "dark", "\x1b]11;rgb:1010/2020/3030\x1b\\"},
 		{Options{Theme: "dark"}, "\x1b]11;rgb:f/f/f\x07", "dark", "\x1b]11;rgb:ffff/ffff/ffff\x1b\\"},
-		{Options{Theme: "16", FollowTheme: true}, "\x1b]11;rgb:ffff/ffff/ffff\x07", "16", "\x1b]11;rgb:ffff/ffff/ffff\x1b\\"},
+		{Options{Theme: "16", FollowTheme: true}, "\x1b]11;rgb:8080/8080/8080\x07", "16", "\x1b]11;rgb:8080/8080/8080\x1b\\"},
+		{Options{Theme: "16"}, "\x1b]11;rgb:ffff/ffff/ffff\x07", "16", "\x1b]11;rgb:ffff/ffff/ffff\x1b\\"},
 		{Options{FollowTheme: true}, "\x1b]11;rgb:zz/ff/ff\x07\x1b]11;white\x07\x1b]11;rgb:\x07", "dark", "\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\"},
 	} {
 		r := newHarness(t, 80, 24, test.o)
@@ -74,5 +76,30 @@ func TestParseColor(t *testing.T) {
 		if got, ok := parseColor(text); ok {
 			t.Errorf("%q is read as %v", text, got)
 		}
+	}
+}
+
+// The theme that a view begins with is one that the terminal has the colors for.
+func TestThemeToBeginWith(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		profile paint.ColorProfile
+		chosen  string
+		theme   string
+		follow  bool
+	}{
+		{"nothing is chosen", paint.TrueColor, "", "16", true},
+		{"nothing is chosen, 256 colors", paint.ANSI256, "", "16", true},
+		{"a chosen theme stays", paint.ANSI256, "light", "light", false},
+		{"16 colors", paint.ANSI16, "", "16", false},
+		{"a theme of 256 colors on 16", paint.ANSI16, "dark", "16", false},
+		{"no colors on 16", paint.ANSI16, "none", "none", false},
+		{"NO_COLOR", paint.NoColor, "dark", "none", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if theme, follow := themeFor(c.profile, c.chosen); theme != c.theme || follow != c.follow {
+				t.Errorf("theme %s, %v", theme, follow)
+			}
+		})
 	}
 }

@@ -54,17 +54,12 @@ func (m *Model) onColor(command int, text string) {
 	}
 }
 
-// followTheme chooses the dark or light theme by the background, unless the person has
-// chosen a theme or the present one is for terminals with fewer colors.
+// followTheme chooses the theme by the background, unless the person has chosen one.
 func (m *Model) followTheme() {
-	if !m.o.FollowTheme || m.theme.Name != "dark" && m.theme.Name != "light" {
+	if !m.o.FollowTheme {
 		return
 	}
-	theme := view.LightTheme()
-	if m.background.Dark() {
-		theme = view.DarkTheme()
-	}
-	if theme.Name != m.theme.Name {
+	if theme := view.ThemeFor(m.background); theme.Name != m.theme.Name {
 		m.theme, m.dirty = theme, true
 	}
 }

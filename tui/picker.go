@@ -239,7 +239,6 @@ func (m *Model) askToEnd() tea.Cmd {
 // drawPicker draws the list of sessions over the viewport.
 func (m *Model) drawPicker() *view.Surface {
 	s := view.NewSurface(m.listRect(), m.theme.Body)
-	s.Fill(0, m.theme.Title)
 	p := &m.picker
 	title := "sessions, those used last first"
 	switch {
@@ -257,7 +256,7 @@ func (m *Model) drawPicker() *view.Surface {
 	if below := len(p.rows) - p.top - height; below > 0 {
 		title += fmt.Sprintf(" · %d more ↓", below)
 	}
-	s.Text(1, 0, view.Clip(title, s.At.W-1), m.theme.Title)
+	s.Heading(title, m.theme)
 	states := 0 // the width of the longest state, in columns
 	for _, row := range p.rows {
 		states = max(states, view.TextWidth(m.storedState(row)))

@@ -71,9 +71,7 @@ func run(ctx context.Context, cancel context.CancelCauseFunc, outside context.Co
 	var program *tea.Program
 	send := func(msg tea.Msg) { program.Send(msg) }
 	profile := paint.DetectProfile(o.Getenv)
-	if o.Theme == "" {
-		o.Theme, o.FollowTheme = themeFor(profile), true
-	}
+	o.Theme, o.FollowTheme = themeFor(profile, o.Theme)
 	ownMux := o.Mux == nil
 	if ownMux {
 		o.Mux = pane.NewMux(ctx, tasks, term.Options{Engine: o.Engine, Scrollback: o.Scrollback})
@@ -194,15 +192,19 @@ func followSize(ctx context.Context, t *outer.Terminal, send func(tea.Msg)) {
 	}
 }
 
-// themeFor returns a theme that the terminal can show.
-func themeFor(p paint.ColorProfile) string {
-	switch p {
-	case paint.ANSI16:
-		return "16"
-	case paint.NoColor:
-		return "none"
+// themeFor returns the theme that a view begins with: the chosen one, as far as the terminal has
+// the colors for it, or one that is readable on any background. follow says that the terminal has
+// the colors for a better one once it has reported its background, which not every terminal does.
+func themeFor(p paint.ColorProfile, chosen string) (theme string, follow bool) {
+	switch {
+	case p == paint.NoColor:
+		return "none", false
+	case p == paint.ANSI16 && chosen != "none":
+		return "16", false
+	case chosen != "":
+		return chosen, false
 	}
-	return "dark"
+	return "16", true
 }
 
 // shutdownTimeout bounds how long Run waits at its end for the broker to answer requests

@@ -76,7 +76,7 @@ func explain(err error) string {
 // drawStatus draws the status line: on the right the number of waiting calls, the notices
 // and the usage, on the left the newest message or, without one, hints.
 func (m *Model) drawStatus() *view.Surface {
-	s := view.NewSurface(m.lay.Status, m.theme.Bar)
+	s := view.NewSurface(m.lay.Status, m.theme.Body)
 	end := s.At.W
 	if badge := m.badge(); badge != "" {
 		end = s.Right(end, badge, m.theme.Attention)
@@ -109,9 +109,11 @@ func (m *Model) drawStatus() *view.Surface {
 			end = s.Right(end, label, m.theme.Notice)
 		}
 	}
-	left := view.NewSurface(view.Rect{X: 0, Y: 0, W: max(0, end), H: 1}, m.theme.Bar)
-	left.Text(1, 0, view.Clip(text, end-1), style)
-	copy(s.Row(0)[:max(0, end)], left.Row(0))
+	x := s.Text(1, 0, view.Clip(text, end-1), style)
+	s.Rule(0, x, end+1, m.theme.Border)
+	if message {
+		s.Gutter(m.messageLine())
+	}
 	return s
 }
 
@@ -174,7 +176,8 @@ func (m *Model) drawMessage() *view.Surface {
 	}
 	_, style := m.statusText()
 	at := m.lay.Status
-	s := view.NewSurface(view.Rect{X: at.X, Y: at.Y - len(rows), W: at.W, H: len(rows)}, style)
+	s := view.NewSurface(view.Rect{X: at.X, Y: at.Y - len(rows), W: at.W, H: len(rows)}, m.theme.Body)
+	s.Gutter(m.messageLine())
 	for y, row := range rows {
 		s.Text(1, y, row, style)
 	}
@@ -237,7 +240,7 @@ func (m *Model) shownInPart(t *tab) string {
 func (m *Model) statusText() (string, term.Style) {
 	switch {
 	case m.question != nil:
-		return "y/n: " + m.question.text, m.theme.Attention
+		return "y/n: " + m.question.text, m.theme.Notice
 	case m.flash.shown(m.now()):
 		switch m.flash.sev {
 		case sevError:
@@ -245,9 +248,20 @@ func (m *Model) statusText() (string, term.Style) {
 		case sevGood:
 			return m.flash.text, m.theme.Good
 		}
-		return m.flash.text, m.theme.Bar
+		return m.flash.text, m.theme.Body
 	}
 	return strings.Join(m.hints(), " · "), m.theme.Muted
+}
+
+// messageLine returns the line in the gutter of the question or the message.
+func (m *Model) messageLine() term.Style {
+	switch {
+	case m.question != nil:
+		return m.theme.Waits
+	case m.flash.sev == sevError:
+		return m.theme.Failed
+	}
+	return m.theme.Edge
 }
 
 // hints returns that a tab is shown in part, and what the person can do in the present mode, the

@@ -166,7 +166,7 @@ func (t *tab) inherit(from *tab, happened string) {
 	t.muted = from.muted
 	text := "── " + happened + " ──"
 	line := view.NewSurface(view.Rect{W: view.TextWidth(text), H: 1}, term.Style{})
-	line.Text(0, 0, text, term.Style{Attr: term.Dim})
+	line.Text(0, 0, text, term.Style{})
 	t.pane.Inherit(from.pane.Pane, line.Row(0))
 }
 

@@ -111,9 +111,9 @@ func (m *Model) tabLabel(i int) (string, term.Style) {
 	case t.dead():
 		return label, m.theme.Muted
 	case t.fresh:
-		style := m.theme.Tab
+		style := m.theme.Body
 		style.Attr |= term.Bold
 		return label, style
 	}
-	return label, m.theme.Tab
+	return label, m.theme.Body
 }

@@ -14,9 +14,9 @@ import (
 
 // The prompts of the command line and of a search in copy mode.
 const (
-	commandPrompt = "> "
-	searchPrompt  = "/ "
-	searchBack    = "? "
+	commandPrompt = " > "
+	searchPrompt  = " / "
+	searchBack    = " ? "
 )
 
 // inputRows returns the edited line, laid out for the width of the viewport.
@@ -47,7 +47,7 @@ func (m *Model) drawCommand(s *view.Scene) {
 		}
 	}
 	first := max(0, current-at.H+1)
-	box := view.NewSurface(at, m.theme.Input)
+	box := view.NewSurface(at, m.theme.Body)
 	prompt := commandPrompt
 	if m.mode == modeCopy {
 		prompt = searchPrompt
@@ -56,14 +56,13 @@ func (m *Model) drawCommand(s *view.Scene) {
 		}
 	}
 	indent := view.TextWidth(prompt)
+	defer box.Gutter(m.theme.Edge)
 	for y := 0; y < at.H && first+y < len(rows); y++ {
 		row := rows[first+y]
-		lead := "  "
 		if first+y == 0 {
-			lead = prompt
+			box.Text(0, y, prompt, m.theme.Title)
 		}
-		box.Text(0, y, lead, m.theme.Input)
-		box.Sanitized(indent, y, row.Text, m.theme.Input, m.theme.Escape)
+		box.Sanitized(indent, y, row.Text, m.theme.Body, m.theme.Escape)
 		if row.Cursor >= 0 {
 			x := min(at.W-1, indent+row.Cursor)
 			s.Cursor = &term.Cursor{X: at.X + x, Y: at.Y + y, Visible: true, Shape: term.CursorBar}
@@ -182,12 +181,13 @@ func (m *Model) drawMenu(s *view.Scene, at view.Rect, all []command) {
 	for _, c := range shown {
 		width = min(max(width, view.TextWidth(c.usage())), menuWidth, at.W/2)
 	}
-	box := view.NewSurface(at, m.theme.Input)
+	box := view.NewSurface(at, m.theme.Body)
 	first := max(0, at.H-len(all))
 	for i, c := range shown {
-		box.Text(2, first+i, view.Clip(c.usage(), width), m.theme.Input)
-		box.Text(width+4, first+i, view.Clip(c.help, max(0, at.W-width-5)), m.theme.Muted)
+		box.Text(3, first+i, view.Clip(c.usage(), width), m.theme.Label)
+		box.Text(width+5, first+i, view.Clip(c.help, max(0, at.W-width-6)), m.theme.Muted)
 	}
-	box.Text(2, at.H-1, rest, m.theme.Muted)
+	box.Text(3, at.H-1, rest, m.theme.Muted)
+	box.Gutter(m.theme.Edge)
 	s.Layers = append(s.Layers, box)
 }

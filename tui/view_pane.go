@@ -91,7 +91,8 @@ func (m *Model) drawEndNote(t *tab, at view.Rect) *view.Surface {
 	if most := max(1, at.H/2, min(smallPane, at.H)-1); len(rows) > most {
 		rows = append(rows[:most-1:most-1], view.Clip(strings.Join(rows[most-1:], " "), at.W-2))
 	}
-	s := view.NewSurface(view.Rect{X: at.X, Y: at.Y + at.H - len(rows), W: at.W, H: len(rows)}, m.theme.Bad)
+	s := view.NewSurface(view.Rect{X: at.X, Y: at.Y + at.H - len(rows), W: at.W, H: len(rows)}, m.theme.Body)
+	s.Gutter(m.theme.Failed)
 	for y, row := range rows {
 		s.Text(1, y, row, m.theme.Bad)
 	}
@@ -139,8 +140,9 @@ func (m *Model) drawIntro(t *tab) *view.Surface {
 		return nil
 	}
 	s := view.NewSurface(view.Rect{X: v.X, Y: v.Y + v.H - len(rows), W: v.W, H: len(rows)}, m.theme.Body)
+	s.Gutter(m.theme.Edge)
 	for y, row := range rows {
-		s.Text(1, y, row, m.theme.Label)
+		s.Text(1, y, row, m.theme.Body)
 	}
 	return s
 }

@@ -55,7 +55,6 @@ func (a *Queue) Draw(at view.Rect, l Look) (panel *view.Surface, report bool) {
 // drawTitle draws the title and the phrase that only this program knows. A long title is
 // worded shorter to leave room for the phrase.
 func (a *Queue) drawTitle(panel *view.Surface, it *Item, l Look, below, missed int) {
-	panel.Fill(0, l.Theme.Title)
 	phrase := l.Phrase
 	room := panel.At.W - 2
 	if phrase != "" {
@@ -67,10 +66,11 @@ func (a *Queue) drawTitle(panel *view.Surface, it *Item, l Look, below, missed i
 			break
 		}
 	}
-	x := panel.Text(1, 0, title, l.Theme.Title)
-	if phrase != "" && x+2+view.TextWidth(phrase) < panel.At.W {
-		panel.Right(panel.At.W-1, phrase, l.Theme.Title)
+	end := panel.At.W + 1
+	if phrase != "" && 1+view.TextWidth(title)+2+view.TextWidth(phrase) < panel.At.W {
+		end = panel.Right(panel.At.W-1, phrase, l.Theme.Title)
 	}
+	panel.Waiting(title, end, l.Theme)
 }
 
 // panelTitleForm is how the title of the panel is worded.

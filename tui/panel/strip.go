@@ -100,8 +100,7 @@ func (s Strip) Draw(area view.Rect, most int, theme view.Theme, now time.Time) *
 func (s Strip) rows(area view.Rect, head string, details [][]field, theme view.Theme) *view.Surface {
 	h := 1 + len(details)
 	out := view.NewSurface(view.Rect{X: area.X, Y: area.Y + area.H - h, W: area.W, H: h}, theme.Body)
-	out.Fill(0, theme.Title)
-	out.Text(1, 0, head, theme.Title)
+	out.Waiting(head, out.At.W+1, theme)
 	for i, row := range details {
 		drawDetails(out, 1+i, row, theme)
 	}

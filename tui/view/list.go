@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	"charm.land/bubbles/v2/viewport"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
 // Line is one line of a list: a key or a name, and the text about it.
@@ -89,17 +87,15 @@ func (l *List) Draw(at Rect, theme Theme) *Surface {
 	rows := l.lay(at)
 	first := l.YOffset()
 	last := first + l.VisibleLineCount()
-	s.Fill(0, theme.Title)
 	title := l.Title
 	if below := len(rows) - last; below > 0 {
 		title += fmt.Sprintf(" · %d more ↓", below)
 	}
-	s.Text(1, 0, Clip(title, s.At.W-1), theme.Title)
+	s.Heading(title, theme)
 	for y, row := range rows[first:last] {
 		left, right := theme.Label, theme.Body
 		if row.head {
-			left = theme.Body
-			left.Attr |= term.Bold
+			left = theme.Notice
 		}
 		s.Text(1, 1+y, row.left, left)
 		s.Text(1+row.indent, 1+y, row.right, right)

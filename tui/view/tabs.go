@@ -23,9 +23,9 @@ type TabBar struct {
 // Draw draws the bar. When not all tabs fit, it shows those around the active one, and at
 // each edge the number of the tabs beyond it.
 func (b TabBar) Draw(at Rect, theme Theme) *Surface {
-	s := NewSurface(at, theme.Bar)
+	s := NewSurface(at, theme.Body)
 	if len(b.Tabs) == 0 {
-		s.Text(1, 0, "no tabs", theme.Muted)
+		s.Rule(0, s.Text(1, 0, "no tabs", theme.Muted), s.At.W+1, theme.Border)
 		return s
 	}
 	first, last := b.window()
@@ -36,9 +36,13 @@ func (b TabBar) Draw(at Rect, theme Theme) *Surface {
 	for _, t := range b.Tabs[first:last] {
 		x = s.Text(x, 0, t.Label, t.Style)
 	}
+	end := s.At.W
 	if n := len(b.Tabs) - last; n > 0 {
-		s.Right(s.At.W, fmt.Sprintf(" %d›", n), edgeStyle(b.Tabs[last:], theme))
+		end = s.Right(end, fmt.Sprintf(" %d›", n), edgeStyle(b.Tabs[last:], theme))
+	} else {
+		end++
 	}
+	s.Rule(0, x-1, end, theme.Border)
 	return s
 }
 

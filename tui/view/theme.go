@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"image/color"
+	"math"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -15,32 +16,34 @@ import (
 type Theme struct {
 	Name string
 
-	Notice    term.Style // notices that are always on the screen
-	Bar       term.Style // tab bar and status line
-	Tab       term.Style // a tab in the bar
+	Body      term.Style // text: the terminal's own colors
+	Muted     term.Style // less important words, such as hints
+	Notice    term.Style // notices that are always on the screen, and questions
+	Title     term.Style // the first row of a list, and the prompt of the command line
+	Label     term.Style // names of fields and keys
 	ActiveTab term.Style // the tab that is shown
+	Selection term.Style // the chosen row of a list, selected text and search hits
 	Attention term.Style // something waits for the person
 	Good      term.Style // approved, done
 	Bad       term.Style // denied, dead, an error
-	Muted     term.Style // less important words in a bar
-	Body      term.Style // text of panels and help
-	Label     term.Style // names of fields in panels
 	Escape    term.Style // escaped characters of untrusted text
 	Changed   term.Style // what differs from what the agent wrote
 	Added     term.Style // lines that a call would add
 	Removed   term.Style // lines that a call would remove
-	Input     term.Style // the command line
-	Selection term.Style // selected text and search hits
-	Border    term.Style // lines between panes
-	Title     term.Style // title row of a panel
+
+	// Lines, which are no text.
+	Border term.Style // between panes, and behind the words of a ruled row
+	Edge   term.Style // in the gutter of what has no ruled row
+	Waits  term.Style // of what waits for the person
+	Failed term.Style // of what has failed
 }
 
 // ThemeNames are the names ThemeByName knows.
 func ThemeNames() []string { return []string{"dark", "light", "16", "none"} }
 
-// ThemeByName returns a built-in theme: "dark" (also for the empty name),
-// "light", "16" for terminals with sixteen colors, "none" for attributes only,
-// as NO_COLOR asks.
+// ThemeByName returns a built-in theme: "dark" (also for the empty name) or "light" for a
+// background of that kind, in 256 colors; "16" for any background, in sixteen colors; "none"
+// for attributes only, as NO_COLOR asks.
 func ThemeByName(name string) (Theme, error) {
 	switch name {
 	case "", "dark":
@@ -55,85 +58,114 @@ func ThemeByName(name string) (Theme, error) {
 	return Theme{}, fmt.Errorf("theme %q: no such theme; there are: %s", name, strings.Join(ThemeNames(), ", "))
 }
 
+// The colors of the dark theme are readable up to a background of the luminance darkest, and
+// those of the light theme down to lightest. White has 1, and black 0.
+const (
+	darkest  = 0.05
+	lightest = 0.80
+)
+
+// ThemeFor returns the theme for a background in 24 bits: dark, light or, between the two, the
+// one that is readable on any background.
+func ThemeFor(background term.Color) Theme {
+	r, g, b, _ := background.RGB()
+	switch l := luminance(r, g, b); {
+	case l <= darkest:
+		return DarkTheme()
+	case l >= lightest:
+		return LightTheme()
+	}
+	return sixteenTheme()
+}
+
+// luminance returns the relative luminance of a color, as WCAG 2 defines it.
+func luminance(r, g, b uint8) float64 {
+	linear := func(v uint8) float64 {
+		c := float64(v) / 255
+		if c <= 0.04045 {
+			return c / 12.92
+		}
+		return math.Pow((c+0.055)/1.055, 2.4)
+	}
+	return 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
+}
+
+// tones are the colors of a theme in 256 colors.
+type tones struct {
+	accent, on          lipgloss.ANSIColor // the accent, and text on it
+	muted, good, bad    lipgloss.ANSIColor
+	changed             lipgloss.ANSIColor
+	border, waits, fail lipgloss.ANSIColor // lines
+}
+
 // DarkTheme is the theme with light text on a dark background, in 256 colors.
 func DarkTheme() Theme {
-	return colorTheme("dark", true, func(dark, _, _ lipgloss.ANSIColor) color.Color { return dark })
+	return colorTheme("dark", tones{accent: 111, on: 16, muted: 249, good: 114, bad: 217, changed: 221, border: 242, waits: 220, fail: 203})
 }
 
 // LightTheme is the theme with dark text on a light background, in 256 colors.
 func LightTheme() Theme {
-	return colorTheme("light", true, func(_, light, _ lipgloss.ANSIColor) color.Color { return light })
+	return colorTheme("light", tones{accent: 25, on: 231, muted: 240, good: 22, bad: 124, changed: 94, border: 247, waits: 136, fail: 160})
 }
 
-// sixteenTheme is the theme for sixteen colors. It draws nothing in bold black, because
-// many terminals draw bold colors bright, and bright black is gray.
-func sixteenTheme() Theme {
-	t := colorTheme("16", false, func(_, _, sixteen lipgloss.ANSIColor) color.Color { return sixteen })
-	t.Border = term.Style{}
-	return t
-}
-
-// colorTheme makes a theme of colors. pick chooses each color from three: the one for a
-// dark background, for a light background, and of the sixteen colors.
-func colorTheme(name string, strong bool, pick func(dark, light, sixteen lipgloss.ANSIColor) color.Color) Theme {
+// colorTheme makes a theme of colors.
+func colorTheme(name string, c tones) Theme {
 	base := lipgloss.NewStyle()
-	var (
-		black = base.Foreground(pick(16, 16, 0))
-		white = base.Foreground(pick(231, 231, 15)).Bold(true)
-		bar   = base.Background(pick(236, 253, 7))
-		body  = base.Background(pick(234, 255, 0))
-		alert = black.Background(pick(220, 220, 3)).Bold(strong)
-		muted = bar.Foreground(pick(245, 243, 0))
-		plain = bar.Foreground(pick(250, 236, 0))
-	)
+	chosen := base.Foreground(c.on).Background(c.accent)
 	return Theme{
 		Name:      name,
-		Notice:    cellStyle(muted.Bold(strong)),
-		Bar:       cellStyle(plain),
-		Tab:       cellStyle(plain),
-		ActiveTab: cellStyle(white.Background(pick(25, 25, 4))),
-		Attention: cellStyle(alert),
-		Good:      cellStyle(bar.Foreground(pick(114, 22, 2))),
-		Bad:       cellStyle(white.Background(pick(160, 160, 1))),
-		Muted:     cellStyle(muted),
-		Body:      cellStyle(body.Foreground(pick(252, 235, 7))),
-		Label:     cellStyle(body.Foreground(pick(110, 25, 6))),
-		Escape:    cellStyle(body.Foreground(pick(203, 160, 1)).Bold(true)),
-		Changed:   cellStyle(body.Foreground(pick(221, 130, 3))),
-		Added:     cellStyle(body.Foreground(pick(114, 22, 2))),
-		Removed:   cellStyle(body.Foreground(pick(210, 124, 1))),
-		Input:     cellStyle(base.Foreground(pick(231, 232, 15)).Background(pick(238, 252, 0))),
-		Selection: cellStyle(black.Background(pick(153, 153, 6))),
-		Border:    cellStyle(base.Foreground(pick(240, 248, 0))),
-		Title:     cellStyle(alert),
+		Muted:     cellStyle(base.Foreground(c.muted)),
+		Notice:    cellStyle(base.Bold(true)),
+		Title:     cellStyle(base.Foreground(c.accent).Bold(true)),
+		Label:     cellStyle(base.Foreground(c.accent)),
+		ActiveTab: cellStyle(chosen.Bold(true)),
+		Selection: cellStyle(chosen),
+		Attention: cellStyle(base.Foreground(lipgloss.ANSIColor(16)).Background(lipgloss.ANSIColor(220)).Bold(true)),
+		Good:      cellStyle(base.Foreground(c.good)),
+		Bad:       cellStyle(base.Foreground(c.bad)),
+		Escape:    cellStyle(base.Foreground(c.bad).Bold(true)),
+		Changed:   cellStyle(base.Foreground(c.changed)),
+		Added:     cellStyle(base.Foreground(c.good)),
+		Removed:   cellStyle(base.Foreground(c.bad)),
+		Border:    cellStyle(base.Foreground(c.border)),
+		Edge:      cellStyle(base.Foreground(c.accent)),
+		Waits:     cellStyle(base.Foreground(c.waits)),
+		Failed:    cellStyle(base.Foreground(c.fail)),
 	}
+}
+
+// sixteenTheme is the theme for terminals with sixteen colors, and for those whose background is
+// not known. Every terminal has its own shades of these, so text has them only as white on blue,
+// and else the terminal's own colors.
+func sixteenTheme() Theme {
+	t := plainTheme()
+	base := lipgloss.NewStyle()
+	chosen := base.Foreground(lipgloss.ANSIColor(15)).Background(lipgloss.ANSIColor(4))
+	t.Name = "16"
+	t.ActiveTab = cellStyle(chosen.Bold(true))
+	t.Selection = cellStyle(chosen)
+	t.Edge = cellStyle(base.Foreground(lipgloss.ANSIColor(4)))
+	t.Failed = cellStyle(base.Foreground(lipgloss.ANSIColor(1)))
+	return t
 }
 
 // plainTheme is the theme without colors; it uses attributes only.
 func plainTheme() Theme {
 	base := lipgloss.NewStyle()
-	plain, bold, inverse, underlined := cellStyle(base), cellStyle(base.Bold(true)), cellStyle(base.Reverse(true)), cellStyle(base.Underline(true))
-	strong, marked := cellStyle(base.Reverse(true).Bold(true)), cellStyle(base.Underline(true).Bold(true))
+	bold, inverse, underlined := cellStyle(base.Bold(true)), cellStyle(base.Reverse(true)), cellStyle(base.Underline(true))
 	return Theme{
 		Name:      "none",
-		Notice:    strong,
-		Bar:       inverse,
-		Tab:       inverse,
-		ActiveTab: marked,
-		Attention: strong,
-		Good:      inverse,
-		Bad:       strong,
-		Muted:     inverse,
-		Body:      plain,
+		Notice:    bold,
+		Title:     bold,
 		Label:     bold,
-		Escape:    marked,
-		Changed:   underlined,
-		Added:     plain,
-		Removed:   plain,
-		Input:     bold,
+		ActiveTab: inverse,
 		Selection: inverse,
-		Border:    plain,
-		Title:     strong,
+		Attention: cellStyle(base.Reverse(true).Bold(true)),
+		Bad:       bold,
+		Escape:    cellStyle(base.Underline(true).Bold(true)),
+		Changed:   underlined,
+		Waits:     bold,
+		Failed:    bold,
 	}
 }
 
