@@ -15,9 +15,9 @@ func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 	s := view.NewSurface(at, m.theme.Body)
 	at = m.above(m.stripRows(), at)
 	r := &view.StyledRows{Width: max(1, at.W-2)}
-	r.Add(startHeading(t), m.theme.Label)
+	r.Add(startHeading(t), m.theme.Title)
 	for _, n := range m.notices() {
-		r.Add(n, m.theme.Changed)
+		r.Add(n, m.theme.Notice)
 	}
 	if t.pane.First() != nil {
 		r.Add("first prompt: "+text.Drawable(input.TextOf(t.pane.First())), m.theme.Body)
@@ -45,7 +45,7 @@ func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 	default:
 		steps := len(r.Rows)
 		for _, line := range m.intro(t) {
-			r.Add(text.Drawable(line), m.theme.Label)
+			r.Add(text.Drawable(line), m.theme.Body)
 		}
 		if len(r.Rows) > at.H { // the steps matter more than the intro
 			r.Rows = r.Rows[:steps]
@@ -54,7 +54,7 @@ func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 	lines := r.Rows
 	// The newest lines matter most when there is little room.
 	if over := len(lines) - at.H; over > 0 {
-		lines = append([]view.StyledRow{{Text: view.Clip("… "+view.Counted(over+1, "line")+" above", r.Width), Style: m.theme.Label}}, lines[over+1:]...)
+		lines = append([]view.StyledRow{{Text: view.Clip("… "+view.Counted(over+1, "line")+" above", r.Width), Style: m.theme.Muted}}, lines[over+1:]...)
 	}
 	for y, line := range lines {
 		s.Text(1, y, line.Text, line.Style)
@@ -103,13 +103,13 @@ func (m *Model) addStep(r *view.StyledRows, p broker.Progress) {
 	switch {
 	case p.Failed && r.Width < 60:
 		for _, line := range p.Tail {
-			r.Clip("  "+text.Drawable(line), "", m.theme.Label)
+			r.Clip("  "+text.Drawable(line), "", m.theme.Muted)
 		}
 	case p.Failed:
 		for _, line := range p.Tail {
-			r.Add("  "+text.Drawable(line), m.theme.Label)
+			r.Add("  "+text.Drawable(line), m.theme.Muted)
 		}
 	case p.Detail != "" && !p.Done:
-		r.Clip("  "+text.Drawable(p.Detail), "", m.theme.Label)
+		r.Clip("  "+text.Drawable(p.Detail), "", m.theme.Muted)
 	}
 }
