@@ -159,7 +159,8 @@ func (m *Model) completed(msg completedMsg) {
 	if input.TextOf(m.line.Pieces[:m.line.Cursor]) != msg.before {
 		return
 	}
-	m.dirty = true
+	m.dirty, m.answering = true, true
+	defer func() { m.answering = false }()
 	switch prefix := input.CommonPrefix(msg.found); {
 	case len(msg.found) == 0 && msg.stem == "":
 		m.showError(errors.New("there is nothing to complete here"))
@@ -175,7 +176,6 @@ func (m *Model) completed(msg completedMsg) {
 		m.line.Complete(prefix[len(msg.stem):])
 	default:
 		m.showInfo(text.Drawable(strings.Join(msg.found, " ")))
-		m.flash.candidates = true
 	}
 }
 

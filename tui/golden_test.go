@@ -13,6 +13,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 var update = flag.Bool("update", false, "write the golden screens anew")
@@ -181,9 +182,9 @@ func TestGoldenScreens(t *testing.T) {
 		{"muted", func(r *harness) {
 			r.keys("\x01/new shell\r\x01/mute\r\x1b1")
 			r.keys("\x1b2")
-			r.m.flash = flash{}
+			r.m.messages = view.Messages{}
 		}},
-		{"all-muted", func(r *harness) { r.keys("\x01/mute all\r"); r.m.flash = flash{} }},
+		{"all-muted", func(r *harness) { r.keys("\x01/mute all\r"); r.m.messages = view.Messages{} }},
 		{"picker", func(r *harness) { r.broker.stored = storedSessions(); r.keys("\x01/resume\r") }},
 		{"prefix", func(r *harness) { r.keys("\x02") }},
 		{"scrolled", func(r *harness) {

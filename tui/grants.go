@@ -90,7 +90,7 @@ func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 	if !it.Scoped {
 		if !it.Scoping {
 			it.Scoping = true
-			m.showInfo(fmt.Sprintf("looking for the scopes that the approval of #%d could be remembered for", it.Call.Number))
+			m.showAbout(it.Call.ID, fmt.Sprintf("looking for the scopes that the approval of #%d could be remembered for", it.Call.Number))
 			return m.findScopes(it.Call.ID), errStay
 		}
 		return nil, errStay
@@ -138,5 +138,5 @@ func (m *Model) onScopes(msg scopesMsg) {
 	if m.line.Text() == "/approve+" {
 		m.line.Insert(" ", false) // the scope is typed next
 	}
-	m.showInfo(fmt.Sprintf("#%d can be remembered for: %s (explained below the call)", it.Call.Number, it.ScopeNames()))
+	m.showAbout(it.Call.ID, fmt.Sprintf("#%d can be remembered for: %s (explained below the call)", it.Call.Number, it.ScopeNames()))
 }

@@ -18,7 +18,7 @@ func (m *Model) openHelp() {
 
 func (m *Model) showHelp(title string, lines []view.Line) {
 	m.help, m.following = view.NewList(title, lines), following{}
-	m.mode, m.flash, m.dirty = modeHelp, flash{}, true // no message may hide the hint how to leave
+	m.mode, m.dirty = modeHelp, true
 }
 
 // helpText returns the lines of the help screen.

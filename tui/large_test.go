@@ -43,7 +43,6 @@ func TestPagingALargeCall(t *testing.T) {
 	r.keys("/approve\r")
 	r.decided(0)
 	r.wants(fmt.Sprintf("#1 has %d rows not shown yet (PgDn shows more", total-2*page), "or /deny", "it)")
-	r.now = r.now.Add(errorTime) // the message has gone
 	r.keys("\x15")
 	r.keys("\x1b[6~")
 	r.wants(fmt.Sprintf("%d more ↓", total-2*page)) // behind the last page come the rows that were not shown

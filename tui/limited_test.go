@@ -24,7 +24,7 @@ func TestAReadOnlyViewChangesNothing(t *testing.T) {
 	var refused []string
 	for _, c := range commandTable() {
 		r.keys("\x01/" + c.name + "\r")
-		if r.m.flash.text != "" {
+		if r.m.said().Text != "" {
 			refused = append(refused, c.name)
 		}
 		r.m.leaveCommand()

@@ -79,7 +79,8 @@ type Model struct {
 	help      view.List
 	following following // the log of a start, when the list shows one
 	picker    picker
-	flash     flash
+	messages  view.Messages
+	answering bool // a key or a click is being handled
 	agents    []broker.Agent
 	touched   bool   // the person has pressed a key, or was here before, so the intro is not shown
 	reviewed  string // the hash of the policy that was shown, until it is put in force

@@ -42,6 +42,9 @@ func (c *clicks) press(at copymode.Point, now time.Time) int {
 // approval panel, a program that asked for the mouse, or the scrollback.
 func (m *Model) onMouse(ev keys.Event) tea.Cmd {
 	e := ev.Mouse
+	if m.mode != modeTerminal && e.Action == keys.MousePress {
+		m.touch()
+	}
 	switch {
 	case !m.fits:
 		return nil

@@ -30,7 +30,7 @@ func TestASessionWithoutATerminalHasNoTab(t *testing.T) {
 	r.keys("\x01/resume\r")
 	r.wants("without a terminal")
 	r.keys("\r")
-	if len(r.broker.opened) != 1 || !strings.Contains(r.m.flash.text, "has no terminal") {
-		t.Errorf("opened %+v: %q", r.broker.opened, r.m.flash.text)
+	if len(r.broker.opened) != 1 || !strings.Contains(r.m.said().Text, "has no terminal") {
+		t.Errorf("opened %+v: %q", r.broker.opened, r.m.said().Text)
 	}
 }

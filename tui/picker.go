@@ -39,7 +39,7 @@ func (m *Model) runResume(args string) (tea.Cmd, error) {
 // openPicker shows the list, empty until the sessions are known.
 func (m *Model) openPicker() {
 	m.picker = picker{}
-	m.mode, m.flash, m.dirty = modePicker, flash{}, true // no message may hide the hint how to leave
+	m.mode, m.dirty = modePicker, true
 }
 
 // onStored handles the list of sessions on disk: for the picker, or to resume the session

@@ -77,8 +77,8 @@ func TestPickerResumesTheChosenSession(t *testing.T) {
 	r := pickerHarness(t)
 	opened := len(r.broker.opened)
 	r.keys("j\r")
-	if len(r.broker.opened) != opened || r.m.mode != modePicker || !strings.Contains(r.m.flash.text, "another multiplexer") {
-		t.Errorf("a session that is open elsewhere: %+v, %q", r.broker.opened, r.m.flash.text)
+	if len(r.broker.opened) != opened || r.m.mode != modePicker || !strings.Contains(r.m.said().Text, "another multiplexer") {
+		t.Errorf("a session that is open elsewhere: %+v, %q", r.broker.opened, r.m.said().Text)
 	}
 	r.keys("j\r")
 	if got := r.lastOpened(); got.Resume != "cccccccc-3" || got.Agent != "" || got.Cols != 100 || r.m.mode != modeTerminal {
@@ -101,8 +101,8 @@ func TestResumeByTheStartOfAnID(t *testing.T) {
 	opened := len(r.broker.opened)
 	r.keys("\x1b")
 	r.keys("\x01/resume zz\r")
-	if len(r.broker.opened) != opened || !strings.Contains(r.m.flash.text, "no session has an id that begins with zz") {
-		t.Errorf("opened %+v, said %q", r.broker.opened, r.m.flash.text)
+	if len(r.broker.opened) != opened || !strings.Contains(r.m.said().Text, "no session has an id that begins with zz") {
+		t.Errorf("opened %+v, said %q", r.broker.opened, r.m.said().Text)
 	}
 	r.keys("\x01/resume CCC\r")
 	if got := r.lastOpened(); got.Resume != "cccccccc-3" {
@@ -177,7 +177,7 @@ func TestWhatCannotBeResumedIsNotOffered(t *testing.T) {
 	dead.State, dead.Ephemeral = broker.StateDead, true
 	r.keys("\x1b")
 	r.send(brokerMsg{broker.Event{Session: &dead}})
-	r.now = r.now.Add(errorTime) // the message has gone
+	r.now = r.now.Add(time.Minute) // the message has gone
 	r.m.dirty = true
 	r.m.refresh()
 	r.wants("/restart or /close")

@@ -108,6 +108,7 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 	r.wants("#2 s1, file", `claude-code, 1:30 left, used 3 times, given by you: write "/tmp/b"`, "#5 s1, host")
 	r.keys("q\x01/revoke 3\r")
 	r.wants("no such grant is in force")
+	r.now = r.now.Add(time.Second)
 	r.keys("\x01\x15/revoke #2\r")
 	r.wants("revoked: grant #2")
 	if len(r.broker.grants) != 1 {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"testing"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
@@ -36,6 +37,7 @@ func TestTheEndOfACallIsShown(t *testing.T) {
 		r.tell(2, broker.EndFailed, "the server died")
 		r.tell(3, broker.EndDone, "")
 		r.wants("could not be written", "#2 approved by you", "the call failed: the server died")
+		r.now = r.now.Add(time.Second) // it was seen
 		r.keys("x")
 		r.tell(4, broker.EndDone, "")
 		r.wants("#4 approved by you at 12:00:00: the call is done")

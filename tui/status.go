@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -14,51 +13,29 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// How long a message stays in the status line.
-const (
-	noticeTime = 6 * time.Second
-	errorTime  = 15 * time.Second
-)
-
-// severity is how a message is drawn.
-type severity uint8
-
-const (
-	sevInfo severity = iota
-	sevGood
-	sevError
-)
-
-// flash is the message in the status line; a newer one replaces it. An urgent message stays
-// until the person's next key, and a list of completions until the next key on the command
-// line.
-type flash struct {
-	text       string
-	sev        severity
-	until      time.Time
-	urgent     bool
-	candidates bool
-	bad        bool // it is about calls that did not end as decided
-}
-
-// shown reports whether the message is still shown.
-func (f flash) shown(now time.Time) bool {
-	return f.text != "" && (f.urgent || now.Before(f.until))
-}
-
 // showInfo puts a message into the status line.
-func (m *Model) showInfo(text string) { m.setFlash(text, sevInfo, noticeTime) }
+func (m *Model) showInfo(text string) { m.say(view.Message{Text: text}) }
+
+// showAbout says something that is true while a call waits.
+func (m *Model) showAbout(id, text string) { m.say(view.Message{Text: text, About: id}) }
 
 // showSuccess says that something has succeeded.
-func (m *Model) showSuccess(text string) { m.setFlash(text, sevGood, noticeTime) }
+func (m *Model) showSuccess(text string) { m.say(view.Message{Text: text, Severity: view.Success}) }
 
 // showError shows an error in one line, with its hint.
-func (m *Model) showError(err error) { m.setFlash(explain(err), sevError, errorTime) }
+func (m *Model) showError(err error) {
+	m.say(view.Message{Text: explain(err), Severity: view.Failure})
+}
 
-func (m *Model) setFlash(text string, sev severity, d time.Duration) {
-	m.flash = flash{text: text, sev: sev, until: m.now().Add(d)}
+// say puts a message into the status line. What is said while a key is handled is its answer.
+func (m *Model) say(msg view.Message) {
+	msg.Answer = msg.Answer || m.answering
+	m.messages.Put(msg, m.now())
 	m.dirty = true
 }
+
+// said returns the message in the status line.
+func (m *Model) said() view.Message { return m.messages.Shown(m.now()) }
 
 // errStay keeps the command on the line without a message: the person continues it when the
 // result of a request is shown.
@@ -125,7 +102,7 @@ const (
 )
 
 // message reports whether the status line shows a question or a message, not hints.
-func (m *Model) message() bool { return m.question != nil || m.flash.shown(m.now()) }
+func (m *Model) message() bool { return m.question != nil || m.said().Text != "" }
 
 // maxMoreRows is how many rows above the status line a long message may take.
 const maxMoreRows = 3
@@ -238,17 +215,11 @@ func (m *Model) shownInPart(t *tab) string {
 
 // statusText returns the text and style of the left part of the status line.
 func (m *Model) statusText() (string, term.Style) {
-	switch {
-	case m.question != nil:
+	if m.question != nil {
 		return "y/n: " + m.question.text, m.theme.Notice
-	case m.flash.shown(m.now()):
-		switch m.flash.sev {
-		case sevError:
-			return m.flash.text, m.theme.Bad
-		case sevGood:
-			return m.flash.text, m.theme.Good
-		}
-		return m.flash.text, m.theme.Body
+	}
+	if said := m.said(); said.Text != "" {
+		return said.Text, [...]term.Style{view.Info: m.theme.Body, view.Success: m.theme.Good, view.Failure: m.theme.Bad}[said.Severity]
 	}
 	return strings.Join(m.hints(), " · "), m.theme.Muted
 }
@@ -258,7 +229,7 @@ func (m *Model) messageLine() term.Style {
 	switch {
 	case m.question != nil:
 		return m.theme.Waits
-	case m.flash.sev == sevError:
+	case m.said().Severity == view.Failure:
 		return m.theme.Failed
 	}
 	return m.theme.Edge

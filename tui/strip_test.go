@@ -106,7 +106,7 @@ func TestTheStripComesAndGoes(t *testing.T) {
 	r.wants("#1 waits", "2 more waiting")
 	r.ends(1)
 	r.wants("#2 waits", "1 more waiting")
-	r.now = r.now.Add(noticeTime) // of the call that ended
+	r.now = r.now.Add(time.Minute) // of the call that ended
 	r.keys("\x01")
 	gone() // the panel shows it
 	r.keys("\x1b")
@@ -401,7 +401,7 @@ func TestTheStripOnlyShows(t *testing.T) {
 func TestTheStripResizesNothing(t *testing.T) {
 	b := newFakeBroker()
 	b.agent = echoAgent
-	p := startMuxWith(t, b, b, 40, 10, demo())
+	p := startMuxWith(t, b, b, 40, 14, demo())
 	p.sees("ready")
 	x := b.terminal("s1")
 	sizes := func() [][2]int {

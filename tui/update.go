@@ -1,6 +1,13 @@
 package tui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+)
+
+// aboutBroker is what a message is about that says that the broker cannot be reached.
+const aboutBroker = "broker"
 
 // Update implements tea.Model: it handles one message, and publishes a new scene when
 // anything that is drawn has changed.
@@ -21,6 +28,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case inputMsg:
 		defer m.underway.done()
+		m.answering = true
+		defer func() { m.answering = false }()
 		return m.onInput(msg.event)
 	case sizeMsg:
 		return m.onSize(msg)
@@ -29,7 +38,7 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 	case listedMsg:
 		return m.onListed(msg)
 	case brokerLostMsg:
-		m.showError(msg.err)
+		m.say(view.Message{Text: explain(msg.err), Severity: view.Failure, About: aboutBroker})
 	case openedMsg:
 		return m.onOpened(msg)
 	case attachedMsg:

@@ -11,6 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/notify"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // runApprove is /approve.
@@ -94,13 +95,14 @@ func (m *Model) counting() bool {
 	if t := m.current(); t != nil && m.receiptLeft(t) != "" {
 		return true
 	}
-	return len(m.toasts.Fresh(m.now())) > 0 || len(m.approvals.Items) > 0 || m.flash.shown(m.now()) && !m.flash.urgent
+	return len(m.toasts.Fresh(m.now())) > 0 || len(m.approvals.Items) > 0 || m.messages.Changes(m.now())
 }
 
 // resolved notes that a call no longer waits, and shows who decided it. The answer to the
 // person's own decision and the broker's event may come in either order, and the news of
 // how the call ended may come before both.
 func (m *Model) resolved(r broker.Resolution, own bool) {
+	m.messages.Drop(r.ID)
 	it := m.approvals.Remove(r.ID)
 	known := m.approvals.Record(r)
 	if it == nil && !own {
@@ -117,7 +119,7 @@ func (m *Model) resolved(r broker.Resolution, own bool) {
 		shown = m.approvals.Batch.Result(r, shown)
 	}
 	if known.Ending != nil && !known.Ending.Expected() {
-		if !m.flash.bad && !m.approvals.Batch.Member(r.ID) {
+		if !m.said().Ending && !m.approvals.Batch.Member(r.ID) {
 			m.showEnding(known)
 		}
 		return
@@ -125,8 +127,7 @@ func (m *Model) resolved(r broker.Resolution, own bool) {
 	if r.Outcome == broker.Approved {
 		m.showSuccess(shown)
 	} else {
-		m.showInfo(shown)
-		m.flash.urgent = r.Outcome == broker.Expired
+		m.say(view.Message{Text: shown, Urgent: r.Outcome == broker.Expired})
 	}
 }
 
@@ -146,7 +147,7 @@ func (m *Model) showEnding(s *panel.SettledCall) {
 	e := s.Ending
 	good := e.State == broker.EndDone
 	switch {
-	case e.Expected(), e.State == broker.EndKept, good && m.flash.urgent && m.flash.shown(m.now()):
+	case e.Expected(), e.State == broker.EndKept, good && m.said().Urgent:
 		return // it is known already, or a failure is on the screen
 	case good && m.approvals.Batch.Member(e.ID):
 		if shown := m.approvals.Batch.Done(); shown != "" {
@@ -163,11 +164,10 @@ func (m *Model) showEnding(s *panel.SettledCall) {
 		m.showSuccess(shown)
 		return
 	}
-	if m.flash.bad && m.flash.shown(m.now()) && len(m.flash.text) < maxFailures {
-		shown = m.flash.text + " · " + shown
+	if said := m.said(); said.Ending && len(said.Text) < maxFailures {
+		shown = said.Text + " · " + shown
 	}
-	m.setFlash(shown, sevError, errorTime)
-	m.flash.urgent, m.flash.bad = true, true
+	m.say(view.Message{Text: shown, Severity: view.Failure, Urgent: true, Ending: true})
 }
 
 // maxFailures is the length in bytes from which on a message of failures gets no more.

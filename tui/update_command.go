@@ -40,9 +40,6 @@ func (m *Model) leaveCommand() {
 // onCommandKey handles a key on the command line.
 func (m *Model) onCommandKey(name, text string) tea.Cmd {
 	m.dirty = true
-	if m.flash.candidates {
-		m.flash = flash{}
-	}
 	if m.line.Empty() {
 		if a := m.keys.At(input.PlaceEmpty, name); a != "" && !m.panelTakes(name) {
 			return m.onEmptyLine(a)
@@ -179,7 +176,7 @@ func (m *Model) runLine(text string) tea.Cmd {
 		return nil
 	}
 	taken := m.line.Pieces
-	m.mode, m.executed, m.flash = modeTerminal, taken, flash{} // an earlier message is about something else
+	m.mode, m.executed = modeTerminal, taken
 	cmd, err := m.runCommand(c, args)
 	m.executed = nil
 	if errors.Is(err, errStay) {
@@ -222,7 +219,6 @@ func (m *Model) sendText(pieces []input.Piece) tea.Cmd {
 	m.line.Take()
 	m.leaveCommand()
 	t.follow()
-	m.flash = flash{}
 	return m.submit(in, kept)
 }
 

@@ -45,7 +45,7 @@ func (m *Model) keyState(code rune) input.KeyState {
 		Prefixed: m.prefixed,
 		Starting: t != nil && !t.attached,
 		Ours:     m.ours[code],
-		Pending:  !m.touched || m.flash.urgent || t != nil && (t.scrolled || t.crop.Panned || t.dead()),
+		Pending:  !m.touched || m.said().Urgent || t != nil && (t.scrolled || t.crop.Panned || t.dead()),
 	}
 }
 
@@ -103,14 +103,14 @@ func (m *Model) claim(code rune) {
 	}
 }
 
-// touch notes that the person has pressed a key or a button: the intro and an urgent
-// message go away.
+// touch notes that the person has pressed a key or a button of the multiplexer: the intro goes
+// away, and the message as its rule says.
 func (m *Model) touch() {
 	if !m.touched {
 		m.touched, m.dirty = true, true
 	}
-	if m.flash.urgent {
-		m.flash, m.dirty = flash{}, true
+	if m.messages.Key(m.now()) {
+		m.dirty = true
 	}
 }
 
@@ -139,7 +139,9 @@ func (m *Model) onAgentAction(means input.Meaning, ev keys.Event) tea.Cmd {
 // the intro and an urgent message, and ends scrolling.
 func (m *Model) typeKey(t *tab, ev keys.Event) {
 	if ev.Key.Action != keys.Release && !ev.Key.IsModifier() {
-		m.touch()
+		if !m.touched || m.said().Urgent {
+			m.touch()
+		}
 		if t.scrolled || t.crop.Panned {
 			t.follow()
 			m.dirty = true

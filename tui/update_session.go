@@ -137,8 +137,7 @@ func (m *Model) onNotice(n broker.Notice) {
 	if t := m.tabOf(n.Session); t != nil {
 		text = fmt.Sprintf("%s: %s", t.name(), text)
 	}
-	m.showInfo(text)
-	m.flash.urgent = n.Urgent
+	m.say(view.Message{Text: text, Urgent: n.Urgent})
 }
 
 // onSession takes over the state of a session from the broker. A session without a tab
@@ -236,6 +235,7 @@ func (m *Model) addTab(s broker.Session) tea.Cmd {
 
 // onListed takes over the broker's whole state.
 func (m *Model) onListed(msg listedMsg) tea.Cmd {
+	m.messages.Drop(aboutBroker)
 	var cmd tea.Cmd
 	m.sessions = nil
 	alive := map[broker.SessionID]bool{}
@@ -272,8 +272,7 @@ func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 		return nil
 	}
 	if msg.err != nil {
-		m.showError(msg.err)
-		m.flash.urgent = len(m.tabs) == 0
+		m.say(view.Message{Text: explain(msg.err), Severity: view.Failure, Urgent: len(m.tabs) == 0})
 		if len(msg.prompt) > 0 {
 			m.line.PutBack(msg.line)
 		}

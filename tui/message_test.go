@@ -1,0 +1,53 @@
+package tui
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+)
+
+// What a message says is true as long as it is on the screen.
+func TestMessagesGoWhenTheyAreTrueNoMore(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		before func(r *harness)
+		says   string
+		after  func(r *harness)
+	}{
+		{"a search that finds nothing, and then does", func(r *harness) { r.keys("\x01[/nowhere\r") }, "not found: nowhere", func(r *harness) { r.keys("?edit\r") }},
+		{"a search that finds nothing, and then a move", func(r *harness) { r.keys("\x01[/nowhere\r") }, "not found", func(r *harness) { r.keys("k") }},
+		{"a search that finds nothing, and then the wheel", func(r *harness) { r.keys("\x01[/nowhere\r") }, "not found", func(r *harness) { r.keys("\x1b[<64;5;3M") }},
+		{"an unknown command that is completed", func(r *harness) { r.keys("\x01/renam\r") }, "no such command", func(r *harness) { r.keys("\t") }},
+		{"an unknown command that is edited", func(r *harness) { r.keys("\x01/frob\r") }, "no such command", func(r *harness) { r.keys("\x7f") }},
+		{"an unknown command, and then a paste", func(r *harness) { r.keys("\x01/frob\r") }, "no such command", func(r *harness) { r.keys("\x1b[200~x\x1b[201~") }},
+		{"completions of a word that is longer now", func(r *harness) { r.keys("\x01/tab x\x15/re\t") }, "resume restart", func(r *harness) { r.keys("n") }},
+		{"nothing to complete, and then there is", func(r *harness) { r.keys("\x01/theme x\t") }, "nothing begins with", func(r *harness) { r.keys("\x7f\t") }},
+		{"a tab that is not there, and then one that is", func(r *harness) { r.keys("\x1b7") }, "7", func(r *harness) { r.keys("\x1b1") }},
+		{"a broker that cannot be reached, and then can", func(r *harness) { r.send(brokerLostMsg{errors.New("the broker is away")}) }, "is away",
+			func(r *harness) { r.send(listedMsg{at: r.now, sessions: []broker.Session{r.m.numbered(1).session}}) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newHarness(t, 120, 24, Options{})
+			r.state(1, broker.StateIdle)
+			r.agentSays(1, agentScreen)
+			c.before(r)
+			r.wants(c.says)
+			said := r.m.said().Text
+			c.after(r)
+			if got := r.m.said().Text; got == said {
+				t.Errorf("it still says %q", got)
+			}
+		})
+	}
+}
+
+// A notice that comes right after an error does not hide it.
+func TestANoticeWaitsForAnError(t *testing.T) {
+	r := newHarness(t, 120, 24, Options{})
+	r.keys("\x01/frobnicate\r")
+	r.send(brokerMsg{broker.Event{Notice: &broker.Notice{Session: "s1", Text: "the workspace has moved"}}})
+	r.wants("no such command")
+	r.keys("\x7f")
+	r.wants("the workspace has moved")
+}
