@@ -1,16 +1,79 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/here"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
+
+// openFirst opens the first tab. In a project it first asks whether to work there.
+func (m *Model) openFirst() tea.Cmd {
+	if m.o.Resume != "" {
+		return m.open(tabRequest{resume: m.o.Resume, prompt: input.Pasted(m.o.Prompt)})
+	}
+	if m.o.Here != nil {
+		m.askHere()
+		return nil
+	}
+	return m.openFirstIn(m.o.Workspace, m.o.Worktree)
+}
+
+// openFirstIn opens the first tab in a workspace.
+func (m *Model) openFirstIn(workspace string, worktree broker.WorktreeChoice) tea.Cmd {
+	// The text of a program's command line may come from anywhere, so it counts as
+	// pasted.
+	return m.open(tabRequest{
+		agent: m.o.Agent, workspace: workspace, worktree: worktree, repo: m.o.Repo, branch: m.o.Branch,
+		profile: m.o.Profile, prompt: input.Pasted(m.o.Prompt), first: m.o.Detach && !m.o.Add,
+	})
+}
+
+// askHere asks whether to work in the project in which the person has started the program.
+func (m *Model) askHere() {
+	m.here = here.Ask(*m.o.Here)
+	m.mode, m.flash, m.dirty = modeHere, flash{}, true
+}
+
+// onHereKey answers that question and opens the first tab, unless there are others and the person
+// does not want to work in the project.
+func (m *Model) onHereKey(name string) tea.Cmd {
+	choice := m.here.Answer(m.keys, name, m.now())
+	if choice == "" {
+		return nil
+	}
+	project := m.here.Project
+	m.here, m.o.Here = here.Question{}, nil
+	m.leaveCommand()
+	keep := m.do(func(context.Context) tea.Msg {
+		if choice == here.Later {
+			return nil
+		}
+		return askedMsg{fault.Wrap("keep the answer", project.Keep(choice), "you will be asked again")}
+	})
+	workspace, worktree := m.o.Workspace, m.o.Worktree
+	switch choice {
+	case here.Yes:
+		workspace, worktree = project.Dir, broker.WorktreeNo
+	case here.Worktree:
+		workspace, worktree = project.Dir, broker.WorktreeYes
+	case here.No, here.Later:
+		if len(m.tabs) > 0 && !m.o.Add {
+			m.placed = true
+			return keep
+		}
+	}
+	m.placed, m.o.Add = false, m.o.Add || len(m.tabs) > 0
+	return join(keep, m.openFirstIn(workspace, worktree))
+}
 
 // These times decide when an agent counts as ready for its first prompt.
 const (

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/here"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -186,6 +187,10 @@ func TestGoldenScreens(t *testing.T) {
 		}},
 		{"all-muted", func(r *harness) { r.keys("\x01/mute all\r"); r.m.messages = view.Messages{} }},
 		{"picker", func(r *harness) { r.broker.stored = storedSessions(); r.keys("\x01/resume\r") }},
+		{"here", func(r *harness) {
+			r.m.o.Here = &here.Project{Dir: "/home/x/src/project", Worktree: true}
+			r.m.askHere()
+		}},
 		{"prefix", func(r *harness) { r.keys("\x02") }},
 		{"scrolled", func(r *harness) {
 			r.agentSays(1, strings.Repeat("more\r\n", 60))

@@ -10,6 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/here"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
@@ -25,6 +26,7 @@ const (
 	modeCopy                 // copy mode of the focused pane
 	modeHelp                 // the help screen
 	modePicker               // the list of stored sessions
+	modeHere                 // the question whether to work in a project
 )
 
 // question is something that has to be answered with yes or no.
@@ -81,6 +83,7 @@ type Model struct {
 	picker    picker
 	messages  view.Messages
 	answering bool // a key or a click is being handled
+	here      here.Question // with modeHere
 	agents    []broker.Agent
 	touched   bool   // the person has pressed a key, or was here before, so the intro is not shown
 	reviewed  string // the hash of the policy that was shown, until it is put in force

@@ -51,7 +51,7 @@ func (m *Model) onMouse(ev keys.Event) tea.Cmd {
 	case m.grabbed != nil && e.Action != keys.MousePress:
 		m.onGrabbed(ev)
 		return nil
-	case m.question != nil:
+	case m.question != nil || m.mode == modeHere:
 		return nil
 	case m.dragging.active:
 		return m.onDrag(e)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/here"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/notify"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
@@ -85,6 +86,11 @@ type Options struct {
 	// Resume is the stored session that the first tab continues, instead of a
 	// new one with Agent and Workspace.
 	Resume broker.SessionID
+
+	// Here is the project in which the person has started the program and for which there is no
+	// answer yet: they are asked whether the first tab works there, before it is opened. Nil:
+	// nobody is asked.
+	Here *here.Project
 
 	// Offer reports whether a killed multiplexer left agents running. It may block. When
 	// there are some, the person can take them back or end them before the first tab is

@@ -276,6 +276,8 @@ func (m *Model) modeHints() []string {
 		return m.copying.Hints(m.keys)
 	case modePicker:
 		return m.pickerHints()
+	case modeHere:
+		return m.here.Hints(m.keys)
 	case modeHelp:
 		more := ""
 		if m.help.Lay(m.listRect()); !m.help.AtBottom() {

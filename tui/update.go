@@ -105,8 +105,10 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		return m.onCopy()
 	case paintedMsg:
 		m.approvals.Painted(msg.seq, msg.at)
+		m.here.Painted(msg.seq, msg.at)
 	case continuedMsg:
 		m.approvals.Hide()
+		m.here.Hide()
 		m.dirty = true
 	case stalledMsg:
 		m.onStalled(msg)

@@ -90,6 +90,8 @@ func (m *Model) onModeKey(name, text string) tea.Cmd {
 		return m.onHelpKey(name)
 	case m.mode == modePicker:
 		return m.onPickerKey(name)
+	case m.mode == modeHere:
+		return m.onHereKey(name)
 	case m.mode == modeCopy:
 		return m.onCopyKey(name, text)
 	}
@@ -272,7 +274,7 @@ func (m *Model) keep(ev keys.Event) {
 // typeEarly types what was kept, once the tab is there and has the keyboard. It is dropped
 // when no tab comes, or when something asks the person that was not there when they typed.
 func (m *Model) typeEarly() (cmd tea.Cmd) {
-	asked := m.question != nil || m.mode == modePicker && !m.picker.looking()
+	asked := m.question != nil || m.mode == modeHere || m.mode == modePicker && !m.picker.looking()
 	if len(m.early.events) == 0 || !asked && (m.tabComes() || m.mode != modeTerminal) {
 		return nil
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/notify"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -55,6 +54,10 @@ func (m *Model) begin() tea.Cmd {
 			at = m.indexOfProfile()
 		}
 		m.show(at)
+		if m.o.Here != nil {
+			m.askHere()
+			return nil
+		}
 		if at >= 0 || m.o.Profile.IsZero() {
 			return nil
 		}
@@ -72,19 +75,6 @@ func (m *Model) begin() tea.Cmd {
 // ended, or -1.
 func (m *Model) indexOfProfile() int {
 	return slices.IndexFunc(m.tabs, func(t *tab) bool { return t.session.Profile.Same(m.o.Profile) && t.running() })
-}
-
-// openFirst opens the first tab.
-func (m *Model) openFirst() tea.Cmd {
-	if m.o.Resume != "" {
-		return m.open(tabRequest{resume: m.o.Resume, prompt: input.Pasted(m.o.Prompt)})
-	}
-	// The text of a program's command line may come from anywhere, so it counts as
-	// pasted.
-	return m.open(tabRequest{
-		agent: m.o.Agent, workspace: m.o.Workspace, worktree: m.o.Worktree, repo: m.o.Repo, branch: m.o.Branch,
-		profile: m.o.Profile, prompt: input.Pasted(m.o.Prompt), first: m.o.Detach && !m.o.Add,
-	})
 }
 
 // fit drops a split for which the area is too small.

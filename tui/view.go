@@ -29,6 +29,7 @@ func (m *Model) draw() *view.Scene {
 		s.Layers = append(s.Layers, view.TooSmall(m.cols, m.rows, m.theme))
 		s.Cursor = &term.Cursor{}
 		m.approvals.Hide()
+		m.here.Hide()
 		return s
 	}
 	strip := m.drawStrip()
@@ -49,6 +50,10 @@ func (m *Model) draw() *view.Scene {
 	if m.mode == modePicker {
 		s.Layers = append(s.Layers, m.drawPicker())
 		s.Cursor = &term.Cursor{}
+	}
+	if m.mode == modeHere {
+		question, report := m.here.Draw(m.listRect(), m.theme, m.keys, m.seq)
+		s.Layers, s.Report, s.Cursor = append(s.Layers, question), s.Report || report, &term.Cursor{}
 	}
 	if m.mode == modeCommand || m.mode == modeCopy && m.copying.Searching {
 		m.drawCommand(s)

@@ -34,7 +34,7 @@ func (m *Model) placePanes(s *view.Scene) {
 			s.Layers = append(s.Layers, m.drawStarting(t, at))
 			continue
 		}
-		if t == m.current() && m.mode != modeHelp && m.mode != modePicker {
+		if t == m.current() && m.mode != modeHelp && m.mode != modePicker && m.mode != modeHere {
 			s.Focus = len(s.Panes)
 		}
 		placed := view.PlacedPane{Screen: t.pane.Screen, At: at, Scrolled: t.scrolled, Top: t.top, Dropped: t.dropped, Crop: t.crop, Margin: m.margin(t), Style: m.theme.Selection}

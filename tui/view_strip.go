@@ -37,7 +37,7 @@ func (m *Model) drawStrip() *view.Surface {
 func (m *Model) stripArea() view.Rect {
 	area := m.lay.Viewport
 	switch {
-	case m.mode == modeHelp, m.mode == modePicker:
+	case m.mode == modeHelp, m.mode == modePicker, m.mode == modeHere:
 		return area
 	case m.mode == modeCopy && m.copying.Searching:
 		_, line := m.panelRect()

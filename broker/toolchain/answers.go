@@ -19,6 +19,7 @@ type Answer struct {
 	Toolchains []string `json:"tools,omitempty"`    // that its images contain beside those of config.json
 	Base       string   `json:"base,omitempty"`     // the image that they are built on; empty: that of config.json
 	Declined   []string `json:"declined,omitempty"` // toolchains and bases that were offered and not wanted
+	Here       Here     `json:"here,omitempty"`     // where the first tab works when the program is started there
 }
 
 // Answers keeps answers by workspace: a real path, or the address of a repository. Several

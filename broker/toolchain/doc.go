@@ -6,4 +6,7 @@
 // features. It runs nothing and follows no link out of the workspace. What it finds is
 // only a proposal: the broker shows it to the person, and Answers keeps what the person
 // said, by workspace, so that nobody is asked twice.
+//
+// Project tells whether a directory belongs to a project at all: the program that is started
+// there asks whether to work in it, and Answers keeps that, too.
 package toolchain

@@ -125,6 +125,9 @@ type View struct {
 	// Open is the tab that the view opens and shows. Nil: the view opens a tab with the
 	// default agent, if there is none.
 	Open *Open `json:"open,omitempty"`
+	// Here: the person has started the program in Dir, and did not attach to one that runs, so its
+	// tab may work in the project there.
+	Here bool `json:"here,omitempty"`
 	// Safe shows lists and no panes: a view has failed twice in a moment.
 	Safe bool `json:"safe,omitempty"`
 	// Show is the id of the session whose tab is shown first; empty: any.

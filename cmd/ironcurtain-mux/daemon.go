@@ -275,6 +275,9 @@ func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker
 	} else if left && o.Resume == "" && !o.Safe {
 		o.Offer = offerOf(b)
 	}
+	if o.Rights == tui.Operate && !o.Safe && c.Asked.Here {
+		workHere(ctx, w, b, c.Asked.Dir, &o)
+	}
 	if o.Rights == tui.Operate && !o.Safe && opensTab(ctx, b, o) {
 		agent := w.Config.Agent
 		if o.Profile.Demo {

@@ -44,12 +44,12 @@ func openMux(cmd *cobra.Command, flags wiring.TabFlags) error {
 	if err != nil && !errors.Is(err, client.ErrNoDaemon) {
 		return cli.Fail(op, err, "")
 	}
-	if err != nil || flags.Tab(p.Home) != nil {
+	if err != nil || flags.Tab() != nil {
 		if _, err := flags.CheckTab(cmd.Context()); err != nil {
 			return err // before the screen is taken
 		}
 	}
-	o.View.Open = flags.Tab(p.Home)
+	o.View.Open, o.View.Here = flags.Tab(), true
 	if err := showHere(cmd, op, p, &o); err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ const failedAgain = 10 * time.Second
 // shows what it has taken back. It shows a view again that has failed, and the safe view when that
 // happens twice in a moment. It tells the person of any other end.
 func stay(cmd *cobra.Command, op string, o client.Options, end string, err error) error {
-	o.View.Open = nil // the tab is there
+	o.View.Open, o.View.Here = nil, false // the tab is there
 	var restarts []time.Time
 	var failed time.Time
 	for errors.Is(err, client.ErrLost) || errors.Is(err, client.ErrViewFailed) {

@@ -118,7 +118,7 @@ const lastGroup = "About the program:"
 func groups() []group {
 	return []group{
 		{"Running agents:", []*cobra.Command{
-			attachCommand(), clientsCommand(), demoCommand(), images.Command(), reloadCommand(), serveCommand(), sessions.Command(resumeCommand()), start.Command(), stopCommand(), upgradeCommand(),
+			attachCommand(), clientsCommand(), demoCommand(), hereCommand(), images.Command(), reloadCommand(), serveCommand(), sessions.Command(resumeCommand()), start.Command(), stopCommand(), upgradeCommand(),
 		}},
 		{"Calls that wait, and calls that were made:", []*cobra.Command{
 			decisions.ApproveCommand(), decisions.AuditCommand(), decisions.DenyCommand(), decisions.PendingCommand(), decisions.RevokeCommand(), decisions.GrantsCommand(), decisions.TokensCommand(),

@@ -122,7 +122,7 @@ func rebind(table []Binding, name string, chosen []string, commandKey string) er
 	switch {
 	case b.action == ActTab && len(names) != 9 && len(names) != 0:
 		return fault("", "takes nine keys, for the tabs 1 to 9, or none")
-	case len(names) == 0 && (b.Place == PlaceQuestion || b.Place == PlaceCommand && (b.action == ActEnter || b.action == ActLeave)):
+	case len(names) == 0 && (b.Place == PlaceQuestion || b.Place == PlaceHere || b.Place == PlaceCommand && (b.action == ActEnter || b.action == ActLeave)):
 		return fault("", "this needs a key, because nothing else does it")
 	}
 	if slices.Contains(b.Keys(), commandKey) && !slices.Contains(names, commandKey) {

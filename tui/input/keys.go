@@ -21,6 +21,7 @@ const (
 	PlaceHelp     Place = "in this help"
 	PlacePicker   Place = "in the list of sessions"
 	PlaceQuestion Place = "at a question"
+	PlaceHere     Place = "at the question whether to work in a project"
 )
 
 // word returns the place as the names of bindings in config.json write it.
@@ -44,6 +45,8 @@ func (p Place) word() string {
 		return "help"
 	case PlacePicker:
 		return "pick"
+	case PlaceHere:
+		return "here"
 	}
 	return "question"
 }
@@ -170,4 +173,6 @@ const (
 	ActPick        Action = "pick"
 	ActPickEnd     Action = "pick-end"
 	ActPickAll     Action = "pick-all"
+
+	ActHereWorktree Action = "worktree"
 )

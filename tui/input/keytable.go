@@ -17,6 +17,7 @@ func keyTable(commandKey, prefix string) []Binding {
 		panelBindings(),
 		copyBindings(commandKey),
 		questionBindings(),
+		hereBindings(),
 		pickerBindings(commandKey),
 		helpBindings(commandKey),
 	)
@@ -173,6 +174,16 @@ func questionBindings() []Binding {
 	return []Binding{
 		{PlaceQuestion, ActYes, keyed("yes", "y")},
 		{PlaceQuestion, ActNo, keyed("no", "n", "esc", "enter", "ctrl+c")},
+	}
+}
+
+// hereBindings answer whether to work in a project.
+func hereBindings() []Binding {
+	return []Binding{
+		{PlaceHere, ActYes, keyed("work in it", "y")},
+		{PlaceHere, ActHereWorktree, keyed("work on a branch of its own", "w")},
+		{PlaceHere, ActNo, keyed("work in an empty directory", "n")},
+		{PlaceHere, ActLeave, keyed("the same this time, and ask again the next", "esc", "ctrl+c")},
 	}
 }
 

@@ -1,0 +1,60 @@
+package toolchain
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
+
+// Here says where the first tab works when the program is started in a project and no
+// workspace is named.
+type Here string
+
+// The answers of the person.
+const (
+	HereAsk      Here = ""         // nobody has answered yet
+	HereYes      Here = "yes"      // in the project's directory
+	HereWorktree Here = "worktree" // on a branch of its own, in a working tree made of the project
+	HereNo       Here = "no"       // in an empty directory
+)
+
+// projectFiles are further files by whose names a project is known; none of them tells a
+// toolchain.
+var projectFiles = []string{
+	"Makefile", "GNUmakefile", "makefile", "justfile", "Gemfile", "composer.json", "mix.exs", "deno.json",
+	"Package.swift", "pubspec.yaml", "flake.nix", "dune-project", "stack.yaml", "build.zig", ".hg", ".jj", ".devcontainer",
+}
+
+// Project returns the directory of the project that a directory belongs to, empty for
+// none, and whether that is the top of a git working tree. Where dir is in a working tree,
+// it is the top; else dir itself, if it has a file that projects have. The search for a top ends below
+// home, and at a directory of somebody else's. Both paths are absolute, without links.
+func Project(dir, home string) (project string, git bool) {
+	for at := dir; at != home && at != filepath.Dir(at) && (at == dir || owned(at)); at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at, true
+		}
+	}
+	if dir == home {
+		return "", false
+	}
+	for _, name := range slices.AppendSeq(slices.Clone(projectFiles), maps.Keys(signs)) {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return dir, false
+		}
+	}
+	return "", false
+}
+
+// owned reports whether a directory belongs to the user: others could have made a project
+// of a directory that all share.
+func owned(dir string) bool {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return false
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}

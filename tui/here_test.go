@@ -1,0 +1,127 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/here"
+)
+
+// hereHarness asks about a project, and shows the question for long enough.
+func hereHarness(t *testing.T, cols, rows int, p here.Project) (r *harness, kept *[]here.Choice) {
+	t.Helper()
+	kept = new([]here.Choice)
+	p.Dir = "/src/project"
+	if p.Keep == nil {
+		p.Keep = func(c here.Choice) error { *kept = append(*kept, c); return nil }
+	}
+	r = newHarness(t, cols, rows, Options{Here: &p, Agent: "codex", Prompt: "go on"})
+	return r, kept
+}
+
+func TestTheFirstTabWorksWhereThePersonSays(t *testing.T) {
+	for key, want := range map[string]struct {
+		workspace string
+		worktree  broker.WorktreeChoice
+		kept      []here.Choice
+	}{
+		"y":    {"/src/project", broker.WorktreeNo, []here.Choice{here.Yes}},
+		"w":    {"/src/project", broker.WorktreeYes, []here.Choice{here.Worktree}},
+		"n":    {"", "", []here.Choice{here.No}},
+		"\x1b": {"", "", nil},
+	} {
+		t.Run(key, func(t *testing.T) {
+			r, kept := hereHarness(t, 80, 24, here.Project{Worktree: true})
+			if len(r.broker.opened) != 0 {
+				t.Fatalf("opened %+v before an answer", r.broker.opened)
+			}
+			r.wants("/src/project", "y  work in it", "w  work on a branch", "n  work in an empty directory")
+			r.paint()
+			r.keys(key)
+			if len(r.broker.opened) != 1 {
+				t.Fatalf("opened %+v", r.broker.opened)
+			}
+			got := r.lastOpened()
+			if got.Workspace != want.workspace || got.Worktree != want.worktree || got.Agent != "codex" {
+				t.Errorf("opened %+v", got)
+			}
+			if len(*kept) != len(want.kept) || len(*kept) == 1 && (*kept)[0] != want.kept[0] {
+				t.Errorf("kept %v", *kept)
+			}
+			if r.m.current() == nil || r.m.mode != modeTerminal {
+				t.Errorf("mode %d", r.m.mode)
+			}
+		})
+	}
+}
+
+// What was typed before the question could be read answers nothing, and neither does a key
+// without a meaning there.
+func TestOnlyAKeyAfterTheQuestionWasReadAnswers(t *testing.T) {
+	r := bareHarness(t, Options{Here: &here.Project{Dir: "/src/project", Worktree: true, Keep: func(here.Choice) error { return nil }}})
+	r.keys("yes") // there is no screen yet
+	r.send(sizeMsg{80, 24})
+	r.keys("y") // the terminal has not shown it
+	if len(r.broker.opened) != 0 || r.m.mode != modeHere {
+		t.Fatalf("opened %+v, mode %d", r.broker.opened, r.m.mode)
+	}
+	r.send(paintedMsg{r.scene.Seq, r.now})
+	r.now = r.now.Add(here.MinAge - time.Millisecond)
+	r.keys("y")
+	r.now = r.now.Add(time.Millisecond)
+	r.keys("x \r\t\x01")
+	r.send(continuedMsg{}) // other programs may have had the screen
+	r.keys("y")
+	if len(r.broker.opened) != 0 || r.m.mode != modeHere {
+		t.Fatalf("opened %+v, mode %d", r.broker.opened, r.m.mode)
+	}
+	r.paint()
+	r.keys("yls\r") // what follows the answer is for the tab
+	if len(r.broker.opened) != 1 || r.lastOpened().Workspace != "/src/project" || r.queued(1) != "ls\r" {
+		t.Errorf("opened %+v, the agent got %q", r.broker.opened, r.queued(1))
+	}
+}
+
+// Where no working tree can be made, nothing is said of one, and its key does nothing.
+func TestAWorktreeIsOfferedOnlyWhereThereCanBeOne(t *testing.T) {
+	r, _ := hereHarness(t, 80, 24, here.Project{})
+	r.paint()
+	r.keys("w")
+	if screen := r.screen(); len(r.broker.opened) != 0 || strings.Contains(screen, "branch") {
+		t.Errorf("opened %+v:\n%s", r.broker.opened, screen)
+	}
+}
+
+// The smallest screen shows the directory and every answer.
+func TestTheQuestionFitsSmallScreens(t *testing.T) {
+	r, _ := hereHarness(t, 20, 6, here.Project{Worktree: true})
+	r.wants("…/project?", "y  work in it", "w  work on a", "n  work in an")
+}
+
+func TestAnAnswerThatCannotBeKeptIsTold(t *testing.T) {
+	r, _ := hereHarness(t, 80, 24, here.Project{Keep: func(here.Choice) error { return errors.New("disk full") }})
+	r.paint()
+	r.keys("y")
+	r.wants("keep the answer", "disk full")
+	if len(r.broker.opened) != 1 {
+		t.Errorf("opened %+v", r.broker.opened)
+	}
+}
+
+// Agents that were left running are offered first.
+func TestTheQuestionComesAfterTheOfferToTakeBack(t *testing.T) {
+	r := bareHarness(t, Options{Offer: func(context.Context) bool { return true }, Here: &here.Project{Dir: "/src/project"}})
+	r.broker.stored = storedSessions()
+	r.send(sizeMsg{100, 24})
+	if r.m.mode != modePicker {
+		t.Fatalf("mode %d", r.m.mode)
+	}
+	r.keys("\x1b")
+	if r.m.mode != modeHere || len(r.broker.opened) != 0 {
+		t.Errorf("mode %d, opened %+v", r.m.mode, r.broker.opened)
+	}
+}
