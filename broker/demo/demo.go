@@ -1,6 +1,6 @@
-// Package demo lays out the ground on which the demo plays: a workspace that
-// is a small git repository, a directory outside of it that tools may reach only
-// after a person said so, and a git server of this machine's own to push to.
+// Package demo lays out the ground on which the demo plays: in each session's workspace a
+// small git repository, a directory outside of them that tools may reach only after a person
+// said so, and a git server of this machine's own to push to.
 package demo
 
 import (
@@ -14,13 +14,15 @@ import (
 	"strings"
 )
 
-// Playground is where the demo's directories are.
+// Playground is where the directories are that all sessions of the demo share.
 type Playground struct {
-	Workspace string // what the demo's tabs work in
-	Outside   string // beyond it; every call for it waits for a person
-	Notes     string // a file in Outside
-	Remotes   string // the repositories that the workspace's remotes are
+	Outside string // beyond the workspaces; every call for it waits for a person
+	Notes   string // a file in Outside
+	Remotes string // the repositories that the workspaces' remotes are
 }
+
+// Hello is the file that each session's workspace has.
+const Hello = "hello.txt"
 
 const (
 	hello = `Hello from the workspace.
@@ -37,36 +39,19 @@ Whoever reads or changes them through a tool needs a person's approval.
 // At returns where the directories below home are, or will be.
 func At(home string) Playground {
 	base := filepath.Join(home, "demo")
-	g := Playground{
-		Workspace: filepath.Join(base, "workspace"),
-		Outside:   filepath.Join(base, "outside"),
-		Remotes:   filepath.Join(base, "remotes"),
-	}
-	g.Notes = filepath.Join(g.Outside, "notes.txt")
-	return g
+	outside := filepath.Join(base, "outside")
+	return Playground{Outside: outside, Notes: filepath.Join(outside, "notes.txt"), Remotes: filepath.Join(base, "remotes")}
 }
 
 // Prepare makes what is missing below home and leaves the rest as it is.
-func Prepare(ctx context.Context, home string) (Playground, error) {
+func Prepare(home string) (Playground, error) {
 	g := At(home)
-	for _, dir := range []string{g.Workspace, g.Outside, g.Remotes} {
+	for _, dir := range []string{g.Outside, g.Remotes} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return Playground{}, err
 		}
 	}
-	if err := writeNew(g.Notes, notes); err != nil {
-		return Playground{}, err
-	}
-	fresh := filepath.Join(g.Workspace, ".git")
-	if _, err := os.Lstat(fresh); err == nil {
-		return g, nil
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return Playground{}, err
-	}
-	if err := writeNew(filepath.Join(g.Workspace, "hello.txt"), hello); err != nil {
-		return Playground{}, err
-	}
-	return g, makeRepository(ctx, g.Workspace)
+	return g, writeNew(g.Notes, notes)
 }
 
 // writeNew writes a file that does not exist yet.
@@ -82,25 +67,31 @@ func writeNew(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// makeRepository turns a directory that no agent has seen yet into a git
-// repository with one commit and two remotes, of which Serve tells the address. It
-// reads no configuration but its own.
-func makeRepository(ctx context.Context, dir string) error {
+// Furnish lays out the workspace of a session that begins: an empty directory, which no agent has
+// seen yet, becomes a git repository with one commit and two remotes. It reads no configuration
+// but its own. All sessions begin with the same commit, so that each can push.
+func (r *Remote) Furnish(ctx context.Context, dir string) error {
+	if err := writeNew(filepath.Join(dir, Hello), hello); err != nil {
+		return err
+	}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--initial-branch=main"},
-		{"add", "hello.txt"},
+		{"add", Hello},
 		{"-c", "user.name=Demo", "-c", "user.email=demo@example.invalid", "commit", "--quiet", "-m", "Begin"},
-		{"remote", "add", "origin", "http://127.0.0.1:0/hello.git"},
+		{"remote", "add", "origin", r.url("hello.git")},
 		{"config", "branch.main.remote", "origin"},
 		{"config", "branch.main.merge", "refs/heads/main"},
-		{"remote", "add", "backup", "http://127.0.0.1:0/backup.git"},
+		{"remote", "add", "backup", r.url("backup.git")},
 	} {
-		cmd := exec.CommandContext(ctx, "git", args...)
+		cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "safe.directory=*"}, args...)...)
 		cmd.Dir = dir
-		cmd.Env = gitEnvironment(dir)
+		cmd.Env = append(gitEnvironment(dir), "GIT_AUTHOR_DATE="+began, "GIT_COMMITTER_DATE="+began)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("git %s: %w: %s", args[0], err, strings.TrimSpace(string(out)))
 		}
 	}
 	return nil
 }
+
+// began is the date of the first commit.
+const began = "2026-01-01T00:00:00Z"

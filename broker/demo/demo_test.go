@@ -10,40 +10,61 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo"
 )
 
+// served is a playground with its git server.
+func served(t *testing.T, home string) (demo.Playground, *demo.Remote) {
+	t.Helper()
+	g, err := demo.Prepare(home)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := demo.Serve(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g, r
+}
+
+// furnished is a new workspace.
+func furnished(t *testing.T, r *demo.Remote) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := r.Furnish(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 func TestPrepareTwiceKeepsWhatIsThere(t *testing.T) {
 	home := t.TempDir()
-	g, err := demo.Prepare(t.Context(), home)
+	g, err := demo.Prepare(home)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(g.Notes, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(g.Workspace, "hello.txt")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := demo.Prepare(t.Context(), home); err != nil {
+	if _, err := demo.Prepare(home); err != nil {
 		t.Fatal(err)
 	}
 	if text, _ := os.ReadFile(g.Notes); string(text) != "mine" {
 		t.Errorf("the notes were written over: %q", text)
 	}
-	if _, err := os.Stat(filepath.Join(g.Workspace, "hello.txt")); err == nil {
-		t.Error("a file that was removed came back")
-	}
 }
 
-func TestWorkspaceIsARepositoryWithARemote(t *testing.T) {
-	g, err := demo.Prepare(t.Context(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
+func TestAWorkspaceIsARepositoryWithRemotes(t *testing.T) {
+	_, r := served(t, t.TempDir())
+	defer r.Close()
+	dir := furnished(t, r)
+	if text, err := os.ReadFile(filepath.Join(dir, demo.Hello)); err != nil || !strings.Contains(string(text), "Hello") {
+		t.Errorf("%q, %v", text, err)
 	}
-	out, err := exec.CommandContext(t.Context(), "git", "-C", g.Workspace, "-c", "safe.directory=*", "log", "--format=%s", "main").Output()
+	out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "-c", "safe.directory=*", "log", "--format=%s", "main").Output()
 	if err != nil || strings.TrimSpace(string(out)) != "Begin" {
 		t.Fatalf("log: %q, %v", out, err)
 	}
-	out, err = exec.CommandContext(t.Context(), "git", "-C", g.Workspace, "remote", "get-url", "origin").Output()
-	if err != nil || !strings.HasPrefix(string(out), "http://127.0.0.") {
-		t.Fatalf("remote: %q, %v", out, err)
+	for _, name := range []string{"origin", "backup"} {
+		if got := git(t, dir, "remote", "get-url", name); !strings.HasPrefix(got, "http://"+r.Host()+"/") {
+			t.Errorf("%s is %q", name, got)
+		}
 	}
 }

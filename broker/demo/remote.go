@@ -18,17 +18,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
-// remoteNames are the remotes of the workspace and the repositories behind them.
-var remoteNames = map[string]string{"origin": "hello.git", "backup": "backup.git"}
+// repositories are behind the remotes of each workspace.
+var repositories = []string{"hello.git", "backup.git"}
 
-// remoteURL is how the workspace names a repository of a server that runs, or
-// ran, on this machine.
+// remoteURL is how a workspace names a repository of a server that runs, or ran, on this machine.
 var remoteURL = regexp.MustCompile(`http://127\.0\.0\.[12]:[0-9]+/((?:hello|backup)\.git)`)
 
 // Remote is a git server on this machine, for the demo to push to. It serves
@@ -39,14 +37,13 @@ type Remote struct {
 	served   chan error // one value: how serving ended
 }
 
-// Serve starts the server on the port it had the last time, if that is free, and
-// tells the workspace where it is.
+// Serve starts the server on the port it had the last time, if that is free.
 func Serve(ctx context.Context, g Playground) (*Remote, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range remoteNames {
+	for _, name := range repositories {
 		if err := makeBare(ctx, git, filepath.Join(g.Remotes, name)); err != nil {
 			return nil, err
 		}
@@ -65,14 +62,13 @@ func Serve(ctx context.Context, g Playground) (*Remote, error) {
 		},
 	}
 	go func() { r.served <- r.server.Serve(l) }()
-	if err := r.tell(g.Workspace); err != nil {
-		return nil, errors.Join(err, r.Close())
-	}
 	return r, nil
 }
 
 // Host is where the server listens, "127.0.0.2:4711".
 func (r *Remote) Host() string { return r.listener.Addr().String() }
+
+func (r *Remote) url(repository string) string { return "http://" + r.Host() + "/" + repository }
 
 // Close stops the server and what it runs.
 func (r *Remote) Close() error {
@@ -111,32 +107,36 @@ func listenAgain(ctx context.Context, note string) (net.Listener, error) {
 	return l, nil
 }
 
-// tell puts the server's address into the workspace's configuration, where an
-// earlier one stands. It runs no git: an agent may have written there.
-func (r *Remote) tell(workspace string) error {
-	dir := filepath.Join(workspace, ".git")
-	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
-		return nil // there is nothing to tell any more
-	}
-	path := filepath.Join(dir, "config")
-	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+// Tell puts the server's address into a workspace's configuration of git, where that of an earlier
+// server stands. An agent may have written there and may still run: no git is run, no file
+// outside of the workspace is touched, and what is no plain file is left alone.
+func (r *Remote) Tell(workspace string) error {
+	root, err := os.OpenRoot(workspace)
 	if err != nil {
-		return nil // likewise
+		return err
+	}
+	defer root.Close()
+	f, err := root.OpenFile(filepath.Join(".git", "config"), os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil // there is nothing to tell any more
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 64<<10 {
 		return nil // likewise
 	}
-	old, err := io.ReadAll(f)
+	old, err := io.ReadAll(io.LimitReader(f, 64<<10))
 	if err != nil {
 		return err
 	}
-	now := remoteURL.ReplaceAll(old, []byte("http://"+r.Host()+"/$1"))
+	now := remoteURL.ReplaceAll(old, []byte(r.url("$1")))
 	if string(now) == string(old) {
 		return nil
 	}
-	return wholefile.Write(path, now, info.Mode().Perm(), renameio.WithExistingPermissions())
+	if _, err := f.WriteAt(now, 0); err != nil {
+		return err
+	}
+	return f.Truncate(int64(len(now)))
 }
 
 // makeBare makes a bare repository that can be pushed to, unless it is there.

@@ -64,6 +64,10 @@ type Config struct {
 	// one, without which none of them is served.
 	CodeModes   map[string]codemode.Mode
 	CodeProgram string
+	// Furnish lays out the sandbox of a session: fresh, before its first agent begins, and in every
+	// later life of the session, when an agent may have written there and may still run. Nil: the sandbox begins
+	// empty.
+	Furnish func(ctx context.Context, dir string, fresh bool) error
 	// Reachable are directories outside the workspace that the filesystem server can
 	// always use. The policy still judges every call, and others are opened for single
 	// calls.

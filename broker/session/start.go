@@ -166,6 +166,11 @@ func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 	if err := errors.Join(s.layout.Make(s.owner), stored.RemoveScratch(ctx, s.layout.Run)); err != nil {
 		return fmt.Errorf("prepare session: %w", err)
 	}
+	if furnish := s.deps.Config.Furnish; furnish != nil && s.fixed.Workspace == s.layout.Sandbox() {
+		if err := furnish(ctx, s.layout.Sandbox(), !s.resumed); err != nil {
+			return fmt.Errorf("lay out the workspace: %w", err)
+		}
+	}
 	s.attachments.Dir, s.attachments.Temporary = s.layout.Attachments(), s.layout.Dir
 	if err := s.checkRepository(); err != nil {
 		return err

@@ -179,7 +179,7 @@ func (l Layout) ProxySocket() string { return filepath.Join(l.Sockets(), "mitm-p
 func AgentDirs(home string) []string {
 	home = RealPath(home)
 	all := Layout{Dir: filepath.Join(home, "sessions", "*")}
-	return []string{all.Home(), all.Sandbox(), all.Worktree().Dir, all.Worktree().Gone(), filepath.Join(home, "demo", "workspace")}
+	return []string{all.Home(), all.Sandbox(), all.Worktree().Dir, all.Worktree().Gone()}
 }
 
 // Version is the version of what is in a state home. It grows when a former program would

@@ -52,17 +52,14 @@ func ResolveWorkspace(given, home, cache, userHome string) (string, error) {
 	return dir, nil
 }
 
-// ManagedWorkspace reports whether dir is a sandbox that a session left behind
-// or the demo's, the only places below our own state an agent may work in.
+// ManagedWorkspace reports whether dir is a session's sandbox, the only place below our own state
+// that an agent may work in.
 func ManagedWorkspace(home, dir string) bool {
 	rel, err := filepath.Rel(home, dir)
 	if err != nil {
 		return false
 	}
 	parts := strings.Split(rel, string(filepath.Separator))
-	if len(parts) >= 2 && parts[0] == "demo" && parts[1] == "workspace" {
-		return true
-	}
 	return len(parts) >= 3 && parts[0] == "sessions" && parts[2] == "sandbox"
 }
 

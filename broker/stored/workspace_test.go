@@ -17,7 +17,7 @@ func TestResolveWorkspace(t *testing.T) {
 	project := filepath.Join(userHome, "project")
 	cache := filepath.Join(userHome, ".cache", "ironcurtain-mux")
 	sandbox := filepath.Join(state, "sessions", "1", "sandbox")
-	for _, dir := range []string{project, sandbox, filepath.Join(state, "sessions", "1", "home"), filepath.Join(state, "demo", "workspace"), filepath.Join(state, "demo", "outside"), filepath.Join(cache, "servers")} {
+	for _, dir := range []string{project, sandbox, filepath.Join(state, "sessions", "1", "home"), filepath.Join(state, "demo", "outside"), filepath.Join(cache, "servers")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +41,6 @@ func TestResolveWorkspace(t *testing.T) {
 		"~/project":              project,
 		link:                     project,
 		sandbox:                  sandbox,
-		filepath.Join(state, "demo", "workspace"): filepath.Join(state, "demo", "workspace"),
 	} {
 		got, err := ResolveWorkspace(given, state, cache, userHome)
 		if err != nil || got != want {

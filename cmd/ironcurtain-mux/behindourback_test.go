@@ -81,18 +81,11 @@ func TestEngineHangsDuringATask(t *testing.T) {
 	}
 	// task begins one that ends when the file go is there.
 	task := func(d *driver) (end func()) {
-		begun, goOn := d.state("demo", "workspace", "begun"), d.state("demo", "workspace", "go")
-		_, _ = os.Remove(begun), os.Remove(goOn)
+		d.unmake("begun")
+		d.unmake("go")
 		d.send("touch begun; until [ -e go ]; do sleep 0.1; done; echo done-$((40+2))\r")
-		d.until("the task's beginning", patience, func(string) bool {
-			_, err := os.Stat(begun)
-			return err == nil
-		})
-		return func() {
-			if err := os.WriteFile(goOn, nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
+		d.until("the task's beginning", patience, func(string) bool { return d.made("begun") })
+		return func() { d.make("go") }
 	}
 
 	d := begin()

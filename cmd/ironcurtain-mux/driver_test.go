@@ -196,6 +196,38 @@ func (d *driver) state(parts ...string) string {
 	return filepath.Join(append([]string{d.home, "state"}, parts...)...)
 }
 
+// made reports whether an agent has made a file of that name in its own workspace.
+func (d *driver) made(name string) bool {
+	all, err := filepath.Glob(d.state("sessions", "*", "sandbox", name))
+	return err == nil && len(all) > 0
+}
+
+// make makes an empty file of that name in every session's own workspace, and unmake removes them.
+func (d *driver) make(name string) {
+	d.t.Helper()
+	for _, dir := range d.sandboxes() {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+func (d *driver) unmake(name string) {
+	for _, dir := range d.sandboxes() {
+		_ = os.Remove(filepath.Join(dir, name))
+	}
+}
+
+// sandboxes are the sessions' own workspaces.
+func (d *driver) sandboxes() []string {
+	d.t.Helper()
+	all, err := filepath.Glob(d.state("sessions", "*", "sandbox"))
+	if err != nil || len(all) == 0 {
+		d.t.Fatalf("no session has a workspace of its own: %v", err)
+	}
+	return all
+}
+
 func (d *driver) pump() {
 	defer close(d.read)
 	buf := make([]byte, 32<<10)

@@ -47,19 +47,14 @@ func TestATaskGoesOnWithoutItsClient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := drive(t, newHome(t), 110, 24, "start", "--demo", "--agent", "shell", "touch begun; until [ -e go ]; do sleep 0.1; done; echo done-$((40+2))")
-			d.until("the task's beginning", patience, func(string) bool {
-				_, err := os.Stat(d.state("demo", "workspace", "begun"))
-				return err == nil
-			})
+			d.until("the task's beginning", patience, func(string) bool { return d.made("begun") })
 			lose(d)
 			d.exit(patience)
 			list := d.running()
 			if len(list) != 1 {
 				t.Fatalf("sessions: %+v", list)
 			}
-			if err := os.WriteFile(d.state("demo", "workspace", "go"), nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			d.make("go")
 			d.answered(list[0].ID, "done-42")
 		})
 	}
@@ -104,17 +99,12 @@ func TestCtrlCEndsItsOwnTask(t *testing.T) {
 	first := drive(t, home, 110, 24, "start", "--demo", "--agent", "shell", "until [ -e go ]; do sleep 0.1; done; echo done-$((40+2))")
 	first.see(patience, "starting the container")
 	second := drive(t, home, 110, 24, "start", "--demo", "--agent", "shell", "touch begun; sleep 1000")
-	second.until("the task's beginning", patience, func(string) bool {
-		_, err := os.Stat(second.state("demo", "workspace", "begun"))
-		return err == nil
-	})
+	second.until("the task's beginning", patience, func(string) bool { return second.made("begun") })
 	second.send("\x03")
 	if code := second.exit(patience); code != cli.ExitFailure || !strings.Contains(second.text(), "interrupted by a signal") {
 		t.Errorf("code %d: %s", code, second.text())
 	}
-	if err := os.WriteFile(first.state("demo", "workspace", "go"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	first.make("go")
 	first.see(patience, "done-42")
 	if code := first.exit(patience); code != cli.ExitOK {
 		t.Errorf("code %d: %s", code, first.text())

@@ -77,10 +77,7 @@ func TestStartInterrupted(t *testing.T) {
 			if c.shows != "" {
 				d.see(patience, c.shows)
 			} else {
-				d.until("the beginning", patience, func(string) bool {
-					_, err := os.Stat(d.state("demo", "workspace", "begun"))
-					return err == nil
-				})
+				d.until("the beginning", patience, func(string) bool { return d.made("begun") })
 			}
 			d.send("\x03")
 			d.see(patience, "the task was interrupted")

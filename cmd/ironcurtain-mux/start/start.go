@@ -98,14 +98,12 @@ func start(cmd *cobra.Command, flags *startFlags, task string) error {
 		return cli.Usagef("--detach prints the id of the session only: give it a TASK, and leave --output out")
 	}
 	flags.Task = true
-	w, err := flags.CheckTab(cmd.Context())
-	if err != nil {
+	if _, err := flags.CheckTab(cmd.Context()); err != nil {
 		return err
 	}
 	if flags.Instead != "" {
 		cmd.PrintErrln(flags.Instead)
 	}
-	flags.Workspace = flags.DemoWorkspace(w.Paths.Home, flags.Workspace)
 	return flags.giveTask(cmd, task)
 }
 
@@ -144,7 +142,7 @@ func (f *startFlags) giveTask(cmd *cobra.Command, task string) error {
 	}
 	o.Variables = p.DaemonVariables(f.Servers)
 	asked := wire.Task{
-		Open: *f.Tab(p.Home), Text: task, JSON: f.output == "json", Limit: f.timeout, Detach: f.detach,
+		Open: *f.Tab(), Text: task, JSON: f.output == "json", Limit: f.timeout, Detach: f.detach,
 		Typed: typedInShell(in, task), Keys: p.KeysHere(),
 	}
 	var end wire.End

@@ -31,7 +31,7 @@ type runningDemo struct {
 func StartDemo(ctx context.Context, p Paths) (*runningDemo, error) {
 	const op = "prepare demo"
 	hint := "make " + p.Home + " writable or set IRONCURTAIN_HOME"
-	ground, err := demo.Prepare(ctx, p.Home)
+	ground, err := demo.Prepare(p.Home)
 	if err != nil {
 		return nil, cli.Fail(op, err, hint)
 	}
@@ -74,7 +74,13 @@ func (d *runningDemo) Config(p Paths, c config.Config, log *slog.Logger) (broker
 	b.AgentKeys = nil
 	b.GitHub = nil
 	b.Models = nil // the script does not know how to please every model
-	b.Unprotected = append(b.Unprotected, d.ground.Outside, d.ground.Workspace)
+	b.Unprotected = append(b.Unprotected, d.ground.Outside)
+	b.Furnish = func(ctx context.Context, dir string, fresh bool) error {
+		if !fresh {
+			return d.remote.Tell(dir)
+		}
+		return d.remote.Furnish(ctx, dir)
+	}
 	b.GitHosts = nil
 	if b.AutoApprove != nil {
 		b.AutoApprove.Known = []string{"127.0.0.2", "127.0.0.1"}
@@ -88,16 +94,20 @@ func (w Parts) Intro(s broker.Session) []string {
 	if err != nil || !s.Profile.Demo || len(a.Providers) == 0 {
 		return nil
 	}
-	return demoIntro(w.Paths, demo.At(w.Paths.Home))
+	return demoIntro(w.Paths, s)
 }
 
 // demoIntro says what to try: a call that is allowed, one that waits for the person, and
 // one that is denied. More lines would hide the last lines of some agents' screens, where
 // the person types.
-func demoIntro(p Paths, ground demo.Playground) []string {
+func demoIntro(p Paths, s broker.Session) []string {
+	allowed := "read " + demo.Hello
+	if !s.Private() { // a directory that was given has no such file
+		allowed = "list ."
+	}
 	return []string{
-		"type this, it is allowed: read hello.txt",
-		fmt.Sprintf("this asks you: write %s hello", p.Shorten(ground.Notes)),
+		"type this, it is allowed: " + allowed,
+		fmt.Sprintf("this asks you: write %s hello", p.Shorten(demo.At(p.Home).Notes)),
 		fmt.Sprintf("this is denied: read %s", p.Shorten(p.ConfigFile())),
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
@@ -184,7 +183,7 @@ func (w Parts) taskAgent(demo bool) (name, instead string) {
 }
 
 // Tab is the tab that the flags ask for; nil: none in particular.
-func (f *TabFlags) Tab(home string) *wire.Open {
+func (f *TabFlags) Tab() *wire.Open {
 	open := wire.Open{
 		Agent: f.Agent, Prompt: f.prompt, Worktree: string(f.Worktree.Choice()), Repo: f.Worktree.Repo, Branch: f.Worktree.Branch, Resume: f.Resume,
 	}
@@ -195,19 +194,10 @@ func (f *TabFlags) Tab(home string) *wire.Open {
 	if p := f.given(); !p.IsZero() && f.Resume == "" {
 		own := wire.Profile(p)
 		open.Profile, open.Once = &own, f.Demo && plain
-		open.Workspace = f.DemoWorkspace(home, open.Workspace)
 		return &open
 	}
 	if plain {
 		return nil
 	}
 	return &open
-}
-
-// DemoWorkspace returns the workspace given or, without one in a demo, that of the playground.
-func (f *TabFlags) DemoWorkspace(home, given string) string {
-	if f.Demo && given == "" && f.Resume == "" && f.Worktree.Repo == "" {
-		return demo.At(home).Workspace
-	}
-	return given
 }
