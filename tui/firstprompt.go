@@ -40,7 +40,7 @@ func (m *Model) openFirstIn(workspace string, worktree broker.WorktreeChoice) te
 // askHere asks whether to work in the project in which the person has started the program.
 func (m *Model) askHere() {
 	m.here = here.Ask(*m.o.Here)
-	m.mode, m.flash, m.dirty = modeHere, flash{}, true
+	m.mode, m.messages, m.dirty = modeHere, view.Messages{}, true
 }
 
 // onHereKey answers that question and opens the first tab, unless there are others and the person

@@ -82,7 +82,7 @@ type Model struct {
 	following following // the log of a start, when the list shows one
 	picker    picker
 	messages  view.Messages
-	answering bool // a key or a click is being handled
+	answering bool          // a key or a click is being handled
 	here      here.Question // with modeHere
 	agents    []broker.Agent
 	touched   bool   // the person has pressed a key, or was here before, so the intro is not shown
