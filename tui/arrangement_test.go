@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
 )
 
 // listed is a view of sessions, with the numbers from 1, that were there before.
@@ -26,9 +27,10 @@ func listed(t *testing.T, o Options, ids ...string) *harness {
 func TestArrangement(t *testing.T) {
 	r := listed(t, Options{}, "a", "b", "c", "d")
 	r.keys("\x1b4\x01/move 1\r")
-	r.keys("\x1b2\x01/split down 1\r\x01/zoom\r\x01/mute\r\x01/mute all\r")
+	r.keys("\x1b2\x01/split down 1\r\x01/focus\r\x01/zoom\r\x01/mute\r\x01/mute all\r")
 	left := r.m.arrangement()
-	want := Arrangement{Front: r.m.current().session.ID, Split: []string{"a", "d"}, Down: true, Zoom: true, Muted: []string{"a"}, Quiet: true}
+	two := layout.Tree{Share: 1, Down: true, Parts: []layout.Tree{layout.Of("a"), layout.Of("d")}}
+	want := Arrangement{Front: r.m.current().session.ID, Groups: []Group{{Panes: two, Zoom: true}}, Muted: []string{"a"}, Quiet: true}
 	if diff := cmp.Diff(want, left); diff != "" {
 		t.Fatal(diff)
 	}

@@ -62,12 +62,13 @@ type tabRequest struct {
 	resume    broker.SessionID // the stored session to resume, with its own agent and workspace
 	back      bool             // it is one of those that are taken back together
 	first     bool             // not if there is a tab, or one with the profile
+	beside    half             // where it is shown
 }
 
 // open asks the broker for a new session, or to resume a stored one.
 func (m *Model) open(o tabRequest) tea.Cmd {
 	m.opening++
-	cols, rows := m.firstSize(m.lay.Viewport)
+	cols, rows := m.firstSize(m.room(o.beside))
 	r := broker.OpenRequest{
 		Agent:     o.agent,
 		Workspace: o.workspace,

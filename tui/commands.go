@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -46,12 +48,16 @@ func commandTable() []command {
 		{"last", "", "show the tab shown before", (*Model).runLast},
 		{"move", "N", "move this tab to place N of the bar, in every terminal", (*Model).runMove},
 		{"rename", "NAME", "give this tab a name", (*Model).runRename},
-		{"split", "[right|down] [N]", "show a second tab beside or below", (*Model).runSplit},
-		{"unsplit", "", "show one tab only", (*Model).runUnsplit},
+		{"split", "[right|down] [N]", "divide this pane, and show tab N on the right or below, also one of other panes; without N, the next tab that is shown alone, or else a new one like this", (*Model).runSplit},
+		{"unsplit", "", "show one tab only: each pane is a tab of its own again", (*Model).runUnsplit},
+		{"break", "", "take this pane out, and show its tab alone", (*Model).runBreak},
+		{"swap", "[left|right|up|down|next|prev|N]", "change the places of this pane and of the one there, or of tab N", (*Model).runSwap},
+		{"resize", "left|right|up|down [N]", "move this pane's border by N cells; the mouse drags borders, too", (*Model).runResize},
+		{"layout", "[even|even-down|main|tiled]", "arrange the panes side by side, one below the other, one beside all others, or in rows and columns; without a word, the next of these", (*Model).runLayout},
 		{"zoom", "", "show the focused pane alone, or all again", (*Model).runZoom},
 		{"fit", "", "make this tab as small as its part of this window, until somebody uses it elsewhere or you leave; asks first", (*Model).runFit},
 		{"pan", "[left|right|up|down]", "show another part of a tab that is too large for this window; without a direction, follow the cursor", (*Model).runPan},
-		{"focus", "", "go to the next pane of a split", (*Model).runFocus},
+		{"focus", "[left|right|up|down|next|prev]", "go to the pane there; without a word, to the next one", (*Model).runFocus},
 		{"copy", "", "copy mode: move, search and copy in the scrollback", (*Model).runCopy},
 		{"clipboard", "[ID|NAME]", "allow the copy to the clipboard that the program of this tab, or of that session, asks for", (*Model).runClipboard},
 		{"edit", "", "open this tab's scrollback in $VISUAL or $EDITOR", (*Model).runEdit},
@@ -193,8 +199,15 @@ func (m *Model) argumentsOf(command string) []string {
 			out = append(out, fmt.Sprint(it.Call.Number))
 		}
 		out = append(out, "all")
-	case "pan":
-		return []string{"left", "right", "up", "down"}
+	case "pan", "resize":
+		return layout.Sides
+	case "focus", "swap":
+		out = append(slices.Clone(layout.Sides), "next", "prev")
+		if command == "swap" {
+			out = append(out, m.tabWords()...)
+		}
+	case "layout":
+		return layout.Names
 	case "mute":
 		return []string{"all"}
 	case "theme":

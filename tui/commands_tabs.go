@@ -25,10 +25,7 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 	}
 	args, _, _ = strings.Cut(" "+args+" ", " -- ")
 	if t := m.current(); t != nil && strings.TrimSpace(args) == "" {
-		like := requestLike(t)
-		if t.session.Private() || like.workspace == "" && like.repo == "" {
-			like.workspace, like.worktree = "", broker.WorktreeAsConfigured
-		}
+		like := anotherLike(t)
 		like.line, like.prompt = o.line, o.prompt
 		return m.open(like), nil
 	}
@@ -166,6 +163,16 @@ func requestLike(t *tab) tabRequest {
 		o.workspace, o.worktree, o.repo, o.branch = "", broker.WorktreeAsConfigured, tree.Repository, tree.Branch
 	} else if tree != nil {
 		o.workspace, o.worktree = tree.Repository, broker.WorktreeYes
+	}
+	return o
+}
+
+// anotherLike is the request for a second session like that of a tab, which does not share what is
+// that tab's own.
+func anotherLike(t *tab) tabRequest {
+	o := requestLike(t)
+	if t.session.Private() || o.workspace == "" && o.repo == "" {
+		o.workspace, o.worktree = "", broker.WorktreeAsConfigured
 	}
 	return o
 }

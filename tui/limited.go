@@ -28,7 +28,8 @@ const (
 var harmless = map[string]bool{
 	"diff": true, "log": true, "done": true, "history": true, "grants": true, "budget": true, "servers": true, "registries": true,
 	"tab": true, "next": true, "prev": true, "last": true,
-	"split": true, "unsplit": true, "zoom": true, "pan": true, "focus": true, "copy": true,
+	"split": true, "unsplit": true, "break": true, "swap": true, "resize": true, "layout": true,
+	"zoom": true, "pan": true, "focus": true, "copy": true,
 	"theme": true, "mute": true, "help": true, "detach": true,
 }
 

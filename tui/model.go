@@ -12,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/here"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -69,7 +70,8 @@ type Model struct {
 	sessions  []broker.Session // of the safe view, by their numbers
 	active    int              // index of the focused tab
 	before    broker.SessionID // session of the tab shown before, for /last
-	split     split
+	groups    []group
+	focuses   int // how often a tab got the focus
 	line      input.Line
 	begun     time.Time     // when the person began the line
 	executed  []input.Piece // the line of the command that is being carried out
@@ -103,11 +105,13 @@ type Model struct {
 	listed    bool // the open sessions are known
 	placed    bool // the tab that has the keyboard first is in front
 	early     early
-	later     tea.Cmd // work to start once Update returns
-	editing   bool    // the person's editor has the terminal
-	prefixed  bool    // the prefix key was pressed and waits for the next key
+	later     tea.Cmd   // work to start once Update returns
+	editing   bool      // the person's editor has the terminal
+	prefixed  bool      // the prefix key was pressed and waits for the next key
+	again     time.Time // until then a key that resizes a pane does so without the prefix
 	pasting   pasteState
 	dragging  dragState
+	grip      layout.Grip // the border that is dragged
 	clicks    clicks
 	copied    []byte           // the last selection, which the middle button pastes
 	grabbed   *tab             // a mouse button was pressed over its program and is not released yet
@@ -203,6 +207,8 @@ func (m *Model) show(i int) {
 		t.follow()
 	}
 	m.active = i
+	m.focuses++
+	m.tabs[i].focused = m.focuses
 	m.tabs[i].fresh, m.tabs[i].done = false, false
 	m.dragging = dragState{}
 	m.arrange()

@@ -9,6 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -52,6 +53,9 @@ func (m *Model) onMouse(ev keys.Event) tea.Cmd {
 		m.onGrabbed(ev)
 		return nil
 	case m.question != nil || m.mode == modeHere:
+		return nil
+	case m.grip.Pane != "":
+		m.dragBorder(e)
 		return nil
 	case m.dragging.active:
 		return m.onDrag(e)
@@ -107,6 +111,9 @@ func (m *Model) overPanel(e keys.Mouse) bool {
 
 // onPaneMouse gives an event to the pane under it.
 func (m *Model) onPaneMouse(ev keys.Event) tea.Cmd {
+	if e := ev.Mouse; e.Action == keys.MousePress && e.Button == keys.ButtonLeft && m.takeBorder(e) {
+		return nil
+	}
 	tabs, parts := m.visibleTabs()
 	for i, t := range tabs {
 		at := parts[i]
@@ -124,6 +131,38 @@ func (m *Model) onPaneMouse(ev keys.Event) tea.Cmd {
 		return m.onFocusedMouse(t, at, ev)
 	}
 	return nil
+}
+
+// takeBorder takes hold of the border under the mouse, if there is one. A title is also a part of
+// its pane, which gets the focus.
+func (m *Model) takeBorder(e keys.Mouse) bool {
+	g := m.shownGroup()
+	if g == nil {
+		return false
+	}
+	m.grip = g.in(m.lay.Viewport).GripAt(e.X, e.Y)
+	if t := m.tabOf(m.grip.Pane); t != nil && m.grip.Side == layout.Up {
+		m.touch()
+		t.pane.Use()
+		if t != m.current() {
+			m.leaveModes()
+			m.show(m.indexOf(t.session.ID))
+		}
+	}
+	return m.grip.Pane != ""
+}
+
+// dragBorder moves the border that is held to the mouse, until the button is released.
+func (m *Model) dragBorder(e keys.Mouse) {
+	grip := m.grip
+	if e.Action == keys.MouseRelease || e.Button == keys.ButtonNone { // or the release was lost
+		m.grip = layout.Grip{}
+	}
+	if g := m.shownGroup(); g != nil && e.Action == keys.MouseMove && g.panes.Has(grip.Pane) {
+		g.set(g.panes.Drag(grip, e.X, e.Y, m.lay.Viewport))
+		g.named = ""
+		m.arrange()
+	}
 }
 
 // onFocusedMouse handles a mouse event over the focused pane.

@@ -310,11 +310,19 @@ func (m *Model) modeHints() []string {
 		}
 		return []string{command + " then /restart, /resume or /close"}
 	}
-	zoomed := ""
-	if m.split.zoom && m.split.has(t.session.ID) {
-		zoomed = fmt.Sprintf("zoomed: 1 of %d", len(m.split.ids))
+	return input.NonEmpty(command+" command line", t.stateWords(), m.mutedWords(t), m.hiddenPanes(t))
+}
+
+// hiddenPanes says that other panes of a tab's group are not shown, and why.
+func (m *Model) hiddenPanes(t *tab) string {
+	g := m.groupOf(t.session.ID)
+	switch {
+	case g == nil || m.shownGroup() == g:
+		return ""
+	case g.zoom:
+		return fmt.Sprintf("zoomed: 1 of %d", len(g.panes.Panes()))
 	}
-	return input.NonEmpty(command+" command line", t.stateWords(), m.mutedWords(t), zoomed)
+	return fmt.Sprintf("1 of %d: too small for all", len(g.panes.Panes()))
 }
 
 // mutedWords says that the tab, or every tab, is muted.

@@ -40,6 +40,7 @@ type tab struct {
 	crop       view.Crop
 	top        int    // the line in the first row of the view, when scrolled
 	dropped    uint64 // Screen.Dropped when top was set
+	focused    int    // Model.focuses when it got the focus last
 	fresh      bool   // something happened here that the person has not looked at
 }
 

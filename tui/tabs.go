@@ -13,6 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -123,17 +124,13 @@ func (m *Model) order() {
 }
 
 // When an agent is restarted or resumed, its new tab replaces the old one. It keeps what
-// the person gave the old tab: its place in the bar and in the split, its name, and whether
+// the person gave the old tab: its place in the bar and among panes, its name, and whether
 // it is muted. Its scrollback begins with the old tab's lines.
 
 // replaceTab puts the tab by into the place of the tab old, and closes that.
 func (m *Model) replaceTab(old, by *tab) tea.Cmd {
 	at, before := m.indexOf(old.session.ID), m.before
-	for i, id := range m.split.ids {
-		if id == old.session.ID {
-			m.split.ids[i] = by.session.ID
-		}
-	}
+	m.swapPanes(old.session.ID, by.session.ID)
 	by.inherit(old, "begun anew at "+m.now().Format(time.TimeOnly))
 	cmd := m.closeTab(old)
 	m.moveTab(by, at)
@@ -146,11 +143,11 @@ func (m *Model) replaceTab(old, by *tab) tea.Cmd {
 
 // renewTab replaces the dead tab of a session that was resumed by a new one.
 func (m *Model) renewTab(old *tab, s broker.Session) tea.Cmd {
-	at, focused, split := m.indexOf(s.ID), m.current() == old, m.split
+	at, focused, groups := m.indexOf(s.ID), m.current() == old, slices.Clone(m.groups)
 	cmd := join(m.removeTab(old), m.addTab(s))
 	if t := m.tabOf(s.ID); t != nil {
 		t.inherit(old, "resumed at "+m.now().Format(time.TimeOnly))
-		m.split = split
+		m.groups = groups
 		m.moveTab(t, at)
 		if focused {
 			m.active = at
@@ -179,15 +176,74 @@ func (m *Model) moveTab(t *tab, at int) {
 	m.dirty = true
 }
 
+// A window of a daemon's view that is smaller does not make a larger tab smaller, and a tab that
+// is opened in it begins with this size.
+const (
+	wideCols = 80
+	wideRows = 24
+)
+
+// small reports whether the person's window never makes a larger tab smaller by itself.
+func (m *Model) small() bool { return m.o.Detach && (m.cols < wideCols || m.rows < wideRows) }
+
+// firstSize returns the size with which a tab begins that is shown in a part of this window.
+func (m *Model) firstSize(at view.Rect) (cols, rows int) {
+	if m.small() || !m.may() {
+		return wideCols, wideRows
+	}
+	return max(1, at.W), max(1, at.H)
+}
+
+// arrange sets the size of every pane, which panes are visible and which one gets the
+// input. Hidden panes get the size of the viewport, so that showing one needs no resize.
+func (m *Model) arrange() {
+	m.dirty = true
+	var front broker.SessionID
+	if t := m.current(); t != nil {
+		front = t.session.ID
+	}
+	m.o.Front(front)
+	if len(m.tabs) > 0 { // or the tabs are not listed yet
+		m.o.Arranged(m.arrangement())
+	}
+	if !m.fits {
+		return
+	}
+	tabs, parts := m.visibleTabs()
+	size := map[*tab]view.Rect{}
+	for i, t := range tabs {
+		size[t] = parts[i]
+	}
+	for _, t := range m.tabs {
+		r, seen := size[t]
+		if !seen {
+			r = m.lay.Viewport
+		}
+		t.pane.SetVisible(seen)
+		t.pane.SetWatching(m.stalled)
+		t.pane.SetSize(r.W, r.H, m.small())
+	}
+	if t := m.current(); t != nil {
+		m.gate.Focus(t.pane.Queue)
+	} else {
+		m.gate.Focus(nil)
+	}
+	m.reportFocus()
+}
+
 // Arrangement is how a view arranges the tabs, by their sessions.
 type Arrangement struct {
-	Front broker.SessionID   // has the focus
-	Split []broker.SessionID // are shown together
-	Down  bool               // one below the other
-	Zoom  bool               // only the one with the focus is shown
-	Muted []broker.SessionID // are not announced
-	Quiet bool               // no tab is announced
-	Aside []string           // calls that the strip does not show
+	Front  broker.SessionID   // has the focus
+	Groups []Group            `json:",omitempty"` // of tabs that are shown together
+	Muted  []broker.SessionID // are not announced
+	Quiet  bool               // no tab is announced
+	Aside  []string           // calls that the strip does not show
+}
+
+// Group is tabs that a view shows together.
+type Group struct {
+	Panes layout.Tree // by their sessions
+	Zoom  bool        `json:",omitempty"` // only the one that had the focus last is shown
 }
 
 // Mutes reports whether the tab of a session is muted.
@@ -197,7 +253,10 @@ func (a Arrangement) Mutes(id broker.SessionID) bool {
 
 // arrangement returns how the tabs are arranged now.
 func (m *Model) arrangement() Arrangement {
-	a := Arrangement{Split: slices.Clone(m.split.ids), Down: m.split.down, Zoom: m.split.zoom, Quiet: m.muted, Aside: m.approvals.Aside()}
+	a := Arrangement{Quiet: m.muted, Aside: m.approvals.Aside()}
+	for _, g := range m.groups {
+		a.Groups = append(a.Groups, Group{g.panes, g.zoom})
+	}
 	for _, t := range m.tabs {
 		if t.muted {
 			a.Muted = append(a.Muted, t.session.ID)
@@ -216,12 +275,13 @@ func (m *Model) rearrange(a Arrangement) {
 	for _, t := range m.tabs {
 		t.muted = t.muted || slices.Contains(a.Muted, t.session.ID)
 	}
-	m.split = split{ids: slices.Clone(a.Split), down: a.Down, zoom: a.Zoom}
-	for _, id := range a.Split {
-		if m.tabOf(id) == nil {
-			m.split.drop(id)
+	m.groups = nil
+	for _, g := range a.Groups {
+		panes := g.Panes.Keep(func(id broker.SessionID) bool { return m.tabOf(id) != nil && m.groupOf(id) == nil })
+		if len(panes.Parts) > 0 {
+			m.groups = append(m.groups, group{panes: panes, zoom: g.Zoom})
 		}
 	}
-	m.split.fit(m.lay.Viewport)
+	m.arrange()
 	m.show(m.indexOf(a.Front))
 }

@@ -40,8 +40,8 @@ func (r *harness) inPlace(id broker.SessionID, happened string) {
 	if r.m.current() != got || got.title() != "docs" || !got.muted || got.dead() {
 		r.t.Errorf("tab %d of %d: %+v", r.m.active, len(r.m.tabs), got)
 	}
-	if !slices.Equal(r.m.split.ids, []broker.SessionID{id, "s3"}) || !r.m.split.down {
-		r.t.Errorf("split: %+v", r.m.split)
+	if g := r.m.groupOf(id); g == nil || !slices.Equal(g.panes.Panes(), []broker.SessionID{id, "s3"}) || !g.panes.Down {
+		r.t.Errorf("groups: %+v", r.m.groups)
 	}
 	above := []string{"its last", "words", "── " + happened + " at 12:00:00 ──", ""}
 	if lines := got.pane.Screen.Text(0, len(above)); !slices.Equal(lines, above) {

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -43,6 +45,7 @@ func (m *Model) keyState(code rune) input.KeyState {
 		Agent:    t != nil && m.placed,
 		Free:     m.mode == modeTerminal && m.question == nil,
 		Prefixed: m.prefixed,
+		Again:    !m.again.IsZero() && m.now().Before(m.again),
 		Starting: t != nil && !t.attached,
 		Ours:     m.ours[code],
 		Pending:  !m.touched || m.said().Urgent || t != nil && (t.scrolled || t.crop.Panned || t.dead()),
@@ -222,10 +225,16 @@ func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 	case input.ActCommand:
 		m.enterCommand()
 	default:
+		if a.Repeats() {
+			m.again = m.now().Add(repeatTime)
+		}
 		return m.runAction(a)
 	}
 	return nil
 }
+
+// repeatTime is how long a key that resizes a pane does so again without the prefix.
+const repeatTime = 500 * time.Millisecond
 
 // runAction runs the slash command that has the name of an action.
 func (m *Model) runAction(a input.Action) tea.Cmd {

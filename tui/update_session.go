@@ -22,7 +22,6 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 	m.cols, m.rows, m.dirty = msg.cols, msg.rows, true
 	m.lay, m.fits = view.LayOut(msg.cols, msg.rows)
 	m.strip = view.Rect{}
-	m.split.fit(m.lay.Viewport)
 	if !m.fits {
 		m.question = nil // nobody can see what would be answered
 	}
@@ -75,16 +74,6 @@ func (m *Model) begin() tea.Cmd {
 // ended, or -1.
 func (m *Model) indexOfProfile() int {
 	return slices.IndexFunc(m.tabs, func(t *tab) bool { return t.session.Profile.Same(m.o.Profile) && t.running() })
-}
-
-// fit drops a split for which the area is too small.
-func (s *split) fit(area view.Rect) {
-	for _, r := range view.Divide(area, max(1, len(s.ids)), s.down) {
-		if r.W < minPaneCols || r.H < minPaneRows {
-			*s = split{}
-			return
-		}
-	}
 }
 
 // onBroker handles one event of the broker.
@@ -278,6 +267,11 @@ func (m *Model) onOpened(msg openedMsg) tea.Cmd {
 	} else if msg.back {
 		m.rearrange(m.o.Arrangement)
 	} else {
+		if of := m.tabOf(msg.beside.of); of != nil {
+			if err := m.splitWith(of, t, msg.beside.down); err != nil { // the window is smaller now
+				m.showError(err)
+			}
+		}
 		m.show(m.indexOf(t.session.ID))
 	}
 	t.pane.Open(m.firstSize(m.focusedRect()))
@@ -326,9 +320,16 @@ func (m *Model) removeTab(t *tab) tea.Cmd {
 	if i == m.active && m.mode == modeCopy {
 		m.mode = modeTerminal
 	}
+	var heir broker.SessionID // the pane that gets the focus
+	if i == m.active {
+		heir = m.latest(m.panesOf(t).Remove(t.session.ID).Panes())
+	}
+	m.leaveGroup(t.session.ID)
 	m.tabs = append(m.tabs[:i:i], m.tabs[i+1:]...)
-	m.split.drop(t.session.ID)
-	if m.active > i || m.active >= len(m.tabs) {
+	switch at := m.indexOf(heir); {
+	case at >= 0:
+		m.active = at
+	case m.active > i || m.active >= len(m.tabs):
 		m.active = max(0, m.active-1)
 	}
 	if m.pasting.to == t {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -56,11 +58,33 @@ func (m *Model) placePanes(s *view.Scene) {
 			s.Layers = append(s.Layers, m.drawEndNote(t, m.above(covered, at)))
 		}
 	}
-	if len(tabs) > 1 {
-		s.Layers = append(s.Layers, view.Borders(m.lay.Viewport, parts, m.theme)...)
+	if g := m.shownGroup(); g != nil {
+		s.Layers = append(s.Layers, m.drawRules(g.in(m.lay.Viewport))...)
 	} else if intro := m.drawIntro(tabs[0]); intro != nil {
 		s.Layers = append(s.Layers, intro)
 	}
+}
+
+// drawRules draws the lines between panes, with the title of each pane above it: its tab's number,
+// mark and name, and its state.
+func (m *Model) drawRules(places layout.Places) []*view.Surface {
+	rules := view.Rules{Lines: places.Lines}
+	for _, p := range places.Panes {
+		t := m.tabOf(p.Pane)
+		if t == nil {
+			continue
+		}
+		mark, _, urgent := t.mark()
+		name := view.Clip(text.Drawable(t.title()), maxTabTitle)
+		if t.muted || m.muted {
+			name += " " + view.MarkMuted
+		}
+		rules.Titles = append(rules.Titles, view.Title{
+			At: p.Title, Rows: p.At.H, Focused: t == m.current(), Urgent: urgent,
+			Label: fmt.Sprintf("%d %s %s", m.place(t), mark, name), State: t.stateWords(),
+		})
+	}
+	return rules.Draw(m.theme)
 }
 
 // above returns the part of a pane that so many rows above the status line do not cover,
@@ -180,6 +204,20 @@ func (t *tab) origin(at view.Rect) (x, y int) {
 
 // follow makes the view follow the output and the cursor.
 func (t *tab) follow() { t.scrolled, t.crop = false, view.Crop{} }
+
+// runFit is /fit. It asks first, because what an agent has written into few columns stays narrow.
+func (m *Model) runFit(string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, errors.New("there is no tab to fit")
+	}
+	at, fitted := m.focusedRect(), t.pane
+	m.ask(fmt.Sprintf("make this tab %dx%d everywhere, until somebody uses it elsewhere or you leave? What its agent writes into %s stays that narrow for good", at.W, at.H, view.Counted(at.W, "column")), func(*Model) tea.Cmd {
+		fitted.Fit()
+		return nil
+	})
+	return nil, nil
+}
 
 // runPan is /pan [left|right|up|down].
 func (m *Model) runPan(direction string) (tea.Cmd, error) {

@@ -88,6 +88,9 @@ func (b Binding) Name() string {
 // Action names what a key does.
 type Action string
 
+// Repeats reports whether the key of an action acts again without the prefix, for a moment.
+func (a Action) Repeats() bool { return strings.HasPrefix(string(a), "resize ") }
+
 // The actions.
 const (
 	ActCommand     Action = "command-line"

@@ -11,6 +11,7 @@ func keyTable(commandKey, prefix string) []Binding {
 	return slices.Concat(
 		terminalBindings(commandKey),
 		prefixBindings(prefix),
+		paneBindings(),
 		[]Binding{{PlaceStarting, ActLog, keyed("show the log of its start, or close it", "ctrl+l")}},
 		commandBindings(commandKey),
 		emptyLineBindings(),
@@ -74,6 +75,33 @@ func prefixBindings(prefix string) []Binding {
 		{PlacePrefix, "help", keyed("keys and commands", "?")},
 		{PlacePrefix, ActCommand, keyed("open the command line", ":")},
 		{PlacePrefix, ActTab, keyed("show that tab", "1", "2", "3", "4", "5", "6", "7", "8", "9")},
+	}
+}
+
+// paneBindings are the keys for panes: those that may follow the prefix, as in tmux, and some
+// without a key.
+func paneBindings() []Binding {
+	return []Binding{
+		{PlaceTerminal, "focus left", keyed("go to the pane on the left")},
+		{PlaceTerminal, "focus right", keyed("go to the pane on the right")},
+		{PlaceTerminal, "focus up", keyed("go to the pane above")},
+		{PlaceTerminal, "focus down", keyed("go to the pane below")},
+		{PlacePrefix, "focus left", keyed("go to the pane on the left", "left")},
+		{PlacePrefix, "focus right", keyed("go to the pane on the right", "right")},
+		{PlacePrefix, "focus up", keyed("go to the pane above", "up")},
+		{PlacePrefix, "focus down", keyed("go to the pane below", "down")},
+		{PlacePrefix, "resize left", keyed("move the pane's border left; half a second long also without the prefix", "ctrl+left")},
+		{PlacePrefix, "resize right", keyed("move the pane's border right", "ctrl+right")},
+		{PlacePrefix, "resize up", keyed("move the pane's border up", "ctrl+up")},
+		{PlacePrefix, "resize down", keyed("move the pane's border down", "ctrl+down")},
+		{PlacePrefix, "resize left 5", keyed("move it left by five cells", "alt+left")},
+		{PlacePrefix, "resize right 5", keyed("move it right by five cells", "alt+right")},
+		{PlacePrefix, "resize up 5", keyed("move it up by five cells", "alt+up")},
+		{PlacePrefix, "resize down 5", keyed("move it down by five cells", "alt+down")},
+		{PlacePrefix, "swap prev", keyed("change places with the pane before", "{")},
+		{PlacePrefix, "swap next", keyed("change places with the next pane", "}")},
+		{PlacePrefix, "break", keyed("take the pane out, and show its tab alone", "!")},
+		{PlacePrefix, "layout", keyed("arrange the panes in the next layout", "space")},
 	}
 }
 

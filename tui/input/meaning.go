@@ -7,6 +7,7 @@ type KeyState struct {
 	Agent    bool // there is a focused agent, and it has the keyboard
 	Free     bool // no mode and no question has the keyboard
 	Prefixed bool // the prefix key was pressed before
+	Again    bool // a key that repeats followed the prefix a moment ago
 	Starting bool // the agent's terminal was not reached yet
 	Ours     bool // the key is held, and its press was for the multiplexer
 	Pending  bool // something on the screen goes away with the next key to an agent
@@ -70,6 +71,9 @@ func (m *Keys) Meaning(s KeyState, ev keys.Event) Meaning {
 func (m *Keys) actionAtAgent(s KeyState, k keys.Key, name string) (Place, Action) {
 	if s.Prefixed && !k.IsModifier() {
 		return PlacePrefix, m.At(PlacePrefix, name)
+	}
+	if a := m.At(PlacePrefix, name); s.Again && a.Repeats() {
+		return PlacePrefix, a
 	}
 	if a := m.At(PlaceTerminal, name); a != "" {
 		return PlaceTerminal, a

@@ -48,35 +48,3 @@ func (l Layout) Overlay(panelWant, inputWant int) (panel, input Rect) {
 	panel = Rect{v.X, input.Y - panelRows, v.W, panelRows}
 	return panel, input
 }
-
-// Divide divides an area among n panes: one below the other when down is set, else side by
-// side, four in a grid. Between two parts it leaves a line of one cell free.
-func Divide(area Rect, n int, down bool) []Rect {
-	if n == 4 {
-		var out []Rect
-		for _, half := range Divide(area, 2, true) {
-			out = append(out, Divide(half, 2, false)...)
-		}
-		return out
-	}
-	length := area.W
-	if down {
-		length = area.H
-	}
-	room := length - (n - 1)
-	at := 0
-	var out []Rect
-	for i := range n {
-		size := room / n
-		if i < room%n {
-			size++
-		}
-		r := Rect{area.X + at, area.Y, size, area.H}
-		if down {
-			r = Rect{area.X, area.Y + at, area.W, size}
-		}
-		out = append(out, r)
-		at += size + 1
-	}
-	return out
-}

@@ -8,15 +8,11 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
 )
 
 // Rect is a part of the screen, in cells.
-type Rect struct{ X, Y, W, H int }
-
-// Contains reports whether the cell x, y lies in r.
-func (r Rect) Contains(x, y int) bool {
-	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
-}
+type Rect = layout.Rect
 
 // Surface is a rectangle of host chrome: cells that the multiplexer draws itself. Text
 // that is written to it is clipped to it, and control characters never become cells.

@@ -1,0 +1,385 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+)
+
+// group is tabs that are shown together, each in a pane, while one of them has the focus. A tab
+// is in one group at most; a tab in none is shown alone. In a window that has no room for all
+// panes only the focused one is shown, until there is room again.
+type group struct {
+	panes  layout.Tree
+	zoom   bool          // only the focused one is shown
+	named  string        // the layout that it was given last
+	area   view.Rect     // for which places was computed
+	places layout.Places // of the panes in area
+}
+
+// set gives the group another tree of panes.
+func (g *group) set(panes layout.Tree) { g.panes, g.area = panes, view.Rect{} }
+
+// in returns where the panes are in an area. It computes that once for a tree and an area.
+func (g *group) in(area view.Rect) layout.Places {
+	if g.area != area {
+		g.area, g.places = area, g.panes.Place(area)
+	}
+	return g.places
+}
+
+// groupOf returns the group that a session's tab is in, or nil. It is good until a group comes or goes.
+func (m *Model) groupOf(id broker.SessionID) *group {
+	for i := range m.groups {
+		if m.groups[i].panes.Has(id) {
+			return &m.groups[i]
+		}
+	}
+	return nil
+}
+
+// panesOf returns the panes of a tab's group; a tab in none has one pane.
+func (m *Model) panesOf(t *tab) layout.Tree {
+	if g := m.groupOf(t.session.ID); g != nil {
+		return g.panes
+	}
+	return layout.Of(t.session.ID)
+}
+
+// leaveGroup takes a tab out of its group. A group with one tab left ends.
+func (m *Model) leaveGroup(id broker.SessionID) {
+	g := m.groupOf(id)
+	if g == nil {
+		return
+	}
+	g.set(g.panes.Remove(id))
+	if t := m.current(); t != nil && t.session.ID == id {
+		g.zoom = false
+	}
+	m.groups = slices.DeleteFunc(m.groups, func(g group) bool { return len(g.panes.Parts) == 0 })
+}
+
+// latest returns which of some tabs had the focus last; empty of none.
+func (m *Model) latest(ids []broker.SessionID) broker.SessionID {
+	var last *tab
+	for _, id := range ids {
+		if t := m.tabOf(id); t != nil && (last == nil || t.focused > last.focused) {
+			last = t
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	return last.session.ID
+}
+
+// shownGroup returns the group of the focused tab if all of its panes are shown now, or nil.
+func (m *Model) shownGroup() *group {
+	t := m.current()
+	if t == nil {
+		return nil
+	}
+	if g := m.groupOf(t.session.ID); g != nil && !g.zoom && g.panes.Fits(m.lay.Viewport) {
+		return g
+	}
+	return nil
+}
+
+// visibleTabs returns the tabs on the screen with their parts of the viewport.
+func (m *Model) visibleTabs() ([]*tab, []view.Rect) {
+	t := m.current()
+	if t == nil {
+		return nil, nil
+	}
+	g := m.shownGroup()
+	if g == nil {
+		return []*tab{t}, []view.Rect{m.lay.Viewport}
+	}
+	var tabs []*tab
+	var parts []view.Rect
+	for _, p := range g.in(m.lay.Viewport).Panes {
+		if x := m.tabOf(p.Pane); x != nil {
+			tabs, parts = append(tabs, x), append(parts, p.At)
+		}
+	}
+	return tabs, parts
+}
+
+// half is a half of a tab's pane, in which another tab is to be shown; the zero value is none.
+type half struct {
+	of   broker.SessionID
+	down bool // the lower one, else the right one
+}
+
+// errNoRoom is the error of a command that would make panes too small.
+func errNoRoom() error {
+	return fault.New(fmt.Sprintf("a pane has %dx%d cells at least", layout.MinCols, layout.MinRows), "not enough room for another pane")
+}
+
+// halved returns the panes of a tab's group with one more, in a half of that tab's.
+func (m *Model) halved(t *tab, other broker.SessionID, down bool) (layout.Tree, error) {
+	panes := m.panesOf(t).Remove(other).Split(t.session.ID, other, down, m.lay.Viewport)
+	if !panes.Fits(m.lay.Viewport) {
+		return panes, errNoRoom()
+	}
+	return panes, nil
+}
+
+// room returns the part of the viewport that a tab will have in a half of a pane; without one all of it.
+func (m *Model) room(h half) view.Rect {
+	const other = "other"
+	if t := m.tabOf(h.of); t != nil {
+		if panes, err := m.halved(t, other, h.down); err == nil {
+			for _, p := range panes.Place(m.lay.Viewport).Panes {
+				if p.Pane == other {
+					return p.At
+				}
+			}
+		}
+	}
+	return m.lay.Viewport
+}
+
+// splitWith shows another tab in a half of a tab's pane, and gives it the focus.
+func (m *Model) splitWith(t, other *tab, down bool) error {
+	if t == other {
+		return fault.New("name another tab, or none for a new one", "this tab is shown here already")
+	}
+	panes, err := m.halved(t, other.session.ID, down)
+	if err != nil {
+		return err
+	}
+	m.leaveGroup(other.session.ID)
+	g := m.groupOf(t.session.ID)
+	if g == nil {
+		m.groups = append(m.groups, group{})
+		g = &m.groups[len(m.groups)-1]
+	}
+	g.set(panes)
+	g.zoom, g.named = false, ""
+	m.show(m.indexOf(other.session.ID))
+	return nil
+}
+
+// runSplit is /split [right|down] [N]: it shows tab N beside the present one or, without a number,
+// the next tab that is in no group, or else a new one like it.
+func (m *Model) runSplit(args string) (tea.Cmd, error) {
+	t := m.current()
+	if t == nil {
+		return nil, errors.New("no tab to split")
+	}
+	down := false
+	var with *tab
+	for _, word := range strings.Fields(args) {
+		named, err := m.findTab(word)
+		switch {
+		case word == "right" || word == "down":
+			down = word == "down"
+		case err == nil:
+			with = named
+		default:
+			return nil, fmt.Errorf("/split takes right or down, and a tab: %w", err)
+		}
+	}
+	for i := 1; with == nil && i < len(m.tabs); i++ {
+		if x := m.tabs[(m.active+i)%len(m.tabs)]; m.groupOf(x.session.ID) == nil {
+			with = x
+		}
+	}
+	if with != nil {
+		if err := m.splitWith(t, with, down); err != nil {
+			return nil, err
+		}
+		m.leaveCommand()
+		return nil, nil
+	}
+	if !m.may() {
+		return nil, errReadOnly("/split: every tab is shown, and a new one cannot be opened")
+	}
+	if _, err := m.halved(t, "other", down); err != nil {
+		return nil, err
+	}
+	o := anotherLike(t)
+	o.beside = half{t.session.ID, down}
+	m.leaveCommand()
+	return m.open(o), nil
+}
+
+// grouped returns the focused tab and its group, or the error of commands about a group when it is in none.
+func (m *Model) grouped() (*tab, *group, error) {
+	if t := m.current(); t != nil {
+		if g := m.groupOf(t.session.ID); g != nil {
+			return t, g, nil
+		}
+	}
+	return nil, nil, fault.New("/split shows another tab beside this one", "nothing is split")
+}
+
+// regrouped goes back to the agent after a group has changed.
+func (m *Model) regrouped() (tea.Cmd, error) {
+	m.leaveCommand()
+	m.arrange()
+	return nil, nil
+}
+
+// runUnsplit is /unsplit.
+func (m *Model) runUnsplit(string) (tea.Cmd, error) {
+	_, g, err := m.grouped()
+	if err != nil {
+		return nil, err
+	}
+	g.set(layout.Tree{})
+	m.groups = slices.DeleteFunc(m.groups, func(g group) bool { return len(g.panes.Parts) == 0 })
+	return m.regrouped()
+}
+
+// runZoom is /zoom.
+func (m *Model) runZoom(string) (tea.Cmd, error) {
+	_, g, err := m.grouped()
+	if err != nil {
+		return nil, err
+	}
+	g.zoom = !g.zoom
+	return m.regrouped()
+}
+
+// runBreak is /break.
+func (m *Model) runBreak(string) (tea.Cmd, error) {
+	t, _, err := m.grouped()
+	if err != nil {
+		return nil, err
+	}
+	m.leaveGroup(t.session.ID)
+	return m.regrouped()
+}
+
+// runFocus is /focus [left|right|up|down].
+func (m *Model) runFocus(args string) (tea.Cmd, error) {
+	t, g, err := m.grouped()
+	if err != nil {
+		return nil, err
+	}
+	to, err := m.paneMeant("/focus", args, t, g)
+	if err != nil {
+		return nil, err
+	}
+	m.leaveCommand()
+	m.show(m.indexOf(to))
+	return nil, nil
+}
+
+// paneMeant returns the pane that a word means, seen from a tab: the one on that side, the next
+// one, which no word means, too, or the one before. Of several on a side it is the one that had
+// the focus last.
+func (m *Model) paneMeant(command, word string, t *tab, g *group) (broker.SessionID, error) {
+	side, ok := layout.SideNamed(word)
+	switch {
+	case ok:
+		beside := g.in(g.panes.Grown(m.lay.Viewport)).Neighbors(t.session.ID, side)
+		if len(beside) == 0 {
+			return "", fmt.Errorf("%s %s: this pane reaches from edge to edge", command, word)
+		}
+		return m.latest(beside), nil
+	case word == "" || word == "next" || word == "prev":
+		ids, step := g.panes.Panes(), 1
+		if word == "prev" {
+			step = len(ids) - 1
+		}
+		return ids[(slices.Index(ids, t.session.ID)+step)%len(ids)], nil
+	}
+	return "", fmt.Errorf("%s %s: takes left, right, up, down, next or prev", command, text.Drawable(word))
+}
+
+// runSwap is /swap [left|right|up|down|next|prev|N]: two tabs change their places. The focus stays
+// with the tab or, if that leaves the screen, with its place.
+func (m *Model) runSwap(args string) (tea.Cmd, error) {
+	t, g, err := m.grouped()
+	if err != nil {
+		return nil, err
+	}
+	a := t.session.ID
+	b, err := m.paneMeant("/swap", args, t, g)
+	if err != nil {
+		named, unknown := m.findTab(args)
+		if _, side := layout.SideNamed(args); side || unknown != nil {
+			return nil, err
+		}
+		b = named.session.ID
+	}
+	stays := g.panes.Has(b)
+	g.zoom = false
+	m.swapPanes(a, b)
+	if !stays {
+		m.show(m.indexOf(b))
+	}
+	return m.regrouped()
+}
+
+// swapPanes lets two tabs change their places among the panes.
+func (m *Model) swapPanes(a, b broker.SessionID) {
+	for i := range m.groups {
+		m.groups[i].set(m.groups[i].panes.Swap(a, b))
+	}
+}
+
+// runResize is /resize left|right|up|down [N].
+func (m *Model) runResize(args string) (tea.Cmd, error) {
+	t, g, err := m.grouped()
+	if err != nil {
+		return nil, err
+	}
+	word, number, _ := strings.Cut(args, " ")
+	side, ok := layout.SideNamed(word)
+	n := 1
+	if number = strings.TrimSpace(number); ok && number != "" {
+		n, ok = input.Number(number)
+	}
+	if !ok || n < 1 {
+		return nil, fmt.Errorf("/resize %s: takes left, right, up or down, and by how many cells", text.Drawable(args))
+	}
+	if !g.panes.Fits(m.lay.Viewport) {
+		return nil, errNoRoom()
+	}
+	panes, moved := g.panes.Resize(t.session.ID, side, n, m.lay.Viewport)
+	if !moved {
+		return nil, fmt.Errorf("/resize %s: no border of this pane can be moved there", word)
+	}
+	g.set(panes)
+	g.zoom, g.named = false, ""
+	return m.regrouped()
+}
+
+// runLayout is /layout [even|even-down|main|tiled]; without a word it takes the next one that fits.
+func (m *Model) runLayout(args string) (tea.Cmd, error) {
+	_, g, err := m.grouped()
+	if err != nil {
+		return nil, err
+	}
+	at := slices.Index(layout.Names, args)
+	if args != "" && at < 0 {
+		return nil, fmt.Errorf("/layout %s: takes one of %s", text.Drawable(args), strings.Join(layout.Names, ", "))
+	}
+	from, tries := at, 1
+	if args == "" {
+		from, tries = slices.Index(layout.Names, g.named)+1, len(layout.Names)
+	}
+	for i := range tries {
+		name := layout.Names[(from+i)%len(layout.Names)]
+		if panes := layout.Named(name, g.panes.Panes()); panes.Fits(m.lay.Viewport) {
+			g.set(panes)
+			g.zoom, g.named = false, name
+			return m.regrouped()
+		}
+	}
+	return nil, errNoRoom()
+}

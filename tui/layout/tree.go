@@ -1,0 +1,184 @@
+package layout
+
+import "slices"
+
+// Tree is a tree of panes: one pane, or parts that divide an area among themselves. The zero
+// value has no pane. Panes are named by whatever names their programs.
+type Tree struct {
+	Pane  string `json:",omitempty"` // the only pane; empty: the parts have them
+	Share int    `json:",omitempty"` // how much of the tree's length this part of it gets, beside the others' shares
+	Down  bool   `json:",omitempty"` // the parts are one below the other, else side by side
+	Parts []Tree `json:",omitempty"` // two at least
+}
+
+// Of returns a tree with one pane.
+func Of(pane string) Tree { return Tree{Pane: pane, Share: 1} }
+
+// Panes returns all panes in their order: from left to right, from top to bottom.
+func (t Tree) Panes() []string {
+	if t.Pane != "" {
+		return []string{t.Pane}
+	}
+	var out []string
+	for _, p := range t.Parts {
+		out = append(out, p.Panes()...)
+	}
+	return out
+}
+
+// Has reports whether the tree has a pane.
+func (t Tree) Has(pane string) bool {
+	return t.Pane == pane && pane != "" || slices.ContainsFunc(t.Parts, func(p Tree) bool { return p.Has(pane) })
+}
+
+// Split divides a pane of an area in two halves. The other pane gets the second one: the lower
+// half when down is set, else the right one.
+func (t Tree) Split(pane, other string, down bool, area Rect) Tree {
+	return t.sized(area).split(pane, other, down)
+}
+
+func (t Tree) split(pane, other string, down bool) Tree {
+	if t.Pane == pane {
+		return Tree{Share: t.Share, Down: down, Parts: []Tree{{Pane: pane, Share: 1}, {Pane: other, Share: 1}}}
+	}
+	t.Parts = slices.Clone(t.Parts)
+	for i, p := range t.Parts {
+		switch {
+		case !p.Has(pane):
+		case p.Pane == pane && t.Down == down: // no deeper than needed, so that a border moves all of them
+			half := p.Share / 2
+			t.Parts[i].Share = max(1, p.Share-half)
+			t.Parts = slices.Insert(t.Parts, i+1, Tree{Pane: other, Share: max(1, half)})
+			return t
+		default:
+			t.Parts[i] = p.split(pane, other, down)
+		}
+	}
+	return t
+}
+
+// Remove takes a pane out. The part before it gets its room, or the one behind it if it was
+// the first.
+func (t Tree) Remove(pane string) Tree {
+	if t.Pane == pane {
+		return Tree{}
+	}
+	i := slices.IndexFunc(t.Parts, func(p Tree) bool { return p.Has(pane) })
+	if i < 0 {
+		return t
+	}
+	t.Parts = slices.Clone(t.Parts)
+	if left := t.Parts[i].Remove(pane); left.Pane != "" || len(left.Parts) > 0 {
+		t.Parts[i] = left
+		return t
+	}
+	heir := i - 1
+	if i == 0 {
+		heir = 1
+	}
+	t.Parts[heir].Share += t.Parts[i].Share
+	t.Parts = slices.Delete(t.Parts, i, i+1)
+	if len(t.Parts) == 1 {
+		only := t.Parts[0]
+		only.Share = t.Share
+		return only
+	}
+	return t
+}
+
+// Swap lets two panes change their places. One of them need not be in the tree.
+func (t Tree) Swap(a, b string) Tree {
+	switch {
+	case t.Pane == "":
+		t.Parts = slices.Clone(t.Parts)
+		for i, p := range t.Parts {
+			t.Parts[i] = p.Swap(a, b)
+		}
+	case t.Pane == a:
+		t.Pane = b
+	case t.Pane == b:
+		t.Pane = a
+	}
+	return t
+}
+
+// mostShare bounds the shares of a tree that comes from outside.
+const mostShare = 1 << 16
+
+// Keep takes out all panes but those that the function wants, and those that are there twice.
+// The rest of it is fit for use, wherever the tree comes from.
+func (t Tree) Keep(want func(pane string) bool) Tree {
+	return t.keep(want, map[string]bool{})
+}
+
+func (t Tree) keep(want func(pane string) bool, seen map[string]bool) Tree {
+	out := Tree{Share: min(max(1, t.Share), mostShare), Down: t.Down}
+	if t.Pane != "" {
+		if seen[t.Pane] || !want(t.Pane) {
+			return Tree{}
+		}
+		seen[t.Pane] = true
+		out.Pane, out.Down = t.Pane, false
+		return out
+	}
+	for _, p := range t.Parts {
+		if p = p.keep(want, seen); p.Pane != "" || len(p.Parts) > 0 {
+			out.Parts = append(out.Parts, p)
+		}
+	}
+	switch len(out.Parts) {
+	case 0:
+		return Tree{}
+	case 1:
+		only := out.Parts[0]
+		only.Share = out.Share
+		return only
+	}
+	return out
+}
+
+// Names are the names of the layouts, in the order in which Next goes through them.
+var Names = []string{"even", "even-down", "main", "tiled"}
+
+// Named puts panes into one of the layouts of Names: all side by side, all one below the
+// other, the first one beside all others, or in rows and columns.
+func Named(name string, panes []string) Tree {
+	switch {
+	case len(panes) == 0:
+		return Tree{}
+	case len(panes) == 1:
+		return Of(panes[0])
+	case name == "even-down":
+		return even(panes, true)
+	case name == "main":
+		first, rest := Of(panes[0]), Named("even-down", panes[1:])
+		first.Share, rest.Share = 3, 2
+		return Tree{Share: 1, Parts: []Tree{first, rest}}
+	case name == "tiled":
+		return tiled(panes)
+	}
+	return even(panes, false)
+}
+
+func even(panes []string, down bool) Tree {
+	out := Tree{Share: 1, Down: down}
+	for _, p := range panes {
+		out.Parts = append(out.Parts, Of(p))
+	}
+	return out
+}
+
+// tiled puts panes into rows of as many columns; the last row may have fewer.
+func tiled(panes []string) Tree {
+	rows, cols := 1, 1
+	for rows*cols < len(panes) {
+		if rows++; rows*cols < len(panes) {
+			cols++
+		}
+	}
+	out := Tree{Share: 1, Down: true}
+	for row := range slices.Chunk(panes, cols) {
+		out.Parts = append(out.Parts, Named("even", row))
+	}
+	return out
+}

@@ -1,0 +1,99 @@
+package view
+
+import (
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
+
+// Title is the row above a pane: the line between it and what is above, with a label in it.
+type Title struct {
+	At      Rect // one row
+	Rows    int  // of the pane below
+	Label   string
+	State   string // behind the label, where there is room
+	Focused bool   // the pane has the focus
+	Urgent  bool   // its tab waits for the person
+}
+
+// Rules are the lines between the panes of a group.
+type Rules struct {
+	Titles []Title
+	Lines  []Rect // one column each, between panes that are side by side
+}
+
+// Draw draws the lines. Those around the focused pane have a style of their own, and the one
+// above it is heavy.
+func (r Rules) Draw(theme Theme) []*Surface {
+	out := make([]*Surface, 0, len(r.Titles)+len(r.Lines))
+	for _, t := range r.Titles {
+		out = append(out, r.title(t, theme))
+	}
+	for _, at := range r.Lines {
+		s := NewSurface(at, theme.Border)
+		for y := range at.H {
+			style := theme.Border
+			if r.besideFocused(at.X, at.Y+y) {
+				style = theme.Title
+			}
+			s.Text(0, y, r.crossing(at.X, at.Y+y), style)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func (r Rules) title(t Title, theme Theme) *Surface {
+	rule, joint, style, label := "─", "┴", theme.Border, term.Style{}
+	if t.Focused {
+		rule, joint, style, label = "━", "┷", theme.Title, theme.Title
+	}
+	if t.Urgent {
+		label = theme.Attention
+	}
+	s := NewSurface(t.At, style)
+	for x := range t.At.W {
+		if r.line(t.At.X+x, t.At.Y-1) {
+			s.Text(x, 0, joint, style)
+		} else {
+			s.Text(x, 0, rule, style)
+		}
+	}
+	text := t.Label
+	if t.State != "" && TextWidth(text+t.State)+7 <= t.At.W {
+		text += " · " + t.State
+	}
+	s.Text(1, 0, " "+Clip(text, t.At.W-4)+" ", label)
+	return s
+}
+
+// crossing returns the character of a cell of a line: where it begins, titles are on both sides.
+func (r Rules) crossing(x, y int) string {
+	left, right, above := r.titled(x-1, y), r.titled(x+1, y), r.line(x, y-1)
+	switch {
+	case left && right && above:
+		return "┼"
+	case left && right:
+		return "┬"
+	case left:
+		return "┤"
+	case right:
+		return "├"
+	}
+	return "│"
+}
+
+func (r Rules) line(x, y int) bool {
+	return slices.ContainsFunc(r.Lines, func(at Rect) bool { return at.Contains(x, y) })
+}
+
+func (r Rules) titled(x, y int) bool {
+	return slices.ContainsFunc(r.Titles, func(t Title) bool { return t.At.Contains(x, y) })
+}
+
+// besideFocused reports whether a cell of a line touches the focused pane.
+func (r Rules) besideFocused(x, y int) bool {
+	return slices.ContainsFunc(r.Titles, func(t Title) bool {
+		return t.Focused && y >= t.At.Y && y <= t.At.Y+t.Rows && (x == t.At.X-1 || x == t.At.X+t.At.W)
+	})
+}
