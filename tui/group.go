@@ -83,38 +83,6 @@ func (m *Model) latest(ids []broker.SessionID) broker.SessionID {
 	return last.session.ID
 }
 
-// shownGroup returns the group of the focused tab if all of its panes are shown now, or nil.
-func (m *Model) shownGroup() *group {
-	t := m.current()
-	if t == nil {
-		return nil
-	}
-	if g := m.groupOf(t.session.ID); g != nil && !g.zoom && g.panes.Fits(m.lay.Viewport) {
-		return g
-	}
-	return nil
-}
-
-// visibleTabs returns the tabs on the screen with their parts of the viewport.
-func (m *Model) visibleTabs() ([]*tab, []view.Rect) {
-	t := m.current()
-	if t == nil {
-		return nil, nil
-	}
-	g := m.shownGroup()
-	if g == nil {
-		return []*tab{t}, []view.Rect{m.lay.Viewport}
-	}
-	var tabs []*tab
-	var parts []view.Rect
-	for _, p := range g.in(m.lay.Viewport).Panes {
-		if x := m.tabOf(p.Pane); x != nil {
-			tabs, parts = append(tabs, x), append(parts, p.At)
-		}
-	}
-	return tabs, parts
-}
-
 // half is a half of a tab's pane, in which another tab is to be shown; the zero value is none.
 type half struct {
 	of   broker.SessionID
@@ -168,6 +136,7 @@ func (m *Model) splitWith(t, other *tab, down bool) error {
 	g.set(panes)
 	g.zoom, g.named = false, ""
 	m.show(m.indexOf(other.session.ID))
+	m.usePanes()
 	return nil
 }
 
@@ -225,11 +194,21 @@ func (m *Model) grouped() (*tab, *group, error) {
 	return nil, nil, fault.New("/split shows another tab beside this one", "nothing is split")
 }
 
-// regrouped goes back to the agent after a group has changed.
+// regrouped goes back to the agent after a person has changed a group.
 func (m *Model) regrouped() (tea.Cmd, error) {
 	m.leaveCommand()
 	m.arrange()
+	m.usePanes()
 	return nil, nil
+}
+
+// usePanes notes that the person has arranged the visible panes here: that counts as using their
+// programs, which get the sizes of the panes.
+func (m *Model) usePanes() {
+	tabs, _ := m.visibleTabs()
+	for _, t := range tabs {
+		t.pane.Use()
+	}
 }
 
 // runUnsplit is /unsplit.

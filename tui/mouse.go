@@ -162,6 +162,7 @@ func (m *Model) dragBorder(e keys.Mouse) {
 		g.set(g.panes.Drag(grip, e.X, e.Y, m.lay.Viewport))
 		g.named = ""
 		m.arrange()
+		m.usePanes()
 	}
 }
 

@@ -16,6 +16,38 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
+// shownGroup returns the group of the focused tab if all of its panes are shown now, or nil.
+func (m *Model) shownGroup() *group {
+	t := m.current()
+	if t == nil {
+		return nil
+	}
+	if g := m.groupOf(t.session.ID); g != nil && !g.zoom && g.panes.Fits(m.lay.Viewport) {
+		return g
+	}
+	return nil
+}
+
+// visibleTabs returns the tabs on the screen with their parts of the viewport.
+func (m *Model) visibleTabs() ([]*tab, []view.Rect) {
+	t := m.current()
+	if t == nil {
+		return nil, nil
+	}
+	g := m.shownGroup()
+	if g == nil {
+		return []*tab{t}, []view.Rect{m.lay.Viewport}
+	}
+	var tabs []*tab
+	var parts []view.Rect
+	for _, p := range g.in(m.lay.Viewport).Panes {
+		if x := m.tabOf(p.Pane); x != nil {
+			tabs, parts = append(tabs, x), append(parts, p.At)
+		}
+	}
+	return tabs, parts
+}
+
 // placePanes puts the visible panes into the scene: their screens or, for an agent that
 // has shown nothing yet, the steps of its start.
 func (m *Model) placePanes(s *view.Scene) {
