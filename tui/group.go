@@ -69,7 +69,8 @@ func (m *Model) leaveGroup(id broker.SessionID) {
 	m.groups = slices.DeleteFunc(m.groups, func(g group) bool { return len(g.panes.Parts) == 0 })
 }
 
-// latest returns which of some tabs had the focus last; empty of none.
+// latest returns which of some tabs had the focus last here, the first of those that never had it;
+// empty of none.
 func (m *Model) latest(ids []broker.SessionID) broker.SessionID {
 	var last *tab
 	for _, id := range ids {

@@ -322,8 +322,9 @@ func (m *Model) removeTab(t *tab) tea.Cmd {
 	}
 	var heir broker.SessionID // the pane that gets the focus
 	if i == m.active {
-		heir = m.latest(m.panesOf(t).Remove(t.session.ID).Panes())
+		heir = m.latest(m.panesOf(t).Heirs(t.session.ID))
 	}
+	closedHere := heir != "" && t.pane.HasSize()
 	m.leaveGroup(t.session.ID)
 	m.tabs = append(m.tabs[:i:i], m.tabs[i+1:]...)
 	switch at := m.indexOf(heir); {
@@ -336,6 +337,9 @@ func (m *Model) removeTab(t *tab) tea.Cmd {
 		m.pasting.to = nil
 	}
 	m.arrange()
+	if closedHere {
+		m.usePanes()
+	}
 	return m.closePane(t)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
 )
 
 // A client has the arrangement of its name, or else the newest; only so many are kept.
@@ -42,7 +43,9 @@ func TestArrangementsOfClients(t *testing.T) {
 	if n := len(a.all()); n != maxArrangements {
 		t.Errorf("%d are kept", n)
 	}
-	a.keep(desk, tui.Arrangement{Front: "a", Split: []string{"b", "a"}, Down: true, Zoom: true})
+	a.keep(desk, tui.Arrangement{Front: "a", Groups: []tui.Group{{
+		Panes: layout.Tree{Share: 1, Down: true, Parts: []layout.Tree{layout.Of("b"), layout.Of("a")}}, Zoom: true,
+	}}})
 	var next handedOver // to the program that the daemon becomes
 	text, err := json.Marshal(handedOver{Arrangements: a.all()})
 	if err = errors.Join(err, json.Unmarshal(text, &next)); err != nil {

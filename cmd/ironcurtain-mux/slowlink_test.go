@@ -89,7 +89,7 @@ func TestSlowLink(t *testing.T) {
 	d.see(patience, "here>")
 	d.send("\x01/new local-shell\r")
 	d.inTab(2, "here>")
-	d.send("\x01/split right\r")
+	d.send("\x01/split right\r\x1b2")
 	d.until("both shells", patience, func(s string) bool { return strings.Count(s, "here>") == 2 })
 	// Numbers that grow from a long one: every row of every frame is another.
 	d.send("n=1000000000; while :; do n=$((n+7)); echo $n$n$n; done\r")

@@ -178,7 +178,7 @@ func TestAnAgentThatIsTakenBackKeepsItsSize(t *testing.T) {
 	small.exit(patience)
 }
 
-// Tabs that are taken back have their names, their order and the one in front, whether the daemon
+// Tabs that are taken back have their names, their order, their panes and the one in front, whether the daemon
 // takes them back by itself or a person does.
 func TestTabsThatAreTakenBackStayArranged(t *testing.T) {
 	t.Parallel()
@@ -200,7 +200,17 @@ func TestTabsThatAreTakenBackStayArranged(t *testing.T) {
 			return regexp.MustCompile(`^ 1 \S+ gamma +2 \S+ alpha +3 \S+ beta`).MatchString(screen) && strings.Contains(view.screen.Title(), " · 3 beta")
 		})
 	}
+	d.send("\x01/split down 1\r\x01/resize up 4\r\x1b3")
+	title := regexp.MustCompile(`(?m)^[─━] 1 \S+ gamma`)
+	split := func(view *driver) {
+		t.Helper()
+		view.until("the panes of before", patience, func(screen string) bool {
+			at := title.FindStringIndex(screen)
+			return at != nil && strings.Count(screen[:at[0]], "\n") == 11 && strings.Count(screen, "/workspace$") >= 2
+		})
+	}
 	as(d)
+	split(d)
 	beta := ""
 	for _, s := range d.sessions() {
 		if s.Name == "beta" {
@@ -209,17 +219,19 @@ func TestTabsThatAreTakenBackStayArranged(t *testing.T) {
 	}
 	written := func() bool {
 		data, _ := os.ReadFile(d.state("arrangements.json"))
-		return beta != "" && strings.Contains(string(data), beta)
+		return beta != "" && strings.Contains(string(data), `"Front":"`+beta)
 	}
 	if !eventually(time.Minute, written) {
 		t.Fatal("it is not written down what is in front")
 	}
 	d.murder(t, broker.SessionID(beta))
 	as(d)
+	split(d)
 	d.killAll(false)
 	next := drive(t, home, 120, 30)
 	next.see(patience, "still run")
 	next.send("a")
 	as(next)
+	split(next)
 	next.quit()
 }

@@ -93,7 +93,11 @@ func TestTreesStaySound(t *testing.T) {
 				}
 			case 2:
 				if len(panes) > 1 {
+					heirs := tree.Heirs(pane)
 					tree = tree.Remove(pane)
+					if left := tree.Panes(); len(heirs) != len(left) || !slices.Contains(left, heirs[0]) {
+						rt.Fatalf("the heirs of %s are %v, of %v", pane, heirs, left)
+					}
 					if tree.Has(pane) || len(tree.Panes()) != len(panes)-1 {
 						rt.Fatalf("%s is not gone: %+v", pane, tree)
 					}
@@ -247,6 +251,27 @@ aaaaaaaaaaaaaaaaaaaaaaaaaa|cccccccccccccccc
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// The first heir of a pane is the one that gets its room.
+func TestHeirs(t *testing.T) {
+	area := Rect{W: 80, H: 24}
+	tree := Of("a").Split("a", "b", false, area).Split("b", "c", true, area).Split("a", "d", false, area)
+	for pane, want := range map[string][]string{"a": {"d", "b", "c"}, "d": {"a", "b", "c"}, "b": {"c", "d", "a"}, "c": {"b", "d", "a"}} {
+		got := tree.Heirs(pane)
+		if !slices.Equal(got, want) {
+			t.Errorf("the heirs of %s are %v, want %v", pane, got, want)
+		}
+		before, after := map[string]Placed{}, tree.Remove(pane).Place(area)
+		for _, p := range tree.Place(area).Panes {
+			before[p.Pane] = p
+		}
+		for _, p := range after.Panes {
+			if changed := before[p.Pane] != p; changed != (p.Pane == got[0]) {
+				t.Errorf("without %s, %s is %+v", pane, p.Pane, p)
+			}
+		}
 	}
 }
 

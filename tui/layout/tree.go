@@ -72,11 +72,7 @@ func (t Tree) Remove(pane string) Tree {
 		t.Parts[i] = left
 		return t
 	}
-	heir := i - 1
-	if i == 0 {
-		heir = 1
-	}
-	t.Parts[heir].Share += t.Parts[i].Share
+	t.Parts[heir(i)].Share += t.Parts[i].Share
 	t.Parts = slices.Delete(t.Parts, i, i+1)
 	if len(t.Parts) == 1 {
 		only := t.Parts[0]
@@ -84,6 +80,29 @@ func (t Tree) Remove(pane string) Tree {
 		return only
 	}
 	return t
+}
+
+// heir returns which part gets the room of a part that goes.
+func heir(i int) int {
+	if i == 0 {
+		return 1
+	}
+	return i - 1
+}
+
+// Heirs returns the other panes, those first that get a pane's room when it goes.
+func (t Tree) Heirs(pane string) []string {
+	i := slices.IndexFunc(t.Parts, func(p Tree) bool { return p.Has(pane) })
+	if i < 0 {
+		return nil
+	}
+	out := append(t.Parts[i].Heirs(pane), t.Parts[heir(i)].Panes()...)
+	for _, p := range t.Panes() {
+		if p != pane && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // Swap lets two panes change their places. One of them need not be in the tree.
