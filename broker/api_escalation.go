@@ -21,6 +21,12 @@ type ProgramCall = approval.ProgramCall
 // Client is a process beside a person that decides or asks for something.
 type Client = identity.Client
 
+// The ways in which a person decides at a view.
+const (
+	ByLine = identity.ByLine
+	ByKey  = identity.ByKey
+)
+
 // Decision answers one escalation.
 type Decision struct {
 	ID     string `json:"id"`
@@ -30,7 +36,7 @@ type Decision struct {
 	Effect  string `json:"effect,omitempty"`
 	Approve bool   `json:"approve"`
 	Reason  string `json:"reason,omitempty"` // told to the agent when denied
-	By      string `json:"by"`               // "tui", "cli"
+	By      string `json:"by"`               // ByLine, ByKey, "cli"
 	Client  Client `json:"client,omitzero"`  // that decides; a daemon says so itself
 	// Remember makes an approval apply to later calls too.
 	Remember *Remember `json:"remember,omitempty"`

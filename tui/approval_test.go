@@ -54,7 +54,7 @@ func TestThePanelShowsTheCallOfTheTab(t *testing.T) {
 	}{
 		{[]string{"\x01"}, "approval 1/3"},                  // tab 3 has none: the oldest
 		{[]string{"\x1b", "\x1b2", "\x01"}, "approval 2/3"}, // the oldest of the tab
-		{[]string{"\t"}, "approval 3/3"},
+		{[]string{"\t", "\t"}, "approval 3/3"},
 		{[]string{"\x1b", "\x01"}, "approval 3/3"}, // which was chosen
 		{[]string{"\x1b", "\x1b3", "\x01"}, "approval 3/3"},
 		{[]string{"\x1b", "\x1b1", "\x01"}, "approval 1/3"},
@@ -176,7 +176,7 @@ func TestAllMeansAllSeen(t *testing.T) {
 	}
 	r.keys("\x01")
 	r.look()
-	r.keys("\t")
+	r.keys("\t\t")
 	r.look()
 	r.keys("/approve all\r")
 	r.decided(2)

@@ -153,7 +153,10 @@ func (m *Model) endStored(id broker.SessionID) tea.Cmd {
 // decide sends a decision to the broker.
 func (m *Model) decide(e broker.Escalation, what panel.Decision) tea.Cmd {
 	d := broker.Decision{
-		ID: e.ID, Digest: e.Digest, Effect: e.Fingerprint(), Approve: what.Approve, Reason: what.Reason, By: "tui", Client: m.o.Client, Remember: what.Remember,
+		ID: e.ID, Digest: e.Digest, Effect: e.Fingerprint(), Approve: what.Approve, Reason: what.Reason, By: broker.ByLine, Client: m.o.Client, Remember: what.Remember,
+	}
+	if what.Key {
+		d.By = broker.ByKey
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		r, err := m.api.Decide(ctx, d)

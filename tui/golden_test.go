@@ -106,6 +106,10 @@ func TestGoldenScreens(t *testing.T) {
 			r.escalate(2, `{"path":"/tmp/b"}`, "")
 			r.keys("\x01")
 		}},
+		{"panel-focused", func(r *harness) {
+			r.escalate(1, `{"path":"/tmp/b"}`, "")
+			r.keys("\x01\t\x1b[D")
+		}},
 		{"panel-end", func(r *harness) {
 			r.escalate(1, twoArguments, asWritten)
 			r.keys("\x01")

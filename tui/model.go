@@ -74,6 +74,8 @@ type Model struct {
 	focuses   int // how often a tab got the focus
 	line      input.Line
 	begun     time.Time     // when the person began the line
+	pressed   time.Time     // when the person last pressed a key or pasted
+	quiet     time.Duration // how long before the newest key that was
 	executed  []input.Piece // the line of the command that is being carried out
 	question  *question
 	approvals panel.Queue

@@ -202,7 +202,7 @@ func TestAlikeCallsAreCounted(t *testing.T) {
 	}
 	r.keys("\x01")
 	r.wants("approval 1/5", "2 alike")
-	r.keys("\t\t")
+	r.keys("\t\t\t")
 	if strings.Contains(r.screen(), "alike") {
 		t.Fatal("a call without similar calls is shown with some")
 	}

@@ -52,7 +52,7 @@ func TestTheEndOfABatchIsShown(t *testing.T) {
 	}
 	r.keys("\x01")
 	r.look()
-	r.keys("\t")
+	r.keys("\t\t")
 	r.look()
 	r.keys("/approve all\r")
 	r.decided(2)
@@ -71,7 +71,7 @@ func TestABatchThatWasDenied(t *testing.T) {
 	}
 	r.keys("\x01")
 	r.look()
-	r.keys("\t")
+	r.keys("\t\t")
 	r.look()
 	n := 0
 	r.broker.deciding = func() {

@@ -10,6 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -255,8 +256,18 @@ func (m *Model) modeHints() []string {
 			if m.panelHasMore() {
 				more = m.keys.Hint(input.PlacePanel, input.ActPanelPage, "more")
 			}
-			if len(m.approvals.Items) > 1 {
-				next = m.keys.Hint(input.PlacePanel, input.ActPanelNext, "next")
+			if m.approvals.Focused() {
+				if len(m.approvals.Items) > 1 {
+					next = m.keys.Hint(input.PlacePanel, input.ActPanelNext, "next")
+				}
+				chosen := ""
+				if c := m.approvals.Choice(); c != panel.ChooseNothing {
+					chosen = m.keys.Hint(input.PlaceDecide, input.ActDecide, map[panel.Choice]string{panel.ChooseApprove: "approves", panel.ChooseDeny: "denies"}[c])
+				}
+				return input.NonEmpty(chosen, more, m.keys.Hint(input.PlaceDecide, input.ActApprove, "approves"), m.keys.Hint(input.PlaceDecide, input.ActDeny, "denies"), next, back)
+			}
+			if m.line.Empty() {
+				next = m.keys.Hint(input.PlacePanel, input.ActPanelNext, "y/n")
 			}
 			return input.NonEmpty("/approve", "/deny [reason]", more, next, back)
 		}

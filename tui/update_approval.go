@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -9,6 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/notify"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -45,6 +47,69 @@ func (m *Model) decideOn(which string, d panel.Decision) (tea.Cmd, error) {
 		cmds = append(cmds, m.decide(it.Call, d))
 	}
 	return tea.Batch(cmds...), nil
+}
+
+// onFocusedKey handles a key while the keyboard is in the panel. It reports false for a key that means
+// there what it means on the command line; one that types goes back to the line.
+func (m *Model) onFocusedKey(name string) (cmd tea.Cmd, taken bool) {
+	p := &m.approvals
+	a := m.keys.At(input.PlaceDecide, name)
+	switch {
+	case p.LostFocus():
+		p.Unfocus()
+		if a == "" || p.Current() == nil {
+			return nil, false
+		}
+		m.showError(fault.New("look at it first", "the call shown changed by itself, it is #%d now; nothing was decided", p.Current().Call.Number))
+		return nil, true
+	case !p.Focused():
+		return nil, false
+	}
+	switch a {
+	case input.ActApprove:
+		return m.decideByKey(true), true
+	case input.ActDeny:
+		return m.decideByKey(false), true
+	case input.ActChooseYes:
+		p.Choose(panel.ChooseApprove)
+		return nil, true
+	case input.ActChooseNo:
+		p.Choose(panel.ChooseDeny)
+		return nil, true
+	case input.ActDecide:
+		if p.Choice() == panel.ChooseNothing {
+			m.showInfo("nothing is chosen yet, so nothing was decided")
+			return nil, true
+		}
+		return m.decideByKey(p.Choice() == panel.ChooseApprove), true
+	}
+	if !m.panelTakes(name) {
+		p.Unfocus()
+	}
+	return nil, false
+}
+
+// decideByKey decides the call shown with one key. The panel stays open while other calls wait.
+func (m *Model) decideByKey(approve bool) tea.Cmd {
+	if !m.may() {
+		m.showError(errReadOnly("decide"))
+		return nil
+	}
+	it, err := m.approvals.ByKey(approve, m.quiet, m.now(), m.keys)
+	var cmd tea.Cmd
+	if err == nil {
+		cmd, err = m.decideOn("", panel.Decision{Approve: approve, Key: true})
+	}
+	if err != nil {
+		m.showError(err)
+		return nil
+	}
+	m.approvals.Unfocus()
+	m.flash = flash{} // an earlier message is about something else
+	if !slices.ContainsFunc(m.approvals.Items, func(x *panel.Item) bool { return x != it && !x.Sent }) {
+		m.leaveCommand()
+	}
+	return cmd
 }
 
 // onDecided handles the answer to a decision.

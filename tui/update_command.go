@@ -35,11 +35,15 @@ func (m *Model) beginLine() {
 // leaveCommand gives the keyboard back to the agent and keeps what is typed.
 func (m *Model) leaveCommand() {
 	m.mode, m.question, m.dirty = modeTerminal, nil, true
+	m.approvals.Unfocus()
 }
 
 // onCommandKey handles a key on the command line.
 func (m *Model) onCommandKey(name, text string) tea.Cmd {
 	m.dirty = true
+	if cmd, taken := m.onFocusedKey(name); taken {
+		return cmd
+	}
 	if m.line.Empty() {
 		if a := m.keys.At(input.PlaceEmpty, name); a != "" && !m.panelTakes(name) {
 			return m.onEmptyLine(a)
@@ -128,12 +132,15 @@ func (m *Model) onPanel(a input.Action) {
 		p.Scroll = 0
 	case input.ActPanelEnd:
 		p.Scroll = len(p.Current().Body.Rows)
-	case input.ActPanelNext:
-		p.Step(1, m.now())
+	case input.ActPanelNext, input.ActPanelPrev:
+		if a == input.ActPanelPrev {
+			p.Step(-1, m.now())
+		} else if p.Focused() {
+			p.Step(1, m.now())
+		}
 		m.beginLine()
-	case input.ActPanelPrev:
-		p.Step(-1, m.now())
-		m.beginLine()
+		m.ensureBody(p.Current())
+		p.Focus()
 	case input.ActPanelTab:
 		m.show(m.indexOf(p.Current().Call.Session))
 	}

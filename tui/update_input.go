@@ -15,8 +15,10 @@ import (
 func (m *Model) onInput(ev keys.Event) tea.Cmd {
 	switch ev.Kind {
 	case keys.KeyEvent:
+		m.notePress(ev.Key)
 		return m.onKey(ev)
 	case keys.PasteEvent:
+		m.pressed = m.now()
 		if m.tooEarly() {
 			m.keep(ev)
 			break
@@ -36,6 +38,19 @@ func (m *Model) onInput(ev keys.Event) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// notePress notes how long the person had pressed nothing before a key. One that is held down is no
+// new press.
+func (m *Model) notePress(k keys.Key) {
+	if k.Action == keys.Release || k.IsModifier() {
+		return
+	}
+	now := m.now()
+	m.quiet, m.pressed = now.Sub(m.pressed), now
+	if k.Action == keys.Repeat {
+		m.quiet = 0
+	}
 }
 
 // keyState returns the state on which the meaning of a key depends now.

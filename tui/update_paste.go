@@ -20,6 +20,7 @@ func (m *Model) onPaste(ev keys.Event) {
 	p := &m.pasting
 	if ev.Paste.Start {
 		*p = pasteState{active: true}
+		m.approvals.Unfocus()
 		if t := m.current(); m.mode == modeTerminal && m.question == nil && t != nil && !t.dead() && m.may() {
 			p.to = t
 		}

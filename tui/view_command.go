@@ -39,6 +39,11 @@ func (m *Model) drawCommand(s *view.Scene) {
 		m.drawPanel(s, panel)
 		m.drawMenu(s, panel, m.menu())
 	}
+	if m.mode == modeCommand && m.approvals.Focused() {
+		s.Layers = append(s.Layers, m.drawDeciding(at))
+		s.Cursor = &term.Cursor{}
+		return
+	}
 	rows := m.inputRows()
 	current := 0
 	for i, r := range rows {
@@ -72,6 +77,24 @@ func (m *Model) drawCommand(s *view.Scene) {
 		box.Right(at.W, " "+view.Counted(hidden, "more row"), m.theme.Muted)
 	}
 	s.Layers = append(s.Layers, box)
+}
+
+// drawDeciding draws what one key decides, in the place of the command line.
+func (m *Model) drawDeciding(at view.Rect) *view.Surface {
+	box := view.NewSurface(at, m.theme.Input)
+	x := 1
+	for _, one := range []struct {
+		action input.Action
+		choice panel.Choice
+		does   string
+	}{{input.ActApprove, panel.ChooseApprove, "approve"}, {input.ActDeny, panel.ChooseDeny, "deny"}} {
+		style := m.theme.Input
+		if m.approvals.Choice() == one.choice {
+			style = m.theme.Selection
+		}
+		x = 1 + box.Text(x, 0, " "+strings.TrimSpace(m.keys.KeyFor(input.PlaceDecide, one.action)+" "+one.does)+" ", style)
+	}
+	return box
 }
 
 // panelRect returns where the panel and the command line are drawn.

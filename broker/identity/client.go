@@ -7,6 +7,12 @@ import (
 	"strings"
 )
 
+// The ways in which a person decides at a view; other ways have names of their own.
+const (
+	ByLine = "tui"     // with a command on the command line
+	ByKey  = "tui-key" // with one key in the approval panel
+)
+
 // Client is a process beside a person: one that shows a view in a terminal, or a command. The
 // zero value is no client.
 type Client struct {
@@ -46,14 +52,16 @@ func (c Client) String() string {
 	return name + " at " + terminal
 }
 
-// Decider returns what people call whoever decided by one of the ways "tui", "cli" and so on,
-// with this client.
+// Decider returns what people call whoever decided by one of the ways ByLine, ByKey, "cli" and
+// so on, with this client.
 func (c Client) Decider(by string) string {
 	switch {
 	case c == Client{}:
 		return by
-	case by == "tui": // the way that needs no word
+	case by == ByLine: // the way that needs no word
 		return c.String()
+	case by == ByKey:
+		return c.String() + ", with one key"
 	}
 	return by + " (" + c.String() + ")"
 }

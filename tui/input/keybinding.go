@@ -114,6 +114,8 @@ func rebind(table []Binding, name string, chosen []string, commandKey string) er
 		switch {
 		case types && (b.Place == PlaceTerminal || b.Place == PlaceStarting || b.Place == PlaceCommand || b.Place == PlacePanel):
 			return fault(key, "%q types text there", key)
+		case b.action == ActApprove && (k.Code == keys.KeyEnter || k.Code == keys.KeySpace):
+			return fault(key, "%q would approve what nobody has chosen", key)
 		case b.Place == PlaceEmpty && k.String() == "/":
 			return fault(key, "\"/\" begins a command there")
 		}

@@ -17,6 +17,7 @@ const (
 	PlaceCommand  Place = "on the command line"
 	PlaceEmpty    Place = "on an empty command line"
 	PlacePanel    Place = "with the approval panel open"
+	PlaceDecide   Place = "in the approval panel, after Tab"
 	PlaceCopy     Place = "in copy mode"
 	PlaceHelp     Place = "in this help"
 	PlacePicker   Place = "in the list of sessions"
@@ -39,6 +40,8 @@ func (p Place) word() string {
 		return "empty"
 	case PlacePanel:
 		return "panel"
+	case PlaceDecide:
+		return "decide"
 	case PlaceCopy:
 		return "copy"
 	case PlaceHelp:
@@ -133,6 +136,11 @@ const (
 	ActPanelNext   Action = "panel-next"
 	ActPanelPrev   Action = "panel-previous"
 	ActPanelTab    Action = "panel-tab"
+	ActApprove     Action = "decide-approve"
+	ActDeny        Action = "decide-deny"
+	ActChooseYes   Action = "decide-choose-approve"
+	ActChooseNo    Action = "decide-choose-deny"
+	ActDecide      Action = "decide-chosen"
 	ActCopyLeft    Action = "copy-left"
 	ActCopyRight   Action = "copy-right"
 	ActCopyUp      Action = "copy-up"

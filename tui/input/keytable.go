@@ -16,6 +16,7 @@ func keyTable(commandKey, prefix string) []Binding {
 		commandBindings(commandKey),
 		emptyLineBindings(),
 		panelBindings(),
+		decideBindings(),
 		copyBindings(commandKey),
 		questionBindings(),
 		hereBindings(),
@@ -154,9 +155,21 @@ func panelBindings() []Binding {
 		{PlacePanel, ActPanelPageUp, keyed("page before", "shift+pgup", "pgup")},
 		{PlacePanel, ActPanelTop, keyed("first row (on an empty line)", "home")},
 		{PlacePanel, ActPanelEnd, keyed("last row (on an empty line); rows jumped over count as not shown", "end")},
-		{PlacePanel, ActPanelNext, keyed("next call (on an empty line)", "tab")},
+		{PlacePanel, ActPanelNext, keyed("let one key decide the call shown (on an empty line); again: next call", "tab")},
 		{PlacePanel, ActPanelPrev, keyed("previous call", "shift+tab")},
 		{PlacePanel, ActPanelTab, keyed("show the tab of the call", "ctrl+t")},
+	}
+}
+
+// decideBindings decide the call that the person has gone to in the panel. Enter has no default: it
+// decides what was chosen.
+func decideBindings() []Binding {
+	return []Binding{
+		{PlaceDecide, ActApprove, keyed("approve the call, once it was shown in full", "y")},
+		{PlaceDecide, ActDeny, keyed("deny it", "n")},
+		{PlaceDecide, ActChooseYes, keyed("choose to approve it", "left")},
+		{PlaceDecide, ActChooseNo, keyed("choose to deny it", "right")},
+		{PlaceDecide, ActDecide, keyed("do what is chosen", "enter")},
 	}
 }
 

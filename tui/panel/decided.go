@@ -12,9 +12,12 @@ import (
 // DeciderName returns the name by which the screen of a client shows who decided something, and
 // with which client.
 func DeciderName(by string, with, me broker.Client) string {
+	mine := with == broker.Client{} || with.ID == me.ID
 	switch {
-	case by == "tui" && (with == broker.Client{} || with.ID == me.ID):
+	case by == broker.ByLine && mine:
 		return "you"
+	case by == broker.ByKey && mine:
+		return "you, with one key"
 	case by == "":
 		return "the broker"
 	}

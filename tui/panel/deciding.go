@@ -17,6 +17,7 @@ import (
 // Decision is the person's answer to an escalation.
 type Decision struct {
 	Approve  bool
+	Key      bool             // with one key, and not with a command
 	Reason   string           // told to the agent when denied
 	Remember *broker.Remember // the grant to make with an approval; nil: none
 }

@@ -48,6 +48,7 @@ type Queue struct {
 	former []string             // IDs of calls that were put aside in the view before this one
 	drawn  map[uint64]drawnRows // by scene: what it shows, until it is painted
 	stay   int                  // counts the times that an item came into the panel
+	focus  focus                // the call that one key decides
 }
 
 // drawnRows says which rows of which item a scene shows.
