@@ -105,7 +105,6 @@ func (m *Model) decideByKey(approve bool) tea.Cmd {
 		return nil
 	}
 	m.approvals.Unfocus()
-	m.flash = flash{} // an earlier message is about something else
 	if !slices.ContainsFunc(m.approvals.Items, func(x *panel.Item) bool { return x != it && !x.Sent }) {
 		m.leaveCommand()
 	}

@@ -81,14 +81,14 @@ func (m *Model) drawCommand(s *view.Scene) {
 
 // drawDeciding draws what one key decides, in the place of the command line.
 func (m *Model) drawDeciding(at view.Rect) *view.Surface {
-	box := view.NewSurface(at, m.theme.Input)
+	box := view.NewSurface(at, m.theme.Body)
 	x := 1
 	for _, one := range []struct {
 		action input.Action
 		choice panel.Choice
 		does   string
 	}{{input.ActApprove, panel.ChooseApprove, "approve"}, {input.ActDeny, panel.ChooseDeny, "deny"}} {
-		style := m.theme.Input
+		style := m.theme.Body
 		if m.approvals.Choice() == one.choice {
 			style = m.theme.Selection
 		}
