@@ -99,7 +99,8 @@ lint: $(LINTER) ## run the linters
 fmt: $(LINTER) ## format the Go files
 	$(LINTER) fmt ./...
 
-picture: setup program ## draw docs/demo.svg, the README's picture, from a run of the demo
+picture: setup program ## draw the pictures in docs: the four of the look, and demo.svg from a run of the demo
+	go test -run '^TestLook$$' -count=1 ./tui -update
 	scripts/with-engine go test -run '^TestPicture$$' -count=1 ./cmd/ironcurtain-mux -args -picture $(CURDIR)/docs/demo.svg
 
 generate: program ## make the manual pages, completions and key table in docs anew

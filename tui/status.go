@@ -88,7 +88,10 @@ func (m *Model) drawStatus() *view.Surface {
 		}
 	}
 	x := s.Text(1, 0, view.Clip(text, end-1), style)
-	s.Rule(0, x, end+1, m.theme.Border)
+	if end == s.At.W {
+		end++ // the line goes on to the edge
+	}
+	s.Rule(0, x, end, m.theme.Border)
 	if message {
 		s.Gutter(m.messageLine())
 	}
