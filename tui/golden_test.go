@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -228,7 +229,30 @@ func TestGoldenScreens(t *testing.T) {
 				r.m.dirty = true
 				r.m.refresh()
 				golden(t, name, r.screen())
+				r.themed()
 			})
+		}
+	}
+}
+
+// themed fails if the multiplexer's own parts have a style that is not one of the theme, whose
+// styles are known to be readable. Any of them may be bold.
+func (r *harness) themed() {
+	r.t.Helper()
+	known := map[term.Style]bool{}
+	theme := reflect.ValueOf(r.m.theme)
+	for i := range theme.NumField() {
+		if style, ok := theme.Field(i).Interface().(term.Style); ok {
+			style.Attr &^= term.Bold
+			known[style] = true
+		}
+	}
+	for _, layer := range r.scene.Layers {
+		for i, cell := range layer.Cells {
+			cell.Style.Attr &^= term.Bold
+			if !known[cell.Style] {
+				r.t.Fatalf("column %d of row %d has a style of its own: %+v", layer.At.X+i%layer.At.W, layer.At.Y+i/layer.At.W, cell.Style)
+			}
 		}
 	}
 }

@@ -18,21 +18,20 @@ const (
 	code
 	linked
 	muted
-	good
 	bad
 	alert
 )
 
-// codes are the numbers of each style in SGR, with colors and without.
-var codes = [8][2]string{
+// codes are the numbers of each style in SGR, with colors and without. Nothing is known of the
+// background, so only what has a background of its own has a color.
+var codes = [7][2]string{
 	{";1", ";1"},
 	{";3", ";3"},
-	{";36", ";1"},
+	{";1", ";1"},
 	{";4", ";4"},
 	{";2", ";2"},
-	{";32", ""},
-	{";1;31", ";1"},
-	{";1;33", ";7"},
+	{";1", ";1"},
+	{";1;38;5;16;48;5;220", ";7"},
 }
 
 // glyph is a character of a row, with what belongs to it. It takes one or two columns by itself.

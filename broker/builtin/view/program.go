@@ -94,7 +94,7 @@ var stateWords = map[builtin.CallState]struct {
 }{
 	builtin.CallRuns:    {"runs", muted},
 	builtin.CallWaits:   {"waits for you (Ctrl-A)", alert},
-	builtin.CallDone:    {"allowed", good},
+	builtin.CallDone:    {"allowed", 0},
 	builtin.CallFailed:  {"failed", bad},
 	builtin.CallRefused: {"refused", bad},
 	builtin.CallCut:     {"cut off", bad},
