@@ -18,6 +18,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/grant"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/receipt"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -89,6 +90,7 @@ func New(c Config) (*Broker, error) {
 	b.hurried, b.hurry = context.WithCancel(context.Background())
 	b.receipts = receipt.New(receipt.Options{Hold: c.ReceiptHold, Changed: b.relayReceipt})
 	b.grants = grant.New(nil)
+	b.grants.KeepIn(func(session string) string { return stored.LayoutOf(c.Home, session).Grants() })
 	b.redact = audit.NewRedactor(c.Secrets)
 	b.ledger = budget.NewLedger(filepath.Join(c.Home, "used.json"))
 	b.approvals = approval.New(approval.Options{Timeout: c.EscalationTimeout, Away: c.Away})

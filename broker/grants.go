@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -75,7 +76,9 @@ func (r *pendingGrant) keep() (int, error) {
 	}
 	select {
 	case <-s.Ended(): // the session may be resumed under its name, without its grants
-		r.broker.grants.Close(r.item.Session)
+		if err := r.broker.grants.Close(r.item.Session); err != nil {
+			return 0, err
+		}
 	default:
 		r.letWaiting(g)
 	}
@@ -112,9 +115,9 @@ func (b *Broker) Grants(context.Context) ([]Grant, error) {
 // Revoke ends a grant and records in the session's audit who did it. The grant ends even
 // if the record cannot be written.
 func (b *Broker) Revoke(ctx context.Context, r Revocation) (Grant, error) {
-	g, err := b.grants.Revoke(r.Number)
-	if err != nil {
-		return Grant{}, fault.New("list them with 'ironcurtain-mux grants' or /grants", "%w", err)
+	g, unkept := b.grants.Revoke(r.Number)
+	if errors.Is(unkept, grant.ErrNone) {
+		return Grant{}, fault.New("list them with 'ironcurtain-mux grants' or /grants", "%w", unkept)
 	}
 	out := b.grant(g)
 	s, err := b.session(out.Session)
@@ -127,7 +130,10 @@ func (b *Broker) Revoke(ctx context.Context, r Revocation) (Grant, error) {
 		Reason: "a grant was revoked", PolicyHash: engine.Hash(),
 		Detail: map[string]any{"grant": g.Number, "scope": string(g.Scope), "used": g.Used},
 	})
-	if err != nil {
+	switch {
+	case unkept != nil:
+		return out, fault.New("close its tab to be sure", "revoke: the grant has ended, but may be in force again if the multiplexer is killed: %w", unkept)
+	case err != nil:
 		return out, fault.New("", "revoke: the grant has ended, but that is not recorded: %w", err)
 	}
 	return out, nil

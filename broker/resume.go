@@ -68,7 +68,7 @@ func (b *Broker) closeStored(ctx context.Context, id SessionID, unknown error) e
 		err = stored.RemoveRun(ctx, l.Run)
 	}
 	if err == nil {
-		err = b.settleStored(ctx, id)
+		err = errors.Join(b.settleStored(ctx, id), b.grants.Close(id))
 	}
 	if r, unread := stored.ReadRecord(l); err == nil && unread == nil {
 		err = stored.RemoveMade(b.config.Home, l, r.Session)

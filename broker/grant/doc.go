@@ -5,6 +5,7 @@
 // and a call that a structural rule escalated always waits for a person. Scopes are
 // narrow. Each is made from one call that a person saw, describes in full what it would
 // let through, and compares canonical judged values: every value, flag, number and mode
-// must be the same; only arguments that are free text may differ. Grants are kept in
-// memory and end with their session.
+// must be the same; only arguments that are free text may differ. Grants end with the
+// session's life. A file beside the session's record keeps them while it lasts, so that they
+// go on, until their time is over, when the process was killed and its agent is taken back.
 package grant

@@ -2,8 +2,12 @@ package grant
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -35,8 +39,16 @@ func (s *Store) Save() ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.prune()
+	return s.encode(func(*held) bool { return true })
+}
+
+// encode returns some grants in JSON.
+func (s *Store) encode(which func(*held) bool) ([]byte, error) {
 	all := savedStore{Number: s.number}
 	for _, h := range s.held {
+		if !which(h) {
+			continue
+		}
 		p := h.pattern
 		one := saved{Grant: h.Grant, Server: p.server, Tool: p.tool, Digest: p.digest, Any: p.any, Rest: p.rest}
 		for at, a := range p.slots {
@@ -47,15 +59,12 @@ func (s *Store) Save() ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// Load puts the grants that Save returned into an empty store. Each ends when it would have.
-func (s *Store) Load(data []byte) error {
+// decode returns the grants that encode has written.
+func decode(data []byte) (number int, grants []*held, err error) {
 	var all savedStore
 	if err := json.Unmarshal(data, &all); err != nil {
-		return fmt.Errorf("load the grants: %w", err)
+		return 0, nil, fmt.Errorf("load the grants: %w", err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.number = all.Number
 	for _, one := range all.Grants {
 		p := pattern{server: one.Server, tool: one.Tool, digest: one.Digest, any: one.Any, rest: one.Rest}
 		if len(one.Slots) > 0 {
@@ -64,7 +73,77 @@ func (s *Store) Load(data []byte) error {
 		for _, x := range one.Slots {
 			p.slots[slot{x.Argument, x.Role}] = allowed{x.Texts, x.Origins, x.Directory}
 		}
-		s.held = append(s.held, &held{Grant: one.Grant, pattern: p})
+		grants = append(grants, &held{Grant: one.Grant, pattern: p})
+	}
+	return all.Number, grants, nil
+}
+
+// Load puts the grants that Save returned into an empty store. Each ends when it would have.
+func (s *Store) Load(data []byte) error {
+	number, grants, err := decode(data)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.number, s.held = number, append(s.held, grants...)
+	return nil
+}
+
+// KeepIn keeps the grants of each session in a file, for Restore after this process was killed. The
+// file goes with the last grant. How often a grant was used is as it was when the session got or lost a
+// grant last.
+func (s *Store) KeepIn(file func(session string) string) { s.file = file }
+
+// keep writes down the grants of a session. If it cannot, none of them is kept; an error means
+// that some might be that have ended.
+func (s *Store) keep(session string) error {
+	if s.file == nil {
+		return nil
+	}
+	path := s.file(session)
+	if s.countLocked(session) > 0 {
+		data, err := s.encode(func(h *held) bool { return h.Session == session })
+		if err == nil && wholefile.Write(path, data, 0o600) == nil {
+			return nil
+		}
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
 	}
 	return nil
+}
+
+// Restore puts the grants into force again that are kept of a session whose life goes on although its
+// process was killed. Each ends when it would have. It returns them.
+func (s *Store) Restore(session string) ([]Grant, error) {
+	if s.file == nil {
+		return nil, nil
+	}
+	data, err := os.ReadFile(s.file(session))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	var grants []*held
+	if err == nil {
+		_, grants, err = decode(data)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		return nil, errors.Join(err, s.keep(session))
+	}
+	var restored []Grant
+	for _, h := range grants {
+		if h.Session != session || h.overdue(s.now()) || s.countLocked(session) >= maxGrants {
+			continue
+		}
+		if s.find(h.Number) != nil { // another session has got a grant of that number meanwhile
+			h.Number = s.number + 1
+		}
+		s.number = max(s.number, h.Number)
+		s.held = append(s.held, h)
+		restored = append(restored, h.Grant)
+	}
+	return restored, s.keep(session)
 }

@@ -52,7 +52,8 @@ var (
 
 // Store holds the grants of all sessions. It is safe for concurrent use.
 type Store struct {
-	now func() time.Time
+	now  func() time.Time
+	file func(session string) string // where the grants of a session are kept; nil: nowhere
 
 	mu     sync.Mutex
 	number int
@@ -105,6 +106,7 @@ func (s *Store) Add(session string, o Offer, by string, client identity.Client, 
 		At: now, ExpiresAt: now.Add(limit),
 	}}
 	s.held = append(s.held, h)
+	_ = s.keep(session) // one that cannot be kept ends with this process
 	return h.Grant, nil
 }
 
@@ -158,7 +160,8 @@ func (s *Store) List() []Grant {
 	return out
 }
 
-// Revoke ends a grant. It does not stop calls that are already under way.
+// Revoke ends a grant. It does not stop calls that are already under way. An error other than
+// ErrNone means that the grant has ended, but may be in force again after this process was killed.
 func (s *Store) Revoke(number int) (Grant, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,14 +171,16 @@ func (s *Store) Revoke(number int) (Grant, error) {
 		return Grant{}, fmt.Errorf("grant #%d: %w", number, ErrNone)
 	}
 	s.held = slices.DeleteFunc(s.held, func(x *held) bool { return x == h })
-	return h.Grant, nil
+	return h.Grant, s.keep(h.Session)
 }
 
-// Close ends the grants of a session.
-func (s *Store) Close(session string) {
+// Close ends the grants of a session. An error means that they may be in force again after this
+// process was killed.
+func (s *Store) Close(session string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.held = slices.DeleteFunc(s.held, func(h *held) bool { return h.Session == session })
+	return s.keep(session)
 }
 
 func (s *Store) find(number int) *held {

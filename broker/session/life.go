@@ -21,7 +21,9 @@ func (s *Session) Run() {
 	defer func() {
 		close(s.finished)
 		s.deps.Receipts.Close(s.fixed.ID)
-		s.deps.Grants.Close(s.fixed.ID)
+		if err := s.deps.Grants.Close(s.fixed.ID); err != nil {
+			s.deps.Log.Error("the grants of a session that has ended are still kept", "session", s.fixed.ID, "error", err)
+		}
 	}()
 	started := sync.OnceFunc(func() { close(s.started) })
 	defer started()

@@ -61,6 +61,9 @@ func (s *Session) startProcess(ctx context.Context, stack *teardown) (program, e
 	if err := s.restoreWaiting(ctx, stack, log); err != nil { // its conversation goes on
 		return nil, err
 	}
+	if err := s.restoreGrants(ctx, log); err != nil {
+		return nil, err
+	}
 	way, err := s.serve(ctx, stack, log)
 	if err != nil {
 		return nil, err

@@ -47,12 +47,15 @@ func (s *Session) start(ctx context.Context, stack *teardown) (running program, 
 		if err := s.restoreWaiting(ctx, stack, log); err != nil {
 			return nil, err
 		}
+		if err := s.restoreGrants(ctx, log); err != nil {
+			return nil, err
+		}
 		if _, err := s.serve(ctx, stack, log); err != nil {
 			return taken, err
 		}
 		return taken, s.servePorts(ctx, stack)
 	}
-	if err := s.settleWaiting(ctx, log); err != nil {
+	if err := errors.Join(s.settleWaiting(ctx, log), s.deps.Grants.Close(s.fixed.ID)); err != nil {
 		return nil, err
 	}
 	return s.begin(ctx, stack, log, engine)

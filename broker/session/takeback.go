@@ -58,6 +58,28 @@ func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 	return &takenBack{Container: container, past: int64(history.Len()), history: &history, narrowed: time.Now(), cols: cols, rows: rows}, nil
 }
 
+// restoreGrants puts the grants into force again that the session had when its multiplexer was
+// killed: its life goes on. Each ends when it would have.
+func (s *Session) restoreGrants(ctx context.Context, log *audit.Log) error {
+	if !s.resumed || s.kept != nil { // another process has handed them over
+		return nil
+	}
+	grants, err := s.deps.Grants.Restore(s.fixed.ID)
+	if err != nil {
+		s.deps.Log.Warn("the grants of a session that goes on are lost", "session", s.fixed.ID, "error", err)
+	}
+	for _, g := range grants {
+		if err := log.Append(ctx, audit.Record{
+			Plane: audit.PlaneHost, Decision: audit.Noted, Session: s.fixed.ID, DecidedBy: g.By, Client: g.Client, EscalationID: g.Escalation,
+			Reason: "a grant goes on, until " + g.ExpiresAt.UTC().Format(time.RFC3339),
+			Detail: map[string]any{"grant": g.Number, "scope": string(g.Scope), "used": g.Used},
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // connectedBefore notes that the agent listed the tools under its last multiplexer.
 func (s *Session) connectedBefore() { s.count(func(t *tally) { t.connected = true }) }
 

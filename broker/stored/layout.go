@@ -126,6 +126,9 @@ func (l Layout) Record() string { return filepath.Join(l.Dir, "session.json") }
 // Budget is what was used of the session's model.
 func (l Layout) Budget() string { return filepath.Join(l.Dir, "budget.json") }
 
+// Grants are the approvals that are remembered, while the session has any.
+func (l Layout) Grants() string { return filepath.Join(l.Dir, "grants.json") }
+
 // Paused is there while the session is paused after a leak.
 func (l Layout) Paused() string { return filepath.Join(l.Dir, "paused") }
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// startedIn is the program, started in a directory.
-func startedIn(t *testing.T, home, dir string, args ...string) *driver {
+// driveIn is drive for the program started in a directory.
+func driveIn(t *testing.T, home, dir string, args ...string) *driver {
 	t.Helper()
 	return driveArgv(t, home, 100, 30, append([]string{"env", "-C", dir, "ironcurtain-mux"}, args...)...)
 }
@@ -53,7 +53,7 @@ func TestHere(t *testing.T) {
 		return string(out)
 	}
 
-	d := startedIn(t, home, filepath.Join(repo, "sub"))
+	d := driveIn(t, home, filepath.Join(repo, "sub"))
 	d.see(patience, repo, "work on a branch of its own", "work in an empty directory")
 	d.answerHere("w")
 	d.see(patience, "/workspace$")
@@ -64,12 +64,12 @@ func TestHere(t *testing.T) {
 		t.Errorf("it works in %+v", s)
 	}
 
-	again := startedIn(t, home, repo) // the tab is there, and there is an answer
+	again := driveIn(t, home, repo) // the tab is there, and there is an answer
 	again.see(patience, "/workspace$")
 	again.send("\x01/detach\r")
 	again.exit(patience)
 
-	elsewhere := startedIn(t, home, other) // no tab works there
+	elsewhere := driveIn(t, home, other) // no tab works there
 	elsewhere.see(patience, other, "show the open tabs")
 	elsewhere.answerHere("n")
 	elsewhere.see(patience, "/workspace$")
@@ -80,6 +80,6 @@ func TestHere(t *testing.T) {
 	}
 	d.onlySession()
 
-	demo := startedIn(t, home, other, "demo", "--agent", "shell")
+	demo := driveIn(t, home, other, "demo", "--agent", "shell")
 	demo.inTab(2, "scripted model")
 }
