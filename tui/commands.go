@@ -48,7 +48,7 @@ func commandTable() []command {
 		{"last", "", "show the tab shown before", (*Model).runLast},
 		{"move", "N", "move this tab to place N of the bar, in every terminal", (*Model).runMove},
 		{"rename", "NAME", "give this tab a name", (*Model).runRename},
-		{"split", "[right|down] [N]", "divide this pane, and show tab N on the right or below, also one of other panes; without N, the next tab that is shown alone, or else a new one like this", (*Model).runSplit},
+		{"split", "[right|down] [N]", "divide this pane, and let tab N join it on the right or below, wherever that is shown now; without N, the next tab that is shown alone, or else a new one like this", (*Model).runSplit},
 		{"unsplit", "", "show one tab only: each pane is a tab of its own again", (*Model).runUnsplit},
 		{"break", "", "take this pane out, and show its tab alone", (*Model).runBreak},
 		{"swap", "[left|right|up|down|next|prev|N]", "change the places of this pane and of the one there, or of tab N", (*Model).runSwap},

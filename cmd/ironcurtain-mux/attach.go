@@ -35,7 +35,7 @@ it shows no agent: it asks about the calls that wait, line by line, one after th
 and remembers no approval. --name says whose terminal it is, for records and 'clients ls'.
 
 The tabs are arranged as in the terminal of that name that was detached last, or
-else in any: which one is in front, their order, the split, the zoom and what is muted.`,
+else in any: which one is in front, their order, the panes, the zoom and what is muted.`,
 		Example: "  ironcurtain-mux attach\n  ironcurtain-mux attach --answer-only --name phone\n  ironcurtain-mux attach 6f1c\n  ironcurtain-mux --host workstation attach",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -10,6 +10,7 @@ import (
 func keyTable(commandKey, prefix string) []Binding {
 	return slices.Concat(
 		terminalBindings(commandKey),
+		focusBindings(),
 		prefixBindings(prefix),
 		paneBindings(),
 		[]Binding{{PlaceStarting, ActLog, keyed("show the log of its start, or close it", "ctrl+l")}},
@@ -79,14 +80,19 @@ func prefixBindings(prefix string) []Binding {
 	}
 }
 
-// paneBindings are the keys for panes: those that may follow the prefix, as in tmux, and some
-// without a key.
-func paneBindings() []Binding {
+// focusBindings are keys that go from pane to pane without the prefix, for whoever binds some.
+func focusBindings() []Binding {
 	return []Binding{
 		{PlaceTerminal, "focus left", keyed("go to the pane on the left")},
 		{PlaceTerminal, "focus right", keyed("go to the pane on the right")},
 		{PlaceTerminal, "focus up", keyed("go to the pane above")},
 		{PlaceTerminal, "focus down", keyed("go to the pane below")},
+	}
+}
+
+// paneBindings are the keys for panes that may follow the prefix, as in tmux.
+func paneBindings() []Binding {
+	return []Binding{
 		{PlacePrefix, "focus left", keyed("go to the pane on the left", "left")},
 		{PlacePrefix, "focus right", keyed("go to the pane on the right", "right")},
 		{PlacePrefix, "focus up", keyed("go to the pane above", "up")},
