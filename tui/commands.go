@@ -74,6 +74,7 @@ func commandTable() []command {
 		{"revoke", "N|all", "end a grant", (*Model).runRevoke},
 		{"forget", "", "stop what you typed last in this tab from approving more calls", (*Model).runForget},
 		{"theme", "NAME", "dark, light, 16 or none", (*Model).runTheme},
+		{"prefix", "[KEY|none]", "a prefix key like tmux's, such as ctrl+b; alone, what follows it", (*Model).runPrefix},
 		{"mute", "[all]", "turn bell and notifications off for this tab or all, or on again", (*Model).runMute},
 		{"help", "", "keys and commands", (*Model).runHelp},
 		{"detach", "", "leave, and let the agents run; 'ironcurtain-mux' shows them again", (*Model).runDetach},

@@ -1,13 +1,17 @@
 package tui
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/tour"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -26,6 +30,13 @@ func (m *Model) helpText() []view.Line {
 	var out []view.Line
 	for _, line := range m.intro(m.current()) {
 		out = append(out, view.Line{Text: text.Drawable(line)})
+	}
+	out = append(out, view.Line{Text: "in short", Head: true})
+	for _, step := range tour.Steps(input.DisplayKey(m.keys.CommandKey)) {
+		out = append(out, view.Line{Text: step.Help})
+	}
+	if m.o.Phrase != "" {
+		out = append(out, view.Line{Text: fmt.Sprintf("“%s” stands in the title of the real panel and nowhere else: a panel without it was drawn by an agent.", m.o.Phrase)})
 	}
 	var last input.Place
 	listed := false
@@ -59,18 +70,18 @@ func commandLines() []view.Line {
 	return append(out, view.Line{Key: "//text", Text: "send /text to the agent"})
 }
 
-// bindingKeys lists the keys of a binding. Nine keys that end in 1 to 9 are written as
-// one, such as "Alt-1…9".
+// bindingKeys lists the keys of a binding. The first nine are written as one if they end in 1 to 9,
+// such as "Alt-1…9".
 func bindingKeys(b input.Binding) string {
 	var out []string
 	names := b.Keys()
-	digits := len(names) == 9
+	digits := len(names) >= 9
 	for i, k := range names {
 		out = append(out, input.DisplayKey(k))
-		digits = digits && strings.TrimSuffix(k, fmt.Sprint(i+1)) == strings.TrimSuffix(names[0], "1") && k != ""
+		digits = digits && (i > 8 || strings.TrimSuffix(k, fmt.Sprint(i+1)) == strings.TrimSuffix(names[0], "1") && k != "")
 	}
 	if digits {
-		return out[0] + "…9"
+		out = append([]string{out[0] + "…9"}, out[9:]...)
 	}
 	return strings.Join(out, " ")
 }
@@ -142,6 +153,157 @@ func Reference(commandKey, prefix string, chosen map[string][]string) (string, e
 		fmt.Fprintf(&b, "| %s | %s |\n", m.Mark, cell(m.Says))
 	}
 	return b.String(), nil
+}
+
+// prefixHints lists what can follow the prefix key, what is used most first.
+func prefixHints(k *input.Keys) []string {
+	hints := []string{input.DisplayKey(k.Prefix) + " and then"}
+	for _, h := range []struct {
+		action input.Action
+		does   string
+	}{
+		{"help", "all keys"}, {"new", "new tab"}, {"next", "next"}, {"prev", "previous"}, {"last", "last"}, {"split right", "beside"}, {"split down", "below"},
+		{"focus", "next pane"}, {"zoom", "zoom"}, {"copy", "copy mode"}, {input.ActPaste, "paste"}, {"begin rename", "name"}, {"begin tab", "tabs"}, {"resume", "sessions"},
+		{input.ActCommand, "command line"}, {"close", "close"}, {"detach", "leave"}, {input.ActTab, "tab 1"},
+	} {
+		hints = append(hints, k.Hint(input.PlacePrefix, h.action, h.does))
+	}
+	return input.NonEmpty(hints...)
+}
+
+// The first start: a tour in the status line, one question about a prefix key, and what the phrase in
+// the panel is for.
+
+// shownFor is how long something must have been on the screen to count as told or asked.
+const shownFor = time.Second
+
+// tells reports whether this view tells and asks what a first start does.
+func (m *Model) tells() bool { return m.o.KeepSeen != nil && m.may() && !m.o.Safe }
+
+// tourStep returns the step of the tour that the person is at.
+func (m *Model) tourStep() (step tour.Step, n int, ok bool) {
+	if !m.tells() {
+		return tour.Step{}, 0, false
+	}
+	return m.o.Seen.Step(input.DisplayKey(m.keys.CommandKey))
+}
+
+// did notes what the person has done, for the tour.
+func (m *Model) did(d tour.Did) {
+	if _, _, ok := m.tourStep(); ok && m.o.Seen.Note(d) {
+		m.keepSeen()
+	}
+}
+
+// endTour ends the tour.
+func (m *Model) endTour() {
+	if _, _, ok := m.tourStep(); ok {
+		m.o.Seen.End()
+		m.keepSeen()
+	}
+}
+
+// keepSeen has what was told and asked written down.
+func (m *Model) keepSeen() {
+	m.dirty = true
+	keep, seen := m.o.KeepSeen, m.o.Seen
+	m.later = join(m.later, m.do(func(context.Context) tea.Msg { return askedMsg{keep(seen)} }))
+}
+
+// leftLine notes that the person has left the command line, and what was above it.
+func (m *Model) leftLine() {
+	long := func(since time.Time) bool { return !since.IsZero() && m.now().Sub(since) >= shownFor }
+	seen := m.o.Seen
+	seen.Prefix = seen.Prefix || long(m.asking)
+	seen.Phrase = seen.Phrase || long(m.explaining)
+	m.asking, m.explaining = time.Time{}, time.Time{}
+	if m.o.KeepSeen != nil && seen != m.o.Seen {
+		m.o.Seen = seen
+		m.keepSeen()
+	}
+	if m.begunAt == m.o.Seen.Steps { // one visit ends one step
+		m.did(tour.Left)
+	}
+}
+
+// offeredPrefix is the prefix key that the first start offers, because people who use tmux know it.
+const offeredPrefix = "ctrl+b"
+
+// asksPrefix reports whether the person is asked now whether there shall be a prefix key.
+func (m *Model) asksPrefix() bool {
+	return m.mode == modeCommand && m.question == nil && m.line.Empty() && m.approvals.Current() == nil &&
+		m.tells() && !m.o.Seen.Prefix && m.keys.Prefix == "" && m.keys.CommandKey != offeredPrefix
+}
+
+// prefixQuestion returns the rows that ask it.
+func (m *Model) prefixQuestion() []string {
+	if !m.asksPrefix() {
+		return nil
+	}
+	choice := m.o.choice()
+	choice.Prefix = offeredPrefix
+	with, err := input.Bind(choice)
+	key := m.keys.KeyFor(input.PlaceEmpty, input.ActTakePrefix)
+	if err != nil || key == "" {
+		return nil // the person's own keys leave no room for it
+	}
+	var rows []string
+	for _, text := range []string{
+		fmt.Sprintf("Do you know tmux? %s makes %s a prefix key like its, beside %s. These follow it:", key, input.DisplayKey(offeredPrefix), input.DisplayKey(m.keys.CommandKey)),
+		strings.Join(prefixHints(with)[1:], " · "),
+		"Anything else is no. You are asked once; /prefix changes it later.",
+	} {
+		rows = append(rows, view.WrapWords(text, max(1, m.lay.Viewport.W-4))...)
+	}
+	return rows
+}
+
+// takePrefix answers it with yes.
+func (m *Model) takePrefix() tea.Cmd {
+	if !m.asksPrefix() {
+		return nil
+	}
+	m.o.Seen.Prefix = true
+	m.keepSeen()
+	cmd, err := m.runPrefix(offeredPrefix)
+	if err != nil {
+		m.showError(err)
+	}
+	return cmd
+}
+
+// runPrefix is /prefix [KEY|none].
+func (m *Model) runPrefix(args string) (tea.Cmd, error) {
+	if args == "" && m.keys.Prefix == "" {
+		return nil, fault.New("/prefix ctrl+b takes that of tmux", "there is no prefix key")
+	} else if args == "" {
+		m.showInfo(strings.Join(prefixHints(m.keys), " · "))
+		return nil, nil
+	}
+	choice := m.o.choice()
+	if choice.Prefix = args; args == "none" {
+		choice.Prefix = ""
+	}
+	bound, err := input.Bind(choice)
+	if err != nil {
+		return nil, fmt.Errorf("/prefix: %w", err)
+	}
+	m.keys, m.o.Prefix = bound, bound.Prefix
+	done := "there is no prefix key any more"
+	if bound.Prefix != "" {
+		done = fmt.Sprintf("%s is the prefix key now; press it to see what can follow", input.DisplayKey(bound.Prefix))
+	}
+	keep, key := m.o.KeepPrefix, bound.Prefix
+	if keep == nil {
+		m.showInfo(done)
+		return nil, nil
+	}
+	return m.do(func(context.Context) tea.Msg {
+		if err := keep(key); err != nil {
+			return askedMsg{fault.Wrap("keep the prefix key", err, "it holds in this terminal until you leave")}
+		}
+		return carriedMsg{done: done}
+	}), nil
 }
 
 // cell escapes the characters that would end a table cell.

@@ -15,6 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/tour"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -65,33 +66,36 @@ type Model struct {
 	lay        view.Layout
 	fits       bool // the screen is large enough to work on
 
-	mode      mode
-	tabs      []*tab
-	sessions  []broker.Session // of the safe view, by their numbers
-	active    int              // index of the focused tab
-	before    broker.SessionID // session of the tab shown before, for /last
-	groups    []group
-	focuses   int // how often a tab got the focus
-	line      input.Line
-	begun     time.Time     // when the person began the line
-	pressed   time.Time     // when the person last pressed a key or pasted
-	quiet     time.Duration // how long before the newest key that was
-	executed  []input.Piece // the line of the command that is being carried out
-	question  *question
-	approvals panel.Queue
-	strip     view.Rect // where the newest scene shows the strip; empty when it does not
-	toasts    view.Toasts
-	copying   copymode.State
-	help      view.List
-	following following // the log of a start, when the list shows one
-	picker    picker
-	messages  view.Messages
-	answering bool          // a key or a click is being handled
-	here      here.Question // with modeHere
-	agents    []broker.Agent
-	touched   bool   // the person has pressed a key, or was here before, so the intro is not shown
-	reviewed  string // the hash of the policy that was shown, until it is put in force
-	opening   int    // requests for new sessions that are not answered yet
+	mode       mode
+	tabs       []*tab
+	sessions   []broker.Session // of the safe view, by their numbers
+	active     int              // index of the focused tab
+	before     broker.SessionID // session of the tab shown before, for /last
+	groups     []group
+	focuses    int // how often a tab got the focus
+	line       input.Line
+	begun      time.Time     // when the person began the line
+	begunAt    int           // the step of the tour at which the person opened the command line
+	asking     time.Time     // since when the question about a prefix key has been on the screen, or zero
+	explaining time.Time     // since when it has been said what the phrase is for, or zero
+	pressed    time.Time     // when the person last pressed a key or pasted
+	quiet      time.Duration // how long before the newest key that was
+	executed   []input.Piece // the line of the command that is being carried out
+	question   *question
+	approvals  panel.Queue
+	strip      view.Rect // where the newest scene shows the strip; empty when it does not
+	toasts     view.Toasts
+	copying    copymode.State
+	help       view.List
+	following  following // the log of a start, when the list shows one
+	picker     picker
+	messages   view.Messages
+	answering  bool          // a key or a click is being handled
+	here       here.Question // with modeHere
+	agents     []broker.Agent
+	touched    bool   // the person has pressed a key, or was here before, so the intro is not shown
+	reviewed   string // the hash of the policy that was shown, until it is put in force
+	opening    int    // requests for new sessions that are not answered yet
 
 	seq       uint64 // number of the scene published last
 	dirty     bool   // something that is drawn has changed since
@@ -207,6 +211,7 @@ func (m *Model) show(i int) {
 	if t := m.current(); t != nil && i != m.active {
 		m.before = t.session.ID
 		t.follow()
+		m.did(tour.Showed)
 	}
 	m.active = i
 	m.focuses++

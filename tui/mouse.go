@@ -191,7 +191,7 @@ func (m *Model) onFocusedMouse(t *tab, at view.Rect, ev keys.Event) tea.Cmd {
 			m.dirty = true
 		}
 	case e.Button == keys.ButtonMiddle && e.Action == keys.MousePress && inside && m.mode == modeTerminal && len(m.copied) > 0:
-		m.onPaste(keys.Event{Kind: keys.PasteEvent, Paste: keys.Paste{Start: true, Data: m.copied, End: true}})
+		m.pasteCopied()
 	}
 	return nil
 }

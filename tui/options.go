@@ -15,6 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/notify"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/tour"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -96,6 +97,13 @@ type Options struct {
 	// there are some, the person can take them back or end them before the first tab is
 	// opened. Nil: there are none.
 	Offer func(context.Context) bool
+
+	// Seen is what the person was told and asked before on a first start, and KeepSeen writes down what
+	// was since; nil: nothing is told or asked. KeepPrefix writes the prefix key that the person has
+	// chosen to the configuration; nil: it is not kept. Both may block.
+	Seen       tour.Seen
+	KeepSeen   func(tour.Seen) error
+	KeepPrefix func(key string) error
 
 	// Notices are always on the screen.
 	Notices []string

@@ -11,6 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/tour"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -65,6 +66,8 @@ func (m *Model) drawStatus() *view.Surface {
 		text = last
 	} else if len(above) > 0 {
 		text, style, message = strings.Join(m.hints(), " · "), m.theme.Muted, false
+	} else if m.prefixed && !message {
+		text, message = strings.Join(prefixHints(m.keys), " · "), true
 	}
 	notices := m.notices()
 	free := end - view.TextWidth(text) - 1
@@ -111,8 +114,8 @@ func (m *Model) message() bool { return m.question != nil || m.said().Text != ""
 // maxMoreRows is how many rows above the status line a long message may take.
 const maxMoreRows = 3
 
-// messageRows lays out a message that does not fit the status line: the rows above the
-// line and, when these are too few, the rest for the line itself. A message that fits has
+// messageRows lays out a message, or what can follow the prefix key, that does not fit the status line:
+// the rows above the line and, when these are too few, the rest for the line itself. A message that fits has
 // no rows.
 func (m *Model) messageRows() (above []string, last string) {
 	leave := 2 // a row of the agent and one of the command line
@@ -120,10 +123,13 @@ func (m *Model) messageRows() (above []string, last string) {
 		leave = 3 // two of the call that waits, and one to type into
 	}
 	room := min(maxMoreRows, m.lay.Viewport.H-leave)
-	if !m.message() || room < 1 {
+	if !m.message() && !m.prefixed || room < 1 {
 		return nil, ""
 	}
 	text, _ := m.statusText()
+	if !m.message() {
+		text = strings.Join(prefixHints(m.keys), " · ")
+	}
 	if view.TextWidth(text)+2+m.badgeWidth() <= m.cols {
 		return nil, ""
 	}
@@ -283,6 +289,9 @@ func (m *Model) modeHints() []string {
 			if t != nil && t.cropped(m.focusedRect()) {
 				pans = m.keys.Hint(input.PlaceEmpty, input.ActPanRight, "pans")
 			}
+			if _, _, on := m.tourStep(); on {
+				return input.NonEmpty("/ commands", m.keys.Hint(input.PlaceEmpty, input.ActEndTour, "ends the tour"), back)
+			}
 			return input.NonEmpty(pans, "text goes to the agent", "/ commands", tabs, m.keys.Hint(input.PlaceEmpty, input.ActKeys, "keys"), back)
 		}
 		return input.NonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, "sends"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back, keeps the text"))
@@ -301,7 +310,7 @@ func (m *Model) modeHints() []string {
 	}
 	switch {
 	case m.prefixed:
-		return m.prefixHints()
+		return []string{input.DisplayKey(m.keys.Prefix) + " and then"}
 	case m.o.Safe:
 		return m.safeHints()
 	case t == nil:
@@ -324,7 +333,11 @@ func (m *Model) modeHints() []string {
 		}
 		return []string{command + " then /restart, /resume or /close"}
 	}
-	return input.NonEmpty(command+" command line", t.stateWords(), m.mutedWords(t), m.hiddenPanes(t))
+	first := command + " command line"
+	if step, n, ok := m.tourStep(); ok {
+		first = fmt.Sprintf("%d/%d %s", n, len(tour.Steps("")), step.Line)
+	}
+	return input.NonEmpty(first, t.stateWords(), m.mutedWords(t), m.hiddenPanes(t))
 }
 
 // hiddenPanes says that other panes of a tab's group are not shown, and why.
@@ -348,19 +361,4 @@ func (m *Model) mutedWords(t *tab) string {
 		return "muted"
 	}
 	return ""
-}
-
-// prefixHints lists what can follow the prefix key, what is used most first.
-func (m *Model) prefixHints() []string {
-	hints := []string{input.DisplayKey(m.keys.Prefix) + " and then"}
-	for _, h := range []struct {
-		action input.Action
-		does   string
-	}{
-		{"help", "all keys"}, {"new", "new tab"}, {"next", "next"}, {"prev", "previous"}, {"last", "last"}, {"split right", "beside"}, {"split down", "below"},
-		{"focus", "next pane"}, {"zoom", "zoom"}, {"copy", "copy mode"}, {"close", "close"}, {"detach", "leave"},
-	} {
-		hints = append(hints, m.keys.Hint(input.PlacePrefix, h.action, h.does))
-	}
-	return input.NonEmpty(hints...)
 }

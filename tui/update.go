@@ -14,7 +14,11 @@ const aboutBroker = "broker"
 func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	was := m.mode
 	cmd := join(m.dispatch(msg), m.typeEarly())
+	if was == modeCommand && m.mode != modeCommand {
+		m.leftLine()
+	}
 	if m.dirty {
 		cmd = join(cmd, m.tick())
 		m.refresh()

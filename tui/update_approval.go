@@ -13,6 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/notify"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/tour"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -41,6 +42,7 @@ func (m *Model) decideOn(which string, d panel.Decision) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.did(tour.Decided)
 	var cmds []tea.Cmd
 	for _, it := range chosen {
 		it.Sent = true

@@ -19,7 +19,7 @@ import (
 // enterCommand gives the keyboard to the command line. Only input of the person may lead
 // here, never an event of an agent or the broker.
 func (m *Model) enterCommand() {
-	m.mode, m.dirty = modeCommand, true
+	m.mode, m.dirty, m.begunAt = modeCommand, true, m.o.Seen.Steps
 	if t := m.current(); t != nil {
 		m.approvals.Prefer(t.session.ID, m.now())
 	}
@@ -106,6 +106,10 @@ func (m *Model) onEmptyLine(a input.Action) tea.Cmd {
 		return m.startCopy()
 	case input.ActKeys:
 		m.openHelp()
+	case input.ActTakePrefix:
+		return m.takePrefix()
+	case input.ActEndTour:
+		m.endTour()
 	case input.ActPanLeft, input.ActPanRight, input.ActPanUp, input.ActPanDown:
 		if err := m.pan(strings.TrimPrefix(string(a), "pan ")); err != nil {
 			m.showError(err)
@@ -118,7 +122,7 @@ func (m *Model) onEmptyLine(a input.Action) tea.Cmd {
 func (m *Model) onPanel(a input.Action) {
 	p := &m.approvals
 	panel, _ := m.panelRect()
-	page := max(1, panel.H-1)
+	page := max(1, m.panelRows(panel))
 	switch a {
 	case input.ActPanelDown:
 		p.Scroll++

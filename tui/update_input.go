@@ -9,6 +9,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/tour"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
 // onInput handles one event of the person's terminal in the mode that is active now.
@@ -63,7 +65,7 @@ func (m *Model) keyState(code rune) input.KeyState {
 		Again:    !m.again.IsZero() && m.now().Before(m.again),
 		Starting: t != nil && !t.attached,
 		Ours:     m.ours[code],
-		Pending:  !m.touched || m.said().Urgent || t != nil && (t.scrolled || t.crop.Panned || t.dead()),
+		Pending:  !m.touched || m.o.KeepSeen != nil && m.o.Seen.Steps == 0 || m.said().Urgent || t != nil && (t.scrolled || t.crop.Panned || t.dead()),
 	}
 }
 
@@ -141,7 +143,7 @@ func (m *Model) onAgentAction(means input.Meaning, ev keys.Event) tea.Cmd {
 	}
 	switch means.Action {
 	case input.ActPrefix:
-		m.prefixed, m.dirty = true, true
+		m.prefixed, m.messages, m.dirty = true, view.Messages{}, true // no message may hide what can follow
 	case input.ActCommand:
 		m.enterCommand()
 	case input.ActTab:
@@ -162,6 +164,7 @@ func (m *Model) typeKey(t *tab, ev keys.Event) {
 		if !m.touched || m.said().Urgent {
 			m.touch()
 		}
+		m.did(tour.Typed)
 		if t.scrolled || t.crop.Panned {
 			t.follow()
 			m.dirty = true
@@ -239,13 +242,45 @@ func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 		m.showNumber(input.PlacePrefix, name)
 	case input.ActCommand:
 		m.enterCommand()
+	case input.ActPaste:
+		m.pasteCopied()
 	default:
 		if a.Repeats() {
 			m.again = m.now().Add(repeatTime)
 		}
+		if command, ok := input.Begins(a); ok {
+			return m.beginCommand(command)
+		}
 		return m.runAction(a)
 	}
 	return nil
+}
+
+// beginCommand opens the command line with a command whose arguments the person types. A line that was
+// begun goes into the history.
+func (m *Model) beginCommand(command string) tea.Cmd {
+	m.enterCommand()
+	m.line.Take()
+	m.line.Insert("/"+command+" ", false)
+	if t := m.current(); command == "rename" && t != nil && t.session.Name != "" {
+		m.line.Complete(t.session.Name) // to be changed
+	}
+	if command == "tab" {
+		return m.complete()
+	}
+	return nil
+}
+
+// pasteCopied pastes what was copied last into the agent.
+func (m *Model) pasteCopied() {
+	switch {
+	case len(m.copied) == 0:
+		m.showInfo("nothing was copied here yet")
+	case !m.may():
+		m.showError(errReadOnly("paste"))
+	default:
+		m.onPaste(keys.Event{Kind: keys.PasteEvent, Paste: keys.Paste{Start: true, Data: m.copied, End: true}})
+	}
 }
 
 // repeatTime is how long a key that resizes a pane does so again without the prefix.

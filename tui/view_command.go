@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -38,6 +39,7 @@ func (m *Model) drawCommand(s *view.Scene) {
 	if m.mode == modeCommand {
 		m.drawPanel(s, panel)
 		m.drawMenu(s, panel, m.menu())
+		m.drawPrefixQuestion(s, panel)
 	}
 	if m.mode == modeCommand && m.approvals.Focused() {
 		s.Layers = append(s.Layers, m.drawDeciding(at))
@@ -103,8 +105,13 @@ func (m *Model) panelRect() (panel, line view.Rect) {
 	if it := m.approvals.Current(); it != nil && m.mode == modeCommand {
 		m.ensureBody(it)
 		want = 1 + max(1, len(it.Body.Rows))
+		if m.phraseNote() != "" {
+			want++
+		}
 	} else if all := m.menu(); len(all) > 0 {
 		want = min(menuRows, max(2, len(all)))
+	} else if rows := m.prefixQuestion(); len(rows) > 0 {
+		want = max(2, len(rows))
 	}
 	l := m.lay
 	message, _ := m.messageRows()
@@ -116,7 +123,32 @@ func (m *Model) panelRect() (panel, line view.Rect) {
 func (m *Model) panelHasMore() bool {
 	it := m.approvals.Current()
 	panel, _ := m.panelRect()
-	return it != nil && len(it.Body.Rows) > panel.H-1
+	return it != nil && len(it.Body.Rows) > m.panelRows(panel)
+}
+
+// panelRows returns how many rows of a call a panel of a size shows.
+func (m *Model) panelRows(at view.Rect) int {
+	if m.phraseNote() != "" && at.H > panel.LeastForNote {
+		return at.H - 2
+	}
+	return at.H - 1
+}
+
+// phraseNote says what the phrase in the title of the panel is for, the first time that it is there;
+// empty when that was said, or when there is no room for it.
+func (m *Model) phraseNote() string {
+	if !m.tells() || m.o.Seen.Phrase || m.o.Phrase == "" {
+		return ""
+	}
+	for _, note := range []string{
+		fmt.Sprintf("“%s” is known to this program only: a panel without it was drawn by an agent", m.o.Phrase),
+		fmt.Sprintf("only the real panel says “%s”", m.o.Phrase),
+	} {
+		if view.TextWidth(note) <= m.cols-2 {
+			return note
+		}
+	}
+	return ""
 }
 
 // panelFits reports whether there is room for a panel with at least one row of text.
@@ -158,8 +190,28 @@ func (m *Model) drawPanel(s *view.Scene, at view.Rect) {
 		return
 	}
 	m.ensureBody(it)
-	drawn, report := m.approvals.Draw(at, panel.Look{Theme: m.theme, Phrase: m.o.Phrase, Now: m.now(), Seq: m.seq})
+	note := m.phraseNote()
+	if note != "" && at.H > panel.LeastForNote && m.explaining.IsZero() {
+		m.explaining = m.now()
+	}
+	drawn, report := m.approvals.Draw(at, panel.Look{Theme: m.theme, Phrase: m.o.Phrase, Note: note, Now: m.now(), Seq: m.seq})
 	s.Layers, s.Report = append(s.Layers, drawn), s.Report || report
+}
+
+// drawPrefixQuestion draws the question of the first start in the place of a menu.
+func (m *Model) drawPrefixQuestion(s *view.Scene, at view.Rect) {
+	rows := m.prefixQuestion()
+	if len(rows) == 0 || at.H < len(rows) {
+		return
+	}
+	if m.asking.IsZero() {
+		m.asking = m.now()
+	}
+	box := view.NewSurface(at, m.theme.Body)
+	for y, row := range rows {
+		box.Text(2, y, row, m.theme.Muted)
+	}
+	s.Layers = append(s.Layers, box)
 }
 
 // menuRows is how many commands the menu shows.

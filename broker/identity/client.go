@@ -61,7 +61,7 @@ func (c Client) Decider(by string) string {
 	case by == ByLine: // the way that needs no word
 		return c.String()
 	case by == ByKey:
-		return c.String() + ", with one key"
+		return c.String() + " with one key"
 	}
 	return by + " (" + c.String() + ")"
 }

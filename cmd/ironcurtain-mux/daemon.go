@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/token"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
@@ -156,6 +157,7 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 	var notices []string
 	arrangedFile := filepath.Join(w.Paths.Home, "arrangements.json")
 	kept := newArrangements(arrangedFile, log)
+	seen := openSeen(filepath.Join(w.Paths.Home, "seen.json"), log)
 	var writing sync.WaitGroup
 	writing.Go(func() { kept.write(ctx, arrangedFile, log) })
 	defer writing.Wait()
@@ -186,7 +188,7 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 			if err := b.Refresh(ctx); err != nil {
 				notices = append(notices, b.Outdated(err))
 			}
-			return show(w.Latest(), ctx, c, b, mux, kept, left, notices)
+			return show(w.Latest(), ctx, c, b, mux, kept, seen, left, notices)
 		},
 		Carry:    func(ctx context.Context, t daemon.Task) wire.End { return start.Carry(ctx, w.Latest(), t, b) },
 		Notify:   notifier(w, b, kept),
@@ -233,7 +235,7 @@ func openDoor(ctx context.Context, home string, inherited daemon.Inherited) (doo
 
 // show runs a view for a client, with its tabs arranged as they were kept. left says that a killed
 // multiplexer may have left agents running.
-func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, kept *arrangements, left bool, notices []string) (end string, err error) {
+func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, kept *arrangements, seen *seenFile, left bool, notices []string) (end string, err error) {
 	if c.Rights == wire.Answer {
 		return prompt(ctx, c, b)
 	}
@@ -259,6 +261,10 @@ func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker
 	}
 	defer kept.end(c)
 	o.Arranged(o.Arrangement)
+	o.Seen, o.KeepSeen = seen.now(), seen.keep
+	o.KeepPrefix = func(key string) error {
+		return errors.Join(config.SetPrefix(w.Paths.ConfigFile(), key), b.Refresh(ctx))
+	}
 	o.Opener = broker.Opener{Keys: c.Asked.Keys, Environment: c.Asked.Environment}
 	if open := c.Asked.Open; open != nil {
 		o.Add = !open.Once

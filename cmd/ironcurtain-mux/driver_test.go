@@ -51,6 +51,8 @@ func newHome(t testing.TB) string {
 	// Nothing is learned of this machine's package registries, which would take each test some
 	// seconds.
 	writeState(t, dir, "registries.json", `{"sources":[]}`)
+	// Nor is anything told or asked that only a first start tells.
+	writeState(t, dir, "seen.json", `{"steps":5,"prefix":true,"phrase":true}`)
 	t.Cleanup(func() {
 		if d := (&driver{t: t, home: dir}); d.daemon() != 0 {
 			d.stop() // a start has started it

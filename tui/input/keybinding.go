@@ -122,8 +122,8 @@ func rebind(table []Binding, name string, chosen []string, commandKey string) er
 		names = append(names, KeyName(k))
 	}
 	switch {
-	case b.action == ActTab && len(names) != 9 && len(names) != 0:
-		return fault("", "takes nine keys, for the tabs 1 to 9, or none")
+	case b.action == ActTab && len(names) != 9 && len(names) != 10 && len(names) != 0:
+		return fault("", "takes nine keys, for the tabs 1 to 9, or ten, or none")
 	case len(names) == 0 && (b.Place == PlaceQuestion || b.Place == PlaceHere || b.Place == PlaceCommand && (b.action == ActEnter || b.action == ActLeave)):
 		return fault("", "this needs a key, because nothing else does it")
 	}

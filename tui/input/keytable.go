@@ -48,6 +48,13 @@ func terminalBindings(commandKey string) []Binding {
 	}
 }
 
+// beginning is how the name of an action begins that opens the command line with a command, whose
+// arguments the person then types.
+const beginning = "begin "
+
+// Begins returns the command with which an action opens the command line.
+func Begins(a Action) (command string, ok bool) { return strings.CutPrefix(string(a), beginning) }
+
 // prefixBindings are the keys that may follow a prefix key, for people who are used to
 // tmux. There is no prefix key unless the options name one.
 func prefixBindings(prefix string) []Binding {
@@ -62,7 +69,11 @@ func prefixBindings(prefix string) []Binding {
 		{PlacePrefix, "next", keyed("next tab", "n")},
 		{PlacePrefix, "prev", keyed("previous tab", "p")},
 		{PlacePrefix, "last", keyed("the tab shown before", "l")},
-		{PlacePrefix, "close", keyed("close the tab", "x", "&")},
+		{PlacePrefix, beginning + "rename", keyed("give the tab a name", ",")},
+		{PlacePrefix, beginning + "move", keyed("move the tab to another place of the bar", ".")},
+		{PlacePrefix, beginning + "tab", keyed("choose a tab by its number or name", "w", "'")},
+		{PlacePrefix, "resume", keyed("choose a session", "s")},
+		{PlacePrefix, "close", keyed("close the tab, also as a pane; asks while its agent runs", "x", "&")},
 		{PlacePrefix, "detach", keyed("leave, and let the agents run", "d")},
 		{PlacePrefix, "split right", keyed("split side by side", "%")},
 		{PlacePrefix, "split down", keyed("split one below the other", `"`)},
@@ -73,10 +84,11 @@ func prefixBindings(prefix string) []Binding {
 		{PlacePrefix, ActPanUp, keyed("show more above", "shift+up")},
 		{PlacePrefix, ActPanDown, keyed("show more below", "shift+down")},
 		{PlacePrefix, "copy", keyed("copy mode", "[", "pgup")},
-		{PlacePrefix, "edit", keyed("open the scrollback in your editor")},
+		{PlacePrefix, ActPaste, keyed("paste what copy mode copied last", "]")},
+		{PlacePrefix, "edit", keyed("open the scrollback in your editor", "e")},
 		{PlacePrefix, "help", keyed("keys and commands", "?")},
 		{PlacePrefix, ActCommand, keyed("open the command line", ":")},
-		{PlacePrefix, ActTab, keyed("show that tab", "1", "2", "3", "4", "5", "6", "7", "8", "9")},
+		{PlacePrefix, ActTab, keyed("show that tab", "1", "2", "3", "4", "5", "6", "7", "8", "9", "0")},
 	}
 }
 
@@ -149,6 +161,8 @@ func emptyLineBindings() []Binding {
 		{PlaceEmpty, ActPanDown, keyed("show more below", "shift+down")},
 		{PlaceEmpty, ActCopyMode, keyed("copy mode", "pgup", "[")},
 		{PlaceEmpty, ActKeys, keyed("keys and commands", "?")},
+		{PlaceEmpty, ActTakePrefix, keyed("take the prefix key that the first start offers", "ctrl+b")},
+		{PlaceEmpty, ActEndTour, keyed("end the tour of the first start", "ctrl+x")},
 	}
 }
 

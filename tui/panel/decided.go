@@ -17,7 +17,7 @@ func DeciderName(by string, with, me broker.Client) string {
 	case by == broker.ByLine && mine:
 		return "you"
 	case by == broker.ByKey && mine:
-		return "you, with one key"
+		return "you with one key"
 	case by == "":
 		return "the broker"
 	}

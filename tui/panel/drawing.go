@@ -13,16 +13,24 @@ import (
 type Look struct {
 	Theme  view.Theme
 	Phrase string // the phrase that only this program knows; empty: none
+	Note   string // says below the title what that is for, if there are more than LeastForNote rows; empty: not
 	Now    time.Time
 	Seq    uint64 // the number of the scene
 }
+
+// LeastForNote is how many rows the panel must have more than, to give one to a note.
+const LeastForNote = 6
 
 // Draw draws as much of the current item as there is room for, and notes which of its
 // rows the scene shows. report says that the compositor has to report when the scene is
 // painted.
 func (a *Queue) Draw(at view.Rect, l Look) (panel *view.Surface, report bool) {
 	it := a.Current()
-	rows := at.H - 1
+	first := 1
+	if l.Note != "" && at.H > LeastForNote {
+		first = 2
+	}
+	rows := at.H - first
 	total := len(it.Body.Rows)
 	a.Scroll = min(max(0, a.Scroll), max(0, total-rows))
 	from, to := a.Scroll, min(total, a.Scroll+rows)
@@ -36,10 +44,13 @@ func (a *Queue) Draw(at view.Rect, l Look) (panel *view.Surface, report bool) {
 	}
 	a.drawTitle(panel, it, l, total-to, missed)
 	for i := from; i < to; i++ {
-		it.Body.Rows[i].draw(panel, 1+i-from, l.Theme)
+		it.Body.Rows[i].draw(panel, first+i-from, l.Theme)
+	}
+	if first > 1 {
+		panel.Text(1, 1, l.Note, l.Theme.Label)
 	}
 	if total == 0 {
-		panel.Text(1, 1, "reading a large call", l.Theme.Body)
+		panel.Text(1, first, "reading a large call", l.Theme.Body)
 		return panel, false
 	}
 	if it.Since.IsZero() || !it.Complete {

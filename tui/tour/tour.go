@@ -1,0 +1,79 @@
+// Package tour is what a person is told once, on the first start: five steps in the status line, each
+// until the person has done it. It takes no key of an agent's. It also knows what else was told or
+// asked, so that nothing is said twice.
+package tour
+
+// Seen is what a person was told or asked before.
+type Seen struct {
+	Steps  int  `json:"steps"`  // of the tour that are done
+	Prefix bool `json:"prefix"` // was asked whether there shall be a prefix key
+	Phrase bool `json:"phrase"` // was told what the phrase in the panel is for
+}
+
+// With returns what was seen here or there.
+func (s Seen) With(t Seen) Seen {
+	return Seen{max(s.Steps, t.Steps), s.Prefix || t.Prefix, s.Phrase || t.Phrase}
+}
+
+// Did is something that a person does.
+type Did uint8
+
+// What a person does.
+const (
+	Typed   Did = iota // a key to an agent
+	Left               // the command line
+	Decided            // a call
+	Showed             // another tab, or a new one
+)
+
+// Step is one step of the tour.
+type Step struct {
+	Line string // for the status line, of 50 columns at most
+	Help string // for the help, which has room
+	ends []Did
+}
+
+// Steps are the steps, for a key that opens the command line.
+func Steps(commandKey string) []Step {
+	return []Step{
+		{"what you type goes to the agent", "What you type goes to the agent, every key but " + commandKey + " and those below.", []Did{Typed}},
+		{commandKey + ": the command line; Esc: back", commandKey + " opens the command line, Esc closes it. Text there goes to the agent as your own words; / lists the commands.", nil},
+		{"a call that waits: " + commandKey + ", /approve or /deny", "A call that needs you is shown above the status line. " + commandKey + " opens the panel: read what it would do, then /approve or /deny; or Tab, then y or n.", []Did{Decided, Left}},
+		{"/new opens a tab, /split shows two of them", "/new opens a tab, Alt and its number shows it, /split shows two side by side.", []Did{Showed, Left}},
+		{"/detach leaves them running; /help has it all", "/detach leaves, and the agents run on; 'ironcurtain-mux' shows them again. /quit ends them, /resume continues one.", []Did{Left}},
+	}
+}
+
+// Step returns the step that the person is at, and its number from 1. ok is false once the tour is over.
+func (s Seen) Step(commandKey string) (step Step, n int, ok bool) {
+	all := Steps(commandKey)
+	if s.Steps < 0 || s.Steps >= len(all) {
+		return Step{}, 0, false
+	}
+	return all[s.Steps], s.Steps + 1, true
+}
+
+// afterLine is the first step that is about more than keys and the command line.
+const afterLine = 2
+
+// Note goes to the next step when the person has done what ends this one, and reports that.
+func (s *Seen) Note(d Did) bool {
+	step, _, ok := s.Step("")
+	if !ok {
+		return false
+	}
+	if d == Left && s.Steps < afterLine { // what comes before is known then
+		s.Steps = afterLine
+		return true
+	}
+	for _, e := range step.ends {
+		if e == d {
+			s.Steps++
+			return true
+		}
+	}
+	return false
+}
+
+// End ends the tour.
+func (s *Seen) End() { s.Steps = len(Steps("")) }
