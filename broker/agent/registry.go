@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // Registry holds the agents a session can run.
@@ -43,7 +44,7 @@ func (r *Registry) Named(name string) (Adapter, error) {
 			return a, nil
 		}
 	}
-	return Adapter{}, fault.New("agents: "+strings.Join(r.names(), ", "), "no agent is called %q", name)
+	return Adapter{}, fault.New("agents: "+strings.Join(r.names(), ", "), "no agent is called %q%s", name, text.DidYouMean(name, r.names()))
 }
 
 func (r *Registry) names() []string {

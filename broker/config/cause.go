@@ -56,19 +56,14 @@ func decimal(n *big.Rat) string {
 	return strings.TrimRight(n.FloatString(6), "0")
 }
 
-// unknownName is the error of a name that an object of the schema does not have. It proposes the
-// one with the most similar spelling.
+// unknownName is the error of a name that an object of the schema does not have. It proposes those
+// with the most similar spelling.
 func unknownName(name, object string) error {
-	near, least := "", 1+len(name)/3
-	for _, known := range namesAt(object) {
-		if d := text.Distance(strings.ToLower(name), strings.ToLower(known)); d < least || d == least && near == "" {
-			near, least = known, d
-		}
+	var known []string
+	for _, one := range namesAt(object) {
+		known = append(known, strconv.Quote(one))
 	}
-	if near == "" {
-		return errors.New("there is no setting of this name")
-	}
-	return fmt.Errorf("there is no setting of this name; did you mean %q?", near)
+	return errors.New("there is no setting of this name" + text.DidYouMean(strconv.Quote(name), known))
 }
 
 // namesAt returns the names that an object of the schema has, sorted.

@@ -58,7 +58,7 @@ func Find(home, word string) (Entry, error) {
 		return Entry{}, err
 	}
 	if !found {
-		return Entry{}, fault.New("list them with 'ironcurtain-mux sessions ls'", "no session has the id %q, or a tab with that number", word)
+		return Entry{}, fault.New("list them with 'ironcurtain-mux sessions ls'", "no session has the id %q, or a tab with that number%s", word, shortid.DidYouMean(word, ones))
 	}
 	return all[at], nil
 }

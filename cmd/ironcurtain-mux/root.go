@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os/signal"
 	"syscall"
@@ -10,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/complete"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/decisions"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/doctor"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/images"
@@ -83,13 +83,7 @@ the environment of ssh commands says there, else ~/.ironcurtain. Yours is not pa
 		Version: cli.ThisBuild().Version,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		var flag interface{ GetSpecifiedName() string } // of an error of pflag
-		if errors.As(err, &flag) && flag.GetSpecifiedName() == hostFlag {
-			return errHostPlace
-		}
-		return cli.Usagef("%w", err)
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	muxCommand(root)
 	for _, g := range groups() {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
@@ -101,6 +95,7 @@ the environment of ssh commands says there, else ~/.ironcurtain. Yours is not pa
 	root.SetHelpCommandGroupID(lastGroup)
 	root.AddCommand(manCommand()) // hidden
 	strictHelp(root)
+	complete.Add(root)
 	return root
 }
 

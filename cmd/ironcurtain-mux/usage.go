@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // watchStart makes every command of the tree set began when its own code begins. An error
@@ -36,11 +38,33 @@ func watchStart(cmd *cobra.Command, began *bool) {
 
 // unknownCommand returns an error that names a command's subcommands with a similar name.
 func unknownCommand(cmd *cobra.Command, word string) error {
-	cmd.SuggestionsMinimumDistance = 2
-	if alike := cmd.SuggestionsFor(word); len(alike) > 0 {
-		return cli.Usagef("unknown command %q for %q (did you mean %s?)", word, cmd.CommandPath(), strings.Join(alike, " or "))
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
 	}
-	return cli.Usagef("unknown command %q for %q", word, cmd.CommandPath())
+	return cli.Usagef("unknown command %q for %q%s", word, cmd.CommandPath(), text.DidYouMean(word, names))
+}
+
+// wrongFlag is the error of a flag that a command does not take as it was written. Of one that it does not have, it
+// names those with a similar name.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	var named interface{ GetSpecifiedName() string } // of an error of pflag
+	if errors.As(err, &named) && named.GetSpecifiedName() == hostFlag {
+		return errHostPlace
+	}
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return cli.Usagef("%w", err)
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, "--"+f.Name)
+		}
+	})
+	return cli.Usagef("%w%s", err, text.DidYouMean("--"+unknown.GetSpecifiedName(), names))
 }
 
 // strictHelp makes the command help refuse unknown commands, for which cobra's own shows

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // One is something that a person can mean.
@@ -46,6 +47,18 @@ func Find(kind, word string, all []One) (at int, found bool, err error) {
 		next += ", or '#" + digits + "' for the number"
 	}
 	return 0, false, fault.New(next, "%q could be more than one %s: %s", word, kind, strings.Join(names, ", "))
+}
+
+// DidYouMean ends the error that none has an id that begins so: it proposes those whose ids begin nearly so. It is empty
+// when none does.
+func DidYouMean(word string, all []One) string {
+	var begin []string
+	for _, one := range all {
+		if len(one.ID) >= len(word) {
+			begin = append(begin, one.ID[:len(word)])
+		}
+	}
+	return text.DidYouMean(word, begin)
 }
 
 // String names one by its number and the beginning of its id.

@@ -1,21 +1,71 @@
 package text
 
-// Distance counts the bytes to change, insert or delete to turn a into b.
+import "strings"
+
+// Distance counts the characters to change, insert or delete, and the neighbours to exchange, to
+// turn a into b.
 func Distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	from, to := []rune(a), []rune(b)
+	before, last, row := make([]int, len(to)+1), make([]int, len(to)+1), make([]int, len(to)+1)
+	for j := range last {
+		last[j] = j
 	}
-	for i := range len(a) {
-		diagonal := row[0]
+	for i := range from {
 		row[0] = i + 1
-		for j := range len(b) {
+		for j := range to {
 			cost := 1
-			if a[i] == b[j] {
+			if from[i] == to[j] {
 				cost = 0
 			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+			row[j+1] = min(last[j+1]+1, row[j]+1, last[j]+cost)
+			if i > 0 && j > 0 && from[i] == to[j-1] && from[i-1] == to[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
 		}
+		before, last, row = last, row, before
 	}
-	return row[len(b)]
+	return last[len(to)]
+}
+
+// maxNear is how many words Near returns at most.
+const maxNear = 4
+
+// Near returns the words that somebody may have meant who wrote one that is not among them: those
+// that it is the beginning of, or else those with the most similar spelling. It returns none when no
+// spelling is similar: when more than every third character would have to change. Case does not matter.
+func Near(wrote string, words []string) []string {
+	wrote = strings.ToLower(wrote)
+	var begin, near []string
+	least := (len([]rune(wrote)) + 2) / 3
+	for _, word := range words {
+		d := Distance(wrote, strings.ToLower(word))
+		if wrote != "" && strings.HasPrefix(strings.ToLower(word), wrote) {
+			begin = append(begin, word)
+		}
+		if d > least || d >= len([]rune(wrote)) {
+			continue
+		}
+		if d < least {
+			near, least = nil, d
+		}
+		near = append(near, word)
+	}
+	if len(begin) > 0 {
+		near = begin
+	}
+	return near[:min(len(near), maxNear)]
+}
+
+// DidYouMean ends an error about a word that is not among some others: it proposes those that are
+// near, as "; did you mean close or clone?". It is empty when none is.
+func DidYouMean(wrote string, words []string) string {
+	near := Near(wrote, words)
+	if len(near) == 0 {
+		return ""
+	}
+	last := len(near) - 1
+	if last == 0 {
+		return "; did you mean " + near[0] + "?"
+	}
+	return "; did you mean " + strings.Join(near[:last], ", ") + " or " + near[last] + "?"
 }

@@ -83,9 +83,28 @@ func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"agnet", "agent", 2}, {"copy", "copy", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}} {
+	}{{"", "", 0}, {"agnet", "agent", 1}, {"ab", "ba", 1}, {"äö", "öä", 1}, {"copy", "copy", 0}, {"", "abc", 3}, {"abc", "", 3}, {"kitten", "sitting", 3}} {
 		if got := Distance(c.a, c.b); got != c.want {
 			t.Errorf("%q, %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	words := []string{"close", "clone", "copy", "approve", "approve+", "tab", "a"}
+	for _, c := range []struct{ wrote, want string }{
+		{"cloes", "; did you mean close?"},
+		{"clo", "; did you mean close or clone?"},
+		{"CLOSER", "; did you mean close?"},
+		{"aprove", "; did you mean approve?"},
+		{"approv", "; did you mean approve or approve+?"},
+		{"atb", "; did you mean tab?"},
+		{"xyzzy", ""},
+		{"x", ""},
+		{"", ""},
+	} {
+		if got := DidYouMean(c.wrote, words); got != c.want {
+			t.Errorf("%q: %q, want %q", c.wrote, got, c.want)
 		}
 	}
 }

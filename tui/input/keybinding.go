@@ -112,7 +112,7 @@ func rebind(table []Binding, name string, chosen []string, commandKey string) er
 		}
 		types := k.Mods&^keys.Shift == 0 && k.Text != "" || k == keys.Key{Code: keys.KeySpace}
 		switch {
-		case types && (b.Place == PlaceTerminal || b.Place == PlaceStarting || b.Place == PlaceCommand || b.Place == PlacePanel):
+		case types && (b.Place == PlaceTerminal || b.Place == PlaceStarting || b.Place == PlaceCommand || b.Place == PlacePanel || b.Place == PlaceMenu || b.Place == PlaceSearch):
 			return fault(key, "%q types text there", key)
 		case b.action == ActApprove && (k.Code == keys.KeyEnter || k.Code == keys.KeySpace):
 			return fault(key, "%q would approve what nobody has chosen", key)
@@ -185,21 +185,23 @@ func conflict(key string, other Binding) error {
 }
 
 // nearNames proposes the names that somebody may have meant: those with the most similar
-// spelling, with or without their place.
+// spelling. A name without a place is compared without theirs.
 func nearNames(table []Binding, name string) string {
-	var near []string
-	nearest := 2
+	var full, written []string
 	for _, b := range table {
-		full := b.Name()
-		_, tail, _ := strings.Cut(full, ".")
-		d := min(text.Distance(name, full), text.Distance(name, tail))
-		if b.Member() != "" || d > nearest {
+		if b.Member() != "" {
 			continue
 		}
-		if d < nearest {
-			near, nearest = nil, d
+		full, written = append(full, b.Name()), append(written, b.Name())
+		if !strings.Contains(name, ".") {
+			_, written[len(written)-1], _ = strings.Cut(b.Name(), ".")
 		}
-		near = append(near, full)
+	}
+	alike, near := text.Near(name, slices.Compact(slices.Sorted(slices.Values(written)))), []string(nil)
+	for i := range full {
+		if slices.Contains(alike, written[i]) {
+			near = append(near, full[i])
+		}
 	}
 	if len(near) == 0 {
 		return "; 'ironcurtain-mux keys' lists them"

@@ -68,8 +68,8 @@ func (m *model) obey(name, argument string) bool {
 			})
 		}
 	default:
-		if near := nearest(name); near != "" {
-			m.complain("there is no " + name + "; did you mean " + near + "?")
+		if near := text.DidYouMean(name, commandNames()); near != "" {
+			m.complain("there is no " + name + near)
 		} else {
 			m.complain("there is no " + name + " here: /help lists what there is; for a command of the multiplexer press Ctrl-A first")
 		}
@@ -96,13 +96,11 @@ func (m *model) list() {
 	}
 }
 
-// nearest returns the command whose name differs least from name, or "" when all differ much.
-func nearest(name string) (best string) {
-	least := 3
+// commandNames lists the commands.
+func commandNames() []string {
+	var out []string
 	for _, c := range commands {
-		if d := text.Distance(name, c.name); d < least {
-			best, least = c.name, d
-		}
+		out = append(out, c.name)
 	}
-	return best
+	return out
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/decisions"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // isCommand reports whether a line is a command and not a task. A task that begins with a
@@ -53,7 +54,7 @@ func (c *conversation) command(ctx context.Context, line typedLine) error {
 		c.note("%s", commandHelp)
 		return nil
 	}
-	return fmt.Errorf("/%s: no such command; /help lists them", cli.SafeText(name))
+	return fmt.Errorf("/%s: no such command; /help lists them%s", cli.SafeText(name), text.DidYouMean("/"+name, []string{"/approve", "/deny", "/budget", "/logs", "/help", "/quit"}))
 }
 
 // decide answers the waiting call with that number, because of a line typed at that time.

@@ -1,0 +1,173 @@
+package complete
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers/imported"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/shortid"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
+)
+
+// Which sessions can be meant.
+func every(stored.Entry) bool     { return true }
+func shown(s stored.Entry) bool   { return s.Owned && s.Tab > 0 }
+func resting(s stored.Entry) bool { return !s.Owned }
+
+// sessions are those on disk that fit, those used last first.
+func sessions(fits func(stored.Entry) bool) source {
+	return func(_ context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
+		all, _ := stored.List(p.Home, nil)
+		for _, s := range all {
+			if fits(s) {
+				out = append(out, one(stored.ShortID(s.ID), "%s, %s, %s ago, %s", s.Agent, s.StateWords(), ago(s.LastActivity), p.Shorten(s.Workspace)))
+			}
+		}
+		return out
+	}
+}
+
+// ago is how long ago something was, in one unit.
+func ago(at time.Time) string {
+	d := time.Since(at)
+	for _, unit := range []time.Duration{24 * time.Hour, time.Hour, time.Minute} {
+		if d >= unit {
+			return timespan.String(d.Truncate(unit))
+		}
+	}
+	return timespan.String(d.Truncate(time.Second))
+}
+
+// pending are the calls that wait.
+func pending(ctx context.Context, p wiring.Paths) (list []broker.Escalation) {
+	ask(ctx, p, func(ctx context.Context, c *calls.Client) (err error) {
+		list, err = c.Pending(ctx)
+		return err
+	})
+	return list
+}
+
+// waiting are the calls that wait, by their ids: a number is shorter, but a shell would not say which call it is.
+func waiting(ctx context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
+	for _, e := range pending(ctx, p) {
+		out = append(out, one(e.ID, "#%d %s/%s of %s, %s left: %s", e.Number, e.Server, e.Tool, e.Agent, timespan.String(time.Until(e.ExpiresAt).Round(time.Second)), e.Arguments))
+	}
+	return out
+}
+
+// scopes are what the approval of the call can be remembered for that is named already.
+func scopes(ctx context.Context, p wiring.Paths, given []string) (out []cobra.Completion) {
+	if len(given) == 0 {
+		return nil
+	}
+	ask(ctx, p, func(ctx context.Context, c *calls.Client) error {
+		list, err := c.Pending(ctx)
+		if err != nil {
+			return err
+		}
+		ones := make([]shortid.One, len(list))
+		for i, e := range list {
+			ones[i] = shortid.One{ID: e.ID, Number: e.Number}
+		}
+		at, found, err := shortid.Find("waiting call", given[0], ones)
+		if !found {
+			return err
+		}
+		all, err := c.Scopes(ctx, list[at].ID)
+		for _, s := range all {
+			out = append(out, one(s.Name, "%s", s.Text))
+		}
+		return err
+	})
+	return out
+}
+
+// grants are those in force.
+func grants(ctx context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
+	ask(ctx, p, func(ctx context.Context, c *calls.Client) error {
+		list, err := c.Grants(ctx)
+		for _, g := range list {
+			out = append(out, one(strconv.Itoa(g.Number), "%s of %s, %s left: %s", g.Scope, g.Agent, timespan.String(time.Until(g.ExpiresAt).Round(time.Second)), g.Text))
+		}
+		return err
+	})
+	if len(out) > 0 {
+		out = append(out, one("all", "all grants"))
+	}
+	return out
+}
+
+// tokens are the answer tokens.
+func tokens(ctx context.Context, _ wiring.Paths, _ []string) (out []cobra.Completion) {
+	_, o, err := running.ClientOptions()
+	if err != nil {
+		return nil
+	}
+	list, _ := client.Tokens(ctx, o)
+	for _, t := range list {
+		may := "approves and denies"
+		if t.DenyOnly {
+			may = "denies"
+		}
+		out = append(out, one(t.Name, "%s, until %s", may, t.Expires.Local().Format(time.DateTime)))
+	}
+	return out
+}
+
+// clients are the terminals that show the multiplexer.
+func clients(ctx context.Context, _ wiring.Paths, _ []string) (out []cobra.Completion) {
+	_, o, err := running.ClientOptions()
+	if err != nil {
+		return nil
+	}
+	var list []wire.Client
+	list, _ = client.Clients(ctx, o)
+	for _, c := range list {
+		out = append(out, one(c.ID, "%s %s", c.Name, c.Terminal))
+	}
+	return out
+}
+
+// agents are those of the program and of the configuration.
+func agents(_ context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
+	for _, a := range p.Agents().All() {
+		out = append(out, one(a.Name, "%s", a.Title))
+	}
+	return out
+}
+
+// servers are the person's own that are reached over HTTP and log in.
+func servers(context.Context, wiring.Paths, []string) (out []cobra.Completion) {
+	p, c, err := wiring.LoadConfig()
+	if err != nil {
+		return nil
+	}
+	own, _ := wiring.OwnServers(c, p.ConfigFile(), "", p.Agents())
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		if s := own[name]; s.Remote() != nil && s.LogsIn() {
+			out = append(out, one(name, "%s", s.URL))
+		}
+	}
+	return out
+}
+
+// importable are the servers of other agents' configurations.
+func importable(_ context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
+	found, _ := imported.Find(p.UserHome)
+	for _, s := range found {
+		out = append(out, one(s.Name, "%s: %s", s.From, s.What()))
+	}
+	return out
+}
