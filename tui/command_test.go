@@ -185,7 +185,7 @@ func TestSlashCommands(t *testing.T) {
 		{"/rename build \x1b", []string{"> /rename build"}},
 		{"/rename build", []string{"3 ◌ build"}},
 		{"/theme neon", []string{`theme "neon": no such theme; there are: dark, light, 16, none`}},
-		{"/approv", []string{"did you mean /approve, /approve+?"}},
+		{"/approv", []string{"did you mean /approve or /approve+?"}},
 		{"/new nobody", []string{"no such agent; there are: claude-code, shell"}},
 		{"/new cl", []string{"4 ◌ claude-code"}},
 		{"/theme", []string{"/theme: takes one of dark, light, 16, none"}},

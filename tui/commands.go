@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -12,7 +13,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/menu"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
@@ -34,7 +36,7 @@ func commandTable() []command {
 		{"approve", "[N|all]", "approve the call shown, call N once it is shown, or all calls that were shown in full", (*Model).runApprove},
 		{"approve+", "[N] [SCOPE [TIME]]", "approve, and remember it for later calls in SCOPE; without a scope, list the scopes", (*Model).runApprovePlus},
 		{"deny", "[N|all] [reason]", "refuse it; the agent is told the reason", (*Model).runDeny},
-		{"new", "[agent] [--workspace DIR] [--worktree] [--repo URL [--branch B]] [--policy DIR] [-- prompt]", "open a tab like this one, with its agent and in its directory, or in one of its own where this tab has that; with an agent or an option, in a fresh directory unless one is named, with --worktree on a branch of its own, with --repo in a clone of that repository, with --policy under a stricter policy; the prompt is sent as your words once the agent is ready", (*Model).runNew},
+		{"new", "[AGENT] [--workspace DIR] [--worktree] [--repo URL [--branch B]] [--policy DIR] [-- prompt]", "open a tab like this one, with its agent and in its directory, or in one of its own where this tab has that; with an agent or an option, in a fresh directory unless one is named, with --worktree on a branch of its own, with --repo in a clone of that repository, with --policy under a stricter policy; the prompt is sent as your words once the agent is ready", (*Model).runNew},
 		{"resume", "[ID]", "continue an earlier session, chosen from a list or by the start of its id", (*Model).runResume},
 		{"diff", "", "what has changed in this tab's workspace since its start", (*Model).runDiff},
 		{"log", "", "how this tab's agent was started, with all that the builder of its image said", (*Model).runLog},
@@ -76,7 +78,7 @@ func commandTable() []command {
 		{"theme", "NAME", "dark, light, 16 or none", (*Model).runTheme},
 		{"prefix", "[KEY|none]", "a prefix key like tmux's, such as ctrl+b; alone, what follows it", (*Model).runPrefix},
 		{"mute", "[all]", "turn bell and notifications off for this tab or all, or on again", (*Model).runMute},
-		{"help", "", "keys and commands", (*Model).runHelp},
+		{"help", "[TOPIC]", "keys and commands; with a topic or a command, what it says about that", (*Model).runHelp},
 		{"detach", "", "leave, and let the agents run; 'ironcurtain-mux' shows them again", (*Model).runDetach},
 		{"quit", "", "end all agents and leave; asks while agents run", (*Model).runQuit},
 		{"quit!", "", "the same without asking", (*Model).runQuitNow},
@@ -98,126 +100,213 @@ func lookUpCommand(name string) (command, bool) {
 
 // unknownCommand is the error of a command that does not exist; it proposes others.
 func unknownCommand(name string) error {
-	if near := input.Completions(name, commandNames()); len(near) > 0 {
-		return fmt.Errorf("/%s: no such command, did you mean /%s?", text.Drawable(name), strings.Join(near, ", /"))
+	var names []string
+	for _, c := range commandTable() {
+		names = append(names, "/"+c.name)
+	}
+	if near := text.DidYouMean("/"+name, names); near != "" {
+		return fmt.Errorf("/%s: no such command%s", text.Drawable(name), near)
 	}
 	return fmt.Errorf("/%s: no such command, /help lists them; //%s sends it to the agent", text.Drawable(name), text.Drawable(name))
 }
 
-func commandNames() []string {
-	var out []string
+// finding is the menu above the command line: what was looked for outside of the event loop, and which entry is chosen.
+type finding struct {
+	source menu.Source
+	found  []menu.Entry
+	known  bool   // found is there
+	wanted bool   // Tab was pressed before it was
+	before string // the text before the cursor for which an entry is chosen or Tab was pressed
+	word   string // the entry that is chosen then
+}
+
+// beforeCursor returns the text of the command line before the cursor.
+func (m *Model) beforeCursor() string { return input.TextOf(m.line.Pieces[:m.line.Cursor]) }
+
+// offered returns the word at the cursor of the command line, and what it can become.
+func (m *Model) offered() (menu.Place, []menu.Entry, bool) {
+	p, ok := menu.At(m.beforeCursor())
+	if !ok {
+		return p, nil, false
+	}
+	if p.Names {
+		return p, menu.Match(p.Word, commandEntries()), true
+	}
+	entries, more := p.Arguments(m.nameable(p.Command))
+	if more == m.finding.source {
+		entries = append(entries, m.finding.found...)
+	}
+	return p, menu.Match(p.Word, entries), true
+}
+
+// menu returns what the menu above the command line shows, and which of it is chosen; -1: none. A line of the history has
+// none until it is changed or Tab is pressed.
+func (m *Model) menu() (all []menu.Entry, chosen int) {
+	if m.mode != modeCommand || m.question != nil || m.line.Searching() || m.line.Recalled() && m.finding.before != m.beforeCursor() {
+		return nil, -1
+	}
+	_, all, _ = m.offered()
+	if m.finding.word == "" || m.finding.before != m.beforeCursor() {
+		return all, -1
+	}
+	return all, slices.IndexFunc(all, func(e menu.Entry) bool { return e.Word == m.finding.word })
+}
+
+// choose chooses the entry of the menu that is n places further; behind the last comes the first.
+func (m *Model) choose(n int) {
+	all, chosen := m.menu()
+	if chosen < 0 && n < 0 {
+		chosen = 0
+	}
+	if len(all) > 0 {
+		m.finding.before, m.finding.word = m.beforeCursor(), all[(chosen+n+len(all))%len(all)].Word
+	}
+}
+
+// take puts an entry of the menu on the line. It runs nothing.
+func (m *Model) take(p menu.Place, e menu.Entry) {
+	word := e.Word
+	if !e.Open {
+		word += " "
+	}
+	if !m.line.Replace(p.Word, word) {
+		m.showError(errors.New("the line is full"))
+	}
+}
+
+// complete completes the word before the cursor as far as it is clear; then it chooses in the menu, and takes what is chosen.
+func (m *Model) complete() {
+	p, found, ok := m.offered()
+	all, chosen := m.menu()
+	_, more := p.Arguments(m.nameable(p.Command))
+	e, clear := menu.Complete(p.Word, found)
+	m.dirty = true
+	switch {
+	case !ok:
+	case !p.Names && more.Kind != menu.Nothing && (more != m.finding.source || !m.finding.known):
+		m.finding.before, m.finding.wanted = m.beforeCursor(), true
+	case len(found) == 0 && p.Word == "":
+		m.showError(errors.New("there is nothing to complete here"))
+	case len(found) == 0:
+		m.showError(fmt.Errorf("nothing begins with %q", text.Drawable(p.Word)))
+	case chosen >= 0:
+		m.take(p, all[chosen])
+	case clear:
+		m.take(p, e)
+	default:
+		m.finding.before = m.beforeCursor()
+		m.choose(1)
+		if m.menuRect().H == 0 {
+			m.showEntries(found)
+		}
+	}
+}
+
+// showEntries lists in the status line what the menu has no room for.
+func (m *Model) showEntries(found []menu.Entry) {
+	var words []string
+	for _, e := range found {
+		words = append(words, e.Word)
+	}
+	m.showInfo(strings.Join(words, " "))
+}
+
+// commandEntries are all commands.
+func commandEntries() []menu.Entry {
+	var out []menu.Entry
 	for _, c := range commandTable() {
-		out = append(out, c.name)
+		out = append(out, menu.Entry{Word: c.name, Usage: c.usage(), About: c.help})
 	}
 	return out
 }
 
-// complete completes the word before the cursor: a command, or an argument of
-// one. Directories are read outside the event loop.
-func (m *Model) complete() tea.Cmd {
-	text := input.TextOf(m.line.Pieces[:m.line.Cursor])
-	if !strings.HasPrefix(text, "/") || strings.HasPrefix(text, "//") {
-		return nil
+// nameable is what the arguments of a command can name.
+func (m *Model) nameable(name string) menu.Known {
+	c, _ := lookUpCommand(name)
+	k := menu.Known{Usage: c.args, Topics: helpTopics(), Scopes: m.scopeEntries}
+	for _, a := range m.agents {
+		k.Agents = append(k.Agents, menu.Entry{Word: a.Name, About: text.Drawable(a.Title)})
 	}
-	command, word, hasArgs := strings.Cut(text[1:], " ")
-	command = strings.ToLower(command)
-	if !hasArgs {
-		m.completed(completedMsg{text, command, input.Completions(command, commandNames())})
-		return nil
+	for i, t := range m.tabs {
+		title := text.Drawable(t.title())
+		about := title + ", " + t.session.StateWords()
+		if t == m.current() {
+			about += ", this one"
+		}
+		var names []string
+		if title == t.title() {
+			names = []string{title}
+		}
+		k.Tabs = append(k.Tabs, menu.Entry{Word: strconv.Itoa(i + 1), About: about, Names: names})
+		if t.held != nil && m.now().Before(t.held.until) {
+			k.Copies = append(k.Copies, menu.Entry{Word: t.shortID(), About: about, Names: names})
+		}
 	}
-	if command == "new" && strings.Contains(word, "-- ") {
-		return nil // a prompt is not completed
+	for _, it := range m.approvals.Items {
+		e := it.Call
+		about := text.Drawable(e.Server+"/"+e.Tool) + ", " + m.whose(e.Session)
+		k.Calls = append(k.Calls, menu.Entry{Word: strconv.Itoa(e.Number), About: about})
 	}
-	if i := strings.LastIndexByte(word, ' '); i >= 0 {
-		word = word[i+1:]
+	for _, s := range m.approvals.Log {
+		if s.Outcome == broker.Expired {
+			k.Expired = append(k.Expired, menu.Entry{Word: strconv.Itoa(s.Number), About: panel.ResolutionText(s.Resolution, m.o.Client)})
+		}
 	}
-	if command == "resume" {
-		return m.do(func(ctx context.Context) tea.Msg {
-			stored, _ := m.api.Stored(ctx) // on an error there is nothing to complete
-			var ids []string
-			for _, s := range stored {
-				if id := broker.ShortID(s.ID); !s.Ephemeral && strings.HasPrefix(id, word) {
-					ids = append(ids, id) // the list shows the short id
-				} else if !s.Ephemeral {
-					ids = append(ids, s.ID)
-				}
-			}
-			return completedMsg{text, word, input.Completions(word, ids)}
-		})
+	for _, name := range view.ThemeNames() {
+		k.Themes = append(k.Themes, menu.Entry{Word: name, About: view.AboutTheme(name)})
 	}
-	if command == "attach" {
-		return m.do(func(context.Context) tea.Msg {
-			return completedMsg{text, word, input.Completions(word, input.Files(m.o.Dir, word))}
-		})
-	}
-	candidates := m.argumentsOf(command)
-	if command != "new" || !strings.ContainsAny(word, "/~") {
-		m.completed(completedMsg{text, word, input.Completions(word, candidates)})
-		return nil
-	}
-	return m.do(func(context.Context) tea.Msg {
-		return completedMsg{text, word, input.Completions(word, input.Directories(m.o.Dir, word))}
-	})
+	return k
 }
 
-// completed completes the word on the line, unless the line was changed meanwhile. When
-// several words fit, the status line lists them.
-func (m *Model) completed(msg completedMsg) {
-	if input.TextOf(m.line.Pieces[:m.line.Cursor]) != msg.before {
+// scopeEntries are the scopes of the call with a number, or of the one shown, once /approve+ has looked for them.
+func (m *Model) scopeEntries(number string) (out []menu.Entry) {
+	it := m.approvals.Current()
+	if n, is := input.Number(number); is {
+		it = m.approvals.Numbered(n)
+	}
+	if it == nil {
+		return nil
+	}
+	for _, s := range it.Scopes {
+		out = append(out, menu.Entry{Word: text.Drawable(s.Name), About: text.Drawable(s.Text)})
+	}
+	return out
+}
+
+// lookFor looks outside of the event loop for what the word at the cursor can become, when that is not known.
+func (m *Model) lookFor() tea.Cmd {
+	var source menu.Source
+	p, ok := menu.At(m.beforeCursor())
+	if ok && !p.Names && m.mode == modeCommand {
+		_, source = p.Arguments(m.nameable(p.Command))
+	}
+	if source == m.finding.source {
+		return nil
+	}
+	m.finding = finding{source: source}
+	if source.Kind == menu.Nothing {
+		return nil
+	}
+	look := menu.LookUp{API: m.api, Dir: m.o.Dir, Now: m.now()}
+	if t := m.current(); t != nil {
+		look.Session, look.Workspace = t.session.ID, t.session.Workspace
+	}
+	for _, t := range m.tabs {
+		if !t.dead() {
+			look.Running = append(look.Running, t.session.ID)
+		}
+	}
+	return m.do(func(ctx context.Context) tea.Msg { return foundMsg{source, look.Find(ctx, source)} })
+}
+
+// onFound shows what was found, unless something else is looked for by now.
+func (m *Model) onFound(msg foundMsg) {
+	if msg.source != m.finding.source {
 		return
 	}
-	m.dirty, m.answering = true, true
-	defer func() { m.answering = false }()
-	switch prefix := input.CommonPrefix(msg.found); {
-	case len(msg.found) == 0 && msg.stem == "":
-		m.showError(errors.New("there is nothing to complete here"))
-	case len(msg.found) == 0:
-		m.showError(fmt.Errorf("nothing begins with %q", text.Drawable(msg.stem)))
-	case len(msg.found) == 1:
-		end := " "
-		if strings.HasSuffix(prefix, "/") {
-			end = ""
-		}
-		m.line.Complete(prefix[len(msg.stem):] + end)
-	case len(prefix) > len(msg.stem):
-		m.line.Complete(prefix[len(msg.stem):])
-	default:
-		m.showInfo(text.Drawable(strings.Join(msg.found, " ")))
+	wanted := m.finding.wanted && m.finding.before == m.beforeCursor()
+	m.finding, m.dirty = finding{source: msg.source, found: msg.found, known: true}, true
+	if wanted && m.mode == modeCommand {
+		m.complete()
 	}
-}
-
-// argumentsOf returns the words that may follow a command.
-func (m *Model) argumentsOf(command string) []string {
-	var out []string
-	switch command {
-	case "tab", "close", "split":
-		out = m.tabWords()
-		if command == "split" {
-			out = append(out, "right", "down")
-		}
-	case "approve", "deny":
-		for _, it := range m.approvals.Items {
-			out = append(out, fmt.Sprint(it.Call.Number))
-		}
-		out = append(out, "all")
-	case "pan", "resize":
-		return layout.Sides
-	case "focus", "swap":
-		out = append(slices.Clone(layout.Sides), "next", "prev")
-		if command == "swap" {
-			out = append(out, m.tabWords()...)
-		}
-	case "layout":
-		return layout.Names
-	case "mute":
-		return []string{"all"}
-	case "theme":
-		return view.ThemeNames()
-	case "new":
-		for _, a := range m.agents {
-			out = append(out, a.Name)
-		}
-		out = append(out, "--workspace", "--worktree", "--no-worktree", "--repo", "--branch", "--policy")
-	}
-	return out
 }

@@ -46,7 +46,7 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 	if word, rest, _ := strings.Cut(dir, " "); m.agentMeant(word) != "" {
 		o.agent, dir = m.agentMeant(word), strings.TrimSpace(rest)
 	} else if dir != "" && !strings.ContainsAny(dir, "/~.") && !strings.HasPrefix(dir, "--") {
-		return nil, fmt.Errorf("/new %s: no such agent; there are: %s; a directory is written with a slash", text.Drawable(word), m.agentNames())
+		return nil, fmt.Errorf("/new %s: no such agent; there are: %s; a directory is written with a slash%s", text.Drawable(word), strings.Join(m.agentNames(), ", "), text.DidYouMean(word, m.agentNames()))
 	}
 	if rest, ok := strings.CutPrefix(dir, "--workspace"); ok && (rest == "" || rest[0] == ' ' || rest[0] == '=') {
 		if dir = strings.Trim(rest, "= "); dir == "" {
@@ -54,7 +54,9 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 		}
 	}
 	if strings.HasPrefix(dir, "--") {
-		return nil, fmt.Errorf("/new %s: takes an agent, --workspace DIR, --worktree, --repo URL, --branch B, --policy DIR, and behind -- the first prompt", text.Drawable(dir))
+		flag, _, _ := strings.Cut(dir, " ")
+		return nil, fmt.Errorf("/new %s: takes an agent, --workspace DIR, --worktree, --repo URL, --branch B, --policy DIR, and behind -- the first prompt%s", text.Drawable(dir),
+			text.DidYouMean(flag, []string{"--workspace", "--worktree", "--no-worktree", "--repo", "--branch", "--policy"}))
 	}
 	if o.worktree == broker.WorktreeYes && dir == "" {
 		dir = "."
@@ -120,12 +122,11 @@ func (m *Model) agentMeant(word string) string {
 	return ""
 }
 
-func (m *Model) agentNames() string {
-	var out []string
+func (m *Model) agentNames() (names []string) {
 	for _, a := range m.agents {
-		out = append(out, a.Name)
+		names = append(names, a.Name)
 	}
-	return strings.Join(out, ", ")
+	return names
 }
 
 // runRestart is /restart: it starts the same agent on the same workspace in a new session,

@@ -1,16 +1,20 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/menu"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/tour"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -21,7 +25,7 @@ func (m *Model) openHelp() {
 }
 
 func (m *Model) showHelp(title string, lines []view.Line) {
-	m.help, m.following = view.NewList(title, lines), following{}
+	m.help, m.following, m.searched = view.NewList(title, lines), following{}, searched{}
 	m.mode, m.dirty = modeHelp, true
 }
 
@@ -86,10 +90,23 @@ func bindingKeys(b input.Binding) string {
 	return strings.Join(out, " ")
 }
 
+// searched is the search in a list.
+type searched struct {
+	typing bool // the person is typing into line
+	line   input.Line
+	from   int    // the first row that was shown before
+	before string // what was looked for before
+}
+
 // onHelpKey handles a key in the help screen.
-func (m *Model) onHelpKey(name string) tea.Cmd {
+func (m *Model) onHelpKey(name, text string) tea.Cmd {
 	m.dirty = true
-	m.help.Lay(m.listRect())
+	at := m.listRect()
+	m.help.Lay(at)
+	if m.searched.typing {
+		m.onListSearchKey(name, text)
+		return nil
+	}
 	if m.following.id != "" && m.keys.At(input.PlaceStarting, name) == input.ActLog {
 		m.leaveCommand()
 		return nil
@@ -103,16 +120,92 @@ func (m *Model) onHelpKey(name string) tea.Cmd {
 		m.help.PageDown()
 	case input.ActHelpPageUp:
 		m.help.PageUp()
+	case input.ActHelpSearch:
+		m.searched = searched{typing: true, from: m.help.YOffset(), before: m.help.Query()}
+	case input.ActHelpNext:
+		m.help.Step(1, at)
+	case input.ActHelpPrev:
+		m.help.Step(-1, at)
 	case input.ActLeave:
+		if name == "esc" && m.help.Query() != "" {
+			m.help.Search("", at, 0)
+			break
+		}
 		m.leaveCommand()
 	}
 	return nil
 }
 
-// runHelp is /help.
-func (m *Model) runHelp(string) (tea.Cmd, error) {
-	m.openHelp()
+// onListSearchKey handles a key while the person types what to look for in a list. Each key shows the first match.
+func (m *Model) onListSearchKey(name, text string) {
+	s := &m.searched
+	switch a := m.keys.At(input.PlaceCommand, name); {
+	case a == input.ActLeave || name == "ctrl+c", a == input.ActBackspace && s.line.Empty():
+		s.typing = false
+		m.help.Search(s.before, m.listRect(), s.from)
+		m.help.SetYOffset(s.from)
+		return
+	case a == input.ActEnter:
+		if s.typing = false; s.line.Empty() {
+			m.help.Search(s.before, m.listRect(), s.from)
+		}
+		return
+	case a != "":
+		s.line.Edit(a)
+	case text != "" && strings.IndexFunc(text, unicode.IsControl) < 0:
+		s.line.Insert(text, false)
+	}
+	m.searchList()
+}
+
+// searchList looks for what is typed in a list, from where the search began.
+func (m *Model) searchList() {
+	m.help.SetYOffset(m.searched.from)
+	m.help.Search(m.searched.line.Text(), m.listRect(), m.searched.from)
+}
+
+// runHelp is /help [TOPIC]. A topic is a heading of the help screen or a command; the screen begins there.
+func (m *Model) runHelp(args string) (tea.Cmd, error) {
+	topic := strings.ToLower(args)
+	lines := m.helpText()
+	at := slices.IndexFunc(lines, func(l view.Line) bool { return topic == "" || l.Head && headTopic(l.Text) == topic })
+	if at < 0 {
+		at = slices.IndexFunc(lines, func(l view.Line) bool {
+			name, _, _ := strings.Cut(l.Key, " ")
+			return name == "/"+strings.TrimPrefix(topic, "/")
+		})
+	}
+	if at < 0 {
+		var topics []string
+		for _, t := range helpTopics() {
+			topics = append(topics, t.Word)
+		}
+		return nil, fault.New("/help shows all, and / searches there", "/help has no topic %s%s", text.Drawable(args), text.DidYouMean(topic, topics))
+	}
+	m.showHelp("keys and commands", lines)
+	if topic != "" {
+		m.help.Lay(m.listRect())
+		m.help.ShowLine(at)
+	}
 	return nil, nil
+}
+
+// headTopic is the topic of a heading: the word of a place, or the first word.
+func headTopic(head string) string {
+	word, _, _ := strings.Cut(head, " ")
+	return cmp.Or(input.Place(head).Topic(), word)
+}
+
+// helpTopics are the topics of /help: the headings of the help screen, and the commands.
+func helpTopics() []menu.Entry {
+	out := []menu.Entry{{Word: "commands", About: "all commands"}, {Word: "marks", About: "marks in the tab bar"}}
+	for _, p := range input.Places() {
+		out = append(out, menu.Entry{Word: p.Topic(), About: "keys " + string(p)})
+	}
+	for _, c := range commandTable() {
+		out = append(out, menu.Entry{Word: "/" + c.name, About: c.help})
+	}
+	return out
 }
 
 // Reference returns a page of all keys and commands in Markdown, made from the tables that

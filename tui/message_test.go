@@ -21,7 +21,6 @@ func TestMessagesGoWhenTheyAreTrueNoMore(t *testing.T) {
 		{"an unknown command that is completed", func(r *harness) { r.keys("\x01/renam\r") }, "no such command", func(r *harness) { r.keys("\t") }},
 		{"an unknown command that is edited", func(r *harness) { r.keys("\x01/frob\r") }, "no such command", func(r *harness) { r.keys("\x7f") }},
 		{"an unknown command, and then a paste", func(r *harness) { r.keys("\x01/frob\r") }, "no such command", func(r *harness) { r.keys("\x1b[200~x\x1b[201~") }},
-		{"completions of a word that is longer now", func(r *harness) { r.keys("\x01/tab x\x15/re\t") }, "resume restart", func(r *harness) { r.keys("n") }},
 		{"nothing to complete, and then there is", func(r *harness) { r.keys("\x01/theme x\t") }, "nothing begins with", func(r *harness) { r.keys("\x7f\t") }},
 		{"a tab that is not there, and then one that is", func(r *harness) { r.keys("\x1b7") }, "7", func(r *harness) { r.keys("\x1b1") }},
 		{"a broker that cannot be reached, and then can", func(r *harness) { r.send(brokerLostMsg{errors.New("the broker is away")}) }, "is away",

@@ -80,6 +80,7 @@ type Model struct {
 	explaining time.Time     // since when it has been said what the phrase is for, or zero
 	pressed    time.Time     // when the person last pressed a key or pasted
 	quiet      time.Duration // how long before the newest key that was
+	finding    finding
 	executed   []input.Piece // the line of the command that is being carried out
 	question   *question
 	approvals  panel.Queue
@@ -87,6 +88,7 @@ type Model struct {
 	toasts     view.Toasts
 	copying    copymode.State
 	help       view.List
+	searched   searched  // in help
 	following  following // the log of a start, when the list shows one
 	picker     picker
 	messages   view.Messages

@@ -12,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/menu"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -176,11 +177,10 @@ type (
 	// editedMsg says that the person's editor has ended.
 	editedMsg struct{ err error }
 
-	// completedMsg lists the words that complete one on the command line.
-	completedMsg struct {
-		before string // the text before the cursor when completion began
-		stem   string // the part of the word that was typed
-		found  []string
+	// foundMsg is what was looked for for the menu above the command line.
+	foundMsg struct {
+		source menu.Source
+		found  []menu.Entry
 	}
 
 	// agentsMsg lists the agents that a tab can be opened with, for completion.

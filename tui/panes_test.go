@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/menu"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/paint"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -331,9 +332,10 @@ func TestPaneWords(t *testing.T) {
 	for command, want := range map[string][]string{
 		"resize": layout.Sides, "layout": layout.Names, "swap": {"left", "next", "2"}, "focus": {"up", "prev"},
 	} {
-		got := r.m.argumentsOf(command)
+		at, _ := menu.At("/" + command + " ")
+		got, _ := at.Arguments(r.m.nameable(command))
 		for _, word := range want {
-			if !slices.Contains(got, word) {
+			if !slices.ContainsFunc(got, func(e menu.Entry) bool { return e.Word == word }) {
 				t.Errorf("%s is completed with %v", command, got)
 			}
 		}

@@ -128,7 +128,7 @@ func (m *Model) resumeNamed(msg storedMsg) tea.Cmd {
 	case err != nil:
 		m.showError(err)
 	case !found:
-		m.showError(fault.New("/resume lists them", "no session has an id that begins with %s", text.Drawable(msg.prefix)))
+		m.showError(fault.New("/resume lists them", "no session has an id that begins with %s%s", text.Drawable(msg.prefix), shortid.DidYouMean(msg.prefix, ones)))
 	default:
 		return m.open(tabRequest{resume: msg.sessions[at].ID})
 	}

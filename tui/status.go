@@ -259,7 +259,13 @@ func (m *Model) modeHints() []string {
 	t := m.current()
 	switch m.mode {
 	case modeCommand:
+		if m.line.Searching() {
+			return m.keys.SearchHints()
+		}
 		back := m.keys.Hint(input.PlaceCommand, input.ActLeave, "back")
+		if _, chosen := m.menu(); chosen >= 0 {
+			return input.NonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, "puts it on the line"), back)
+		}
 		if len(m.approvals.Items) > 0 {
 			more, next := "", ""
 			if m.panelHasMore() {
@@ -306,7 +312,18 @@ func (m *Model) modeHints() []string {
 		if m.help.Lay(m.listRect()); !m.help.AtBottom() {
 			more = m.keys.Hint(input.PlaceHelp, input.ActHelpPage, "more")
 		}
-		return input.NonEmpty(more, m.keys.Hint(input.PlaceHelp, input.ActLeave, "close"))
+		if m.searched.typing {
+			return input.NonEmpty(m.help.Found(m.listRect()), m.keys.Hint(input.PlaceCommand, input.ActEnter, "stays"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back"))
+		}
+		if found := m.help.Found(m.listRect()); found != "" {
+			next := m.keys.KeyFor(input.PlaceHelp, input.ActHelpNext) + " " + m.keys.Hint(input.PlaceHelp, input.ActHelpPrev, "next, before")
+			return input.NonEmpty(found, next, "Esc ends the search")
+		}
+		search := ""
+		if m.cols >= wideCols {
+			search = m.keys.Hint(input.PlaceHelp, input.ActHelpSearch, "searches")
+		}
+		return input.NonEmpty(more, m.keys.Hint(input.PlaceHelp, input.ActLeave, "close"), search)
 	}
 	switch {
 	case m.prefixed:

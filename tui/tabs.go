@@ -56,7 +56,11 @@ func (m *Model) namedTab(arg string) (*tab, error) {
 	if len(m.tabs) == 0 {
 		return nil, fmt.Errorf("no tab is called %q: none is open", text.Drawable(arg))
 	}
-	return nil, fmt.Errorf("no tab is called %q; open: %s", text.Drawable(arg), m.tabList(m.tabs))
+	var names []string
+	for _, t := range m.tabs {
+		names = append(names, text.Drawable(t.title()))
+	}
+	return nil, fmt.Errorf("no tab is called %q; open: %s%s", text.Drawable(arg), m.tabList(m.tabs), text.DidYouMean(arg, names))
 }
 
 // tabList lists tabs by number and title.
@@ -66,20 +70,6 @@ func (m *Model) tabList(tabs []*tab) string {
 		out = append(out, fmt.Sprintf("%d %s", m.place(t), text.Drawable(t.title())))
 	}
 	return strings.Join(out, ", ")
-}
-
-// tabWords returns the numbers of the tabs, and the names that are one word.
-func (m *Model) tabWords() []string {
-	var out []string
-	for i := range m.tabs {
-		out = append(out, fmt.Sprint(i+1))
-	}
-	for _, t := range m.tabs {
-		if name := t.title(); name == text.Drawable(name) && !strings.ContainsAny(name, " \t\n") {
-			out = append(out, name)
-		}
-	}
-	return out
 }
 
 // The number of a tab is its place in the bar, from 1. It changes when a tab before it goes or is

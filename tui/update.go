@@ -20,7 +20,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.leftLine()
 	}
 	if m.dirty {
-		cmd = join(cmd, m.tick())
+		cmd = join(join(cmd, m.tick()), m.lookFor())
 		m.refresh()
 	}
 	cmd = join(cmd, m.retitle())
@@ -124,8 +124,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		m.retitling = false
 	case editedMsg:
 		m.onEdited(msg)
-	case completedMsg:
-		m.completed(msg)
+	case foundMsg:
+		m.onFound(msg)
 	case agentsMsg:
 		m.onAgents(msg)
 	case tickMsg:

@@ -14,12 +14,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/menu"
 )
 
 // enterCommand gives the keyboard to the command line. Only input of the person may lead
 // here, never an event of an agent or the broker.
 func (m *Model) enterCommand() {
-	m.mode, m.dirty, m.begunAt = modeCommand, true, m.o.Seen.Steps
+	m.mode, m.dirty, m.begunAt, m.finding = modeCommand, true, m.o.Seen.Steps, finding{}
 	if t := m.current(); t != nil {
 		m.approvals.Prefer(t.session.ID, m.now())
 	}
@@ -36,6 +37,7 @@ func (m *Model) beginLine() {
 func (m *Model) leaveCommand() {
 	m.mode, m.question, m.dirty = modeTerminal, nil, true
 	m.approvals.Unfocus()
+	m.line.StopSearch()
 }
 
 // onCommandKey handles a key on the command line.
@@ -43,6 +45,12 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 	m.dirty = true
 	if cmd, taken := m.onFocusedKey(name); taken {
 		return cmd
+	}
+	if m.line.Searching() {
+		if m.line.SearchKey(m.keys, name, text) == input.SearchRuns {
+			return m.enter()
+		}
+		return nil
 	}
 	if m.line.Empty() {
 		if a := m.keys.At(input.PlaceEmpty, name); a != "" && !m.panelTakes(name) {
@@ -57,7 +65,16 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 		m.onPanel(a)
 		return nil
 	}
-	switch a := m.keys.At(input.PlaceCommand, name); a {
+	all, chosen := m.menu()
+	if a := m.keys.At(input.PlaceMenu, name); a != "" && len(all) > 0 {
+		m.choose(map[input.Action]int{input.ActMenuDown: 1, input.ActMenuUp: -1}[a])
+		return nil
+	}
+	a := m.keys.At(input.PlaceCommand, name)
+	if a != input.ActComplete {
+		m.finding.word = ""
+	}
+	switch a {
 	case "":
 		m.typeText(text)
 	case input.ActLiteral:
@@ -66,11 +83,21 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 		m.approvals.PutAside(m.now())
 		m.leaveCommand()
 	case input.ActEnter:
+		if chosen >= 0 {
+			p, _, _ := m.offered()
+			m.take(p, all[chosen])
+			break
+		}
 		return m.enter()
 	case input.ActTab:
 		m.showNumber(input.PlaceCommand, name)
 	case input.ActComplete:
-		return m.complete()
+		m.complete()
+	case input.ActSearch:
+		if m.line.Empty() {
+			m.beginLine()
+		}
+		m.line.BeginSearch()
 	default:
 		m.line.Edit(a)
 	}
@@ -196,6 +223,9 @@ func (m *Model) runLine(text string) tea.Cmd {
 	}
 	if err != nil {
 		m.mode = modeCommand
+		if near := menu.DidYouMean(c.args, args); near != "" && !strings.Contains(err.Error(), near) {
+			err = fmt.Errorf("%w%s", err, near)
+		}
 		m.showError(err)
 		return nil
 	}

@@ -107,7 +107,7 @@ func (m *Model) onModeKey(name, text string) tea.Cmd {
 	case m.question != nil:
 		return m.onQuestionKey(name)
 	case m.mode == modeHelp:
-		return m.onHelpKey(name)
+		return m.onHelpKey(name, text)
 	case m.mode == modePicker:
 		return m.onPickerKey(name)
 	case m.mode == modeHere:
@@ -249,7 +249,8 @@ func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 			m.again = m.now().Add(repeatTime)
 		}
 		if command, ok := input.Begins(a); ok {
-			return m.beginCommand(command)
+			m.beginCommand(command)
+			return nil
 		}
 		return m.runAction(a)
 	}
@@ -258,17 +259,13 @@ func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 
 // beginCommand opens the command line with a command whose arguments the person types. A line that was
 // begun goes into the history.
-func (m *Model) beginCommand(command string) tea.Cmd {
+func (m *Model) beginCommand(command string) {
 	m.enterCommand()
 	m.line.Take()
 	m.line.Insert("/"+command+" ", false)
 	if t := m.current(); command == "rename" && t != nil && t.session.Name != "" {
 		m.line.Complete(t.session.Name) // to be changed
 	}
-	if command == "tab" {
-		return m.complete()
-	}
-	return nil
 }
 
 // pasteCopied pastes what was copied last into the agent.

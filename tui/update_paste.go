@@ -29,7 +29,7 @@ func (m *Model) onPaste(ev keys.Event) {
 	switch {
 	case p.to != nil:
 		m.pasteToAgent(ev)
-	case m.question == nil && (m.mode == modeCommand || m.mode == modeCopy && m.copying.Searching):
+	case m.question == nil && (m.mode == modeCommand || m.mode == modeCopy && m.copying.Searching || m.mode == modeHelp && m.searched.typing):
 		m.pasteToLine(ev.Paste.Data)
 	}
 	if ev.Paste.End {
@@ -77,7 +77,10 @@ func (m *Model) pasteToLine(data []byte) {
 		m.pasting.refused = true
 		m.showError(fault.New("paste into the agent itself", "the paste is too long for the command line; its end was left out"))
 	}
-	if line != &m.line {
+	switch m.mode {
+	case modeCopy:
 		m.copying.Typed()
+	case modeHelp:
+		m.searchList()
 	}
 }

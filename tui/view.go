@@ -55,7 +55,7 @@ func (m *Model) draw() *view.Scene {
 		question, report := m.here.Draw(m.listRect(), m.theme, m.keys, m.seq)
 		s.Layers, s.Report, s.Cursor = append(s.Layers, question), s.Report || report, &term.Cursor{}
 	}
-	if m.mode == modeCommand || m.mode == modeCopy && m.copying.Searching {
+	if m.mode == modeCommand || m.mode == modeCopy && m.copying.Searching || m.mode == modeHelp && m.searched.typing {
 		m.drawCommand(s)
 	} else {
 		m.approvals.Hide()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/menu"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
@@ -22,15 +23,32 @@ const (
 
 // inputRows returns the edited line, laid out for the width of the viewport.
 func (m *Model) inputRows() []input.LineRow {
-	return m.editedLine().Rows(max(4, m.lay.Viewport.W-view.TextWidth(commandPrompt)-1))
+	return m.editedLine().Rows(max(4, m.lay.Viewport.W-view.TextWidth(m.prompt())-1))
 }
 
-// editedLine returns the line that keys edit: the search of copy mode or the command line.
+// editedLine returns the line that keys edit: that of a search, or the command line.
 func (m *Model) editedLine() *input.Line {
-	if m.mode == modeCopy {
+	switch m.mode {
+	case modeCopy:
 		return &m.copying.Line
+	case modeHelp:
+		return &m.searched.line
 	}
 	return &m.line
+}
+
+// prompt returns what stands before the line.
+func (m *Model) prompt() string {
+	switch {
+	case m.mode == modeCopy && m.copying.Backward:
+		return searchBack
+	case m.mode == modeCopy, m.mode == modeHelp:
+		return searchPrompt
+	}
+	if search := m.line.SearchPrompt(m.lay.Viewport.W); search != "" {
+		return " " + search
+	}
+	return commandPrompt
 }
 
 // drawCommand draws the panel and the command line over the viewport.
@@ -38,7 +56,7 @@ func (m *Model) drawCommand(s *view.Scene) {
 	panel, at := m.panelRect()
 	if m.mode == modeCommand {
 		m.drawPanel(s, panel)
-		m.drawMenu(s, panel, m.menu())
+		m.drawMenu(s)
 		m.drawPrefixQuestion(s, panel)
 	}
 	if m.mode == modeCommand && m.approvals.Focused() {
@@ -55,13 +73,7 @@ func (m *Model) drawCommand(s *view.Scene) {
 	}
 	first := max(0, current-at.H+1)
 	box := view.NewSurface(at, m.theme.Body)
-	prompt := commandPrompt
-	if m.mode == modeCopy {
-		prompt = searchPrompt
-		if m.copying.Backward {
-			prompt = searchBack
-		}
-	}
+	prompt := m.prompt()
 	indent := view.TextWidth(prompt)
 	defer box.Gutter(m.theme.Edge)
 	for y := 0; y < at.H && first+y < len(rows); y++ {
@@ -108,7 +120,7 @@ func (m *Model) panelRect() (panel, line view.Rect) {
 		if m.phraseNote() != "" {
 			want++
 		}
-	} else if all := m.menu(); len(all) > 0 {
+	} else if all, _ := m.menu(); len(all) > 0 {
 		want = min(menuRows, max(2, len(all)))
 	} else if rows := m.prefixQuestion(); len(rows) > 0 {
 		want = max(2, len(rows))
@@ -117,6 +129,50 @@ func (m *Model) panelRect() (panel, line view.Rect) {
 	message, _ := m.messageRows()
 	l.Viewport.H -= len(message)
 	return l.Overlay(want, len(m.inputRows()))
+}
+
+// menuRows is how many rows the menu has at most.
+const menuRows = 8
+
+// menuRect returns where the menu is drawn: above the command line or, while a call waits, above the panel, if there is
+// room. It never takes a row from the panel, or moves it.
+func (m *Model) menuRect() view.Rect {
+	panel, _ := m.panelRect()
+	if m.approvals.Current() == nil {
+		return panel
+	}
+	all, _ := m.menu()
+	top := m.lay.Viewport.Y + 1 // a row of the agent stays visible
+	if panel.H == 0 || len(all) == 0 || panel.Y <= top {
+		return view.Rect{}
+	}
+	rows := min(menuRows, len(all), panel.Y-top)
+	return view.Rect{X: panel.X, Y: panel.Y - rows, W: panel.W, H: rows}
+}
+
+// drawMenu draws the menu.
+func (m *Model) drawMenu(s *view.Scene) {
+	if all, chosen := m.menu(); len(all) > 0 {
+		if at := m.menuRect(); at.H > 0 {
+			s.Layers = append(s.Layers, menu.Draw(at, all, chosen, m.theme))
+		}
+	}
+}
+
+// drawPrefixQuestion draws the question of the first start in the place of a menu.
+func (m *Model) drawPrefixQuestion(s *view.Scene, at view.Rect) {
+	rows := m.prefixQuestion()
+	if len(rows) == 0 || at.H < len(rows) {
+		return
+	}
+	if m.asking.IsZero() {
+		m.asking = m.now()
+	}
+	box := view.NewSurface(at, m.theme.Body)
+	for y, row := range rows {
+		box.Text(2, y, row, m.theme.Muted)
+	}
+	s.Layers = append(s.Layers, box)
 }
 
 // panelHasMore reports whether the item in the panel has more rows than the panel shows.
@@ -196,73 +252,4 @@ func (m *Model) drawPanel(s *view.Scene, at view.Rect) {
 	}
 	drawn, report := m.approvals.Draw(at, panel.Look{Theme: m.theme, Phrase: m.o.Phrase, Note: note, Now: m.now(), Seq: m.seq})
 	s.Layers, s.Report = append(s.Layers, drawn), s.Report || report
-}
-
-// drawPrefixQuestion draws the question of the first start in the place of a menu.
-func (m *Model) drawPrefixQuestion(s *view.Scene, at view.Rect) {
-	rows := m.prefixQuestion()
-	if len(rows) == 0 || at.H < len(rows) {
-		return
-	}
-	if m.asking.IsZero() {
-		m.asking = m.now()
-	}
-	box := view.NewSurface(at, m.theme.Body)
-	for y, row := range rows {
-		box.Text(2, y, row, m.theme.Muted)
-	}
-	s.Layers = append(s.Layers, box)
-}
-
-// menuRows is how many commands the menu shows.
-const menuRows = 8
-
-// menu returns the commands that what is typed may become, while the name of a command is typed:
-// those that begin with it, then those that have it in their name or, when it is longer, in their
-// help. A call that waits needs the room.
-func (m *Model) menu() []command {
-	typed := input.TextOf(m.line.Pieces)
-	word, is := strings.CutPrefix(strings.ToLower(typed), "/")
-	if m.mode != modeCommand || m.question != nil || m.approvals.Current() != nil || !is || strings.ContainsAny(word, "/ \n") {
-		return nil
-	}
-	var begin, inside, about []command
-	for _, c := range commandTable() {
-		switch {
-		case strings.HasPrefix(c.name, word):
-			begin = append(begin, c)
-		case strings.Contains(c.name, word):
-			inside = append(inside, c)
-		case len(word) > 2 && strings.Contains(strings.ToLower(c.help), word):
-			about = append(about, c)
-		}
-	}
-	return append(append(begin, inside...), about...)
-}
-
-// menuWidth is how many columns the names and arguments of a menu may take.
-const menuWidth = 24
-
-// drawMenu draws the menu above the command line.
-func (m *Model) drawMenu(s *view.Scene, at view.Rect, all []command) {
-	if len(all) == 0 || at.H == 0 {
-		return
-	}
-	shown, rest := all[:min(len(all), at.H)], ""
-	if hidden := len(all) - len(shown); hidden > 0 {
-		shown, rest = shown[:len(shown)-1], view.Counted(hidden+1, "more command")
-	}
-	width := 0
-	for _, c := range shown {
-		width = min(max(width, view.TextWidth(c.usage())), menuWidth, at.W/2)
-	}
-	box := view.NewSurface(at, m.theme.Body)
-	first := max(0, at.H-len(all))
-	for i, c := range shown {
-		box.Text(3, first+i, view.Clip(c.usage(), width), m.theme.Label)
-		box.Text(width+5, first+i, view.Clip(c.help, max(0, at.W-width-6)), m.theme.Muted)
-	}
-	box.Text(3, at.H-1, rest, m.theme.Muted)
-	box.Gutter(m.theme.Edge)
-	s.Layers = append(s.Layers, box)
 }

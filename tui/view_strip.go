@@ -37,11 +37,11 @@ func (m *Model) drawStrip() *view.Surface {
 func (m *Model) stripArea() view.Rect {
 	area := m.lay.Viewport
 	switch {
-	case m.mode == modeHelp, m.mode == modePicker, m.mode == modeHere:
-		return area
-	case m.mode == modeCopy && m.copying.Searching:
+	case m.mode == modeCopy && m.copying.Searching, m.mode == modeHelp && m.searched.typing:
 		_, line := m.panelRect()
 		area.H = line.Y - area.Y
+		return area
+	case m.mode == modeHelp, m.mode == modePicker, m.mode == modeHere:
 		return area
 	}
 	message, _ := m.messageRows()
@@ -73,5 +73,8 @@ func (m *Model) stripRows() int {
 func (m *Model) listRect() view.Rect {
 	at := m.lay.Viewport
 	at.H -= m.strip.H
+	if m.mode == modeHelp && m.searched.typing {
+		at.H -= len(m.inputRows())
+	}
 	return at
 }

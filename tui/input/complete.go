@@ -16,17 +16,6 @@ func ParseCommand(line string) (name, args string) {
 	return strings.ToLower(name), strings.TrimSpace(args)
 }
 
-// Completions are the candidates that begin with prefix.
-func Completions(prefix string, candidates []string) []string {
-	var out []string
-	for _, c := range candidates {
-		if strings.HasPrefix(c, prefix) {
-			out = append(out, c)
-		}
-	}
-	return out
-}
-
 // CommonPrefix is the longest start that all words share.
 func CommonPrefix(words []string) string {
 	if len(words) == 0 {

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/bubbles/v2/key"
@@ -18,12 +19,30 @@ const (
 	PlaceEmpty    Place = "on an empty command line"
 	PlacePanel    Place = "with the approval panel open"
 	PlaceDecide   Place = "in the approval panel, after Tab"
+	PlaceMenu     Place = "with a menu above the command line"
+	PlaceSearch   Place = "while the history is searched"
 	PlaceCopy     Place = "in copy mode"
-	PlaceHelp     Place = "in this help"
+	PlaceHelp     Place = "in this help and other lists"
 	PlacePicker   Place = "in the list of sessions"
 	PlaceQuestion Place = "at a question"
 	PlaceHere     Place = "at the question whether to work in a project"
 )
+
+// Places returns all places, in the order of the help screen.
+func Places() []Place {
+	return []Place{
+		PlaceTerminal, PlaceStarting, PlacePrefix, PlaceCommand, PlaceEmpty, PlacePanel, PlaceDecide, PlaceMenu, PlaceSearch, PlaceCopy, PlaceQuestion,
+		PlaceHere, PlacePicker, PlaceHelp,
+	}
+}
+
+// Topic returns the place as /help takes it; empty for what is no place.
+func (p Place) Topic() string {
+	if !slices.Contains(Places(), p) {
+		return ""
+	}
+	return p.word()
+}
 
 // word returns the place as the names of bindings in config.json write it.
 func (p Place) word() string {
@@ -42,6 +61,10 @@ func (p Place) word() string {
 		return "panel"
 	case PlaceDecide:
 		return "decide"
+	case PlaceMenu:
+		return "menu"
+	case PlaceSearch:
+		return "search"
 	case PlaceCopy:
 		return "copy"
 	case PlaceHelp:
@@ -121,7 +144,15 @@ const (
 	actOlder       Action = "older"
 	actNewer       Action = "newer"
 	ActComplete    Action = "complete"
+	ActSearch      Action = "search-history"
 	actNewline     Action = "newline"
+	ActMenuDown    Action = "menu-down"
+	ActMenuUp      Action = "menu-up"
+	actSearchOlder Action = "search-older"
+	actSearchNewer Action = "search-newer"
+	actSearchRun   Action = "search-run"
+	actSearchTake  Action = "search-take"
+	actSearchBack  Action = "search-back"
 	ActPrevTab     Action = "previous-tab"
 	ActNextTab     Action = "next-tab"
 	ActCopyMode    Action = "copy-mode"
@@ -180,6 +211,9 @@ const (
 	ActHelpUp      Action = "help-up"
 	ActHelpPage    Action = "help-page"
 	ActHelpPageUp  Action = "help-page-up"
+	ActHelpSearch  Action = "help-search"
+	ActHelpNext    Action = "help-next-match"
+	ActHelpPrev    Action = "help-previous-match"
 	ActPickDown    Action = "pick-down"
 	ActPickUp      Action = "pick-up"
 	ActPickPage    Action = "pick-page"

@@ -18,6 +18,8 @@ func keyTable(commandKey, prefix string) []Binding {
 		emptyLineBindings(),
 		panelBindings(),
 		decideBindings(),
+		menuBindings(),
+		searchBindings(),
 		copyBindings(commandKey),
 		questionBindings(),
 		hereBindings(),
@@ -131,7 +133,8 @@ func commandBindings(commandKey string) []Binding {
 		{PlaceCommand, ActLeave, keyed("close, keeping what is typed", "esc")},
 		{PlaceCommand, ActEnter, keyed("run the command or send the text; on an empty line go back", "enter")},
 		{PlaceCommand, actNewline, keyed("a new line in the text", "alt+enter", "shift+enter", "ctrl+j")},
-		{PlaceCommand, ActComplete, keyed("complete the command, tab, agent or path", "tab")},
+		{PlaceCommand, ActComplete, keyed("complete the word as far as it is clear, then take what is chosen in the menu", "tab")},
+		{PlaceCommand, ActSearch, keyed("search the history", "ctrl+r")},
 		{PlaceCommand, actLeft, keyed("one character left", "left", "ctrl+b")},
 		{PlaceCommand, actRight, keyed("one character right", "right", "ctrl+f")},
 		{PlaceCommand, actWordLeft, keyed("one word left", "alt+b", "ctrl+left", "alt+left")},
@@ -190,6 +193,26 @@ func decideBindings() []Binding {
 		{PlaceDecide, ActChooseYes, keyed("choose to approve it", "left")},
 		{PlaceDecide, ActChooseNo, keyed("choose to deny it", "right")},
 		{PlaceDecide, ActDecide, keyed("do what is chosen", "enter")},
+	}
+}
+
+// menuBindings are the keys of the menu above the command line.
+func menuBindings() []Binding {
+	return []Binding{
+		{PlaceMenu, ActMenuDown, keyed("choose the next one; Enter puts it on the line", "down")},
+		{PlaceMenu, ActMenuUp, keyed("choose the one before", "up")},
+	}
+}
+
+// searchBindings are the keys while the history of the command line is searched. Any other key that edits takes
+// the line first.
+func searchBindings() []Binding {
+	return []Binding{
+		{PlaceSearch, actSearchOlder, keyed("an older line", "ctrl+r", "up")},
+		{PlaceSearch, actSearchNewer, keyed("a newer line", "ctrl+s", "down")},
+		{PlaceSearch, actSearchRun, keyed("run or send the line", "enter")},
+		{PlaceSearch, actSearchTake, keyed("take the line, to edit it", "tab", "right")},
+		{PlaceSearch, actSearchBack, keyed("back to what was typed", "esc", "ctrl+g", "ctrl+c")},
 	}
 }
 
@@ -269,7 +292,10 @@ func helpBindings(commandKey string) []Binding {
 		{PlaceHelp, ActHelpUp, keyed("up", "up", "k")},
 		{PlaceHelp, ActHelpPage, keyed("a page down", "pgdown", "space")},
 		{PlaceHelp, ActHelpPageUp, keyed("a page up", "pgup")},
-		{PlaceHelp, ActLeave, keyed("close", "q", "esc", "enter", "?", "ctrl+c", commandKey)},
+		{PlaceHelp, ActHelpSearch, keyed("search", "/")},
+		{PlaceHelp, ActHelpNext, keyed("next match", "n")},
+		{PlaceHelp, ActHelpPrev, keyed("match before", "N")},
+		{PlaceHelp, ActLeave, keyed("close; Esc ends a search first", "q", "esc", "enter", "?", "ctrl+c", commandKey)},
 	}
 }
 

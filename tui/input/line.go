@@ -36,6 +36,7 @@ type Line struct {
 	history []lineState
 	recall  int // position in history while browsing, len(history) otherwise
 	draft   lineState
+	search  lineSearch
 }
 
 // Text returns the whole line.
@@ -92,6 +93,9 @@ func PiecesOf(text string, spans []broker.Span) (pieces []Piece, ok bool) {
 // Insert puts text at the cursor. It reports false, and changes nothing, when
 // the line would become too long.
 func (c *Line) Insert(text string, pasted bool) bool {
+	if c.search.on {
+		c.takeFound()
+	}
 	if len(c.Text())+len(text) > maxLine {
 		return false
 	}

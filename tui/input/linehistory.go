@@ -25,13 +25,14 @@ func (c *Line) remember(pieces []Piece) {
 
 // clear empties the line and drops the steps of undo. The history stays.
 func (c *Line) clear() {
-	c.Pieces, c.Cursor, c.undo, c.typing = nil, 0, nil, false
+	c.Pieces, c.Cursor, c.undo, c.typing, c.search = nil, 0, nil, false, lineSearch{}
 	c.recall = len(c.history)
 }
 
 // PutBack restores a line whose command could not be carried out, and says where it is
 // now. When the person has begun another line meanwhile, it goes into the history.
 func (c *Line) PutBack(pieces []Piece) (where string) {
+	c.StopSearch()
 	if c.Empty() {
 		c.restore(lineState{pieces, len(pieces)})
 		return "on the command line"

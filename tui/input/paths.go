@@ -10,6 +10,8 @@ import (
 	"sort"
 	"strings"
 	"unicode"
+
+	"golang.org/x/sys/unix"
 )
 
 // Words splits text at spaces. Quotes and backslashes protect spaces, as in a shell:
@@ -92,16 +94,37 @@ func Directories(here, word string) []string { return listed(here, word, false) 
 func Files(here, word string) []string { return listed(here, word, true) }
 
 func listed(here, word string, files bool) []string {
-	dir, base := filepath.Split(word)
-	where, err := Absolute(here, cmp.Or(dir, "."))
+	where, err := Absolute(here, cmp.Or(filepath.Dir(word+"x"), "."))
 	if err != nil {
 		return nil
 	}
-	f, err := os.Open(where)
+	f, err := os.OpenFile(where, os.O_RDONLY|unix.O_DIRECTORY, 0) // a pipe of that name would wait
 	if err != nil {
 		return nil
 	}
+	return names(f, word, files)
+}
+
+// Inside lists the files and directories below a directory that an agent can write to, whose path from there begins with
+// word, which may begin with the path that the agent sees it at. No link leads it out of there.
+func Inside(base, seenAt, word string) []string {
+	below, seen := strings.CutPrefix(word, seenAt+"/")
+	root, err := os.OpenRoot(base)
+	if err != nil || filepath.IsAbs(word) && !seen {
+		return nil
+	}
+	defer root.Close()
+	f, err := root.OpenFile(filepath.Dir(below+"x"), os.O_RDONLY|unix.O_DIRECTORY, 0)
+	if err != nil {
+		return nil
+	}
+	return names(f, word, true)
+}
+
+// names lists what is in an open directory, behind the directory that a word begins with, and closes it.
+func names(f *os.File, word string, files bool) []string {
 	defer f.Close()
+	dir, base := filepath.Split(word)
 	entries, _ := f.ReadDir(maxListed)
 	var out []string
 	for _, e := range entries {

@@ -3,6 +3,7 @@ package panel
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,12 +32,12 @@ func (a *Queue) Meant(which string, now time.Time) (*Item, error) {
 // Remember reads the arguments of a grant: a scope of the item and perhaps a time.
 func (it *Item) Remember(words []string) (*broker.Remember, error) {
 	r := &broker.Remember{Scope: strings.ToLower(words[0])}
-	known := false
+	var names []string
 	for _, s := range it.Scopes {
-		known = known || s.Name == r.Scope
+		names = append(names, s.Name)
 	}
-	if !known {
-		return nil, fmt.Errorf("#%d has no scope %s; its scopes: %s", it.Call.Number, text.Drawable(words[0]), it.ScopeNames())
+	if !slices.Contains(names, r.Scope) {
+		return nil, fmt.Errorf("#%d has no scope %s; its scopes: %s%s", it.Call.Number, text.Drawable(words[0]), it.ScopeNames(), text.DidYouMean(r.Scope, names))
 	}
 	if len(words) > 1 {
 		d, err := timespan.Parse(strings.Join(words[1:], " "))

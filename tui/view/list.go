@@ -19,11 +19,13 @@ type List struct {
 	viewport.Model
 	Title string
 	Lines []Line
+	query string // what is looked for; its matches are marked
+	match int    // which match is the present one
 }
 
 // NewList makes a list that shows its first line.
 func NewList(title string, lines []Line) List {
-	return List{viewport.New(), title, lines}
+	return List{Model: viewport.New(), Title: title, Lines: lines}
 }
 
 // listRow is a row of a list, laid out for the width.
@@ -31,6 +33,7 @@ type listRow struct {
 	left, right string
 	indent      int
 	head        bool
+	line        int // of Lines
 }
 
 // rows lays the lines out: keys in a column of their own when there is room, else above
@@ -41,7 +44,8 @@ func (l *List) rows(width int) []listRow {
 		column = 0
 	}
 	var out []listRow
-	for _, l := range l.Lines {
+	for i, l := range l.Lines {
+		first := len(out)
 		switch {
 		case l.Key == "":
 			for _, row := range WrapWords(l.Text, width) {
@@ -60,6 +64,9 @@ func (l *List) rows(width int) []listRow {
 			for _, row := range rows[1:] {
 				out = append(out, listRow{right: row, indent: column})
 			}
+		}
+		for y := range out[first:] {
+			out[first+y].line = i
 		}
 	}
 	return out
@@ -81,6 +88,16 @@ func (l *List) lay(at Rect) []listRow {
 	return rows
 }
 
+// ShowLine scrolls so that a line is the first one shown, in the part of the screen for which the list is laid out.
+func (l *List) ShowLine(line int) {
+	for y, row := range l.rows(max(1, l.Width()-2)) {
+		if row.line == line {
+			l.SetYOffset(y)
+			return
+		}
+	}
+}
+
 // Draw draws the list over a part of the screen.
 func (l *List) Draw(at Rect, theme Theme) *Surface {
 	s := NewSurface(at, theme.Body)
@@ -100,5 +117,6 @@ func (l *List) Draw(at Rect, theme Theme) *Surface {
 		s.Text(1, 1+y, row.left, left)
 		s.Text(1+row.indent, 1+y, row.right, right)
 	}
+	l.mark(s, l.matches(rows), first, theme)
 	return s
 }

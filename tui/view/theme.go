@@ -8,6 +8,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
@@ -41,6 +42,11 @@ type Theme struct {
 // ThemeNames are the names ThemeByName knows.
 func ThemeNames() []string { return []string{"dark", "light", "16", "none"} }
 
+// AboutTheme says in a few words for what a theme is.
+func AboutTheme(name string) string {
+	return map[string]string{"dark": "for a dark terminal", "light": "for a light terminal", "16": "sixteen colors", "none": "no colors"}[name]
+}
+
 // ThemeByName returns a built-in theme: "dark" (also for the empty name) or "light" for a
 // background of that kind, in 256 colors; "16" for any background, in sixteen colors; "none"
 // for attributes only, as NO_COLOR asks.
@@ -55,7 +61,7 @@ func ThemeByName(name string) (Theme, error) {
 	case "none":
 		return plainTheme(), nil
 	}
-	return Theme{}, fmt.Errorf("theme %q: no such theme; there are: %s", name, strings.Join(ThemeNames(), ", "))
+	return Theme{}, fmt.Errorf("theme %q: no such theme; there are: %s%s", name, strings.Join(ThemeNames(), ", "), text.DidYouMean(name, ThemeNames()))
 }
 
 // The colors of the dark theme are readable up to a background of the luminance darkest, and

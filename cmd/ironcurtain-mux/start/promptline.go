@@ -2,6 +2,7 @@ package start
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -114,7 +115,15 @@ func (p *promptLine) event(ev keys.Event) (entered typedLine, ended bool) {
 func (p *promptLine) key(k keys.Key) (entered typedLine, ended bool) {
 	name := input.KeyName(k)
 	action := p.bound.At(input.PlaceCommand, name)
+	typed := ""
+	if k.Mods&(keys.Ctrl|keys.Alt) == 0 {
+		typed = k.Text
+	}
 	switch {
+	case p.line.Searching():
+		if p.line.SearchKey(p.bound, name, typed) == input.SearchRuns {
+			return p.enter(), false
+		}
 	case name == "ctrl+d" && p.line.Empty():
 		return entered, true
 	case name == "ctrl+c" && p.line.Empty():
@@ -123,10 +132,12 @@ func (p *promptLine) key(k keys.Key) (entered typedLine, ended bool) {
 		p.line.Take()
 	case action == input.ActEnter:
 		return p.enter(), false
+	case action == input.ActSearch:
+		p.line.BeginSearch()
 	case action != "":
 		p.line.Edit(action)
-	case k.Text != "" && k.Mods&(keys.Ctrl|keys.Alt) == 0:
-		p.line.Insert(k.Text, false)
+	case typed != "":
+		p.line.Insert(typed, false)
 	}
 	return entered, false
 }
@@ -213,12 +224,13 @@ func (p *promptLine) erase() {
 
 // draw shows as much of the line as one row has room for. The caller holds the lock.
 func (p *promptLine) draw() {
-	if p.midLine || !p.invited && p.line.Empty() {
+	if p.midLine || !p.invited && p.line.Empty() && !p.line.Searching() {
 		p.erase()
 		return
 	}
 	before, behind, back := "", "", 0
-	room := max(1, p.terminal.Cols()-len(inviting)-1)
+	prompt := cmp.Or(p.line.SearchPrompt(p.terminal.Cols()), inviting)
+	room := max(1, p.terminal.Cols()-uniseg.StringWidth(prompt)-1)
 	for i := p.line.Cursor - 1; i >= 0; i-- {
 		shown := onScreen(p.line.Pieces[i])
 		if room -= uniseg.StringWidth(shown); room < 0 {
@@ -234,7 +246,7 @@ func (p *promptLine) draw() {
 		}
 		behind, back = behind+shown, back+width
 	}
-	fmt.Fprint(p.screen, "\r"+inviting+before+behind+"\x1b[K")
+	fmt.Fprint(p.screen, "\r"+prompt+before+behind+"\x1b[K")
 	if back > 0 {
 		fmt.Fprintf(p.screen, "\x1b[%dD", back)
 	}

@@ -1,0 +1,49 @@
+package input
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Names are completed in a directory that an agent can write to without following its links out of there, and without
+// waiting for its pipes.
+func TestInside(t *testing.T) {
+	base := t.TempDir()
+	outside := filepath.Join(t.TempDir(), "outside")
+	for _, dir := range []string{outside + "/secret", base + "/src/deep"} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(outside, base+"/link"); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mkfifo(base+"/pipe", 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(base+"/note.txt", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for word, want := range map[string][]string{
+		"":                     {"note.txt", "src/"},
+		"src/":                 {"src/deep/"},
+		"/workspace/src/":      {"/workspace/src/deep/"},
+		"/workspace/":          {"/workspace/note.txt", "/workspace/src/"},
+		"/etc/":                nil,
+		"link/":                nil,
+		"pipe/":                nil,
+		"../":                  nil,
+		"/workspace/../../etc": nil,
+	} {
+		if got := Inside(base, "/workspace", word); !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+	if got := Files(base, "pipe/"); got != nil {
+		t.Errorf("below a pipe: %q", got)
+	}
+}

@@ -1,0 +1,272 @@
+package menu
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+)
+
+// Place is the word at the cursor of a command line.
+type Place struct {
+	Command string   // without its slash, in lower case
+	Before  []string // the arguments before the word
+	Word    string   // what is typed of it
+	Names   bool     // the word is the command itself
+}
+
+// At returns the word at the end of the text before a cursor. ok is false when the text is no command, or when the word is
+// part of a prompt.
+func At(text string) (p Place, ok bool) {
+	line, slash := strings.CutPrefix(text, "/")
+	if !slash || strings.HasPrefix(line, "/") || strings.Contains(line, "\n") {
+		return p, false
+	}
+	command, args, more := strings.Cut(line, " ")
+	p.Command = strings.ToLower(command)
+	if !more {
+		p.Names, p.Word = true, command
+		return p, true
+	}
+	words := strings.Split(args, " ")
+	p.Word = words[len(words)-1]
+	p.Before = slices.DeleteFunc(words[:len(words)-1], func(w string) bool { return w == "" })
+	return p, !slices.Contains(p.Before, "--")
+}
+
+// Known is what a view knows of what commands can name.
+type Known struct {
+	Usage   string // how the command is typed, for commands that take fixed words only
+	Agents  []Entry
+	Tabs    []Entry
+	Calls   []Entry
+	Scopes  func(number string) []Entry // of the call with a number; empty: the one shown
+	Expired []Entry
+	Copies  []Entry
+	Themes  []Entry
+	Topics  []Entry
+}
+
+// Kind is what has to be looked for outside of the event loop.
+type Kind uint8
+
+// The kinds.
+const (
+	Nothing Kind = iota
+	Sessions
+	Grants
+	Servers
+	Denied      // versions of packages that were denied
+	Directories // of this machine
+	Files       // and directories of this machine
+	Inside      // files and directories of the tab's workspace
+)
+
+// Source says what has to be looked for: a kind and, for files, the directory as it is typed.
+type Source struct {
+	Kind Kind
+	Dir  string // with the dot of a hidden name
+}
+
+// Arguments returns what the word can be: what is known, and what has to be looked for.
+func (p Place) Arguments(k Known) (entries []Entry, more Source) {
+	first := len(p.Before) == 0
+	switch p.Command {
+	case "approve", "deny":
+		if first && len(k.Calls) > 0 {
+			return append(slices.Clone(k.Calls), Entry{Word: "all", About: "all calls that were shown in full"}), more
+		}
+	case "approve+":
+		return p.remembered(k), more
+	case "new":
+		return p.opening(k)
+	case "tab", "close", "move":
+		if first {
+			return k.Tabs, more
+		}
+	case "split":
+		return append(words("right", "down"), k.Tabs...), more
+	case "swap":
+		if first {
+			return append(fixed(k.Usage), k.Tabs...), more
+		}
+	case "clipboard":
+		if first {
+			return k.Copies, more
+		}
+	case "help":
+		if first {
+			return k.Topics, more
+		}
+	case "theme":
+		if first {
+			return k.Themes, more
+		}
+	case "history":
+		switch {
+		case first && len(k.Expired) > 0:
+			return []Entry{{Word: "again", About: "tell the agent of a call that has expired to make it again"}}, more
+		case len(p.Before) == 1 && p.Before[0] == "again":
+			return k.Expired, more
+		}
+	case "port":
+		if first {
+			return []Entry{{Word: "close", About: "close a port"}, {Word: "--to", About: "let the container reach a port of this machine"}}, more
+		}
+	case "servers":
+		return p.server()
+	case "registries":
+		switch {
+		case first:
+			return []Entry{{Word: "release", About: "let a version that you denied ask again"}}, more
+		case len(p.Before) == 1 && p.Before[0] == "release":
+			more.Kind = Denied
+		}
+	case "resume", "revoke":
+		switch {
+		case first && p.Command == "resume":
+			more.Kind = Sessions
+		case first:
+			return []Entry{{Word: "all", About: "all grants"}}, Source{Kind: Grants}
+		}
+	case "attach":
+		return nil, p.path(Files)
+	case "save":
+		return p.saving()
+	default:
+		if first {
+			return fixed(k.Usage), more
+		}
+	}
+	return nil, more
+}
+
+// remembered are the arguments of /approve+: a call, a scope, a time.
+func (p Place) remembered(k Known) []Entry {
+	number, before := "", p.Before
+	if len(before) > 0 {
+		if _, is := input.Number(before[0]); is {
+			number, before = before[0], before[1:]
+		}
+	}
+	switch {
+	case len(p.Before) == 0:
+		return append(slices.Clone(k.Calls), k.Scopes("")...)
+	case len(before) == 0:
+		return k.Scopes(number)
+	case len(before) == 1:
+		return []Entry{{Word: "15m", About: "as without a time"}, {Word: "1h", About: "for an hour"}, {Word: "8h", About: "for a day of work"}, {Word: "1d", About: "for a day"}, {Word: "7d", About: "for a week"}}
+	}
+	return nil
+}
+
+// opening are the arguments of /new.
+func (p Place) opening(k Known) (entries []Entry, more Source) {
+	last := ""
+	if n := len(p.Before); n > 0 {
+		last = p.Before[n-1]
+	}
+	switch {
+	case last == "--workspace", last == "--policy", strings.ContainsAny(p.Word, "/~"):
+		return nil, p.path(Directories)
+	case last == "--repo", last == "--branch":
+		return nil, more
+	case len(p.Before) == 0:
+		entries = slices.Clone(k.Agents)
+	}
+	for _, flag := range []Entry{
+		{Word: "--workspace", About: "the directory that its agent works in"},
+		{Word: "--worktree", About: "a working tree on a branch of its own"},
+		{Word: "--no-worktree", About: "the directory itself"},
+		{Word: "--repo", About: "a clone of the repository at a URL"},
+		{Word: "--branch", About: "the branch of that repository"},
+		{Word: "--policy", About: "the directory of a stricter policy"},
+		{Word: "--", About: "the first prompt follows"},
+	} {
+		if !slices.Contains(p.Before, flag.Word) {
+			entries = append(entries, flag)
+		}
+	}
+	return entries, more
+}
+
+// server are the arguments of /servers.
+func (p Place) server() (entries []Entry, more Source) {
+	switch {
+	case len(p.Before) == 0:
+		return []Entry{{Word: "add", About: "add a server by its command or https address"}, {Word: "restart", About: "start a server again"}, {Word: "disable", About: "turn a server off in this tab"}}, more
+	case len(p.Before) == 1 && p.Before[0] != "add":
+		more.Kind = Servers
+	}
+	return nil, more
+}
+
+// saving are the arguments of /save: a file of the workspace, and where it goes.
+func (p Place) saving() (entries []Entry, more Source) {
+	before := len(p.Before)
+	if before > 0 && p.Before[0] == "-f" {
+		before--
+	} else if before == 0 && strings.HasPrefix(p.Word, "-") {
+		return []Entry{{Word: "-f", About: "replace a file that is there"}}, more
+	}
+	switch before {
+	case 0:
+		more = p.path(Inside)
+	case 1:
+		more = p.path(Files)
+	}
+	return nil, more
+}
+
+// path is what has to be looked for to complete a path. Hidden files are looked for when a dot is typed.
+func (p Place) path(kind Kind) Source {
+	dir, name := filepath.Split(p.Word)
+	if strings.HasPrefix(name, ".") {
+		dir += "."
+	}
+	return Source{kind, dir}
+}
+
+// about says what fixed words do.
+var about = map[string]string{
+	"left": "to the left", "right": "on the right", "up": "upwards", "down": "below", "all": "every one", "next": "the next one", "prev": "the previous one",
+	"reload": "read the policy again, and show what would change", "apply": "put in force what was shown",
+	"even": "panes of one size", "main": "one large pane, the others beside it", "tiled": "a grid of panes",
+}
+
+func words(all ...string) (out []Entry) {
+	for _, w := range all {
+		out = append(out, Entry{Word: w, About: about[w]})
+	}
+	return out
+}
+
+// fixed returns the words that a command takes at first, read from how it is typed: "[left|right]" or "[again [N]]". What
+// is written in capitals stands for something else.
+func fixed(usage string) []Entry {
+	first, _, _ := strings.Cut(usage, "] [")
+	var out []string
+	for _, one := range strings.Split(first, "|") {
+		w, _, _ := strings.Cut(strings.Trim(one, "[]"), " ")
+		if w != "" && strings.Trim(w, "abcdefghijklmnopqrstuvwxyz-") == "" {
+			out = append(out, w)
+		}
+	}
+	return words(out...)
+}
+
+// DidYouMean ends an error about the arguments of a command: it proposes the fixed words that are near the first one. It is
+// empty when none is, or when the first one is such a word.
+func DidYouMean(usage, args string) string {
+	word, _, _ := strings.Cut(args, " ")
+	var known []string
+	for _, e := range fixed(usage) {
+		known = append(known, e.Word)
+	}
+	if slices.Contains(known, word) {
+		return ""
+	}
+	return text.DidYouMean(word, known)
+}
