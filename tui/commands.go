@@ -196,7 +196,7 @@ func (m *Model) complete() {
 	default:
 		m.finding.before = m.beforeCursor()
 		m.choose(1)
-		if m.menuRect().H == 0 {
+		if at := m.menuRect(); at.H < min(2, len(found)) {
 			m.showEntries(found)
 		}
 	}
@@ -223,7 +223,10 @@ func commandEntries() []menu.Entry {
 // nameable is what the arguments of a command can name.
 func (m *Model) nameable(name string) menu.Known {
 	c, _ := lookUpCommand(name)
-	k := menu.Known{Usage: c.args, Topics: helpTopics(), Scopes: m.scopeEntries}
+	k := menu.Known{Usage: c.args, Scopes: m.scopeEntries}
+	if c.name == "help" {
+		k.Topics = helpTopics()
+	}
 	for _, a := range m.agents {
 		k.Agents = append(k.Agents, menu.Entry{Word: a.Name, About: text.Drawable(a.Title)})
 	}
@@ -276,9 +279,10 @@ func (m *Model) scopeEntries(number string) (out []menu.Entry) {
 // lookFor looks outside of the event loop for what the word at the cursor can become, when that is not known.
 func (m *Model) lookFor() tea.Cmd {
 	var source menu.Source
-	p, ok := menu.At(m.beforeCursor())
-	if ok && !p.Names && m.mode == modeCommand {
-		_, source = p.Arguments(m.nameable(p.Command))
+	if m.mode == modeCommand {
+		if p, ok := menu.At(m.beforeCursor()); ok && !p.Names {
+			_, source = p.Arguments(m.nameable(p.Command))
+		}
 	}
 	if source == m.finding.source {
 		return nil

@@ -208,6 +208,12 @@ func TestStartEditsItsLine(t *testing.T) {
 	d.send("\x1b[3~\x1b[3~\x1b[3~\x1b[3~printf\r")
 	d.see(patience, "\nx"+word[:54]) // the answer, which the shell does not end
 	d.see(patience, "-X"+"end")
+	d.send("\x12rintf")
+	d.see(patience, "search rintf: printf xlong-")
+	d.send("zz")
+	d.see(patience, "not found rintfzz: ")
+	d.send("\x07")
+	d.until("the prompt", patience, func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "\n>") })
 	d.send("\x04")
 	d.until("the shell", patience, func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "\nready:") })
 	d.send("exit\r")

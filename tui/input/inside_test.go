@@ -25,14 +25,16 @@ func TestInside(t *testing.T) {
 	if err := unix.Mkfifo(base+"/pipe", 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(base+"/note.txt", nil, 0o600); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"note.txt", "-f", "it's", `a\b`, "two words"} {
+		if err := os.WriteFile(filepath.Join(base, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for word, want := range map[string][]string{
 		"":                     {"note.txt", "src/"},
 		"src/":                 {"src/deep/"},
 		"/workspace/src/":      {"/workspace/src/deep/"},
-		"/workspace/":          {"/workspace/note.txt", "/workspace/src/"},
+		"/workspace/":          {"/workspace/-f", "/workspace/note.txt", "/workspace/src/"},
 		"/etc/":                nil,
 		"link/":                nil,
 		"pipe/":                nil,

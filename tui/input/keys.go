@@ -29,11 +29,13 @@ const (
 )
 
 // Places returns all places, in the order of the help screen.
-func Places() []Place {
-	return []Place{
-		PlaceTerminal, PlaceStarting, PlacePrefix, PlaceCommand, PlaceEmpty, PlacePanel, PlaceDecide, PlaceMenu, PlaceSearch, PlaceCopy, PlaceQuestion,
-		PlaceHere, PlacePicker, PlaceHelp,
+func Places() (out []Place) {
+	for _, b := range keyTable("", "") {
+		if !slices.Contains(out, b.Place) {
+			out = append(out, b.Place)
+		}
 	}
+	return out
 }
 
 // Topic returns the place as /help takes it; empty for what is no place.

@@ -109,8 +109,11 @@ func listed(here, word string, files bool) []string {
 // word, which may begin with the path that the agent sees it at. No link leads it out of there.
 func Inside(base, seenAt, word string) []string {
 	below, seen := strings.CutPrefix(word, seenAt+"/")
+	if filepath.IsAbs(word) && !seen {
+		return nil
+	}
 	root, err := os.OpenRoot(base)
-	if err != nil || filepath.IsAbs(word) && !seen {
+	if err != nil {
 		return nil
 	}
 	defer root.Close()
@@ -129,7 +132,7 @@ func names(f *os.File, word string, files bool) []string {
 	var out []string
 	for _, e := range entries {
 		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(base, ".")
-		if hidden || strings.ContainsFunc(e.Name(), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		if hidden || dir == "" && strings.HasPrefix(e.Name(), "-") || strings.ContainsFunc(e.Name(), special) {
 			continue
 		}
 		if e.IsDir() {
@@ -140,6 +143,11 @@ func names(f *os.File, word string, files bool) []string {
 	}
 	sort.Strings(out)
 	return out
+}
+
+// special reports whether a character of a name could make a line mean something else than the name.
+func special(r rune) bool {
+	return unicode.IsSpace(r) || !unicode.IsPrint(r) || strings.ContainsRune("\\'\"", r)
 }
 
 // Absolute replaces a leading ~ of a path by the home directory, and makes it absolute, from the

@@ -26,11 +26,22 @@ func every(stored.Entry) bool     { return true }
 func shown(s stored.Entry) bool   { return s.Owned && s.Tab > 0 }
 func resting(s stored.Entry) bool { return !s.Owned }
 
-// sessions are those on disk that fit, those used last first.
+// sessions are those on disk that fit, those used last first, with the state that the daemon knows.
 func sessions(fits func(stored.Entry) bool) source {
-	return func(_ context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
+	return func(ctx context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
 		all, _ := stored.List(p.Home, nil)
+		live := map[stored.ID]broker.Session{}
+		ask(ctx, p, func(ctx context.Context, c *calls.Client) error {
+			list, err := c.Sessions(ctx)
+			for _, s := range list {
+				live[s.ID] = s
+			}
+			return err
+		})
 		for _, s := range all {
+			if now, runs := live[s.ID]; runs {
+				s.Session, s.Owned = now, true
+			}
 			if fits(s) {
 				out = append(out, one(stored.ShortID(s.ID), "%s, %s, %s ago, %s", s.Agent, s.StateWords(), ago(s.LastActivity), p.Shorten(s.Workspace)))
 			}
