@@ -110,7 +110,8 @@ func unknownCommand(name string) error {
 	return fmt.Errorf("/%s: no such command, /help lists them; //%s sends it to the agent", text.Drawable(name), text.Drawable(name))
 }
 
-// finding is the menu above the command line: what was looked for outside of the event loop, and which entry is chosen.
+// finding is the menu above the command line: what was looked for outside of the event loop, and
+// which entry is chosen.
 type finding struct {
 	source menu.Source
 	found  []menu.Entry
@@ -139,8 +140,8 @@ func (m *Model) offered() (menu.Place, []menu.Entry, bool) {
 	return p, menu.Match(p.Word, entries), true
 }
 
-// menu returns what the menu above the command line shows, and which of it is chosen; -1: none. A line of the history has
-// none until it is changed or Tab is pressed.
+// menu returns what the menu above the command line shows, and which of it is chosen; -1: none. A
+// line of the history has none until it is changed or Tab is pressed.
 func (m *Model) menu() (all []menu.Entry, chosen int) {
 	if m.mode != modeCommand || m.question != nil || m.line.Searching() || m.line.Recalled() && m.finding.before != m.beforeCursor() {
 		return nil, -1
@@ -174,7 +175,8 @@ func (m *Model) take(p menu.Place, e menu.Entry) {
 	}
 }
 
-// complete completes the word before the cursor as far as it is clear; then it chooses in the menu, and takes what is chosen.
+// complete completes the word before the cursor as far as it is clear; then it chooses in the menu,
+// and takes what is chosen.
 func (m *Model) complete() {
 	p, found, ok := m.offered()
 	all, chosen := m.menu()
@@ -261,7 +263,8 @@ func (m *Model) nameable(name string) menu.Known {
 	return k
 }
 
-// scopeEntries are the scopes of the call with a number, or of the one shown, once /approve+ has looked for them.
+// scopeEntries are the scopes of the call with a number, or of the one shown, once /approve+ has
+// looked for them.
 func (m *Model) scopeEntries(number string) (out []menu.Entry) {
 	it := m.approvals.Current()
 	if n, is := input.Number(number); is {
@@ -276,7 +279,8 @@ func (m *Model) scopeEntries(number string) (out []menu.Entry) {
 	return out
 }
 
-// lookFor looks outside of the event loop for what the word at the cursor can become, when that is not known.
+// lookFor looks outside of the event loop for what the word at the cursor can become, when that is
+// not known.
 func (m *Model) lookFor() tea.Cmd {
 	var source menu.Source
 	if m.mode == modeCommand {

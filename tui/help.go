@@ -136,7 +136,8 @@ func (m *Model) onHelpKey(name, text string) tea.Cmd {
 	return nil
 }
 
-// onListSearchKey handles a key while the person types what to look for in a list. Each key shows the first match.
+// onListSearchKey handles a key while the person types what to look for in a list. Each key shows
+// the first match.
 func (m *Model) onListSearchKey(name, text string) {
 	s := &m.searched
 	switch a := m.keys.At(input.PlaceCommand, name); {
@@ -164,7 +165,30 @@ func (m *Model) searchList() {
 	m.help.Search(m.searched.line.Text(), m.listRect(), m.searched.from)
 }
 
-// runHelp is /help [TOPIC]. A topic is a heading of the help screen or a command; the screen begins there.
+// listHints says what keys do in a list.
+func (m *Model) listHints() []string {
+	at := m.listRect()
+	m.help.Lay(at)
+	found := m.help.Found(at)
+	switch {
+	case m.searched.typing:
+		return input.NonEmpty(found, m.keys.Hint(input.PlaceCommand, input.ActEnter, "stays"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back"))
+	case found != "":
+		next := m.keys.KeyFor(input.PlaceHelp, input.ActHelpNext) + " " + m.keys.Hint(input.PlaceHelp, input.ActHelpPrev, "next, before")
+		return input.NonEmpty(found, next, "Esc ends the search")
+	}
+	more, search := "", ""
+	if !m.help.AtBottom() {
+		more = m.keys.Hint(input.PlaceHelp, input.ActHelpPage, "more")
+	}
+	if m.cols >= wideCols {
+		search = m.keys.Hint(input.PlaceHelp, input.ActHelpSearch, "searches")
+	}
+	return input.NonEmpty(more, m.keys.Hint(input.PlaceHelp, input.ActLeave, "close"), search)
+}
+
+// runHelp is /help [TOPIC]. A topic is a heading of the help screen or a command; the screen begins
+// there.
 func (m *Model) runHelp(args string) (tea.Cmd, error) {
 	topic := strings.ToLower(args)
 	lines := m.helpText()

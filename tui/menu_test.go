@@ -9,7 +9,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// Typing / opens a menu of the commands, which what is typed filters by names and help. Text for the agent has none.
+// Typing / opens a menu of the commands, which what is typed filters by names and help. Text for
+// the agent has none.
 func TestCommandMenu(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	has := func(typed string, want bool, parts ...string) {
@@ -41,8 +42,10 @@ func TestArgumentsMenu(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(dir, "draft.txt"), nil, 0o600); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"draft.txt", "two words"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, test := range []struct {
 		typed string
@@ -59,6 +62,9 @@ func TestArgumentsMenu(t *testing.T) {
 		{typed: "/new -- d\t", line: "/new -- d"},
 		{typed: "/attach d", shows: []string{"data/", "docs/", "draft.txt", "file"}},
 		{typed: "/attach dr\t", line: "/attach draft.txt "},
+		{typed: "/attach tw\t", line: `/attach two\ words `},
+		{typed: `/attach two\ w` + "\t", line: `/attach two\ words `},
+		{typed: "/new --workspace tw\t", not: []string{"two words"}},
 		{typed: "/tab ", shows: []string{"1  claude-code", "this one"}},
 		{typed: "/tab cla\t", line: "/tab claude-code "},
 		{typed: "/resume ", shows: []string{"aaaaaaaa", "bbbbbbbb", "ago"}},
@@ -88,8 +94,9 @@ func TestArgumentsMenu(t *testing.T) {
 	}
 }
 
-// Down and up choose in the menu, Enter puts the choice on the line and runs nothing, and what is typed in full runs at once.
-// A line of the history has no menu, so that up goes on through the history.
+// Down and up choose in the menu, Enter puts the choice on the line and runs nothing, and what is
+// typed in full runs at once. A line of the history has no menu, so that up goes on through the
+// history.
 func TestChoosingInTheMenu(t *testing.T) {
 	const up, down = "\x1b[A", "\x1b[B"
 	for _, test := range []struct{ name, keys, line string }{
@@ -115,8 +122,9 @@ func TestChoosingInTheMenu(t *testing.T) {
 	}
 }
 
-// While a call waits the menu has only the room that the panel leaves: it takes no row of the call. Taking a call from the
-// menu decides nothing, and Enter then decides only what the panel has shown.
+// While a call waits the menu has only the room that the panel leaves: it takes no row of the call.
+// Taking a call from the menu decides nothing, and Enter then decides only what the panel has
+// shown.
 func TestMenuBesideACall(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	e := r.escalate(1, `{"path":"/tmp/b"}`, "")

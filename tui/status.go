@@ -308,22 +308,7 @@ func (m *Model) modeHints() []string {
 	case modeHere:
 		return m.here.Hints(m.keys)
 	case modeHelp:
-		more := ""
-		if m.help.Lay(m.listRect()); !m.help.AtBottom() {
-			more = m.keys.Hint(input.PlaceHelp, input.ActHelpPage, "more")
-		}
-		if m.searched.typing {
-			return input.NonEmpty(m.help.Found(m.listRect()), m.keys.Hint(input.PlaceCommand, input.ActEnter, "stays"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back"))
-		}
-		if found := m.help.Found(m.listRect()); found != "" {
-			next := m.keys.KeyFor(input.PlaceHelp, input.ActHelpNext) + " " + m.keys.Hint(input.PlaceHelp, input.ActHelpPrev, "next, before")
-			return input.NonEmpty(found, next, "Esc ends the search")
-		}
-		search := ""
-		if m.cols >= wideCols {
-			search = m.keys.Hint(input.PlaceHelp, input.ActHelpSearch, "searches")
-		}
-		return input.NonEmpty(more, m.keys.Hint(input.PlaceHelp, input.ActLeave, "close"), search)
+		return m.listHints()
 	}
 	switch {
 	case m.prefixed:

@@ -134,8 +134,8 @@ func (m *Model) panelRect() (panel, line view.Rect) {
 // menuRows is how many rows the menu has at most.
 const menuRows = 8
 
-// menuRect returns where the menu is drawn: above the command line or, while a call waits, above the panel, if there is
-// room. It never takes a row from the panel, or moves it.
+// menuRect returns where the menu is drawn: above the command line or, while a call waits, above
+// the panel, if there is room. It never takes a row from the panel, or moves it.
 func (m *Model) menuRect() view.Rect {
 	panel, _ := m.panelRect()
 	if m.approvals.Current() == nil {

@@ -15,8 +15,8 @@ func TestCompletedCommandsAreThere(t *testing.T) {
 	}
 }
 
-// A shell completes what the running multiplexer has: its sessions, the calls that wait and what their approval can be
-// remembered for, grants, terminals and tokens.
+// A shell completes what the running multiplexer has: its sessions, the calls that wait and what
+// their approval can be remembered for, grants, terminals and tokens.
 func TestShellsCompleteWhatRuns(t *testing.T) {
 	t.Parallel()
 	d := openBuiltin(t, newHome(t), "--agent", "builtin")

@@ -47,8 +47,8 @@ func unknownCommand(cmd *cobra.Command, word string) error {
 	return cli.Usagef("unknown command %q for %q%s", word, cmd.CommandPath(), text.DidYouMean(word, names))
 }
 
-// wrongFlag is the error of a flag that a command does not take as it was written. Of one that it does not have, it
-// names those with a similar name.
+// wrongFlag is the error of a flag that a command does not take as it was written. Of one that it
+// does not have, it names those with a similar name.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	var named interface{ GetSpecifiedName() string } // of an error of pflag
 	if errors.As(err, &named) && named.GetSpecifiedName() == hostFlag {

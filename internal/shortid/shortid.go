@@ -49,8 +49,8 @@ func Find(kind, word string, all []One) (at int, found bool, err error) {
 	return 0, false, fault.New(next, "%q could be more than one %s: %s", word, kind, strings.Join(names, ", "))
 }
 
-// DidYouMean ends the error that none has an id that begins so: it proposes those whose ids begin nearly so. It is empty
-// when none does.
+// DidYouMean ends the error that none has an id that begins so: it proposes those whose ids begin
+// nearly so. It is empty when none does.
 func DidYouMean(word string, all []One) string {
 	var begin []string
 	for _, one := range all {

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Names are completed in a directory that an agent can write to without following its links out of there, and without
-// waiting for its pipes.
+// Names are completed in a directory that an agent can write to without following its links out of
+// there, and without waiting for its pipes.
 func TestInside(t *testing.T) {
 	base := t.TempDir()
 	outside := filepath.Join(t.TempDir(), "outside")
@@ -31,10 +31,10 @@ func TestInside(t *testing.T) {
 		}
 	}
 	for word, want := range map[string][]string{
-		"":                     {"note.txt", "src/"},
+		"":                     {"note.txt", "src/", "two words"},
 		"src/":                 {"src/deep/"},
 		"/workspace/src/":      {"/workspace/src/deep/"},
-		"/workspace/":          {"/workspace/-f", "/workspace/note.txt", "/workspace/src/"},
+		"/workspace/":          {"/workspace/-f", "/workspace/note.txt", "/workspace/src/", "/workspace/two words"},
 		"/etc/":                nil,
 		"link/":                nil,
 		"pipe/":                nil,

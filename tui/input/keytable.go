@@ -204,8 +204,8 @@ func menuBindings() []Binding {
 	}
 }
 
-// searchBindings are the keys while the history of the command line is searched. Any other key that edits takes
-// the line first.
+// searchBindings are the keys while the history of the command line is searched. Any other key that
+// edits takes the line first.
 func searchBindings() []Binding {
 	return []Binding{
 		{PlaceSearch, actSearchOlder, keyed("an older line", "ctrl+r", "up")},

@@ -36,8 +36,8 @@ func (c *Line) BeginSearch() {
 // Searching reports whether the history is searched.
 func (c *Line) Searching() bool { return c.search.on }
 
-// SearchPrompt returns what stands before the line while the history is searched, in a row of so many columns: what is
-// looked for, and whether a line has it. It is empty at other times.
+// SearchPrompt returns what stands before the line while the history is searched, in a row of so
+// many columns: what is looked for, and whether a line has it. It is empty at other times.
 func (c *Line) SearchPrompt(columns int) string {
 	if !c.search.on {
 		return ""
@@ -57,8 +57,8 @@ func (c *Line) StopSearch() {
 	c.search = lineSearch{}
 }
 
-// SearchKey handles a key while the history is searched. A key that edits a line ends the search with the line that
-// was found, and edits that.
+// SearchKey handles a key while the history is searched. A key that edits a line ends the search
+// with the line that was found, and edits that.
 func (c *Line) SearchKey(k *Keys, name, typed string) Searched {
 	s := &c.search
 	switch a := k.At(PlaceSearch, name); {
@@ -94,8 +94,9 @@ func (c *Line) SearchKey(k *Keys, name, typed string) Searched {
 // maxQuery bounds what is looked for, in bytes.
 const maxQuery = 256
 
-// find shows the first line of the history that has the query, from place at on, in steps of step: -1 goes to older
-// ones. Lines like the one that is shown are passed over. Without such a line the one shown stays.
+// find shows the first line of the history that has the query, from place at on, in steps of step:
+// -1 goes to older ones. Lines like the one that is shown are passed over. Without such a line the
+// one shown stays.
 func (c *Line) find(step, at int) {
 	s := &c.search
 	if s.failed = false; s.query == "" {
@@ -118,7 +119,8 @@ func (c *Line) find(step, at int) {
 	s.failed = true
 }
 
-// takeFound ends the search with the line that it has found, at its end. The steps of undo lead back to what was typed.
+// takeFound ends the search with the line that it has found, at its end. The steps of undo lead
+// back to what was typed.
 func (c *Line) takeFound() {
 	if at, s := c.search.at, c.search; at < len(c.history) {
 		c.restore(s.draft)
@@ -129,7 +131,8 @@ func (c *Line) takeFound() {
 	c.search = lineSearch{}
 }
 
-// indexFold is strings.Index; capital letters in what is looked for make a difference, small ones do not.
+// indexFold is strings.Index; capital letters in what is looked for make a difference, small ones
+// do not.
 func indexFold(text, query string) int {
 	if query == strings.ToLower(query) {
 		if lower := strings.ToLower(text); len(lower) == len(text) {
@@ -144,8 +147,8 @@ func (c *Line) Recalled() bool {
 	return c.recall < len(c.history) && TextOf(c.history[c.recall].pieces) == c.Text()
 }
 
-// Replace puts what a completion has found in the place of a text before the cursor. Of what was typed, the beginning that
-// stays counts as typed.
+// Replace puts what a completion has found in the place of a text before the cursor. Of what was
+// typed, the beginning that stays counts as typed.
 func (c *Line) Replace(typed, with string) bool {
 	if rest, same := strings.CutPrefix(with, typed); same {
 		return c.Complete(rest)

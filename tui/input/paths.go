@@ -54,6 +54,15 @@ func Words(text string) ([]string, error) {
 	return words, nil
 }
 
+// escapedSpace is how Words reads a space that is part of a word.
+const escapedSpace = `\ `
+
+// Escape writes the spaces of a path so that Words reads them as part of a word.
+func Escape(path string) string { return strings.ReplaceAll(path, " ", escapedSpace) }
+
+// Unescape undoes Escape.
+func Unescape(word string) string { return strings.ReplaceAll(word, escapedSpace, " ") }
+
 // Paths splits text into paths of files and makes each absolute, from the directory here. A path
 // may be a file URL.
 func Paths(here, text string) ([]string, error) {
@@ -86,11 +95,11 @@ func PastedPath(text string) (path string, ok bool) {
 	return paths[0], true
 }
 
-// Directories lists the directories whose path, from the directory here, begins with word. It lists hidden ones
-// only when the last name in word begins with a dot.
+// Directories lists the directories whose path, from the directory here, begins with word. It lists
+// hidden ones only when the last name in word begins with a dot.
 func Directories(here, word string) []string { return listed(here, word, false) }
 
-// Files is Directories, and lists regular files as well.
+// Files is Directories, and lists regular files as well, and names with spaces.
 func Files(here, word string) []string { return listed(here, word, true) }
 
 func listed(here, word string, files bool) []string {
@@ -105,8 +114,9 @@ func listed(here, word string, files bool) []string {
 	return names(f, word, files)
 }
 
-// Inside lists the files and directories below a directory that an agent can write to, whose path from there begins with
-// word, which may begin with the path that the agent sees it at. No link leads it out of there.
+// Inside lists the files and directories below a directory that an agent can write to, whose path
+// from there begins with word, which may begin with the path that the agent sees it at. No link
+// leads it out of there.
 func Inside(base, seenAt, word string) []string {
 	below, seen := strings.CutPrefix(word, seenAt+"/")
 	if filepath.IsAbs(word) && !seen {
@@ -124,7 +134,8 @@ func Inside(base, seenAt, word string) []string {
 	return names(f, word, true)
 }
 
-// names lists what is in an open directory, behind the directory that a word begins with, and closes it.
+// names lists what is in an open directory, behind the directory that a word begins with, and
+// closes it.
 func names(f *os.File, word string, files bool) []string {
 	defer f.Close()
 	dir, base := filepath.Split(word)
@@ -132,7 +143,7 @@ func names(f *os.File, word string, files bool) []string {
 	var out []string
 	for _, e := range entries {
 		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(base, ".")
-		if hidden || dir == "" && strings.HasPrefix(e.Name(), "-") || strings.ContainsFunc(e.Name(), special) {
+		if hidden || dir == "" && strings.HasPrefix(e.Name(), "-") || strings.ContainsFunc(e.Name(), func(r rune) bool { return special(r) && !(files && r == ' ') }) {
 			continue
 		}
 		if e.IsDir() {

@@ -17,8 +17,8 @@ type Place struct {
 	Names   bool     // the word is the command itself
 }
 
-// At returns the word at the end of the text before a cursor. ok is false when the text is no command, or when the word is
-// part of a prompt.
+// At returns the word at the end of the text before a cursor. ok is false when the text is no
+// command, or when the word is part of a prompt.
 func At(text string) (p Place, ok bool) {
 	line, slash := strings.CutPrefix(text, "/")
 	if !slash || strings.HasPrefix(line, "/") || strings.Contains(line, "\n") {
@@ -30,7 +30,11 @@ func At(text string) (p Place, ok bool) {
 		p.Names, p.Word = true, command
 		return p, true
 	}
-	words := strings.Split(args, " ")
+	const space = "\x00" // one that is part of a word
+	words := strings.Split(strings.ReplaceAll(args, input.Escape(" "), space), " ")
+	for i := range words {
+		words[i] = strings.ReplaceAll(words[i], space, input.Escape(" "))
+	}
 	p.Word = words[len(words)-1]
 	p.Before = slices.DeleteFunc(words[:len(words)-1], func(w string) bool { return w == "" })
 	return p, !slices.Contains(p.Before, "--")
@@ -72,75 +76,64 @@ type Source struct {
 
 // Arguments returns what the word can be: what is known, and what has to be looked for.
 func (p Place) Arguments(k Known) (entries []Entry, more Source) {
-	first := len(p.Before) == 0
 	switch p.Command {
-	case "approve", "deny":
-		if first && len(k.Calls) > 0 {
-			return append(slices.Clone(k.Calls), Entry{Word: "all", About: "all calls that were shown in full"}), more
-		}
 	case "approve+":
 		return p.remembered(k), more
 	case "new":
 		return p.opening(k)
-	case "tab", "close", "move":
-		if first {
-			return k.Tabs, more
-		}
-	case "split":
-		return append(words("right", "down"), k.Tabs...), more
-	case "swap":
-		if first {
-			return append(fixed(k.Usage), k.Tabs...), more
-		}
-	case "clipboard":
-		if first {
-			return k.Copies, more
-		}
-	case "help":
-		if first {
-			return k.Topics, more
-		}
-	case "theme":
-		if first {
-			return k.Themes, more
-		}
-	case "history":
-		switch {
-		case first && len(k.Expired) > 0:
-			return []Entry{{Word: "again", About: "tell the agent of a call that has expired to make it again"}}, more
-		case len(p.Before) == 1 && p.Before[0] == "again":
-			return k.Expired, more
-		}
-	case "port":
-		if first {
-			return []Entry{{Word: "close", About: "close a port"}, {Word: "--to", About: "let the container reach a port of this machine"}}, more
-		}
 	case "servers":
 		return p.server()
-	case "registries":
-		switch {
-		case first:
-			return []Entry{{Word: "release", About: "let a version that you denied ask again"}}, more
-		case len(p.Before) == 1 && p.Before[0] == "release":
-			more.Kind = Denied
-		}
-	case "resume", "revoke":
-		switch {
-		case first && p.Command == "resume":
-			more.Kind = Sessions
-		case first:
-			return []Entry{{Word: "all", About: "all grants"}}, Source{Kind: Grants}
-		}
 	case "attach":
 		return nil, p.path(Files)
 	case "save":
 		return p.saving()
-	default:
-		if first {
-			return fixed(k.Usage), more
-		}
+	case "split":
+		return append(words("right", "down"), k.Tabs...), more
 	}
-	return nil, more
+	switch before := strings.Join(p.Before, " "); {
+	case before == "":
+		return p.first(k)
+	case p.Command == "history" && before == "again":
+		entries = k.Expired
+	case p.Command == "registries" && before == "release":
+		more.Kind = Denied
+	}
+	return entries, more
+}
+
+// first are the first arguments of commands that take few.
+func (p Place) first(k Known) (entries []Entry, more Source) {
+	switch p.Command {
+	case "approve", "deny":
+		if len(k.Calls) > 0 {
+			entries = append(slices.Clone(k.Calls), Entry{Word: "all", About: "all calls that were shown in full"})
+		}
+	case "tab", "close", "move":
+		entries = k.Tabs
+	case "swap":
+		entries = append(fixed(k.Usage), k.Tabs...)
+	case "clipboard":
+		entries = k.Copies
+	case "help":
+		entries = k.Topics
+	case "theme":
+		entries = k.Themes
+	case "history":
+		if len(k.Expired) > 0 {
+			entries = words("again")
+		}
+	case "port":
+		entries = words("close", "--to")
+	case "registries":
+		entries = words("release")
+	case "resume":
+		more.Kind = Sessions
+	case "revoke":
+		entries, more.Kind = words("all"), Grants
+	default:
+		entries = fixed(k.Usage)
+	}
+	return entries, more
 }
 
 // remembered are the arguments of /approve+: a call, a scope, a time.
@@ -157,7 +150,13 @@ func (p Place) remembered(k Known) []Entry {
 	case len(before) == 0:
 		return k.Scopes(number)
 	case len(before) == 1:
-		return []Entry{{Word: "15m", About: "as without a time"}, {Word: "1h", About: "for an hour"}, {Word: "8h", About: "for a day of work"}, {Word: "1d", About: "for a day"}, {Word: "7d", About: "for a week"}}
+		return []Entry{
+			{Word: "15m", About: "as without a time"},
+			{Word: "1h", About: "for an hour"},
+			{Word: "8h", About: "for a day of work"},
+			{Word: "1d", About: "for a day"},
+			{Word: "7d", About: "for a week"},
+		}
 	}
 	return nil
 }
@@ -196,7 +195,11 @@ func (p Place) opening(k Known) (entries []Entry, more Source) {
 func (p Place) server() (entries []Entry, more Source) {
 	switch {
 	case len(p.Before) == 0:
-		return []Entry{{Word: "add", About: "add a server by its command or https address"}, {Word: "restart", About: "start a server again"}, {Word: "disable", About: "turn a server off in this tab"}}, more
+		return []Entry{
+			{Word: "add", About: "add a server by its command or https address"},
+			{Word: "restart", About: "start a server again"},
+			{Word: "disable", About: "turn a server off in this tab"},
+		}, more
 	case len(p.Before) == 1 && p.Before[0] != "add":
 		more.Kind = Servers
 	}
@@ -220,9 +223,14 @@ func (p Place) saving() (entries []Entry, more Source) {
 	return nil, more
 }
 
-// path is what has to be looked for to complete a path. Hidden files are looked for when a dot is typed.
+// path is what has to be looked for to complete a path. Hidden files are looked for when a dot is
+// typed.
 func (p Place) path(kind Kind) Source {
-	dir, name := filepath.Split(p.Word)
+	word := p.Word
+	if kind != Directories { // those of /new are not quoted
+		word = input.Unescape(word)
+	}
+	dir, name := filepath.Split(word)
 	if strings.HasPrefix(name, ".") {
 		dir += "."
 	}
@@ -231,7 +239,9 @@ func (p Place) path(kind Kind) Source {
 
 // about says what fixed words do.
 var about = map[string]string{
-	"left": "to the left", "right": "on the right", "up": "upwards", "down": "below", "all": "every one", "next": "the next one", "prev": "the previous one",
+	"left": "on the left", "right": "on the right", "up": "above", "down": "below", "all": "all of them", "next": "the next one", "prev": "the previous one",
+	"again": "tell the agent of a call that has expired to make it again", "release": "let a version that you denied ask again",
+	"close": "close a port", "--to": "let the container reach a port of this machine",
 	"reload": "read the policy again, and show what would change", "apply": "put in force what was shown",
 	"even": "panes of one size", "main": "one large pane, the others beside it", "tiled": "a grid of panes",
 }
@@ -243,8 +253,8 @@ func words(all ...string) (out []Entry) {
 	return out
 }
 
-// fixed returns the words that a command takes at first, read from how it is typed: "[left|right]" or "[again [N]]". What
-// is written in capitals stands for something else.
+// fixed returns the words that a command takes at first, read from how it is typed: "[left|right]"
+// or "[again [N]]". What is written in capitals stands for something else.
 func fixed(usage string) []Entry {
 	first, _, _ := strings.Cut(usage, "] [")
 	var out []string
@@ -257,8 +267,8 @@ func fixed(usage string) []Entry {
 	return words(out...)
 }
 
-// DidYouMean ends an error about the arguments of a command: it proposes the fixed words that are near the first one. It is
-// empty when none is, or when the first one is such a word.
+// DidYouMean ends an error about the arguments of a command: it proposes the fixed words that are
+// near the first one. It is empty when none is, or when the first one is such a word.
 func DidYouMean(usage, args string) string {
 	word, _, _ := strings.Cut(args, " ")
 	var known []string

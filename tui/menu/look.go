@@ -27,8 +27,8 @@ type LookUp struct {
 // seenAt is where an agent in a container sees its workspace.
 const seenAt = "/workspace"
 
-// Find looks for what a source names. It reads directories or asks the broker, and so may block. On an error there is nothing
-// to complete.
+// Find looks for what a source names. It reads directories or asks the broker, and so may block. On
+// an error there is nothing to complete.
 func (l LookUp) Find(ctx context.Context, s Source) (out []Entry) {
 	switch s.Kind {
 	case Sessions:
@@ -78,7 +78,7 @@ func (l LookUp) sessions(ctx context.Context) (out []Entry) {
 // paths are files and directories.
 func paths(all []string) (out []Entry) {
 	for _, path := range all {
-		e := Entry{Word: path, About: "file"}
+		e := Entry{Word: input.Escape(path), About: "file"}
 		if e.Open = strings.HasSuffix(path, string(filepath.Separator)); e.Open {
 			e.About = "directory"
 		}

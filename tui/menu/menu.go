@@ -26,9 +26,9 @@ func (e Entry) shown() string {
 	return e.Word
 }
 
-// Match returns the entries that fit what is typed: those that begin with it, then those that have it in their word or
-// names or, when it is longer, in what is said about them. Case does not matter. Of an entry that is called by a name, that
-// is the word.
+// Match returns the entries that fit what is typed: those that begin with it, then those that have
+// it in their word or names or, when it is longer, in what is said about them. Case does not
+// matter. Of an entry that is called by a name, that is the word.
 func Match(typed string, all []Entry) []Entry {
 	typed = strings.ToLower(typed)
 	var begin, inside, about []Entry
@@ -53,8 +53,9 @@ func Match(typed string, all []Entry) []Entry {
 	return slices.Concat(begin, inside, about)
 }
 
-// Complete returns what Tab makes of a word that fits some entries: an entry when only one begins with it, or only one fits;
-// else the longest text with which all that begin with it go on. When that is no more than is typed, ok is false.
+// Complete returns what Tab makes of a word that fits some entries: an entry when only one begins
+// with it, or only one fits; else the longest text with which all that begin with it go on. When
+// that is no more than is typed, ok is false.
 func Complete(typed string, found []Entry) (e Entry, ok bool) {
 	begin := slices.DeleteFunc(slices.Clone(found), func(e Entry) bool { return !strings.HasPrefix(e.Word, typed) })
 	switch {
@@ -74,7 +75,8 @@ func Complete(typed string, found []Entry) (e Entry, ok bool) {
 // maxWidth is how many columns the words of a menu may take.
 const maxWidth = 24
 
-// Draw draws a menu with an entry chosen, or none for -1. When not all entries have room, the last row says how many there are.
+// Draw draws a menu with an entry chosen, or none for -1. When not all entries have room, the last
+// row says how many there are.
 func Draw(at view.Rect, all []Entry, chosen int, theme view.Theme) *view.Surface {
 	box := view.NewSurface(at, theme.Body)
 	room := at.H

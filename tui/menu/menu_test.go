@@ -19,6 +19,7 @@ func TestAt(t *testing.T) {
 		"/tab 1":                {Command: "tab", Word: "1"},
 		"/approve+  1 fi":       {Command: "approve+", Before: []string{"1"}, Word: "fi"},
 		"/new shell -- fix it ": nil,
+		`/attach a\ b\ c d\ `:   {Command: "attach", Before: []string{`a\ b\ c`}, Word: `d\ `},
 		"/new shell --":         {Command: "new", Before: []string{"shell"}, Word: "--"},
 	} {
 		p, ok := At(text)
@@ -73,6 +74,7 @@ func TestArguments(t *testing.T) {
 		"/registries release ":   "denied",
 		"/attach a ~/b/.c":       "files ~/b/.",
 		"/save ":                 "inside ",
+		`/attach my\ dir/a\ `:    "files my dir/",
 		"/save -":                "-f",
 		"/save -f a/b":           "inside a/",
 		"/save -f a/b /tmp/x":    "files /tmp/",

@@ -88,7 +88,8 @@ func (l *List) lay(at Rect) []listRow {
 	return rows
 }
 
-// ShowLine scrolls so that a line is the first one shown, in the part of the screen for which the list is laid out.
+// ShowLine scrolls so that a line is the first one shown, in the part of the screen for which the
+// list is laid out.
 func (l *List) ShowLine(line int) {
 	for y, row := range l.rows(max(1, l.Width()-2)) {
 		if row.line == line {

@@ -7,11 +7,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// listMatch is a place in a list where the query is: a run of cells of one row, or of several when the text is wrapped there.
+// listMatch is a place in a list where the query is: a run of cells of one row, or of several when
+// the text is wrapped there.
 type listMatch []MarkedRow
 
-// Search looks for a text, from a row on, and shows the first match; those before come after the last one. An empty text
-// ends the search. Capital letters in it make a difference, small ones do not.
+// Search looks for a text, from a row on, and shows the first match; those before come after the
+// last one. An empty text ends the search. Capital letters in it make a difference, small ones do
+// not.
 func (l *List) Search(text string, at Rect, from int) {
 	l.query, l.match = text, 0
 	rows := l.lay(at)
@@ -76,8 +78,8 @@ func (l *List) matches(rows []listRow) (out []listMatch) {
 	return out
 }
 
-// matchesIn returns where a query is in the rows of one line, the first of which has a number. A text that is wrapped is
-// read as if it were not; a key and the text about it are two texts.
+// matchesIn returns where a query is in the rows of one line, the first of which has a number. A
+// text that is wrapped is read as if it were not; a key and the text about it are two texts.
 func matchesIn(rows []listRow, number int, query string) (out []listMatch) {
 	type cell struct{ row, column, width int } // of a byte; a blank between two rows has no width
 	var text strings.Builder
@@ -134,7 +136,8 @@ func matchesIn(rows []listRow, number int, query string) (out []listMatch) {
 	}
 }
 
-// mark marks the matches that are drawn, and the present one stronger. first is the first row that is drawn.
+// mark marks the matches that are drawn, and the present one stronger. first is the first row that
+// is drawn.
 func (l *List) mark(s *Surface, all []listMatch, first int, theme Theme) {
 	for i, match := range all {
 		style := theme.Selection

@@ -52,7 +52,8 @@ var arguments = map[string]argument{
 	"images rm":       {source: agents, many: true},
 }
 
-// values are the values of flags that can be completed, of all commands that have such a flag or, with a command, of that one.
+// values are the values of flags that can be completed, of all commands that have such a flag or,
+// with a command, of that one.
 var values = map[string]source{
 	"agent":                 agents,
 	"resume":                sessions(resting),
@@ -63,7 +64,8 @@ var values = map[string]source{
 	"audit show --outcome":  words("answered", "tool-error", "refused", "cancelled", "timed-out", "server-died", "unreadable"),
 }
 
-// Add makes the arguments and flags of a command tree complete themselves. It returns the commands that it did not find.
+// Add makes the arguments and flags of a command tree complete themselves. It returns the commands
+// that it did not find.
 func Add(root *cobra.Command) (missing []string) {
 	left := map[string]bool{}
 	for path := range arguments {

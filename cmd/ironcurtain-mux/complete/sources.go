@@ -70,7 +70,8 @@ func pending(ctx context.Context, p wiring.Paths) (list []broker.Escalation) {
 	return list
 }
 
-// waiting are the calls that wait, by their ids: a number is shorter, but a shell would not say which call it is.
+// waiting are the calls that wait, by their ids: a number is shorter, but a shell would not say
+// which call it is.
 func waiting(ctx context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
 	for _, e := range pending(ctx, p) {
 		out = append(out, one(e.ID, "#%d %s/%s of %s, %s left: %s", e.Number, e.Server, e.Tool, e.Agent, timespan.String(time.Until(e.ExpiresAt).Round(time.Second)), e.Arguments))

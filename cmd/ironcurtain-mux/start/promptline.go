@@ -90,8 +90,8 @@ func (p *promptLine) read(ctx context.Context) (lines <-chan typedLine, done fun
 	}
 }
 
-// event edits the line without drawing it. It returns the line when it was entered, and reports the end of the
-// input.
+// event edits the line without drawing it. It returns the line when it was entered, and reports the
+// end of the input.
 func (p *promptLine) event(ev keys.Event) (entered typedLine, ended bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
