@@ -172,6 +172,9 @@ func TestGoldenScreens(t *testing.T) {
 		{"selection", func(r *harness) { r.keys("\x01[gVj") }},
 		{"no-tab", func(r *harness) { r.keys("\x01/close\ry") }},
 		{"completion", func(r *harness) { r.keys("\x01/re\t") }},
+		{"arguments", func(r *harness) { r.keys("\x01/new ") }},
+		{"history-search", func(r *harness) { r.keys("\x01/theme dark\r\x01\x12dark") }},
+		{"help-search", func(r *harness) { r.keys("\x01?/scrollback") }},
 		{"first-prompt", func(r *harness) { r.keys("\x01/new shell -- look at the tests\r"); r.m.numbered(2).attached = false }},
 		{"notice", func(r *harness) {
 			r.keys("\x01/new shell\r\x1b1")
