@@ -338,7 +338,7 @@ func TestTabCannotStart(t *testing.T) {
 func (d *driver) dead(wants ...string) {
 	d.t.Helper()
 	d.until("the reason", patience, func(screen string) bool {
-		flat := strings.Join(strings.Fields(screen), " ") // as it was before it was wrapped
+		flat := oneLine(screen)
 		for _, want := range append(wants, "/restart", "/close") {
 			if !strings.Contains(flat, want) {
 				return false

@@ -294,7 +294,7 @@ func (d *driver) text() string {
 
 // says reports whether the screen has all the texts, wherever their lines break.
 func (d *driver) says(texts ...string) bool {
-	blank := regexp.MustCompile(`\s+`)
+	blank := regexp.MustCompile(`[\s─-▟]+`) // and lines, which may be at the edge
 	screen := blank.ReplaceAllString(d.text(), "")
 	for _, text := range texts {
 		if !strings.Contains(screen, blank.ReplaceAllString(text, "")) {

@@ -92,7 +92,7 @@ func TestClaudeCodeSeesAttachedPicture(t *testing.T) {
 	d.ask("what is it")
 	want := fmt.Sprintf("Iwasshownapicture:image/png,%dbytes,SHA-256%x.", data.Len(), sha256.Sum256(data.Bytes()))
 	d.until("the picture's description", patience, func(screen string) bool {
-		return strings.Contains(strings.Join(strings.Fields(screen), ""), want)
+		return strings.Contains(strings.ReplaceAll(oneLine(screen), " ", ""), want)
 	})
 	d.quit()
 }
