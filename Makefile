@@ -18,7 +18,7 @@ FUZZ_TOTAL ?= 180
 RUNS ?= 200
 
 .DEFAULT_GOAL := help
-.PHONY: eval-approver help setup bridge program build images vet install run demo test endure fuzz fuzz-short bench lint fmt picture generate check clean
+.PHONY: eval-approver help setup bridge program build images vet install run demo demo-image test endure fuzz fuzz-short bench lint fmt picture generate check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -49,9 +49,16 @@ run: setup build ## open the multiplexer; needs a key or a login of your provide
 	@scripts/with-engine $(BINARY)
 
 # Most of the time of a first build goes into the program that asks models, which the demo
-# does without.
-demo: setup program ## open the multiplexer with a scripted model; needs no key
+# does without. The image of its agent is made while the program is compiled, by a small
+# program that is compiled before.
+demo: setup ## open the multiplexer with a scripted model; needs no key
+	@CGO_ENABLED=0 go build -ldflags '-s -w' -o bin/prepare-demo ./cmd/prepare-demo
+	@$(MAKE) --no-print-directory -j 2 program demo-image
 	@scripts/with-engine $(BINARY) demo
+
+# Not listed: a part of "make demo".
+demo-image:
+	@scripts/with-engine bin/prepare-demo claude-code
 
 images: ## make the images of the agents
 	scripts/with-engine $(BINARY) images build

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	engine "github.com/fsouza/go-dockerclient"
@@ -88,11 +89,16 @@ func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (
 	if err := os.MkdirAll(filepath.Join(o.CacheDir, "locks"), 0o700); err != nil {
 		return "", fault.Wrap(op, err, "set IRONCURTAIN_CACHE to a directory you can write to")
 	}
-	steps, err := c.countSteps(ctx, line, all)
+	missing, err := c.missing(ctx, line, all)
 	if err != nil {
 		return "", fault.Wrap(op, err, "")
 	}
-	b := &imageBuild{client: c, options: o, report: newReporter(o, steps)}
+	b := &imageBuild{client: c, options: o, report: newReporter(o, countSteps(missing))}
+	ahead, stop := context.WithCancel(ctx)
+	var fetching sync.WaitGroup
+	defer fetching.Wait()
+	defer stop()
+	fetching.Go(func() { b.fetchAhead(ahead, missing) })
 	for i, spec := range line {
 		parent := ""
 		if i > 0 {
@@ -105,23 +111,29 @@ func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (
 	return tag, nil
 }
 
-// countSteps returns how many steps the missing images of a chain need.
-func (c *Client) countSteps(ctx context.Context, line []ImageSpec, all []string) (int, error) {
-	n := 0
+// missing returns the images of a chain that the engine does not have.
+func (c *Client) missing(ctx context.Context, line []ImageSpec, all []string) (missing []ImageSpec, err error) {
 	for i, spec := range line {
 		there, err := c.hasImage(ctx, all[i])
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		if there {
-			continue
+		if !there {
+			missing = append(missing, spec)
 		}
+	}
+	return missing, nil
+}
+
+// countSteps returns how many steps images need.
+func countSteps(missing []ImageSpec) (n int) {
+	for _, spec := range missing {
 		n += 1 + len(spec.packagesOfNpm())
 		if spec.rootfs.suite != "" {
 			n++
 		}
 	}
-	return n, nil
+	return n
 }
 
 // hasImage reports whether the engine has an image of that name.

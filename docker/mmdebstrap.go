@@ -31,6 +31,7 @@ func mmdebstrap(ctx context.Context, spec ImageSpec, work, target string, say fu
 	args := []string{
 		"--variant=minbase",
 		"--include=" + strings.Join(spec.packages(), ","),
+		"--dpkgopt=force-unsafe-io", // nothing of it is kept if the machine stops
 		"--dpkgopt=path-exclude=/usr/share/man/*",
 		"--dpkgopt=path-exclude=/usr/share/locale/*",
 		"--dpkgopt=path-exclude=/usr/share/doc/*",

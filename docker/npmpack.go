@@ -12,7 +12,11 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -52,34 +56,71 @@ func (s ImageSpec) packagesOfNpm() [][]npmFile {
 // it gets the package with npm, which takes the registry from the machine's own
 // configuration and verifies the download. No script of the package is run.
 func (b *imageBuild) fetch(ctx context.Context, spec ImageSpec, files []npmFile) (map[string]string, error) {
-	arch, machine, err := npmArchitecture(b.client.info.Architecture)
+	pkg, paths, err := b.cached(files)
 	if err != nil {
 		return nil, err
 	}
-	pkg := strings.ReplaceAll(files[0].pkg, "{arch}", arch)
-	version := pkg[strings.LastIndex(pkg, "@")+1:]
 	b.report.step(spec.Name, "get "+pkg)
-	paths, missing := make(map[string]string), false
-	for _, f := range files {
-		cached := filepath.Join(b.options.CacheDir, f.name+"-"+version+"-"+arch)
-		info, err := os.Stat(cached)
-		missing = missing || err != nil || !info.Mode().IsRegular() || info.Size() == 0
-		paths[f.name] = cached
+	return paths, b.get(ctx, pkg, files, paths, b.report.detail)
+}
+
+// fetchAhead gets the npm files of images that are going to be built, while something else takes
+// its time. What it cannot get is tried again, and reported, when it is needed.
+func (b *imageBuild) fetchAhead(ctx context.Context, missing []ImageSpec) {
+	for _, spec := range missing {
+		for _, files := range spec.packagesOfNpm() {
+			if pkg, paths, err := b.cached(files); err == nil {
+				_ = b.get(ctx, pkg, files, paths, func(string) {})
+			}
+		}
 	}
+}
+
+// cached returns the package that files are taken from, and their paths in the cache.
+func (b *imageBuild) cached(files []npmFile) (pkg string, paths map[string]string, err error) {
+	arch, _, err := npmArchitecture(b.client.info.Architecture)
+	if err != nil {
+		return "", nil, err
+	}
+	pkg = strings.ReplaceAll(files[0].pkg, "{arch}", arch)
+	version := pkg[strings.LastIndex(pkg, "@")+1:]
+	paths = map[string]string{}
+	for _, f := range files {
+		paths[f.name] = filepath.Join(b.options.CacheDir, f.name+"-"+version+"-"+arch)
+	}
+	return pkg, paths, nil
+}
+
+// get brings the files of a package to their paths, unless they are there. Of many who want them
+// one gets them.
+func (b *imageBuild) get(ctx context.Context, pkg string, files []npmFile, paths map[string]string, say func(string)) error {
+	lock := flock.New(filepath.Join(b.options.CacheDir, "locks", "npm-"+files[0].name+".lock"))
+	defer lock.Close()
+	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
+		return fmt.Errorf("wait for whoever gets %s: %w", pkg, err)
+	}
+	missing := slices.ContainsFunc(files, func(f npmFile) bool {
+		info, err := os.Stat(paths[f.name])
+		return err != nil || !info.Mode().IsRegular() || info.Size() == 0
+	})
 	if !missing {
-		b.report.detail("from the cache")
-		return paths, nil
+		say("from the cache")
+		return nil
+	}
+	_, machine, err := npmArchitecture(b.client.info.Architecture)
+	if err != nil {
+		return err
 	}
 	work, err := os.MkdirTemp(b.options.CacheDir, "npm-")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer os.RemoveAll(work)
-	archive, err := b.npmPack(ctx, work, pkg)
+	archive, err := npmPack(ctx, work, pkg, say)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	b.report.detail("unpacking " + filepath.Base(archive))
+	say("unpacking " + filepath.Base(archive))
 	for i, f := range files {
 		fresh := filepath.Join(work, fmt.Sprintf("file-%d", i))
 		extract := extractFile
@@ -87,25 +128,25 @@ func (b *imageBuild) fetch(ctx context.Context, spec ImageSpec, files []npmFile)
 			extract = extractDirectory
 		}
 		if err := extract(ctx, archive, strings.ReplaceAll(f.path, "{machine}", machine), fresh); err != nil {
-			return nil, fmt.Errorf("unpack %s: %w", pkg, err)
+			return fmt.Errorf("unpack %s: %w", pkg, err)
 		}
 		if err := os.Rename(fresh, paths[f.name]); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return paths, nil
+	return nil
 }
 
 // npmPack fetches a package into the directory work and returns its archive.
-func (b *imageBuild) npmPack(ctx context.Context, work, pkg string) (string, error) {
+func npmPack(ctx context.Context, work, pkg string, say func(string)) (string, error) {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
 		return "", &fault.Error{Op: "get " + pkg, Err: errors.New("npm is not installed"), Next: "install npm"}
 	}
-	b.report.detail("npm pack " + pkg)
+	say("npm pack " + pkg)
 	cmd := exec.CommandContext(ctx, npm, "pack", "--ignore-scripts", "--loglevel=error", "--pack-destination", work, pkg)
 	cmd.Dir = work
-	if err := runBuilder(ctx, cmd, b.report.detail); err != nil {
+	if err := runBuilder(ctx, cmd, say); err != nil {
 		return "", fmt.Errorf("get %s: %w", pkg, err)
 	}
 	archives, err := filepath.Glob(filepath.Join(work, "*.tgz"))

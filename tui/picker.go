@@ -217,7 +217,11 @@ func (m *Model) pickerHints() []string {
 	}
 	choose := m.keys.KeyFor(input.PlacePicker, input.ActPickUp) + m.keys.KeyFor(input.PlacePicker, input.ActPickDown) + " choose"
 	if chosen.Detached {
-		return input.NonEmpty(m.keys.Hint(input.PlacePicker, input.ActPick, "takes it back"), m.keys.Hint(input.PlacePicker, input.ActPickEnd, "ends it"), choose, back)
+		all := ""
+		if m.picker.offer && len(m.picker.rows) > 1 {
+			all = m.keys.Hint(input.PlacePicker, input.ActPickAll, "all of them")
+		}
+		return input.NonEmpty(m.keys.Hint(input.PlacePicker, input.ActPick, "takes it back"), all, m.keys.Hint(input.PlacePicker, input.ActPickEnd, "ends it"), choose, back)
 	}
 	return input.NonEmpty(m.keys.Hint(input.PlacePicker, input.ActPick, "continues it in a tab"), choose, back)
 }

@@ -71,10 +71,14 @@ func (m *Model) begin() tea.Cmd {
 	return m.fetchOffer()
 }
 
-// indexOfProfile returns the place of the first tab that has the profile of Options and has not
-// ended, or -1.
+// indexOfProfile returns the place of a tab that has the profile of Options and has not ended: the
+// one in front, or the first; or -1.
 func (m *Model) indexOfProfile() int {
-	return slices.IndexFunc(m.tabs, func(t *tab) bool { return t.session.Profile.Same(m.o.Profile) && t.running() })
+	has := func(t *tab) bool { return t.session.Profile.Same(m.o.Profile) && t.running() }
+	if t := m.current(); t != nil && has(t) {
+		return m.active
+	}
+	return slices.IndexFunc(m.tabs, has)
 }
 
 // onBroker handles one event of the broker.

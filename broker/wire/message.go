@@ -174,6 +174,15 @@ type Open struct {
 	Once bool `json:"once,omitempty"`
 }
 
+// Again is what a view opens that follows the one which has opened o: the tab is there, but when it is
+// not, because nobody has taken it back, another one has its profile.
+func (o *Open) Again() *Open {
+	if o == nil || o.Profile == nil {
+		return nil
+	}
+	return &Open{Profile: o.Profile, Once: true}
+}
+
 // Profile is a broker.Profile.
 type Profile struct {
 	Demo       bool     `json:"demo,omitempty"`

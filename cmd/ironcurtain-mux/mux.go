@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
@@ -44,7 +45,7 @@ func openMux(cmd *cobra.Command, flags wiring.TabFlags) error {
 	if err != nil && !errors.Is(err, client.ErrNoDaemon) {
 		return cli.Fail(op, err, "")
 	}
-	if err != nil || flags.Tab() != nil {
+	if (err != nil && !leftRunning(cmd.Context(), p)) || flags.Tab() != nil {
 		if _, err := flags.CheckTab(cmd.Context()); err != nil {
 			return err // before the screen is taken
 		}
@@ -56,6 +57,13 @@ func openMux(cmd *cobra.Command, flags wiring.TabFlags) error {
 	o.Variables = p.DaemonVariables(flags.Servers)
 	end, err := startAndAttach(cmd, o)
 	return stay(cmd, op, o, end, err)
+}
+
+// leftRunning reports whether a daemon that was killed may have left agents running. They are
+// taken back then, which needs no credential of the person's.
+func leftRunning(ctx context.Context, p wiring.Paths) bool {
+	dirs, err := stored.Leftovers(ctx, p.Home, false)
+	return err == nil && len(dirs) > 0
 }
 
 // A daemon that ends without a word is started again so often within that time.
@@ -72,7 +80,7 @@ const failedAgain = 10 * time.Second
 // shows what it has taken back. It shows a view again that has failed, and the safe view when that
 // happens twice in a moment. It tells the person of any other end.
 func stay(cmd *cobra.Command, op string, o client.Options, end string, err error) error {
-	o.View.Open, o.View.Here = nil, false // the tab is there
+	o.View.Open, o.View.Here = o.View.Open.Again(), false
 	var restarts []time.Time
 	var failed time.Time
 	for errors.Is(err, client.ErrLost) || errors.Is(err, client.ErrViewFailed) {

@@ -60,7 +60,7 @@ func Attach(ctx context.Context, o Options) (end string, err error) {
 		if !errors.As(err, &moved) {
 			return end, err
 		}
-		o.View.Open, o.View.Show, o.View.Settings = nil, moved.Show, nil
+		o.View.Open, o.View.Here, o.View.Show, o.View.Settings = nil, false, moved.Show, nil
 		if moved.Follows {
 			if o.View.Settings, err = saved.Settings(); err != nil {
 				return "", errors.Join(err, saved.Restore())
