@@ -119,6 +119,37 @@ func TestRememberedApproval(t *testing.T) {
 	}
 }
 
+// A grant goes on when the daemon is killed and its agent is taken back, for which nobody needs a
+// key, and ends with the session's life.
+func TestAGrantGoesOnThroughAKill(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	d, id := demoShell(t, home)
+	notes := d.state("demo", "outside", "notes.txt")
+	first := d.write(id, notes, "one")
+	if _, errs, code := d.command("approve", d.waits().ID, "--remember", "file", "--for", "1h"); code != cli.ExitOK {
+		t.Fatal(errs)
+	}
+	<-first
+	kept := d.grants()
+	d.killAll(true)
+	next := drive(t, home, 110, 40)
+	next.until("the agent to be back", patience, func(string) bool { return next.daemon() != 0 && next.onlySession().State == broker.StateIdle })
+	if got := next.grants(); len(got) != 1 || len(kept) != 1 || got[0].Number != kept[0].Number || !got[0].ExpiresAt.Equal(kept[0].ExpiresAt) {
+		t.Fatalf("%+v, and before %+v", got, kept)
+	}
+	if out := <-next.write(id, notes, "two"); strings.Contains(out, `"isError":true`) {
+		t.Fatal(out)
+	}
+	next.quit()
+	if _, err := os.Stat(next.state("sessions", string(id), "grants.json")); err == nil {
+		t.Error("the grant is still kept")
+	}
+	if record := next.audit(id); !strings.Contains(record, "a grant goes on, until ") {
+		t.Error("the audit does not say that the grant went on")
+	}
+}
+
 // Nothing that an agent can do from its container makes, shows, renews or moves
 // a receipt.
 func TestAnAgentCannotForgeAReceipt(t *testing.T) {
