@@ -325,7 +325,7 @@ func (m *Model) runResize(args string) (tea.Cmd, error) {
 		n, ok = input.Number(number)
 	}
 	if !ok || n < 1 {
-		return nil, fmt.Errorf("/resize %s: takes left, right, up or down, and by how many cells", text.Drawable(args))
+		return nil, fmt.Errorf("%s: takes left, right, up or down, and by how many cells", text.Drawable(strings.TrimSpace("/resize "+args)))
 	}
 	if !g.panes.Fits(m.lay.Viewport) {
 		return nil, errNoRoom()

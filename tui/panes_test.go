@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
@@ -155,7 +156,7 @@ func TestPanesRefuse(t *testing.T) {
 		{"\x02%\x01/resize up\r", "/resize up: no border of this pane can be moved there"},
 		{"\x02%\x01/resize left 99\r\x01/resize left\r", "/resize left: no border"},
 		{"\x02%\x01/resize left 0\r", "/resize left 0: takes left, right"},
-		{"\x02%\x01/resize\r", "/resize : takes left, right"},
+		{"\x02%\x01/resize\r", "/resize: takes left, right"},
 		{"\x02%\x01/layout odd\r", "/layout odd: takes one of even, even-down, main, tiled"},
 		{"\x02\"\x02\"\x02\"\x02\"", "not enough room for another pane (a pane has 10x2 cells at least)"},
 	} {
@@ -215,11 +216,11 @@ func TestSmallWindowShowsOnePane(t *testing.T) {
 		}
 	}
 	r.send(sizeMsg{30, 20})
-	if got := r.m.hiddenPanes(r.m.current()); got != "" {
+	if got := r.m.noRoom(r.m.current()); got != "" {
 		t.Errorf("with room for all it says %q", got)
 	}
 	r.send(sizeMsg{100, 6})
-	if got := r.m.hiddenPanes(r.m.current()); got != "1 of 3: too small for all" {
+	if got := r.m.noRoom(r.m.current()); got != "1 of 3 panes: no room for all" {
 		t.Errorf("it says %q", got)
 	}
 	r.send(sizeMsg{100, 24})
@@ -343,4 +344,42 @@ func TestPaneWords(t *testing.T) {
 	if diff := cmp.Diff([]string{"left", "right", "up", "down"}, layout.Sides); diff != "" {
 		t.Error("the sides were changed: " + diff)
 	}
+}
+
+// Whatever a person does, a group has two tabs at least, each tab is in one group at most, and
+// every program has the size of its pane.
+func TestGroupsStaySound(t *testing.T) {
+	typed := []string{
+		"\x02%", "\x02\"", "\x02 ", "\x02{", "\x02}", "\x02!", "\x02z", "\x02o", "\x02\x1b[A", "\x02\x1b[D", "\x02\x1b[1;5D", "\x02\x1b[1;3C",
+		"\x01/close\ry", "\x01/restart\ry", "\x01/unsplit\r", "\x01/split 2\r", "\x01/split down 1\r", "\x01/swap 3\r", "\x1b1", "\x1b2", "\x1b3", "\x02[", "q",
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		r := newHarness(t, 100, 30, demo())
+		for range rapid.IntRange(1, 30).Draw(rt, "steps") {
+			switch rapid.IntRange(0, 5).Draw(rt, "what") {
+			case 0:
+				r.send(sizeMsg{rapid.IntRange(1, 120).Draw(rt, "cols"), rapid.IntRange(1, 40).Draw(rt, "rows")})
+			case 1:
+				r.keys(fmt.Sprintf("\x1b[<%d;%d;%d%s", rapid.SampledFrom([]int{0, 32, 35}).Draw(rt, "button"),
+					rapid.IntRange(1, 120).Draw(rt, "x"), rapid.IntRange(1, 40).Draw(rt, "y"), rapid.SampledFrom([]string{"M", "m"}).Draw(rt, "end")))
+			default:
+				r.keys(rapid.SampledFrom(typed).Draw(rt, "keys"))
+			}
+			r.redraw()
+			seen := map[string]bool{}
+			for _, g := range r.m.groups {
+				ids := g.panes.Panes()
+				for _, id := range ids {
+					if len(ids) < 2 || seen[id] || r.m.tabOf(id) == nil {
+						rt.Fatalf("%s is in %+v", id, r.m.groups)
+					}
+					seen[id] = true
+				}
+			}
+			if r.m.fits {
+				r.places()
+				r.screen()
+			}
+		}
+	})
 }

@@ -245,11 +245,11 @@ func (m *Model) messageLine() term.Style {
 	return m.theme.Edge
 }
 
-// hints returns that a tab is shown in part, and what the person can do in the present mode, the
+// hints returns that a tab is shown in part, or only some of the panes, and what the person can do in the present mode, the
 // most useful first.
 func (m *Model) hints() []string {
 	if t := m.current(); t != nil && m.mode == modeTerminal {
-		return append(input.NonEmpty(m.shownInPart(t)), m.modeHints()...)
+		return append(input.NonEmpty(m.shownInPart(t), m.noRoom(t)), m.modeHints()...)
 	}
 	return m.modeHints()
 }
@@ -339,19 +339,23 @@ func (m *Model) modeHints() []string {
 	if step, n, ok := m.tourStep(); ok {
 		first = fmt.Sprintf("%d/%d %s", n, len(tour.Steps("")), step.Line)
 	}
-	return input.NonEmpty(first, t.stateWords(), m.mutedWords(t), m.hiddenPanes(t))
+	return input.NonEmpty(first, t.stateWords(), m.mutedWords(t), m.zoomed(t))
 }
 
-// hiddenPanes says that other panes of a tab's group are not shown, and why.
-func (m *Model) hiddenPanes(t *tab) string {
-	g := m.groupOf(t.session.ID)
-	switch {
-	case g == nil || m.shownGroup() == g:
-		return ""
-	case g.zoom:
+// zoomed says that the tab is shown alone although it is in a group, because the person wants that.
+func (m *Model) zoomed(t *tab) string {
+	if g := m.groupOf(t.session.ID); g != nil && g.zoom {
 		return fmt.Sprintf("zoomed: 1 of %d", len(g.panes.Panes()))
 	}
-	return fmt.Sprintf("1 of %d: too small for all", len(g.panes.Panes()))
+	return ""
+}
+
+// noRoom says the same where the window is too small for all panes.
+func (m *Model) noRoom(t *tab) string {
+	if g := m.groupOf(t.session.ID); g != nil && !g.zoom && m.shownGroup() != g {
+		return fmt.Sprintf("1 of %d panes: no room for all", len(g.panes.Panes()))
+	}
+	return ""
 }
 
 // mutedWords says that the tab, or every tab, is muted.

@@ -36,7 +36,7 @@ func (r Rules) Draw(theme Theme) []*Surface {
 			if r.besideFocused(at.X, at.Y+y) {
 				style = theme.Title
 			}
-			s.Text(0, y, r.crossing(at.X, at.Y+y), style)
+			s.Row(y)[0] = term.Cell{Rune: r.crossing(at.X, at.Y+y), Width: 1, Style: style}
 		}
 		out = append(out, s)
 	}
@@ -44,19 +44,19 @@ func (r Rules) Draw(theme Theme) []*Surface {
 }
 
 func (r Rules) title(t Title, theme Theme) *Surface {
-	rule, joint, style, label := "─", "┴", theme.Border, term.Style{}
+	rule, joint, style, label := '─', '┴', theme.Border, term.Style{}
 	if t.Focused {
-		rule, joint, style, label = "━", "┷", theme.Title, theme.Title
+		rule, joint, style, label = '━', '┷', theme.Title, theme.Title
 	}
 	if t.Urgent {
 		label = theme.Attention
 	}
 	s := NewSurface(t.At, style)
-	for x := range t.At.W {
+	row := s.Row(0)
+	for x := range row {
+		row[x].Rune = rule
 		if r.line(t.At.X+x, t.At.Y-1) {
-			s.Text(x, 0, joint, style)
-		} else {
-			s.Text(x, 0, rule, style)
+			row[x].Rune = joint
 		}
 	}
 	text := t.Label
@@ -68,19 +68,19 @@ func (r Rules) title(t Title, theme Theme) *Surface {
 }
 
 // crossing returns the character of a cell of a line: where it begins, titles are on both sides.
-func (r Rules) crossing(x, y int) string {
+func (r Rules) crossing(x, y int) rune {
 	left, right, above := r.titled(x-1, y), r.titled(x+1, y), r.line(x, y-1)
 	switch {
 	case left && right && above:
-		return "┼"
+		return '┼'
 	case left && right:
-		return "┬"
+		return '┬'
 	case left:
-		return "┤"
+		return '┤'
 	case right:
-		return "├"
+		return '├'
 	}
-	return "│"
+	return '│'
 }
 
 func (r Rules) line(x, y int) bool {
