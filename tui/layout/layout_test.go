@@ -148,21 +148,21 @@ func TestTreesStaySound(t *testing.T) {
 
 // Any tree that somebody has written down becomes one that can be shown.
 func TestKeepMakesAnyTreeSound(t *testing.T) {
-	var any func(rt *rapid.T, deep int) Tree
-	any = func(rt *rapid.T, deep int) Tree {
+	var anyTree func(rt *rapid.T, deep int) Tree
+	anyTree = func(rt *rapid.T, deep int) Tree {
 		one := Tree{Share: rapid.Int().Draw(rt, "share"), Down: rapid.Bool().Draw(rt, "down")}
 		if deep == 0 || rapid.Bool().Draw(rt, "leaf") {
 			one.Pane = rapid.SampledFrom([]string{"", "a", "b", "c", "d", "gone"}).Draw(rt, "pane")
 		}
 		if deep > 0 {
 			for range rapid.IntRange(0, 4).Draw(rt, "parts") {
-				one.Parts = append(one.Parts, any(rt, deep-1))
+				one.Parts = append(one.Parts, anyTree(rt, deep-1))
 			}
 		}
 		return one
 	}
 	rapid.Check(t, func(rt *rapid.T) {
-		tree := any(rt, 4).Keep(func(p string) bool { return p != "gone" })
+		tree := anyTree(rt, 4).Keep(func(p string) bool { return p != "gone" })
 		if panes := tree.Panes(); len(panes) > 0 {
 			sound(rt, tree, tree.Grown(Rect{}))
 			slices.Sort(panes)

@@ -107,15 +107,15 @@ func (t Tree) Heirs(pane string) []string {
 
 // Swap lets two panes change their places. One of them need not be in the tree.
 func (t Tree) Swap(a, b string) Tree {
-	switch {
-	case t.Pane == "":
+	switch t.Pane {
+	case "":
 		t.Parts = slices.Clone(t.Parts)
 		for i, p := range t.Parts {
 			t.Parts[i] = p.Swap(a, b)
 		}
-	case t.Pane == a:
+	case a:
 		t.Pane = b
-	case t.Pane == b:
+	case b:
 		t.Pane = a
 	}
 	return t
