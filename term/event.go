@@ -10,6 +10,8 @@ const (
 	EventClipboard                     // OSC 52: Data is what to copy, Text the selection's name
 	EventNotification                  // OSC 9 or 777: Title and Text
 	EventStatus                        // OSC 7501: Text is the program's report of its own state
+	EventCommand                       // OSC 133;C: a shell begins to run a command
+	EventPrompt                        // OSC 133;A or D: it has done so, and prompts
 	EventFault                         // the screen failed and was replaced by an empty one: Text is the cause
 )
 
@@ -26,10 +28,17 @@ type Event struct {
 // except the last title.
 const maxEvents = 64
 
+// shell reports whether the event says what a shell does.
+func (ev Event) shell() bool { return ev.Kind == EventCommand || ev.Kind == EventPrompt }
+
 // raise queues an event for delivery after the current Write.
 func (e *emulator) raise(ev Event) {
 	if n := len(e.events); n > 0 && ev.Kind == EventTitle && e.events[n-1].Kind == EventTitle {
 		e.events[n-1] = ev
+		return
+	}
+	if n := len(e.events); n > 0 && ev.shell() && e.events[n-1].shell() {
+		e.events[n-1] = ev // the newest is what holds
 		return
 	}
 	if len(e.events) >= maxEvents {

@@ -44,6 +44,9 @@ func TestEvents(t *testing.T) {
 		{"progress is no notification", "\x1b]9;4;1;50\a", nil},
 		{"a question whether reports are read is no report", "\x1b]7501;?\a", nil},
 		{"status", "\x1b]7501;working\x1b\\", []Event{{Kind: EventStatus, Text: "working"}}},
+		{"a shell runs a command", "\x1b]133;A\a$ \x1b]133;B\als\x1b]133;C\a", []Event{{Kind: EventCommand}}},
+		{"a shell has run it", "\x1b]133;C\a\a\x1b]133;D;1\x1b\\\x1b]133;A\x1b\\", []Event{{Kind: EventCommand}, {Kind: EventBell}, {Kind: EventPrompt}}},
+		{"a mark of nothing", "\x1b]133\a\x1b]133;\a\x1b]133;X\a", nil},
 		{"cancelled", "\x1b]0;t\x18\x1b]0;u\x1a", nil},
 	}
 	for _, tt := range tests {

@@ -31,9 +31,7 @@ func (e *emulator) dispatchOSC(s []byte, bell bool) {
 	case "52":
 		e.copyToClipboard(rest)
 	case "133":
-		if len(rest) > 0 && rest[0] == 'A' {
-			e.rowStates()[e.y].prompt = true
-		}
+		e.shellMark(rest)
 	case "777":
 		e.notifyTitled(rest)
 	case "7501":
@@ -42,6 +40,22 @@ func (e *emulator) dispatchOSC(s []byte, bell bool) {
 			return
 		}
 		e.raise(Event{Kind: EventStatus, Text: cleanText(rest, maxNote)})
+	}
+}
+
+// shellMark is OSC 133, with which a shell marks its prompts and commands.
+func (e *emulator) shellMark(s []byte) {
+	if len(s) == 0 {
+		return
+	}
+	switch s[0] {
+	case 'A':
+		e.rowStates()[e.y].prompt = true
+		e.raise(Event{Kind: EventPrompt})
+	case 'C':
+		e.raise(Event{Kind: EventCommand})
+	case 'D':
+		e.raise(Event{Kind: EventPrompt})
 	}
 }
 

@@ -32,3 +32,30 @@ func TestReportsAreHints(t *testing.T) {
 		}
 	}
 }
+
+// A shell that marks its commands is working while one runs. Nothing is known of another shell, and the
+// word of an agent does not count.
+func TestAShellThatRunsACommandIsWorking(t *testing.T) {
+	for agent, working := range map[string]bool{"shell": true, "local-shell": true, "codex": false} {
+		r := newHarness(t, 80, 24, demo())
+		tab := r.m.numbered(1)
+		tab.session.Agent = agent
+		r.state(1, broker.StateIdle)
+		for _, step := range []struct {
+			says string
+			want string
+		}{{"$ ", "idle"}, {"\x1b]133;A\a$ ", "idle"}, {"\x1b]133;C\a", "working"}, {"text", "working"}, {"\x1b]133;D;0\a\x1b]133;A\a", "idle"}} {
+			r.agentSays(1, step.says)
+			if want := map[bool]string{true: step.want, false: "idle"}[working]; tab.stateWords() != want {
+				t.Errorf("%s after %q: %s, want %s", agent, step.says, tab.stateWords(), want)
+			}
+		}
+		r.agentSays(1, "\x1b]133;C\a")
+		for state, want := range map[broker.SessionState]string{broker.StateWaiting: "waiting for you", broker.StateDead: "ended"} {
+			r.state(1, state)
+			if tab.stateWords() != want {
+				t.Errorf("%s in state %s: %s", agent, state, tab.stateWords())
+			}
+		}
+	}
+}

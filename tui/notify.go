@@ -75,6 +75,8 @@ func (m *Model) onPane(msg paneMsg) tea.Cmd {
 		m.showError(fault.New("please report this", "%s: its screen failed and was cleared: %s", t.name(), msg.event.Text))
 	case term.EventStatus:
 		t.says, m.dirty = readReport(msg.event.Text), true
+	case term.EventCommand, term.EventPrompt:
+		m.dirty = true
 	case term.EventTitle:
 		t.agentTitle = view.Clip(text.Drawable(msg.event.Title), maxAgentTitle)
 	case term.EventNotification:

@@ -80,6 +80,9 @@ func (t *tab) mark() (mark string, word string, urgent bool) {
 	case broker.StateStarting:
 		return view.MarkStarting, "starting", false
 	case broker.StateIdle:
+		if t.runsCommand() {
+			return view.MarkWorking, "working", false
+		}
 		if t.done {
 			return view.MarkDone, "done", false
 		}
@@ -94,6 +97,12 @@ func (t *tab) mark() (mark string, word string, urgent bool) {
 		return view.MarkLost, "out of reach", false
 	}
 	return view.MarkLost, string(t.session.State), false
+}
+
+// runsCommand reports whether the tab is a shell that says that it runs a command. An agent's own word
+// does not count.
+func (t *tab) runsCommand() bool {
+	return (t.session.Agent == "shell" || t.session.Agent == "local-shell") && t.pane.Commands()
 }
 
 // endText says in one line how the agent ended, or why it was not started. To a reason

@@ -10,7 +10,8 @@ func shell() Adapter {
 		Launch: func(Host) (Launch, error) {
 			return Launch{
 				Argv: []string{"bash", "--noprofile", "--norc", "-i"},
-				Env:  []string{`PS1=\w\$ `, "HISTFILE=" + Home + "/.bash_history"},
+				// The marks (OSC 133) tell the tab where prompts are, and whether a command runs.
+				Env: []string{`PS1=\w\$ `, `PS0=\e]133;C\a`, `PROMPT_COMMAND=printf "\e]133;A\a"`, "HISTFILE=" + Home + "/.bash_history"},
 			}, nil
 		},
 		Once: func(_ Host, task string) (Launch, error) {

@@ -272,7 +272,7 @@ func TestTooSmall(t *testing.T) {
 	d.send("echo back $((6*7))\r")
 	d.see(patience, "back 42")
 	d.send("\x01/quit!\r")
-	if code, complaint := d.ended(2 * time.Minute); code != cli.ExitOK || complaint != "" {
+	if code, complaint := d.ended(2 * time.Minute); code != cli.ExitOK || !strings.HasPrefix(complaint, "ended; ") {
 		t.Errorf("exits %d and says %q", code, complaint)
 	}
 	d.traceless()
@@ -326,7 +326,7 @@ func TestTabCannotStart(t *testing.T) {
 			d := driveFramed(t, home, 120, 24, "env", "PATH="+bin, "IRONCURTAIN_CACHE="+tt.cache, program, "demo", "--agent", "shell")
 			d.dead(tt.wants...)
 			d.send("\x01/quit\r")
-			if code, complaint := d.ended(2 * time.Minute); code != cli.ExitOK || complaint != "" {
+			if code, complaint := d.ended(2 * time.Minute); code != cli.ExitOK || !strings.HasPrefix(complaint, "ended; ") {
 				t.Errorf("exits %d and says %q", code, complaint)
 			}
 			d.traceless()
@@ -369,7 +369,7 @@ func TestImageCannotBeBuilt(t *testing.T) {
 	d.send("\x01/restart\r")
 	d.see(patience, "/workspace$")
 	d.send("\x01/quit!\r")
-	if code, complaint := d.ended(2 * time.Minute); code != cli.ExitOK || complaint != "" {
+	if code, complaint := d.ended(2 * time.Minute); code != cli.ExitOK || !strings.HasPrefix(complaint, "ended; ") {
 		t.Errorf("exits %d and says %q", code, complaint)
 	}
 	d.traceless()

@@ -199,9 +199,10 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 		Running:  func() string { return agentsRunning(cmd.Context(), b) },
 		End: func() string {
 			mux.Close()
+			back := comeBack(cmd.Context(), b)
 			done()
 			tasks.Wait(wiring.ShutdownLimit)
-			return said.String()
+			return said.String() + back
 		},
 		Waiting: func() bool {
 			waiting, _ := b.Pending(cmd.Context()) // it never fails

@@ -7,10 +7,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // stoodDownFile is there after a daemon has stood down.
@@ -55,6 +57,26 @@ func takeBack(ctx context.Context, b *broker.Broker, home string, planned bool, 
 		log.Error("not every agent could be taken back", "error", err)
 	}
 	return err == nil
+}
+
+// comeBack says how to come back to what is about to end.
+func comeBack(ctx context.Context, b *broker.Broker) string {
+	open, _ := b.Sessions(ctx) // it never fails
+	stored, err := b.Stored(ctx)
+	var kept []broker.Session
+	for _, s := range open {
+		onDisk := err == nil && slices.ContainsFunc(stored, func(x broker.StoredSession) bool { return x.ID == s.ID && !x.Ephemeral })
+		if onDisk && !s.NoTerminal {
+			kept = append(kept, s)
+		}
+	}
+	switch len(kept) {
+	case 0:
+		return "ended; 'ironcurtain-mux' opens a new tab"
+	case 1:
+		return fmt.Sprintf("ended; 'ironcurtain-mux sessions resume %s' continues %s", broker.ShortID(kept[0].ID), text.Drawable(kept[0].Agent))
+	}
+	return fmt.Sprintf("ended; 'ironcurtain-mux sessions resume %s' continues %s, and /resume there the other %d", broker.ShortID(kept[0].ID), text.Drawable(kept[0].Agent), len(kept)-1)
 }
 
 // noteTakeBack adds the time to a file.

@@ -171,7 +171,11 @@ func TestEnd(t *testing.T) {
 			s := d.onlySession()
 			end(d)
 			code, complaint := d.ended(2 * time.Minute)
-			if code != cli.ExitOK || complaint != map[bool]string{true: "the multiplexer was ended"}[name == "stop"] {
+			want := "ended; 'ironcurtain-mux sessions resume " + broker.ShortID(broker.SessionID(s.ID)) + "' continues shell"
+			if name == "stop" {
+				want = "the multiplexer was ended"
+			}
+			if code != cli.ExitOK || complaint != want {
 				t.Errorf("exit code %d, %s", code, complaint)
 			}
 			d.nothingLeft(s.ID)
@@ -333,7 +337,7 @@ func TestKilled(t *testing.T) {
 			t.Errorf("containers of the killed session: %v, %v", left, err)
 		}
 		next.send("\x01/quit!\r")
-		if code, complaint := next.ended(2 * time.Minute); code != cli.ExitOK || complaint != "" {
+		if code, complaint := next.ended(2 * time.Minute); code != cli.ExitOK || !strings.HasPrefix(complaint, "ended; ") {
 			t.Errorf("exit code %d, %s", code, complaint)
 		}
 		d.traceless()

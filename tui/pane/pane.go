@@ -34,6 +34,7 @@ type Pane struct {
 	replaying atomic.Bool             // the screen is given such bytes
 	answering sync.Mutex              // held while replies of the screen are sent, or dropped
 	drawn     atomic.Bool             // there has been text on the screen
+	commands  atomic.Bool             // a shell says that it runs a command
 	output    atomic.Int64            // when the agent last wrote, in nanoseconds since 1970
 	received  atomic.Int64            // bytes of the agent that the screen has been given
 	wrote     chan struct{}           // capacity 1, lossy: the agent has written something
@@ -218,14 +219,19 @@ func (p *Pane) Inherit(from *Pane, line []term.Cell) {
 }
 
 // onEvent passes on what a program asks for besides drawing. From replayed output it
-// passes on only the title.
+// passes on only the title, and whether a shell runs a command.
 func (p *Pane) onEvent(ev term.Event) {
-	if ev.Kind == term.EventTitle {
+	switch ev.Kind {
+	case term.EventTitle:
 		p.mu.Lock()
 		p.title = ev
 		p.mu.Unlock()
-	} else if p.replaying.Load() {
-		return
+	case term.EventCommand, term.EventPrompt:
+		p.commands.Store(ev.Kind == term.EventCommand)
+	default:
+		if p.replaying.Load() {
+			return
+		}
 	}
 	for _, v := range *p.views.Load() {
 		v.hooks.Event(ev)
@@ -241,6 +247,9 @@ func (p *Pane) LastOutput() time.Time { return time.Unix(0, p.output.Load()) }
 // Silent reports whether the agent has not shown any text yet. The first output of many
 // agents is only queries to their terminal.
 func (p *Pane) Silent() bool { return !p.drawn.Load() }
+
+// Commands reports whether a shell says that it runs a command. It says so only if it marks its prompts.
+func (p *Pane) Commands() bool { return p.commands.Load() }
 
 // hasText reports whether there is any text on the screen.
 func (p *Pane) hasText() bool {

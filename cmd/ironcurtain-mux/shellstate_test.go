@@ -1,0 +1,16 @@
+package main
+
+import "testing"
+
+// A shell in a container says when it runs a command, and the tab shows it.
+func TestAShellThatRunsACommandIsWorking(t *testing.T) {
+	t.Parallel()
+	d := openShell(t, newHome(t))
+	d.see(patience, "○ shell")
+	d.send("read line; echo got $line\r")
+	d.see(patience, "● shell", "working")
+	d.send("x\r")
+	d.see(patience, "got x", "○ shell")
+	d.send("\x01/quit!\r")
+	d.ended(patience)
+}
