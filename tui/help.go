@@ -364,15 +364,10 @@ func (m *Model) prefixQuestion() []string {
 	if err != nil || key == "" {
 		return nil // the person's own keys leave no room for it
 	}
-	var rows []string
-	for _, text := range []string{
-		fmt.Sprintf("Do you know tmux? %s makes %s a prefix key like its, beside %s. These follow it:", key, input.DisplayKey(offeredPrefix), input.DisplayKey(m.keys.CommandKey)),
-		strings.Join(prefixHints(with)[1:], " · "),
-		"Anything else is no. You are asked once; /prefix changes it later.",
-	} {
-		rows = append(rows, view.WrapWords(text, max(1, m.lay.Viewport.W-4))...)
-	}
-	return rows
+	width := max(1, m.lay.Viewport.W-4)
+	rows := view.WrapWords(fmt.Sprintf("Do you know tmux? %s makes %s a prefix key like its, beside %s. These follow it:", key, input.DisplayKey(offeredPrefix), input.DisplayKey(m.keys.CommandKey)), width)
+	rows = append(rows, view.WrapHints(prefixHints(with)[1:], width)...)
+	return append(rows, view.WrapWords("Anything else is no. You are asked once; /prefix changes it later.", width)...)
 }
 
 // takePrefix answers it with yes.

@@ -127,13 +127,15 @@ func (m *Model) messageRows() (above []string, last string) {
 		return nil, ""
 	}
 	text, _ := m.statusText()
+	wrapped := func() []string { return view.WrapWords(text, m.cols-2) }
 	if !m.message() {
 		text = strings.Join(prefixHints(m.keys), " · ")
+		wrapped = func() []string { return view.WrapHints(prefixHints(m.keys)[1:], m.cols-2) }
 	}
 	if view.TextWidth(text)+2+m.badgeWidth() <= m.cols {
 		return nil, ""
 	}
-	rows := view.WrapWords(text, m.cols-2)
+	rows := wrapped()
 	if len(rows) > room {
 		return rows[:room], strings.Join(rows[room:], " ")
 	}

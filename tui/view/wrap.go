@@ -89,6 +89,26 @@ func WrapWords(text string, width int) []string {
 	return append(rows, row)
 }
 
+// WrapHints puts hints into rows, with a dot between two of a row. A hint that is longer than a row is
+// wrapped.
+func WrapHints(hints []string, width int) []string {
+	var rows []string
+	row := ""
+	for _, hint := range hints {
+		if longer := row + " · " + hint; row != "" && TextWidth(longer) <= width {
+			row = longer
+			continue
+		}
+		if row != "" {
+			rows = append(rows, row)
+		}
+		parts := WrapWords(hint, width)
+		rows = append(rows, parts[:len(parts)-1]...)
+		row = parts[len(parts)-1]
+	}
+	return append(rows, row)
+}
+
 // tokenLength returns the length in bytes of the first character or escape of text.
 func tokenLength(text string) int {
 	if text[0] != '\\' || len(text) < 2 {
