@@ -79,6 +79,7 @@ type Model struct {
 	asking     time.Time     // since when the question about a prefix key has been on the screen, or zero
 	explaining time.Time     // since when it has been said what the phrase is for, or zero
 	pressed    time.Time     // when the person last pressed a key or pasted
+	pressedKey rune          // that key, by its code
 	quiet      time.Duration // how long before the newest key that was
 	finding    finding
 	executed   []input.Piece // the line of the command that is being carried out

@@ -94,6 +94,15 @@ func TestOneKeyDecidesNothingElse(t *testing.T) {
 			later(r)
 			r.keys("\x1b[121;1:2u")
 		},
+		"a key that is held down, of which the terminal says nothing": func(r *harness) {
+			r.keys("\t")
+			r.keys("y")
+			r.now = r.now.Add(660 * time.Millisecond)
+			for range 10 {
+				r.keys("y")
+				r.now = r.now.Add(30 * time.Millisecond)
+			}
+		},
 		"Enter alone": func(r *harness) { r.keys("\t"); later(r); r.keys("\r") },
 		"Enter on the line": func(r *harness) {
 			r.keys("\r")

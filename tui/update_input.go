@@ -50,10 +50,15 @@ func (m *Model) notePress(k keys.Key) {
 	}
 	now := m.now()
 	m.quiet, m.pressed = now.Sub(m.pressed), now
-	if k.Action == keys.Repeat {
+	if k.Action == keys.Repeat || k.Code == m.pressedKey && m.quiet < repeatDelay {
 		m.quiet = 0
 	}
+	m.pressedKey = k.Code
 }
+
+// repeatDelay is longer than keyboards wait before they repeat a key that is held down. Most terminals do
+// not say that it is one.
+const repeatDelay = time.Second
 
 // keyState returns the state on which the meaning of a key depends now.
 func (m *Model) keyState(code rune) input.KeyState {
