@@ -181,7 +181,7 @@ func (m *Model) complete() {
 	p, found, ok := m.offered()
 	all, chosen := m.menu()
 	_, more := p.Arguments(m.nameable(p.Command))
-	e, clear := menu.Complete(p.Word, found)
+	e, sure := menu.Complete(p.Word, found)
 	m.dirty = true
 	switch {
 	case !ok:
@@ -193,7 +193,7 @@ func (m *Model) complete() {
 		m.showError(fmt.Errorf("nothing begins with %q", text.Drawable(p.Word)))
 	case chosen >= 0:
 		m.take(p, all[chosen])
-	case clear:
+	case sure:
 		m.take(p, e)
 	default:
 		m.finding.before = m.beforeCursor()

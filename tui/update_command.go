@@ -83,12 +83,11 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 		m.approvals.PutAside(m.now())
 		m.leaveCommand()
 	case input.ActEnter:
-		if chosen >= 0 {
-			p, _, _ := m.offered()
-			m.take(p, all[chosen])
-			break
+		if chosen < 0 {
+			return m.enter()
 		}
-		return m.enter()
+		p, _, _ := m.offered()
+		m.take(p, all[chosen])
 	case input.ActTab:
 		m.showNumber(input.PlaceCommand, name)
 	case input.ActComplete:

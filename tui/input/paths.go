@@ -143,7 +143,7 @@ func names(f *os.File, word string, files bool) []string {
 	var out []string
 	for _, e := range entries {
 		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(base, ".")
-		if hidden || dir == "" && strings.HasPrefix(e.Name(), "-") || strings.ContainsFunc(e.Name(), func(r rune) bool { return special(r) && !(files && r == ' ') }) {
+		if hidden || dir == "" && strings.HasPrefix(e.Name(), "-") || strings.ContainsFunc(e.Name(), func(r rune) bool { return special(r) && (r != ' ' || !files) }) {
 			continue
 		}
 		if e.IsDir() {
