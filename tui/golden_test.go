@@ -239,20 +239,20 @@ func TestGoldenScreens(t *testing.T) {
 }
 
 // themed fails if the multiplexer's own parts have a style that is not one of the theme, whose
-// styles are known to be readable. Any of them may be bold.
+// styles are known to be readable. Any of them may be bold or underlined.
 func (r *harness) themed() {
 	r.t.Helper()
 	known := map[term.Style]bool{}
 	theme := reflect.ValueOf(r.m.theme)
 	for i := range theme.NumField() {
 		if style, ok := theme.Field(i).Interface().(term.Style); ok {
-			style.Attr &^= term.Bold
+			style.Attr, style.Underline = style.Attr&^term.Bold, term.NoUnderline
 			known[style] = true
 		}
 	}
 	for _, layer := range r.scene.Layers {
 		for i, cell := range layer.Cells {
-			cell.Style.Attr &^= term.Bold
+			cell.Style.Attr, cell.Style.Underline = cell.Style.Attr&^term.Bold, term.NoUnderline
 			if !known[cell.Style] {
 				r.t.Fatalf("column %d of row %d has a style of its own: %+v", layer.At.X+i%layer.At.W, layer.At.Y+i/layer.At.W, cell.Style)
 			}
