@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // Playground is where the directories are that all sessions of the demo share.
@@ -71,7 +72,15 @@ func writeNew(path, text string) error {
 // seen yet, becomes a git repository with one commit and two remotes. It reads no configuration
 // but its own. All sessions begin with the same commit, so that each can push.
 func (r *Remote) Furnish(ctx context.Context, dir string) error {
-	if err := writeNew(filepath.Join(dir, Hello), hello); err != nil {
+	file := filepath.Join(dir, Hello)
+	if err := writeNew(file, hello); err != nil {
+		return err
+	}
+	at, err := time.Parse(time.RFC3339, began)
+	if err == nil {
+		err = os.Chtimes(file, at, at) // nobody has written it since the session began
+	}
+	if err != nil {
 		return err
 	}
 	for _, args := range [][]string{
