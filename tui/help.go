@@ -14,6 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/menu"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/tour"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -280,10 +281,17 @@ func prefixHints(k *input.Keys) []string {
 		does   string
 	}{
 		{"help", "all keys"}, {"new", "new tab"}, {"next", "next"}, {"prev", "previous"}, {"last", "last"}, {"split right", "beside"}, {"split down", "below"},
-		{"focus", "next pane"}, {"zoom", "zoom"}, {"copy", "copy mode"}, {input.ActPaste, "paste"}, {"begin rename", "name"}, {"begin tab", "tabs"}, {"resume", "sessions"},
+		{"focus", "next pane"}, {"zoom", "zoom"}, {"layout", "layout"}, {"copy", "copy mode"}, {input.ActPaste, "paste"}, {"begin rename", "name"}, {"begin tab", "tabs"}, {"resume", "sessions"},
 		{input.ActCommand, "command line"}, {"close", "close"}, {"detach", "leave"}, {input.ActTab, "tab 1"},
 	} {
 		hints = append(hints, k.Hint(input.PlacePrefix, h.action, h.does))
+	}
+	sides := ""
+	for _, side := range layout.Sides {
+		sides += k.KeyFor(input.PlacePrefix, input.Action("focus "+side))
+	}
+	if sides != "" {
+		hints = append(hints, sides+" pane there")
 	}
 	return input.NonEmpty(hints...)
 }
