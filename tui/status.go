@@ -63,11 +63,9 @@ func (m *Model) drawStatus() *view.Surface {
 	text, style := m.statusText()
 	message := m.message()
 	if above, last := m.messageRows(); last != "" {
-		text = last
+		text, message = last, !m.prefixed // the rest of what can follow the prefix key gives way to notices
 	} else if len(above) > 0 {
 		text, style, message = strings.Join(m.hints(), " · "), m.theme.Muted, false
-	} else if m.prefixed && !message {
-		text, message = strings.Join(prefixHints(m.keys), " · "), true
 	}
 	notices := m.notices()
 	free := end - view.TextWidth(text) - 1
@@ -108,34 +106,32 @@ const (
 	mostNotice  = 40
 )
 
-// message reports whether the status line shows a question or a message, not hints.
-func (m *Model) message() bool { return m.question != nil || m.said().Text != "" }
+// message reports whether the status line shows a question, a message or what can follow the prefix key,
+// and not hints.
+func (m *Model) message() bool { return m.question != nil || m.said().Text != "" || m.prefixed }
 
 // maxMoreRows is how many rows above the status line a long message may take.
 const maxMoreRows = 3
 
-// messageRows lays out a message, or what can follow the prefix key, that does not fit the status line:
-// the rows above the line and, when these are too few, the rest for the line itself. A message that fits has
-// no rows.
+// messageRows lays out a message that does not fit the status line: the rows above the line and, when
+// these are too few, the rest for the line itself. A message that fits has no rows.
 func (m *Model) messageRows() (above []string, last string) {
 	leave := 2 // a row of the agent and one of the command line
 	if m.mode == modeCommand && len(m.approvals.Items) > 0 {
 		leave = 3 // two of the call that waits, and one to type into
 	}
 	room := min(maxMoreRows, m.lay.Viewport.H-leave)
-	if !m.message() && !m.prefixed || room < 1 {
-		return nil, ""
+	if !m.message() || room < 1 {
+		return nil, "" // hints are never laid out here: they say whether the panel has more, which these rows change
 	}
 	text, _ := m.statusText()
-	wrapped := func() []string { return view.WrapWords(text, m.cols-2) }
-	if !m.message() {
-		text = strings.Join(prefixHints(m.keys), " · ")
-		wrapped = func() []string { return view.WrapHints(prefixHints(m.keys)[1:], m.cols-2) }
-	}
 	if view.TextWidth(text)+2+m.badgeWidth() <= m.cols {
 		return nil, ""
 	}
-	rows := wrapped()
+	rows := view.WrapWords(text, m.cols-2)
+	if m.question == nil && m.said().Text == "" {
+		rows = view.WrapHints(prefixHints(m.keys)[1:], m.cols-2)
+	}
 	if len(rows) > room {
 		return rows[:room], strings.Join(rows[room:], " ")
 	}
@@ -233,6 +229,9 @@ func (m *Model) statusText() (string, term.Style) {
 	if said := m.said(); said.Text != "" {
 		return said.Text, [...]term.Style{view.Info: m.theme.Body, view.Success: m.theme.Good, view.Failure: m.theme.Bad}[said.Severity]
 	}
+	if m.prefixed {
+		return strings.Join(prefixHints(m.keys), " · "), m.theme.Muted
+	}
 	return strings.Join(m.hints(), " · "), m.theme.Muted
 }
 
@@ -261,48 +260,7 @@ func (m *Model) modeHints() []string {
 	t := m.current()
 	switch m.mode {
 	case modeCommand:
-		if m.line.Searching() {
-			return m.keys.SearchHints()
-		}
-		back := m.keys.Hint(input.PlaceCommand, input.ActLeave, "back")
-		if _, chosen := m.menu(); chosen >= 0 {
-			return input.NonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, "puts it on the line"), back)
-		}
-		if len(m.approvals.Items) > 0 {
-			more, next := "", ""
-			if m.panelHasMore() {
-				more = m.keys.Hint(input.PlacePanel, input.ActPanelPage, "more")
-			}
-			if m.approvals.Focused() {
-				if len(m.approvals.Items) > 1 {
-					next = m.keys.Hint(input.PlacePanel, input.ActPanelNext, "next")
-				}
-				chosen := ""
-				if c := m.approvals.Choice(); c != panel.ChooseNothing {
-					chosen = m.keys.Hint(input.PlaceDecide, input.ActDecide, map[panel.Choice]string{panel.ChooseApprove: "approves", panel.ChooseDeny: "denies"}[c])
-				}
-				return input.NonEmpty(chosen, more, m.keys.Hint(input.PlaceDecide, input.ActApprove, "approves"), m.keys.Hint(input.PlaceDecide, input.ActDeny, "denies"), next, back)
-			}
-			if m.line.Empty() {
-				next = m.keys.Hint(input.PlacePanel, input.ActPanelNext, "y/n")
-			}
-			return input.NonEmpty("/approve", "/deny [reason]", more, next, back)
-		}
-		if m.line.Empty() {
-			tabs := ""
-			if prev, next := m.keys.KeyFor(input.PlaceEmpty, input.ActPrevTab), m.keys.KeyFor(input.PlaceEmpty, input.ActNextTab); prev != "" && next != "" {
-				tabs = prev + next + " tabs"
-			}
-			pans := ""
-			if t != nil && t.cropped(m.focusedRect()) {
-				pans = m.keys.Hint(input.PlaceEmpty, input.ActPanRight, "pans")
-			}
-			if _, _, on := m.tourStep(); on {
-				return input.NonEmpty("/ commands", m.keys.Hint(input.PlaceEmpty, input.ActEndTour, "ends the tour"), back)
-			}
-			return input.NonEmpty(pans, "text goes to the agent", "/ commands", tabs, m.keys.Hint(input.PlaceEmpty, input.ActKeys, "keys"), back)
-		}
-		return input.NonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, "sends"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back, keeps the text"))
+		return m.commandHints()
 	case modeCopy:
 		return m.copying.Hints(m.keys)
 	case modePicker:
@@ -342,6 +300,58 @@ func (m *Model) modeHints() []string {
 		first = fmt.Sprintf("%d/%d %s", n, len(tour.Steps("")), step.Line)
 	}
 	return input.NonEmpty(first, t.stateWords(), m.mutedWords(t), m.zoomed(t))
+}
+
+// commandHints returns what the person can do on the command line.
+func (m *Model) commandHints() []string {
+	if m.line.Searching() {
+		return m.keys.SearchHints()
+	}
+	back := m.keys.Hint(input.PlaceCommand, input.ActLeave, "back")
+	if _, chosen := m.menu(); chosen >= 0 {
+		return input.NonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, "puts it on the line"), back)
+	}
+	if len(m.approvals.Items) > 0 {
+		return m.panelHints(back)
+	}
+	if m.line.Empty() {
+		tabs := ""
+		if prev, next := m.keys.KeyFor(input.PlaceEmpty, input.ActPrevTab), m.keys.KeyFor(input.PlaceEmpty, input.ActNextTab); prev != "" && next != "" {
+			tabs = prev + next + " tabs"
+		}
+		pans := ""
+		if t := m.current(); t != nil && t.cropped(m.focusedRect()) {
+			pans = m.keys.Hint(input.PlaceEmpty, input.ActPanRight, "pans")
+		}
+		if _, _, on := m.tourStep(); on {
+			return input.NonEmpty("/ commands", m.keys.Hint(input.PlaceEmpty, input.ActEndTour, "ends the tour"), back)
+		}
+		return input.NonEmpty(pans, "text goes to the agent", "/ commands", tabs, m.keys.Hint(input.PlaceEmpty, input.ActKeys, "keys"), back)
+	}
+	return input.NonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, "sends"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back, keeps the text"))
+}
+
+// panelHints returns what the person can do on the command line while a call waits. back says how to
+// leave it.
+func (m *Model) panelHints(back string) []string {
+	more, next := "", ""
+	if m.panelHasMore() {
+		more = m.keys.Hint(input.PlacePanel, input.ActPanelPage, "more")
+	}
+	if m.approvals.Focused() {
+		if len(m.approvals.Items) > 1 {
+			next = m.keys.Hint(input.PlacePanel, input.ActPanelNext, "next")
+		}
+		chosen := ""
+		if c := m.approvals.Choice(); c != panel.ChooseNothing {
+			chosen = m.keys.Hint(input.PlaceDecide, input.ActDecide, map[panel.Choice]string{panel.ChooseApprove: "approves", panel.ChooseDeny: "denies"}[c])
+		}
+		return input.NonEmpty(chosen, more, m.keys.Hint(input.PlaceDecide, input.ActApprove, "approves"), m.keys.Hint(input.PlaceDecide, input.ActDeny, "denies"), next, back)
+	}
+	if m.line.Empty() {
+		next = m.keys.Hint(input.PlacePanel, input.ActPanelNext, "y/n")
+	}
+	return input.NonEmpty("/approve", "/deny [reason]", more, next, back)
 }
 
 // zoomed says that the tab is shown alone although it is in a group, because the person wants that.
