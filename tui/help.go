@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -23,11 +22,6 @@ import (
 // openHelp shows all keys and commands.
 func (m *Model) openHelp() {
 	m.showHelp("keys and commands", m.helpText())
-}
-
-func (m *Model) showHelp(title string, lines []view.Line) {
-	m.help, m.following, m.searched = view.NewList(title, lines), following{}, searched{}
-	m.mode, m.dirty = modeHelp, true
 }
 
 // helpText returns the lines of the help screen.
@@ -89,103 +83,6 @@ func bindingKeys(b input.Binding) string {
 		out = append([]string{out[0] + "…9"}, out[9:]...)
 	}
 	return strings.Join(out, " ")
-}
-
-// searched is the search in a list.
-type searched struct {
-	typing bool // the person is typing into line
-	line   input.Line
-	from   int    // the first row that was shown before
-	before string // what was looked for before
-}
-
-// onHelpKey handles a key in the help screen.
-func (m *Model) onHelpKey(name, text string) tea.Cmd {
-	m.dirty = true
-	at := m.listRect()
-	m.help.Lay(at)
-	if m.searched.typing {
-		m.onListSearchKey(name, text)
-		return nil
-	}
-	if m.following.id != "" && m.keys.At(input.PlaceStarting, name) == input.ActLog {
-		m.leaveCommand()
-		return nil
-	}
-	switch m.keys.At(input.PlaceHelp, name) {
-	case input.ActHelpDown:
-		m.help.ScrollDown(1)
-	case input.ActHelpUp:
-		m.help.ScrollUp(1)
-	case input.ActHelpPage:
-		m.help.PageDown()
-	case input.ActHelpPageUp:
-		m.help.PageUp()
-	case input.ActHelpSearch:
-		m.searched = searched{typing: true, from: m.help.YOffset(), before: m.help.Query()}
-	case input.ActHelpNext:
-		m.help.Step(1, at)
-	case input.ActHelpPrev:
-		m.help.Step(-1, at)
-	case input.ActLeave:
-		if name == "esc" && m.help.Query() != "" {
-			m.help.Search("", at, 0)
-			break
-		}
-		m.leaveCommand()
-	}
-	return nil
-}
-
-// onListSearchKey handles a key while the person types what to look for in a list. Each key shows
-// the first match.
-func (m *Model) onListSearchKey(name, text string) {
-	s := &m.searched
-	switch a := m.keys.At(input.PlaceCommand, name); {
-	case a == input.ActLeave || name == "ctrl+c", a == input.ActBackspace && s.line.Empty():
-		s.typing = false
-		m.help.Search(s.before, m.listRect(), s.from)
-		m.help.SetYOffset(s.from)
-		return
-	case a == input.ActEnter:
-		if s.typing = false; s.line.Empty() {
-			m.help.Search(s.before, m.listRect(), s.from)
-		}
-		return
-	case a != "":
-		s.line.Edit(a)
-	case text != "" && strings.IndexFunc(text, unicode.IsControl) < 0:
-		s.line.Insert(text, false)
-	}
-	m.searchList()
-}
-
-// searchList looks for what is typed in a list, from where the search began.
-func (m *Model) searchList() {
-	m.help.SetYOffset(m.searched.from)
-	m.help.Search(m.searched.line.Text(), m.listRect(), m.searched.from)
-}
-
-// listHints says what keys do in a list.
-func (m *Model) listHints() []string {
-	at := m.listRect()
-	m.help.Lay(at)
-	found := m.help.Found(at)
-	switch {
-	case m.searched.typing:
-		return input.NonEmpty(found, m.keys.Hint(input.PlaceCommand, input.ActEnter, "stays"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back"))
-	case found != "":
-		next := m.keys.KeyFor(input.PlaceHelp, input.ActHelpNext) + " " + m.keys.Hint(input.PlaceHelp, input.ActHelpPrev, "next, before")
-		return input.NonEmpty(found, next, "Esc ends the search")
-	}
-	more, search := "", ""
-	if !m.help.AtBottom() {
-		more = m.keys.Hint(input.PlaceHelp, input.ActHelpPage, "more")
-	}
-	if m.cols >= wideCols {
-		search = m.keys.Hint(input.PlaceHelp, input.ActHelpSearch, "searches")
-	}
-	return input.NonEmpty(more, m.keys.Hint(input.PlaceHelp, input.ActLeave, "close"), search)
 }
 
 // runHelp is /help [TOPIC]. A topic is a heading of the help screen or a command; the screen begins

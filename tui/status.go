@@ -63,7 +63,7 @@ func (m *Model) drawStatus() *view.Surface {
 	text, style := m.statusText()
 	message := m.message()
 	if above, last := m.messageRows(); last != "" {
-		text, message = last, !m.prefixed // the rest of what can follow the prefix key gives way to notices
+		text, message = last, !m.listsPrefix() // the rest of what can follow the prefix key gives way to notices
 	} else if len(above) > 0 {
 		text, style, message = strings.Join(m.hints(), " · "), m.theme.Muted, false
 	}
@@ -110,6 +110,9 @@ const (
 // and not hints.
 func (m *Model) message() bool { return m.question != nil || m.said().Text != "" || m.prefixed }
 
+// listsPrefix reports whether it shows what can follow the prefix key.
+func (m *Model) listsPrefix() bool { return m.prefixed && m.question == nil && m.said().Text == "" }
+
 // maxMoreRows is how many rows above the status line a long message may take.
 const maxMoreRows = 3
 
@@ -129,7 +132,7 @@ func (m *Model) messageRows() (above []string, last string) {
 		return nil, ""
 	}
 	rows := view.WrapWords(text, m.cols-2)
-	if m.question == nil && m.said().Text == "" {
+	if m.listsPrefix() {
 		rows = view.WrapHints(prefixHints(m.keys)[1:], m.cols-2)
 	}
 	if len(rows) > room {
@@ -229,7 +232,7 @@ func (m *Model) statusText() (string, term.Style) {
 	if said := m.said(); said.Text != "" {
 		return said.Text, [...]term.Style{view.Info: m.theme.Body, view.Success: m.theme.Good, view.Failure: m.theme.Bad}[said.Severity]
 	}
-	if m.prefixed {
+	if m.listsPrefix() {
 		return strings.Join(prefixHints(m.keys), " · "), m.theme.Muted
 	}
 	return strings.Join(m.hints(), " · "), m.theme.Muted
