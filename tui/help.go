@@ -2,18 +2,15 @@ package tui
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/menu"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/tour"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -168,159 +165,6 @@ func Reference(commandKey, prefix string, chosen map[string][]string) (string, e
 		fmt.Fprintf(&b, "| %s | %s |\n", m.Mark, cell(m.Says))
 	}
 	return b.String(), nil
-}
-
-// prefixHints lists what can follow the prefix key, what is used most first.
-func prefixHints(k *input.Keys) []string {
-	hints := []string{input.DisplayKey(k.Prefix) + " and then"}
-	for _, h := range []struct {
-		action input.Action
-		does   string
-	}{
-		{"help", "all keys"}, {"new", "new tab"}, {"next", "next"}, {"prev", "previous"}, {"last", "last"}, {"split right", "beside"}, {"split down", "below"},
-		{"focus", "next pane"}, {"zoom", "zoom"}, {"layout", "layout"}, {"copy", "copy mode"}, {input.ActPaste, "paste"}, {"begin rename", "name"}, {"begin tab", "tabs"}, {"resume", "sessions"},
-		{input.ActCommand, "command line"}, {"close", "close"}, {"detach", "leave"}, {input.ActTab, "tab 1"},
-	} {
-		hints = append(hints, k.Hint(input.PlacePrefix, h.action, h.does))
-	}
-	sides := ""
-	for _, side := range layout.Sides {
-		sides += k.KeyFor(input.PlacePrefix, input.Action("focus "+side))
-	}
-	if sides != "" {
-		hints = append(hints, sides+" pane there")
-	}
-	return input.NonEmpty(hints...)
-}
-
-// The first start: a tour in the status line, one question about a prefix key, and what the phrase in
-// the panel is for.
-
-// shownFor is how long something must have been on the screen to count as told or asked.
-const shownFor = time.Second
-
-// tells reports whether this view tells and asks what a first start does.
-func (m *Model) tells() bool { return m.o.KeepSeen != nil && m.may() && !m.o.Safe }
-
-// tourStep returns the step of the tour that the person is at.
-func (m *Model) tourStep() (step tour.Step, n int, ok bool) {
-	if !m.tells() {
-		return tour.Step{}, 0, false
-	}
-	return m.o.Seen.Step(input.DisplayKey(m.keys.CommandKey))
-}
-
-// did notes what the person has done, for the tour.
-func (m *Model) did(d tour.Did) {
-	if _, _, ok := m.tourStep(); ok && m.o.Seen.Note(d) {
-		m.keepSeen()
-	}
-}
-
-// endTour ends the tour.
-func (m *Model) endTour() {
-	if _, _, ok := m.tourStep(); ok {
-		m.o.Seen.End()
-		m.keepSeen()
-	}
-}
-
-// keepSeen has what was told and asked written down.
-func (m *Model) keepSeen() {
-	m.dirty = true
-	keep, seen := m.o.KeepSeen, m.o.Seen
-	m.later = join(m.later, m.do(func(context.Context) tea.Msg { return askedMsg{keep(seen)} }))
-}
-
-// leftLine notes that the person has left the command line, and what was above it.
-func (m *Model) leftLine() {
-	long := func(since time.Time) bool { return !since.IsZero() && m.now().Sub(since) >= shownFor }
-	seen := m.o.Seen
-	seen.Prefix = seen.Prefix || long(m.asking)
-	seen.Phrase = seen.Phrase || long(m.explaining)
-	m.asking, m.explaining = time.Time{}, time.Time{}
-	if m.o.KeepSeen != nil && seen != m.o.Seen {
-		m.o.Seen = seen
-		m.keepSeen()
-	}
-	if m.begunAt == m.o.Seen.Steps { // one visit ends one step
-		m.did(tour.Left)
-	}
-}
-
-// offeredPrefix is the prefix key that the first start offers, because people who use tmux know it.
-const offeredPrefix = "ctrl+b"
-
-// asksPrefix reports whether the person is asked now whether there shall be a prefix key.
-func (m *Model) asksPrefix() bool {
-	return m.mode == modeCommand && m.question == nil && m.line.Empty() && m.approvals.Current() == nil &&
-		m.tells() && !m.o.Seen.Prefix && m.keys.Prefix == "" && m.keys.CommandKey != offeredPrefix
-}
-
-// prefixQuestion returns the rows that ask it.
-func (m *Model) prefixQuestion() []string {
-	if !m.asksPrefix() {
-		return nil
-	}
-	choice := m.o.choice()
-	choice.Prefix = offeredPrefix
-	with, err := input.Bind(choice)
-	key := m.keys.KeyFor(input.PlaceEmpty, input.ActTakePrefix)
-	if err != nil || key == "" {
-		return nil // the person's own keys leave no room for it
-	}
-	width := max(1, m.lay.Viewport.W-4)
-	rows := view.WrapWords(fmt.Sprintf("Do you know tmux? %s makes %s a prefix key like its, beside %s. These follow it:", key, input.DisplayKey(offeredPrefix), input.DisplayKey(m.keys.CommandKey)), width)
-	rows = append(rows, view.WrapHints(prefixHints(with)[1:], width)...)
-	return append(rows, view.WrapWords("Anything else is no. You are asked once; /prefix changes it later.", width)...)
-}
-
-// takePrefix answers it with yes.
-func (m *Model) takePrefix() tea.Cmd {
-	if !m.asksPrefix() {
-		return nil
-	}
-	m.o.Seen.Prefix = true
-	m.keepSeen()
-	cmd, err := m.runPrefix(offeredPrefix)
-	if err != nil {
-		m.showError(err)
-	}
-	return cmd
-}
-
-// runPrefix is /prefix [KEY|none].
-func (m *Model) runPrefix(args string) (tea.Cmd, error) {
-	if args == "" && m.keys.Prefix == "" {
-		return nil, fault.New("/prefix ctrl+b takes that of tmux", "there is no prefix key")
-	} else if args == "" {
-		m.showInfo(strings.Join(prefixHints(m.keys), " · "))
-		return nil, nil
-	}
-	choice := m.o.choice()
-	if choice.Prefix = args; args == "none" {
-		choice.Prefix = ""
-	}
-	bound, err := input.Bind(choice)
-	if err != nil {
-		return nil, fmt.Errorf("/prefix: %w", err)
-	}
-	m.keys, m.o.Prefix = bound, bound.Prefix
-	done := "there is no prefix key any more"
-	if bound.Prefix != "" {
-		done = fmt.Sprintf("%s is the prefix key now; press it to see what can follow", input.DisplayKey(bound.Prefix))
-	}
-	keep, key := m.o.KeepPrefix, bound.Prefix
-	if keep == nil {
-		m.showInfo(done)
-		return nil, nil
-	}
-	return m.do(func(context.Context) tea.Msg {
-		if err := keep(key); err != nil {
-			return askedMsg{fault.Wrap("keep the prefix key", err, "it holds in this terminal until you leave")}
-		}
-		return carriedMsg{done: done}
-	}), nil
 }
 
 // cell escapes the characters that would end a table cell.

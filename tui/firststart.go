@@ -1,0 +1,306 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/here"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/tour"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
+)
+
+// openFirst opens the first tab. In a project it first asks whether to work there.
+func (m *Model) openFirst() tea.Cmd {
+	if m.o.Resume != "" {
+		return m.open(tabRequest{resume: m.o.Resume, prompt: input.Pasted(m.o.Prompt)})
+	}
+	if m.o.Here != nil {
+		m.askHere()
+		return nil
+	}
+	return m.openFirstIn(m.o.Workspace, m.o.Worktree)
+}
+
+// openFirstIn opens the first tab in a workspace.
+func (m *Model) openFirstIn(workspace string, worktree broker.WorktreeChoice) tea.Cmd {
+	// The text of a program's command line may come from anywhere, so it counts as
+	// pasted.
+	return m.open(tabRequest{
+		agent: m.o.Agent, workspace: workspace, worktree: worktree, repo: m.o.Repo, branch: m.o.Branch,
+		profile: m.o.Profile, prompt: input.Pasted(m.o.Prompt), first: m.o.Detach && !m.o.Add,
+	})
+}
+
+// askHere asks whether to work in the project in which the person has started the program.
+func (m *Model) askHere() {
+	m.here = here.Ask(*m.o.Here)
+	m.mode, m.messages, m.dirty = modeHere, view.Messages{}, true
+}
+
+// onHereKey answers that question and opens the first tab, unless there are others and the person
+// does not want to work in the project.
+func (m *Model) onHereKey(name string) tea.Cmd {
+	choice := m.here.Answer(m.keys, name, m.now())
+	if choice == "" {
+		return nil
+	}
+	project := m.here.Project
+	m.here, m.o.Here = here.Question{}, nil
+	m.leaveCommand()
+	keep := m.do(func(context.Context) tea.Msg {
+		if choice == here.Later {
+			return nil
+		}
+		return askedMsg{fault.Wrap("keep the answer", project.Keep(choice), "you will be asked again")}
+	})
+	workspace, worktree := m.o.Workspace, m.o.Worktree
+	switch choice {
+	case here.Yes:
+		workspace, worktree = project.Dir, broker.WorktreeNo
+	case here.Worktree:
+		workspace, worktree = project.Dir, broker.WorktreeYes
+	case here.No, here.Later:
+		if len(m.tabs) > 0 && !m.o.Add {
+			m.placed = true
+			return keep
+		}
+	}
+	m.placed, m.o.Add = false, m.o.Add || len(m.tabs) > 0
+	return join(keep, m.openFirstIn(workspace, worktree))
+}
+
+// The first start also has a tour in the status line, asks once about a prefix key, and says what the
+// phrase in the panel is for.
+
+// shownFor is how long something must have been on the screen to count as told or asked.
+const shownFor = time.Second
+
+// tells reports whether this view tells and asks what a first start does.
+func (m *Model) tells() bool { return m.o.KeepSeen != nil && m.may() && !m.o.Safe }
+
+// tourStep returns the step of the tour that the person is at.
+func (m *Model) tourStep() (step tour.Step, n int, ok bool) {
+	if !m.tells() {
+		return tour.Step{}, 0, false
+	}
+	return m.o.Seen.Step(input.DisplayKey(m.keys.CommandKey))
+}
+
+// did notes what the person has done, for the tour.
+func (m *Model) did(d tour.Did) {
+	if _, _, ok := m.tourStep(); ok && m.o.Seen.Note(d) {
+		m.keepSeen()
+	}
+}
+
+// endTour ends the tour.
+func (m *Model) endTour() {
+	if _, _, ok := m.tourStep(); ok {
+		m.o.Seen.End()
+		m.keepSeen()
+	}
+}
+
+// keepSeen has what was told and asked written down.
+func (m *Model) keepSeen() {
+	m.dirty = true
+	keep, seen := m.o.KeepSeen, m.o.Seen
+	m.later = join(m.later, m.do(func(context.Context) tea.Msg { return askedMsg{keep(seen)} }))
+}
+
+// leftLine notes that the person has left the command line, and what was above it.
+func (m *Model) leftLine() {
+	long := func(since time.Time) bool { return !since.IsZero() && m.now().Sub(since) >= shownFor }
+	seen := m.o.Seen
+	seen.Prefix = seen.Prefix || long(m.asking)
+	seen.Phrase = seen.Phrase || long(m.explaining)
+	m.asking, m.explaining = time.Time{}, time.Time{}
+	if m.o.KeepSeen != nil && seen != m.o.Seen {
+		m.o.Seen = seen
+		m.keepSeen()
+	}
+	if m.begunAt == m.o.Seen.Steps { // one visit ends one step
+		m.did(tour.Left)
+	}
+}
+
+// offeredPrefix is the prefix key that the first start offers, because people who use tmux know it.
+const offeredPrefix = "ctrl+b"
+
+// asksPrefix reports whether the person is asked now whether there shall be a prefix key.
+func (m *Model) asksPrefix() bool {
+	return m.mode == modeCommand && m.question == nil && m.line.Empty() && m.approvals.Current() == nil &&
+		m.tells() && !m.o.Seen.Prefix && m.keys.Prefix == "" && m.keys.CommandKey != offeredPrefix
+}
+
+// prefixQuestion returns the rows that ask it.
+func (m *Model) prefixQuestion() []string {
+	if !m.asksPrefix() {
+		return nil
+	}
+	choice := m.o.choice()
+	choice.Prefix = offeredPrefix
+	with, err := input.Bind(choice)
+	key := m.keys.KeyFor(input.PlaceEmpty, input.ActTakePrefix)
+	if err != nil || key == "" {
+		return nil // the person's own keys leave no room for it
+	}
+	width := max(1, m.lay.Viewport.W-4)
+	rows := view.WrapWords(fmt.Sprintf("Do you know tmux? %s makes %s a prefix key like its, beside %s. These follow it:", key, input.DisplayKey(offeredPrefix), input.DisplayKey(m.keys.CommandKey)), width)
+	rows = append(rows, view.WrapHints(prefixHints(with)[1:], width)...)
+	return append(rows, view.WrapWords("Anything else is no. You are asked once; /prefix changes it later.", width)...)
+}
+
+// takePrefix answers it with yes.
+func (m *Model) takePrefix() tea.Cmd {
+	if !m.asksPrefix() {
+		return nil
+	}
+	m.o.Seen.Prefix = true
+	m.keepSeen()
+	cmd, err := m.runPrefix(offeredPrefix)
+	if err != nil {
+		m.showError(err)
+	}
+	return cmd
+}
+
+// runPrefix is /prefix [KEY|none].
+func (m *Model) runPrefix(args string) (tea.Cmd, error) {
+	if args == "" && m.keys.Prefix == "" {
+		return nil, fault.New("/prefix ctrl+b takes that of tmux", "there is no prefix key")
+	} else if args == "" {
+		m.showInfo(strings.Join(prefixHints(m.keys), " · "))
+		return nil, nil
+	}
+	choice := m.o.choice()
+	if choice.Prefix = args; args == "none" {
+		choice.Prefix = ""
+	}
+	bound, err := input.Bind(choice)
+	if err != nil {
+		return nil, fmt.Errorf("/prefix: %w", err)
+	}
+	m.keys, m.o.Prefix = bound, bound.Prefix
+	done := "there is no prefix key any more"
+	if bound.Prefix != "" {
+		done = fmt.Sprintf("%s is the prefix key now; press it to see what can follow", input.DisplayKey(bound.Prefix))
+	}
+	keep, key := m.o.KeepPrefix, bound.Prefix
+	if keep == nil {
+		m.showInfo(done)
+		return nil, nil
+	}
+	return m.do(func(context.Context) tea.Msg {
+		if err := keep(key); err != nil {
+			return askedMsg{fault.Wrap("keep the prefix key", err, "it holds in this terminal until you leave")}
+		}
+		return carriedMsg{done: done}
+	}), nil
+}
+
+// prefixHints lists what can follow the prefix key, what is used most first.
+func prefixHints(k *input.Keys) []string {
+	hints := []string{input.DisplayKey(k.Prefix) + " and then"}
+	for _, h := range []struct {
+		action input.Action
+		does   string
+	}{
+		{"help", "all keys"}, {"new", "new tab"}, {"next", "next"}, {"prev", "previous"}, {"last", "last"}, {"split right", "beside"}, {"split down", "below"},
+		{"focus", "next pane"}, {"zoom", "zoom"}, {"layout", "layout"}, {"copy", "copy mode"}, {input.ActPaste, "paste"}, {"begin rename", "name"}, {"begin tab", "tabs"}, {"resume", "sessions"},
+		{input.ActCommand, "command line"}, {"close", "close"}, {"detach", "leave"}, {input.ActTab, "tab 1"},
+	} {
+		hints = append(hints, k.Hint(input.PlacePrefix, h.action, h.does))
+	}
+	sides := ""
+	for _, side := range layout.Sides {
+		sides += k.KeyFor(input.PlacePrefix, input.Action("focus "+side))
+	}
+	if sides != "" {
+		hints = append(hints, sides+" pane there")
+	}
+	return input.NonEmpty(hints...)
+}
+
+// These times decide when an agent counts as ready for its first prompt.
+const (
+	// readyQuiet is how long the agent must have written nothing.
+	readyQuiet = 700 * time.Millisecond
+	// editorTimeout is how long to wait until the agent asks for bracketed paste, which
+	// every line editor does. Programs without a line editor never ask.
+	editorTimeout = 5 * time.Second
+	// toolTimeout is how long to wait until the agent asks for its tools. Agents that use
+	// tools give up after 30 seconds, so after this time the agent will not ask any more.
+	toolTimeout = time.Minute
+	// readyEvery is the time between two checks.
+	readyEvery = 100 * time.Millisecond
+)
+
+// expectPrompt sends a tab's first prompt as soon as its agent is ready.
+func (m *Model) expectPrompt(t *tab, prompt []input.Piece) tea.Cmd {
+	if len(prompt) == 0 {
+		return nil
+	}
+	t.pane.SetFirst(prompt)
+	m.dirty = true
+	return m.awaitReady(t)
+}
+
+// awaitReady checks soon whether a tab's first prompt can be sent, if it has one.
+func (m *Model) awaitReady(t *tab) tea.Cmd {
+	if t.pane.First() == nil || !m.may() {
+		return nil
+	}
+	return m.after(readyEvery, readyMsg{t.session.ID})
+}
+
+// onReady sends a tab's first prompt when its agent is ready, and otherwise checks again
+// after readyEvery.
+func (m *Model) onReady(msg readyMsg) tea.Cmd {
+	t := m.tabOf(msg.id)
+	if t == nil || t.pane.First() == nil {
+		return nil
+	}
+	if t.dead() {
+		prompt := t.pane.TakeFirst()
+		where := m.line.PutBack(prompt)
+		m.showError(fmt.Errorf("%s ended before its first prompt was sent; the text is kept %s", text.Drawable(t.title()), where))
+		return nil
+	}
+	if !t.readyForPrompt(m.now()) {
+		return m.after(readyEvery, msg)
+	}
+	prompt := t.pane.TakeFirst()
+	if prompt == nil {
+		return nil // another view was faster
+	}
+	m.dirty = true
+	m.touched = true // the intro would cover the answer
+	if t.session.State == broker.StateStarting {
+		m.showInfo(fmt.Sprintf("%s has not asked for its tools within %s; its first prompt is sent all the same",
+			t.name(), view.Stopwatch(toolTimeout)))
+	}
+	return m.submit(broker.TrustedInput{Session: t.session.ID, Text: input.TextOf(prompt), Spans: input.SpansOf(prompt)}, prompt)
+}
+
+// readyForPrompt reports whether the agent would take typed text for a prompt. It must be
+// idle and have its tools, because some agents answer at once without them; it must have
+// asked for bracketed paste, and have stopped drawing. The two timeouts replace the wait for
+// tools and for bracketed paste.
+func (t *tab) readyForPrompt(now time.Time) bool {
+	connected := t.session.State == broker.StateIdle ||
+		t.session.State == broker.StateStarting && now.Sub(t.attachedAt) >= toolTimeout
+	if !t.attached || !connected || now.Sub(t.pane.LastOutput()) < readyQuiet {
+		return false
+	}
+	return t.pane.Screen.Modes().BracketedPaste || now.Sub(t.attachedAt) >= editorTimeout
+}
