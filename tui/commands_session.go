@@ -203,3 +203,41 @@ func (m *Model) onCarried(msg carriedMsg) {
 	}
 	m.showSuccess(msg.done)
 }
+
+// runQuit is /quit.
+func (m *Model) runQuit(args string) (tea.Cmd, error) {
+	n := m.running()
+	if n == 0 {
+		return m.runQuitNow(args)
+	}
+	what := "an agent runs"
+	if n > 1 {
+		what = fmt.Sprintf("%d agents run", n)
+	}
+	if m.o.Others != nil {
+		switch n := m.o.Others(); n {
+		case 0:
+		case 1:
+			what += ", and another terminal shows it"
+		default:
+			what += fmt.Sprintf(", and %d other terminals show it", n)
+		}
+	}
+	m.ask(what+m.approvals.LostText("")+": end all and quit?", func(m *Model) tea.Cmd {
+		m.quitting = true
+		return tea.Quit
+	})
+	return nil, nil
+}
+
+// runDetach is /detach.
+func (m *Model) runDetach(string) (tea.Cmd, error) {
+	m.detached = true
+	return tea.Quit, nil
+}
+
+// runQuitNow is /quit!.
+func (m *Model) runQuitNow(string) (tea.Cmd, error) {
+	m.quitting = true
+	return tea.Quit, nil
+}

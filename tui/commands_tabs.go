@@ -332,40 +332,14 @@ func (m *Model) runTheme(args string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// runQuit is /quit.
-func (m *Model) runQuit(args string) (tea.Cmd, error) {
-	n := m.running()
-	if n == 0 {
-		return m.runQuitNow(args)
-	}
-	what := "an agent runs"
-	if n > 1 {
-		what = fmt.Sprintf("%d agents run", n)
-	}
-	if m.o.Others != nil {
-		switch n := m.o.Others(); n {
-		case 0:
-		case 1:
-			what += ", and another terminal shows it"
-		default:
-			what += fmt.Sprintf(", and %d other terminals show it", n)
-		}
-	}
-	m.ask(what+m.approvals.LostText("")+": end all and quit?", func(m *Model) tea.Cmd {
-		m.quitting = true
-		return tea.Quit
-	})
-	return nil, nil
+// closeTab ends a session and removes its tab at once, without waiting for the end.
+func (m *Model) closeTab(t *tab) tea.Cmd {
+	return join(m.removeTab(t), m.endSession(t.session.ID))
 }
 
-// runDetach is /detach.
-func (m *Model) runDetach(string) (tea.Cmd, error) {
-	m.detached = true
-	return tea.Quit, nil
-}
-
-// runQuitNow is /quit!.
-func (m *Model) runQuitNow(string) (tea.Cmd, error) {
-	m.quitting = true
-	return tea.Quit, nil
+// onClosed handles the answer to a request to end a session.
+func (m *Model) onClosed(msg closedMsg) {
+	if msg.err != nil {
+		m.showError(fmt.Errorf("close: %w", msg.err))
+	}
 }

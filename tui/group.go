@@ -66,22 +66,12 @@ func (m *Model) leaveGroup(id broker.SessionID) {
 	if t := m.current(); t != nil && t.session.ID == id {
 		g.zoom = false
 	}
-	m.groups = slices.DeleteFunc(m.groups, func(g group) bool { return len(g.panes.Parts) == 0 })
+	m.dropSmallGroups()
 }
 
-// latest returns which of some tabs had the focus last here, the first of those that never had it;
-// empty of none.
-func (m *Model) latest(ids []broker.SessionID) broker.SessionID {
-	var last *tab
-	for _, id := range ids {
-		if t := m.tabOf(id); t != nil && (last == nil || t.focused > last.focused) {
-			last = t
-		}
-	}
-	if last == nil {
-		return ""
-	}
-	return last.session.ID
+// dropSmallGroups ends the groups that have one tab or none.
+func (m *Model) dropSmallGroups() {
+	m.groups = slices.DeleteFunc(m.groups, func(g group) bool { return len(g.panes.Parts) == 0 })
 }
 
 // half is a half of a tab's pane, in which another tab is to be shown; the zero value is none.
@@ -89,6 +79,9 @@ type half struct {
 	of   broker.SessionID
 	down bool // the lower one, else the right one
 }
+
+// newPane names the pane of a tab that is not open yet.
+const newPane = "new"
 
 // errNoRoom is the error of a command that would make panes too small.
 func errNoRoom() error {
@@ -106,11 +99,10 @@ func (m *Model) halved(t *tab, other broker.SessionID, down bool) (layout.Tree, 
 
 // room returns the part of the viewport that a tab will have in a half of a pane; without one all of it.
 func (m *Model) room(h half) view.Rect {
-	const other = "other"
 	if t := m.tabOf(h.of); t != nil {
-		if panes, err := m.halved(t, other, h.down); err == nil {
+		if panes, err := m.halved(t, newPane, h.down); err == nil {
 			for _, p := range panes.Place(m.lay.Viewport).Panes {
-				if p.Pane == other {
+				if p.Pane == newPane {
 					return p.At
 				}
 			}
@@ -176,7 +168,7 @@ func (m *Model) runSplit(args string) (tea.Cmd, error) {
 	if !m.may() {
 		return nil, errReadOnly("/split: every tab is shown, and a new one cannot be opened")
 	}
-	if _, err := m.halved(t, "other", down); err != nil {
+	if _, err := m.halved(t, newPane, down); err != nil {
 		return nil, err
 	}
 	o := anotherLike(t)
@@ -203,15 +195,6 @@ func (m *Model) regrouped() (tea.Cmd, error) {
 	return nil, nil
 }
 
-// usePanes notes that the person has arranged the visible panes here: that counts as using their
-// programs, which get the sizes of the panes.
-func (m *Model) usePanes() {
-	tabs, _ := m.visibleTabs()
-	for _, t := range tabs {
-		t.pane.Use()
-	}
-}
-
 // runUnsplit is /unsplit.
 func (m *Model) runUnsplit(string) (tea.Cmd, error) {
 	_, g, err := m.grouped()
@@ -219,7 +202,7 @@ func (m *Model) runUnsplit(string) (tea.Cmd, error) {
 		return nil, err
 	}
 	g.set(layout.Tree{})
-	m.groups = slices.DeleteFunc(m.groups, func(g group) bool { return len(g.panes.Parts) == 0 })
+	m.dropSmallGroups()
 	return m.regrouped()
 }
 
@@ -345,16 +328,14 @@ func (m *Model) runLayout(args string) (tea.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	at := slices.Index(layout.Names, args)
-	if args != "" && at < 0 {
+	names := []string{args}
+	if args == "" { // all of them, from the one behind the present one
+		next := slices.Index(layout.Names, g.named) + 1
+		names = slices.Concat(layout.Names[next:], layout.Names[:next])
+	} else if !slices.Contains(layout.Names, args) {
 		return nil, fmt.Errorf("/layout %s: takes one of %s", text.Drawable(args), strings.Join(layout.Names, ", "))
 	}
-	from, tries := at, 1
-	if args == "" {
-		from, tries = slices.Index(layout.Names, g.named)+1, len(layout.Names)
-	}
-	for i := range tries {
-		name := layout.Names[(from+i)%len(layout.Names)]
+	for _, name := range names {
 		if panes := layout.Named(name, g.panes.Panes()); panes.Fits(m.lay.Viewport) {
 			g.set(panes)
 			g.zoom, g.named = false, name

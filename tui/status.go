@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
@@ -187,7 +186,7 @@ func (m *Model) notices() []string {
 		add(t.session.Notice)
 		add(t.session.Ports)
 		add(m.receiptLeft(t))
-		if p := packagesText(t.moving); p != "" {
+		if p := panel.PackagesText(t.moving); p != "" {
 			out = append(out, p)
 		}
 	}
@@ -195,33 +194,6 @@ func (m *Model) notices() []string {
 		add(n)
 	}
 	return out
-}
-
-// packagesText says which packages come in: "pkgs 412 · 3 hidden · 1 waits".
-func packagesText(p broker.Moving) string {
-	if p.Counts == (broker.PackageCounts{}) {
-		return ""
-	}
-	out := fmt.Sprintf("pkgs %d", p.Delivered)
-	if p.Hidden > 0 {
-		out += fmt.Sprintf(" · %d hidden", p.Hidden)
-	}
-	switch {
-	case p.Waiting == 1:
-		out += " · 1 waits"
-	case p.Waiting > 1:
-		out += fmt.Sprintf(" · %d wait", p.Waiting)
-	}
-	return out
-}
-
-// shownInPart says that a tab has a larger size than its part of this window.
-func (m *Model) shownInPart(t *tab) string {
-	if !t.attached || !t.cropped(m.focusedRect()) {
-		return ""
-	}
-	cols, rows := t.pane.Screen.Size()
-	return fmt.Sprintf("a part of %dx%d", cols, rows)
 }
 
 // statusText returns the text and style of the left part of the status line.
@@ -355,22 +327,6 @@ func (m *Model) panelHints(back string) []string {
 		next = m.keys.Hint(input.PlacePanel, input.ActPanelNext, "y/n")
 	}
 	return input.NonEmpty("/approve", "/deny [reason]", more, next, back)
-}
-
-// zoomed says that the tab is shown alone although it is in a group, because the person wants that.
-func (m *Model) zoomed(t *tab) string {
-	if g := m.groupOf(t.session.ID); g != nil && g.zoom {
-		return fmt.Sprintf("zoomed: 1 of %d", len(g.panes.Panes()))
-	}
-	return ""
-}
-
-// noRoom says the same where the window is too small for all panes.
-func (m *Model) noRoom(t *tab) string {
-	if g := m.groupOf(t.session.ID); g != nil && !g.zoom && m.shownGroup() != g {
-		return fmt.Sprintf("1 of %d panes: no room for all", len(g.panes.Panes()))
-	}
-	return ""
 }
 
 // mutedWords says that the tab, or every tab, is muted.

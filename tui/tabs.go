@@ -275,3 +275,18 @@ func (m *Model) rearrange(a Arrangement) {
 	m.arrange()
 	m.show(m.indexOf(a.Front))
 }
+
+// latest returns which of some tabs had the focus last here, the first of those that never had it;
+// empty of none.
+func (m *Model) latest(ids []broker.SessionID) broker.SessionID {
+	var last *tab
+	for _, id := range ids {
+		if t := m.tabOf(id); t != nil && (last == nil || t.focused > last.focused) {
+			last = t
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	return last.session.ID
+}

@@ -273,18 +273,6 @@ func (m *Model) beginCommand(command string) {
 	}
 }
 
-// pasteCopied pastes what was copied last into the agent.
-func (m *Model) pasteCopied() {
-	switch {
-	case len(m.copied) == 0:
-		m.showInfo("nothing was copied here yet")
-	case !m.may():
-		m.showError(errReadOnly("paste"))
-	default:
-		m.onPaste(keys.Event{Kind: keys.PasteEvent, Paste: keys.Paste{Start: true, Data: m.copied, End: true}})
-	}
-}
-
 // repeatTime is how long a key that resizes a pane does so again without the prefix.
 const repeatTime = 500 * time.Millisecond
 

@@ -84,3 +84,15 @@ func (m *Model) pasteToLine(data []byte) {
 		m.searchList()
 	}
 }
+
+// pasteCopied pastes what was copied last into the agent.
+func (m *Model) pasteCopied() {
+	switch {
+	case len(m.copied) == 0:
+		m.showInfo("nothing was copied here yet")
+	case !m.may():
+		m.showError(errReadOnly("paste"))
+	default:
+		m.onPaste(keys.Event{Kind: keys.PasteEvent, Paste: keys.Paste{Start: true, Data: m.copied, End: true}})
+	}
+}

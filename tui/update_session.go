@@ -309,13 +309,6 @@ func (m *Model) onEnded(msg endedMsg) {
 	}
 }
 
-// onClosed handles the answer to a request to end a session.
-func (m *Model) onClosed(msg closedMsg) {
-	if msg.err != nil {
-		m.showError(fmt.Errorf("close: %w", msg.err))
-	}
-}
-
 // removeTab removes a tab.
 func (m *Model) removeTab(t *tab) tea.Cmd {
 	i := m.indexOf(t.session.ID)
@@ -346,16 +339,4 @@ func (m *Model) removeTab(t *tab) tea.Cmd {
 		m.usePanes()
 	}
 	return m.closePane(t)
-}
-
-// closeTab ends a session and removes its tab at once, without waiting for the end.
-func (m *Model) closeTab(t *tab) tea.Cmd {
-	return join(m.removeTab(t), m.endSession(t.session.ID))
-}
-
-// onAgents notes which agents there are, for completion.
-func (m *Model) onAgents(msg agentsMsg) {
-	if msg.err == nil {
-		m.agents = msg.agents
-	}
 }

@@ -294,3 +294,37 @@ func (m *Model) pan(direction string) error {
 	t.crop.X, t.crop.Y = t.origin(at)
 	return nil
 }
+
+// zoomed says that the tab is shown alone although it is in a group, because the person wants that.
+func (m *Model) zoomed(t *tab) string {
+	if g := m.groupOf(t.session.ID); g != nil && g.zoom {
+		return fmt.Sprintf("zoomed: 1 of %d", len(g.panes.Panes()))
+	}
+	return ""
+}
+
+// noRoom says the same where the window is too small for all panes.
+func (m *Model) noRoom(t *tab) string {
+	if g := m.groupOf(t.session.ID); g != nil && !g.zoom && m.shownGroup() != g {
+		return fmt.Sprintf("1 of %d panes: no room for all", len(g.panes.Panes()))
+	}
+	return ""
+}
+
+// shownInPart says that a tab has a larger size than its part of this window.
+func (m *Model) shownInPart(t *tab) string {
+	if !t.attached || !t.cropped(m.focusedRect()) {
+		return ""
+	}
+	cols, rows := t.pane.Screen.Size()
+	return fmt.Sprintf("a part of %dx%d", cols, rows)
+}
+
+// usePanes notes that the person has arranged the visible panes here: that counts as using their
+// programs, which get the sizes of the panes.
+func (m *Model) usePanes() {
+	tabs, _ := m.visibleTabs()
+	for _, t := range tabs {
+		t.pane.Use()
+	}
+}

@@ -156,7 +156,7 @@ func (t Tree) keep(want func(pane string) bool, seen map[string]bool) Tree {
 	return out
 }
 
-// Names are the names of the layouts, in the order in which Next goes through them.
+// Names are the names of the layouts.
 var Names = []string{"even", "even-down", "main", "tiled"}
 
 // Named puts panes into one of the layouts of Names: all side by side, all one below the

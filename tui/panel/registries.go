@@ -56,3 +56,21 @@ func RegistryLines(r broker.Registries) []view.Line {
 	}
 	return lines
 }
+
+// PackagesText says which packages come in: "pkgs 412 · 3 hidden · 1 waits".
+func PackagesText(p broker.Moving) string {
+	if p.Counts == (broker.PackageCounts{}) {
+		return ""
+	}
+	out := fmt.Sprintf("pkgs %d", p.Delivered)
+	if p.Hidden > 0 {
+		out += fmt.Sprintf(" · %d hidden", p.Hidden)
+	}
+	switch {
+	case p.Waiting == 1:
+		out += " · 1 waits"
+	case p.Waiting > 1:
+		out += fmt.Sprintf(" · %d wait", p.Waiting)
+	}
+	return out
+}
