@@ -12,11 +12,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers/imported"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/shortid"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
@@ -61,21 +59,19 @@ func ago(at time.Time) string {
 	return timespan.String(d.Truncate(time.Second))
 }
 
-// pending are the calls that wait.
-func pending(ctx context.Context, p wiring.Paths) (list []broker.Escalation) {
-	ask(ctx, p, func(ctx context.Context, c *calls.Client) (err error) {
-		list, err = c.Pending(ctx)
-		return err
-	})
-	return list
-}
+// left is how long it is until a time.
+func left(until time.Time) string { return timespan.String(time.Until(until).Round(time.Second)) }
 
 // waiting are the calls that wait, by their ids: a number is shorter, but a shell would not say
 // which call it is.
 func waiting(ctx context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
-	for _, e := range pending(ctx, p) {
-		out = append(out, one(e.ID, "#%d %s/%s of %s, %s left: %s", e.Number, e.Server, e.Tool, e.Agent, timespan.String(time.Until(e.ExpiresAt).Round(time.Second)), e.Arguments))
-	}
+	ask(ctx, p, func(ctx context.Context, c *calls.Client) error {
+		list, err := c.Pending(ctx)
+		for _, e := range list {
+			out = append(out, one(e.ID, "#%d %s/%s of %s, %s left: %s", e.Number, e.Server, e.Tool, e.Agent, left(e.ExpiresAt), e.Arguments))
+		}
+		return err
+	})
 	return out
 }
 
@@ -85,19 +81,11 @@ func scopes(ctx context.Context, p wiring.Paths, given []string) (out []cobra.Co
 		return nil
 	}
 	ask(ctx, p, func(ctx context.Context, c *calls.Client) error {
-		list, err := c.Pending(ctx)
-		if err != nil {
-			return err
-		}
-		ones := make([]shortid.One, len(list))
-		for i, e := range list {
-			ones[i] = shortid.One{ID: e.ID, Number: e.Number}
-		}
-		at, found, err := shortid.Find("waiting call", given[0], ones)
+		e, found, err := running.WaitingCall(ctx, c, given[0])
 		if !found {
 			return err
 		}
-		all, err := c.Scopes(ctx, list[at].ID)
+		all, err := c.Scopes(ctx, e.ID)
 		for _, s := range all {
 			out = append(out, one(s.Name, "%s", s.Text))
 		}
@@ -111,7 +99,7 @@ func grants(ctx context.Context, p wiring.Paths, _ []string) (out []cobra.Comple
 	ask(ctx, p, func(ctx context.Context, c *calls.Client) error {
 		list, err := c.Grants(ctx)
 		for _, g := range list {
-			out = append(out, one(strconv.Itoa(g.Number), "%s of %s, %s left: %s", g.Scope, g.Agent, timespan.String(time.Until(g.ExpiresAt).Round(time.Second)), g.Text))
+			out = append(out, one(strconv.Itoa(g.Number), "%s of %s, %s left: %s", g.Scope, g.Agent, left(g.ExpiresAt), g.Text))
 		}
 		return err
 	})
@@ -144,8 +132,7 @@ func clients(ctx context.Context, _ wiring.Paths, _ []string) (out []cobra.Compl
 	if err != nil {
 		return nil
 	}
-	var list []wire.Client
-	list, _ = client.Clients(ctx, o)
+	list, _ := client.Clients(ctx, o)
 	for _, c := range list {
 		out = append(out, one(c.ID, "%s %s", c.Name, c.Terminal))
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/shortid"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 )
 
@@ -128,17 +127,8 @@ func tellEnding(w io.Writer, r running.SettledCall) error {
 // it. A decision about a call that no longer waits stays as it is, and the broker then says who
 // decided it.
 func seal(ctx context.Context, c *calls.Client, d *broker.Decision) error {
-	list, err := c.Pending(ctx)
-	if err != nil {
-		return err
-	}
-	ones := make([]shortid.One, len(list))
-	for i, e := range list {
-		ones[i] = shortid.One{ID: e.ID, Number: e.Number}
-	}
-	at, found, err := shortid.Find("waiting call", d.ID, ones)
+	e, found, err := running.WaitingCall(ctx, c, d.ID)
 	if found {
-		e := list[at]
 		d.ID, d.Digest, d.Effect = e.ID, e.Digest, e.Fingerprint()
 	}
 	return err

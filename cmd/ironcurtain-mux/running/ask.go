@@ -10,6 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/shortid"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
 )
@@ -50,6 +51,24 @@ func AskIfRunning(ctx context.Context, home string, ask func(context.Context, *c
 		return err
 	}
 	return nil
+}
+
+// WaitingCall returns the call that waits and that a person means by a word: its id, the beginning of
+// that, or its number. found is false when no call fits; the error is for several that do.
+func WaitingCall(ctx context.Context, c *calls.Client, word string) (e broker.Escalation, found bool, err error) {
+	list, err := c.Pending(ctx)
+	if err != nil {
+		return e, false, err
+	}
+	ones := make([]shortid.One, len(list))
+	for i, e := range list {
+		ones[i] = shortid.One{ID: e.ID, Number: e.Number}
+	}
+	at, found, err := shortid.Find("waiting call", word, ones)
+	if found {
+		e = list[at]
+	}
+	return e, found, err
 }
 
 // endingWait is how long a decision waits for the end of the call. If the call takes
