@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -220,7 +219,7 @@ func (m *Model) onListSearchKey(name, text string) {
 		return
 	case a != "":
 		s.line.Edit(a)
-	case text != "" && strings.IndexFunc(text, unicode.IsControl) < 0:
+	case input.Printable(text):
 		s.line.Insert(text, false)
 	}
 	m.searchList()

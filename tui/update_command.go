@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -110,7 +109,7 @@ func (m *Model) panelTakes(name string) bool {
 
 // typeText inserts the text of a key into the line.
 func (m *Model) typeText(text string) {
-	if text == "" || strings.IndexFunc(text, unicode.IsControl) >= 0 {
+	if !input.Printable(text) {
 		return
 	}
 	if m.line.Empty() {

@@ -12,4 +12,7 @@
 // through one of the others before they are shown beside a decision.
 // Cluster is for prose of an agent's own tab, which keeps what Readable keeps, character by
 // character. OneLine, FirstLine and Clip shorten a text and escape nothing; Fold is for comparing names.
+//
+// Near and DidYouMean propose the words that somebody may have meant, and Index searches as
+// people expect it.
 package text

@@ -108,3 +108,23 @@ func TestDidYouMean(t *testing.T) {
 		}
 	}
 }
+
+// Small letters in a query find capital ones, too; places are those in the text as it is.
+func TestIndex(t *testing.T) {
+	for _, one := range []struct {
+		text, query string
+		want        int
+	}{
+		{"see README", "read", 4},
+		{"see README", "Read", -1},
+		{"see README", "READ", 4},
+		{"İ README", "README", 3}, // in lower case its first letter is longer
+		{"İ README", "read", -1},
+	} {
+		t.Run(one.text+" "+one.query, func(t *testing.T) {
+			if got := Index(one.text, one.query); got != one.want {
+				t.Errorf("Index = %d, want %d", got, one.want)
+			}
+		})
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
@@ -60,7 +59,7 @@ func (c *State) searchKey(k *input.Keys, name, text string) Outcome {
 		return Stay
 	case a != "":
 		c.Line.Edit(a)
-	case text != "" && strings.IndexFunc(text, unicode.IsControl) < 0:
+	case input.Printable(text):
 		c.Line.Insert(text, false)
 	}
 	c.Typed()

@@ -113,6 +113,12 @@ func (c *Line) Insert(text string, pasted bool) bool {
 	return true
 }
 
+// Printable reports whether the text of a key belongs into a line: whether there is any, and none of it
+// is a control character.
+func Printable(text string) bool {
+	return text != "" && strings.IndexFunc(text, unicode.IsControl) < 0
+}
+
 // Paste inserts pasted text with its line ends normalized.
 func (c *Line) Paste(text string) bool {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)

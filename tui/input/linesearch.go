@@ -2,7 +2,6 @@ package input
 
 import (
 	"strings"
-	"unicode"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -84,7 +83,7 @@ func (c *Line) SearchKey(k *Keys, name, typed string) Searched {
 		c.takeFound()
 		c.Edit(k.At(PlaceCommand, name))
 		return SearchEnded
-	case typed != "" && strings.IndexFunc(typed, unicode.IsControl) < 0 && len(s.query) < maxQuery:
+	case Printable(typed) && len(s.query) < maxQuery:
 		s.query += typed
 		c.find(-1, min(s.at, len(c.history)-1))
 	}
@@ -107,7 +106,7 @@ func (c *Line) find(step, at int) {
 	shown := c.Text()
 	for i := at; i >= 0 && i < len(c.history); i += step {
 		line := TextOf(c.history[i].pieces)
-		from := indexFold(line, s.query)
+		from := text.Index(line, s.query)
 		if from < 0 || line == shown && i != s.at && s.at < len(c.history) {
 			continue
 		}
@@ -129,17 +128,6 @@ func (c *Line) takeFound() {
 		c.Cursor, c.recall, c.draft = len(c.Pieces), at, s.draft
 	}
 	c.search = lineSearch{}
-}
-
-// indexFold is strings.Index; capital letters in what is looked for make a difference, small ones
-// do not.
-func indexFold(text, query string) int {
-	if query == strings.ToLower(query) {
-		if lower := strings.ToLower(text); len(lower) == len(text) {
-			text = lower
-		}
-	}
-	return strings.Index(text, query)
 }
 
 // Recalled reports whether the line is one of the history, which was not changed since it was recalled.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
@@ -82,7 +83,7 @@ func (l *List) matches(rows []listRow) (out []listMatch) {
 // text that is wrapped is read as if it were not; a key and the text about it are two texts.
 func matchesIn(rows []listRow, number int, query string) (out []listMatch) {
 	type cell struct{ row, column, width int } // of a byte; a blank between two rows has no width
-	var text strings.Builder
+	var read strings.Builder
 	var cells []cell
 	add := func(row, column int, s string) {
 		for _, r := range s {
@@ -90,7 +91,7 @@ func matchesIn(rows []listRow, number int, query string) (out []listMatch) {
 			for range len(string(r)) {
 				cells = append(cells, cell{row, column, w})
 			}
-			text.WriteRune(r)
+			read.WriteRune(r)
 			column += w
 		}
 	}
@@ -103,19 +104,16 @@ func matchesIn(rows []listRow, number int, query string) (out []listMatch) {
 			if s == "" {
 				continue
 			}
-			if text.Len() > 0 {
+			if read.Len() > 0 {
 				add(number+i, 0, " ")
 				cells[len(cells)-1].width = 0
 			}
 			add(number+i, column, s)
 		}
 	}
-	whole := text.String()
-	if lower := strings.ToLower(whole); query == strings.ToLower(query) && len(lower) == len(whole) {
-		whole = lower
-	}
+	whole := read.String()
 	for from := 0; ; {
-		i := strings.Index(whole[from:], query)
+		i := text.Index(whole[from:], query)
 		if i < 0 {
 			return out
 		}
