@@ -184,10 +184,21 @@ func (m *Model) panelHasMore() bool {
 
 // panelRows returns how many rows of a call a panel of a size shows.
 func (m *Model) panelRows(at view.Rect) int {
-	if m.phraseNote() != "" && at.H > panel.LeastForNote {
+	if m.noteIn(at) != "" {
 		return at.H - 2
 	}
 	return at.H - 1
+}
+
+// leastForNote is how many rows the panel must have more than, to give one to the note about the phrase.
+const leastForNote = 6
+
+// noteIn returns the note about the phrase for a panel of a size; empty: it has none.
+func (m *Model) noteIn(at view.Rect) string {
+	if at.H <= leastForNote {
+		return ""
+	}
+	return m.phraseNote()
 }
 
 // phraseNote says what the phrase in the title of the panel is for, the first time that it is there;
@@ -246,8 +257,8 @@ func (m *Model) drawPanel(s *view.Scene, at view.Rect) {
 		return
 	}
 	m.ensureBody(it)
-	note := m.phraseNote()
-	if note != "" && at.H > panel.LeastForNote && m.explaining.IsZero() {
+	note := m.noteIn(at)
+	if note != "" && m.explaining.IsZero() {
 		m.explaining = m.now()
 	}
 	drawn, report := m.approvals.Draw(at, panel.Look{Theme: m.theme, Phrase: m.o.Phrase, Note: note, Now: m.now(), Seq: m.seq})

@@ -13,13 +13,10 @@ import (
 type Look struct {
 	Theme  view.Theme
 	Phrase string // the phrase that only this program knows; empty: none
-	Note   string // says below the title what that is for, if there are more than LeastForNote rows; empty: not
+	Note   string // says below the title what that is for; empty: not
 	Now    time.Time
 	Seq    uint64 // the number of the scene
 }
-
-// LeastForNote is how many rows the panel must have more than, to give one to a note.
-const LeastForNote = 6
 
 // Draw draws as much of the current item as there is room for, and notes which of its
 // rows the scene shows. report says that the compositor has to report when the scene is
@@ -27,7 +24,7 @@ const LeastForNote = 6
 func (a *Queue) Draw(at view.Rect, l Look) (panel *view.Surface, report bool) {
 	it := a.Current()
 	first := 1
-	if l.Note != "" && at.H > LeastForNote {
+	if l.Note != "" {
 		first = 2
 	}
 	rows := at.H - first
