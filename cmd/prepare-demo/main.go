@@ -18,6 +18,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 func main() {
@@ -69,7 +70,7 @@ func prepare(ctx context.Context, image string, out io.Writer) error {
 	}
 	say := &steps{out: out, began: time.Now()}
 	say.print("making the agent's image while the program is compiled; the first time this usually takes two to three minutes with two processors, most of it for Debian's packages")
-	o.OnProgress = func(p docker.Progress) { say.note(fmt.Sprintf("[%d/%d] %s", p.Step, p.Steps, p.Title), p.Detail) }
+	o.OnProgress = func(p docker.Progress) { say.note(fmt.Sprintf("[%d/%d] %s", p.Step, p.Steps, p.Title), text.ASCII(p.Detail)) }
 	done := make(chan struct{})
 	var work sync.WaitGroup
 	work.Go(func() { say.tick(done) })
@@ -96,7 +97,7 @@ type steps struct {
 	began time.Time
 
 	mu          sync.Mutex
-	title, last string // the present step, and the last line of its builder
+	title, last string // the present step, and the last line of its builder, sanitized
 	printed     time.Time
 }
 
@@ -127,18 +128,18 @@ func (s *steps) tick(done <-chan struct{}) {
 	}
 }
 
-func (s *steps) print(text string) {
+func (s *steps) print(said string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.line(text)
+	s.line(said)
 }
 
 // line prints a line with the time since the beginning. The caller holds s.mu.
-func (s *steps) line(text string) {
+func (s *steps) line(said string) {
 	const most = 100 // columns; a builder's line may have any length
-	if r := []rune(text); len(r) > most && s.title != "" {
-		text = string(r[:most]) + "…"
+	if r := []rune(said); len(r) > most && s.title != "" {
+		said = string(r[:most]) + "…"
 	}
-	fmt.Fprintf(s.out, "image: %3.0f s  %s\n", time.Since(s.began).Seconds(), text)
+	fmt.Fprintf(s.out, "image: %3.0f s  %s\n", time.Since(s.began).Seconds(), said)
 	s.printed = time.Now()
 }
