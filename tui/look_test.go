@@ -16,6 +16,7 @@ import (
 // lookScene shows as much of the look as fits one screen: tabs, an agent, the panel with an
 // effect, the command line, and the status line with an error.
 func lookScene(t *testing.T, theme string) *harness {
+	t.Helper()
 	r := newHarness(t, 90, 30, Options{Theme: theme, Workspace: "/home/me/project", Phrase: "amber fox"})
 	r.keys("\x01/new shell\r\x1b1")
 	r.agentSays(1, "\x1b[1m> make the parser keep blank lines, and note it in the shared changelog\x1b[m\r\n\r\n"+

@@ -54,7 +54,7 @@ func (q *Question) Answer(keys *input.Keys, name string, now time.Time) Choice {
 		return ""
 	case a == input.ActYes:
 		return Yes
-	case a == input.ActHereWorktree && q.Project.Worktree:
+	case a == input.ActHereWorktree && q.Worktree:
 		return Worktree
 	case a == input.ActNo:
 		return No
@@ -150,7 +150,7 @@ func (q *Question) choices(keys *input.Keys) []choice {
 		keys.KeyFor(input.PlaceHere, input.ActYes), "work in it",
 		"An agent reads and changes these files at once.",
 	}}
-	if q.Project.Worktree {
+	if q.Worktree {
 		all = append(all, choice{
 			keys.KeyFor(input.PlaceHere, input.ActHereWorktree), "work on a branch of its own",
 			"These files stay as they are; what an agent commits arrives on its branch.",
@@ -166,7 +166,7 @@ func (q *Question) choices(keys *input.Keys) []choice {
 // Hints are what the person can do, for the status line.
 func (q *Question) Hints(keys *input.Keys) []string {
 	worktree := ""
-	if q.Project.Worktree {
+	if q.Worktree {
 		worktree = keys.Hint(input.PlaceHere, input.ActHereWorktree, "branch")
 	}
 	return input.NonEmpty(keys.Hint(input.PlaceHere, input.ActYes, "works here"), worktree,

@@ -22,9 +22,9 @@ func LayOut(cols, rows int) (Layout, bool) {
 	l := Layout{
 		Cols:     cols,
 		Rows:     rows,
-		Tabs:     Rect{0, 0, cols, 1},
-		Viewport: Rect{0, 1, cols, max(1, rows-2)},
-		Status:   Rect{0, rows - 1, cols, 1},
+		Tabs:     Rect{W: cols, H: 1},
+		Viewport: Rect{Y: 1, W: cols, H: max(1, rows-2)},
+		Status:   Rect{Y: rows - 1, W: cols, H: 1},
 	}
 	return l, cols >= MinCols && rows >= MinRows
 }
@@ -44,7 +44,7 @@ func (l Layout) Overlay(panelWant, inputWant int) (panel, input Rect) {
 		panelRows = 0
 	}
 	bottom := v.Y + v.H
-	input = Rect{v.X, bottom - inputRows, v.W, inputRows}
-	panel = Rect{v.X, input.Y - panelRows, v.W, panelRows}
+	input = Rect{X: v.X, Y: bottom - inputRows, W: v.W, H: inputRows}
+	panel = Rect{X: v.X, Y: input.Y - panelRows, W: v.W, H: panelRows}
 	return panel, input
 }

@@ -56,7 +56,7 @@ func (all Toasts) Draw(v Rect, theme Theme, now time.Time) []*Surface {
 		if h < 1 {
 			break
 		}
-		box := NewSurface(Rect{v.X + v.W - width, y, width, h}, theme.Body)
+		box := NewSurface(Rect{X: v.X + v.W - width, Y: y, W: width, H: h}, theme.Body)
 		box.Gutter(theme.Edge)
 		for i := range h {
 			box.Sanitized(1, i, rows[i], theme.Good, theme.Escape)
