@@ -70,7 +70,9 @@ func prepare(ctx context.Context, image string, out io.Writer) error {
 	}
 	say := &steps{out: out, began: time.Now()}
 	say.print("making the agent's image while the program is compiled; the first time this usually takes two to three minutes with two processors, most of it for Debian's packages")
-	o.OnProgress = func(p docker.Progress) { say.note(fmt.Sprintf("[%d/%d] %s", p.Step, p.Steps, p.Title), text.ASCII(p.Detail)) }
+	o.OnProgress = func(p docker.Progress) {
+		say.note(fmt.Sprintf("[%d/%d] %s", p.Step, p.Steps, p.Title), text.ASCII(p.Detail))
+	}
 	done := make(chan struct{})
 	var work sync.WaitGroup
 	work.Go(func() { say.tick(done) })
