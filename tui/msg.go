@@ -233,7 +233,8 @@ type (
 		err  error
 	}
 
-	// carriedMsg answers a request to carry something between the host and a container.
+	// carriedMsg answers a request of which the person is told when it is done: a file or a port, a
+	// server, a key.
 	carriedMsg struct {
 		done string // what to say when it succeeded
 		err  error

@@ -91,7 +91,7 @@ func (m *Model) drawStatus() *view.Surface {
 	if end == s.At.W {
 		end++ // the line goes on to the edge
 	}
-	s.Rule(0, x, end, m.theme.Border)
+	s.Line(0, x, end, m.theme.Border)
 	if message {
 		s.Gutter(m.messageLine())
 	}

@@ -91,16 +91,16 @@ func (m *Model) placePanes(s *view.Scene) {
 		}
 	}
 	if g := m.shownGroup(); g != nil {
-		s.Layers = append(s.Layers, m.drawRules(g.in(m.lay.Viewport))...)
+		s.Layers = append(s.Layers, m.drawBorders(g.in(m.lay.Viewport))...)
 	} else if intro := m.drawIntro(tabs[0]); intro != nil {
 		s.Layers = append(s.Layers, intro)
 	}
 }
 
-// drawRules draws the lines between panes, with the title of each pane above it: its tab's number,
+// drawBorders draws the lines between panes, with the title of each pane above it: its tab's number,
 // mark and name, and its state.
-func (m *Model) drawRules(places layout.Places) []*view.Surface {
-	rules := view.Rules{Lines: places.Lines}
+func (m *Model) drawBorders(places layout.Places) []*view.Surface {
+	borders := view.Borders{Lines: places.Lines}
 	for _, p := range places.Panes {
 		t := m.tabOf(p.Pane)
 		if t == nil {
@@ -111,12 +111,12 @@ func (m *Model) drawRules(places layout.Places) []*view.Surface {
 		if t.muted || m.muted {
 			name += " " + view.MarkMuted
 		}
-		rules.Titles = append(rules.Titles, view.Title{
+		borders.Titles = append(borders.Titles, view.Title{
 			At: p.Title, Rows: p.At.H, Focused: t == m.current(), Urgent: urgent,
 			Label: fmt.Sprintf("%d %s %s", m.place(t), mark, name), State: t.stateWords(),
 		})
 	}
-	return rules.Draw(m.theme)
+	return borders.Draw(m.theme)
 }
 
 // above returns the part of a pane that so many rows above the status line do not cover,

@@ -31,7 +31,7 @@ func (s Side) vertical() bool { return s == Up || s == Down }
 // forward reports whether the side comes later in the order of panes.
 func (s Side) forward() bool { return s == Right || s == Down }
 
-// opposite returns the other side.
+// opposite returns the other side of the pair: left and right, up and down.
 func (s Side) opposite() Side { return s ^ 1 }
 
 // Neighbors returns the panes that touch a side of a pane, the one with the longest common
@@ -44,10 +44,13 @@ func (p Places) Neighbors(pane string, side Side) []string {
 	}
 	me := p.Panes[at].box()
 	edge := me.end(side)
-	if edge == p.end(side) {
+	switch {
+	case edge == p.end(side):
 		edge = p.end(side.opposite())
-	} else if !side.vertical() {
-		edge += 2*int(side) - 1 // behind the line
+	case side == Left:
+		edge-- // there is a line between the two
+	case side == Right:
+		edge++
 	}
 	var found []Placed
 	for _, x := range p.Panes {

@@ -45,7 +45,7 @@ func (t Tree) split(pane, other string, down bool) Tree {
 	for i, p := range t.Parts {
 		switch {
 		case !p.Has(pane):
-		case p.Pane == pane && t.Down == down: // no deeper than needed, so that a border moves all of them
+		case p.Pane == pane && t.Down == down: // one more part, not a tree in the tree
 			half := p.Share / 2
 			t.Parts[i].Share = max(1, p.Share-half)
 			t.Parts = slices.Insert(t.Parts, i+1, Tree{Pane: other, Share: max(1, half)})

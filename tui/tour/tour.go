@@ -1,7 +1,9 @@
 // Package tour is what a person is told once, on the first start: five steps in the status line, each
-// until the person has done it. It takes no key of an agent's. It also knows what else was told or
+// until the person has done it. No key is taken from an agent for that. It also knows what else was told or
 // asked, so that nothing is said twice.
 package tour
+
+import "slices"
 
 // Seen is what a person was told or asked before.
 type Seen struct {
@@ -66,13 +68,11 @@ func (s *Seen) Note(d Did) bool {
 		s.Steps = afterLine
 		return true
 	}
-	for _, e := range step.ends {
-		if e == d {
-			s.Steps++
-			return true
-		}
+	if !slices.Contains(step.ends, d) {
+		return false
 	}
-	return false
+	s.Steps++
+	return true
 }
 
 // End ends the tour.

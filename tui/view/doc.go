@@ -9,8 +9,8 @@
 //
 //   - What is drawn stands on the terminal's own background, in its own color of text.
 //   - Column 0 is the gutter. Words begin in column 1, and what is typed two further.
-//   - The first row of a surface is ruled: words, then a thin line to the edge, or to the words
-//     at the right. So are the tab bar and the status line. There are no boxes.
+//   - The first row of a surface has words, then a thin line to the edge, or to the words at
+//     the right. So have the tab bar and the status line. There are no boxes.
 //   - A surface without such a row has a heavy line down the gutter. Its color says what it is:
 //     the accent, what waits, or what has failed.
 //   - Three weights: bold for headings and questions, plain, and muted for what can be missed.

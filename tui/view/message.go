@@ -43,13 +43,11 @@ func (m Message) weight() int {
 	return 0
 }
 
-// Messages is the message in the status line, and at most one that waits for it. One rule says
-// when a message goes: when what it is about changes, and no graver one unseen.
+// Messages is the message in the status line, and at most one that waits for it.
 //
-// An answer is about what the person did last, so it goes with the next key or click that the
-// multiplexer handles; every other message goes with that, too, once it was there for a moment.
-// A message about something that ends goes with it, and each goes by itself after some seconds,
-// but for an urgent one.
+// The answer to a key goes with the next key or click that the multiplexer handles; every other
+// message goes with that, too, once it was there for a moment. A message about something goes
+// when that ends. Each but an urgent one goes by itself after some seconds.
 //
 // A message replaces one that is not graver. It waits for a graver one: a moment for an error,
 // and until a key for what is urgent.

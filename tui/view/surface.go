@@ -101,8 +101,8 @@ func (s *Surface) Right(end int, text string, style term.Style) int {
 	return x
 }
 
-// Rule draws a line in a row, from one blank behind column from to one before column end.
-func (s *Surface) Rule(y, from, end int, line term.Style) {
+// Line draws a line in a row, from one blank behind column from to one before column end.
+func (s *Surface) Line(y, from, end int, line term.Style) {
 	for x := max(0, from+1); x < min(end-1, s.At.W); x++ {
 		s.Text(x, y, "─", line)
 	}
@@ -111,7 +111,7 @@ func (s *Surface) Rule(y, from, end int, line term.Style) {
 // Heading draws the first row of a list: a title, and a line up to the right edge.
 func (s *Surface) Heading(title string, theme Theme) {
 	x := s.Text(1, 0, Clip(title, s.At.W-2), theme.Title)
-	s.Rule(0, x, s.At.W+1, theme.Border)
+	s.Line(0, x, s.At.W+1, theme.Border)
 }
 
 // Waiting draws the first row of what waits for the person: a title whose first words stand out,
@@ -122,10 +122,10 @@ func (s *Surface) Waiting(title string, end int, theme Theme) {
 	if more {
 		x = s.Text(x, 0, "· "+rest, theme.Notice)
 	}
-	s.Rule(0, x, end, theme.Waits)
+	s.Line(0, x, end, theme.Waits)
 }
 
-// Gutter draws a line down column 0 of a surface that has no ruled row.
+// Gutter draws a line down column 0 of a surface whose first row has no line.
 func (s *Surface) Gutter(line term.Style) {
 	for y := range s.At.H {
 		s.Text(0, y, "┃", line)

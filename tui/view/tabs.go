@@ -25,7 +25,7 @@ type TabBar struct {
 func (b TabBar) Draw(at Rect, theme Theme) *Surface {
 	s := NewSurface(at, theme.Body)
 	if len(b.Tabs) == 0 {
-		s.Rule(0, s.Text(1, 0, "no tabs", theme.Muted), s.At.W+1, theme.Border)
+		s.Line(0, s.Text(1, 0, "no tabs", theme.Muted), s.At.W+1, theme.Border)
 		return s
 	}
 	first, last := b.window()
@@ -42,7 +42,7 @@ func (b TabBar) Draw(at Rect, theme Theme) *Surface {
 	} else {
 		end++
 	}
-	s.Rule(0, x-1, end, theme.Border)
+	s.Line(0, x-1, end, theme.Border)
 	return s
 }
 

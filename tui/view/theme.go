@@ -33,8 +33,8 @@ type Theme struct {
 	Removed   term.Style // lines that a call would remove
 
 	// Lines, which are no text.
-	Border term.Style // between panes, and behind the words of a ruled row
-	Edge   term.Style // in the gutter of what has no ruled row
+	Border term.Style // between panes, and behind the words of a first row
+	Edge   term.Style // in the gutter of what has no line in its first row
 	Waits  term.Style // of what waits for the person
 	Failed term.Style // of what has failed
 }

@@ -16,34 +16,34 @@ type Title struct {
 	Urgent  bool   // its tab waits for the person
 }
 
-// Rules are the lines between the panes of a group.
-type Rules struct {
+// Borders are the lines between the panes of a group.
+type Borders struct {
 	Titles []Title
 	Lines  []Rect // one column each, between panes that are side by side
 }
 
 // Draw draws the lines. Those around the focused pane have a style of their own, and the one
 // above it is heavy.
-func (r Rules) Draw(theme Theme) []*Surface {
-	out := make([]*Surface, 0, len(r.Titles)+len(r.Lines))
-	for _, t := range r.Titles {
-		out = append(out, r.title(t, theme))
+func (b Borders) Draw(theme Theme) []*Surface {
+	out := make([]*Surface, 0, len(b.Titles)+len(b.Lines))
+	for _, t := range b.Titles {
+		out = append(out, b.title(t, theme))
 	}
-	for _, at := range r.Lines {
+	for _, at := range b.Lines {
 		s := NewSurface(at, theme.Border)
 		for y := range at.H {
 			style := theme.Border
-			if r.besideFocused(at.X, at.Y+y) {
+			if b.besideFocused(at.X, at.Y+y) {
 				style = theme.Title
 			}
-			s.Row(y)[0] = term.Cell{Rune: r.crossing(at.X, at.Y+y), Width: 1, Style: style}
+			s.Row(y)[0] = term.Cell{Rune: b.crossing(at.X, at.Y+y), Width: 1, Style: style}
 		}
 		out = append(out, s)
 	}
 	return out
 }
 
-func (r Rules) title(t Title, theme Theme) *Surface {
+func (b Borders) title(t Title, theme Theme) *Surface {
 	rule, joint, style, label := '─', '┴', theme.Border, term.Style{}
 	if t.Focused {
 		rule, joint, style, label = '━', '┷', theme.Title, theme.Title
@@ -55,7 +55,7 @@ func (r Rules) title(t Title, theme Theme) *Surface {
 	row := s.Row(0)
 	for x := range row {
 		row[x].Rune = rule
-		if r.line(t.At.X+x, t.At.Y-1) {
+		if b.line(t.At.X+x, t.At.Y-1) {
 			row[x].Rune = joint
 		}
 	}
@@ -68,8 +68,8 @@ func (r Rules) title(t Title, theme Theme) *Surface {
 }
 
 // crossing returns the character of a cell of a line: where it begins, titles are on both sides.
-func (r Rules) crossing(x, y int) rune {
-	left, right, above := r.titled(x-1, y), r.titled(x+1, y), r.line(x, y-1)
+func (b Borders) crossing(x, y int) rune {
+	left, right, above := b.titled(x-1, y), b.titled(x+1, y), b.line(x, y-1)
 	switch {
 	case left && right && above:
 		return '┼'
@@ -83,17 +83,17 @@ func (r Rules) crossing(x, y int) rune {
 	return '│'
 }
 
-func (r Rules) line(x, y int) bool {
-	return slices.ContainsFunc(r.Lines, func(at Rect) bool { return at.Contains(x, y) })
+func (b Borders) line(x, y int) bool {
+	return slices.ContainsFunc(b.Lines, func(at Rect) bool { return at.Contains(x, y) })
 }
 
-func (r Rules) titled(x, y int) bool {
-	return slices.ContainsFunc(r.Titles, func(t Title) bool { return t.At.Contains(x, y) })
+func (b Borders) titled(x, y int) bool {
+	return slices.ContainsFunc(b.Titles, func(t Title) bool { return t.At.Contains(x, y) })
 }
 
 // besideFocused reports whether a cell of a line touches the focused pane.
-func (r Rules) besideFocused(x, y int) bool {
-	return slices.ContainsFunc(r.Titles, func(t Title) bool {
+func (b Borders) besideFocused(x, y int) bool {
+	return slices.ContainsFunc(b.Titles, func(t Title) bool {
 		return t.Focused && y >= t.At.Y && y <= t.At.Y+t.Rows && (x == t.At.X-1 || x == t.At.X+t.At.W)
 	})
 }
