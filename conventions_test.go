@@ -24,8 +24,8 @@ func TestConventionsAreHeld(t *testing.T) {
 		}
 	}
 	rows := table(t, "docs/conventions.md", "Conventions")
-	if len(rows) != 40 {
-		t.Errorf("there are %d conventions, not 40", len(rows))
+	if len(rows) < 40 {
+		t.Errorf("there are %d conventions, fewer than 40", len(rows))
 	}
 	for _, row := range rows {
 		t.Run(strings.TrimSpace(row[0]), func(t *testing.T) {

@@ -43,7 +43,7 @@ func TestArrangement(t *testing.T) {
 		r    *harness
 		want Arrangement
 	}{
-		{"a tab of the split was closed", listed(t, Options{Arrangement: left}, "b", "c", "a", "e"), Arrangement{Front: "c", Muted: []string{"a"}, Quiet: true}},
+		{"a tab of a group was closed", listed(t, Options{Arrangement: left}, "b", "c", "a", "e"), Arrangement{Front: "c", Muted: []string{"a"}, Quiet: true}},
 		{"another tab is asked for", listed(t, Options{Arrangement: left, Show: "a"}, "a", "b"), Arrangement{Front: "a", Muted: []string{"a"}, Quiet: true}},
 		{"it may only look", listed(t, Options{Arrangement: left, Rights: See}, "b", "c"), Arrangement{Front: "c", Quiet: true}},
 		{"nothing was kept", listed(t, Options{}, "a", "b"), Arrangement{Front: "a"}},

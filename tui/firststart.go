@@ -97,7 +97,7 @@ func (m *Model) tourStep() (step tour.Step, n int, ok bool) {
 
 // did notes what the person has done, for the tour.
 func (m *Model) did(d tour.Did) {
-	if _, _, ok := m.tourStep(); ok && m.o.Seen.Note(d) {
+	if m.tells() && m.o.Seen.Note(d) {
 		m.keepSeen()
 	}
 }

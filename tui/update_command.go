@@ -52,12 +52,12 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 		return nil
 	}
 	if m.line.Empty() {
-		if a := m.keys.At(input.PlaceEmpty, name); a != "" && !m.panelTakes(name) {
-			return m.onEmptyLine(a)
-		}
 		if m.panelTakes(name) {
 			m.onPanel(m.keys.At(input.PlacePanel, name))
 			return nil
+		}
+		if a := m.keys.At(input.PlaceEmpty, name); a != "" {
+			return m.onEmptyLine(a)
 		}
 	}
 	if a := m.keys.At(input.PlacePanel, name); m.approvals.Current() != nil && (a == input.ActPanelPage || a == input.ActPanelPageUp || a == input.ActPanelPrev || a == input.ActPanelTab) {
