@@ -133,11 +133,20 @@ func (m *Model) offered() (menu.Place, []menu.Entry, bool) {
 	if p.Names {
 		return p, menu.Match(p.Word, commandEntries()), true
 	}
-	entries, more := p.Arguments(m.nameable(p.Command))
+	entries, more := m.arguments(p)
 	if more == m.finding.source {
 		entries = append(entries, m.finding.found...)
 	}
 	return p, menu.Match(p.Word, entries), true
+}
+
+// arguments returns what is known that a word can be, and what has to be looked for about the tab in front.
+func (m *Model) arguments(p menu.Place) ([]menu.Entry, menu.Source) {
+	entries, more := p.Arguments(m.nameable(p.Command))
+	if t := m.current(); t != nil && more.Kind != menu.Nothing {
+		more.Session = t.session.ID
+	}
+	return entries, more
 }
 
 // menu returns what the menu above the command line shows, and which of it is chosen; -1: none. A
@@ -180,7 +189,7 @@ func (m *Model) take(p menu.Place, e menu.Entry) {
 func (m *Model) complete() {
 	p, found, ok := m.offered()
 	all, chosen := m.menu()
-	_, more := p.Arguments(m.nameable(p.Command))
+	_, more := m.arguments(p)
 	e, sure := menu.Complete(p.Word, found)
 	m.dirty = true
 	switch {
@@ -208,7 +217,7 @@ func (m *Model) complete() {
 func (m *Model) showEntries(found []menu.Entry) {
 	var words []string
 	for _, e := range found {
-		words = append(words, e.Word)
+		words = append(words, e.Shown())
 	}
 	m.showInfo(strings.Join(words, " "))
 }
@@ -285,7 +294,7 @@ func (m *Model) lookFor() tea.Cmd {
 	var source menu.Source
 	if m.mode == modeCommand {
 		if p, ok := menu.At(m.beforeCursor()); ok && !p.Names {
-			_, source = p.Arguments(m.nameable(p.Command))
+			_, source = m.arguments(p)
 		}
 	}
 	if source == m.finding.source {
@@ -297,7 +306,7 @@ func (m *Model) lookFor() tea.Cmd {
 	}
 	look := menu.LookUp{API: m.api, Dir: m.o.Dir, Now: m.now()}
 	if t := m.current(); t != nil {
-		look.Session, look.Workspace = t.session.ID, t.session.Workspace
+		look.Workspace = t.session.Workspace
 	}
 	for _, t := range m.tabs {
 		if !t.dead() {

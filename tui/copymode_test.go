@@ -204,3 +204,22 @@ func TestReleaseReachesTheProgram(t *testing.T) {
 		}
 	}
 }
+
+// A selection that began over one tab copies nothing of another one that got the focus meanwhile.
+func TestADragStaysInItsTab(t *testing.T) {
+	r := newHarness(t, 80, 24, Options{})
+	r.keys("\x01/new shell\r")
+	r.agentSays(1, "of the first")
+	r.agentSays(2, "of the second")
+	r.keys("\x1b1")
+	r.keys("\x1b[<0;1;2M")
+	r.keys("\x1b2")
+	r.keys("\x1b[<32;9;2M\x1b[<0;9;2m")
+	if len(r.copied) > 0 || r.m.mode != modeTerminal {
+		t.Errorf("copied %q, mode %d", r.copied, r.m.mode)
+	}
+	r.keys("\x1b[<0;1;2M\x1b[<32;6;2M\x1b[<0;6;2m")
+	if len(r.copied) != 1 || r.copied[0] != "of the" {
+		t.Errorf("copied %q", r.copied)
+	}
+}

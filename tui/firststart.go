@@ -54,10 +54,10 @@ func (m *Model) onHereKey(name string) tea.Cmd {
 		return nil
 	}
 	project := m.here.Project
-	m.here, m.o.Here = here.Question{}, nil
+	m.here, m.o.Here, m.answered = here.Question{}, nil, m.pressedKey
 	m.leaveCommand()
 	keep := m.do(func(context.Context) tea.Msg {
-		if choice == here.Later {
+		if !project.Keeps(choice) {
 			return nil
 		}
 		return askedMsg{fault.Wrap("keep the answer", project.Keep(choice), "you will be asked again")}

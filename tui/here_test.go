@@ -125,3 +125,40 @@ func TestTheQuestionComesAfterTheOfferToTakeBack(t *testing.T) {
 		t.Errorf("mode %d, opened %+v", r.m.mode, r.broker.opened)
 	}
 }
+
+// In a directory that others can write to only a no is kept, and the question says so.
+func TestOnlyANoIsKeptOfASharedDirectory(t *testing.T) {
+	for key, want := range map[string]int{"y": 0, "w": 0, "n": 1, "\x1b": 0} {
+		t.Run(key, func(t *testing.T) {
+			r, kept := hereHarness(t, 80, 24, here.Project{Worktree: true, Shared: true})
+			r.wants("Others can write to this directory")
+			r.paint()
+			if r.keys(key); len(*kept) != want || len(r.broker.opened) != 1 {
+				t.Errorf("kept %v, opened %+v", *kept, r.broker.opened)
+			}
+		})
+	}
+}
+
+// Whoever names a directory cannot write another question with that, at no size.
+func TestTheNameOfAProjectIsOnlyShown(t *testing.T) {
+	for name, dir := range map[string]string{
+		"control characters": "/src/\x1b[2J\x1b]0;x\x07\r\ny  work in it",
+		"right to left":      "/src/\u202etcejorp\u2066/\u05d0\u05d1",
+		"marks":              "/src/a" + strings.Repeat("\u0301", 200),
+		"long":               "/" + strings.Repeat("long/", 800),
+		"no text":            "/src/\xff\xfe\u200b\u3000\u00a0",
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, size := range [][2]int{{80, 24}, {20, 6}, {200, 60}} {
+				r := newHarness(t, size[0], size[1], Options{Here: &here.Project{Dir: dir, Worktree: true}})
+				r.wants("y  work in it", "n  work in an", "work in")
+				for _, c := range r.screen() {
+					if c < ' ' && c != '\n' || strings.ContainsRune("\u202e\u2066\u0301\u05d0\u200b\u3000\u00a0", c) {
+						t.Fatalf("%U is drawn:\n%s", c, r.screen())
+					}
+				}
+			}
+		})
+	}
+}

@@ -259,3 +259,36 @@ func TestHelpSearch(t *testing.T) {
 	r.keys("q\x01/help /rename\r")
 	r.wants("give this tab a name")
 }
+
+// What was listed of one tab's workspace is not proposed for another one, and whoever names a file
+// there draws nothing but its name.
+func TestFilesOfAWorkspaceAreListed(t *testing.T) {
+	one, other := t.TempDir(), t.TempDir()
+	for _, path := range []string{
+		filepath.Join(one, "secret-plan.txt"), filepath.Join(other, "notes.txt"),
+		filepath.Join(other, "a"+strings.Repeat("\u0301", 60)+".txt"), filepath.Join(other, "\u05d0\u05d1.txt"),
+		filepath.Join(other, "x\x1b[2J"), filepath.Join(other, "x\n y approves"), filepath.Join(other, strings.Repeat("w", 255)),
+	} {
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := newHarness(t, 100, 24, Options{})
+	r.keys("\x01/new shell\r")
+	r.m.tabs[0].session.Workspace, r.m.tabs[1].session.Workspace = one, other
+	r.keys("\x1b1\x01/save ")
+	r.wants("secret-plan.txt")
+	r.keys("\x1b2")
+	screen := r.screen()
+	if strings.Contains(screen, "secret-plan.txt") || !strings.Contains(screen, "notes.txt") {
+		t.Fatalf("the other tab's files:\n%s", screen)
+	}
+	for _, c := range screen {
+		if c < ' ' && c != '\n' || strings.ContainsRune("\u0301\u05d0\u05d1", c) {
+			t.Fatalf("%U is drawn:\n%s", c, screen)
+		}
+	}
+	if strings.Contains(screen, "y approves") {
+		t.Errorf("a line break is listed:\n%s", screen)
+	}
+}

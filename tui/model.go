@@ -81,6 +81,7 @@ type Model struct {
 	pressed    time.Time     // when the person last pressed a key or pasted
 	pressedKey rune          // that key, by its code
 	quiet      time.Duration // how long before the newest key that was
+	answered   rune          // the key that has decided a call or answered a question, until another one is pressed
 	finding    finding
 	executed   []input.Piece // the line of the command that is being carried out
 	question   *question

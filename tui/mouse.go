@@ -17,6 +17,7 @@ import (
 type dragState struct {
 	active bool
 	moved  bool // something is selected
+	tab    *tab // where it began
 	from   copymode.Point
 }
 
@@ -183,7 +184,7 @@ func (m *Model) onFocusedMouse(t *tab, at view.Rect, ev keys.Event) tea.Cmd {
 	case wheel && e.Action == keys.MousePress:
 		m.scrollBack(t, at, -input.WheelStep(e))
 	case e.Button == keys.ButtonLeft && e.Action == keys.MousePress && t.attached && inside:
-		m.dragging = dragState{active: true, from: m.pointAt(t, at, e)}
+		m.dragging = dragState{active: true, tab: t, from: m.pointAt(t, at, e)}
 		if times := m.clicks.press(m.dragging.from, m.now()); times > 1 {
 			m.dragging.moved = true
 			m.beginCopy(t)
@@ -236,7 +237,7 @@ func (m *Model) scrollBack(t *tab, at view.Rect, n int) {
 // its line.
 func (m *Model) onDrag(e keys.Mouse) tea.Cmd {
 	t := m.current()
-	if t == nil {
+	if t == nil || t != m.dragging.tab { // another one got the focus meanwhile
 		m.dragging = dragState{}
 		return nil
 	}

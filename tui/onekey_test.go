@@ -253,3 +253,61 @@ func TestOneKeyNeedsTheRight(t *testing.T) {
 	r.decided(0)
 	r.wants("read-only")
 }
+
+// The key that has decided is held down for a while. No agent and no line gets what the terminal sends
+// for that, and the agent gets every other key, and the same one once it is pressed anew.
+func TestTheKeyThatDecidedIsNotTyped(t *testing.T) {
+	for name, one := range map[string]struct{ held, then, typed string }{
+		"the terminal says nothing": {"y", "y", "y"},
+		"the terminal says so":      {"\x1b[121;1:2u", "\x1b[121;1:3u\x1b[121;1:1u", "y"},
+		"another key between":       {"y", "xy", "xy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newHarness(t, 80, 24, demo())
+			r.escalate(1, `{"path":"/tmp/b"}`, "")
+			r.focusCall()
+			r.keys("y")
+			r.decided(1)
+			r.now = r.now.Add(660 * time.Millisecond)
+			for range 10 {
+				r.keys(one.held)
+				r.now = r.now.Add(30 * time.Millisecond)
+			}
+			if got := r.queued(1); got != "" {
+				t.Fatalf("the agent got %q", got)
+			}
+			if one.typed != "xy" {
+				r.now = r.now.Add(time.Second)
+			}
+			if r.keys(one.then); r.queued(1) != one.typed {
+				t.Errorf("the agent got %q", r.queued(1))
+			}
+		})
+	}
+	t.Run("another call waits", func(t *testing.T) {
+		r := newHarness(t, 80, 24, demo())
+		r.escalate(1, `{"path":"/tmp/a"}`, "")
+		r.escalate(2, `{"path":"/tmp/b"}`, "")
+		r.focusCall()
+		for range 20 {
+			r.keys("y")
+			r.now = r.now.Add(30 * time.Millisecond)
+		}
+		r.decided(1)
+		if !r.m.line.Empty() {
+			t.Errorf("on the line: %q", r.m.line.Text())
+		}
+	})
+	t.Run("a question", func(t *testing.T) {
+		r := newHarness(t, 80, 24, demo())
+		r.keys("\x01/fit\r")
+		r.wants("everywhere")
+		for range 20 {
+			r.keys("n")
+			r.now = r.now.Add(30 * time.Millisecond)
+		}
+		if got := r.queued(1); got != "" {
+			t.Errorf("the agent got %q", got)
+		}
+	})
+}

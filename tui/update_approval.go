@@ -107,6 +107,7 @@ func (m *Model) decideByKey(approve bool) tea.Cmd {
 		return nil
 	}
 	m.approvals.Unfocus()
+	m.answered = m.pressedKey
 	if !slices.ContainsFunc(m.approvals.Items, func(x *panel.Item) bool { return x != it && !x.Sent }) {
 		m.leaveCommand()
 	}

@@ -292,10 +292,10 @@ func (m *Model) onQuestionKey(name string) tea.Cmd {
 	q := m.question
 	switch m.keys.At(input.PlaceQuestion, name) {
 	case input.ActYes:
-		m.question, m.dirty = nil, true
+		m.question, m.dirty, m.answered = nil, true, m.pressedKey
 		return q.yes(m)
 	case input.ActNo:
-		m.question, m.dirty = nil, true
+		m.question, m.dirty, m.answered = nil, true, m.pressedKey
 	}
 	return nil
 }

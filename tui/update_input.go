@@ -60,6 +60,19 @@ func (m *Model) notePress(k keys.Key) {
 // not say that it is one.
 const repeatDelay = time.Second
 
+// stillHeld reports whether a key is the one that has decided a call or answered a question, and is
+// held down since: nobody means it for the agent that has the keyboard now.
+func (m *Model) stillHeld(k keys.Key) bool {
+	if m.answered == 0 || k.Action == keys.Release || k.IsModifier() {
+		return false
+	}
+	if m.answered != k.Code || m.quiet >= repeatDelay {
+		m.answered = 0
+		return false
+	}
+	return true
+}
+
 // keyState returns the state on which the meaning of a key depends now.
 func (m *Model) keyState(code rune) input.KeyState {
 	t := m.current()
@@ -70,13 +83,16 @@ func (m *Model) keyState(code rune) input.KeyState {
 		Again:    !m.again.IsZero() && m.now().Before(m.again),
 		Starting: t != nil && !t.attached,
 		Ours:     m.ours[code],
-		Pending:  !m.touched || m.o.KeepSeen != nil && m.o.Seen.Steps == 0 || m.said().Urgent || t != nil && (t.scrolled || t.crop.Panned || t.dead()),
+		Pending:  !m.touched || m.answered != 0 || m.o.KeepSeen != nil && m.o.Seen.Steps == 0 || m.said().Urgent || t != nil && (t.scrolled || t.crop.Panned || t.dead()),
 	}
 }
 
 // onKey handles a key, or gives it to the focused agent.
 func (m *Model) onKey(ev keys.Event) tea.Cmd {
 	code := ev.Key.Code
+	if m.stillHeld(ev.Key) {
+		return nil
+	}
 	means := m.keys.Meaning(m.keyState(code), ev)
 	switch means.Kind {
 	case input.MeansTwo:
@@ -95,6 +111,9 @@ func (m *Model) onKey(ev keys.Event) tea.Cmd {
 		m.touch()
 		return m.onModeKey(input.KeyName(ev.Key), ev.Key.Text)
 	case input.MeansNobody:
+		if m.ours[code] && ev.Key.Action == keys.Repeat {
+			break // it is held down still
+		}
 		delete(m.ours, code)
 		if m.tooEarly() {
 			m.keep(ev)

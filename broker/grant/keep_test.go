@@ -3,6 +3,7 @@ package grant
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,4 +94,85 @@ func TestAGrantThatCannotBeKept(t *testing.T) {
 	if _, err := s.Revoke(g.Number); err != nil {
 		t.Error(err)
 	}
+}
+
+// What a file says is in force only when a person can have given it here: for this session, within the
+// time that a grant lasts at most. Anything else of a file gives nothing.
+func TestWhatAFileSaysIsChecked(t *testing.T) {
+	p := newPlace(t)
+	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	c := p.call("filesystem/read_file", `{"path":%q}`, p.outside+"/a.txt")
+	file := filepath.Join(t.TempDir(), "s")
+	store := func(now time.Time) *Store {
+		s := New(func() time.Time { return now })
+		s.KeepIn(func(string) string { return file })
+		return s
+	}
+	if _, err := store(at).Add("s", p.offer(c, File), "tui", identity.Client{}, "e", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, one := range map[string]struct {
+		old, new string
+		now      time.Time
+		want     bool
+	}{
+		"as it was":                    {"", "", at.Add(59 * time.Minute), true},
+		"its time passed meanwhile":    {"", "", at.Add(time.Hour), false},
+		"the clock was set back":       {"", "", at.Add(-time.Hour), false},
+		"another session's":            {`"Session":"s"`, `"Session":"t"`, at, false},
+		"for longer than any":          {"2030-01-01T01", "2231-01-01T01", at, false},
+		"without end":                  {"2030-01-01T01", "9999-12-31T23", at, false},
+		"it ends before it begins":     {"2030-01-01T01", "2029-01-01T01", at, false},
+		"a number that cannot go on":   {`"Number":1,"Session"`, `"Number":9223372036854775807,"Session"`, at, false},
+		"a member that narrows it":     {`"Server":`, `"OnlyOnce":true,"Server":`, at, false},
+		"a word behind it":             {"]}", "]}{}", at, false},
+		"of every argument of a tool":  {`"Server":`, `"Any":true,"Server":`, at, false},
+		"without its values":           {`"Slots":`, `"Rest":null,"Slots":[],"Slots":`, at, true},
+		"cut off":                      {"]}", "", at, false},
+		"of one who has given nothing": {string(kept), "null", at, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			changed := strings.Replace(string(kept), one.old, one.new, 1)
+			if one.old != "" && changed == string(kept) {
+				t.Fatalf("nothing is changed of %s", kept)
+			}
+			if err := os.WriteFile(file, []byte(changed), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			s := store(one.now)
+			restored, err := s.Restore("s")
+			if _, ok := s.Match(c); ok != one.want {
+				t.Errorf("in force: %v, %v", ok, err)
+			}
+			if _, err := os.Stat(file); (err == nil) != (len(restored) > 0) {
+				t.Errorf("the file: %v", err)
+			}
+		})
+	}
+}
+
+// No file has a grant in force that is another session's or has no end, or ends the program.
+func FuzzRestore(f *testing.F) {
+	f.Add([]byte(`{"Number":1,"Grants":[{"Number":1,"Session":"s","Server":"a","Tool":"b","At":"2030-01-01T00:00:00Z","ExpiresAt":"2030-01-01T01:00:00Z","Slots":[{"Argument":"p","Role":"read-path","Texts":["/a"]}]}]}`))
+	f.Add([]byte(`{"Grants":[null,{"Session":"s"}]}`))
+	at := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file := filepath.Join(t.TempDir(), "s")
+		if err := os.WriteFile(file, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := New(func() time.Time { return at })
+		s.KeepIn(func(string) string { return file })
+		_, _ = s.Restore("s")
+		for _, g := range s.List() {
+			if g.Session != "s" || g.Number < 1 || g.ExpiresAt.Sub(g.At) > MaxTime || !g.ExpiresAt.After(at) {
+				t.Errorf("in force: %+v", g)
+			}
+		}
+		s.Match(Call{Session: "s", Server: "a", Tool: "b", Digest: "d", Arguments: []byte(`{}`)})
+	})
 }

@@ -1,9 +1,11 @@
 package grant
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 
@@ -62,8 +64,13 @@ func (s *Store) encode(which func(*held) bool) ([]byte, error) {
 // decode returns the grants that encode has written.
 func decode(data []byte) (number int, grants []*held, err error) {
 	var all savedStore
-	if err := json.Unmarshal(data, &all); err != nil {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields() // one could narrow what a grant lets through
+	if err := d.Decode(&all); err != nil {
 		return 0, nil, fmt.Errorf("load the grants: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return 0, nil, errors.New("load the grants: something follows them")
 	}
 	for _, one := range all.Grants {
 		p := pattern{server: one.Server, tool: one.Tool, digest: one.Digest, any: one.Any, rest: one.Rest}
@@ -114,6 +121,9 @@ func (s *Store) keep(session string) error {
 	return nil
 }
 
+// mostNumber bounds the number of a grant that comes from a file.
+const mostNumber = 1 << 30
+
 // Restore puts the grants into force again that are kept of a session whose life goes on although its
 // process was killed. Each ends when it would have. It returns them.
 func (s *Store) Restore(session string) ([]Grant, error) {
@@ -135,7 +145,8 @@ func (s *Store) Restore(session string) ([]Grant, error) {
 	}
 	var restored []Grant
 	for _, h := range grants {
-		if h.Session != session || h.overdue(s.now()) || s.countLocked(session) >= maxGrants {
+		if h.Session != session || h.Number < 1 || h.Number > mostNumber || Check(h.ExpiresAt.Sub(h.At)) != nil ||
+			h.overdue(s.now()) || s.countLocked(session) >= maxGrants {
 			continue
 		}
 		if s.find(h.Number) != nil { // another session has got a grant of that number meanwhile

@@ -33,20 +33,20 @@ func ResolveWorkspace(given, home, cache, userHome string) (string, error) {
 		return "", fault.New(next, "workspace %s is not a directory", dir)
 	}
 	switch {
-	case dir == "/":
-		return "", fault.New(next, "workspace / would give the agent the whole machine")
-	case dir == RealPath(userHome):
+	case dir == "/" || same(dir, "/"):
+		return "", fault.New(next, "workspace %s would give the agent the whole machine", dir)
+	case dir == RealPath(userHome) || same(dir, userHome):
 		return "", fault.New("give a directory below it with --workspace",
 			"workspace %s is your home directory", dir)
-	case Contains(dir, RealPath(userHome)):
+	case holds(dir, RealPath(userHome)):
 		return "", fault.New(next, "workspace %s contains your home directory", dir)
-	case Contains(dir, RealPath(home)):
+	case holds(dir, RealPath(home)):
 		return "", fault.New(next, "workspace %s contains the state of ironcurtain-mux", dir)
-	case Contains(RealPath(home), dir) && !ManagedWorkspace(RealPath(home), dir):
+	case holds(RealPath(home), dir) && !ManagedWorkspace(RealPath(home), dir):
 		return "", fault.New(next, "workspace %s belongs to ironcurtain-mux itself", dir)
-	case cache != "" && Contains(dir, RealPath(cache)):
+	case cache != "" && holds(dir, RealPath(cache)):
 		return "", fault.New(next, "workspace %s contains the cache of ironcurtain-mux", dir)
-	case cache != "" && Contains(RealPath(cache), dir) && !ManagedWorkspace(RealPath(home), dir):
+	case cache != "" && holds(RealPath(cache), dir) && !ManagedWorkspace(RealPath(home), dir):
 		return "", fault.New(next, "workspace %s lies in the cache of ironcurtain-mux", dir)
 	}
 	return dir, nil
@@ -61,6 +61,32 @@ func ManagedWorkspace(home, dir string) bool {
 	}
 	parts := strings.Split(rel, string(filepath.Separator))
 	return len(parts) >= 3 && parts[0] == "sessions" && parts[2] == "sandbox"
+}
+
+// holds reports whether path lies at or below dir, also where dir is mounted at a second place or a
+// name can be written in two ways.
+func holds(dir, path string) bool {
+	if Contains(dir, path) {
+		return true
+	}
+	for at := path; ; at = filepath.Dir(at) {
+		if same(dir, at) {
+			return true
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
+}
+
+// same reports whether two paths are one directory.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }
 
 // Contains reports whether path lies at or below dir; both are real paths.

@@ -30,9 +30,9 @@ var projectFiles = []string{
 // Project returns the directory of the project that a directory belongs to, empty for
 // none, and whether that is the top of a git working tree. Where dir is in a working tree,
 // it is the top; else dir itself, if it has a file that projects have. The search for a top ends below
-// home, and at a directory of somebody else's. Both paths are absolute, without links.
+// home, and at a directory that is not the user's Own. Both paths are absolute, without links.
 func Project(dir, home string) (project string, git bool) {
-	for at := dir; at != home && at != filepath.Dir(at) && (at == dir || owned(at)); at = filepath.Dir(at) {
+	for at := dir; at != home && at != filepath.Dir(at) && (at == dir || Own(at)); at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
 			return at, true
 		}
@@ -48,11 +48,11 @@ func Project(dir, home string) (project string, git bool) {
 	return "", false
 }
 
-// owned reports whether a directory belongs to the user: others could have made a project
-// of a directory that all share.
-func owned(dir string) bool {
+// Own reports whether a directory belongs to the user, and not everybody may write to it: others
+// could otherwise put a project in the place of the one that the person knows.
+func Own(dir string) bool {
 	info, err := os.Lstat(dir)
-	if err != nil {
+	if err != nil || !info.IsDir() || info.Mode().Perm()&0o002 != 0 {
 		return false
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)

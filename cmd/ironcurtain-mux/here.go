@@ -58,6 +58,9 @@ func workHere(ctx context.Context, w wiring.Parts, b *broker.Broker, dir string,
 	if err != nil {
 		return // whoever opens a tab there is told
 	}
+	if answer.Here != toolchain.HereNo && !toolchain.Own(project) {
+		answer.Here = toolchain.HereAsk // it may be another project by now, of somebody else
+	}
 	switch answer.Here {
 	case toolchain.HereYes:
 		o.Add, o.Workspace, o.Worktree = o.Add || !opens, project, cmp.Or(o.Worktree, broker.WorktreeNo)
@@ -66,7 +69,7 @@ func workHere(ctx context.Context, w wiring.Parts, b *broker.Broker, dir string,
 	case toolchain.HereNo:
 	case toolchain.HereAsk:
 		o.Here = &here.Project{
-			Dir: project, Worktree: worktree && o.Worktree != broker.WorktreeNo, Tabs: !opens,
+			Dir: project, Worktree: worktree && o.Worktree != broker.WorktreeNo, Tabs: !opens, Shared: !toolchain.Own(project),
 			Keep: func(c here.Choice) error { return keepHere(answers, project, toolchain.Here(c)) },
 		}
 	}
@@ -126,6 +129,9 @@ Cargo.toml, pyproject.toml or Makefile; never your home directory or one above i
 				return cli.Fail("change answer", fmt.Errorf("%s is no project in which agents may work", text.Drawable(dir)), "change to the project's directory first")
 			}
 			answer := toolchain.Here(args[0])
+			if answer != toolchain.HereNo && args[0] != hereAsk && !toolchain.Own(project) {
+				return cli.Fail("change answer", fmt.Errorf("others can write to %s, so it may become another project", text.Drawable(project)), "make it yours alone, or answer when 'ironcurtain-mux' asks there")
+			}
 			if answer == toolchain.HereWorktree && !worktree {
 				return cli.Fail("change answer", session.CheckWorktree(cmd.Context(), project, p.Home, p.Cache, p.UserHome), "")
 			}

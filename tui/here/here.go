@@ -32,6 +32,8 @@ type Project struct {
 	// Tabs says that tabs are open. They are shown when the person does not want to work there,
 	// in place of a new one.
 	Tabs bool
+	// Shared says that others can put files there. Only a no is kept then: next time it may be another project.
+	Shared bool
 	// Keep keeps the answer, so that nobody is asked again. It may block.
 	Keep func(Choice) error
 }
@@ -63,6 +65,9 @@ func (q *Question) Answer(keys *input.Keys, name string, now time.Time) Choice {
 	}
 	return ""
 }
+
+// Keeps reports whether a choice is kept.
+func (p Project) Keeps(c Choice) bool { return c == No || c != Later && !p.Shared }
 
 // Painted notes that the terminal has shown a scene since at.
 func (q *Question) Painted(seq uint64, at time.Time) {
@@ -104,7 +109,11 @@ func (q *Question) rows(width int, theme view.Theme, keys *input.Keys) (rows []v
 	}
 	rows = append(append(rows, blank), q.answers(width, theme, keys, true)...)
 	rows = append(rows, blank)
-	return hang(rows, "", "The answer is kept for this directory; 'ironcurtain-mux here' shows and changes it.", width, theme.Label)
+	kept := "The answer is kept for this directory; 'ironcurtain-mux here' shows and changes it."
+	if q.Shared {
+		kept = "Others can write to this directory, so only a no is kept."
+	}
+	return hang(rows, "", kept, width, theme.Label)
 }
 
 // answers are the lines that say which key does what and, in full, what that means.

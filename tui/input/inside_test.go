@@ -30,11 +30,16 @@ func TestInside(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, dir := range []string{"~/.ssh", "file:/etc", "FILE:/etc"} { // a line would read them otherwise
+		if err := os.MkdirAll(filepath.Join(base, dir), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for word, want := range map[string][]string{
 		"":                     {"note.txt", "src/", "two words"},
 		"src/":                 {"src/deep/"},
 		"/workspace/src/":      {"/workspace/src/deep/"},
-		"/workspace/":          {"/workspace/-f", "/workspace/note.txt", "/workspace/src/", "/workspace/two words"},
+		"/workspace/":          {"/workspace/-f", "/workspace/FILE:/", "/workspace/file:/", "/workspace/note.txt", "/workspace/src/", "/workspace/two words", "/workspace/~/"},
 		"/etc/":                nil,
 		"link/":                nil,
 		"pipe/":                nil,
@@ -43,6 +48,13 @@ func TestInside(t *testing.T) {
 	} {
 		if got := Inside(base, "/workspace", word); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+	}
+	for _, word := range []string{"", "f", "F", "~x"} {
+		for _, name := range slices.Concat(Files(base, word), Directories(base, word)) {
+			if paths, err := Paths(base, Escape(name)); err != nil || len(paths) != 1 || filepath.Dir(paths[0]) != base {
+				t.Errorf("%q is read as %q, %v", name, paths, err)
+			}
 		}
 	}
 	if got := Files(base, "pipe/"); got != nil {

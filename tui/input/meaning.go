@@ -57,7 +57,7 @@ func (m *Keys) Meaning(s KeyState, ev keys.Event) Meaning {
 	switch {
 	case out.Place != "":
 		out.Kind = MeansAction
-	case !s.Agent:
+	case !s.Agent, s.Ours && k.Action == keys.Repeat:
 		out.Kind = MeansNobody
 	case s.Ours || s.Pending && !release && !k.IsModifier():
 		out.Kind = MeansTyping

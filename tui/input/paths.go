@@ -143,7 +143,7 @@ func names(f *os.File, word string, files bool) []string {
 	var out []string
 	for _, e := range entries {
 		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(base, ".")
-		if hidden || dir == "" && strings.HasPrefix(e.Name(), "-") || strings.ContainsFunc(e.Name(), func(r rune) bool { return special(r) && (r != ' ' || !files) }) {
+		if hidden || dir == "" && otherwise(e.Name()) || strings.ContainsFunc(e.Name(), func(r rune) bool { return special(r) && (r != ' ' || !files) }) {
 			continue
 		}
 		if e.IsDir() {
@@ -154,6 +154,13 @@ func names(f *os.File, word string, files bool) []string {
 	}
 	sort.Strings(out)
 	return out
+}
+
+// otherwise reports whether a line would read a name at the beginning of a word as something else: as
+// a flag, as the home directory, or as a file of a URL.
+func otherwise(name string) bool {
+	const scheme = "file:"
+	return strings.HasPrefix(name, "-") || name == "~" || len(name) >= len(scheme) && strings.EqualFold(name[:len(scheme)], scheme)
 }
 
 // special reports whether a character of a name could make a line mean something else than the name.

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -298,4 +299,37 @@ func TestNeighbors(t *testing.T) {
 			t.Errorf("%s of %s are %v, want %v", Sides[test.side], test.pane, got, test.want)
 		}
 	}
+}
+
+// A tree from a file, whatever it says, places every pane that there is once, and nothing else.
+func FuzzKeep(f *testing.F) {
+	f.Add([]byte(`{"Share":-1,"Parts":[{"Pane":"a","Share":9223372036854775807},{"Pane":"a"},{"Parts":[{"Parts":[]},{"Pane":"b"}]},{"Pane":"c","Parts":[{"Pane":"d"}]}]}`))
+	f.Add([]byte(`{"Down":true,"Parts":[{"Pane":"b","Share":9223372036854775807},{"Pane":"d","Share":9223372036854775807},{"Pane":"x"}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		var tree Tree
+		if json.Unmarshal(data, &tree) != nil {
+			return
+		}
+		kept := tree.Keep(func(pane string) bool { return slices.Contains([]string{"a", "b", "c", "d"}, pane) })
+		area := kept.Grown(Rect{3, 4, 80, 24})
+		var cells int
+		seen := map[string]bool{}
+		places := kept.Place(area)
+		for _, p := range places.Panes {
+			if seen[p.Pane] || !kept.Has(p.Pane) && p.Pane != "" || len(seen) > 4 {
+				t.Fatalf("%q is placed in %+v", p.Pane, kept)
+			}
+			seen[p.Pane] = true
+			cells += p.At.W*p.At.H + p.Title.W*p.Title.H
+			if p.At.W < 1 || p.At.H < 1 || p.At.X < area.X || p.At.Y < area.Y || p.At.X+p.At.W > area.X+area.W || p.At.Y+p.At.H > area.Y+area.H {
+				t.Fatalf("%+v of %+v", p, area)
+			}
+		}
+		for _, l := range places.Lines {
+			cells += l.W * l.H
+		}
+		if len(kept.Parts) > 0 && cells != area.W*area.H {
+			t.Errorf("%d cells of %+v", cells, area)
+		}
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
@@ -70,8 +71,9 @@ const (
 
 // Source says what has to be looked for: a kind and, for files, the directory as it is typed.
 type Source struct {
-	Kind Kind
-	Dir  string // with the dot of a hidden name
+	Kind    Kind
+	Dir     string           // with the dot of a hidden name
+	Session broker.SessionID // of the tab in front; set by the caller
 }
 
 // Arguments returns what the word can be: what is known, and what has to be looked for.
@@ -234,7 +236,7 @@ func (p Place) path(kind Kind) Source {
 	if strings.HasPrefix(name, ".") {
 		dir += "."
 	}
-	return Source{kind, dir}
+	return Source{Kind: kind, Dir: dir}
 }
 
 // about says what fixed words do.

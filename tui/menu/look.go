@@ -17,9 +17,8 @@ import (
 // LookUp is where a Source is looked for.
 type LookUp struct {
 	API       broker.API
-	Dir       string // of this machine, from which paths begin
-	Session   broker.SessionID
-	Workspace string             // of the session
+	Dir       string             // of this machine, from which paths begin
+	Workspace string             // of the session of the source
 	Running   []broker.SessionID // that have a tab here, and are not resumed
 	Now       time.Time
 }
@@ -40,12 +39,12 @@ func (l LookUp) Find(ctx context.Context, s Source) (out []Entry) {
 			out = append(out, Entry{Word: fmt.Sprint(g.Number), About: about})
 		}
 	case Servers:
-		servers, _ := l.API.Servers(ctx, l.Session)
+		servers, _ := l.API.Servers(ctx, s.Session)
 		for _, one := range servers {
 			out = append(out, Entry{Word: text.Drawable(one.Name), About: string(one.State) + ", " + view.Counted(one.Tools, "tool")})
 		}
 	case Denied:
-		all, _ := l.API.Registries(ctx, l.Session)
+		all, _ := l.API.Registries(ctx, s.Session)
 		for _, name := range all.Denied {
 			out = append(out, Entry{Word: text.Drawable(name), About: "you denied it"})
 		}
@@ -79,6 +78,9 @@ func (l LookUp) sessions(ctx context.Context) (out []Entry) {
 func paths(all []string) (out []Entry) {
 	for _, path := range all {
 		e := Entry{Word: input.Escape(path), About: "file"}
+		if drawn := text.Drawable(path); drawn != path { // a mark, or a letter of a script that runs from right to left
+			e.Usage = drawn
+		}
 		if e.Open = strings.HasSuffix(path, string(filepath.Separator)); e.Open {
 			e.About = "directory"
 		}

@@ -18,8 +18,8 @@ type Entry struct {
 	Open  bool     // more can follow without a space: a directory
 }
 
-// shown returns how the entry is drawn.
-func (e Entry) shown() string {
+// Shown returns how the entry is drawn.
+func (e Entry) Shown() string {
 	if e.Usage != "" {
 		return e.Usage
 	}
@@ -88,7 +88,7 @@ func Draw(at view.Rect, all []Entry, chosen int, theme view.Theme) *view.Surface
 	shown := all[top:min(len(all), top+room)]
 	width := 0
 	for _, e := range shown {
-		width = min(max(width, view.TextWidth(e.shown())), maxWidth, at.W/2)
+		width = min(max(width, view.TextWidth(e.Shown())), maxWidth, at.W/2)
 	}
 	first := max(0, at.H-len(all))
 	for i, e := range shown {
@@ -97,7 +97,7 @@ func Draw(at view.Rect, all []Entry, chosen int, theme view.Theme) *view.Surface
 			word, about = theme.Selection, theme.Selection
 			box.Fill(first+i, word)
 		}
-		box.Text(3, first+i, view.Clip(e.shown(), width), word)
+		box.Text(3, first+i, view.Clip(e.Shown(), width), word)
 		box.Text(width+5, first+i, view.Clip(e.About, max(0, at.W-width-6)), about)
 	}
 	box.Gutter(theme.Edge)

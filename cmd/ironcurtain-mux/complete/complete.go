@@ -132,9 +132,16 @@ func plain(word string) bool {
 	return word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.@") == ""
 }
 
+// mostAbout is how many bytes of a description a shell gets: what an agent wrote may be long.
+const mostAbout = 300
+
 // one is a completion with a description, of which a terminal draws every character as it is.
 func one(word, format string, args ...any) cobra.Completion {
-	return cobra.CompletionWithDesc(word, cli.SafeText(fmt.Sprintf(format, args...)))
+	about := cli.SafeText(fmt.Sprintf(format, args...))
+	if len(about) > mostAbout {
+		about = about[:mostAbout] + "..."
+	}
+	return cobra.CompletionWithDesc(word, about)
 }
 
 // words are fixed words.
