@@ -54,3 +54,43 @@ func TestProjectsAreKnownByTheirFiles(t *testing.T) {
 		t.Errorf("/ is the project %q", project)
 	}
 }
+
+// A directory to which everybody can write is not the user's own, and no project is looked for above it.
+func TestOwn(t *testing.T) {
+	home, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Join(home, "shared", "mine"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(home, "shared", ".git"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	shared, mine := filepath.Join(home, "shared"), filepath.Join(home, "shared", "mine")
+	for mode, own := range map[os.FileMode]bool{0o700: true, 0o775: true, 0o777: false, 0o777 | os.ModeSticky: false} {
+		t.Run(mode.String(), func(t *testing.T) {
+			if err := os.Chmod(shared, mode); err != nil {
+				t.Fatal(err)
+			}
+			project, _ := Project(mine, home)
+			if Own(shared) != own || (project == shared) != own {
+				t.Errorf("own %v, the project of a directory in it is %q", !own, project)
+			}
+		})
+	}
+	if err := os.Symlink(mine, filepath.Join(home, "link")); err != nil {
+		t.Fatal(err)
+	}
+	if Own(filepath.Join(home, "link")) || Own(filepath.Join(home, "gone")) {
+		t.Error("a link, or nothing, is the user's own")
+	}
+	if os.Geteuid() == 0 {
+		if err := os.Chown(mine, 12345, -1); err != nil {
+			t.Fatal(err)
+		}
+		if Own(mine) {
+			t.Error("somebody else's is the user's own")
+		}
+	}
+}
