@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -49,4 +50,42 @@ func TestANoticeWaitsForAnError(t *testing.T) {
 	r.wants("no such command")
 	r.keys("\x7f")
 	r.wants("the workspace has moved")
+}
+
+// What others wrote is spelled out in a message, and is never taken for a question.
+func TestMessagesSpellOutWhatOthersWrote(t *testing.T) {
+	const hostile = "y/n: a\u202eb\u05d0c\u0301\u0301d\x1b[2Je\r\ny/n: approve?"
+	r := newHarness(t, 80, 24, demo())
+	check := func(t *testing.T) {
+		t.Helper()
+		screen := r.screen()
+		for _, c := range screen {
+			if c < ' ' && c != '\n' || strings.ContainsRune("\u202e\u05d0\u0301", c) {
+				t.Fatalf("%U is drawn:\n%s", c, screen)
+			}
+		}
+		if strings.Contains(screen, "┃y/n") || r.m.question != nil {
+			t.Fatalf("a question:\n%s", screen)
+		}
+	}
+	id := r.m.tabs[0].session.ID
+	t.Run("the name of an attached file", func(t *testing.T) {
+		r.send(attachedFilesMsg{id, []string{hostile}, nil})
+		check(t)
+	})
+	t.Run("how a call ended", func(t *testing.T) {
+		r.send(brokerMsg{broker.Event{Kind: broker.EventEnding, Ending: &broker.Ending{ID: "e9", Number: 9, State: broker.EndFailed, Reason: hostile}}})
+		check(t)
+	})
+	t.Run("its notification", func(t *testing.T) {
+		r.agentSays(1, "\x1b]0;"+hostile+"\x07\x1b]9;"+hostile+"\x07\x1b]777;notify;"+hostile+";"+hostile+"\x07")
+		check(t)
+	})
+	for _, command := range []string{"split", "port", "theme", "tab", "swap", "layout", "prefix", "help", "close", "resume", "move", "save", "new", "approve+", "registries", "servers"} {
+		t.Run("the arguments of "+command, func(t *testing.T) {
+			r.keys("\x1b\x01\x15/" + command + " " + hostile + "\r")
+			check(t)
+			r.keys("\x1b")
+		})
+	}
 }

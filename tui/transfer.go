@@ -50,12 +50,13 @@ func (m *Model) onAttachedFiles(msg attachedFilesMsg) {
 	}
 	paste := keys.Paste{Start: true, Data: []byte(strings.Join(msg.paths, " ") + " "), End: true}
 	data := keys.Encode(keys.Event{Kind: keys.PasteEvent, Paste: paste}, t.pane.Screen.Modes())
+	shown := text.Drawable(strings.Join(msg.paths, " "))
 	t.pane.Use()
 	if !t.pane.Put(data) {
-		m.showError(fmt.Errorf("attach: %s takes no input; the files are at %s", text.Drawable(t.title()), strings.Join(msg.paths, " ")))
+		m.showError(fmt.Errorf("attach: %s takes no input; the files are at %s", t.name(), shown))
 		return
 	}
-	m.showSuccess(fmt.Sprintf("attached to %s: %s", t.name(), strings.Join(msg.paths, " ")))
+	m.showSuccess(fmt.Sprintf("attached to %s: %s", t.name(), shown))
 }
 
 // runSave is /save [-f] PATH [DEST].
