@@ -383,3 +383,71 @@ func TestGroupsStaySound(t *testing.T) {
 		}
 	})
 }
+
+// A click reaches the program under it and no other one, at a cell that the program has. Over a pane
+// without the focus its press only gives the focus, and over a title or a line it reaches no program.
+func TestAClickIsForThePaneUnderIt(t *testing.T) {
+	r := withPanes(t, 80, 24, 4, "\x01/split 2\r\x01/split down 3\r\x1b1\x01/split down 4\r")
+	for n := 1; n <= 4; n++ {
+		r.agentSays(n, "\x1b[?1000h\x1b[?1006h")
+	}
+	typed := func() (all []string) {
+		for n := 1; n <= 4; n++ {
+			all = append(all, r.queued(n))
+		}
+		return all
+	}
+	for y := range 24 {
+		for x := 0; x < 80; x += 3 {
+			focused, before := r.m.current(), typed()
+			at := r.m.focusedRect()
+			r.keys(fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%d;%dm", x+1, y+1, x+1, y+1))
+			for i, now := range typed() {
+				want, shown := before[i], r.m.tabs[i]
+				if shown == focused && at.Contains(x, y) {
+					want += fmt.Sprintf("\x1b[<0;%d;%dM", x-at.X+1, y-at.Y+1)
+				}
+				if to := r.m.focusedRect(); shown == r.m.current() && to.Contains(x, y) {
+					want += fmt.Sprintf("\x1b[<0;%d;%dm", x-to.X+1, y-to.Y+1)
+				}
+				if now != want {
+					t.Fatalf("a click at %d,%d: tab %d got %q, want %q", x, y, i+1, now[len(before[i]):], want[len(before[i]):])
+				}
+			}
+			r.now = r.now.Add(time.Second)
+		}
+	}
+}
+
+// A paste goes where it began, whatever gets the focus meanwhile, and nowhere once that is gone.
+func TestAPasteStaysInItsPane(t *testing.T) {
+	for name, between := range map[string]func(r *harness){
+		"another tab in front": func(r *harness) { r.m.show(1) },
+		"the tab is closed": func(r *harness) {
+			s := r.m.tabs[0].session
+			s.State = broker.StateClosed
+			r.send(brokerMsg{broker.Event{Kind: broker.EventSession, Session: &s}})
+		},
+		"a call waits": func(r *harness) { r.escalate(1, `{"path":"/tmp/b"}`, "") },
+		"the view is arranged anew": func(r *harness) {
+			r.m.rearrange(Arrangement{Front: r.m.tabs[1].session.ID})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := withPanes(t, 80, 24, 2, "\x01/split 2\r\x1b1")
+			first, second := r.m.tabs[0], r.m.tabs[1]
+			r.keys("\x1b[200~rm -rf ")
+			between(r)
+			r.keys("/\r\x1b[201~")
+			if got := second.pane.Queue.String(); got != "" {
+				t.Errorf("the other agent got %q", got)
+			}
+			if got := first.pane.Queue.String(); name != "the tab is closed" && !strings.Contains(got, "rm -rf /") {
+				t.Errorf("the agent got %q", got)
+			}
+			if !r.m.line.Empty() {
+				t.Errorf("on the line: %q", r.m.line.Text())
+			}
+		})
+	}
+}
