@@ -110,6 +110,7 @@ working tree made of it, no does neither, and ask asks again at the next start.
 
 A project is a git working tree, or a directory with a file such as go.mod, package.json,
 Cargo.toml, pyproject.toml or Makefile; never your home directory or one above it.
+Of a directory that is not yours, or to which everybody can write, only a no is kept.
 --workspace, --worktree and --repo go before the answer.`,
 		Example:   "  ironcurtain-mux here\n  ironcurtain-mux here worktree",
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),

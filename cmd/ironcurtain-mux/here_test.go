@@ -34,6 +34,9 @@ func TestHere(t *testing.T) {
 	home := newHome(t)
 	repo, other := filepath.Join(home, "repo"), filepath.Join(home, "other")
 	newRepository(t, repo)
+	if err := os.Chmod(repo, 0o755); err != nil { // not a directory to which everybody can write
+		t.Fatal(err)
+	}
 	for _, dir := range []string{filepath.Join(repo, "sub"), other} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
@@ -78,6 +81,28 @@ func TestHere(t *testing.T) {
 	if got := answers(); !strings.Contains(got, "no        "+other) {
 		t.Errorf("kept:\n%s", got)
 	}
+	d.onlySession()
+
+	says := func(word string) error {
+		cmd := exec.Command("ironcurtain-mux", "here", word)
+		cmd.Dir, cmd.Env = other, environment(home, cacheDirectory(t))
+		return cmd.Run()
+	}
+	if err := says("yes"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(other, 0o777); err != nil { // others can make another project of it now
+		t.Fatal(err)
+	}
+	if says("worktree") == nil || says("yes") == nil {
+		t.Error("a yes is kept for a directory to which everybody can write")
+	}
+	shared := driveIn(t, home, other)
+	shared.see(patience, other, "only a no is kept")
+	shared.send("\x1b")
+	shared.see(patience, "/workspace$")
+	shared.send("\x01/detach\r")
+	shared.exit(patience)
 	d.onlySession()
 
 	demo := driveIn(t, home, other, "demo", "--agent", "shell")
