@@ -131,7 +131,7 @@ func (m *Model) spent() (string, term.Style) {
 	if b.Part >= nearlySpent {
 		style = m.theme.Attention
 	}
-	return fmt.Sprintf(" $%.2f %s ", b.Used.CostUSD, short(b.Used.Tokens())), style
+	return fmt.Sprintf(" $%.2f · %s tokens ", b.Used.CostUSD, short(b.Used.Tokens())), style
 }
 
 // short writes a number of tokens in few columns.

@@ -14,7 +14,7 @@ func TestStatusShowsWhatWasUsed(t *testing.T) {
 		t.Fatalf("a usage is shown although nothing was used:\n%s", screen)
 	}
 	r.send(brokerMsg{broker.Event{Budget: &broker.Budget{Session: "s1", Used: broker.Usage{Out: 12_345, CostUSD: 0.126}}}})
-	if screen := r.screen(); !strings.Contains(screen, "$0.13 12.3k") {
+	if screen := r.screen(); !strings.Contains(screen, "$0.13 · 12.3k tokens") {
 		t.Fatalf("the usage is not shown:\n%s", screen)
 	}
 	r.send(brokerMsg{broker.Event{Budget: &broker.Budget{Session: "of another multiplexer"}}})

@@ -53,7 +53,7 @@ func TestTheTourGoesForward(t *testing.T) {
 	f.keys("\x01")
 	f.wants("Ctrl-X ends the tour")
 	f.keys("\x1b")
-	f.wants("3/5 a call that waits")
+	f.wants("3/5 when a call waits")
 	f.escalate(1, `{"path":"/tmp/b"}`, "")
 	f.keys("\x01")
 	f.look()
@@ -129,8 +129,8 @@ func TestThePrefixIsTaken(t *testing.T) {
 	if f.prefix != "ctrl+b" || !f.kept.Prefix || f.says("Do you know tmux?") {
 		t.Errorf("prefix %q, kept %+v", f.prefix, f.kept)
 	}
-	f.keys("\x1b\x02")
-	f.wants("Ctrl-B and then", ", name")
+	f.keys("\x02")
+	f.wants("after Ctrl-B", ", name")
 	f.keys("\x02")
 	if got := f.queued(1); got != "\x02\x02" {
 		t.Errorf("the prefix twice sent %q", got)
@@ -167,7 +167,7 @@ func TestThePrefixCannotBeKept(t *testing.T) {
 	f.fail = errors.New("the disk is read-only")
 	f.keys("\x01\x02")
 	f.wants("the disk is read-only", "until you leave")
-	f.keys("/prefix x\r")
+	f.keys("\x01/prefix x\r")
 	f.wants("neither a key with Ctrl or Alt")
 }
 

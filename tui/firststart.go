@@ -155,9 +155,9 @@ func (m *Model) prefixQuestion() []string {
 		return nil // the person's own keys leave no room for it
 	}
 	width := max(1, m.lay.Viewport.W-4)
-	rows := view.WrapWords(fmt.Sprintf("Do you know tmux? %s makes %s a prefix key like its, beside %s. These follow it:", key, input.DisplayKey(offeredPrefix), input.DisplayKey(m.keys.CommandKey)), width)
+	rows := view.WrapWords(fmt.Sprintf("Do you know tmux? Press %s now, and %s becomes a prefix key as in tmux, beside %s. These keys then follow it:", key, input.DisplayKey(offeredPrefix), input.DisplayKey(m.keys.CommandKey)), width)
 	rows = append(rows, view.WrapHints(prefixHints(with)[1:], width)...)
-	return append(rows, view.WrapWords("Anything else is no. You are asked once; /prefix changes it later.", width)...)
+	return append(rows, view.WrapWords("Any other key means no. You are asked once; /prefix changes it later.", width)...)
 }
 
 // takePrefix answers it with yes.
@@ -170,7 +170,9 @@ func (m *Model) takePrefix() tea.Cmd {
 	cmd, err := m.runPrefix(offeredPrefix)
 	if err != nil {
 		m.showError(err)
+		return nil
 	}
+	m.leaveCommand() // where the new key works
 	return cmd
 }
 
@@ -210,7 +212,7 @@ func (m *Model) runPrefix(args string) (tea.Cmd, error) {
 
 // prefixHints lists what can follow the prefix key, what is used most first.
 func prefixHints(k *input.Keys) []string {
-	hints := []string{input.DisplayKey(k.Prefix) + " and then"}
+	hints := []string{"after " + input.DisplayKey(k.Prefix)}
 	for _, h := range []struct {
 		action input.Action
 		does   string

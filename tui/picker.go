@@ -253,7 +253,7 @@ func (m *Model) drawPicker() *view.Surface {
 	case p.offer:
 		title = "these agents still run although their multiplexer was killed"
 	case len(p.rows) == 0:
-		title = "there is no session to continue"
+		title = "there is no ended session to continue"
 	}
 	height := max(1, s.At.H-1)
 	p.top = min(max(p.top, p.at-height+1), p.at)

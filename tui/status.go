@@ -60,14 +60,14 @@ func (m *Model) drawStatus() *view.Surface {
 		end = s.Right(end, badge, m.theme.Attention)
 	}
 	text, style := m.statusText()
-	message := m.message()
+	message, hints := m.message(), m.hints()
 	if above, last := m.messageRows(); last != "" {
-		text, message = last, !m.listsPrefix() // the rest of what can follow the prefix key gives way to notices
+		text, hints, message = last, []string{last}, !m.listsPrefix() // the rest of what can follow the prefix key gives way to notices
 	} else if len(above) > 0 {
-		text, style, message = strings.Join(m.hints(), " · "), m.theme.Muted, false
+		text, style, message = strings.Join(hints, " · "), m.theme.Muted, false
 	}
 	notices := m.notices()
-	free := end - view.TextWidth(text) - 1
+	free := end - view.TextWidth(text) - messageGap
 	for _, notice := range notices {
 		free -= min(view.TextWidth(notice)+2, mostNotice)
 	}
@@ -76,18 +76,23 @@ func (m *Model) drawStatus() *view.Surface {
 	}
 	for _, notice := range notices {
 		label := " " + notice + " "
-		need := view.TextWidth(text) + 1
+		need := view.TextWidth(text) + messageGap
 		if !message {
 			need = min(need, end/2)
 		}
 		if room := end - need; view.TextWidth(label) > room && room >= leastNotice {
-			label = view.Clip(label, room)
+			label = " " + view.ClipWords(notice, room-2) + " "
 		}
 		if view.TextWidth(label) <= end-need {
 			end = s.Right(end, label, m.theme.Notice)
 		}
 	}
-	x := s.Text(1, 0, view.Clip(text, end-1), style)
+	if message {
+		text = view.ClipWords(text, end-1)
+	} else {
+		text = view.FitHints(hints, end-2)
+	}
+	x := s.Text(1, 0, text, style)
 	if end == s.At.W {
 		end++ // the line goes on to the edge
 	}
@@ -97,6 +102,10 @@ func (m *Model) drawStatus() *view.Surface {
 	}
 	return s
 }
+
+// messageGap is how many columns the text leaves: one before it, and behind it a blank and a line,
+// which tell it from a notice.
+const messageGap = 3
 
 // leastNotice is how many cells a clipped notice must have to be worth showing, and
 // mostNotice how many cells are kept for a notice before the usage is shown.
@@ -225,7 +234,7 @@ func (m *Model) messageLine() term.Style {
 // most useful first.
 func (m *Model) hints() []string {
 	if t := m.current(); t != nil && m.mode == modeTerminal {
-		return append(input.NonEmpty(m.shownInPart(t), m.noRoom(t)), m.modeHints()...)
+		return append(input.NonEmpty(m.shownInPart(t), m.noRoom(t), m.zoomed(t)), m.modeHints()...)
 	}
 	return m.modeHints()
 }
@@ -247,7 +256,7 @@ func (m *Model) modeHints() []string {
 	}
 	switch {
 	case m.prefixed:
-		return []string{input.DisplayKey(m.keys.Prefix) + " and then"}
+		return []string{"after " + input.DisplayKey(m.keys.Prefix) + " press one of these"}
 	case m.o.Safe:
 		return m.safeHints()
 	case t == nil:
@@ -274,7 +283,7 @@ func (m *Model) modeHints() []string {
 	if step, n, ok := m.tourStep(); ok {
 		first = fmt.Sprintf("%d/%d %s", n, len(tour.Steps("")), step.Line)
 	}
-	return input.NonEmpty(first, t.stateWords(), m.mutedWords(t), m.zoomed(t))
+	return input.NonEmpty(first, t.stateWords(), m.mutedWords(t))
 }
 
 // commandHints returns what the person can do on the command line.
@@ -283,7 +292,8 @@ func (m *Model) commandHints() []string {
 		return m.keys.SearchHints()
 	}
 	back := m.keys.Hint(input.PlaceCommand, input.ActLeave, "back")
-	if _, chosen := m.menu(); chosen >= 0 {
+	entries, chosen := m.menu()
+	if chosen >= 0 {
 		return input.NonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, "puts it on the line"), back)
 	}
 	if len(m.approvals.Items) > 0 {
@@ -303,7 +313,14 @@ func (m *Model) commandHints() []string {
 		}
 		return input.NonEmpty(pans, "text goes to the agent", "/ commands", tabs, m.keys.Hint(input.PlaceEmpty, input.ActKeys, "keys"), back)
 	}
-	return input.NonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, "sends"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back, keeps the text"))
+	if len(entries) > 0 {
+		return input.NonEmpty(m.keys.Hint(input.PlaceMenu, input.ActMenuDown, "chooses"), m.keys.Hint(input.PlaceCommand, input.ActComplete, "completes"), m.keys.Hint(input.PlaceCommand, input.ActEnter, "runs it"), back)
+	}
+	enter := "sends"
+	if m.line.IsCommand() {
+		enter = "runs it"
+	}
+	return input.NonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, enter), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back, keeps the text"))
 }
 
 // panelHints returns what the person can do on the command line while a call waits. back says how to

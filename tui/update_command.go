@@ -188,13 +188,12 @@ func (m *Model) sendLiteral() tea.Cmd {
 // enter runs the command or sends the text, and returns to the agent. When that fails, the
 // text stays on the line.
 func (m *Model) enter() tea.Cmd {
-	text := m.line.Text()
 	if m.line.Empty() {
 		m.leaveCommand()
 		return nil
 	}
-	if strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//") {
-		return m.runLine(text)
+	if m.line.IsCommand() {
+		return m.runLine(m.line.Text())
 	}
 	return m.sendText(m.line.Pieces)
 }

@@ -25,7 +25,9 @@ import (
 
 // OwnAgent is what an agent in a process of this machine needs.
 type OwnAgent struct {
-	Program string // that is the agent; empty: it, or what runs its programs, is not installed
+	// Find returns the program that is the agent. It fails while that, or what runs the agent's
+	// programs, is not installed, and is asked each time: both can be installed later.
+	Find func() (string, error)
 	// OnTerminal starts a program on a terminal in raw mode, with more files open, the first as
 	// descriptor 3.
 	OnTerminal func(ctx context.Context, argv, env []string, cols, rows int, files ...*os.File) (HostTerminal, error)
@@ -33,11 +35,15 @@ type OwnAgent struct {
 
 // Check returns why there can be no such agent, or nil.
 func (o OwnAgent) Check() error {
-	if o.Program == "" || o.OnTerminal == nil {
-		return fault.New("run 'make build', or install them beside this program", "the built-in agent needs the programs ironcurtain-mux-ask and ironcurtain-mux-code")
+	if o.Find == nil || o.OnTerminal == nil {
+		return errNotInstalled
+	} else if _, err := o.Find(); err != nil {
+		return errNotInstalled
 	}
 	return nil
 }
+
+var errNotInstalled = fault.New("run 'make build', or install them beside this program", "the built-in agent needs the programs ironcurtain-mux-ask and ironcurtain-mux-code")
 
 // processEnvironment is that of the agent's process. It opens nothing later, not even a time
 // zone, or the files in which the runtime would look for a limit of processors. With two it draws
@@ -160,13 +166,13 @@ func closeAll(files []*os.File) {
 	}
 }
 
-func (p *ownProcess) argv() []string {
-	return []string{p.session.deps.Config.Own.Program, builtin.Command}
-}
-
 // onTerminal starts the agent on a terminal.
 func (p *ownProcess) onTerminal(ctx context.Context, log *audit.Log) (program, error) {
 	s := p.session
+	path, err := s.deps.Config.Own.Find()
+	if err != nil {
+		return nil, err
+	}
 	h, err := p.hand(ctx, p.settings)
 	if err != nil {
 		return nil, err
@@ -177,7 +183,7 @@ func (p *ownProcess) onTerminal(ctx context.Context, log *audit.Log) (program, e
 	}); err != nil {
 		return nil, errors.Join(err, h.close())
 	}
-	terminal, err := s.deps.Config.Own.OnTerminal(s.deps.Context, p.argv(), processEnvironment, s.cols, s.rows, h.files...)
+	terminal, err := s.deps.Config.Own.OnTerminal(s.deps.Context, []string{path, builtin.Command}, processEnvironment, s.cols, s.rows, h.files...)
 	if err != nil {
 		return nil, errors.Join(err, h.close())
 	}
@@ -243,12 +249,15 @@ func (t *taskProcess) run(ctx context.Context, task string) (out string, code in
 	defer context.AfterFunc(t.life, func() { cancel(context.Cause(t.life)) })()
 	settings := t.settings
 	settings.Task = task
+	path, err := t.session.deps.Config.Own.Find()
+	if err != nil {
+		return "", 0, err
+	}
 	h, err := t.hand(ctx, settings)
 	if err != nil {
 		return "", 0, err
 	}
-	argv := t.argv()
-	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd := exec.CommandContext(ctx, path, builtin.Command)
 	said, complaints := &limited{left: maxTaskOutput}, &limited{left: maxTaskOutput}
 	cmd.Env, cmd.Dir, cmd.ExtraFiles, cmd.WaitDelay = processEnvironment, "/", h.files, time.Second
 	cmd.Stdout, cmd.Stderr = said, complaints

@@ -56,10 +56,9 @@ func TestTheFirstStartOffersAPrefix(t *testing.T) {
 	d.see(patience, "Do you know tmux?")
 	d.send("\x02")
 	d.see(patience, "Ctrl-B is the prefix key now")
-	d.send("\x1b")
-	d.see(patience, "3/5 a call that waits")
+	d.see(patience, "3/5 when a call waits")
 	d.send("\x02")
-	d.see(patience, "Ctrl-B and then")
+	d.see(patience, "after Ctrl-B")
 	d.send("d")
 	if code := d.exit(2 * time.Minute); code != 0 {
 		t.Errorf("exit code %d:\n%s", code, d.text())
@@ -68,9 +67,9 @@ func TestTheFirstStartOffersAPrefix(t *testing.T) {
 		t.Errorf("%v\n%s", err, data)
 	}
 	again := start()
-	again.see(patience, "3/5 a call that waits")
+	again.see(patience, "3/5 when a call waits")
 	again.send("\x02")
-	again.see(patience, "Ctrl-B and then")
+	again.see(patience, "after Ctrl-B")
 	again.send("\x1b\x01/quit!\r")
 	if code := again.exit(2 * time.Minute); code != 0 {
 		t.Errorf("exit code %d:\n%s", code, again.text())

@@ -51,6 +51,12 @@ func (c *Line) Text() string {
 // Empty reports whether the line is empty.
 func (c *Line) Empty() bool { return len(c.Pieces) == 0 }
 
+// IsCommand reports whether the line is a command, not text for the agent.
+func (c *Line) IsCommand() bool {
+	text := c.Text()
+	return strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//")
+}
+
 // Pasted returns text as pieces that count as pasted.
 func Pasted(text string) []Piece {
 	var c Line

@@ -97,8 +97,8 @@ func Draw(at view.Rect, all []Entry, chosen int, theme view.Theme) *view.Surface
 			word, about = theme.Selection, theme.Selection
 			box.Fill(first+i, word)
 		}
-		box.Text(3, first+i, view.Clip(e.Shown(), width), word)
-		box.Text(width+5, first+i, view.Clip(e.About, max(0, at.W-width-6)), about)
+		box.Text(3, first+i, view.ClipWords(e.Shown(), width), word)
+		box.Text(width+5, first+i, view.ClipWords(e.About, max(0, at.W-width-6)), about)
 	}
 	box.Gutter(theme.Edge)
 	return box

@@ -154,7 +154,7 @@ func check(in, out *os.File, getenv func(string) string) (*unix.Termios, error) 
 	case "":
 		return nil, &fault.Error{Op: op, Err: errors.New("TERM is not set"), Next: "set TERM to the name of your terminal, for example: export TERM=xterm-256color"}
 	case "dumb":
-		return nil, &fault.Error{Op: op, Err: errors.New("TERM is dumb: it cannot place a cursor"), Next: "run in a terminal emulator, or set TERM to its name if it is one"}
+		return nil, &fault.Error{Op: op, Err: errors.New("TERM is dumb: it cannot place a cursor"), Next: "run in a terminal emulator, or set TERM to its name if it is one; 'ironcurtain-mux start', 'pending' and 'approve' print plain lines and work here"}
 	}
 	saved, err := getTermios(int(in.Fd()))
 	if err != nil {

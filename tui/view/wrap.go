@@ -176,6 +176,33 @@ func Clip(text string, width int) string {
 	return b.String() + "…"
 }
 
+// ClipWords shortens a sentence as Clip does, between two words where one ends in its second half.
+func ClipWords(text string, width int) string {
+	short := Clip(text, width)
+	if short == text || short == "" {
+		return short
+	}
+	short = strings.TrimSuffix(short, "…")
+	if at := strings.LastIndexByte(short, ' '); at > len(short)/2 && text[len(short)] != ' ' {
+		short = short[:at]
+	}
+	return strings.TrimRight(short, " ·,;:") + "…"
+}
+
+// FitHints joins the hints that have room in width columns, those that come first before the
+// others. The first is shortened when it has none.
+func FitHints(hints []string, width int) string {
+	row := ""
+	for i, hint := range hints {
+		if i == 0 {
+			row = ClipWords(hint, width)
+		} else if longer := row + " · " + hint; TextWidth(longer) <= width {
+			row = longer
+		}
+	}
+	return row
+}
+
 // TimeLeft writes a duration as minutes and seconds.
 func TimeLeft(d time.Duration) string {
 	if d <= 0 {

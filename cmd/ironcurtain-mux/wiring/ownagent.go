@@ -13,11 +13,15 @@ import (
 // ownAgent is how the built-in agent is started. Where its program is not installed, sessions
 // of it say so.
 func ownAgent() broker.OwnAgent {
-	program, err := helper.Find()
-	if _, missing := codemode.Find(); err != nil || missing != nil {
-		program = ""
+	return broker.OwnAgent{Find: findOwnAgent, OnTerminal: onTerminal}
+}
+
+// findOwnAgent looks each time: a daemon may have started before the programs were installed.
+func findOwnAgent() (string, error) {
+	if _, err := codemode.Find(); err != nil {
+		return "", err
 	}
-	return broker.OwnAgent{Program: program, OnTerminal: onTerminal}
+	return helper.Find()
 }
 
 func onTerminal(ctx context.Context, argv, env []string, cols, rows int, files ...*os.File) (broker.HostTerminal, error) {
