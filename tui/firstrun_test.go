@@ -212,6 +212,23 @@ func TestPrefixKeysBeginCommands(t *testing.T) {
 		}
 	}
 	r := newHarness(t, 80, 24, demo())
+	r.keys("\x01/new shell\r")
+	shown := r.m.active
+	r.keys("\x02w\x1b[B")
+	r.wants("Enter shows it")
+	r.keys("\r")
+	if r.m.active == shown || r.m.mode != modeTerminal {
+		t.Errorf("Enter in the list of tabs leaves tab %d in front, mode %d", r.m.active+1, r.m.mode)
+	}
+	r.keys("\x02w\x1b")
+	if got := r.m.line.Text(); got != "" {
+		t.Errorf("Esc leaves %q on the line", got)
+	}
+	r.keys("\x02w\x15/split \x1b[B\r")
+	if got := r.m.line.Text(); r.m.mode != modeCommand || !strings.HasPrefix(got, "/split ") {
+		t.Errorf("another command was run: %q in mode %d", got, r.m.mode)
+	}
+	r = newHarness(t, 80, 24, demo())
 	r.keys("\x02s")
 	if r.m.mode != modePicker {
 		t.Error("s does not list the sessions")

@@ -74,6 +74,7 @@ type Model struct {
 	groups     []group
 	focuses    int // how often a tab got the focus
 	line       input.Line
+	prefilled  string        // what a key after the prefix has begun on the line; empty: nothing
 	begun      time.Time     // when the person began the line
 	begunAt    int           // the step of the tour at which the person opened the command line
 	asking     time.Time     // since when the question about a prefix key has been on the screen, or zero

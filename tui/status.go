@@ -294,7 +294,11 @@ func (m *Model) commandHints() []string {
 	back := m.keys.Hint(input.PlaceCommand, input.ActLeave, "back")
 	entries, chosen := m.menu()
 	if chosen >= 0 {
-		return input.NonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, "puts it on the line"), back)
+		does := "puts it on the line"
+		if m.beganWith("/tab ") {
+			does = "shows it"
+		}
+		return input.NonEmpty(m.keys.Hint(input.PlaceCommand, input.ActEnter, does), back)
 	}
 	if len(m.approvals.Items) > 0 {
 		return m.panelHints(back)

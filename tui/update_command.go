@@ -37,6 +37,12 @@ func (m *Model) leaveCommand() {
 	m.mode, m.question, m.dirty = modeTerminal, nil, true
 	m.approvals.Unfocus()
 	m.line.StopSearch()
+	m.prefilled = ""
+}
+
+// beganWith reports whether the line is still the command that a key after the prefix has begun.
+func (m *Model) beganWith(command string) bool {
+	return m.prefilled == command && strings.HasPrefix(m.line.Text(), command)
 }
 
 // onCommandKey handles a key on the command line.
@@ -80,6 +86,9 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 		return m.sendLiteral()
 	case input.ActLeave:
 		m.approvals.PutAside(m.now())
+		if m.prefilled != "" && m.beganWith(m.prefilled) {
+			m.line.Take()
+		}
 		m.leaveCommand()
 	case input.ActEnter:
 		if chosen < 0 {
@@ -87,6 +96,9 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 		}
 		p, _, _ := m.offered()
 		m.take(p, all[chosen])
+		if m.beganWith("/tab ") { // a list to choose from, as in tmux
+			return m.enter()
+		}
 	case input.ActTab:
 		m.showNumber(input.PlaceCommand, name)
 	case input.ActComplete:

@@ -282,11 +282,12 @@ func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 }
 
 // beginCommand opens the command line with a command whose arguments the person types. A line that was
-// begun goes into the history.
+// begun goes into the history. Esc takes the command away again.
 func (m *Model) beginCommand(command string) {
 	m.enterCommand()
 	m.line.Take()
-	m.line.Insert("/"+command+" ", false)
+	m.prefilled = "/" + command + " "
+	m.line.Insert(m.prefilled, false)
 	if t := m.current(); command == "rename" && t != nil && t.session.Name != "" {
 		m.line.Complete(t.session.Name) // to be changed
 	}

@@ -76,7 +76,7 @@ func comeBack(ctx context.Context, b *broker.Broker) string {
 	case 1:
 		return fmt.Sprintf("ended; 'ironcurtain-mux sessions resume %s' continues %s", broker.ShortID(kept[0].ID), text.Drawable(kept[0].Agent))
 	}
-	return fmt.Sprintf("ended; 'ironcurtain-mux sessions resume %s' continues %s, and /resume there the other %d", broker.ShortID(kept[0].ID), text.Drawable(kept[0].Agent), len(kept)-1)
+	return fmt.Sprintf("ended; 'ironcurtain-mux sessions resume %s' continues %s; there, /resume continues the other %d", broker.ShortID(kept[0].ID), text.Drawable(kept[0].Agent), len(kept)-1)
 }
 
 // noteTakeBack adds the time to a file.
