@@ -99,7 +99,7 @@ func TestHere(t *testing.T) {
 	}
 	shared := driveIn(t, home, other)
 	shared.see(patience, other, "only a no is kept")
-	shared.send("\x1b")
+	shared.answerHere("n")
 	shared.see(patience, "/workspace$")
 	shared.send("\x01/detach\r")
 	shared.exit(patience)
