@@ -1,6 +1,9 @@
 package view
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Severity is how a message is drawn.
 type Severity uint8
@@ -32,7 +35,7 @@ type Message struct {
 	until    time.Time
 }
 
-// weight orders messages: a lighter one waits for a graver one.
+// weight orders messages by how grave they are.
 func (m Message) weight() int {
 	switch {
 	case m.Urgent:
@@ -43,35 +46,63 @@ func (m Message) weight() int {
 	return 0
 }
 
-// Messages is the message in the status line, and at most one that waits for it.
+// Messages are the message in the status line and those that wait for it. One rule says when a
+// message goes: when what it is about changes, and none unseen.
 //
-// The answer to a key goes with the next key or click that the multiplexer handles; every other
-// message goes with that, too, once it was there for a moment. A message about something goes
-// when that ends. Each but an urgent one goes by itself after some seconds.
+// An answer is about what the person did last, so it goes with the next key or click that the
+// multiplexer handles; every other message goes with that, too, once it was there for a moment.
+// A message about something that ends goes with it, and each goes by itself after some seconds,
+// but for an urgent one, which comes back when nothing else is shown.
 //
-// A message replaces one that is not graver. It waits for a graver one: a moment for an error,
-// and until a key for what is urgent.
-type Messages struct{ shown, next Message }
+// A message replaces one that is not graver at once, and waits a moment for a graver one. What a
+// graver one replaces unseen waits for it.
+type Messages struct {
+	shown   Message
+	waiting []Message // at most mostWaiting; the gravest and oldest is next
+	pinned  Message   // urgent, and was shown
+}
 
-// Put adds a message. Of two that wait, the graver one or else the later one stays.
+// mostWaiting bounds the messages that wait; the oldest gives way.
+const mostWaiting = 4
+
+// Put adds a message.
 func (all *Messages) Put(m Message, now time.Time) {
-	shown := all.Shown(now)
+	if shown := all.Shown(now); m.weight() >= shown.weight() || !shown.young(now) {
+		all.show(m, now)
+	} else {
+		all.wait(m, now)
+	}
+}
+
+// show shows a message, and keeps what it replaces if that is to be seen yet.
+func (all *Messages) show(m Message, now time.Time) {
+	switch old := all.shown; {
+	case old.young(now) && !old.Answer && (m.weight() > old.weight() || old.Urgent):
+		all.wait(old, now)
+	case old.Urgent && !m.Urgent:
+		all.pinned = old
+	}
+	all.shown = m.from(now)
+}
+
+func (all *Messages) wait(m Message, now time.Time) {
+	if len(all.waiting) == mostWaiting {
+		all.waiting = slices.Delete(all.waiting, 0, 1)
+	}
+	all.waiting = append(all.waiting, m.from(now))
+}
+
+// from returns the message with its time from now on.
+func (m Message) from(now time.Time) Message {
 	m.since, m.until = now, now.Add(infoTime)
 	if m.Severity == Failure {
 		m.until = now.Add(failureTime)
 	}
-	switch {
-	case m.weight() >= shown.weight() || !shown.holds(now):
-		all.shown = m
-	case m.weight() >= all.next.weight():
-		all.next = m
-	}
+	return m
 }
 
-// holds reports whether a lighter message has to wait for this one.
-func (m Message) holds(now time.Time) bool {
-	return m.Text != "" && (m.Urgent || m.Severity == Failure && now.Before(m.since.Add(moment)))
-}
+// young reports whether the person may not have seen the message yet.
+func (m Message) young(now time.Time) bool { return m.Text != "" && now.Before(m.since.Add(moment)) }
 
 // over reports whether the time of a message is over.
 func (m Message) over(now time.Time) bool { return !m.Urgent && !now.Before(m.until) }
@@ -81,13 +112,20 @@ func (all *Messages) Shown(now time.Time) Message {
 	if all.shown.over(now) {
 		all.shown = Message{}
 	}
-	if all.next.over(now) {
-		all.next = Message{}
+	all.waiting = slices.DeleteFunc(all.waiting, func(m Message) bool { return m.over(now) })
+	if len(all.waiting) > 0 && !all.shown.young(now) {
+		next := 0
+		for i, m := range all.waiting {
+			if m.weight() > all.waiting[next].weight() {
+				next = i
+			}
+		}
+		m := all.waiting[next]
+		all.waiting = slices.Delete(all.waiting, next, next+1)
+		all.show(m, now)
 	}
-	if all.next.Text != "" && !all.shown.holds(now) {
-		all.shown, all.next = all.next, Message{}
-		all.shown.until = now.Add(all.shown.until.Sub(all.shown.since))
-		all.shown.since = now
+	if all.shown.Text == "" && all.pinned.Text != "" {
+		all.shown, all.pinned = all.pinned.from(now), Message{}
 	}
 	return all.shown
 }
@@ -95,9 +133,7 @@ func (all *Messages) Shown(now time.Time) Message {
 // Key takes away what goes with a key or click of the person's, and reports whether there was
 // anything.
 func (all *Messages) Key(now time.Time) bool {
-	if all.next.Answer {
-		all.next = Message{}
-	}
+	all.waiting = slices.DeleteFunc(all.waiting, func(m Message) bool { return m.Answer })
 	shown := all.Shown(now)
 	if shown.Text == "" || !shown.Answer && now.Before(shown.since.Add(moment)) {
 		return false
@@ -108,14 +144,16 @@ func (all *Messages) Key(now time.Time) bool {
 
 // Drop takes away messages about something that has ended.
 func (all *Messages) Drop(about string) {
-	for _, m := range []*Message{&all.shown, &all.next} {
-		if m.About != "" && m.About == about {
+	goes := func(m Message) bool { return m.About != "" && m.About == about }
+	for _, m := range []*Message{&all.shown, &all.pinned} {
+		if goes(*m) {
 			*m = Message{}
 		}
 	}
+	all.waiting = slices.DeleteFunc(all.waiting, goes)
 }
 
 // Changes reports whether what is shown changes with the time.
 func (all *Messages) Changes(now time.Time) bool {
-	return all.Shown(now).Text != "" && !all.shown.Urgent
+	return all.Shown(now).Text != "" && (!all.shown.Urgent || len(all.waiting) > 0)
 }

@@ -15,10 +15,12 @@ func TestMessages(t *testing.T) {
 		notFound = Message{Text: "not found", Severity: Failure, Answer: true}
 		answer   = Message{Text: "copied", Severity: Success, Answer: true}
 		scopes   = Message{Text: "scopes", About: "c1"}
+		worse    = Message{Text: "worse", Urgent: true}
 	)
 	type step func(all *Messages, now *time.Time)
 	put := func(m Message) step { return func(all *Messages, now *time.Time) { all.Put(m, *now) } }
 	pass := func(d time.Duration) step { return func(_ *Messages, now *time.Time) { *now = now.Add(d) } }
+	say := func(all *Messages, now *time.Time) { all.Shown(*now) } // it is drawn
 	key := func(all *Messages, now *time.Time) { all.Key(*now) }
 	drop := func(about string) step { return func(all *Messages, _ *time.Time) { all.Drop(about) } }
 	for _, c := range []struct {
@@ -52,9 +54,16 @@ func TestMessages(t *testing.T) {
 		{"a notice waits for an error", []step{put(failure), put(notice)}, "failure"},
 		{"a notice comes a moment after an error", []step{put(failure), put(notice), pass(moment)}, "notice"},
 		{"a notice comes when an answer goes", []step{put(notFound), put(notice), key}, "notice"},
-		{"the later of two that wait is shown", []step{put(failure), put(notice), put(later), pass(moment)}, "later"},
-		{"the graver of two that wait is shown", []step{put(urgent), put(failure), put(notice), pass(moment), key}, "failure"},
-		{"a notice waits for a key with what is urgent", []step{put(urgent), put(notice), pass(moment), pass(1)}, "urgent"},
+		{"the earlier of two that wait is shown", []step{put(failure), put(notice), put(later), pass(moment)}, "notice"},
+		{"then the later", []step{put(failure), put(notice), put(later), pass(moment), say, pass(moment)}, "later"},
+		{"the graver of two that wait is shown", []step{put(urgent), put(notice), put(failure), pass(moment)}, "failure"},
+		{"what a graver one replaces unseen comes after it", []step{put(notice), put(failure), pass(moment)}, "notice"},
+		{"an urgent one that another replaces unseen comes after it", []step{put(urgent), put(worse), pass(moment)}, "urgent"},
+		{"of many that wait the oldest give way", []step{put(failure), put(notice), put(later), put(later), put(later), put(later), pass(moment)}, "later"},
+		{"a notice waits a moment for what is urgent", []step{put(urgent), put(notice), pass(moment - 1)}, "urgent"},
+		{"what is urgent comes back after it", []step{put(urgent), put(notice), pass(moment), say, pass(infoTime)}, "urgent"},
+		{"until a key", []step{put(urgent), put(notice), pass(moment), say, pass(infoTime), say, pass(moment), key}, ""},
+		{"another urgent one replaces what was seen", []step{put(urgent), pass(moment), put(worse), say, pass(moment), key}, ""},
 		{"a notice comes after what is urgent", []step{put(urgent), put(notice), pass(moment), key}, "notice"},
 		{"a notice is not shown when it is old", []step{put(urgent), put(notice), pass(infoTime), key}, ""},
 		{"an answer that waits goes with the next key", []step{put(urgent), put(answer), pass(moment), key}, ""},
