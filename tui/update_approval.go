@@ -186,7 +186,7 @@ func (m *Model) resolved(r broker.Resolution, own bool) {
 		shown = m.approvals.Batch.Result(r, shown)
 	}
 	if known.Ending != nil && !known.Ending.Expected() {
-		if !m.said().Ending && !m.approvals.Batch.Member(r.ID) {
+		if m.said().About != aboutEndings && !m.approvals.Batch.Member(r.ID) {
 			m.showEnding(known)
 		}
 		return
@@ -231,11 +231,15 @@ func (m *Model) showEnding(s *panel.SettledCall) {
 		m.showSuccess(shown)
 		return
 	}
-	if said := m.said(); said.Ending && len(said.Text) < maxFailures {
+	if said := m.said(); said.About == aboutEndings && len(said.Text) < maxFailures {
 		shown = said.Text + " · " + shown
+		m.messages.Drop(aboutEndings)
 	}
-	m.say(view.Message{Text: shown, Severity: view.Failure, Urgent: true, Ending: true})
+	m.say(view.Message{Text: shown, Severity: view.Failure, Urgent: true, About: aboutEndings})
 }
+
+// aboutEndings is what messages are about that tell of calls which did not end as decided.
+const aboutEndings = "endings"
 
 // maxFailures is the length in bytes from which on a message of failures gets no more.
 const maxFailures = 600

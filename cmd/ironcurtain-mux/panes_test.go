@@ -61,7 +61,7 @@ func TestShellsInPanes(t *testing.T) {
 	desk.send("\x02\x1b[A")
 	in(2, "echo sec''ond", "second")
 	desk.send("\x02\x1b[D")
-	in(1, "stty size; echo fi''rst", "27 50\nfirst")
+	in(1, `until [ "$(stty size)" = "27 50" ]; do sleep 0.1; done; echo fi''rst`, "first")
 
 	// The line between them is dragged by 15 columns, and the lower title by 4 rows.
 	desk.send("\x1b[<0;51;9M\x1b[<32;40;9M\x1b[<32;36;9M\x1b[<0;36;9m")
@@ -83,13 +83,13 @@ func TestShellsInPanes(t *testing.T) {
 	in(2, "echo aga''in", "again")
 	desk.send("exit\r")
 	desk.until("two panes", patience, func(s string) bool { return len(paneOf(s, 3)) == 0 && len(paneOf(s, 2)) >= 27 })
-	in(2, "stty size", "27 64") // the former third one, which had the focus before
+	in(2, `until [ "$(stty size)" = "27 64" ]; do sleep 0.1; done; echo wi''de`, "wide") // the former third one, which had the focus before
 	desk.send("exit\r")
 	desk.until("one pane", patience, func(s string) bool {
 		return strings.Contains(s, "narrow") && !strings.Contains(s, "━")
 	})
-	desk.send("stty size\r")
-	desk.see(patience, "28 100")
+	desk.send("until [ \"$(stty size)\" = '28 100' ]; do sleep 0.1; done; echo al''one\r")
+	desk.see(patience, "alone")
 	if out, errs, code := d.command("stop", "--now"); code != 0 {
 		t.Errorf("stop --now: %d, %s%s", code, out, errs)
 	}

@@ -29,7 +29,6 @@ type Message struct {
 	Severity Severity
 	Urgent   bool   // stays until a key
 	Answer   bool   // says what came of the person's last key, such as "not found"
-	Ending   bool   // it is about calls that did not end as decided
 	About    string // what must last for the message to be true, such as a call's ID; empty: nothing
 	since    time.Time
 	until    time.Time
