@@ -58,13 +58,14 @@ func TestNamesOfTools(t *testing.T) {
 // first, and what the model is told of them is bounded.
 func TestAnyToolsCanBeCalled(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		var tools []Tool
-		for range rapid.IntRange(1, 8).Draw(rt, "tools") {
-			tools = append(tools, Tool{
+		one := rapid.Custom(func(rt *rapid.T) Tool {
+			return Tool{
 				Server: rapid.String().Draw(rt, "server"), Name: rapid.String().Draw(rt, "name"), Description: rapid.String().Draw(rt, "description"),
 				Input: json.RawMessage(`{"type":"object","properties":{` + encode(rapid.String().Draw(rt, "property")) + `:{"type":"string"}}}`),
-			})
-		}
+			}
+		})
+		// A server has no two tools of one name.
+		tools := rapid.SliceOfNDistinct(one, 1, 8, func(t Tool) [2]string { return [2]string{t.Server, t.Name} }).Draw(rt, "tools")
 		set := NewToolset(tools)
 		var rows [][5]string
 		if err := json.Unmarshal([]byte(set.list), &rows); err != nil || len(rows) != len(tools) {

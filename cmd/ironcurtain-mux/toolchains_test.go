@@ -82,7 +82,7 @@ func TestProjectsAreBuilt(t *testing.T) {
 	}
 	imagesWithCompilers(t, "claude-code", "shell")
 	d := drive(t, home, 130, 40, "demo", "--agent", "claude-code", "--workspace", work)
-	d.see(patience, "bypass permissions", "is built with Go, Rust with Cargo")
+	d.until("the offer", patience, func(string) bool { return d.says("bypass permissions", "is built with Go, Rust with Cargo") })
 	first := d.onlySession().ID
 	d.send("\x01/yes\r")
 	d.until("another container", patience, func(screen string) bool {

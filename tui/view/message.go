@@ -134,10 +134,10 @@ func (all *Messages) Shown(now time.Time) Message {
 func (all *Messages) Key(now time.Time) bool {
 	all.waiting = slices.DeleteFunc(all.waiting, func(m Message) bool { return m.Answer })
 	shown := all.Shown(now)
-	if shown.Text == "" || !shown.Answer && now.Before(shown.since.Add(moment)) {
+	if shown.Text == "" || !shown.Answer && shown.young(now) {
 		return false
 	}
-	all.shown = Message{}
+	all.shown, all.pinned = Message{}, Message{}
 	return true
 }
 

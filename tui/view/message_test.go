@@ -63,6 +63,7 @@ func TestMessages(t *testing.T) {
 		{"a notice waits a moment for what is urgent", []step{put(urgent), put(notice), pass(moment - 1)}, "urgent"},
 		{"what is urgent comes back after it", []step{put(urgent), put(notice), pass(moment), say, pass(infoTime)}, "urgent"},
 		{"until a key", []step{put(urgent), put(notice), pass(moment), say, pass(infoTime), say, pass(moment), key}, ""},
+		{"a key takes it away meanwhile", []step{put(urgent), put(notice), pass(moment), say, pass(moment), key}, ""},
 		{"another urgent one replaces what was seen", []step{put(urgent), pass(moment), put(worse), say, pass(moment), key}, ""},
 		{"a notice comes after what is urgent", []step{put(urgent), put(notice), pass(moment), key}, "notice"},
 		{"a notice is not shown when it is old", []step{put(urgent), put(notice), pass(infoTime), key}, ""},
