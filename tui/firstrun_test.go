@@ -141,6 +141,19 @@ func TestThePrefixIsTaken(t *testing.T) {
 	}
 }
 
+// Where there is no room to ask, the key that would take the prefix moves the cursor.
+func TestThePrefixIsNotTakenUnasked(t *testing.T) {
+	f := newFirstRun(t, 30, 8, nil)
+	f.keys("\x01")
+	if f.says("tmux") {
+		t.Fatal("it is asked")
+	}
+	f.keys("\x02")
+	if f.m.keys.Prefix != "" || f.kept.Prefix {
+		t.Errorf("the prefix is %q, kept %+v", f.m.keys.Prefix, f.kept)
+	}
+}
+
 func TestThePrefixIsAskedForOnce(t *testing.T) {
 	for name, answer := range map[string]string{"Esc": "\x1b", "a command": "/mute\r", "a text": "fix it\r"} {
 		t.Run(name, func(t *testing.T) {

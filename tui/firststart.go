@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -162,7 +163,7 @@ func (m *Model) prefixQuestion() []string {
 
 // takePrefix answers it with yes.
 func (m *Model) takePrefix() tea.Cmd {
-	if !m.asksPrefix() {
+	if !m.asksPrefix() || m.asking.IsZero() { // or there was no room to ask
 		return nil
 	}
 	m.o.Seen.Prefix = true
@@ -190,6 +191,10 @@ func (m *Model) runPrefix(args string) (tea.Cmd, error) {
 	}
 	bound, err := input.Bind(choice)
 	if err != nil {
+		var wrong *input.KeyError
+		if errors.As(err, &wrong) && wrong.Member == "prefix" {
+			err = wrong.Err
+		}
 		return nil, fmt.Errorf("/prefix: %w", err)
 	}
 	m.keys, m.o.Prefix = bound, bound.Prefix

@@ -274,6 +274,9 @@ func (m *Model) runSwap(args string) (tea.Cmd, error) {
 	b, err := m.paneMeant("/swap", args, t, g)
 	if err != nil {
 		named, unknown := m.findTab(args)
+		if _, number := input.Number(args); number && unknown != nil {
+			return nil, unknown
+		}
 		if _, side := layout.SideNamed(args); side || unknown != nil {
 			return nil, err
 		}

@@ -257,6 +257,9 @@ func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 	m.prefixed, m.dirty = false, true
 	switch name, a := means.Name, means.Action; a {
 	case "":
+		if name == "esc" {
+			break
+		}
 		m.showError(fault.New(input.DisplayKey(m.keys.CommandKey)+" then ? lists the keys", "%s %s does nothing", input.DisplayKey(m.keys.Prefix), input.DisplayKey(text.Drawable(name))))
 	case input.ActPrefix:
 		if t := m.current(); t != nil && !t.dead() {

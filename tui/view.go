@@ -33,7 +33,6 @@ func (m *Model) draw() *view.Scene {
 		return s
 	}
 	strip := m.drawStrip()
-	s.Covered = m.strip
 	m.placePanes(s)
 	s.Layers = append(s.Layers, m.tabBar().Draw(m.lay.Tabs, m.theme), m.drawStatus())
 	if long := m.drawMessage(); long != nil {

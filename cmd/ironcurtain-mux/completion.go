@@ -25,7 +25,7 @@ func completionCommand() *cobra.Command {
 		Use:   "completion SHELL",
 		Short: "Print a completion script for bash, zsh or fish",
 		Long: `Print a script that teaches a shell to complete the commands and flags of
-ironcurtain-mux with the Tab key.`,
+ironcurtain-mux with the Tab key. bash needs the package bash-completion for it.`,
 		Example: `  source <(ironcurtain-mux completion bash)
   ironcurtain-mux completion zsh > "${fpath[1]}/_ironcurtain-mux"
   ironcurtain-mux completion fish > ~/.config/fish/completions/ironcurtain-mux.fish`,

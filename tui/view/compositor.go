@@ -277,13 +277,14 @@ type placed struct {
 	x, y int
 }
 
-// placeCursor shows the cursor of the chrome or of the focused program, and asks for the
+// placeCursor shows the cursor of the chrome, or that of the focused program where no layer hides
+// it, and asks for the
 // keyboard and mouse modes that the program wants.
 func (c *Compositor) placeCursor(s *Scene, focused *placed) {
 	c.canvas.HideCursor()
 	if focused != nil {
 		at, cur, x, y := focused.at, focused.Cursor, focused.x, focused.y
-		if focused.Offset == 0 && !s.Covered.Contains(at.X+cur.X-x, at.Y+cur.Y-y) {
+		if focused.Offset == 0 && !s.covers(at.X+cur.X-x, at.Y+cur.Y-y) {
 			c.canvas.FrameCursor(at.X, at.Y, at.W, at.H, focused.Frame, x, y)
 		}
 		c.follow(focused.Modes)

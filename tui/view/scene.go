@@ -1,6 +1,10 @@
 package view
 
-import "github.com/ironcurtain-mux/ironcurtain-mux/term"
+import (
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
+)
 
 // Scene is everything that the compositor needs to draw a frame, except the cells of the
 // panes, which it takes from their screens when it draws. A scene must not be changed
@@ -11,8 +15,6 @@ type Scene struct {
 	Panes      []PlacedPane
 	Layers     []*Surface // drawn over the panes, in order
 	Cursor     *term.Cursor
-	// Covered is where the strip hides the panes. A program's cursor is not shown there.
-	Covered Rect
 	// Focus is the index in Panes of the focused pane; -1 for none. Its cursor is shown
 	// when Cursor is nil.
 	Focus int
@@ -46,3 +48,8 @@ type PlacedPane struct {
 
 // MarkedRow is a run of highlighted cells in one row of a pane.
 type MarkedRow struct{ Y, From, To int }
+
+// covers reports whether a layer hides a cell of the panes.
+func (s *Scene) covers(x, y int) bool {
+	return slices.ContainsFunc(s.Layers, func(l *Surface) bool { return l.At.Contains(x, y) })
+}
