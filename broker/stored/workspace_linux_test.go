@@ -50,8 +50,8 @@ func TestResolveWorkspaceKnowsMounts(t *testing.T) {
 			return nil
 		}()
 	}()
-	if err := <-failed; errors.Is(err, unix.EPERM) {
-		t.Skip("mounting is not allowed here")
+	if err := <-failed; errors.Is(err, unix.EPERM) && os.Geteuid() != 0 {
+		t.Skip("only root may mount")
 	} else if err != nil {
 		t.Fatal(err)
 	}
