@@ -145,6 +145,9 @@ func (c *Client) Ping(ctx context.Context) error {
 	return nil
 }
 
+// Info returns what Connect learned about the engine.
+func (c *Client) Info() Info { return c.info }
+
 // Endpoint returns the endpoint that the client is connected to.
 func (c *Client) Endpoint() Endpoint { return c.endpoint }
 

@@ -60,6 +60,12 @@ func (s Spec) hostConfig(info Info) *engine.HostConfig {
 	return h
 }
 
+// Limits returns the limits that a container gets on that engine: bytes, processors, and processes
+// and threads.
+func (s Spec) Limits(info Info) (memory int64, cpus float64, pids int64) {
+	return limitMemory(s.MemoryMB, info.MemoryBytes), float64(limitCPUs(s.CPUs, info.CPUs)) / 1e9, int64(orDefault(s.Pids, defaultPids))
+}
+
 // limitMemory returns the memory limit in bytes: the requested one, but at most three
 // quarters of the engine's memory.
 func limitMemory(wantMB int, have int64) int64 {
