@@ -14,12 +14,12 @@ import (
 // started. It reads the engine's events, which report this before the container has
 // ended, and also when it does not end. When the engine restarts, FollowMemory connects
 // again. It returns when ctx ends.
-func (ct *Container) FollowMemory(ctx context.Context, full func()) {
+func (h *Handle) FollowMemory(ctx context.Context, full func()) {
 	pause := time.NewTicker(250 * time.Millisecond)
 	defer pause.Stop()
 	since := time.Now() // a new connection also gets the events missed since then
 	for ctx.Err() == nil {
-		_ = ct.client.memoryEvents(ctx, ct.id, since, func(at time.Time) {
+		_ = h.client.memoryEvents(ctx, h.id, since, func(at time.Time) {
 			since = at.Add(1)
 			full()
 		})
@@ -36,10 +36,10 @@ const lateMemoryEvent = time.Second
 
 // hitMemoryLimit reports whether the memory limit of a container that has ended was hit
 // after since. The state of a container lacks this when the engine heard of its end first.
-func (ct *Container) hitMemoryLimit(ctx context.Context, since time.Time) (hit bool) {
+func (h *Handle) hitMemoryLimit(ctx context.Context, since time.Time) (hit bool) {
 	ctx, cancel := context.WithTimeout(ctx, lateMemoryEvent)
 	defer cancel()
-	_ = ct.client.memoryEvents(ctx, ct.id, since, func(time.Time) {
+	_ = h.client.memoryEvents(ctx, h.id, since, func(time.Time) {
 		hit = true
 		cancel()
 	})
