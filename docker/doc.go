@@ -5,7 +5,8 @@
 // tagged by the hash of their content, built at most once at a time), starts a
 // hardened container from it (Start: no network, no capabilities, a read-only
 // root, bounded memory, processes and processor time) and hands out the byte
-// stream of its terminal (Container). Every container carries labels, so that
+// stream of its terminal (Container). A container whose program needs no terminal of the
+// engine's is started with StartDetached and is a Handle. Every container carries labels, so that
 // containers that outlive their owner are found and removed (RemoveLabeled, Reap).
 //
 // The package is the only user of go-dockerclient and none of that library's

@@ -1,7 +1,10 @@
 package docker
 
 import (
+	"fmt"
+	"maps"
 	"math"
+	"path"
 
 	engine "github.com/fsouza/go-dockerclient"
 )
@@ -23,14 +26,10 @@ func (s Spec) hostConfig(info Info) *engine.HostConfig {
 		Runtime:        s.Runtime,
 		AutoRemove:     false, // removal by the engine races with asking for the exit code
 		RestartPolicy:  engine.NeverRestart(),
-		Tmpfs: map[string]string{
-			"/tmp":     "rw,exec,nosuid,nodev,mode=1777,size=1g",
-			"/var/tmp": "rw,exec,nosuid,nodev,mode=1777,size=256m",
-			"/run":     "rw,noexec,nosuid,nodev,mode=0755,size=16m",
-		},
-		ShmSize:   256 << 20,
-		PidsLimit: &pids,
-		Memory:    memory,
+		Tmpfs:          s.tmpfs(),
+		ShmSize:        256 << 20,
+		PidsLimit:      &pids,
+		Memory:         memory,
 		// Equal to Memory, which means no swap. The agent's data is not written to disk,
 		// and a container out of memory is killed instead of slowing the machine down.
 		MemorySwap: memory,
@@ -40,13 +39,8 @@ func (s Spec) hostConfig(info Info) *engine.HostConfig {
 		CPUShares: 512,
 		// Only lowers limits: an engine that is itself confined cannot raise one, and
 		// the container would not start.
-		Ulimits: []engine.ULimit{{Name: "core", Soft: 0, Hard: 0}},
-		// The log is bounded, and kept so that Replay can show the agent's output again
-		// after the multiplexer was restarted. This driver is the fastest of those that
-		// can be read.
-		LogConfig: engine.LogConfig{Type: "local", Config: map[string]string{
-			"max-size": "8m", "max-file": "2", "compress": "false",
-		}},
+		Ulimits:   []engine.ULimit{{Name: "core", Soft: 0, Hard: 0}},
+		LogConfig: s.log(),
 	}
 	if s.TTY {
 		h.ConsoleSize = [2]int{rows, cols}
@@ -64,6 +58,35 @@ func (s Spec) hostConfig(info Info) *engine.HostConfig {
 // and threads.
 func (s Spec) Limits(info Info) (memory int64, cpus float64, pids int64) {
 	return limitMemory(s.MemoryMB, info.MemoryBytes), float64(limitCPUs(s.CPUs, info.CPUs)) / 1e9, int64(orDefault(s.Pids, defaultPids))
+}
+
+// temporary are the directories in memory that every container has.
+var temporary = map[string]string{
+	"/tmp":     "rw,exec,nosuid,nodev,mode=1777,size=1g",
+	"/var/tmp": "rw,exec,nosuid,nodev,mode=1777,size=256m",
+	"/run":     "rw,noexec,nosuid,nodev,mode=0755,size=16m",
+}
+
+// tmpfs returns all directories in memory with their options.
+func (s Spec) tmpfs() map[string]string {
+	all := maps.Clone(temporary)
+	for _, t := range s.Tmpfs {
+		all[path.Clean(t.Target)] = fmt.Sprintf("rw,noexec,nosuid,nodev,mode=0700,uid=%d,gid=%d,size=%dm",
+			t.UID, t.GID, orDefault(t.SizeMB, defaultTmpfsMB))
+	}
+	return all
+}
+
+// log returns what the engine keeps of the output. It is bounded, and kept so that Replay
+// can show the agent's output again after the multiplexer was restarted. The driver is the
+// fastest of those that can be read. Of a detached container nothing is kept.
+func (s Spec) log() engine.LogConfig {
+	if s.Detached {
+		return engine.LogConfig{Type: "none"}
+	}
+	return engine.LogConfig{Type: "local", Config: map[string]string{
+		"max-size": "8m", "max-file": "2", "compress": "false",
+	}}
 }
 
 // limitMemory returns the memory limit in bytes: the requested one, but at most three

@@ -37,6 +37,19 @@ type Spec struct {
 	Cols, Rows int               // of the terminal; 0: 80×24
 	TTY        bool
 	Runtime    string // of the engine, such as "runsc"; empty: the engine's default
+	Tmpfs      []Tmpfs
+
+	// Detached is for a program that reads no input and whose output nobody reads or
+	// keeps: no terminal, no attachment, no log. Only StartDetached takes it.
+	Detached bool
+}
+
+// Tmpfs is a directory in memory that belongs to one user: nobody else may enter it, and
+// no program can be started from it.
+type Tmpfs struct {
+	Target   string // absolute
+	UID, GID int
+	SizeMB   int // MiB; 0: 16
 }
 
 // Mount binds a path of the host into the container.
@@ -53,6 +66,7 @@ const (
 	defaultPids     = 2048
 	defaultCols     = 80
 	defaultRows     = 24
+	defaultTmpfsMB  = 16
 )
 
 // validate refuses values that the engine would accept but must not get.
@@ -68,20 +82,42 @@ func (s Spec) validate() error {
 		return because(ErrSpec, "%d MB of memory are less than the engine accepts", s.MemoryMB)
 	case s.Cols < 0 || s.Rows < 0 || s.Cols > 65535 || s.Rows > 65535:
 		return because(ErrSpec, "%d×%d is not the size of a terminal", s.Cols, s.Rows)
+	case s.Detached && s.TTY:
+		return because(ErrSpec, "a detached container has no terminal")
 	}
 	if err := validateUser(s.User); err != nil {
 		return err
 	}
+	return s.validateTargets()
+}
+
+// validateTargets refuses mounts and directories in memory that are not usable or that
+// are at the same place.
+func (s Spec) validateTargets() error {
 	seen := map[string]bool{}
-	for _, m := range s.Mounts {
-		if err := m.validate(); err != nil {
-			return err
-		}
-		target := path.Clean(m.Target)
+	take := func(target string) error {
+		target = path.Clean(target)
 		if seen[target] {
 			return because(ErrMount, "%s is mounted twice", target)
 		}
 		seen[target] = true
+		return nil
+	}
+	for _, m := range s.Mounts {
+		if err := errors.Join(m.validate(), take(m.Target)); err != nil {
+			return err
+		}
+	}
+	for target := range temporary {
+		seen[target] = true
+	}
+	for _, t := range s.Tmpfs {
+		if !path.IsAbs(t.Target) || path.Clean(t.Target) == "/" || t.UID < 0 || t.GID < 0 || t.SizeMB < 0 {
+			return because(ErrMount, "%+v is no directory in memory", t)
+		}
+		if err := take(t.Target); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -153,8 +189,8 @@ func (s Spec) config() *engine.Config {
 		Tty:          s.TTY,
 		OpenStdin:    s.TTY,
 		AttachStdin:  s.TTY,
-		AttachStdout: true,
-		AttachStderr: true,
+		AttachStdout: !s.Detached,
+		AttachStderr: !s.Detached,
 		StdinOnce:    false, // a lost attachment must not end the agent
 		StopTimeout:  10,
 	}

@@ -23,29 +23,57 @@ const (
 // the terminal, in this order, so that no output is missed. When anything fails or ctx
 // ends, Start removes the container again.
 func (c *Client) Start(ctx context.Context, s Spec) (*Container, error) {
-	const op = "start container"
-	if err := s.validate(); err != nil {
-		return nil, fault.Wrap(op, err, "")
+	if s.Detached {
+		return nil, fault.Wrap(opStart, because(ErrSpec, "a detached container is not attached to"), "")
 	}
-	if s.Runtime != "" && !slices.Contains(c.info.Runtimes, s.Runtime) {
-		err := because(ErrSpec, "the engine has no runtime %q; it has %s", s.Runtime, strings.Join(c.info.Runtimes, ", "))
-		return nil, fault.Wrap(op, err, "install it and name it to the engine, or change 'runtime' in config.json")
-	}
-	id, err := c.create(ctx, s)
+	id, err := c.prepare(ctx, s)
 	if err != nil {
-		return nil, fault.Wrap(op, err, startFailureHint(err))
+		return nil, err
 	}
 	ct, err := c.launch(ctx, id, s)
 	if err != nil {
 		c.discard(ctx, id)
-		return nil, fault.Wrap(op, err, startFailureHint(err))
+		return nil, fault.Wrap(opStart, err, startFailureHint(err))
 	}
 	return ct, nil
+}
+
+// StartDetached creates a container and starts it. Whatever s.Detached says, it is
+// detached. When anything fails or ctx ends, StartDetached removes the container again.
+func (c *Client) StartDetached(ctx context.Context, s Spec) (*Handle, error) {
+	s.Detached = true
+	id, err := c.prepare(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.bound(ctx).StartContainerWithContext(id, nil, ctx); err != nil {
+		c.discard(ctx, id)
+		err = translate(err)
+		return nil, fault.Wrap(opStart, err, startFailureHint(err))
+	}
+	return &Handle{client: c, id: id}, nil
+}
+
+const opStart = "start container"
+
+// prepare creates a container from a specification that it has checked.
+func (c *Client) prepare(ctx context.Context, s Spec) (id string, err error) {
+	if err := s.validate(); err != nil {
+		return "", fault.Wrap(opStart, err, "")
+	}
+	if s.Runtime != "" && !slices.Contains(c.info.Runtimes, s.Runtime) {
+		err := because(ErrSpec, "the engine has no runtime %q; it has %s", s.Runtime, strings.Join(c.info.Runtimes, ", "))
+		return "", fault.Wrap(opStart, err, "install it and name it to the engine, or change 'runtime' in config.json")
+	}
+	id, err = c.create(ctx, s)
+	return id, fault.Wrap(opStart, err, startFailureHint(err))
 }
 
 // startFailureHint returns the remedy for failures that have one.
 func startFailureHint(err error) string {
 	switch {
+	case err == nil:
+		return ""
 	case errors.Is(err, ErrNoImage):
 		return "build it with 'ironcurtain-mux images build'"
 	case strings.Contains(err.Error(), "docker-init"):
