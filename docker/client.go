@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -129,6 +130,23 @@ type boundTransport struct {
 
 func (t boundTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return t.base.RoundTrip(r.WithContext(t.ctx))
+}
+
+// placeholder is the host of requests, because the dialer knows where the engine is.
+const placeholder = "docker"
+
+// getRequest asks the engine for something.
+func (c *Client) getRequest(ctx context.Context, path string, query url.Values) *http.Request {
+	request := &http.Request{
+		Method: http.MethodGet,
+		Host:   placeholder,
+		URL:    &url.URL{Scheme: "http", Host: placeholder, Path: path, RawQuery: query.Encode()},
+		Header: http.Header{},
+	}
+	if c.dial.tls != nil {
+		request.URL.Scheme = "https"
+	}
+	return request.WithContext(ctx)
 }
 
 // Version asks the engine again for what Connect learned about it.

@@ -6,8 +6,9 @@
 // hardened container from it (Start: no network, no capabilities, a read-only
 // root, bounded memory, processes and processor time) and hands out the byte
 // stream of its terminal (Container). A container whose program needs no terminal of the
-// engine's is started with StartDetached and is a Handle. Every container carries labels, so that
-// containers that outlive their owner are found and removed (RemoveLabeled, Reap).
+// engine's is started with StartDetached and is a Handle; Stream runs another program in
+// it and is the connection to that one. Every container carries labels, so that containers
+// that outlive their owner are found and removed (RemoveLabeled, Reap).
 //
 // The package is the only user of go-dockerclient and none of that library's
 // types leave it. The library has known problems; each is handled in one place:
@@ -16,7 +17,8 @@
 //     blocks on its input after the container ended: attach sends the request
 //     itself and uses the connection as the terminal;
 //   - a refused exec looks like success and its error arrives as output:
-//     handshakeConn reads the engine's status line itself;
+//     handshakeConn reads the engine's status line itself, and Stream asks the engine
+//     whether a program ran whose first words could be such an error;
 //   - attach, resize and exec inspection take no context: every call goes
 //     through a client bound to the caller's context, every attach through a
 //     connection this package owns;

@@ -22,6 +22,7 @@ var (
 	ErrNoImage          = errors.New("the image does not exist")
 	ErrNoContainer      = errors.New("the container does not exist")
 	ErrNotRunning       = errors.New("the container is not running")
+	ErrNotStarted       = errors.New("the engine could not start the program in the container")
 	ErrMount            = errors.New("the mount is not usable")
 	ErrSpec             = errors.New("the container specification is not usable")
 	ErrUnknownImage     = errors.New("there is no such image in this program")

@@ -76,14 +76,5 @@ func (c *Client) eventsRequest(ctx context.Context, id string, since time.Time) 
 	filters, _ := json.Marshal(map[string][]string{"container": {id}, "event": {"oom"}}) // encoding strings cannot fail
 	at := strconv.FormatInt(since.Unix(), 10) + "." + strconv.FormatInt(1e9+int64(since.Nanosecond()), 10)[1:]
 	query := url.Values{"since": {at}, "filters": {string(filters)}}
-	request := &http.Request{
-		Method: http.MethodGet,
-		Host:   "docker",
-		URL:    &url.URL{Scheme: "http", Host: "docker", Path: "/events", RawQuery: query.Encode()},
-		Header: http.Header{},
-	}
-	if c.dial.tls != nil {
-		request.URL.Scheme = "https"
-	}
-	return request.WithContext(ctx)
+	return c.getRequest(ctx, "/events", query)
 }

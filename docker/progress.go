@@ -79,7 +79,10 @@ func (r *reporter) report() {
 
 // plainLine makes a line of a builder's output safe to show on a screen: without
 // control characters, at most 500 bytes.
-func plainLine(line string) string {
+func plainLine(line string) string { return plain(line, 500) }
+
+// plain makes any text one line that is safe to show on a screen, of limit bytes at most.
+func plain(line string, limit int) string {
 	line = strings.Map(func(c rune) rune {
 		if c < ' ' || c == 0x7f || (c >= 0x80 && c < 0xa0) || c == 0xfffd {
 			return ' '
@@ -87,8 +90,8 @@ func plainLine(line string) string {
 		return c
 	}, strings.ToValidUTF8(line, " "))
 	line = strings.Join(strings.Fields(line), " ")
-	if len(line) > 500 {
-		line = strings.ToValidUTF8(line[:500], "") + "…"
+	if len(line) > limit {
+		line = strings.ToValidUTF8(line[:limit], "") + "…"
 	}
 	return line
 }

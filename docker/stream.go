@@ -34,20 +34,29 @@ type stream struct {
 // attach connects to a container's terminal or, if it has none, to its combined output.
 // It also works before the container was started.
 func (c *Client) attach(ctx context.Context, id string, tty, input bool) (*stream, error) {
-	conn, err := c.dial.open(ctx)
+	conn, in, err := c.upgraded(ctx, attachRequest(id, input))
 	if err != nil {
 		return nil, err
 	}
+	return newStream(conn, in, tty)
+}
+
+// upgraded opens a connection for a request that upgrade makes.
+func (c *Client) upgraded(ctx context.Context, request *http.Request) (net.Conn, *bufio.Reader, error) {
+	conn, err := c.dial.open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	in, err := upgrade(conn, attachRequest(id, input))
+	in, err := upgrade(conn, request)
 	if !stop() {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
 		conn.Close()
-		return nil, err
+		return nil, nil, err
 	}
-	return newStream(conn, in, tty)
+	return conn, in, nil
 }
 
 // newStream makes a stream of a connection from which begun was read.
@@ -65,8 +74,7 @@ func newStream(conn net.Conn, begun *bufio.Reader, tty bool) (s *stream, err err
 	return s, nil
 }
 
-// attachRequest asks for the terminal of a container. The host is a placeholder,
-// because the connection is open already.
+// attachRequest asks for the terminal of a container.
 func attachRequest(id string, input bool) *http.Request {
 	query := url.Values{"stream": {"1"}, "stdout": {"1"}, "stderr": {"1"}, "detachKeys": {detachKeys}}
 	if input {
@@ -74,19 +82,19 @@ func attachRequest(id string, input bool) *http.Request {
 	}
 	return &http.Request{
 		Method: http.MethodPost,
-		Host:   "docker",
-		URL:    &url.URL{Scheme: "http", Host: "docker", Path: "/containers/" + id + "/attach", RawQuery: query.Encode()},
+		Host:   placeholder,
+		URL:    &url.URL{Scheme: "http", Host: placeholder, Path: "/containers/" + id + "/attach", RawQuery: query.Encode()},
 		Header: http.Header{"Connection": {"Upgrade"}, "Upgrade": {"tcp"}},
 	}
 }
 
 // upgrade makes the engine turn a connection into a byte stream. The reader it returns
-// may have buffered the first bytes of that stream.
+// may have buffered the first bytes of that stream; the others are to be read from conn.
 func upgrade(conn net.Conn, request *http.Request) (*bufio.Reader, error) {
 	if err := request.Write(conn); err != nil {
 		return nil, fmt.Errorf("the engine takes no request: %w", err)
 	}
-	in := bufio.NewReaderSize(conn, headLimit)
+	in := bufio.NewReaderSize(io.LimitReader(conn, headLimit), headLimit)
 	return in, judgeAnswer(in)
 }
 
