@@ -1,0 +1,15 @@
+//go:build !linux
+
+package bridge
+
+import (
+	"errors"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/seen"
+)
+
+// errNoContainer says that this is no system of a container.
+var errNoContainer = errors.New("containers run Linux")
+
+// Look is for containers.
+func Look() (seen.Seen, error) { return seen.Seen{}, errNoContainer }
