@@ -1,0 +1,46 @@
+package fakeengine
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httputil"
+)
+
+// handler answers the clients' requests: most by the real engine's answer.
+func (e *Engine) handler() http.Handler {
+	forward := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host = "http", "docker"
+			r.Out.Host = r.In.Host
+		},
+		Transport:     e.calls,
+		FlushInterval: -1, // logs and events come when they happen
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			refuse(w, http.StatusBadGateway, err.Error())
+		},
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		done, ok := e.begin(nil)
+		if !ok {
+			panic(http.ErrAbortHandler)
+		}
+		defer done()
+		f, _ := e.now()
+		switch {
+		case f.Fail != nil && f.Fail(r):
+			refuse(w, http.StatusInternalServerError, "the engine has failed, as the test wants it")
+			return
+		}
+		// A build's log comes while its files are still on their way.
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		forward.ServeHTTP(w, r)
+	})
+}
+
+// refuse answers with an error of the engine's API.
+func refuse(w http.ResponseWriter, status int, message string) {
+	text, _ := json.Marshal(map[string]string{"message": message})
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(text)
+}
