@@ -4,6 +4,14 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httputil"
+	"regexp"
+)
+
+// Paths of the engine's API, with and without a version.
+var (
+	infoPath    = regexp.MustCompile(`^(/v[0-9.]+)?/info$`)
+	versionPath = regexp.MustCompile(`^(/v[0-9.]+)?/version$`)
+	streamPath  = regexp.MustCompile(`^(/v[0-9.]+)?/(containers/[^/]+/attach|exec/[^/]+/start)$`)
 )
 
 // handler answers the clients' requests: most by the real engine's answer.
@@ -13,8 +21,9 @@ func (e *Engine) handler() http.Handler {
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", "docker"
 			r.Out.Host = r.In.Host
 		},
-		Transport:     e.calls,
-		FlushInterval: -1, // logs and events come when they happen
+		Transport:      e.calls,
+		FlushInterval:  -1, // logs and events come when they happen
+		ModifyResponse: e.disguise,
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			refuse(w, http.StatusBadGateway, err.Error())
 		},
@@ -29,6 +38,9 @@ func (e *Engine) handler() http.Handler {
 		switch {
 		case f.Fail != nil && f.Fail(r):
 			refuse(w, http.StatusInternalServerError, "the engine has failed, as the test wants it")
+			return
+		case r.Method == http.MethodPost && streamPath.MatchString(r.URL.Path), r.Header.Get("Upgrade") != "":
+			e.hijack(w, r, f)
 			return
 		}
 		// A build's log comes while its files are still on their way.
