@@ -1,7 +1,6 @@
 package fakeengine
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/http/httputil"
 	"regexp"
@@ -9,6 +8,8 @@ import (
 
 // Paths of the engine's API, with and without a version.
 var (
+	createPath  = regexp.MustCompile(`^(/v[0-9.]+)?/containers/create$`)
+	execPath    = regexp.MustCompile(`^(/v[0-9.]+)?/containers/[^/]+/exec$`)
 	infoPath    = regexp.MustCompile(`^(/v[0-9.]+)?/info$`)
 	versionPath = regexp.MustCompile(`^(/v[0-9.]+)?/version$`)
 	streamPath  = regexp.MustCompile(`^(/v[0-9.]+)?/(containers/[^/]+/attach|exec/[^/]+/start)$`)
@@ -42,17 +43,17 @@ func (e *Engine) handler() http.Handler {
 		case r.Method == http.MethodPost && streamPath.MatchString(r.URL.Path), r.Header.Get("Upgrade") != "":
 			e.hijack(w, r, f)
 			return
+		case r.Method == http.MethodPost && createPath.MatchString(r.URL.Path):
+			if !e.rewrite(w, r, func(order map[string]any) *refusal { return e.changeCreation(r.Context(), order, f) }) {
+				return
+			}
+		case r.Method == http.MethodPost && execPath.MatchString(r.URL.Path):
+			if !e.rewrite(w, r, func(order map[string]any) *refusal { return changeExec(order, f) }) {
+				return
+			}
 		}
 		// A build's log comes while its files are still on their way.
 		_ = http.NewResponseController(w).EnableFullDuplex()
 		forward.ServeHTTP(w, r)
 	})
-}
-
-// refuse answers with an error of the engine's API.
-func refuse(w http.ResponseWriter, status int, message string) {
-	text, _ := json.Marshal(map[string]string{"message": message})
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = w.Write(text)
 }
