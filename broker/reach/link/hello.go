@@ -1,0 +1,78 @@
+package link
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Version is the version of the protocol that this end speaks.
+const Version = 1
+
+// ID tells one link from another. The host draws it.
+type ID [16]byte
+
+// NewID draws an ID.
+func NewID() ID {
+	var id ID
+	_, _ = rand.Read(id[:]) // it never fails
+	return id
+}
+
+// String is the ID in hexadecimal digits.
+func (id ID) String() string { return hex.EncodeToString(id[:]) }
+
+// Hello is what each end says first on a carrier.
+type Hello struct {
+	Version  byte
+	ID       ID
+	Received [2]uint64 // how many bytes of typed and of bulk this end has
+}
+
+const (
+	magic     = "icl\n" // begins a hello, so that an engine's error text is none
+	helloSize = len(magic) + 1 + len(ID{}) + 2*8
+)
+
+// Errors of a hello.
+var (
+	errNoHello = errors.New("what came is no hello")
+	errVersion = errors.New("the other end speaks another version")
+	errOther   = errors.New("the other end has another link")
+)
+
+// append adds the hello to b.
+func (h Hello) append(b []byte) []byte {
+	b = append(append(append(b, magic...), h.Version), h.ID[:]...)
+	for _, n := range h.Received {
+		b = binary.BigEndian.AppendUint64(b, n)
+	}
+	return b
+}
+
+// ReadHello reads the other end's hello, and nothing behind it.
+func ReadHello(r io.Reader) (Hello, error) {
+	var b [helloSize]byte
+	if _, err := io.ReadFull(r, b[:len(magic)+1]); err != nil {
+		return Hello{}, fmt.Errorf("read hello: %w", err)
+	}
+	if string(b[:len(magic)]) != magic {
+		return Hello{}, fmt.Errorf("read hello: %w: %q", errNoHello, b[:len(magic)+1])
+	}
+	h := Hello{Version: b[len(magic)]}
+	if h.Version != Version {
+		return Hello{}, fmt.Errorf("read hello: %w: %d, not %d", errVersion, h.Version, Version)
+	}
+	rest := b[len(magic)+1:]
+	if _, err := io.ReadFull(r, rest); err != nil {
+		return Hello{}, fmt.Errorf("read hello: %w", err)
+	}
+	copy(h.ID[:], rest)
+	for i := range h.Received {
+		h.Received[i] = binary.BigEndian.Uint64(rest[len(h.ID)+8*i:])
+	}
+	return h, nil
+}
