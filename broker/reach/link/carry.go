@@ -1,0 +1,366 @@
+package link
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// carrier is one connection that a link uses. The link's lock guards what may change.
+type carrier struct {
+	link  *Link
+	conn  io.ReadWriteCloser
+	hello []byte        // ours
+	ended chan struct{} // closed when it is no longer used
+	soon  *time.Timer   // fires when acknowledgements have waited long enough
+
+	work    *sync.Cond // there may be something to send, or it has ended
+	over    error      // why it has ended; nil while it is used
+	greeted bool       // both hellos were exchanged
+	waiting bool       // soon is set
+	heard   time.Time
+
+	beat    uint64 // number of the last beat
+	sent    time.Time
+	beating bool // it has to be sent
+	back    uint64
+	backing bool // the other end's beat has to be answered
+}
+
+// Carry uses c until it breaks, is replaced by a newer carrier, or the link is closed. It
+// always closes c, which must make a read and a write that are under way return. The host passes no
+// hello: Carry writes ours and reads the other one. The container has read it already, and
+// passes it.
+func (l *Link) Carry(ctx context.Context, c io.ReadWriteCloser, theirs *Hello) error {
+	k, err := l.attach(c, theirs)
+	if err != nil {
+		c.Close()
+		return fmt.Errorf("carry link: %w", err)
+	}
+	var both sync.WaitGroup
+	both.Go(k.write)
+	both.Go(k.read)
+	k.watch(ctx)
+	c.Close()
+	both.Wait()
+	return fmt.Errorf("carry link: %w", k.over)
+}
+
+// attach makes c the carrier in use.
+func (l *Link) attach(c io.ReadWriteCloser, theirs *Hello) (*carrier, error) {
+	k := &carrier{link: l, conn: c, ended: make(chan struct{}), soon: time.NewTimer(ackSoon), heard: time.Now()}
+	k.soon.Stop()
+	k.work = sync.NewCond(&l.mu)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return nil, net.ErrClosed
+	}
+	if l.carrier != nil {
+		l.carrier.halt(ErrReplaced)
+	}
+	ours := Hello{Version: Version, ID: l.id}
+	for i, a := range l.lanes {
+		ours.Received[i] = a.received
+	}
+	k.hello = ours.append(nil)
+	if theirs != nil {
+		if err := k.greet(*theirs); err != nil {
+			return nil, l.blame(err)
+		}
+	}
+	l.carrier = k
+	return k, nil
+}
+
+// greet takes the other end's hello. The lock is held.
+func (k *carrier) greet(theirs Hello) error {
+	l := k.link
+	if theirs.Version != Version {
+		return errVersion
+	}
+	if theirs.ID != l.id {
+		return errOther
+	}
+	for i, a := range l.lanes {
+		if err := a.resume(theirs.Received[i]); err != nil {
+			return err
+		}
+	}
+	k.greeted = true
+	k.pulse()
+	k.work.Signal()
+	return nil
+}
+
+// blame counts an error that says that the other end's count was wrong, and ends the link
+// when there were too many. The lock is held.
+func (l *Link) blame(err error) error {
+	if errors.Is(err, errOffset) && l.strike(time.Now()) {
+		l.end(true)
+		return fmt.Errorf("%w: %w", ErrHostile, err)
+	}
+	return err
+}
+
+// halt ends the use of the carrier. The lock is held.
+func (k *carrier) halt(why error) {
+	if k.over != nil {
+		return
+	}
+	k.over = why
+	if k.link.carrier == k {
+		k.link.carrier = nil
+	}
+	close(k.ended)
+	k.work.Signal()
+}
+
+// stop ends the use of the carrier.
+func (k *carrier) stop(why error) {
+	k.link.mu.Lock()
+	defer k.link.mu.Unlock()
+	k.halt(why)
+}
+
+// watch returns when the carrier has ended, and ends it when nothing comes any more.
+func (k *carrier) watch(ctx context.Context) {
+	beats := time.NewTicker(beatEvery)
+	defer beats.Stop()
+	silence := time.NewTimer(deadAfter)
+	defer silence.Stop()
+	defer k.soon.Stop()
+	for {
+		select {
+		case <-k.ended:
+			return
+		case <-ctx.Done():
+			k.stop(ctx.Err())
+		case <-beats.C:
+			k.tick()
+		case <-k.soon.C:
+			k.acknowledge()
+		case <-silence.C:
+			k.link.mu.Lock()
+			rest := deadAfter - time.Since(k.heard)
+			if rest <= 0 {
+				k.halt(ErrSilent)
+			}
+			k.link.mu.Unlock()
+			silence.Reset(max(rest, 0))
+		}
+	}
+}
+
+// tick lets a beat be sent, and gives memory back that nobody needs.
+func (k *carrier) tick() {
+	k.link.mu.Lock()
+	defer k.link.mu.Unlock()
+	for _, a := range k.link.lanes {
+		a.in.shrink()
+		a.out.shrink()
+	}
+	if k.greeted {
+		k.pulse()
+		k.work.Signal()
+	}
+}
+
+// pulse makes a beat due, unless one is. The lock is held.
+func (k *carrier) pulse() {
+	if !k.beating {
+		k.beat++
+		k.beating = true
+	}
+}
+
+// acknowledge lets what came be acknowledged now.
+func (k *carrier) acknowledge() {
+	k.link.mu.Lock()
+	defer k.link.mu.Unlock()
+	k.waiting = false
+	for _, a := range k.link.lanes {
+		if a.told != a.received {
+			a.tell = true
+		}
+	}
+	k.work.Signal()
+}
+
+// write sends what there is to send until the carrier ends.
+func (k *carrier) write() {
+	if _, err := k.conn.Write(k.hello); err != nil {
+		k.stop(err)
+		return
+	}
+	l := k.link
+	buf := make([]byte, 0, lanes*(2*headSize+mostData)+2*headSize)
+	for {
+		l.mu.Lock()
+		for k.over == nil {
+			if buf = k.compose(buf[:0]); len(buf) > 0 {
+				break
+			}
+			if l.closed {
+				k.halt(net.ErrClosed)
+				break
+			}
+			k.work.Wait()
+		}
+		over, last := k.over != nil, l.closed
+		l.mu.Unlock()
+		if over {
+			return
+		}
+		if _, err := k.conn.Write(buf); err != nil {
+			k.stop(err)
+			return
+		}
+		if last {
+			k.stop(net.ErrClosed)
+			return
+		}
+	}
+}
+
+// compose adds to b what is sent next: at most one frame of each lane, so that a key waits
+// for one frame of bulk at most. The lock is held.
+func (k *carrier) compose(b []byte) []byte {
+	l := k.link
+	if !k.greeted {
+		return b
+	}
+	if l.closed {
+		return head{kind: frameEnd}.append(b)
+	}
+	now := time.Now()
+	if k.backing {
+		k.backing = false
+		b = head{kind: frameBack, offset: k.back}.append(b)
+	}
+	if k.beating {
+		k.beating, k.sent = false, now
+		b = head{kind: frameBeat, offset: k.beat}.append(b)
+	}
+	along := l.lanes[typed].sendable()+l.lanes[bulk].sendable() > 0
+	for _, a := range l.lanes {
+		b = a.appendAck(b, along)
+	}
+	for _, a := range l.lanes {
+		b = a.appendData(b, now)
+	}
+	return b
+}
+
+// read takes what comes until the carrier ends.
+func (k *carrier) read() {
+	r := bufio.NewReaderSize(k.conn, 4*mostData)
+	l := k.link
+	if !k.greeted { // only read changes it from here on
+		theirs, err := ReadHello(r)
+		l.mu.Lock()
+		if err == nil && k.over == nil {
+			k.came(time.Now())
+			err = l.blame(k.greet(theirs))
+		}
+		if err != nil {
+			k.halt(err)
+		}
+		l.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+	for {
+		if err := k.readFrame(r); err != nil {
+			k.stop(err)
+			return
+		}
+	}
+}
+
+// readFrame reads one frame and does what it says.
+func (k *carrier) readFrame(r *bufio.Reader) error {
+	b, err := r.Peek(headSize)
+	if err != nil {
+		return err
+	}
+	h, err := parseHead(b)
+	if err != nil {
+		return err
+	}
+	n := h.carried()
+	if b, err = r.Peek(headSize + n); err != nil {
+		return err
+	}
+	l := k.link
+	l.mu.Lock()
+	if err = k.over; err == nil {
+		err = l.blame(k.take(h, b[headSize:]))
+	}
+	l.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	_, err = r.Discard(headSize + n)
+	return err
+}
+
+// came notes that bytes have come. The lock is held.
+func (k *carrier) came(now time.Time) { k.heard, k.link.heard = now, now }
+
+// take does what a frame says. The lock is held.
+func (k *carrier) take(h head, data []byte) error {
+	l, now := k.link, time.Now()
+	k.came(now)
+	switch h.kind {
+	case frameData:
+		a := l.lanes[h.lane]
+		if err := a.arrived(h.offset, data); err != nil {
+			return err
+		}
+		if a.tell {
+			k.work.Signal()
+		} else if !k.waiting {
+			k.waiting = true
+			k.soon.Reset(ackSoon)
+		}
+	case frameAck:
+		a := l.lanes[h.lane]
+		if err := a.acknowledged(h.offset, h.length); err != nil {
+			return err
+		}
+		if a.flight != nil {
+			k.trip(a.flight.acked(h.offset, now), now)
+		}
+		if a.sendable() > 0 {
+			k.work.Signal()
+		}
+	case frameBeat:
+		k.back, k.backing = h.offset, true
+		k.work.Signal()
+	case frameBack:
+		if h.offset == k.beat && !k.sent.IsZero() {
+			took := max(now.Sub(k.sent), 1)
+			l.lanes[bulk].flight.fastest(took)
+			k.trip(took, now)
+			k.sent = time.Time{}
+		}
+	case frameEnd:
+		l.end(false)
+		return ErrEnded
+	}
+	return nil
+}
+
+// trip notes how long a round trip took; 0 is none.
+func (k *carrier) trip(took time.Duration, now time.Time) {
+	if took > 0 {
+		k.link.trips.add(took, now)
+	}
+}

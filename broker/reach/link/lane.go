@@ -1,0 +1,211 @@
+package link
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+const (
+	typedWindow = 256 << 10
+	bulkWindow  = mostFlight
+	// ahead is how much of bulk may wait here beyond what may be on its way.
+	ahead = 64 << 10
+	// ackAt is after how many bytes they are acknowledged at once. Fewer wait for ackSoon, so that
+	// an answer can take the acknowledgement along.
+	ackAt   = 32 << 10
+	ackSoon = 10 * time.Millisecond
+)
+
+// lane is one end of one byte stream of a link. The link's lock guards it.
+type lane struct {
+	link   *Link
+	index  byte
+	window int // bytes that the receiver keeps for its reader
+
+	// Sending. Offsets count from the beginning of the lane.
+	out      ring       // what is not acknowledged, from acked on
+	acked    uint64     // what the other end has
+	read     uint64     // what the other end's reader has
+	next     uint64     // the first that this carrier has not carried
+	top      uint64     // the first that no carrier has carried
+	flight   *flight    // nil for typed
+	writable *sync.Cond // room in out, or the end, or all is acknowledged
+
+	// Receiving.
+	in       ring       // what nobody has read
+	received uint64     // what has come
+	told     uint64     // received, as the other end was told
+	toldRead uint64     // what was read, as the other end was told
+	tell     bool       // tell it now
+	readable *sync.Cond // bytes in in, or the end
+}
+
+func (l *Link) newLane(index byte) *lane {
+	a := &lane{link: l, index: index, window: typedWindow, writable: sync.NewCond(&l.mu), readable: sync.NewCond(&l.mu)}
+	a.out.most = typedWindow
+	if index == bulk {
+		f := newFlight()
+		a.flight, a.window, a.out.most = &f, bulkWindow, mostFlight+ahead
+	}
+	a.in.most = a.window
+	return a
+}
+
+// Write waits until the lane has taken all of p, not until p has come.
+func (a *lane) Write(p []byte) (int, error) {
+	l := a.link
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for done := 0; ; {
+		room := a.room()
+		for room <= 0 && !l.closed {
+			a.writable.Wait()
+			room = a.room()
+		}
+		if l.closed {
+			return done, net.ErrClosed
+		}
+		n := min(len(p)-done, room)
+		a.out.push(p[done : done+n])
+		done += n
+		l.wake()
+		if done == len(p) {
+			return done, nil
+		}
+	}
+}
+
+// room is how many bytes Write may take.
+func (a *lane) room() int {
+	if a.flight != nil {
+		return a.flight.size + ahead - a.out.size
+	}
+	return a.out.most - a.out.size
+}
+
+// Read waits for bytes. It returns io.EOF once the other end has closed the link and what
+// came before was read.
+func (a *lane) Read(p []byte) (int, error) {
+	l := a.link
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for a.in.size == 0 && !l.closed {
+		a.readable.Wait()
+	}
+	if l.closed && (l.closedHere || a.in.size == 0) {
+		if l.closedHere {
+			return 0, net.ErrClosed
+		}
+		return 0, io.EOF
+	}
+	n := min(len(p), a.in.size)
+	a.in.peek(p[:n], 0)
+	a.in.drop(n)
+	if a.received-uint64(a.in.size)-a.toldRead >= uint64(a.window/4) {
+		a.tell = true
+		l.wake()
+	}
+	return n, nil
+}
+
+// end is the offset behind the last byte that was written.
+func (a *lane) end() uint64 { return a.acked + uint64(a.out.size) }
+
+// sendable is how many bytes may be sent now.
+func (a *lane) sendable() int {
+	if a.next == a.end() {
+		return 0
+	}
+	limit := min(a.end(), a.read+uint64(a.window))
+	if a.flight != nil {
+		if most := a.acked + uint64(a.flight.size); most < limit {
+			limit = most
+			if a.next >= most {
+				a.flight.limited = true
+			}
+		}
+	}
+	if limit <= a.next {
+		return 0
+	}
+	return int(min(limit-a.next, mostData))
+}
+
+// appendAck adds an acknowledgement to b, if one is due. One that is not due yet goes along with
+// other bytes.
+func (a *lane) appendAck(b []byte, along bool) []byte {
+	if !a.tell && !(along && a.told != a.received) {
+		return b
+	}
+	a.tell, a.told, a.toldRead = false, a.received, a.received-uint64(a.in.size)
+	return head{kind: frameAck, lane: a.index, offset: a.received, length: uint32(a.in.size)}.append(b)
+}
+
+// appendData adds the next frame of the lane to b, if it has one.
+func (a *lane) appendData(b []byte, now time.Time) []byte {
+	n := a.sendable()
+	if n == 0 {
+		return b
+	}
+	b = head{kind: frameData, lane: a.index, offset: a.next, length: uint32(n)}.append(b)
+	from := len(b)
+	b = append(b, a.link.zeros[:n]...)
+	a.out.peek(b[from:], int(a.next-a.acked))
+	a.next += uint64(n)
+	a.top = max(a.top, a.next)
+	if a.flight != nil {
+		a.flight.sent(a.next, now)
+	}
+	return b
+}
+
+// arrived takes bytes that came.
+func (a *lane) arrived(offset uint64, data []byte) error {
+	if offset != a.received {
+		return fmt.Errorf("%w: bytes from %d came where %d was next", errOffset, offset, a.received)
+	}
+	if len(data) > a.window-a.in.size {
+		return fmt.Errorf("%w: %d bytes came and there is room for %d", errOffset, len(data), a.window-a.in.size)
+	}
+	a.in.push(data)
+	a.received += uint64(len(data))
+	if a.received-a.told >= ackAt {
+		a.tell = true
+	}
+	a.readable.Signal()
+	return nil
+}
+
+// acknowledged takes what the other end says it has, and how much of that its reader has
+// not.
+func (a *lane) acknowledged(offset uint64, unread uint32) error {
+	if offset < a.acked || offset > a.top {
+		return fmt.Errorf("%w: %d was acknowledged, between %d and %d was possible", errOffset, offset, a.acked, a.top)
+	}
+	read := offset - uint64(unread)
+	if int(unread) > a.window || read < a.read {
+		return fmt.Errorf("%w: %d bytes of %d are said to be unread", errOffset, unread, offset)
+	}
+	a.out.drop(int(offset - a.acked))
+	a.acked, a.read = offset, read
+	a.next = max(a.next, offset)
+	a.writable.Broadcast()
+	return nil
+}
+
+// resume begins a carrier whose other end has the given number of bytes.
+func (a *lane) resume(received uint64) error {
+	if received < a.acked || received > a.top {
+		return fmt.Errorf("%w: %d were received, between %d and %d is possible", errOffset, received, a.acked, a.top)
+	}
+	a.out.drop(int(received - a.acked))
+	a.acked, a.next, a.tell = received, received, true
+	if a.flight != nil {
+		a.flight.restart()
+	}
+	a.writable.Broadcast()
+	return nil
+}

@@ -1,0 +1,182 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// errOffset is the cause when the other end says what cannot be.
+var errOffset = errors.New("the other end's count is wrong")
+
+// Errors for which a carrier or a link ends.
+var (
+	// ErrReplaced is returned by Carry when another carrier has taken over.
+	ErrReplaced = errors.New("a newer carrier has taken over")
+	// ErrSilent is returned by Carry when nothing came for too long.
+	ErrSilent = errors.New("nothing came for too long")
+	// ErrEnded is returned by Carry when the other end has closed the link.
+	ErrEnded = errors.New("the other end has closed the link")
+	// ErrHostile is returned by Carry when the link was closed because the other end's counts
+	// were wrong again and again.
+	ErrHostile = errors.New("the other end does not keep to the protocol")
+)
+
+const (
+	beatEvery  = 5 * time.Second
+	deadAfter  = 15 * time.Second
+	endWithin  = time.Second // how long Close waits for the other end to be told
+	mostWrong  = 3           // wrong counts within wrongWithin end the link
+	wrongEvery = time.Minute
+)
+
+// Link is one end of two byte streams that outlive what carries them.
+type Link struct {
+	id    ID
+	zeros [mostData]byte
+
+	mu         sync.Mutex
+	lanes      [lanes]*lane
+	carrier    *carrier // in use, or nil
+	closed     bool
+	closedHere bool // and not by the other end
+	done       chan struct{}
+	wrong      []time.Time // when counts were wrong within the last minute
+	trips      lately
+	heard      time.Time
+}
+
+// New makes one end of a link.
+func New(id ID) *Link {
+	l := &Link{id: id, done: make(chan struct{})}
+	for i := range l.lanes {
+		l.lanes[i] = l.newLane(byte(i))
+	}
+	return l
+}
+
+// ID is what both ends know the link by.
+func (l *Link) ID() ID { return l.id }
+
+// Typed is the lane for what a person types and sees. Closing it closes the link.
+func (l *Link) Typed() io.ReadWriteCloser { return conn{l.lanes[typed]} }
+
+// Bulk is the lane for everything else. Closing it closes the link; its deadlines are
+// ignored.
+func (l *Link) Bulk() net.Conn { return conn{l.lanes[bulk]} }
+
+// Done is closed when the link has ended.
+func (l *Link) Done() <-chan struct{} { return l.done }
+
+// RTT is the least round trip of the last half minute to minute in which there was one. 0
+// is unknown.
+func (l *Link) RTT() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.trips.least()
+}
+
+// Carried is when bytes last came. It is zero before any.
+func (l *Link) Carried() time.Time {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.heard
+}
+
+// Drain waits until the other end has all that was written to Typed.
+func (l *Link) Drain(ctx context.Context) error {
+	a := l.lanes[typed]
+	stop := context.AfterFunc(ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		a.writable.Broadcast()
+	})
+	defer stop()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for a.out.size > 0 {
+		if l.closed {
+			return fmt.Errorf("drain link: %w", net.ErrClosed)
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("drain link: %w", err)
+		}
+		a.writable.Wait()
+	}
+	return nil
+}
+
+// Close ends the link: reading and writing return at both ends. What was written and has not come
+// is lost. Close waits up to a second for the other end to be told, if there is a carrier.
+func (l *Link) Close() error {
+	l.mu.Lock()
+	l.end(true)
+	k := l.carrier
+	l.mu.Unlock()
+	if k == nil {
+		return nil
+	}
+	patience := time.NewTimer(endWithin)
+	defer patience.Stop()
+	select {
+	case <-k.ended:
+	case <-patience.C:
+		k.stop(net.ErrClosed)
+	}
+	return nil
+}
+
+// end closes the link. The lock is held.
+func (l *Link) end(here bool) {
+	if l.closed {
+		return
+	}
+	l.closed, l.closedHere = true, here
+	close(l.done)
+	for _, a := range l.lanes {
+		a.readable.Broadcast()
+		a.writable.Broadcast()
+	}
+	l.wake()
+}
+
+// wake lets the carrier look for what it can send. The lock is held.
+func (l *Link) wake() {
+	if l.carrier != nil {
+		l.carrier.work.Signal()
+	}
+}
+
+// strike notes that the other end's count was wrong, and reports whether that is once too
+// often. The lock is held.
+func (l *Link) strike(now time.Time) bool {
+	recent := l.wrong[:0]
+	for _, at := range l.wrong {
+		if now.Sub(at) < wrongEvery {
+			recent = append(recent, at)
+		}
+	}
+	l.wrong = append(recent, now)
+	return len(l.wrong) >= mostWrong
+}
+
+// conn is a lane as a connection.
+type conn struct{ *lane }
+
+func (c conn) Close() error { return c.link.Close() }
+
+// Deadlines are ignored: a link is patient.
+func (conn) SetDeadline(time.Time) error      { return nil }
+func (conn) SetReadDeadline(time.Time) error  { return nil }
+func (conn) SetWriteDeadline(time.Time) error { return nil }
+func (conn) LocalAddr() net.Addr              { return addr{} }
+func (conn) RemoteAddr() net.Addr             { return addr{} }
+
+type addr struct{}
+
+func (addr) Network() string { return "link" }
+func (addr) String() string  { return "link" }
