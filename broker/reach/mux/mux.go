@@ -1,0 +1,175 @@
+package mux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-yamux/v5"
+)
+
+// Kind says what a stream is for. It is the stream's first byte.
+type Kind byte
+
+// The kinds that the container opens.
+const (
+	Tools Kind = 'T' // to the proxy of the tool servers
+	Model Kind = 'M' // to the proxy of the models
+	Ports Kind = 'P' // to the ports that a person has opened
+)
+
+// most is how many streams of a kind are open at once. Kinds that are not in it are unknown. A
+// session has 256 connections of ports, and 64 that have not said yet what they want.
+var most = map[Kind]int{Tools: 64, Model: 256, Ports: 64 + 256}
+
+// mostStreams is how many streams are open at once, of all kinds together.
+const mostStreams = 64 + 256 + 64 + 256
+
+const (
+	// mostMessage is the size of a message of the multiplexer, its head included: one frame
+	// of a link.
+	mostMessage = 16 << 10
+	// mostWindow is how much of one stream may be on its way.
+	mostWindow = 4 << 20
+	// patience is more than a link ever waits for a carrier: a session that waits is ended
+	// by its link, and not by a timer of its own.
+	patience = 24 * time.Hour
+)
+
+// Errors of a session.
+var (
+	errKind = errors.New("a stream of an unknown kind was opened")
+	errFull = errors.New("there are too many streams of its kind")
+)
+
+// Stream is one connection inside a session. Close lets the other end read what was
+// written, and then the end; what the other end writes after that fails.
+type Stream interface {
+	net.Conn
+	CloseWrite() error
+}
+
+// Session is one end of a multiplexed connection.
+type Session struct {
+	yamux *yamux.Session
+
+	mu   sync.Mutex
+	open map[Kind]int
+}
+
+// Inside makes the end in the container, which opens streams. It owns conn.
+func Inside(conn net.Conn) (*Session, error) { return newSession(conn, yamux.Client) }
+
+// Outside makes the host's end, which accepts streams. It owns conn.
+func Outside(conn net.Conn) (*Session, error) { return newSession(conn, yamux.Server) }
+
+type maker func(net.Conn, *yamux.Config, func() (yamux.MemoryManager, error)) (*yamux.Session, error)
+
+func newSession(conn net.Conn, end maker) (*Session, error) {
+	c := yamux.DefaultConfig()
+	c.LogOutput = io.Discard
+	c.MaxMessageSize = mostMessage
+	c.MaxStreamWindowSize = mostWindow
+	c.MaxIncomingStreams = mostStreams
+	c.EnableKeepAlive = false
+	c.ConnectionWriteTimeout = patience
+	y, err := end(conn, c, nil)
+	if err != nil {
+		return nil, fmt.Errorf("start multiplexer: %w", err)
+	}
+	return &Session{yamux: y, open: map[Kind]int{}}, nil
+}
+
+// Open opens a stream. It waits while the other end cannot take one, until ctx ends.
+func (s *Session) Open(ctx context.Context, k Kind) (Stream, error) {
+	if !s.enter(k) {
+		return nil, fmt.Errorf("open stream: %w", errFull)
+	}
+	y, err := s.yamux.OpenStream(ctx)
+	if err != nil {
+		s.leave(k)
+		return nil, fmt.Errorf("open stream: %w", err)
+	}
+	stop := context.AfterFunc(ctx, func() { _ = y.Reset() })
+	_, err = y.Write([]byte{byte(k)})
+	if !stop() && err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		_ = y.Reset()
+		s.leave(k)
+		return nil, fmt.Errorf("open stream: %w", err)
+	}
+	return &stream{Stream: y, session: s, kind: k}, nil
+}
+
+// Accept waits for a stream of the other end's and for its kind. It returns io.EOF when the
+// session has ended.
+func (s *Session) Accept() (Kind, Stream, error) {
+	for {
+		y, err := s.yamux.AcceptStream()
+		if err != nil {
+			if s.yamux.IsClosed() {
+				err = io.EOF
+			}
+			return 0, nil, err
+		}
+		var first [1]byte
+		if _, err := io.ReadFull(y, first[:]); err != nil {
+			_ = y.Reset() // it was given up before it said what it is for
+			continue
+		}
+		k := Kind(first[0])
+		if _, known := most[k]; !known {
+			s.Close()
+			return 0, nil, fmt.Errorf("accept stream: %w: %q", errKind, first[:])
+		}
+		if !s.enter(k) {
+			_ = y.Reset()
+			continue
+		}
+		return k, &stream{Stream: y, session: s, kind: k}, nil
+	}
+}
+
+// Close ends the session, its streams and its connection.
+func (s *Session) Close() error { return s.yamux.Close() }
+
+// enter counts a stream in, if there is room for one of its kind.
+func (s *Session) enter(k Kind) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[k] >= most[k] {
+		return false
+	}
+	s.open[k]++
+	return true
+}
+
+func (s *Session) leave(k Kind) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open[k]--
+}
+
+// stream is a stream that is counted until it is closed.
+type stream struct {
+	*yamux.Stream
+	session *Session
+	kind    Kind
+	once    sync.Once
+}
+
+// Close says that nothing follows, and gives the stream up: the other end reads what was
+// written and then the end, and cannot write any more. Without the reset, a peer that
+// never closes its direction would keep the stream and what it has sent.
+func (s *stream) Close() error {
+	err := s.Stream.CloseWrite()
+	_ = s.Stream.Reset()
+	s.once.Do(func() { s.session.leave(s.kind) })
+	return err
+}

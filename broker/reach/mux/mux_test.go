@@ -1,0 +1,64 @@
+package mux
+
+import (
+	"io"
+	"net"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// pair is a session's two ends over a pipe.
+func pair(t testing.TB) (inside, outside *Session) {
+	t.Helper()
+	a, b := net.Pipe()
+	inside, err := Inside(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { inside.Close() })
+	outside, err = Outside(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { outside.Close() })
+	return inside, outside
+}
+
+func TestStreamsArriveWithTheirKind(t *testing.T) {
+	inside, outside := pair(t)
+	for _, k := range []Kind{Tools, Model, Ports} {
+		t.Run(string(k), func(t *testing.T) {
+			c, err := inside.Open(t.Context(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			got, s, err := outside.Accept()
+			if err != nil || got != k {
+				t.Fatalf("accepted kind %q, %v", got, err)
+			}
+			defer s.Close()
+			if _, err := io.WriteString(c, "question"); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.CloseWrite(); err != nil {
+				t.Fatal(err)
+			}
+			if asked, err := io.ReadAll(s); err != nil || string(asked) != "question" {
+				t.Fatalf("read %q, %v", asked, err)
+			}
+			if _, err := io.WriteString(s, "answer"); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if answer, err := io.ReadAll(c); err != nil || string(answer) != "answer" {
+				t.Errorf("read %q, %v", answer, err)
+			}
+		})
+	}
+}
