@@ -15,7 +15,7 @@ const (
 	Output                 // to the host: bytes of that terminal
 	Size                   // to the container: the size of the terminal, as SizeData
 	Seen                   // to the host: what the container says of itself
-	Go                     // to the container: its program may start
+	Go                     // to the container: its program may start or go on, as GoData
 	Exit                   // to the host: the program has ended, as ExitData
 	Past                   // to the host: what follows is from before, as PastData
 )
@@ -37,8 +37,10 @@ var errMessage = errors.New("what came is no message")
 // fits reports whether a message of the kind can have n bytes.
 func (k Kind) fits(n int) bool {
 	switch k {
-	case Keys, Output, Seen, Go:
+	case Keys, Output, Seen:
 		return n <= MostData
+	case Go:
+		return n == 12
 	case Size, Exit:
 		return n == 4
 	case Past:
@@ -102,6 +104,20 @@ func ParseSize(b []byte) (cols, rows int, err error) {
 		return 0, 0, fmt.Errorf("read size: %d×%d is none", cols, rows)
 	}
 	return cols, rows, nil
+}
+
+// GoData is the data of a Go: the size of the terminal, and how many bytes of the program's output
+// the host has, over all links.
+func GoData(cols, rows int, have uint64) []byte {
+	return binary.BigEndian.AppendUint64(SizeData(cols, rows), have)
+}
+
+// ParseGo reads the data of a Go.
+func ParseGo(b []byte) (cols, rows int, have uint64, err error) {
+	if len(b) != 12 {
+		return 0, 0, 0, errMessage
+	}
+	return int(binary.BigEndian.Uint16(b)), int(binary.BigEndian.Uint16(b[2:])), binary.BigEndian.Uint64(b[4:]), nil
 }
 
 // ExitData is the data of an Exit.

@@ -1,0 +1,18 @@
+// Package reach connects the host with a container to which no sockets can be mounted: one in
+// a virtual machine, behind a user namespace or on another machine.
+//
+// All that the host has there is what every engine offers: executing a program in the
+// container, whose input and output are one stream of bytes. Such a stream is a carrier. It
+// breaks when the machine sleeps, a network goes away or the engine restarts; so a link
+// (package link) runs over it, which loses nothing and goes on over the next carrier. On the
+// link there are two lanes: what a person types and sees (Program), and everything else,
+// as one stream for each connection that the agent makes (package mux, Listener). The container's
+// end is the bridge's command keep.
+//
+// Before anything of the agent runs, the bridge says what it sees of its confinement, and the
+// host compares (package seen). Only then it says go.
+//
+// The link tells the host nothing about who speaks: everything in the container can write to
+// a carrier or end it, as it can dial mounted sockets. The session is the container into which
+// the host has executed, never what the stream says.
+package reach

@@ -1,0 +1,169 @@
+package reach
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/link"
+)
+
+// How much is kept of what is on its way to the agent's terminal and from it, in bytes. The
+// agent is slowed down when the host does not read more.
+const (
+	mostTyped  = 64 << 10
+	mostOutput = 256 << 10
+)
+
+// screen is the host's end of the agent's terminal: what was typed and not sent yet, and what the
+// agent wrote and nobody has read yet. It outlives the links that carry it.
+type screen struct {
+	mu      sync.Mutex
+	changed sync.Cond // signals a change of the fields below
+
+	typed      bytes.Buffer // at most mostTyped
+	cols, rows int          // the size that the terminal is to have
+	resized    bool         // it was not sent yet
+
+	output  bytes.Buffer // at most mostOutput and one message
+	have    uint64       // how many bytes of output have come, over all links
+	past    int64        // how many of the bytes of output that come are from before
+	ended   bool         // no more output comes
+	closed  bool
+	holdIn  bool // reads fail
+	holdOut bool // writes that would wait fail
+}
+
+func newScreen(cols, rows int) *screen {
+	s := &screen{cols: cols, rows: rows}
+	s.changed.L = &s.mu
+	return s
+}
+
+// change changes fields while holding the lock, and wakes the waiters.
+func (s *screen) change(f func()) {
+	s.mu.Lock()
+	f()
+	s.mu.Unlock()
+	s.changed.Broadcast()
+}
+
+// Read returns what the agent wrote. io.EOF means that the agent has ended.
+func (s *screen) Read(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		switch {
+		case s.holdIn:
+			return 0, os.ErrDeadlineExceeded
+		case s.output.Len() > 0:
+			n, _ := s.output.Read(p)
+			s.changed.Broadcast()
+			return n, nil
+		case s.ended:
+			return 0, io.EOF
+		case s.closed:
+			return 0, io.ErrClosedPipe
+		}
+		s.changed.Wait()
+	}
+}
+
+// Write passes all bytes to the agent. It waits while the agent takes none.
+func (s *screen) Write(p []byte) (n int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		if s.closed || s.ended {
+			return n, io.ErrClosedPipe
+		}
+		n += s.put(p[n:])
+		if n == len(p) {
+			return n, nil
+		}
+		if s.holdOut {
+			return n, os.ErrDeadlineExceeded
+		}
+		s.changed.Wait()
+	}
+}
+
+// TryWrite takes as many bytes as there is room for, and returns their number.
+func (s *screen) TryWrite(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.ended {
+		return 0, io.ErrClosedPipe
+	}
+	return s.put(p), nil
+}
+
+// put keeps what there is room for until it is sent. The lock is held.
+func (s *screen) put(p []byte) int {
+	n := min(len(p), mostTyped-s.typed.Len())
+	if n > 0 {
+		s.typed.Write(p[:n])
+		s.changed.Broadcast()
+	}
+	return n
+}
+
+// HoldReads makes reads fail with os.ErrDeadlineExceeded until it is called with false.
+func (s *screen) HoldReads(hold bool) { s.change(func() { s.holdIn = hold }) }
+
+// HoldWrites is HoldReads for writes that would wait.
+func (s *screen) HoldWrites(hold bool) { s.change(func() { s.holdOut = hold }) }
+
+// Size returns the size that the terminal has or gets.
+func (s *screen) Size() (cols, rows int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cols, s.rows
+}
+
+// History returns how many bytes that Read has yet to return are from before this process
+// reached the agent.
+func (s *screen) History() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.past
+}
+
+// next waits for something to send: a new size, or what was typed. It is nil when the screen or
+// the link has ended.
+func (s *screen) next(over func() bool) *link.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		switch {
+		case s.closed || over():
+			return nil
+		case s.resized:
+			s.resized = false
+			return &link.Message{Kind: link.Size, Data: link.SizeData(s.cols, s.rows)}
+		case s.typed.Len() > 0:
+			data := bytes.Clone(s.typed.Next(mostKeys))
+			s.changed.Broadcast()
+			return &link.Message{Kind: link.Keys, Data: data}
+		}
+		s.changed.Wait()
+	}
+}
+
+// mostKeys is how many typed bytes are sent in one message.
+const mostKeys = 16 << 10
+
+// wrote adds output of the agent. It waits while too much is unread.
+func (s *screen) wrote(data []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.output.Len() >= mostOutput && !s.closed {
+		s.changed.Wait()
+	}
+	s.have += uint64(len(data))
+	if !s.closed {
+		s.output.Write(data)
+	}
+	s.changed.Broadcast()
+}

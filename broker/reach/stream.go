@@ -1,0 +1,367 @@
+package reach
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/link"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mux"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// Engine is what a Stream needs of a container engine.
+type Engine interface {
+	// Stream executes a program in a container; its input and output are the connection.
+	Stream(ctx context.Context, id string, argv []string, user string) (net.Conn, error)
+}
+
+// Container is what a Stream needs of a container; a docker.Handle is one.
+type Container interface {
+	ID() string
+	Wait(ctx context.Context) (docker.Exit, error)
+	Remove(ctx context.Context) error
+	FollowMemory(ctx context.Context, full func())
+}
+
+// Stream is the one way between the host and a container: connections to accept, and the
+// agent's terminal once Begin has returned. It embeds the terminal, so it is the running agent.
+type Stream struct {
+	*screen
+	listeners map[mux.Kind]*listener
+
+	// Set by Begin.
+	order     Order
+	engine    Engine
+	container Container
+	cancel    context.CancelCauseFunc
+	running   sync.WaitGroup
+	begun     chan struct{} // closed when the agent runs
+	once      sync.Once
+	over      chan struct{} // closed when the container has ended
+	exit      docker.Exit   // how; set before over is closed
+	waitErr   error
+}
+
+// Order says which agent is to be reached, and how.
+type Order struct {
+	User       string   // as whom the bridge is executed: "uid:gid"
+	Carry      []string // the command in the container that becomes a carrier
+	Cols, Rows int      // of the agent's terminal
+	// Check judges what the bridge says that it sees of its confinement, before anything of the
+	// agent runs. An error ends the attempt.
+	Check func(report []byte) error
+	// Tell tells the person something; it returns at once.
+	Tell func(text string)
+	// Have is how many bytes of output an earlier process has had of a running agent, and Ahead
+	// what it has read and shown to nobody, of which Past bytes are from before that process.
+	Have  uint64
+	Ahead []byte
+	Past  int64
+}
+
+// NewStream returns a Stream whose connections can be waited for.
+func NewStream() *Stream {
+	s := &Stream{screen: newScreen(0, 0), listeners: map[mux.Kind]*listener{}, begun: make(chan struct{}), over: make(chan struct{})}
+	for _, k := range []mux.Kind{mux.Tools, mux.Model, mux.Ports} {
+		s.listeners[k] = newListener(k)
+	}
+	return s
+}
+
+// Listener returns the connections of one kind.
+func (s *Stream) Listener(k mux.Kind) net.Listener { return s.listeners[k] }
+
+// reportPatience is how long a container that runs may take to say what it sees.
+const reportPatience = 30 * time.Second
+
+// Begin connects with the container's bridge and returns when the agent runs there. It fails
+// when Check does, when the container ends, or when it says nothing. The caller then removes the
+// container; in any case it calls Close.
+func (s *Stream) Begin(ctx context.Context, engine Engine, c Container, o Order) error {
+	const op = "reach the container"
+	s.engine, s.container, s.order = engine, c, o
+	s.change(func() {
+		s.cols, s.rows, s.have, s.past = o.Cols, o.Rows, o.Have, o.Past
+		s.output.Write(o.Ahead)
+	})
+	life, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	s.cancel = cancel
+	s.running.Go(func() { s.follow(life) })
+	s.running.Go(func() { s.run(life) })
+	patience := time.NewTimer(reportPatience)
+	defer patience.Stop()
+	var err error
+	select {
+	case <-s.begun:
+		return nil
+	case <-life.Done():
+		err = context.Cause(life)
+	case <-s.over:
+		if err = s.waitErr; err == nil {
+			err = fmt.Errorf("the container has ended: %s%s", s.exit.Reason, s.lastWords())
+		}
+	case <-patience.C:
+		err = fault.New("look at the engine with 'ironcurtain-mux doctor'", "the container has said nothing for %v", reportPatience)
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	return fault.Wrap(op, err, "")
+}
+
+// lastWords returns what the container's programs wrote, for an error.
+func (s *Stream) lastWords() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.output.Len() == 0 {
+		return ""
+	}
+	return ": " + s.output.String()
+}
+
+// follow waits for the container's end.
+func (s *Stream) follow(ctx context.Context) {
+	s.exit, s.waitErr = s.container.Wait(ctx)
+	close(s.over)
+	s.cancel(errEnded)
+}
+
+var (
+	errEnded  = errors.New("the container has ended")
+	errClosed = errors.New("it was closed")
+)
+
+// ID returns the engine's identifier of the container.
+func (s *Stream) ID() string { return s.container.ID() }
+
+// FollowMemory calls full whenever the kernel ends a program of the container because of the
+// memory limit.
+func (s *Stream) FollowMemory(ctx context.Context, full func()) { s.container.FollowMemory(ctx, full) }
+
+// Unread returns what has come and was not read, and how much has come in all, for the Order of
+// a process that goes on with the agent.
+func (s *Stream) Unread() (unread []byte, have uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return bytes.Clone(s.output.Bytes()), s.have
+}
+
+// Resize tells the agent the size of its terminal.
+func (s *Stream) Resize(_ context.Context, cols, rows int) error {
+	if cols < 1 || rows < 1 || cols > 65535 || rows > 65535 {
+		return fault.New("", "resize terminal: %d×%d is not the size of a terminal", cols, rows)
+	}
+	s.change(func() { s.cols, s.rows, s.resized = cols, rows, true })
+	return nil
+}
+
+// Wait returns when the container has ended.
+func (s *Stream) Wait(ctx context.Context) (docker.Exit, error) {
+	select {
+	case <-s.over:
+		return s.exit, s.waitErr
+	case <-ctx.Done():
+		return docker.Exit{}, fault.Wrap("wait for container", context.Cause(ctx), "")
+	}
+}
+
+// Close lets go of the container, which goes on, and of all connections.
+func (s *Stream) Close() error {
+	s.once.Do(func() {
+		s.change(func() { s.closed = true })
+		for _, l := range s.listeners {
+			_ = l.Close()
+		}
+		if s.cancel != nil {
+			s.cancel(errClosed)
+		}
+	})
+	s.running.Wait()
+	return nil
+}
+
+// Remove ends the agent and removes the container.
+func (s *Stream) Remove(ctx context.Context) error {
+	err := s.Close()
+	return errors.Join(err, s.container.Remove(ctx))
+}
+
+// awayLimit is for how long a link waits for its next carrier. Then its connections end, and
+// the terminal goes on over a new link.
+const awayLimit = 5 * time.Minute
+
+// run keeps a link to the container, and makes another one when it has ended.
+func (s *Stream) run(ctx context.Context) {
+	defer s.change(func() { s.ended = true })
+	for ctx.Err() == nil {
+		l := link.New(link.NewID())
+		if err := s.serve(ctx, l); err != nil {
+			s.cancel(err)
+		}
+	}
+}
+
+// serve carries everything over one link until it ends. An error ends the whole Stream.
+func (s *Stream) serve(ctx context.Context, l *link.Link) error {
+	var parts sync.WaitGroup
+	defer parts.Wait()
+	defer s.changed.Broadcast() // for the part that waits for something to send
+	defer l.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
+	parts.Go(func() { s.carry(ctx, l) })
+	connections, err := mux.Outside(l.Bulk())
+	if err != nil {
+		return err
+	}
+	parts.Go(func() { s.accept(connections) })
+	defer connections.Close()
+	report, err := link.ReadMessage(l.Typed())
+	switch {
+	case err != nil:
+		return nil //nolint:nilerr // this link has ended; the next one may do better
+	case report.Kind != link.Seen:
+		return errors.New("the container does not begin with what it sees")
+	}
+	if err := s.order.Check(report.Data); err != nil {
+		return err
+	}
+	if err := link.WriteMessage(l.Typed(), s.goOn()); err != nil {
+		return nil //nolint:nilerr // likewise
+	}
+	parts.Go(func() { s.send(l) })
+	return s.receive(l.Typed())
+}
+
+// goOn is the order to start the agent, or to go on with it.
+func (s *Stream) goOn() link.Message {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.resized = false
+	return link.Message{Kind: link.Go, Data: link.GoData(s.cols, s.rows, s.have)}
+}
+
+// send sends what is typed, and new sizes, until the link ends.
+func (s *Stream) send(l *link.Link) {
+	over := func() bool {
+		select {
+		case <-l.Done():
+			return true
+		default:
+			return false
+		}
+	}
+	for m := s.next(over); m != nil; m = s.next(over) {
+		if link.WriteMessage(l.Typed(), *m) != nil {
+			return
+		}
+	}
+}
+
+// receive takes the agent's output until its end, or that of the link.
+func (s *Stream) receive(typed io.Reader) error {
+	for {
+		m, err := link.ReadMessage(typed)
+		if err != nil {
+			return nil //nolint:nilerr // the link has ended
+		}
+		switch m.Kind {
+		case link.Output:
+			s.wrote(m.Data)
+		case link.Past:
+			if err := s.resume(m.Data); err != nil {
+				return err
+			}
+		case link.Exit:
+			s.change(func() { s.ended = true })
+		default:
+			return fmt.Errorf("the container sends a message of kind %d", m.Kind)
+		}
+	}
+}
+
+// resume notes that the agent runs, and what was written before this link.
+func (s *Stream) resume(data []byte) error {
+	lost, before, err := link.ParsePast(data)
+	if err != nil {
+		return err
+	}
+	s.change(func() {
+		if s.have == 0 {
+			s.past += int64(min(before, 1<<30))
+		}
+		s.have += lost
+	})
+	if lost > 0 {
+		s.order.Tell(fmt.Sprintf("%d bytes of the agent's output are missing: it wrote more while nobody was connected than is kept", lost))
+	}
+	select {
+	case <-s.begun:
+	default:
+		close(s.begun)
+	}
+	return nil
+}
+
+// accept hands the container's connections to the listeners.
+func (s *Stream) accept(connections *mux.Session) {
+	for {
+		kind, c, err := connections.Accept()
+		if err != nil {
+			return
+		}
+		if l := s.listeners[kind]; l != nil {
+			l.offer(c)
+		} else {
+			_ = c.Close()
+		}
+	}
+}
+
+// Pauses before another carrier is made: after one that has carried something, and at most.
+const (
+	firstPause = 100 * time.Millisecond
+	mostPause  = 5 * time.Second
+)
+
+// carry makes carriers for a link, one after the other, until the link ends or no carrier has
+// come for awayLimit.
+func (s *Stream) carry(ctx context.Context, l *link.Link) {
+	defer l.Close()
+	pause, last := firstPause, time.Now()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-l.Done():
+			return
+		case <-ctx.Done():
+			return
+		}
+		if s.carryOnce(ctx, l) {
+			pause, last = firstPause, time.Now()
+		} else if pause = min(2*pause, mostPause); time.Since(last) > awayLimit {
+			return
+		}
+		timer.Reset(pause)
+	}
+}
+
+// carryOnce uses one carrier until it breaks, and reports whether it has carried anything.
+func (s *Stream) carryOnce(ctx context.Context, l *link.Link) bool {
+	conn, err := s.engine.Stream(ctx, s.container.ID(), s.order.Carry, s.order.User)
+	if err != nil {
+		return false
+	}
+	began := time.Now()
+	_ = l.Carry(ctx, conn, nil)
+	return l.Carried().After(began)
+}
