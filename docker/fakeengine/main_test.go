@@ -25,8 +25,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // patience is how long tests wait for the engine. Only a failing test takes so long.
 const patience = 2 * time.Minute
 
-// real returns the machine's real engine, and the path of its socket.
-func real(t testing.TB) (*docker.Client, string) {
+// realEngine returns the machine's real engine, and the path of its socket.
+func realEngine(t testing.TB) (*docker.Client, string) {
 	t.Helper()
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -51,7 +51,7 @@ func connect(t testing.TB, endpoint docker.Endpoint) *docker.Client {
 // through starts an engine with faults, and connects to it.
 func through(t testing.TB, f fakeengine.Faults) (*docker.Client, *fakeengine.Engine) {
 	t.Helper()
-	_, socket := real(t)
+	_, socket := realEngine(t)
 	e := fakeengine.Start(t, socket, f)
 	return connect(t, docker.Endpoint{Address: e.Address(), Source: "test"}), e
 }
@@ -66,7 +66,7 @@ func deadline(t testing.TB) context.Context {
 // spec orders a container that waits to be removed.
 func spec(t testing.TB) docker.Spec {
 	t.Helper()
-	c, _ := real(t)
+	c, _ := realEngine(t)
 	home, err := os.UserHomeDir()
 	if err != nil {
 		t.Fatal(err)

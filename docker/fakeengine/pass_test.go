@@ -17,7 +17,7 @@ import (
 
 // Without faults it is the real engine: containers, attachments, exit codes.
 func TestWithoutFaultsItIsTheEngine(t *testing.T) {
-	want, socket := real(t)
+	want, socket := realEngine(t)
 	for _, tt := range []struct {
 		name  string
 		start func(testing.TB, string, fakeengine.Faults) *fakeengine.Engine
@@ -62,7 +62,7 @@ func TestWithoutFaultsItIsTheEngine(t *testing.T) {
 
 // Nobody without the certificate is served.
 func TestTLSWantsTheCertificate(t *testing.T) {
-	_, socket := real(t)
+	_, socket := realEngine(t)
 	e := fakeengine.StartTLS(t, socket, fakeengine.Faults{})
 	other := fakeengine.StartTLS(t, socket, fakeengine.Faults{})
 	for name, dir := range map[string]string{"plain": "", "of another authority": other.CertDir()} {
@@ -209,7 +209,7 @@ func TestItSaysWhatItIs(t *testing.T) {
 
 // It leaves nothing behind.
 func TestTheEnd(t *testing.T) {
-	_, socket := real(t)
+	_, socket := realEngine(t)
 	var address string
 	t.Run("while it runs", func(t *testing.T) {
 		address = fakeengine.Start(t, socket, fakeengine.Faults{}).Address()
