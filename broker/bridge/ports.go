@@ -250,10 +250,18 @@ func connect(ctx context.Context, port uint16, t Ticket, socket string) {
 // two processes wait less for each other.
 const portBuffer = 4 << 20
 
-// JoinPort is Join for a connection to a port, of which host is the socket between container
+// HostConn is a connection between container and host: a socket, or a part of a stream.
+type HostConn interface {
+	net.Conn
+	CloseWrite() error
+}
+
+// JoinPort is Join for a connection to a port, of which host is the part between container
 // and host.
-func JoinPort(ctx context.Context, local HalfCloser, host *net.UnixConn) {
-	_ = host.SetWriteBuffer(portBuffer) // without it there is less throughput, and nothing else
+func JoinPort(ctx context.Context, local HalfCloser, host HostConn) {
+	if socket, ok := host.(*net.UnixConn); ok {
+		_ = socket.SetWriteBuffer(portBuffer) // without it there is less throughput, and nothing else
+	}
 	Join(ctx, local, host)
 }
 

@@ -76,7 +76,7 @@ func (f *Forwarder) removeOutward(container int) bool {
 
 // carryOut carries a connection that a program in the container has made, if the person has
 // let it reach something there.
-func (f *Forwarder) carryOut(ctx context.Context, inside *net.UnixConn, container int) {
+func (f *Forwarder) carryOut(ctx context.Context, inside bridge.HostConn, container int) {
 	defer inside.Close()
 	f.mu.Lock()
 	i := slices.IndexFunc(f.outward, func(o *outward) bool { return o.Container == container })

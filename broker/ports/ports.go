@@ -71,9 +71,9 @@ type Forwarder struct {
 	slots chan struct{}     // one value for each connection that is carried
 
 	mu      sync.Mutex
-	control *net.UnixConn // the latest control connection; nil while there is none
-	arrived chan struct{} // closed when control is set
-	wanted  map[bridge.Ticket]chan *net.UnixConn
+	control bridge.HostConn // the latest control connection; nil while there is none
+	arrived chan struct{}   // closed when control is set
+	wanted  map[bridge.Ticket]chan bridge.HostConn
 	open    []*forward // in the order of opening
 	outward []*outward // in the order of opening
 	closed  bool
@@ -85,7 +85,7 @@ type Forwarder struct {
 func New(tell func(text string)) *Forwarder {
 	return &Forwarder{
 		tell: tell, slots: make(chan struct{}, maxConns),
-		wanted: map[bridge.Ticket]chan *net.UnixConn{}, arrived: make(chan struct{}), outSlots: make(chan struct{}, maxConns),
+		wanted: map[bridge.Ticket]chan bridge.HostConn{}, arrived: make(chan struct{}), outSlots: make(chan struct{}, maxConns),
 	}
 }
 
@@ -113,7 +113,7 @@ func (f *Forwarder) Serve(ctx context.Context, socket net.Listener) {
 			return
 		}
 		hellos.Go(func() {
-			follow := f.greet(ctx, conn.(*net.UnixConn))
+			follow := f.greet(ctx, conn.(bridge.HostConn))
 			<-slots
 			follow()
 		})
@@ -122,7 +122,7 @@ func (f *Forwarder) Serve(ctx context.Context, socket net.Listener) {
 
 // greet reads the first line of a connection from the container. It gives the connection to
 // the client that waits for it. For other connections it returns what follows.
-func (f *Forwarder) greet(ctx context.Context, conn *net.UnixConn) (follow func()) {
+func (f *Forwarder) greet(ctx context.Context, conn bridge.HostConn) (follow func()) {
 	follow = func() {}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	_ = conn.SetReadDeadline(time.Now().Add(answerLimit))
@@ -162,7 +162,7 @@ func (f *Forwarder) greet(ctx context.Context, conn *net.UnixConn) (follow func(
 
 // setControl makes conn the control connection. The latest counts: the bridge opens another
 // one only after it has lost its first.
-func (f *Forwarder) setControl(conn *net.UnixConn) {
+func (f *Forwarder) setControl(conn bridge.HostConn) {
 	f.mu.Lock()
 	before := f.control
 	f.control = conn
@@ -175,7 +175,7 @@ func (f *Forwarder) setControl(conn *net.UnixConn) {
 	}
 }
 
-func (f *Forwarder) dropControl(conn *net.UnixConn) {
+func (f *Forwarder) dropControl(conn bridge.HostConn) {
 	_ = conn.Close()
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -186,7 +186,7 @@ func (f *Forwarder) dropControl(conn *net.UnixConn) {
 
 // ask asks the bridge for something about a port of the container, and returns the
 // connection that answers.
-func (f *Forwarder) ask(ctx context.Context, verb bridge.Verb, port int) (*net.UnixConn, error) {
+func (f *Forwarder) ask(ctx context.Context, verb bridge.Verb, port int) (bridge.HostConn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errAway)
 	defer cancel()
 	control, err := f.awaitControl(ctx)
@@ -195,7 +195,7 @@ func (f *Forwarder) ask(ctx context.Context, verb bridge.Verb, port int) (*net.U
 	}
 	var t bridge.Ticket
 	_, _ = rand.Read(t[:]) // never fails
-	answer := make(chan *net.UnixConn, 1)
+	answer := make(chan bridge.HostConn, 1)
 	f.mu.Lock()
 	f.wanted[t] = answer
 	f.mu.Unlock()
@@ -219,7 +219,7 @@ func (f *Forwarder) ask(ctx context.Context, verb bridge.Verb, port int) (*net.U
 
 // awaitControl returns the control connection. The bridge opens it when the container has
 // started, and within a second after another process has taken the session back.
-func (f *Forwarder) awaitControl(ctx context.Context) (*net.UnixConn, error) {
+func (f *Forwarder) awaitControl(ctx context.Context) (bridge.HostConn, error) {
 	for {
 		f.mu.Lock()
 		control, arrived := f.control, f.arrived
@@ -235,7 +235,7 @@ func (f *Forwarder) awaitControl(ctx context.Context) (*net.UnixConn, error) {
 	}
 }
 
-func taken(conn *net.UnixConn) (*net.UnixConn, error) {
+func taken(conn bridge.HostConn) (bridge.HostConn, error) {
 	if conn == nil {
 		return nil, errRefused
 	}
@@ -244,7 +244,7 @@ func taken(conn *net.UnixConn) (*net.UnixConn, error) {
 
 // request sends a request to the bridge. A control connection that does not take it is
 // closed, since part of the line may have been written.
-func (f *Forwarder) request(control *net.UnixConn, r bridge.Request) error {
+func (f *Forwarder) request(control bridge.HostConn, r bridge.Request) error {
 	_ = control.SetWriteDeadline(time.Now().Add(answerLimit))
 	if _, err := control.Write(r.Line()); err != nil {
 		f.dropControl(control)
