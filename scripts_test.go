@@ -15,7 +15,7 @@ import (
 func bareMachine(t *testing.T, standIns map[string]string) string {
 	t.Helper()
 	bin := t.TempDir()
-	for _, name := range []string{"bash", "sh", "cat", "cut", "env", "getent", "grep", "head", "id", "mkdir", "sleep", "sort", "tail", "timeout"} {
+	for _, name := range []string{"bash", "sh", "cat", "cut", "env", "getent", "grep", "head", "id", "mkdir", "sleep", "sort", "tail", "timeout", "uname"} {
 		path, err := exec.LookPath(name)
 		if err != nil {
 			t.Fatal(err)
@@ -54,6 +54,7 @@ const (
 	currentGo  = `echo go1.26.8`
 	root       = `if [ "$1" = -u ]; then echo 0; else echo root; fi`
 	somebody   = `if [ "$1" = -u ]; then echo 1000; else echo somebody; fi`
+	darwin     = "echo Darwin"
 	recordArgs = `echo "apt-get $*" >&2; echo "E: no such package"; exit 100` // into the log, as apt does
 )
 
@@ -99,6 +100,13 @@ func TestSetupSaysWhyItCannot(t *testing.T) {
 			map[string]string{"go": currentGo, "id": root, "apt-get": recordArgs},
 			nil, 1,
 			[]string{"going to install", "nodejs", "runs the tool servers", "could not install", "E: no such package", "apt.log"},
+		},
+		{"a Mac without anything", map[string]string{"uname": darwin, "go": currentGo}, nil, 1, []string{"missing  ripgrep", "brew install"}},
+		{
+			"a Mac without an engine",
+			map[string]string{"uname": darwin, "go": currentGo, "git": "", "rg": "", "npm": "", "node": "echo v22.1.0"},
+			nil, 1,
+			[]string{"Docker Desktop, OrbStack, Colima or Podman machine"},
 		},
 	}
 	for _, tt := range tests {
