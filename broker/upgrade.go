@@ -170,7 +170,9 @@ func (b *Broker) HandOver() (k Kept, conns []syscall.RawConn, undo func(), err e
 			return k, nil, nil, fmt.Errorf("hand over session %s: %w", s.ID(), err)
 		}
 		undone = append(undone, back)
-		k.Sessions, conns = append(k.Sessions, *one), append(conns, conn)
+		if k.Sessions = append(k.Sessions, *one); conn != nil {
+			conns = append(conns, conn)
+		}
 	}
 	return k, conns, undo, nil
 }

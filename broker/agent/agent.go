@@ -14,8 +14,13 @@ const (
 	ToolSocket  = Sockets + "/proxy.sock"
 	ProxySocket = Sockets + "/mitm-proxy.sock"
 	PortsSocket = Sockets + "/ports.sock"
-	Attachments = "/attachments" // what the person has attached, read-only
-	CABundle    = "/etc/ssl/certs/ca-certificates.crt"
+	// ReportSocket is where the bridge says what it sees before the agent begins.
+	ReportSocket = Sockets + "/report.sock"
+	// CarrierSocket is where the bridge takes the carriers of a stream, where there are no
+	// sockets of the host's.
+	CarrierSocket = Sockets + "/carrier.sock"
+	Attachments   = "/attachments" // what the person has attached, read-only
+	CABundle      = "/etc/ssl/certs/ca-certificates.crt"
 	// ProxyAddress is where the agent finds its proxy.
 	ProxyAddress = "127.0.0.1:18080"
 	ProxyURL     = "http://" + ProxyAddress

@@ -8,6 +8,12 @@ func Command(argv []string) []string {
 	return append([]string{Bridge, "run", "--"}, argv...)
 }
 
+// KeptCommand is that command line where no sockets are mounted: the bridge keeps the agent's
+// terminal, and the host reaches both over a stream.
+func KeptCommand(argv []string) []string {
+	return append([]string{Bridge, "keep", "--"}, argv...)
+}
+
 // Accounts are the passwd and group files of a container whose only person is
 // the agent, with the ids of whoever started it.
 func Accounts(uid, gid int) []File {

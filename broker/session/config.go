@@ -11,6 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
@@ -28,6 +29,7 @@ type Config struct {
 	Models       map[string]string // the models that agents use, by the agents' names
 	Images       Images
 	Runtime      string        // of the engine, which every container runs with; empty: the engine's default
+	Ways         *reach.Ways   // how the containers of an engine are connected with the host
 	MaxSessions  int           // how many may run at the same time
 	KeepSessions time.Duration // how long unused sessions are kept; 0: for ever
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -23,8 +24,11 @@ type Kept struct {
 	// Connection is the descriptor of the connection to the agent's terminal. Ahead was read from
 	// it and shown to nobody; its first Past bytes are from before the agent was taken back.
 	Connection int
-	Ahead      []byte
-	Past       int64
+	// Have is how many bytes of output have come of an agent that is reached over a stream. The other
+	// program connects by itself, so that Connection is 0.
+	Have  uint64
+	Ahead []byte
+	Past  int64
 	// Cols and Rows are the size of the terminal.
 	Cols, Rows int
 	// Waiting is what is left of the time of the calls that wait, by id.
@@ -121,6 +125,10 @@ func (s *Session) HandOver() (k *Kept, conn syscall.RawConn, undo func(), err er
 	var rest []byte
 	var taken *takenBack
 	switch p := running.(type) {
+	case *reach.Stream:
+		return s.letGo(p, output)
+	case *reachedAgain:
+		return s.letGo(p.Stream, output)
 	case *docker.Container:
 		container = p
 	case *takenBack:
@@ -150,8 +158,21 @@ func (s *Session) HandOver() (k *Kept, conn syscall.RawConn, undo func(), err er
 	return k, conn, undo, nil
 }
 
+// letGo is HandOver for an agent that is reached over a stream.
+func (s *Session) letGo(stream *reach.Stream, output *output) (k *Kept, conn syscall.RawConn, undo func(), err error) {
+	stream.HoldReads(true)
+	ahead, past := output.hold()
+	unread, have := stream.Unread()
+	k = &Kept{ID: s.fixed.ID, Life: s.fixed.Life, Opener: s.opener, Have: have, Ahead: append(ahead, unread...), Past: past, Waiting: s.deps.Approvals.Left(s.fixed.ID)}
+	k.Cols, k.Rows = stream.Size()
+	return k, nil, func() {
+		stream.HoldReads(false)
+		output.release()
+	}, nil
+}
+
 // continueTerminal goes on with the terminal of an agent that another program has handed over.
-func (s *Session) continueTerminal(engine *docker.Client, id string) (*takenBack, error) {
+func (s *Session) continueTerminal(engine *docker.Client, id string) (attached, error) {
 	k := s.kept
 	container, err := engine.Adopt(id, os.NewFile(uintptr(k.Connection), "terminal"))
 	if err != nil {

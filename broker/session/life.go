@@ -110,7 +110,7 @@ func (s *Session) wait(ctx context.Context, running program) (docker.Exit, error
 	if s.adapter.Place != agent.OnHost {
 		watching.Go(func() { s.watchRepository(ctx) })
 	}
-	if container, ok := running.(*docker.Container); ok {
+	if container, ok := running.(interface{ FollowMemory(context.Context, func()) }); ok {
 		watching.Go(func() { container.FollowMemory(ctx, func() { s.notice(true, memoryFull) }) })
 	}
 	exit, err := running.Wait(ctx)

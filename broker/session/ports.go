@@ -10,6 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/ports"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mux"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -21,7 +22,7 @@ type Port = ports.Port
 // servePorts opens the way to ports of the container, and the ports that the configuration
 // names for the workspace.
 func (s *Session) servePorts(ctx context.Context, stack *teardown) error {
-	listener, err := s.listen(s.layout.PortsSocket())
+	listener, err := s.door(mux.Ports, s.layout.PortsSocket())
 	if err != nil {
 		return err
 	}

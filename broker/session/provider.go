@@ -10,6 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/egress"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mux"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/secretref"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -129,7 +130,7 @@ func (s *Session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		return provider{}, fmt.Errorf("open the way to the model: %w", err)
 	}
 	s.keepIdentity(stack, proxy)
-	listener, err := s.listen(s.layout.ProxySocket())
+	listener, err := s.door(mux.Model, s.layout.ProxySocket())
 	if err != nil {
 		return provider{}, err
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/ports"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/toolchain"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/transfer"
@@ -93,6 +94,7 @@ type Session struct {
 	engine       *policy.Engine    // judges its calls; set while the session starts
 	log          *audit.Log        // set together with engine
 	program      program           // set before started is closed
+	stream       *reach.Stream     // over which the container is reached; nil: its sockets are mounted. Set before program
 	output       *output           // the program's output; set together with program
 	tools        *mcpproxy.Proxy   // nil until the tool servers run
 	modelProxy   *mitm.Proxy       // the proxy to the model and to approved domains; nil while there is none

@@ -11,7 +11,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge/embedded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
@@ -83,46 +82,6 @@ func (s *Session) serve(ctx context.Context, stack *teardown, log *audit.Log) (p
 		return provider{}, err
 	}
 	return s.serveProvider(ctx, stack, log)
-}
-
-// begin opens the two proxies and starts the agent in a container.
-func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client) (program, error) {
-	s.progress("checking the agent image", s.adapter.Image)
-	image, err := s.image(ctx, engine)
-	if err != nil {
-		return nil, err
-	}
-
-	proxy, err := s.serve(ctx, stack, log)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.servePorts(ctx, stack); err != nil {
-		return nil, err
-	}
-	launch, err := s.orient(ctx, proxy)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.clearStale(ctx, engine); err != nil {
-		return nil, err
-	}
-	s.progress("starting the container", "")
-	bridgePath, err := embedded.Install(s.deps.Config.CacheDir)
-	if err != nil {
-		return nil, err
-	}
-	launch.Env = append(append(launch.Env, proxy.environment...), s.registries.Environment()...)
-	spec, err := s.spec(image, bridgePath, launch)
-	if err != nil {
-		return nil, err
-	}
-	container, err := engine.Start(ctx, spec)
-	if err != nil {
-		return nil, err // returning container would make a non-nil program of a nil pointer
-	}
-	s.fresh = true
-	return container, nil
 }
 
 // image builds or fetches the agent's image if it is missing, and returns its name.
@@ -285,10 +244,14 @@ func (s *Session) spec(image, bridgePath string, launch agent.Launch) (docker.Sp
 	inOrientation := func(name string) string { return s.layout.Orientation() + "/" + name }
 	bridgeMount := docker.Mount{Source: bridgePath, Target: agent.Bridge, ReadOnly: true}
 	workspace := []docker.Mount{{Source: s.fixed.Workspace, Target: agent.Workspace}}
+	command := agent.Command
+	if s.stream != nil {
+		command = agent.KeptCommand
+	}
 	spec := docker.Spec{
 		Image:      image,
 		Name:       "ironcurtain-" + string(s.fixed.ID[:8]) + string(s.fixed.ID[9:13]),
-		Cmd:        agent.Command(s.withSetup(launch.Argv)),
+		Cmd:        command(s.withSetup(launch.Argv)),
 		Env:        append(agent.Environment(), launch.Env...),
 		User:       s.owner.String(),
 		WorkingDir: agent.Workspace,
@@ -297,7 +260,6 @@ func (s *Session) spec(image, bridgePath string, launch agent.Launch) (docker.Sp
 			{Source: s.layout.Home(), Target: agent.Home},
 			{Source: s.layout.Orientation(), Target: agent.Orientation, ReadOnly: true},
 			{Source: s.layout.Attachments(), Target: agent.Attachments, ReadOnly: true},
-			{Source: s.layout.Sockets(), Target: agent.Sockets, ReadOnly: true},
 			bridgeMount,
 			{Source: inOrientation("ca.crt"), Target: agent.CABundle, ReadOnly: true},
 			{Source: inOrientation("passwd"), Target: "/etc/passwd", ReadOnly: true},
@@ -311,6 +273,12 @@ func (s *Session) spec(image, bridgePath string, launch agent.Launch) (docker.Sp
 		Cols:     s.cols,
 		Rows:     s.rows,
 		TTY:      true,
+	}
+	if s.stream == nil {
+		spec.Mounts = append(spec.Mounts, docker.Mount{Source: s.layout.Sockets(), Target: agent.Sockets, ReadOnly: true})
+	} else {
+		spec.TTY, spec.Detached = false, true
+		spec.Tmpfs = []docker.Tmpfs{{Target: agent.Sockets, UID: s.owner.UID, GID: s.owner.GID, SizeMB: 1}}
 	}
 	spec.Mounts = append(spec.Mounts, s.registryMounts()...)
 	if s.fixed.Workspace != s.layout.Sandbox() {

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
@@ -15,14 +17,15 @@ import (
 // takeBack connects to the session's agent if it still runs although its multiplexer was
 // killed. It returns nil when no agent runs or the agent cannot be served again. The agent
 // runs on unchanged; its caller opens the proxies again, on the same sockets.
-func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.Client, log *audit.Log) (*takenBack, error) {
+func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.Client, log *audit.Log) (attached, error) {
 	if !s.resumed {
 		return nil, nil
 	}
-	id, err := s.leftRunning(ctx, engine)
-	if err != nil || id == "" {
+	left, err := s.leftRunning(ctx, engine)
+	if err != nil || left == nil {
 		return nil, err
 	}
+	id := left.ID
 	stack.push("remove what was left running", func(ctx context.Context) error { return s.clearStale(ctx, engine) })
 	if s.hasWayOut() {
 		if s.identity, err = stored.KeptSecret(s.layout.Run); err != nil {
@@ -37,9 +40,57 @@ func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 	}); err != nil {
 		return nil, err
 	}
-	if s.kept != nil {
+	switch {
+	case left.Labels[labelWay] == string(reach.ByStream):
+		return s.takeBackByStream(ctx, stack, engine, id)
+	case s.kept != nil:
 		return s.continueTerminal(engine, id)
 	}
+	return s.attachAgain(ctx, engine, id)
+}
+
+// attached is the terminal of an agent that was taken back.
+type attached interface {
+	program
+	Close() error
+}
+
+// takeBackByStream reaches an agent again that was reached over a stream. What it wrote before
+// comes from its bridge.
+func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine *docker.Client, id string) (attached, error) {
+	handle, err := engine.Running(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	s.openStream(stack)
+	cols, rows := stored.ReadSize(s.layout)
+	order := reach.Order{
+		User: s.owner.String(), Carry: []string{agent.Bridge, "carry"},
+		Cols: cmp.Or(cols, s.cols), Rows: cmp.Or(rows, s.rows),
+		Check: checkAgain,
+		Tell:  func(text string) { s.notice(true, text) },
+	}
+	if k := s.kept; k != nil {
+		order.Cols, order.Rows, order.Have, order.Ahead, order.Past = k.Cols, k.Rows, k.Have, k.Ahead, k.Past
+	}
+	if err := s.stream.Begin(ctx, engine, handle, order); err != nil {
+		return nil, err
+	}
+	s.connectedBefore()
+	return &reachedAgain{Stream: s.stream, cols: cols, rows: rows}, nil
+}
+
+// reachedAgain is an agent that was taken back over a stream.
+type reachedAgain struct {
+	*reach.Stream
+	cols, rows int // of the terminal before the kill; 0: nobody knows
+}
+
+// FormerSize returns the size of the terminal before the agent was taken back; 0: nobody knows.
+func (r *reachedAgain) FormerSize() (cols, rows int) { return r.cols, r.rows }
+
+// attachAgain attaches to a container's terminal again, with what it wrote before.
+func (s *Session) attachAgain(ctx context.Context, engine *docker.Client, id string) (attached, error) {
 	var history bytes.Buffer
 	if err := engine.Replay(ctx, id, &history); err != nil {
 		return nil, err
@@ -91,18 +142,18 @@ func (s *Session) takenBackFrom() string {
 	return "its multiplexer was killed; another one has taken the agent back"
 }
 
-// leftRunning returns the id of the session's container that still runs, or "".
-func (s *Session) leftRunning(ctx context.Context, engine *docker.Client) (string, error) {
+// leftRunning returns the session's container that still runs, or nil.
+func (s *Session) leftRunning(ctx context.Context, engine *docker.Client) (*docker.Summary, error) {
 	all, err := engine.List(ctx, map[string]string{stored.LabelSession: s.fixed.ID})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	for _, c := range all {
 		if c.Running && c.Labels[docker.LabelLease] == s.layout.Lock() {
-			return c.ID, nil
+			return &c, nil
 		}
 	}
-	return "", nil
+	return nil, nil
 }
 
 // takenBack is the container of an agent that was taken back. Reading its terminal first

@@ -101,7 +101,7 @@ func (t *terminal) Close() error {
 
 // FormerSize returns the size of the terminal before the agent was taken back.
 func (t *terminal) FormerSize() (cols, rows int) {
-	if p, ok := t.program.(*takenBack); ok {
+	if p, ok := t.program.(interface{ FormerSize() (cols, rows int) }); ok {
 		return p.FormerSize()
 	}
 	return 0, 0

@@ -14,6 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mux"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
@@ -37,7 +38,7 @@ func (s *Session) serveTools(ctx context.Context, stack *teardown, log *audit.Lo
 	if err != nil {
 		return nil, err
 	}
-	listener, err := s.listen(s.layout.ToolSocket())
+	listener, err := s.door(mux.Tools, s.layout.ToolSocket())
 	if err != nil {
 		return nil, err
 	}

@@ -169,7 +169,7 @@ func (s *Session) watchTime(ctx context.Context, end context.CancelCauseFunc) {
 
 func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
 	s.mu.Lock()
-	container, contained := s.program.(*docker.Container)
+	container, contained := s.program.(interface{ ID() string })
 	process, inProcess := s.program.(*taskProcess)
 	host, reason := s.host, s.reason
 	s.spent = false

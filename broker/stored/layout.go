@@ -162,6 +162,9 @@ func (l Layout) ToolSocket() string { return filepath.Join(l.Sockets(), "proxy.s
 // PortsSocket is the way to ports of the container.
 func (l Layout) PortsSocket() string { return filepath.Join(l.Sockets(), "ports.sock") }
 
+// ReportSocket is where a container says what it sees before its agent begins.
+func (l Layout) ReportSocket() string { return filepath.Join(l.Sockets(), "report.sock") }
+
 // WaitingCall is the file of one waiting call.
 func (l Layout) WaitingCall(id string) string { return filepath.Join(l.Waiting(), id+".json") }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
@@ -107,6 +108,7 @@ func (w Parts) Sessions(log *slog.Logger) (broker.Config, error) {
 		Images:            broker.Images{From: BaseChoice(w.Config.Images.From), Recipe: RecipeOf(w.Config.Images)},
 		Runtime:           w.Config.Runtime,
 		DefaultAgent:      w.Config.Agent,
+		Ways:              &reach.Ways{Path: filepath.Join(w.Paths.Home, "engines.json")},
 		MaxSessions:       w.Config.MaxSessions,
 		KeepSessions:      w.Config.KeepSessions(),
 		Compiled:          loaded.Compiled,

@@ -1,0 +1,105 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/seen"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// confined returns the check of what a container says of itself before its agent begins. Isolation
+// that differs from the order is an error; limits that differ are told to the person.
+func (s *Session) confined(spec docker.Spec, info docker.Info) func(report []byte) error {
+	memory, cpus, pids := spec.Limits(info)
+	want := seen.Want{
+		UID: s.owner.UID, GID: s.owner.GID, MemoryBytes: memory, CPUs: cpus, Pids: pids,
+		Architecture: info.Architecture, Rootless: info.Rootless,
+	}
+	return func(report []byte) error {
+		said, err := seen.Parse(report)
+		if err != nil {
+			return err
+		}
+		warnings, err := said.Judge(want)
+		if err != nil {
+			return err
+		}
+		if err := s.findTokens(said.Tokens); err != nil {
+			return err
+		}
+		for _, w := range warnings {
+			s.notice(true, "in this container "+w)
+		}
+		return nil
+	}
+}
+
+// checkAgain is the check of a container whose agent runs already. What it says proves nothing any
+// more, and was judged before the agent began.
+func checkAgain(report []byte) error {
+	_, err := seen.Parse(report)
+	return err
+}
+
+// findTokens looks on this machine for what the bridge has written into the directories that
+// both sides are to see. Some engines mount an empty directory and say nothing.
+func (s *Session) findTokens(tokens []seen.Token) error {
+	places := map[string]string{agent.Home: s.layout.Home(), agent.Workspace: s.fixed.Workspace}
+	for _, t := range tokens {
+		place := places[t.Place]
+		if place == "" {
+			return fmt.Errorf("the container has left a token in %q", t.Place)
+		}
+		if t.Failed != "" && t.Place == agent.Workspace && !canWrite(place) {
+			continue
+		}
+		if err := findToken(place, t); err != nil {
+			return fault.New("share the directory with the engine's machine, or use an engine that sees it",
+				"the engine does not see %s: %w", place, err)
+		}
+	}
+	return nil
+}
+
+// canWrite reports whether an agent is sure to be able to write into a directory of this machine,
+// because this process can, as the same user.
+func canWrite(dir string) bool {
+	if os.Geteuid() == 0 {
+		return false // agents are not root
+	}
+	f, err := os.CreateTemp(dir, ".ironcurtain-*")
+	if err != nil {
+		return false
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
+}
+
+// findToken compares a token with the file of its name on this machine.
+func findToken(place string, t seen.Token) error {
+	if t.Failed != "" {
+		return fmt.Errorf("the container could not write there: %s", t.Failed)
+	}
+	root, err := os.OpenRoot(place)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	f, err := root.Open(t.Name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("what was written there in the container is not here")
+	} else if err != nil {
+		return err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, seen.MaxSize))
+	if err == nil && string(content) != t.Content {
+		err = errors.New("what was written there in the container is not the same here")
+	}
+	return err
+}

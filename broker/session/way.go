@@ -1,0 +1,153 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge/embedded"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mux"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// labelWay is the label of a container with the way in which it is connected with the host.
+const labelWay = "ironcurtain.way"
+
+// door opens one of the session's ways in: a socket at path, for the container's user only, or
+// connections of a kind over the stream.
+func (s *Session) door(kind mux.Kind, path string) (net.Listener, error) {
+	if s.stream != nil {
+		return s.stream.Listener(kind), nil
+	}
+	return s.listen(path)
+}
+
+// begin starts the agent in a container, by the way that the engine has. Which one that is gets
+// tried once: nothing that an engine says of itself tells it.
+func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client) (program, error) {
+	s.progress("checking the agent image", s.adapter.Image)
+	image, err := s.image(ctx, engine)
+	if err != nil {
+		return nil, err
+	}
+	address, version := engine.Endpoint().Address, engine.Info().Version
+	way, other := s.deps.Config.Ways.First(address, version)
+	if way == reach.Sockets {
+		attempt := &teardown{limit: stack.limit}
+		running, err := s.beginBy(ctx, way, attempt, log, engine, image)
+		if !other || !errors.Is(err, reach.ErrUnseen) {
+			stack.steps = append(stack.steps, attempt.steps...)
+			return running, err
+		}
+		if err := attempt.run(ctx); err != nil {
+			return nil, err
+		}
+		s.progress("trying the other way to the engine", "")
+	}
+	running, err := s.beginBy(ctx, reach.ByStream, stack, log, engine, image)
+	if err == nil && way != reach.ByStream {
+		if err := s.deps.Config.Ways.Remember(address, version, reach.ByStream); err != nil {
+			s.deps.Log.Warn("the way to the engine is tried again next time", "error", err)
+		}
+	}
+	return running, err
+}
+
+// beginBy opens the two proxies and starts the agent in a container that is connected in that way.
+func (s *Session) beginBy(ctx context.Context, way reach.Way, stack *teardown, log *audit.Log, engine *docker.Client, image string) (program, error) {
+	if way == reach.ByStream {
+		s.openStream(stack)
+	}
+	proxy, err := s.serve(ctx, stack, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.servePorts(ctx, stack); err != nil {
+		return nil, err
+	}
+	launch, err := s.orient(ctx, proxy)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.clearStale(ctx, engine); err != nil {
+		return nil, err
+	}
+	s.progress("starting the container", "")
+	bridgePath, err := embedded.Install(s.deps.Config.CacheDir)
+	if err != nil {
+		return nil, err
+	}
+	launch.Env = append(append(launch.Env, proxy.environment...), s.registries.Environment()...)
+	spec, err := s.spec(image, bridgePath, launch)
+	if err != nil {
+		return nil, err
+	}
+	s.fresh = true
+	if way == reach.ByStream {
+		return s.startByStream(ctx, engine, spec)
+	}
+	return s.startBySockets(ctx, engine, spec)
+}
+
+// startBySockets starts a container to which the host's sockets are mounted. The agent begins
+// after the bridge has shown what it sees.
+func (s *Session) startBySockets(ctx context.Context, engine *docker.Client, spec docker.Spec) (program, error) {
+	reports, err := s.listen(s.layout.ReportSocket())
+	if err != nil {
+		return nil, err
+	}
+	container, err := engine.Start(ctx, spec)
+	if err != nil {
+		return nil, errors.Join(err, reports.Close()) // returning container would make a non-nil program of a nil pointer
+	}
+	if err := reach.Approve(ctx, reports, s.confined(spec, engine.Info())); err != nil {
+		return nil, errors.Join(err, removeNow(ctx, container))
+	}
+	return container, nil
+}
+
+// openStream makes the stream over which the container is going to be reached.
+func (s *Session) openStream(stack *teardown) {
+	stream := reach.NewStream()
+	stack.push("close the stream", func(context.Context) error { return stream.Close() })
+	s.mu.Lock()
+	s.stream = stream
+	s.mu.Unlock()
+}
+
+// startByStream starts a container without sockets and reaches it over the stream.
+func (s *Session) startByStream(ctx context.Context, engine *docker.Client, spec docker.Spec) (program, error) {
+	spec.Labels[labelWay] = string(reach.ByStream)
+	handle, err := engine.StartDetached(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.stream.Begin(ctx, engine, handle, s.order(spec, engine.Info())); err != nil {
+		return nil, errors.Join(err, s.stream.Close(), removeNow(ctx, handle))
+	}
+	return s.stream, nil
+}
+
+// order says how the stream reaches the container.
+func (s *Session) order(spec docker.Spec, info docker.Info) reach.Order {
+	return reach.Order{
+		User: s.owner.String(), Carry: []string{agent.Bridge, "carry"},
+		Cols: s.cols, Rows: s.rows,
+		Check: s.confined(spec, info),
+		Tell:  func(text string) { s.notice(true, text) },
+	}
+}
+
+// removeNow removes a container that is not used after all, also if ctx has ended.
+func removeNow(ctx context.Context, c interface{ Remove(context.Context) error }) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineAwayLimit)
+	defer cancel()
+	if err := c.Remove(ctx); err != nil {
+		return fmt.Errorf("remove the container: %w", err)
+	}
+	return nil
+}
