@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -36,12 +37,22 @@ func (h *hub) publish(e Event) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if e.Kind == EventNotice && len(h.subscribers) == 0 && len(h.early) < earlyNotices {
-		h.early = append(h.early, e)
+	if e.Notice != nil && len(h.subscribers) == 0 {
+		h.keep(e)
 	}
 	send(h.subscribers, e)
 	if e.Kind != EventNotice {
 		send(h.followers, e)
+	}
+}
+
+// keep keeps a notice for the first subscriber, or forgets those that it takes back.
+func (h *hub) keep(e Event) {
+	switch n := e.Notice; {
+	case n.Text == "":
+		h.early = slices.DeleteFunc(h.early, func(e Event) bool { return e.Notice.About == n.About && e.Notice.Session == n.Session })
+	case len(h.early) < earlyNotices:
+		h.early = append(h.early, e)
 	}
 }
 

@@ -69,6 +69,24 @@ func TestClosedHubEndsEverySubscription(t *testing.T) {
 	h.publish(Event{Kind: EventNotice}) // must not panic
 }
 
+// A notice that was taken back before anybody was there is not told.
+func TestANoticeThatWasTakenBackIsNotKept(t *testing.T) {
+	h := newHub()
+	defer h.close()
+	for _, n := range []Notice{{About: "a", Text: "1"}, {Session: "s", About: "a", Text: "2"}, {Text: "3"}, {About: "a"}} {
+		h.publish(Event{Kind: EventNotice, Notice: &n})
+	}
+	ch := h.subscribe(t.Context())
+	for _, want := range []string{"2", "3"} {
+		if e := <-ch; e.Notice == nil || e.Notice.Text != want {
+			t.Errorf("got %+v, want %s", e.Notice, want)
+		}
+	}
+	if len(ch) > 0 {
+		t.Errorf("got %+v, too", (<-ch).Notice)
+	}
+}
+
 // A follower gets no notices, and takes none from the subscriber that comes first.
 func TestAFollowerTakesNoNotices(t *testing.T) {
 	h := newHub()

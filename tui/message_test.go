@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
@@ -26,6 +27,8 @@ func TestMessagesGoWhenTheyAreTrueNoMore(t *testing.T) {
 		{"a tab that is not there, and then one that is", func(r *harness) { r.keys("\x1b7") }, "7", func(r *harness) { r.keys("\x1b1") }},
 		{"a broker that cannot be reached, and then can", func(r *harness) { r.send(brokerLostMsg{errors.New("the broker is away")}) }, "is away",
 			func(r *harness) { r.send(listedMsg{at: r.now, sessions: []broker.Session{r.m.numbered(1).session}}) }},
+		{"a server that did not start, and then does", func(r *harness) { r.serverNotice("server board", "board could not be started") }, "could not be started",
+			func(r *harness) { r.serverNotice("server board", "") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newHarness(t, 120, 24, Options{})
@@ -39,6 +42,30 @@ func TestMessagesGoWhenTheyAreTrueNoMore(t *testing.T) {
 				t.Errorf("it still says %q", got)
 			}
 		})
+	}
+}
+
+// serverNotice sends a notice of the first tab about something.
+func (r *harness) serverNotice(about, text string) {
+	r.t.Helper()
+	r.send(brokerMsg{broker.Event{Notice: &broker.Notice{Session: "s1", Urgent: true, About: about, Text: text}}})
+}
+
+// What is true no more does not come back behind a list, where no key would take it away: a
+// machine types faster than a message goes, and this one waits for another.
+func TestAMessageThatIsTakenBackDoesNotCoverAList(t *testing.T) {
+	r := newHarness(t, 120, 24, Options{})
+	r.serverNotice("server board", "board could not be started")
+	r.serverNotice("server local", "local could not be started")
+	r.keys("\x01/servers restart tickets\r")
+	r.serverNotice("server board", "")
+	r.keys("\x01/servers\r")
+	r.wants("local could not be started")
+	r.now = r.now.Add(2 * time.Second)
+	for i := 0; i < 4; i, r.now = i+1, r.now.Add(2*time.Second) {
+		if got := r.m.said().Text; strings.Contains(got, "board could not be started") {
+			t.Errorf("a message is back: %s", got)
+		}
 	}
 }
 

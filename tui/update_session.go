@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/notify"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
@@ -113,15 +112,6 @@ func (m *Model) onBroker(ev broker.Event) tea.Cmd {
 		m.onNotice(*ev.Notice)
 	}
 	return nil
-}
-
-// onNotice shows a message of the broker, with the number of its tab.
-func (m *Model) onNotice(n broker.Notice) {
-	text := text.Drawable(n.Text)
-	if t := m.tabOf(n.Session); t != nil {
-		text = fmt.Sprintf("%s: %s", t.name(), text)
-	}
-	m.say(view.Message{Text: text, Urgent: n.Urgent})
 }
 
 // onSession takes over the state of a session from the broker. A session without a tab

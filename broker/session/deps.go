@@ -99,10 +99,12 @@ type Progress struct {
 	Tail    []string      `json:"tail,omitempty"` // the builder's last lines, if the step has failed
 }
 
-// Notice is a message for the person.
+// Notice is a message for the person. One without a text takes back those about the same of the
+// same session, because they are true no more.
 type Notice struct {
 	Session stored.ID `json:"session,omitempty"` // empty: the whole program
 	Urgent  bool      `json:"urgent"`            // stays until it is read
+	About   string    `json:"about,omitempty"`   // what must last for the text to be true; empty: nothing
 	Text    string    `json:"text"`
 }
 

@@ -120,6 +120,7 @@ type Session struct {
 	offer            toolchain.Offer // what the workspace needs and the image lacks
 	lastNotice       string          // the latest notice; lastNoticeAt is its time
 	lastNoticeAt     time.Time
+	noticed          map[string]bool // what notices were about that could be taken back
 }
 
 // Attach waits until the agent runs and returns an attachment to its terminal.

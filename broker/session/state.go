@@ -202,16 +202,42 @@ func describe(err error) string {
 // notice tells the person something about this session. It drops a notice that equals
 // the last one within repeatNotice.
 func (s *Session) notice(urgent bool, text string) {
+	s.tell(Notice{Urgent: urgent, Text: text})
+}
+
+// tell is notice for one that can be taken back.
+func (s *Session) tell(n Notice) {
 	s.mu.Lock()
-	again := s.lastNotice == text && time.Since(s.lastNoticeAt) < repeatNotice
+	again := s.lastNotice == n.Text && time.Since(s.lastNoticeAt) < repeatNotice
 	if !again {
-		s.lastNotice, s.lastNoticeAt = text, time.Now()
+		s.lastNotice, s.lastNoticeAt = n.Text, time.Now()
+	}
+	if n.About != "" {
+		if s.noticed == nil {
+			s.noticed = map[string]bool{}
+		}
+		s.noticed[n.About] = true
 	}
 	s.mu.Unlock()
 	if again {
 		return
 	}
-	s.deps.Events.Noticed(Notice{Session: s.fixed.ID, Urgent: urgent, Text: text})
+	n.Session = s.fixed.ID
+	s.deps.Events.Noticed(n)
+}
+
+// unsay takes back the notices about something. An equal one is news again.
+func (s *Session) unsay(about string) {
+	s.mu.Lock()
+	told := s.noticed[about]
+	delete(s.noticed, about)
+	if told {
+		s.lastNotice = ""
+	}
+	s.mu.Unlock()
+	if told {
+		s.deps.Events.Noticed(Notice{Session: s.fixed.ID, About: about})
+	}
 }
 
 // tally counts what a session is doing and derives its state from the counts. The

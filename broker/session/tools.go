@@ -269,7 +269,9 @@ func (s *Session) toolActivity(a mcpproxy.Activity) {
 	case mcpproxy.ServerDown:
 		s.notice(false, fmt.Sprintf("tool server %s has ended; it is started again when it is needed", a.Server))
 	case mcpproxy.ServerFailed:
-		s.notice(true, fmt.Sprintf("tool server %s could not be started: %s", a.Server, a.Detail))
+		s.tell(Notice{Urgent: true, About: aboutServer(a.Server), Text: fmt.Sprintf("tool server %s could not be started: %s", a.Server, a.Detail)})
+	case mcpproxy.ServerUp:
+		s.unsay(aboutServer(a.Server))
 	case mcpproxy.AcceptFailed:
 		s.notice(true, fmt.Sprintf("the agent cannot reach its tools for now: %s; this is tried again", a.Detail))
 	case mcpproxy.CallUnasked:
@@ -284,6 +286,9 @@ func (s *Session) toolActivity(a mcpproxy.Activity) {
 		// The approval queue reports these, with the whole call.
 	case mcpproxy.ToolsListed:
 		s.count(func(t *tally) { t.connected = true })
-	case mcpproxy.ClientCame, mcpproxy.ClientLeft, mcpproxy.ServerUp, mcpproxy.ToolsChanged:
+	case mcpproxy.ClientCame, mcpproxy.ClientLeft, mcpproxy.ToolsChanged:
 	}
 }
+
+// aboutServer is what notices are about that a tool server does not run.
+func aboutServer(name string) string { return "server " + name }
