@@ -89,6 +89,9 @@ func TestOwnServers(t *testing.T) {
 	}
 }
 
+// listFoot is in the list of /servers and nowhere else. No message covers it, as it may cover hints.
+const listFoot = "/servers restart NAME starts one again"
+
 // awaitServers waits until /servers shows that server-everything runs by that name, and that
 // another server has failed.
 func (d *driver) awaitServers(name string) {
@@ -102,10 +105,10 @@ func (d *driver) awaitServers(name string) {
 		d.send("\x01/servers\r")
 		d.until("the servers", patience, func(screen string) bool {
 			listed = runs.MatchString(screen) && strings.Contains(screen, "failed: ")
-			return strings.Contains(screen, "q close")
+			return strings.Contains(screen, listFoot)
 		})
 		d.send("q")
-		d.until("the tab", patience, func(screen string) bool { return !strings.Contains(screen, "q close") })
+		d.until("the tab", patience, func(screen string) bool { return !strings.Contains(screen, listFoot) })
 	}
 }
 
