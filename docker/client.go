@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"errors"
+	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -16,8 +17,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Client talks to one engine. It is safe for concurrent use. It keeps no idle
-// connections.
+// Client talks to one engine. It is safe for concurrent use. It keeps idle connections only
+// to an engine elsewhere, where a new one costs several round trips.
 type Client struct {
 	endpoint Endpoint
 	dial     dialer
@@ -25,6 +26,7 @@ type Client struct {
 	api      *engine.Client // never called directly: bound returns a copy with a context
 	info     Info
 	cleanups sync.WaitGroup // removals that outlive the call that started them
+	watch    watch
 }
 
 // Info describes the engine, as far as this program depends on it.
@@ -51,6 +53,12 @@ type Info struct {
 
 // pingLimit is how long the engine may take to answer a ping.
 const pingLimit = 10 * time.Second
+
+// How many idle connections to an engine elsewhere are kept, and for how long.
+const (
+	maxIdle   = 4
+	idleLimit = 90 * time.Second
+)
 
 // Probe checks that something listens at e, without sending a request. Its errors are
 // those of Connect.
@@ -87,18 +95,30 @@ func Connect(ctx context.Context, e Endpoint) (*Client, error) {
 	c := &Client{endpoint: e, dial: d, api: api, base: &http.Transport{
 		DialContext:       d.dialContext,
 		TLSClientConfig:   d.tls,
-		DisableKeepAlives: true,
+		DisableKeepAlives: e.Local(),
+		// More than that are dead after this machine has slept.
+		IdleConnTimeout:     idleLimit,
+		MaxIdleConnsPerHost: maxIdle,
 	}}
+	if err := c.meet(ctx); err != nil {
+		c.base.CloseIdleConnections()
+		return nil, fault.Wrap(op, err, refuseHint)
+	}
+	return c, nil
+}
+
+// meet checks that the engine answers and asks what it can do.
+func (c *Client) meet(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, pingLimit)
 	defer cancel()
 	c.api = c.bound(ctx)
 	if err := c.api.Ping(); err != nil {
-		return nil, fault.Wrap(op, refusal(ctx, e, err), refuseHint)
+		return refusal(ctx, c.endpoint, err)
 	}
 	if c.info, err = c.ask(ctx); err != nil {
-		return nil, fault.Wrap(op, refusal(ctx, e, err), refuseHint)
+		return refusal(ctx, c.endpoint, err)
 	}
-	return c, nil
+	return nil
 }
 
 // refusal describes how the engine failed to answer on a connection that it accepted.
@@ -129,7 +149,20 @@ type boundTransport struct {
 }
 
 func (t boundTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	return t.base.RoundTrip(r.WithContext(t.ctx))
+	resp, err := t.base.RoundTrip(r.WithContext(t.ctx))
+	if err == nil && resp.ContentLength > 0 && resp.ContentLength <= headLimit {
+		resp.Body = drained{resp.Body}
+	}
+	return resp, err
+}
+
+// drained is the body of a short answer, of which the library may not read all. A
+// connection is kept only if nothing is left on it.
+type drained struct{ io.ReadCloser }
+
+func (d drained) Close() error {
+	_, _ = io.Copy(io.Discard, d.ReadCloser)
+	return d.ReadCloser.Close()
 }
 
 // placeholder is the host of requests, because the dialer knows where the engine is.
@@ -166,12 +199,23 @@ func (c *Client) Ping(ctx context.Context) error {
 // Info returns what Connect learned about the engine.
 func (c *Client) Info() Info { return c.info }
 
+// retryPause is how long to wait before a request is made again that is to stay open and
+// that an engine which is away has ended.
+func (c *Client) retryPause() time.Duration {
+	if c.endpoint.Local() {
+		return 250 * time.Millisecond
+	}
+	return 2 * time.Second
+}
+
 // Endpoint returns the endpoint that the client is connected to.
 func (c *Client) Endpoint() Endpoint { return c.endpoint }
 
-// Close waits for removals that are still under way, at most until ctx ends.
-// The client must not be used afterwards.
+// Close waits for removals that are still under way, at most until ctx ends, and closes
+// idle connections. The client must not be used afterwards.
 func (c *Client) Close(ctx context.Context) error {
+	defer c.base.CloseIdleConnections()
+	c.watch.stop()
 	done := make(chan struct{})
 	go func() { c.cleanups.Wait(); close(done) }()
 	select {

@@ -85,10 +85,14 @@ func tlsConfig(e Endpoint, address string) (*tls.Config, error) {
 	return config, nil
 }
 
+// keepAlive has the kernel look after idle TCP connections: it finds a dead one within half
+// a minute, and the devices between this machine and the engine do not forget a living one.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
+
 // dialContext opens a plain connection. It ignores the network and address from the
 // HTTP transport, because they name a placeholder host.
 func (d dialer) dialContext(ctx context.Context, _, _ string) (net.Conn, error) {
-	var nd net.Dialer
+	nd := net.Dialer{KeepAliveConfig: keepAlive}
 	return nd.DialContext(ctx, d.network, d.address)
 }
 

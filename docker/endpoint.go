@@ -35,6 +35,10 @@ func (e Endpoint) SocketPath() string {
 	return path
 }
 
+// Local reports whether the engine listens on a Unix socket, so that a connection to it
+// costs nothing and an answer takes no time.
+func (e Endpoint) Local() bool { return e.SocketPath() != "" }
+
 const defaultSocket = "/var/run/docker.sock"
 
 // ResolveEndpoint finds the engine in the order the docker command uses:

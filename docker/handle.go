@@ -59,7 +59,7 @@ type Exit struct {
 // engine and does not poll. When the engine restarts, Wait connects again until ctx
 // ends. A container that somebody else removed counts as ended.
 func (h *Handle) Wait(ctx context.Context) (Exit, error) {
-	pause := time.NewTicker(250 * time.Millisecond)
+	pause := time.NewTicker(h.client.retryPause())
 	defer pause.Stop()
 	away := false // the engine was not reachable at some time during the wait
 	for {

@@ -15,7 +15,7 @@ import (
 // ended, and also when it does not end. When the engine restarts, FollowMemory connects
 // again. It returns when ctx ends.
 func (h *Handle) FollowMemory(ctx context.Context, full func()) {
-	pause := time.NewTicker(250 * time.Millisecond)
+	pause := time.NewTicker(h.client.retryPause())
 	defer pause.Stop()
 	since := time.Now() // a new connection also gets the events missed since then
 	for ctx.Err() == nil {
