@@ -8,8 +8,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 )
 
-// How often the container engine is pinged while agents run, and how long its answer
-// may take.
+// How often the container engine is looked after while agents run, and how long its
+// answer may take.
 const (
 	watchEvery = time.Second
 	watchLimit = 800 * time.Millisecond
@@ -20,8 +20,8 @@ const (
 const engineAway = "the container engine does not answer; the agent cannot be seen or reached until it does"
 
 // watchEngine tells the sessions when the container engine stops answering and when it
-// answers again. A ping is the only way to notice an engine that hangs: its streams stay
-// open and carry nothing.
+// answers again. An engine of this machine is pinged, which is the only way to notice one
+// that hangs: its streams stay open and carry nothing. One elsewhere gets no requests for it.
 func (b *Broker) watchEngine() {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -61,7 +61,7 @@ func (b *Broker) askEngine() string {
 	}
 	ctx, cancel := context.WithTimeout(b.ctx, watchLimit)
 	defer cancel()
-	if err := client.Ping(ctx); err != nil && b.ctx.Err() == nil {
+	if err := client.Alive(ctx); err != nil && b.ctx.Err() == nil {
 		return engineAway
 	}
 	return ""
