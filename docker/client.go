@@ -3,10 +3,8 @@ package docker
 import (
 	"context"
 	"errors"
-	"io"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -130,56 +128,6 @@ func refusal(ctx context.Context, e Endpoint, err error) error {
 		return ctx.Err()
 	}
 	return because(ErrEngineRefuses, "%s: %v", e.Address, translate(err))
-}
-
-// bound returns the library's client with every request bound to ctx.
-func (c *Client) bound(ctx context.Context) *engine.Client {
-	api := *c.api
-	api.TLSConfig = nil // the dialer does TLS
-	api.HTTPClient = &http.Client{Transport: boundTransport{ctx, c.base}}
-	api.Dialer = boundDialer{ctx, c.dial}
-	return &api
-}
-
-// boundTransport binds every request to one context, because some of the library's
-// calls accept no context.
-type boundTransport struct {
-	ctx  context.Context
-	base http.RoundTripper
-}
-
-func (t boundTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	resp, err := t.base.RoundTrip(r.WithContext(t.ctx))
-	if err == nil && resp.ContentLength > 0 && resp.ContentLength <= headLimit {
-		resp.Body = drained{resp.Body}
-	}
-	return resp, err
-}
-
-// drained is the body of a short answer, of which the library may not read all. A
-// connection is kept only if nothing is left on it.
-type drained struct{ io.ReadCloser }
-
-func (d drained) Close() error {
-	_, _ = io.Copy(io.Discard, d.ReadCloser)
-	return d.ReadCloser.Close()
-}
-
-// placeholder is the host of requests, because the dialer knows where the engine is.
-const placeholder = "docker"
-
-// getRequest asks the engine for something.
-func (c *Client) getRequest(ctx context.Context, path string, query url.Values) *http.Request {
-	request := &http.Request{
-		Method: http.MethodGet,
-		Host:   placeholder,
-		URL:    &url.URL{Scheme: "http", Host: placeholder, Path: path, RawQuery: query.Encode()},
-		Header: http.Header{},
-	}
-	if c.dial.tls != nil {
-		request.URL.Scheme = "https"
-	}
-	return request.WithContext(ctx)
 }
 
 // Version asks the engine again for what Connect learned about it.
