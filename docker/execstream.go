@@ -53,7 +53,10 @@ func (c *Client) Stream(ctx context.Context, id string, argv []string, user stri
 
 // notStarted translates an engine's refusal to run a program in a container.
 func notStarted(err error) error {
-	if status(err) == http.StatusConflict { // stopped or paused
+	switch status(err) {
+	case http.StatusNotFound:
+		return ErrNoContainer
+	case http.StatusConflict: // stopped or paused
 		return fmt.Errorf("%w: %w", ErrNotRunning, translate(err))
 	}
 	return translate(err)

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // open starts a program in a container and returns the connection to it, closed at the end.
@@ -26,19 +28,100 @@ func closeWrite(t testing.TB, conn net.Conn) {
 	}
 }
 
+// Bytes pass unchanged in both directions, at the same time, over each kind of connection.
 func TestStreamBothWays(t *testing.T) {
+	for name, way := range map[string]func() *Client{
+		"unix": func() *Client { return connect(t) },
+		"tcp":  func() *Client { c, _ := relayed(t, false); return c },
+		"tls":  func() *Client { c, _ := relayed(t, true); return c },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := way()
+			h := detached(t, c, nil, "sleep", "1000")
+			conn := open(t, c, h.ID(), "sh", "-c", "echo aside >&2; cat; echo the end")
+			want := strings.Repeat("all bytes are passed on: \x00\xff\x1d\r\n", 100_000)
+			sent := make(chan error, 1)
+			go func() {
+				_, err := io.WriteString(conn, want)
+				sent <- errors.Join(err, conn.(interface{ CloseWrite() error }).CloseWrite())
+			}()
+			got, err := io.ReadAll(conn)
+			if err := errors.Join(err, <-sent); err != nil || string(got) != want+"the end\n" {
+				t.Errorf("%d bytes, %v", len(got), err)
+			}
+		})
+	}
+}
+
+// The program is confined as the container's own is.
+func TestStreamIsConfined(t *testing.T) {
 	c := connect(t)
 	h := detached(t, c, nil, "sleep", "1000")
-	conn := open(t, c, h.ID(), "sh", "-c", "echo aside >&2; cat; echo the end")
-	want := strings.Repeat("all bytes are passed on: \x00\xff\x1d\r\n", 100_000)
-	sent := make(chan error, 1)
-	go func() {
-		_, err := io.WriteString(conn, want)
-		sent <- errors.Join(err, conn.(interface{ CloseWrite() error }).CloseWrite())
-	}()
+	conn := open(t, c, h.ID(), "sh", "-c", "id -u; id -g; id -G; grep -E '^(Cap|NoNewPrivs|Seccomp:)' /proc/self/status | cut -f2 | sort -u; tty")
 	got, err := io.ReadAll(conn)
-	if err := errors.Join(err, <-sent); err != nil || string(got) != want+"the end\n" {
-		t.Errorf("%d bytes, %v", len(got), err)
+	if want := "1000\n1000\n1000\n0000000000000000\n1\n2\nnot a tty\n"; err != nil || string(got) != want {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// A read that reached its deadline loses nothing.
+func TestStreamDeadline(t *testing.T) {
+	c := connect(t)
+	h := detached(t, c, nil, "sleep", "1000")
+	conn := open(t, c, h.ID(), "cat")
+	if err := conn.SetReadDeadline(past); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(err)
+	}
+	if err := conn.SetReadDeadline(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, "again"); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, 5)
+	if _, err := io.ReadFull(conn, got); err != nil || string(got) != "again" {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// When the connection breaks, a read that waits fails, and the program reads the end of its input.
+func TestStreamIsCut(t *testing.T) {
+	c, r := relayed(t, false)
+	h := detached(t, c, nil, "sleep", "1000")
+	conn := open(t, c, h.ID(), "sh", "-c", "echo begun; cat; echo ended > /tmp/ended")
+	if _, err := io.ReadFull(conn, make([]byte, len("begun\n"))); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan error, 1)
+	go func() {
+		_, err := conn.Read(make([]byte, 1))
+		read <- err
+	}()
+	r.cut()
+	if err := <-read; err == nil {
+		t.Error("a read went on")
+	}
+	eventually(t, patience, "the program's end", func() bool {
+		return inside(t, c, h.ID(), "cat /tmp/ended 2> /dev/null || true") == "ended"
+	})
+}
+
+// The end of the container ends its programs.
+func TestStreamOfARemovedContainer(t *testing.T) {
+	c := connect(t)
+	h := detached(t, c, nil, "sleep", "1000")
+	conn := open(t, c, h.ID(), "sh", "-c", "echo begun; exec cat")
+	if _, err := io.ReadFull(conn, make([]byte, len("begun\n"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Remove(deadline(t, patience)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(conn); len(got) > 0 || err != nil {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 
