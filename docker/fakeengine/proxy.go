@@ -44,7 +44,7 @@ func (e *Engine) handler() http.Handler {
 			e.hijack(w, r, f)
 			return
 		case r.Method == http.MethodPost && createPath.MatchString(r.URL.Path):
-			if !e.rewrite(w, r, func(order map[string]any) *refusal { return e.changeCreation(r.Context(), order, f) }) {
+			if !e.rewrite(w, r, func(order map[string]any) *refusal { return e.changeCreation(order, f) }) {
 				return
 			}
 		case r.Method == http.MethodPost && execPath.MatchString(r.URL.Path):
