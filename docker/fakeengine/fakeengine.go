@@ -69,6 +69,9 @@ func StartTLS(t testing.TB, engine string, f Faults) *Engine {
 
 func newEngine(t testing.TB, engine string, f Faults) *Engine {
 	t.Helper()
+	if engine == "" {
+		t.Fatal("fakeengine: the real engine has no Unix socket")
+	}
 	dir, err := os.MkdirTemp("", "ice") // short enough for a socket's path
 	if err != nil {
 		t.Fatal(err)
