@@ -83,6 +83,7 @@ func New(c Config) (*Broker, error) {
 		cancel:     cancel,
 		endNotices: map[endNotice][]string{},
 		leaving:    map[*session.Session]bool{},
+		engine:     engineHandle{choice: c.Engine},
 		read:       stateOf(c.ConfigFile),
 	}
 	b.formerBar = b.formerOrder()
@@ -217,6 +218,10 @@ func (b *Broker) CheckAgent(ctx context.Context, name string) error {
 	}
 	return b.engine.check(ctx, b.config.UserHome)
 }
+
+// Engine says which container engine this process uses, and how it was found. It does not find
+// out whether one listens there.
+func (b *Broker) Engine() (docker.Endpoint, error) { return b.engine.endpoint(b.config.UserHome) }
 
 // Attach connects to the terminal of a session's agent.
 func (b *Broker) Attach(ctx context.Context, id SessionID) (Terminal, error) {

@@ -12,6 +12,8 @@ import (
 // engineHandle connects to the container engine when it is first needed and
 // again after a failure, so that a multiplexer may be open before the engine is.
 type engineHandle struct {
+	choice docker.Choice
+
 	mu         sync.Mutex
 	client     *docker.Client
 	connecting chan struct{} // closed when the attempt to connect ends; nil when there is none
@@ -49,24 +51,25 @@ func (h *engineHandle) connect(ctx context.Context, userHome string) (client *do
 		close(h.connecting)
 		h.connecting = nil
 	}()
-	endpoint, err := docker.ResolveEndpoint(os.Getenv, userHome)
-	if err != nil {
-		return nil, err
-	}
-	if client, err = docker.Connect(ctx, endpoint); err != nil {
-		return nil, err
-	}
-	return client, nil
+	return h.choice.Connect(ctx, os.Getenv, userHome)
 }
 
 // check says whether there is an engine to connect to, without waiting for its
 // answer.
 func (h *engineHandle) check(ctx context.Context, userHome string) error {
-	endpoint, err := docker.ResolveEndpoint(os.Getenv, userHome)
+	endpoint, err := h.choice.Resolve(os.Getenv, userHome)
 	if err != nil {
 		return err
 	}
 	return docker.Probe(ctx, endpoint)
+}
+
+// endpoint returns where the engine is to which there is a connection, or will be.
+func (h *engineHandle) endpoint(userHome string) (docker.Endpoint, error) {
+	if client := h.connected(); client != nil {
+		return client.Endpoint(), nil
+	}
+	return h.choice.Resolve(os.Getenv, userHome)
 }
 
 // connected returns the engine's client, or nil while there is no connection yet.

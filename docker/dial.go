@@ -40,7 +40,7 @@ func newDialer(e Endpoint) (dialer, error) {
 		return dialer{}, because(ErrEndpoint, "%q is not an address", e.Address)
 	}
 	d := dialer{network: "tcp", address: strings.TrimRight(host, "/")}
-	secure := e.CertDir != "" || e.SkipVerify || strings.HasPrefix(e.Address, "https://")
+	secure := e.secure()
 	if _, _, err := net.SplitHostPort(d.address); err != nil {
 		port := "2375"
 		if secure {
@@ -168,11 +168,20 @@ func (e Endpoint) advise(err error) error {
 	if !errors.Is(err, ErrEngineNotRunning) && !errors.Is(err, ErrNoEngine) || !errors.As(err, &found) {
 		return err
 	}
+	next := found.Next
 	switch {
 	case e.Source == "DOCKER_HOST":
-		return &fault.Error{Op: found.Op, Err: found.Err, Next: "start the engine there, or unset DOCKER_HOST, which names this address"}
+		next = "start the engine there, or unset DOCKER_HOST, which names this address"
 	case strings.Contains(e.Source, "context"):
-		return &fault.Error{Op: found.Op, Err: found.Err, Next: "start the engine of " + e.Source + ", or choose another context"}
+		next = "start the engine of " + e.Source + ", or choose another context"
+	case e.Source == sourceFlag, e.Source == sourceConfig:
+		next = "start the engine there, or name another one with " + e.Source
+	case e.Source == podman:
+		next = "start it with 'sudo systemctl start podman.socket', or set DOCKER_HOST"
+	case e.Source == rootlessPodman:
+		next = "start it with 'systemctl --user start podman.socket', or set DOCKER_HOST"
+	case e.Source == podmanMachine:
+		next = "start it with 'podman machine start', or set DOCKER_HOST"
 	}
-	return err
+	return &fault.Error{Op: found.Op, Err: found.Err, Next: next}
 }

@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // The docker command keeps its contexts below its configuration directory:
@@ -56,6 +58,34 @@ func contextEndpoint(dir, name string) (Endpoint, error) {
 		return Endpoint{}, errNoSuchContext(name, err)
 	}
 	return parseContext(data, name, filepath.Join(dir, "contexts", "tls", id, "docker"))
+}
+
+// Context is a context of the docker command.
+type Context struct{ Name, Address string }
+
+// Contexts lists the contexts of the docker command that name an engine, by their names.
+func Contexts(getenv func(string) string, home string) []Context {
+	meta := filepath.Join(configDir(getenv, home), "contexts", "meta")
+	dirs, err := os.ReadDir(meta)
+	if err != nil {
+		return nil // nobody has made one
+	}
+	var all []Context
+	for _, dir := range dirs {
+		data, err := readSmall(filepath.Join(meta, dir.Name(), "meta.json"))
+		if err != nil {
+			continue
+		}
+		var is struct{ Name string }
+		if json.Unmarshal(data, &is) != nil {
+			continue
+		}
+		if e, err := parseContext(data, is.Name, ""); err == nil {
+			all = append(all, Context{is.Name, e.Address})
+		}
+	}
+	slices.SortFunc(all, func(a, b Context) int { return strings.Compare(a.Name, b.Name) })
+	return all
 }
 
 // parseContext decodes a context's metadata; certDir is used when it exists.

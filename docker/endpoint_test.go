@@ -110,6 +110,16 @@ func TestResolveEndpoint(t *testing.T) {
 			writeContextMeta(t, filepath.Join(home, ".docker"), "far", `{"Name":"far","Endpoints":{"docker":{"Host":"ssh://x"}}}`)
 		}, "", "", "ssh addresses are not supported"},
 		{
+			"another machine over plain TCP", map[string]string{"DOCKER_HOST": "tcp://far:2375"}, nil, "", "",
+			"far is another machine, and the connection would be neither encrypted nor authenticated",
+		},
+		{"this machine over plain HTTP", map[string]string{"DOCKER_HOST": "http://[::1]:2375"}, nil, "http://[::1]:2375", "DOCKER_HOST", ""},
+		{"another machine with TLS", map[string]string{"DOCKER_HOST": "tcp://far:2376", "DOCKER_TLS_VERIFY": "1"}, nil, "tcp://far:2376", "DOCKER_HOST", ""},
+		{"a context to another machine over plain TCP", map[string]string{"DOCKER_CONTEXT": "far"}, func(t *testing.T, home string) {
+			t.Helper()
+			writeContextMeta(t, filepath.Join(home, ".docker"), "far", `{"Name":"far","Endpoints":{"docker":{"Host":"tcp://far:2375"}}}`)
+		}, "", "", "far is another machine"},
+		{
 			"the default context is no context",
 			map[string]string{"DOCKER_CONTEXT": "default", "DOCKER_HOST": "unix:///x"},
 			nil,
@@ -147,18 +157,20 @@ func TestWellKnownSockets(t *testing.T) {
 	home := shortDir(t)
 	runtime := filepath.Join(home, "run")
 	getenv := func(k string) string {
-		if k == "XDG_RUNTIME_DIR" {
-			return runtime
-		}
-		return ""
+		return map[string]string{"XDG_RUNTIME_DIR": runtime, "TMPDIR": filepath.Join(home, "tmp")}[k]
 	}
 	want := map[string]string{
-		filepath.Join(runtime, "docker.sock"):                     "rootless engine",
-		filepath.Join(home, ".docker/run/docker.sock"):            "Docker Desktop",
-		filepath.Join(home, ".docker/desktop/docker.sock"):        "Docker Desktop",
-		filepath.Join(home, ".colima/default/docker.sock"):        "Colima",
-		filepath.Join(home, ".colima/docker.sock"):                "Colima",
-		filepath.Join(home, ".config/colima/default/docker.sock"): "Colima",
+		filepath.Join(runtime, "docker.sock"):                                     "rootless engine",
+		filepath.Join(home, ".docker/run/docker.sock"):                            "Docker Desktop",
+		filepath.Join(home, ".docker/desktop/docker.sock"):                        "Docker Desktop",
+		filepath.Join(home, ".colima/default/docker.sock"):                        "Colima",
+		filepath.Join(home, ".colima/docker.sock"):                                "Colima",
+		filepath.Join(home, ".config/colima/default/docker.sock"):                 "Colima",
+		filepath.Join(home, ".orbstack/run/docker.sock"):                          "OrbStack",
+		filepath.Join(home, ".rd/docker.sock"):                                    "Rancher Desktop",
+		filepath.Join(runtime, "podman/podman.sock"):                              "rootless Podman",
+		filepath.Join(home, ".local/share/containers/podman/machine/podman.sock"): "Podman machine",
+		filepath.Join(home, "tmp/podman/podman-machine-default-api.sock"):         "Podman machine",
 	}
 	for _, s := range wellKnownSockets(getenv, home) {
 		if name, ok := want[s.path]; ok {

@@ -38,6 +38,7 @@ type Config struct {
 	Models                   map[string]string `json:"models,omitempty"`       // by agent
 	AgentAPIKeys             map[string]Key    `json:"agentApiKeys,omitempty"` // by agent
 	Images                   Images            `json:"images"`
+	Engine                   Engine            `json:"engine"`
 	Runtime                  string            `json:"runtime,omitempty"`
 	LocalShell               bool              `json:"localShell"`
 	EscalationTimeoutSeconds int               `json:"escalationTimeoutSeconds"`
@@ -80,6 +81,14 @@ type Config struct {
 	// Providers are entries that extend the table of model providers; what they
 	// mean is package mitm's business.
 	Providers []json.RawMessage `json:"providers,omitempty"`
+}
+
+// Engine is the container engine, and what is done to find out how to work with it.
+type Engine struct {
+	Use      string `json:"use"`                // a docker context, an address or a socket; empty: found
+	Way      string `json:"way"`                // "auto", "sockets" or "stream"
+	Files    string `json:"files"`              // "auto", "shared" or "copied"
+	Insecure bool   `json:"insecure,omitempty"` // whether plain TCP to another machine is wanted
 }
 
 // Resources are limits of each container; zero means the built-in default.
@@ -164,6 +173,7 @@ func Default() Config {
 		Agent:                    "claude-code",
 		StartAgent:               "builtin",
 		Images:                   Images{Base: "debian:trixie-slim", From: "auto", Tools: []string{"build", "node", "python"}},
+		Engine:                   Engine{Way: "auto", Files: "auto"},
 		EscalationTimeoutSeconds: 300,
 		AwayHours:                8,
 		DaemonIdleMinutes:        10,

@@ -28,6 +28,7 @@ type Config struct {
 	DefaultAgent string
 	Models       map[string]string // the models that agents use, by the agents' names
 	Images       Images
+	Engine       docker.Choice // the container engine that the person has named
 	Runtime      string        // of the engine, which every container runs with; empty: the engine's default
 	Ways         *reach.Ways   // how the containers of an engine are connected with the host
 	MaxSessions  int           // how many may run at the same time

@@ -47,11 +47,7 @@ func prepare(ctx context.Context, image string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	endpoint, err := docker.ResolveEndpoint(os.Getenv, home)
-	if err != nil {
-		return err
-	}
-	engine, err := docker.Connect(ctx, endpoint)
+	engine, err := docker.Choice{Config: c.Engine.Use, Insecure: c.Engine.Insecure}.Connect(ctx, os.Getenv, home)
 	if err != nil {
 		return err
 	}
