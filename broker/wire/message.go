@@ -84,6 +84,13 @@ type Welcome struct {
 	// file, not even of one that has replaced it.
 	Program string `json:"program,omitempty"`
 	Build   string `json:"build,omitempty"`
+	Engine  Engine `json:"engine,omitzero"`
+}
+
+// Engine is the container engine that the daemon uses.
+type Engine struct {
+	Address string `json:"address"` // empty: it finds none
+	Source  string `json:"source"`  // how it was found, for people
 }
 
 // Refused says why the daemon does not serve the client.

@@ -43,6 +43,7 @@ func serveCommand() *cobra.Command {
 	var started, check bool
 	var unit string
 	var inherited daemon.Inherited
+	var flags wiring.TabFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the daemon of the multiplexer in the foreground",
@@ -64,7 +65,7 @@ IRONCURTAIN_HOME and IRONCURTAIN_CACHE if they are set, and no key.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("print-unit") {
-				return printUnit(cmd, unit)
+				return printUnit(cmd, unit, flags.Engine)
 			}
 			if check {
 				return checkServing(cmd)
@@ -73,9 +74,10 @@ IRONCURTAIN_HOME and IRONCURTAIN_CACHE if they are set, and no key.`,
 			if started {
 				s = startedBy(client.ReadyFD)
 			}
-			return s.tell(serve(cmd, s, inherited))
+			return s.tell(serve(cmd, s, &flags, inherited))
 		},
 	}
+	flags.Engine.Register(cmd)
 	cmd.Flags().BoolVar(&check, checkFlag, false, "say whether it could serve, as JSON")
 	_ = cmd.Flags().MarkHidden(checkFlag) // there is such a flag
 	cmd.Flags().Var(&inherited, inheritFlag, "go on with what the former program of this process has left open")
@@ -121,13 +123,13 @@ func (s *starter) tell(err error) error {
 
 // serve runs the daemon until somebody ends it, or nothing is left to come back for in one that
 // a client has started.
-func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
+func serve(cmd *cobra.Command, s *starter, flags *wiring.TabFlags, inherited daemon.Inherited) error {
 	const op = "start daemon"
 	signal.Ignore(syscall.SIGHUP) // the terminal from which it was started is closed
 	if err := hideMemory(); err != nil {
 		return cli.Fail(op, fmt.Errorf("hide the memory from other programs: %w", err), "")
 	}
-	p, c, err := new(wiring.TabFlags).Check(cmd.Context())
+	p, c, err := flags.Check(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -173,7 +175,7 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 		h, notices = goOn(cmd.Context(), former, b, mux, log)
 		byHand, kept.kept = h.ByHand, h.Arrangements
 	}
-	upgrade, err := upgradeOf(door, b, mux, kept, byHand)
+	upgrade, err := upgradeOf(door, b, mux, kept, byHand, running.EngineArguments(w.Paths.Engine))
 	if err != nil {
 		return errors.Join(err, door.Close())
 	}
@@ -193,6 +195,7 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 		Carry:    func(ctx context.Context, t daemon.Task) wire.End { return start.Carry(ctx, w.Latest(), t, b) },
 		Notify:   notifier(w, b, kept),
 		Own:      pty.Own,
+		Engine:   engineOf(b),
 		Calls:    b,
 		Attended: func(yes bool) { b.SetAway(!yes) },
 		Kicked:   b.ForgetClient,
@@ -217,6 +220,17 @@ func serve(cmd *cobra.Command, s *starter, inherited daemon.Inherited) error {
 	}
 	_ = s.tell(nil)
 	return cli.Fail("serve", d.Serve(cmd.Context(), door.UnixListener), "")
+}
+
+// engineOf returns a function that says which container engine the broker uses.
+func engineOf(b *broker.Broker) func() wire.Engine {
+	return func() wire.Engine {
+		e, err := b.Engine()
+		if err != nil {
+			return wire.Engine{} // whoever opens a tab is told
+		}
+		return wire.Engine{Address: e.Address, Source: e.Source}
+	}
 }
 
 // openDoor opens the socket for clients, or goes on with that of the program that this process was

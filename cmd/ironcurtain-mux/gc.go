@@ -18,6 +18,7 @@ import (
 func gcCommand() *cobra.Command {
 	var options docker.ReapOptions
 	var asJSON bool
+	var engine wiring.EngineFlag
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "Remove what crashed sessions left",
@@ -30,7 +31,8 @@ still runs is touched. --force also removes running containers that have no
 owner at all, those that belong to a machine of another name and those that a
 multiplexer with another IRONCURTAIN_HOME can take back.`,
 		Example: `  ironcurtain-mux gc --dry-run
-  ironcurtain-mux gc`,
+  ironcurtain-mux gc
+  ironcurtain-mux gc --engine colima`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			const op = "remove what crashed sessions left"
@@ -38,7 +40,7 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 			if err != nil {
 				return err
 			}
-			client, err := wiring.ConnectEngine(cmd.Context(), p)
+			client, err := wiring.ConnectEngine(cmd.Context(), engine.In(p))
 			if err != nil {
 				return cli.Fail(op, err, "")
 			}
@@ -60,6 +62,7 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 	}
 	cmd.Flags().BoolVar(&options.DryRun, "dry-run", false, "say what would be removed, and what would stay and why")
 	cmd.Flags().BoolVar(&options.Force, "force", false, "remove also what has no owner but runs, or belongs to another machine")
+	engine.Register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }

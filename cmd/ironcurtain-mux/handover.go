@@ -27,8 +27,9 @@ type handedOver struct {
 	Arrangements []arranged
 }
 
-// upgradeOf is how a daemon becomes the program that is installed now.
-func upgradeOf(door *daemon.Door, b *broker.Broker, mux *pane.Mux, kept *arrangements, byHand bool) (*daemon.Upgrade, error) {
+// upgradeOf is how a daemon becomes the program that is installed now, with more arguments of its
+// own.
+func upgradeOf(door *daemon.Door, b *broker.Broker, mux *pane.Mux, kept *arrangements, byHand bool, more []string) (*daemon.Upgrade, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, cli.Fail("start daemon", err, "")
@@ -36,7 +37,7 @@ func upgradeOf(door *daemon.Door, b *broker.Broker, mux *pane.Mux, kept *arrange
 	return &daemon.Upgrade{
 		Door: door, Program: program,
 		Argv: func(i daemon.Inherited) []string {
-			return []string{program, "serve", "--" + inheritFlag, i.String()}
+			return append([]string{program, "serve", "--" + inheritFlag, i.String()}, more...)
 		},
 		Check: func(ctx context.Context) error { return checkProgram(ctx, program) },
 		Calm:  b.Calm,

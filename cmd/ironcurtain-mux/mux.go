@@ -41,6 +41,9 @@ func openMux(cmd *cobra.Command, flags wiring.TabFlags) error {
 	if err != nil {
 		return err
 	}
+	if o.Engine, err = flags.Engine.In(p).Demand(); err != nil {
+		return cli.Fail(op, err, "")
+	}
 	err = client.Reach(cmd.Context(), o)
 	if err != nil && !errors.Is(err, client.ErrNoDaemon) {
 		return cli.Fail(op, err, "")

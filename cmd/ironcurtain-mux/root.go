@@ -72,6 +72,7 @@ the environment of ssh commands says there, else ~/.ironcurtain. Yours is not pa
 		Example: `  ironcurtain-mux demo                              # try it, without any key
   ironcurtain-mux                                   # a tab with the agent of config.json
   ironcurtain-mux --agent codex --workspace ~/src/project
+  ironcurtain-mux --engine colima demo              # with the engine of a docker context
   ironcurtain-mux --host workstation                # what runs on another machine, over ssh
   ironcurtain-mux doctor                            # what is missing on this machine`,
 		Args: func(cmd *cobra.Command, args []string) error {

@@ -10,7 +10,7 @@ import (
 // resumeCommand opens the multiplexer with an earlier session in its first tab.
 func resumeCommand() *cobra.Command {
 	var flags wiring.TabFlags
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "resume ID",
 		Short: "Open the multiplexer and continue an earlier session",
 		Long: `Open the multiplexer with an earlier session in its first tab: the same agent in the
@@ -22,4 +22,6 @@ same workspace, continuing its own conversation. The beginning of the id is enou
 			return openMux(cmd, flags)
 		},
 	}
+	flags.Engine.Register(cmd)
+	return cmd
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -18,16 +19,20 @@ import (
 // unit is what a service manager has to know of the daemon. There is no secret in it.
 type unit struct {
 	program   string
+	arguments []string // after "serve"
 	variables []variable
 }
 
 type variable struct{ name, value string }
 
-// thisUnit is the unit of this program, with the directories that its environment names.
-func thisUnit() (u unit, err error) {
-	if _, err := wiring.FindPaths(); err != nil {
+// thisUnit is the unit of this program, with the directories that its environment names, and the
+// engine that the person names.
+func thisUnit(engine wiring.EngineFlag) (u unit, err error) {
+	p, err := wiring.FindPaths()
+	if err != nil {
 		return u, err
 	}
+	u.arguments = running.EngineArguments(engine.In(p).Engine)
 	if u.program, err = os.Executable(); err != nil {
 		return u, err
 	}
@@ -43,12 +48,12 @@ func thisUnit() (u unit, err error) {
 var unitKinds = map[string]func(unit) (string, error){"systemd": unit.systemd, "launchd": unit.launchd}
 
 // printUnit prints the unit of this program for a service manager.
-func printUnit(cmd *cobra.Command, kind string) error {
+func printUnit(cmd *cobra.Command, kind string, engine wiring.EngineFlag) error {
 	textOf, known := unitKinds[kind]
 	if !known {
 		return cli.Usagef("--print-unit %q is neither systemd nor launchd", kind)
 	}
-	u, err := thisUnit()
+	u, err := thisUnit(engine)
 	text := ""
 	if err == nil {
 		text, err = textOf(u)
@@ -61,7 +66,11 @@ func printUnit(cmd *cobra.Command, kind string) error {
 
 // check returns an error if a path cannot stand in a unit.
 func (u unit) check() error {
-	for _, v := range append([]variable{{"the program", u.program}}, u.variables...) {
+	all := append([]variable{{"the program", u.program}}, u.variables...)
+	for _, a := range u.arguments {
+		all = append(all, variable{"the engine", a})
+	}
+	for _, v := range all {
 		if !utf8.ValidString(v.value) || strings.ContainsFunc(v.value, unicode.IsControl) {
 			return fault.New("use another path", "%s cannot be named in a unit: %q", v.name, v.value)
 		}
@@ -75,7 +84,10 @@ func (u unit) systemd() (string, error) {
 	if strings.ContainsAny(u.program, `"'\`) { // quoted or not
 		return "", fault.New("install it elsewhere", "systemd starts no program at the path %q", u.program)
 	}
-	variables := ""
+	arguments, variables := "", ""
+	for _, a := range u.arguments {
+		arguments += " " + quoteSystemd(strings.ReplaceAll(a, "$", "$$"))
+	}
 	for _, v := range u.variables {
 		variables += "Environment=" + quoteSystemd(v.name+"="+v.value) + "\n"
 	}
@@ -83,7 +95,7 @@ func (u unit) systemd() (string, error) {
 Description=ironcurtain-mux: coding agents that outlive their terminals
 
 [Service]
-ExecStart=` + quoteSystemd(u.program) + ` serve
+ExecStart=` + quoteSystemd(u.program) + ` serve` + arguments + `
 ` + variables + `Restart=on-failure
 KillMode=mixed
 
@@ -100,7 +112,10 @@ func quoteSystemd(word string) string {
 
 // launchd is the property list for launchd. ProcessType: a keystroke shall not wait.
 func (u unit) launchd() (string, error) {
-	variables := ""
+	arguments, variables := "", ""
+	for _, a := range u.arguments {
+		arguments += "\t\t<string>" + quoteXML(a) + "</string>\n"
+	}
 	for _, v := range u.variables {
 		variables += "\t\t<key>" + v.name + "</key>\n\t\t<string>" + quoteXML(v.value) + "</string>\n"
 	}
@@ -117,7 +132,7 @@ func (u unit) launchd() (string, error) {
 	<array>
 		<string>` + quoteXML(u.program) + `</string>
 		<string>serve</string>
-	</array>
+` + arguments + `	</array>
 ` + variables + `	<key>RunAtLoad</key>
 	<true/>
 	<key>KeepAlive</key>

@@ -25,6 +25,10 @@ type Options struct {
 	Terminal string     // the device of the person's terminal; empty: none
 	Rights   wire.Right // that the client limits itself to; empty: no limit
 
+	// Engine is the container engine that the daemon must have, and with which one is started.
+	// The zero value: any.
+	Engine Engine
+
 	// Variables names what a daemon that Start starts has of this environment, besides what
 	// every daemon has.
 	Variables []string
@@ -196,9 +200,12 @@ func terminalVariables() map[string]string {
 
 // dial connects to the daemon for a view, or for something about views.
 func dial(ctx context.Context, o Options) (*client, error) {
-	conn, _, err := wire.Dial(ctx, o.Socket, o.hello(wire.ForView))
+	conn, w, err := wire.Dial(ctx, o.Socket, o.hello(wire.ForView))
 	if err != nil {
 		return nil, err
+	}
+	if err := o.Engine.check(w.Engine); err != nil {
+		return nil, errors.Join(err, conn.Close())
 	}
 	return &client{conn: conn, o: o}, nil
 }

@@ -65,6 +65,8 @@ type Daemon struct {
 	// Show runs a view for a client until the person leaves it or ctx ends. It returns what to
 	// tell the person afterwards. Nil: only calls are served, and nothing about views.
 	Show func(ctx context.Context, c Client) (end string, err error)
+	// Engine says which container engine is used; nil: none.
+	Engine func() wire.Engine
 	// Calls is what clients can call without a view.
 	Calls broker.Calls
 	// Carry carries out a task, until its end or that of ctx. It returns what the client ends with.

@@ -28,9 +28,13 @@ func (d *Daemon) welcome(c *wire.Conn, refuse func(*wire.Hello) wire.Refused) (h
 	if err == nil {
 		if refused = refuse(&h); refused.Reason == "" {
 			who = wire.Client{Client: identity.New(h.Name, h.Terminal), Version: h.Version, Rights: h.Rights, Since: time.Now()}
-			return h, who, c.Send(wire.KindWelcome, wire.Welcome{
+			w := wire.Welcome{
 				Protocol: h.Protocol, Version: d.Version, Client: who.ID, PID: os.Getpid(), Program: d.Program, Build: d.Build,
-			})
+			}
+			if d.Engine != nil {
+				w.Engine = d.Engine()
+			}
+			return h, who, c.Send(wire.KindWelcome, w)
 		}
 		err = errors.New(refused.Reason)
 	}

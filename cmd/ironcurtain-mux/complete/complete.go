@@ -58,11 +58,15 @@ var values = map[string]source{
 	"agent":                 agents,
 	"resume":                sessions(resting),
 	"remember":              scopes,
+	"engine":                engines,
 	"base":                  words("auto", "registry", "mmdebstrap"),
 	"start --output":        words("text", "json"),
 	"audit show --decision": words("allow", "deny", "escalated-approved", "escalated-denied", "done", "error"),
 	"audit show --outcome":  words("answered", "tool-error", "refused", "cancelled", "timed-out", "server-died", "unreadable"),
 }
+
+// orFile are the flags of values that can be a file, too.
+var orFile = map[string]bool{"engine": true}
 
 // Add makes the arguments and flags of a command tree complete themselves. It returns the commands
 // that it did not find.
@@ -83,7 +87,7 @@ func Add(root *cobra.Command) (missing []string) {
 				name = flag
 			}
 			if cmd.Flags().Lookup(name) != nil {
-				_ = cmd.RegisterFlagCompletionFunc(name, value(from)) // the flag is there, and has none yet
+				_ = cmd.RegisterFlagCompletionFunc(name, value(from, orFile[name])) // the flag is there, and has none yet
 			}
 		}
 		if cmd.Flags().Lookup("workspace") != nil { // it opens a tab
@@ -101,10 +105,10 @@ func Add(root *cobra.Command) (missing []string) {
 	return missing
 }
 
-// value completes the value of a flag.
-func value(from source) cobra.CompletionFunc {
+// value completes the value of a flag, which may be a file.
+func value(from source, files bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, given []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return argument{source: from, first: len(given)}.complete(cmd, given, typed)
+		return argument{source: from, first: len(given), files: files}.complete(cmd, given, typed)
 	}
 }
 

@@ -3,6 +3,7 @@ package complete
 import (
 	"context"
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
@@ -143,6 +145,14 @@ func clients(ctx context.Context, _ wiring.Paths, _ []string) (out []cobra.Compl
 func agents(_ context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
 	for _, a := range p.Agents().All() {
 		out = append(out, one(a.Name, "%s", a.Title))
+	}
+	return out
+}
+
+// engines are the contexts of the docker command.
+func engines(_ context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
+	for _, c := range docker.Contexts(os.Getenv, p.UserHome) {
+		out = append(out, one(c.Name, "%s", c.Address))
 	}
 	return out
 }

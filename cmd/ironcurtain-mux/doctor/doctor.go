@@ -46,6 +46,7 @@ type check struct {
 // Command runs the check of every prerequisite.
 func Command() *cobra.Command {
 	var asJSON bool
+	var engine wiring.EngineFlag
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check every prerequisite, each with its remedy",
@@ -59,7 +60,7 @@ logout looked up. Exits 1 only when something fails; a warning is not a failure.
 			if err != nil {
 				return err
 			}
-			found := examine(cmd.Context(), doctorChecks(p))
+			found := examine(cmd.Context(), doctorChecks(engine.In(p)))
 			if asJSON {
 				err = cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"checks": found})
 			} else {
@@ -73,6 +74,7 @@ logout looked up. Exits 1 only when something fails; a warning is not a failure.
 			return err
 		},
 	}
+	engine.Register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }

@@ -29,6 +29,9 @@ func describeEngine(e docker.Endpoint, info docker.Info) string {
 }
 
 func checkEngine(ctx context.Context, p wiring.Paths) finding {
+	if _, err := p.Config(); err != nil {
+		return warn("fix config.json first", "unknown without the configuration")
+	}
 	client, err := wiring.ConnectEngine(ctx, p)
 	if err != nil {
 		return bad(cli.RemedyOf(err, "start the container engine"), "%v", err)
@@ -40,6 +43,9 @@ func checkEngine(ctx context.Context, p wiring.Paths) finding {
 	}
 	text := describeEngine(client.Endpoint(), info)
 	switch {
+	case client.Endpoint().Hides != "":
+		return warn("unset DOCKER_HOST to use the context, or name an engine with --engine or engine.use in config.json",
+			"%s; DOCKER_HOST hides %s", text, client.Endpoint().Hides)
 	case info.Seccomp == "unconfined" || info.Seccomp == "":
 		return warn("let the engine use its default seccomp profile", "%s; it filters no system calls", text)
 	case len(info.Warnings) > 0:

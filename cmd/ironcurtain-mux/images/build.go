@@ -19,6 +19,7 @@ import (
 func imagesBuildCommand() *cobra.Command {
 	var asJSON bool
 	var base string
+	var engine wiring.EngineFlag
 	cmd := &cobra.Command{
 		Use:   "build [NAME...]",
 		Short: "Build the images that are not ready",
@@ -28,15 +29,17 @@ that can be built on this machine.
 The root file system comes from a registry; where none can be reached it is
 made on this machine by mmdebstrap. --base chooses one of the two.`,
 		Example: `  ironcurtain-mux images build
-  ironcurtain-mux images build --base mmdebstrap claude-code`,
+  ironcurtain-mux images build --base mmdebstrap claude-code
+  ironcurtain-mux images build --engine unix:///run/podman/podman.sock shell`,
 		RunE: func(cmd *cobra.Command, names []string) error {
 			switch base {
 			case "", "auto", string(docker.BaseRegistry), string(docker.BaseMmdebstrap):
-				return buildImages(cmd, names, base, asJSON)
+				return buildImages(cmd, engine, names, base, asJSON)
 			}
 			return cli.Usagef("--base %s: use auto, registry or mmdebstrap", base)
 		},
 	}
+	engine.Register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "jsonl", false, "print the progress and the tags as JSON lines")
 	cmd.Flags().StringVar(&base, "base", "", "where the root file system comes from: auto, registry or mmdebstrap (default from config.json)")
 	return cmd
@@ -47,7 +50,7 @@ made on this machine by mmdebstrap. --base chooses one of the two.`,
 const buildAtOnce = 3
 
 // buildImages makes the named images, or all that can be made.
-func buildImages(cmd *cobra.Command, names []string, base string, asJSON bool) error {
+func buildImages(cmd *cobra.Command, engine wiring.EngineFlag, names []string, base string, asJSON bool) error {
 	const op = "build images"
 	known, all := docker.Images(), len(names) == 0
 	for _, i := range known {
@@ -62,7 +65,7 @@ func buildImages(cmd *cobra.Command, names []string, base string, asJSON bool) e
 			return cli.Usagef("there is no image %q (see 'ironcurtain-mux images ls')", n)
 		}
 	}
-	client, options, err := imageEngine(cmd.Context())
+	client, options, err := imageEngine(cmd.Context(), engine)
 	if err != nil {
 		return cli.Fail(op, err, "")
 	}

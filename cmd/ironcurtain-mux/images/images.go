@@ -38,14 +38,14 @@ the old one stays until it is removed.`,
 	return cmd
 }
 
-// imageEngine connects to the engine of this machine and returns how images are built on
+// imageEngine connects to the engine that is named, or found, and returns how images are built on
 // it: the cache directory and the choices of the configuration.
-func imageEngine(ctx context.Context) (*docker.Client, docker.BuildOptions, error) {
+func imageEngine(ctx context.Context, named wiring.EngineFlag) (*docker.Client, docker.BuildOptions, error) {
 	p, c, err := wiring.LoadConfig()
 	if err != nil {
 		return nil, docker.BuildOptions{}, err
 	}
-	client, err := wiring.ConnectEngine(ctx, p)
+	client, err := wiring.ConnectEngine(ctx, named.In(p))
 	if err != nil {
 		return nil, docker.BuildOptions{}, err
 	}
@@ -54,6 +54,7 @@ func imageEngine(ctx context.Context) (*docker.Client, docker.BuildOptions, erro
 
 func imagesLsCommand() *cobra.Command {
 	var asJSON bool
+	var engine wiring.EngineFlag
 	cmd := &cobra.Command{
 		Use:   "ls",
 		Short: "List the images and whether they are ready",
@@ -61,7 +62,7 @@ func imagesLsCommand() *cobra.Command {
   ironcurtain-mux images ls --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, list, err := allImages(cmd.Context())
+			client, list, err := allImages(cmd.Context(), engine)
 			if err != nil {
 				return cli.Fail("list images", err, "")
 			}
@@ -75,14 +76,15 @@ func imagesLsCommand() *cobra.Command {
 			return printImages(cmd.OutOrStdout(), list, users)
 		},
 	}
+	engine.Register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
 
 // allImages lists the images by the recipes of config.json and of all workspaces, and the
 // old ones.
-func allImages(ctx context.Context) (*docker.Client, []docker.Image, error) {
-	client, options, err := imageEngine(ctx)
+func allImages(ctx context.Context, engine wiring.EngineFlag) (*docker.Client, []docker.Image, error) {
+	client, options, err := imageEngine(ctx, engine)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,6 +127,7 @@ func printImages(w io.Writer, list []docker.Image, users map[string][]string) er
 
 func imagesRmCommand() *cobra.Command {
 	var old, all, asJSON bool
+	var engine wiring.EngineFlag
 	cmd := &cobra.Command{
 		Use:   "rm [NAME...]",
 		Short: "Remove images of this program",
@@ -137,7 +140,7 @@ a container uses stay. The cache of downloads is not touched.`,
 			if (len(names) > 0) == (old || all) || old && all {
 				return cli.Usagef("name images, or give one of --old and --all")
 			}
-			client, list, err := allImages(cmd.Context())
+			client, list, err := allImages(cmd.Context(), engine)
 			if err != nil {
 				return cli.Fail("remove images", err, "")
 			}
@@ -157,6 +160,7 @@ a container uses stay. The cache of downloads is not touched.`,
 			return cli.Fail("remove images", err, "")
 		},
 	}
+	engine.Register(cmd)
 	cmd.Flags().BoolVar(&old, "old", false, "remove what no current image needs")
 	cmd.Flags().BoolVar(&all, "all", false, "remove every image of this program")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the removed tags as one JSON object")

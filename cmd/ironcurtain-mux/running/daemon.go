@@ -47,8 +47,18 @@ func StartDaemon(cmd *cobra.Command, o client.Options) (bool, error) {
 	if err != nil {
 		return false, cli.Fail("start daemon", err, "")
 	}
-	started, err := start(cmd.Context(), o, "/", "/proc/self/cgroup", []string{program, "serve", "--" + StartedFlag})
+	argv := append([]string{program, "serve", "--" + StartedFlag}, EngineArguments(o.Engine.Name)...)
+	started, err := start(cmd.Context(), o, "/", "/proc/self/cgroup", argv)
 	return started, startFailure(err)
+}
+
+// EngineArguments are the arguments that give a daemon the container engine of a name; an empty
+// one names none.
+func EngineArguments(name string) []string {
+	if name == "" {
+		return nil
+	}
+	return []string{"--" + wiring.EngineFlagName, name}
 }
 
 // start starts the daemon with a command line, where it outlives a logout: in a scope of the user's

@@ -14,6 +14,7 @@ import (
 
 func sessionsRemoveCommand() *cobra.Command {
 	var insist bool
+	var named wiring.EngineFlag
 	cmd := &cobra.Command{
 		Use:   "rm ID...",
 		Short: "Remove sessions and everything in them",
@@ -42,7 +43,7 @@ not be brought there, changes that are not committed, files that git ignores.`,
 			engine := func(ctx context.Context) (*docker.Client, error) {
 				var err error
 				if client == nil {
-					client, err = wiring.ConnectEngine(ctx, p)
+					client, err = wiring.ConnectEngine(ctx, named.In(p))
 				}
 				return client, err
 			}
@@ -60,6 +61,7 @@ not be brought there, changes that are not committed, files that git ignores.`,
 			return cli.Fail(op, cli.OnOneLine(errors.Join(all...)), "")
 		},
 	}
+	named.Register(cmd)
 	cmd.Flags().BoolVar(&insist, "force", false, "remove also what is in a worktree and nowhere else")
 	return cmd
 }

@@ -76,6 +76,7 @@ answer is in the session: 'ironcurtain-mux sessions show' names the file.
 	f.StringVar(&flags.Agent, "agent", "", "agent that gets the task (default startAgent in config.json: builtin, if there is an API key for it)")
 	f.StringVar(&flags.Workspace, "workspace", "", "directory it works in (default a fresh sandbox)")
 	flags.Worktree.Register(cmd)
+	flags.Engine.Register(cmd)
 	f.StringVar(&flags.Resume, "resume", "", "continue that session; the beginning of its id is enough")
 	f.StringVar(&flags.output, "output", "text", "text, or json: one object for each task")
 	f.Var(timespan.Flag{To: &flags.timeout}, "timeout", "how long a task may take, such as 10m or 2h (default no limit)")
@@ -137,8 +138,11 @@ func (f *startFlags) giveTask(cmd *cobra.Command, task string) error {
 		return cli.Fail(op, errors.New("the standard streams are not files"), "")
 	}
 	p, o, err := running.ClientOptions()
+	if err == nil {
+		o.Engine, err = f.Engine.In(p).Demand()
+	}
 	if err != nil {
-		return err
+		return cli.Fail(op, err, "")
 	}
 	o.Variables = p.DaemonVariables(f.Servers)
 	asked := wire.Task{

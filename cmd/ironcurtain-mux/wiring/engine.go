@@ -3,15 +3,65 @@ package wiring
 import (
 	"context"
 	"os"
+	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
 
-// ConnectEngine connects to the container engine of this machine.
+// EngineFlagName is the flag with which a person names the container engine.
+const EngineFlagName = "engine"
+
+// EngineFlag is the container engine that a person names on the command line. Every command
+// that uses one has it.
+type EngineFlag struct{ given string }
+
+// Register adds the flag to a command.
+func (f *EngineFlag) Register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.given, EngineFlagName, "", "container engine: the `name` of a docker context, an address such as tcp://127.0.0.1:2375, or a socket (default from config.json, else found)")
+}
+
+// In returns the directories with the engine that the flag names.
+func (f *EngineFlag) In(p Paths) Paths {
+	p.Engine = f.given
+	if strings.Contains(f.given, "/") && !strings.Contains(f.given, "://") {
+		p.Engine = AbsolutePath(f.given) // the daemon has another directory
+	}
+	return p
+}
+
+// Demand says which engine a daemon must have, or is started with. Without the flag, it is any.
+func (p Paths) Demand() (client.Engine, error) {
+	if p.Engine == "" {
+		return client.Engine{}, nil
+	}
+	e, err := p.Endpoint()
+	return client.Engine{Name: p.Engine, Address: e.Address}, err
+}
+
+// choice is the engine that a person has named.
+func (p Paths) choice(c config.Config) docker.Choice {
+	return docker.Choice{Flag: p.Engine, Config: c.Engine.Use, Insecure: c.Engine.Insecure}
+}
+
+// Endpoint finds the container engine, without finding out whether one listens there.
+func (p Paths) Endpoint() (docker.Endpoint, error) {
+	c, err := config.Load(p.ConfigFile())
+	if err != nil {
+		return docker.Endpoint{}, cli.Fail("read configuration", err, "")
+	}
+	return p.choice(c).Resolve(os.Getenv, p.UserHome)
+}
+
+// ConnectEngine connects to the container engine.
 func ConnectEngine(ctx context.Context, p Paths) (*docker.Client, error) {
-	endpoint, err := docker.ResolveEndpoint(os.Getenv, p.UserHome)
+	e, err := p.Endpoint()
 	if err != nil {
 		return nil, err
 	}
-	return docker.Connect(ctx, endpoint)
+	return docker.Connect(ctx, e)
 }

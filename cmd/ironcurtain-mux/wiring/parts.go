@@ -106,6 +106,7 @@ func (w Parts) Sessions(log *slog.Logger) (broker.Config, error) {
 		Agents:            w.Agents,
 		Models:            w.Config.Models,
 		Images:            broker.Images{From: BaseChoice(w.Config.Images.From), Recipe: RecipeOf(w.Config.Images)},
+		Engine:            w.Paths.choice(w.Config),
 		Runtime:           w.Config.Runtime,
 		DefaultAgent:      w.Config.Agent,
 		Ways:              &reach.Ways{Path: filepath.Join(w.Paths.Home, "engines.json")},

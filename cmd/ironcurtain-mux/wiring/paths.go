@@ -19,6 +19,7 @@ type Paths struct {
 	Home     string // state: IRONCURTAIN_HOME, else ~/.ironcurtain
 	Cache    string // rebuilt when absent: IRONCURTAIN_CACHE, else below the user's cache
 	UserHome string
+	Engine   string // the container engine that --engine names; empty: none is named there
 }
 
 // FindPaths resolves the directories from the environment alone.

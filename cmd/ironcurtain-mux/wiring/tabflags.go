@@ -26,6 +26,7 @@ type TabFlags struct {
 	prompt    string
 	Resume    string // the beginning of a session's id
 	Worktree  worktreeFlags
+	Engine    EngineFlag
 	upstream  UpstreamFlags
 	resumed   broker.Profile // of the session to resume
 	// Task says that the agent gets tasks, so that startAgent is the default. Instead says why
@@ -40,6 +41,7 @@ func (f *TabFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.prompt, "prompt", "", "first prompt of the first tab, sent once its agent is ready")
 	cmd.Flags().StringVar(&f.Workspace, "workspace", "", "directory of the first tab (default a fresh sandbox)")
 	f.Worktree.Register(cmd)
+	f.Engine.Register(cmd)
 	cmd.Flags().StringVar(&f.Resume, "resume", "", "continue that session in the first tab; the beginning of its id is enough")
 }
 
@@ -66,6 +68,7 @@ func (f *TabFlags) Check(ctx context.Context) (Paths, config.Config, error) {
 	if err != nil {
 		return Paths{}, config.Config{}, err
 	}
+	p = f.Engine.In(p)
 	if err := stored.CheckHome(p.Home); err != nil {
 		return Paths{}, config.Config{}, cli.Fail("open multiplexer", err, "")
 	}
