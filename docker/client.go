@@ -3,10 +3,7 @@ package docker
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -25,28 +22,6 @@ type Client struct {
 	info     Info
 	cleanups sync.WaitGroup // removals that outlive the call that started them
 	watch    watch
-}
-
-// Info describes the engine, as far as this program depends on it.
-type Info struct {
-	Version        string   `json:"version"`    // "20.10.24"
-	APIVersion     string   `json:"apiVersion"` // "1.41"
-	OS             string   `json:"os"`         // "Debian GNU/Linux 12 (bookworm)"
-	Kernel         string   `json:"kernel"`
-	Architecture   string   `json:"architecture"` // "x86_64", "aarch64"
-	CPUs           int      `json:"cpus"`
-	MemoryBytes    int64    `json:"memoryBytes"`
-	InitBinary     string   `json:"initBinary"`  // "docker-init"
-	InitVersion    string   `json:"initVersion"` // empty when the engine does not find its init program
-	CgroupVersion  string   `json:"cgroupVersion"`
-	Rootless       bool     `json:"rootless"`
-	Seccomp        string   `json:"seccomp"`  // the profile in force: "default", "unconfined" or empty
-	Warnings       []string `json:"warnings"` // limits that the engine cannot enforce
-	StorageDriver  string   `json:"storageDriver"`
-	Runtimes       []string `json:"runtimes"` // by name, sorted
-	RootDir        string   `json:"rootDir"`  // where the engine keeps its images, on its own host
-	EndpointSource string   `json:"endpointSource"`
-	Endpoint       string   `json:"endpoint"`
 }
 
 // pingLimit is how long the engine may take to answer a ping.
@@ -172,78 +147,4 @@ func (c *Client) Close(ctx context.Context) error {
 	case <-ctx.Done():
 		return fault.Wrap("remove unfinished containers", ctx.Err(), "run 'ironcurtain-mux gc'")
 	}
-}
-
-func (c *Client) ask(ctx context.Context) (Info, error) {
-	api := c.bound(ctx)
-	version, err := api.Version()
-	if err != nil {
-		return Info{}, translate(err)
-	}
-	host, err := api.Info()
-	if err != nil {
-		return Info{}, translate(err)
-	}
-	info := Info{
-		Version: version.Get("Version"), APIVersion: version.Get("ApiVersion"),
-		OS: host.OperatingSystem, Kernel: host.KernelVersion, Architecture: host.Architecture,
-		CPUs: host.NCPU, MemoryBytes: host.MemTotal, InitBinary: host.InitBinary,
-		StorageDriver: host.Driver, RootDir: host.DockerRootDir,
-		Runtimes:       slices.Sorted(maps.Keys(host.Runtimes)),
-		EndpointSource: c.endpoint.Source, Endpoint: c.endpoint.Address,
-		CgroupVersion: "1",
-	}
-	for _, option := range host.SecurityOptions {
-		fields := strings.Split(option, ",")
-		switch {
-		case slices.Contains(fields, "name=seccomp"):
-			info.Seccomp = "default"
-			for _, f := range fields {
-				if p, ok := strings.CutPrefix(f, "profile="); ok && p != "builtin" {
-					info.Seccomp = p
-				}
-			}
-		case slices.Contains(fields, "name=rootless"):
-			info.Rootless = true
-		case slices.Contains(fields, "name=cgroupns"):
-			info.CgroupVersion = "2"
-		}
-	}
-	info.InitVersion = initVersion(version)
-	info.Warnings = missingLimits(host, info)
-	return info, nil
-}
-
-// missingLimits lists the limits this engine cannot enforce.
-func missingLimits(host *engine.DockerInfo, info Info) []string {
-	var list []string
-	for _, l := range []struct {
-		has  bool
-		text string
-	}{
-		{host.MemoryLimit, "memory of containers is not limited"},
-		{host.CPUCfsQuota, "processor time of containers is not limited"},
-		{info.InitVersion != "", "the engine does not find its init program (docker-init)"},
-		{info.Seccomp != "" && info.Seccomp != "unconfined", "system calls of containers are not filtered"},
-	} {
-		if !l.has {
-			list = append(list, l.text)
-		}
-	}
-	return list
-}
-
-// initVersion returns the version of the engine's init program, or an empty string
-// when the program is not installed: the engine then lists it without a version.
-func initVersion(version *engine.Env) string {
-	var components []struct{ Name, Version string }
-	if err := version.GetJSON("Components", &components); err != nil {
-		return ""
-	}
-	for _, c := range components {
-		if c.Name == "docker-init" && c.Version != "N/A" {
-			return c.Version
-		}
-	}
-	return ""
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"path"
+	"slices"
 
 	engine "github.com/fsouza/go-dockerclient"
 )
@@ -40,7 +41,7 @@ func (s Spec) hostConfig(info Info) *engine.HostConfig {
 		// Only lowers limits: an engine that is itself confined cannot raise one, and
 		// the container would not start.
 		Ulimits:   []engine.ULimit{{Name: "core", Soft: 0, Hard: 0}},
-		LogConfig: s.log(),
+		LogConfig: s.log(info.LogDrivers),
 	}
 	if s.TTY {
 		h.ConsoleSize = [2]int{rows, cols}
@@ -77,16 +78,27 @@ func (s Spec) tmpfs() map[string]string {
 	return all
 }
 
-// log returns what the engine keeps of the output. It is bounded, and kept so that Replay
-// can show the agent's output again after the multiplexer was restarted. The driver is the
-// fastest of those that can be read. Of a detached container nothing is kept.
-func (s Spec) log() engine.LogConfig {
+// logDrivers are the drivers whose logs Replay can read, the fastest first, with their
+// settings: the log is bounded.
+var logDrivers = []engine.LogConfig{
+	{Type: "local", Config: map[string]string{"max-size": "8m", "max-file": "2", "compress": "false"}},
+	{Type: "k8s-file", Config: map[string]string{"max-size": "16m"}},
+	{Type: "json-file", Config: map[string]string{"max-size": "16m", "max-file": "2"}},
+}
+
+// log says how the output is kept, so that Replay can show it again after the multiplexer was
+// restarted. An engine that does not say which drivers it has, has the first. Of a detached
+// container nothing is kept.
+func (s Spec) log(has []string) engine.LogConfig {
 	if s.Detached {
 		return engine.LogConfig{Type: "none"}
 	}
-	return engine.LogConfig{Type: "local", Config: map[string]string{
-		"max-size": "8m", "max-file": "2", "compress": "false",
-	}}
+	for _, c := range logDrivers {
+		if slices.Contains(has, c.Type) {
+			return c
+		}
+	}
+	return logDrivers[0]
 }
 
 // limitMemory returns the memory limit in bytes: the requested one, but at most three

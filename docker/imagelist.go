@@ -46,7 +46,7 @@ func (c *Client) ListImages(ctx context.Context, recipes ...Recipe) ([]Image, er
 	present := map[string]engine.APIImages{}
 	for _, f := range found {
 		for _, tag := range f.RepoTags {
-			if strings.HasPrefix(tag, repository) {
+			if tag := shortTag(tag); strings.HasPrefix(tag, repository) {
 				present[tag] = f
 			}
 		}
@@ -81,6 +81,14 @@ func (c *Client) ListImages(ctx context.Context, recipes ...Recipe) ([]Image, er
 		return strings.Compare(a.Name+" "+a.Tag, b.Name+" "+b.Tag)
 	})
 	return list, nil
+}
+
+// shortTag returns the tag of an image as this program gives it. Podman names the registry, too.
+func shortTag(tag string) string {
+	for _, registry := range []string{"docker.io/", "localhost/"} {
+		tag = strings.TrimPrefix(tag, registry)
+	}
+	return tag
 }
 
 const rootfsName = "rootfs"

@@ -44,7 +44,7 @@ func (c *Client) List(ctx context.Context, labels map[string]string) ([]Summary,
 			continue
 		}
 		s := Summary{
-			ID: f.ID, Image: f.Image, State: f.State, Running: f.State == "running",
+			ID: f.ID, Image: shortTag(f.Image), State: f.State, Running: f.State == "running",
 			CreatedAt: time.Unix(f.Created, 0), Labels: f.Labels,
 		}
 		if len(f.Names) > 0 {

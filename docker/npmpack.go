@@ -160,9 +160,9 @@ func npmPack(ctx context.Context, work, pkg string, say func(string)) (string, e
 // architecture.
 func npmArchitecture(engineArch string) (arch, machine string, err error) {
 	switch engineArch {
-	case "x86_64", "amd64":
+	case "x86_64":
 		return "x64", "x86_64", nil
-	case "aarch64", "arm64":
+	case "aarch64":
 		return "arm64", "aarch64", nil
 	}
 	return "", "", fmt.Errorf("there is no agent program for the architecture %q", engineArch)

@@ -122,10 +122,9 @@ func (b *imageBuild) importRootfs(ctx context.Context, archive, name string) err
 		return err
 	}
 	defer f.Close()
-	repo, tag, _ := strings.Cut(name, ":")
 	out := &buildOutput{report: b.report}
 	err = b.client.bound(ctx).ImportImage(engine.ImportImageOptions{
-		Context: ctx, Repository: repo, Tag: tag, Source: "-",
+		Context: ctx, Repository: name, Source: "-", // with its tag: Podman takes none beside it
 		InputStream: f, OutputStream: out, RawJSONStream: true,
 	})
 	switch {

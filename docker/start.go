@@ -78,6 +78,8 @@ func startFailureHint(err error) string {
 		return "build it with 'ironcurtain-mux images build'"
 	case strings.Contains(err.Error(), "docker-init"):
 		return "install the engine's init program, for example the package tini, as docker-init"
+	case strings.Contains(err.Error(), "container-init"):
+		return "install Podman's init program, for example the package catatonit"
 	case strings.Contains(err.Error(), "no space left"):
 		return "free space, for example with 'ironcurtain-mux images rm --old'"
 	}
