@@ -61,6 +61,11 @@ func (l *Link) attach(c io.ReadWriteCloser, theirs *Hello) (*carrier, error) {
 	if l.closed {
 		return nil, net.ErrClosed
 	}
+	if theirs != nil {
+		if err := l.blame(l.fits(*theirs)); err != nil {
+			return nil, err
+		}
+	}
 	if l.carrier != nil {
 		l.carrier.halt(ErrReplaced)
 	}
@@ -70,17 +75,14 @@ func (l *Link) attach(c io.ReadWriteCloser, theirs *Hello) (*carrier, error) {
 	}
 	k.hello = ours.append(nil)
 	if theirs != nil {
-		if err := k.greet(*theirs); err != nil {
-			return nil, l.blame(err)
-		}
+		k.greet(*theirs)
 	}
 	l.carrier = k
 	return k, nil
 }
 
-// greet takes the other end's hello. The lock is held.
-func (k *carrier) greet(theirs Hello) error {
-	l := k.link
+// fits reports whether a hello can be the other end's. The lock is held.
+func (l *Link) fits(theirs Hello) error {
 	if theirs.Version != Version {
 		return errVersion
 	}
@@ -88,14 +90,21 @@ func (k *carrier) greet(theirs Hello) error {
 		return errOther
 	}
 	for i, a := range l.lanes {
-		if err := a.resume(theirs.Received[i]); err != nil {
+		if err := a.resumable(theirs.Received[i]); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// greet takes the other end's hello, which fits. The lock is held.
+func (k *carrier) greet(theirs Hello) {
+	for i, a := range k.link.lanes {
+		a.resume(theirs.Received[i])
 	}
 	k.greeted = true
 	k.pulse()
 	k.work.Signal()
-	return nil
 }
 
 // blame counts an error that says that the other end's count was wrong, and ends the link
@@ -260,28 +269,35 @@ func (k *carrier) compose(b []byte) []byte {
 // read takes what comes until the carrier ends.
 func (k *carrier) read() {
 	r := bufio.NewReaderSize(k.conn, 4*mostData)
+	var err error
+	if !k.greeted { // only this goroutine changes it from here on
+		err = k.readHello(r)
+	}
+	for err == nil {
+		err = k.readFrame(r)
+	}
+	k.stop(err)
+}
+
+// readHello reads the other end's hello.
+func (k *carrier) readHello(r io.Reader) error {
+	theirs, err := ReadHello(r)
+	if err != nil {
+		return err
+	}
 	l := k.link
-	if !k.greeted { // only read changes it from here on
-		theirs, err := ReadHello(r)
-		l.mu.Lock()
-		if err == nil && k.over == nil {
-			k.came(time.Now())
-			err = l.blame(k.greet(theirs))
-		}
-		if err != nil {
-			k.halt(err)
-		}
-		l.mu.Unlock()
-		if err != nil {
-			return
-		}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k.over != nil {
+		return k.over
 	}
-	for {
-		if err := k.readFrame(r); err != nil {
-			k.stop(err)
-			return
-		}
+	if err := l.blame(l.fits(theirs)); err != nil {
+		k.halt(err)
+		return err
 	}
+	k.came(time.Now())
+	k.greet(theirs)
+	return nil
 }
 
 // readFrame reads one frame and does what it says.
@@ -298,16 +314,24 @@ func (k *carrier) readFrame(r *bufio.Reader) error {
 	if b, err = r.Peek(headSize + n); err != nil {
 		return err
 	}
-	l := k.link
-	l.mu.Lock()
-	if err = k.over; err == nil {
-		err = l.blame(k.take(h, b[headSize:]))
-	}
-	l.mu.Unlock()
-	if err != nil {
+	if err := k.accept(h, b[headSize:]); err != nil {
 		return err
 	}
 	_, err = r.Discard(headSize + n)
+	return err
+}
+
+// accept does what a frame says, unless the carrier has ended.
+func (k *carrier) accept(h head, data []byte) error {
+	k.link.mu.Lock()
+	defer k.link.mu.Unlock()
+	if k.over != nil {
+		return k.over
+	}
+	err := k.link.blame(k.take(h, data))
+	if err != nil {
+		k.halt(err)
+	}
 	return err
 }
 

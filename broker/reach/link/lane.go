@@ -26,6 +26,7 @@ type lane struct {
 	window int // bytes that the receiver keeps for its reader
 
 	// Sending. Offsets count from the beginning of the lane.
+	writing  sync.Mutex // held by Write, before the link's lock: what one call writes stays together
 	out      ring       // what is not acknowledged, from acked on
 	acked    uint64     // what the other end has
 	read     uint64     // what the other end's reader has
@@ -54,9 +55,12 @@ func (l *Link) newLane(index byte) *lane {
 	return a
 }
 
-// Write waits until the lane has taken all of p, not until p has come.
+// Write waits until the lane has taken all of p, not until p has come. What one call writes is
+// not mixed with what another one does.
 func (a *lane) Write(p []byte) (int, error) {
 	l := a.link
+	a.writing.Lock()
+	defer a.writing.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for done := 0; ; {
@@ -92,13 +96,13 @@ func (a *lane) Read(p []byte) (int, error) {
 	l := a.link
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for a.in.size == 0 && !l.closed {
+	for a.in.size == 0 && !l.closed && len(p) > 0 {
 		a.readable.Wait()
 	}
-	if l.closed && (l.closedHere || a.in.size == 0) {
-		if l.closedHere {
-			return 0, net.ErrClosed
-		}
+	if l.closedHere {
+		return 0, net.ErrClosed
+	}
+	if l.closed && a.in.size == 0 {
 		return 0, io.EOF
 	}
 	n := min(len(p), a.in.size)
@@ -196,16 +200,20 @@ func (a *lane) acknowledged(offset uint64, unread uint32) error {
 	return nil
 }
 
-// resume begins a carrier whose other end has the given number of bytes.
-func (a *lane) resume(received uint64) error {
+// resumable reports whether the other end can have the given number of bytes.
+func (a *lane) resumable(received uint64) error {
 	if received < a.acked || received > a.top {
 		return fmt.Errorf("%w: %d were received, between %d and %d is possible", errOffset, received, a.acked, a.top)
 	}
+	return nil
+}
+
+// resume begins a carrier whose other end has the given number of bytes.
+func (a *lane) resume(received uint64) {
 	a.out.drop(int(received - a.acked))
 	a.acked, a.next, a.tell = received, received, true
 	if a.flight != nil {
 		a.flight.restart()
 	}
 	a.writable.Broadcast()
-	return nil
 }

@@ -87,7 +87,7 @@ func (l *Link) Carried() time.Time {
 	return l.heard
 }
 
-// Drain waits until the other end has all that was written to Typed.
+// Drain waits until the other end has all that was written to Typed before.
 func (l *Link) Drain(ctx context.Context) error {
 	a := l.lanes[typed]
 	stop := context.AfterFunc(ctx, func() {
@@ -98,7 +98,7 @@ func (l *Link) Drain(ctx context.Context) error {
 	defer stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for a.out.size > 0 {
+	for all := a.end(); a.acked < all; {
 		if l.closed {
 			return fmt.Errorf("drain link: %w", net.ErrClosed)
 		}
