@@ -84,7 +84,7 @@ func (f traffic) check(stream int, r io.Reader) error {
 			}
 		}
 		at += n
-		time.Sleep(time.Duration(f.Rest) * time.Millisecond)
+		time.Sleep(time.Duration(f.Rest) * time.Millisecond) //nolint:forbidigo // on the clock of synctest
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func play(cuts []cut, streams [4]traffic) error {
 	carrying.Go(func() {
 		for _, c := range cuts {
 			use(host, inside, c, &carrying)
-			time.Sleep(time.Duration(c.Pause) * time.Millisecond)
+			time.Sleep(time.Duration(c.Pause) * time.Millisecond) //nolint:forbidigo // on the clock of synctest
 		}
 		whole := cut{Up: math.MaxInt, Down: math.MaxInt}
 		for !isClosed(host.Done()) { // one that was cut may come late and replace it

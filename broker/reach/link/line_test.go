@@ -66,7 +66,7 @@ func (l *line) Read(p []byte) (int, error) {
 	for !l.closed && time.Now().Before(l.packets[0].due) {
 		due := l.packets[0].due
 		l.mu.Unlock()
-		time.Sleep(time.Until(due)) // in a bubble: no real time passes
+		time.Sleep(time.Until(due)) //nolint:forbidigo // on the clock of synctest
 		l.mu.Lock()
 	}
 	if l.closed {
@@ -145,11 +145,11 @@ func TestKeysDoNotWaitBehindAnUpload(t *testing.T) {
 	overLine(t, rate, func(t *testing.T, e *ends) {
 		came, wait := upload(e.host, e.inside)
 		go echo(e.inside.Typed())
-		time.Sleep(20 * time.Second) // the flight finds its size
+		time.Sleep(20 * time.Second) //nolint:forbidigo // on the clock of synctest
 		before, began := came(), time.Now()
 		var took []time.Duration
 		for range 100 {
-			time.Sleep(70 * time.Millisecond)
+			time.Sleep(70 * time.Millisecond) //nolint:forbidigo // on the clock of synctest
 			pressed := time.Now()
 			if _, err := e.host.Typed().Write([]byte("k")); err != nil {
 				t.Fatal(err)
@@ -178,9 +178,9 @@ func TestKeysDoNotWaitBehindAnUpload(t *testing.T) {
 func TestBulkFillsALongFreeLine(t *testing.T) {
 	overLine(t, 100_000_000, func(t *testing.T, e *ends) {
 		came, wait := upload(e.host, e.inside)
-		time.Sleep(5 * time.Second)
+		time.Sleep(5 * time.Second) //nolint:forbidigo // on the clock of synctest
 		before := came()
-		time.Sleep(5 * time.Second)
+		time.Sleep(5 * time.Second) //nolint:forbidigo // on the clock of synctest
 		speed := float64(came()-before) / 5
 		t.Logf("bulk %.1f MB/s", speed/1e6)
 		if speed < 10e6 {

@@ -27,11 +27,11 @@ var (
 )
 
 const (
-	beatEvery  = 5 * time.Second
-	deadAfter  = 15 * time.Second
-	endWithin  = time.Second // how long Close waits for the other end to be told
-	mostWrong  = 3           // wrong counts within wrongWithin end the link
-	wrongEvery = time.Minute
+	beatEvery   = 5 * time.Second
+	deadAfter   = 15 * time.Second
+	endWithin   = time.Second // how long Close waits for the other end to be told
+	mostWrong   = 3           // wrong counts within wrongWithin end the link
+	wrongWithin = time.Minute
 )
 
 // Link is one end of two byte streams that outlive what carries them.
@@ -156,7 +156,7 @@ func (l *Link) wake() {
 func (l *Link) strike(now time.Time) bool {
 	recent := l.wrong[:0]
 	for _, at := range l.wrong {
-		if now.Sub(at) < wrongEvery {
+		if now.Sub(at) < wrongWithin {
 			recent = append(recent, at)
 		}
 	}

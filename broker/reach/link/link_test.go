@@ -2,6 +2,7 @@ package link
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"testing"
@@ -73,7 +74,7 @@ func TestBothLanesCarryBothWays(t *testing.T) {
 			}
 			wait()
 			<-e.inside.Done()
-			if _, err := down.Read(make([]byte, 1)); err != io.EOF {
+			if _, err := down.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 				t.Errorf("reading at the other end's end: %v", err)
 			}
 		})

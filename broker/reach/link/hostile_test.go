@@ -1,0 +1,255 @@
+package link
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// peer speaks to one end of a link by hand, in the other one's place.
+type peer struct {
+	net.Conn
+	t      *testing.T
+	result chan error // of Carry
+}
+
+// newPeer lets the link use a carrier whose other end is the peer's, and says a hello that
+// fits.
+func newPeer(t *testing.T, l *Link) *peer {
+	t.Helper()
+	p := dial(t, l)
+	h, err := ReadHello(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.mu.Lock()
+	for i, a := range l.lanes {
+		h.Received[i] = a.acked
+	}
+	l.mu.Unlock()
+	p.send(h.append(nil))
+	return p
+}
+
+// dial lets the link use a carrier whose other end is the peer's.
+func dial(t *testing.T, l *Link) *peer {
+	t.Helper()
+	a, b := net.Pipe()
+	p := &peer{Conn: b, t: t, result: make(chan error, 1)}
+	go func() { p.result <- l.Carry(context.Background(), a, nil) }()
+	return p
+}
+
+// send writes, and does not mind that the link hangs up.
+func (p *peer) send(b []byte) { _, _ = p.Write(b) }
+
+// frame writes one frame.
+func (p *peer) frame(h head, data ...byte) { p.send(append(h.append(nil), data...)) }
+
+// discard reads what comes, and answers nothing.
+func (p *peer) discard() { go func() { _, _ = io.Copy(io.Discard, p) }() }
+
+// A peer whose frames cannot be is hung up on. What it says of offsets counts toward the
+// end of the link.
+func TestWhatCannotBeEndsTheCarrier(t *testing.T) {
+	tests := []struct {
+		name  string
+		cause error
+		lie   func(p *peer)
+	}{
+		{"unknown kind", errFrame, func(p *peer) { p.frame(head{kind: 9}) }},
+		{"no kind", errFrame, func(p *peer) { p.frame(head{}) }},
+		{"unknown lane", errFrame, func(p *peer) { p.frame(head{kind: frameData, lane: 2, length: 1}, 0) }},
+		{"empty data", errFrame, func(p *peer) { p.frame(head{kind: frameData}) }},
+		{"long data", errFrame, func(p *peer) { p.frame(head{kind: frameData, length: mostData + 1}) }},
+		{"offset that wraps", errFrame, func(p *peer) { p.frame(head{kind: frameData, offset: 1<<64 - 1, length: 1}, 0) }},
+		{"beat of a lane", errFrame, func(p *peer) { p.frame(head{kind: frameBeat, lane: 1}) }},
+		{"beat with data", errFrame, func(p *peer) { p.frame(head{kind: frameBeat, length: 1}, 0) }},
+		{"end with a number", errFrame, func(p *peer) { p.frame(head{kind: frameEnd, offset: 1}) }},
+		{"more unread than came", errFrame, func(p *peer) { p.frame(head{kind: frameAck, offset: 1, length: 2}) }},
+		{"missing data", errOffset, func(p *peer) { p.frame(head{kind: frameData, offset: 1, length: 1}, 0) }},
+		{"data twice", errOffset, func(p *peer) {
+			for range 2 {
+				p.frame(head{kind: frameData, length: 1}, 0)
+			}
+		}},
+		{"data beyond the window", errOffset, func(p *peer) {
+			for at := 0; at <= typedWindow; at += mostData {
+				p.frame(head{kind: frameData, offset: uint64(at), length: mostData}, make([]byte, mostData)...)
+			}
+		}},
+		{"acknowledging what was not sent", errOffset, func(p *peer) { p.frame(head{kind: frameAck, offset: 11}) }},
+		{"acknowledging less than before", errOffset, func(p *peer) {
+			p.frame(head{kind: frameAck, offset: 10})
+			p.frame(head{kind: frameAck, offset: 9})
+		}},
+		{"reading backwards", errOffset, func(p *peer) {
+			p.frame(head{kind: frameAck, offset: 9})
+			p.frame(head{kind: frameAck, offset: 10, length: 2})
+		}},
+		{"end", ErrEnded, func(p *peer) { p.frame(head{kind: frameEnd}) }},
+		{"cut", io.EOF, func(p *peer) { p.Close() }},
+		{"cut within a frame", io.EOF, func(p *peer) { p.send(make([]byte, 3)); p.Close() }},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := New(NewID())
+				defer l.Close()
+				if _, err := io.WriteString(l.Typed(), "ten bytes."); err != nil {
+					t.Fatal(err)
+				}
+				p := newPeer(t, l)
+				p.discard()
+				synctest.Wait() // all ten are sent
+				test.lie(p)
+				if err := <-p.result; !errors.Is(err, test.cause) {
+					t.Errorf("the carrier ended with %v, not with %v", err, test.cause)
+				}
+			})
+		})
+	}
+}
+
+// The hello of a peer is held against the link.
+func TestHellosThatDoNotFit(t *testing.T) {
+	l := New(NewID())
+	defer l.Close()
+	good := Hello{Version: Version, ID: l.ID()}
+	with := func(change func(*Hello)) []byte {
+		h := good
+		change(&h)
+		return h.append(nil)
+	}
+	tests := []struct {
+		name  string
+		hello []byte
+		cause error
+	}{
+		{"text", []byte("OCI runtime exec failed: exec failed: no such file"), errNoHello},
+		{"short", good.append(nil)[:20], io.ErrUnexpectedEOF},
+		{"nothing", nil, io.EOF},
+		{"another version", with(func(h *Hello) { h.Version++ }), errVersion},
+		{"another link", with(func(h *Hello) { h.ID[3]++ }), errOther},
+		{"more than was sent", with(func(h *Hello) { h.Received[bulk] = 1 }), errOffset},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := dial(t, l)
+			if _, err := ReadHello(p); err != nil {
+				t.Fatal(err)
+			}
+			p.send(test.hello)
+			p.Close()
+			if err := <-p.result; !errors.Is(err, test.cause) {
+				t.Errorf("the carrier ended with %v, not with %v", err, test.cause)
+			}
+			theirs, err := ReadHello(bytes.NewReader(test.hello))
+			if err != nil {
+				return
+			}
+			a, b := net.Pipe()
+			defer b.Close()
+			if err := l.Carry(t.Context(), a, &theirs); !errors.Is(err, test.cause) {
+				t.Errorf("passed, it was taken as %v, not as %v", err, test.cause)
+			}
+		})
+	}
+}
+
+// Three counts that cannot be within a minute end the link, and not when they are rarer.
+func TestWrongCountsEndTheLink(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		every time.Duration
+		ends  bool
+	}{
+		{"at once", 0, true},
+		{"within a minute", 29 * time.Second, true},
+		{"in more than a minute", 31 * time.Second, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := New(NewID())
+				defer l.Close()
+				for i := range 3 {
+					p := newPeer(t, l)
+					p.discard()
+					p.frame(head{kind: frameData, offset: 1, length: 1}, 0)
+					err := <-p.result
+					if last := i == 2; errors.Is(err, ErrHostile) != (last && test.ends) || isClosed(l.Done()) != (last && test.ends) {
+						t.Errorf("wrong count %d: %v, ended %v", i+1, err, isClosed(l.Done()))
+					}
+					time.Sleep(test.every) //nolint:forbidigo // on the clock of synctest
+				}
+			})
+		})
+	}
+}
+
+// A peer that asks without end and reads nothing costs neither goroutines nor memory.
+func TestFloodOfBeats(t *testing.T) {
+	l := New(NewID())
+	defer l.Close()
+	p := newPeer(t, l)
+	before := runtime.NumGoroutine()
+	flood := bytes.Repeat(head{kind: frameBeat, offset: 7}.append(nil), 10_000)
+	var start, end runtime.MemStats
+	runtime.ReadMemStats(&start)
+	for range 30 {
+		p.send(flood)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&end)
+	if grown := int64(end.HeapAlloc) - int64(start.HeapAlloc); grown > 1<<20 {
+		t.Errorf("the heap grew by %d bytes", grown)
+	}
+	if n := runtime.NumGoroutine(); n > before {
+		t.Errorf("%d goroutines run, %d ran before", n, before)
+	}
+	p.Close()
+	<-p.result
+}
+
+// All that a peer can make an end keep fits in 10 MiB.
+func TestMemoryIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(NewID())
+		l.lanes[bulk].flight.size = mostFlight
+		for _, w := range []io.Writer{l.Typed(), l.Bulk()} {
+			go func() {
+				for {
+					if _, err := w.Write(make([]byte, 9999)); err != nil {
+						return
+					}
+				}
+			}()
+		}
+		p := newPeer(t, l)
+		p.discard()
+		for i, a := range l.lanes {
+			for at := 0; at < a.window; at += mostData {
+				p.frame(head{kind: frameData, lane: byte(i), offset: uint64(at), length: mostData}, make([]byte, mostData)...)
+			}
+		}
+		synctest.Wait()
+		kept := 0
+		l.mu.Lock()
+		for _, a := range l.lanes {
+			kept += len(a.in.bytes) + len(a.out.bytes)
+		}
+		l.mu.Unlock()
+		if kept < 8<<20 || kept > 10<<20 {
+			t.Errorf("%d bytes are kept", kept)
+		}
+		p.Close()
+		<-p.result
+		l.Close()
+	})
+}

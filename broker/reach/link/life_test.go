@@ -1,0 +1,305 @@
+package link
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A carrier on which nothing comes is given up after a quarter of a minute, whatever it has
+// brought before.
+func TestSilenceEndsTheCarrier(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		make func(*testing.T, *Link) *peer
+		last time.Duration // when the peer says something for the last time
+	}{
+		{"before a hello", dial, 0},
+		{"after a hello", newPeer, 0},
+		{"after beats", func(t *testing.T, l *Link) *peer {
+			p := newPeer(t, l)
+			p.discard()
+			for range 4 {
+				time.Sleep(14 * time.Second) //nolint:forbidigo // on the clock of synctest
+				p.frame(head{kind: frameBeat})
+			}
+			return p
+		}, 56 * time.Second},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				l := New(NewID())
+				p := test.make(t, l)
+				p.discard()
+				if err := <-p.result; !errors.Is(err, ErrSilent) {
+					t.Errorf("it ended with %v", err)
+				}
+				if took := time.Since(began); took != test.last+deadAfter {
+					t.Errorf("it ended after %v", took)
+				}
+				l.Close()
+			})
+		})
+	}
+}
+
+// A carrier with a live end is kept, although nobody says anything, and a peer that takes
+// nothing does not keep Close for long.
+func TestIdleLinkIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnds(t)
+		a, b := net.Pipe()
+		wait := e.carry(context.Background(), a, b)
+		time.Sleep(time.Hour) //nolint:forbidigo // on the clock of synctest
+		if since := time.Since(e.host.Carried()); since > beatEvery {
+			t.Errorf("nothing has come for %v", since)
+		}
+		if len(e.errs) != 0 {
+			t.Fatalf("the carrier ended: %v", <-e.errs)
+		}
+		if e.host.RTT() == 0 || e.inside.RTT() == 0 {
+			t.Error("the round trip is not known")
+		}
+		e.host.Close()
+		wait()
+	})
+}
+
+// The newest carrier is used, and the one before is given back.
+func TestNewerCarrierTakesOver(t *testing.T) {
+	e := newEnds(t)
+	var waits []func()
+	for range 3 {
+		a, b := net.Pipe()
+		waits = append(waits, e.carry(context.Background(), a, b))
+		if _, err := e.host.Typed().Write([]byte("k")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(e.inside.Typed(), make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	waits[0]()
+	waits[1]()
+	replaced := 0
+	for range 4 {
+		if errors.Is(<-e.errs, ErrReplaced) {
+			replaced++
+		}
+	}
+	if replaced < 2 { // the host says so of both
+		t.Errorf("%d ends say that a newer carrier has taken over", replaced)
+	}
+	e.host.Close()
+	waits[2]()
+}
+
+// The context ends the carrier and not the link.
+func TestContextEndsTheCarrier(t *testing.T) {
+	e := newEnds(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	a, b := net.Pipe()
+	wait := e.carry(ctx, a, b)
+	cancel()
+	wait()
+	if isClosed(e.host.Done()) || isClosed(e.inside.Done()) {
+		t.Error("the link has ended")
+	}
+}
+
+// Closing one end ends both, and what came before is still read there.
+func TestCloseIsToldToTheOtherEnd(t *testing.T) {
+	e := newEnds(t)
+	a, b := net.Pipe()
+	wait := e.carry(context.Background(), a, b)
+	if _, err := io.WriteString(e.host.Typed(), "goodbye"); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.host.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.host.Close(); err != nil {
+		t.Fatal(err)
+	}
+	wait()
+	<-e.inside.Done()
+	if last, err := io.ReadAll(e.inside.Typed()); err != nil || string(last) != "goodbye" {
+		t.Errorf("read %q, %v", last, err)
+	}
+	if _, err := e.inside.Bulk().Write([]byte("b")); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("writing at the other end: %v", err)
+	}
+	if _, err := e.host.Typed().Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("reading at this end: %v", err)
+	}
+	c, d := net.Pipe()
+	defer d.Close()
+	if err := e.host.Carry(t.Context(), c, nil); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("another carrier was taken: %v", err)
+	}
+	if _, err := d.Write([]byte("b")); err == nil {
+		t.Error("the other carrier was left open")
+	}
+}
+
+// A peer that takes nothing keeps Close for a second at most.
+func TestCloseDoesNotWaitForAStuckPeer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(NewID())
+		p := newPeer(t, l)
+		began := time.Now()
+		l.Close()
+		if err := <-p.result; !errors.Is(err, net.ErrClosed) {
+			t.Errorf("the carrier ended with %v", err)
+		}
+		if took := time.Since(began); took > endWithin {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// Drain waits for what the other end has not.
+func TestDrain(t *testing.T) {
+	t.Run("acknowledged", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := New(NewID())
+			defer l.Close()
+			l.Typed().Write([]byte("abc"))
+			p := newPeer(t, l)
+			p.discard()
+			drained := make(chan error, 1)
+			go func() { drained <- l.Drain(t.Context()) }()
+			synctest.Wait()
+			p.frame(head{kind: frameAck, offset: 2})
+			synctest.Wait()
+			if len(drained) > 0 {
+				t.Error("it returned before all had come")
+			}
+			l.Typed().Write([]byte("later"))
+			p.frame(head{kind: frameAck, offset: 3})
+			if err := <-drained; err != nil {
+				t.Error(err)
+			}
+			p.Close()
+			<-p.result
+		})
+	})
+	t.Run("nothing written", func(t *testing.T) {
+		l := New(NewID())
+		defer l.Close()
+		if err := l.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("context", func(t *testing.T) {
+		l := New(NewID())
+		defer l.Close()
+		l.Typed().Write([]byte("abc"))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := l.Drain(ctx); !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	})
+	t.Run("closed", func(t *testing.T) {
+		l := New(NewID())
+		l.Typed().Write([]byte("abc"))
+		l.Close()
+		if err := l.Drain(t.Context()); !errors.Is(err, net.ErrClosed) {
+			t.Error(err)
+		}
+	})
+}
+
+// Without a carrier, a lane takes what its window holds, and Close ends the wait for room.
+func TestWriteWaitsForRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(NewID())
+		wrote := make(chan int, 1)
+		go func() {
+			n, err := l.Typed().Write(make([]byte, typedWindow+1))
+			if !errors.Is(err, net.ErrClosed) {
+				t.Errorf("it ended with %v", err)
+			}
+			wrote <- n
+		}()
+		synctest.Wait()
+		l.Close()
+		if n := <-wrote; n != typedWindow {
+			t.Errorf("it took %d bytes", n)
+		}
+	})
+}
+
+// A lane that nobody reads does not stop the other one.
+func TestUnreadLaneDoesNotStopTheOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnds(t)
+		a, b := net.Pipe()
+		wait := e.carry(context.Background(), a, b)
+		var writing sync.WaitGroup
+		for _, from := range []*Link{e.host, e.inside} {
+			writing.Go(func() {
+				for {
+					if _, err := from.Bulk().Write(make([]byte, mostData)); err != nil {
+						return
+					}
+				}
+			})
+		}
+		time.Sleep(time.Minute) //nolint:forbidigo // on the clock of synctest
+		go echo(e.inside.Typed())
+		key := []byte("k")
+		if _, err := e.host.Typed().Write(key); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(e.host.Typed(), key); err != nil {
+			t.Fatal(err)
+		}
+		e.host.Close()
+		wait()
+		writing.Wait()
+	})
+}
+
+// What one call writes stays together, however many write at once.
+func TestWritesAreNotMixed(t *testing.T) {
+	e := newEnds(t)
+	a, b := net.Pipe()
+	wait := e.carry(context.Background(), a, b)
+	const writers, each = 4, 5
+	var writing sync.WaitGroup
+	for i := range writers {
+		writing.Go(func() {
+			data := make([]byte, MostData)
+			for j := range data {
+				data[j] = byte(i)
+			}
+			for range each {
+				if err := WriteMessage(e.inside.Typed(), Message{Output, data}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range writers * each {
+		m, err := ReadMessage(e.host.Typed())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range m.Data {
+			if c != m.Data[0] {
+				t.Fatal("two messages were mixed")
+			}
+		}
+	}
+	writing.Wait()
+	e.host.Close()
+	wait()
+}
