@@ -42,7 +42,7 @@ const (
 
 // Errors of a session.
 var (
-	errKind = errors.New("a stream of an unknown kind was opened")
+	errKind = errors.New("the kind of a stream is unknown")
 	errFull = errors.New("there are too many streams of its kind")
 )
 
@@ -55,37 +55,54 @@ type Stream interface {
 
 // Session is one end of a multiplexed connection.
 type Session struct {
-	yamux *yamux.Session
+	yamux  *yamux.Session
+	intake *intake // of the host's end, else nil
 
 	mu   sync.Mutex
 	open map[Kind]int
 }
 
 // Inside makes the end in the container, which opens streams. It owns conn.
-func Inside(conn net.Conn) (*Session, error) { return newSession(conn, yamux.Client) }
-
-// Outside makes the host's end, which accepts streams. It owns conn.
-func Outside(conn net.Conn) (*Session, error) { return newSession(conn, yamux.Server) }
-
-type maker func(net.Conn, *yamux.Config, func() (yamux.MemoryManager, error)) (*yamux.Session, error)
-
-func newSession(conn net.Conn, end maker) (*Session, error) {
-	c := yamux.DefaultConfig()
-	c.LogOutput = io.Discard
-	c.MaxMessageSize = mostMessage
-	c.MaxStreamWindowSize = mostWindow
-	c.MaxIncomingStreams = mostStreams
-	c.EnableKeepAlive = false
-	c.ConnectionWriteTimeout = patience
-	y, err := end(conn, c, nil)
+func Inside(conn net.Conn) (*Session, error) {
+	c := config()
+	c.MaxIncomingStreams = 0
+	y, err := yamux.Client(conn, c, nil)
 	if err != nil {
 		return nil, fmt.Errorf("start multiplexer: %w", err)
 	}
 	return &Session{yamux: y, open: map[Kind]int{}}, nil
 }
 
+// Outside makes the host's end, which accepts streams. It owns conn.
+func Outside(conn net.Conn) (*Session, error) {
+	in := newIntake(conn)
+	c := config()
+	// The intake lets no more through. So yamux itself never drops a stream, and both
+	// know the same ones.
+	c.MaxIncomingStreams, c.AcceptBacklog = mostKnown, mostKnown
+	grown := &growth{}
+	y, err := yamux.Server(in, c, func() (yamux.MemoryManager, error) { return grown.span(), nil })
+	if err != nil {
+		return nil, fmt.Errorf("start multiplexer: %w", err)
+	}
+	return &Session{yamux: y, intake: in, open: map[Kind]int{}}, nil
+}
+
+func config() *yamux.Config {
+	c := yamux.DefaultConfig()
+	c.LogOutput = io.Discard
+	c.MaxMessageSize = mostMessage
+	c.MaxStreamWindowSize = mostWindow
+	c.EnableKeepAlive = false
+	c.ConnectionWriteTimeout = patience
+	return c
+}
+
 // Open opens a stream. It waits while the other end cannot take one, until ctx ends.
 func (s *Session) Open(ctx context.Context, k Kind) (Stream, error) {
+	if most[k] == 0 {
+		return nil, fmt.Errorf("open stream: %w: %q", errKind, k)
+	}
 	if !s.enter(k) {
 		return nil, fmt.Errorf("open stream: %w", errFull)
 	}
@@ -113,31 +130,36 @@ func (s *Session) Accept() (Kind, Stream, error) {
 	for {
 		y, err := s.yamux.AcceptStream()
 		if err != nil {
-			if s.yamux.IsClosed() {
-				err = io.EOF
-			}
-			return 0, nil, err
+			return 0, nil, io.EOF // yamux returns no error but that of the session's end
 		}
+		a := &accepted{stream: stream{Stream: y, session: s}, share: s.intake.accepted(y)}
 		var first [1]byte
-		if _, err := io.ReadFull(y, first[:]); err != nil {
-			_ = y.Reset() // it was given up before it said what it is for
+		if _, err := io.ReadFull(a, first[:]); err != nil {
+			a.giveUp() // so has the other end, before it said what the stream is for
 			continue
 		}
-		k := Kind(first[0])
-		if _, known := most[k]; !known {
+		a.kind = Kind(first[0])
+		if _, known := most[a.kind]; !known {
+			a.giveUp()
 			s.Close()
 			return 0, nil, fmt.Errorf("accept stream: %w: %q", errKind, first[:])
 		}
-		if !s.enter(k) {
-			_ = y.Reset()
+		if !s.enter(a.kind) {
+			a.giveUp()
 			continue
 		}
-		return k, &stream{Stream: y, session: s, kind: k}, nil
+		return a.kind, a, nil
 	}
 }
 
 // Close ends the session, its streams and its connection.
-func (s *Session) Close() error { return s.yamux.Close() }
+func (s *Session) Close() error {
+	err := s.yamux.Close()
+	if s.intake != nil {
+		s.intake.resets.Wait()
+	}
+	return err
+}
 
 // enter counts a stream in, if there is room for one of its kind.
 func (s *Session) enter(k Kind) bool {
@@ -154,22 +176,4 @@ func (s *Session) leave(k Kind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open[k]--
-}
-
-// stream is a stream that is counted until it is closed.
-type stream struct {
-	*yamux.Stream
-	session *Session
-	kind    Kind
-	once    sync.Once
-}
-
-// Close says that nothing follows, and gives the stream up: the other end reads what was
-// written and then the end, and cannot write any more. Without the reset, a peer that
-// never closes its direction would keep the stream and what it has sent.
-func (s *stream) Close() error {
-	err := s.Stream.CloseWrite()
-	_ = s.Stream.Reset()
-	s.once.Do(func() { s.session.leave(s.kind) })
-	return err
 }

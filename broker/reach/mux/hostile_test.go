@@ -1,0 +1,290 @@
+package mux
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/libp2p/go-yamux/v5"
+)
+
+// against is the host's end of a session whose other end is the test's own.
+func against(t *testing.T) (outside *Session, conn net.Conn) {
+	t.Helper()
+	a, b := net.Pipe()
+	outside, err := Outside(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { outside.Close(); a.Close() })
+	return outside, a
+}
+
+// lawless is a session that opens what it likes.
+func lawless(t *testing.T) (outside *Session, client *yamux.Session) {
+	t.Helper()
+	outside, conn := against(t)
+	client, err := yamux.Client(conn, config(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	return outside, client
+}
+
+// begin opens a stream and writes to it.
+func begin(t *testing.T, client *yamux.Session, text string) *yamux.Stream {
+	t.Helper()
+	s, err := client.OpenStream(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(s, text); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// message is a message of the multiplexer.
+func message(kind, flags byte, id, size uint32, data ...byte) []byte {
+	b := []byte{0, kind, 0, flags}
+	b = binary.BigEndian.AppendUint32(b, id)
+	return append(binary.BigEndian.AppendUint32(b, size), data...)
+}
+
+func TestUnknownKindEndsTheSession(t *testing.T) {
+	outside, client := lawless(t)
+	s := begin(t, client, "X")
+	if _, _, err := outside.Accept(); !errors.Is(err, errKind) {
+		t.Errorf("accepted: %v", err)
+	}
+	if _, err := s.Read(make([]byte, 1)); err == nil {
+		t.Error("the stream goes on")
+	}
+	if _, _, err := outside.Accept(); !errors.Is(err, io.EOF) {
+		t.Errorf("accepted after that: %v", err)
+	}
+}
+
+// A stream that is given up before it said its kind is passed over.
+func TestStreamWithoutAKind(t *testing.T) {
+	outside, client := lawless(t)
+	s, err := client.OpenStream(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	begin(t, client, "M")
+	if k, _, err := outside.Accept(); k != Model || err != nil {
+		t.Errorf("accepted kind %q, %v", k, err)
+	}
+}
+
+// One stream too many of a kind is reset; one of another kind is not, and neither is the
+// next one after a stream was closed.
+func TestStreamsAreCountedByKind(t *testing.T) {
+	outside, client := lawless(t)
+	accept := func(want Kind) Stream {
+		t.Helper()
+		k, s, err := outside.Accept()
+		if err != nil || k != want {
+			t.Fatalf("accepted kind %q, %v", k, err)
+		}
+		return s
+	}
+	for _, k := range []Kind{Tools, Model, Ports} {
+		var last Stream
+		for range most[k] {
+			begin(t, client, string(k))
+			last = accept(k)
+		}
+		excess := begin(t, client, string(k))
+		got := make(chan error, 1)
+		go func() { _, err := excess.Read(make([]byte, 1)); got <- err }()
+		accepted := make(chan Kind, 1)
+		go func() { k, _, _ := outside.Accept(); accepted <- k }()
+		if err := <-got; !errors.Is(err, yamux.ErrStreamReset) {
+			t.Errorf("one too many of %q: %v", k, err)
+		}
+		last.Close()
+		begin(t, client, string(k))
+		if got := <-accepted; got != k {
+			t.Errorf("after one was closed, kind %q was accepted", got)
+		}
+	}
+	inside, _ := pair(t)
+	inside.open[Tools] = most[Tools]
+	if _, err := inside.Open(t.Context(), Tools); !errors.Is(err, errFull) {
+		t.Errorf("opening one too many: %v", err)
+	}
+	if _, err := inside.Open(t.Context(), 'F'); !errors.Is(err, errKind) {
+		t.Errorf("opening an unknown kind: %v", err)
+	}
+}
+
+// What no well-behaved end sends ends the session.
+func TestWhatEndsTheSession(t *testing.T) {
+	tests := []struct {
+		name string
+		send [][]byte
+	}{
+		{"opened twice", [][]byte{message(1, 1, 1, 0), message(1, 1, 1, 0)}},
+		{"long message", [][]byte{message(1, 1, 1, 0), message(0, 0, 1, mostMessage+1)}},
+		{"long message of nothing", [][]byte{message(0, 0, 9, 1<<31)}},
+		{"our id", [][]byte{message(1, 1, 2, 0)}},
+		{"unknown type", [][]byte{message(7, 0, 1, 0)}},
+		{"goodbye", [][]byte{message(3, 0, 0, 0)}},
+		{"other version", [][]byte{{9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}}},
+		{"far too many streams", func() (all [][]byte) {
+			for i := range uint32(mostKnown + 1) {
+				all = append(all, message(1, 1, 2*i+1, 0), message(1, 8, 2*i+1, 0))
+			}
+			return all
+		}()},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			outside, conn := against(t)
+			go func() { _, _ = io.Copy(io.Discard, conn) }()
+			for _, b := range test.send {
+				if _, err := conn.Write(b); err != nil {
+					break
+				}
+			}
+			if _, _, err := outside.Accept(); !errors.Is(err, io.EOF) {
+				t.Errorf("accepted: %v", err)
+			}
+		})
+	}
+}
+
+// The container's end takes no streams.
+func TestInsideAcceptsNothing(t *testing.T) {
+	a, b := net.Pipe()
+	inside, err := Inside(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inside.Close()
+	server, err := yamux.Server(b, config(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	s, err := server.OpenStream(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Read(make([]byte, 1)); !errors.Is(err, yamux.ErrStreamReset) {
+		t.Errorf("it was opened: %v", err)
+	}
+}
+
+// A peer that asks without end and reads nothing costs neither goroutines nor memory.
+func TestFloodOfPings(t *testing.T) {
+	_, conn := against(t)
+	ping := message(2, 1, 0, 7)
+	var flood []byte
+	for range 10_000 {
+		flood = append(flood, ping...)
+	}
+	if _, err := conn.Write(ping); err != nil {
+		t.Fatal(err)
+	}
+	before := runtime.NumGoroutine()
+	var start, end runtime.MemStats
+	runtime.ReadMemStats(&start)
+	for range 30 {
+		if _, err := conn.Write(flood); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := runtime.NumGoroutine(); n > before {
+		t.Errorf("%d goroutines run, %d ran before", n, before)
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&end)
+	if grown := int64(end.HeapAlloc) - int64(start.HeapAlloc); grown > 1<<20 {
+		t.Errorf("the heap grew by %d bytes", grown)
+	}
+}
+
+// What nobody reads is bounded over all streams. A reader that has stopped loses its
+// stream, and the others go on.
+func TestUnreadBytesAreBounded(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		size int // of each message
+		each int // bytes of a stream
+	}{
+		{"large messages", mostMessage - headSize, 200 << 10},
+		{"just too large for a buffer", mostMessage/2 + 1, 150 << 10},
+		{"bytes", 1, 2000},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				outside, conn := against(t)
+				go func() { _, _ = io.Copy(io.Discard, conn) }()
+				const streams = 100
+				go flood(conn, streams, test.size, test.each)
+				var open []Stream
+				for range streams {
+					_, s, err := outside.Accept()
+					if err != nil {
+						t.Fatal(err)
+					}
+					open = append(open, s)
+				}
+				in := outside.intake
+				if synctest.Wait(); in.unread <= mostUnread || in.unread > mostUnread+2*mostMessage {
+					t.Fatalf("%d bytes are kept", in.unread)
+				}
+				time.Sleep(unreadWithin + 1) //nolint:forbidigo // on the clock of synctest
+				var reset atomic.Int32
+				var readers sync.WaitGroup
+				for _, s := range open {
+					readers.Go(func() {
+						_, err := io.CopyN(io.Discard, s, int64(test.each))
+						if err != nil {
+							reset.Add(1)
+						}
+						s.Close()
+					})
+					if synctest.Wait(); in.unread > mostUnread+2*mostMessage {
+						t.Fatalf("%d bytes are kept", in.unread)
+					}
+				}
+				readers.Wait()
+				if n := reset.Load(); n == 0 || n > 2 {
+					t.Errorf("%d of %d streams were reset", n, streams)
+				}
+				if synctest.Wait(); in.unread != 0 || len(in.known) != 0 {
+					t.Errorf("when all streams are closed, %d bytes of %d streams are kept", in.unread, len(in.known))
+				}
+			})
+		})
+	}
+}
+
+// flood opens streams and then writes so many bytes to each, a message to each in turn.
+func flood(conn net.Conn, streams, size, each int) {
+	for i := range streams {
+		conn.Write(message(0, 1, uint32(2*i+1), 1, byte(Ports)))
+	}
+	data := make([]byte, size)
+	for sent := 0; sent < each; sent += size {
+		for i := range streams {
+			n := min(size, each-sent)
+			if _, err := conn.Write(message(0, 0, uint32(2*i+1), uint32(n), data[:n]...)); err != nil {
+				return
+			}
+		}
+	}
+}
