@@ -242,9 +242,8 @@ func TestUnreadBytesAreBounded(t *testing.T) {
 					}
 					open = append(open, s)
 				}
-				in := outside.intake
-				if synctest.Wait(); in.unread <= mostUnread || in.unread > mostUnread+2*mostMessage {
-					t.Fatalf("%d bytes are kept", in.unread)
+				if n, _ := kept(outside); n <= mostUnread || n > mostUnread+2*mostMessage {
+					t.Fatalf("%d bytes are kept", n)
 				}
 				time.Sleep(unreadWithin + 1) //nolint:forbidigo // on the clock of synctest
 				var reset atomic.Int32
@@ -257,20 +256,28 @@ func TestUnreadBytesAreBounded(t *testing.T) {
 						}
 						s.Close()
 					})
-					if synctest.Wait(); in.unread > mostUnread+2*mostMessage {
-						t.Fatalf("%d bytes are kept", in.unread)
+					if n, _ := kept(outside); n > mostUnread+2*mostMessage {
+						t.Fatalf("%d bytes are kept", n)
 					}
 				}
 				readers.Wait()
 				if n := reset.Load(); n == 0 || n > 2 {
 					t.Errorf("%d of %d streams were reset", n, streams)
 				}
-				if synctest.Wait(); in.unread != 0 || len(in.known) != 0 {
-					t.Errorf("when all streams are closed, %d bytes of %d streams are kept", in.unread, len(in.known))
+				if n, streams := kept(outside); n != 0 || streams != 0 {
+					t.Errorf("when all streams are closed, %d bytes of %d streams are kept", n, streams)
 				}
 			})
 		})
 	}
+}
+
+// kept is how much of how many streams a session keeps once nothing moves.
+func kept(s *Session) (bytes, streams int) {
+	synctest.Wait()
+	s.intake.mu.Lock()
+	defer s.intake.mu.Unlock()
+	return s.intake.unread, len(s.intake.known)
 }
 
 // flood opens streams and then writes so many bytes to each, a message to each in turn.
