@@ -4,6 +4,7 @@ package bridge
 
 import (
 	"errors"
+	"os"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/seen"
 )
@@ -13,3 +14,5 @@ var errNoContainer = errors.New("containers run Linux")
 
 // Look is for containers.
 func Look() (seen.Seen, error) { return seen.Seen{}, errNoContainer }
+
+func openTerminal() (master, tty *os.File, err error) { return nil, nil, errNoContainer }
