@@ -3,6 +3,8 @@
 // it; people do not run it.
 //
 //	ironcurtain-mux-bridge run -- COMMAND [ARGUMENT...]   open the way to the model, become the agent
+//	ironcurtain-mux-bridge keep -- COMMAND [ARGUMENT...]  run the agent where the host's sockets do not lead into the container
+//	ironcurtain-mux-bridge carry                          carry all that to the host, over standard input and output
 //	ironcurtain-mux-bridge proxy                          carry connections to the MITM proxy, and from the host to ports
 //	ironcurtain-mux-bridge mcp                            carry MCP to the host's tools
 //	ironcurtain-mux-bridge dpkg OPTION...                 unpack packages for apt
@@ -12,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 	"sync"
@@ -23,17 +26,30 @@ import (
 )
 
 func main() {
-	if err := command(os.Args[1:]); err != nil {
+	code, err := command(os.Args[1:])
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "ironcurtain-mux-bridge: %v\n", err)
-		os.Exit(1)
+		code = 1
 	}
+	os.Exit(code)
 }
 
-// command carries out one command line. "run" returns only when it fails.
-func command(args []string) error {
+// command carries out one command line and returns the exit code. "run" returns only when it
+// fails.
+func command(args []string) (code int, err error) {
+	if len(args) > 2 && args[0] == "keep" && args[1] == "--" {
+		return keep(args[2:])
+	}
+	return 0, plain(args)
+}
+
+// plain carries out a command whose exit code says no more than its error.
+func plain(args []string) error {
 	switch {
 	case len(args) > 2 && args[0] == "run" && args[1] == "--":
 		return run(args[2:])
+	case len(args) == 1 && args[0] == "carry":
+		return untilSignal(func(ctx context.Context) error { return bridge.Carry(ctx, agent.CarrierSocket) })
 	case len(args) == 1 && args[0] == "proxy":
 		return untilSignal(proxy)
 	case len(args) == 1 && args[0] == "mcp":
@@ -43,7 +59,7 @@ func command(args []string) error {
 			return dpkg.New(agent.AptDir).Command(ctx, args[1:], os.Stdin, os.Stdout)
 		})
 	}
-	return errors.New("usage: ironcurtain-mux-bridge run -- COMMAND [ARGUMENT...] | proxy | mcp | dpkg OPTION...")
+	return errors.New("usage: ironcurtain-mux-bridge run -- COMMAND [ARGUMENT...] | keep -- COMMAND [ARGUMENT...] | carry | proxy | mcp | dpkg OPTION...")
 }
 
 func untilSignal(f func(context.Context) error) error {
@@ -52,21 +68,31 @@ func untilSignal(f func(context.Context) error) error {
 	return f(ctx)
 }
 
-// run compares the mounts with the files that the host has checked, opens the way to the
-// model, and becomes the agent argv, the main process of its container.
+// run opens the way to the model, and becomes the agent argv, the main process of its
+// container.
 func run(argv []string) error {
 	const op = "start the agent"
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf(op+": %w", err)
 	}
-	if err := bridge.CheckMounts(bridge.TakeMounts()); err != nil {
+	env, err := prepare(bridge.TakeMounts())
+	if err != nil {
 		return fmt.Errorf(op+": %w", err)
+	}
+	return fmt.Errorf(op+": %w", bridge.Run(agent.ProxyAddress, []string{self, "proxy"}, argv, env))
+}
+
+// prepare compares the mounts with the files that the host has checked, goes to the
+// workspace, and returns the environment of the agent.
+func prepare(mounts string) (env []string, err error) {
+	if err := bridge.CheckMounts(mounts); err != nil {
+		return nil, err
 	}
 	if err := os.Chdir(agent.Workspace); err != nil {
-		return fmt.Errorf(op+": %w", err)
+		return nil, err
 	}
-	env := os.Environ()
+	env = os.Environ()
 	if os.Getenv("APT_CONFIG") != "" {
 		packages := dpkg.New(agent.AptDir)
 		env = packages.Environment(env)
@@ -74,16 +100,48 @@ func run(argv []string) error {
 			fmt.Fprintf(os.Stderr, "ironcurtain-mux-bridge: apt installs nothing: %v\n", err)
 		}
 	}
-	return fmt.Errorf(op+": %w", bridge.Run(agent.ProxyAddress, []string{self, "proxy"}, argv, env))
+	return env, nil
 }
 
-// proxy carries the agent's connections to the host's socket, and the host's to ports of the
-// container, until ctx ends. It inherits its listener from run.
+// keep runs the agent argv for a host that comes by carriers. It is the main process of the
+// container, and opens the way to the model itself.
+func keep(argv []string) (code int, err error) {
+	listener, err := net.Listen("tcp4", agent.ProxyAddress) //nolint:noctx // binding a number does not wait
+	if err != nil {
+		return 1, fmt.Errorf("open the way to the model: %w", err)
+	}
+	defer listener.Close()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	mounts := bridge.TakeMounts()
+	code, err = bridge.Keep{
+		Argv:     argv,
+		Carriers: agent.CarrierSocket,
+		Ways:     bridge.Ways{Tools: agent.ToolSocket, Model: agent.ProxySocket, Ports: agent.PortsSocket},
+		Tokens:   []string{agent.Home, agent.Workspace},
+		Look:     bridge.Look,
+		Prepare:  func() ([]string, error) { return prepare(mounts) },
+		Serve:    func(ctx context.Context) error { return serve(ctx, listener) },
+		Signals:  signals,
+	}.Run(context.Background())
+	if err != nil {
+		return 1, fmt.Errorf("keep the agent: %w", err)
+	}
+	return code, nil
+}
+
+// proxy carries the agent's connections, on a listener that it inherits from run.
 func proxy(ctx context.Context) error {
 	listener, err := bridge.Inherited()
 	if err != nil {
 		return fmt.Errorf("open the way to the model: %w", err)
 	}
+	return serve(ctx, listener)
+}
+
+// serve carries the agent's connections to the host's socket, and the host's to ports of the
+// container, until ctx ends.
+func serve(ctx context.Context, listener net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var ports sync.WaitGroup
 	defer ports.Wait()
