@@ -182,6 +182,9 @@ func TestKeepDoesNotWaitForever(t *testing.T) {
 		h := k.newHost()
 		h.begin(80, 24)
 		h.say(link.Keys, []byte("\r"))
+		if err := h.link.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		h.leave()
 		k.ends(4)
 	})
