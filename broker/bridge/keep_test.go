@@ -27,7 +27,7 @@ func TestKeepStartsTheProgramWhenTheHostLetsIt(t *testing.T) {
 	if content, err := os.ReadFile(token); err != nil || string(content) != s.Tokens[0].Content {
 		t.Errorf("the token contains %q, %v", content, err)
 	}
-	h.say(link.Go, link.SizeData(101, 33))
+	h.say(link.Go, link.GoData(101, 33, 0))
 	h.past()
 	output, code := h.rest()
 	if code != 7 || !strings.Contains(output, "33 101\r\nyes ") || strings.Contains(output, s.Tokens[0].Name) {
@@ -61,7 +61,7 @@ func TestKeepShowsANewHostThePast(t *testing.T) {
 	h.shows("first")
 	h.leave()
 	again := k.newHost()
-	if lost, follow := again.past(); lost != 0 || follow != uint64(len("first\r\n")) {
+	if lost, follow := again.goOn(0); lost != 0 || follow != uint64(len("first\r\n")) {
 		t.Errorf("%d bytes are lost, %d from before", lost, follow)
 	}
 	again.shows("first")
@@ -78,6 +78,26 @@ func TestKeepShowsANewHostThePast(t *testing.T) {
 	}
 }
 
+// A host that goes on where another one was gets what it has not.
+func TestKeepGivesAHostWhatItLacks(t *testing.T) {
+	k := keepOf(t, `stty -onlcr; echo first; read line; echo second`).run()
+	h := k.newHost()
+	h.begin(80, 24)
+	h.shows("first\n")
+	h.leave()
+	again := k.newHost()
+	if lost, follow := again.goOn(2); lost != 0 || follow != 4 {
+		t.Errorf("%d bytes are lost, %d from before", lost, follow)
+	}
+	if text := again.shows("rst\n"); text != "rst\n" {
+		t.Errorf("it shows %q", text)
+	}
+	again.say(link.Keys, []byte("\r"))
+	again.shows("second")
+	again.rest()
+	k.ends(0)
+}
+
 // A host that comes while nothing was begun is shown what the first one was.
 func TestKeepTellsEachHostWhatIsSeen(t *testing.T) {
 	k := keepOf(t, "exit 5").run()
@@ -88,7 +108,7 @@ func TestKeepTellsEachHostWhatIsSeen(t *testing.T) {
 	if b := second.seen(); len(b.Tokens) != 1 || b.Tokens[0] != a.Tokens[0] {
 		t.Errorf("%+v is not %+v", b.Tokens, a.Tokens)
 	}
-	second.say(link.Go, link.SizeData(80, 24))
+	second.say(link.Go, link.GoData(80, 24, 0))
 	second.past()
 	if _, code := second.rest(); code != 5 {
 		t.Errorf("it ends with %d", code)
@@ -154,7 +174,7 @@ func TestKeepTellsOfTheEndLater(t *testing.T) {
 	h.shows("last words")
 	h.leave()
 	again := k.newHost()
-	again.past()
+	again.goOn(0)
 	if output, code := again.rest(); !strings.Contains(output, "last words") || code != 9 {
 		t.Errorf("it shows %q and ends with %d", output, code)
 	}
@@ -247,7 +267,7 @@ func TestKeepShowsWhyThereIsNoProgram(t *testing.T) {
 			h := k.newHost()
 			if tt.starts {
 				h.seen()
-				h.say(link.Go, link.SizeData(80, 24))
+				h.say(link.Go, link.GoData(80, 24, 0))
 			}
 			h.past()
 			if output, code := h.rest(); !strings.Contains(output, tt.text) || code != 1 {

@@ -238,10 +238,18 @@ func (h *hostEnd) seen() seen.Seen {
 func (h *hostEnd) begin(cols, rows int) {
 	h.k.t.Helper()
 	h.seen()
-	h.say(link.Go, link.SizeData(cols, rows))
+	h.say(link.Go, link.GoData(cols, rows, 0))
 	if lost, follow := h.past(); lost != 0 || follow != 0 && follow > 100 {
 		h.k.t.Fatalf("%d bytes are lost and %d from before when the program begins", lost, follow)
 	}
+}
+
+// goOn goes on with a program of whose output it has so many bytes.
+func (h *hostEnd) goOn(has uint64) (lost, follow uint64) {
+	h.k.t.Helper()
+	h.seen()
+	h.say(link.Go, link.GoData(80, 24, has))
+	return h.past()
 }
 
 func (h *hostEnd) past() (lost, follow uint64) {

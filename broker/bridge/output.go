@@ -20,7 +20,7 @@ type output struct {
 	over    chan struct{} // closed when ended is set
 }
 
-// viewer is one link that is given the output, from the oldest byte on.
+// viewer is one link that is given the output.
 type viewer struct {
 	at    uint64
 	begun bool // it knows what is from before
@@ -83,11 +83,12 @@ func (o *output) release() {
 	o.changed.Broadcast()
 }
 
-// view adds a viewer. From now on the program waits for it, and for no older one.
-func (o *output) view() *viewer {
+// view adds a viewer that has so many bytes already. From now on the program waits for it, and
+// for no older one.
+func (o *output) view(has uint64) *viewer {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.newest = &viewer{}
+	o.newest = &viewer{at: min(has, o.ring.end)}
 	o.changed.Broadcast()
 	return o.newest
 }

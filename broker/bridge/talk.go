@@ -16,13 +16,14 @@ var errWord = errors.New("the host says what is not for it to say")
 // talk serves the typed lane of a link until the link ends.
 func (k *keeper) talk(ctx context.Context, l *link.Link) {
 	var both sync.WaitGroup
+	has := make(chan uint64, 1)
 	both.Go(func() {
-		if k.show(ctx, l) != nil {
+		if k.show(ctx, l, has) != nil {
 			_ = l.Close()
 		}
 	})
 	both.Go(func() {
-		_ = k.hear(l)
+		_ = k.hear(l, has)
 		_ = l.Close()
 	})
 	<-l.Done()
@@ -30,21 +31,15 @@ func (k *keeper) talk(ctx context.Context, l *link.Link) {
 	both.Wait()
 }
 
-// show gives a link what the host is to know: what is seen of the container, or what the
-// program has written. It returns an error when the link is of no use any more.
-func (k *keeper) show(ctx context.Context, l *link.Link) error {
+// show gives a link what the host is to know: what is seen of the container and, when it has said
+// how much of the output it has, the rest of that. It returns an error when the link is of no use
+// any more.
+func (k *keeper) show(ctx context.Context, l *link.Link, has <-chan uint64) error {
 	to := l.Typed()
-	if !isClosed(k.begun) {
-		if err := link.WriteMessage(to, link.Message{Kind: link.Seen, Data: k.seen}); err != nil {
-			return err
-		}
+	v, err := k.introduce(l, has)
+	if v == nil {
+		return err
 	}
-	select {
-	case <-k.begun:
-	case <-l.Done():
-		return nil
-	}
-	v := k.output.view()
 	var watch sync.WaitGroup
 	defer watch.Wait()
 	over := make(chan struct{})
@@ -67,6 +62,23 @@ func (k *keeper) show(ctx context.Context, l *link.Link) error {
 		if is.ended {
 			return k.part(ctx, l)
 		}
+	}
+}
+
+// introduce says what is seen of the container and waits for what the host says to it. What follows
+// is nil when the link ends before. A keeper that could not look around only says why.
+func (k *keeper) introduce(l *link.Link, has <-chan uint64) (follows *viewer, err error) {
+	if k.seen == nil {
+		return k.output.view(0), nil
+	}
+	if err := link.WriteMessage(l.Typed(), link.Message{Kind: link.Seen, Data: k.seen}); err != nil {
+		return nil, err
+	}
+	select {
+	case have := <-has:
+		return k.output.view(have), nil
+	case <-l.Done():
+		return nil, nil
 	}
 }
 
@@ -102,8 +114,9 @@ func (k *keeper) part(ctx context.Context, l *link.Link) error {
 	return nil
 }
 
-// hear does what the host says, until the link ends or something is said that cannot be.
-func (k *keeper) hear(l *link.Link) error {
+// hear does what the host says, until the link ends or something is said that cannot be. It passes
+// on how many bytes of the output the host has.
+func (k *keeper) hear(l *link.Link, has chan<- uint64) error {
 	for from := l.Typed(); ; {
 		m, err := link.ReadMessage(from)
 		if err != nil {
@@ -112,19 +125,33 @@ func (k *keeper) hear(l *link.Link) error {
 		switch m.Kind {
 		case link.Keys:
 			k.keys.put(m.Data, l.Done())
-		case link.Size, link.Go:
+		case link.Go:
+			cols, rows, have, err := link.ParseGo(m.Data)
+			if err != nil {
+				return err
+			}
+			if !k.begin(cols, rows) {
+				k.resize(cols, rows)
+			}
+			select {
+			case has <- have:
+			default: // it has said so before
+			}
+		case link.Size:
 			cols, rows, err := link.ParseSize(m.Data)
 			if err != nil {
 				return err
 			}
-			if m.Kind == link.Go && k.begin(cols, rows) {
-				continue
-			}
-			if isClosed(k.begun) && k.terminal != nil {
-				_ = k.terminal.resize(cols, rows) // a program that has ended has no size
-			}
+			k.resize(cols, rows)
 		default:
 			return fmt.Errorf("%w: kind %d", errWord, m.Kind)
 		}
+	}
+}
+
+// resize sets the size of the program's terminal, if it runs.
+func (k *keeper) resize(cols, rows int) {
+	if isClosed(k.begun) && k.terminal != nil {
+		_ = k.terminal.resize(cols, rows) // a program that has ended has no size
 	}
 }

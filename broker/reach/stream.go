@@ -14,6 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mux"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // Engine is what a Stream needs of a container engine.
@@ -102,10 +103,8 @@ func (s *Stream) Begin(ctx context.Context, engine Engine, c Container, o Order)
 	case <-s.begun:
 		return nil
 	case <-life.Done():
-		err = context.Cause(life)
-	case <-s.over:
-		if err = s.waitErr; err == nil {
-			err = fmt.Errorf("the container has ended: %s%s", s.exit.Reason, s.lastWords())
+		if err = context.Cause(life); errors.Is(err, errEnded) {
+			err = errors.Join(s.waitErr, fmt.Errorf("%w: %s%s", err, s.exit.Reason, s.lastWords()))
 		}
 	case <-patience.C:
 		err = fault.New("look at the engine with 'ironcurtain-mux doctor'", "the container has said nothing for %v", reportPatience)
@@ -228,7 +227,7 @@ func (s *Stream) serve(ctx context.Context, l *link.Link) error {
 	case err != nil:
 		return nil //nolint:nilerr // this link has ended; the next one may do better
 	case report.Kind != link.Seen:
-		return errors.New("the container does not begin with what it sees")
+		return unable(l.Typed(), report)
 	}
 	if err := s.order.Check(report.Data); err != nil {
 		return err
@@ -238,6 +237,20 @@ func (s *Stream) serve(ctx context.Context, l *link.Link) error {
 	}
 	parts.Go(func() { s.send(l) })
 	return s.receive(l.Typed())
+}
+
+// mostSaid is how much of an explanation is read, in bytes.
+const mostSaid = 4 << 10
+
+// unable returns why a bridge does not begin with what it sees: it says so on the terminal.
+func unable(typed io.Reader, m link.Message) error {
+	var said []byte
+	for err := error(nil); err == nil && m.Kind != link.Exit && len(said) < mostSaid; m, err = link.ReadMessage(typed) {
+		if m.Kind == link.Output {
+			said = append(said, m.Data...)
+		}
+	}
+	return fmt.Errorf("the container cannot say what it sees: %s", text.FirstLine(string(said), 200))
 }
 
 // goOn is the order to start the agent, or to go on with it.

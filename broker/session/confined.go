@@ -40,10 +40,12 @@ func (s *Session) confined(spec docker.Spec, info docker.Info) func(report []byt
 	}
 }
 
-// checkAgain is the check of a container whose agent runs already. What it says proves nothing any
-// more, and was judged before the agent began.
-func checkAgain(report []byte) error {
-	_, err := seen.Parse(report)
+// confinedStill is the check of a container that was started by an earlier process.
+func (s *Session) confinedStill(report []byte) error {
+	said, err := seen.Parse(report)
+	if err == nil {
+		_, err = said.Judge(seen.Want{UID: s.owner.UID, GID: s.owner.GID})
+	}
 	return err
 }
 

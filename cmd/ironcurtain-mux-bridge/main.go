@@ -77,6 +77,9 @@ func run(argv []string) error {
 		return fmt.Errorf(op+": %w", err)
 	}
 	env, err := prepare(bridge.TakeMounts())
+	if err == nil {
+		err = bridge.Report(agent.ReportSocket, bridge.Look)
+	}
 	if err != nil {
 		return fmt.Errorf(op+": %w", err)
 	}
