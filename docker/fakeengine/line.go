@@ -29,15 +29,22 @@ type pace struct {
 	free time.Time // when the last byte so far has been sent
 }
 
+// lateness is how late timers may be without making the line slower than it should be.
+const lateness = 5 * time.Millisecond
+
 // send returns when n more bytes have been sent.
 func (p *pace) send(n, bytesPerSecond int) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now := time.Now(); p.free.Before(now) {
-		p.free = now
+	now := time.Now()
+	if least := now.Add(-lateness); p.free.Before(least) {
+		p.free = least
 	}
 	if bytesPerSecond > 0 {
 		p.free = p.free.Add(time.Duration(n) * time.Second / time.Duration(bytesPerSecond))
+	}
+	if p.free.Before(now) {
+		return now
 	}
 	return p.free
 }
