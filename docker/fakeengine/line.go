@@ -30,7 +30,7 @@ type pace struct {
 }
 
 // lateness is how late timers may be without making the line slower than it should be.
-const lateness = 5 * time.Millisecond
+const lateness = 10 * time.Millisecond
 
 // send returns when n more bytes have been sent.
 func (p *pace) send(n, bytesPerSecond int) time.Time {
