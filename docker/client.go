@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	engine "github.com/fsouza/go-dockerclient"
@@ -20,6 +21,7 @@ type Client struct {
 	base     *http.Transport
 	api      *engine.Client // never called directly: bound returns a copy with a context
 	info     Info
+	confined atomic.Bool    // the engine may raise no limit, see ownLimits
 	cleanups sync.WaitGroup // removals that outlive the call that started them
 	watch    watch
 }

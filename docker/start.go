@@ -22,51 +22,63 @@ const (
 // Start creates a container, attaches to its terminal, starts it and sets the size of
 // the terminal, in this order, so that no output is missed. When anything fails or ctx
 // ends, Start removes the container again.
-func (c *Client) Start(ctx context.Context, s Spec) (*Container, error) {
+func (c *Client) Start(ctx context.Context, s Spec) (ct *Container, err error) {
 	if s.Detached {
 		return nil, fault.Wrap(opStart, because(ErrSpec, "a detached container is not attached to"), "")
 	}
-	id, err := c.prepare(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	ct, err := c.launch(ctx, id, s)
-	if err != nil {
-		c.discard(ctx, id)
-		return nil, fault.Wrap(opStart, err, startFailureHint(err))
-	}
-	return ct, nil
+	err = c.begin(ctx, s, func(id string) (err error) {
+		ct, err = c.launch(ctx, id, s)
+		return err
+	})
+	return ct, err
 }
 
 // StartDetached creates a container and starts it. Whatever s.Detached says, it is
 // detached. When anything fails or ctx ends, StartDetached removes the container again.
-func (c *Client) StartDetached(ctx context.Context, s Spec) (*Handle, error) {
+func (c *Client) StartDetached(ctx context.Context, s Spec) (h *Handle, err error) {
 	s.Detached = true
-	id, err := c.prepare(ctx, s)
+	err = c.begin(ctx, s, func(id string) error {
+		h = &Handle{client: c, id: id}
+		return translate(c.bound(ctx).StartContainerWithContext(id, nil, ctx))
+	})
 	if err != nil {
 		return nil, err
 	}
-	if err := c.bound(ctx).StartContainerWithContext(id, nil, ctx); err != nil {
-		c.discard(ctx, id)
-		err = translate(err)
-		return nil, fault.Wrap(opStart, err, startFailureHint(err))
-	}
-	return &Handle{client: c, id: id}, nil
+	return h, nil
 }
 
 const opStart = "start container"
 
-// prepare creates a container from a specification that it has checked.
-func (c *Client) prepare(ctx context.Context, s Spec) (id string, err error) {
+// begin checks a specification, creates a container of it and has start start that. An engine that
+// may raise no limit gets limits that it need not raise.
+func (c *Client) begin(ctx context.Context, s Spec, start func(id string) error) error {
 	if err := s.validate(); err != nil {
-		return "", fault.Wrap(opStart, err, "")
+		return fault.Wrap(opStart, err, "")
 	}
 	if s.Runtime != "" && !slices.Contains(c.info.Runtimes, s.Runtime) {
 		err := because(ErrSpec, "the engine has no runtime %q; it has %s", s.Runtime, strings.Join(c.info.Runtimes, ", "))
-		return "", fault.Wrap(opStart, err, "install it and name it to the engine, or change 'runtime' in config.json")
+		return fault.Wrap(opStart, err, "install it and name it to the engine, or change 'runtime' in config.json")
 	}
-	id, err = c.create(ctx, s)
-	return id, fault.Wrap(opStart, err, startFailureHint(err))
+	confined := c.confined.Load()
+	err := c.beginOnce(ctx, s, start)
+	if limitRefused(err) && !confined {
+		c.confined.Store(true)
+		err = c.beginOnce(ctx, s, start)
+	}
+	return fault.Wrap(opStart, err, startFailureHint(err))
+}
+
+// beginOnce creates a container and has start start it. When that fails, nothing stays behind.
+func (c *Client) beginOnce(ctx context.Context, s Spec, start func(id string) error) error {
+	id, err := c.create(ctx, s)
+	if err != nil {
+		return err
+	}
+	if err := start(id); err != nil {
+		c.discard(ctx, id)
+		return err
+	}
+	return nil
 }
 
 // startFailureHint returns the remedy for failures that have one.
@@ -103,8 +115,12 @@ func (c *Client) create(ctx context.Context, s Spec) (string, error) {
 		defer c.cleanups.Done()
 		lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), createLimit)
 		defer cancel()
+		host := s.hostConfig(c.info)
+		if c.confined.Load() {
+			host.Ulimits = append(host.Ulimits, ownLimits()...)
+		}
 		created, err := c.bound(lasting).CreateContainer(engine.CreateContainerOptions{
-			Name: s.Name, Config: s.config(), HostConfig: s.hostConfig(c.info), Context: lasting,
+			Name: s.Name, Config: s.config(), HostConfig: host, Context: lasting,
 		})
 		if err != nil {
 			done <- result{err: translate(err)}
