@@ -165,24 +165,35 @@ func TestHellosThatDoNotFit(t *testing.T) {
 
 // Three counts that cannot be within a minute end the link, and not when they are rarer.
 func TestWrongCountsEndTheLink(t *testing.T) {
+	frame := func(t *testing.T, l *Link) error {
+		p := newPeer(t, l)
+		p.discard()
+		p.frame(head{kind: frameData, offset: 1, length: 1}, 0)
+		return <-p.result
+	}
+	hello := func(_ *testing.T, l *Link) error {
+		return l.Carry(context.Background(), nothing{}, &Hello{Version: Version, ID: l.ID(), Received: [2]uint64{0, 1}})
+	}
 	for _, test := range []struct {
 		name  string
+		lie   func(*testing.T, *Link) error
 		every time.Duration
 		ends  bool
 	}{
-		{"at once", 0, true},
-		{"within a minute", 29 * time.Second, true},
-		{"in more than a minute", 31 * time.Second, false},
+		{"at once", frame, 0, true},
+		{"within a minute", frame, 29 * time.Second, true},
+		{"in more than a minute", frame, 31 * time.Second, false},
+		{"in hellos", hello, 0, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := New(NewID())
 				defer l.Close()
 				for i := range 3 {
-					p := newPeer(t, l)
-					p.discard()
-					p.frame(head{kind: frameData, offset: 1, length: 1}, 0)
-					err := <-p.result
+					err := test.lie(t, l)
+					if !errors.Is(err, errOffset) {
+						t.Errorf("wrong count %d: %v", i+1, err)
+					}
 					if last := i == 2; errors.Is(err, ErrHostile) != (last && test.ends) || isClosed(l.Done()) != (last && test.ends) {
 						t.Errorf("wrong count %d: %v, ended %v", i+1, err, isClosed(l.Done()))
 					}

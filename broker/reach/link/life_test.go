@@ -49,19 +49,33 @@ func TestSilenceEndsTheCarrier(t *testing.T) {
 	}
 }
 
-// A carrier with a live end is kept, although nobody says anything, and a peer that takes
-// nothing does not keep Close for long.
+// A carrier with a live end is kept, although nobody says anything; memory is not.
 func TestIdleLinkIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnds(t)
 		a, b := net.Pipe()
 		wait := e.carry(context.Background(), a, b)
+		if _, err := e.host.Bulk().Write(make([]byte, 1<<20)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(e.inside.Bulk(), make([]byte, 1<<20)); err != nil {
+			t.Fatal(err)
+		}
 		time.Sleep(time.Hour) //nolint:forbidigo // on the clock of synctest
 		if since := time.Since(e.host.Carried()); since > beatEvery {
 			t.Errorf("nothing has come for %v", since)
 		}
 		if len(e.errs) != 0 {
 			t.Fatalf("the carrier ended: %v", <-e.errs)
+		}
+		e.host.mu.Lock()
+		out := len(e.host.lanes[bulk].out.bytes)
+		e.host.mu.Unlock()
+		e.inside.mu.Lock()
+		in := len(e.inside.lanes[bulk].in.bytes)
+		e.inside.mu.Unlock()
+		if out+in > 0 {
+			t.Errorf("%d bytes are kept for nothing", out+in)
 		}
 		if e.host.RTT() == 0 || e.inside.RTT() == 0 {
 			t.Error("the round trip is not known")
@@ -190,6 +204,24 @@ func TestDrain(t *testing.T) {
 			<-p.result
 		})
 	})
+	t.Run("by an end that has nothing to say", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			e := newEnds(t)
+			a, b := net.Pipe()
+			wait := e.carry(context.Background(), a, b)
+			synctest.Wait()
+			e.host.Typed().Write([]byte("abc"))
+			began := time.Now()
+			if err := e.host.Drain(t.Context()); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took > ackSoon {
+				t.Errorf("it took %v", took)
+			}
+			e.host.Close()
+			wait()
+		})
+	})
 	t.Run("nothing written", func(t *testing.T) {
 		l := New(NewID())
 		defer l.Close()
@@ -265,6 +297,89 @@ func TestUnreadLaneDoesNotStopTheOther(t *testing.T) {
 		e.host.Close()
 		wait()
 		writing.Wait()
+	})
+}
+
+// A reader that comes late lets the writer go on, whether the carrier is the same by then or
+// a new one.
+func TestLateReaderLetsTheWriterGoOn(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		lane  func(*Link) io.ReadWriter
+		size  int
+		again bool // another carrier is used before the first byte is read
+	}{
+		{"typed", func(l *Link) io.ReadWriter { return l.Typed() }, typedWindow, false},
+		{"typed after a cut", func(l *Link) io.ReadWriter { return l.Typed() }, typedWindow, true},
+		{"bulk", func(l *Link) io.ReadWriter { return l.Bulk() }, bulkWindow, false},
+		{"bulk after a cut", func(l *Link) io.ReadWriter { return l.Bulk() }, bulkWindow, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := newEnds(t)
+				ctx, cut := context.WithCancel(context.Background())
+				a, b := net.Pipe()
+				wait := e.carry(ctx, a, b)
+				wrote := make(chan error, 1)
+				go func() {
+					_, err := test.lane(e.host).Write(make([]byte, 3*test.size)) // both ends keep a window
+					wrote <- err
+				}()
+				time.Sleep(time.Minute) //nolint:forbidigo // on the clock of synctest
+				if len(wrote) > 0 {
+					t.Error("more was written than the windows hold")
+				}
+				if test.again {
+					cut()
+					wait()
+				}
+				rest := make([]byte, test.size)
+				if _, err := io.ReadFull(test.lane(e.inside), rest); err != nil {
+					t.Fatal(err)
+				}
+				if test.again {
+					a, b = net.Pipe()
+					wait = e.carry(context.Background(), a, b)
+				}
+				for range 2 {
+					if _, err := io.ReadFull(test.lane(e.inside), rest); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if err := <-wrote; err != nil {
+					t.Error(err)
+				}
+				e.host.Close()
+				wait()
+				cut()
+			})
+		})
+	}
+}
+
+// A new carrier is told what was read, because what the last one was told may be lost.
+func TestNewCarrierIsToldWhatWasRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(NewID())
+		p := newPeer(t, l)
+		p.discard()
+		p.frame(head{kind: frameData, length: 3}, 1, 2, 3)
+		if _, err := io.ReadFull(l.Typed(), make([]byte, 3)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second) //nolint:forbidigo // on the clock of synctest
+		p.Close()
+		<-p.result
+		p = newPeer(t, l)
+		b := make([]byte, 2*headSize)
+		if _, err := io.ReadFull(p, b); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := parseHead(b[headSize:]); err != nil || h != (head{kind: frameAck, offset: 3}) {
+			t.Errorf("behind the first beat, it was told %+v, %v", h, err)
+		}
+		l.Close()
+		<-p.result
 	})
 }
 
