@@ -89,8 +89,9 @@ func TestOwnServers(t *testing.T) {
 	}
 }
 
-// listFoot is in the list of /servers and nowhere else. No message covers it, as it may cover hints.
-const listFoot = "/servers restart NAME starts one again"
+// listHead is above the list of /servers and nowhere else. No message covers it, as it may cover
+// the hint at its foot.
+const listHead = "\n servers ──"
 
 // awaitServers waits until /servers shows that server-everything runs by that name, and that
 // another server has failed.
@@ -105,10 +106,10 @@ func (d *driver) awaitServers(name string) {
 		d.send("\x01/servers\r")
 		d.until("the servers", patience, func(screen string) bool {
 			listed = runs.MatchString(screen) && strings.Contains(screen, "failed: ")
-			return strings.Contains(screen, listFoot)
+			return strings.Contains(screen, listHead)
 		})
 		d.send("q")
-		d.until("the tab", patience, func(screen string) bool { return !strings.Contains(screen, listFoot) })
+		d.until("the tab", patience, func(screen string) bool { return !strings.Contains(screen, listHead) })
 	}
 }
 

@@ -77,10 +77,10 @@ func TestServersLogin(t *testing.T) {
 			d.send("\x01/servers\r")
 			d.until("the servers", patience, func(screen string) bool {
 				found = strings.Contains(screen, want)
-				return strings.Contains(screen, listFoot)
+				return strings.Contains(screen, listHead)
 			})
 			d.send("q")
-			d.until("the tab", patience, func(screen string) bool { return !strings.Contains(screen, listFoot) })
+			d.until("the tab", patience, func(screen string) bool { return !strings.Contains(screen, listHead) })
 		}
 	}
 	for _, c := range [][2]string{{"local", "a program of this machine"}, {"nobody", `there is no server "nobody"`}} {
