@@ -92,7 +92,8 @@ func (w *watch) set(err error) {
 }
 
 // holdRequest keeps a request open that the engine accepts and never has an answer to:
-// for events that do not occur. It returns nil when a request that was accepted has ended.
+// for events that do not occur. It returns nil when a request that was accepted has ended,
+// and when something before the engine does not let it pass: that also is an answer.
 func (c *Client) holdRequest(ctx context.Context, accepted func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -106,8 +107,11 @@ func (c *Client) holdRequest(ctx context.Context, accepted func()) error {
 		return errors.Join(context.Cause(ctx), err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
+	switch {
+	case resp.StatusCode >= http.StatusInternalServerError:
 		return because(ErrEngineRefuses, "events: %s", resp.Status)
+	case resp.StatusCode != http.StatusOK:
+		return nil
 	}
 	accepted()
 	_, _ = io.Copy(io.Discard, resp.Body)

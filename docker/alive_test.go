@@ -3,7 +3,9 @@ package docker
 import (
 	"errors"
 	"net"
+	"net/http"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 )
 
@@ -113,4 +115,28 @@ func TestClosedClientHasNoConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, patience, "the end of all connections", func() bool { return r.open() == 0 })
+}
+
+// A proxy that forbids the open request is an answer; a failing engine is none.
+func TestOpenRequestIsRefused(t *testing.T) {
+	for status, alive := range map[int]bool{http.StatusForbidden: true, http.StatusInternalServerError: false} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var asked atomic.Int64
+			c := scriptedAt(t, l, "tcp://"+l.Addr().String(), func(w http.ResponseWriter, _ *http.Request) {
+				asked.Add(1)
+				w.WriteHeader(status)
+			})
+			eventually(t, patience, "the second request", func() bool {
+				_ = c.Alive(deadline(t, patience))
+				return asked.Load() >= 2
+			})
+			if err := c.Alive(deadline(t, patience)); alive != (err == nil) {
+				t.Errorf("%v", err)
+			}
+		})
+	}
 }

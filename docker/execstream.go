@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 	"sync"
 
 	engine "github.com/fsouza/go-dockerclient"
@@ -103,7 +104,7 @@ func (s *execStream) Read(p []byte) (int, error) {
 	case s.life.Err() != nil:
 		err = net.ErrClosed
 	case !errors.Is(err, io.EOF):
-		err = fault.Wrap("read from the container", err, "")
+		err = fault.Wrap("read from the container", err, limitHint(err))
 		_ = s.Conn.Close() // nothing that follows can be understood
 	}
 	s.failed = err
@@ -141,6 +142,17 @@ func (s *execStream) refused(text []byte) error {
 	return because(kind, "%s", plain(string(text), complaintLimit))
 }
 
+// limitHint returns the remedy for the ways in which a program does not start in a container
+// that is at its limit of processes.
+func limitHint(err error) string {
+	for _, sign := range []string{"read init-p", "newosproc", "failed to create new OS thread", "temporarily unavailable"} {
+		if strings.Contains(err.Error(), sign) {
+			return "end some of the agent's programs, or raise 'pids' in config.json"
+		}
+	}
+	return ""
+}
+
 // execRan reports whether the engine has started a program.
 func (c *Client) execRan(ctx context.Context, exec string) (bool, error) {
 	resp, err := c.base.RoundTrip(c.getRequest(ctx, "/exec/"+exec+"/json", nil))
@@ -152,11 +164,11 @@ func (c *Client) execRan(ctx context.Context, exec string) (bool, error) {
 		return false, because(ErrEngineRefuses, "state of a program: %s", resp.Status)
 	}
 	var state struct {
-		Running bool
-		Pid     int
+		Running       bool
+		Pid, ExitCode int // Podman forgets the first when the program ends
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, headLimit)).Decode(&state); err != nil {
 		return false, err
 	}
-	return state.Running || state.Pid != 0, nil
+	return state.Running || state.Pid != 0 || state.ExitCode == 0, nil
 }

@@ -10,13 +10,20 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // scripted is an engine that answers what connecting needs, and the rest by a script.
 func scripted(t *testing.T, answer http.HandlerFunc) *Client {
 	t.Helper()
 	path := filepath.Join(shortDir(t), "d.sock")
-	l := listen(t, path)
+	return scriptedAt(t, listen(t, path), "unix://"+path, answer)
+}
+
+// scriptedAt is scripted for an engine at another address.
+func scriptedAt(t *testing.T, l net.Listener, address string, answer http.HandlerFunc) *Client {
+	t.Helper()
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/_ping"):
@@ -30,10 +37,11 @@ func scripted(t *testing.T, answer http.HandlerFunc) *Client {
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(l) }()
 	t.Cleanup(func() { server.Close(); <-done })
-	c, err := Connect(deadline(t, patience), Endpoint{Address: "unix://" + path, Source: "test"})
+	c, err := Connect(deadline(t, patience), Endpoint{Address: address, Source: "test"})
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = c.Close(deadline(t, patience)) })
 	return c
 }
 
@@ -174,5 +182,24 @@ func TestStreamIsClosedWhileTheEngineIsAsked(t *testing.T) {
 	}
 	if err := <-read; !errors.Is(err, net.ErrClosed) {
 		t.Errorf("%v", err)
+	}
+}
+
+// An agent that has taken all processes is named as the likely cause.
+func TestStreamAtTheLimitSaysWhatToDo(t *testing.T) {
+	for _, complaint := range []string{
+		frame(2, "runtime: failed to create new OS thread (have 2 already; errno=11)\nfatal error: newosproc\n"),
+		frame(2, "sh: 1: Cannot fork: Resource temporarily unavailable\n"),
+	} {
+		t.Run(complaint[frameHead:frameHead+3], func(t *testing.T) {
+			conn, err := scripted(t, accepts(switching+complaint)).Stream(deadline(t, patience), "x", []string{"x"}, "1000:1000")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if _, err := conn.Read(make([]byte, 1)); err == nil || !strings.Contains(fault.Hint(err), "pids") {
+				t.Errorf("%v: %s", err, fault.Hint(err))
+			}
+		})
 	}
 }

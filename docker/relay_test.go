@@ -150,7 +150,7 @@ func certificates(t testing.TB) (engine *tls.Config, dir string) {
 	trusted := x509.NewCertPool()
 	trusted.AddCert(authority)
 	return &tls.Config{
-		Certificates: []tls.Certificate{pair}, ClientCAs: trusted, ClientAuth: tls.RequireAndVerifyClientCert,
+		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, ClientCAs: trusted, ClientAuth: tls.RequireAndVerifyClientCert,
 	}, dir
 }
 
