@@ -2,6 +2,7 @@ package docker
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -117,7 +118,7 @@ func (d *demux) first() error {
 	if err != nil {
 		return cut(err)
 	}
-	if len(whole) < 2 || string(whole[len(whole)-2:]) != "\r\n" {
+	if !bytes.HasSuffix(whole, []byte("\r\n")) {
 		return nil
 	}
 	return d.refused(whole)

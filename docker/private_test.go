@@ -4,6 +4,9 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -159,5 +162,64 @@ func TestEngineComesBack(t *testing.T) {
 	say("end")
 	if exit, err := ct.Wait(deadline(t, patience)); err != nil || exit.Code != 7 {
 		t.Errorf("the end: %+v, %v", exit, err)
+	}
+}
+
+// A detached container outlives its engine: connections to its programs end at once, and new
+// ones are made when the engine is back. It is taken back, and its end is not missed.
+func TestDetachedOutlivesItsEngine(t *testing.T) {
+	p := startPrivate(t)
+	c := p.connect()
+	h, err := c.StartDetached(deadline(t, patience), Spec{
+		Image: image(t, connect(t), "shell"), User: "1000:1000", WorkingDir: "/tmp", MemoryMB: 64,
+		Cmd: []string{"sh", "-c", `until [ -e /tmp/end ]; do sleep 0.01; done; exit 7`},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = h.Remove(deadline(t, patience)) })
+	ended := make(chan Exit, 1)
+	go func() {
+		exit, err := h.Wait(deadline(t, 2*patience))
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- exit
+	}()
+	echo := func(word string) (net.Conn, error) {
+		conn, err := c.Stream(deadline(t, patience), h.ID(), []string{"cat"}, "1000:1000")
+		if err != nil {
+			return nil, err
+		}
+		t.Cleanup(func() { conn.Close() })
+		_, err = io.WriteString(conn, word)
+		got := make([]byte, len(word))
+		if err == nil {
+			_, err = io.ReadFull(conn, got)
+		}
+		if err == nil && string(got) != word {
+			err = fmt.Errorf("%q came back as %q", word, got)
+		}
+		return conn, err
+	}
+	conn, err := echo("before")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.stop(syscall.SIGTERM)
+	if _, err := conn.Read(make([]byte, 1)); err == nil {
+		t.Error("a read goes on without the engine")
+	}
+	if _, err := echo("meanwhile"); err == nil {
+		t.Error("a program is started without the engine")
+	}
+	p.start()
+	eventually(t, patience, "the program", func() bool { _, err := echo("after"); return err == nil })
+	if _, err := p.connect().Running(deadline(t, patience), h.ID()); err != nil {
+		t.Errorf("taken back: %v", err)
+	}
+	inside(t, c, h.ID(), "touch /tmp/end")
+	if exit := <-ended; exit.Code != 7 {
+		t.Errorf("the end: %+v", exit)
 	}
 }

@@ -22,12 +22,14 @@ type opener func(argv ...string) net.Conn
 
 // byStream opens connections with Stream.
 func byStream(b *testing.B, c *Client) opener {
+	b.Helper()
 	h := detached(b, c, nil, "sleep", "1000")
 	return func(argv ...string) net.Conn { return open(b, c, h.ID(), argv...) }
 }
 
 // bySocket opens connections that the program in the container makes to a mounted socket.
 func bySocket(b *testing.B, c *Client) opener {
+	b.Helper()
 	dir := shortDir(b)
 	if err := os.Chmod(dir, 0o755); err != nil {
 		b.Fatal(err)
@@ -68,6 +70,7 @@ const (
 
 // benchmarkUp measures how fast bytes reach a program that throws them away.
 func benchmarkUp(b *testing.B, way func(*testing.B, *Client) opener) {
+	b.Helper()
 	open := way(b, connect(b))
 	b.SetBytes(benchBytes)
 	piece := make([]byte, benchPiece)
@@ -94,6 +97,7 @@ func benchmarkUp(b *testing.B, way func(*testing.B, *Client) opener) {
 
 // benchmarkDown measures how fast a program's output arrives.
 func benchmarkDown(b *testing.B, way func(*testing.B, *Client) opener) {
+	b.Helper()
 	open := way(b, connect(b))
 	b.SetBytes(benchBytes)
 	for b.Loop() {
@@ -120,6 +124,7 @@ func benchmarkDown(b *testing.B, way func(*testing.B, *Client) opener) {
 
 // benchmarkRound measures a byte to a program and back.
 func benchmarkRound(b *testing.B, way func(*testing.B, *Client) opener) {
+	b.Helper()
 	conn := way(b, connect(b))("cat")
 	var times []time.Duration
 	one := []byte("k")
