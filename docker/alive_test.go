@@ -78,8 +78,7 @@ func TestEngineElsewhereGoesAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	address := r.listener.Addr().String()
-	r.listener.Close()
-	r.cut()
+	r.down()
 	eventually(t, patience, "the engine's absence", func() bool { return c.Alive(deadline(t, patience)) != nil })
 	if err := c.Alive(deadline(t, patience)); !errors.Is(err, ErrEngineRefuses) {
 		t.Errorf("said %v", err)

@@ -29,6 +29,7 @@ type relay struct {
 
 	mu    sync.Mutex
 	conns map[net.Conn]bool // open ones
+	gone  bool              // after down
 }
 
 // startRelay passes on what comes to a listener, until the test ends.
@@ -46,8 +47,7 @@ func startRelay(t testing.TB, listener net.Listener) *relay {
 		}
 	})
 	t.Cleanup(func() {
-		listener.Close()
-		r.cut()
+		r.down()
 		r.work.Wait()
 	})
 	return r
@@ -55,19 +55,15 @@ func startRelay(t testing.TB, listener net.Listener) *relay {
 
 func (r *relay) pass(conn net.Conn) {
 	defer conn.Close()
+	if !r.take(conn) {
+		return
+	}
+	defer r.leave(conn)
 	engine, err := net.Dial("unix", r.target)
 	if err != nil {
 		return
 	}
 	defer engine.Close()
-	r.mu.Lock()
-	r.conns[conn] = true
-	r.mu.Unlock()
-	defer func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		delete(r.conns, conn)
-	}()
 	var up sync.WaitGroup
 	up.Go(func() {
 		_, err := io.Copy(engine, io.TeeReader(conn, counter{&r.sent}))
@@ -80,6 +76,31 @@ func (r *relay) pass(conn net.Conn) {
 	_, _ = io.Copy(conn, engine)
 	conn.Close()
 	up.Wait()
+}
+
+// take notes an open connection, unless the relay is down.
+func (r *relay) take(conn net.Conn) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.gone {
+		r.conns[conn] = true
+	}
+	return !r.gone
+}
+
+func (r *relay) leave(conn net.Conn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.conns, conn)
+}
+
+// down ends the relay: nothing is passed on any more.
+func (r *relay) down() {
+	r.mu.Lock()
+	r.gone = true
+	r.mu.Unlock()
+	r.listener.Close()
+	r.cut()
 }
 
 // cut closes all connections.
