@@ -61,7 +61,7 @@ func TestArrangementsOfClients(t *testing.T) {
 func TestTheTabsStayArranged(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
+	configure(t, home, `{"localShell":true,"agent":"local-shell"}`)
 	d := serveDaemon(t, home, "env", noEngine)
 	named := func(name string) *driver {
 		return driveArgv(t, home, 120, 30, "env", "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux", "attach", "--name", name)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,17 +10,6 @@ import (
 )
 
 // configure writes a configuration before the program starts.
-func configure(t testing.TB, home, text string) {
-	t.Helper()
-	dir := filepath.Join(home, "state")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // asked waits until exactly one push waits for the person, and denies it.
 func (d *driver) asked(why string) broker.Escalation {
 	d.t.Helper()

@@ -9,7 +9,7 @@ import (
 func TestFailedBuildInTheTab(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"images":{"base":"registry.invalid/none:1","tools":[]}}`)
+	configure(t, home, `{"images":{"base":"registry.invalid/none:1","tools":[]}}`)
 	d := drive(t, home, 100, 30, "demo", "--agent", "shell")
 	d.see(patience, "✗ get the root file system (step 1 of 3)", "asking the registry for registry.invalid/none:1",
 		"pull registry.invalid/none:1", "choose another images.base", "Ctrl-L shows the whole log", "/restart starts it again")

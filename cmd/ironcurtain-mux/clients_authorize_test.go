@@ -20,7 +20,7 @@ func (s sshd) authorize(key string, args ...string) (stdout, stderr string, code
 func TestAnAuthorizedKeyOnlyAnswers(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
+	configure(t, home, `{"localShell":true,"agent":"local-shell"}`)
 	d := serveDaemon(t, home, "env", noEngine)
 	a := attach(t, home, 110, 30)
 	a.see(patience, "here>")

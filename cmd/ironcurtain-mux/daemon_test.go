@@ -38,7 +38,7 @@ func serveDaemon(t *testing.T, home string, argv ...string) *driver {
 func TestTheAgentOutlivesTheTerminal(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
+	configure(t, home, `{"localShell":true,"agent":"local-shell"}`)
 	d := serveDaemon(t, home, "env", noEngine)
 	if _, errs, code := d.command("serve"); code != cli.ExitFailure || !strings.Contains(errs, "a daemon runs already") {
 		t.Errorf("a second daemon: %d, %s", code, errs)
@@ -115,7 +115,7 @@ func TestTheAgentOutlivesTheTerminal(t *testing.T) {
 func TestTheDaemonStartsByItself(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"localShell":true,"agent":"local-shell","daemonIdleMinutes":1}`)
+	configure(t, home, `{"localShell":true,"agent":"local-shell","daemonIdleMinutes":1}`)
 	argv := []string{"env", noEngine, "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux"}
 	d := driveArgv(t, home, 110, 24, append(slices.Clone(argv), "--policy", "missing")...)
 	if code := d.exit(patience); code != cli.ExitFailure || !strings.Contains(d.text(), "missing") {
@@ -202,7 +202,7 @@ func daemonsOf(t *testing.T, state string) (n int) {
 func TestATabHasTheKeysOfItsTerminal(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
+	configure(t, home, `{"localShell":true,"agent":"local-shell"}`)
 	model, err := scripted.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +240,7 @@ func TestATabHasTheKeysOfItsTerminal(t *testing.T) {
 func TestTheDaemonStandsDown(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"agent":"shell"}`)
+	configure(t, home, `{"agent":"shell"}`)
 	d := serveDaemon(t, home)
 	a := attach(t, home, 120, 30)
 	a.see(patience, "/workspace$")
@@ -285,7 +285,7 @@ func TestTheDaemonStandsDown(t *testing.T) {
 func TestACallWaitsInEveryView(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"agent":"shell"}`)
+	configure(t, home, `{"agent":"shell"}`)
 	d := serveDaemon(t, home)
 	a := attach(t, home, 120, 30)
 	a.see(patience, "/workspace$")

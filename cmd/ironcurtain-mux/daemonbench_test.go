@@ -49,7 +49,7 @@ func BenchmarkAttach(b *testing.B) {
 	asInstalled(b)
 	b.Run("ironcurtain-mux", func(b *testing.B) {
 		home := newHome(b)
-		writeConfig(b, home, `{"localShell":true,"agent":"local-shell","maxSessions":9}`)
+		configure(b, home, `{"localShell":true,"agent":"local-shell","maxSessions":9}`)
 		argv := append(localShell, "ironcurtain-mux", "attach")
 		d := driveArgv(b, home, 200, 50, append(localShell, "ironcurtain-mux", "--agent", "local-shell")...)
 		for n := 1; n <= benchTabs; n++ {
@@ -164,7 +164,7 @@ func memory(b *testing.B, pid int, kind string) int {
 func BenchmarkStart(b *testing.B) {
 	asInstalled(b)
 	home := newHome(b)
-	writeConfig(b, home, `{"localShell":true}`)
+	configure(b, home, `{"localShell":true}`)
 	var times []time.Duration
 	for b.Loop() {
 		began := time.Now()
@@ -185,7 +185,7 @@ func BenchmarkStart(b *testing.B) {
 //	go test -run '^$' -bench EchoBeside -benchtime 2000x ./cmd/ironcurtain-mux
 func BenchmarkEchoBeside(b *testing.B) {
 	home := newHome(b)
-	writeConfig(b, home, `{"localShell":true}`)
+	configure(b, home, `{"localShell":true}`)
 	d := driveArgv(b, home, 100, 30, append(localShell, "ironcurtain-mux", "--agent", "local-shell")...)
 	d.until("a prompt", patience, prompted)
 	b.Run("alone", func(b *testing.B) { echo(b, d) })
@@ -212,7 +212,7 @@ func BenchmarkDetached(b *testing.B) {
 	}
 	b.Run("ironcurtain-mux", func(b *testing.B) {
 		home := newHome(b)
-		writeConfig(b, home, `{"localShell":true}`)
+		configure(b, home, `{"localShell":true}`)
 		d := driveArgv(b, home, 120, 40, append(localShell, "ironcurtain-mux", "--agent", "local-shell")...)
 		d.until("a prompt", patience, prompted)
 		benchDetached(b, d, text, d.daemon())
@@ -332,7 +332,7 @@ func attachBench(b *testing.B, home string) *driver {
 func BenchmarkKilled(b *testing.B) {
 	asInstalled(b)
 	home := newHome(b)
-	writeConfig(b, home, `{"agent":"shell","maxSessions":9}`)
+	configure(b, home, `{"agent":"shell","maxSessions":9}`)
 	d := drive(b, home, 120, 30)
 	for n := 1; n <= benchTabs; n++ {
 		if n > 1 {

@@ -18,7 +18,7 @@ import (
 func TestDoctorTellsOfAReplacedProgram(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{}`)
+	configure(t, home, `{}`)
 	program := filepath.Join(t.TempDir(), "ironcurtain-mux")
 	putProgram(t, program)
 	d := driveArgv(t, home, 80, 24, "env", noEngine, program, "serve")

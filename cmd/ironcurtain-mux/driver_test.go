@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -53,6 +54,9 @@ func newHome(t testing.TB) string {
 	writeState(t, dir, "registries.json", `{"sources":[]}`)
 	// Nor is anything told or asked that only a first start tells.
 	writeState(t, dir, "seen.json", `{"steps":5,"prefix":true,"phrase":true}`)
+	if os.Getenv(wayVariable) != "" {
+		configure(t, dir, "{}")
+	}
 	t.Cleanup(func() {
 		if d := (&driver{t: t, home: dir}); d.daemon() != 0 {
 			d.stop() // a start has started it
@@ -69,10 +73,29 @@ func newHome(t testing.TB) string {
 // standardRecipe is what images contain unless config.json says otherwise.
 var standardRecipe = wiring.RecipeOf(config.Default().Images)
 
-// writeConfig writes the config.json of a home.
-func writeConfig(t testing.TB, home, text string) {
+// wayVariable names the variable by which the suite is run with another way to containers than
+// the engine's own (engine.way of config.json).
+const wayVariable = "IRONCURTAIN_TEST_WAY"
+
+// configure writes the config.json of a home.
+func configure(t testing.TB, home, text string) {
 	t.Helper()
-	writeState(t, home, "config.json", text)
+	writeState(t, home, "config.json", withWay(text))
+}
+
+// withWay adds the way of this run to a config.json that says nothing of the engine.
+func withWay(text string) string {
+	way := os.Getenv(wayVariable)
+	c := map[string]any{}
+	if way == "" || json.Unmarshal([]byte(text), &c) != nil || c["engine"] != nil {
+		return text
+	}
+	c["engine"] = map[string]string{"way": way}
+	with, err := json.Marshal(c)
+	if err != nil {
+		return text
+	}
+	return string(with)
 }
 
 // writeState writes a file of the state directory of a home.

@@ -32,7 +32,7 @@ type endured struct {
 func TestNothingIsLost(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"agent":"shell","maxSessions":9,"scrollback":100000,"strip":false}`)
+	configure(t, home, `{"agent":"shell","maxSessions":9,"scrollback":100000,"strip":false}`)
 	d := serveDaemon(t, home)
 	box := startSSHD(t, home, os.Getenv("PATH"))
 	editor, kept := copier(t, home)

@@ -16,7 +16,7 @@ import (
 func TestAnotherMachine(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
+	configure(t, home, `{"localShell":true,"agent":"local-shell"}`)
 	d := serveDaemon(t, home, "env", noEngine)
 	older := t.TempDir()
 	box := startSSHD(t, home, older+":"+os.Getenv("PATH"))

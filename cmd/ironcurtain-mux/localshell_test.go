@@ -19,7 +19,7 @@ const noEngine = "DOCKER_HOST=unix:///nonexistent/docker.sock"
 // allowLocalShell writes a configuration that allows shells of this machine.
 func allowLocalShell(t testing.TB, home string) {
 	t.Helper()
-	writeConfig(t, home, `{"localShell":true}`)
+	configure(t, home, `{"localShell":true}`)
 }
 
 func TestLocalShellIsOffUnlessAllowed(t *testing.T) {
@@ -101,7 +101,7 @@ func TestLocalShell(t *testing.T) {
 func TestAShellThatIsLeftClosesItsTab(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"localShell":true,"agent":"shell"}`)
+	configure(t, home, `{"localShell":true,"agent":"shell"}`)
 	d := driveArgv(t, home, 120, 24, "env", "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux")
 	d.inTab(1, "/workspace$")
 	session := d.onlySession()

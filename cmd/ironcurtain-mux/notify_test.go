@@ -18,7 +18,7 @@ func TestTheDaemonNotifies(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
 	out, leave := filepath.Join(home, "out"), filepath.Join(home, "leave")
-	writeConfig(t, home, fmt.Sprintf(`{"localShell":true,"agent":"local-shell","notifyCommand":["sh","-c",%q]}`,
+	configure(t, home, fmt.Sprintf(`{"localShell":true,"agent":"local-shell","notifyCommand":["sh","-c",%q]}`,
 		`echo "$IRONCURTAIN_EVENT $IRONCURTAIN_TITLE: $IRONCURTAIN_TEXT" >>`+out+`; case $IRONCURTAIN_TEXT in *4) exit 9; esac`))
 	d := serveDaemon(t, home, "env", noEngine)
 	a, b := attach(t, home, 120, 30), attach(t, home, 120, 30)

@@ -37,7 +37,7 @@ func paneOf(screen string, number int) (rows []string) {
 func TestShellsInPanes(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"localShell":true,"agent":"local-shell","prefix":"ctrl+b"}`)
+	configure(t, home, `{"localShell":true,"agent":"local-shell","prefix":"ctrl+b"}`)
 	d := serveDaemon(t, home, "env", noEngine)
 	view := func() *driver {
 		return driveArgv(t, home, 100, 30, "env", "SHELL=/bin/sh", "PS1=here> ", "ENV=", "ironcurtain-mux", "attach", "--name", "desk")

@@ -31,7 +31,7 @@ func TestPolicyIsReloaded(t *testing.T) {
 	rules(`{"name":"ask-outside","if":{"server":["filesystem"],"roles":["write-path"]},"then":"escalate"}`)
 	write(filepath.Join(dir, "tool-annotations.json"), annotations.Encode())
 	write(filepath.Join(outside, "there"), nil)
-	writeConfig(t, home, fmt.Sprintf(`{"policy":%q}`, dir))
+	configure(t, home, fmt.Sprintf(`{"policy":%q}`, dir))
 	d := driveFramed(t, home, 120, 30, "ironcurtain-mux", "--agent", "shell")
 	d.see(patience, "/workspace$")
 	s := d.onlySession()

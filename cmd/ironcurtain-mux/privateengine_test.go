@@ -106,7 +106,7 @@ func (e *privateEngine) docker(args ...string) string {
 func (e *privateEngine) driveShell() *driver {
 	e.t.Helper()
 	home := newHome(e.t)
-	writeConfig(e.t, home, `{"localShell":true,"images":{"tools":[]}}`) // its image is a small one
+	configure(e.t, home, `{"localShell":true,"images":{"tools":[]}}`) // its image is a small one
 	d := driveArgv(e.t, home, 110, 24, "env", "DOCKER_HOST="+e.address, "SHELL=/bin/sh", "PS1=here> ", "ENV=",
 		"ironcurtain-mux", "demo", "--agent", "shell")
 	d.see(patience, "/workspace$")

@@ -20,7 +20,7 @@ import (
 func TestTabsWithProfilesInOneDaemon(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"agent":"shell"}`)
+	configure(t, home, `{"agent":"shell"}`)
 	dir := filepath.Join(home, "strict")
 	_, annotations := policy.Default()
 	if err := errors.Join(os.Mkdir(dir, 0o700), os.WriteFile(filepath.Join(dir, "compiled-policy.json"), []byte(`{"rules":[]}`), 0o600),

@@ -12,29 +12,29 @@ import (
 func TestTheDaemonReadsItsConfigurationAgain(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
+	configure(t, home, `{"localShell":true,"agent":"local-shell"}`)
 	d := serveDaemon(t, home, "env", noEngine)
 	a := attach(t, home, 120, 30)
 	a.see(patience, "here>")
 
-	writeConfig(t, home, `{"localShell":true,"agent":"local-shell","maxSesions":1}`)
+	configure(t, home, `{"localShell":true,"agent":"local-shell","maxSesions":1}`)
 	if _, errs, code := d.command("reload"); code != cli.ExitFailure || strings.Count(errs, "maxSesions: there is no setting of this name") != 1 || strings.Count(errs, "(") != 1 {
 		t.Errorf("an invalid file: %d, %s", code, errs)
 	}
-	writeConfig(t, home, `{"localShell":true,"agent":"nobody"}`)
+	configure(t, home, `{"localShell":true,"agent":"nobody"}`)
 	if _, errs, code := d.command("reload"); code != cli.ExitFailure || !strings.Contains(errs, "nobody") {
 		t.Errorf("an agent that nobody knows: %d, %s", code, errs)
 	}
 	a.send("\x01/new\r")
 	a.see(patience, "1 ", "2 ", "here>", "the former settings hold")
 
-	writeConfig(t, home, `{"localShell":true,"agent":"local-shell","maxSessions":2,"commandKey":"ctrl+b"}`)
+	configure(t, home, `{"localShell":true,"agent":"local-shell","maxSessions":2,"commandKey":"ctrl+b"}`)
 	a.send("\x01/new\r")
 	a.see(patience, "2 sessions run already")
 	if _, errs, code := d.command("reload"); code != cli.ExitOK || !strings.Contains(errs, "was read again") {
 		t.Errorf("reload: %d, %s", code, errs)
 	}
-	writeConfig(t, home, `{"localShell":true,"agent":"local-shell","maxSessions":2,"commandKey":"ctrl+t"}`)
+	configure(t, home, `{"localShell":true,"agent":"local-shell","maxSessions":2,"commandKey":"ctrl+t"}`)
 	b := attach(t, home, 120, 30)
 	b.see(patience, "here>")
 	b.send("\x14/detach\r")

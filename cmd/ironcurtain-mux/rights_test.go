@@ -16,7 +16,7 @@ func limited(t *testing.T, home string, flags ...string) *driver {
 func TestAReadOnlyTerminal(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
+	configure(t, home, `{"localShell":true,"agent":"local-shell"}`)
 	d := serveDaemon(t, home, "env", noEngine)
 	empty := limited(t, home, "--read-only")
 	empty.see(patience, "no tab")

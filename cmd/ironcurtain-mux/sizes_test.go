@@ -13,7 +13,7 @@ import (
 func TestSmallAndLargeTerminals(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
+	configure(t, home, `{"localShell":true,"agent":"local-shell"}`)
 	serveDaemon(t, home, "env", noEngine)
 	editor, copied := copier(t, home)
 	attach := func(cols, rows int) *driver {

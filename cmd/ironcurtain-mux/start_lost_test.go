@@ -65,7 +65,7 @@ func TestATaskGoesOnWithoutItsClient(t *testing.T) {
 func TestADetachedTaskIsDecidedInAView(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"localShell":true,"agent":"local-shell"}`)
+	configure(t, home, `{"localShell":true,"agent":"local-shell"}`)
 	notes := filepath.Join(home, "state", "demo", "outside", "notes.txt")
 	out, errs, code := runStart(t, home, "", "--detach", "write "+notes+" as-approved")
 	id := strings.TrimSpace(out)

@@ -157,7 +157,7 @@ func inPane(screen string) string {
 func TestAnAgentThatIsTakenBackKeepsItsSize(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"agent":"shell"}`)
+	configure(t, home, `{"agent":"shell"}`)
 	d := drive(t, home, 200, 50)
 	d.see(patience, "/workspace$")
 	d.send("stty size\r")
@@ -183,7 +183,7 @@ func TestAnAgentThatIsTakenBackKeepsItsSize(t *testing.T) {
 func TestTabsThatAreTakenBackStayArranged(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"agent":"shell"}`)
+	configure(t, home, `{"agent":"shell"}`)
 	d := drive(t, home, 120, 30)
 	d.inTab(1, "/workspace$")
 	d.send("\x01/rename alpha\r\x01/new\r")

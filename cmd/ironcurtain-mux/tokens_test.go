@@ -37,7 +37,7 @@ func (d *driver) withToken(secret string, args ...string) (text string, code int
 func TestATokenAnswers(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"agent":"shell"}`)
+	configure(t, home, `{"agent":"shell"}`)
 	d := serveDaemon(t, home)
 	a := attach(t, home, 120, 30)
 	a.see(patience, "/workspace$")

@@ -151,7 +151,7 @@ func TestUpgradeLosesNothing(t *testing.T) {
 	home := newHome(t)
 	// The strip of the waiting call would cover the newest lines of the counter.
 	told := filepath.Join(home, "told")
-	writeConfig(t, home, fmt.Sprintf(`{"agent":"shell","maxSessions":9,"scrollback":100000,"strip":false,"notifyOn":["escalation"],"notifyCommand":["sh","-c",%q]}`, `echo "$IRONCURTAIN_TITLE: $IRONCURTAIN_TEXT" >>`+told))
+	configure(t, home, fmt.Sprintf(`{"agent":"shell","maxSessions":9,"scrollback":100000,"strip":false,"notifyOn":["escalation"],"notifyCommand":["sh","-c",%q]}`, `echo "$IRONCURTAIN_TITLE: $IRONCURTAIN_TEXT" >>`+told))
 	d := serveDaemon(t, home)
 	editor, kept := copier(t, home)
 	a := driveArgv(t, home, 120, 30, "env", "VISUAL="+editor, "ironcurtain-mux", "attach")
@@ -225,7 +225,7 @@ func TestUpgradeLosesNothing(t *testing.T) {
 func TestUpgradeThatFailsChangesNothing(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	writeConfig(t, home, `{"agent":"shell"}`)
+	configure(t, home, `{"agent":"shell"}`)
 	program := ownProgram(t, home)
 	d := driveArgv(t, home, 80, 24, program, "serve")
 	d.until("the daemon", patience, func(string) bool { return d.daemon() != 0 })
@@ -277,7 +277,7 @@ for line in sys.stdin:
 	if err := os.WriteFile(slow, []byte(server), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	writeConfig(t, home, fmt.Sprintf(`{"agent":"shell","mcpServers":{"slow":{"command":"python3","args":[%q]}}}`, slow))
+	configure(t, home, fmt.Sprintf(`{"agent":"shell","mcpServers":{"slow":{"command":"python3","args":[%q]}}}`, slow))
 	d := serveDaemon(t, home)
 	a := attach(t, home, 100, 24)
 	a.see(patience, "/workspace$")
@@ -311,7 +311,7 @@ for line in sys.stdin:
 // program, with eight tabs.
 func BenchmarkUpgrade(b *testing.B) {
 	home := newHome(b)
-	writeConfig(b, home, `{"agent":"shell","maxSessions":8}`)
+	configure(b, home, `{"agent":"shell","maxSessions":8}`)
 	d := drive(b, home, 120, 30)
 	d.see(patience, "/workspace$")
 	for n := 2; n <= 8; n++ {

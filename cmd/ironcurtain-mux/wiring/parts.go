@@ -109,7 +109,7 @@ func (w Parts) Sessions(log *slog.Logger) (broker.Config, error) {
 		Engine:            w.Paths.choice(w.Config),
 		Runtime:           w.Config.Runtime,
 		DefaultAgent:      w.Config.Agent,
-		Ways:              &reach.Ways{Path: filepath.Join(w.Paths.Home, "engines.json")},
+		Ways:              &reach.Ways{Wanted: reach.Way(w.Config.Engine.Way), Path: filepath.Join(w.Paths.Home, "engines.json")},
 		MaxSessions:       w.Config.MaxSessions,
 		KeepSessions:      w.Config.KeepSessions(),
 		Compiled:          loaded.Compiled,
