@@ -87,7 +87,6 @@ type Config struct {
 type Engine struct {
 	Use      string `json:"use"`                // a docker context, an address or a socket; empty: found
 	Way      string `json:"way"`                // "auto", "sockets" or "stream"
-	Files    string `json:"files"`              // "auto", "shared" or "copied"
 	Insecure bool   `json:"insecure,omitempty"` // whether plain TCP to another machine is wanted
 }
 
@@ -173,7 +172,7 @@ func Default() Config {
 		Agent:                    "claude-code",
 		StartAgent:               "builtin",
 		Images:                   Images{Base: "debian:trixie-slim", From: "auto", Tools: []string{"build", "node", "python"}},
-		Engine:                   Engine{Way: "auto", Files: "auto"},
+		Engine:                   Engine{Way: "auto"},
 		EscalationTimeoutSeconds: 300,
 		AwayHours:                8,
 		DaemonIdleMinutes:        10,
