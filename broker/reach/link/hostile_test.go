@@ -174,6 +174,16 @@ func TestWrongCountsEndTheLink(t *testing.T) {
 	hello := func(_ *testing.T, l *Link) error {
 		return l.Carry(context.Background(), nothing{}, &Hello{Version: Version, ID: l.ID(), Received: [2]uint64{0, 1}})
 	}
+	answer := func(t *testing.T, l *Link) error {
+		p := dial(t, l)
+		h, err := ReadHello(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Received[typed] = 1
+		p.send(h.append(nil))
+		return <-p.result
+	}
 	for _, test := range []struct {
 		name  string
 		lie   func(*testing.T, *Link) error
@@ -184,6 +194,7 @@ func TestWrongCountsEndTheLink(t *testing.T) {
 		{"within a minute", frame, 29 * time.Second, true},
 		{"in more than a minute", frame, 31 * time.Second, false},
 		{"in hellos", hello, 0, true},
+		{"in hellos that answer ours", answer, 0, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -106,10 +106,25 @@ func (s *Session) Open(ctx context.Context, k Kind) (Stream, error) {
 	if !s.enter(k) {
 		return nil, fmt.Errorf("open stream: %w", errFull)
 	}
-	y, err := s.yamux.OpenStream(ctx)
+	y, err := s.begin(ctx, k)
 	if err != nil {
 		s.leave(k)
+		if ctx.Err() != nil {
+			err = ctx.Err() // yamux calls it a deadline
+		}
 		return nil, fmt.Errorf("open stream: %w", err)
+	}
+	return &stream{Stream: y, session: s, kind: k}, nil
+}
+
+// begin opens a stream and says its kind.
+func (s *Session) begin(ctx context.Context, k Kind) (*yamux.Stream, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err // yamux would keep what it has begun
+	}
+	y, err := s.yamux.OpenStream(ctx)
+	if err != nil {
+		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = y.Reset() })
 	_, err = y.Write([]byte{byte(k)})
@@ -118,10 +133,9 @@ func (s *Session) Open(ctx context.Context, k Kind) (Stream, error) {
 	}
 	if err != nil {
 		_ = y.Reset()
-		s.leave(k)
-		return nil, fmt.Errorf("open stream: %w", err)
+		return nil, err
 	}
-	return &stream{Stream: y, session: s, kind: k}, nil
+	return y, nil
 }
 
 // Accept waits for a stream of the other end's and for its kind. It returns io.EOF when the
