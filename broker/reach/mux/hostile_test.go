@@ -6,11 +6,7 @@ import (
 	"io"
 	"net"
 	"runtime"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/libp2p/go-yamux/v5"
 )
@@ -213,85 +209,5 @@ func TestFloodOfPings(t *testing.T) {
 	runtime.ReadMemStats(&end)
 	if grown := int64(end.HeapAlloc) - int64(start.HeapAlloc); grown > 1<<20 {
 		t.Errorf("the heap grew by %d bytes", grown)
-	}
-}
-
-// What nobody reads is bounded over all streams. A reader that has stopped loses its
-// stream, and the others go on.
-func TestUnreadBytesAreBounded(t *testing.T) {
-	for _, test := range []struct {
-		name string
-		size int // of each message
-		each int // bytes of a stream
-	}{
-		{"large messages", mostMessage - headSize, 200 << 10},
-		{"just too large for a buffer", mostMessage/2 + 1, 150 << 10},
-		{"bytes", 1, 2000},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				outside, conn := against(t)
-				go func() { _, _ = io.Copy(io.Discard, conn) }()
-				const streams = 100
-				go flood(conn, streams, test.size, test.each)
-				var open []Stream
-				for range streams {
-					_, s, err := outside.Accept()
-					if err != nil {
-						t.Fatal(err)
-					}
-					open = append(open, s)
-				}
-				if n, _ := kept(outside); n <= mostUnread || n > mostUnread+2*mostMessage {
-					t.Fatalf("%d bytes are kept", n)
-				}
-				time.Sleep(unreadWithin + 1) //nolint:forbidigo // on the clock of synctest
-				var reset atomic.Int32
-				var readers sync.WaitGroup
-				for _, s := range open {
-					readers.Go(func() {
-						_, err := io.CopyN(io.Discard, s, int64(test.each))
-						if err != nil {
-							reset.Add(1)
-						}
-						s.Close()
-					})
-					if n, _ := kept(outside); n > mostUnread+2*mostMessage {
-						t.Fatalf("%d bytes are kept", n)
-					}
-				}
-				readers.Wait()
-				if n := reset.Load(); n == 0 || n > 2 {
-					t.Errorf("%d of %d streams were reset", n, streams)
-				}
-				if n, streams := kept(outside); n != 0 || streams != 0 {
-					t.Errorf("when all streams are closed, %d bytes of %d streams are kept", n, streams)
-				}
-			})
-		})
-	}
-}
-
-// kept is how much of how many streams a session keeps once nothing moves.
-func kept(s *Session) (bytes, streams int) {
-	synctest.Wait()
-	s.intake.mu.Lock()
-	defer s.intake.mu.Unlock()
-	return s.intake.unread, len(s.intake.known)
-}
-
-// flood opens streams and then writes so many bytes to each, a message to each in turn.
-func flood(conn net.Conn, streams, size, each int) {
-	for i := range streams {
-		conn.Write(message(0, 1, uint32(2*i+1), 1, byte(Ports)))
-	}
-	data := make([]byte, size)
-	for sent := 0; sent < each; sent += size {
-		for i := range streams {
-			n := min(size, each-sent)
-			if _, err := conn.Write(message(0, 0, uint32(2*i+1), uint32(n), data[:n]...)); err != nil {
-				return
-			}
-		}
 	}
 }
