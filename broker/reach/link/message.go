@@ -10,6 +10,7 @@ import (
 // Kind says what a message of the typed lane is for.
 type Kind byte
 
+// The kinds of messages.
 const (
 	Keys   Kind = iota + 1 // to the container: bytes for its program's terminal
 	Output                 // to the host: bytes of that terminal

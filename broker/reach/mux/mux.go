@@ -146,7 +146,8 @@ func (s *Session) Accept() (Kind, Stream, error) {
 		if err != nil {
 			return 0, nil, io.EOF // yamux returns no error but that of the session's end
 		}
-		a := &accepted{stream: stream{Stream: y, session: s}, share: s.intake.accepted(y)}
+		a := &accepted{share: s.intake.accepted(y)}
+		a.Stream, a.session = y, s
 		var first [1]byte
 		if _, err := io.ReadFull(a, first[:]); err != nil {
 			a.giveUp() // so has the other end, before it said what the stream is for

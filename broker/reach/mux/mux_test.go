@@ -1,9 +1,12 @@
 package mux
 
 import (
+	"errors"
 	"io"
 	"net"
+	"os"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -60,5 +63,44 @@ func TestStreamsArriveWithTheirKind(t *testing.T) {
 				t.Errorf("read %q, %v", answer, err)
 			}
 		})
+	}
+}
+
+// Errors of a stream are those of a connection of package net.
+func TestErrorsAreTheUsualOnes(t *testing.T) {
+	inside, outside := pair(t)
+	opened, err := inside.Open(t.Context(), Model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, accepted, err := outside.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, s := range map[string]Stream{"opened": opened, "accepted": accepted} {
+		t.Run(name, func(t *testing.T) {
+			if err := s.SetReadDeadline(time.Now()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("reading beyond the deadline: %v", err)
+			}
+			for range 2 {
+				if err := s.Close(); err != nil {
+					t.Errorf("closing it: %v", err)
+				}
+			}
+			if _, err := s.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+				t.Errorf("reading when it is closed: %v", err)
+			}
+			if _, err := s.Write(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+				t.Errorf("writing when it is closed: %v", err)
+			}
+		})
+	}
+	for s, end := range map[*Session]string{inside: "inside", outside: "outside"} {
+		if n := s.open[Model]; n != 0 {
+			t.Errorf("%s, %d streams are counted", end, n)
+		}
 	}
 }
