@@ -23,6 +23,7 @@ type carrier struct {
 	greeted bool       // both hellos were exchanged
 	waiting bool       // soon is set
 	heard   time.Time
+	ticked  time.Time // when tick was last called, by the calendar
 
 	beat    uint64 // number of the last beat
 	sent    time.Time
@@ -165,10 +166,17 @@ func (k *carrier) watch(ctx context.Context) {
 	}
 }
 
-// tick lets a beat be sent, and gives memory back that nobody needs.
+// tick lets a beat be sent, and gives memory back that nobody needs. A machine that slept does not
+// count that time in its timers, and the other end has long given the carrier up.
 func (k *carrier) tick() {
 	k.link.mu.Lock()
 	defer k.link.mu.Unlock()
+	now := time.Now().Round(0) // without the reading of the timers' clock
+	if !k.ticked.IsZero() && now.Sub(k.ticked) >= deadAfter {
+		k.halt(ErrSilent)
+		return
+	}
+	k.ticked = now
 	for _, a := range k.link.lanes {
 		a.in.shrink()
 		a.out.shrink()

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -156,7 +157,7 @@ func (a *lane) appendData(b []byte, now time.Time) []byte {
 	}
 	b = head{kind: frameData, lane: a.index, offset: a.next, length: uint32(n)}.append(b)
 	from := len(b)
-	b = append(b, a.link.zeros[:n]...)
+	b = slices.Grow(b, n)[:from+n]
 	a.out.peek(b[from:], int(a.next-a.acked))
 	a.next += uint64(n)
 	a.top = max(a.top, a.next)

@@ -48,6 +48,38 @@ func TestSilenceEndsTheCarrier(t *testing.T) {
 	}
 }
 
+// After a sleep of the machine, of which its timers know nothing, the carrier is given up at
+// the next beat.
+func TestSleepEndsTheCarrier(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		slept time.Duration
+		ends  bool
+	}{
+		{"short", deadAfter - beatEvery - 1, false},
+		{"long", deadAfter - beatEvery, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := newEnds(t)
+				a, b := net.Pipe()
+				wait := e.carry(context.Background(), a, b)
+				time.Sleep(beatEvery + 1) //nolint:forbidigo // on the clock of synctest
+				e.host.mu.Lock()
+				e.host.carrier.ticked = e.host.carrier.ticked.Add(-test.slept)
+				e.host.mu.Unlock()
+				time.Sleep(beatEvery) //nolint:forbidigo // on the clock of synctest
+				if ended := len(e.errs) > 0; ended != test.ends {
+					t.Errorf("the carrier has ended: %v", ended)
+				}
+				e.host.Close()
+				e.inside.Close()
+				wait()
+			})
+		})
+	}
+}
+
 // A carrier with a live end is kept, although nobody says anything; memory is not.
 func TestIdleLinkIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -86,31 +118,34 @@ func TestIdleLinkIsKept(t *testing.T) {
 
 // The newest carrier is used, and the one before is given back.
 func TestNewerCarrierTakesOver(t *testing.T) {
-	e := newEnds(t)
-	var waits []func()
-	for range 3 {
-		a, b := net.Pipe()
-		waits = append(waits, e.carry(context.Background(), a, b))
-		if _, err := e.host.Typed().Write([]byte("k")); err != nil {
-			t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		e := newEnds(t)
+		var waits []func()
+		for range 3 {
+			a, b := net.Pipe()
+			waits = append(waits, e.carry(context.Background(), a, b))
+			synctest.Wait() // it is used
+			if _, err := e.host.Typed().Write([]byte("k")); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(e.inside.Typed(), make([]byte, 1)); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if _, err := io.ReadFull(e.inside.Typed(), make([]byte, 1)); err != nil {
-			t.Fatal(err)
+		waits[0]()
+		waits[1]()
+		replaced := 0
+		for range 4 {
+			if errors.Is(<-e.errs, ErrReplaced) {
+				replaced++
+			}
 		}
-	}
-	waits[0]()
-	waits[1]()
-	replaced := 0
-	for range 4 {
-		if errors.Is(<-e.errs, ErrReplaced) {
-			replaced++
+		if replaced < 2 { // the host says so of both
+			t.Errorf("%d ends say that a newer carrier has taken over", replaced)
 		}
-	}
-	if replaced < 2 { // the host says so of both
-		t.Errorf("%d ends say that a newer carrier has taken over", replaced)
-	}
-	e.host.Close()
-	waits[2]()
+		e.host.Close()
+		waits[2]()
+	})
 }
 
 // The context ends the carrier and not the link.

@@ -36,8 +36,7 @@ const (
 
 // Link is one end of two byte streams that outlive what carries them.
 type Link struct {
-	id    ID
-	zeros [mostData]byte
+	id ID
 
 	mu         sync.Mutex
 	lanes      [lanes]*lane
