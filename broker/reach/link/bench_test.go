@@ -4,29 +4,26 @@ import (
 	"context"
 	"io"
 	"net"
-	"os"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 )
 
 // sockets is a pair of connected sockets.
-func sockets(t testing.TB) (a, b net.Conn) {
-	t.Helper()
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+func sockets(b *testing.B) (dialled, accepted net.Conn) {
+	b.Helper()
+	listener, err := net.Listen("unix", b.TempDir()+"/s")
 	if err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
-	conns := make([]net.Conn, 2)
-	for i, fd := range fds {
-		f := os.NewFile(uintptr(fd), "socket")
-		if conns[i], err = net.FileConn(f); err != nil {
-			t.Fatal(err)
-		}
-		f.Close()
+	defer listener.Close()
+	if dialled, err = net.Dial("unix", listener.Addr().String()); err != nil {
+		b.Fatal(err)
 	}
-	return conns[0], conns[1]
+	if accepted, err = listener.Accept(); err != nil {
+		b.Fatal(err)
+	}
+	return dialled, accepted
 }
 
 // carrying is a link over sockets.

@@ -15,7 +15,6 @@ import (
 // peer speaks to one end of a link by hand, in the other one's place.
 type peer struct {
 	net.Conn
-	t      *testing.T
 	result chan error // of Carry
 }
 
@@ -41,7 +40,7 @@ func newPeer(t *testing.T, l *Link) *peer {
 func dial(t *testing.T, l *Link) *peer {
 	t.Helper()
 	a, b := net.Pipe()
-	p := &peer{Conn: b, t: t, result: make(chan error, 1)}
+	p := &peer{Conn: b, result: make(chan error, 1)}
 	go func() { p.result <- l.Carry(context.Background(), a, nil) }()
 	return p
 }

@@ -77,7 +77,7 @@ func newIntake(c net.Conn) *intake {
 	return in
 }
 
-// Close lets Read return.
+// Close lets Read return. No stream is reset after it.
 func (in *intake) Close() error {
 	in.mu.Lock()
 	in.closed = true
@@ -115,7 +115,7 @@ func (in *intake) wait() error {
 			in.changed.Wait()
 		}
 		alarm.Stop()
-		if late {
+		if late && !in.closed {
 			in.relieve()
 		}
 	}
@@ -127,17 +127,17 @@ func (in *intake) wait() error {
 
 // relieve resets the stream with the most unread bytes. The lock is held.
 func (in *intake) relieve() {
-	var most *share
+	var greedy *share
 	for _, s := range in.known {
-		if s.stream != nil && (most == nil || s.bytes+s.overhead > most.bytes+most.overhead) {
-			most = s
+		if s.stream != nil && (greedy == nil || s.bytes+s.overhead > greedy.bytes+greedy.overhead) {
+			greedy = s
 		}
 	}
-	if most == nil {
+	if greedy == nil {
 		return // what is unread will be accepted, or the session ends
 	}
-	in.remove(most)
-	in.resets.Go(func() { _ = most.stream.Reset() })
+	in.remove(greedy)
+	in.resets.Go(func() { _ = greedy.stream.Reset() })
 }
 
 // follow takes note of bytes that pass.

@@ -171,6 +171,7 @@ func (s *Session) Accept() (Kind, Stream, error) {
 func (s *Session) Close() error {
 	err := s.yamux.Close()
 	if s.intake != nil {
+		s.intake.Close() // yamux may have been closing by itself, and not be there yet
 		s.intake.resets.Wait()
 	}
 	return err
