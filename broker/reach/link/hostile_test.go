@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -146,8 +147,12 @@ func TestHellosThatDoNotFit(t *testing.T) {
 			}
 			p.send(test.hello)
 			p.Close()
-			if err := <-p.result; !errors.Is(err, test.cause) {
+			err := <-p.result
+			if !errors.Is(err, test.cause) {
 				t.Errorf("the carrier ended with %v, not with %v", err, test.cause)
+			}
+			if test.cause == errNoHello && !strings.Contains(err.Error(), string(test.hello)) {
+				t.Errorf("%v does not tell what came", err)
 			}
 			theirs, err := ReadHello(bytes.NewReader(test.hello))
 			if err != nil {

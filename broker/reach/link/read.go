@@ -2,7 +2,7 @@ package link
 
 import (
 	"bufio"
-	"io"
+	"fmt"
 	"time"
 )
 
@@ -19,8 +19,16 @@ func (k *carrier) read() {
 	k.stop(err)
 }
 
+// mostSaid is how much is quoted of what came in a hello's place. An engine says there why it
+// could not run the command.
+const mostSaid = 200
+
 // readHello reads the other end's hello.
-func (k *carrier) readHello(r io.Reader) error {
+func (k *carrier) readHello(r *bufio.Reader) error {
+	if b, err := r.Peek(len(magic)); err == nil && string(b) != magic {
+		said, _ := r.Peek(min(r.Buffered(), mostSaid))
+		return fmt.Errorf("read hello: %w: %q", errNoHello, said)
+	}
 	theirs, err := ReadHello(r)
 	if err != nil {
 		return err
