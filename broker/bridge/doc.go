@@ -7,6 +7,13 @@
 // It also carries connections the other way, to ports of the container that the person has
 // opened on the host (Ports).
 //
+// Where the host's sockets do not lead into the container, because its engine runs elsewhere,
+// the bridge listens on them itself and stays the main process (Keep). The host comes by the
+// engine's exec API: each time that runs Carry, which hands its input and output over. On
+// what was handed over there is a link (broker/reach/link), with the terminal of the agent and
+// the streams that the connections become (broker/reach/mux). The link outlives all of it.
+// Before the agent starts, the host is told what the container looks like from inside (Look).
+//
 // The host's process can be killed, and a new one can listen on the same sockets. The
 // agent notices as little of that as possible:
 //

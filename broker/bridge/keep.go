@@ -25,18 +25,19 @@ type Keep struct {
 	Argv     []string // the program
 	Carriers string   // path of the socket that Carry dials
 	Ways     Ways
-	Tokens   []string                             // directories that the host is to see as well
-	Look     func() (seen.Seen, error)            // what is seen of the container
-	Prepare  func() (env []string, err error)     // called right before the program starts
-	Serve    func(ctx context.Context) error      // runs beside the program, until ctx ends
-	Signals  <-chan os.Signal                     // are passed on to the program
-	wait     struct{ away, exit, total duration } // for tests; zero: the usual
+	Tokens   []string                         // directories that the host is to see as well
+	Look     func() (seen.Seen, error)        // what is seen of the container
+	Prepare  func() (env []string, err error) // called right before the program starts
+	Serve    func(ctx context.Context) error  // runs beside the program, until ctx ends
+	Signals  <-chan os.Signal                 // are passed on to the program
+	wait     waits                            // for tests; zero: the usual
 }
 
 // Ways are the paths of the sockets on which the container's programs expect the host.
 type Ways struct{ Tools, Model, Ports string }
 
-type duration = time.Duration
+// waits are how long a keeper waits.
+type waits struct{ away, exit, total time.Duration }
 
 // How long is waited, usually.
 const (

@@ -239,7 +239,7 @@ func (h *hostEnd) begin(cols, rows int) {
 	h.k.t.Helper()
 	h.seen()
 	h.say(link.Go, link.GoData(cols, rows, 0))
-	if lost, follow := h.past(); lost != 0 || follow != 0 && follow > 100 {
+	if lost, follow := h.past(); lost != 0 || follow > 100 {
 		h.k.t.Fatalf("%d bytes are lost and %d from before when the program begins", lost, follow)
 	}
 }

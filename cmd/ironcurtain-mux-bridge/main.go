@@ -123,9 +123,14 @@ func keep(argv []string) (code int, err error) {
 		Ways:     bridge.Ways{Tools: agent.ToolSocket, Model: agent.ProxySocket, Ports: agent.PortsSocket},
 		Tokens:   []string{agent.Home, agent.Workspace},
 		Look:     bridge.Look,
-		Prepare:  func() ([]string, error) { return prepare(mounts) },
-		Serve:    func(ctx context.Context) error { return serve(ctx, listener) },
-		Signals:  signals,
+		Prepare: func() ([]string, error) {
+			if err := bridge.Hide(); err != nil { // its environment has the mounts
+				return nil, err
+			}
+			return prepare(mounts)
+		},
+		Serve:   func(ctx context.Context) error { return serve(ctx, listener) },
+		Signals: signals,
 	}.Run(context.Background())
 	if err != nil {
 		return 1, fmt.Errorf("keep the agent: %w", err)
