@@ -17,6 +17,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"sync"
 	"syscall"
 
@@ -106,9 +107,14 @@ func prepare(mounts string) (env []string, err error) {
 	return env, nil
 }
 
+// keepGarbage is how much garbage the keeper collects before it is removed, in percent of what
+// is used: little, as the keeper shares the container's memory with the agent.
+const keepGarbage = 20
+
 // keep runs the agent argv for a host that comes by carriers. It is the main process of the
 // container, and opens the way to the model itself.
 func keep(argv []string) (code int, err error) {
+	debug.SetGCPercent(keepGarbage)
 	listener, err := net.Listen("tcp4", agent.ProxyAddress) //nolint:noctx // binding a number does not wait
 	if err != nil {
 		return 1, fmt.Errorf("open the way to the model: %w", err)
