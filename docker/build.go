@@ -158,7 +158,9 @@ type message struct {
 // maxMessage bounds one message of the engine.
 const maxMessage = 1 << 20
 
-var layerLine = regexp.MustCompile(`^ ---> ([0-9a-f]{12,64})$`)
+// layerLine is a line that names the image of a step: " ---> 3f1c…" from Docker, "--> 3f1c…" from
+// Podman.
+var layerLine = regexp.MustCompile(`^(?: -)?--> ([0-9a-f]{11,64})$`)
 
 // Write accepts the stream in pieces of any size.
 func (o *buildOutput) Write(p []byte) (int, error) {

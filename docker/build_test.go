@@ -128,7 +128,7 @@ func TestOneBuildAtATime(t *testing.T) {
 		wg.Go(func() {
 			b := newBuild(t, c, cache)
 			b.options.OnProgress = func(p Progress) {
-				if strings.HasPrefix(p.Detail, "Successfully tagged") {
+				if strings.HasPrefix(p.Detail, "Successfully tagged "+repository) {
 					mu.Lock()
 					builds++
 					mu.Unlock()

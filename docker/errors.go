@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	engine "github.com/fsouza/go-dockerclient"
@@ -53,6 +54,8 @@ func translate(err error) error {
 		return ErrNoContainer
 	case errors.As(err, &idle):
 		return ErrNotRunning
+	case errors.As(err, &api) && api.Status == http.StatusNotFound && strings.Contains(strings.ToLower(api.Message), "no such image"):
+		return ErrNoImage
 	case errors.As(err, &api):
 		return fmt.Errorf("the engine answered %d: %s", api.Status, engineMessage(api.Message))
 	}

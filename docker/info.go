@@ -124,13 +124,16 @@ func machine(architecture string) string {
 
 // missingLimits lists the limits this engine cannot enforce.
 func missingLimits(host hostInfo, version *engine.Env, info Info) []string {
+	// Nobody but root may limit anything in control groups of version 1, whatever the engine says.
+	unlimited := info.Rootless && info.CgroupVersion == "1"
 	var list []string
 	for _, l := range []struct {
 		has  bool
 		text string
 	}{
-		{host.MemoryLimit, "memory of containers is not limited"},
-		{host.CPUCfsQuota, "processor time of containers is not limited"},
+		{host.MemoryLimit && !unlimited, "memory of containers is not limited"},
+		{host.CPUCfsQuota && !unlimited, "processor time of containers is not limited"},
+		{!unlimited, "the number of processes of containers is not limited"},
 		{!lacksInit(version), "the engine does not find its init program (docker-init)"},
 		{info.Seccomp != "" && info.Seccomp != "unconfined", "system calls of containers are not filtered"},
 	} {

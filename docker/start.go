@@ -3,6 +3,7 @@ package docker
 import (
 	"context"
 	"errors"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -115,13 +116,7 @@ func (c *Client) create(ctx context.Context, s Spec) (string, error) {
 		defer c.cleanups.Done()
 		lasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), createLimit)
 		defer cancel()
-		host := s.hostConfig(c.info)
-		if c.confined.Load() {
-			host.Ulimits = append(host.Ulimits, ownLimits()...)
-		}
-		created, err := c.bound(lasting).CreateContainer(engine.CreateContainerOptions{
-			Name: s.Name, Config: s.config(), HostConfig: host, Context: lasting,
-		})
+		created, err := c.createConfined(lasting, s)
 		if err != nil {
 			done <- result{err: translate(err)}
 			return
@@ -152,6 +147,34 @@ func (c *Client) create(ctx context.Context, s Spec) (string, error) {
 	}
 	return "", context.Cause(ctx)
 }
+
+// createConfined asks for a container within what the engine itself may do. A rootless engine is
+// asked to keep the caller's user: to number the users in the container so that the files of the
+// caller's are theirs there, too. One that cannot is known by its refusal.
+func (c *Client) createConfined(ctx context.Context, s Spec) (*engine.Container, error) {
+	host := s.hostConfig(c.info)
+	if c.confined.Load() {
+		host.Ulimits = append(host.Ulimits, ownLimits()...)
+	}
+	o := engine.CreateContainerOptions{Name: s.Name, Config: s.config(), HostConfig: host, Context: ctx}
+	if !c.info.Rootless || c.unmapped.Load() {
+		return c.bound(ctx).CreateContainer(o)
+	}
+	host.UsernsMode = keepUser
+	created, err := c.bound(ctx).CreateContainer(o)
+	if code := status(err); code != http.StatusBadRequest && code != http.StatusInternalServerError {
+		return created, err
+	}
+	host.UsernsMode = ""
+	again, failed := c.bound(ctx).CreateContainer(o)
+	if failed == nil {
+		c.unmapped.Store(true)
+	}
+	return again, failed
+}
+
+// keepUser is the mode of users with which Podman keeps the caller's.
+const keepUser = "keep-id"
 
 // launch attaches to a created container and starts it.
 func (c *Client) launch(ctx context.Context, id string, s Spec) (*Container, error) {
