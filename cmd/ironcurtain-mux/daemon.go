@@ -133,6 +133,9 @@ func serve(cmd *cobra.Command, s *starter, flags *wiring.TabFlags, inherited dae
 	if err != nil {
 		return err
 	}
+	if p.Engine, err = lastEngine(p); err != nil {
+		return cli.Fail(op, err, "")
+	}
 	w, err := p.Wire(c, broker.Profile{})
 	if err != nil {
 		return err
@@ -147,6 +150,9 @@ func serve(cmd *cobra.Command, s *starter, flags *wiring.TabFlags, inherited dae
 	b, log, done, err := w.Open(cmd)
 	if err != nil {
 		return errors.Join(err, door.Close())
+	}
+	if err := noteEngine(p); err != nil {
+		log.Error("a daemon that follows a killed one may look for the agents in another container engine", "error", err)
 	}
 	b.SetAway(true)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
@@ -205,6 +211,7 @@ func serve(cmd *cobra.Command, s *starter, flags *wiring.TabFlags, inherited dae
 			back := comeBack(cmd.Context(), b)
 			done()
 			tasks.Wait(wiring.ShutdownLimit)
+			forgetEngine(p.Home)
 			return said.String() + back
 		},
 		Waiting: func() bool {

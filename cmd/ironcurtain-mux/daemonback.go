@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -12,7 +13,9 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
 // stoodDownFile is there after a daemon has stood down.
@@ -28,6 +31,34 @@ func standDown(home string, log *slog.Logger) {
 
 // stoodDown reports whether the last daemon has stood down, the first time that it is asked.
 func stoodDown(home string) bool { return os.Remove(stoodDownFile(home)) == nil }
+
+// engineFile has the container engine that --engine named to a daemon, until that daemon has ended
+// all of its agents.
+func engineFile(home string) string { return filepath.Join(home, "run", "engine") }
+
+// lastEngine returns the engine that --engine names, else the one that it named to a daemon that was
+// killed or has stood down: its agents are there.
+func lastEngine(p wiring.Paths) (string, error) {
+	if p.Engine != "" {
+		return p.Engine, nil
+	}
+	named, err := os.ReadFile(engineFile(p.Home))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return string(named), err
+}
+
+// noteEngine notes for the next daemon which engine --engine names to this one.
+func noteEngine(p wiring.Paths) error {
+	if p.Engine == "" {
+		return nil
+	}
+	return wholefile.Write(engineFile(p.Home), []byte(p.Engine), 0o600)
+}
+
+// forgetEngine lets the next daemon find its engine by itself.
+func forgetEngine(home string) { _ = os.Remove(engineFile(home)) }
 
 // calmTime is how long a daemon must have run for the next one to take its agents back by itself.
 // What ends it again at once may be one of them.

@@ -65,7 +65,14 @@ func TestSessionInPodman(t *testing.T) {
 	if d.onlySession().ID != session.ID {
 		t.Error("it is another session")
 	}
+	// The same when the one that starts it names no engine.
+	d.killAll(true)
+	d = driveArgv(t, home, 110, 24, "env", "DOCKER_HOST=unix:///nowhere", "ironcurtain-mux")
+	d.see(patience, "back-43")
 	d.quit()
+	if _, err := os.Stat(d.state("run", "engine")); err == nil {
+		t.Error("the engine is kept although no agent is left")
+	}
 	c, err := docker.Connect(t.Context(), docker.Endpoint{Address: "unix://" + socket, Source: "test"})
 	if err != nil {
 		t.Fatal(err)
