@@ -225,7 +225,7 @@ func TestAttachRefusals(t *testing.T) {
 		Config: &engine.Config{
 			Image: image(t, c, "shell"), Cmd: []string{"sleep", "1000"}, Labels: map[string]string{LabelManaged: ""},
 		},
-		HostConfig: &engine.HostConfig{NetworkMode: "none"},
+		HostConfig: &engine.HostConfig{NetworkMode: "none", Ulimits: ownLimits()},
 		Context:    ctx,
 	})
 	if err != nil {

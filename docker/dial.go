@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	installHint = "install docker.io, or set DOCKER_HOST to a running engine"
+	installHint = "install docker.io or podman, or name a running engine with --engine"
 	startHint   = "start it, for example with 'sudo systemctl start docker', or set DOCKER_HOST"
 	groupHint   = "add yourself to the group docker ('sudo usermod -aG docker $USER') and log in again"
 	refuseHint  = "see the engine's log, for example with 'journalctl -u docker'"
@@ -153,7 +153,7 @@ func diagnose(op string, err error, installed bool) error {
 // engineInstalled reports whether this machine has an engine that could be
 // started.
 func engineInstalled() bool {
-	for _, name := range []string{"dockerd", "docker", "/usr/sbin/dockerd", "/usr/local/bin/dockerd"} {
+	for _, name := range []string{"dockerd", "docker", "podman", "/usr/sbin/dockerd", "/usr/local/bin/dockerd"} {
 		if _, err := exec.LookPath(name); err == nil {
 			return true
 		}

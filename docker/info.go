@@ -15,6 +15,7 @@ import (
 
 // Info describes the engine, as far as this program depends on it.
 type Info struct {
+	Product        string   `json:"product"`    // "Docker" or "Podman", for people only
 	Version        string   `json:"version"`    // "20.10.24"
 	APIVersion     string   `json:"apiVersion"` // "1.41"
 	OS             string   `json:"os"`         // "Debian GNU/Linux 12 (bookworm)"
@@ -82,7 +83,7 @@ func (c *Client) ask(ctx context.Context) (Info, error) {
 		return Info{}, translate(err)
 	}
 	info := Info{
-		Version: version.Get("Version"), APIVersion: version.Get("ApiVersion"),
+		Product: product(version), Version: version.Get("Version"), APIVersion: version.Get("ApiVersion"),
 		OS: host.OperatingSystem, Kernel: host.KernelVersion, Architecture: machine(host.Architecture),
 		CPUs: host.NCPU, MemoryBytes: host.MemTotal, InitBinary: host.InitBinary,
 		StorageDriver: host.Driver, RootDir: host.DockerRootDir,
@@ -147,12 +148,25 @@ func missingLimits(host hostInfo, version *engine.Env, info Info) []string {
 // component is what an engine says of a program that it uses.
 type component struct{ Name, Version string }
 
+// components are the programs that the engine consists of, as it says.
+func components(version *engine.Env) (all []component) {
+	if err := version.GetJSON("Components", &all); err != nil {
+		return nil // it says nothing of them
+	}
+	return all
+}
+
+// product returns what people call the engine.
+func product(version *engine.Env) string {
+	if slices.ContainsFunc(components(version), func(c component) bool { return c.Name == "Podman Engine" }) {
+		return podman
+	}
+	return "Docker"
+}
+
 // initProgram returns what the engine says of its init program. Podman says nothing of it.
 func initProgram(version *engine.Env) (c component, said bool) {
-	var all []component
-	if err := version.GetJSON("Components", &all); err != nil {
-		return c, false
-	}
+	all := components(version)
 	i := slices.IndexFunc(all, func(c component) bool { return c.Name == "docker-init" })
 	if i < 0 {
 		return c, false

@@ -12,7 +12,8 @@ import (
 )
 
 // Replay writes to w the terminal output of the container's program, as far back as
-// the engine's log goes: at least the last 8 MiB. The engine logs whole lines: while
+// the engine's log goes: at least the last 8 MiB, with Podman up to 16, as it begins an empty
+// log when one is full. The engine logs whole lines: while
 // the program runs, an unfinished last line of up to 16 KiB is missing. To resume a
 // session, call Replay and then Attach; a change of the terminal's size makes the
 // program redraw what was missed in between.

@@ -24,8 +24,8 @@ func describeEngine(e docker.Endpoint, info docker.Info) string {
 	if info.Rootless {
 		rootless = ", rootless"
 	}
-	return fmt.Sprintf("Docker %s at %s (from %s)%s, kernel %s, cgroup v%s",
-		info.Version, e.Address, e.Source, rootless, info.Kernel, info.CgroupVersion)
+	return fmt.Sprintf("%s %s at %s (from %s)%s, kernel %s, cgroup v%s",
+		info.Product, info.Version, e.Address, e.Source, rootless, info.Kernel, info.CgroupVersion)
 }
 
 func checkEngine(ctx context.Context, p wiring.Paths) finding {
