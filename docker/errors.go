@@ -44,7 +44,7 @@ func translate(err error) error {
 	var gone *engine.NoSuchContainer
 	var idle *engine.ContainerNotRunning
 	switch {
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrNoContainer):
 		return err
 	case errors.Is(err, engine.ErrNoSuchImage):
 		return ErrNoImage

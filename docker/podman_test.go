@@ -21,10 +21,11 @@ const podmanVariable = "IRONCURTAIN_DOCKER_TEST_PODMAN"
 var onPodman = os.Getenv(podmanVariable) != ""
 
 // essential are the tests that Podman has to pass as Docker does: isolation, terminals, exits,
-// what is run beside an agent, images. Podman does not tell that the memory limit was hit.
+// what is run beside an agent, images. With control
+// groups of version 1 Podman does not tell that the memory limit was hit.
 var essential = []string{
 	"TestHardening", "TestMounts", "TestRuntime", "TestStartErrorsLeaveNothing", "TestConcurrentStarts",
-	"TestCancelledStartLeavesNothing", "TestListAndRemoveLabeled", "TestReapAfterKill", "TestExit", "TestWaitRemoved",
+	"TestCancelledStartLeavesNothing", "TestListAndRemoveLabeled", "TestExit", "TestWaitRemoved",
 	"TestWaitCancelled", "TestWithoutTerminal", "TestExec", "TestReattach", "TestReplay", "TestAttachRefusals",
 	"TestAnAttachmentIsContinued", "TestTerminalSizeAtStart", "TestResize", "TestEveryByteComesThrough",
 	"TestTryWriteReachesTheProgram", "TestFailedBuildLeavesNothing", "TestOneBuildAtATime",

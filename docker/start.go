@@ -180,7 +180,7 @@ const keepUser = "keep-id"
 func (c *Client) launch(ctx context.Context, id string, s Spec) (*Container, error) {
 	st, err := c.attach(ctx, id, s.TTY, s.TTY)
 	if err != nil {
-		return nil, err
+		return nil, translate(err)
 	}
 	ct := newContainer(c, id, s.TTY, st)
 	if err := c.bound(ctx).StartContainerWithContext(id, nil, ctx); err != nil {
