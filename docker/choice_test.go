@@ -1,6 +1,7 @@
 package docker
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -87,5 +88,44 @@ func TestHiddenContext(t *testing.T) {
 				t.Errorf("hides %q, %v; want %q", e.Hides, err, c.hides)
 			}
 		})
+	}
+}
+
+// Of the sockets that exist, the first counts that may be used.
+func TestFirstOfTheKnownSockets(t *testing.T) {
+	dir := shortDir(t)
+	first, second, gone := filepath.Join(dir, "a"), filepath.Join(dir, "b"), filepath.Join(dir, "c")
+	listen(t, first)
+	listen(t, second)
+	list := func(paths ...string) (all []namedSocket) {
+		for _, p := range paths {
+			all = append(all, namedSocket{p, "engine " + filepath.Base(p)})
+		}
+		return all
+	}
+	for name, c := range map[string]struct {
+		list   []namedSocket
+		source string
+	}{
+		"the first":    {list(gone, first, second), "engine a"},
+		"no other one": {list(gone), "engine c"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if e := firstOf(c.list); e.Source != c.source {
+				t.Errorf("chosen: %+v", e)
+			}
+		})
+	}
+	if os.Getuid() == 0 {
+		return // root may use every socket
+	}
+	if err := os.Chmod(first, 0); err != nil {
+		t.Fatal(err)
+	}
+	if e := firstOf(list(first, second)); e.Source != "engine b" {
+		t.Errorf("chosen: %+v", e)
+	}
+	if e := firstOf(list(first)); e.Source != "engine a" {
+		t.Errorf("with no other one: %+v", e)
 	}
 }

@@ -4,20 +4,29 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+
+	"golang.org/x/sys/unix"
 )
 
 const defaultSocket = "/var/run/docker.sock"
 
 // known is the engine of a person who has chosen none: the first of the well-known sockets
-// that exists, else the system's.
+// that the person may use, else the first that exists, else the system's.
 func known(getenv func(string) string, home string) Endpoint {
-	for _, s := range wellKnownSockets(getenv, home) {
-		if isSocket(s.path) {
-			return Endpoint{Address: "unix://" + s.path, Source: s.name}
-		}
+	return firstOf(wellKnownSockets(getenv, home))
+}
+
+// firstOf is known for a list that begins with the system's socket.
+func firstOf(list []namedSocket) Endpoint {
+	there := slices.DeleteFunc(slices.Clone(list), func(s namedSocket) bool { return !isSocket(s.path) })
+	usable := slices.IndexFunc(there, func(s namedSocket) bool { return unix.Access(s.path, unix.W_OK) == nil })
+	chosen := list[0]
+	if len(there) > 0 {
+		chosen = there[max(usable, 0)]
 	}
-	return Endpoint{Address: "unix://" + defaultSocket, Source: "the system's socket"}
+	return Endpoint{Address: "unix://" + chosen.path, Source: chosen.name}
 }
 
 type namedSocket struct{ path, name string }

@@ -22,7 +22,7 @@ func (e Engine) check(daemon wire.Engine) error {
 		return nil
 	}
 	named := e.Name
-	if named != e.Address {
+	if named != e.Address && "unix://"+named != e.Address {
 		named += " (" + e.Address + ")"
 	}
 	uses := "does not say which container engine it uses"
