@@ -5,7 +5,7 @@ LDFLAGS := -s -w -X github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-m
 PREFIX  ?= $(HOME)/.local
 BINARY  := bin/ironcurtain-mux
 LINTER  := bin/golangci-lint
-BRIDGE  := broker/bridge/embedded/built/ironcurtain-mux-bridge
+BRIDGES := broker/bridge/embedded/built/ironcurtain-mux-bridge
 
 # Everything is built alike, so that what one command has compiled the next need not.
 export GOFLAGS := $(strip -trimpath $(GOFLAGS))
@@ -26,8 +26,13 @@ help: ## list the targets
 setup: ## install what is missing, start the Docker engine
 	@scripts/setup
 
-bridge: ## build the program that runs in containers, which the host's program carries
-	@GOOS=linux CGO_ENABLED=0 go build -ldflags '-s -w' -o $(BRIDGE) ./cmd/ironcurtain-mux-bridge
+# The same source gives the same bytes, so what carries them is compiled anew only when they change.
+bridge: ## build the program that runs in containers, which the host's program carries, for both architectures
+	@rm -f $(BRIDGES)
+	@for arch in amd64 arm64; do \
+		GOOS=linux GOARCH=$$arch CGO_ENABLED=0 go build -ldflags '-s -w -buildid=' -buildvcs=false -o $(BRIDGES)-linux-$$arch ./cmd/ironcurtain-mux-bridge && \
+		gzip -9nf $(BRIDGES)-linux-$$arch || exit; \
+	done
 
 program: bridge ## build bin/ironcurtain-mux
 	@CGO_ENABLED=0 go build -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/ironcurtain-mux
@@ -120,7 +125,7 @@ generate: program ## make the manual pages, completions and key table in docs an
 check: test fuzz-short ## what CI runs, and a short search for new findings
 
 clean: ## remove what was built
-	rm -rf bin $(BRIDGE)
+	rm -rf bin $(BRIDGES)*
 
 # The linter is built from the version that tools/go.mod pins. It has a module
 # of its own, so that its dependencies stay out of the product's.

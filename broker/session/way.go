@@ -77,7 +77,7 @@ func (s *Session) beginBy(ctx context.Context, way reach.Way, stack *teardown, l
 		return nil, err
 	}
 	s.progress("starting the container", "")
-	bridgePath, err := embedded.Install(s.deps.Config.CacheDir)
+	bridgePath, err := embedded.Install(s.deps.Config.CacheDir, engine.Info().Architecture)
 	if err != nil {
 		return nil, err
 	}

@@ -1,19 +1,22 @@
-// Package embedded holds ironcurtain-mux-bridge, the program that runs in containers,
-// and lays it down where the container engine can mount it. So the bridge in a
-// container and the program on the host are always of one build, and nothing of the
-// host's program is in any container.
+// Package embedded holds ironcurtain-mux-bridge, the program that runs in containers, for
+// each architecture that container engines run on, and lays it down where the engine can
+// mount it. So the bridge in a container and the program on the host are always of one
+// build, and nothing of the host's program is in any container.
 package embedded
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -24,28 +27,80 @@ import (
 //go:embed all:built
 var built embed.FS
 
-// errNotBuilt says that the host's program was built without make.
-var errNotBuilt = errors.New("this program was built without the bridge that runs in containers; build it with make build")
-
-// Install returns the path of a file with the bridge, below the directory cache. It
-// writes the file when it is missing or is another one. The file's name has the
-// digest of its content, because programs of several builds can share a cache. It removes
-// those that no build has asked for lately.
-func Install(cache string) (string, error) {
-	data, err := built.ReadFile("built/ironcurtain-mux-bridge")
-	if err != nil {
-		return "", errNotBuilt
-	}
-	return install(cache, data)
+// bridge is the program for one architecture. It is unpacked when it is written, and once
+// before to know its digest.
+type bridge struct {
+	architecture string // as Go names it
+	known        func() (digest [sha256.Size]byte, err error)
 }
 
-func install(cache string, data []byte) (string, error) {
-	digest := sha256.Sum256(data)
+var bridges = []bridge{newBridge(built, "amd64"), newBridge(built, "arm64")}
+
+func newBridge(from fs.FS, architecture string) bridge {
+	return bridge{architecture, sync.OnceValues(func() (digest [sha256.Size]byte, err error) {
+		data, err := unpack(from, architecture)
+		return sha256.Sum256(data), err
+	})}
+}
+
+// names are what engines call the architectures.
+var names = map[string]string{"amd64": "amd64", "x86_64": "amd64", "arm64": "arm64", "aarch64": "arm64"}
+
+// unpack returns the program for an architecture.
+func unpack(from fs.FS, architecture string) ([]byte, error) {
+	packed, err := fs.ReadFile(from, "built/ironcurtain-mux-bridge-linux-"+architecture+".gz")
+	if err != nil {
+		return nil, fault.New("build it with 'make build'", "this program was built without the bridge that runs in containers on %s", architecture)
+	}
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		return nil, fmt.Errorf("unpack the bridge for %s: %w", architecture, err)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("unpack the bridge for %s: %w", architecture, err)
+	}
+	return data, nil
+}
+
+// Digests returns the SHA-256 of the bridges that this program carries, in hexadecimal, by
+// their architectures. It has none of a program that was built without make.
+func Digests() map[string]string {
+	all := map[string]string{}
+	for _, b := range bridges {
+		if digest, err := b.known(); err == nil {
+			all[b.architecture] = hex.EncodeToString(digest[:])
+		}
+	}
+	return all
+}
+
+// Install returns the path of a file with the bridge for an engine's architecture, below the
+// directory cache. It writes the file when it is missing or is another one. The file's name
+// has the digest of its content, because programs of several builds can share a cache. It
+// removes those that no build has asked for lately.
+func Install(cache, architecture string) (string, error) {
+	for _, b := range bridges {
+		if b.architecture == names[architecture] {
+			digest, err := b.known()
+			if err != nil {
+				return "", err
+			}
+			return install(cache, digest, func() ([]byte, error) { return unpack(built, b.architecture) })
+		}
+	}
+	return "", fault.New("use an engine on amd64 or arm64", "there is no bridge for containers on the architecture %q", architecture)
+}
+
+func install(cache string, digest [sha256.Size]byte, content func() ([]byte, error)) (string, error) {
 	path := filepath.Join(cache, "bridge-"+hex.EncodeToString(digest[:8]))
 	now := time.Now()
 	err := os.MkdirAll(cache, 0o700)
-	if err == nil && !isThere(path, data) {
-		err = write(path, data)
+	if err == nil && !isThere(path, digest) {
+		var data []byte
+		if data, err = content(); err == nil {
+			err = write(path, data)
+		}
 	}
 	if err != nil {
 		return "", fault.Wrap("write the bridge for containers", err, "remove "+path+" if it is there, or set IRONCURTAIN_CACHE to a directory of your own")
@@ -86,13 +141,13 @@ func write(path string, data []byte) error {
 	return file.CloseAtomicallyReplace()
 }
 
-// isThere reports whether the file is an ordinary one with this content, which every
-// user can run.
-func isThere(path string, data []byte) bool {
+// isThere reports whether the file is an ordinary one with this digest, which every user can
+// run.
+func isThere(path string, digest [sha256.Size]byte) bool {
 	info, err := os.Lstat(path)
-	if err != nil || info.Mode() != fs.FileMode(0o555) || info.Size() != int64(len(data)) {
+	if err != nil || info.Mode() != fs.FileMode(0o555) {
 		return false
 	}
 	present, err := os.ReadFile(path)
-	return err == nil && bytes.Equal(present, data)
+	return err == nil && sha256.Sum256(present) == digest
 }

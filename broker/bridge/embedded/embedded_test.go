@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"crypto/sha256"
 	"errors"
 	"io/fs"
 	"os"
@@ -15,12 +16,12 @@ import (
 func TestInstallWritesWhatIsMissingOrChanged(t *testing.T) {
 	data := []byte("#!/bin/sh\n")
 	cache := filepath.Join(t.TempDir(), "cache")
-	path, err := install(cache, data)
+	path, err := lay(cache, data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	first := mustStat(t, path)
-	if again, err := install(cache, data); err != nil || again != path || !os.SameFile(first, mustStat(t, path)) {
+	if again, err := lay(cache, data); err != nil || again != path || !os.SameFile(first, mustStat(t, path)) {
 		t.Errorf("a file that was right was replaced: %s, %v", again, err)
 	}
 	for name, spoil := range map[string]func() error{
@@ -36,7 +37,7 @@ func TestInstallWritesWhatIsMissingOrChanged(t *testing.T) {
 			if err := spoil(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := install(cache, data); err != nil {
+			if _, err := lay(cache, data); err != nil {
 				t.Fatal(err)
 			}
 			if got, err := os.ReadFile(path); err != nil || string(got) != string(data) || mustStat(t, path).Mode() != 0o555 {
@@ -47,10 +48,10 @@ func TestInstallWritesWhatIsMissingOrChanged(t *testing.T) {
 	if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := install(cache, data); err == nil || !strings.Contains(fault.Hint(err), path) {
+	if _, err := lay(cache, data); err == nil || !strings.Contains(fault.Hint(err), path) {
 		t.Errorf("a directory in its place: %v, with the hint %q", err, fault.Hint(err))
 	}
-	if other, err := install(cache, []byte("another build")); err != nil || other == path {
+	if other, err := lay(cache, []byte("another build")); err != nil || other == path {
 		t.Errorf("another build is at %s, too (%v)", other, err)
 	}
 }
@@ -79,7 +80,7 @@ func TestInstallRemovesWhatNobodyUses(t *testing.T) {
 			}
 		}()
 	}
-	path, err := install(cache, []byte("mine"))
+	path, err := lay(cache, []byte("mine"))
 	if err == nil {
 		err = os.Chtimes(path, old, old)
 	}
@@ -87,13 +88,18 @@ func TestInstallRemovesWhatNobodyUses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 { // what is asked for again stays
-		if _, err := install(cache, []byte("mine")); err != nil {
+		if _, err := lay(cache, []byte("mine")); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := install(cache, []byte("another")); err != nil || mustStat(t, path).ModTime().Before(old.Add(unused)) {
+		if _, err := lay(cache, []byte("another")); err != nil || mustStat(t, path).ModTime().Before(old.Add(unused)) {
 			t.Errorf("%v; last asked for at %v", err, mustStat(t, path).ModTime())
 		}
 	}
+}
+
+// lay installs data as a bridge.
+func lay(cache string, data []byte) (string, error) {
+	return install(cache, sha256.Sum256(data), func() ([]byte, error) { return data, nil })
 }
 
 func mustStat(t *testing.T, path string) os.FileInfo {
