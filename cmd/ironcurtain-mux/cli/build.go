@@ -11,8 +11,8 @@ import (
 // release is the version that the build was given; see LDFLAGS in the Makefile.
 var release string
 
-// build describes the program itself.
-type build struct {
+// Build describes the program itself.
+type Build struct {
 	Version  string `json:"version"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
@@ -21,8 +21,8 @@ type build struct {
 // ThisBuild returns the version that the build was given. Without one it returns what the
 // Go tool recorded: the module's version if that was installed, or the commit of a
 // checkout.
-func ThisBuild() build {
-	b := build{Version: release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+func ThisBuild() Build {
+	b := Build{Version: release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if b.Version != "" || !ok {
 		return b
