@@ -18,7 +18,7 @@ FUZZ_TOTAL ?= 180
 RUNS ?= 200
 
 .DEFAULT_GOAL := help
-.PHONY: eval-approver help setup bridge program build images vet install run demo demo-image test endure fuzz fuzz-short bench lint fmt picture generate check clean
+.PHONY: eval-approver help setup bridge program build images vet darwin install run demo demo-image test endure fuzz fuzz-short bench lint fmt picture generate check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -75,7 +75,17 @@ OTHERS     = $(filter-out $(addprefix %/,$(PROVIDERS)),$(shell go list ./...))
 
 vet:
 	CGO_ENABLED=0 go vet ./...
-	GOOS=darwin CGO_ENABLED=0 go vet $(OTHERS) # the parts for macOS, tests too
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet $(OTHERS) # the parts for macOS, tests too
+
+# What is vetted for arm64 is compiled by that.
+darwin: bridge ## build bin/darwin-ARCHITECTURE/ironcurtain-mux for macOS, with both bridges inside
+	@for arch in arm64 amd64; do \
+		GOOS=darwin GOARCH=$$arch CGO_ENABLED=0 go build -ldflags '$(LDFLAGS)' -o bin/darwin-$$arch/ironcurtain-mux ./cmd/ironcurtain-mux || exit; \
+		for inside in amd64 arm64; do \
+			grep -aq "$(notdir $(BRIDGES))-linux-$$inside.gz" bin/darwin-$$arch/ironcurtain-mux || \
+				{ echo "bin/darwin-$$arch/ironcurtain-mux has no bridge for $$inside" >&2; exit 1; }; \
+		done; \
+	done
 
 # The images are made beside the compiling, which needs no network, and before the tests,
 # which have limits of time. The package that takes longest begins first. A program that
@@ -83,7 +93,7 @@ vet:
 test: ## run the whole suite, real parts included
 	@scripts/setup --tests
 	@$(MAKE) --no-print-directory build
-	@$(MAKE) --no-print-directory -j 2 --output-sync images vet
+	@$(MAKE) --no-print-directory -j 2 --output-sync images vet darwin
 	go test -shuffle=on $(addprefix ./,$(PROVIDERS))
 	GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/ironcurtain-mux/... $(OTHERS)
 
