@@ -81,7 +81,7 @@ func mmdebstrap(ctx context.Context, spec ImageSpec, work, target string, say fu
 // removeUnmounted removes a directory tree unless something is still mounted in it,
 // because the content of the mount would be removed as well.
 func removeUnmounted(dir string) {
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	mounts, err := mountinfo()
 	if err != nil || bytes.Contains(mounts, []byte(" "+dir+"/")) {
 		return
 	}

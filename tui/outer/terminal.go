@@ -128,10 +128,7 @@ func IsTerminal(f *os.File) bool {
 }
 
 // Device returns the name of a terminal's device; empty where the system does not tell.
-func Device(f *os.File) string {
-	name, _ := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", f.Fd()))
-	return name
-}
+func Device(f *os.File) string { return device(int(f.Fd())) }
 
 // DropInput discards what was typed into a terminal and not read yet, including an
 // unfinished line.

@@ -43,7 +43,6 @@ func ThisFile() (path, build string) {
 	if err != nil {
 		return "", ""
 	}
-	const running = "/proc/self/exe" // also when another file is at the path
 	if build = BuildOf(running); build == "" {
 		build = BuildOf(path)
 	}

@@ -2,8 +2,6 @@ package doctor
 
 import (
 	"os/user"
-	"path/filepath"
-	"strconv"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
@@ -17,12 +15,8 @@ func checkLogout(p wiring.Paths) finding {
 	if err != nil {
 		return warn("", "cannot find out who you are: %v", err)
 	}
-	process := "self"
 	pid := running.Process(p.Home)
-	if pid != 0 {
-		process = strconv.Itoa(pid)
-	}
-	return afterLogout("/", filepath.Join("/proc", process, "cgroup"), who.Username, pid != 0)
+	return afterLogout("/", logind.GroupsFile(pid), who.Username, pid != 0)
 }
 
 // afterLogout says what a logout of a user does to the daemon, or without one to the one that would

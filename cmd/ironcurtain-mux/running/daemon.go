@@ -11,6 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/logind"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
@@ -48,7 +49,7 @@ func StartDaemon(cmd *cobra.Command, o client.Options) (bool, error) {
 		return false, cli.Fail("start daemon", err, "")
 	}
 	argv := append([]string{program, "serve", "--" + StartedFlag}, EngineArguments(o.Engine.Name)...)
-	started, err := start(cmd.Context(), o, "/", "/proc/self/cgroup", argv)
+	started, err := start(cmd.Context(), o, "/", logind.GroupsFile(0), argv)
 	return started, startFailure(err)
 }
 
