@@ -26,12 +26,13 @@ help: ## list the targets
 setup: ## install what is missing, start the Docker engine
 	@scripts/setup
 
-# The same source gives the same bytes, so what carries them is compiled anew only when they change.
+# Whoever compiles meanwhile finds either all of it or what was there. The same source gives the same
+# bytes, so what carries them is compiled anew only when they change.
 bridge: ## build the program that runs in containers, which the host's program carries, for both architectures
 	@rm -f $(BRIDGES)
 	@for arch in amd64 arm64; do \
-		GOOS=linux GOARCH=$$arch CGO_ENABLED=0 go build -ldflags '-s -w -buildid=' -buildvcs=false -o $(BRIDGES)-linux-$$arch ./cmd/ironcurtain-mux-bridge && \
-		gzip -9nf $(BRIDGES)-linux-$$arch || exit; \
+		GOOS=linux GOARCH=$$arch CGO_ENABLED=0 go build -ldflags '-s -w -buildid=' -buildvcs=false -o bin/bridge-$$arch ./cmd/ironcurtain-mux-bridge && \
+		gzip -9nf bin/bridge-$$arch && mv bin/bridge-$$arch.gz $(BRIDGES)-linux-$$arch.gz || exit; \
 	done
 
 program: bridge ## build bin/ironcurtain-mux
