@@ -42,6 +42,7 @@ var (
 	errNoHello = errors.New("what came is no hello")
 	errVersion = errors.New("the other end speaks another version")
 	errOther   = errors.New("the other end has another link")
+	errLate    = errors.New("the hello is older than what is known")
 )
 
 // append adds the hello to b.

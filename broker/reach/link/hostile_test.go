@@ -121,7 +121,8 @@ func TestWhatCannotBeEndsTheCarrier(t *testing.T) {
 func TestHellosThatDoNotFit(t *testing.T) {
 	l := New(NewID())
 	defer l.Close()
-	good := Hello{Version: Version, ID: l.ID()}
+	l.lanes[typed].acked, l.lanes[typed].next, l.lanes[typed].top = 5, 5, 5
+	good := Hello{Version: Version, ID: l.ID(), Received: [2]uint64{5, 0}}
 	with := func(change func(*Hello)) []byte {
 		h := good
 		change(&h)
@@ -137,6 +138,7 @@ func TestHellosThatDoNotFit(t *testing.T) {
 		{"nothing", nil, io.EOF},
 		{"another version", with(func(h *Hello) { h.Version++ }), errVersion},
 		{"another link", with(func(h *Hello) { h.ID[3]++ }), errOther},
+		{"less than was acknowledged", with(func(h *Hello) { h.Received[typed] = 4 }), errLate},
 		{"more than was sent", with(func(h *Hello) { h.Received[bulk] = 1 }), errOffset},
 	}
 	for _, test := range tests {

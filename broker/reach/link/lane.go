@@ -201,10 +201,15 @@ func (a *lane) acknowledged(offset uint64, unread uint32) error {
 	return nil
 }
 
-// resumable reports whether the other end can have the given number of bytes.
+// resumable reports whether the other end can have the given number of bytes. One that says less
+// than it has acknowledged does not lie: its hello came late, behind that of a newer
+// carrier.
 func (a *lane) resumable(received uint64) error {
-	if received < a.acked || received > a.top {
-		return fmt.Errorf("%w: %d were received, between %d and %d is possible", errOffset, received, a.acked, a.top)
+	if received < a.acked {
+		return fmt.Errorf("%w: %d were received, and %d have been acknowledged", errLate, received, a.acked)
+	}
+	if received > a.top {
+		return fmt.Errorf("%w: %d were received, and %d were sent", errOffset, received, a.top)
 	}
 	return nil
 }
