@@ -84,7 +84,7 @@ const reportPatience = 30 * time.Second
 
 // Begin connects with the container's bridge and returns when the agent runs there. It fails
 // when Check does, when the container ends, or when it says nothing. The caller then removes the
-// container; in any case it calls Close.
+// container, and in any case closes the Stream.
 func (s *Stream) Begin(ctx context.Context, engine Engine, c Container, o Order) error {
 	const op = "reach the container"
 	s.engine, s.container, s.order = engine, c, o
@@ -170,13 +170,11 @@ func (s *Stream) Wait(ctx context.Context) (docker.Exit, error) {
 	}
 }
 
-// Close lets go of the container, which goes on, and of all connections.
+// Close lets go of the container, which goes on, and ends all connections. Whoever accepts them closes
+// the listeners.
 func (s *Stream) Close() error {
 	s.once.Do(func() {
 		s.change(func() { s.closed = true })
-		for _, l := range s.listeners {
-			_ = l.Close()
-		}
 		if s.cancel != nil {
 			s.cancel(errClosed)
 		}

@@ -127,7 +127,7 @@ func (s *Session) startByStream(ctx context.Context, engine *docker.Client, spec
 		return nil, err
 	}
 	if err := s.stream.Begin(ctx, engine, handle, s.order(spec, engine.Info())); err != nil {
-		return nil, errors.Join(err, s.stream.Close(), removeNow(ctx, handle))
+		return nil, errors.Join(err, removeNow(ctx, handle)) // the teardown closes the stream
 	}
 	return s.stream, nil
 }

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker/fakeengine"
+)
+
+// Some of the suite runs a second time with containers that are reached over a stream. All of it
+// does with IRONCURTAIN_TEST_WAY=stream.
+func TestByStream(t *testing.T) {
+	if os.Getenv(wayVariable) != "" {
+		t.Skip("all of this run tries another way")
+	}
+	t.Parallel()
+	const again = "^(TestTakeBack|TestTakeBackDrawsAnew|TestPortsOfConfig|TestUpgradeLosesNothing|TestResumeConversation)$"
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", again, "-test.v", "-test.timeout", "30m")
+	cmd.Env = append(os.Environ(), wayVariable+"=stream")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v:\n%s", err, out.String())
+	}
+	for name := range strings.SplitSeq(strings.Trim(again, "^()$"), "|") {
+		if !strings.Contains(out.String(), "--- PASS: "+name+" ") {
+			t.Errorf("%s did not run", name)
+		}
+	}
+}
+
+// realEngine is the path of the socket of the engine that this machine has.
+func realEngine(t *testing.T) string {
+	t.Helper()
+	endpoint, err := docker.ResolveEndpoint(os.Getenv, "")
+	if err != nil || endpoint.SocketPath() == "" {
+		t.Fatalf("this test needs an engine on a socket of this machine, not %s: %v", endpoint.Address, err)
+	}
+	return endpoint.SocketPath()
+}
+
+// withEngine makes a home whose engine has faults.
+func withEngine(t *testing.T, f fakeengine.Faults) (home string, e *fakeengine.Engine) {
+	t.Helper()
+	e = fakeengine.Start(t, realEngine(t), f)
+	home = newHome(t)
+	configure(t, home, fmt.Sprintf(`{"agent":"shell","engine":{"use":%q}}`, e.Address()))
+	return home, e
+}
+
+// An engine into whose containers no socket leads is found out about once.
+func TestSocketsThatDoNotLead(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]fakeengine.Faults{
+		"nobody listens": {DeadSockets: true},
+		"refused":        {RefuseSockets: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, _ := withEngine(t, f)
+			d := driveFramed(t, home, 120, 30, "ironcurtain-mux")
+			d.see(patience, "/workspace$")
+			d.send("echo in $PWD\r")
+			d.see(patience, "in /workspace")
+			if found, err := os.ReadFile(d.state("engines.json")); err != nil || !strings.Contains(string(found), `"stream"`) {
+				t.Errorf("what was found out is not kept: %s, %v", found, err)
+			}
+			d.send("\x01/new\r")
+			d.inTab(2, "/workspace$")
+			d.send("echo again in $PWD\r")
+			d.see(patience, "again in /workspace")
+			d.send("\x01/quit!\r")
+			d.ended(patience)
+		})
+	}
+}
+
+// Where isolation is missing, no agent runs, whichever way there is.
+func TestNoAgentRunsUnconfined(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"sockets", "stream"} {
+		for _, flag := range fakeengine.Isolation() {
+			t.Run(way+"/"+flag, func(t *testing.T) {
+				t.Parallel()
+				home, e := withEngine(t, fakeengine.Faults{Strip: []string{flag}})
+				configure(t, home, fmt.Sprintf(`{"engine":{"use":%q,"way":%q},"setup":[{"workspace":%q,"run":"touch /workspace/began"}]}`, e.Address(), way, workspaceOf(t, home)))
+				_, errs, code := (&driver{t: t, home: home}).command("start", "--agent", "shell", "--workspace", workspaceOf(t, home), "touch began")
+				// As root, and without capabilities, the bridge can not even report.
+				if code == 0 || flag != fakeengine.User && !strings.Contains(errs, "not isolated as ordered") {
+					t.Errorf("it ends with %d: %s", code, errs)
+				}
+				if _, err := os.Stat(filepath.Join(workspaceOf(t, home), "began")); err == nil {
+					t.Error("something of the agent ran")
+				}
+			})
+		}
+	}
+}
+
+// workspaceOf is a directory in which everybody may write, below a home.
+func workspaceOf(t *testing.T, home string) string {
+	t.Helper()
+	dir := filepath.Join(home, "workspace")
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// An engine that mounts empty directories in place of a person's is refused.
+func TestFilesThatAreNotShared(t *testing.T) {
+	t.Parallel()
+	home, e := withEngine(t, fakeengine.Faults{})
+	e.Set(fakeengine.Faults{EmptyBinds: true, Unshared: func(source string) bool { return strings.HasPrefix(source, filepath.Join(home, "workspace")) }})
+	configure(t, home, fmt.Sprintf(`{"engine":{"use":%q,"way":"stream"}}`, e.Address()))
+	_, errs, code := (&driver{t: t, home: home}).command("start", "--agent", "shell", "--workspace", workspaceOf(t, home), "pwd")
+	if code == 0 || !strings.Contains(errs, "the engine does not see") {
+		t.Errorf("it ends with %d: %s", code, errs)
+	}
+}
+
+// What is typed and shown arrives once and in order over a line that is slow and cut all the time.
+func TestTypingOverCuts(t *testing.T) {
+	t.Parallel()
+	home, e := withEngine(t, fakeengine.Faults{})
+	configure(t, home, fmt.Sprintf(`{"agent":"shell","engine":{"use":%q,"way":"stream"}}`, e.Address()))
+	d := driveFramed(t, home, 120, 30, "ironcurtain-mux")
+	d.see(patience, "/workspace$")
+	e.Set(fakeengine.Faults{Delay: 20 * time.Millisecond, Cut: func() time.Duration { return time.Duration(200+rand.IntN(400)) * time.Millisecond }})
+	e.Disconnect()
+	var want strings.Builder
+	d.send("cat >typed\r")
+	for i := range 300 {
+		line := fmt.Sprintf("%d %s", i, strings.Repeat("x", i%40))
+		fmt.Fprintln(&want, line)
+		d.send(line + "\r")
+	}
+	d.send("\x04")
+	d.send("echo it is over\r")
+	d.until("the end", patience, func(screen string) bool { return strings.Contains(screen, "\n it is over") || strings.Contains(screen, "it is over\n") })
+	e.Set(fakeengine.Faults{})
+	got, err := os.ReadFile(filepath.Join(d.onlySession().Workspace, "typed"))
+	if err != nil || string(got) != want.String() {
+		t.Errorf("%d bytes of %d arrived: %v", len(got), want.Len(), err)
+	}
+	d.send("\x01/quit!\r")
+	d.ended(patience)
+}
