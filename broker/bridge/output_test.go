@@ -18,7 +18,7 @@ func TestOutputHoldsUpTheProgram(t *testing.T) {
 			o.next(first, make([]byte, 10))
 		}, true},
 		"an old viewer reads": {func(o *output, first *viewer) {
-			o.view()
+			o.view(0)
 			o.next(first, make([]byte, 10))
 		}, false},
 		"the viewer leaves":     {func(o *output, first *viewer) { o.forget(first) }, false},
@@ -28,7 +28,7 @@ func TestOutputHoldsUpTheProgram(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := newOutput()
-				first := o.view()
+				first := o.view(0)
 				o.put(make([]byte, ahead))
 				went := make(chan struct{})
 				go func() {
@@ -54,7 +54,7 @@ func TestOutputHoldsUpTheProgram(t *testing.T) {
 // A viewer that was slow learns how much was lost, and the count is right.
 func TestOutputCountsWhatIsLost(t *testing.T) {
 	o := newOutput()
-	v := o.view()
+	v := o.view(0)
 	buf := make([]byte, 1000)
 	o.put(make([]byte, 5000))
 	if is := o.next(v, buf); !is.past || is.lost != 0 || is.follow != 5000 || is.n != 1000 {
@@ -67,7 +67,7 @@ func TestOutputCountsWhatIsLost(t *testing.T) {
 	if is := o.next(v, buf); is.past || is.n != 1000 {
 		t.Errorf("then: %+v", is)
 	}
-	if is := o.next(o.view(), buf); !is.past || is.lost != 5000 || is.follow != ringSize {
+	if is := o.next(o.view(0), buf); !is.past || is.lost != 5000 || is.follow != ringSize {
 		t.Errorf("for another one: %+v", is)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge/embedded"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mux"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -39,11 +40,11 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 	if way == reach.Sockets {
 		attempt := &teardown{limit: stack.limit}
 		running, err := s.beginBy(ctx, way, attempt, log, engine, image)
-		if !other || !errors.Is(err, reach.ErrUnseen) {
+		if !other || !errors.Is(err, reach.ErrUnseen) && !errors.As(err, new(notStarted)) {
 			stack.steps = append(stack.steps, attempt.steps...)
 			return running, err
 		}
-		if err := attempt.run(ctx); err != nil {
+		if err := errors.Join(attempt.run(ctx), stored.RemoveScratch(ctx, s.layout.Run)); err != nil {
 			return nil, err
 		}
 		s.progress("trying the other way to the engine", "")
@@ -102,13 +103,18 @@ func (s *Session) startBySockets(ctx context.Context, engine *docker.Client, spe
 	}
 	container, err := engine.Start(ctx, spec)
 	if err != nil {
-		return nil, errors.Join(err, reports.Close()) // returning container would make a non-nil program of a nil pointer
+		return nil, errors.Join(notStarted{err}, reports.Close()) // returning container would make a non-nil program of a nil pointer
 	}
 	if err := reach.Approve(ctx, reports, s.confined(spec, engine.Info())); err != nil {
 		return nil, errors.Join(err, removeNow(ctx, container))
 	}
 	return container, nil
 }
+
+// notStarted is why an engine did not start a container; some refuse to mount sockets.
+type notStarted struct{ error }
+
+func (n notStarted) Unwrap() error { return n.error }
 
 // openStream makes the stream over which the container is going to be reached.
 func (s *Session) openStream(stack *teardown) {

@@ -140,19 +140,24 @@ func TestTypingOverCuts(t *testing.T) {
 	e.Set(fakeengine.Faults{Delay: 20 * time.Millisecond, Cut: func() time.Duration { return time.Duration(200+rand.IntN(400)) * time.Millisecond }})
 	e.Disconnect()
 	var want strings.Builder
-	d.send("cat >typed\r")
+	d.send("echo rea''dy; cat >typed\r")
+	d.see(patience, "ready")
 	for i := range 300 {
 		line := fmt.Sprintf("%d %s", i, strings.Repeat("x", i%40))
 		fmt.Fprintln(&want, line)
 		d.send(line + "\r")
 	}
 	d.send("\x04")
-	d.send("echo it is over\r")
-	d.until("the end", patience, func(screen string) bool { return strings.Contains(screen, "\n it is over") || strings.Contains(screen, "it is over\n") })
+	d.send("echo it is o''ver\r")
+	d.see(patience, "it is over")
 	e.Set(fakeengine.Faults{})
 	got, err := os.ReadFile(filepath.Join(d.onlySession().Workspace, "typed"))
 	if err != nil || string(got) != want.String() {
-		t.Errorf("%d bytes of %d arrived: %v", len(got), want.Len(), err)
+		n := 0
+		for n < min(len(got), want.Len()) && got[n] == want.String()[n] {
+			n++
+		}
+		t.Errorf("%d bytes of %d arrived, and differ from %d on: %q, not %q (%v)", len(got), want.Len(), n, got[n:min(n+80, len(got))], want.String()[n:min(n+80, want.Len())], err)
 	}
 	d.send("\x01/quit!\r")
 	d.ended(patience)
