@@ -15,7 +15,7 @@ func TestMessagesComeBack(t *testing.T) {
 		{Output, []byte{}},
 		{Size, SizeData(80, 24)},
 		{Seen, []byte(`{}`)},
-		{Go, SizeData(200, 50)},
+		{Go, GoData(200, 50, 1<<40)},
 		{Exit, ExitData(-1)},
 		{Past, PastData(1<<40, 8<<20)},
 	} {
@@ -36,6 +36,7 @@ func TestMessagesThatAreNone(t *testing.T) {
 		{Past + 1, nil},
 		{Keys, make([]byte, MostData+1)},
 		{Size, make([]byte, 5)},
+		{Go, make([]byte, 4)},
 		{Exit, nil},
 		{Past, make([]byte, 8)},
 	} {
