@@ -50,6 +50,20 @@ func (w *Ways) First(address, version string) (way Way, other bool) {
 	return Sockets, true
 }
 
+// Describe says in a few words how the containers of an engine are reached, and how that is known.
+func (w *Ways) Describe(address, version string) string {
+	way, other := w.First(address, version)
+	switch {
+	case other:
+		return "sockets: this machine's are mounted into containers; each start finds out whether they lead there"
+	case w.Wanted == way:
+		return string(way) + ": config.json wants it"
+	case strings.HasPrefix(address, "unix://") && runtime.GOOS == "linux":
+		return "stream: this machine's sockets do not lead into its containers"
+	}
+	return "stream: its containers may run on another kernel, into which no socket leads"
+}
+
 // Remember notes the way that an engine has. An engine of another version is tried anew.
 func (w *Ways) Remember(address, version string, way Way) error {
 	const op = "remember the way to the engine"

@@ -84,8 +84,12 @@ func TestDataOfMessages(t *testing.T) {
 	if lost, follow, err := ParsePast(PastData(3, 1<<40)); err != nil || lost != 3 || follow != 1<<40 {
 		t.Errorf("past came back as %d, %d, %v", lost, follow, err)
 	}
+	if cols, rows, have, err := ParseGo(GoData(80, 24, 1<<40)); err != nil || cols != 80 || rows != 24 || have != 1<<40 {
+		t.Errorf("go came back as %d×%d, %d, %v", cols, rows, have, err)
+	}
 	for name, parse := range map[string]func([]byte) error{
 		"size": func(b []byte) error { _, _, err := ParseSize(b); return err },
+		"go":   func(b []byte) error { _, _, _, err := ParseGo(b); return err },
 		"exit": func(b []byte) error { _, err := ParseExit(b); return err },
 		"past": func(b []byte) error { _, _, err := ParsePast(b); return err },
 	} {

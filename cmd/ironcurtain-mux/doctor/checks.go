@@ -23,6 +23,7 @@ import (
 func doctorChecks(p wiring.Paths) []check {
 	return []check{
 		{"engine", func(ctx context.Context) finding { return checkEngine(ctx, p) }},
+		{"way", func(ctx context.Context) finding { return checkWay(ctx, p) }},
 		{"images", func(ctx context.Context) finding { return checkImages(ctx, p) }},
 		{"sandbox", func(context.Context) finding {
 			return checkPrograms("tool servers run in a sandbox", "bwrap", "socat", "rg")

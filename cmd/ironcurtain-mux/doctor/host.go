@@ -54,6 +54,20 @@ func checkEngine(ctx context.Context, p wiring.Paths) finding {
 	return ok("%s", text)
 }
 
+// checkWay says how containers are reached.
+func checkWay(ctx context.Context, p wiring.Paths) finding {
+	c, err := p.Config()
+	if err != nil {
+		return warn("fix config.json first", "unknown without the configuration")
+	}
+	client, err := wiring.ConnectEngine(ctx, p)
+	if err != nil {
+		return warn("start the container engine first", "unknown without the engine")
+	}
+	defer client.Close(ctx)
+	return ok("%s", p.Ways(c).Describe(client.Endpoint().Address, client.Info().Version))
+}
+
 func checkImages(ctx context.Context, p wiring.Paths) finding {
 	client, err := wiring.ConnectEngine(ctx, p)
 	if err != nil {

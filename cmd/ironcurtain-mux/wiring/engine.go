@@ -3,11 +3,13 @@ package wiring
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
@@ -46,6 +48,11 @@ func (p Paths) Demand() (client.Engine, error) {
 // choice is the engine that a person has named.
 func (p Paths) choice(c config.Config) docker.Choice {
 	return docker.Choice{Flag: p.Engine, Config: c.Engine.Use, Insecure: c.Engine.Insecure}
+}
+
+// Ways knows how the containers of each engine are reached.
+func (p Paths) Ways(c config.Config) *reach.Ways {
+	return &reach.Ways{Wanted: reach.Way(c.Engine.Way), Path: filepath.Join(p.Home, "engines.json")}
 }
 
 // Endpoint finds the container engine, without finding out whether one listens there.

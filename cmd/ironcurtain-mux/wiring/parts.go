@@ -12,7 +12,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
@@ -109,7 +108,7 @@ func (w Parts) Sessions(log *slog.Logger) (broker.Config, error) {
 		Engine:            w.Paths.choice(w.Config),
 		Runtime:           w.Config.Runtime,
 		DefaultAgent:      w.Config.Agent,
-		Ways:              &reach.Ways{Wanted: reach.Way(w.Config.Engine.Way), Path: filepath.Join(w.Paths.Home, "engines.json")},
+		Ways:              w.Paths.Ways(w.Config),
 		MaxSessions:       w.Config.MaxSessions,
 		KeepSessions:      w.Config.KeepSessions(),
 		Compiled:          loaded.Compiled,
