@@ -18,7 +18,7 @@ FUZZ_TOTAL ?= 180
 RUNS ?= 200
 
 .DEFAULT_GOAL := help
-.PHONY: eval-approver help setup bridge program build images vet darwin install run demo demo-image test endure fuzz fuzz-short bench lint fmt picture generate check clean
+.PHONY: eval-approver help setup bridge program build images vet darwin install run demo demo-image test ways endure fuzz fuzz-short bench lint fmt picture generate check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -97,6 +97,10 @@ test: ## run the whole suite, real parts included
 	@$(MAKE) --no-print-directory -j 2 --output-sync images vet darwin
 	go test -shuffle=on $(addprefix ./,$(PROVIDERS))
 	GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/ironcurtain-mux/... $(OTHERS)
+
+ways: bridge ## try the program with containers that are reached over a stream, as on other engines
+	@scripts/setup --tests
+	IRONCURTAIN_TEST_WAY=stream GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/ironcurtain-mux
 
 endure: bridge ## try what is promised of the daemon at full size, with RUNS rounds of kills (200): an hour
 	@scripts/setup --tests
