@@ -72,8 +72,7 @@ var temporary = map[string]string{
 func (s Spec) tmpfs() map[string]string {
 	all := maps.Clone(temporary)
 	for _, t := range s.Tmpfs {
-		all[path.Clean(t.Target)] = fmt.Sprintf("rw,noexec,nosuid,nodev,mode=0700,uid=%d,gid=%d,size=%dm",
-			t.UID, t.GID, orDefault(t.SizeMB, defaultTmpfsMB))
+		all[path.Clean(t.Target)] = fmt.Sprintf("rw,noexec,nosuid,nodev,mode=1777,size=%dm", orDefault(t.SizeMB, defaultTmpfsMB))
 	}
 	return all
 }

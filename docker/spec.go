@@ -44,12 +44,11 @@ type Spec struct {
 	Detached bool
 }
 
-// Tmpfs is a directory in memory that belongs to one user: nobody else may enter it, and
-// no program can be started from it.
+// Tmpfs is a directory in memory, from which no program can be started. Every user of the container
+// may write there, since Podman gives none of them such a directory.
 type Tmpfs struct {
-	Target   string // absolute
-	UID, GID int
-	SizeMB   int // MiB; 0: 16
+	Target string // absolute
+	SizeMB int    // MiB; 0: 16
 }
 
 // Mount binds a path of the host into the container.
@@ -112,7 +111,7 @@ func (s Spec) validateTargets() error {
 		seen[target] = true
 	}
 	for _, t := range s.Tmpfs {
-		if !path.IsAbs(t.Target) || path.Clean(t.Target) == "/" || t.UID < 0 || t.GID < 0 || t.SizeMB < 0 {
+		if !path.IsAbs(t.Target) || path.Clean(t.Target) == "/" || t.SizeMB < 0 {
 			return because(ErrMount, "%+v is no directory in memory", t)
 		}
 		if err := take(t.Target); err != nil {

@@ -278,7 +278,7 @@ func (s *Session) spec(image, bridgePath string, launch agent.Launch) (docker.Sp
 		spec.Mounts = append(spec.Mounts, docker.Mount{Source: s.layout.Sockets(), Target: agent.Sockets, ReadOnly: true})
 	} else {
 		spec.TTY, spec.Detached = false, true
-		spec.Tmpfs = []docker.Tmpfs{{Target: agent.Sockets, UID: s.owner.UID, GID: s.owner.GID, SizeMB: 1}}
+		spec.Tmpfs = []docker.Tmpfs{{Target: agent.Sockets, SizeMB: 1}}
 	}
 	spec.Mounts = append(spec.Mounts, s.registryMounts()...)
 	if s.fixed.Workspace != s.layout.Sandbox() {
