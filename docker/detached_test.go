@@ -35,18 +35,12 @@ func detached(t testing.TB, c *Client, change func(*Spec), cmd ...string) *Handl
 	return h
 }
 
-// A detached container has no terminal, no input and no log, and a directory in memory
-// from which nothing is started.
+// A detached container has no terminal, no input and no log.
 func TestDetached(t *testing.T) {
 	c := connect(t)
-	h := detached(t, c, func(s *Spec) {
-		s.Tmpfs = []Tmpfs{{Target: "/run/own", SizeMB: 3}}
-	}, "sh", "-c", "readlink /proc/self/fd/0 > /tmp/input; tty >> /tmp/input; echo never kept; exec sleep 1000")
+	h := detached(t, c, nil, "sh", "-c", "readlink /proc/self/fd/0 > /tmp/input; tty >> /tmp/input; echo never kept; exec sleep 1000")
 	for script, want := range map[string]string{
 		"until [ -s /tmp/input ] && [ $(wc -l < /tmp/input) = 2 ]; do sleep 0.01; done; cat /tmp/input": "/dev/null\nnot a tty",
-		"stat -c %a /run/own; touch /run/own/x; echo $?":                                                "1777\n0",
-		"cp /bin/true /run/own/; /run/own/true 2>/dev/null; echo $?":                                    "126",
-		"df -k --output=size /run/own | tail -1 | tr -d ' '":                                            "3072",
 	} {
 		t.Run(script, func(t *testing.T) {
 			if got := inside(t, c, h.ID(), script); got != want {

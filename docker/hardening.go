@@ -1,10 +1,7 @@
 package docker
 
 import (
-	"fmt"
-	"maps"
 	"math"
-	"path"
 	"slices"
 
 	engine "github.com/fsouza/go-dockerclient"
@@ -27,7 +24,7 @@ func (s Spec) hostConfig(info Info) *engine.HostConfig {
 		Runtime:        s.Runtime,
 		AutoRemove:     false, // removal by the engine races with asking for the exit code
 		RestartPolicy:  engine.NeverRestart(),
-		Tmpfs:          s.tmpfs(),
+		Tmpfs:          temporary,
 		ShmSize:        256 << 20,
 		PidsLimit:      &pids,
 		Memory:         memory,
@@ -66,15 +63,6 @@ var temporary = map[string]string{
 	"/tmp":     "rw,exec,nosuid,nodev,mode=1777,size=1g",
 	"/var/tmp": "rw,exec,nosuid,nodev,mode=1777,size=256m",
 	"/run":     "rw,noexec,nosuid,nodev,mode=0755,size=16m",
-}
-
-// tmpfs returns all directories in memory with their options.
-func (s Spec) tmpfs() map[string]string {
-	all := maps.Clone(temporary)
-	for _, t := range s.Tmpfs {
-		all[path.Clean(t.Target)] = fmt.Sprintf("rw,noexec,nosuid,nodev,mode=1777,size=%dm", orDefault(t.SizeMB, defaultTmpfsMB))
-	}
-	return all
 }
 
 // logDrivers are the drivers whose logs Replay can read, the fastest first, with their

@@ -37,18 +37,10 @@ type Spec struct {
 	Cols, Rows int               // of the terminal; 0: 80×24
 	TTY        bool
 	Runtime    string // of the engine, such as "runsc"; empty: the engine's default
-	Tmpfs      []Tmpfs
 
 	// Detached is for a program that reads no input and whose output nobody reads or
 	// keeps: no terminal, no attachment, no log. Only StartDetached takes it.
 	Detached bool
-}
-
-// Tmpfs is a directory in memory, from which no program can be started. Every user of the container
-// may write there, since Podman gives none of them such a directory.
-type Tmpfs struct {
-	Target string // absolute
-	SizeMB int    // MiB; 0: 16
 }
 
 // Mount binds a path of the host into the container.
@@ -65,7 +57,6 @@ const (
 	defaultPids     = 2048
 	defaultCols     = 80
 	defaultRows     = 24
-	defaultTmpfsMB  = 16
 )
 
 // validate refuses values that the engine would accept but must not get.
@@ -87,36 +78,16 @@ func (s Spec) validate() error {
 	if err := validateUser(s.User); err != nil {
 		return err
 	}
-	return s.validateTargets()
-}
-
-// validateTargets refuses mounts and directories in memory that are not usable or that
-// are at the same place.
-func (s Spec) validateTargets() error {
 	seen := map[string]bool{}
-	take := func(target string) error {
-		target = path.Clean(target)
+	for _, m := range s.Mounts {
+		if err := m.validate(); err != nil {
+			return err
+		}
+		target := path.Clean(m.Target)
 		if seen[target] {
 			return because(ErrMount, "%s is mounted twice", target)
 		}
 		seen[target] = true
-		return nil
-	}
-	for _, m := range s.Mounts {
-		if err := errors.Join(m.validate(), take(m.Target)); err != nil {
-			return err
-		}
-	}
-	for target := range temporary {
-		seen[target] = true
-	}
-	for _, t := range s.Tmpfs {
-		if !path.IsAbs(t.Target) || path.Clean(t.Target) == "/" || t.SizeMB < 0 {
-			return because(ErrMount, "%+v is no directory in memory", t)
-		}
-		if err := take(t.Target); err != nil {
-			return err
-		}
 	}
 	return nil
 }

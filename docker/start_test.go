@@ -47,14 +47,6 @@ func TestSpecIsValidated(t *testing.T) {
 		}, ErrMount},
 		{"detached", func(s *Spec) { s.Detached = true }, nil},
 		{"detached, with a terminal", func(s *Spec) { s.Detached, s.TTY = true, true }, ErrSpec},
-		{"in memory", func(s *Spec) { s.Tmpfs = []Tmpfs{{Target: "/run/a"}} }, nil},
-		{"in memory, at a relative place", func(s *Spec) { s.Tmpfs = []Tmpfs{{Target: "a"}} }, ErrMount},
-		{"in memory, over the root", func(s *Spec) { s.Tmpfs = []Tmpfs{{Target: "/a/.."}} }, ErrMount},
-		{"in memory, of less than nothing", func(s *Spec) { s.Tmpfs = []Tmpfs{{Target: "/a", SizeMB: -1}} }, ErrMount},
-		{"in memory, over what is in memory already", func(s *Spec) { s.Tmpfs = []Tmpfs{{Target: "/run/"}} }, ErrMount},
-		{"in memory, over a mount", func(s *Spec) {
-			s.Mounts, s.Tmpfs = []Mount{{Source: dir, Target: "/a"}}, []Tmpfs{{Target: "/a"}}
-		}, ErrMount},
 		{"the engine's socket", func(s *Spec) { s.Mounts = []Mount{{Source: defaultSocket, Target: "/a"}} }, ErrMount},
 	}
 	for _, tt := range tests {

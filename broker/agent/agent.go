@@ -16,9 +16,11 @@ const (
 	PortsSocket = Sockets + "/ports.sock"
 	// ReportSocket is where the bridge says what it sees before the agent begins.
 	ReportSocket = Sockets + "/report.sock"
-	// CarrierSocket is where the bridge takes the carriers of a stream, where there are no
-	// sockets of the host's.
-	CarrierSocket = Sockets + "/carrier.sock"
+	// KeptSockets is where the bridge listens itself where the host's sockets are not mounted: a
+	// directory in memory in which every engine lets every user write. CarrierSocket is where it takes
+	// the carriers of the stream.
+	KeptSockets   = "/dev/shm/ironcurtain"
+	CarrierSocket = KeptSockets + "/carrier.sock"
 	Attachments   = "/attachments" // what the person has attached, read-only
 	CABundle      = "/etc/ssl/certs/ca-certificates.crt"
 	// ProxyAddress is where the agent finds its proxy.

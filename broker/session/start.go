@@ -278,7 +278,6 @@ func (s *Session) spec(image, bridgePath string, launch agent.Launch) (docker.Sp
 		spec.Mounts = append(spec.Mounts, docker.Mount{Source: s.layout.Sockets(), Target: agent.Sockets, ReadOnly: true})
 	} else {
 		spec.TTY, spec.Detached = false, true
-		spec.Tmpfs = []docker.Tmpfs{{Target: agent.Sockets, SizeMB: 1}}
 	}
 	spec.Mounts = append(spec.Mounts, s.registryMounts()...)
 	if s.fixed.Workspace != s.layout.Sandbox() {

@@ -17,6 +17,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
 	"sync"
 	"syscall"
@@ -115,6 +116,9 @@ const keepGarbage = 20
 // container, and opens the way to the model itself.
 func keep(argv []string) (code int, err error) {
 	debug.SetGCPercent(keepGarbage)
+	if err := os.MkdirAll(agent.KeptSockets, 0o700); err != nil {
+		return 1, fmt.Errorf("open the ways to the host: %w", err)
+	}
 	listener, err := net.Listen("tcp4", agent.ProxyAddress) //nolint:noctx // binding a number does not wait
 	if err != nil {
 		return 1, fmt.Errorf("open the way to the model: %w", err)
@@ -126,7 +130,7 @@ func keep(argv []string) (code int, err error) {
 	code, err = bridge.Keep{
 		Argv:     argv,
 		Carriers: agent.CarrierSocket,
-		Ways:     bridge.Ways{Tools: agent.ToolSocket, Model: agent.ProxySocket, Ports: agent.PortsSocket},
+		Ways:     bridge.Ways{Tools: found(agent.ToolSocket), Model: found(agent.ProxySocket), Ports: found(agent.PortsSocket)},
 		Tokens:   []string{agent.Home, agent.Workspace},
 		Look:     bridge.Look,
 		Prepare: func() ([]string, error) {
@@ -142,6 +146,15 @@ func keep(argv []string) (code int, err error) {
 		return 1, fmt.Errorf("keep the agent: %w", err)
 	}
 	return code, nil
+}
+
+// found is where a socket of the host's is found: where the keeper listens in the host's place, if
+// there is one, else where it is mounted.
+func found(socket string) string {
+	if _, err := os.Stat(agent.KeptSockets); err != nil {
+		return socket
+	}
+	return filepath.Join(agent.KeptSockets, filepath.Base(socket))
 }
 
 // proxy carries the agent's connections, on a listener that it inherits from run.
@@ -160,8 +173,8 @@ func serve(ctx context.Context, listener net.Listener) error {
 	var ports sync.WaitGroup
 	defer ports.Wait()
 	defer cancel()
-	ports.Go(func() { bridge.Ports(ctx, agent.PortsSocket) })
-	if err := bridge.Proxy(ctx, listener, agent.ProxySocket); err != nil {
+	ports.Go(func() { bridge.Ports(ctx, found(agent.PortsSocket)) })
+	if err := bridge.Proxy(ctx, listener, found(agent.ProxySocket)); err != nil {
 		return fmt.Errorf("carry connections: %w", err)
 	}
 	return nil
@@ -169,8 +182,9 @@ func serve(ctx context.Context, listener net.Listener) error {
 
 // tools carries MCP between standard input and output and the host's socket.
 func tools(ctx context.Context) error {
-	if err := bridge.MCP(ctx, os.Stdin, os.Stdout, agent.ToolSocket); err != nil {
-		return fmt.Errorf("carry tool calls: %s: %w", agent.ToolSocket, err)
+	socket := found(agent.ToolSocket)
+	if err := bridge.MCP(ctx, os.Stdin, os.Stdout, socket); err != nil {
+		return fmt.Errorf("carry tool calls: %s: %w", socket, err)
 	}
 	return nil
 }
