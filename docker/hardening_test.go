@@ -154,3 +154,30 @@ func TestMounts(t *testing.T) {
 		t.Errorf("the workspace has %q, %v", text, err)
 	}
 }
+
+// Nothing of an image runs before the command that waits for its terminal's size, and nothing
+// beside it.
+func TestNothingOfAnImageRuns(t *testing.T) {
+	c := connect(t)
+	spec, parent, tag := testImage(t, c, "ENTRYPOINT [\"touch\", \"/tmp/entry\"]\nHEALTHCHECK --interval=1s CMD touch /tmp/health\n")
+	if err := newBuild(t, c, t.TempDir()).ensure(deadline(t, patience), spec, parent, tag); err != nil {
+		t.Fatal(err)
+	}
+	ct := start(t, c, func(s *Spec) { s.Image, s.Waits = tag, true }, "sleep", "1000")
+	found, err := c.bound(deadline(t, patience)).InspectContainerWithOptions(engine.InspectContainerOptions{ID: ct.ID()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := found.Config.Healthcheck; h == nil || len(h.Test) != 1 || h.Test[0] != "NONE" {
+		t.Errorf("the image is asked for its health: %+v", h)
+	}
+	if found.Path != "sleep" || len(found.Args) != 1 {
+		t.Errorf("it runs %s %q", found.Path, found.Args)
+	}
+	if got := inside(t, c, ct.ID(), "ls /tmp"); got != "" {
+		t.Errorf("the image has left %q", got)
+	}
+	if size := inside(t, c, ct.ID(), "stty size </proc/1/fd/0 || true"); size != "40 120" {
+		t.Errorf("the size of its terminal is %q", size)
+	}
+}

@@ -36,7 +36,10 @@ type Spec struct {
 	Pids       int               // processes and threads; 0: 2048
 	Cols, Rows int               // of the terminal; 0: 80×24
 	TTY        bool
-	Runtime    string // of the engine, such as "runsc"; empty: the engine's default
+	// Waits says that the command itself waits until its terminal has a size. Nothing of the image
+	// runs before it then; otherwise a shell sets the size first.
+	Waits   bool
+	Runtime string // of the engine, such as "runsc"; empty: the engine's default
 
 	// Detached is for a program that reads no input and whose output nobody reads or
 	// keeps: no terminal, no attachment, no log. Only StartDetached takes it.
@@ -163,14 +166,16 @@ func (s Spec) config() *engine.Config {
 		AttachStderr: !s.Detached,
 		StdinOnce:    false, // a lost attachment must not end the agent
 		StopTimeout:  10,
+		Healthcheck:  &engine.HealthConfig{Test: []string{"NONE"}}, // else the image's would run beside the command
 	}
 }
 
 // command returns the command line of the container. Engines before API 1.42 start a
 // terminal with size 0×0 and accept a size only afterwards, so a fast program would see
-// 0×0. Therefore the command sets the size itself before it starts the agent.
+// 0×0. Therefore a shell of the image sets the size before it
+// becomes the command, unless that waits for a size.
 func (s Spec) command() []string {
-	if !s.TTY {
+	if !s.TTY || s.Waits {
 		return s.Cmd
 	}
 	cols, rows := s.size()

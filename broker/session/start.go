@@ -273,6 +273,7 @@ func (s *Session) spec(image, bridgePath string, launch agent.Launch) (docker.Sp
 		Cols:     s.cols,
 		Rows:     s.rows,
 		TTY:      true,
+		Waits:    true, // nothing of the image may run before the bridge has looked around
 	}
 	if s.stream == nil {
 		spec.Mounts = append(spec.Mounts, docker.Mount{Source: s.layout.Sockets(), Target: agent.Sockets, ReadOnly: true})
