@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/seen"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
@@ -40,13 +42,16 @@ func (s *Session) confined(spec docker.Spec, info docker.Info) func(report []byt
 	}
 }
 
-// confinedStill is the check of a container that was started by an earlier process.
-func (s *Session) confinedStill(report []byte) error {
-	said, err := seen.Parse(report)
-	if err == nil {
-		_, err = said.Judge(seen.Want{UID: s.owner.UID, GID: s.owner.GID})
+// confinedStill returns the check of a container that was started by an earlier process.
+func (s *Session) confinedStill(info docker.Info) func(report []byte) error {
+	want := seen.Want{UID: s.owner.UID, GID: s.owner.GID, Rootless: info.Rootless}
+	return func(report []byte) error {
+		said, err := seen.Parse(report)
+		if err == nil {
+			_, err = said.Judge(want)
+		}
+		return err
 	}
-	return err
 }
 
 // findTokens looks on this machine for what the bridge has written into the directories that
@@ -85,20 +90,25 @@ func canWrite(dir string) bool {
 // findToken compares a token with the file of its name on this machine.
 func findToken(place string, t seen.Token) error {
 	if t.Failed != "" {
-		return fmt.Errorf("the container could not write there: %s", t.Failed)
+		return fmt.Errorf("the container could not write there: %.200q", t.Failed)
 	}
 	root, err := os.OpenRoot(place)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	f, err := root.Open(t.Name)
+	// Another agent that works in the directory may put anything in the file's place. Opening a pipe
+	// that nobody writes to must not wait.
+	f, err := root.OpenFile(t.Name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("what was written there in the container is not here")
 	} else if err != nil {
 		return err
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(err, errors.New("what was written there in the container is not a file here"))
+	}
 	content, err := io.ReadAll(io.LimitReader(f, seen.MaxSize))
 	if err == nil && string(content) != t.Content {
 		err = errors.New("what was written there in the container is not the same here")

@@ -67,7 +67,7 @@ func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine 
 	order := reach.Order{
 		User: s.owner.String(), Carry: []string{agent.Bridge, "carry"},
 		Cols: cmp.Or(cols, s.cols), Rows: cmp.Or(rows, s.rows),
-		Check: s.confinedStill,
+		Check: s.confinedStill(engine.Info()),
 		Tell:  func(text string) { s.notice(true, text) },
 	}
 	if k := s.kept; k != nil {
