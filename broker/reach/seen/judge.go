@@ -110,7 +110,7 @@ func (s Seen) judgeNetwork() (differs []string) {
 		case i.Loopback:
 			loopback = true
 		case i.Up || len(i.Addresses) > 0:
-			differs = append(differs, fmt.Sprintf("it has a network (%s)", strings.TrimSpace(i.Name+" "+strings.Join(i.Addresses, " "))))
+			differs = append(differs, fmt.Sprintf("it has a network (%.80q)", strings.TrimSpace(i.Name+" "+strings.Join(i.Addresses, " "))))
 		}
 	}
 	if !loopback {

@@ -70,7 +70,7 @@ func TestJudge(t *testing.T) {
 		"a writable root":          {func(s *seen.Seen, _ *seen.Want) { s.RootReadOnly = false }, "root directory is writable", nil},
 		"a network": {func(s *seen.Seen, _ *seen.Want) {
 			s.Interfaces = append(s.Interfaces, seen.Interface{Name: "eth0", Up: true, Addresses: []string{"172.17.0.2/16"}})
-		}, "has a network (eth0 172.17.0.2/16)", nil},
+		}, "has a network (\"eth0 172.17.0.2/16\")", nil},
 		"an address in waiting": {func(s *seen.Seen, _ *seen.Want) {
 			s.Interfaces = append(s.Interfaces, seen.Interface{Name: "eth0", Addresses: []string{"172.17.0.2/16"}})
 		}, "has a network", nil},
