@@ -42,6 +42,7 @@ type Stream struct {
 	engine    Engine
 	container Container
 	cancel    context.CancelCauseFunc
+	pace      pace // of carriers; of the goroutine that makes them
 	running   sync.WaitGroup
 	begun     chan struct{} // closed when the agent runs
 	once      sync.Once
@@ -114,14 +115,14 @@ func (s *Stream) Begin(ctx context.Context, engine Engine, c Container, o Order)
 	return fault.Wrap(op, err, "")
 }
 
-// lastWords returns what the container's programs wrote, for an error.
+// lastWords returns the beginning of what the container's programs wrote, for an error.
 func (s *Stream) lastWords() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.output.Len() == 0 {
 		return ""
 	}
-	return ": " + s.output.String()
+	return ": " + text.Readable(text.OneLine(s.output.String(), mostQuoted), 2*mostQuoted)
 }
 
 // follow waits for the container's end.
@@ -237,8 +238,11 @@ func (s *Stream) serve(ctx context.Context, l *link.Link) error {
 	return s.receive(l.Typed())
 }
 
-// mostSaid is how much of an explanation is read, in bytes.
-const mostSaid = 4 << 10
+// How much of an explanation is read, and how much of the container's words is in an error, in bytes.
+const (
+	mostSaid   = 4 << 10
+	mostQuoted = 200
+)
 
 // unable returns why a bridge does not begin with what it sees: it says so on the terminal.
 func unable(typed io.Reader, m link.Message) error {
@@ -248,7 +252,7 @@ func unable(typed io.Reader, m link.Message) error {
 			said = append(said, m.Data...)
 		}
 	}
-	return fmt.Errorf("the container cannot say what it sees: %s", text.FirstLine(string(said), 200))
+	return fmt.Errorf("the container cannot say what it sees: %s", text.Readable(text.FirstLine(string(said), mostQuoted), 2*mostQuoted))
 }
 
 // goOn is the order to start the agent, or to go on with it.
@@ -347,7 +351,7 @@ const (
 func (s *Stream) carry(ctx context.Context, l *link.Link) {
 	defer l.Close()
 	pause, last := firstPause, time.Now()
-	timer := time.NewTimer(0)
+	timer := time.NewTimer(s.pace.next(time.Now()))
 	defer timer.Stop()
 	for {
 		select {
@@ -362,7 +366,7 @@ func (s *Stream) carry(ctx context.Context, l *link.Link) {
 		} else if pause = min(2*pause, mostPause); time.Since(last) > awayLimit {
 			return
 		}
-		timer.Reset(pause)
+		timer.Reset(max(pause, s.pace.next(time.Now())))
 	}
 }
 

@@ -238,8 +238,11 @@ func TestAContainerThatEndsBeforeItsAgentSaysWhy(t *testing.T) {
 	s := reach.NewStream()
 	defer s.Close()
 	in.ended <- docker.Exit{Code: 127, Reason: "no such program"}
-	if err := s.Begin(t.Context(), in, in, order()); err == nil || !strings.Contains(err.Error(), "no such program") {
-		t.Errorf("%v", err)
+	o := order()
+	o.Ahead = append([]byte("\x1b]0;title\a"), make([]byte, 100<<10)...) // what an agent wrote is no text for an error
+	err := s.Begin(t.Context(), in, in, o)
+	if err == nil || !strings.Contains(err.Error(), "no such program") || strings.ContainsRune(err.Error(), 0x1b) || len(err.Error()) > 1000 {
+		t.Errorf("%.2000v", err)
 	}
 }
 
