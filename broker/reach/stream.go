@@ -43,6 +43,7 @@ type Stream struct {
 	container Container
 	cancel    context.CancelCauseFunc
 	pace      pace // of carriers; of the goroutine that makes them
+	checked   bool // what the container sees is as ordered; of run
 	running   sync.WaitGroup
 	begun     chan struct{} // closed when the agent runs
 	once      sync.Once
@@ -57,7 +58,8 @@ type Order struct {
 	Carry      []string // the command in the container that becomes a carrier
 	Cols, Rows int      // of the agent's terminal
 	// Check judges what the bridge says that it sees of its confinement, before anything of the
-	// agent runs. An error ends the attempt.
+	// agent runs. An error ends the attempt. It is not asked again: what was seen then is of no
+	// meaning any more on the next link.
 	Check func(report []byte) error
 	// Tell tells the person something; it returns at once.
 	Tell func(text string)
@@ -228,8 +230,11 @@ func (s *Stream) serve(ctx context.Context, l *link.Link) error {
 	case report.Kind != link.Seen:
 		return unable(l.Typed(), report)
 	}
-	if err := s.order.Check(report.Data); err != nil {
-		return err
+	if !s.checked {
+		if err := s.order.Check(report.Data); err != nil {
+			return err
+		}
+		s.checked = true
 	}
 	if err := link.WriteMessage(l.Typed(), s.goOn()); err != nil {
 		return nil //nolint:nilerr // likewise
@@ -338,45 +343,4 @@ func (s *Stream) accept(connections *mux.Session) {
 			_ = c.Close()
 		}
 	}
-}
-
-// Pauses before another carrier is made: after one that has carried something, and at most.
-const (
-	firstPause = 100 * time.Millisecond
-	mostPause  = 5 * time.Second
-)
-
-// carry makes carriers for a link, one after the other, until the link ends or no carrier has
-// come for awayLimit.
-func (s *Stream) carry(ctx context.Context, l *link.Link) {
-	defer l.Close()
-	pause, last := firstPause, time.Now()
-	timer := time.NewTimer(s.pace.next(time.Now()))
-	defer timer.Stop()
-	for {
-		select {
-		case <-timer.C:
-		case <-l.Done():
-			return
-		case <-ctx.Done():
-			return
-		}
-		if s.carryOnce(ctx, l) {
-			pause, last = firstPause, time.Now()
-		} else if pause = min(2*pause, mostPause); time.Since(last) > awayLimit {
-			return
-		}
-		timer.Reset(max(pause, s.pace.next(time.Now())))
-	}
-}
-
-// carryOnce uses one carrier until it breaks, and reports whether it has carried anything.
-func (s *Stream) carryOnce(ctx context.Context, l *link.Link) bool {
-	conn, err := s.engine.Stream(ctx, s.container.ID(), s.order.Carry, s.order.User)
-	if err != nil {
-		return false
-	}
-	began := time.Now()
-	_ = l.Carry(ctx, conn, nil)
-	return l.Carried().After(began)
 }

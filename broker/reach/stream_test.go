@@ -190,6 +190,29 @@ func TestTheTerminalGoesOnOverCuts(t *testing.T) {
 	}
 }
 
+// The next link shows what the container has seen at first; that is not judged again, as what was
+// written for it is gone. The terminal goes on where it was.
+func TestTheTerminalGoesOnOverAnotherLink(t *testing.T) {
+	in, o, judged := newInside(t), order(), 0
+	o.Check = func([]byte) error {
+		if judged++; judged > 1 {
+			return errors.New("it is judged again")
+		}
+		return nil
+	}
+	s, l := begin(t, in, o, "before")
+	read(t, s, "before")
+	_ = l.Close()
+	l = <-in.links
+	in.say(l, link.Message{Kind: link.Seen, Data: []byte("all is well")})
+	if _, _, have, err := link.ParseGo(in.hear(l).Data); err != nil || have != uint64(len("before")) {
+		t.Fatalf("it goes on behind %d bytes, %v", have, err)
+	}
+	in.say(l, link.Message{Kind: link.Past, Data: link.PastData(0, 0)})
+	in.say(l, link.Message{Kind: link.Output, Data: []byte("after")})
+	read(t, s, "after")
+}
+
 func TestConnectionsAreAcceptedByKind(t *testing.T) {
 	in := newInside(t)
 	s, l := begin(t, in, order(), "")

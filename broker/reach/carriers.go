@@ -1,0 +1,68 @@
+package reach
+
+import (
+	"context"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/link"
+)
+
+// How many carriers may be made at once, and how often one more. Each costs the engine a program's
+// start, outside of the agent's limits, and the agent can end them as fast as they are made.
+const (
+	carriersAtOnce = 60
+	carrierEvery   = 3 * time.Second
+)
+
+// pace bounds how often something is done.
+type pace struct{ until time.Time } // when all that was done would be allowed again
+
+// next takes the next turn, and returns how long to wait for it.
+func (p *pace) next(now time.Time) time.Duration {
+	if p.until.Before(now) {
+		p.until = now
+	}
+	p.until = p.until.Add(carrierEvery)
+	return max(0, p.until.Sub(now)-carriersAtOnce*carrierEvery)
+}
+
+// Pauses before another carrier is made: after one that has carried something, and at most.
+const (
+	firstPause = 100 * time.Millisecond
+	mostPause  = 5 * time.Second
+)
+
+// carry makes carriers for a link, one after the other, until the link ends or no carrier has
+// come for awayLimit.
+func (s *Stream) carry(ctx context.Context, l *link.Link) {
+	defer l.Close()
+	pause, last := firstPause, time.Now()
+	timer := time.NewTimer(s.pace.next(time.Now()))
+	defer timer.Stop()
+	for {
+		select {
+		case <-timer.C:
+		case <-l.Done():
+			return
+		case <-ctx.Done():
+			return
+		}
+		if s.carryOnce(ctx, l) {
+			pause, last = firstPause, time.Now()
+		} else if pause = min(2*pause, mostPause); time.Since(last) > awayLimit {
+			return
+		}
+		timer.Reset(max(pause, s.pace.next(time.Now())))
+	}
+}
+
+// carryOnce uses one carrier until it breaks, and reports whether it has carried anything.
+func (s *Stream) carryOnce(ctx context.Context, l *link.Link) bool {
+	conn, err := s.engine.Stream(ctx, s.container.ID(), s.order.Carry, s.order.User)
+	if err != nil {
+		return false
+	}
+	began := time.Now()
+	_ = l.Carry(ctx, conn, nil)
+	return l.Carried().After(began)
+}
