@@ -1,14 +1,15 @@
 // Package docker runs agents in containers that hold nothing worth stealing.
 //
-// It finds the engine the way the docker command does (ResolveEndpoint), makes
-// sure the agent's image exists (EnsureImage: Dockerfiles from the binary,
-// tagged by the hash of their content, built at most once at a time), starts a
-// hardened container from it (Start: no network, no capabilities, a read-only
-// root, bounded memory, processes and processor time) and hands out the byte
-// stream of its terminal (Container). A container whose program needs no terminal of the
-// engine's is started with StartDetached and is a Handle; Stream runs another program in
-// it and is the connection to that one. Every container carries labels, so that containers
-// that outlive their owner are found and removed (RemoveLabeled, Reap).
+// It finds the engine that a person has named (Choice), or else the way the docker command
+// does (ResolveEndpoint), makes sure the agent's image exists (EnsureImage: Dockerfiles
+// from the binary, tagged by the hash of their content, built at most once at a time),
+// starts a hardened container from it (Start: no network, no capabilities, a read-only
+// root, bounded memory, processes and processor time) and hands out the byte stream of its
+// terminal (Container). A container whose program needs no terminal of the engine's is
+// started with StartDetached and is a Handle; Stream runs another program in it and is the
+// connection to that one, which needs nothing that the host and the container share. Every
+// container carries labels, so that containers that outlive their owner are found and
+// removed (RemoveLabeled, Reap).
 //
 // The package is the only user of go-dockerclient and none of that library's
 // types leave it. The library has known problems; each is handled in one place:

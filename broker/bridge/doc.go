@@ -7,12 +7,16 @@
 // It also carries connections the other way, to ports of the container that the person has
 // opened on the host (Ports).
 //
-// Where the host's sockets do not lead into the container, because its engine runs elsewhere,
-// the bridge listens on them itself and stays the main process (Keep). The host comes by the
-// engine's exec API: each time that runs Carry, which hands its input and output over. On
-// what was handed over there is a link (broker/reach/link), with the terminal of the agent and
-// the streams that the connections become (broker/reach/mux). The link outlives all of it.
-// Before the agent starts, the host is told what the container looks like from inside (Look).
+// Before the agent starts, the host is told what the container looks like from inside (Look), and
+// says go. Where the host's sockets lead into the container, it is told so on one of them
+// (Report); then the bridge leaves a process of its own behind (Proxy) and becomes the agent (Run).
+//
+// Where they do not, because the engine runs elsewhere, the bridge listens in the host's place
+// and stays the main process (Keep). The host comes by the engine's exec API: each time that
+// runs Carry, which hands its input and output over, as a carrier. On it there is a link
+// (broker/reach/link), with the terminal of the agent and the streams that the connections
+// become (broker/reach/mux). The link outlives its carriers, and the keeper its links: it keeps
+// the end of the agent's output for the next host.
 //
 // The host's process can be killed, and a new one can listen on the same sockets. The
 // agent notices as little of that as possible:

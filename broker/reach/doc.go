@@ -1,16 +1,18 @@
-// Package reach connects the host with a container to which no sockets can be mounted: one in
-// a virtual machine, behind a user namespace or on another machine.
+// Package reach connects the host with a container into which no sockets of the host lead: one
+// in a virtual machine, behind a user namespace or on another machine. Which engines have such
+// containers is found by trying, and remembered (Ways).
 //
 // All that the host has there is what every engine offers: executing a program in the
 // container, whose input and output are one stream of bytes. Such a stream is a carrier. It
 // breaks when the machine sleeps, a network goes away or the engine restarts; so a link
 // (package link) runs over it, which loses nothing and goes on over the next carrier. On the
-// link there are two lanes: what a person types and sees (Program), and everything else,
-// as one stream for each connection that the agent makes (package mux, Listener). The container's
-// end is the bridge's command keep.
+// link there are two lanes: what a person types and sees, and everything else, as one stream
+// for each connection that the agent makes (package mux). A Stream is the host's end of all that:
+// the agent's terminal, and a Listener for each kind of connection. The container's end is the
+// bridge's command keep.
 //
 // Before anything of the agent runs, the bridge says what it sees of its confinement, and the
-// host compares (package seen). Only then it says go.
+// host compares (package seen). Only then it says go. Over mounted sockets Approve does the same.
 //
 // The link tells the host nothing about who speaks: everything in the container can write to
 // a carrier or end it, as it can dial mounted sockets. The session is the container into which
