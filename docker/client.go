@@ -22,9 +22,13 @@ type Client struct {
 	api      *engine.Client // never called directly: bound returns a copy with a context
 	info     Info
 	confined atomic.Bool    // the engine may raise no limit, see ownLimits
-	unmapped atomic.Bool    // the engine does not keep the caller's user, see createConfined
 	cleanups sync.WaitGroup // removals that outlive the call that started them
 	watch    watch
+
+	users struct { // see KeepsUser
+		sync.Mutex
+		asked, kept bool
+	}
 }
 
 // pingLimit is how long the engine may take to answer a ping.

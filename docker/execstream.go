@@ -33,7 +33,7 @@ const opStream = "start a program in the container"
 // CloseWrite() error, which fails with errors.ErrUnsupported where only both directions can
 // be closed.
 func (c *Client) Stream(ctx context.Context, id string, argv []string, user string) (net.Conn, error) {
-	if err := validateUser(user); err != nil {
+	if err := validateUser(user, c.info.Rootless); err != nil {
 		return nil, fault.Wrap(opStream, err, "")
 	}
 	created, err := c.bound(ctx).CreateExec(engine.CreateExecOptions{

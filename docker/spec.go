@@ -26,7 +26,7 @@ type Spec struct {
 	Name       string // empty: the engine's choice
 	Cmd        []string
 	Env        []string // "NAME=value"
-	User       string   // "uid:gid", required; never root
+	User       string   // "uid:gid", required; never root, but see validateUser
 	WorkingDir string
 	Hostname   string
 	Mounts     []Mount
@@ -62,8 +62,8 @@ const (
 	defaultRows     = 24
 )
 
-// validate refuses values that the engine would accept but must not get.
-func (s Spec) validate() error {
+// validate refuses values that the engine, rootless or not, would accept but must not get.
+func (s Spec) validate(rootless bool) error {
 	switch {
 	case s.Image == "":
 		return because(ErrSpec, "no image is named")
@@ -78,7 +78,7 @@ func (s Spec) validate() error {
 	case s.Detached && s.TTY:
 		return because(ErrSpec, "a detached container has no terminal")
 	}
-	if err := validateUser(s.User); err != nil {
+	if err := validateUser(s.User, rootless); err != nil {
 		return err
 	}
 	seen := map[string]bool{}
@@ -96,8 +96,12 @@ func (s Spec) validate() error {
 }
 
 // validateUser requires two numbers, so that no passwd file of an image decides which
-// user the agent is. Neither may be 0, which is root.
-func validateUser(user string) error {
+// user the agent is. Neither may be 0, which is root; but both are where a rootless engine keeps
+// no user: nobody there is root outside.
+func validateUser(user string, rootless bool) error {
+	if rootless && user == rootUser {
+		return nil
+	}
 	uid, gid, ok := strings.Cut(user, ":")
 	for _, n := range []string{uid, gid} {
 		id, err := strconv.ParseUint(n, 10, 31)

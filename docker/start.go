@@ -3,7 +3,6 @@ package docker
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -53,7 +52,7 @@ const opStart = "start container"
 // begin checks a specification, creates a container of it and has start start that. An engine that
 // may raise no limit gets limits that it need not raise.
 func (c *Client) begin(ctx context.Context, s Spec, start func(id string) error) error {
-	if err := s.validate(); err != nil {
+	if err := s.validate(c.info.Rootless); err != nil {
 		return fault.Wrap(opStart, err, "")
 	}
 	if s.Runtime != "" && !slices.Contains(c.info.Runtimes, s.Runtime) {
@@ -148,33 +147,24 @@ func (c *Client) create(ctx context.Context, s Spec) (string, error) {
 	return "", context.Cause(ctx)
 }
 
-// createConfined asks for a container within what the engine itself may do. A rootless engine is
-// asked to keep the caller's user: to number the users in the container so that the files of the
-// caller's are theirs there, too. One that cannot is known by its refusal.
+// createConfined asks for a container within what the engine itself may do. A rootless engine
+// that can is told to keep the caller's user (see KeepsUser).
 func (c *Client) createConfined(ctx context.Context, s Spec) (*engine.Container, error) {
 	host := s.hostConfig(c.info)
 	if c.confined.Load() {
 		host.Ulimits = append(host.Ulimits, ownLimits()...)
 	}
-	o := engine.CreateContainerOptions{Name: s.Name, Config: s.config(), HostConfig: host, Context: ctx}
-	if !c.info.Rootless || c.unmapped.Load() {
-		return c.bound(ctx).CreateContainer(o)
+	if c.info.Rootless && s.User != rootUser {
+		kept, err := c.KeepsUser(ctx, s.Image)
+		if err != nil {
+			return nil, err
+		}
+		if kept {
+			host.UsernsMode = keepUser
+		}
 	}
-	host.UsernsMode = keepUser
-	created, err := c.bound(ctx).CreateContainer(o)
-	if code := status(err); code != http.StatusBadRequest && code != http.StatusInternalServerError {
-		return created, err
-	}
-	host.UsernsMode = ""
-	again, failed := c.bound(ctx).CreateContainer(o)
-	if failed == nil {
-		c.unmapped.Store(true)
-	}
-	return again, failed
+	return c.bound(ctx).CreateContainer(engine.CreateContainerOptions{Name: s.Name, Config: s.config(), HostConfig: host, Context: ctx})
 }
-
-// keepUser is the mode of users with which Podman keeps the caller's.
-const keepUser = "keep-id"
 
 // launch attaches to a created container and starts it.
 func (c *Client) launch(ctx context.Context, id string, s Spec) (*Container, error) {

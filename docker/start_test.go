@@ -53,7 +53,7 @@ func TestSpecIsValidated(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := good
 			tt.change(&s)
-			if err := s.validate(); !errors.Is(err, tt.want) {
+			if err := s.validate(false); !errors.Is(err, tt.want) {
 				t.Errorf("got %v, want %v", err, tt.want)
 			}
 		})
