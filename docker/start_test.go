@@ -60,6 +60,26 @@ func TestSpecIsValidated(t *testing.T) {
 	}
 }
 
+// Both numbers may be 0 where the engine is rootless, and nowhere else.
+func TestUserIsValidated(t *testing.T) {
+	for user, want := range map[string][2]error{ // by an engine that root runs, and by a rootless one
+		"1000:1000": {nil, nil},
+		"0:0":       {ErrSpec, nil},
+		"0:1000":    {ErrSpec, ErrSpec},
+		"1000:0":    {ErrSpec, ErrSpec},
+		"00:0":      {ErrSpec, ErrSpec},
+		"root":      {ErrSpec, ErrSpec},
+	} {
+		t.Run(user, func(t *testing.T) {
+			for i, rootless := range []bool{false, true} {
+				if err := validateUser(user, rootless); !errors.Is(err, want[i]) {
+					t.Errorf("rootless %v: %v", rootless, err)
+				}
+			}
+		})
+	}
+}
+
 // A container runs with the runtime that was chosen, and with no other.
 func TestRuntime(t *testing.T) {
 	c := connect(t)

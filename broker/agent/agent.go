@@ -39,6 +39,7 @@ type Host struct {
 	Resume       bool              // continue that conversation instead of beginning it
 	Prompt       string            // system prompt: where the agent is and what it may do
 	Model        string            // the model to use, as the agent calls it; empty: the adapter's choice
+	Root         bool              // the agent's user has the number 0 in its container; outside that is an ordinary one
 	First        string            // what the person asks first; empty: the agent waits to be asked
 }
 

@@ -64,7 +64,7 @@ func launchClaude(h Host, more ...string) (Launch, error) {
 	if _, login := h.Logins["anthropic"]; login {
 		credential = "CLAUDE_CODE_OAUTH_TOKEN=" //nolint:gosec // the variable's name
 	}
-	return Launch{
+	launch := Launch{
 		Argv:  append(argv, more...),
 		Files: claudeFiles(key, h.Prompt),
 		Env: []string{
@@ -78,7 +78,11 @@ func launchClaude(h Host, more ...string) (Launch, error) {
 			"DISABLE_TELEMETRY=1",
 			"ENABLE_TOOL_SEARCH=false", // the model sees the tools at once
 		},
-	}, nil
+	}
+	if h.Root {
+		launch.Env = append(launch.Env, "IS_SANDBOX=1") // else it refuses to run without asking permissions
+	}
+	return launch, nil
 }
 
 // claudeFiles answers Claude Code's dialogs: onboarding, trust of the

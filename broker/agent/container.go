@@ -15,10 +15,16 @@ func KeptCommand(argv []string) []string {
 }
 
 // Accounts are the passwd and group files of a container whose only person is
-// the agent, with the ids of whoever started it.
+// the agent, with these ids. Where they are 0, the agent is the only one who has them.
 func Accounts(uid, gid int) []File {
-	passwd := fmt.Sprintf("root:x:0:0:root:/root:/usr/sbin/nologin\ncodespace:x:%d:%d:agent:%s:/bin/bash\n", uid, gid, Home)
-	group := fmt.Sprintf("root:x:0:\ncodespace:x:%d:\n", gid)
+	passwd := fmt.Sprintf("codespace:x:%d:%d:agent:%s:/bin/bash\n", uid, gid, Home)
+	group := fmt.Sprintf("codespace:x:%d:\n", gid)
+	if uid != 0 {
+		passwd = "root:x:0:0:root:/root:/usr/sbin/nologin\n" + passwd
+	}
+	if gid != 0 {
+		group = "root:x:0:\n" + group
+	}
 	return []File{
 		{Path: "passwd", Data: []byte(passwd), Mode: 0o444, Orientation: true},
 		{Path: "group", Data: []byte(group), Mode: 0o444, Orientation: true},

@@ -55,6 +55,21 @@ func TestOnlyTheCommandDependsOnTheTask(t *testing.T) {
 	}
 }
 
+// Claude Code runs without asking permissions as number 0 only where it is told that it is confined.
+func TestClaudeAsRoot(t *testing.T) {
+	a := named(t, "claude-code")
+	h := agent.Host{Sentinels: map[string]string{"anthropic": sentinel}, Conversation: "11111111-2222-4333-8444-555555555555"}
+	for _, h.Root = range []bool{false, true} {
+		launch, err := a.Launch(h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if told := slices.Contains(launch.Env, "IS_SANDBOX=1"); told != h.Root {
+			t.Errorf("as root %v: told %v", h.Root, told)
+		}
+	}
+}
+
 func TestAnswerOfClaude(t *testing.T) {
 	a := named(t, "claude-code")
 	for _, tt := range []struct {

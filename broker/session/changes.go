@@ -160,7 +160,7 @@ func (s *Session) exec(ctx context.Context, script string, args ...string) (stri
 	ctx, cancel := context.WithTimeout(ctx, changesTime)
 	defer cancel()
 	s.mu.Lock()
-	running := s.program
+	running, user := s.program, s.inside
 	s.mu.Unlock()
 	container, ok := running.(interface{ ID() string })
 	select {
@@ -175,7 +175,7 @@ func (s *Session) exec(ctx context.Context, script string, args ...string) (stri
 	if err != nil {
 		return "", err
 	}
-	out, complaint, code, err := engine.Exec(ctx, container.ID(), append([]string{"sh", "-c", script, "sh"}, args...), s.owner.String())
+	out, complaint, code, err := engine.Exec(ctx, container.ID(), append([]string{"sh", "-c", script, "sh"}, args...), user.String())
 	switch {
 	case errors.Is(err, docker.ErrNotRunning), errors.Is(err, docker.ErrNoContainer):
 		return "", fault.New("open the session again with /resume", "the session's container does not run")

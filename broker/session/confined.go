@@ -20,7 +20,7 @@ import (
 func (s *Session) confined(spec docker.Spec, info docker.Info) func(report []byte) error {
 	memory, cpus, pids := spec.Limits(info)
 	want := seen.Want{
-		UID: s.owner.UID, GID: s.owner.GID, MemoryBytes: memory, CPUs: cpus, Pids: pids,
+		UID: s.inside.uid, GID: s.inside.gid, MemoryBytes: memory, CPUs: cpus, Pids: pids,
 		Architecture: info.Architecture, Rootless: info.Rootless,
 	}
 	return func(report []byte) error {
@@ -44,7 +44,7 @@ func (s *Session) confined(spec docker.Spec, info docker.Info) func(report []byt
 
 // confinedStill returns the check of a container that was started by an earlier process.
 func (s *Session) confinedStill(info docker.Info) func(report []byte) error {
-	want := seen.Want{UID: s.owner.UID, GID: s.owner.GID, Rootless: info.Rootless}
+	want := seen.Want{UID: s.inside.uid, GID: s.inside.gid, Rootless: info.Rootless}
 	return func(report []byte) error {
 		said, err := seen.Parse(report)
 		if err == nil {

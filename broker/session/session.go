@@ -96,6 +96,7 @@ type Session struct {
 	engine       *policy.Engine    // judges its calls; set while the session starts
 	log          *audit.Log        // set together with engine
 	program      program           // set before started is closed
+	inside       inside            // the user in the container. Set before program
 	stream       *reach.Stream     // over which the container is reached; nil: its sockets are mounted. Set before program
 	output       *output           // the program's output; set together with program
 	tools        *mcpproxy.Proxy   // nil until the tool servers run

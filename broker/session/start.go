@@ -223,6 +223,7 @@ func (s *Session) orient(ctx context.Context, p provider) (agent.Launch, error) 
 		Resume:       s.adapter.Conversation(s.layout.Home(), s.fixed.ID).Begun,
 		Prompt:       agent.Prompt() + s.deps.Config.GitHub.prompt(),
 		Model:        s.deps.Config.Models[s.adapter.Name],
+		Root:         s.inside.root(),
 	})
 	if err != nil {
 		return agent.Launch{}, fmt.Errorf("prepare agent: %w", err)
@@ -231,7 +232,7 @@ func (s *Session) orient(ctx context.Context, p provider) (agent.Launch, error) 
 		Path: "ca.crt", Data: p.certificate, Mode: 0o444, Orientation: true,
 	})
 	files = append(files, s.registryFiles()...)
-	files = append(files, agent.Accounts(s.owner.UID, s.owner.GID)...)
+	files = append(files, agent.Accounts(s.inside.uid, s.inside.gid)...)
 	if err := s.layout.Write(ctx, files, s.owner); err != nil {
 		return agent.Launch{}, fmt.Errorf("prepare agent: %w", err)
 	}
@@ -253,7 +254,7 @@ func (s *Session) spec(image, bridgePath string, launch agent.Launch) (docker.Sp
 		Name:       "ironcurtain-" + string(s.fixed.ID[:8]) + string(s.fixed.ID[9:13]),
 		Cmd:        command(s.withSetup(launch.Argv)),
 		Env:        append(agent.Environment(), launch.Env...),
-		User:       s.owner.String(),
+		User:       s.inside.String(),
 		WorkingDir: agent.Workspace,
 		Hostname:   "ironcurtain",
 		Mounts: []docker.Mount{
@@ -297,5 +298,8 @@ func (s *Session) spec(image, bridgePath string, launch agent.Launch) (docker.Sp
 func (s *Session) labels() map[string]string {
 	labels := s.lease.Labels()
 	labels[stored.LabelSession] = s.fixed.ID
+	if s.inside.root() {
+		labels[labelUser] = s.inside.String()
+	}
 	return labels
 }

@@ -26,6 +26,7 @@ func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 		return nil, err
 	}
 	id := left.ID
+	s.setInside(insideLabeled(s.owner, left.Labels))
 	stack.push("remove what was left running", func(ctx context.Context) error { return s.clearStale(ctx, engine) })
 	if s.hasWayOut() {
 		if s.identity, err = stored.KeptSecret(s.layout.Run); err != nil {
@@ -65,7 +66,7 @@ func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine 
 	s.openStream(stack)
 	cols, rows := stored.ReadSize(s.layout)
 	order := reach.Order{
-		User: s.owner.String(), Carry: []string{agent.Bridge, "carry"},
+		User: s.inside.String(), Carry: []string{agent.Bridge, "carry"},
 		Cols: cmp.Or(cols, s.cols), Rows: cmp.Or(rows, s.rows),
 		Check: s.confinedStill(engine.Info()),
 		Tell:  func(text string) { s.notice(true, text) },

@@ -171,7 +171,7 @@ func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
 	s.mu.Lock()
 	container, contained := s.program.(interface{ ID() string })
 	process, inProcess := s.program.(*taskProcess)
-	host, reason := s.host, s.reason
+	host, reason, user := s.host, s.reason, s.inside
 	s.spent = false
 	s.mu.Unlock()
 	switch {
@@ -199,9 +199,9 @@ func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
 		return Turn{}, err
 	}
 	argv := append([]string{"setsid", "-w", "sh", "-c", `echo $$ >"$0" && exec "$@"`, turnFile}, launch.Argv...)
-	out, complaints, code, err := client.Exec(ctx, container.ID(), argv, s.owner.String())
+	out, complaints, code, err := client.Exec(ctx, container.ID(), argv, user.String())
 	if err != nil {
-		s.stopTurn(client, container.ID())
+		s.stopTurn(client, container.ID(), user)
 		if s.adapter.Answer != nil {
 			out = "" // it is no answer before it is whole
 		}
@@ -246,10 +246,10 @@ func (s *Session) lastTask() string {
 }
 
 // stopTurn kills the processes of a turn whose caller has stopped waiting.
-func (s *Session) stopTurn(client *docker.Client, container string) {
+func (s *Session) stopTurn(client *docker.Client, container string, user inside) {
 	ctx, cancel := context.WithTimeout(s.deps.Context, 5*time.Second)
 	defer cancel()
-	_, complaints, code, err := client.Exec(ctx, container, []string{"sh", "-c", `kill -s KILL -- "-$(cat "$0")"`, turnFile}, s.owner.String())
+	_, complaints, code, err := client.Exec(ctx, container, []string{"sh", "-c", `kill -s KILL -- "-$(cat "$0")"`, turnFile}, user.String())
 	if err != nil || code != 0 {
 		s.deps.Log.Warn("a turn was not stopped", "session", s.fixed.ID, "error", err, "code", code, "stderr", complaints)
 	}

@@ -35,6 +35,9 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 	if err != nil {
 		return nil, err
 	}
+	if err := s.chooseUser(ctx, engine, image); err != nil {
+		return nil, err
+	}
 	address, version := engine.Endpoint().Address, engine.Info().Version
 	way, other := s.deps.Config.Ways.First(address, version)
 	if way == reach.Sockets {
@@ -141,7 +144,7 @@ func (s *Session) startByStream(ctx context.Context, engine *docker.Client, spec
 // order says how the stream reaches the container.
 func (s *Session) order(spec docker.Spec, info docker.Info) reach.Order {
 	return reach.Order{
-		User: s.owner.String(), Carry: []string{agent.Bridge, "carry"},
+		User: s.inside.String(), Carry: []string{agent.Bridge, "carry"},
 		Cols: s.cols, Rows: s.rows,
 		Check: s.confined(spec, info),
 		Tell:  func(text string) { s.notice(true, text) },

@@ -26,6 +26,7 @@ type Faults struct {
 	Kernel       string // the kernel's version that the engine tells; empty: the real one
 	OS           string // the name of its system, such as "Docker Desktop"; empty: the real one
 	Architecture string // of its machine, such as "aarch64"; empty: the real one
+	Rootless     bool   // it says that an ordinary user runs it
 
 	// Strip lists what the engine forgets of what was ordered for a container: Network
 	// and the other constants.

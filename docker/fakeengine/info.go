@@ -16,7 +16,7 @@ var machines = map[string]string{"x86_64": "amd64", "aarch64": "arm64", "armv7l"
 func (e *Engine) disguise(answer *http.Response) error {
 	f, _ := e.now()
 	info, version := infoPath.MatchString(answer.Request.URL.Path), versionPath.MatchString(answer.Request.URL.Path)
-	if answer.StatusCode != http.StatusOK || !info && !version || f.Kernel == "" && f.OS == "" && f.Architecture == "" {
+	if answer.StatusCode != http.StatusOK || !info && !version || f.Kernel == "" && f.OS == "" && f.Architecture == "" && !f.Rootless {
 		return nil
 	}
 	var said map[string]any
@@ -31,6 +31,9 @@ func (e *Engine) disguise(answer *http.Response) error {
 		set(said, "KernelVersion", f.Kernel)
 		set(said, "OperatingSystem", f.OS)
 		set(said, "Architecture", f.Architecture)
+		if options, _ := said["SecurityOptions"].([]any); f.Rootless {
+			said["SecurityOptions"] = append(options, "name=rootless")
+		}
 	} else {
 		disguiseVersion(said, f)
 	}
