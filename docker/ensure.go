@@ -207,3 +207,15 @@ func (b *imageBuild) ensure(ctx context.Context, spec ImageSpec, parent, tag str
 	b.report.step(spec.Name, "build image "+spec.Name)
 	return b.build(ctx, spec, parent, tag, files, true)
 }
+
+// FetchImage makes sure that the engine has an image that this program does not build,
+// and pulls it from its registry if not. The image is used unchanged.
+func (c *Client) FetchImage(ctx context.Context, reference string, o BuildOptions) error {
+	b := &imageBuild{client: c, options: o, report: newReporter(o, 1)}
+	b.report.step(reference, "get image "+reference)
+	err := b.pull(ctx, reference)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, context.Canceled) {
+		return fault.Wrap("get image "+reference, err, "build or load the image, then try again")
+	}
+	return fault.Wrap("get image "+reference, err, "")
+}

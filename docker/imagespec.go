@@ -5,12 +5,16 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 //go:embed images
@@ -223,4 +227,37 @@ func tags(chain []ImageSpec, architecture string) []string {
 		out[i] = repository + s.Name + ":" + hash
 	}
 	return out
+}
+
+// Lacks lists the programs that the image takes from this machine and that are not
+// installed here. An image that lacks a program cannot be built.
+func (s ImageSpec) Lacks() []string {
+	var missing []string
+	for _, name := range s.programs {
+		if _, err := exec.LookPath(name); err != nil {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// findPrograms adds to the map the paths of the programs that an image takes from this
+// machine, by their names in the build context.
+func (b *imageBuild) findPrograms(spec ImageSpec, into map[string]string) error {
+	if missing := spec.Lacks(); len(missing) > 0 {
+		return &fault.Error{
+			Op:   "find the programs of image " + spec.Name,
+			Err:  fmt.Errorf("not installed on this machine: %s", strings.Join(missing, ", ")),
+			Next: fmt.Sprintf("install %s %s so that it is found in PATH", strings.Join(missing, ", "), spec.Version),
+		}
+	}
+	for _, name := range spec.programs {
+		path, err := exec.LookPath(name)
+		if err != nil && !errors.Is(err, exec.ErrDot) {
+			return err
+		}
+		b.report.detail("from this machine: " + path)
+		into[name] = path
+	}
+	return nil
 }
