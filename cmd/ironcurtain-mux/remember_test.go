@@ -164,10 +164,11 @@ func TestAnAgentCannotForgeAReceipt(t *testing.T) {
 			for dir in "$HOME" /workspace /tmp; do
 				mkdir -p "$dir/escalations" && echo "$record" | tee "$dir/user-context.json" "$dir/escalations/user-context.json" "$dir/receipts.json" > /dev/null
 			done
-			ls /run/ironcurtain | grep -v -e '^proxy.sock$' -e '^mitm-proxy.sock$' -e '^ports.sock$' && exit 1
+			sockets=/run/ironcurtain; [ -d /dev/shm/ironcurtain ] && sockets=/dev/shm/ironcurtain
+			ls "$sockets" | grep -v -e '^proxy.sock$' -e '^mitm-proxy.sock$' -e '^ports.sock$' -e '^carrier.sock$' && exit 1
 			for path in /v1/submit /v1/decide /v1/receipts; do
 				printf 'POST %s HTTP/1.1\r\nHost: control\r\nContent-Length: 2\r\n\r\n{}' $path | timeout 240 perl -MIO::Socket::UNIX -e \
-					'$s = IO::Socket::UNIX->new("/run/ironcurtain/proxy.sock") or die $!; print $s <STDIN>; $s->shutdown(1); print <$s>' > /dev/null || exit 1
+					'$s = IO::Socket::UNIX->new("'$sockets'/proxy.sock") or die $!; print $s <STDIN>; $s->shutdown(1); print <$s>' > /dev/null || exit 1
 			done
 			tty=$(readlink /proc/1/fd/1 || true)
 			printf '\001%s\r\033]52;c;%s\007\033]0;\001%s\r\007' "$words" "$(printf '\001%s\r' "$words" | base64)" "$words" > /proc/1/fd/1 2> /dev/null || true

@@ -51,7 +51,8 @@ func (m Message) weight() int {
 // An answer is about what the person did last, so it goes with the next key or click that the
 // multiplexer handles; every other message goes with that, too, once it was there for a moment.
 // A message about something that ends goes with it, and each goes by itself after some seconds,
-// but for an urgent one, which comes back when nothing else is shown.
+// but for an urgent one, which comes back when nothing else is shown. One urgent message waits for
+// the key that takes another one away.
 //
 // A message replaces one that is not graver at once, and waits a moment for a graver one. What a
 // graver one replaces unseen waits for it.
@@ -112,21 +113,27 @@ func (all *Messages) Shown(now time.Time) Message {
 		all.shown = Message{}
 	}
 	all.waiting = slices.DeleteFunc(all.waiting, func(m Message) bool { return m.over(now) })
-	if len(all.waiting) > 0 && !all.shown.young(now) {
-		next := 0
-		for i, m := range all.waiting {
-			if m.weight() > all.waiting[next].weight() {
-				next = i
-			}
-		}
-		m := all.waiting[next]
-		all.waiting = slices.Delete(all.waiting, next, next+1)
+	if i := all.next(); i >= 0 && !all.shown.young(now) {
+		m := all.waiting[i]
+		all.waiting = slices.Delete(all.waiting, i, i+1)
 		all.show(m, now)
 	}
 	if all.shown.Text == "" && all.pinned.Text != "" {
 		all.shown, all.pinned = all.pinned.from(now), Message{}
 	}
 	return all.shown
+}
+
+// next is the place of the waiting message that is shown next; -1: there is none. An urgent one
+// waits until a key has taken away the urgent one that is shown.
+func (all *Messages) next() int {
+	next := -1
+	for i, m := range all.waiting {
+		if (!m.Urgent || !all.shown.Urgent) && (next < 0 || m.weight() > all.waiting[next].weight()) {
+			next = i
+		}
+	}
+	return next
 }
 
 // Key takes away what goes with a key or click of the person's, and reports whether there was
@@ -154,5 +161,5 @@ func (all *Messages) Drop(about string) {
 
 // Changes reports whether what is shown changes with the time.
 func (all *Messages) Changes(now time.Time) bool {
-	return all.Shown(now).Text != "" && (!all.shown.Urgent || len(all.waiting) > 0)
+	return all.Shown(now).Text != "" && (!all.shown.Urgent || all.next() >= 0)
 }
