@@ -32,11 +32,14 @@ const (
 	mostPause  = 5 * time.Second
 )
 
+// tellAfter is for how long nothing may carry a link before the person is told.
+const tellAfter = 10 * time.Second
+
 // carry makes carriers for a link, one after the other, until the link ends or no carrier has
 // come for awayLimit.
 func (s *Stream) carry(ctx context.Context, l *link.Link) {
 	defer l.Close()
-	pause, last := firstPause, time.Now()
+	pause, last, told := firstPause, time.Now(), false
 	timer := time.NewTimer(s.pace.next(time.Now()))
 	defer timer.Stop()
 	for {
@@ -47,22 +50,31 @@ func (s *Stream) carry(ctx context.Context, l *link.Link) {
 		case <-ctx.Done():
 			return
 		}
-		if s.carryOnce(ctx, l) {
-			pause, last = firstPause, time.Now()
-		} else if pause = min(2*pause, mostPause); time.Since(last) > awayLimit {
+		carried, err := s.carryOnce(ctx, l)
+		switch {
+		case carried:
+			pause, last, told = firstPause, time.Now(), false
+		case time.Since(last) > awayLimit:
 			return
+		default:
+			pause = min(2*pause, mostPause)
+			if time.Since(last) > tellAfter && !told && ctx.Err() == nil {
+				told = true
+				s.order.Tell("nothing leads to the container; the terminal goes on when something does, /restart starts the agent anew: " + quote(err.Error()))
+			}
 		}
 		timer.Reset(max(pause, s.pace.next(time.Now())))
 	}
 }
 
-// carryOnce uses one carrier until it breaks, and reports whether it has carried anything.
-func (s *Stream) carryOnce(ctx context.Context, l *link.Link) bool {
+// carryOnce uses one carrier until it breaks, and reports whether it has carried anything, and why
+// it broke.
+func (s *Stream) carryOnce(ctx context.Context, l *link.Link) (carried bool, err error) {
 	conn, err := s.engine.Stream(ctx, s.container.ID(), s.order.Carry, s.order.User)
 	if err != nil {
-		return false
+		return false, err
 	}
 	began := time.Now()
-	_ = l.Carry(ctx, conn, nil)
-	return l.Carried().After(began)
+	err = l.Carry(ctx, conn, nil)
+	return l.Carried().After(began), err
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mux"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // Engine is what a Stream needs of a container engine.
@@ -45,6 +44,7 @@ type Stream struct {
 	pace      pace // of carriers; of the goroutine that makes them
 	checked   bool // what the container sees is as ordered; of run
 	running   sync.WaitGroup
+	lostTold  time.Time     // when the person was told of lost output; of run
 	begun     chan struct{} // closed when the agent runs
 	once      sync.Once
 	over      chan struct{} // closed when the container has ended
@@ -115,16 +115,6 @@ func (s *Stream) Begin(ctx context.Context, engine Engine, c Container, o Order)
 		err = context.Cause(ctx)
 	}
 	return fault.Wrap(op, err, "")
-}
-
-// lastWords returns the beginning of what the container's programs wrote, for an error.
-func (s *Stream) lastWords() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.output.Len() == 0 {
-		return ""
-	}
-	return ": " + text.Readable(text.OneLine(s.output.String(), mostQuoted), 2*mostQuoted)
 }
 
 // follow waits for the container's end.
@@ -243,23 +233,6 @@ func (s *Stream) serve(ctx context.Context, l *link.Link) error {
 	return s.receive(l.Typed())
 }
 
-// How much of an explanation is read, and how much of the container's words is in an error, in bytes.
-const (
-	mostSaid   = 4 << 10
-	mostQuoted = 200
-)
-
-// unable returns why a bridge does not begin with what it sees: it says so on the terminal.
-func unable(typed io.Reader, m link.Message) error {
-	var said []byte
-	for err := error(nil); err == nil && m.Kind != link.Exit && len(said) < mostSaid; m, err = link.ReadMessage(typed) {
-		if m.Kind == link.Output {
-			said = append(said, m.Data...)
-		}
-	}
-	return fmt.Errorf("the container cannot say what it sees: %s", text.Readable(text.FirstLine(string(said), mostQuoted), 2*mostQuoted))
-}
-
 // goOn is the order to start the agent, or to go on with it.
 func (s *Stream) goOn() link.Message {
 	s.mu.Lock()
@@ -319,7 +292,8 @@ func (s *Stream) resume(data []byte) error {
 		}
 		s.have += lost
 	})
-	if lost > 0 {
+	if now := time.Now(); lost > 0 && now.Sub(s.lostTold) > tellAfter {
+		s.lostTold = now
 		s.order.Tell(fmt.Sprintf("%d bytes of the agent's output are missing: it wrote more while nobody was connected than is kept", lost))
 	}
 	select {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"go.uber.org/goleak"
 
@@ -267,6 +268,29 @@ func TestAContainerThatEndsBeforeItsAgentSaysWhy(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no such program") || strings.ContainsRune(err.Error(), 0x1b) || len(err.Error()) > 1000 {
 		t.Errorf("%.2000v", err)
 	}
+}
+
+// away is an engine to which nothing leads.
+type away struct{}
+
+func (away) Stream(context.Context, string, []string, string) (net.Conn, error) {
+	return nil, errors.New("no more \x1b[2J programs")
+}
+
+// Where nothing leads to the container any more, the person is told, once.
+func TestNothingLeadsToTheContainer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, o, told := newInside(t), order(), []string(nil)
+		o.Tell = func(text string) { told = append(told, text) }
+		s := reach.NewStream()
+		if err := s.Begin(t.Context(), away{}, in, o); err == nil {
+			t.Error("it has begun")
+		}
+		_ = s.Close()
+		if len(told) != 1 || !strings.Contains(told[0], "programs") || strings.ContainsRune(told[0], 0x1b) {
+			t.Errorf("the person is told %q", told)
+		}
+	})
 }
 
 // A process that takes an agent back gets what it wrote before; one that was handed the agent
