@@ -1,10 +1,13 @@
 package reach
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/link"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // How many carriers may be made at once, and how often one more. Each costs the engine a program's
@@ -60,7 +63,8 @@ func (s *Stream) carry(ctx context.Context, l *link.Link) {
 			pause = min(2*pause, mostPause)
 			if time.Since(last) > tellAfter && !told && ctx.Err() == nil {
 				told = true
-				s.order.Tell("nothing leads to the container; the terminal goes on when something does, /restart starts the agent anew: " + quote(err.Error()))
+				s.order.Tell(fmt.Sprintf("nothing leads to the container; the terminal goes on when something does: %s (%s)", quote(err.Error()),
+					cmp.Or(fault.Hint(err), "/restart starts the agent anew")))
 			}
 		}
 		timer.Reset(max(pause, s.pace.next(time.Now())))

@@ -3,6 +3,7 @@ package reach
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/link"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
@@ -27,7 +28,7 @@ func unable(typed io.Reader, m link.Message) error {
 
 // quote makes words of the container's fit for a line that a person reads.
 func quote(said string) string {
-	return text.Readable(text.OneLine(said, mostQuoted), 2*mostQuoted)
+	return text.Readable(strings.Join(strings.Fields(said), " "), mostQuoted)
 }
 
 // lastWords returns the beginning of what the container's programs wrote, for an error.
