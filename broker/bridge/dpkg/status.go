@@ -3,11 +3,13 @@ package dpkg
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Root is where packages go and what is known of them.
@@ -79,7 +81,7 @@ func (p paragraph) with(status string) paragraph {
 }
 
 func readStatus(path string) ([]paragraph, error) {
-	data, err := os.ReadFile(path)
+	data, err := readFile(path)
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +144,24 @@ func (r Root) store(own []paragraph) error {
 	return r.Prepare()
 }
 
+// readFile is os.ReadFile for a place where the agent may have put something else than a file in
+// an earlier life: a pipe would hold up its start for ever.
+func readFile(path string) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a file", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(f)
+}
+
 // write replaces a status file whole.
 func write(path string, all []paragraph) error {
 	var b strings.Builder
@@ -152,6 +172,9 @@ func write(path string, all []paragraph) error {
 		return err
 	}
 	fresh := path + ".new"
+	if err := os.RemoveAll(fresh); err != nil { // it may be anything, see readFile
+		return err
+	}
 	if err := os.WriteFile(fresh, []byte(b.String()), 0o644); err != nil {
 		return err
 	}

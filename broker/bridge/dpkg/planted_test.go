@@ -1,0 +1,29 @@
+package dpkg
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// What an agent has put in a file's place in an earlier life does not hold its next start up.
+func TestPrepareDoesNotWait(t *testing.T) {
+	for _, name := range []string{"own", "status", "status.new"} {
+		t.Run(name, func(t *testing.T) {
+			r := Root{Image: filepath.Join(t.TempDir(), "status"), Dir: t.TempDir()}
+			if err := os.WriteFile(r.Image, nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(filepath.Dir(r.own()), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Mkfifo(filepath.Join(filepath.Dir(r.own()), name), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Prepare(); (err != nil) != (name == "own") {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
