@@ -279,7 +279,7 @@ func (a realAgent) followsTheSize(t *testing.T, d *driver, id broker.SessionID) 
 	d.settled()
 	d.resize(80, 24)
 	d.until("the agent's new size", patience, func(string) bool {
-		return strings.HasSuffix(strings.TrimSpace(d.inside(id, "stty size </proc/1/fd/0")), " 80")
+		return strings.HasSuffix(strings.TrimSpace(d.inside(id, "stty size </proc/1/fd/0 || stty size </dev/pts/0")), " 80")
 	})
 	d.see(patience, a.ready)
 	d.resize(110, 40)
