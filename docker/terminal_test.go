@@ -33,7 +33,11 @@ func TestResize(t *testing.T) {
 	in := bufio.NewReader(ct)
 	readUntil(t, in, "ready\r\n")
 	ctx := deadline(t, patience)
-	for i := range 500 {
+	times := 500
+	if onPodman { // it answers at once, and takes its time
+		times = 20
+	}
+	for i := range times {
 		if err := ct.Resize(ctx, 80+i%50, 20+i%10); err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +45,7 @@ func TestResize(t *testing.T) {
 	if err := ct.Resize(ctx, 133, 44); err != nil {
 		t.Fatal(err)
 	}
-	for asked := 0; ; asked++ {
+	for {
 		if _, err := ct.Write([]byte("k")); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +56,7 @@ func TestResize(t *testing.T) {
 		if size == "44 133\r\n" {
 			break
 		}
-		if !onPodman || asked > 1000 { // Podman answers before the terminal has the size
+		if !onPodman || ctx.Err() != nil {
 			t.Fatalf("the size is %q", size)
 		}
 	}
