@@ -176,10 +176,12 @@ func (s *Stream) Close() error {
 	return nil
 }
 
-// Remove ends the agent and removes the container.
+// Remove ends the agent and removes the container. The link stays until then, because the bridge
+// waits until it has told of the agent's end.
 func (s *Stream) Remove(ctx context.Context) error {
-	err := s.Close()
-	return errors.Join(err, s.container.Remove(ctx))
+	s.change(func() { s.closed = true })
+	err := s.container.Remove(ctx)
+	return errors.Join(err, s.Close())
 }
 
 // awayLimit is for how long a link waits for its next carrier. Then its connections end, and
