@@ -101,10 +101,16 @@ func lookAround(t *testing.T, program, work string, faults fakeengine.Faults) (s
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	t.Cleanup(cancel)
+	c, order := hardenedOrder(ctx, t, faults)
+	return look(ctx, t, c, order, program, work), order
+}
+
+// look starts a container of that order and returns what our program reports from there.
+func look(ctx context.Context, t *testing.T, c *docker.Client, order docker.Spec, program, work string) seen.Seen {
+	t.Helper()
 	if err := os.Chmod(work, 0o777); err != nil { //nolint:gosec // the container's user writes there
 		t.Fatal(err)
 	}
-	c, order := hardenedOrder(ctx, t, faults)
 	order.Mounts = []docker.Mount{{Source: program, Target: "/mnt/look", ReadOnly: true}, {Source: work, Target: "/mnt/work"}}
 	order.Cmd = []string{"/mnt/look", "/mnt/work"}
 	ct, err := c.Start(ctx, order)
@@ -124,5 +130,5 @@ func lookAround(t *testing.T, program, work string, faults fakeengine.Faults) (s
 	if err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	return report, order
+	return report
 }
