@@ -5,34 +5,45 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/link"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// ErrUnseen means that nothing has come from the container by the mounted sockets: they do not
-// lead there.
+// ErrUnseen means that a container ended before it reported by the mounted sockets: they do not lead
+// from there to this machine.
 var ErrUnseen = errors.New("the mounted sockets do not lead from the container to this machine")
 
-// seenPatience is how long the bridge may take, after the container has started, to report by a
-// mounted socket.
-const seenPatience = 3 * time.Second
+// ErrSilent means that a container runs and has not reported in time. Its machine may be busy.
+var ErrSilent = fmt.Errorf("the container has reported nothing within %v", silence)
+
+// silence is how long the bridge may take, after the container has started, to report by a mounted
+// socket. It ends at once where nobody listens there.
+const silence = 10 * time.Second
 
 // Approve accepts the report of a bridge that was started with mounted sockets, has check judge it,
-// and then says go. It fails with ErrUnseen when no report comes.
-func Approve(ctx context.Context, l net.Listener, check func(report []byte) error) error {
+// and then says go. It fails with ErrUnseen or ErrSilent when no report comes.
+func Approve(ctx context.Context, l net.Listener, c Container, check func(report []byte) error) error {
 	const op = "reach the container"
-	ctx, cancel := context.WithTimeoutCause(ctx, seenPatience, ErrUnseen)
-	defer cancel()
-	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
-	defer stop()
+	ctx, cancel := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(silence, func() { cancel(ErrSilent) })
+	defer timer.Stop()
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel(nil)
+	watching.Go(func() {
+		if _, err := c.Wait(ctx); err == nil {
+			cancel(ErrUnseen)
+		}
+	})
+	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
 	defer l.Close()
 	conn, err := l.Accept()
 	if err == nil {
 		defer conn.Close()
-		deadline, _ := ctx.Deadline()
-		_ = conn.SetDeadline(deadline)
+		defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 		err = approve(conn, check)
 	}
 	if ctx.Err() != nil {

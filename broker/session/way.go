@@ -28,7 +28,7 @@ func (s *Session) door(kind mux.Kind, path string) (net.Listener, error) {
 }
 
 // begin starts the agent in a container, by the way that the engine has. Which one that is gets
-// tried once: nothing that an engine says of itself tells it.
+// tried: nothing that an engine says of itself tells it. It is remembered once it is certain.
 func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client) (program, error) {
 	s.progress("checking the agent image", s.adapter.Image)
 	image, err := s.image(ctx, engine)
@@ -40,10 +40,12 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 	}
 	address, version := engine.Endpoint().Address, engine.Info().Version
 	way, other := s.deps.Config.Ways.First(address, version)
+	found := false // that the sockets do not lead there
 	if way == reach.Sockets {
 		attempt := &teardown{limit: stack.limit}
 		running, err := s.beginBy(ctx, way, attempt, log, engine, image)
-		if !other || !errors.Is(err, reach.ErrUnseen) && !errors.As(err, new(notStarted)) {
+		found = errors.Is(err, reach.ErrUnseen)
+		if !other || !found && !errors.Is(err, reach.ErrSilent) && !errors.As(err, new(notStarted)) {
 			stack.steps = append(stack.steps, attempt.steps...)
 			return running, err
 		}
@@ -53,7 +55,7 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 		s.progress("trying the other way to the engine", "")
 	}
 	running, err := s.beginBy(ctx, reach.ByStream, stack, log, engine, image)
-	if err == nil && way != reach.ByStream {
+	if err == nil && found {
 		if err := s.deps.Config.Ways.Remember(address, version, reach.ByStream); err != nil {
 			s.deps.Log.Warn("the way to the engine is tried again next time", "error", err)
 		}
@@ -108,7 +110,7 @@ func (s *Session) startBySockets(ctx context.Context, engine *docker.Client, spe
 	if err != nil {
 		return nil, errors.Join(notStarted{err}, reports.Close()) // returning container would make a non-nil program of a nil pointer
 	}
-	if err := reach.Approve(ctx, reports, s.confined(spec, engine.Info())); err != nil {
+	if err := reach.Approve(ctx, reports, container, s.confined(spec, engine.Info())); err != nil {
 		return nil, errors.Join(err, removeNow(ctx, container))
 	}
 	return container, nil

@@ -78,10 +78,11 @@ func run(argv []string) error {
 	if err != nil {
 		return fmt.Errorf(op+": %w", err)
 	}
-	env, err := prepare(bridge.TakeMounts())
-	if err == nil {
-		err = bridge.Report(agent.ReportSocket, bridge.Look)
+	mounts := bridge.TakeMounts()
+	if err := bridge.Report(agent.ReportSocket, bridge.Look); err != nil {
+		return fmt.Errorf(op+": %w", err)
 	}
+	env, err := prepare(mounts)
 	if err != nil {
 		return fmt.Errorf(op+": %w", err)
 	}

@@ -56,7 +56,7 @@ func withEngine(t *testing.T, f fakeengine.Faults) (home string, e *fakeengine.E
 	return home, e
 }
 
-// An engine into whose containers no socket leads is found out about once.
+// An engine into whose containers no socket leads is found out about.
 func TestSocketsThatDoNotLead(t *testing.T) {
 	t.Parallel()
 	for name, f := range map[string]fakeengine.Faults{
@@ -70,7 +70,8 @@ func TestSocketsThatDoNotLead(t *testing.T) {
 			d.see(patience, "/workspace$")
 			d.send("echo in $PWD\r")
 			d.see(patience, "in /workspace")
-			if found, err := os.ReadFile(d.state("engines.json")); err != nil || !strings.Contains(string(found), `"stream"`) {
+			// A refusal can have another reason, and costs nothing to get again.
+			if found, err := os.ReadFile(d.state("engines.json")); f.DeadSockets && (err != nil || !strings.Contains(string(found), `"stream"`)) {
 				t.Errorf("what was found out is not kept: %s, %v", found, err)
 			}
 			d.send("\x01/new\r")
