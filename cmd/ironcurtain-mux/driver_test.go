@@ -243,12 +243,14 @@ func (d *driver) unmake(name string) {
 	}
 }
 
-// sandboxes are the sessions' own workspaces.
-func (d *driver) sandboxes() []string {
+// sandboxes are the sessions' own workspaces, once there is one.
+func (d *driver) sandboxes() (all []string) {
 	d.t.Helper()
-	all, err := filepath.Glob(d.state("sessions", "*", "sandbox"))
-	if err != nil || len(all) == 0 {
-		d.t.Fatalf("no session has a workspace of its own: %v", err)
+	if !eventually(patience, func() bool {
+		all, _ = filepath.Glob(d.state("sessions", "*", "sandbox")) // the pattern is ours
+		return len(all) > 0
+	}) {
+		d.t.Fatal("no session has a workspace of its own")
 	}
 	return all
 }
