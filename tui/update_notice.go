@@ -23,5 +23,5 @@ func (m *Model) onNotice(n broker.Notice) {
 	if t := m.tabOf(n.Session); t != nil {
 		text = fmt.Sprintf("%s: %s", t.name(), text)
 	}
-	m.say(view.Message{Text: text, Urgent: n.Urgent, About: about})
+	m.say(view.Message{Text: text, Urgent: n.Urgent, About: about, Unasked: true})
 }

@@ -29,6 +29,7 @@ type Message struct {
 	Severity Severity
 	Urgent   bool   // stays until a key
 	Answer   bool   // says what came of the person's last key, such as "not found"
+	Unasked  bool   // is of no request of the person's
 	About    string // what must last for the message to be true, such as a call's ID; empty: nothing
 	since    time.Time
 	until    time.Time
@@ -54,8 +55,9 @@ func (m Message) weight() int {
 // but for an urgent one, which comes back when nothing else is shown. One urgent message waits for
 // the key that takes another one away.
 //
-// A message replaces one that is not graver at once, and waits a moment for a graver one. What a
-// graver one replaces unseen waits for it.
+// A message replaces one that is not graver at once, and waits a moment for a graver one; one that
+// nobody has asked for waits for one that is as grave, too. What a graver one replaces unseen waits
+// for it.
 type Messages struct {
 	shown   Message
 	waiting []Message // at most mostWaiting; the gravest and oldest is next
@@ -67,7 +69,9 @@ const mostWaiting = 4
 
 // Put adds a message.
 func (all *Messages) Put(m Message, now time.Time) {
-	if shown := all.Shown(now); m.weight() >= shown.weight() || !shown.young(now) {
+	shown := all.Shown(now)
+	waits := m.weight() < shown.weight() || m.weight() == shown.weight() && m.Unasked && !m.Urgent
+	if !waits || !shown.young(now) {
 		all.show(m, now)
 	} else {
 		all.wait(m, now)

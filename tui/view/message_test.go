@@ -16,6 +16,7 @@ func TestMessages(t *testing.T) {
 		answer   = Message{Text: "copied", Severity: Success, Answer: true}
 		scopes   = Message{Text: "scopes", About: "c1"}
 		worse    = Message{Text: "worse", Urgent: true}
+		unasked  = Message{Text: "by the way", Unasked: true}
 	)
 	type step func(all *Messages, now *time.Time)
 	put := func(m Message) step { return func(all *Messages, now *time.Time) { all.Put(m, *now) } }
@@ -48,6 +49,9 @@ func TestMessages(t *testing.T) {
 		{"a message that waits goes with what it is about", []step{put(failure), put(scopes), drop("c1"), pass(moment)}, "failure"},
 
 		{"a notice replaces a notice", []step{put(notice), put(later)}, "later"},
+		{"one that nobody has asked for does not", []step{put(notice), put(unasked)}, "notice"},
+		{"but comes after it", []step{put(notice), put(unasked), pass(moment)}, "by the way"},
+		{"and replaces what was seen", []step{put(notice), pass(moment), put(unasked)}, "by the way"},
 		{"an error replaces a notice", []step{put(notice), put(failure)}, "failure"},
 		{"an error replaces an error", []step{put(notFound), put(failure)}, "failure"},
 		{"what is urgent replaces an error", []step{put(failure), put(urgent)}, "urgent"},
