@@ -7,7 +7,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
@@ -65,12 +64,8 @@ func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine 
 	}
 	s.openStream(stack)
 	cols, rows := stored.ReadSize(s.layout)
-	order := reach.Order{
-		User: s.inside.String(), Carry: []string{agent.Bridge, "carry"},
-		Cols: cmp.Or(cols, s.cols), Rows: cmp.Or(rows, s.rows),
-		Check: s.confinedStill(engine.Info()),
-		Tell:  func(text string) { s.notice(true, text) },
-	}
+	order := s.order(s.confinedStill(engine.Info()))
+	order.Cols, order.Rows = cmp.Or(cols, s.cols), cmp.Or(rows, s.rows)
 	if k := s.kept; k != nil {
 		order.Cols, order.Rows, order.Have, order.Ahead, order.Past = k.Cols, k.Rows, k.Have, k.Ahead, k.Past
 	}

@@ -137,18 +137,18 @@ func (s *Session) startByStream(ctx context.Context, engine *docker.Client, spec
 	if err != nil {
 		return nil, err
 	}
-	if err := s.stream.Begin(ctx, engine, handle, s.order(spec, engine.Info())); err != nil {
+	if err := s.stream.Begin(ctx, engine, handle, s.order(s.confined(spec, engine.Info()))); err != nil {
 		return nil, errors.Join(err, removeNow(ctx, handle)) // the teardown closes the stream
 	}
 	return s.stream, nil
 }
 
-// order says how the stream reaches the container.
-func (s *Session) order(spec docker.Spec, info docker.Info) reach.Order {
+// order says how the stream reaches a container, whose report check judges.
+func (s *Session) order(check func(report []byte) error) reach.Order {
 	return reach.Order{
 		User: s.inside.String(), Carry: []string{agent.Bridge, "carry"},
 		Cols: s.cols, Rows: s.rows,
-		Check: s.confined(spec, info),
+		Check: check,
 		Tell:  func(text string) { s.notice(true, text) },
 	}
 }
