@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,22 +42,23 @@ func Approve(ctx context.Context, l net.Listener, c Container, check func(report
 	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
 	defer l.Close()
 	conn, err := l.Accept()
-	if err == nil {
-		defer conn.Close()
-		defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-		err = approve(conn, check)
+	if err != nil {
+		return fault.Wrap(op, cmp.Or(context.Cause(ctx), err), "")
 	}
-	if ctx.Err() != nil {
-		err = context.Cause(ctx)
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	err = approve(conn, check)
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(cause, ErrUnseen) { // the socket has led here
+		err = cause
 	}
-	return fault.Wrap(op, err, "")
+	return fault.Wrap(op, err, "look at the engine with 'ironcurtain-mux doctor'")
 }
 
 func approve(conn net.Conn, check func(report []byte) error) error {
 	report, err := link.ReadMessage(conn)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%w: %w", ErrUnseen, err)
+		return fmt.Errorf("the container has ended before it reported: %w", err)
 	case report.Kind != link.Seen:
 		return errors.New("the container does not begin with what it sees")
 	}

@@ -53,3 +53,20 @@ func TestApprove(t *testing.T) {
 		})
 	}
 }
+
+// A container that ends while it reports was reached by its socket.
+func TestAReportThatIsCutShort(t *testing.T) {
+	in, path := newInside(t), filepath.Join(t.TempDir(), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close()
+	if err := reach.Approve(t.Context(), l, in, func([]byte) error { return nil }); err == nil || errors.Is(err, reach.ErrUnseen) {
+		t.Errorf("%v", err)
+	}
+}
