@@ -1,0 +1,24 @@
+// Package mirror keeps a directory of this machine and one in a container equal, where the
+// engine cannot see this machine's files.
+//
+// A Tree is the host's end: one directory, and a note of what both sides agreed on last. Sync
+// compares three states of each path: agreed, there (container) and here (host). What changed
+// on one side only goes to the other. What changed on both is a conflict: the agent's stays
+// where it is, and ours is put beside it, on both sides, so that nothing is lost. A deletion
+// against a change is none: the change stays.
+//
+// A Server is the container's end. It answers three requests (wire.go): what changed since the
+// last answer, the content of these paths, and write these paths. It remembers digests by what
+// stat says of a file, as the host's end does (scan.go), so that a Sync that finds nothing costs
+// one round trip and reading directories.
+//
+// The host does not trust the container. A manifest must be a tree in order, within limits of
+// count and bytes, else the connection is of no more use. All that is written here goes through
+// os.Root, and no link is followed even below it (place.go): links are made and never opened.
+// Only files, directories and links are carried, with the nine bits of their mode. The container
+// trusts the host, but it is busy: before the Server replaces something it compares what is
+// there with what the host expects, and leaves what has changed for another round.
+//
+// Both ends write beside the target and rename. Whatever ends a Sync early, a full disk or a
+// lost connection, the note holds only what is equal on both sides: the next Sync does the rest.
+package mirror

@@ -1,0 +1,88 @@
+package mirror
+
+import (
+	"os"
+	"sync"
+)
+
+// Options say what a Tree mirrors, and how.
+type Options struct {
+	// Name is the tree's name in the container's Server: "home", "workspace".
+	Name string
+	// Dir is the directory on this machine, which exists. No link below it is followed.
+	Dir string
+	// Note is the file that keeps, across processes, what both sides agreed on; "" keeps it in
+	// memory only. A lost note loses no content: what differs becomes a conflict.
+	Note string
+	// Fixed are paths that the container does not change here: what it does to them or below
+	// them is undone there.
+	Fixed []string
+	// OneWay fetches nothing. What is here is put there; what else is there stays.
+	OneWay bool
+	// Wanted tells which of the container's files, links and directories are fetched; nil wants
+	// all. It is asked for each path by itself: a directory on the way to a wanted path is made.
+	// What is not wanted is left there, and is not deleted there either.
+	Wanted func(path string, size int64) bool
+	// Limits of the copy here, and of what is put there.
+	Limits Limits
+	// Own is called for each path that was written here, before it gets its name; nil does
+	// nothing. root is the directory of the tree or one below it, and path is relative to root.
+	Own func(root *os.Root, path string) error
+}
+
+// Limits of one tree. A member that is 0 has its default.
+type Limits struct {
+	Files int   // files, links and directories together; 200,000
+	Bytes int64 // of all files together; 4 GiB
+	Each  int64 // of one file; 256 MiB
+}
+
+func (l Limits) orDefaults() Limits {
+	if l.Files <= 0 {
+		l.Files = 200_000
+	}
+	if l.Bytes <= 0 {
+		l.Bytes = 4 << 30
+	}
+	if l.Each <= 0 {
+		l.Each = 256 << 20
+	}
+	return l
+}
+
+// Report is what a Sync did.
+type Report struct {
+	Fetched, Put int   // paths that were written or deleted here, and there
+	Bytes        int64 // of the files that were sent, both ways
+	Conflicts    []Conflict
+	Left         []Left // at most 20
+	More         int    // what else was left
+	Dropped      int    // devices, pipes, sockets, and bits of setuid, setgid and sticky files, that were not carried over
+}
+
+// Conflict is a path that changed on both sides.
+type Conflict struct {
+	Path   string // has the agent's
+	Beside string // has ours
+}
+
+// Left is something that stays in the container alone.
+type Left struct{ Path, Why string }
+
+// mostLeft bounds Report.Left.
+const mostLeft = 20
+
+func (r *Report) left(path, why string) {
+	if len(r.Left) == mostLeft {
+		r.More++
+		return
+	}
+	r.Left = append(r.Left, Left{Path: path, Why: why})
+}
+
+// Tree is one directory of the host, and what is known of its copy in the container. Its Syncs
+// run one after another.
+type Tree struct {
+	o  Options
+	mu sync.Mutex
+}
