@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -52,6 +53,7 @@ func (b *imageBuild) build(ctx context.Context, spec ImageSpec, parent, tag stri
 			LabelToolchains: b.options.Recipe.label(),
 		},
 	}
+	maps.Copy(opts.Labels, spec.labels)
 	if packages := spec.packages(); len(packages) > 0 {
 		opts.BuildArgs = append(opts.BuildArgs, engine.BuildArg{Name: "PACKAGES", Value: strings.Join(packages, " ")})
 	}

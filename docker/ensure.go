@@ -83,10 +83,7 @@ func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (
 	if there, err := c.hasImage(ctx, tag); err != nil || there {
 		return tag, fault.Wrap(op, err, "")
 	}
-	if o.CacheDir == "" {
-		return "", fault.Wrap(op, errors.New("no cache directory is given"), "")
-	}
-	if err := os.MkdirAll(filepath.Join(o.CacheDir, "locks"), 0o700); err != nil {
+	if err := o.makeLocks(); err != nil {
 		return "", fault.Wrap(op, err, "set IRONCURTAIN_CACHE to a directory you can write to")
 	}
 	missing, err := c.missing(ctx, line, all)
@@ -109,6 +106,14 @@ func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (
 		}
 	}
 	return tag, nil
+}
+
+// makeLocks makes the directory of the locks by which one process makes an image at a time.
+func (o BuildOptions) makeLocks() error {
+	if o.CacheDir == "" {
+		return errors.New("no cache directory is given")
+	}
+	return os.MkdirAll(filepath.Join(o.CacheDir, "locks"), 0o700)
 }
 
 // missing returns the images of a chain that the engine does not have.

@@ -45,8 +45,9 @@ type ImageSpec struct {
 	files    map[string][]byte // of the image's directory, by name
 	rootfs   rootfsSource
 	npm      []npmFile
-	programs []string // names of programs of this machine
-	more     []string // Debian packages that a Recipe adds; only at a root
+	programs []string          // names of programs of this machine
+	more     []string          // Debian packages that a Recipe adds; only at a root
+	labels   map[string]string // of its own, in place of what the recipe says
 }
 
 // rootfsSource says where the root file system of all images comes from.

@@ -1,0 +1,172 @@
+package docker
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// LabelParent is the identifier of the image that a layer was made on.
+const LabelParent = "ironcurtain.parent"
+
+// layerImage is the name of the images that EnsureLayer makes.
+const layerImage = "layer"
+
+// layerFormat is part of the tag. It changes when the same files make another layer.
+const layerFormat = 1
+
+// ErrLayer means that a layer cannot be made; test with errors.Is.
+var ErrLayer = errors.New("the layer is not usable")
+
+// Layer is what is put into an image, foreign ones as well, where nothing of this machine can be
+// mounted: our program in the container, files of the system, mount points.
+type Layer struct {
+	Files []LayerFile // in any order
+}
+
+// LayerFile is a file, a link or a directory of a layer. It takes the place of what the image has at
+// its path, except that a directory keeps what is in it. Directories above it that the image does
+// not have belong to root, with the mode 0755.
+type LayerFile struct {
+	Path     string // absolute, in its shortest form
+	Data     []byte // of a file
+	Link     string // target of a symbolic link; empty: it is none
+	Dir      bool
+	UID, GID int
+	Mode     fs.FileMode // permissions, and fs.ModeSticky of a directory; of a link they mean nothing
+}
+
+// EnsureLayer returns the tag of an image that is the parent with the layer on it. Its tag is the
+// hash of both, so it is made once an engine, by the engine's builder and without a network. The
+// parent, a tag or an identifier, must be there (ErrNoImage). Several processes that want the same
+// layer make it once, as images.
+func (c *Client) EnsureLayer(ctx context.Context, parent string, l Layer, o BuildOptions) (tag string, err error) {
+	op := "prepare image " + parent
+	archive, err := l.archive()
+	if err != nil {
+		return "", fault.Wrap(op, err, "")
+	}
+	found, err := c.bound(ctx).InspectImage(parent)
+	if err != nil {
+		return "", fault.Wrap(op, translate(err), "")
+	}
+	if found.Config == nil {
+		return "", fault.Wrap(op, because(ErrLayer, "the engine does not say what is in %s", parent), "")
+	}
+	if len(found.Config.OnBuild) > 0 {
+		err := because(ErrLayer, "the image has instructions (ONBUILD) that would run before any agent's container is there")
+		return "", fault.Wrap(op, err, "use an image without them")
+	}
+	id := bareID(found.ID)
+	tag = repository + layerImage + ":" + layerHash(id, archive)
+	if there, err := c.hasImage(ctx, tag); err != nil || there {
+		return tag, fault.Wrap(op, err, "")
+	}
+	if err := o.makeLocks(); err != nil {
+		return "", fault.Wrap(op, err, "set IRONCURTAIN_CACHE to a directory you can write to")
+	}
+	b := &imageBuild{client: c, options: o, report: newReporter(o, 1)}
+	spec := ImageSpec{
+		Name:  layerImage,
+		files: map[string][]byte{"Dockerfile": []byte("ARG PARENT\nFROM ${PARENT}\nADD layer.tar /\n"), "layer.tar": archive},
+		labels: map[string]string{
+			LabelParent:     id,
+			LabelVersion:    found.Config.Labels[LabelVersion],
+			LabelToolchains: found.Config.Labels[LabelToolchains],
+		},
+	}
+	// By its identifier, because its tag may have become another image's meanwhile.
+	return tag, fault.Wrap(op, b.ensure(ctx, spec, id, tag), "")
+}
+
+// bareID is an image's identifier as every engine's builder takes it.
+func bareID(id string) string { return strings.TrimPrefix(id, "sha256:") }
+
+func layerHash(parent string, archive []byte) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "layer %d\nparent %s\n", layerFormat, parent)
+	h.Write(archive)
+	return hex.EncodeToString(h.Sum(nil))[:16]
+}
+
+// archive returns the layer as a tar archive. Equal layers make equal ones.
+func (l Layer) archive() ([]byte, error) {
+	files := slices.Clone(l.Files)
+	slices.SortFunc(files, func(a, b LayerFile) int { return strings.Compare(a.Path, b.Path) })
+	solid := map[string]bool{} // what nothing can be below
+	var out bytes.Buffer
+	tw := tar.NewWriter(&out)
+	for i, f := range files {
+		if err := f.validate(); err != nil {
+			return nil, err
+		}
+		if i > 0 && files[i-1].Path == f.Path {
+			return nil, because(ErrLayer, "%s is in it twice", f.Path)
+		}
+		for dir := path.Dir(f.Path); dir != "/"; dir = path.Dir(dir) {
+			if solid[dir] {
+				return nil, because(ErrLayer, "%s is below %s, which is no directory", f.Path, dir)
+			}
+		}
+		solid[f.Path] = !f.Dir
+		err := tw.WriteHeader(f.header())
+		if err == nil {
+			_, err = tw.Write(f.Data)
+		}
+		if err != nil {
+			return nil, because(ErrLayer, "%s: %v", f.Path, err)
+		}
+	}
+	if err := tw.Close(); err != nil {
+		return nil, because(ErrLayer, "%v", err)
+	}
+	return out.Bytes(), nil
+}
+
+// header describes the file. It has no time, so that the same content makes the same archive.
+func (f LayerFile) header() *tar.Header {
+	h := &tar.Header{Name: strings.TrimPrefix(f.Path, "/"), Uid: f.UID, Gid: f.GID, Mode: int64(unixMode(f.Mode)), Typeflag: tar.TypeReg, Size: int64(len(f.Data))}
+	switch {
+	case f.Dir:
+		h.Typeflag, h.Name = tar.TypeDir, h.Name+"/"
+	case f.Link != "":
+		h.Typeflag, h.Linkname = tar.TypeSymlink, f.Link
+	}
+	return h
+}
+
+// unixMode is a mode as the kernel has it.
+func unixMode(mode fs.FileMode) uint32 {
+	bits := uint32(mode.Perm())
+	if mode&fs.ModeSticky != 0 {
+		bits |= 0o1000
+	}
+	return bits
+}
+
+// validate refuses what an engine could take for something else.
+func (f LayerFile) validate() error {
+	switch {
+	case !path.IsAbs(f.Path) || path.Clean(f.Path) != f.Path || f.Path == "/" || strings.ContainsRune(f.Path+f.Link, 0):
+		return because(ErrLayer, "%q is not the path of a file", f.Path)
+	case strings.Contains(f.Path+"/", "/.wh."):
+		return because(ErrLayer, "%s is a name by which engines delete", f.Path)
+	case f.Dir && f.Link != "" || (f.Dir || f.Link != "") && len(f.Data) > 0:
+		return because(ErrLayer, "%s is more than one of file, link and directory", f.Path)
+	case f.Mode&^(fs.ModePerm|fs.ModeSticky) != 0 || f.Mode&fs.ModeSticky != 0 && !f.Dir:
+		return because(ErrLayer, "%s cannot have the mode %s", f.Path, f.Mode)
+	case f.UID < 0 || f.GID < 0:
+		return because(ErrLayer, "%s belongs to nobody", f.Path)
+	}
+	return nil
+}
