@@ -1,7 +1,9 @@
 package docker
 
 import (
+	"maps"
 	"math"
+	"path"
 	"slices"
 	"strings"
 
@@ -26,7 +28,7 @@ func (s Spec) hostConfig(info Info) *engine.HostConfig {
 		Runtime:        s.Runtime,
 		AutoRemove:     false, // removal by the engine races with asking for the exit code
 		RestartPolicy:  engine.NeverRestart(),
-		Tmpfs:          temporary,
+		Tmpfs:          s.inMemory(),
 		ShmSize:        256 << 20,
 		PidsLimit:      &pids,
 		Memory:         memory,
@@ -51,6 +53,9 @@ func (s Spec) hostConfig(info Info) *engine.HostConfig {
 			BindOptions: &engine.BindOptions{Propagation: "rprivate"},
 		})
 	}
+	for _, v := range s.Volumes {
+		h.Mounts = append(h.Mounts, v.mount())
+	}
 	return h
 }
 
@@ -65,6 +70,15 @@ var temporary = map[string]string{
 	"/tmp":     "rw,exec,nosuid,nodev,mode=1777,size=1g",
 	"/var/tmp": "rw,exec,nosuid,nodev,mode=1777,size=256m",
 	"/run":     "rw,noexec,nosuid,nodev,mode=0755,size=16m",
+}
+
+// inMemory returns the container's directories in memory, with how they are mounted.
+func (s Spec) inMemory() map[string]string {
+	all := maps.Clone(temporary)
+	for _, t := range s.Tmpfs {
+		all[path.Clean(t.Target)] = t.options()
+	}
+	return all
 }
 
 // logDrivers are the drivers whose logs Replay can read, the fastest first, with their

@@ -30,6 +30,8 @@ type Spec struct {
 	WorkingDir string
 	Hostname   string
 	Mounts     []Mount
+	Volumes    []VolumeMount
+	Tmpfs      []Tmpfs           // besides those that every container has
 	Labels     map[string]string // LabelManaged is added
 	MemoryMB   int               // MiB; 0: 4096; at most three quarters of the engine's memory
 	CPUs       float64           // 0: 2; at most what the engine has
@@ -51,6 +53,15 @@ type Mount struct {
 	Source   string // absolute; must exist
 	Target   string // absolute
 	ReadOnly bool
+}
+
+// Tmpfs is an empty directory in memory, of 64 MiB at most, from which no program runs. Mount
+// points below it that the image does not have are made in it, with the mode 0755. Some runtimes
+// (measured: runc 1.1) give it the mode of the image's directory at the target, if there is one; so
+// the image's layer has MountPoint.
+type Tmpfs struct {
+	Target string      // absolute
+	Mode   fs.FileMode // permissions and fs.ModeSticky; 0: everybody may write, 01777
 }
 
 // Defaults for fields of a Spec that are zero.
@@ -81,18 +92,69 @@ func (s Spec) validate(rootless bool) error {
 	if err := validateUser(s.User, rootless); err != nil {
 		return err
 	}
+	return s.validateMounts()
+}
+
+// validateMounts refuses mounts that are not usable, and a target that has two.
+func (s Spec) validateMounts() error {
 	seen := map[string]bool{}
-	for _, m := range s.Mounts {
-		if err := m.validate(); err != nil {
-			return err
-		}
-		target := path.Clean(m.Target)
-		if seen[target] {
-			return because(ErrMount, "%s is mounted twice", target)
+	once := func(target string, err error) error {
+		target = path.Clean(target)
+		if err == nil && seen[target] {
+			err = because(ErrMount, "%s is mounted twice", target)
 		}
 		seen[target] = true
+		return err
+	}
+	for _, m := range s.Mounts {
+		if err := once(m.Target, m.validate()); err != nil {
+			return err
+		}
+	}
+	for target := range temporary {
+		seen[target] = true
+	}
+	for _, v := range s.Volumes {
+		if err := once(v.Target, v.validate()); err != nil {
+			return err
+		}
+	}
+	for _, t := range s.Tmpfs {
+		if err := once(t.Target, t.validate()); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// validate refuses what is no mount point, and modes that say more than who may do what.
+func (t Tmpfs) validate() error {
+	if !path.IsAbs(t.Target) || path.Clean(t.Target) == "/" || strings.ContainsAny(t.Target, ":,") {
+		return because(ErrMount, "memory at %q: the target must be absolute, not the root, and without colon and comma", t.Target)
+	}
+	if t.Mode&^(fs.ModePerm|fs.ModeSticky) != 0 {
+		return because(ErrMount, "memory at %s: it cannot have the mode %s", t.Target, t.Mode)
+	}
+	return nil
+}
+
+// mode is the mode that the directory gets.
+func (t Tmpfs) mode() fs.FileMode {
+	if t.Mode == 0 {
+		return fs.ModeSticky | 0o777
+	}
+	return t.Mode
+}
+
+// options are what the engine is told of it.
+func (t Tmpfs) options() string {
+	return fmt.Sprintf("rw,noexec,nosuid,nodev,mode=%04o,size=64m", unixMode(t.mode()))
+}
+
+// MountPoint is the directory that the image has to have at the target, so that every runtime gives
+// the memory its mode.
+func (t Tmpfs) MountPoint() LayerFile {
+	return LayerFile{Path: path.Clean(t.Target), Dir: true, Mode: t.mode()}
 }
 
 // validateUser requires two numbers, so that no passwd file of an image decides which

@@ -59,6 +59,9 @@ func (c *Client) begin(ctx context.Context, s Spec, start func(id string) error)
 		err := because(ErrSpec, "the engine has no runtime %q; it has %s", s.Runtime, strings.Join(c.info.Runtimes, ", "))
 		return fault.Wrap(opStart, err, "install it and name it to the engine, or change 'runtime' in config.json")
 	}
+	if err := c.haveVolumes(ctx, s.Volumes); err != nil {
+		return fault.Wrap(opStart, err, "")
+	}
 	confined := c.confined.Load()
 	err := c.beginOnce(ctx, s, start)
 	if limitRefused(err) && !confined {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"path/filepath"
 	"strings"
@@ -44,6 +45,22 @@ func TestSpecIsValidated(t *testing.T) {
 		{"over the root", func(s *Spec) { s.Mounts = []Mount{{Source: dir, Target: "/a/.."}} }, ErrMount},
 		{"twice the same target", func(s *Spec) {
 			s.Mounts = []Mount{{Source: dir, Target: "/a"}, {Source: dir, Target: "/a/"}}
+		}, ErrMount},
+		{"a volume", func(s *Spec) { s.Volumes = []VolumeMount{{Name: "ironcurtain-a-1", Target: "/a"}} }, nil},
+		{"somebody else's volume", func(s *Spec) { s.Volumes = []VolumeMount{{Name: "mine", Target: "/a"}} }, ErrMount},
+		{"a directory in place of a volume", func(s *Spec) { s.Volumes = []VolumeMount{{Name: "/etc", Target: "/a"}} }, ErrMount},
+		{"a volume over the root", func(s *Spec) { s.Volumes = []VolumeMount{{Name: "ironcurtain-a", Target: "/"}} }, ErrMount},
+		{"a volume at a relative target", func(s *Spec) { s.Volumes = []VolumeMount{{Name: "ironcurtain-a", Target: "a"}} }, ErrMount},
+		{"a volume over a mount", func(s *Spec) {
+			s.Mounts, s.Volumes = []Mount{{Source: dir, Target: "/a"}}, []VolumeMount{{Name: "ironcurtain-a", Target: "/a/"}}
+		}, ErrMount},
+		{"memory", func(s *Spec) { s.Tmpfs = []Tmpfs{{Target: "/a", Mode: fs.ModeSticky | 0o755}} }, nil},
+		{"memory over the root", func(s *Spec) { s.Tmpfs = []Tmpfs{{Target: "/"}} }, ErrMount},
+		{"memory with options", func(s *Spec) { s.Tmpfs = []Tmpfs{{Target: "/a:exec"}} }, ErrMount},
+		{"memory of a strange mode", func(s *Spec) { s.Tmpfs = []Tmpfs{{Target: "/a", Mode: fs.ModeSetuid | 0o755}} }, ErrMount},
+		{"memory in place of that of each container", func(s *Spec) { s.Tmpfs = []Tmpfs{{Target: "/run/"}} }, ErrMount},
+		{"memory over a volume", func(s *Spec) {
+			s.Volumes, s.Tmpfs = []VolumeMount{{Name: "ironcurtain-a", Target: "/a"}}, []Tmpfs{{Target: "/a"}}
 		}, ErrMount},
 		{"detached", func(s *Spec) { s.Detached = true }, nil},
 		{"detached, with a terminal", func(s *Spec) { s.Detached, s.TTY = true, true }, ErrSpec},

@@ -1,0 +1,160 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	engine "github.com/fsouza/go-dockerclient"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// LabelObjects names the repository of whose objects a volume is a copy. A volume with it belongs
+// to no single session.
+const LabelObjects = "ironcurtain.objects"
+
+// ErrVolume means that a volume cannot be used; test with errors.Is.
+var ErrVolume = errors.New("the volume is not usable")
+
+// ErrVolumeInUse means that a volume stays because a container has it.
+var ErrVolumeInUse = errors.New("a container uses the volume")
+
+// Volume is one of this program's volumes.
+type Volume struct {
+	Name      string            `json:"name"`
+	Labels    map[string]string `json:"labels"`
+	CreatedAt time.Time         `json:"createdAt"`
+}
+
+// VolumeMount mounts a volume that exists into the container. A new one that may be written takes
+// the content and the owner of the image's directory at the target.
+type VolumeMount struct {
+	Name     string // of a volume that CreateVolume made
+	Target   string // absolute
+	ReadOnly bool
+}
+
+// volumeName is what volumes of this program are called. No path of the host can look like that.
+var volumeName = regexp.MustCompile(`^ironcurtain-[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$`)
+
+// validate refuses names that are not of this program's volumes, and targets that are no mount point.
+func (v VolumeMount) validate() error {
+	if !volumeName.MatchString(v.Name) {
+		return because(ErrMount, "%q is not the name of a volume of this program", v.Name)
+	}
+	if !path.IsAbs(v.Target) || path.Clean(v.Target) == "/" {
+		return because(ErrMount, "volume %s to %q: the target must be absolute, and not the root", v.Name, v.Target)
+	}
+	return nil
+}
+
+// mount is what the engine is told. A read-only volume is never filled from the image.
+func (v VolumeMount) mount() engine.HostMount {
+	return engine.HostMount{
+		Type: "volume", Source: v.Name, Target: v.Target, ReadOnly: v.ReadOnly,
+		VolumeOptions: &engine.VolumeOptions{NoCopy: v.ReadOnly},
+	}
+}
+
+// CreateVolume makes a volume with these labels and LabelManaged. One of that name that is there is
+// left as it is; when that is not this program's, or has other labels, CreateVolume fails with
+// ErrVolume. Only the name of the machine may differ, because people rename machines.
+func (c *Client) CreateVolume(ctx context.Context, name string, labels map[string]string) error {
+	op := "create volume " + name
+	if !volumeName.MatchString(name) {
+		return fault.Wrap(op, because(ErrVolume, "that is not the name of a volume of this program"), "")
+	}
+	want := map[string]string{LabelManaged: "true"}
+	maps.Copy(want, labels)
+	there, err := c.bound(ctx).CreateVolume(engine.CreateVolumeOptions{Name: name, Driver: "local", Labels: want, Context: ctx})
+	if err != nil {
+		return fault.Wrap(op, translate(err), startFailureHint(err))
+	}
+	for _, label := range slices.Sorted(maps.Keys(want)) {
+		if has := there.Labels[label]; has != want[label] && label != LabelHost {
+			err := because(ErrVolume, "there is one already, which belongs to something else: its label %s is %s", label, oneLine(fmt.Sprintf("%q", has)))
+			return fault.Wrap(op, err, "remove it if nothing needs it: docker volume rm "+name)
+		}
+	}
+	return nil
+}
+
+// Volumes returns this program's volumes that have all the given labels, by name.
+func (c *Client) Volumes(ctx context.Context, labels map[string]string) ([]Volume, error) {
+	want := maps.Clone(labels)
+	if want == nil {
+		want = map[string]string{}
+	}
+	want[LabelManaged] = "true"
+	var filter []string
+	for label, value := range want {
+		filter = append(filter, label+"="+value)
+	}
+	found, err := c.bound(ctx).ListVolumes(engine.ListVolumesOptions{Filters: map[string][]string{"label": filter}, Context: ctx})
+	if err != nil {
+		return nil, fault.Wrap("list volumes", translate(err), "")
+	}
+	list := make([]Volume, 0, len(found))
+	for _, f := range found {
+		// The engine has filtered already. Names and labels are checked again, because callers
+		// remove what is in this list.
+		if !volumeName.MatchString(f.Name) || !hasLabels(f.Labels, want) {
+			continue
+		}
+		list = append(list, Volume{Name: f.Name, Labels: f.Labels, CreatedAt: f.CreatedAt})
+	}
+	slices.SortFunc(list, func(a, b Volume) int { return strings.Compare(a.Name, b.Name) })
+	return list, nil
+}
+
+// hasLabels reports whether labels contain all that are wanted.
+func hasLabels(labels, want map[string]string) bool {
+	for label, value := range want {
+		if has, ok := labels[label]; !ok || has != value {
+			return false
+		}
+	}
+	return true
+}
+
+// RemoveVolume removes a volume of this program with everything in it. That it is gone already is
+// no error. It fails with ErrVolumeInUse while a container has it, running or not.
+func (c *Client) RemoveVolume(ctx context.Context, name string) error {
+	op := "remove volume " + name
+	if !volumeName.MatchString(name) {
+		return fault.Wrap(op, because(ErrVolume, "that is not the name of a volume of this program"), "")
+	}
+	err := c.bound(ctx).RemoveVolumeWithOptions(engine.RemoveVolumeOptions{Context: ctx, Name: name})
+	switch {
+	case errors.Is(err, engine.ErrNoSuchVolume):
+		return nil
+	case errors.Is(err, engine.ErrVolumeInUse):
+		return fault.Wrap(op, ErrVolumeInUse, "close its session first")
+	}
+	return fault.Wrap(op, translate(err), "")
+}
+
+// haveVolumes fails when a volume that is to be mounted is not there, because the engine would
+// make one that nobody knows, and when it is not this program's.
+func (c *Client) haveVolumes(ctx context.Context, wanted []VolumeMount) error {
+	if len(wanted) == 0 {
+		return nil
+	}
+	all, err := c.Volumes(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for _, w := range wanted {
+		if !slices.ContainsFunc(all, func(v Volume) bool { return v.Name == w.Name }) {
+			return because(ErrMount, "volume %s does not exist", w.Name)
+		}
+	}
+	return nil
+}
