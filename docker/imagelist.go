@@ -14,12 +14,13 @@ import (
 
 // Image is an image of this program: one that the engine has, or one that is missing.
 type Image struct {
-	Name       string    `json:"name"` // "claude-code"
+	Name       string    `json:"name"` // "claude-code"; "layer" for what EnsureLayer has made
 	Tag        string    `json:"tag"`
+	Parent     string    `json:"parent,omitempty"`     // a tag of the image that a layer is on, while it has one
 	Version    string    `json:"version,omitempty"`    // of the agent in it
 	Toolchains string    `json:"toolchains,omitempty"` // and packages of its recipe, by name
 	Present    bool      `json:"present"`              // the engine has it
-	Current    bool      `json:"current"`              // a build now would make this tag
+	Current    bool      `json:"current"`              // a build now would make this tag; of a layer: see markLayers
 	SizeBytes  int64     `json:"sizeBytes,omitempty"`
 	CreatedAt  time.Time `json:"createdAt,omitzero"`
 }
@@ -77,10 +78,45 @@ func (c *Client) ListImages(ctx context.Context, recipes ...Recipe) ([]Image, er
 			SizeBytes: f.Size, CreatedAt: time.Unix(f.Created, 0),
 		})
 	}
+	markLayers(list, found)
 	slices.SortFunc(list, func(a, b Image) int {
 		return strings.Compare(a.Name+" "+a.Tag, b.Name+" "+b.Tag)
 	})
 	return list, nil
+}
+
+// markLayers says which image each layer of a list is on, and which layers are current: of each image
+// that is current or not of this program, the newest. The others were made of an older program.
+func markLayers(list []Image, found []engine.APIImages) {
+	old := map[string]bool{} // images of this program that are not current, by tag
+	for _, i := range list {
+		old[i.Tag] = !i.Current
+	}
+	parents := map[string]string{} // tags of images by their identifiers
+	on := map[string]string{}      // identifiers of parents by the tags of layers
+	for _, f := range found {
+		for _, tag := range f.RepoTags {
+			tag = shortTag(tag)
+			on[tag] = f.Labels[LabelParent]
+			if have := parents[bareID(f.ID)]; !strings.HasPrefix(tag, "<none>") && (have == "" || old[have]) {
+				parents[bareID(f.ID)] = tag
+			}
+		}
+	}
+	newest := map[string]*Image{} // by the parent's tag
+	for n := range list {
+		i := &list[n]
+		if i.Name != layerImage {
+			continue
+		}
+		i.Parent = parents[on[i.Tag]]
+		if last := newest[i.Parent]; i.Parent == "" || old[i.Parent] || last != nil && last.CreatedAt.After(i.CreatedAt) {
+			continue
+		} else if last != nil {
+			last.Current = false
+		}
+		i.Current, newest[i.Parent] = true, i
+	}
 }
 
 // shortTag returns the tag of an image as this program gives it. Podman names the registry, too.
@@ -121,6 +157,8 @@ func (c *Client) currentImages(r Recipe) ([]Image, error) {
 func (c *Client) RemoveImages(ctx context.Context, list []Image) ([]string, error) {
 	removed := []string{}
 	var failures []error
+	isLayer := func(i Image) bool { return i.Name == layerImage }
+	list = slices.Concat(slices.DeleteFunc(slices.Clone(list), func(i Image) bool { return !isLayer(i) }), slices.DeleteFunc(list, isLayer))
 	for _, i := range list {
 		if !i.Present {
 			continue
