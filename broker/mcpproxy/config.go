@@ -83,6 +83,8 @@ type Config struct {
 	// Commits says whether a tool makes commits, and which. Nil: no tool does.
 	Commits func(server, tool string) Commits
 	Audit   Recorder
+	// Workspace is set where the agent's files are another copy than the tools'. nil: both have the same.
+	Workspace Workspace
 	// EscalationTimeout is how long a call waits for a person; 0 leaves it to
 	// the queue.
 	EscalationTimeout time.Duration

@@ -18,6 +18,10 @@
 // while the call waits and ended after it. If it could not take effect there either, it is
 // refused before anybody is asked.
 //
+// Where the engine does not share this machine's files, the agent's workspace is another copy than
+// the tools' (Config.Workspace). What the agent wrote before a call is fetched before the call is
+// judged, and what the call wrote is returned before the agent has the answer (barrier).
+//
 // An agent can be offered one more tool, proxy/execute, or this one alone. It runs a program
 // that makes calls (broker/codemode). Each of them is judged, recorded, decided and carried
 // out like a call that the agent makes by itself.

@@ -21,7 +21,7 @@ type ending struct {
 	outcome  audit.Outcome
 	reason   string         // of a failure, as the agent was told
 	bytes    int            // of the result
-	detail   map[string]any // of a program: what became of its calls
+	detail   map[string]any // of a program: what became of its calls; and what did not arrive in the agent's workspace
 }
 
 // errLate is the error of a call that a server has worked on for too long.

@@ -225,7 +225,7 @@ func (c *call) grantable() grant.Call {
 
 // granted reports whether a grant covers the escalated call. It judges the call once more,
 // and the grant must still be valid and match that judgment. If anything has changed, a
-// person is asked.
+// person is asked. The call was judged a moment ago, so the files are not fetched again.
 func (c *call) granted(ctx context.Context) bool {
 	grants := c.proxy.config.Grants
 	if grants == nil {
@@ -236,7 +236,7 @@ func (c *call) granted(ctx context.Context) bool {
 		return false
 	}
 	seen := c.verdict
-	c.judge(ctx)
+	c.judgeHere(ctx, nil)
 	if c.verdict.Decision != policy.Escalate || !same(seen, c.verdict) {
 		return false
 	}

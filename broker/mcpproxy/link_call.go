@@ -52,6 +52,7 @@ func (l *link) call(ctx context.Context, c *call, web *webCall, over func()) (re
 			l.mu.Unlock()
 		}()
 	}
+	c.sent = true
 	return l.ask(ctx, id, "tools/call", append(params, '}'), over)
 }
 

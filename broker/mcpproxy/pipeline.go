@@ -1,10 +1,8 @@
 package mcpproxy
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -33,6 +31,7 @@ const (
 	ruleAudit       = "audit-unavailable"
 	ruleBudget      = "budget"
 	ruleRoom        = "session-memory"
+	ruleFiles       = "files-unavailable"
 )
 
 // maxEvidence is how much of refused arguments is recorded.
@@ -69,6 +68,8 @@ type call struct {
 	past      *past         // of a program that is run again; nil: it is not
 	program   *running      // that makes the call; nil: the agent does
 	made      codemode.Call // by that program
+	sent      bool          // to its server
+	notes     []string      // for the agent, behind the result
 	waits     func(bool)    // is told when a call of a program begins and ends to wait for a person
 }
 
@@ -107,29 +108,9 @@ func (c *call) result(ctx context.Context, tool string) json.RawMessage {
 		return c.unkept(ctx)
 	}
 	result := c.decide(ctx, offered, catalog.hidden[where])
+	c.bringBack(ctx)
 	c.tellOutcome()
-	return result
-}
-
-// judge asks the policy and prepares the record. A call that is taken back before its
-// turn comes is denied.
-func (c *call) judge(ctx context.Context) {
-	engine := c.proxy.engine()
-	c.hash = engine.Hash()
-	judged := policy.Call{Server: c.target.server, Tool: c.target.tool, Arguments: c.arguments}
-	judged.Signs, judged.Unsigned = c.findSigner(ctx)
-	judged.Changed = c.proxy.catalog.Load().changed[c.target] != ""
-	if dir := c.proxy.workDir.Load(); dir != nil {
-		judged.WorkDir = *dir
-	}
-	c.verdict = c.proxy.evaluate(ctx, engine, judged)
-	sum := sha256.Sum256(c.arguments)
-	c.record = audit.Record{
-		Plane: audit.PlaneTool, Session: c.proxy.config.Session, Call: c.id,
-		Server: c.target.server, Tool: c.target.tool, Arguments: c.verdict.Arguments,
-		Requested: hex.EncodeToString(sum[:]), Digest: c.verdict.Digest,
-		Rule: c.verdict.Rule, Reason: c.verdict.Reason, PolicyHash: c.hash,
-	}
+	return c.withNotes(result)
 }
 
 // decide takes the call to its end and returns the result for the agent.
@@ -178,12 +159,14 @@ func (p *Proxy) stopped() error {
 
 // deny records a refusal and tells the agent.
 func (c *call) deny(ctx context.Context, rule, reason string) json.RawMessage {
-	again := "The same call will be denied again; do not repeat it"
-	if rule == ruleFutile {
-		again = "Nobody was asked, and the same call will be denied as long as that is so"
+	again := "The same call will be denied again; do not repeat it. Do it another way, or tell the person what you need."
+	switch rule {
+	case ruleFutile:
+		again = "Nobody was asked, and the same call will be denied as long as that is so. Do it another way, or tell the person what you need."
+	case ruleFiles:
+		again = "Nothing was done. Try again in a moment, and tell the person if that stays so."
 	}
-	return c.refuseAs(ctx, audit.Deny, rule, "DENIED: "+c.name()+" was denied by rule "+rule+": "+reason+
-		". "+again+". Do it another way, or tell the person what you need.", reason)
+	return c.refuseAs(ctx, audit.Deny, rule, "DENIED: "+c.name()+" was denied by rule "+rule+": "+reason+". "+again, reason)
 }
 
 // circling refuses a call that the agent repeats too often.
@@ -340,11 +323,6 @@ func (p *Proxy) recordRefused(ctx context.Context, err error) {
 		Plane: audit.PlaneTool, Decision: audit.Deny, Session: p.config.Session,
 		Rule: policy.RuleInvalidRequest, Reason: err.Error(), PolicyHash: p.engine().Hash(),
 	})
-}
-
-// same reports whether two judgments have exactly the same meaning.
-func same(a, b policy.Verdict) bool {
-	return a.Digest != "" && a.Digest == b.Digest && bytes.Equal(a.Arguments, b.Arguments)
 }
 
 func newCallID() string {

@@ -65,7 +65,8 @@ type running struct {
 
 	mu      sync.Mutex
 	calls   int
-	waiting int // for a person
+	waiting int      // for a person
+	notes   []string // of its calls, for the agent
 }
 
 // runProgram records that a program begins, carries it out, and returns what the agent is
@@ -94,6 +95,7 @@ func (c *call) runProgram(ctx context.Context) json.RawMessage {
 	}
 	r := &running{call: c, journal: journal}
 	defer r.report(ctx)()
+	defer func() { c.notes = r.noted() }()
 	out, err := c.proxy.config.Programs.Run(ctx, codemode.Program{
 		Code: arguments.Code, Tools: c.programTools(), Do: r.do, Journal: journal, Again: r.again,
 	})

@@ -32,6 +32,7 @@ type Proxy struct {
 	rate    *rates
 	calm    calmness
 	room    *room
+	barrier *barrier               // nil: the agent's files are the tools'
 	workDir atomic.Pointer[string] // of the git server
 
 	recalled   atomic.Int32           // how often the past was read
@@ -67,6 +68,9 @@ func New(c Config) (*Proxy, error) {
 	p.judge.Store(&c.Engine)
 	p.waits, p.endWaits = context.WithCancel(context.Background())
 	p.life, p.endLife = context.WithCancel(context.Background())
+	if c.Workspace != nil {
+		p.barrier = newBarrier(p.life, c.Workspace, p.limits.Call)
+	}
 	names := map[string]bool{}
 	for _, s := range c.Servers {
 		if s.Name == "" || names[s.Name] || reserved(s.Name) {
@@ -278,6 +282,7 @@ func (p *Proxy) Close(ctx context.Context) error {
 	p.endLife()
 	p.stopBackends()
 	p.group.Wait()
+	p.barrier.wait()
 	return err
 }
 
