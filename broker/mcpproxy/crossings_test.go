@@ -134,45 +134,32 @@ func TestFilesThatTakeTooLong(t *testing.T) {
 	}
 }
 
-// Calls at once share crossings, and none has one that began before it.
-func TestCallsShareCrossings(t *testing.T) {
-	r, w := withCopies(t)
-	begun, end := make(chan struct{}, 1), make(chan struct{})
-	w.set(func(_ context.Context, n int) error {
-		if n == 1 {
-			begun <- struct{}{}
+// Those that need files at once share a crossing, and none has one that began before it.
+func TestCrossingsAreShared(t *testing.T) {
+	begun, end := make(chan struct{}), make(chan struct{})
+	n := 0
+	var running sync.WaitGroup
+	s := crossings{running: &running, cross: func() (string, error) {
+		if n++; n == 1 {
+			close(begun)
 			<-end
 		}
-		return nil
-	}, nil)
-	a := r.agent()
-	read := func(id int) {
-		a.send(callLine(fmt.Sprint(id), "filesystem__read_text_file", fmt.Sprintf(`{"path":"/workspace/%d"}`, id)))
-	}
-	read(1)
+		return fmt.Sprint(n), nil
+	}}
+	first := s.join()
 	<-begun
-	for id := 2; id <= 12; id++ {
-		read(id)
+	second := s.join()
+	if second == first || s.join() != second || s.join() != second {
+		t.Error("who comes while one is under way does not share the next")
 	}
-	shared := func() bool {
-		s := &r.proxy.barrier.fetches
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.next != nil
-	}
-	eventually(t, shared, "a call that waits for the next one")
-	eventually(t, func() bool { return r.proxy.Begun() == 12 }, "all calls")
 	close(end)
-	for range 12 {
-		if m := a.receive(); m.isError() {
-			t.Errorf("%s: %s", m.ID, m.Result)
-		}
+	<-first.done
+	<-second.done
+	running.Wait()
+	if third, err := s.wait(t.Context()); first.note != "1" || second.note != "2" || third != "3" || err != nil {
+		t.Errorf("crossings %q, %q, %q, %v", first.note, second.note, third, err)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.fetched < 2 || w.fetched >= 12 {
-		t.Errorf("fetched %d times", w.fetched)
-	}
+	running.Wait()
 }
 
 // Each of many calls finds here what the agent wrote before it, and the agent finds what the call
