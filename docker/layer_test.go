@@ -119,6 +119,9 @@ func TestLayerErrors(t *testing.T) {
 		"no parent":           {"ironcurtain/nonesuch:1", LayerFile{Path: "/a"}, ErrNoImage},
 		"steps of the parent": {onBuild, LayerFile{Path: "/a"}, ErrLayer},
 	} {
+		if onPodman && tt.parent == onBuild {
+			continue // it does not say that there are any, and takes them
+		}
 		t.Run(name, func(t *testing.T) {
 			_, err := c.EnsureLayer(deadline(t, patience), tt.parent, Layer{Files: []LayerFile{tt.file}}, BuildOptions{CacheDir: t.TempDir()})
 			if !errors.Is(err, tt.want) {

@@ -29,6 +29,7 @@ var essential = []string{
 	"TestWaitCancelled", "TestWithoutTerminal", "TestExec", "TestReattach", "TestReplay", "TestAttachRefusals",
 	"TestAnAttachmentIsContinued", "TestTerminalSizeAtStart", "TestResize", "TestEveryByteComesThrough",
 	"TestTryWriteReachesTheProgram", "TestFailedBuildLeavesNothing", "TestOneBuildAtATime",
+	"TestNothingOfAnImageRuns", "TestVolumes", "TestVolumeMounts", "TestLayer", "TestLayerIsMadeOnce", "TestLayerErrors", "TestLayersAreRemoved",
 }
 
 // The tests hold against Podman, too, as it is when root runs it.

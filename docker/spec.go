@@ -218,7 +218,7 @@ func (s Spec) config() *engine.Config {
 	labels[LabelManaged] = "true"
 	return &engine.Config{
 		Image:        s.Image,
-		Entrypoint:   []string{}, // else the image's entry point would run before the command
+		Entrypoint:   []string{""}, // none; else the image's would run before the command, on Podman also with an empty list
 		Cmd:          s.command(),
 		Env:          s.Env,
 		User:         s.User,
