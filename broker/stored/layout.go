@@ -53,6 +53,7 @@ const sandboxName = "sandbox"
 //	sessions/{id}/waiting/     the calls that wait for a person, one file each
 //	sessions/{id}/journals/    what is kept of programs of the agent's that wait for a person
 //	sessions/{id}/paused       there while the session is paused after a leak
+//	sessions/{id}/volumes      the address of the engine that has volumes of the session
 //	sessions/{id}/unsettled    there until its worktree was looked after at the end
 //	sessions/{id}/lock         locked while a process owns the session
 //	run/{id12}/sockets         proxy.sock, mitm-proxy.sock and ports.sock, mounted read-only

@@ -20,11 +20,29 @@ import (
 // engine is asked for only when the session's multiplexer was killed. A sandbox in
 // which another session works, one that was begun anew there, is kept, and the session
 // with it; so is a worktree with work that is nowhere else, unless the caller insists.
+//
+// Of a session whose files an engine has in volumes these are removed last. That fails where the
+// engine cannot be reached; the session is gone nevertheless.
 func Remove(ctx context.Context, home string, id ID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
 	if !ValidID(id) {
 		return fmt.Errorf("%q is not the id of a session", id)
 	}
 	l := LayoutOf(home, id)
+	address, err := l.volumesEngine()
+	if err != nil {
+		return err
+	}
+	if err := remove(ctx, home, l, id, insist, engine); err != nil || address == "" {
+		return err
+	}
+	if err := dropVolumes(ctx, l, id, address, engine); err != nil {
+		return fault.New("run 'ironcurtain-mux gc --engine "+address+"' later", "session %s is removed, but not its volumes: %w", id, err)
+	}
+	return nil
+}
+
+// remove is Remove without the volumes.
+func remove(ctx context.Context, home string, l Layout, id ID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
 	if _, err := os.Lstat(l.Dir); err != nil {
 		return fault.New("list them with 'ironcurtain-mux sessions ls'", "there is no session %s", id)
 	}
@@ -111,7 +129,7 @@ func removeOwned(ctx context.Context, home string, l Layout, id ID, insist bool,
 }
 
 // Retire removes the stored sessions that were not used for that long, except those that
-// still run or may be taken back. It goes on after a failure and reports all failures. It
+// still run or may be taken back. Their volumes stay for SweepVolumes. It goes on after a failure and reports all failures. It
 // removes nothing when age is not positive.
 func Retire(ctx context.Context, home string, age time.Duration) ([]ID, error) {
 	if age <= 0 {
@@ -127,7 +145,7 @@ func Retire(ctx context.Context, home string, age time.Duration) ([]ID, error) {
 		if s.Owned || s.Detached || time.Since(s.LastActivity) < age || ctx.Err() != nil {
 			continue
 		}
-		err := Remove(ctx, home, s.ID, false, func(context.Context) (*docker.Client, error) {
+		err := remove(ctx, home, LayoutOf(home, s.ID), s.ID, false, func(context.Context) (*docker.Client, error) {
 			return nil, errors.New("it runs again")
 		})
 		switch {

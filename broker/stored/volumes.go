@@ -1,0 +1,156 @@
+package stored
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
+)
+
+// objectsKept is how long the objects of a repository stay on an engine after their last use.
+const objectsKept = 30 * 24 * time.Hour
+
+// SweptVolume is a volume that SweepVolumes looked at.
+type SweptVolume struct {
+	docker.Volume
+	Removed bool   `json:"removed"` // without Remove: would be removed
+	Reason  string `json:"reason"`  // why, or why not
+}
+
+// VolumeSweep says what SweepVolumes removes.
+type VolumeSweep struct {
+	Remove  bool // else it only says what it would remove
+	Objects bool // also the objects of repositories that were used just now, unless a container has them
+}
+
+// SweepVolumes removes the volumes on an engine whose sessions are gone from this state directory,
+// and those with objects of repositories that were not used for 30 days. A volume of another machine
+// or of another state directory stays, whatever is said: only there it is known what needs it. It
+// goes on after a failure and reports all failures.
+func SweepVolumes(ctx context.Context, home string, engine *docker.Client, o VolumeSweep) ([]SweptVolume, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return nil, fmt.Errorf("remove volumes: %w", err)
+	}
+	list, err := engine.Volumes(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	swept := make([]SweptVolume, 0, len(list))
+	var failures []error
+	for _, v := range list {
+		s := SweptVolume{Volume: v}
+		s.Reason, s.Removed = judgeVolume(v, home, host, o.Objects)
+		if s.Removed && o.Remove {
+			if err := removeVolume(ctx, home, engine, v); errors.Is(err, docker.ErrVolumeInUse) {
+				s.Removed, s.Reason = false, docker.ErrVolumeInUse.Error()
+			} else if err != nil {
+				s.Removed, s.Reason = false, err.Error()
+				failures = append(failures, err)
+			}
+		}
+		swept = append(swept, s)
+	}
+	return swept, errors.Join(failures...)
+}
+
+// judgeVolume reports whether nothing needs a volume any more. The directory of a session is made
+// before its volumes and never again after it was removed. So that it is not there, after the volume
+// was, means that it is gone.
+func judgeVolume(v docker.Volume, home, host string, objects bool) (reason string, gone bool) {
+	if theirs := v.Labels[docker.LabelHost]; theirs != host {
+		return fmt.Sprintf("it belongs to the machine %q", text.OneLine(theirs, 100)), false
+	}
+	if v.Labels[docker.LabelObjects] != "" {
+		return judgeObjects(v, home, objects)
+	}
+	id := v.Labels[LabelSession]
+	if !ValidID(id) || v.Labels[docker.LabelLease] != LayoutOf(home, id).Lock() {
+		return "it belongs to another state directory", false
+	}
+	switch _, err := os.Lstat(LayoutOf(home, id).Dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return "its session is gone", true
+	case err != nil:
+		return "its session cannot be looked at: " + text.OneLine(err.Error(), 200), false
+	}
+	return "session " + ShortID(id) + " is kept", false
+}
+
+// judgeObjects is judgeVolume for the objects of a repository.
+func judgeObjects(v docker.Volume, home string, all bool) (reason string, gone bool) {
+	if v.Labels[LabelHome] != home {
+		return "it belongs to another state directory", false
+	}
+	used := v.CreatedAt
+	if info, err := os.Lstat(objectsState(home, v.Name)); err == nil && info.ModTime().After(used) {
+		used = info.ModTime()
+	}
+	switch {
+	case all:
+		return "it is sent again when it is needed", true
+	case used.IsZero():
+		return "it is not known when it was used", false
+	case time.Since(used) > objectsKept:
+		return "it was not used for 30 days", true
+	}
+	return "it was used on " + used.Local().Format(time.DateOnly), false
+}
+
+// removeVolume removes a volume, and first what is known of the objects in it.
+func removeVolume(ctx context.Context, home string, engine *docker.Client, v docker.Volume) error {
+	if v.Labels[docker.LabelObjects] != "" {
+		if err := os.Remove(objectsState(home, v.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove volume %s: %w", v.Name, err)
+		}
+	}
+	return engine.RemoveVolume(ctx, v.Name)
+}
+
+// NoteVolumes notes that the session has volumes on the engine at that address. It is called before
+// they are made, so that whoever removes the session finds them.
+func (l Layout) NoteVolumes(engine string) error {
+	return fault.Wrap("note where the session's volumes are", wholefile.Write(l.volumes(), []byte(engine+"\n"), 0o600), "")
+}
+
+// volumes is the note of the engine that has volumes of the session.
+func (l Layout) volumes() string { return filepath.Join(l.Dir, "volumes") }
+
+// volumesEngine returns the address of the engine that has volumes of the session, or nothing when
+// none has.
+func (l Layout) volumesEngine() (string, error) {
+	note, err := os.ReadFile(l.volumes())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("find the session's volumes: %w", err)
+	}
+	return text.OneLine(string(note), 300), nil
+}
+
+// dropVolumes removes the volumes that a session has on the engine at that address, which must be
+// the caller's.
+func dropVolumes(ctx context.Context, l Layout, id ID, address string, engine func(context.Context) (*docker.Client, error)) error {
+	client, err := engine(ctx)
+	if err != nil {
+		return err
+	}
+	if here := client.Endpoint().Address; here != address {
+		return fmt.Errorf("they are on the engine at %s and not on that at %s", address, here)
+	}
+	list, err := client.Volumes(ctx, map[string]string{LabelSession: id, docker.LabelLease: l.Lock()})
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, v := range list {
+		failures = append(failures, client.RemoveVolume(ctx, v.Name))
+	}
+	return errors.Join(failures...)
+}
