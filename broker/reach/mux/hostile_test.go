@@ -35,6 +35,22 @@ func lawless(t *testing.T) (outside *Session, client *yamux.Session) {
 	return outside, client
 }
 
+// lawlessHost is a session of the container's whose host opens what it likes.
+func lawlessHost(t *testing.T) (inside *Session, server *yamux.Session) {
+	t.Helper()
+	a, b := net.Pipe()
+	inside, err := Inside(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { inside.Close() })
+	if server, err = yamux.Server(b, config(), nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Close() })
+	return inside, server
+}
+
 // begin opens a stream and writes to it.
 func begin(t *testing.T, client *yamux.Session, text string) *yamux.Stream {
 	t.Helper()
@@ -55,17 +71,34 @@ func message(kind, flags byte, id, size uint32, data ...byte) []byte {
 	return append(binary.BigEndian.AppendUint32(b, size), data...)
 }
 
-func TestUnknownKindEndsTheSession(t *testing.T) {
-	outside, client := lawless(t)
-	s := begin(t, client, "X")
-	if _, _, err := outside.Accept(); !errors.Is(err, errKind) {
-		t.Errorf("accepted: %v", err)
-	}
-	if _, err := s.Read(make([]byte, 1)); err == nil {
-		t.Error("the stream goes on")
-	}
-	if _, _, err := outside.Accept(); !errors.Is(err, io.EOF) {
-		t.Errorf("accepted after that: %v", err)
+// A kind that is unknown, or not the other end's to open, ends the session.
+func TestKindThatEndsTheSession(t *testing.T) {
+	for name, test := range map[string]struct {
+		kind Kind
+		host bool // it is the host that opens it
+	}{
+		"unknown":               {'X', false},
+		"the host's":            {Files, false},
+		"unknown, by the host":  {'X', true},
+		"the container's tools": {Tools, true},
+		"the container's ports": {Ports, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			session, other := lawless(t)
+			if test.host {
+				session, other = lawlessHost(t)
+			}
+			s := begin(t, other, string(test.kind))
+			if _, _, err := session.Accept(); !errors.Is(err, errKind) {
+				t.Errorf("accepted: %v", err)
+			}
+			if _, err := s.Read(make([]byte, 1)); err == nil {
+				t.Error("the stream goes on")
+			}
+			if _, _, err := session.Accept(); !errors.Is(err, io.EOF) {
+				t.Errorf("accepted after that: %v", err)
+			}
+		})
 	}
 }
 
@@ -80,6 +113,32 @@ func TestStreamWithoutAKind(t *testing.T) {
 	begin(t, client, "M")
 	if k, _, err := outside.Accept(); k != Model || err != nil {
 		t.Errorf("accepted kind %q, %v", k, err)
+	}
+}
+
+// A stream that says nothing holds up no other, and neither do many of them.
+func TestMuteStreamsHoldUpNoOther(t *testing.T) {
+	outside, client := lawless(t)
+	for range 100 {
+		if _, err := client.OpenStream(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	late, err := client.OpenStream(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []Kind{Model, Tools} {
+		begin(t, client, string(k))
+		if got, _, err := outside.Accept(); got != k || err != nil {
+			t.Errorf("accepted kind %q, %v", got, err)
+		}
+	}
+	if _, err := io.WriteString(late, "P"); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := outside.Accept(); got != Ports || err != nil {
+		t.Errorf("at last, accepted kind %q, %v", got, err)
 	}
 }
 
@@ -117,10 +176,10 @@ func TestStreamsAreCountedByKind(t *testing.T) {
 	}
 	inside, _ := pair(t)
 	inside.open[Tools] = most[Tools]
-	if _, err := inside.Open(t.Context(), Tools); !errors.Is(err, errFull) {
+	if _, err := inside.Open(t.Context(), Tools); !errors.Is(err, ErrFull) {
 		t.Errorf("opening one too many: %v", err)
 	}
-	if _, err := inside.Open(t.Context(), 'F'); !errors.Is(err, errKind) {
+	if _, err := inside.Open(t.Context(), 'X'); !errors.Is(err, errKind) {
 		t.Errorf("opening an unknown kind: %v", err)
 	}
 }
@@ -135,6 +194,8 @@ func TestWhatEndsTheSession(t *testing.T) {
 		{"long message", [][]byte{message(1, 1, 1, 0), message(0, 0, 1, mostMessage+1)}},
 		{"long message of nothing", [][]byte{message(0, 0, 9, 1<<31)}},
 		{"our id", [][]byte{message(1, 1, 2, 0)}},
+		{"bytes before we have opened", [][]byte{message(0, 0, 2, 1, 7)}},
+		{"room before we have opened", [][]byte{message(1, 2, 2, 1<<20)}},
 		{"unknown type", [][]byte{message(7, 0, 1, 0)}},
 		{"goodbye", [][]byte{message(3, 0, 0, 0)}},
 		{"other version", [][]byte{{9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}}},
@@ -158,28 +219,6 @@ func TestWhatEndsTheSession(t *testing.T) {
 				t.Errorf("accepted: %v", err)
 			}
 		})
-	}
-}
-
-// The container's end takes no streams.
-func TestInsideAcceptsNothing(t *testing.T) {
-	a, b := net.Pipe()
-	inside, err := Inside(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer inside.Close()
-	server, err := yamux.Server(b, config(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	s, err := server.OpenStream(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Read(make([]byte, 1)); !errors.Is(err, yamux.ErrStreamReset) {
-		t.Errorf("it was opened: %v", err)
 	}
 }
 

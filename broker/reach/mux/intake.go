@@ -31,13 +31,16 @@ var (
 	errLong  = errors.New("a message is too long")
 	errAgain = errors.New("a stream was opened twice")
 	errMany  = errors.New("far too many streams were opened")
+	errEarly = errors.New("something came on a stream that was not opened")
 )
 
 // The parts of a message's head that the intake looks at.
 const (
 	headSize   = 12
 	typeData   = 0
+	typeWindow = 1
 	flagOpens  = 1
+	flagEnds   = 4 | 8 // it is closed in one direction, or reset
 	placeType  = 1
 	placeFlags = 2
 	placeID    = 4
@@ -61,19 +64,28 @@ type intake struct {
 	known   map[uint32]*share
 	unread  int
 	closed  bool
+	last    uint32     // the number of the stream that was last opened here; even
+	arrived *sync.Cond // ready has more, or over
+	ready   []*share   // that can be accepted, in the order in which they can; at most mostKnown
+	over    bool       // none arrives any more
 }
 
 // share is one stream's part of what nobody has read.
 type share struct {
 	id       uint32
-	stream   *yamux.Stream // nil until it was accepted
+	stream   *yamux.Stream // nil until yamux has handed it over
 	bytes    int
-	overhead int // what keeping them costs beside them
+	overhead int  // what keeping them costs beside them
+	spoken   bool // something has come on it, or its end
+	ready    bool // it can be accepted, or was
 }
+
+// ours reports whether this end has opened the stream.
+func (s *share) ours() bool { return s.id%2 == 0 }
 
 func newIntake(c net.Conn) *intake {
 	in := &intake{Conn: c, known: map[uint32]*share{}}
-	in.changed = sync.NewCond(&in.mu)
+	in.changed, in.arrived = sync.NewCond(&in.mu), sync.NewCond(&in.mu)
 	return in
 }
 
@@ -165,42 +177,109 @@ func (in *intake) follow(p []byte) error {
 // message takes note of a message whose head has passed. What else is wrong with it, yamux
 // finds.
 func (in *intake) message() error {
+	kind := in.head[placeType]
+	if kind > typeWindow {
+		return nil // it is of no stream
+	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	id := binary.BigEndian.Uint32(in.head[placeID:])
-	if binary.BigEndian.Uint16(in.head[placeFlags:])&flagOpens != 0 && in.head[placeType] <= typeData+1 {
+	flags, id := binary.BigEndian.Uint16(in.head[placeFlags:]), binary.BigEndian.Uint32(in.head[placeID:])
+	if id%2 == 0 && id > in.last {
+		return errEarly
+	}
+	if flags&flagOpens != 0 {
 		if in.known[id] != nil {
 			return errAgain
 		}
-		if len(in.known) == mostKnown {
+		if len(in.known) >= mostKnown {
 			return errMany
 		}
 		in.known[id] = &share{id: id}
 	}
-	if in.head[placeType] != typeData {
-		return nil
+	s, size := in.known[id], uint32(0)
+	if kind == typeData {
+		size = binary.BigEndian.Uint32(in.head[placeSize:])
 	}
-	size := binary.BigEndian.Uint32(in.head[placeSize:])
 	if size > mostMessage {
 		return fmt.Errorf("%w: %d bytes", errLong, size)
 	}
 	in.left = int(size)
-	if s := in.known[id]; s != nil && size > 0 {
+	if s == nil {
+		return nil
+	}
+	if size > 0 {
 		kept := 1<<bits.Len32(size-1) + perMessage // yamux's buffers have sizes that are powers of two
 		s.bytes += int(size)
 		s.overhead += kept - int(size)
 		in.unread += kept
 	}
+	if size > 0 || flags&flagEnds != 0 {
+		s.spoken = true
+		in.offer(s)
+	}
 	return nil
 }
 
-// accepted returns the share of a stream that was accepted.
-func (in *intake) accepted(y *yamux.Stream) *share {
+// offer lets a stream of the other end's be accepted, once yamux has it and something has come on
+// it. The lock is held.
+func (in *intake) offer(s *share) {
+	if s.spoken && s.stream != nil && !s.ready && !s.ours() {
+		s.ready = true
+		in.ready = append(in.ready, s)
+		in.arrived.Signal()
+	}
+}
+
+// accepted notes that yamux has handed over a stream of the other end's.
+func (in *intake) accepted(y *yamux.Stream) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	s := in.known[y.StreamID()]
 	s.stream = y
+	in.offer(s)
+}
+
+// open returns the share of the stream that is opened here next.
+func (in *intake) open() (*share, error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.known) >= mostKnown {
+		return nil, errMany
+	}
+	in.last += 2
+	s := &share{id: in.last}
+	in.known[s.id] = s
+	return s, nil
+}
+
+// opened notes that yamux has opened a stream.
+func (in *intake) opened(s *share, y *yamux.Stream) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	s.stream = y
+}
+
+// next waits for a stream that can be accepted. It returns nil when none arrives any more.
+func (in *intake) next() *share {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for len(in.ready) == 0 && !in.over {
+		in.arrived.Wait()
+	}
+	if in.over {
+		return nil
+	}
+	s := in.ready[0]
+	in.ready = in.ready[1:]
 	return s
+}
+
+// finish says that no stream arrives any more.
+func (in *intake) finish() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.over = true
+	in.arrived.Broadcast()
 }
 
 // took notes that n bytes of a stream were read.

@@ -1,7 +1,6 @@
 package mux
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,18 +14,22 @@ import (
 // Kind says what a stream is for. It is the stream's first byte.
 type Kind byte
 
-// The kinds that the container opens.
+// The kinds.
 const (
+	// The container opens these.
 	Tools Kind = 'T' // to the proxy of the tool servers
 	Model Kind = 'M' // to the proxy of the models
 	Ports Kind = 'P' // to the ports that a person has opened
+
+	// The host opens this one.
+	Files Kind = 'F' // to the container's copies of the host's files
 )
 
 // most is how many streams of a kind are open at once. Kinds that are not in it are unknown. A
 // session has 256 connections of ports, and 64 that have not said yet what they want.
-var most = map[Kind]int{Tools: 64, Model: 256, Ports: 64 + 256}
+var most = map[Kind]int{Tools: 64, Model: 256, Ports: 64 + 256, Files: 4}
 
-// mostStreams is how many streams are open at once, of all kinds together.
+// mostStreams is how many streams the container has open at once, of all kinds together.
 const mostStreams = 64 + 256 + 64 + 256
 
 const (
@@ -40,10 +43,13 @@ const (
 	patience = 24 * time.Hour
 )
 
-// Errors of a session.
+// ErrFull is returned by Open when too many streams of the kind are open.
+var ErrFull = errors.New("there are too many streams of its kind")
+
+// Other errors of a session.
 var (
-	errKind = errors.New("the kind of a stream is unknown")
-	errFull = errors.New("there are too many streams of its kind")
+	errKind  = errors.New("its kind is unknown, or not for that end to open")
+	errEnded = errors.New("the session has ended")
 )
 
 // Stream is one connection inside a session. Close lets the other end read what was
@@ -55,17 +61,21 @@ type Stream interface {
 
 // Session is one end of a multiplexed connection.
 type Session struct {
-	yamux  *yamux.Session
-	intake *intake // of the host's end, else nil
+	yamux   *yamux.Session
+	intake  *intake        // of the host's end, else nil
+	opening chan struct{}  // holds one value while the host's end begins a stream, so that it knows its number
+	running sync.WaitGroup // goroutines that open streams, and the one that takes the other end's
 
-	mu   sync.Mutex
-	open map[Kind]int
+	mu     sync.Mutex
+	open   map[Kind]int
+	closed bool // nothing new runs
 }
 
-// Inside makes the end in the container, which opens streams. It owns conn.
+// Inside makes the end in the container, which opens streams of all kinds but Files and accepts
+// those. It owns conn.
 func Inside(conn net.Conn) (*Session, error) {
 	c := config()
-	c.MaxIncomingStreams = 0
+	c.MaxIncomingStreams = uint32(most[Files])
 	y, err := yamux.Client(conn, c, nil)
 	if err != nil {
 		return nil, fmt.Errorf("start multiplexer: %w", err)
@@ -73,7 +83,8 @@ func Inside(conn net.Conn) (*Session, error) {
 	return &Session{yamux: y, open: map[Kind]int{}}, nil
 }
 
-// Outside makes the host's end, which accepts streams. It owns conn.
+// Outside makes the host's end, which accepts streams of all kinds but Files and opens those. It
+// owns conn.
 func Outside(conn net.Conn) (*Session, error) {
 	in := newIntake(conn)
 	c := config()
@@ -85,8 +96,14 @@ func Outside(conn net.Conn) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start multiplexer: %w", err)
 	}
-	return &Session{yamux: y, intake: in, open: map[Kind]int{}}, nil
+	s := &Session{yamux: y, intake: in, opening: make(chan struct{}, 1), open: map[Kind]int{}}
+	s.running.Go(s.take)
+	return s, nil
 }
+
+// opens reports whether this end may open streams of a kind. The other end may open those that
+// this one may not.
+func (s *Session) opens(k Kind) bool { return (k == Files) == (s.intake != nil) }
 
 func config() *yamux.Config {
 	c := yamux.DefaultConfig()
@@ -98,82 +115,17 @@ func config() *yamux.Config {
 	return c
 }
 
-// Open opens a stream. It waits while the other end cannot take one, until ctx ends.
-func (s *Session) Open(ctx context.Context, k Kind) (Stream, error) {
-	if most[k] == 0 {
-		return nil, fmt.Errorf("open stream: %w: %q", errKind, k)
-	}
-	if !s.enter(k) {
-		return nil, fmt.Errorf("open stream: %w", errFull)
-	}
-	y, err := s.begin(ctx, k)
-	if err != nil {
-		s.leave(k)
-		if ctx.Err() != nil {
-			err = ctx.Err() // yamux calls it a deadline
-		}
-		return nil, fmt.Errorf("open stream: %w", err)
-	}
-	return &stream{Stream: y, session: s, kind: k}, nil
-}
-
-// begin opens a stream and says its kind.
-func (s *Session) begin(ctx context.Context, k Kind) (*yamux.Stream, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err // yamux would keep what it has begun
-	}
-	y, err := s.yamux.OpenStream(ctx)
-	if err != nil {
-		return nil, err
-	}
-	stop := context.AfterFunc(ctx, func() { _ = y.Reset() })
-	_, err = y.Write([]byte{byte(k)})
-	if !stop() && err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		_ = y.Reset()
-		return nil, err
-	}
-	return y, nil
-}
-
-// Accept waits for a stream of the other end's and for its kind. It returns io.EOF when the
-// session has ended.
-func (s *Session) Accept() (Kind, Stream, error) {
-	for {
-		y, err := s.yamux.AcceptStream()
-		if err != nil {
-			return 0, nil, io.EOF // yamux returns no error but that of the session's end
-		}
-		a := &accepted{share: s.intake.accepted(y)}
-		a.Stream, a.session = y, s
-		var first [1]byte
-		if _, err := io.ReadFull(a, first[:]); err != nil {
-			a.giveUp() // so has the other end, before it said what the stream is for
-			continue
-		}
-		a.kind = Kind(first[0])
-		if _, known := most[a.kind]; !known {
-			a.giveUp()
-			s.Close()
-			return 0, nil, fmt.Errorf("accept stream: %w: %q", errKind, first[:])
-		}
-		if !s.enter(a.kind) {
-			a.giveUp()
-			continue
-		}
-		return a.kind, a, nil
-	}
-}
-
 // Close ends the session, its streams and its connection.
 func (s *Session) Close() error {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	err := s.yamux.Close()
 	if s.intake != nil {
 		s.intake.Close() // yamux may have been closing by itself, and not be there yet
 		s.intake.resets.Wait()
 	}
+	s.running.Wait()
 	return err
 }
 

@@ -15,12 +15,16 @@ type stream struct {
 	*yamux.Stream
 	session *Session
 	kind    Kind
+	share   *share // of what is unread; nil at the container's end
 	closed  atomic.Bool
 }
 
-// Read reads what the other end has written.
+// Read reads what the other end has written, and makes room.
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.Stream.Read(p)
+	if s.share != nil {
+		s.session.intake.took(s.share, n)
+	}
 	return n, s.usual(err)
 }
 
@@ -53,33 +57,15 @@ func (s *stream) Close() error {
 		return nil
 	}
 	_ = s.Stream.CloseWrite() // the other end may have reset it
-	_ = s.Stream.Reset()
+	s.giveUp()
 	s.session.leave(s.kind)
 	return nil
 }
 
-// accepted is a stream of the other end's, with what of it is unread.
-type accepted struct {
-	stream
-	share *share
-}
-
-// Read reads, and makes room.
-func (a *accepted) Read(p []byte) (int, error) {
-	n, err := a.stream.Read(p)
-	a.session.intake.took(a.share, n)
-	return n, err
-}
-
-// Close gives up what is unread as well.
-func (a *accepted) Close() error {
-	err := a.stream.Close()
-	a.session.intake.gone(a.share)
-	return err
-}
-
-// giveUp resets a stream that nobody was told of.
-func (a *accepted) giveUp() {
-	_ = a.Stream.Reset()
-	a.session.intake.gone(a.share)
+// giveUp resets a stream, with what of it is unread.
+func (s *stream) giveUp() {
+	_ = s.Stream.Reset()
+	if s.share != nil {
+		s.session.intake.gone(s.share)
+	}
 }
