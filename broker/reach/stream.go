@@ -36,11 +36,18 @@ type Stream struct {
 	*screen
 	listeners map[mux.Kind]*listener
 
+	life     context.Context // ends with the Stream; its cause says why
+	cancel   context.CancelCauseFunc
+	present  present
+	filling  sync.Once     // starts the order's Fill
+	filled   chan struct{} // closed when that has returned
+	fillErr  error         // what it returned; set before
+	patience *time.Timer   // with the container; stands while it is filled
+
 	// Set by Begin.
 	order     Order
 	engine    Engine
 	container Container
-	cancel    context.CancelCauseFunc
 	pace      pace // of carriers; of the goroutine that makes them
 	checked   bool // what the container sees is as ordered; of run
 	running   sync.WaitGroup
@@ -61,6 +68,10 @@ type Order struct {
 	// agent runs. An error ends the attempt. It is not asked again: what was seen then is of no
 	// meaning any more on the next link.
 	Check func(report []byte) error
+	// Fill, if there is one, brings files into the container (OpenFiles), after Check and before anything
+	// of the agent runs. It is called once, and returns when ctx ends. An error ends the attempt; after
+	// ErrFilled no agent runs at all.
+	Fill func(ctx context.Context) error
 	// Tell tells the person something; it returns at once.
 	Tell func(text string)
 	// Have is how many bytes of output an earlier process has had of a running agent, and Ahead
@@ -72,7 +83,14 @@ type Order struct {
 
 // NewStream returns a Stream whose connections can be waited for.
 func NewStream() *Stream {
-	s := &Stream{screen: newScreen(0, 0), listeners: map[mux.Kind]*listener{}, begun: make(chan struct{}), over: make(chan struct{})}
+	s := &Stream{
+		screen: newScreen(0, 0), listeners: map[mux.Kind]*listener{},
+		filled: make(chan struct{}), begun: make(chan struct{}), over: make(chan struct{}),
+	}
+	s.life, s.cancel = context.WithCancelCause(context.Background())
+	s.present.changed = make(chan struct{})
+	s.patience = time.NewTimer(reportPatience)
+	s.patience.Stop()
 	for _, k := range []mux.Kind{mux.Tools, mux.Model, mux.Ports} {
 		s.listeners[k] = newListener(k)
 	}
@@ -82,12 +100,12 @@ func NewStream() *Stream {
 // Listener returns the connections of one kind.
 func (s *Stream) Listener(k mux.Kind) net.Listener { return s.listeners[k] }
 
-// reportPatience is how long a container that runs may take to say what it sees.
+// reportPatience is how long a container that runs may take to say what it sees, and then to begin.
 const reportPatience = 30 * time.Second
 
 // Begin connects with the container's bridge and returns when the agent runs there. It fails
-// when Check does, when the container ends, or when it says nothing. The caller then removes the
-// container, and in any case closes the Stream.
+// when Check or Fill does, when the container ends, or when it says nothing. It returns ErrFilled
+// when Fill does. The caller then removes the container, and in any case closes the Stream.
 func (s *Stream) Begin(ctx context.Context, engine Engine, c Container, o Order) error {
 	const op = "reach the container"
 	s.engine, s.container, s.order = engine, c, o
@@ -95,21 +113,23 @@ func (s *Stream) Begin(ctx context.Context, engine Engine, c Container, o Order)
 		s.cols, s.rows, s.have, s.past = o.Cols, o.Rows, o.Have, o.Past
 		s.output.Write(o.Ahead)
 	})
-	life, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	s.cancel = cancel
-	s.running.Go(func() { s.follow(life) })
-	s.running.Go(func() { s.run(life) })
-	patience := time.NewTimer(reportPatience)
-	defer patience.Stop()
+	s.patience.Reset(reportPatience)
+	defer s.patience.Stop()
+	s.running.Go(func() { s.follow(s.life) })
+	s.running.Go(func() { s.run(s.life) })
 	var err error
 	select {
 	case <-s.begun:
 		return nil
-	case <-life.Done():
-		if err = context.Cause(life); errors.Is(err, errEnded) {
+	case <-s.life.Done():
+		err = context.Cause(s.life)
+		if errors.Is(err, ErrFilled) {
+			return ErrFilled
+		}
+		if errors.Is(err, errEnded) {
 			err = errors.Join(s.waitErr, fmt.Errorf("%w: %s%s", err, s.exit.Reason, s.lastWords()))
 		}
-	case <-patience.C:
+	case <-s.patience.C:
 		err = fault.New("look at the engine with 'ironcurtain-mux doctor'", "the container has said nothing for %v", reportPatience)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
@@ -168,9 +188,7 @@ func (s *Stream) Wait(ctx context.Context) (docker.Exit, error) {
 func (s *Stream) Close() error {
 	s.once.Do(func() {
 		s.change(func() { s.closed = true })
-		if s.cancel != nil {
-			s.cancel(errClosed)
-		}
+		s.cancel(errClosed)
 	})
 	s.running.Wait()
 	return nil
@@ -227,6 +245,11 @@ func (s *Stream) serve(ctx context.Context, l *link.Link) error {
 			return err
 		}
 		s.checked = true
+	}
+	s.present.set(l, connections)
+	defer s.present.set(nil, nil)
+	if filled, err := s.fill(l); !filled {
+		return err
 	}
 	if err := link.WriteMessage(l.Typed(), s.goOn()); err != nil {
 		return nil //nolint:nilerr // likewise

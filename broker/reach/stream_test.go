@@ -88,6 +88,9 @@ func (in *inside) Stream(_ context.Context, id string, argv []string, user strin
 	return host, nil
 }
 
+// end is the container's end.
+func (in *inside) end() { in.ended <- docker.Exit{Code: 137, Reason: "it was killed"} }
+
 // cut breaks the carrier.
 func (in *inside) cut() {
 	in.mu.Lock()
