@@ -11,12 +11,16 @@ type Class struct {
 	turn   chan struct{} // holds a value for each that runs; nothing is lost
 }
 
-// The classes. With the files that it maps, git uses about 300 MB at most.
+// The classes. With the files that it maps, git uses about 300 MB at most, and 900 MB for
+// packing.
 var (
 	// Quick is for what a person waits for before deciding about a call.
 	Quick = &Class{memory: 40 << 20, time: 1500 * time.Millisecond, turn: make(chan struct{}, 1)}
 	// Thorough is for bringing work home.
 	Thorough = &Class{memory: 176 << 20, time: 2 * time.Minute, turn: make(chan struct{}, 1)}
+	// Packing is for taking a repository of the person's to another machine. Git keeps a few
+	// hundred bytes of each of its objects in memory, of which there are millions.
+	Packing = &Class{memory: 768 << 20, time: 10 * time.Minute, turn: make(chan struct{}, 1)}
 )
 
 // Distant makes a class for fetching what a person has named from another machine, as one
