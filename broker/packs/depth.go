@@ -1,0 +1,135 @@
+package packs
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// maxCommits is how much of a history that is cut is looked at: the newest commits.
+const maxCommits = 500_000
+
+// graph is the newest part of a history. The volume has the parents that are not listed,
+// unless the list is partial.
+type graph struct {
+	ids     []string // binary
+	listed  []bool   // not only named as a parent
+	parents [][]int32
+	level   []int32 // on the shortest way from a tip, from 0; -1: no tip leads there
+	deepest int     // the number of levels
+	partial bool
+}
+
+// shorten cuts the history of the needed tips to as many generations as fit.
+func (j *job) shorten(ctx context.Context) error {
+	g, err := j.graph(ctx)
+	if err != nil {
+		return err
+	}
+	depth, err := largest(g.deepest, func(depth int) (bool, error) {
+		return j.fits(ctx, j.needed, union(j.cut, g.cut(depth)))
+	})
+	if err != nil {
+		return err
+	}
+	if depth == 0 {
+		what := "more than git can look through"
+		if size, err := j.size(ctx, j.needed, union(j.cut, g.cut(1))); err == nil {
+			what = fmt.Sprintf("%d MB packed", size>>20)
+		}
+		return refuse(withoutObjects, "the files of commit %s alone are %s; an engine that does not see this machine's files gets %d MB",
+			j.needed[0], what, j.plan.Limit>>20)
+	}
+	j.cut = union(j.cut, g.cut(depth))
+	return nil
+}
+
+// graph reads the history of the needed tips, as far as the volume lacks it.
+func (j *job) graph(ctx context.Context) (*graph, error) {
+	if err := j.end(j.cut); err != nil {
+		return nil, err
+	}
+	g, at, count := &graph{}, map[string]int32{}, 0
+	out := &reader{each: func(line []byte) error {
+		family := make([]int32, 0, 3)
+		for id := range strings.FieldsSeq(string(line)) {
+			n, err := g.index(at, id)
+			if err != nil {
+				return err
+			}
+			family = append(family, n)
+		}
+		if len(family) > 0 {
+			g.listed[family[0]], g.parents[family[0]] = true, family[1:]
+			count++
+		}
+		return nil
+	}}
+	in := strings.NewReader(j.revisions(j.needed))
+	if err := j.run(ctx, in, out, "rev-list", "--stdin", "--parents", "--max-count="+strconv.Itoa(maxCommits)); err != nil {
+		return nil, err
+	}
+	g.partial = count == maxCommits
+	var tips []int32
+	for _, id := range j.needed {
+		n, err := g.index(at, j.peeled[id])
+		if err != nil {
+			return nil, err
+		}
+		tips = append(tips, n)
+	}
+	g.measure(tips)
+	return g, nil
+}
+
+// index is where a commit is; it gets a place if it has none.
+func (g *graph) index(at map[string]int32, id string) (int32, error) {
+	binary, err := hex.DecodeString(id)
+	if err != nil {
+		return 0, err
+	}
+	n, ok := at[string(binary)]
+	if !ok {
+		n = int32(len(g.ids))
+		at[string(binary)] = n
+		g.ids, g.listed = append(g.ids, string(binary)), append(g.listed, false)
+		g.parents, g.level = append(g.parents, nil), append(g.level, -1)
+	}
+	return n, nil
+}
+
+// measure finds the level of each commit.
+func (g *graph) measure(tips []int32) {
+	for level := int32(0); len(tips) > 0; level++ {
+		var next []int32
+		for _, n := range tips {
+			if g.listed[n] && g.level[n] < 0 {
+				g.level[n], g.deepest = level, int(level)+1
+				next = append(next, g.parents[n]...)
+			}
+		}
+		tips = next
+	}
+}
+
+// cut returns the commits at which history has to end so that it has so many levels.
+func (g *graph) cut(depth int) []string {
+	var ends []string
+	for n, level := range g.level {
+		if level < 0 || int(level) >= depth {
+			continue
+		}
+		if slices.ContainsFunc(g.parents[n], func(parent int32) bool {
+			if !g.listed[parent] {
+				return g.partial
+			}
+			return int(g.level[parent]) >= depth
+		}) {
+			ends = append(ends, hex.EncodeToString([]byte(g.ids[n])))
+		}
+	}
+	return ends
+}

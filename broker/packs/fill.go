@@ -1,0 +1,124 @@
+package packs
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Plan says what the worktrees of a repository need on an engine.
+type Plan struct {
+	Repository string   // the git directory with the objects: the Common of a worktree's Tree
+	Tips       []string // commits that are needed with their files, and with as much history as the limit allows
+	More       []string // commits and tags that the worktree names besides, the most important first
+	// State is a file of this machine that remembers, for this engine and repository, what was
+	// sent. It and the volume are made and removed together.
+	State string
+	Limit int64 // bytes that are sent at once; 0: 512 MiB
+	// Progress is told how many bytes of all that are sent have been read; may be nil.
+	Progress func(sent, all int64)
+}
+
+// Volume is a directory of the engine's in which git finds objects.
+type Volume interface {
+	// List returns the files below the directory, by their slash-separated paths, with their
+	// sizes in bytes.
+	List(ctx context.Context) (map[string]int64, error)
+	// Put writes a file of size bytes with the digest sum. Nobody sees it before it is whole.
+	Put(ctx context.Context, name string, r io.Reader, size int64, sum [sha256.Size]byte) error
+}
+
+// Result says what was sent, and what the worktree has to do without.
+type Result struct {
+	Sent   int64 // bytes
+	Packs  int   // that were made
+	Reused bool  // the volume had objects of before
+	// Cut are the commits whose parents a worktree must not look for, those at which the
+	// repository's own history ends included. They belong into the file "shallow" of its .git.
+	Cut []string
+	// Absent are those of Plan.More that the volume does not have. A worktree that names
+	// them is broken for git.
+	Absent []string
+}
+
+// defaultLimit is how many bytes are sent at once, unless the plan says otherwise.
+const defaultLimit = 512 << 20
+
+// Fill puts into the volume what it lacks for the plan. It works below the directory work,
+// and leaves nothing there. Another Fill with the same State waits.
+func Fill(ctx context.Context, p Plan, v Volume, work string) (Result, error) {
+	if p.Limit == 0 {
+		p.Limit = defaultLimit
+	}
+	if err := p.check(); err != nil {
+		return Result{}, err
+	}
+	if err := os.MkdirAll(filepath.Dir(p.State), 0o700); err != nil {
+		return Result{}, fmt.Errorf("pack the repository: %w", err)
+	}
+	lock := flock.New(p.State+".lock", flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
+		return Result{}, fmt.Errorf("pack the repository: lock what was sent of it: %w", errors.Join(err, lock.Close()))
+	}
+	r, err := p.fill(ctx, v, work)
+	if err = errors.Join(err, lock.Close()); err != nil {
+		return Result{}, fmt.Errorf("pack the repository: %w", err)
+	}
+	return r, nil
+}
+
+// fill is Fill under the lock.
+func (p Plan) fill(ctx context.Context, v Volume, work string) (_ Result, err error) {
+	there, err := v.List(ctx)
+	if err != nil {
+		return Result{}, fmt.Errorf("list what the engine has: %w", err)
+	}
+	own, err := ends(p.Repository)
+	if err != nil {
+		return Result{}, err
+	}
+	known := remembered(p, there, own)
+	s, err := open(ctx, p, work)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, s.remove(ctx)) }()
+	j := &job{scratch: s, plan: p, known: known, cut: union(known.Cut, own)}
+	if err := j.look(ctx); err != nil {
+		return Result{}, s.explain(ctx, err)
+	}
+	r := Result{Reused: len(known.Tips) > 0}
+	if len(j.needed)+len(j.more) > 0 {
+		if err := j.choose(ctx); err != nil {
+			return Result{}, s.explain(ctx, err)
+		}
+		made, err := j.pack(ctx)
+		if err != nil {
+			return Result{}, s.explain(ctx, err)
+		}
+		if r.Sent, err = send(ctx, p, v, there, made); err != nil {
+			return Result{}, err
+		}
+		r.Packs = len(made)
+		if err := known.with(j, own, made).write(p.State); err != nil {
+			return Result{}, err
+		}
+	}
+	r.Cut, r.Absent = j.cut, j.absent()
+	return r, nil
+}
+
+// union returns the sorted strings of both.
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

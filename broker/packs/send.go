@@ -1,0 +1,163 @@
+package packs
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
+)
+
+// pack is a pack that was made: its two files, the index last, because git finds a pack by
+// its index.
+type pack struct{ files [2]file }
+
+type file struct {
+	name string // in the volume
+	path string // on this machine
+	size int64
+}
+
+// maxPack is the size in bytes from which git begins another pack. What is sent again after
+// an interruption begins with the one that was on its way.
+const maxPack = 128 << 20
+
+// pack makes packs of what the tips lead to and the volume lacks. There are none when it
+// lacks nothing.
+func (j *job) pack(ctx context.Context) ([]pack, error) {
+	if err := j.end(j.cut); err != nil {
+		return nil, err
+	}
+	in := strings.NewReader(j.revisions(j.sent()))
+	ctx, stop := bounded(ctx, j.dir, 2*j.plan.Limit+maxPack)
+	defer stop()
+	err := j.run(ctx, in, nil, "pack-objects", "--revs", "--non-empty", "--delta-base-offset", "--quiet",
+		fmt.Sprintf("--max-pack-size=%d", maxPack), filepath.Join(j.made(), "pack"))
+	if err != nil {
+		return nil, err
+	}
+	return j.packs()
+}
+
+// bounded returns a context that ends when there are more bytes in the directory. Packs can
+// become larger than what was measured: objects of a hostile repository can be small beside
+// another one that is not packed with them.
+func bounded(ctx context.Context, dir string, most int64) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(200 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			var size int64
+			_ = dirtree.Walk(ctx, dir, func(e *dirtree.Entry) error { // what is gone meanwhile counts for nothing
+				if e.IsRegular() {
+					size += e.Stat.Size
+				}
+				return nil
+			})
+			if size > most {
+				cancel(&gitrun.Limit{What: fmt.Sprintf("the packs become larger than %d MB", most>>20)})
+			}
+		}
+	}()
+	return ctx, func() { cancel(nil); <-done }
+}
+
+// packs lists what was made, in the order of the names.
+func (s *scratch) packs() ([]pack, error) {
+	found, err := filepath.Glob(filepath.Join(s.made(), "pack-*.pack"))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(found)
+	var made []pack
+	for _, path := range found {
+		var one pack
+		for i, path := range []string{path, strings.TrimSuffix(path, ".pack") + ".idx"} {
+			info, err := os.Lstat(path)
+			if err != nil {
+				return nil, err
+			}
+			one.files[i] = file{name: "pack/" + filepath.Base(path), path: path, size: info.Size()}
+		}
+		made = append(made, one)
+	}
+	return made, nil
+}
+
+// total is the size of the packs' files in bytes.
+func total(made []pack) int64 {
+	var all int64
+	for _, one := range made {
+		all += one.files[0].size + one.files[1].size
+	}
+	return all
+}
+
+// send puts the packs into the volume, but for files that are there: their names are
+// digests of what they contain. It returns how many bytes it has sent.
+func send(ctx context.Context, p Plan, v Volume, there map[string]int64, made []pack) (int64, error) {
+	var sent, passed int64
+	all := total(made)
+	for _, one := range made {
+		for _, f := range one.files {
+			if size, ok := there[f.name]; !ok || size != f.size {
+				err := put(ctx, v, f, func(n int64) {
+					if p.Progress != nil {
+						p.Progress(passed+n, all)
+					}
+				})
+				if err != nil {
+					return sent, fmt.Errorf("send %s: %w", f.name, err)
+				}
+				sent += f.size
+			}
+			passed += f.size
+		}
+	}
+	return sent, nil
+}
+
+func put(ctx context.Context, v Volume, f file, tell func(n int64)) error {
+	in, err := os.Open(f.path)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, in); err != nil {
+		return err
+	}
+	if _, err := in.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	return v.Put(ctx, f.name, &counter{r: in, tell: tell}, f.size, [sha256.Size]byte(sum.Sum(nil)))
+}
+
+// counter tells how much was read.
+type counter struct {
+	r    io.Reader
+	n    int64
+	tell func(n int64)
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	c.tell(c.n)
+	return n, err
+}

@@ -1,0 +1,115 @@
+package packs
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
+)
+
+// memory is what is known of a volume.
+type memory struct {
+	Version    int              `json:"version"`
+	Repository string           `json:"repository"`
+	Limit      int64            `json:"limit"` // the least under which something was left out
+	Own        []string         `json:"own,omitempty"`
+	Cut        []string         `json:"cut,omitempty"`  // commits at which history ends, Own included
+	Tips       []string         `json:"tips"`           // the packs have all that these lead to, up to Cut
+	Left       []string         `json:"left,omitempty"` // tips that were too large
+	Packs      map[string]int64 `json:"packs"`          // file in the volume → size in bytes
+}
+
+// version of the file. Another one is forgotten: what it knows is sent again.
+const version = 1
+
+// Bounds of the file. Of too many tips the oldest are forgotten.
+const (
+	maxTips   = 20_000
+	maxMemory = 16 << 20 // bytes
+)
+
+// remembered reads what was sent before. It is nothing when there is no such file, when the
+// volume lacks one of the packs, and when more of the history can be sent now than then.
+func remembered(p Plan, there map[string]int64, own []string) memory {
+	var m memory
+	f, err := os.Open(p.State)
+	if err != nil {
+		return memory{}
+	}
+	defer f.Close()
+	if json.NewDecoder(io.LimitReader(f, maxMemory)).Decode(&m) != nil || !m.holds(p, there, own) {
+		return memory{}
+	}
+	return m
+}
+
+func (m memory) holds(p Plan, there map[string]int64, own []string) bool {
+	if m.Version != version || m.Repository != p.Repository {
+		return false
+	}
+	for name, size := range m.Packs {
+		if got, ok := there[name]; !ok || got != size {
+			return false
+		}
+	}
+	for _, ids := range [][]string{m.Tips, m.Cut, m.Left} {
+		for _, id := range ids {
+			if !objectID.MatchString(id) || len(id) != len(p.Tips[0]) {
+				return false // the repository was made anew, or the file is not ours
+			}
+		}
+	}
+	ends := set(own)
+	deeper := slices.ContainsFunc(m.Own, func(id string) bool { return !ends[id] })
+	return !deeper && !(m.incomplete() && p.Limit > m.Limit)
+}
+
+// incomplete reports whether something was left out.
+func (m memory) incomplete() bool { return len(m.Cut) > len(m.Own) || len(m.Left) > 0 }
+
+// with adds what the job has made.
+func (m memory) with(j *job, own []string, made []pack) memory {
+	packs := map[string]int64{}
+	for name, size := range m.Packs {
+		packs[name] = size
+	}
+	for _, one := range made {
+		for _, f := range one.files {
+			packs[f.name] = f.size
+		}
+	}
+	tips := slices.Concat(j.sent(), j.had)
+	complete := set(tips)
+	left := slices.DeleteFunc(union(m.Left, j.left), func(id string) bool { return complete[id] })
+	limit := j.plan.Limit
+	if m.incomplete() {
+		limit = min(limit, m.Limit)
+	}
+	return memory{
+		Version: version, Repository: j.plan.Repository, Limit: limit,
+		Own: own, Cut: j.cut, Tips: tips[:min(len(tips), maxTips)], Left: left[:min(len(left), maxTips)], Packs: packs,
+	}
+}
+
+// set is the strings, for looking them up.
+func set(all []string) map[string]bool {
+	s := make(map[string]bool, len(all))
+	for _, one := range all {
+		s[one] = true
+	}
+	return s
+}
+
+func (m memory) write(path string) error {
+	data, err := json.Marshal(m)
+	if err == nil {
+		err = wholefile.Write(path, append(data, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("remember what was sent: %w", err)
+	}
+	return nil
+}
