@@ -1,0 +1,181 @@
+package mirror
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A frame is a byte that says what it is, the length of the rest in four bytes, and the rest.
+// Numbers in it are unsigned varints, texts a length and bytes.
+const (
+	headSize  = 5
+	mostFrame = 64 << 10
+)
+
+// errMalformed is the answer to what no end of ours sends.
+var errMalformed = errors.New("a malformed message")
+
+// wire reads and writes frames. Each direction has one user at a time.
+type wire struct {
+	r    *bufio.Reader
+	w    *bufio.Writer
+	body []byte // of the last frame that was read
+}
+
+func newWire(conn io.ReadWriter) *wire {
+	return &wire{r: bufio.NewReaderSize(conn, 32<<10), w: bufio.NewWriterSize(conn, 32<<10)}
+}
+
+// write sends a frame with the next flush, or before.
+func (w *wire) write(what byte, body []byte) error {
+	var head [headSize]byte
+	head[0] = what
+	binary.BigEndian.PutUint32(head[1:], uint32(len(body)))
+	if _, err := w.w.Write(head[:]); err != nil {
+		return err
+	}
+	_, err := w.w.Write(body)
+	return err
+}
+
+// read returns the next frame. Its fields are valid until the next read. io.EOF means that the
+// other end closed between two frames.
+func (w *wire) read() (what byte, f *fields, err error) {
+	var head [headSize]byte
+	if _, err := io.ReadFull(w.r, head[:]); err != nil {
+		return 0, nil, err
+	}
+	n := binary.BigEndian.Uint32(head[1:])
+	if n > mostFrame {
+		return 0, nil, fmt.Errorf("%w: %d bytes at once", errMalformed, n)
+	}
+	if cap(w.body) < int(n) {
+		w.body = make([]byte, n, max(int(n), 4096))
+	}
+	w.body = w.body[:n]
+	if _, err := io.ReadFull(w.r, w.body); err != nil {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return 0, nil, err
+	}
+	return head[0], &fields{rest: w.body}, nil
+}
+
+// expect reads a frame of one sort.
+func (w *wire) expect(what byte) (*fields, error) {
+	got, f, err := w.read()
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if err == nil && got != what {
+		err = fmt.Errorf("%w: %q for %q", errMalformed, got, what)
+	}
+	return f, err
+}
+
+// fields takes a frame's body apart. After something malformed all that it returns is zero.
+type fields struct {
+	rest []byte
+	bad  bool
+}
+
+func (f *fields) number() uint64 {
+	n, size := binary.Uvarint(f.rest)
+	if f.bad || size <= 0 {
+		f.bad = true
+		return 0
+	}
+	f.rest = f.rest[size:]
+	return n
+}
+
+// below returns a number that is less than bound.
+func (f *fields) below(bound uint64) uint64 {
+	n := f.number()
+	if n >= bound {
+		f.bad = true
+		return 0
+	}
+	return n
+}
+
+func (f *fields) bytes(n uint64) []byte {
+	if f.bad || n > uint64(len(f.rest)) {
+		f.bad = true
+		return nil
+	}
+	b := f.rest[:n]
+	f.rest = f.rest[n:]
+	return b
+}
+
+func (f *fields) text() string { return string(f.bytes(f.number())) }
+
+// end says whether the frame was well formed, and has no more.
+func (f *fields) end() error {
+	if f.bad || len(f.rest) > 0 {
+		return errMalformed
+	}
+	return nil
+}
+
+// more tells whether there is something left to take.
+func (f *fields) more() bool { return !f.bad && len(f.rest) > 0 }
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+// mostSize bounds every size that is sent.
+const mostSize = 1 << 50
+
+// appendNode writes a node: its kind and what that kind has.
+func appendNode(b []byte, n node) []byte {
+	b = append(b, byte(n.kind))
+	switch n.kind {
+	case file:
+		b = binary.AppendUvarint(b, uint64(n.perm))
+		b = binary.AppendUvarint(b, uint64(n.size))
+		b = append(b, n.digest[:]...)
+	case directory:
+		b = binary.AppendUvarint(b, uint64(n.perm))
+	case link:
+		b = binary.AppendUvarint(b, uint64(n.size))
+		b = append(b, n.digest[:]...)
+	case large:
+		b = binary.AppendUvarint(b, uint64(n.size))
+	default:
+	}
+	return b
+}
+
+func (f *fields) node() node {
+	var n node
+	if k := f.bytes(1); k != nil {
+		n.kind = kind(k[0])
+	}
+	switch n.kind {
+	case nothing, odd, closed:
+	case file:
+		n.perm = uint16(f.below(0o1000))
+		n.size = int64(f.below(mostSize))
+		copy(n.digest[:], f.bytes(uint64(len(n.digest))))
+	case directory:
+		n.perm = uint16(f.below(0o1000))
+	case link:
+		n.size = int64(f.below(longest + 1))
+		copy(n.digest[:], f.bytes(uint64(len(n.digest))))
+	case large:
+		n.size = int64(f.below(mostSize))
+	default:
+		f.bad = true
+	}
+	if f.bad {
+		return node{}
+	}
+	return n
+}

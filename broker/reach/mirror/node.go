@@ -1,0 +1,161 @@
+package mirror
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// kind is what stands at a path.
+type kind uint8
+
+// The kinds from odd on occupy a path and are not carried over: whatever stands at the path
+// or below it on either side is left alone.
+const (
+	nothing kind = iota
+	file
+	directory
+	link
+	odd    // a device, pipe or socket
+	large  // a file above the limit
+	closed // a file or directory that cannot be read, or a directory with too many names
+)
+
+func (k kind) carried() bool { return k == file || k == directory || k == link }
+
+// digest is SHA-256 of a file's content or a link's target.
+type digest [32]byte
+
+// node is what stands at a path, small and comparable. The zero node is nothing.
+type node struct {
+	size   int64 // of a file or link; 0 for others
+	digest digest
+	perm   uint16 // the nine bits of a file or directory
+	kind   kind
+}
+
+// alike gives nodes that mean the same the same value. An owner's bits that the host's copy
+// needs for itself make no difference: a file that nobody may read is readable there.
+func (n node) alike() node {
+	switch n.kind {
+	case file:
+		n.perm |= 0o600
+	case directory:
+		n.perm |= 0o700
+	default:
+		n.perm = 0
+	}
+	return n
+}
+
+func (n node) same(m node) bool { return n.alike() == m.alike() }
+
+// sameContent tells whether two nodes differ at most in mode.
+func (n node) sameContent(m node) bool {
+	n.perm, m.perm = 0, 0
+	return n == m
+}
+
+// entry is a node and its path.
+type entry struct {
+	path string
+	node
+}
+
+// Bounds of a path.
+const (
+	deepest  = 64
+	longest  = 4096
+	longName = 255
+)
+
+// order compares two paths as a walk meets them: a directory, then all below it, then its
+// next sibling. So '/' sorts before every other byte.
+func order(a, b string) int {
+	n := min(len(a), len(b))
+	i := 0
+	for i < n && a[i] == b[i] {
+		i++
+	}
+	switch {
+	case i == n:
+		return len(a) - len(b)
+	case a[i] == '/':
+		return -1
+	case b[i] == '/':
+		return 1
+	}
+	return int(a[i]) - int(b[i])
+}
+
+func byOrder(e entry, path string) int { return order(e.path, path) }
+
+// has tells whether a list in order has a path.
+func has(all []entry, path string) bool {
+	_, found := slices.BinarySearchFunc(all, path, byOrder)
+	return found
+}
+
+// below tells whether path is dir or stands below it. "" is the tree's own directory.
+func below(path, dir string) bool {
+	return dir == "" || strings.HasPrefix(path, dir) && (len(path) == len(dir) || path[len(dir)] == '/')
+}
+
+// parent is the directory of a path, "" for the tree's own.
+func parent(path string) string {
+	return path[:max(strings.LastIndexByte(path, '/'), 0)]
+}
+
+// checkPath says why a path may not be one of a tree.
+func checkPath(path string) error {
+	switch {
+	case !fs.ValidPath(path) || path == "." || strings.IndexByte(path, 0) >= 0:
+		return fmt.Errorf("%.100q is no path of a tree", path)
+	case len(path) > longest || strings.Count(path, "/") >= deepest:
+		return fmt.Errorf("%.100q is too long or too deep", path)
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		if len(name) > longName {
+			return fmt.Errorf("%.100q has a name that is too long", path)
+		}
+		if temporary(name) {
+			return fmt.Errorf("%.100q is the name of a file that is being written", path)
+		}
+	}
+	return nil
+}
+
+// checkTree says why a list of entries is no tree: each path once and in order, below
+// directories only.
+func checkTree(all []entry) error {
+	var open []string // the directories on the way to the last entry
+	for i := range all {
+		e := &all[i]
+		if i > 0 && order(all[i-1].path, e.path) >= 0 {
+			return errors.New("its list of files is out of order")
+		}
+		dir := parent(e.path)
+		for len(open) > 0 && open[len(open)-1] != dir {
+			open = open[:len(open)-1]
+		}
+		if dir != "" && len(open) == 0 {
+			return fmt.Errorf("its list of files has %.100q outside a directory", e.path)
+		}
+		if e.kind == directory {
+			open = append(open, e.path)
+		}
+	}
+	return nil
+}
+
+// Temporary files have names that are never carried over.
+const (
+	temporaryPrefix = ".ironcurtain-mirror-"
+	temporarySuffix = ".part"
+)
+
+func temporary(name string) bool {
+	return strings.HasPrefix(name, temporaryPrefix) && strings.HasSuffix(name, temporarySuffix)
+}
