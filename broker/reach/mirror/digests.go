@@ -1,0 +1,152 @@
+package mirror
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// identity names a file of this machine, and stamp says which version of it.
+type (
+	identity struct{ device, inode uint64 }
+	stamp    struct{ size, modified, changed int64 }
+)
+
+// known is the digest of one version of a file.
+type known struct {
+	stamp
+	hashed int64 // when reading began, as the stamps count
+	digest digest
+	round  uint32
+}
+
+// settled is how much older than its reading a change must be for a later one to have another
+// stamp for sure, on any file system. A younger file is read again, as git does.
+const settled = 2 * time.Second
+
+// digests remembers the digests of files by what stat says of them.
+type digests struct {
+	all   map[identity]known
+	round uint32 // of the scan that runs, or ran last
+	now   func() time.Time
+	buf   []byte
+}
+
+func newDigests() *digests {
+	return &digests{all: map[identity]known{}, now: time.Now}
+}
+
+// begin starts a scan of everything.
+func (d *digests) begin() { d.round++ }
+
+// finish forgets the files that the scan did not meet.
+func (d *digests) finish() {
+	for id, k := range d.all {
+		if k.round != d.round {
+			delete(d.all, id)
+		}
+	}
+}
+
+// recall returns the digest of a file that has not changed since it was read.
+func (d *digests) recall(info fs.FileInfo) (digest, bool) {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return digest{}, false
+	}
+	id, now := identify(s)
+	k, ok := d.all[id]
+	if !ok || k.stamp != now || k.hashed-k.changed < int64(settled) {
+		return digest{}, false
+	}
+	if k.round != d.round {
+		k.round = d.round
+		d.all[id] = k
+	}
+	return k.digest, true
+}
+
+func (d *digests) remember(info fs.FileInfo, read time.Time, is digest) {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		id, now := identify(s)
+		d.all[id] = known{stamp: now, hashed: read.UnixNano(), digest: is, round: d.round}
+	}
+}
+
+// Errors of reading one file.
+var (
+	errOther   = errors.New("it became another file")
+	errGrows   = errors.New("it is above the limit")
+	errChanges = errors.New("it changes while it is read")
+)
+
+// openSame opens a regular file that was seen before, and no other that took its place: no
+// link, no device, no pipe.
+func openSame(root *os.Root, name string, seen fs.FileInfo) (*os.File, fs.FileInfo, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	is, err := f.Stat()
+	if err == nil && (!is.Mode().IsRegular() || !os.SameFile(is, seen)) {
+		err = errOther
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, is, nil
+}
+
+// read hashes a file of at most limit bytes, and gives what it reads to put, if that is not
+// nil. A file that changes meanwhile is errChanges; its digest is of what was read.
+func (d *digests) read(ctx context.Context, f *os.File, is fs.FileInfo, limit int64, put func([]byte) error) (digest, int64, error) {
+	if d.buf == nil {
+		d.buf = make([]byte, mostFrame)
+	}
+	began, total, h := d.now(), int64(0), sha256.New()
+	for {
+		if err := ctx.Err(); err != nil {
+			return digest{}, 0, err
+		}
+		n, err := f.Read(d.buf)
+		if total += int64(n); total > limit {
+			return digest{}, 0, errGrows
+		}
+		h.Write(d.buf[:n])
+		if n > 0 && put != nil {
+			if err := put(d.buf[:n]); err != nil {
+				return digest{}, 0, err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return digest{}, 0, err
+		}
+	}
+	sum := digest(h.Sum(nil))
+	after, err := f.Stat()
+	if err != nil {
+		return digest{}, 0, err
+	}
+	if stampOf(after) != stampOf(is) || total != is.Size() {
+		return sum, total, errChanges
+	}
+	d.remember(after, began, sum)
+	return sum, total, nil
+}
+
+func stampOf(info fs.FileInfo) stamp {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		_, st := identify(s)
+		return st
+	}
+	return stamp{}
+}

@@ -1,0 +1,208 @@
+package mirror
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// manifest is what one end has in a tree.
+type manifest struct {
+	all     []entry
+	cut     bool // there is more, after the last entry in order
+	dropped int  // what is not carried over and has no entry, and bits that are not
+}
+
+// scanner reads a tree's directories.
+type scanner struct {
+	root  *os.Root
+	known *digests
+	most  int   // entries
+	each  int64 // bytes of a file that is carried
+	mend  bool  // makes readable what its owner may not read
+}
+
+// errCut ends a scan that has met enough.
+var errCut = errors.New("too many files")
+
+// scan lists everything below the root, in order. No other scan or writing runs meanwhile, so
+// a temporary file is a remnant, and is removed.
+func (s *scanner) scan(ctx context.Context) (manifest, error) {
+	s.known.begin()
+	var m manifest
+	top, err := s.root.Lstat(".")
+	if err != nil {
+		return m, err
+	}
+	names, err := s.list(".", top)
+	if err == nil {
+		err = s.walk(ctx, &m, "", 0, names)
+	}
+	if errors.Is(err, errCut) {
+		m.cut, err = true, nil
+	}
+	if err == nil {
+		s.known.finish()
+	}
+	return m, err
+}
+
+// walk adds what is in a directory, and below it.
+func (s *scanner) walk(ctx context.Context, m *manifest, dir string, depth int, names []fs.FileInfo) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, info := range names {
+		name := info.Name()
+		path := name
+		if dir != "" {
+			path = dir + "/" + name
+		}
+		if temporary(name) {
+			_ = s.root.Remove(path)
+			continue
+		}
+		if depth == deepest || len(path) > longest || !utf8.ValidString(name) {
+			m.dropped++
+			continue
+		}
+		if len(m.all) == s.most {
+			return errCut
+		}
+		if info.Mode()&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky) != 0 && info.Mode()&fs.ModeSymlink == 0 {
+			m.dropped++
+		}
+		if !info.IsDir() {
+			n, err := s.node(ctx, s.root, path, info)
+			if err != nil {
+				return err
+			}
+			if n.kind == odd {
+				m.dropped++
+			}
+			if n.kind != nothing {
+				m.all = append(m.all, entry{path, n})
+			}
+			continue
+		}
+		below, err := s.list(path, info)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errOther):
+			continue
+		case err != nil:
+			m.all = append(m.all, entry{path, node{kind: closed}})
+			continue
+		}
+		m.all = append(m.all, entry{path, node{kind: directory, perm: uint16(info.Mode().Perm())}})
+		if err := s.walk(ctx, m, path, depth+1, below); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// list returns what is in a directory that was seen before, by name.
+func (s *scanner) list(path string, seen fs.FileInfo) ([]fs.FileInfo, error) {
+	f, err := s.root.Open(path)
+	if errors.Is(err, fs.ErrPermission) && s.mend && s.root.Chmod(path, seen.Mode().Perm()|0o700) == nil {
+		f, err = s.root.Open(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if is, err := f.Stat(); err != nil {
+		return nil, err
+	} else if !os.SameFile(is, seen) {
+		return nil, errOther
+	}
+	var all []fs.FileInfo
+	for {
+		some, err := f.Readdir(1024)
+		all = append(all, some...)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(all) > s.most {
+			return nil, errCut
+		}
+	}
+	slices.SortFunc(all, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
+	return all, nil
+}
+
+// node says what a name is that was seen in a directory. Below root, path leads there. What
+// vanished is nothing. The only errors are those of ctx.
+func (s *scanner) node(ctx context.Context, root *os.Root, path string, info fs.FileInfo) (node, error) {
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return node{kind: directory, perm: uint16(mode.Perm())}, nil
+	case mode&fs.ModeSymlink != 0:
+		return s.link(root, path, info), nil
+	case !mode.IsRegular():
+		return node{kind: odd}, nil
+	case info.Size() > s.each:
+		return node{kind: large, size: info.Size()}, nil
+	}
+	n := node{kind: file, perm: uint16(info.Mode().Perm()), size: info.Size()}
+	if sum, ok := s.known.recall(info); ok {
+		n.digest = sum
+		return n, nil
+	}
+	f, is, err := openSame(root, path, info)
+	if errors.Is(err, fs.ErrPermission) && s.mend && root.Chmod(path, info.Mode().Perm()|0o400) == nil {
+		n.perm |= 0o400
+		f, is, err = openSame(root, path, info)
+	}
+	if err == nil {
+		n.digest, n.size, err = s.known.read(ctx, f, is, s.each, nil)
+		f.Close()
+	}
+	switch {
+	case err == nil, errors.Is(err, errChanges):
+		return n, nil
+	case ctx.Err() != nil:
+		return node{}, ctx.Err()
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errOther):
+		return node{}, nil
+	case errors.Is(err, errGrows):
+		return node{kind: large, size: s.each + 1}, nil
+	}
+	return node{kind: closed}, nil
+}
+
+func (s *scanner) link(root *os.Root, path string, info fs.FileInfo) node {
+	if sum, ok := s.known.recall(info); ok {
+		return node{kind: link, size: info.Size(), digest: sum}
+	}
+	began := s.known.now()
+	target, err := root.Readlink(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return node{}
+	case err != nil || !validTarget(target):
+		return node{kind: odd}
+	}
+	n := linkNode(target)
+	if n.size == info.Size() {
+		s.known.remember(info, began, n.digest)
+	}
+	return n
+}
+
+func linkNode(target string) node {
+	return node{kind: link, size: int64(len(target)), digest: sha256.Sum256([]byte(target))}
+}
+
+func validTarget(target string) bool {
+	return target != "" && len(target) <= longest && strings.IndexByte(target, 0) < 0
+}
