@@ -1,0 +1,275 @@
+package mirror
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// place is where a tree is written. Each directory on the way to a path is opened by itself
+// and compared with what stat says of its name, so that no link is followed, not even to
+// another directory of the tree.
+type place struct {
+	scanner
+	own func(root *os.Root, path string) error // of what was written; nil: nothing
+	// The directory that was used last: neighbours are written one after another.
+	dir  *os.Root
+	path string
+}
+
+// errInTheWay means that something other than a directory stands on the way to a path.
+var errInTheWay = errors.New("something else is in the way")
+
+// leave closes the directory that was used last. Removing or renaming a directory goes by its
+// parent, so none that is gone is used again.
+func (p *place) leave() {
+	if p.dir != nil && p.dir != p.root {
+		p.dir.Close()
+	}
+	p.dir = nil
+}
+
+// at returns the directory of a path, and the path's name in it. The directory is open until
+// the next call.
+func (p *place) at(path string) (*os.Root, string, error) {
+	dir := parent(path)
+	name := strings.TrimPrefix(path[len(dir):], "/")
+	if p.dir != nil && p.path == dir {
+		return p.dir, name, nil
+	}
+	p.leave()
+	now := p.root
+	if dir != "" {
+		for step := range strings.SplitSeq(dir, "/") {
+			next, err := p.step(now, step)
+			if now != p.root {
+				now.Close()
+			}
+			if err != nil {
+				return nil, "", err
+			}
+			now = next
+		}
+	}
+	p.dir, p.path = now, dir
+	return now, name, nil
+}
+
+// step opens a directory in another one.
+func (p *place) step(in *os.Root, name string) (*os.Root, error) {
+	seen, err := in.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !seen.IsDir() {
+		return nil, errInTheWay
+	}
+	next, err := in.OpenRoot(name)
+	if errors.Is(err, fs.ErrPermission) && in.Chmod(name, seen.Mode().Perm()|0o700) == nil {
+		next, err = in.OpenRoot(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if is, err := next.Stat("."); err != nil || !os.SameFile(is, seen) {
+		next.Close()
+		return nil, errInTheWay
+	}
+	return next, nil
+}
+
+// is says what stands at a path.
+func (p *place) is(ctx context.Context, path string) (node, error) {
+	dir, name, err := p.at(path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInTheWay) {
+		return node{}, nil
+	}
+	if err != nil {
+		return node{}, err
+	}
+	info, err := dir.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return node{}, nil
+	}
+	if err != nil {
+		return node{}, err
+	}
+	return p.node(ctx, dir, name, info)
+}
+
+// clear makes room for something of another kind: a file or link goes, a directory only if it
+// is empty. What is of the kind stays.
+func (p *place) clear(path string, is, becomes kind) error {
+	if is == nothing || becomes == nothing || (is == directory) == (becomes == directory) {
+		return nil
+	}
+	return p.remove(path)
+}
+
+// remove removes a file, a link or an empty directory.
+func (p *place) remove(path string) error {
+	dir, name, err := p.at(path)
+	if err == nil {
+		err = p.writable(dir, func() error { return dir.Remove(name) })
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInTheWay) {
+		err = nil
+	}
+	return err
+}
+
+// notEmpty tells whether removing failed because a directory has something in it.
+func notEmpty(err error) bool {
+	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST)
+}
+
+// writable does something in a directory, and once more with the owner's rights restored if
+// that was refused.
+func (p *place) writable(dir *os.Root, do func() error) error {
+	err := do()
+	if errors.Is(err, fs.ErrPermission) {
+		if is, statErr := dir.Stat("."); statErr == nil && dir.Chmod(".", is.Mode().Perm()|0o700) == nil {
+			err = do()
+		}
+	}
+	return err
+}
+
+// mkdir makes a directory, or gives one its mode.
+func (p *place) mkdir(path string, perm uint16) error {
+	dir, name, err := p.at(path)
+	if err != nil {
+		return err
+	}
+	err = p.writable(dir, func() error { return dir.Mkdir(name, 0o700) })
+	made := err == nil
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := p.chmod(path, directory, perm); err != nil || !made || p.own == nil {
+		return err
+	}
+	return p.own(dir, name)
+}
+
+// chmod changes the mode of a file or directory; a link in its place is left alone.
+func (p *place) chmod(path string, is kind, perm uint16) error {
+	dir, name, err := p.at(path)
+	if err != nil {
+		return err
+	}
+	info, err := dir.Lstat(name)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() != (is == directory) || info.Mode()&fs.ModeSymlink != 0 {
+		return errInTheWay
+	}
+	return dir.Chmod(name, granted(is, perm))
+}
+
+// granted is the mode of a copy: its owner can read it, and write into directories.
+func granted(is kind, perm uint16) fs.FileMode {
+	if is == directory {
+		return fs.FileMode(perm&0o777 | 0o700)
+	}
+	return fs.FileMode(perm&0o777 | 0o400)
+}
+
+// symlink makes a link, or replaces a file or link by it.
+func (p *place) symlink(path, target string) error {
+	dir, name, err := p.at(path)
+	if err != nil {
+		return err
+	}
+	temp := temporaryName()
+	if err := p.writable(dir, func() error { return dir.Symlink(target, temp) }); err != nil {
+		return err
+	}
+	if p.own != nil {
+		err = p.own(dir, temp)
+	}
+	if err == nil {
+		err = dir.Rename(temp, name)
+	}
+	if err != nil {
+		_ = dir.Remove(temp)
+	}
+	return err
+}
+
+// temporaryName is new each time.
+func temporaryName() string {
+	var random [8]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return fmt.Sprintf("%s%x%s", temporaryPrefix, random, temporarySuffix)
+}
+
+// draft is a file that is written beside its path. No other path is used meanwhile.
+type draft struct {
+	p          *place
+	dir        *os.Root
+	temp, name string
+	f          *os.File
+	sum        hash.Hash
+	size       int64
+	began      time.Time
+}
+
+func (p *place) draft(path string) (*draft, error) {
+	dir, name, err := p.at(path)
+	if err != nil {
+		return nil, err
+	}
+	d := &draft{p: p, dir: dir, temp: temporaryName(), name: name, sum: sha256.New(), began: p.known.now()}
+	err = p.writable(dir, func() error {
+		d.f, err = dir.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *draft) Write(b []byte) (int, error) {
+	d.sum.Write(b)
+	n, err := d.f.Write(b)
+	d.size += int64(n)
+	return n, err
+}
+
+func (d *draft) digest() digest { return digest(d.sum.Sum(nil)) }
+
+// commit gives the file its mode and its name.
+func (d *draft) commit(perm uint16) error {
+	err := d.f.Chmod(granted(file, perm))
+	if err == nil && d.p.own != nil {
+		err = d.p.own(d.dir, d.temp)
+	}
+	if err == nil {
+		err = d.dir.Rename(d.temp, d.name)
+	}
+	if err != nil {
+		d.drop()
+		return err
+	}
+	if info, err := d.f.Stat(); err == nil {
+		d.p.known.remember(info, d.began, d.digest())
+	}
+	return d.f.Close()
+}
+
+// drop forgets what was written.
+func (d *draft) drop() {
+	d.f.Close()
+	_ = d.dir.Remove(d.temp)
+}
