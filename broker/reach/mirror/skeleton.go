@@ -8,20 +8,6 @@ import (
 
 var errNotThere = errors.New("copying files: not there yet")
 
-// Server is the container's end: it reads and writes the trees that it was given, as whoever
-// runs it may.
-type Server struct{ roots map[string]string }
-
-// NewServer serves directories of the container by the names of their trees.
-func NewServer(roots map[string]string) *Server { return &Server{roots: roots} }
-
-// Serve answers one host until conn ends or ctx does, and closes conn. Of several connections
-// one request is answered after another.
-func (s *Server) Serve(_ context.Context, conn io.ReadWriteCloser) error {
-	conn.Close()
-	return errNotThere
-}
-
 // Client is the host's end of one connection. It may be used by several goroutines; its
 // requests go one after another. After an error of the connection, or something that no Server
 // says, it refuses every call.

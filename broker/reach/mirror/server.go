@@ -1,0 +1,254 @@
+package mirror
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// Server is the container's end: it reads and writes the trees that it was given, as whoever
+// runs it may.
+type Server struct {
+	roots map[string]string
+	known map[string]*digests
+	turn  chan struct{} // holds one token; whoever has it answers a request
+}
+
+// NewServer serves directories of the container by the names of their trees.
+func NewServer(roots map[string]string) *Server {
+	s := &Server{roots: roots, known: map[string]*digests{}, turn: make(chan struct{}, 1)}
+	for name := range roots {
+		s.known[name] = newDigests()
+	}
+	s.turn <- struct{}{}
+	return s
+}
+
+// Serve answers one host until conn ends or ctx does, and closes conn. Of several connections
+// one request is answered after another.
+func (s *Server) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
+	defer conn.Close()
+	defer closing(ctx, conn)()
+	c := &served{Server: s, wire: newWire(conn), sent: map[string][]entry{}}
+	err := c.serve(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("files for the host: %w", err)
+	}
+	return nil
+}
+
+// served is one connection.
+type served struct {
+	*Server
+	*wire
+	sent map[string][]entry // by tree: what the host knows
+}
+
+func (c *served) serve(ctx context.Context) error {
+	what, f, err := c.read()
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if what != msgHello || f.text() != magic || f.number() != version || f.end() != nil {
+		return errors.New("the host speaks another language or version")
+	}
+	if err := c.write(msgHello, binary.AppendUvarint(nil, version)); err != nil {
+		return err
+	}
+	for {
+		what, f, err := c.read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := c.answer(ctx, what, f); err != nil {
+			return err
+		}
+		if err := c.w.Flush(); err != nil {
+			return err
+		}
+	}
+}
+
+// answer answers one request. Its errors end the connection.
+func (c *served) answer(ctx context.Context, what byte, f *fields) error {
+	select {
+	case <-c.turn:
+		defer func() { c.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	name, most := f.text(), 0
+	if what == msgScan {
+		most = int(f.below(1 << 30))
+	}
+	each := int64(f.below(mostSize))
+	if err := f.end(); err != nil {
+		return err
+	}
+	p, failed := c.open(name, most, each)
+	if failed == nil {
+		defer p.root.Close()
+		defer p.leave()
+	}
+	switch what {
+	case msgScan:
+		return c.scan(ctx, name, p, failed)
+	case msgFetch:
+		return c.fetch(ctx, p, failed)
+	case msgPut:
+		return c.put(ctx, p, failed)
+	}
+	return fmt.Errorf("%w: %q", errMalformed, what)
+}
+
+// open opens a tree for one request.
+func (c *served) open(name string, most int, each int64) (*place, error) {
+	dir, ok := c.roots[name]
+	if !ok {
+		return nil, fmt.Errorf("there is no tree %.40q", name)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &place{scanner: scanner{root: root, known: c.known[name], most: most, each: each}}, nil
+}
+
+func (c *served) refuse(err error) error {
+	return c.write(msgFailed, appendText(nil, fmt.Sprintf("%.400s", err)))
+}
+
+// scan answers with what changed since the last answer.
+func (c *served) scan(ctx context.Context, name string, p *place, failed error) error {
+	var m manifest
+	if failed == nil {
+		m, failed = p.scan(ctx)
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if failed != nil {
+		return c.refuse(failed)
+	}
+	pack := &packer{w: c.wire}
+	if err := changes(c.sent[name], m.all, pack.add); err != nil {
+		return err
+	}
+	if err := pack.flush(); err != nil {
+		return err
+	}
+	c.sent[name] = m.all
+	cut := uint64(0)
+	if m.cut {
+		cut = 1
+	}
+	body := binary.AppendUvarint(nil, uint64(m.dropped))
+	body = binary.AppendUvarint(body, cut)
+	return c.write(msgDone, binary.AppendUvarint(body, uint64(len(m.all))))
+}
+
+// fetch sends the content of paths.
+func (c *served) fetch(ctx context.Context, p *place, failed error) error {
+	var paths []string
+	for {
+		what, f, err := c.read()
+		if err != nil {
+			return err
+		}
+		if what == msgLast {
+			break
+		}
+		for f.more() {
+			path := f.text()
+			if err := checkPath(path); err != nil {
+				return err
+			}
+			if paths = append(paths, path); len(paths) > batchPaths {
+				return fmt.Errorf("%w: too many paths at once", errMalformed)
+			}
+		}
+		if err := f.end(); err != nil || what != msgPaths {
+			return fmt.Errorf("%w: %q among paths", errMalformed, what)
+		}
+	}
+	if failed != nil {
+		return c.refuse(failed)
+	}
+	for _, path := range paths {
+		if err := c.send(ctx, p, path); err != nil {
+			return err
+		}
+	}
+	return c.write(msgDone, nil)
+}
+
+// send sends what stands at a path.
+func (c *served) send(ctx context.Context, p *place, path string) error {
+	dir, name, err := p.at(path)
+	var info fs.FileInfo
+	if err == nil {
+		info, err = dir.Lstat(name)
+	}
+	n, target := node{}, ""
+	switch {
+	case err != nil:
+	case info.Mode().IsRegular() && info.Size() <= p.each:
+		f, is, err := openSame(dir, name, info)
+		if err != nil {
+			break
+		}
+		defer f.Close()
+		return c.sendFile(ctx, p, f, is)
+	case info.Mode()&fs.ModeSymlink != 0:
+		if target, err = dir.Readlink(name); err == nil && validTarget(target) {
+			n = linkNode(target)
+		}
+	}
+	return c.head(n, target)
+}
+
+func (c *served) head(n node, target string) error {
+	body := appendNode(nil, n)
+	if n.kind == link {
+		body = appendText(body, target)
+	}
+	return c.write(msgHead, body)
+}
+
+func (c *served) sendFile(ctx context.Context, p *place, f *os.File, is fs.FileInfo) error {
+	err := c.head(node{kind: file, perm: uint16(is.Mode().Perm()), size: is.Size()}, "")
+	if err != nil {
+		return err
+	}
+	var writing error
+	sum, _, err := p.known.read(ctx, f, is, is.Size(), func(b []byte) error {
+		writing = c.write(msgData, b)
+		return writing
+	})
+	if writing != nil {
+		return writing
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return sendTail(c.wire, err == nil, sum)
+}
+
+// full tells whether there is no room for a file.
+func full(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+}
