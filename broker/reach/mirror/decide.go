@@ -1,0 +1,255 @@
+package mirror
+
+import "slices"
+
+// change is what is to be done about one path. From is what stands there now, on the side
+// that is written; to is what shall stand there.
+type change struct {
+	path     string
+	from, to node
+}
+
+// plan is what makes both sides equal. Each list is in the order of paths.
+type plan struct {
+	fetch []change // here
+	put   []change // there
+	aside []string // ours, in the way of the agent's
+	agree []entry  // equal on both sides, or nothing on either
+	left  []Left
+}
+
+// decider compares three states of a tree.
+type decider struct {
+	o           *Options
+	agreed      map[string]node
+	here, there manifest
+	met         int // paths of agreed that were met
+	plan        plan
+	blocked     string // nothing at or below it is touched
+	isBlocked   bool
+}
+
+// decide plans a Sync. It is pure.
+func decide(o *Options, agreed map[string]node, here, there manifest) plan {
+	d := &decider{o: o, agreed: agreed, here: here, there: there}
+	i, j := 0, 0
+	for i < len(here.all) || j < len(there.all) {
+		var h, t entry
+		c := 0
+		switch {
+		case i == len(here.all):
+			c = 1
+		case j == len(there.all):
+			c = -1
+		default:
+			c = order(here.all[i].path, there.all[j].path)
+		}
+		if c <= 0 {
+			h = here.all[i]
+			i++
+		}
+		if c >= 0 {
+			t = there.all[j]
+			j++
+		}
+		path := h.path
+		if c > 0 {
+			path = t.path
+		}
+		d.path(path, h.node, t.node)
+	}
+	if d.met < len(agreed) {
+		d.forget()
+	}
+	d.settle()
+	return d.plan
+}
+
+// forget finds what is agreed and stands on neither side any more.
+func (d *decider) forget() {
+	for path := range d.agreed {
+		if !has(d.here.all, path) && !has(d.there.all, path) && !d.unknown(path) {
+			d.plan.agree = append(d.plan.agree, entry{path: path})
+		}
+	}
+}
+
+// unknown tells whether a path is one of those that the container did not come to list.
+func (d *decider) unknown(path string) bool {
+	if !d.there.cut {
+		return false
+	}
+	n := len(d.there.all)
+	return n == 0 || order(path, d.there.all[n-1].path) > 0
+}
+
+// path decides about one path by itself; settle looks at what stands on the way.
+func (d *decider) path(path string, h, t node) {
+	b, known := d.agreed[path]
+	if known {
+		d.met++
+	}
+	if d.isBlocked && below(path, d.blocked) {
+		return
+	}
+	if d.unknown(path) {
+		d.block(path, "")
+		return
+	}
+	fixed := d.fixed(path, h, t)
+	if h.kind != nothing && !h.kind.carried() || t.kind != nothing && !t.kind.carried() && !fixed {
+		d.block(path, why(t.kind))
+		return
+	}
+	fetch := func() { d.plan.fetch = append(d.plan.fetch, change{path, h, t}) }
+	put := func() { d.plan.put = append(d.plan.put, change{path, t, h}) }
+	wanted := t.kind == nothing || d.o.Wanted == nil || d.o.Wanted(path, t.size)
+	switch {
+	case h.same(t):
+		if !known || !b.same(t) {
+			d.plan.agree = append(d.plan.agree, entry{path, t})
+		}
+	case fixed:
+		put()
+	case d.o.OneWay:
+		if h.kind != nothing || t.same(b) {
+			put()
+		}
+	case !wanted:
+		if t.same(b) && h.kind != nothing {
+			put()
+		}
+	case h.same(b):
+		fetch()
+	case t.same(b), t.kind == nothing:
+		put()
+	case h.kind == nothing, h.kind == directory && t.kind == directory, h.kind == t.kind && h.sameContent(t):
+		fetch()
+	default:
+		d.plan.aside = append(d.plan.aside, path)
+	}
+}
+
+// block leaves a path and all below it alone.
+func (d *decider) block(path, why string) {
+	d.blocked, d.isBlocked = path, true
+	if why != "" {
+		d.plan.left = append(d.plan.left, Left{path, why})
+	}
+}
+
+func why(k kind) string {
+	switch k {
+	case large:
+		return "it is larger than what is copied"
+	case closed:
+		return "it cannot be read, or has too many files"
+	default: // odd: counted only
+		return ""
+	}
+}
+
+// fixed tells whether ours is put back: at or below a fixed path, and directories on the way
+// to one.
+func (d *decider) fixed(path string, h, t node) bool {
+	for _, f := range d.o.Fixed {
+		if below(path, f) || h.kind == directory && t.kind != directory && below(f, path) {
+			return true
+		}
+	}
+	return false
+}
+
+// settle makes the decisions fit each other: what stays or comes needs its directory, and a
+// directory that becomes something else must be empty by then.
+func (d *decider) settle() {
+	p := &d.plan
+	if d.o.Wanted != nil {
+		d.ways()
+	}
+	if !slices.ContainsFunc(p.fetch, vanishes) && !slices.ContainsFunc(p.put, vanishes) {
+		return
+	}
+	hereStays, thereStays := holders(d.here.all, p.fetch), holders(d.there.all, p.put)
+	comes := map[string]bool{}
+	for _, c := range p.fetch {
+		if c.to.kind != nothing {
+			mark(comes, c.path)
+		}
+	}
+	fetch, put := p.fetch, p.put
+	p.fetch, p.put = nil, nil
+	for _, c := range fetch {
+		switch {
+		case !vanishes(c) || !hereStays[c.path]:
+			p.fetch = append(p.fetch, c)
+		case c.to.kind == nothing: // ours below it stays, so it is made there again
+			p.put = append(p.put, change{c.path, node{}, c.from})
+		default:
+			p.aside = append(p.aside, c.path)
+		}
+	}
+	for _, c := range put {
+		switch {
+		case !vanishes(c) || !thereStays[c.path]:
+			p.put = append(p.put, c)
+		case c.to.kind == nothing && comes[c.path]: // the agent's below it comes here
+			p.fetch = append(p.fetch, change{c.path, node{}, c.from})
+		case c.to.kind == nothing: // what is in it stays there alone
+		case d.o.OneWay || d.fixed(c.path, c.to, c.from):
+			p.left = append(p.left, Left{c.path, "a directory in the container has its name"})
+		default:
+			p.aside = append(p.aside, c.path)
+		}
+	}
+	byPath := func(a, b change) int { return order(a.path, b.path) }
+	slices.SortFunc(p.fetch, byPath)
+	slices.SortFunc(p.put, byPath)
+	slices.SortFunc(p.aside, order)
+}
+
+// vanishes tells whether a directory is no longer one.
+func vanishes(c change) bool { return c.from.kind == directory && c.to.kind != directory }
+
+// holders are the directories below which something of a list stays, whatever is changed.
+func holders(all []entry, changes []change) map[string]bool {
+	goes := map[string]bool{}
+	for _, c := range changes {
+		if c.to.kind == nothing {
+			goes[c.path] = true
+		}
+	}
+	holds := map[string]bool{}
+	for _, e := range all {
+		if !goes[e.path] {
+			mark(holds, e.path)
+		}
+	}
+	return holds
+}
+
+// mark marks the directories above a path.
+func mark(dirs map[string]bool, path string) {
+	for dir := parent(path); dir != "" && !dirs[dir]; dir = parent(dir) {
+		dirs[dir] = true
+	}
+}
+
+// ways adds the directories that are not wanted themselves, on the way to what is.
+func (d *decider) ways() {
+	need, have := map[string]bool{}, map[string]bool{}
+	for _, c := range d.plan.fetch {
+		if c.to.kind == nothing {
+			continue
+		}
+		have[c.path] = true
+		mark(need, c.path)
+	}
+	for dir := range need {
+		i, there := slices.BinarySearchFunc(d.there.all, dir, byOrder)
+		if there && !have[dir] && !has(d.here.all, dir) {
+			d.plan.fetch = append(d.plan.fetch, change{dir, node{}, d.there.all[i].node})
+		}
+	}
+	slices.SortFunc(d.plan.fetch, func(a, b change) int { return order(a.path, b.path) })
+}
