@@ -1,8 +1,12 @@
 package mirror
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
-	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Options say what a Tree mirrors, and how.
@@ -83,6 +87,39 @@ func (r *Report) left(path, why string) {
 // Tree is one directory of the host, and what is known of its copy in the container. Its Syncs
 // run one after another.
 type Tree struct {
-	o  Options
-	mu sync.Mutex
+	o     Options
+	root  *os.Root
+	note  *note
+	known *digests
+	turn  chan struct{} // holds one token; whoever has it synchronises
+	// look is Lstat, which on some file systems also finds a file by another spelling of its name.
+	look func(dir *os.Root, name string) (fs.FileInfo, error)
+}
+
+// Open opens a tree. The directory exists.
+func Open(o Options) (*Tree, error) {
+	o.Limits = o.Limits.orDefaults()
+	for _, path := range o.Fixed {
+		if err := checkPath(path); err != nil {
+			return nil, fmt.Errorf("copy files of %s: %w", o.Name, err)
+		}
+	}
+	root, err := os.OpenRoot(o.Dir)
+	if err != nil {
+		return nil, fault.Wrap("copy files of "+o.Name, err, "")
+	}
+	n, err := openNote(o.Note)
+	if err != nil {
+		root.Close()
+		return nil, fault.Wrap("read what was copied of "+o.Name, err, "")
+	}
+	t := &Tree{o: o, root: root, note: n, known: newDigests(), turn: make(chan struct{}, 1), look: (*os.Root).Lstat}
+	t.turn <- struct{}{}
+	return t, nil
+}
+
+// Close waits for a Sync that runs, and closes the tree and its note.
+func (t *Tree) Close() error {
+	<-t.turn
+	return errors.Join(t.note.close(), t.root.Close())
 }

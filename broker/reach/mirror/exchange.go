@@ -1,0 +1,280 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// fetch brings what changed there: directories and modes at once, the rest in batches.
+func (s *syncing) fetch(ctx context.Context, changes []change) error {
+	var batch []change
+	size := int64(0)
+	for _, c := range changes {
+		if c.to.kind == nothing || !s.room(c) {
+			continue
+		}
+		if o := (op{expected: c.from, wanted: c.to}); c.to.kind != link && !o.carries() {
+			if err := s.adopt(ctx, c); err != nil {
+				return err
+			}
+			continue
+		}
+		if free, err := s.free(c); err != nil || !free {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		batch = append(batch, c)
+		if size += c.to.size; len(batch) == batchPaths || size >= batchBytes {
+			if err := s.receive(ctx, batch); err != nil {
+				return err
+			}
+			batch, size = nil, 0
+		}
+	}
+	if len(batch) == 0 {
+		return nil
+	}
+	return s.receive(ctx, batch)
+}
+
+// room counts what is to come, and leaves there what is too much.
+func (s *syncing) room(c change) bool {
+	files, bytes := s.files, s.bytes-c.from.size+c.to.size
+	if c.from.kind == nothing {
+		files++
+	}
+	switch {
+	case files > s.o.Limits.Files:
+		s.r.left(c.path, fmt.Sprintf("there are more than %d files", s.o.Limits.Files))
+		return false
+	case bytes > s.o.Limits.Bytes && c.to.size > c.from.size:
+		s.r.left(c.path, fmt.Sprintf("all files together are larger than %d MiB", s.o.Limits.Bytes>>20))
+		return false
+	}
+	s.files, s.bytes = files, bytes
+	return true
+}
+
+// free tells whether a path can be made here. A directory that is missing was left, with all
+// below it.
+func (s *syncing) free(c change) (bool, error) {
+	dir, name, err := s.at(c.path)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInTheWay) {
+		return false, nil
+	}
+	if err != nil || c.from.kind != nothing {
+		return err == nil, err
+	}
+	if _, err := s.look(dir, name); errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	f, err := dir.Open(".")
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	if err != nil {
+		return false, err
+	}
+	if slices.Contains(names, name) { // it was made just now
+		s.again = true
+		return false, nil
+	}
+	s.r.left(c.path, "this machine takes its name for that of another file")
+	return false, nil
+}
+
+// ready looks whether there is still what was compared, and makes room for another kind.
+func (s *syncing) ready(ctx context.Context, c change) (bool, error) {
+	if free, err := s.free(c); err != nil || !free {
+		return false, err
+	}
+	status, err := s.place.ready(ctx, op{path: c.path, expected: c.from, wanted: c.to})
+	if status != statusDone {
+		s.again = true
+	}
+	return err == nil && status == statusDone, err
+}
+
+// adopt makes a directory, or changes a mode.
+func (s *syncing) adopt(ctx context.Context, c change) error {
+	ready, err := s.ready(ctx, c)
+	if err != nil || !ready {
+		return err
+	}
+	if c.to.kind == directory {
+		err = s.mkdir(c.path, c.to.perm)
+	} else {
+		err = s.chmod(c.path, file, c.to.perm)
+	}
+	if err != nil {
+		return err
+	}
+	s.r.Fetched++
+	s.note.agree(c.path, c.to)
+	return nil
+}
+
+// receive fetches files and links.
+func (s *syncing) receive(ctx context.Context, batch []change) error {
+	paths := make([]string, len(batch))
+	for i, c := range batch {
+		paths[i] = c.path
+	}
+	return s.c.fetch(ctx, s.o.Name, s.o.Limits.Each, paths, func(i int, n node, target string, in *content) (here, conn error) {
+		c := batch[i]
+		switch {
+		case n.kind == file:
+			return s.receiveFile(ctx, c, n, in)
+		case n.kind != link || c.to.kind != link:
+			s.again = true
+			return nil, nil
+		}
+		ready, err := s.ready(ctx, c)
+		if err == nil && ready {
+			if err = s.symlink(c.path, target); err == nil {
+				s.r.Fetched++
+				s.note.agree(c.path, n)
+			}
+		}
+		return err, nil
+	})
+}
+
+// receiveFile writes a file and gives it its name, unless it changed there while it was sent,
+// or ours changed while it came.
+func (s *syncing) receiveFile(ctx context.Context, c change, n node, in *content) (here, conn error) {
+	total := s.bytes - c.to.size + n.size
+	if c.to.kind != file || total > s.o.Limits.Bytes {
+		s.again = true
+		_, _, _, conn = in.copy(nil)
+		return nil, conn
+	}
+	d, here := s.draft(c.path)
+	if here != nil {
+		if errors.Is(here, fs.ErrNotExist) || errors.Is(here, errInTheWay) {
+			s.again, here = true, nil
+		}
+		_, _, _, conn = in.copy(nil)
+		return here, conn
+	}
+	sum, stable, here, conn := in.copy(d)
+	if here == nil && conn == nil {
+		n.size, n.digest = d.size, d.digest()
+		ready := stable && sum == n.digest
+		if !ready {
+			s.again = true
+		} else if ready, here = s.ready(ctx, c); here == nil && ready {
+			if here = d.commit(n.perm); here == nil {
+				s.bytes = total
+				s.r.Fetched++
+				s.r.Bytes += n.size
+				s.note.agree(c.path, n)
+			}
+			return here, nil
+		}
+	}
+	d.drop()
+	return here, conn
+}
+
+// put sends what changed here: what goes first, the deepest before its directory.
+func (s *syncing) put(ctx context.Context, changes []change) error {
+	ops := make([]op, 0, len(changes))
+	for i := len(changes) - 1; i >= 0; i-- {
+		if c := changes[i]; c.to.kind == nothing {
+			ops = append(ops, op{path: c.path, expected: c.from})
+		}
+	}
+	for _, c := range changes {
+		if c.to.kind == nothing {
+			continue
+		}
+		o := op{path: c.path, expected: c.from, wanted: c.to}
+		if c.to.kind == link {
+			dir, name, err := s.at(c.path)
+			if err == nil {
+				o.target, err = dir.Readlink(name)
+			}
+			if err != nil || linkNode(o.target) != c.to {
+				s.again = true
+				continue
+			}
+		}
+		ops = append(ops, o)
+	}
+	for len(ops) > 0 {
+		n, size := 0, int64(0)
+		for n < min(len(ops), batchPaths) && size < batchBytes {
+			size += ops[n].wanted.size
+			n++
+		}
+		if err := s.send(ctx, ops[:n]); err != nil {
+			return err
+		}
+		ops = ops[n:]
+	}
+	return nil
+}
+
+// send puts one batch.
+func (s *syncing) send(ctx context.Context, ops []op) error {
+	status, why, err := s.c.put(ctx, s.o.Name, s.o.Limits.Each, ops, func(o op, to io.Writer) (bool, digest, error) {
+		return s.content(ctx, o, to)
+	})
+	if err != nil {
+		return err
+	}
+	for i, o := range ops {
+		switch status[i] {
+		case statusDone:
+			s.r.Put++
+			s.note.agree(o.path, o.wanted)
+			if o.carries() {
+				s.r.Bytes += o.wanted.size
+			}
+		case statusChanged, statusAgain:
+			s.again = true
+		case statusFull:
+			err = fault.New("make room on the engine's disk", "the container has no room for %s: %.200q", o.path, why)
+		case statusFailed:
+			if err == nil {
+				err = fmt.Errorf("the container cannot write %s: %.200q", o.path, why)
+			}
+		default: // statusKept: a directory stays
+		}
+	}
+	return err
+}
+
+// content sends a file, if it is still what was compared.
+func (s *syncing) content(ctx context.Context, o op, to io.Writer) (stable bool, sum digest, err error) {
+	dir, name, err := s.at(o.path)
+	if err != nil {
+		return false, sum, nil
+	}
+	info, err := dir.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return false, sum, nil
+	}
+	f, is, err := openSame(dir, name, info)
+	if err != nil {
+		return false, sum, nil
+	}
+	defer f.Close()
+	var writing error
+	sum, _, err = s.known.read(ctx, f, is, o.wanted.size, func(b []byte) error {
+		_, writing = to.Write(b)
+		return writing
+	})
+	return err == nil, sum, writing
+}

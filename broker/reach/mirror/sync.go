@@ -1,0 +1,240 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// passes bounds how often a Sync compares anew, because something changed while it ran. What
+// still changes then is left for the next Sync.
+const passes = 4
+
+// errClosed is the answer of a Tree that was closed.
+var errClosed = errors.New("the tree is closed")
+
+// Sync makes both sides equal, as far as Options want it. An error leaves both sides so that
+// the next Sync goes on; ctx ends it promptly, and the client's connection with it.
+//
+// A tree that is empty in the container although something was agreed is taken for a new
+// volume: it is filled again, and nothing is deleted here.
+func (t *Tree) Sync(ctx context.Context, c *Client) (Report, error) {
+	var r Report
+	select {
+	case _, open := <-t.turn:
+		if !open {
+			return r, errClosed
+		}
+		defer func() { t.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return r, ctx.Err()
+	}
+	for range passes {
+		s := &syncing{Tree: t, c: c, r: &r}
+		s.place = place{own: t.o.Own, scanner: scanner{
+			root: t.root, known: t.known, most: t.o.Limits.Files, each: t.o.Limits.Each, mend: true,
+		}}
+		err := s.pass(ctx)
+		s.leave()
+		err = errors.Join(err, t.note.flush())
+		if ctx.Err() != nil {
+			return r, ctx.Err()
+		}
+		if err != nil {
+			return r, fault.Wrap("copy files of "+t.o.Name, err, "")
+		}
+		if !s.again {
+			break
+		}
+	}
+	return r, nil
+}
+
+// syncing is one pass of a Sync.
+type syncing struct {
+	*Tree
+	place
+	c     *Client
+	r     *Report
+	again bool // something changed meanwhile
+
+	here, there manifest
+	files       int // here, when all is done
+	bytes       int64
+}
+
+func (s *syncing) pass(ctx context.Context) error {
+	if err := s.compare(ctx); err != nil {
+		return err
+	}
+	s.r.Left, s.r.More, s.r.Dropped = nil, 0, s.there.dropped
+	if len(s.there.all) == 0 && !s.there.cut && len(s.note.agreed) > 0 {
+		if err := s.note.forget(); err != nil {
+			return err
+		}
+	}
+	p := decide(&s.o, s.note.agreed, s.here, s.there)
+	if err := s.check(p); err != nil {
+		return err
+	}
+	for _, e := range p.agree {
+		s.note.agree(e.path, e.node)
+	}
+	for _, l := range p.left {
+		s.r.left(l.Path, l.Why)
+	}
+	if s.there.cut {
+		s.r.left(s.after(), "the container has too many files")
+	}
+	if err := s.remove(ctx, p.fetch); err != nil {
+		return err
+	}
+	if len(p.aside) > 0 {
+		s.again = true
+		return s.setAside(p.aside)
+	}
+	if err := s.fetch(ctx, p.fetch); err != nil {
+		return err
+	}
+	return s.put(ctx, p.put)
+}
+
+// after names the last file that the container came to list.
+func (s *syncing) after() string {
+	if n := len(s.there.all); n > 0 {
+		return s.there.all[n-1].path
+	}
+	return "."
+}
+
+// compare lists both sides at the same time.
+func (s *syncing) compare(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan error, 1) // one result; never blocks
+	go func() {
+		var err error
+		s.here, err = s.scan(ctx)
+		done <- err
+	}()
+	there, err := s.c.scan(ctx, s.o.Name, s.o.Limits.Files, s.o.Limits.Each)
+	if err != nil {
+		cancel()
+		<-done
+		return err
+	}
+	s.there = there
+	return <-done
+}
+
+// check refuses what may not be put there, before anything is done.
+func (s *syncing) check(p plan) error {
+	const next = "remove it, or keep it outside"
+	if s.here.cut {
+		return fault.New("remove some, or keep them outside", "%s has more than %d files", s.o.Dir, s.o.Limits.Files)
+	}
+	var heaviest entry
+	for _, e := range s.here.all {
+		s.files++
+		s.bytes += e.size
+		if e.kind == large && e.size > heaviest.size {
+			heaviest = e
+		}
+	}
+	if heaviest.kind == large {
+		return fault.New(next, "%s is larger than the %d MiB that one file may have", heaviest.path, s.o.Limits.Each>>20)
+	}
+	if s.bytes > s.o.Limits.Bytes && len(p.put) > 0 {
+		return fault.New("remove some, or keep them outside", "the files in %s are larger than %d MiB together", s.o.Dir, s.o.Limits.Bytes>>20)
+	}
+	return nil
+}
+
+// remove removes here what was removed there, what is deepest first.
+func (s *syncing) remove(ctx context.Context, changes []change) error {
+	for i := len(changes) - 1; i >= 0; i-- {
+		c := changes[i]
+		if c.to.kind != nothing {
+			continue
+		}
+		if is, err := s.is(ctx, c.path); err != nil {
+			return err
+		} else if !is.same(c.from) {
+			s.again = true
+			continue
+		}
+		err := s.place.remove(c.path)
+		if notEmpty(err) {
+			s.again = true
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s.files--
+		s.bytes -= c.from.size
+		s.r.Fetched++
+		s.note.agree(c.path, node{})
+	}
+	return nil
+}
+
+// besideSuffix is what ours is called beside the agent's.
+const besideSuffix = ".from-tool"
+
+// setAside gives ours other names, where the agent's shall be.
+func (s *syncing) setAside(paths []string) error {
+	for _, path := range paths {
+		dir, name, err := s.at(path)
+		if err != nil {
+			return err
+		}
+		beside := ""
+		for n := 1; beside == "" || s.taken(path, beside); n++ {
+			suffix := besideSuffix
+			if n > 1 {
+				suffix = fmt.Sprintf("%s-%d", besideSuffix, n)
+			}
+			beside = shorten(name, longName-len(suffix)) + suffix
+		}
+		err = dir.Rename(name, beside)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it vanished meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		s.r.Conflicts = append(s.r.Conflicts, Conflict{Path: path, Beside: sibling(path, beside)})
+	}
+	return nil
+}
+
+// taken tells whether a name is in use beside a path, on either side.
+func (s *syncing) taken(path, name string) bool {
+	if has(s.there.all, sibling(path, name)) {
+		return true
+	}
+	_, err := s.look(s.dir, name)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// sibling is a name in a path's directory.
+func sibling(path, name string) string {
+	return strings.TrimPrefix(parent(path)+"/"+name, "/")
+}
+
+// shorten cuts a name to so many bytes, between characters.
+func shorten(name string, most int) string {
+	if len(name) <= most {
+		return name
+	}
+	for most > 0 && !utf8.RuneStart(name[most]) {
+		most--
+	}
+	return name[:most]
+}
