@@ -1,0 +1,193 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// tb is what rapid's T and testing's have in common.
+type tb interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// pair is a directory on each side, and what connects them.
+type pair struct {
+	t           tb
+	here, there string // directories
+	options     Options
+	server      *Server
+	client      *Client
+	tree        *Tree
+	served      chan error
+}
+
+// newPair connects two empty directories. close ends it.
+func newPair(t tb, dir string, change ...func(*Options)) *pair {
+	t.Helper()
+	p := &pair{t: t, here: filepath.Join(dir, "here"), there: filepath.Join(dir, "there")}
+	must(t, os.MkdirAll(p.here, 0o755))
+	must(t, os.MkdirAll(p.there, 0o755))
+	p.options = Options{Name: "workspace", Dir: p.here, Note: filepath.Join(dir, "note")}
+	for _, f := range change {
+		f(&p.options)
+	}
+	p.newServer()
+	p.connect()
+	p.open()
+	return p
+}
+
+// start is newPair for a test.
+func start(t *testing.T, change ...func(*Options)) *pair {
+	t.Helper()
+	p := newPair(t, t.TempDir(), change...)
+	t.Cleanup(p.close)
+	return p
+}
+
+func (p *pair) newServer() { p.server = NewServer(map[string]string{"workspace": p.there}) }
+
+// connect makes a new connection to the server.
+func (p *pair) connect() {
+	a, b := net.Pipe()
+	p.client, p.served = NewClient(a), make(chan error, 1)
+	server, served := p.server, p.served
+	go func() { served <- server.Serve(context.Background(), b) }()
+}
+
+func (p *pair) disconnect() {
+	p.client.Close()
+	<-p.served
+}
+
+func (p *pair) open() {
+	p.t.Helper()
+	tree, err := Open(p.options)
+	must(p.t, err)
+	p.tree = tree
+}
+
+func (p *pair) close() {
+	p.disconnect()
+	must(p.t, p.tree.Close())
+}
+
+// sync synchronises, and fails the test if that fails.
+func (p *pair) sync() Report {
+	p.t.Helper()
+	r, err := p.tree.Sync(context.Background(), p.client)
+	must(p.t, err)
+	return r
+}
+
+// equal fails the test where the two sides differ.
+func (p *pair) equal() {
+	p.t.Helper()
+	here, there := listing(p.t, p.here), listing(p.t, p.there)
+	for path, is := range here {
+		if there[path] != is {
+			p.t.Fatalf("%s is %q here and %q there", path, is, there[path])
+		}
+	}
+	for path, is := range there {
+		if _, ok := here[path]; !ok {
+			p.t.Fatalf("%s is %q there only", path, is)
+		}
+	}
+}
+
+func must(t tb, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
+// listing says what each path below a directory is.
+func listing(t tb, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		name := strings.TrimPrefix(path, dir+"/")
+		switch {
+		case info.IsDir():
+			all[name] = fmt.Sprintf("directory %o", info.Mode().Perm()|0o700)
+		case info.Mode()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			all[name] = "link " + target
+			return err
+		case info.Mode().IsRegular():
+			content, err := os.ReadFile(path)
+			all[name] = fmt.Sprintf("file %o %s", info.Mode().Perm()|0o600, content)
+			return err
+		default:
+			all[name] = "odd"
+		}
+		return nil
+	})
+	must(t, err)
+	return all
+}
+
+// write writes files, "path": "content"; a path that ends in "/" is a directory, "@target" a
+// link, and "" nothing.
+func write(t tb, dir string, files map[string]string) {
+	t.Helper()
+	for path, content := range files {
+		full := filepath.Join(dir, path)
+		err := os.MkdirAll(filepath.Dir(full), 0o755)
+		switch {
+		case strings.HasSuffix(path, "/"):
+			err = errors.Join(err, os.MkdirAll(full, 0o755))
+		case content == "":
+			err = errors.Join(err, os.RemoveAll(full))
+		case content[0] == '@':
+			err = errors.Join(err, os.RemoveAll(full), os.Symlink(content[1:], full))
+		default:
+			err = errors.Join(err, os.WriteFile(full, []byte(content), 0o644))
+		}
+		must(t, err)
+	}
+}
+
+// wantFiles fails the test if a directory has not exactly these files and links.
+func wantFiles(t tb, dir string, want map[string]string) {
+	t.Helper()
+	got := listing(t, dir)
+	for path, is := range got {
+		if strings.HasPrefix(is, "directory") {
+			continue
+		}
+		content := is[strings.LastIndexByte(is, ' ')+1:]
+		if strings.HasPrefix(is, "link") {
+			content = "@" + content
+		}
+		if want[path] != content {
+			t.Fatalf("%s is %q, not %q", path, is, want[path])
+		}
+	}
+	for path := range want {
+		if _, ok := got[path]; !ok {
+			t.Fatalf("%s is missing of %v", path, got)
+		}
+	}
+}
