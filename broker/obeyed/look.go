@@ -63,7 +63,7 @@ var quick = limits{
 func Take(ctx context.Context, dir, userHome string, most time.Duration) (Look, error) {
 	bounded := usual
 	bounded.time = most
-	return take(ctx, dir, userHome, bounded, func(l *looker) { l.enter(&place{}) })
+	return take(ctx, dir, userHome, bounded, func(l *looker) { l.enter(&place{}) }, nil)
 }
 
 // TakeRepository looks only at the repository whose work tree the directory is, at those
@@ -74,10 +74,11 @@ func TakeRepository(ctx context.Context, dir, userHome string) (Look, error) {
 		if l.isDir(".git") {
 			l.repository(".git", ".")
 		}
-	})
+	}, nil)
 }
 
-func take(ctx context.Context, dir, userHome string, most limits, begin func(*looker)) (Look, error) {
+// take looks as begin says. What a configuration names is added to named, unless that is nil.
+func take(ctx context.Context, dir, userHome string, most limits, begin func(*looker), named *Names) (Look, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return Look{}, fmt.Errorf("look at the workspace: %w", err)
@@ -85,7 +86,7 @@ func take(ctx context.Context, dir, userHome string, most limits, begin func(*lo
 	defer root.Close()
 	limited, cancel := context.WithTimeout(ctx, most.time)
 	defer cancel()
-	l := &looker{ctx: limited, root: root, base: dir, home: userHome, most: most, seen: map[[2]string]bool{}, look: Look{Files: map[string]File{}}}
+	l := &looker{ctx: limited, root: root, base: dir, home: userHome, most: most, seen: map[[2]string]bool{}, named: named, look: Look{Files: map[string]File{}}}
 	l.outside()
 	begin(l)
 	for len(l.queue) > 0 && l.goesOn() {
@@ -109,6 +110,7 @@ type looker struct {
 	bytes                       int64
 	seen                        map[[2]string]bool // included configurations, each with its work tree
 	stopped                     bool
+	named                       *Names // what configurations name; nil: not wanted
 }
 
 // place is a directory to be visited. It contains only its own name, because an agent can

@@ -152,7 +152,7 @@ func TestBounds(t *testing.T) {
 			dir := t.TempDir()
 			c.make(t, dir)
 			sh(t, dir, "echo x >.bashrc")
-			l, err := take(t.Context(), dir, "", small, func(l *looker) { l.enter(&place{}) })
+			l, err := take(t.Context(), dir, "", small, func(l *looker) { l.enter(&place{}) }, nil)
 			if err != nil || !strings.Contains(l.Missed, c.missed) || (c.missed == "") && l.Missed != "" && name != "closed" {
 				t.Errorf("missed %q, %v", l.Missed, err)
 			}

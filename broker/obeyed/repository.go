@@ -179,21 +179,39 @@ func (l *looker) follow(all []gitx.Directive, own, dir, top string, depth int) {
 		case gitx.WorkTree:
 		case gitx.Hooks:
 			if name, ok := l.inside(l.absolute(top, d.Value)); ok {
+				l.name(name, "")
 				l.hooks(name)
 			}
 		case gitx.Attributes:
 			if name, ok := l.inside(l.absolute(top, d.Value)); ok {
-				l.text(name, "git runs the filters it names", nil)
+				l.name(name, filtersWhy)
+				l.text(name, filtersWhy, nil)
 			}
 		case gitx.Include:
 			name, ok := l.inside(l.absolute(own, d.Value))
+			if ok {
+				l.name(name, includedWhy)
+			}
 			if ok && depth < maxIncludes && l.exists(name) {
-				l.file(name, File{why: "git obeys it, because its configuration includes it", unit: name, git: true})
+				l.file(name, File{why: includedWhy, unit: name, git: true})
 				l.included(name, dir, top, depth+1)
 			}
 		case gitx.Program:
 			l.program(d, top)
 		}
+	}
+}
+
+// Why git obeys what its configuration names.
+const (
+	filtersWhy  = "git runs the filters it names"
+	includedWhy = "git obeys it, because its configuration includes it"
+)
+
+// name notes a path that a configuration names.
+func (l *looker) name(name, why string) {
+	if l.named != nil {
+		l.named.add(l, name, why)
 	}
 }
 
@@ -222,8 +240,10 @@ func (l *looker) program(d gitx.Directive, top string) {
 		if !ok || strings.HasPrefix(name, ".git/") && !strings.HasPrefix(name, ".git/hooks/") {
 			continue
 		}
+		why := "git runs it, as its configuration says (" + d.Name + ")"
+		l.name(name, why)
 		if info, err := l.root.Stat(name); err == nil && info.Mode().IsRegular() {
-			l.file(name, File{why: "git runs it, as its configuration says (" + d.Name + ")", unit: name, git: true})
+			l.file(name, File{why: why, unit: name, git: true})
 		}
 	}
 }

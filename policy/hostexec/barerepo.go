@@ -15,7 +15,7 @@ var bareParts = map[string]string{
 func bareRepository(p string, exists func(name string) bool) string {
 	for end := len(p); end > 0; {
 		slash := strings.LastIndexByte(p[:end], '/')
-		part, last := bareParts[foldName(p[slash+1:end])], end == len(p)
+		part, last := bareParts[Fold(p[slash+1:end])], end == len(p)
 		end = slash
 		switch {
 		case part == "" || slash < 0:

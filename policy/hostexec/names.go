@@ -118,7 +118,7 @@ var lefthook = regexp.MustCompile(`^\.?lefthook(-local)?\.(ya?ml|toml|jsonc?)$`)
 // of this name in a directory named dir, or "". For a directory it returns why they would
 // run or obey files below it. Case is ignored, because some disks ignore it.
 func Name(dir, name string, isDir bool) string {
-	return obeyedName(foldName(dir), foldName(name), isDir)
+	return obeyedName(Fold(dir), Fold(name), isDir)
 }
 
 func obeyedName(dir, name string, isDir bool) string {
@@ -151,7 +151,7 @@ func Path(p string, exists func(name string) bool) string {
 	parts := strings.Split(strings.TrimPrefix(p, "/"), "/")
 	around := ""
 	for i, part := range parts {
-		part, last := foldName(part), i == len(parts)-1
+		part, last := Fold(part), i == len(parts)-1
 		if why := obeyedName(around, part, !last); why != "" {
 			return why
 		}
@@ -163,9 +163,25 @@ func Path(p string, exists func(name string) bool) string {
 	return bareRepository(p, exists)
 }
 
-// foldName maps all spellings that some disk treats as the same name to one spelling. It
+// Git reports whether git takes a name for ".git" on some file system.
+func Git(name string) bool {
+	name = Fold(strings.Map(func(r rune) rune {
+		if ignorable(r) {
+			return -1
+		}
+		return r
+	}, name))
+	return name == ".git" || name == "git~1"
+}
+
+// ignorable reports whether some disk leaves a character out when it compares names.
+func ignorable(r rune) bool {
+	return r >= 0x200c && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff
+}
+
+// Fold maps all spellings that some disk treats as the same name to one spelling. It
 // removes case, invisible joiners, and dots and spaces at the end.
-func foldName(s string) string {
+func Fold(s string) string {
 	for i := 0; i < len(s); i++ {
 		if s[i] >= 0x80 {
 			s = strings.NewReplacer("\u200c", "", "\u200d", "").Replace(s)

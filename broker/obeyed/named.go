@@ -1,0 +1,58 @@
+package obeyed
+
+import (
+	"context"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// Names are the paths below a directory that git would run or obey because of the configuration
+// that is in force there, whether something is at them or not.
+type Names struct {
+	why    map[string]string // by path, in lower case
+	hooks  map[string]bool   // the paths of directories of hooks
+	Missed string            // why there may be more; empty when all is known
+}
+
+// Name finds the Names of a directory. It looks only at the repository whose work tree the
+// directory is, and at what is configured outside of it.
+func Name(ctx context.Context, dir, userHome string) (Names, error) {
+	n := Names{why: map[string]string{}, hooks: map[string]bool{}}
+	look, err := take(ctx, dir, userHome, quick, func(l *looker) {
+		if l.isDir(".git") {
+			l.repository(".git", ".")
+		}
+	}, &n)
+	n.Missed = look.Missed
+	return n, err
+}
+
+// Why says what git would do with a file at that path, or returns "".
+func (n Names) Why(name string) string {
+	name = strings.ToLower(name)
+	if why := n.why[name]; why != "" {
+		return why
+	}
+	if dir := path.Dir(name); n.hooks[dir] && !strings.HasSuffix(name, ".sample") {
+		return "git runs it as a hook"
+	}
+	return ""
+}
+
+// add notes a path, and where it leads. why is empty for a directory of hooks.
+func (n *Names) add(l *looker, name, why string) {
+	all := []string{name}
+	if real, err := filepath.EvalSymlinks(filepath.Join(l.base, name)); err == nil {
+		if to, ok := l.inside(real); ok {
+			all = append(all, to)
+		}
+	}
+	for _, one := range all {
+		if one = strings.ToLower(one); why == "" {
+			n.hooks[one] = true
+		} else {
+			n.why[one] = why
+		}
+	}
+}
