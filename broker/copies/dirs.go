@@ -1,0 +1,151 @@
+package copies
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+)
+
+// errNoDir means that a path leads through something that is no directory.
+var errNoDir = errors.New("what it lies in is no directory")
+
+// dirs opens directories below a root by their paths, one name after the other, and follows
+// no link. It keeps the last one open, because paths come in the order of their directories.
+type dirs struct {
+	root *os.Root
+	name string
+	last *os.Root // nil: none
+}
+
+// openDirs opens a directory as the root of dirs.
+func openDirs(dir string) (*dirs, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &dirs{root: root}, nil
+}
+
+// close closes all that is open.
+func (d *dirs) close() {
+	d.forget()
+	_ = d.root.Close() // nothing was written through it that could fail now
+}
+
+// forget closes the last directory, which may not be there any more.
+func (d *dirs) forget() {
+	if d.last != nil {
+		_ = d.last.Close()
+	}
+	d.last = nil
+}
+
+// of returns the directory that holds a path, and the path's last name. The directory is
+// valid until the next call. The error is errNoDir when something else is on the way, and
+// fs.ErrNotExist when nothing is.
+func (d *dirs) of(name string) (*os.Root, string, error) {
+	dir, base := path.Dir(name), path.Base(name)
+	if d.last != nil && d.name == dir {
+		return d.last, base, nil
+	}
+	d.forget()
+	at, err := below(d.root, dir)
+	if err != nil {
+		return nil, "", err
+	}
+	d.name, d.last = dir, at
+	return at, base, nil
+}
+
+// below opens a directory below another one.
+func below(root *os.Root, dir string) (*os.Root, error) {
+	at, err := root.OpenRoot(".")
+	if err != nil || dir == "." {
+		return at, err
+	}
+	for part := range strings.SplitSeq(dir, "/") {
+		next, err := enter(at, part)
+		_ = at.Close() // it was only passed through
+		if err != nil {
+			return nil, err
+		}
+		at = next
+	}
+	return at, nil
+}
+
+// enter opens a subdirectory, which must not be a link.
+func enter(in *os.Root, name string) (*os.Root, error) {
+	is, err := in.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !is.IsDir() {
+		return nil, errNoDir
+	}
+	dir, err := in.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := dir.Stat(".")
+	if err == nil && !os.SameFile(is, info) {
+		err = errMoved
+	}
+	if err != nil {
+		_ = dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
+// look returns what there is at a path, and the stamp of a file. It reads a file unless its
+// stamp and size are those of what is known. A path behind something other than a directory
+// has nothing.
+func (d *dirs) look(name string, known noted) (node, stamp, error) {
+	in, base, err := d.of(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoDir) {
+		return absent, stamp{}, nil
+	}
+	if err != nil {
+		return absent, stamp{}, err
+	}
+	info, err := in.Lstat(base)
+	if errors.Is(err, fs.ErrNotExist) {
+		return absent, stamp{}, nil
+	}
+	if err != nil {
+		return absent, stamp{}, err
+	}
+	switch mode := info.Mode(); {
+	case mode.IsDir():
+		return node{kind: directory}, stamp{}, nil
+	case mode&fs.ModeSymlink != 0:
+		target, err := in.Readlink(base)
+		return node{kind: link, target: target}, stamp{}, err
+	case !mode.IsRegular():
+		return node{kind: special}, stamp{}, nil
+	}
+	return lookFile(in, base, known)
+}
+
+// lookFile is look for a regular file.
+func lookFile(in *os.Root, base string, known noted) (node, stamp, error) {
+	f, info, err := openFile(in, base)
+	if err != nil {
+		return absent, stamp{}, err
+	}
+	defer f.Close()
+	at := stampOf(f)
+	n := node{kind: file, exec: executable(info.Mode()), size: info.Size()}
+	if at == known.stamp && at != (stamp{}) && known.kind == file && known.size == n.size {
+		n.digest = known.digest
+		return n, at, nil
+	}
+	if n.digest, n.size, err = sum(f, nil); err != nil {
+		return absent, stamp{}, fmt.Errorf("read: %w", err)
+	}
+	return n, at, nil
+}

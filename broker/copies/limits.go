@@ -1,0 +1,107 @@
+package copies
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// Limits bound what is copied. A zero is the usual limit.
+type Limits struct {
+	Files int   // files, directories and links
+	Total int64 // bytes of all files
+	Each  int64 // bytes of one file
+}
+
+// The usual limits.
+const (
+	maxFiles = 200_000
+	maxTotal = 4 << 30
+	maxEach  = 256 << 20
+)
+
+func (l Limits) usual() Limits {
+	return Limits{Files: cmp.Or(l.Files, maxFiles), Total: cmp.Or(l.Total, maxTotal), Each: cmp.Or(l.Each, maxEach)}
+}
+
+// named is how many of the largest parts of a directory the refusal names.
+const named = 3
+
+// instead is what a person can do with a directory that is too large to be copied.
+const instead = "give the session a branch of its own with --worktree, which sends only what is committed, or work in a smaller directory"
+
+// check refuses a directory that is too large, and names what makes it so.
+func (l Limits) check(dir string, all []entry) error {
+	var total int64
+	files, bytes, large := map[string]int64{}, map[string]int64{}, map[string]int64{}
+	for _, e := range all {
+		top, _, _ := strings.Cut(e.path, "/")
+		total += e.size
+		files[top]++
+		bytes[top] += e.size
+		if e.size > l.Each {
+			large[e.path] = e.size
+		}
+	}
+	refuse := func(why string, parts map[string]int64, say func(int64) string) error {
+		return fault.New(instead, "copy %s: %s: %s", dir, why, largest(parts, say))
+	}
+	switch {
+	case len(large) > 0:
+		return refuse("a file may have "+Size(l.Each)+", and larger are", large, Size)
+	case len(all) > l.Files:
+		return refuse(fmt.Sprintf("it has %s files, and %s may be copied; most are in", count(int64(len(all))), count(int64(l.Files))), files, count)
+	case total > l.Total:
+		return refuse(fmt.Sprintf("its files have %s, and %s may be copied; most of it is in", Size(total), Size(l.Total)), bytes, Size)
+	}
+	return nil
+}
+
+// largest names the largest of some parts, each with its size.
+func largest(parts map[string]int64, say func(int64) string) string {
+	names := slices.SortedFunc(maps.Keys(parts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(parts[b], parts[a]), cmp.Compare(a, b))
+	})
+	var out []string
+	for _, name := range names[:min(len(names), named)] {
+		out = append(out, fmt.Sprintf("%s (%s)", shown(name), say(parts[name])))
+	}
+	return strings.Join(out, ", ")
+}
+
+// Size writes a number of bytes for people.
+func Size(n int64) string {
+	for _, unit := range []struct {
+		name  string
+		bytes int64
+	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}} {
+		if n >= unit.bytes {
+			return strconv.FormatFloat(float64(n)/float64(unit.bytes), 'f', 1, 64) + " " + unit.name
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// count writes a number with commas.
+func count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for at := len(s) - 3; at > 0; at -= 3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}
+
+// shown returns a path for a message: shortened, and quoted if it has characters that are not
+// printed as they are.
+func shown(name string) string {
+	if short := dirtree.Short(name); strconv.Quote(short) == `"`+short+`"` {
+		return short
+	}
+	return strconv.Quote(dirtree.Short(name))
+}
