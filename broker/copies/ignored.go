@@ -1,0 +1,152 @@
+package copies
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
+)
+
+// Bounds of asking git what it ignores.
+const (
+	askTime    = 20 * time.Second
+	maxAnswer  = 64 << 20 // bytes of paths
+	maxExclude = 1 << 20  // bytes of info/exclude
+)
+
+// askGit marks what git ignores. Without a repository, nothing is ignored. It returns why git
+// could not tell.
+//
+// Git runs on the host and the copy is the agent's, so it gets a repository of ours: of the
+// copy's own it sees the patterns, and the index, which tells what is tracked nevertheless.
+func (d *Diff) askGit(ctx context.Context) (trouble string, err error) {
+	if info, err := os.Lstat(filepath.Join(d.copy, ".git")); err != nil || !info.IsDir() {
+		return "", nil
+	}
+	asked := d.askable()
+	if len(asked) == 0 {
+		return "", nil
+	}
+	dir, err := os.MkdirTemp("", "ironcurtain-ignored-")
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = dirtree.Remove(context.WithoutCancel(ctx), dir) }()
+	if err := d.layRepository(dir); err != nil {
+		return "", err
+	}
+	limited, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	ignored, err := d.ask(limited, dir, asked, true)
+	if err != nil && limited.Err() == nil { // a submodule, or an index that nobody understands
+		ignored, err = d.ask(limited, dir, asked, false)
+	}
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if err != nil {
+		return err.Error(), nil
+	}
+	for i := range d.Changes {
+		d.Changes[i].Ignored = ignored[d.Changes[i].Path]
+	}
+	return "", nil
+}
+
+// askable are the paths that git can be asked about: none behind a link.
+func (d *Diff) askable() (all []string) {
+	links := map[string]bool{}
+	for _, c := range d.Changes {
+		if c.here.kind == link {
+			links[c.Path] = true
+		}
+	}
+	for _, c := range d.Changes {
+		behind := false
+		parents(c.Path, func(dir string) bool { behind = links[dir]; return !behind })
+		if !behind {
+			all = append(all, c.Path)
+		}
+	}
+	return all
+}
+
+// layRepository makes an empty repository with the copy's patterns and index.
+func (d *Diff) layRepository(dir string) error {
+	for _, sub := range []string{"objects", "refs", "info"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
+			return err
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/heads/none\n"), 0o600); err != nil {
+		return err
+	}
+	all, err := openDirs(d.copy)
+	if err != nil {
+		return err
+	}
+	defer all.close()
+	for name, most := range map[string]int64{"info/exclude": maxExclude, "index": maxAnswer} {
+		if err := lay(all, ".git/"+name, filepath.Join(dir, name), most); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lay copies a small file out of the copy, if it is one.
+func lay(all *dirs, name, to string, most int64) error {
+	in, base, err := all.of(name)
+	if err == nil {
+		var f *os.File
+		if f, _, err = openFile(in, base); err == nil {
+			defer f.Close()
+			var data []byte
+			if data, err = io.ReadAll(io.LimitReader(f, most)); err == nil {
+				return os.WriteFile(to, data, 0o600)
+			}
+		}
+	}
+	for _, missing := range []error{fs.ErrNotExist, errNoDir, errKind, errMoved, unix.EACCES} {
+		if errors.Is(err, missing) {
+			return nil
+		}
+	}
+	return err
+}
+
+// ask asks git which of some paths it ignores.
+func (d *Diff) ask(ctx context.Context, dir string, names []string, index bool) (map[string]bool, error) {
+	args := []string{"-C", d.copy, "check-ignore", "-z", "--stdin"}
+	if !index {
+		args = append(args, "--no-index")
+	}
+	out, err := gitrun.Thorough.Output(ctx, maxAnswer, gitrun.Command{
+		Args: args, Env: []string{"GIT_DIR=" + dir, "GIT_WORK_TREE=" + d.copy},
+		In: strings.NewReader(strings.Join(names, "\x00") + "\x00"),
+	})
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == 1 {
+		return nil, nil // none of them
+	}
+	if err != nil {
+		return nil, fmt.Errorf("git cannot tell what it ignores: %w", err)
+	}
+	ignored := map[string]bool{}
+	for name := range bytes.SplitSeq(bytes.TrimSuffix(out, []byte{0}), []byte{0}) {
+		ignored[string(name)] = true
+	}
+	return ignored, nil
+}

@@ -1,0 +1,158 @@
+package copies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// Which says which changes are landed.
+type Which struct {
+	Ignored bool `json:"ignored,omitempty"` // also what git ignores
+}
+
+// Lands reports whether a change is landed.
+func (w Which) Lands(c Change) bool { return c.Stays == "" && (w.Ignored || !c.Ignored) }
+
+// Landed says what Land did.
+type Landed struct {
+	Landed []Change `json:"landed"`
+	// Left was to be landed and was not, each with the reason in Stays.
+	Left []Change `json:"left,omitempty"`
+}
+
+// Land writes into the directory what the difference says, as it was when the difference was
+// made: what has changed since, in the copy or in the directory, is left and named. What was
+// landed is noted as common to both sides. An error is one that has ended the landing; what was
+// landed before it is in the result.
+func Land(ctx context.Context, d Diff, which Which) (Landed, error) {
+	if d.Unasked != "" && !which.Ignored {
+		return Landed{}, fault.New("give --ignored to land what git ignores, too", "land in %s: %s", shown(d.Origin), d.Unasked)
+	}
+	l, err := landAll(ctx, d, which)
+	if err != nil {
+		err = fmt.Errorf("land in %s: %w", shown(d.Origin), err)
+	}
+	return l, err
+}
+
+func landAll(ctx context.Context, d Diff, which Which) (Landed, error) {
+	held, err := hold(d.note)
+	if err != nil {
+		return Landed{}, err
+	}
+	defer held.Close()
+	common, err := readNote(d.note)
+	if err != nil {
+		return Landed{}, err
+	}
+	w := writer{ctx: ctx, d: &d}
+	if w.from, err = openDirs(d.copy); err != nil {
+		return Landed{}, err
+	}
+	defer w.from.close()
+	if w.to, err = openDirs(d.Origin); err != nil {
+		return Landed{}, err
+	}
+	defer w.to.close()
+	var l Landed
+	stopped := w.land(which, &l)
+	for _, c := range l.Landed {
+		common.set(c.Path, c.here)
+	}
+	for name, is := range d.agreed {
+		common.set(name, is)
+	}
+	return l, errors.Join(stopped, common.keep(d.note))
+}
+
+// hold makes sure that nobody else lands from the same copy.
+func hold(note string) (*os.File, error) {
+	f, err := os.OpenFile(note+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		_ = f.Close()
+		return nil, fault.New("try again in a moment", "somebody else lands from this copy just now")
+	}
+	return f, nil
+}
+
+// land lands each change: first deletes, what is deepest first, so that the rest finds its
+// place; then the rest, each directory before what is in it.
+func (w *writer) land(which Which, l *Landed) error {
+	left := map[string]bool{}
+	do := func(c Change, step func(*Change) error) error {
+		if err := context.Cause(w.ctx); err != nil {
+			return err
+		}
+		err := step(&c)
+		if ends(err) {
+			return fmt.Errorf("%s: %w", shown(c.Path), cause(err))
+		}
+		if err == nil {
+			l.Landed = append(l.Landed, c)
+			return nil
+		}
+		left[c.Path] = true
+		c.Stays = cause(err).Error()
+		l.Left = append(l.Left, c)
+		return nil
+	}
+	for _, c := range slices.Backward(w.d.Changes) {
+		if which.Lands(c) && c.What == Deleted {
+			if err := do(c, w.remove); err != nil {
+				return err
+			}
+		}
+	}
+	for _, c := range w.d.Changes {
+		if which.Lands(c) && c.What != Deleted {
+			if err := do(c, w.write); err != nil {
+				return err
+			}
+		}
+	}
+	slices.SortFunc(l.Landed, func(a, b Change) int { return byTree(a.Path, b.Path) })
+	return nil
+}
+
+// ends reports whether an error would be the same for everything that is landed.
+func ends(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// remove removes what the agent deleted.
+func (w *writer) remove(c *Change) error {
+	in, base, err := w.to.of(c.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := w.unchanged(in, base, c); err != nil {
+		return err
+	}
+	if c.base.kind == directory {
+		w.to.forget()
+		if in, base, err = w.to.of(c.Path); err != nil {
+			return err
+		}
+		if err = in.Remove(base); errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
+			return nil // the person has something of their own there
+		}
+		return err
+	}
+	return in.Remove(base)
+}
