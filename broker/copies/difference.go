@@ -30,8 +30,8 @@ const (
 type Change struct {
 	Path string `json:"path"` // below the directory; the agent chose it
 	What What   `json:"what"`
-	Size int64  `json:"size,omitempty"` // of the file in the copy, in bytes
-	Kind string `json:"kind,omitempty"` // what there is in the copy, unless it is a file
+	// Detail says in words what there is now: a size, a kind, what a link leads to.
+	Detail string `json:"detail,omitempty"`
 	// Stays says why it is not landed; empty when it can be.
 	Stays string `json:"stays,omitempty"`
 	// Conflict is set when it stays because it was changed in the directory, too.
@@ -215,32 +215,8 @@ func (d *Diff) describe() {
 		default:
 			c.What = Changed
 		}
-		if c.here.kind != file {
-			c.Kind = c.now().word()
-		}
-		c.Size = c.here.size
+		c.Detail = c.detail()
 	}
-}
-
-// now is what there is in the copy or, of what was deleted, what there was.
-func (c *Change) now() node {
-	if c.here.kind == nothing {
-		return c.base
-	}
-	return c.here
-}
-
-// word is the kind in JSON; empty for a file.
-func (n node) word() string {
-	switch n.kind {
-	case directory:
-		return "directory"
-	case link:
-		return "link"
-	case special:
-		return "special"
-	}
-	return ""
 }
 
 // cause is an error without the path, which is said elsewhere.

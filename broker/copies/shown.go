@@ -1,0 +1,221 @@
+package copies
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// detail says in words what there is now.
+func (c *Change) detail() string {
+	now, was := c.here, c.base
+	switch {
+	case now.kind == nothing:
+		if was.kind != file {
+			return was.kind.String()
+		}
+		return ""
+	case now.kind == link:
+		return "a link to " + shown(now.target)
+	case now.kind != file:
+		return now.kind.String()
+	case was.kind == file && now.digest == was.digest && now.exec:
+		return "executable now"
+	case was.kind == file && now.digest == was.digest:
+		return "not executable any more"
+	case was.kind == file && now.size != was.size:
+		return fmt.Sprintf("%s, was %s", Size(now.size), Size(was.size))
+	case now.exec:
+		return Size(now.size) + ", executable"
+	}
+	return Size(now.size)
+}
+
+// Shown is the difference as people look at it: without directories that only hold what is
+// named as well, and with at most that many changes. more counts the rest.
+func (d Diff) Shown(most int) (shown Diff, more int) {
+	shown = d
+	shown.Changes, shown.agreed = nil, nil
+	for i, c := range d.Changes {
+		holds := (c.What == Added && c.here.kind == directory || c.What == Deleted && c.base.kind == directory) &&
+			i+1 < len(d.Changes) && strings.HasPrefix(d.Changes[i+1].Path, c.Path+"/")
+		if !holds {
+			shown.Changes = append(shown.Changes, c)
+		}
+	}
+	// What a person must not miss comes first when not all is shown.
+	if more = len(shown.Changes) - most; more > 0 {
+		rank := func(c Change) int {
+			switch {
+			case c.Runs != "" && c.Stays == "":
+				return 0
+			case c.Ignored:
+				return 2
+			}
+			return 1
+		}
+		slices.SortStableFunc(shown.Changes, func(a, b Change) int { return cmp.Compare(rank(a), rank(b)) })
+		shown.Changes = shown.Changes[:most]
+		slices.SortFunc(shown.Changes, func(a, b Change) int { return byTree(a.Path, b.Path) })
+	}
+	return shown, max(more, 0)
+}
+
+// Left says in a few words what of a copy is nowhere else, or returns "".
+func (d Diff) Left() string {
+	all, _ := d.Shown(len(d.Changes))
+	files, ignored := 0, 0
+	for _, c := range all.Changes {
+		if c.Ignored {
+			ignored++
+		} else {
+			files++
+		}
+	}
+	var parts []string
+	if files > 0 {
+		parts = append(parts, counted(files, "changed file"))
+	}
+	if d.Commits {
+		parts = append(parts, "commits")
+	}
+	if ignored > 0 {
+		parts = append(parts, counted(ignored, "file")+" that git ignores")
+	}
+	return strings.Join(parts, ", and ")
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return count(int64(n)) + " " + what + "s"
+}
+
+// Line is a line of a list for people. Its text is the agent's and not trusted.
+type Line struct {
+	Head bool   // it says what the lines after it are
+	What string // "added", or empty
+	Text string
+}
+
+// CommitsStay says what becomes of commits in a copy.
+const CommitsStay = "commits, branches and stashes of the copy stay there; a session with --worktree brings its commits home"
+
+// Lines lists the difference. What programs of this machine would run comes first, then what is
+// landed, then what stays.
+func (d Diff) Lines(which Which) []Line {
+	var out []Line
+	section := func(head string, fits func(Change) bool, text func(Change) string) {
+		var lines []Line
+		for _, c := range d.Changes {
+			if fits(c) {
+				lines = append(lines, Line{What: string(c.What), Text: text(c)})
+			}
+		}
+		if len(lines) > 0 {
+			out = append(append(out, Line{Head: true, Text: head}), lines...)
+		}
+	}
+	section("programs of this machine run or obey these by themselves; look at them before you land them",
+		func(c Change) bool { return which.Lands(c) && c.Runs != "" },
+		func(c Change) string { return fmt.Sprintf("%s (%s)", shown(c.Path), c.Runs) })
+	section("to be landed in "+shown(d.Origin),
+		func(c Change) bool { return which.Lands(c) && c.Runs == "" },
+		func(c Change) string { return withDetail(c, c.Detail) })
+	section("changed on both sides; these stay as they are",
+		func(c Change) bool { return c.Conflict },
+		func(c Change) string { return withDetail(c, c.Stays) })
+	section("not landed",
+		func(c Change) bool { return c.Stays != "" && !c.Conflict },
+		func(c Change) string { return withDetail(c, c.Stays) })
+	if !which.Ignored {
+		out = append(out, d.ignoredLines()...)
+	}
+	var notes []Line
+	if d.Commits {
+		notes = append(notes, Line{Text: CommitsStay})
+	}
+	if d.Unasked != "" {
+		notes = append(notes, Line{Text: d.Unasked + "; --ignored lands all"})
+	}
+	if d.Unmarked != "" {
+		notes = append(notes, Line{Text: "programs may run more of this than is said: " + d.Unmarked})
+	}
+	if len(notes) > 0 && len(out) > 0 {
+		notes = append([]Line{{Head: true, Text: "besides"}}, notes...)
+	}
+	return append(out, notes...)
+}
+
+func withDetail(c Change, detail string) string {
+	if detail == "" {
+		return shown(c.Path)
+	}
+	return fmt.Sprintf("%s (%s)", shown(c.Path), detail)
+}
+
+// ignoredLines counts what git ignores, by what lies at the top.
+func (d Diff) ignoredLines() []Line {
+	tops := map[string]int64{}
+	for _, c := range d.Changes {
+		if c.Ignored && c.Stays == "" {
+			top, _, below := strings.Cut(c.Path, "/")
+			if below {
+				top += "/"
+			}
+			tops[top]++
+		}
+	}
+	if len(tops) == 0 {
+		return nil
+	}
+	out := []Line{{Head: true, Text: "git ignores these; --ignored lands them, too"}}
+	for _, top := range slices.Sorted(maps.Keys(tops)) {
+		text := shown(top)
+		if strings.HasSuffix(top, "/") {
+			text += " (" + counted(int(tops[top]), "file") + ")"
+		}
+		out = append(out, Line{Text: text})
+	}
+	return out
+}
+
+// Lands counts what is landed, and what of that programs of this machine would run.
+func (d Diff) Lands(which Which) (files, run int) {
+	all, _ := d.Shown(len(d.Changes))
+	for _, c := range all.Changes {
+		if !which.Lands(c) {
+			continue
+		}
+		if files++; c.Runs != "" {
+			run++
+		}
+	}
+	return files, run
+}
+
+// String says in one sentence what was landed.
+func (l Landed) String() string {
+	files := 0
+	for i, c := range l.Landed {
+		if c.here.kind == directory && i+1 < len(l.Landed) && strings.HasPrefix(l.Landed[i+1].Path, c.Path+"/") {
+			continue
+		}
+		files++
+	}
+	text := "nothing was landed"
+	if files > 0 {
+		text = "landed " + counted(files, "changed file")
+	}
+	if n := len(l.Left); n > 0 {
+		first := l.Left[0]
+		text += fmt.Sprintf("; left %s: %s (%s)", counted(n, "file"), shown(first.Path), first.Stays)
+		if n > 1 {
+			text += " and others"
+		}
+	}
+	return text
+}
