@@ -22,6 +22,7 @@ const (
 	KeptSockets   = "/dev/shm/ironcurtain"
 	CarrierSocket = KeptSockets + "/carrier.sock"
 	Attachments   = "/attachments" // what the person has attached, read-only
+	Objects       = "/objects"     // git's objects of a repository, in a container that is only to be filled with them
 	CABundle      = "/etc/ssl/certs/ca-certificates.crt"
 	// ProxyAddress is where the agent finds its proxy.
 	ProxyAddress = "127.0.0.1:18080"

@@ -16,7 +16,9 @@
 // runs Carry, which hands its input and output over, as a carrier. On it there is a link
 // (broker/reach/link), with the terminal of the agent and the streams that the connections
 // become (broker/reach/mux). The link outlives its carriers, and the keeper its links: it keeps
-// the end of the agent's output for the next host.
+// the end of the agent's output for the next host. Where the engine does not see the host's files,
+// the host keeps the container's equal to them, over streams of its own that the keeper serves
+// (broker/reach/mirror).
 //
 // The host's process can be killed, and a new one can listen on the same sockets. The
 // agent notices as little of that as possible:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/link"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mux"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/seen"
 )
 
@@ -30,11 +32,18 @@ type Keep struct {
 	Prepare  func() (env []string, err error) // called right before the program starts
 	Serve    func(ctx context.Context) error  // runs beside the program, until ctx ends
 	Signals  <-chan os.Signal                 // are passed on to the program
+	Files    FileServer                       // serves the host's connections for files; nil: they are refused
 	wait     waits                            // for tests; zero: the usual
 }
 
 // Ways are the paths of the sockets on which the container's programs expect the host.
 type Ways struct{ Tools, Model, Ports string }
+
+// FileServer serves a connection over which the host keeps files of the container and its own
+// equal, until either ends; a mirror.Server is one.
+type FileServer interface {
+	Serve(ctx context.Context, conn io.ReadWriteCloser) error
+}
 
 // waits are how long a keeper waits.
 type waits struct{ away, exit, total time.Duration }
@@ -59,12 +68,13 @@ type keeper struct {
 	links  links
 
 	starting sync.Once
-	begun    chan struct{}  // closed when the program was started, or will never be
-	terminal *terminal      // nil if it was not started; valid once begun is closed
-	moved    chan struct{}  // lossy, one value: the host was given something
-	told     chan struct{}  // closed when the host knows of the end
-	telling  sync.Once      // closes told
-	parted   atomic.Bool    // the host was given the end, and closed the link
+	begun    chan struct{} // closed when the program was started, or will never be
+	terminal *terminal     // nil if it was not started; valid once begun is closed
+	moved    chan struct{} // lossy, one value: the host was given something
+	told     chan struct{} // closed when the host knows of the end
+	telling  sync.Once     // closes told
+	parted   atomic.Bool   // the host was given the end, and closed the link
+	files    files
 	running  sync.WaitGroup // all goroutines but those of carriers' connections
 }
 
@@ -78,11 +88,12 @@ func (k Keep) Run(ctx context.Context) (code int, err error) {
 		Keep: k, output: newOutput(), keys: newKeys(), remove: func() error { return nil },
 		begun: make(chan struct{}), moved: make(chan struct{}, 1), told: make(chan struct{}),
 	}
+	r.files.changed = make(chan struct{}, 1)
 	ctx, cancel := context.WithCancel(ctx)
 	defer r.running.Wait()
 	defer r.stop()
 	defer cancel()
-	r.links.init(ctx, k.wait.away, r.output.leave, func(l *link.Link) { r.talk(ctx, l) })
+	r.links.init(ctx, k.wait.away, r.output.leave, func(l *link.Link) { r.talk(ctx, l) }, func(s *mux.Session) { r.serveFiles(ctx, s) })
 	if err := r.lookAround(); err != nil {
 		r.fail(err)
 	}
@@ -161,6 +172,9 @@ func (k *keeper) finish(ctx context.Context) {
 		timer := time.NewTimer(patience)
 		select {
 		case <-k.told:
+			timer.Stop()
+			k.linger()
+			return
 		case <-k.Signals:
 		case <-timer.C:
 		case <-ctx.Done():

@@ -20,7 +20,8 @@ type links struct {
 	ctx  context.Context    // ends everything
 	wait time.Duration      // until the host counts as away
 	left func(away bool)    // told when that changes
-	talk func(l *link.Link) // serves the typed lane
+	talk func(*link.Link)   // serves the typed lane
+	take func(*mux.Session) // serves the streams that the host opens
 	use  sync.WaitGroup     // goroutines of links and carriers
 
 	mu      sync.Mutex
@@ -33,8 +34,8 @@ type links struct {
 	give    context.CancelFunc
 }
 
-func (s *links) init(ctx context.Context, wait time.Duration, left func(bool), talk func(*link.Link)) {
-	s.ctx, s.wait, s.left, s.talk = ctx, wait, left, talk
+func (s *links) init(ctx context.Context, wait time.Duration, left func(bool), talk func(*link.Link), take func(*mux.Session)) {
+	s.ctx, s.wait, s.left, s.talk, s.take = ctx, wait, left, talk, take
 	s.changed = make(chan struct{})
 	s.patient, s.give = context.WithCancel(ctx)
 	s.away = time.AfterFunc(wait, s.gone)
@@ -140,6 +141,7 @@ func (s *links) linkOf(hello link.Hello) *link.Link {
 		s.talk(l)
 		_ = session.Close()
 	})
+	s.use.Go(func() { s.take(session) })
 	s.change()
 	return l
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge/dpkg"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
 )
 
 func main() {
@@ -142,11 +143,24 @@ func keep(argv []string) (code int, err error) {
 		},
 		Serve:   func(ctx context.Context) error { return serve(ctx, listener) },
 		Signals: signals,
+		Files:   mirror.NewServer(trees()),
 	}.Run(context.Background())
 	if err != nil {
 		return 1, fmt.Errorf("keep the agent: %w", err)
 	}
 	return code, nil
+}
+
+// trees are the directories that the host keeps equal to its own where the engine does not see
+// those, by the names that the host has for them.
+func trees() map[string]string {
+	all := map[string]string{
+		"home": agent.Home, "workspace": agent.Workspace, "orientation": agent.Orientation, "attachments": agent.Attachments,
+	}
+	if info, err := os.Stat(agent.Objects); err == nil && info.IsDir() {
+		all["objects"] = agent.Objects
+	}
+	return all
 }
 
 // found is where a socket of the host's is found: where the keeper listens in the host's place, if

@@ -1,0 +1,194 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/link"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mux"
+)
+
+// mirrored stands in for the server of files: it answers with what comes.
+type mirrored struct{ over chan struct{} } // one value for each connection that has ended
+
+func (m mirrored) Serve(_ context.Context, conn io.ReadWriteCloser) error {
+	_, err := io.Copy(conn, conn)
+	m.over <- struct{}{}
+	return err
+}
+
+// mirroring is a keeper of a script that serves files.
+func mirroring(t *testing.T, script string) (*kept, mirrored) {
+	t.Helper()
+	k, m := keepOf(t, script), mirrored{over: make(chan struct{}, 100)}
+	k.config.Files = m
+	return k, m
+}
+
+// end waits for the end of a connection.
+func (m mirrored) end(t *testing.T) {
+	t.Helper()
+	select {
+	case <-m.over:
+	case <-time.After(soon):
+		t.Fatal("a connection does not end")
+	}
+}
+
+// files opens a connection for files.
+func (h *hostEnd) files() net.Conn {
+	h.k.t.Helper()
+	c, err := h.session.Open(h.k.t.Context(), mux.Files)
+	if err != nil {
+		h.k.t.Fatal(err)
+	}
+	_ = c.SetDeadline(time.Now().Add(soon))
+	return c
+}
+
+// echoes writes to a connection for files while carriers are cut, and wants the same back.
+func (h *hostEnd) echoes(c net.Conn) {
+	h.k.t.Helper()
+	sent, got := bytes.Repeat([]byte("content "), 4<<10), make([]byte, 32<<10)
+	for range 5 {
+		h.cut()
+		if _, err := c.Write(sent); err != nil {
+			h.k.t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, got); err != nil || !bytes.Equal(got, sent) {
+			h.k.t.Fatalf("something else comes back: %v", err)
+		}
+	}
+}
+
+// Files are served before the program starts, while it runs and after it has ended, on the newest
+// link. The keeper stays until the host has done with them.
+func TestKeepServesFiles(t *testing.T) {
+	k, m := mirroring(t, "read line; exit 6")
+	k.run()
+	first := k.newHost()
+	first.seen()
+	first.echoes(first.files())
+	first.leave()
+
+	h := k.newHost()
+	h.seen()
+	m.end(t) // with its link
+	c := h.files()
+	h.echoes(c)
+	h.say(link.Go, link.GoData(80, 24, 0))
+	h.past()
+	h.echoes(c)
+	h.say(link.Keys, []byte("\r"))
+	if _, code := h.rest(); code != 6 {
+		t.Errorf("it ends with %d", code)
+	}
+	if err := h.link.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.echoes(c)
+	_ = c.Close()
+	k.ends(6)
+	m.end(t)
+}
+
+// A keeper without files refuses the host's connections, and goes on.
+func TestKeepWithoutFiles(t *testing.T) {
+	k := keepOf(t, "exit 2").run()
+	h := k.newHost()
+	h.seen()
+	if n, err := h.files().Read(make([]byte, 1)); err == nil {
+		t.Errorf("%d bytes come", n)
+	}
+	h.say(link.Go, link.GoData(80, 24, 0))
+	h.past()
+	h.rest()
+	k.ends(2)
+}
+
+// A host that comes after the program's end, in place of one that had connections, gets a
+// moment to open another one.
+func TestKeepWaitsForWhoFetchesTheRest(t *testing.T) {
+	for name, tt := range map[string]struct {
+		opens bool // the next host opens a connection
+		stays bool // and stays
+	}{
+		"it fetches":        {true, true},
+		"it goes away":      {true, false},
+		"it wants no files": {false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k, m := mirroring(t, "read line; exit 6")
+			k.config.wait.exit, k.config.wait.away = 500*time.Millisecond, 500*time.Millisecond
+			if tt.opens {
+				k.config.wait.exit = soon
+			}
+			if tt.stays {
+				k.config.wait.away = soon
+			}
+			k.run()
+			first := k.newHost()
+			first.seen()
+			first.echoes(first.files())
+			first.say(link.Go, link.GoData(80, 24, 0))
+			first.past()
+			first.leave()
+
+			h := k.newHost()
+			h.goOn(0)
+			m.end(t)
+			h.say(link.Keys, []byte("\r"))
+			if _, code := h.rest(); code != 6 {
+				t.Errorf("it ends with %d", code)
+			}
+			if tt.opens {
+				c := h.files()
+				h.echoes(c)
+				if tt.stays {
+					_ = c.Close()
+				} else {
+					h.leave()
+				}
+			}
+			k.ends(6)
+		})
+	}
+}
+
+// A container that was only to be filled ends when it is removed, whatever is under way.
+func TestKeepThatIsOnlyFilledEnds(t *testing.T) {
+	k, m := mirroring(t, "touch began")
+	k.run()
+	h := k.newHost()
+	h.seen()
+	h.echoes(h.files())
+	_ = h.link.Close() // as a host that has enough
+	m.end(t)
+	k.signal <- syscall.SIGTERM
+	<-k.ended
+	if k.err == nil {
+		t.Error("it ends as if something had run")
+	}
+}
+
+// What else a host opens ends its link.
+func TestKeepTakesNothingElse(t *testing.T) {
+	k, _ := mirroring(t, "true")
+	k.run()
+	h := k.newHost()
+	h.seen()
+	stream := []byte{0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, byte(mux.Tools)}
+	if _, err := h.link.Bulk().Write(stream); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-h.link.Done():
+	case <-time.After(soon):
+		t.Error("the link goes on")
+	}
+}
