@@ -37,10 +37,16 @@ const waitingName = "waiting"
 // sandboxName is the name of a workspace that is made for a session.
 const sandboxName = "sandbox"
 
+// copyName is the name of a workspace that is a copy of the person's directory.
+const copyName = "copy"
+
 // Layout names the files of one session on the host.
 //
 //	sessions/{id}/home         the agent's home, kept for resuming
 //	sessions/{id}/sandbox      the workspace, unless a directory was given
+//	sessions/{id}/copy         the copy of the person's directory, when it works in one
+//	sessions/{id}/copy.note    what both have in common: digests of files, for landing
+//	sessions/{id}/unlanded     what of the copy was not landed when the session ended
 //	sessions/{id}/worktree     the worktree, when it has one, with worktree.git beside it
 //	sessions/{id}/orientation  what the agent is told, mounted read-only
 //	sessions/{id}/attachments  what the person has attached, mounted read-only
@@ -93,6 +99,15 @@ func (l Layout) Home() string { return filepath.Join(l.Dir, "home") }
 
 // Sandbox is the workspace of a session that was given none.
 func (l Layout) Sandbox() string { return filepath.Join(l.Dir, sandboxName) }
+
+// Copy is the workspace of a session that works in a copy of the person's directory.
+func (l Layout) Copy() string { return filepath.Join(l.Dir, copyName) }
+
+// CopyNote is the note of what the copy and the person's directory have in common.
+func (l Layout) CopyNote() string { return filepath.Join(l.Dir, "copy.note") }
+
+// Unlanded is what of the copy was not landed when the session ended, in words.
+func (l Layout) Unlanded() string { return filepath.Join(l.Dir, "unlanded") }
 
 // Orientation is the directory of what the agent is told.
 func (l Layout) Orientation() string { return filepath.Join(l.Dir, "orientation") }
@@ -186,7 +201,7 @@ func (l Layout) ProxySocket() string { return filepath.Join(l.Sockets(), "mitm-p
 func AgentDirs(home string) []string {
 	home = RealPath(home)
 	all := Layout{Dir: filepath.Join(home, "sessions", "*")}
-	return []string{all.Home(), all.Sandbox(), all.Worktree().Dir, all.Worktree().Gone()}
+	return []string{all.Home(), all.Sandbox(), all.Copy(), all.Worktree().Dir, all.Worktree().Gone()}
 }
 
 // Version is the version of what is in a state home. It grows when a former program would

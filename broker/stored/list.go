@@ -74,7 +74,7 @@ func readStored(home string, id ID, agents *agent.Registry) (Entry, error) {
 		return Entry{}, err
 	}
 	s := Entry{Session: r.Session, LastActivity: r.CreatedAt}
-	s.Name = ReadName(l)
+	s.Name, s.Unlanded = ReadName(l), readUnlanded(l)
 	for _, path := range []string{l.Record(), l.Audit()} {
 		if info, err := os.Lstat(path); err == nil && info.ModTime().After(s.LastActivity) {
 			s.LastActivity = info.ModTime().UTC()

@@ -19,7 +19,7 @@ import (
 // still runs, its sockets, its agent's home, its sandbox and its audit. The
 // engine is asked for only when the session's multiplexer was killed. A sandbox in
 // which another session works, one that was begun anew there, is kept, and the session
-// with it; so is a worktree with work that is nowhere else, unless the caller insists.
+// with it; so is a worktree or a copy with work that is nowhere else, unless the caller insists.
 //
 // Of a session whose files an engine has in volumes these are removed last. That fails where the
 // engine cannot be reached; the session is gone nevertheless.
@@ -101,7 +101,10 @@ func removeOwned(ctx context.Context, home string, l Layout, id ID, insist bool,
 	if err := RemoveRun(ctx, l.Run); err != nil {
 		return err
 	}
-	if r, err := ReadRecord(l); err == nil { // without a record there is no worktree
+	if r, err := ReadRecord(l); err == nil { // without a record there is no worktree and no copy
+		if err := checkCopy(ctx, l, r, insist); err != nil {
+			return err
+		}
 		if err := RemoveMade(home, l, r.Session); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package stored
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"time"
@@ -48,6 +49,7 @@ type Session struct {
 	Name      string    `json:"name,omitempty"` // that a person has given its tab
 	State     State     `json:"state"`
 	Workspace string    `json:"workspace"`          // on the host
+	Origin    string    `json:"origin,omitempty"`   // the person's directory of which the workspace is a copy; or empty
 	Worktree  *Worktree `json:"worktree,omitempty"` // of which the workspace is one; or nil
 	Policy    string    `json:"policy,omitempty"`   // the directory of the tab's own policy, if it has one
 	Profile   Profile   `json:"profile,omitzero"`   // used again when the session is resumed
@@ -75,6 +77,10 @@ func (s Session) Private() bool {
 	dir := filepath.Dir(s.Workspace)
 	return filepath.Base(s.Workspace) == sandboxName && ValidID(filepath.Base(dir))
 }
+
+// Place is the directory that a person knows the workspace by: that of which it is a copy, if it
+// is one, else the workspace itself.
+func (s Session) Place() string { return cmp.Or(s.Origin, s.Workspace) }
 
 // StateWords is the session's state as a person reads it, everywhere.
 func (s Session) StateWords() string {
@@ -108,6 +114,8 @@ type Entry struct {
 	Owned bool `json:"owned"`
 	// Detached means that the multiplexer was killed and the agent may still run.
 	Detached bool `json:"detached"`
+	// Unlanded says what of its copy was not landed when it ended: "12 changed files".
+	Unlanded string `json:"unlanded,omitempty"`
 	// Waiting counts the calls of a detached session that waited for a person.
 	Waiting int `json:"waiting,omitempty"`
 }

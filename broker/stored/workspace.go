@@ -52,15 +52,15 @@ func ResolveWorkspace(given, home, cache, userHome string) (string, error) {
 	return dir, nil
 }
 
-// ManagedWorkspace reports whether dir is a session's sandbox, the only place below our own state
-// that an agent may work in.
+// ManagedWorkspace reports whether dir is in a session's sandbox or copy, the only places below our
+// own state that an agent may work in.
 func ManagedWorkspace(home, dir string) bool {
 	rel, err := filepath.Rel(home, dir)
 	if err != nil {
 		return false
 	}
 	parts := strings.Split(rel, string(filepath.Separator))
-	return len(parts) >= 3 && parts[0] == "sessions" && parts[2] == "sandbox"
+	return len(parts) >= 3 && parts[0] == "sessions" && (parts[2] == sandboxName || parts[2] == copyName)
 }
 
 // holds reports whether path lies at or below dir, also where dir is mounted at a second place or a
