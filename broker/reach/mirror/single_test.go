@@ -1,0 +1,90 @@
+package mirror
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// putFile puts content there, and fails unless the error is as wanted.
+func (p *pair) putFile(path string, content []byte, size int64, wrong string) {
+	p.t.Helper()
+	err := p.client.PutFile(p.t.(*testing.T).Context(), "workspace", path, 0o444, bytes.NewReader(content), size, sha256.Sum256(content))
+	if (err == nil) != (wrong == "") || err != nil && !strings.Contains(err.Error(), wrong) {
+		p.t.Fatalf("put %s: %v, want %q", path, err, wrong)
+	}
+}
+
+// Files are put one by one, larger than any that a Tree carries, and are listed unread.
+func TestSingleFiles(t *testing.T) {
+	p := start(t)
+	big := bytes.Repeat([]byte("0123456789abcdef"), 20_000)
+	p.putFile("pack/a/big", big, int64(len(big)), "")
+	p.putFile("pack/empty", nil, 0, "")
+	p.putFile("top", []byte("x"), 1, "")
+	must(t, os.Symlink("top", filepath.Join(p.there, "link")))
+	must(t, os.WriteFile(filepath.Join(p.there, "unreadable"), []byte("secret"), 0))
+	want := map[string]int64{"pack/a/big": int64(len(big)), "pack/empty": 0, "top": 1, "unreadable": 6}
+	got, err := p.client.List(t.Context(), "workspace")
+	if err != nil || !maps.Equal(got, want) {
+		t.Fatalf("listed %v, %v", got, err)
+	}
+	if info, err := os.Stat(filepath.Join(p.there, "pack/a/big")); err != nil || info.Mode().Perm() != 0o444 {
+		t.Errorf("written as %v, %v", info.Mode(), err)
+	}
+	for range 2 { // a file of another size, then one that is equal
+		p.putFile("pack/a/big", big[1:], int64(len(big)-1), "")
+	}
+	p.putFile("link", []byte("no link any more"), 16, "")
+	for path, content := range map[string]string{"pack/a/big": string(big[1:]), "link": "no link any more", "top": "x"} {
+		if is, err := os.ReadFile(filepath.Join(p.there, path)); err != nil || string(is) != content {
+			t.Errorf("%s has %d bytes, %v", path, len(is), err)
+		}
+	}
+}
+
+// What cannot be written is an error, leaves no part of the file, and the connection goes on
+// where the content came whole.
+func TestSingleFileRefused(t *testing.T) {
+	p := start(t)
+	p.putFile("dir/x", []byte("x"), 1, "")
+	for path, wrong := range map[string]string{
+		"dir": "in the place", "dir/x/y": "in the place", "../x": "no path", "": "no path", "/x": "no path",
+	} {
+		t.Run(path, func(t *testing.T) { p.putFile(path, []byte("y"), 1, wrong) })
+	}
+	must(t, os.Symlink(t.TempDir(), filepath.Join(p.there, "away")))
+	p.putFile("away/x", []byte("y"), 1, "in the place")
+	err := p.client.PutFile(t.Context(), "workspace", "damaged", 0o444, strings.NewReader("other"), 5, sha256.Sum256([]byte("wrong")))
+	if err == nil || !strings.Contains(err.Error(), "damaged on the way") {
+		t.Errorf("damaged: %v", err)
+	}
+	if _, err := p.client.List(t.Context(), "nothing"); err == nil {
+		t.Error("a tree that is not served was listed")
+	}
+	p.putFile("dir/y", []byte("y"), 1, "")
+	broken := errors.New("this disk")
+	if err := p.client.PutFile(t.Context(), "workspace", "half", 0o444, iotest.ErrReader(broken), 5, [32]byte{}); !errors.Is(err, broken) || fault.Hint(err) == "" {
+		t.Errorf("got %v", err)
+	}
+	<-p.served
+	p.served <- nil
+	if got := listing(t, p.there); len(got) != 4 || got["dir/y"] == "" {
+		t.Errorf("left there: %v", got)
+	}
+}
+
+// A file that is shorter than was said ends the connection, as one that cannot be read.
+func TestSingleFileTooShort(t *testing.T) {
+	p := start(t)
+	p.putFile("x", []byte("four"), 5, "has 4 bytes, not 5")
+	p.putFile("x", []byte("four"), 4, "has 4 bytes, not 5")
+}
