@@ -17,6 +17,7 @@ type job struct {
 	*scratch
 	plan  Plan
 	known memory
+	own   []string // commits at which the repository's own history ends, sorted
 
 	peeled map[string]string // of all tips that are here: what each is a tag of, or itself
 	had    []string          // tips that the volume has, and that are still here

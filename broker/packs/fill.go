@@ -22,7 +22,9 @@ type Plan struct {
 	// State is a file of this machine that remembers, for this engine and repository, what was
 	// sent. It and the volume are made and removed together.
 	State string
-	Limit int64 // bytes that are sent at once; 0: 512 MiB
+	// Volume tells this volume from one of the same name that was there before; may be empty.
+	Volume string
+	Limit  int64 // bytes that are sent at once; 0: 512 MiB
 	// Progress is told how many bytes of all that are sent have been read; may be nil.
 	Progress func(sent, all int64)
 }
@@ -55,65 +57,107 @@ const defaultLimit = 512 << 20
 // Fill puts into the volume what it lacks for the plan. It works below the directory work,
 // and leaves nothing there. Another Fill with the same State waits.
 func Fill(ctx context.Context, p Plan, v Volume, work string) (Result, error) {
-	if p.Limit == 0 {
-		p.Limit = defaultLimit
-	}
-	if err := p.check(); err != nil {
+	var r Result
+	err := p.locked(ctx, func() error {
+		there, err := v.List(ctx)
+		if err != nil {
+			return fmt.Errorf("list what the engine has: %w", err)
+		}
+		r, err = p.fill(ctx, v, there, work)
+		return err
+	})
+	if err != nil {
 		return Result{}, err
-	}
-	if err := os.MkdirAll(filepath.Dir(p.State), 0o700); err != nil {
-		return Result{}, fmt.Errorf("pack the repository: %w", err)
-	}
-	lock := flock.New(p.State+".lock", flock.SetPermissions(0o600))
-	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
-		return Result{}, fmt.Errorf("pack the repository: lock what was sent of it: %w", errors.Join(err, lock.Close()))
-	}
-	r, err := p.fill(ctx, v, work)
-	if err = errors.Join(err, lock.Close()); err != nil {
-		return Result{}, fmt.Errorf("pack the repository: %w", err)
 	}
 	return r, nil
 }
 
-// fill is Fill under the lock.
-func (p Plan) fill(ctx context.Context, v Volume, work string) (_ Result, err error) {
-	there, err := v.List(ctx)
-	if err != nil {
-		return Result{}, fmt.Errorf("list what the engine has: %w", err)
+// Ready reports whether Fill would send nothing, as far as is known here: it trusts that
+// the volume still is what it was. The result is that of Fill then.
+func Ready(ctx context.Context, p Plan, work string) (r Result, ready bool, err error) {
+	err = p.locked(ctx, func() error {
+		j, err := p.look(ctx, nil, work)
+		if err != nil {
+			return err
+		}
+		ready = len(j.needed)+len(j.more) == 0
+		r = j.result()
+		return j.remove(ctx)
+	})
+	if err != nil || !ready {
+		return Result{}, false, err
 	}
+	return r, true, nil
+}
+
+// locked does something while no other process uses the state.
+func (p *Plan) locked(ctx context.Context, do func() error) error {
+	if p.Limit == 0 {
+		p.Limit = defaultLimit
+	}
+	if err := p.check(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(p.State), 0o700); err != nil {
+		return fmt.Errorf("pack the repository: %w", err)
+	}
+	lock := flock.New(p.State+".lock", flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
+		return fmt.Errorf("pack the repository: lock what was sent of it: %w", errors.Join(err, lock.Close()))
+	}
+	if err := errors.Join(do(), lock.Close()); err != nil {
+		return fmt.Errorf("pack the repository: %w", err)
+	}
+	return nil
+}
+
+// look finds out what is new for the volume, which has these files; nil: those that are
+// remembered. The job has a scratch directory that the caller removes.
+func (p Plan) look(ctx context.Context, there map[string]int64, work string) (*job, error) {
 	own, err := ends(p.Repository)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	known := remembered(p, there, own)
 	s, err := open(ctx, p, work)
 	if err != nil {
+		return nil, err
+	}
+	j := &job{scratch: s, plan: p, known: known, own: own, cut: union(known.Cut, own)}
+	if err := j.look(ctx); err != nil {
+		return nil, errors.Join(s.explain(ctx, err), s.remove(ctx))
+	}
+	return j, nil
+}
+
+// fill is Fill under the lock.
+func (p Plan) fill(ctx context.Context, v Volume, there map[string]int64, work string) (_ Result, err error) {
+	j, err := p.look(ctx, there, work)
+	if err != nil {
 		return Result{}, err
 	}
-	defer func() { err = errors.Join(err, s.remove(ctx)) }()
-	j := &job{scratch: s, plan: p, known: known, cut: union(known.Cut, own)}
-	if err := j.look(ctx); err != nil {
-		return Result{}, s.explain(ctx, err)
+	defer func() { err = errors.Join(err, j.remove(ctx)) }()
+	if len(j.needed)+len(j.more) == 0 {
+		return j.result(), nil
 	}
-	r := Result{Reused: len(known.Tips) > 0}
-	if len(j.needed)+len(j.more) > 0 {
-		if err := j.choose(ctx); err != nil {
-			return Result{}, s.explain(ctx, err)
-		}
-		made, err := j.pack(ctx)
-		if err != nil {
-			return Result{}, s.explain(ctx, err)
-		}
-		if r.Sent, err = send(ctx, p, v, there, made); err != nil {
-			return Result{}, err
-		}
-		r.Packs = len(made)
-		if err := known.with(j, own, made).write(p.State); err != nil {
-			return Result{}, err
-		}
+	if err := j.choose(ctx); err != nil {
+		return Result{}, j.explain(ctx, err)
 	}
-	r.Cut, r.Absent = j.cut, j.absent()
-	return r, nil
+	made, err := j.pack(ctx)
+	if err != nil {
+		return Result{}, j.explain(ctx, err)
+	}
+	r := j.result()
+	r.Packs = len(made)
+	if r.Sent, err = send(ctx, p, v, there, made); err != nil {
+		return Result{}, err
+	}
+	return r, j.memory(made).write(p.State)
+}
+
+// result is the Result of a job without what it sends.
+func (j *job) result() Result {
+	return Result{Reused: len(j.known.Tips) > 0, Cut: j.cut, Absent: j.absent()}
 }
 
 // union returns the sorted strings of both.

@@ -27,7 +27,9 @@ type file struct {
 
 // maxPack is the size in bytes from which git begins another pack. What is sent again after
 // an interruption begins with the one that was on its way.
-const maxPack = 128 << 20
+//
+// Tests lower it.
+var maxPack int64 = 128 << 20
 
 // pack makes packs of what the tips lead to and the volume lacks. There are none when it
 // lacks nothing.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 
@@ -14,6 +15,7 @@ import (
 type memory struct {
 	Version    int              `json:"version"`
 	Repository string           `json:"repository"`
+	Volume     string           `json:"volume,omitempty"`
 	Limit      int64            `json:"limit"` // the least under which something was left out
 	Own        []string         `json:"own,omitempty"`
 	Cut        []string         `json:"cut,omitempty"`  // commits at which history ends, Own included
@@ -32,7 +34,8 @@ const (
 )
 
 // remembered reads what was sent before. It is nothing when there is no such file, when the
-// volume lacks one of the packs, and when more of the history can be sent now than then.
+// volume lacks one of the packs, unless there is nil, and when more of the history can be
+// sent now than then.
 func remembered(p Plan, there map[string]int64, own []string) memory {
 	var m memory
 	f, err := os.Open(p.State)
@@ -47,11 +50,11 @@ func remembered(p Plan, there map[string]int64, own []string) memory {
 }
 
 func (m memory) holds(p Plan, there map[string]int64, own []string) bool {
-	if m.Version != version || m.Repository != p.Repository {
+	if m.Version != version || m.Repository != p.Repository || m.Volume != p.Volume {
 		return false
 	}
 	for name, size := range m.Packs {
-		if got, ok := there[name]; !ok || got != size {
+		if got, ok := there[name]; there != nil && (!ok || got != size) {
 			return false
 		}
 	}
@@ -70,12 +73,10 @@ func (m memory) holds(p Plan, there map[string]int64, own []string) bool {
 // incomplete reports whether something was left out.
 func (m memory) incomplete() bool { return len(m.Cut) > len(m.Own) || len(m.Left) > 0 }
 
-// with adds what the job has made.
-func (m memory) with(j *job, own []string, made []pack) memory {
+// memory is what is known of the volume when it has what the job has made, too.
+func (j *job) memory(made []pack) memory {
 	packs := map[string]int64{}
-	for name, size := range m.Packs {
-		packs[name] = size
-	}
+	maps.Copy(packs, j.known.Packs)
 	for _, one := range made {
 		for _, f := range one.files {
 			packs[f.name] = f.size
@@ -83,14 +84,14 @@ func (m memory) with(j *job, own []string, made []pack) memory {
 	}
 	tips := slices.Concat(j.sent(), j.had)
 	complete := set(tips)
-	left := slices.DeleteFunc(union(m.Left, j.left), func(id string) bool { return complete[id] })
+	left := slices.DeleteFunc(union(j.known.Left, j.left), func(id string) bool { return complete[id] })
 	limit := j.plan.Limit
-	if m.incomplete() {
-		limit = min(limit, m.Limit)
+	if j.known.incomplete() {
+		limit = min(limit, j.known.Limit)
 	}
 	return memory{
-		Version: version, Repository: j.plan.Repository, Limit: limit,
-		Own: own, Cut: j.cut, Tips: tips[:min(len(tips), maxTips)], Left: left[:min(len(left), maxTips)], Packs: packs,
+		Version: version, Repository: j.plan.Repository, Volume: j.plan.Volume, Limit: limit,
+		Own: j.own, Cut: j.cut, Tips: tips[:min(len(tips), maxTips)], Left: left[:min(len(left), maxTips)], Packs: packs,
 	}
 }
 
