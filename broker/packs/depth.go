@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// maxCommits is how much of a history that is cut is looked at: the newest commits.
-const maxCommits = 500_000
+// maxCommits is how much of a history that is cut is looked at: the newest commits. Tests
+// lower it.
+var maxCommits = 500_000
 
 // graph is the newest part of a history. The volume has the parents that are not listed,
 // unless the list is partial.

@@ -9,3 +9,10 @@ func LowerMaxPack(size int64) (restore func()) {
 	maxPack = size
 	return func() { maxPack = before }
 }
+
+// LowerMaxCommits sets how many commits are looked at, until restore is called.
+func LowerMaxCommits(n int) (restore func()) {
+	before := maxCommits
+	maxCommits = n
+	return func() { maxCommits = before }
+}

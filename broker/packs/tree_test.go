@@ -176,6 +176,38 @@ git checkout -q -b late main~4; echo l >l; git add l; git commit -qm late; git c
 	whole.works(sh(t, dir, "git rev-list --count main"))
 }
 
+// A history that is too long to be looked at is cut within what was.
+func TestLongHistoryIsCut(t *testing.T) {
+	defer packs.LowerMaxCommits(12)()
+	dir := repository(t, "")
+	history(t, dir, 60, 10, 50_000)
+	s := open(t, dir)
+	s.plan.Limit = 2 << 20
+	if r := s.lent(); len(r.Cut) != 1 || r.Sent > 1_200_000 || !s.has(s.id("main~11^{tree}")) || s.has(s.id("main~12")) {
+		t.Errorf("got %+v", r)
+	}
+	s.works("12")
+}
+
+// What the person has fetched of an older history is sent, too.
+func TestHistoryBecomesLonger(t *testing.T) {
+	dir := repository(t, "")
+	sh(t, dir, "echo three >>a; git commit -qam three; git clone -q --depth 1 file://$PWD ../shallow")
+	shallow := filepath.Join(filepath.Dir(dir), "shallow")
+	s := open(t, shallow)
+	if r := s.lent(); len(r.Cut) != 1 {
+		t.Errorf("got %+v", r)
+	}
+	s.works("1")
+	sh(t, shallow, "git fetch -q --unshallow")
+	whole := open(t, shallow)
+	whole.engine = s.engine
+	if r := whole.lent(); len(r.Cut) > 0 || r.Sent == 0 {
+		t.Errorf("got %+v", r)
+	}
+	whole.works("3")
+}
+
 // Other branches are left out before history is cut, but what is in the history stays.
 func TestBranchesAreLeftOut(t *testing.T) {
 	dir := repository(t, "")

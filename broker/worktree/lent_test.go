@@ -43,6 +43,21 @@ func TestLentWithoutHistory(t *testing.T) {
 	}
 }
 
+// A tree without history in which nothing was done goes like any other.
+func TestEmptyLentTreeGoes(t *testing.T) {
+	dir, _ := person(t)
+	p, tree := made(t, dir)
+	if err := p.Cut([]string{tree.Base}); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Forget([]string{sh(t, dir, "git rev-parse v1")}); err != nil {
+		t.Fatal(err)
+	}
+	if o := settle(t, p, tree); !o.Removed || !o.Whole() {
+		t.Errorf("got %+v", o)
+	}
+}
+
 // lend puts a store in the place of the person's objects, made by a script in a
 // repository whose history ends at the commit. $O is the store.
 func lend(t *testing.T, dir, script, end string) (restore func()) {
