@@ -11,7 +11,8 @@ import (
 const filesEvery = 2 * time.Second
 
 // watchFiles tells the person when a workspace is gone, which its agent would not notice,
-// and when config.json was changed so that it is refused.
+// and when config.json was changed so that it is refused. It also keeps what tabs say of the way to
+// containers elsewhere.
 func (b *Broker) watchFiles() {
 	tick := time.NewTicker(filesEvery)
 	defer tick.Stop()
@@ -31,6 +32,7 @@ func (b *Broker) watchFiles() {
 		}
 		for _, s := range b.live() {
 			s.CheckWorkspace()
+			s.CheckFar(time.Now())
 		}
 	}
 }

@@ -88,6 +88,12 @@ func TestGoldenScreens(t *testing.T) {
 		{"command-long", func(r *harness) {
 			r.keys("\x01please look at the failing tests in the parser and repair whatever is wrong there, then tell me")
 		}},
+		{"far", func(r *harness) {
+			s := r.m.tabs[0].session
+			s.Far = "build-box · files copied · 152 ms"
+			r.send(brokerMsg{broker.Event{Kind: broker.EventSession, Session: &s}})
+			r.keys("x")
+		}},
 		{"error", func(r *harness) { r.keys("\x01/frobnicate\r") }},
 		{"budget", func(r *harness) {
 			used := broker.Usage{Requests: 12, In: 1234, Out: 56_789, CacheRead: 12_345_678, CacheWrite: 4321, CostUSD: 4.5678, Time: 61 * time.Minute}

@@ -107,13 +107,6 @@ func (m *Model) drawStatus() *view.Surface {
 // which tell it from a notice.
 const messageGap = 3
 
-// leastNotice is how many cells a clipped notice must have to be worth showing, and
-// mostNotice how many cells are kept for a notice before the usage is shown.
-const (
-	leastNotice = 12
-	mostNotice  = 40
-)
-
 // message reports whether the status line shows a question, a message or what can follow the prefix key,
 // and not hints.
 func (m *Model) message() bool { return m.question != nil || m.said().Text != "" || m.prefixed }
@@ -178,31 +171,6 @@ func (m *Model) drawMessage() *view.Surface {
 		s.Text(1, y, row, style)
 	}
 	return s
-}
-
-// notices returns the notices that are always on the screen: those of the focused session,
-// its receipt, and those of the options.
-func (m *Model) notices() []string {
-	var out []string
-	seen := map[string]bool{}
-	add := func(n string) {
-		if n != "" && !seen[n] {
-			seen[n] = true
-			out = append(out, text.Drawable(n))
-		}
-	}
-	if t := m.current(); t != nil {
-		add(t.session.Notice)
-		add(t.session.Ports)
-		add(m.receiptLeft(t))
-		if p := panel.PackagesText(t.moving); p != "" {
-			out = append(out, p)
-		}
-	}
-	for _, n := range m.o.Notices {
-		add(n)
-	}
-	return out
 }
 
 // statusText returns the text and style of the left part of the status line.

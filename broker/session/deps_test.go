@@ -35,16 +35,35 @@ func testDeps(t *testing.T, c Config) *Deps {
 type recorder struct {
 	notices chan Notice
 
-	mu   sync.Mutex
-	ends map[EndTopic][]string
+	mu      sync.Mutex
+	changed int // how often a session was announced
+	ends    map[EndTopic][]string
 }
 
-func (*recorder) Changed(stored.Session)    {}
 func (*recorder) Progressed(Progress)       {}
 func (*recorder) Spent(Budget)              {}
 func (*recorder) Moved(Moving)              {}
 func (*recorder) AutoApproved(AutoApproval) {}
 func (r *recorder) Noticed(n Notice)        { r.notices <- n }
+
+func (r *recorder) Changed(stored.Session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changed++
+}
+
+// announcements counts how often a session is announced while f runs.
+func announcements(s *Session, f func()) int {
+	r := eventsOf(s)
+	count := func() int {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return r.changed
+	}
+	before := count()
+	f()
+	return count() - before
+}
 
 func (r *recorder) Left(_ stored.ID, about EndTopic, lines ...string) {
 	r.mu.Lock()

@@ -104,6 +104,7 @@ type Session struct {
 	packages     *packages.Session // the way to package registries; nil while there is none
 	registries   agent.Registries  // as programs in the container know them
 	ports        *ports.Forwarder  // nil until the container can be reached
+	far          far               // where the container is; nothing until SetFar
 	account      *budget.Account   // nil while there is none
 	budgetEvents []budgetEvent     // for the next turn that ends
 	spent        bool              // the latest model request was refused because of the budget
@@ -183,7 +184,7 @@ func (s *Session) writeRecord(as stored.Session) error {
 		return nil // the directory is somebody else's, or there is none
 	}
 	name := as.Name
-	as.Ports, as.Tab, as.Name = "", 0, "" // they end with this process, and the name has a file of its own
+	as.Ports, as.Far, as.Tab, as.Name = "", "", 0, "" // they end with this process, and the name has a file of its own
 	data, err := json.MarshalIndent(stored.Record{Session: as, Base: s.base(), Task: s.lastTask()}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("session record: %w", err)

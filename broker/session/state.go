@@ -171,6 +171,7 @@ func (s *Session) Info() stored.Session {
 	if s.ports != nil && state != stored.StateDead && state != stored.StateClosed {
 		out.Ports = s.ports.String()
 	}
+	s.describeFar(&out)
 	if s.workspaceMissing {
 		out.Notice = strings.TrimSuffix(workspaceGone+" · "+out.Notice, " · ")
 	}

@@ -61,6 +61,9 @@ type Session struct {
 	Notice  string `json:"notice,omitempty"` // what the tab must always say: "scripted model"
 	// Ports are the ports of its container that are open on this machine, for the status line.
 	Ports string `json:"ports,omitempty"`
+	// Far says, for the status line, on which other machine its container runs, that its files are
+	// copied there, and how long it takes there and back; empty: nothing of that is so.
+	Far string `json:"far,omitempty"`
 	// Ephemeral means that nothing of the agent is kept, so it cannot be resumed.
 	Ephemeral bool `json:"ephemeral,omitempty"`
 	// NoTerminal means that the agent gets tasks in place of a terminal, so views have no tab
