@@ -58,6 +58,9 @@ func (s *Stream) carry(ctx context.Context, l *link.Link) {
 		case carried:
 			pause, last, told = firstPause, time.Now(), false
 		case time.Since(last) > awayLimit:
+			if !l.Arrived() {
+				s.order.Tell("what you typed since nothing led to the container did not arrive: type it again when the terminal goes on")
+			}
 			return
 		default:
 			pause = min(2*pause, mostPause)

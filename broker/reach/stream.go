@@ -280,6 +280,9 @@ func (s *Stream) send(l *link.Link) {
 		if link.WriteMessage(l.Typed(), *m) != nil {
 			return
 		}
+		if m.Kind == link.Keys {
+			l.Mark()
+		}
 	}
 }
 

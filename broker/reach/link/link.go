@@ -47,6 +47,7 @@ type Link struct {
 	wrong      []time.Time // when counts were wrong within the last minute
 	trips      lately
 	heard      time.Time
+	mark       uint64 // see Mark
 }
 
 // New makes one end of a link.
@@ -107,6 +108,20 @@ func (l *Link) Drain(ctx context.Context) error {
 		a.writable.Wait()
 	}
 	return nil
+}
+
+// Mark notes how much was written to Typed until now, for Arrived.
+func (l *Link) Mark() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mark = l.lanes[typed].end()
+}
+
+// Arrived reports whether the other end has all that was written to Typed before Mark.
+func (l *Link) Arrived() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lanes[typed].acked >= l.mark
 }
 
 // Close ends the link: reading and writing return at both ends. What was written and has not come
