@@ -161,3 +161,28 @@ func (m *Model) onStalled(msg stalledMsg) {
 	m.stalled = msg.stalled
 	m.arrange()
 }
+
+// reportFocus reports the focus to the agents that gain or lose it, if they asked for that.
+func (m *Model) reportFocus() {
+	t := m.current()
+	if t != nil && !m.outerLost {
+		if m.focusedID == t.session.ID {
+			return
+		}
+		m.sendFocus(false)
+		m.focusedID = t.session.ID
+		m.sendFocus(true)
+		return
+	}
+	m.sendFocus(false)
+	m.focusedID = ""
+}
+
+func (m *Model) sendFocus(gained bool) {
+	t := m.tabOf(m.focusedID)
+	if t == nil || t.dead() {
+		return
+	}
+	ev := keys.Event{Kind: keys.FocusEvent, Focused: gained}
+	t.pane.Put(keys.Encode(ev, t.pane.Screen.Modes()))
+}

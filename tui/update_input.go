@@ -226,31 +226,6 @@ func (m *Model) showNumber(p input.Place, key string) {
 	m.show(n - 1)
 }
 
-// reportFocus reports the focus to the agents that gain or lose it, if they asked for that.
-func (m *Model) reportFocus() {
-	t := m.current()
-	if t != nil && !m.outerLost {
-		if m.focusedID == t.session.ID {
-			return
-		}
-		m.sendFocus(false)
-		m.focusedID = t.session.ID
-		m.sendFocus(true)
-		return
-	}
-	m.sendFocus(false)
-	m.focusedID = ""
-}
-
-func (m *Model) sendFocus(gained bool) {
-	t := m.tabOf(m.focusedID)
-	if t == nil || t.dead() {
-		return
-	}
-	ev := keys.Event{Kind: keys.FocusEvent, Focused: gained}
-	t.pane.Put(keys.Encode(ev, t.pane.Screen.Modes()))
-}
-
 // onPrefixKey handles the key after the prefix. Most actions have the name of the slash
 // command that they run.
 func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
