@@ -11,6 +11,10 @@
 // container carries labels, so that containers that outlive their owner are found and
 // removed (RemoveLabeled, Reap).
 //
+// Where the engine does not see this machine's files, a session's are in volumes
+// (CreateVolume, Volumes, RemoveVolume), and what cannot be mounted is a layer on the agent's
+// image (EnsureLayer).
+//
 // The package is the only user of go-dockerclient and none of that library's
 // types leave it. The library has known problems; each is handled in one place:
 //
