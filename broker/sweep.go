@@ -22,7 +22,8 @@ type sweeping struct {
 }
 
 // Sweep starts to remove what killed multiplexers left behind: containers that have
-// ended, of any home, and sockets of this home. It never touches what a running process
+// ended, of any home, and sockets of this home; of volumes those whose sessions of this home are
+// gone. It never touches what a running process
 // owns. It also removes the sessions that were not used for longer than the configuration
 // keeps them. The work is done in the background; a failure is logged, and the next Sweep
 // tries again. Sweep may be called only once. It reports whether agents of this home may
@@ -111,6 +112,7 @@ func (b *Broker) sweep(ctx context.Context) []SessionID {
 			b.log.Info("removed the container of a session that was killed", "container", r.Name)
 		}
 	}
+	errVolumes := b.sweepVolumes(ctx, engine)
 	dirs, errDirs := stored.LeftoversExcept(ctx, b.config.Home, true, running)
 	for _, dir := range dirs {
 		b.log.Info("removed the sockets of a session that was killed", "directory", dir)
@@ -118,10 +120,21 @@ func (b *Broker) sweep(ctx context.Context) []SessionID {
 	if err == nil {
 		err = b.sweepWaiting(ctx, left)
 	}
-	if err := errors.Join(err, errDirs); err != nil {
+	if err := errors.Join(err, errVolumes, errDirs); err != nil {
 		b.log.Warn("could not remove everything that killed multiplexers left behind", "error", err)
 	}
 	return left
+}
+
+// sweepVolumes removes the volumes of sessions that are gone.
+func (b *Broker) sweepVolumes(ctx context.Context, engine *docker.Client) error {
+	seen, err := stored.SweepVolumes(ctx, b.config.Home, engine, stored.VolumeSweep{Remove: true})
+	for _, v := range seen {
+		if v.Removed {
+			b.log.Info("removed a volume", "volume", v.Name, "reason", v.Reason)
+		}
+	}
+	return err
 }
 
 // takeable returns the session and the home of a container, and whether somebody can

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
 // Sweep knows at once, from the disk, whether something was left. LeftRunning has to wait
@@ -82,5 +83,58 @@ func TestUnsettledWorktreesAreTold(t *testing.T) {
 	}
 	if err := b.Shutdown(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// A start removes the volumes of sessions of its home that are gone, and no others.
+func TestSweepRemovesVolumes(t *testing.T) {
+	home := shortTemp(t)
+	at, err := docker.ResolveEndpoint(os.Getenv, "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := docker.Connect(t.Context(), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	volume := func(home string) string {
+		id, err := stored.NewID()
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := "ironcurtain-" + id[:8] + id[9:13] + "-home"
+		t.Cleanup(func() { _ = engine.RemoveVolume(context.Background(), name) })
+		labels := map[string]string{docker.LabelHost: host, docker.LabelLease: stored.LayoutOf(home, id).Lock(), stored.LabelSession: id}
+		if err := engine.CreateVolume(t.Context(), name, labels); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	gone, others := volume(home), volume(shortTemp(t))
+	b, err := New(Config{Home: home, DefaultAgent: "shell", MaxSessions: 1, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Sweep()
+	if _, err := b.LeftRunning(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := b.Shutdown(context.Background()); err != nil {
+		t.Error(err)
+	}
+	list, err := engine.Volumes(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := map[string]bool{}
+	for _, v := range list {
+		left[v.Name] = true
+	}
+	if left[gone] || !left[others] {
+		t.Errorf("the volume of a session that is gone is there: %v, that of another home: %v", left[gone], left[others])
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"time"
@@ -17,6 +18,7 @@ import (
 // gcCommand removes what is left of sessions that ended without cleaning up.
 func gcCommand() *cobra.Command {
 	var options docker.ReapOptions
+	var volumes stored.VolumeSweep
 	var asJSON bool
 	var engine wiring.EngineFlag
 	cmd := &cobra.Command{
@@ -29,7 +31,12 @@ starts removes only what runs no more, and offers to take back the rest.
 Only containers with this program's label are looked at, and none whose owner
 still runs is touched. --force also removes running containers that have no
 owner at all, those that belong to a machine of another name and those that a
-multiplexer with another IRONCURTAIN_HOME can take back.`,
+multiplexer with another IRONCURTAIN_HOME can take back.
+
+On an engine that does not see this machine's files, the volumes of sessions that
+are gone are removed, and copies of a repository's objects 30 days after their
+last use, or now with --all: they are sent again when they are needed. A volume of
+another machine or another IRONCURTAIN_HOME always stays.`,
 		Example: `  ironcurtain-mux gc --dry-run
   ironcurtain-mux gc
   ironcurtain-mux gc --engine colima`,
@@ -47,47 +54,70 @@ multiplexer with another IRONCURTAIN_HOME can take back.`,
 			if !options.Force {
 				options.Keep = broker.TakeableElsewhere(p.Home)
 			}
-			seen, err := client.Reap(cmd.Context(), options)
-			left, errLeft := stored.Leftovers(cmd.Context(), p.Home, !options.DryRun)
-			err = errors.Join(err, errLeft, client.Close(cmd.Context()))
+			var g garbage
+			err = g.collect(cmd.Context(), client, p.Home, options, volumes)
 			if asJSON {
-				err = errors.Join(err, cli.PrintJSON(cmd.OutOrStdout(), map[string]any{
-					"dryRun": options.DryRun, "containers": seen, "paths": append([]string{}, left...),
-				}))
+				err = errors.Join(err, cli.PrintJSON(cmd.OutOrStdout(), g))
 			} else {
-				err = errors.Join(err, printReaped(cmd.OutOrStdout(), seen, left, options.DryRun))
+				err = errors.Join(err, g.print(cmd.OutOrStdout()))
 			}
 			return cli.Fail(op, err, "")
 		},
 	}
 	cmd.Flags().BoolVar(&options.DryRun, "dry-run", false, "say what would be removed, and what would stay and why")
 	cmd.Flags().BoolVar(&options.Force, "force", false, "remove also what has no owner but runs, or belongs to another machine")
+	cmd.Flags().BoolVar(&volumes.Objects, "all", false, "remove also copies of repositories' objects that were used in the last 30 days")
 	engine.Register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
 
-// printReaped lists what was removed, and after a trial run also what would stay.
-func printReaped(w io.Writer, seen []docker.Reaped, left []string, dryRun bool) error {
+// garbage is what crashed sessions left, with what became of it.
+type garbage struct {
+	DryRun     bool                 `json:"dryRun"`
+	Containers []docker.Reaped      `json:"containers"`
+	Volumes    []stored.SweptVolume `json:"volumes"`
+	Paths      []string             `json:"paths"`
+}
+
+// collect removes what was left, unless it is a trial run. It goes on after a failure.
+func (g *garbage) collect(ctx context.Context, client *docker.Client, home string, options docker.ReapOptions, volumes stored.VolumeSweep) error {
+	g.DryRun, volumes.Remove = options.DryRun, !options.DryRun
+	var errs [3]error
+	g.Containers, errs[0] = client.Reap(ctx, options)
+	g.Volumes, errs[1] = stored.SweepVolumes(ctx, home, client, volumes)
+	g.Paths, errs[2] = stored.Leftovers(ctx, home, !options.DryRun)
+	// No list is null in JSON.
+	g.Containers, g.Volumes, g.Paths = append([]docker.Reaped{}, g.Containers...), append([]stored.SweptVolume{}, g.Volumes...), append([]string{}, g.Paths...)
+	return errors.Join(errors.Join(errs[:]...), client.Close(ctx))
+}
+
+// print lists what was removed, and after a trial run also what would stay.
+func (g *garbage) print(w io.Writer) error {
 	var rows [][]string
-	for _, r := range seen {
-		what := "removed"
+	add := func(name string, removed bool, created time.Time, reason string) {
+		what, at := "removed", ""
 		switch {
-		case !r.Removed && !dryRun:
-			continue
-		case !r.Removed:
+		case !removed && !g.DryRun:
+			return
+		case !removed:
 			what = "stays"
-		case dryRun:
+		case g.DryRun:
 			what = "would be removed"
 		}
-		rows = append(rows, []string{r.Name, what, r.CreatedAt.Local().Format(time.DateTime), r.Reason})
+		if !created.IsZero() {
+			at = created.Local().Format(time.DateTime)
+		}
+		rows = append(rows, []string{name, what, at, reason})
 	}
-	what := "removed"
-	if dryRun {
-		what = "would be removed"
+	for _, r := range g.Containers {
+		add(r.Name, r.Removed, r.CreatedAt, r.Reason)
 	}
-	for _, path := range left {
-		rows = append(rows, []string{path, what, "", "its owner was killed"})
+	for _, v := range g.Volumes {
+		add(v.Name, v.Removed, v.CreatedAt, v.Reason)
+	}
+	for _, path := range g.Paths {
+		add(path, true, time.Time{}, "its owner was killed")
 	}
 	return cli.PrintTable(w, []string{"WHAT", "OUTCOME", "CREATED", "REASON"}, rows)
 }

@@ -19,9 +19,10 @@ func sessionsRemoveCommand() *cobra.Command {
 		Use:   "rm ID...",
 		Short: "Remove sessions and everything in them",
 		Long: `Remove sessions: their directories with the agent's home, the sandbox and the
-audit, and the container of one whose multiplexer was killed. A session that is
-open in a multiplexer stays, and so does one in whose directory another session
-works, begun anew there. The beginning of an id is enough.
+audit, the container of one whose multiplexer was killed, and its volumes on an
+engine that does not see this machine's files. A session that is open in a
+multiplexer stays, and so does one in whose directory another session works,
+begun anew there. The beginning of an id is enough.
 
 The branch of a worktree stays in its repository. A session whose worktree has
 something that is nowhere else stays, unless --force drops it: commits that could
