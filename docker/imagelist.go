@@ -151,14 +151,22 @@ func (c *Client) currentImages(r Recipe) ([]Image, error) {
 	return list, nil
 }
 
+// removeAs orders images for their removal: layers before what they are on.
+func (i Image) removeAs() int {
+	if i.Name == layerImage {
+		return 0
+	}
+	return 1
+}
+
 // RemoveImages removes images of a list and returns their tags. It continues after a
 // failure and reports all failures. An image that a container uses cannot be removed and
 // counts as a failure.
 func (c *Client) RemoveImages(ctx context.Context, list []Image) ([]string, error) {
 	removed := []string{}
 	var failures []error
-	isLayer := func(i Image) bool { return i.Name == layerImage }
-	list = slices.Concat(slices.DeleteFunc(slices.Clone(list), func(i Image) bool { return !isLayer(i) }), slices.DeleteFunc(list, isLayer))
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b Image) int { return a.removeAs() - b.removeAs() })
 	for _, i := range list {
 		if !i.Present {
 			continue

@@ -27,7 +27,8 @@ func Command() *cobra.Command {
 
 An image is built when a session needs it first. Its tag is the hash of what it
 is built from, so a changed Dockerfile or agent version makes a new image and
-the old one stays until it is removed.`,
+the old one stays until it is removed. On an engine that does not see this
+machine's files, an image named layer adds what is mounted elsewhere.`,
 		Example: `  ironcurtain-mux images ls
   ironcurtain-mux images build claude-code
   ironcurtain-mux images rm --old`,
@@ -120,7 +121,11 @@ func printImages(w io.Writer, list []docker.Image, users map[string][]string) er
 			size = fmt.Sprintf("%d MB", i.SizeBytes/1_000_000)
 			created = i.CreatedAt.Local().Format(time.DateTime)
 		}
-		rows = append(rows, []string{i.Name, i.Version, i.State(), size, created, i.Toolchains, strings.Join(users[i.Tag], " "), i.Tag})
+		tag := i.Tag
+		if i.Parent != "" {
+			tag += " on " + i.Parent
+		}
+		rows = append(rows, []string{i.Name, i.Version, i.State(), size, created, i.Toolchains, strings.Join(users[i.Tag], " "), tag})
 	}
 	return cli.PrintTable(w, []string{"NAME", "VERSION", "STATE", "SIZE", "CREATED", "TOOLCHAINS", "USED BY", "TAG"}, rows)
 }
@@ -131,9 +136,10 @@ func imagesRmCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm [NAME...]",
 		Short: "Remove images of this program",
-		Long: `Remove images of this program: those of the given names with all their tags,
-with --old those that no current image needs, with --all every one. Images that
-a container uses stay. The cache of downloads is not touched.`,
+		Long: `Remove images of this program: those of the given names with all their tags and
+the layers on them, with --old those that no current image needs, with --all
+every one. Images that a container uses stay. The cache of downloads is not
+touched.`,
 		Example: `  ironcurtain-mux images rm claude-code
   ironcurtain-mux images rm --old`,
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -147,8 +153,8 @@ a container uses stay. The cache of downloads is not touched.`,
 			if err := knownImages(list, names); err != nil {
 				return cli.Fail("remove images", err, "see 'ironcurtain-mux images ls'")
 			}
-			removed, err := client.RemoveImages(cmd.Context(), slices.DeleteFunc(list, func(i docker.Image) bool {
-				return !all && (!old || i.Current) && !slices.Contains(names, i.Name)
+			removed, err := client.RemoveImages(cmd.Context(), slices.DeleteFunc(slices.Clone(list), func(i docker.Image) bool {
+				return !all && (!old || i.Current) && !named(list, i, names)
 			}))
 			if asJSON {
 				err = errors.Join(err, cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"removed": append([]string{}, removed...)}))
@@ -165,6 +171,13 @@ a container uses stay. The cache of downloads is not touched.`,
 	cmd.Flags().BoolVar(&all, "all", false, "remove every image of this program")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the removed tags as one JSON object")
 	return cmd
+}
+
+// named reports whether an image of a list has one of the names, or is a layer on one that has.
+func named(list []docker.Image, i docker.Image, names []string) bool {
+	return slices.Contains(names, i.Name) || slices.ContainsFunc(list, func(below docker.Image) bool {
+		return below.Tag == i.Parent && slices.Contains(names, below.Name)
+	})
 }
 
 // knownImages refuses names that no image of a list has.
