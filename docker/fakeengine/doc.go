@@ -12,5 +12,7 @@
 //     (info.go). Where attaching and executing turn a connection into a byte stream
 //     (stream.go), it can cut that, lose its end, or never end it.
 //
+// StartSSH (sshd.go) has a server of ssh between the line and the proxy.
+//
 // Everything ends with the test.
 package fakeengine

@@ -23,21 +23,25 @@ type Engine struct {
 	dir     string // the proxy's socket, certificates, what is bound instead of what was asked for
 	address string
 	certs   string
-	proxy   *http.Server
-	calls   *http.Transport // to the real engine
-	lines   net.Listener    // for clients
-	pace    [2]pace         // of what comes from clients, and of what goes to them
+	// behind connects with what is behind the line: the proxy, or a server of ssh before that.
+	behind   func() (net.Conn, error)
+	commands string // a directory with the person's ssh
+	proxy    *http.Server
+	calls    *http.Transport // to the real engine
+	lines    net.Listener    // for clients
+	pace     [2]pace         // of what comes from clients, and of what goes to them
 
 	life context.Context // ends with the engine
 	end  context.CancelFunc
 	work sync.WaitGroup
 
-	mu      sync.Mutex
-	faults  Faults
-	changed chan struct{} // closed by Set
-	closed  bool
-	open    map[io.Closer]bool // connections, closed by Disconnect and at the end
-	streams int
+	mu       sync.Mutex
+	faults   Faults
+	changed  chan struct{} // closed by Set
+	closed   bool
+	open     map[io.Closer]bool // connections, closed by Disconnect and at the end
+	streams  int
+	accepted int // connections that the line has taken
 }
 
 // Start starts an engine at a Unix socket, before the one whose socket has the path
@@ -84,6 +88,7 @@ func newEngine(t testing.TB, engine string, f Faults) *Engine {
 		},
 		DisableCompression: true, // answers pass as they are
 	}
+	e.behind = func() (net.Conn, error) { return new(net.Dialer).DialContext(e.life, "unix", e.inner()) }
 	e.Set(f)
 	t.Cleanup(e.close)
 	return e
@@ -160,6 +165,26 @@ func (e *Engine) Disconnect() {
 	}
 }
 
+// Connections is the number of connections that the line carries now.
+func (e *Engine) Connections() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	n := 0
+	for c := range e.open {
+		if _, is := c.(*line); is {
+			n++
+		}
+	}
+	return n
+}
+
+// Accepted is that of all connections that the line has taken.
+func (e *Engine) Accepted() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.accepted
+}
+
 // Streams is the number of byte streams that are open now.
 func (e *Engine) Streams() int {
 	e.mu.Lock()
@@ -202,6 +227,9 @@ func (e *Engine) accept(l net.Listener) {
 		if err != nil {
 			return
 		}
+		e.mu.Lock()
+		e.accepted++
+		e.mu.Unlock()
 		if f, _ := e.now(); f.Down {
 			client.Close()
 			continue

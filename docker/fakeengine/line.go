@@ -65,10 +65,10 @@ func (l *line) Close() error {
 	return l.proxy.Close()
 }
 
-// carry joins a client's connection to the proxy. It returns when both directions
+// carry joins a client's connection to the proxy, or to what is before that. It returns when both directions
 // have ended.
 func (e *Engine) carry(client net.Conn) {
-	proxy, err := new(net.Dialer).DialContext(e.life, "unix", e.inner())
+	proxy, err := e.behind()
 	if err != nil {
 		client.Close()
 		return
