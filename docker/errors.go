@@ -19,6 +19,7 @@ var (
 	ErrEngineNotRunning = errors.New("the Docker engine is not running")
 	ErrPermission       = errors.New("no permission to talk to the Docker engine")
 	ErrEngineRefuses    = errors.New("the Docker engine refuses to answer")
+	ErrSSH              = errors.New("ssh does not lead to the Docker engine")
 	ErrEndpoint         = errors.New("the Docker endpoint is not usable")
 	ErrNoImage          = errors.New("the image does not exist")
 	ErrNoContainer      = errors.New("the container does not exist")
