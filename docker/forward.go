@@ -1,0 +1,194 @@
+package docker
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// forward is one ssh that forwards a socket of this machine. It ends by itself, by stop, or when
+// this process has ended or has become another program (see guard).
+type forward struct {
+	target sshTarget
+	socket string // in a private directory, which exists as long as the process
+	began  time.Time
+	cmd    *exec.Cmd
+	stdin  io.Closer // of the guard
+	stderr io.Reader // of ssh; its end is that of ssh
+	once   sync.Once // of stop
+	kill   *time.Timer
+
+	ready  chan struct{} // closed when ssh listens at the socket
+	done   chan struct{} // closed by the owner when nothing of it is left
+	failed error         // why it ended; set before done is closed
+}
+
+// guard runs a program until the standard input ends. The kernel ends that together with the
+// process at its other end, also when that is killed or becomes another program. Then nothing is
+// left, the directory included. The signals that a terminal sends to all of its programs are that
+// process's to handle.
+const guard = `trap '' INT QUIT HUP
+dir=$1
+shift
+"$@" </dev/null &
+ssh=$!
+exec 2>/dev/null
+read -r _
+kill "$ssh"
+wait "$ssh"
+code=$?
+rm -rf -- "$dir"
+exit "$code"`
+
+// directoryName matches the path of a directory that ssh takes for nothing else.
+var directoryName = regexp.MustCompile(`^/[A-Za-z0-9._/@+=,-]*$`)
+
+// privateDir makes a directory for a socket, into which nobody else can look.
+func privateDir() (string, error) {
+	base := os.TempDir()
+	if !directoryName.MatchString(base) || len(base)+len("/icssh1234567890/s") > MaxSocketPath {
+		base = "/tmp"
+	}
+	return os.MkdirTemp(base, "icssh")
+}
+
+// startForward starts an ssh. The caller must call run, once, and close done after it.
+func startForward(t *tunnel) (*forward, error) {
+	const op = "start ssh"
+	dir, err := privateDir()
+	if err != nil {
+		return nil, fault.Wrap(op, err, "make the directory for temporary files writable")
+	}
+	f := &forward{
+		target: t.target, socket: filepath.Join(dir, "s"), began: time.Now(),
+		ready: make(chan struct{}), done: make(chan struct{}),
+	}
+	argv := append([]string{"-c", guard, "sh", dir, t.program}, t.target.forwardArgs(f.socket, t.ask)...)
+	f.cmd = exec.Command("/bin/sh", argv...) //nolint:noctx // stop ends it
+	detach(f.cmd, t.ask)
+	f.stdin, err = f.cmd.StdinPipe()
+	if err == nil {
+		f.stderr, err = f.cmd.StderrPipe()
+	}
+	if err == nil {
+		err = f.cmd.Start()
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir)
+		return nil, fault.Wrap(op, err, "")
+	}
+	return f, nil
+}
+
+// detach keeps a program from the terminal, unless it may ask there: it cannot ask by mistake, and
+// gets none of the signals of the terminal's keys.
+func detach(cmd *exec.Cmd, ask bool) {
+	if !ask {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	}
+}
+
+// killDelay is how long an ssh may take to end when it is told to.
+const killDelay = 2 * time.Second
+
+// run returns why the process has ended, when nothing of it is left. It ends the process if the
+// machine is not reached within limit.
+func (f *forward) run(limit time.Duration) (err error, stays bool) {
+	var said tail
+	quiet := make(chan struct{}) // closed when ssh has ended
+	var work sync.WaitGroup
+	work.Go(func() {
+		defer close(quiet)
+		_, _ = io.Copy(&said, f.stderr)
+	})
+	inTime := f.await(quiet, limit)
+	<-quiet
+	f.stop()
+	err = f.cmd.Wait()
+	f.kill.Stop()
+	work.Wait()
+	_ = os.RemoveAll(filepath.Dir(f.socket))
+	if !inTime {
+		err = fmt.Errorf("no connection within %s", limit)
+	}
+	f.failed, stays = f.target.sshFailure(said.String(), err)
+	return f.failed, stays
+}
+
+// await closes ready when ssh listens. It returns false, and stops it, if that takes too long.
+func (f *forward) await(quiet <-chan struct{}, limit time.Duration) bool {
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case <-quiet:
+			return true
+		case <-late.C:
+			f.stop()
+			return false
+		case <-look.C:
+		}
+		if conn, err := net.Dial("unix", f.socket); err == nil { //nolint:noctx // it does not wait
+			conn.Close()
+			close(f.ready)
+			return true
+		}
+	}
+}
+
+// stop makes the process end, by force if it must be.
+func (f *forward) stop() {
+	f.once.Do(func() {
+		f.kill = time.AfterFunc(killDelay, func() {
+			if f.cmd.SysProcAttr != nil {
+				_ = syscall.Kill(-f.cmd.Process.Pid, syscall.SIGKILL) // ssh, and what it has started
+			}
+			_ = f.cmd.Process.Kill()
+		})
+		f.stdin.Close()
+	})
+}
+
+// isReady reports whether ssh has reached the machine.
+func (f *forward) isReady() bool {
+	select {
+	case <-f.ready:
+		return true
+	default:
+		return false
+	}
+}
+
+// connect opens a connection through ssh, as soon as that has reached the machine.
+func (f *forward) connect(ctx context.Context) (net.Conn, error) {
+	select {
+	case <-f.ready:
+	case <-f.done:
+		return nil, f.failed
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	return new(net.Dialer).DialContext(ctx, "unix", f.socket)
+}
+
+// gone reports whether an error of connect means that ssh has ended.
+func (f *forward) gone(err error) bool {
+	select {
+	case <-f.done:
+		return true
+	default:
+		return refused(err)
+	}
+}

@@ -1,0 +1,236 @@
+package docker
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// tunnel leads to an engine on a machine that ssh reaches. One ssh forwards a socket of this
+// machine to the engine's, for all connections. It is started by the first connection, and again
+// by the next one after it has ended. Where the machine forwards no socket, each connection has an
+// ssh of its own instead (see dialStdio).
+type tunnel struct {
+	target  sshTarget
+	program string // the path of ssh
+	ask     bool   // it may ask the person
+
+	life context.Context // ends with the tunnel
+	end  context.CancelFunc
+	work sync.WaitGroup // the owners of all processes; grows under mu only, and before life ends
+
+	mu     sync.Mutex
+	single bool     // each connection has an ssh of its own
+	now    *forward // the ssh that forwards; nil: none runs
+	pause  time.Duration
+	next   time.Time // when the next ssh may be started
+	failed error     // with what connections fail until then; nil: they wait
+}
+
+// How long to wait before another ssh is started: longer each time, until one has lived for some
+// time. Where trying again changes nothing, that is not tried for longer.
+const (
+	leastRedial = 100 * time.Millisecond
+	mostRedial  = 5 * time.Second
+	lived       = 10 * time.Second
+	lockOut     = 15 * time.Second
+)
+
+// How long ssh may take to reach the machine, and how long if it may ask the person.
+const (
+	sshLimitBatch = 30 * time.Second
+	sshLimitAsk   = 3 * time.Minute
+)
+
+// newTunnel makes a tunnel to the engine at an ssh address. Nothing runs before the first dial.
+func newTunnel(e Endpoint) (*tunnel, error) {
+	target, err := parseSSH(e)
+	if err != nil {
+		return nil, err
+	}
+	program, err := exec.LookPath("ssh")
+	if err != nil {
+		return nil, fault.Wrap("", because(ErrSSH, "there is no program ssh: %v", err), "install OpenSSH's client")
+	}
+	t := &tunnel{target: target, program: program, ask: e.Ask && haveTerminal()}
+	t.life, t.end = context.WithCancel(context.Background())
+	return t, nil
+}
+
+// haveTerminal reports whether this process has a terminal on which a question can be asked.
+func haveTerminal() bool {
+	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	return tty.Close() == nil
+}
+
+// patience is how long it may take until the machine is reached.
+func (t *tunnel) patience() time.Duration {
+	if t.ask {
+		return sshLimitAsk
+	}
+	return sshLimitBatch
+}
+
+// dial opens a connection to the engine.
+func (t *tunnel) dial(ctx context.Context) (net.Conn, error) {
+	for again := false; ; again = true {
+		f, fresh, err := t.current(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if f == nil {
+			return t.dialStdio(ctx)
+		}
+		conn, err := f.connect(ctx)
+		if err == nil || fresh || again || ctx.Err() != nil || !f.gone(err) {
+			return conn, err
+		}
+		f.stop() // it has ended, or is about to: another one is started
+		<-f.done
+	}
+}
+
+// current returns the ssh that forwards, which is started if there is none: fresh. It returns none
+// where each connection has its own.
+func (t *tunnel) current(ctx context.Context) (f *forward, fresh bool, err error) {
+	for {
+		if err := t.turn(ctx); err != nil {
+			return nil, false, err
+		}
+		t.mu.Lock()
+		switch {
+		case t.life.Err() != nil:
+			err = net.ErrClosed
+		case t.single:
+			t.mu.Unlock()
+			return nil, false, nil
+		case t.now != nil:
+			f = t.now
+		case !time.Now().Before(t.next):
+			fresh = true
+			f, err = t.start()
+		}
+		t.mu.Unlock()
+		if f != nil || err != nil {
+			return f, fresh, err
+		}
+	}
+}
+
+// turn waits until an ssh may be started, unless one runs that forwards.
+func (t *tunnel) turn(ctx context.Context) error {
+	t.mu.Lock()
+	wait, failed, runs := time.Until(t.next), t.failed, t.now != nil
+	t.mu.Unlock()
+	switch {
+	case t.life.Err() != nil:
+		return net.ErrClosed
+	case runs || wait <= 0:
+		return nil
+	case failed != nil:
+		return failed
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.life.Done():
+		return net.ErrClosed
+	}
+}
+
+// start starts an ssh that forwards. The caller holds mu.
+func (t *tunnel) start() (*forward, error) {
+	f, err := startForward(t)
+	if err != nil {
+		t.pauseAfter(err, false, 0)
+		return nil, err
+	}
+	t.now = f
+	t.work.Go(func() {
+		defer context.AfterFunc(t.life, f.stop)()
+		failed, stays := f.run(t.patience())
+		t.mu.Lock()
+		t.now = nil
+		t.pauseAfter(failed, stays, time.Since(f.began))
+		t.mu.Unlock()
+		close(f.done) // whoever waits finds all that
+	})
+	return f, nil
+}
+
+// ended notes that the ssh of one connection has ended before the engine said anything.
+func (t *tunnel) ended(err error, stays bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pauseAfter(err, stays, 0)
+}
+
+// works notes that the engine has answered through the ssh of one connection.
+func (t *tunnel) works() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pause, t.next, t.failed = 0, time.Time{}, nil
+}
+
+// pauseAfter decides when the next ssh may be started after one that has run for some time. The
+// caller holds mu.
+func (t *tunnel) pauseAfter(err error, stays bool, ran time.Duration) {
+	t.pause = min(max(2*t.pause, leastRedial), mostRedial)
+	if ran >= lived {
+		t.pause = leastRedial
+	}
+	t.failed, t.next = nil, time.Now().Add(t.pause)
+	if stays {
+		t.failed, t.next = err, time.Now().Add(lockOut)
+	}
+}
+
+// fallBack gives each connection an ssh of its own from now on, because nobody answered at the end
+// of what is forwarded. It returns false where nothing is forwarded.
+func (t *tunnel) fallBack() bool {
+	if t == nil {
+		return false
+	}
+	t.mu.Lock()
+	f := t.now
+	able := f != nil && f.isReady() && !t.single
+	t.single = t.single || able
+	t.mu.Unlock()
+	if able {
+		f.stop()
+		<-f.done
+		t.works() // the machine is there
+	}
+	return able
+}
+
+// close ends every ssh, and with them the connections, and waits for that.
+func (t *tunnel) close() {
+	if t == nil {
+		return
+	}
+	t.mu.Lock()
+	t.end()
+	t.mu.Unlock()
+	t.work.Wait()
+}
+
+// refused reports whether an error means that nobody listens at a socket of this machine.
+func refused(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
+}
