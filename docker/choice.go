@@ -13,8 +13,8 @@ import (
 
 // Choice is the engine that a person has named. Its zero value names none.
 //
-// A name is that of a docker context. An address begins with unix://, tcp://, http:// or
-// https://, or is the path of a socket, which may begin with "~/".
+// A name is that of a docker context. An address begins with unix://, tcp://, http://,
+// https:// or ssh://, or is the path of a socket, which may begin with "~/".
 type Choice struct {
 	Flag   string // by --engine: a name or an address; it comes before all else
 	Config string // by engine.use in config.json: the same; it comes before the environment
@@ -114,7 +114,7 @@ func named(name, source string, getenv func(string) string, home string) (Endpoi
 		return known(getenv, home), nil
 	case !contextName.MatchString(name):
 		return Endpoint{}, fault.Wrap("", because(ErrEndpoint, "%s: %q is no name of a docker context", source, name),
-			"use such a name, unix:///path or tcp://host:port")
+			"use such a name, unix:///path, tcp://host:port or ssh://host")
 	}
 	e, err := contextEndpoint(configDir(getenv, home), name)
 	if err != nil {
@@ -127,7 +127,7 @@ func named(name, source string, getenv func(string) string, home string) (Endpoi
 // addressed is the engine at an address, with the certificates that the environment names.
 func addressed(address, source string, getenv func(string) string, home string) Endpoint {
 	e := Endpoint{Address: address, Source: source}
-	if strings.HasPrefix(address, "unix://") || getenv("DOCKER_TLS_VERIFY") == "" {
+	if strings.HasPrefix(address, "unix://") || e.overSSH() || getenv("DOCKER_TLS_VERIFY") == "" {
 		return e
 	}
 	if e.CertDir = getenv("DOCKER_CERT_PATH"); e.CertDir == "" {
@@ -148,7 +148,7 @@ func (e Endpoint) checkPlain() error {
 		return nil
 	}
 	return fault.Wrap("", because(ErrEndpoint, "%s: %s is another machine, and the connection would be neither encrypted nor authenticated", e.Source, host),
-		`forward the engine's socket with 'ssh -L', give the engine certificates, or set "engine": {"insecure": true} in config.json`)
+		`use ssh://`+host+`, give the engine certificates, or set "engine": {"insecure": true} in config.json`)
 }
 
 // secure reports whether connections are encrypted.

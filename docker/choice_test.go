@@ -35,7 +35,7 @@ func TestChosenEngine(t *testing.T) {
 		"far, and wanted":       {Choice{Flag: "far", Insecure: true}, "tcp://far:2375", "context far (--engine)", ""},
 		"no such context":       {Choice{Flag: "gone"}, "", "", `context "gone" does not exist`},
 		"no name of a context":  {Choice{Flag: "-x"}, "", "", "no name of a docker context"},
-		"ssh":                   {Choice{Flag: "ssh://far"}, "", "", "ssh addresses are not supported"},
+		"ssh":                   {Choice{Flag: "ssh://me@far"}, "ssh://me@far", "--engine", ""},
 		"a path that goes back": {Choice{Flag: "../x.sock"}, "", "", "not an absolute path"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -45,6 +45,7 @@ const (
 func Probe(ctx context.Context, e Endpoint) error {
 	d, err := newDialer(e)
 	if err == nil {
+		defer d.close()
 		err = e.advise(d.probe(ctx))
 	}
 	return fault.Wrap("connect to Docker", err, "")
@@ -59,18 +60,31 @@ func Connect(ctx context.Context, e Endpoint) (*Client, error) {
 	if err != nil {
 		return nil, fault.Wrap(op, err, "")
 	}
-	if err := e.advise(d.probe(ctx)); err != nil {
+	c, err := d.connect(ctx, e)
+	if err != nil {
+		d.close()
 		return nil, fault.Wrap(op, err, "")
 	}
+	return c, nil
+}
+
+// connect is Connect with a dialer for the endpoint.
+func (d dialer) connect(ctx context.Context, e Endpoint) (*Client, error) {
+	if err := e.advise(d.probe(ctx)); err != nil {
+		return nil, err
+	}
 	address := e.Address
-	if d.tls != nil {
+	switch {
+	case d.tls != nil:
 		address = "https://" + d.address
+	case d.ssh != nil:
+		address = "http://" + placeholder
 	}
 	// NewClient would ask for the engine's version at the first start of a container,
 	// without a lock. NewVersionedClient asks here, once.
 	api, err := engine.NewVersionedClient(address, "")
 	if err != nil {
-		return nil, fault.Wrap(op, because(ErrEndpoint, "%s: %v", e.Address, err), "")
+		return nil, because(ErrEndpoint, "%s: %v", e.Address, err)
 	}
 	c := &Client{endpoint: e, dial: d, api: api, base: &http.Transport{
 		DialContext:       d.dialContext,
@@ -82,17 +96,23 @@ func Connect(ctx context.Context, e Endpoint) (*Client, error) {
 	}}
 	if err := c.meet(ctx); err != nil {
 		c.base.CloseIdleConnections()
-		return nil, fault.Wrap(op, err, refuseHint)
+		return nil, fault.Wrap("", err, refuseHint)
 	}
 	return c, nil
 }
 
 // meet checks that the engine answers and asks what it can do.
 func (c *Client) meet(ctx context.Context) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, pingLimit)
+	ctx, cancel := context.WithTimeout(ctx, pingLimit+c.dial.patience())
 	defer cancel()
 	c.api = c.bound(ctx)
-	if err := c.api.Ping(); err != nil {
+	err = c.api.Ping()
+	// A machine that forwards no socket ends each connection to it.
+	if err != nil && status(err) == 0 && ctx.Err() == nil && c.dial.ssh.fallBack() {
+		c.base.CloseIdleConnections()
+		err = c.api.Ping()
+	}
+	if err != nil {
 		return refusal(ctx, c.endpoint, err)
 	}
 	if c.info, err = c.ask(ctx); err != nil {
@@ -108,6 +128,10 @@ func refusal(ctx context.Context, e Endpoint, err error) error {
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	var known *fault.Error // ssh, for one, says more than that there is no connection
+	if errors.As(err, &known) {
+		return known
 	}
 	return because(ErrEngineRefuses, "%s: %v", e.Address, translate(err))
 }
@@ -142,8 +166,9 @@ func (c *Client) retryPause() time.Duration {
 func (c *Client) Endpoint() Endpoint { return c.endpoint }
 
 // Close waits for removals that are still under way, at most until ctx ends, and closes
-// idle connections. The client must not be used afterwards.
+// idle connections; over ssh, all of them. The client must not be used afterwards.
 func (c *Client) Close(ctx context.Context) error {
+	defer c.dial.close()
 	defer c.base.CloseIdleConnections()
 	c.watch.stop()
 	done := make(chan struct{})

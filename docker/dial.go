@@ -29,11 +29,16 @@ const (
 type dialer struct {
 	network, address string
 	tls              *tls.Config // nil for a plain connection
+	ssh              *tunnel     // nil where the engine is not on a machine that ssh reaches
 }
 
 func newDialer(e Endpoint) (dialer, error) {
 	if path := e.SocketPath(); path != "" {
 		return dialer{network: "unix", address: path}, nil
+	}
+	if e.overSSH() {
+		t, err := newTunnel(e)
+		return dialer{ssh: t}, err
 	}
 	_, host, ok := strings.Cut(e.Address, "://")
 	if !ok {
@@ -92,6 +97,9 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interv
 // dialContext opens a plain connection. It ignores the network and address from the
 // HTTP transport, because they name a placeholder host.
 func (d dialer) dialContext(ctx context.Context, _, _ string) (net.Conn, error) {
+	if d.ssh != nil {
+		return d.ssh.dial(ctx)
+	}
 	nd := net.Dialer{KeepAliveConfig: keepAlive}
 	return nd.DialContext(ctx, d.network, d.address)
 }
@@ -118,13 +126,30 @@ type boundDialer struct {
 
 func (b boundDialer) Dial(_, _ string) (net.Conn, error) { return b.d.open(b.ctx) }
 
+// probeLimit is how long it may take until a connection is open.
+const probeLimit = 5 * time.Second
+
+// patience is how much longer than over a network it may take until a connection is open.
+func (d dialer) patience() time.Duration {
+	if d.ssh == nil {
+		return 0
+	}
+	return d.ssh.patience()
+}
+
+// close ends what connections of this machine need.
+func (d dialer) close() { d.ssh.close() }
+
 // probe opens a connection and closes it, to learn whether and why that fails.
 func (d dialer) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, probeLimit+d.patience())
 	defer cancel()
 	conn, err := d.open(ctx)
 	if err == nil {
 		return conn.Close()
+	}
+	if d.ssh != nil {
+		return err // it says all
 	}
 	return diagnose("open "+d.address, err, engineInstalled())
 }

@@ -13,7 +13,7 @@ import (
 
 // Endpoint is where an engine listens.
 type Endpoint struct {
-	Address string // "unix:///var/run/docker.sock" or "tcp://host:port"
+	Address string // "unix:///var/run/docker.sock", "tcp://host:port" or "ssh://user@host"
 	Source  string // how it was found, for people: "--engine", "DOCKER_HOST", "context colima", …
 
 	// CertDir holds ca.pem, cert.pem and key.pem for a tcp address; empty for
@@ -22,6 +22,10 @@ type Endpoint struct {
 	// SkipVerify accepts any certificate of the engine. Only a docker context can
 	// set it.
 	SkipVerify bool
+
+	// Ask lets ssh ask the person on the terminal of this process, if it has one. Without, it
+	// fails where it would have to ask.
+	Ask bool
 
 	// Hides says which docker context DOCKER_HOST keeps from being used, for people; empty: none.
 	Hides string
@@ -48,7 +52,10 @@ const MaxSocketPath = 103
 func (e Endpoint) check() error {
 	u, err := url.Parse(e.Address)
 	if err != nil {
-		return fault.Wrap("", because(ErrEndpoint, "%s: not an address", e.Source), "use unix:///path or tcp://host:port")
+		return fault.Wrap("", because(ErrEndpoint, "%s: not an address", e.Source), "use unix:///path, tcp://host:port or ssh://host")
+	}
+	if !strings.HasPrefix(e.Address, u.Scheme) {
+		u.Scheme = "" // in capitals, which only this parser takes for the same
 	}
 	switch u.Scheme {
 	case "unix":
@@ -65,11 +72,11 @@ func (e Endpoint) check() error {
 		}
 		return fault.Wrap("", err, "use tcp://host:port")
 	case "ssh":
-		return fault.Wrap("", because(ErrEndpoint, "%s: ssh addresses are not supported", e.Source),
-			"forward the engine's socket with 'ssh -L' and set DOCKER_HOST to it")
+		_, err := parseSSH(e)
+		return err
 	}
 	return fault.Wrap("", because(ErrEndpoint, "%s: unknown kind of address %q", e.Source, e.Address),
-		"use unix:///path or tcp://host:port")
+		"use unix:///path, tcp://host:port or ssh://host")
 }
 
 // errNoSuchContext is returned for a context that has no metadata.

@@ -65,7 +65,7 @@ func TestResolveEndpoint(t *testing.T) {
 			nil,
 			"tcp://127.0.0.1:2375", "DOCKER_HOST", "",
 		},
-		{"ssh is refused", map[string]string{"DOCKER_HOST": "ssh://me@there"}, nil, "", "", "ssh addresses are not supported"},
+		{"ssh", map[string]string{"DOCKER_HOST": "ssh://me@there:22/run/docker.sock", "DOCKER_TLS_VERIFY": "1"}, nil, "ssh://me@there:22/run/docker.sock", "DOCKER_HOST", ""},
 		{"a relative socket", map[string]string{"DOCKER_HOST": "unix://docker.sock"}, nil, "", "", "not an absolute path"},
 		{"a long socket", map[string]string{"DOCKER_HOST": "unix:///" + strings.Repeat("x", 110)}, nil, "", "", "bytes long"},
 		{"no scheme", map[string]string{"DOCKER_HOST": "somewhere"}, nil, "", "", "unknown kind of address"},
@@ -108,7 +108,7 @@ func TestResolveEndpoint(t *testing.T) {
 		{"an ssh context", map[string]string{"DOCKER_CONTEXT": "far"}, func(t *testing.T, home string) {
 			t.Helper()
 			writeContextMeta(t, filepath.Join(home, ".docker"), "far", `{"Name":"far","Endpoints":{"docker":{"Host":"ssh://x"}}}`)
-		}, "", "", "ssh addresses are not supported"},
+		}, "ssh://x", "context far (DOCKER_CONTEXT)", ""},
 		{
 			"another machine over plain TCP", map[string]string{"DOCKER_HOST": "tcp://far:2375"}, nil, "", "",
 			"far is another machine, and the connection would be neither encrypted nor authenticated",

@@ -24,7 +24,7 @@ type EngineFlag struct{ given string }
 
 // Register adds the flag to a command.
 func (f *EngineFlag) Register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.given, EngineFlagName, "", "container engine: the `name` of a docker context, an address such as tcp://127.0.0.1:2375, or a socket (default from config.json, else found)")
+	cmd.Flags().StringVar(&f.given, EngineFlagName, "", "container engine: the `name` of a docker context, an address such as ssh://host or tcp://127.0.0.1:2375, or a socket (default from config.json, else found)")
 }
 
 // In returns the directories with the engine that the flag names.

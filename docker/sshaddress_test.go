@@ -1,0 +1,99 @@
+package docker
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// An address means what the docker command takes it for.
+func TestSSHAddress(t *testing.T) {
+	for address, want := range map[string]sshTarget{
+		"ssh://box":                      {host: "box"},
+		"ssh://box/":                     {host: "box"},
+		"ssh://me@box:2222":              {user: "me", host: "box", port: "2222"},
+		"ssh://me@box/run/user/1000/d.s": {user: "me", host: "box", socket: "/run/user/1000/d.s"},
+		"ssh://[::1]:22":                 {host: "::1", port: "22"},
+		`ssh://house%5Cme@box`:           {user: `house\me`, host: "box"},
+	} {
+		t.Run(address, func(t *testing.T) {
+			got, err := parseSSH(Endpoint{Address: address, Source: "test"})
+			if err != nil || got != want {
+				t.Errorf("%+v, %v; want %+v", got, err, want)
+			}
+			args := got.dialArgs(false)
+			end := slices.Index(args, "--")
+			if end < 0 || args[end+1] != want.host || args[end+2] != "docker" {
+				t.Errorf("ssh %q", args)
+			}
+		})
+	}
+}
+
+// What ssh or a shell could take for something else than a name never gets to it.
+func TestSSHAddressesThatAreRefused(t *testing.T) {
+	for address, why := range map[string]string{
+		"ssh://":                         "names no host",
+		"ssh://me@":                      "names no host",
+		"ssh://-oProxyCommand=touch%20x": "",
+		"ssh://-oProxyCommand=x/":        "is no name of a machine",
+		"ssh://-oProxyCommand=x@box":     "is no name of a user",
+		"ssh://me@-F":                    "is no name of a machine",
+		"ssh://a$(id)":                   "",
+		"ssh://a;id":                     "is no name of a machine",
+		"ssh://a%60id%60":                "",
+		"ssh://$(id)@box":                "is no name of a user",
+		"ssh://me%0A@box":                "is no name of a user",
+		"ssh://me%20-x@box":              "is no name of a user",
+		"ssh://me:secret@box":            "holds a password",
+		"ssh://me:@box":                  "holds a password",
+		"ssh://box?x=1":                  "more than a host and a path",
+		"ssh://box#x":                    "more than a host and a path",
+		"ssh://box:0":                    "is no port",
+		"ssh://box:65536":                "is no port",
+		"ssh://box:x":                    "not an address",
+		"ssh://box/a:/b":                 "the socket's path",
+		"ssh://box/$(id)":                "the socket's path",
+		"ssh://box/a%20b":                "the socket's path",
+		"ssh://box/%25h":                 "the socket's path",
+		"ssh://box/" + strings.Repeat("x", MaxSocketPath): "bytes long",
+		"ssh:box":   "names no host",
+		"SSH://box": "unknown kind of address",
+	} {
+		t.Run(address, func(t *testing.T) {
+			err := Endpoint{Address: address, Source: "test"}.check()
+			if !errors.Is(err, ErrEndpoint) || !strings.Contains(err.Error(), why) || fault.Hint(err) == "" || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%v (%s)", err, fault.Hint(err))
+			}
+		})
+	}
+}
+
+// The person's configuration cannot make ssh give this machine away, or share a connection.
+func TestSSHGivesNothingAway(t *testing.T) {
+	target := sshTarget{user: "me", host: "box", port: "2222"}
+	for name, args := range map[string][]string{
+		"forwarding": target.forwardArgs("/tmp/x/s", false),
+		"single":     target.dialArgs(false),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, want := range []string{
+				"-a", "-x", "-k", "ControlMaster=no", "ControlPath=none", "PermitLocalCommand=no", "BatchMode=yes",
+				"ServerAliveInterval=5", "ServerAliveCountMax=3",
+			} {
+				if i := slices.Index(args, want); i < 0 || i > slices.Index(args, "--") {
+					t.Errorf("%s is not among %q", want, args)
+				}
+			}
+		})
+	}
+	if args := target.forwardArgs("/tmp/x/s", false); !slices.Contains(args, "/tmp/x/s:/var/run/docker.sock") || !slices.Contains(args, "StreamLocalBindMask=0177") {
+		t.Errorf("it forwards otherwise: %q", args)
+	}
+	if args := target.dialArgs(true); slices.Contains(args, "BatchMode=yes") {
+		t.Error("it may not ask")
+	}
+}
