@@ -83,13 +83,6 @@ type Config struct {
 	Providers []json.RawMessage `json:"providers,omitempty"`
 }
 
-// Engine is the container engine, and what is done to find out how to work with it.
-type Engine struct {
-	Use      string `json:"use"`                // a docker context, an address or a socket; empty: found
-	Way      string `json:"way"`                // "auto", "sockets" or "stream"
-	Insecure bool   `json:"insecure,omitempty"` // whether plain TCP to another machine is wanted
-}
-
 // Resources are limits of each container; zero means the built-in default.
 type Resources struct {
 	MemoryMB int     `json:"memoryMb,omitempty"`
@@ -172,7 +165,7 @@ func Default() Config {
 		Agent:                    "claude-code",
 		StartAgent:               "builtin",
 		Images:                   Images{Base: "debian:trixie-slim", From: "auto", Tools: []string{"build", "node", "python"}},
-		Engine:                   Engine{Way: "auto"},
+		Engine:                   Engine{Way: "auto", Files: "auto"},
 		EscalationTimeoutSeconds: 300,
 		AwayHours:                8,
 		DaemonIdleMinutes:        10,
@@ -300,6 +293,11 @@ func Parse(path string, data []byte) (Config, error) {
 	c := Default()
 	if err := json.Unmarshal(tree.Encode(), &c); err != nil {
 		return Config{}, &Error{Path: path, Err: err}
+	}
+	if err := c.Engine.check(); err != nil {
+		e := &Error{Path: path, Field: "/engine/files", Err: err, next: fault.Hint(err)}
+		e.findIn(data, "")
+		return Config{}, e
 	}
 	return c, nil
 }

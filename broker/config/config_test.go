@@ -98,6 +98,8 @@ func TestErrorsNameThePlace(t *testing.T) {
 		"relative agent policy": {`{"agents": {"codex": {"policy": "p"}}}`, "/agents/codex/policy: "},
 		"another code mode":     {`{"agents": {"codex": {"codeMode": "always"}}}`, "/agents/codex/codeMode: "},
 		"agent without image":   {`{"agents": {"mine": {"policy": "/p", "title": "x"}}}`, "/agents/mine: "},
+		"copies and sockets":    {"{\"engine\": {\"way\": \"sockets\",\n\"files\": \"copied\"}}", "config.json:2: /engine/files: \"copied\" does not go with the way \"sockets\": mounted sockets are files of this machine"},
+		"another kind of files": {`{"engine": {"files": "punched"}}`, "/engine/files"},
 		"relative reachable":    {`{"reachable": ["./b"]}`, "/reachable/0: "},
 	} {
 		t.Run(name, func(t *testing.T) {

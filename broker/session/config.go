@@ -30,7 +30,7 @@ type Config struct {
 	Images       Images
 	Engine       docker.Choice // the container engine that the person has named
 	Runtime      string        // of the engine, which every container runs with; empty: the engine's default
-	Ways         *reach.Ways   // how the containers of an engine are connected with the host
+	Ways         *reach.Ways   // how the containers of an engine are connected with the host, and get files
 	MaxSessions  int           // how many may run at the same time
 	KeepSessions time.Duration // how long unused sessions are kept; 0: for ever
 

@@ -56,7 +56,7 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 	}
 	running, err := s.beginBy(ctx, reach.ByStream, stack, log, engine, image)
 	if err == nil && found {
-		if err := s.deps.Config.Ways.Remember(address, version, reach.ByStream); err != nil {
+		if err := s.deps.Config.Ways.Remember(address, version, reach.Found{Way: reach.ByStream}); err != nil {
 			s.deps.Log.Warn("the way to the engine is tried again next time", "error", err)
 		}
 	}

@@ -24,6 +24,7 @@ func doctorChecks(p wiring.Paths) []check {
 	return []check{
 		{"engine", func(ctx context.Context) finding { return checkEngine(ctx, p) }},
 		{"way", func(ctx context.Context) finding { return checkWay(ctx, p) }},
+		{"files", func(ctx context.Context) finding { return checkFiles(ctx, p) }},
 		{"images", func(ctx context.Context) finding { return checkImages(ctx, p) }},
 		{"sandbox", func(context.Context) finding {
 			return checkPrograms("tool servers run in a sandbox", "bwrap", "socat", "rg")

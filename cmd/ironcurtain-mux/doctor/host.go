@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
@@ -56,6 +57,16 @@ func checkEngine(ctx context.Context, p wiring.Paths) finding {
 
 // checkWay says how containers are reached.
 func checkWay(ctx context.Context, p wiring.Paths) finding {
+	return describe(ctx, p, (*reach.Ways).Describe)
+}
+
+// checkFiles says how containers get the files of this machine.
+func checkFiles(ctx context.Context, p wiring.Paths) finding {
+	return describe(ctx, p, (*reach.Ways).DescribeFiles)
+}
+
+// describe says what is known of working with the engine.
+func describe(ctx context.Context, p wiring.Paths, say func(w *reach.Ways, address, version string) string) finding {
 	c, err := p.Config()
 	if err != nil {
 		return warn("fix config.json first", "unknown without the configuration")
@@ -65,7 +76,7 @@ func checkWay(ctx context.Context, p wiring.Paths) finding {
 		return warn("start the container engine first", "unknown without the engine")
 	}
 	defer client.Close(ctx)
-	return ok("%s", p.Ways(c).Describe(client.Endpoint().Address, client.Info().Version))
+	return ok("%s", say(p.Ways(c), client.Endpoint().Address, client.Info().Version))
 }
 
 func checkImages(ctx context.Context, p wiring.Paths) finding {

@@ -76,7 +76,7 @@ func unreachable(ctx context.Context, d netguard.Dialer, sources []learn.Source)
 			continue
 		}
 		all.Go(func() {
-			failed[i] = reach(ctx, d, u, s.Private)
+			failed[i] = dial(ctx, d, u, s.Private)
 		})
 	}
 	all.Wait()
@@ -93,9 +93,9 @@ func unreachable(ctx context.Context, d netguard.Dialer, sources []learn.Source)
 	return away, inside
 }
 
-// reach connects to a registry. One that the person names by its address may be in their
+// dial connects to a registry. One that the person names by its address may be in their
 // network.
-func reach(ctx context.Context, d netguard.Dialer, u *url.URL, private bool) error {
+func dial(ctx context.Context, d netguard.Dialer, u *url.URL, private bool) error {
 	inside, err := agent.ContainerAddress(u.String())
 	if err != nil {
 		return err

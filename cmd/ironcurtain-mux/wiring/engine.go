@@ -50,9 +50,9 @@ func (p Paths) choice(c config.Config) docker.Choice {
 	return docker.Choice{Flag: p.Engine, Config: c.Engine.Use, Insecure: c.Engine.Insecure}
 }
 
-// Ways knows how the containers of each engine are reached.
+// Ways knows how the containers of each engine are reached, and get files.
 func (p Paths) Ways(c config.Config) *reach.Ways {
-	return &reach.Ways{Wanted: reach.Way(c.Engine.Way), Path: filepath.Join(p.Home, "engines.json")}
+	return &reach.Ways{Wanted: reach.Way(c.Engine.Way), WantedFiles: reach.Files(c.Engine.Files), Path: filepath.Join(p.Home, "engines.json")}
 }
 
 // Endpoint finds the container engine, without finding out whether one listens there.

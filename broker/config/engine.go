@@ -1,0 +1,20 @@
+package config
+
+import "github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+
+// Engine is the container engine, and what is done to find out how to work with it.
+type Engine struct {
+	Use      string `json:"use"`                // a docker context, an address or a socket; empty: found
+	Way      string `json:"way"`                // "auto", "sockets" or "stream"
+	Files    string `json:"files"`              // "auto", "shared" or "copied"
+	Insecure bool   `json:"insecure,omitempty"` // whether plain TCP to another machine is wanted
+}
+
+// check refuses what cannot be had together.
+func (e Engine) check() error {
+	if e.Files == "copied" && e.Way == "sockets" {
+		return fault.New(`set "way" to "stream" or "auto", or "files" to "shared"`,
+			`"copied" does not go with the way "sockets": mounted sockets are files of this machine, which an engine that needs copies does not see`)
+	}
+	return nil
+}
