@@ -185,8 +185,14 @@ func FuzzIntake(f *testing.F) {
 	f.Add(append(message(0, 1, 1, 3, 1, 2, 3), message(0, 0, 1, 1, 4)...), 5)
 	f.Add(append(message(1, 1, 1, 0), message(1, 1, 1, 0)...), 12)
 	f.Add(message(0, 0, 1, mostMessage+1), 1)
+	f.Add(append(message(0, 0, 2, 3, 1, 2, 3), message(0, 0, 4, 1, 4)...), 7)
 	f.Fuzz(func(t *testing.T, b []byte, cut int) {
 		whole, parts := newIntake(nil), newIntake(nil)
+		for _, in := range []*intake{whole, parts} {
+			if _, err := in.open(); err != nil {
+				t.Fatal(err)
+			}
+		}
 		err := whole.follow(b)
 		var again error
 		for rest := b; len(rest) > 0 && again == nil; {
