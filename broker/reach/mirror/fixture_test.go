@@ -149,21 +149,28 @@ func listing(t tb, dir string) map[string]string {
 }
 
 // write writes files, "path": "content"; a path that ends in "/" is a directory, "@target" a
-// link, and "" nothing.
+// link, and "" nothing. What is to be nothing goes first, and nothing is written through a link.
 func write(t tb, dir string, files map[string]string) {
 	t.Helper()
 	for path, content := range files {
+		if content == "" && !strings.HasSuffix(path, "/") {
+			must(t, os.RemoveAll(filepath.Join(dir, path)))
+		}
+	}
+	for path, content := range files {
 		full := filepath.Join(dir, path)
-		err := os.MkdirAll(filepath.Dir(full), 0o755)
+		if info, err := os.Lstat(full); err == nil && (info.IsDir() || info.Mode()&fs.ModeSymlink != 0) && content != "" {
+			must(t, os.RemoveAll(full))
+		}
+		var err error
 		switch {
 		case strings.HasSuffix(path, "/"):
-			err = errors.Join(err, os.MkdirAll(full, 0o755))
+			err = os.MkdirAll(full, 0o755)
 		case content == "":
-			err = errors.Join(err, os.RemoveAll(full))
 		case content[0] == '@':
-			err = errors.Join(err, os.RemoveAll(full), os.Symlink(content[1:], full))
+			err = errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.RemoveAll(full), os.Symlink(content[1:], full))
 		default:
-			err = errors.Join(err, os.WriteFile(full, []byte(content), 0o644))
+			err = errors.Join(os.MkdirAll(filepath.Dir(full), 0o755), os.WriteFile(full, []byte(content), 0o644))
 		}
 		must(t, err)
 	}
