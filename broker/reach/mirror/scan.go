@@ -28,6 +28,9 @@ type scanner struct {
 	mend  bool  // makes readable what its owner may not read
 }
 
+// mostNames bounds what is listed of one directory.
+const mostNames = 250_000
+
 // errCut ends a scan that has met enough.
 var errCut = errors.New("too many files")
 
@@ -132,7 +135,7 @@ func (s *scanner) list(path string, seen fs.FileInfo) ([]fs.FileInfo, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(all) > s.most {
+		if len(all) > mostNames {
 			return nil, errCut
 		}
 	}

@@ -16,7 +16,8 @@ import (
 type Server struct {
 	roots map[string]string
 	known map[string]*digests
-	turn  chan struct{} // holds one token; whoever has it answers a request
+	turn  chan struct{}                          // holds one token; whoever has it answers a request
+	own   func(root *os.Root, path string) error // of what was written; tests let it fail
 }
 
 // NewServer serves directories of the container by the names of their trees.
@@ -125,7 +126,7 @@ func (c *served) open(name string, most int, each int64) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &place{scanner: scanner{root: root, known: c.known[name], most: most, each: each}}, nil
+	return &place{own: c.own, scanner: scanner{root: root, known: c.known[name], most: most, each: each}}, nil
 }
 
 func (c *served) refuse(err error) error {

@@ -120,6 +120,9 @@ func Open(o Options) (*Tree, error) {
 
 // Close waits for a Sync that runs, and closes the tree and its note.
 func (t *Tree) Close() error {
-	<-t.turn
+	if _, open := <-t.turn; !open {
+		return nil
+	}
+	close(t.turn)
 	return errors.Join(t.note.close(), t.root.Close())
 }

@@ -1,0 +1,153 @@
+package mirror
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+func limits(l Limits) func(*Options) { return func(o *Options) { o.Limits = l } }
+
+// What is too large or too many stays in the container, is said, and is not deleted there.
+func TestLeftThere(t *testing.T) {
+	for name, c := range map[string]struct {
+		limits      Limits
+		there, here files
+		left        string
+		why         string
+	}{
+		"large":    {Limits{Each: 4}, files{"a": "1234", "b": "12345"}, files{"a": "1234"}, "b", "larger than what is copied"},
+		"together": {Limits{Bytes: 6}, files{"a": "1234", "b": "123", "c": "12"}, files{"a": "1234", "c": "12"}, "b", "together"},
+		"many":     {Limits{Files: 2}, files{"a": "1", "b": "2", "c/d": "3"}, files{"a": "1", "b": "2"}, "b", "too many"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, limits(c.limits))
+			write(t, p.there, c.there)
+			for range 2 {
+				r := p.sync()
+				if len(r.Left) != 1 || r.Left[0].Path != c.left || !strings.Contains(r.Left[0].Why, c.why) {
+					t.Errorf("left: %+v", r)
+				}
+				wantFiles(t, p.here, c.here)
+				wantFiles(t, p.there, c.there)
+			}
+		})
+	}
+}
+
+// A file that outgrows its limit there keeps its last copy here.
+func TestGrowsAboveTheLimit(t *testing.T) {
+	p := start(t, limits(Limits{Each: 4}))
+	write(t, p.there, files{"a": "1", "d/b": "1", "x": "1"})
+	p.sync()
+	write(t, p.there, files{"a": "12345", "d": "12345"})
+	p.sync()
+	wantFiles(t, p.here, files{"a": "1", "d/b": "1", "x": "1"})
+	write(t, p.there, files{"a": "2", "d": "3"})
+	p.sync()
+	wantFiles(t, p.here, files{"a": "2", "d": "3", "x": "1"})
+}
+
+// At most 20 are named.
+func TestLeftIsBounded(t *testing.T) {
+	p := start(t, limits(Limits{Each: 1}))
+	for i := range 30 {
+		write(t, p.there, files{fmt.Sprint(i): "12"})
+	}
+	if r := p.sync(); len(r.Left) != 20 || r.More != 10 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What is above the limits here is refused before anything is sent.
+func TestRefusedHere(t *testing.T) {
+	for name, c := range map[string]struct {
+		limits Limits
+		why    string
+	}{
+		"large":    {Limits{Each: 4}, "d/large"},
+		"together": {Limits{Bytes: 6}, "together"},
+		"many":     {Limits{Files: 2}, "more than 2 files"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, limits(c.limits))
+			write(t, p.here, files{"a": "1234", "d/large": "12345", "d/b": "123"})
+			_, err := p.tree.Sync(t.Context(), p.client)
+			if err == nil || !strings.Contains(err.Error(), c.why) || fault.Hint(err) == "" {
+				t.Fatalf("%v (%s)", err, fault.Hint(err))
+			}
+			wantFiles(t, p.there, nil)
+			write(t, p.here, files{"d": "", "b": "1"})
+			p.sync()
+			p.equal()
+		})
+	}
+}
+
+// On a file system that takes two names for the same, the second stays in the container, with
+// all below it.
+func TestNamesThatMerge(t *testing.T) {
+	p := start(t)
+	p.tree.look = func(dir *os.Root, name string) (fs.FileInfo, error) {
+		f, err := dir.Open(".")
+		must(t, err)
+		defer f.Close()
+		names, err := f.Readdirnames(-1)
+		must(t, err)
+		for _, n := range names {
+			if strings.EqualFold(n, name) && !temporary(n) {
+				return dir.Lstat(n)
+			}
+		}
+		return nil, fs.ErrNotExist
+	}
+	write(t, p.there, files{"Makefile": "1", "makefile": "2", "Src/a": "3", "src/a": "4", "src/b": "5"})
+	for range 2 {
+		r := p.sync()
+		slices.SortFunc(r.Left, func(a, b Left) int { return strings.Compare(a.Path, b.Path) })
+		if len(r.Left) != 2 || r.Left[0].Path != "makefile" || r.Left[1].Path != "src" {
+			t.Errorf("%+v", r)
+		}
+		wantFiles(t, p.here, files{"Makefile": "1", "Src/a": "3"})
+		wantFiles(t, p.there, files{"Makefile": "1", "makefile": "2", "Src/a": "3", "src/a": "4", "src/b": "5"})
+	}
+	write(t, p.there, files{"Makefile": "", "Src": ""})
+	p.sync()
+	p.equal()
+	write(t, p.there, files{"makefile": "", "MAKEFILE": "2"})
+	p.sync()
+	p.equal()
+}
+
+// What nobody may read or write is read and written here, and its mode makes no difference.
+func TestModes(t *testing.T) {
+	p := start(t)
+	write(t, p.there, files{"none": "1", "only": "2", "run": "3", "d/x": "4"})
+	for path, mode := range map[string]fs.FileMode{"none": 0, "only": 0o444, "run": 0o755, "d": 0o555} {
+		must(t, os.Chmod(filepath.Join(p.there, path), mode))
+	}
+	p.sync()
+	for path, want := range map[string]fs.FileMode{"none": 0o400, "only": 0o444, "run": 0o755, "d": fs.ModeDir | 0o755} {
+		info, err := os.Stat(filepath.Join(p.here, path))
+		must(t, err)
+		if info.Mode() != want {
+			t.Errorf("%s has %v, not %v", path, info.Mode(), want)
+		}
+	}
+	if r := p.sync(); r.Fetched+r.Put > 0 {
+		t.Errorf("%+v", r)
+	}
+	must(t, os.Chmod(filepath.Join(p.here, "none"), 0))
+	must(t, os.Chmod(filepath.Join(p.here, "d"), 0))
+	write(t, p.here, files{"run": "5"})
+	if r := p.sync(); r.Put != 2 { // and d, which others may no longer read
+		t.Errorf("%+v", r)
+	}
+	p.equal()
+}
