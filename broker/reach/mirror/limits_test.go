@@ -125,15 +125,16 @@ func TestNamesThatMerge(t *testing.T) {
 	p.equal()
 }
 
-// What nobody may read or write is read and written here, and its mode makes no difference.
+// Modes make no difference to what is carried over: what only its owner may not write or read
+// is written and read here, and a directory that is read-only there takes what is put.
 func TestModes(t *testing.T) {
 	p := start(t)
-	write(t, p.there, files{"none": "1", "only": "2", "run": "3", "d/x": "4"})
-	for path, mode := range map[string]fs.FileMode{"none": 0, "only": 0o444, "run": 0o755, "d": 0o555} {
+	write(t, p.there, files{"only": "2", "run": "3", "d/x": "4"})
+	for path, mode := range map[string]fs.FileMode{"only": 0o444, "run": 0o755, "d": 0o555} {
 		must(t, os.Chmod(filepath.Join(p.there, path), mode))
 	}
 	p.sync()
-	for path, want := range map[string]fs.FileMode{"none": 0o400, "only": 0o444, "run": 0o755, "d": fs.ModeDir | 0o755} {
+	for path, want := range map[string]fs.FileMode{"only": 0o444, "run": 0o755, "d": fs.ModeDir | 0o755} {
 		info, err := os.Stat(filepath.Join(p.here, path))
 		must(t, err)
 		if info.Mode() != want {
@@ -143,11 +144,30 @@ func TestModes(t *testing.T) {
 	if r := p.sync(); r.Fetched+r.Put > 0 {
 		t.Errorf("%+v", r)
 	}
-	must(t, os.Chmod(filepath.Join(p.here, "none"), 0))
+	write(t, p.here, files{"run": "5", "d/y": "6", "only": ""})
+	must(t, os.Chmod(filepath.Join(p.here, "d/y"), 0))
 	must(t, os.Chmod(filepath.Join(p.here, "d"), 0))
-	write(t, p.here, files{"run": "5"})
-	if r := p.sync(); r.Put != 2 { // and d, which others may no longer read
+	if r := p.sync(); r.Put != 4 { // d too, which others may no longer read
 		t.Errorf("%+v", r)
 	}
 	p.equal()
+}
+
+// A file that nobody may read is left where the container's end cannot read it, which root can;
+// nothing else is held up.
+func TestUnreadableThere(t *testing.T) {
+	p := start(t)
+	write(t, p.there, files{"a": "1", "none": "2", "z": "3"})
+	must(t, os.Chmod(filepath.Join(p.there, "none"), 0))
+	r := p.sync()
+	if len(r.Left) == 1 && r.Left[0].Path == "none" {
+		wantFiles(t, p.here, files{"a": "1", "z": "3"})
+		return
+	}
+	wantFiles(t, p.here, files{"a": "1", "none": "2", "z": "3"})
+	info, err := os.Stat(filepath.Join(p.here, "none"))
+	must(t, err)
+	if info.Mode() != 0o400 || len(r.Left) > 0 {
+		t.Errorf("%v, %+v", info.Mode(), r)
+	}
 }
