@@ -9,7 +9,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/panel"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
