@@ -1,0 +1,254 @@
+// Package elsewhere keeps the files of a session whose container does not see this machine's. The
+// container has volumes, and this machine has the same directories below the session: what
+// tools, previews and the policy look at, and what is left when the container is gone.
+//
+// Files fills the container before its agent begins (Fill). The agent then writes there, tools
+// write here. Fetch brings what the agent has written before a call is judged, and Return takes
+// there what the call has written before the agent gets its answer, so that a path means the
+// same file on both sides whenever one side learns of it. Finish brings everything when the agent
+// has ended; its container waits for that.
+package elsewhere
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// Dirs are a session's directories on this machine.
+type Dirs struct {
+	Home        string // the agent's own
+	Workspace   string
+	Orientation string // what the agent is told; only sent
+	Attachments string // what the person has attached; only sent
+	// Notes is a directory that no container sees, for what both sides agreed on last.
+	Notes string
+	// Fixed are paths of the workspace that the agent never changes here, because programs of this
+	// machine run or obey what is there.
+	Fixed []string
+}
+
+// Options say how to reach the container.
+type Options struct {
+	Dirs
+	Connect func(ctx context.Context) (net.Conn, error) // opens a stream of files
+	Tell    func(text string)                           // tells the person; returns at once
+}
+
+// Files are the trees of one session.
+type Files struct {
+	options Options
+	trees   map[string]*mirror.Tree
+
+	mu     sync.Mutex // held while files travel
+	client *mirror.Client
+	homeAt time.Time       // when the home was brought last
+	told   map[string]bool // what the person knows of
+	over   bool
+}
+
+// The names of the trees, as the bridge knows them.
+const (
+	home        = "home"
+	workspace   = "workspace"
+	orientation = "orientation"
+	attachments = "attachments"
+)
+
+// mostHome is the size of a file of the agent's home that is brought here. What an agent needs to
+// be resumed is smaller; what package managers keep stays in the volume.
+const mostHome = 16 << 20
+
+// Open looks at the directories and connects with nothing yet.
+func Open(o Options) (*Files, error) {
+	f := &Files{options: o, trees: map[string]*mirror.Tree{}, told: map[string]bool{}}
+	for _, t := range []mirror.Options{
+		{Name: orientation, Dir: o.Orientation, OneWay: true},
+		{Name: attachments, Dir: o.Attachments, OneWay: true},
+		{Name: home, Dir: o.Home, Note: filepath.Join(o.Notes, "home.agreed"), Wanted: wantedOfHome},
+		{Name: workspace, Dir: o.Workspace, Note: filepath.Join(o.Notes, "workspace.agreed"), Fixed: o.Fixed},
+	} {
+		tree, err := mirror.Open(t)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("copy files to the container: %w", err), f.Close())
+		}
+		f.trees[t.Name] = tree
+	}
+	return f, nil
+}
+
+// wantedOfHome reports whether a file of the agent's home is brought to this machine.
+func wantedOfHome(name string, size int64) bool {
+	if size > mostHome {
+		return false
+	}
+	for part := range strings.SplitSeq(path.Dir(name), "/") {
+		switch part {
+		case ".cache", ".npm", ".cargo", ".rustup", "node_modules", "pkg", ".gradle", ".m2":
+			return false
+		}
+	}
+	return true
+}
+
+// Fill takes everything to the container, before its agent begins. What an earlier life of the
+// session has left there and has not come here is brought.
+func (f *Files) Fill(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, name := range []string{orientation, attachments, home, workspace} {
+		if _, err := f.sync(ctx, name); err != nil {
+			return fault.Wrap("copy files to the container", err, "")
+		}
+	}
+	return nil
+}
+
+// Fetch brings here what the agent has written to its workspace.
+func (f *Files) Fetch(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, err := f.sync(ctx, workspace)
+	return fault.Wrap("bring the agent's files here", err, "")
+}
+
+// Return takes there what was written here. note says which files were changed on both sides
+// meanwhile; empty: none.
+func (f *Files) Return(ctx context.Context) (note string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	report, err := f.sync(ctx, workspace)
+	if err != nil {
+		return "", fault.Wrap("take files to the container", err, "")
+	}
+	if time.Since(f.homeAt) > homePause {
+		_, err := f.sync(ctx, home)
+		if err != nil {
+			f.tellOnce("the agent's home could not be brought here, and would be older after a loss of the engine: " + err.Error())
+		}
+	}
+	return conflicts(report), nil
+}
+
+// homePause is the time between two looks at the home.
+const homePause = 30 * time.Second
+
+// Home brings here what the agent has written to its home.
+func (f *Files) Home(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, err := f.sync(ctx, home)
+	return fault.Wrap("bring the agent's home here", err, "")
+}
+
+// Attach takes there what the person has attached.
+func (f *Files) Attach(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, err := f.sync(ctx, attachments)
+	return fault.Wrap("take attached files to the container", err, "")
+}
+
+// Finish brings everything here and lets go of the container, which may end then. It does
+// nothing the second time.
+func (f *Files) Finish(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.over {
+		return nil
+	}
+	_, ofWork := f.sync(ctx, workspace)
+	_, ofHome := f.sync(ctx, home)
+	f.over = true
+	f.drop()
+	return fault.Wrap("bring the agent's files here", errors.Join(ofWork, ofHome), "what is missing is in the container's volumes, and comes when the session is resumed")
+}
+
+// Close lets go of the container and ends the trees.
+func (f *Files) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.over = true
+	f.drop()
+	var all []error
+	for _, t := range f.trees {
+		all = append(all, t.Close())
+	}
+	return errors.Join(all...)
+}
+
+// sync makes both sides of a tree the same. A connection that has ended is made again, once.
+func (f *Files) sync(ctx context.Context, name string) (mirror.Report, error) {
+	if f.over {
+		return mirror.Report{}, errors.New("the container has been let go")
+	}
+	for fresh := false; ; {
+		if f.client == nil {
+			conn, err := f.options.Connect(ctx)
+			if err != nil {
+				return mirror.Report{}, err
+			}
+			f.client, fresh = mirror.NewClient(conn), true
+		}
+		report, err := f.trees[name].Sync(ctx, f.client)
+		if err == nil {
+			f.noteReport(name, report)
+			return report, nil
+		}
+		f.drop() // where it stands is not known
+		if fresh || ctx.Err() != nil {
+			return mirror.Report{}, err
+		}
+	}
+}
+
+// drop closes the connection.
+func (f *Files) drop() {
+	if f.client != nil {
+		_ = f.client.Close()
+		f.client = nil
+	}
+}
+
+// noteReport tells the person what does not travel, once.
+func (f *Files) noteReport(name string, r mirror.Report) {
+	if name == home {
+		f.homeAt = time.Now()
+		return // what of it stays there is meant to
+	}
+	for _, l := range r.Left {
+		f.tellOnce(fmt.Sprintf("%s stays in the container alone: %s", path.Join("/"+name, l.Path), l.Why))
+	}
+}
+
+// tellOnce tells the person something that they do not know yet.
+func (f *Files) tellOnce(text string) {
+	if len(f.told) < mostTold && !f.told[text] {
+		f.told[text] = true
+		f.options.Tell(text)
+	}
+}
+
+// mostTold bounds what a person is told of single files.
+const mostTold = 20
+
+// conflicts says which files have two versions.
+func conflicts(r mirror.Report) string {
+	if len(r.Conflicts) == 0 {
+		return ""
+	}
+	lines := make([]string, 0, len(r.Conflicts))
+	for _, c := range r.Conflicts {
+		lines = append(lines, fmt.Sprintf("%s was changed by you as well while the call ran: yours stays, and what the call has written is in %s", c.Path, c.Beside))
+	}
+	return strings.Join(lines, "\n")
+}
