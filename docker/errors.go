@@ -25,6 +25,7 @@ var (
 	ErrNoContainer      = errors.New("the container does not exist")
 	ErrNotRunning       = errors.New("the container is not running")
 	ErrNotStarted       = errors.New("the engine could not start the program in the container")
+	ErrSourceMissing    = errors.New("the engine does not find what is to be mounted")
 	ErrMount            = errors.New("the mount is not usable")
 	ErrSpec             = errors.New("the container specification is not usable")
 	ErrUnknownImage     = errors.New("there is no such image in this program")
@@ -57,10 +58,19 @@ func translate(err error) error {
 		return ErrNotRunning
 	case errors.As(err, &api) && api.Status == http.StatusNotFound && strings.Contains(strings.ToLower(api.Message), "no such image"):
 		return ErrNoImage
+	case errors.As(err, &api) && sourceMissing(api.Message):
+		return because(ErrSourceMissing, "%s", engineMessage(api.Message))
 	case errors.As(err, &api):
 		return fmt.Errorf("the engine answered %d: %s", api.Status, engineMessage(api.Message))
 	}
 	return err
+}
+
+// sourceMissing reports whether an engine, Docker or Podman, says that a directory to be mounted does not
+// exist where it runs.
+func sourceMissing(message string) bool {
+	return strings.Contains(message, "bind source path does not exist") ||
+		strings.Contains(message, "statfs ") && strings.Contains(message, "no such file or directory")
 }
 
 // status returns the engine's HTTP status in err, or 0.

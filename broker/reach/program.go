@@ -115,6 +115,16 @@ func (s *screen) HoldReads(hold bool) { s.change(func() { s.holdIn = hold }) }
 // HoldWrites is HoldReads for writes that would wait.
 func (s *screen) HoldWrites(hold bool) { s.change(func() { s.holdOut = hold }) }
 
+// AwaitExit waits until the agent has ended, and returns false when it is let go before.
+func (s *screen) AwaitExit() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for !s.ended && !s.closed {
+		s.changed.Wait()
+	}
+	return !s.closed
+}
+
 // Size returns the size that the terminal has or gets.
 func (s *screen) Size() (cols, rows int) {
 	s.mu.Lock()
