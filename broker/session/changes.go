@@ -65,6 +65,9 @@ fi`
 // Changes shows what has changed in the workspace since the session's start.
 func (s *Session) Changes(ctx context.Context) (c Changes, err error) {
 	c.Base = s.base()
+	if err := s.bring(ctx); err != nil {
+		return Changes{}, fmt.Errorf("show changes: %w", err)
+	}
 	if s.adapter.Place != agent.OnHost {
 		if c.Obeyed, err = s.obeyed(ctx, stored.LookTime); err != nil {
 			c.Obeyed.Missed = err.Error()

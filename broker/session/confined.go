@@ -57,6 +57,9 @@ func (s *Session) confinedStill(info docker.Info) func(report []byte) error {
 // findTokens looks on this machine for what the bridge has written into the directories that
 // both sides are to see. Some engines mount an empty directory and say nothing.
 func (s *Session) findTokens(tokens []seen.Token) error {
+	if s.elsewhere != nil {
+		return nil // it has directories of its own
+	}
 	places := map[string]string{agent.Home: s.layout.Home(), agent.Workspace: s.fixed.Workspace}
 	for _, t := range tokens {
 		place := places[t.Place]
@@ -68,7 +71,7 @@ func (s *Session) findTokens(tokens []seen.Token) error {
 		}
 		if err := findToken(place, t); err != nil {
 			return fault.New("share the directory with the engine's machine, or use an engine that sees it",
-				"the engine does not see %s: %w", place, err)
+				"%w: %s: %w", errNotShared, place, err)
 		}
 	}
 	return nil

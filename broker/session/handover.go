@@ -125,9 +125,7 @@ func (s *Session) HandOver() (k *Kept, conn syscall.RawConn, undo func(), err er
 	var rest []byte
 	var taken *takenBack
 	switch p := running.(type) {
-	case *reach.Stream:
-		return s.letGo(p, output)
-	case *reachedAgain:
+	case *overStream:
 		return s.letGo(p.Stream, output)
 	case *docker.Container:
 		container = p

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
@@ -34,6 +35,9 @@ func insideOf(owner stored.User, keeps bool) inside {
 
 // insideLabeled returns the user of a container that has these labels.
 func insideLabeled(owner stored.User, labels map[string]string) inside {
+	if labels[labelFiles] == string(reach.Copied) {
+		return elsewhereUser
+	}
 	return insideOf(owner, labels[labelUser] != inside{}.String())
 }
 

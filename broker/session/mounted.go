@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
@@ -16,6 +17,36 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
+
+// mountShared mounts this machine's files.
+func (s *Session) mountShared(spec *docker.Spec, bridgePath string) error {
+	inOrientation := func(name string) string { return s.layout.Orientation() + "/" + name }
+	bridgeMount := docker.Mount{Source: bridgePath, Target: agent.Bridge, ReadOnly: true}
+	workspace := []docker.Mount{{Source: s.fixed.Workspace, Target: agent.Workspace}}
+	spec.Mounts = []docker.Mount{
+		{Source: s.layout.Home(), Target: agent.Home},
+		{Source: s.layout.Orientation(), Target: agent.Orientation, ReadOnly: true},
+		{Source: s.layout.Attachments(), Target: agent.Attachments, ReadOnly: true},
+		bridgeMount,
+		{Source: inOrientation(caFile), Target: agent.CABundle, ReadOnly: true},
+		{Source: inOrientation("passwd"), Target: "/etc/passwd", ReadOnly: true},
+		{Source: inOrientation("group"), Target: "/etc/group", ReadOnly: true},
+	}
+	if s.stream == nil {
+		spec.Mounts = append(spec.Mounts, docker.Mount{Source: s.layout.Sockets(), Target: agent.Sockets, ReadOnly: true})
+	}
+	spec.Mounts = append(spec.Mounts, s.registryMounts()...)
+	if s.fixed.Workspace != s.layout.Sandbox() {
+		workspace = append(workspace, s.repositoryMounts()...)
+	}
+	spec.Mounts = append(spec.Mounts, workspace...)
+	mounts, err := s.describeMounts(bridgeMount, workspace)
+	if err != nil {
+		return err
+	}
+	spec.Env = append([]string{bridge.MountsVariable + "=" + mounts}, spec.Env...)
+	return nil
+}
 
 // describeMounts describes the mounts whose sources other agents may be able to replace:
 // the workspace, if it was given, and the mounts inside it. The bridge compares the
@@ -102,19 +133,12 @@ func (s *Session) shareWorkspace(ctx context.Context) error {
 // In a worktree that we made, the files that lead git to other repositories are read-only
 // as well, and so are the objects that it borrows.
 func (s *Session) repositoryMounts() []docker.Mount {
-	fixed, kept := append([]string{".git/config.worktree"}, stored.ReadOnlyParts...), []string{".git"}
-	if s.fixed.Worktree != nil {
-		fixed, kept = worktree.ReadOnly()
-	} else if stored.IsFile(filepath.Join(s.fixed.Workspace, ".git")) {
-		fixed, kept = []string{".git"}, nil // the file names the repository's directory
-	}
+	fixed, kept := s.guarded()
 	var mounts []docker.Mount
 	for i, name := range append(kept, fixed...) {
-		if stored.PlainPath(s.fixed.Workspace, name) {
-			mounts = append(mounts, docker.Mount{
-				Source: filepath.Join(s.fixed.Workspace, name), Target: agent.Workspace + "/" + name, ReadOnly: i >= len(kept),
-			})
-		}
+		mounts = append(mounts, docker.Mount{
+			Source: filepath.Join(s.fixed.Workspace, name), Target: agent.Workspace + "/" + name, ReadOnly: i >= len(kept),
+		})
 	}
 	if m, ok := s.passage(); ok {
 		mounts = append(mounts, m)
@@ -123,6 +147,21 @@ func (s *Session) repositoryMounts() []docker.Mount {
 		mounts = append(mounts, docker.Mount{Source: dir, Target: dir, ReadOnly: true})
 	}
 	return mounts
+}
+
+// guarded returns what is there of a repository in the workspace that programs of this machine run or
+// obey, and the directories that must stay for that to be where it is.
+func (s *Session) guarded() (fixed, kept []string) {
+	switch {
+	case s.fixed.Worktree != nil:
+		fixed, kept = worktree.ReadOnly()
+	case stored.IsFile(filepath.Join(s.fixed.Workspace, ".git")):
+		fixed = []string{".git"} // the file names the repository's directory
+	default:
+		fixed, kept = append([]string{".git/config.worktree"}, stored.ReadOnlyParts...), []string{".git"}
+	}
+	missing := func(name string) bool { return !stored.PlainPath(s.fixed.Workspace, name) }
+	return slices.DeleteFunc(fixed, missing), slices.DeleteFunc(kept, missing)
 }
 
 // borrowed returns the object directories that the session's worktree reads.

@@ -34,6 +34,8 @@ func Resume(d *Deps, r Request) (*Session, error) {
 	workspace := l.Sandbox()
 	if rec.Worktree != nil {
 		workspace = l.Worktree().Dir
+	} else if rec.Origin != "" {
+		workspace = l.Copy()
 	} else if rec.Workspace != workspace {
 		if workspace, err = stored.ResolveWorkspace(rec.Workspace, d.Config.Home, d.Config.CacheDir, d.Config.UserHome); err != nil {
 			return nil, err
@@ -52,7 +54,7 @@ func Resume(d *Deps, r Request) (*Session, error) {
 		s.startedAt = rec.Base
 	}
 	s.fixed.ID, s.fixed.CreatedAt, s.fixed.Workspace = rec.ID, rec.CreatedAt, workspace
-	s.fixed.Worktree = rec.Worktree
+	s.fixed.Worktree, s.fixed.Origin = rec.Worktree, rec.Origin
 	if err := s.takeProfile(rec.Profile); err != nil {
 		return nil, err
 	}

@@ -46,11 +46,14 @@ func (s *Session) servePorts(ctx context.Context, stack *teardown) error {
 	return nil
 }
 
-// origin returns the directory that the person named: the workspace, or the repository of
-// its worktree.
+// origin returns the directory that the person named: the workspace, the repository of its worktree,
+// or of what it is a copy.
 func (s *Session) origin() string {
-	if s.fixed.Worktree != nil {
+	switch {
+	case s.fixed.Worktree != nil:
 		return s.fixed.Worktree.Repository
+	case s.fixed.Origin != "":
+		return s.fixed.Origin
 	}
 	return s.fixed.Workspace
 }

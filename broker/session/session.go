@@ -22,6 +22,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/budget"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/elsewhere"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/ports"
@@ -56,8 +57,8 @@ type Session struct {
 	identity []byte
 	cols     int
 	rows     int
-	// fixed is the part of Info that never changes, except that Run sets the worktree of a
-	// clone once, under mu.
+	// fixed is the part of Info that never changes, except that Run sets the worktree of a clone
+	// and the copy of a workspace once, under mu.
 	fixed stored.Session
 	// narrowings are policies that judge its calls beside the multiplexer's.
 	narrowings []policy.Narrowing
@@ -98,6 +99,7 @@ type Session struct {
 	program      program           // set before started is closed
 	inside       inside            // the user in the container. Set before program
 	stream       *reach.Stream     // over which the container is reached; nil: its sockets are mounted. Set before program
+	elsewhere    *elsewhere.Files  // what the container has copies of; nil: it sees this machine's files. Set before program
 	output       *output           // the program's output; set together with program
 	tools        *mcpproxy.Proxy   // nil until the tool servers run
 	modelProxy   *mitm.Proxy       // the proxy to the model and to approved domains; nil while there is none

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
@@ -18,13 +17,29 @@ import (
 // start makes everything that a session needs, each thing after the ones that it depends
 // on: directories, lock, audit, image, the two proxies with their sockets, the agent's
 // files, container. It pushes on stack how to undo each step, so that a failure at any
-// step leaves nothing behind.
+// step leaves nothing behind. When the engine turns out not to see this machine's files, it
+// starts once more, with copies.
 func (s *Session) start(ctx context.Context, stack *teardown) (running program, err error) {
 	defer func() {
 		if err != nil && ctx.Err() != nil {
 			err = errors.Join(err, s.endLeftRunning(ctx))
 		}
 	}()
+	attempt := &teardown{limit: stack.limit}
+	running, err = s.startOnce(ctx, attempt)
+	if errors.Is(err, errNotShared) && s.nowCopied(ctx) {
+		if err := attempt.run(ctx); err != nil {
+			return nil, err
+		}
+		s.progress("copying files, because the engine does not see this machine's", "")
+		running, err = s.startOnce(ctx, attempt)
+	}
+	stack.steps = append(stack.steps, attempt.steps...)
+	return running, err
+}
+
+// startOnce is start, for what is known of the engine.
+func (s *Session) startOnce(ctx context.Context, stack *teardown) (program, error) {
 	s.progress("preparing the session", "")
 	if err := s.prepare(ctx, stack); err != nil {
 		return nil, err
@@ -133,6 +148,9 @@ func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 			return fmt.Errorf("lay out the workspace: %w", err)
 		}
 	}
+	if err := s.copyWorkspace(ctx); err != nil {
+		return err
+	}
 	s.attachments.Dir, s.attachments.Temporary = s.layout.Attachments(), s.layout.Dir
 	if err := s.checkRepository(); err != nil {
 		return err
@@ -214,6 +232,9 @@ func (s *Session) listen(path string) (net.Listener, error) {
 	return l, nil
 }
 
+// caFile is the file of the session's certificate authority, in what the agent is told.
+const caFile = "ca.crt"
+
 // orient writes the files that the agent needs at its start, and returns its command.
 func (s *Session) orient(ctx context.Context, p provider) (agent.Launch, error) {
 	launch, err := s.launch(agent.Host{
@@ -229,7 +250,7 @@ func (s *Session) orient(ctx context.Context, p provider) (agent.Launch, error) 
 		return agent.Launch{}, fmt.Errorf("prepare agent: %w", err)
 	}
 	files := append(launch.Files, agent.File{
-		Path: "ca.crt", Data: p.certificate, Mode: 0o444, Orientation: true,
+		Path: caFile, Data: p.certificate, Mode: 0o444, Orientation: true,
 	})
 	files = append(files, s.registryFiles()...)
 	files = append(files, agent.Accounts(s.inside.uid, s.inside.gid)...)
@@ -239,59 +260,31 @@ func (s *Session) orient(ctx context.Context, p provider) (agent.Launch, error) 
 	return launch, nil
 }
 
-// spec describes the container. The container trusts only the session's own certificate
-// authority, so that nothing but the proxy can answer the agent over TLS.
-func (s *Session) spec(image, bridgePath string, launch agent.Launch) (docker.Spec, error) {
-	inOrientation := func(name string) string { return s.layout.Orientation() + "/" + name }
-	bridgeMount := docker.Mount{Source: bridgePath, Target: agent.Bridge, ReadOnly: true}
-	workspace := []docker.Mount{{Source: s.fixed.Workspace, Target: agent.Workspace}}
-	command := agent.Command
-	if s.stream != nil {
-		command = agent.KeptCommand
-	}
+// spec describes the container, but for its files. The container trusts only the session's own
+// certificate authority, so that nothing but the proxy can answer the agent over TLS.
+func (s *Session) spec(image string, launch agent.Launch) docker.Spec {
 	spec := docker.Spec{
 		Image:      image,
 		Name:       "ironcurtain-" + string(s.fixed.ID[:8]) + string(s.fixed.ID[9:13]),
-		Cmd:        command(s.withSetup(launch.Argv)),
+		Cmd:        agent.Command(s.withSetup(launch.Argv)),
 		Env:        append(agent.Environment(), launch.Env...),
 		User:       s.inside.String(),
 		WorkingDir: agent.Workspace,
 		Hostname:   "ironcurtain",
-		Mounts: []docker.Mount{
-			{Source: s.layout.Home(), Target: agent.Home},
-			{Source: s.layout.Orientation(), Target: agent.Orientation, ReadOnly: true},
-			{Source: s.layout.Attachments(), Target: agent.Attachments, ReadOnly: true},
-			bridgeMount,
-			{Source: inOrientation("ca.crt"), Target: agent.CABundle, ReadOnly: true},
-			{Source: inOrientation("passwd"), Target: "/etc/passwd", ReadOnly: true},
-			{Source: inOrientation("group"), Target: "/etc/group", ReadOnly: true},
-		},
-		Labels:   s.labels(),
-		MemoryMB: s.deps.Config.Resources.MemoryMB,
-		CPUs:     s.deps.Config.Resources.CPUs,
-		Pids:     s.deps.Config.Resources.Pids,
-		Runtime:  s.deps.Config.Runtime,
-		Cols:     s.cols,
-		Rows:     s.rows,
-		TTY:      true,
-		Waits:    true, // nothing of the image may run before the bridge has looked around
+		Labels:     s.labels(),
+		MemoryMB:   s.deps.Config.Resources.MemoryMB,
+		CPUs:       s.deps.Config.Resources.CPUs,
+		Pids:       s.deps.Config.Resources.Pids,
+		Runtime:    s.deps.Config.Runtime,
+		Cols:       s.cols,
+		Rows:       s.rows,
+		TTY:        true,
+		Waits:      true, // nothing of the image may run before the bridge has looked around
 	}
-	if s.stream == nil {
-		spec.Mounts = append(spec.Mounts, docker.Mount{Source: s.layout.Sockets(), Target: agent.Sockets, ReadOnly: true})
-	} else {
-		spec.TTY, spec.Detached = false, true
+	if s.stream != nil {
+		spec.Cmd, spec.TTY, spec.Detached = agent.KeptCommand(s.withSetup(launch.Argv)), false, true
 	}
-	spec.Mounts = append(spec.Mounts, s.registryMounts()...)
-	if s.fixed.Workspace != s.layout.Sandbox() {
-		workspace = append(workspace, s.repositoryMounts()...)
-	}
-	spec.Mounts = append(spec.Mounts, workspace...)
-	mounts, err := s.describeMounts(bridgeMount, workspace)
-	if err != nil {
-		return docker.Spec{}, err
-	}
-	spec.Env = append([]string{bridge.MountsVariable + "=" + mounts}, spec.Env...)
-	return spec, nil
+	return spec
 }
 
 // labels say which session a container belongs to and who owns it.

@@ -26,6 +26,7 @@ func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 	}
 	id := left.ID
 	s.setInside(insideLabeled(s.owner, left.Labels))
+	elsewhere := left.Labels[labelFiles] == string(reach.Copied)
 	stack.push("remove what was left running", func(ctx context.Context) error { return s.clearStale(ctx, engine) })
 	if s.hasWayOut() {
 		if s.identity, err = stored.KeptSecret(s.layout.Run); err != nil {
@@ -42,7 +43,7 @@ func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 	}
 	switch {
 	case left.Labels[labelWay] == string(reach.ByStream):
-		return s.takeBackByStream(ctx, stack, engine, id)
+		return s.takeBackByStream(ctx, stack, engine, id, elsewhere)
 	case s.kept != nil:
 		return s.continueTerminal(engine, id)
 	}
@@ -57,12 +58,17 @@ type attached interface {
 
 // takeBackByStream reaches an agent again that was reached over a stream. What it wrote before
 // comes from its bridge.
-func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine *docker.Client, id string) (attached, error) {
+func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine *docker.Client, id string, elsewhere bool) (attached, error) {
 	handle, err := engine.Running(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	s.openStream(stack)
+	if elsewhere {
+		if err := s.openElsewhere(stack); err != nil {
+			return nil, err
+		}
+	}
 	cols, rows := stored.ReadSize(s.layout)
 	order := s.order(s.confinedStill(engine.Info()))
 	order.Cols, order.Rows = cmp.Or(cols, s.cols), cmp.Or(rows, s.rows)
@@ -73,17 +79,10 @@ func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine 
 		return nil, err
 	}
 	s.connectedBefore()
-	return &reachedAgain{Stream: s.stream, cols: cols, rows: rows}, nil
+	again := s.reached(ctx, engine)
+	again.cols, again.rows = cols, rows
+	return again, nil
 }
-
-// reachedAgain is an agent that was taken back over a stream.
-type reachedAgain struct {
-	*reach.Stream
-	cols, rows int // of the terminal before the kill; 0: nobody knows
-}
-
-// FormerSize returns the size of the terminal before the agent was taken back; 0: nobody knows.
-func (r *reachedAgain) FormerSize() (cols, rows int) { return r.cols, r.rows }
 
 // attachAgain attaches to a container's terminal again, with what it wrote before.
 func (s *Session) attachAgain(ctx context.Context, engine *docker.Client, id string) (attached, error) {

@@ -106,7 +106,12 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 		return fmt.Errorf("remove the stages of earlier calls: %w", err)
 	}
 	programs, only := s.programs()
+	var workspace mcpproxy.Workspace
+	if s.elsewhere != nil {
+		workspace = s.elsewhere
+	}
 	proxy, err := mcpproxy.New(mcpproxy.Config{
+		Workspace:         workspace,
 		Session:           s.fixed.ID,
 		Engine:            engine,
 		Servers:           specs,

@@ -26,6 +26,12 @@ import (
 // or cannot be judged is refused.
 func (s *Session) AttachFiles(ctx context.Context, paths []string) ([]string, error) {
 	names, err := s.attach(ctx, paths)
+	s.mu.Lock()
+	files := s.elsewhere
+	s.mu.Unlock()
+	if err == nil && files != nil {
+		err = files.Attach(ctx)
+	}
 	if err != nil {
 		return nil, fault.Wrap("attach", err, "")
 	}
@@ -126,6 +132,9 @@ func (s *Session) saveFile(ctx context.Context, r SaveRequest) (string, error) {
 		return "", err
 	}
 	base, name, err := s.inContainer(r.Path)
+	if err == nil {
+		err = s.bring(ctx)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -132,6 +132,9 @@ func (s *Session) typedTurn(ctx context.Context, task Task, cancel context.Cance
 		noteFiles = s.compareFiles(ctx)
 	}
 	turn, err := s.turn(ctx, task.Text)
+	if notHere := s.bring(context.WithoutCancel(ctx)); notHere != nil {
+		err = errors.Join(err, notHere)
+	}
 	if after, _ := s.Budget(); counts {
 		turn.Used = after.Used.since(before.Used)
 	}

@@ -35,32 +35,47 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 	if err != nil {
 		return nil, err
 	}
+	if s.findFiles(engine) == reach.Copied {
+		return s.beginElsewhere(ctx, stack, log, engine, image)
+	}
 	if err := s.chooseUser(ctx, engine, image); err != nil {
 		return nil, err
 	}
-	address, version := engine.Endpoint().Address, engine.Info().Version
-	way, other := s.deps.Config.Ways.First(address, version)
-	found := false // that the sockets do not lead there
+	running, unseen, err := s.beginHere(ctx, stack, log, engine, image)
+	var found reach.Found
+	switch {
+	case errors.Is(err, errNotShared):
+		found = reach.Found{Way: reach.ByStream, Files: reach.Copied}
+	case err == nil && unseen:
+		found = reach.Found{Way: reach.ByStream, Files: reach.Shared}
+	default:
+		return running, err
+	}
+	if err := s.deps.Config.Ways.Remember(engine.Endpoint().Address, engine.Info().Version, found); err != nil {
+		s.deps.Log.Warn("the way to the engine is tried again next time", "error", err)
+	}
+	return running, err
+}
+
+// beginHere starts the agent where the container sees this machine's files. unseen says that this machine's
+// sockets were found not to lead there.
+func (s *Session) beginHere(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client, image string) (running program, unseen bool, err error) {
+	way, other := s.deps.Config.Ways.First(engine.Endpoint().Address, engine.Info().Version)
 	if way == reach.Sockets {
 		attempt := &teardown{limit: stack.limit}
 		running, err := s.beginBy(ctx, way, attempt, log, engine, image)
-		found = errors.Is(err, reach.ErrUnseen)
-		if !other || !found && !errors.Is(err, reach.ErrSilent) && !errors.As(err, new(notStarted)) {
+		unseen = errors.Is(err, reach.ErrUnseen)
+		if !other || !unseen && !errors.Is(err, reach.ErrSilent) && !errors.As(err, new(notStarted)) {
 			stack.steps = append(stack.steps, attempt.steps...)
-			return running, err
+			return running, false, err
 		}
 		if err := errors.Join(attempt.run(ctx), stored.RemoveScratch(ctx, s.layout.Run)); err != nil {
-			return nil, err
+			return nil, unseen, err
 		}
 		s.progress("trying the other way to the engine", "")
 	}
-	running, err := s.beginBy(ctx, reach.ByStream, stack, log, engine, image)
-	if err == nil && found {
-		if err := s.deps.Config.Ways.Remember(address, version, reach.Found{Way: reach.ByStream}); err != nil {
-			s.deps.Log.Warn("the way to the engine is tried again next time", "error", err)
-		}
-	}
-	return running, err
+	running, err = s.beginBy(ctx, reach.ByStream, stack, log, engine, image)
+	return running, unseen, err
 }
 
 // beginBy opens the two proxies and starts the agent in a container that is connected in that way.
@@ -68,28 +83,16 @@ func (s *Session) beginBy(ctx context.Context, way reach.Way, stack *teardown, l
 	if way == reach.ByStream {
 		s.openStream(stack)
 	}
-	proxy, err := s.serve(ctx, stack, log)
+	launch, err := s.open(ctx, stack, log, engine)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.servePorts(ctx, stack); err != nil {
-		return nil, err
-	}
-	launch, err := s.orient(ctx, proxy)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.clearStale(ctx, engine); err != nil {
-		return nil, err
-	}
-	s.progress("starting the container", "")
 	bridgePath, err := embedded.Install(s.deps.Config.CacheDir, engine.Info().Architecture)
 	if err != nil {
 		return nil, err
 	}
-	launch.Env = append(append(launch.Env, proxy.environment...), s.registries.Environment()...)
-	spec, err := s.spec(image, bridgePath, launch)
-	if err != nil {
+	spec := s.spec(image, launch)
+	if err := s.mountShared(&spec, bridgePath); err != nil {
 		return nil, err
 	}
 	s.fresh = true
@@ -97,6 +100,28 @@ func (s *Session) beginBy(ctx context.Context, way reach.Way, stack *teardown, l
 		return s.startByStream(ctx, engine, spec)
 	}
 	return s.startBySockets(ctx, engine, spec)
+}
+
+// open opens the two proxies and writes down what the agent has to know. It returns how the agent is
+// launched.
+func (s *Session) open(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client) (agent.Launch, error) {
+	proxy, err := s.serve(ctx, stack, log)
+	if err != nil {
+		return agent.Launch{}, err
+	}
+	if err := s.servePorts(ctx, stack); err != nil {
+		return agent.Launch{}, err
+	}
+	launch, err := s.orient(ctx, proxy)
+	if err != nil {
+		return agent.Launch{}, err
+	}
+	if err := s.clearStale(ctx, engine); err != nil {
+		return agent.Launch{}, err
+	}
+	s.progress("starting the container", "")
+	launch.Env = append(append(launch.Env, proxy.environment...), s.registries.Environment()...)
+	return launch, nil
 }
 
 // startBySockets starts a container to which the host's sockets are mounted. The agent begins
@@ -134,13 +159,19 @@ func (s *Session) openStream(stack *teardown) {
 func (s *Session) startByStream(ctx context.Context, engine *docker.Client, spec docker.Spec) (program, error) {
 	spec.Labels[labelWay] = string(reach.ByStream)
 	handle, err := engine.StartDetached(ctx, spec)
-	if err != nil {
+	if errors.Is(err, docker.ErrSourceMissing) {
+		return nil, fmt.Errorf("%w: %w", errNotShared, err)
+	} else if err != nil {
 		return nil, err
 	}
-	if err := s.stream.Begin(ctx, engine, handle, s.order(s.confined(spec, engine.Info()))); err != nil {
+	order := s.order(s.confined(spec, engine.Info()))
+	if s.elsewhere != nil {
+		order.Fill = s.fill
+	}
+	if err := s.stream.Begin(ctx, engine, handle, order); err != nil {
 		return nil, errors.Join(err, removeNow(ctx, handle)) // the teardown closes the stream
 	}
-	return s.stream, nil
+	return s.reached(ctx, engine), nil
 }
 
 // order says how the stream reaches a container, whose report check judges.

@@ -1,0 +1,274 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge/embedded"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/copies"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/elsewhere"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// On an engine that does not see this machine's files, a session's container has volumes, and
+// this machine keeps the session's directories beside them (package elsewhere).
+
+// labelFiles is the label of a container whose files are copies.
+const labelFiles = "ironcurtain.files"
+
+// errNotShared means that an engine turned out not to see this machine's files. The session is
+// started again, with copies.
+var errNotShared = errors.New("the engine does not see this machine's files")
+
+// findFiles decides whether an engine sees this machine's files, as far as that is known.
+func (s *Session) findFiles(engine *docker.Client) reach.Files {
+	files, _ := s.deps.Config.Ways.FilesOf(engine.Endpoint().Address, engine.Info().Version)
+	return files
+}
+
+// nowCopied reports whether the engine is known by now not to see this machine's files.
+func (s *Session) nowCopied(ctx context.Context) bool {
+	engine, err := s.deps.Engine(ctx)
+	return err == nil && s.findFiles(engine) == reach.Copied
+}
+
+// bring brings here what the agent has written, where its files are copies.
+func (s *Session) bring(ctx context.Context) error {
+	s.mu.Lock()
+	files := s.elsewhere
+	s.mu.Unlock()
+	if files == nil {
+		return nil
+	}
+	return errors.Join(files.Fetch(ctx), files.Home(ctx))
+}
+
+// copyWorkspace gives the session a copy of the workspace that a person has named, where the
+// engine does not see that. It keeps the copy of an earlier life.
+func (s *Session) copyWorkspace(ctx context.Context) error {
+	if s.fixed.Origin == "" {
+		if s.fixed.Worktree != nil || s.fixed.Workspace == s.layout.Sandbox() || !s.Contained() {
+			return nil
+		}
+		engine, err := s.deps.Engine(ctx)
+		if err != nil || s.findFiles(engine) != reach.Copied {
+			return nil //nolint:nilerr // the start comes to it, and says more
+		}
+		s.mu.Lock()
+		s.fixed.Origin, s.fixed.Workspace = s.fixed.Workspace, s.layout.Copy()
+		s.mu.Unlock()
+	}
+	if copies.Made(s.layout.CopyNote()) {
+		return nil
+	}
+	s.progress("copying the workspace", s.fixed.Origin)
+	_, err := copies.Make(ctx, s.fixed.Origin, s.layout.Copy(), s.layout.CopyNote(), copies.Limits{})
+	return err
+}
+
+// openElsewhere prepares the session's directories for a container that does not see them.
+func (s *Session) openElsewhere(stack *teardown) error {
+	var fixed []string
+	if s.fixed.Workspace != s.layout.Sandbox() {
+		fixed, _ = s.guarded()
+	}
+	files, err := elsewhere.Open(elsewhere.Options{
+		Dirs: elsewhere.Dirs{
+			Home: s.layout.Home(), Workspace: s.fixed.Workspace,
+			Orientation: s.layout.Orientation(), Attachments: s.layout.Attachments(),
+			Notes: s.layout.Dir, Fixed: fixed,
+		},
+		Connect: s.stream.OpenFiles,
+		Tell:    func(text string) { s.notice(false, text) },
+	})
+	if err != nil {
+		return err
+	}
+	stack.push("let go of the files elsewhere", func(context.Context) error { return files.Close() })
+	s.mu.Lock()
+	s.elsewhere = files
+	s.mu.Unlock()
+	return nil
+}
+
+// beginElsewhere starts the agent in a container that gets copies of the session's files.
+func (s *Session) beginElsewhere(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client, image string) (program, error) {
+	s.setInside(elsewhereUser)
+	s.openStream(stack)
+	if err := s.openElsewhere(stack); err != nil {
+		return nil, err
+	}
+	launch, err := s.open(ctx, stack, log, engine)
+	if err != nil {
+		return nil, err
+	}
+	if image, err = s.layer(ctx, engine, image); err != nil {
+		return nil, err
+	}
+	if err := s.fillObjects(ctx, engine, image); err != nil {
+		return nil, err
+	}
+	spec := s.spec(image, launch)
+	if err := s.mountVolumes(ctx, engine, &spec); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(s.layout.Away(), nil, 0o600); err != nil {
+		return nil, err
+	}
+	s.fresh = true
+	return s.startByStream(ctx, engine, spec)
+}
+
+// elsewhereUser is the user in containers that have volumes of their own.
+var elsewhereUser = inside{1000, 1000}
+
+// fill takes the session's files to the container, before its agent begins.
+func (s *Session) fill(ctx context.Context) error {
+	s.progress("copying files to the engine's machine", "")
+	return s.elsewhere.Fill(ctx)
+}
+
+// layer makes the image with which a container needs no file of this machine: the bridge and
+// what is the same in all containers are in it, and where files arrive there are directories
+// of the container's user. What differs from session to session is reached by links.
+func (s *Session) layer(ctx context.Context, engine *docker.Client, image string) (string, error) {
+	program, err := embedded.Install(s.deps.Config.CacheDir, engine.Info().Architecture)
+	if err != nil {
+		return "", err
+	}
+	bridge, err := os.ReadFile(program)
+	if err != nil {
+		return "", err
+	}
+	files := []docker.LayerFile{
+		{Path: agent.Bridge, Data: bridge, Mode: 0o755},
+		{Path: agent.CABundle, Link: path.Join(agent.Orientation, caFile)},
+	}
+	for _, m := range s.sent() {
+		files = append(files, m.MountPoint())
+	}
+	for _, dir := range []string{agent.Home, agent.Workspace, agent.Objects} {
+		files = append(files, docker.LayerFile{Path: dir, Dir: true, Mode: 0o755, UID: s.inside.uid, GID: s.inside.gid})
+	}
+	for _, f := range agent.Accounts(s.inside.uid, s.inside.gid) {
+		files = append(files, docker.LayerFile{Path: "/etc/" + f.Path, Data: f.Data, Mode: 0o644})
+	}
+	for _, f := range s.registries.SystemFiles() {
+		if f.Target != "" {
+			files = append(files, docker.LayerFile{Path: f.Target, Link: path.Join(agent.Orientation, f.Path)})
+		}
+	}
+	return engine.EnsureLayer(ctx, image, docker.Layer{Files: files}, docker.BuildOptions{CacheDir: s.deps.Config.CacheDir})
+}
+
+// sent are the directories of a container that have only what is sent there, and the one that stands in the
+// way of what the worktree borrows: only root can go on to a directory below root's home.
+func (s *Session) sent() []docker.Tmpfs {
+	all := []docker.Tmpfs{{Target: agent.Orientation}, {Target: agent.Attachments}}
+	for _, dir := range s.borrowed() {
+		if strings.HasPrefix(dir, rootsHome+"/") {
+			all = append(all, docker.Tmpfs{Target: rootsHome, Mode: 0o755})
+		}
+	}
+	return all
+}
+
+// mountVolumes gives a container the session's volumes in place of this machine's directories.
+func (s *Session) mountVolumes(ctx context.Context, engine *docker.Client, spec *docker.Spec) error {
+	spec.Labels[labelFiles] = string(reach.Copied)
+	spec.Tmpfs = s.sent()
+	if err := s.layout.NoteVolumes(engine.Endpoint().Address); err != nil {
+		return err
+	}
+	for _, v := range []docker.VolumeMount{
+		{Name: spec.Name + "-home", Target: agent.Home},
+		{Name: spec.Name + "-workspace", Target: agent.Workspace},
+	} {
+		if err := engine.CreateVolume(ctx, v.Name, s.labels()); err != nil {
+			return err
+		}
+		spec.Volumes = append(spec.Volumes, v)
+	}
+	for _, dir := range s.borrowed() {
+		o, err := s.objects(engine)
+		if err != nil {
+			return err
+		}
+		spec.Volumes = append(spec.Volumes, docker.VolumeMount{Name: o.Volume, Target: dir, ReadOnly: true})
+	}
+	return nil
+}
+
+// bringLimit is how long the files of an agent that ends may take to come here. The rest comes when the
+// session is resumed.
+const bringLimit = 25 * time.Second
+
+// overStream is an agent that is reached over a stream. Where its files are copies, they are
+// brought here before it is let go.
+type overStream struct {
+	*reach.Stream
+	cols, rows int          // of the terminal before the agent was taken back; 0: nobody knows
+	bring      func() error // brings the files for the last time; nil: the container sees this machine's
+	watching   sync.WaitGroup
+}
+
+// reached returns the agent that the session's stream has reached.
+func (s *Session) reached(ctx context.Context, engine *docker.Client) *overStream {
+	s.SetFar(engineHost(engine.Endpoint().Address), s.elsewhere != nil, s.stream)
+	o := &overStream{Stream: s.stream}
+	if s.elsewhere == nil {
+		return o
+	}
+	o.bring = sync.OnceValue(func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bringLimit)
+		defer cancel()
+		return s.bringLast(ctx)
+	})
+	o.watching.Go(func() {
+		if o.AwaitExit() {
+			_ = o.bring()
+		}
+	})
+	return o
+}
+
+// bringLast brings the files of an agent here that has ended, or is to end.
+func (s *Session) bringLast(ctx context.Context) error {
+	err := s.elsewhere.Finish(ctx)
+	if err == nil {
+		err = os.Remove(s.layout.Away())
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		s.notice(true, "not all that the agent has written is here: "+describe(err))
+	}
+	return err
+}
+
+// FormerSize returns the size of the terminal before the agent was taken back; 0: nobody knows.
+func (o *overStream) FormerSize() (cols, rows int) { return o.cols, o.rows }
+
+// Remove brings the agent's files here and removes its container.
+func (o *overStream) Remove(ctx context.Context) error {
+	var err error
+	if o.bring != nil {
+		err = o.bring()
+	}
+	err = errors.Join(err, o.Stream.Remove(ctx))
+	o.watching.Wait()
+	return err
+}
+
+// Close lets go of the agent, which goes on.
+func (o *overStream) Close() error {
+	err := o.Stream.Close()
+	o.watching.Wait()
+	return err
+}

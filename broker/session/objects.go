@@ -1,0 +1,86 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packs"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// objects is the volume of the objects that the session's worktree borrows.
+func (s *Session) objects(engine *docker.Client) (stored.Objects, error) {
+	return stored.ObjectsOf(s.deps.Config.Home, engine.Endpoint().Address, s.fixed.Worktree.Objects())
+}
+
+// fillObjects takes to the engine what the session's worktree borrows of a repository.
+func (s *Session) fillObjects(ctx context.Context, engine *docker.Client, image string) error {
+	if s.fixed.Worktree == nil {
+		return nil
+	}
+	o, err := s.objects(engine)
+	if err != nil {
+		return err
+	}
+	place := s.layout.Worktree()
+	shown, err := place.Shown()
+	if err != nil {
+		return err
+	}
+	plan := packs.Plan{
+		Repository: s.fixed.Worktree.Common, Tips: []string{s.fixed.Worktree.Base}, More: shown, State: o.State,
+		Progress: func(sent, all int64) {
+			s.progress("copying the repository's history to the engine's machine", fmt.Sprintf("%d of %d MB", sent>>20, all>>20))
+		},
+	}
+	result, ready, err := packs.Ready(ctx, plan, s.layout.Run)
+	if err == nil && !ready {
+		result, err = s.fillVolume(ctx, engine, image, o, plan)
+	}
+	if err != nil {
+		return err
+	}
+	if len(result.Cut) > 0 {
+		s.notice(false, "the repository's oldest history is not in the worktree, because not all of it fits: git log ends early there; the person's repository has it")
+	}
+	return errors.Join(o.Use(), place.Cut(result.Cut), place.Forget(result.Absent))
+}
+
+// fillVolume starts a container that can write to the volume, fills it, and removes the container.
+func (s *Session) fillVolume(ctx context.Context, engine *docker.Client, image string, o stored.Objects, plan packs.Plan) (result packs.Result, err error) {
+	if err := engine.CreateVolume(ctx, o.Volume, o.Labels); err != nil {
+		return result, err
+	}
+	spec := docker.Spec{
+		Image: image, Cmd: agent.KeptCommand([]string{"/bin/false"}), User: s.inside.String(), Labels: s.lease.Labels(),
+		Volumes: []docker.VolumeMount{{Name: o.Volume, Target: agent.Objects}},
+	}
+	handle, err := engine.StartDetached(ctx, spec)
+	if err != nil {
+		return result, err
+	}
+	stream := reach.NewStream()
+	defer func() { err = errors.Join(err, removeNow(ctx, handle), stream.Close()) }()
+	order := s.order(s.confined(spec, engine.Info()))
+	order.Fill = func(ctx context.Context) error {
+		conn, err := stream.OpenFiles(ctx)
+		if err != nil {
+			return err
+		}
+		client := mirror.NewClient(conn)
+		defer client.Close()
+		if result, err = packs.Into(ctx, plan, client, s.layout.Run); err != nil {
+			return err
+		}
+		return reach.ErrFilled
+	}
+	if err := stream.Begin(ctx, engine, handle, order); !errors.Is(err, reach.ErrFilled) {
+		return result, err
+	}
+	return result, nil
+}
