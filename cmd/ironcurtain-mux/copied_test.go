@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// elsewhere configures an agent with tools on an engine that does not see this machine's files.
+func elsewhere(t *testing.T, home string, more map[string]any) {
+	t.Helper()
+	config := map[string]any{"engine": map[string]string{"files": "copied"}}
+	for name, value := range more {
+		config[name] = value
+	}
+	toolAgent(t, home, config)
+}
+
+// A path means the same file to the agent and to its tools, and a person's directory changes only
+// when they say so.
+func TestCopiedWorkspace(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	elsewhere(t, home, nil)
+	work := workspaceOf(t, home)
+	writeFile(t, filepath.Join(work, "old"), "from before\n")
+	d := drive(t, home, 130, 40, "demo", "--agent", "mine", "--workspace", work)
+	d.see(patience, "mine$", "files copied")
+	id := d.onlySession().ID
+	d.send("clear; cat old; id -u; echo by the a''gent >made; " + callTools(
+		`filesystem__read_text_file {"path":"/workspace/made"}`,
+		`filesystem__write_file {"path":"/workspace/tool/written","content":"by the tool\n"}`,
+		`filesystem__create_directory {"path":"/workspace/tool"}`,
+		`filesystem__write_file {"path":"/workspace/tool/written","content":"by the tool\n"}`,
+	) + " >/dev/null; cat tool/written; echo over-$((1))\r")
+	d.see(patience, "from before", "1000", "by the tool", "over-1")
+	if answers := d.inside(id, "cat /tmp/tmp.*.out"); !strings.Contains(answers, "by the agent") {
+		t.Errorf("the tool has not read what the agent wrote: %s", answers)
+	}
+	d.send("clear; rm old; echo more >>made; echo last-$((1))\r")
+	d.see(patience, "last-1")
+	if entries, err := os.ReadDir(work); err != nil || len(entries) != 1 {
+		t.Errorf("the person's directory has changed: %v, %v", entries, err)
+	}
+	d.quit()
+	if !d.says("sessions land " + string(id[:8])) {
+		t.Errorf("the end says nothing of what was not landed:\n%s", d.text())
+	}
+
+	writeFile(t, filepath.Join(work, "tool"), "the person's own\n")
+	out, errs, code := d.command("sessions", "land", string(id[:8]), "--yes")
+	if code != 0 && !strings.Contains(out+errs, "tool") {
+		t.Errorf("sessions land: %d, %s%s", code, out, errs)
+	}
+	if made, err := os.ReadFile(filepath.Join(work, "made")); err != nil || string(made) != "by the agent\nmore\n" {
+		t.Errorf("made: %q, %v", made, err)
+	}
+	if _, err := os.Lstat(filepath.Join(work, "old")); err == nil {
+		t.Error("what the agent has removed is still there")
+	}
+	if own, err := os.ReadFile(filepath.Join(work, "tool")); err != nil || string(own) != "the person's own\n" {
+		t.Errorf("what the person has written meanwhile: %q, %v", own, err)
+	}
+	d.traceless()
+
+	d = drive(t, home, 110, 30, "demo", "--resume", string(id[:8]))
+	d.see(patience, "mine$")
+	d.send("clear; cat made; ls old; echo again-$((1))\r")
+	d.see(patience, "more", "No such file", "again-1")
+	d.quit()
+}
+
+// Commits of a worktree on such an engine come to the person's repository, and its history is sent
+// once.
+func TestCopiedWorktree(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	repo := filepath.Join(home, "repo")
+	newRepository(t, repo)
+	elsewhere(t, home, map[string]any{"worktree": true})
+	d := drive(t, home, 130, 40, "demo", "--agent", "mine", "--workspace", repo)
+	d.see(patience, "mine$")
+	branch := "ironcurtain/" + string(d.onlySession().ID[:8])
+	d.send("clear; git config --global user.name m; git config --global user.email m@m; echo two >>a; git commit -qam second; git log --format=%s; git fsck --connectivity-only\r")
+	d.see(patience, "second", "first")
+	d.send("clear; echo three >b; " + callTools(
+		`git__git_status {"path":"/workspace"}`,
+		`git__git_add {"path":"/workspace","paths":["b"]}`,
+	) + " >/dev/null; git status -s; git commit -qm third; echo done-$((1))\r")
+	d.see(patience, "A  b", "done-1")
+	d.send("clear; git config core.fsmonitor /tmp/evil; echo evil >.git/hooks/pre-commit; echo planted-$((1))\r")
+	d.see(patience, "planted-1")
+	d.quit()
+	if got := gitIn(t, repo, "log", "--format=%s", branch); got != "third\nsecond\nfirst" {
+		t.Errorf("the person's branch has %q", got)
+	}
+	if got := d.text(); strings.Contains(got, "fsmonitor") {
+		t.Errorf("what the agent has planted has come here:\n%s", got)
+	}
+	d.traceless()
+}
+
+// An engine that mounts empty directories in place of a person's gets copies.
+func TestFilesThatAreNotShared(t *testing.T) {
+	t.Parallel()
+	home, e := withEngine(t, unsharedBelow(t))
+	configure(t, home, fmt.Sprintf(`{"engine":{"use":%q}}`, e.Address()))
+	work := workspaceOf(t, home)
+	writeFile(t, filepath.Join(work, "here"), "seen\n")
+	out, errs, code := (&driver{t: t, home: home}).command("start", "--agent", "shell", "--workspace", work, "cat here; echo new >there")
+	if code != 0 || !strings.Contains(out, "seen") {
+		t.Errorf("it ends with %d: %s%s", code, out, errs)
+	}
+	if found, err := os.ReadFile(filepath.Join(home, "state", "engines.json")); err != nil || !strings.Contains(string(found), `"copied"`) {
+		t.Errorf("what was found out is not kept: %s, %v", found, err)
+	}
+	if _, err := os.Lstat(filepath.Join(work, "there")); err == nil {
+		t.Error("the person's directory has changed")
+	}
+}
+
+func writeFile(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
