@@ -11,6 +11,11 @@
 // the agent's terminal, and a Listener for each kind of connection. The container's end is the
 // bridge's command keep.
 //
+// Where the engine does not see this machine's files, they are copied (Files), over connections that
+// the host makes (OpenFiles): an order's Fill does so before the agent begins. The container stays
+// after the agent's end, which Read tells, until such connections are closed; so whoever copies
+// keeps one open until all that the agent has left is here.
+//
 // Before anything of the agent runs, the bridge says what it sees of its confinement, and the
 // host compares (package seen). Only then it says go. Over mounted sockets Approve does the same.
 //

@@ -69,8 +69,8 @@ type Order struct {
 	// meaning any more on the next link.
 	Check func(report []byte) error
 	// Fill, if there is one, brings files into the container (OpenFiles), after Check and before anything
-	// of the agent runs. It is called once, and returns when ctx ends. An error ends the attempt; after
-	// ErrFilled no agent runs at all.
+	// of the agent runs; an agent that is taken back runs already. It is called once, and returns when ctx
+	// ends. An error ends the attempt; after ErrFilled no agent runs at all.
 	Fill func(ctx context.Context) error
 	// Tell tells the person something; it returns at once.
 	Tell func(text string)
