@@ -63,8 +63,15 @@ func Fill(ctx context.Context, p Plan, v Volume, work string) (Result, error) {
 		if err != nil {
 			return fmt.Errorf("list what the engine has: %w", err)
 		}
-		r, err = p.fill(ctx, v, there, work)
-		return err
+		j, err := p.begin(ctx, work, func(name string, size int64) bool {
+			got, ok := there[name]
+			return ok && got == size
+		})
+		if err != nil {
+			return err
+		}
+		r, err = j.fill(ctx, v, there)
+		return errors.Join(err, j.remove(ctx))
 	})
 	if err != nil {
 		return Result{}, err
@@ -76,7 +83,7 @@ func Fill(ctx context.Context, p Plan, v Volume, work string) (Result, error) {
 // the volume still is what it was. The result is that of Fill then.
 func Ready(ctx context.Context, p Plan, work string) (r Result, ready bool, err error) {
 	err = p.locked(ctx, func() error {
-		j, err := p.look(ctx, nil, work)
+		j, err := p.begin(ctx, work, func(string, int64) bool { return true })
 		if err != nil {
 			return err
 		}
@@ -111,14 +118,14 @@ func (p *Plan) locked(ctx context.Context, do func() error) error {
 	return nil
 }
 
-// look finds out what is new for the volume, which has these files; nil: those that are
-// remembered. The job has a scratch directory that the caller removes.
-func (p Plan) look(ctx context.Context, there map[string]int64, work string) (*job, error) {
+// begin finds out what is new for the volume, of which has says whether it has a file. The
+// job has a scratch directory that the caller removes.
+func (p Plan) begin(ctx context.Context, work string, has func(name string, size int64) bool) (*job, error) {
 	own, err := ends(p.Repository)
 	if err != nil {
 		return nil, err
 	}
-	known := remembered(p, there, own)
+	known := remembered(p, own, has)
 	s, err := open(ctx, p, work)
 	if err != nil {
 		return nil, err
@@ -130,13 +137,8 @@ func (p Plan) look(ctx context.Context, there map[string]int64, work string) (*j
 	return j, nil
 }
 
-// fill is Fill under the lock.
-func (p Plan) fill(ctx context.Context, v Volume, there map[string]int64, work string) (_ Result, err error) {
-	j, err := p.look(ctx, there, work)
-	if err != nil {
-		return Result{}, err
-	}
-	defer func() { err = errors.Join(err, j.remove(ctx)) }()
+// fill sends what is new to the volume, in which these files are.
+func (j *job) fill(ctx context.Context, v Volume, there map[string]int64) (Result, error) {
 	if len(j.needed)+len(j.more) == 0 {
 		return j.result(), nil
 	}
@@ -149,10 +151,10 @@ func (p Plan) fill(ctx context.Context, v Volume, there map[string]int64, work s
 	}
 	r := j.result()
 	r.Packs = len(made)
-	if r.Sent, err = send(ctx, p, v, there, made); err != nil {
+	if r.Sent, err = send(ctx, j.plan, v, there, made); err != nil {
 		return Result{}, err
 	}
-	return r, j.memory(made).write(p.State)
+	return r, j.memory(made).write(j.plan.State)
 }
 
 // result is the Result of a job without what it sends.

@@ -34,27 +34,26 @@ const (
 )
 
 // remembered reads what was sent before. It is nothing when there is no such file, when the
-// volume lacks one of the packs, unless there is nil, and when more of the history can be
-// sent now than then.
-func remembered(p Plan, there map[string]int64, own []string) memory {
+// volume lacks one of the packs, and when more of the history can be sent now than then.
+func remembered(p Plan, own []string, has func(name string, size int64) bool) memory {
 	var m memory
 	f, err := os.Open(p.State)
 	if err != nil {
 		return memory{}
 	}
 	defer f.Close()
-	if json.NewDecoder(io.LimitReader(f, maxMemory)).Decode(&m) != nil || !m.holds(p, there, own) {
+	if json.NewDecoder(io.LimitReader(f, maxMemory)).Decode(&m) != nil || !m.holds(p, own, has) {
 		return memory{}
 	}
 	return m
 }
 
-func (m memory) holds(p Plan, there map[string]int64, own []string) bool {
+func (m memory) holds(p Plan, own []string, has func(name string, size int64) bool) bool {
 	if m.Version != version || m.Repository != p.Repository || m.Volume != p.Volume {
 		return false
 	}
 	for name, size := range m.Packs {
-		if got, ok := there[name]; there != nil && (!ok || got != size) {
+		if !has(name, size) {
 			return false
 		}
 	}
