@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -46,9 +47,27 @@ type Result struct {
 	// Cut are the commits whose parents a worktree must not look for, those at which the
 	// repository's own history ends included. They belong into the file "shallow" of its .git.
 	Cut []string
+	// Shortened means that the repository has more of the history.
+	Shortened bool
 	// Absent are those of Plan.More that the volume does not have. A worktree that names
 	// them is broken for git.
 	Absent []string
+}
+
+// Missing describes what the worktree has to do without, such as "the oldest part of the
+// history and 3 branches or tags", or returns "".
+func (r Result) Missing() string {
+	var parts []string
+	if r.Shortened {
+		parts = append(parts, "the oldest part of the history")
+	}
+	switch n := len(r.Absent); {
+	case n == 1:
+		parts = append(parts, "a branch or tag")
+	case n > 1:
+		parts = append(parts, fmt.Sprintf("%d branches or tags", n))
+	}
+	return strings.Join(parts, " and ")
 }
 
 // defaultLimit is how many bytes are sent at once, unless the plan says otherwise.
@@ -159,7 +178,7 @@ func (j *job) fill(ctx context.Context, v Volume, there map[string]int64) (Resul
 
 // result is the Result of a job without what it sends.
 func (j *job) result() Result {
-	return Result{Reused: len(j.known.Tips) > 0, Cut: j.cut, Absent: j.absent()}
+	return Result{Reused: len(j.known.Tips) > 0, Cut: j.cut, Shortened: len(j.cut) > len(j.own), Absent: j.absent()}
 }
 
 // union returns the sorted strings of both.

@@ -1,6 +1,7 @@
 package packs_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -137,8 +138,8 @@ git checkout -q -b late main~4; echo l >l; git add l; git commit -qm late; git c
 	s := open(t, dir)
 	s.plan.Limit = 2 << 20
 	r := s.lent()
-	if r.Sent > 2<<20+100_000 || r.Sent < 1<<20 || len(r.Cut) == 0 || !slices.Equal(r.Absent, []string{s.id("v1")}) {
-		t.Errorf("first: %+v", r)
+	if r.Sent > 2<<20+100_000 || r.Sent < 1<<20 || len(r.Cut) == 0 || !slices.Equal(r.Absent, []string{s.id("v1")}) || r.Missing() != "the oldest part of the history and a branch or tag" {
+		t.Errorf("first: %+v, without %q", r, r.Missing())
 	}
 	t.Logf("cut at %d commits, %d bytes", len(r.Cut), r.Sent)
 	if s.has(s.id("v1^{commit}")) || !s.has(s.id("main:d3/f0")) {
@@ -195,8 +196,8 @@ func TestHistoryBecomesLonger(t *testing.T) {
 	sh(t, dir, "echo three >>a; git commit -qam three; git clone -q --depth 1 file://$PWD ../shallow")
 	shallow := filepath.Join(filepath.Dir(dir), "shallow")
 	s := open(t, shallow)
-	if r := s.lent(); len(r.Cut) != 1 {
-		t.Errorf("got %+v", r)
+	if r := s.lent(); len(r.Cut) != 1 || r.Missing() != "" {
+		t.Errorf("got %+v, without %q", r, r.Missing())
 	}
 	s.works("1")
 	sh(t, shallow, "git fetch -q --unshallow")
@@ -216,6 +217,9 @@ func TestBranchesAreLeftOut(t *testing.T) {
 	s := open(t, dir)
 	s.plan.Limit = 1 << 20
 	r := s.lent()
+	if want := fmt.Sprintf("%d branches or tags", len(r.Absent)); r.Missing() != want {
+		t.Errorf("without %q, want %q", r.Missing(), want)
+	}
 	if len(r.Cut) > 0 || r.Sent < 900_000 || r.Sent > 1<<20 || !slices.Equal(r.Absent, slices.Sorted(slices.Values([]string{s.id("y"), s.id("z"), s.id("heavy")}))) && !slices.Equal(r.Absent, slices.Sorted(slices.Values([]string{s.id("y"), s.id("z")}))) {
 		t.Errorf("got %+v", r)
 	}
