@@ -25,23 +25,20 @@ type file struct {
 	size int64
 }
 
-// maxPack is the size in bytes from which git begins another pack. What is sent again after
-// an interruption begins with the one that was on its way.
-//
-// Tests lower it.
-var maxPack int64 = 128 << 20
+// slack is how many bytes more than twice the limit packs may take on this machine's disk.
+const slack = 64 << 20
 
-// pack makes packs of what the tips lead to and the volume lacks. There are none when it
-// lacks nothing.
+// pack makes a pack of what the tips lead to and the volume lacks. There is none when it
+// lacks nothing. It is not divided: objects are stored as differences to others of their
+// pack, and one of git's own repository became more than twice as large in five parts.
 func (j *job) pack(ctx context.Context) ([]pack, error) {
 	if err := j.end(j.cut); err != nil {
 		return nil, err
 	}
 	in := strings.NewReader(j.revisions(j.sent()))
-	ctx, stop := bounded(ctx, j.dir, 2*j.plan.Limit+maxPack)
+	ctx, stop := bounded(ctx, j.dir, 2*j.plan.Limit+slack)
 	defer stop()
-	err := j.run(ctx, in, nil, "pack-objects", "--revs", "--non-empty", "--delta-base-offset", "--quiet",
-		fmt.Sprintf("--max-pack-size=%d", maxPack), filepath.Join(j.made(), "pack"))
+	err := j.run(ctx, in, nil, "pack-objects", "--revs", "--non-empty", "--delta-base-offset", "--quiet", filepath.Join(j.made(), "pack"))
 	if err != nil {
 		return nil, err
 	}

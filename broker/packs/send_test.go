@@ -34,18 +34,6 @@ func TestInto(t *testing.T) {
 	s.works("2")
 }
 
-// What is large comes as several packs, which are complete together.
-func TestSeveralPacks(t *testing.T) {
-	defer packs.LowerMaxPack(1 << 20)()
-	dir := repository(t, "")
-	history(t, dir, 60, 10, 50_000)
-	s := open(t, dir)
-	if r := s.lent(); r.Packs < 3 {
-		t.Errorf("got %+v", r)
-	}
-	s.works("62")
-}
-
 // Packs that become larger than they may are given up, and the next thing to do is said.
 func TestBounded(t *testing.T) {
 	dir := t.TempDir()
