@@ -74,6 +74,7 @@ func BenchmarkBarrier(b *testing.B) {
 // processor reports how much time of processors a run took, which on a busy machine tells more
 // than the time that it took.
 func processor(b *testing.B) func() {
+	b.Helper()
 	used := func() time.Duration {
 		var u syscall.Rusage
 		must(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))

@@ -21,7 +21,6 @@ type Client struct {
 	greeted bool
 	failed  error
 	there   map[string][]entry // by tree: what the container has
-	weight  int                // of all these
 }
 
 // heaviest bounds what a Client keeps of lists of files, in bytes.

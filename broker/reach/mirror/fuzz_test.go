@@ -57,7 +57,8 @@ func FuzzServer(f *testing.F) {
 		_ = w.write(msgHello, hello)
 		_ = w.write(msgPut, order)
 		for _, o := range []op{
-			{path: "n", wanted: abc}, {path: "a", expected: abc},
+			{path: "n", wanted: abc},
+			{path: "a", expected: abc},
 			{path: "l", expected: linkNode("../secret"), wanted: node{kind: directory, perm: 0o755}},
 			{path: "m", wanted: linkNode("x"), target: "x"},
 		} {

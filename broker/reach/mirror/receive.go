@@ -18,7 +18,7 @@ type op struct {
 
 // carries tells whether the content of a file follows the operation.
 func (o op) carries() bool {
-	return o.wanted.kind == file && !(o.expected.kind == file && o.expected.sameContent(o.wanted))
+	return o.wanted.kind == file && (o.expected.kind != file || !o.expected.sameContent(o.wanted))
 }
 
 func (o op) append(b []byte) []byte {

@@ -125,7 +125,9 @@ func (s *syncing) compare(ctx context.Context) error {
 	there, err := s.c.scan(ctx, s.o.Name, s.o.Limits.Files, s.o.Limits.Each)
 	if err != nil {
 		cancel()
-		<-done
+		if scanning := <-done; scanning != nil && !errors.Is(scanning, context.Canceled) {
+			err = errors.Join(err, scanning)
+		}
 		return err
 	}
 	s.there = there
