@@ -150,6 +150,33 @@ func TestListsWithoutEnd(t *testing.T) {
 	}
 }
 
+// The largest list that is taken costs little more than its paths.
+func TestListIsCompact(t *testing.T) {
+	const count = 200_000
+	c, _, _ := liar(t, func(w *wire, _ byte) error {
+		p := &packer{w: w}
+		for i := range count {
+			if err := p.add(plain(fmt.Sprintf("package-with-a-long-name-%09d", i), aFile)); err != nil {
+				return err
+			}
+		}
+		return errors.Join(p.flush(), w.write(msgDone, binary.AppendUvarint([]byte{0, 0}, count)))
+	})
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	m, err := c.scan(t.Context(), "workspace", count, 1<<20)
+	must(t, err)
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > heaviest || len(m.all) != count {
+		t.Errorf("%d entries take %d bytes", len(m.all), grown)
+	}
+	if _, err := c.scan(t.Context(), "home", count, 1<<20); err == nil || !strings.Contains(err.Error(), "longer than 24 MiB") {
+		t.Errorf("a second one: %v", err)
+	}
+}
+
 // What a container answers to other requests, and is no answer.
 func TestAnswersThatAreNone(t *testing.T) {
 	sized := func(size int64) []byte { return appendNode(nil, node{kind: file, size: size}) }

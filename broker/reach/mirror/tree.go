@@ -16,7 +16,9 @@ type Options struct {
 	// Dir is the directory on this machine, which exists. No link below it is followed.
 	Dir string
 	// Note is the file that keeps, across processes, what both sides agreed on; "" keeps it in
-	// memory only. A lost note loses no content: what differs becomes a conflict.
+	// memory only. A lost note loses no content: what differs becomes a conflict, and what was
+	// deleted comes back. So whoever makes a volume anew removes the note of the old one, else
+	// what the new one lacks is deleted here, unless it is empty.
 	Note string
 	// Fixed are paths that the container does not change here: what it does to them or below
 	// them is undone there.
