@@ -1,10 +1,13 @@
 package mirror
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -108,5 +111,53 @@ func edit(t *rapid.T, dir string, serial int) {
 			_ = os.MkdirAll(filepath.Join(at, "a"), 0o755)
 		}
 		_ = os.WriteFile(at, fmt.Appendf(nil, "v%d", serial), 0o644)
+	}
+}
+
+// An agent and a tool that write while the two sides are made equal lose nothing: what each
+// wrote last to a name is somewhere once they rest, and the sides are equal.
+func TestBusyAgent(t *testing.T) {
+	p := start(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var writers sync.WaitGroup
+	last := make([]map[string]string, 2)
+	for i, dir := range []string{p.here, p.there} {
+		last[i] = map[string]string{}
+		writers.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				name := fmt.Sprintf("d%d/f%d", n%3, n%7)
+				if n%2 == 0 { // a name of its own: it is never in conflict
+					name = fmt.Sprintf("d%d/own%d-%d", n%3, i, n%5)
+				}
+				content := fmt.Sprintf("v%d-%d", i, n)
+				// As editors and tools write: never half a file.
+				temp := filepath.Join(dir, fmt.Sprintf("new%d", i))
+				err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755),
+					os.WriteFile(temp, []byte(content), 0o644), os.Rename(temp, filepath.Join(dir, name)))
+				if err == nil {
+					last[i][name] = content
+				}
+			}
+		})
+	}
+	for range 30 {
+		p.sync()
+	}
+	stop()
+	writers.Wait()
+	for range 3 { // a Sync leaves to the next what has changed again and again
+		p.sync()
+	}
+	p.equal()
+	there := map[string]bool{}
+	for _, is := range listing(t, p.here) {
+		there[is[strings.LastIndexByte(is, ' ')+1:]] = true
+	}
+	for i := range last {
+		for name, content := range last[i] {
+			if strings.Contains(name, "own") && !there[content] {
+				t.Errorf("%s of %d is lost: %s", name, i, content)
+			}
+		}
 	}
 }
