@@ -1,0 +1,61 @@
+package mirror
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// A digest counts only for a file that had rested when it was read, and has not changed since:
+// on many file systems two changes within one tick have the same stamps.
+func TestDigestsOfYoungFiles(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	must(t, err)
+	defer root.Close()
+	write(t, dir, files{"a": "1"})
+	for name, c := range map[string]struct {
+		read   time.Duration // after it changed
+		change func() error
+		counts bool
+	}{
+		"at once":       {read: 0},
+		"a second":      {read: time.Second},
+		"rested":        {read: settled, counts: true},
+		"clock is back": {read: -time.Hour},
+		"mode changed":  {read: settled, change: func() error { return os.Chmod(filepath.Join(dir, "a"), 0o600) }},
+		"replaced": {read: settled, change: func() error {
+			return errors.Join(os.WriteFile(filepath.Join(dir, "b"), []byte("2"), 0o600), os.Rename(filepath.Join(dir, "b"), filepath.Join(dir, "a")))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDigests()
+			info, err := root.Lstat("a")
+			must(t, err)
+			d.remember(info, time.Unix(0, stampOf(info).changed).Add(c.read), digest{1})
+			if c.change != nil {
+				must(t, c.change())
+				info, err = root.Lstat("a")
+				must(t, err)
+			}
+			if _, ok := d.recall(info); ok != c.counts {
+				t.Errorf("it counts: %v", ok)
+			}
+		})
+	}
+}
+
+// What a scan no longer meets is forgotten.
+func TestDigestsAreForgotten(t *testing.T) {
+	p := start(t)
+	write(t, p.there, files{"a": "1", "b": "2", "l": "@a"})
+	p.sync()
+	write(t, p.there, files{"b": "", "l": ""})
+	p.sync()
+	p.sync()
+	if there, here := len(p.server.known["workspace"].all), len(p.tree.known.all); there != 1 || here != 1 {
+		t.Errorf("%d there and %d here are remembered", there, here)
+	}
+}
