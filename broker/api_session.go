@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/copies"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
@@ -100,6 +101,15 @@ const (
 
 // Changes is what changed in a session's workspace since its agent was first started.
 type Changes = session.Changes
+
+// Landing is what an agent has changed in its copy of the person's directory.
+type Landing = session.Landing
+
+// LandingLine is one line of a Landing.
+type LandingLine = copies.Line
+
+// Which says which changes of a copy are landed.
+type Which = session.Which
 
 // Notice is a message for the person.
 type Notice = session.Notice

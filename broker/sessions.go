@@ -137,6 +137,24 @@ func (b *Broker) Changes(ctx context.Context, id SessionID) (Changes, error) {
 	return s.Changes(ctx)
 }
 
+// Landing compares a session's copy of the person's directory with that directory.
+func (b *Broker) Landing(ctx context.Context, id SessionID, which Which) (Landing, error) {
+	s, err := b.session(id)
+	if err != nil {
+		return Landing{}, err
+	}
+	return s.Landing(ctx, which)
+}
+
+// Land writes what was shown of a session's copy into the person's directory.
+func (b *Broker) Land(ctx context.Context, id SessionID, landing string) (string, error) {
+	s, err := b.session(id)
+	if err != nil {
+		return "", err
+	}
+	return s.Land(ctx, landing)
+}
+
 // CheckTurns says whether an agent can carry out tasks without a terminal.
 func (b *Broker) CheckTurns(name string) error {
 	adapter, err := b.settings.Load().config.Agents.Named(name)

@@ -39,6 +39,7 @@ func commandTable() []command {
 		{"new", "[AGENT] [--workspace DIR] [--worktree] [--repo URL [--branch B]] [--policy DIR] [-- prompt]", "open a tab like this one, with its agent and in its directory, or in one of its own where this tab has that; with an agent or an option, in a fresh directory unless one is named, with --worktree on a branch of its own, with --repo in a clone of that repository, with --policy under a stricter policy; the prompt is sent as your words once the agent is ready", (*Model).runNew},
 		{"resume", "[ID]", "continue an earlier session, chosen from a list or by the start of its id", (*Model).runResume},
 		{"diff", "", "what has changed in this tab's workspace since its start", (*Model).runDiff},
+		{"land", "[--ignored|now]", "what this tab's agent has changed in its copy of your directory, on an engine that does not see your files; with --ignored, also what git ignores; now writes into the directory what was shown", (*Model).runLand},
 		{"log", "", "how this tab's agent was started, with all that the builder of its image said", (*Model).runLog},
 		{"restart", "", "start this tab's agent again, in the same place; asks while it runs", (*Model).runRestart},
 		{"yes", "", "take the toolchains that this tab offers for its workspace, and start its agent again with them", (*Model).runYes},

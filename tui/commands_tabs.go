@@ -159,7 +159,7 @@ func (m *Model) restart(t *tab) tea.Cmd {
 // requestLike is the request for a session with the agent, workspace, policy and profile of a tab, or
 // with a worktree or clone like the one that the tab has.
 func requestLike(t *tab) tabRequest {
-	o := tabRequest{agent: t.session.Agent, workspace: t.session.Workspace, worktree: broker.WorktreeNo, policy: t.session.Policy, profile: t.session.Profile}
+	o := tabRequest{agent: t.session.Agent, workspace: t.session.Place(), worktree: broker.WorktreeNo, policy: t.session.Policy, profile: t.session.Profile}
 	if tree := t.session.Worktree; tree != nil && tree.Cloned {
 		o.workspace, o.worktree, o.repo, o.branch = "", broker.WorktreeAsConfigured, tree.Repository, tree.Branch
 	} else if tree != nil {

@@ -36,6 +36,10 @@ type fakeBroker struct {
 	opened      []broker.OpenRequest
 	pause       time.Duration
 	changes     broker.Changes
+	landing     broker.Landing
+	landingErr  error
+	asked       []broker.Which // to be shown
+	landed      []string       // the ids of landings
 	startLog    broker.StartLog
 	startLogErr error
 	past        int64 // bytes of every terminal that are history
@@ -182,6 +186,20 @@ func (b *fakeBroker) Sessions(context.Context) ([]broker.Session, error) {
 
 func (b *fakeBroker) Changes(context.Context, broker.SessionID) (broker.Changes, error) {
 	return b.changes, nil
+}
+
+func (b *fakeBroker) Landing(_ context.Context, _ broker.SessionID, which broker.Which) (broker.Landing, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked = append(b.asked, which)
+	return b.landing, b.landingErr
+}
+
+func (b *fakeBroker) Land(_ context.Context, _ broker.SessionID, landing string) (string, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.landed = append(b.landed, landing)
+	return "landed 2 changed files", b.landingErr
 }
 
 func (b *fakeBroker) StartLog(context.Context, broker.SessionID) (broker.StartLog, error) {

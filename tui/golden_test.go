@@ -148,6 +148,20 @@ func TestGoldenScreens(t *testing.T) {
 			}}
 			r.keys("\x01/grants\r")
 		}},
+		{"landing", func(r *harness) {
+			r.broker.landing = broker.Landing{ID: "x", Origin: "/home/p/project", Files: 3, Run: 1, More: 7, Lines: []broker.LandingLine{
+				{Head: true, Text: "programs of this machine run or obey these by themselves; look at them before you land them"},
+				{What: "added", Text: ".envrc (the shell loads it)"},
+				{Head: true, Text: "to be landed in /home/p/project"},
+				{What: "changed", Text: "main.go (4.1 KB, was 3.9 KB)"},
+				{What: "deleted", Text: "old.go"},
+				{Head: true, Text: "changed on both sides; these stay as they are"},
+				{What: "changed", Text: "README.md (it was changed in /home/p/project, too)"},
+				{Head: true, Text: "git ignores these; --ignored lands them, too"},
+				{Text: "node_modules/ (4,312 files)"},
+			}}
+			r.keys("\x01/land\r")
+		}},
 		{"history", func(r *harness) {
 			r.broker.history = []broker.Decided{
 				{At: testTime, Session: "s1", Agent: "claude-code", Server: "git", Tool: "git_push", Decision: "auto-approved", Rule: "asks-before-push", Detail: map[string]any{"receipt": 4, "quote": "push to origin"}},

@@ -100,7 +100,8 @@ type Model struct {
 	agents     []broker.Agent
 	touched    bool   // the person has pressed a key, or was here before, so the intro is not shown
 	reviewed   string // the hash of the policy that was shown, until it is put in force
-	opening    int    // requests for new sessions that are not answered yet
+	landing    landing
+	opening    int // requests for new sessions that are not answered yet
 
 	seq       uint64 // number of the scene published last
 	dirty     bool   // something that is drawn has changed since

@@ -266,6 +266,13 @@ type (
 		err error
 	}
 
+	// landingMsg lists what can be landed of a session's copy.
+	landingMsg struct {
+		session broker.SessionID
+		landing broker.Landing
+		err     error
+	}
+
 	// changesMsg lists what has changed in a session's workspace.
 	changesMsg struct {
 		title string

@@ -288,7 +288,10 @@ func (m *Model) pickerRow(s broker.StoredSession, states int) string {
 	if tree := s.Worktree; tree != nil {
 		parts = append(parts, view.PlaceColumn(tree.Repository), text.Drawable(tree.Branch))
 	} else if !strings.HasSuffix(s.Workspace, s.ID+"/sandbox") {
-		parts = append(parts, view.PlaceColumn(s.Workspace))
+		parts = append(parts, view.PlaceColumn(s.Place()))
+		if s.Unlanded != "" {
+			parts = append(parts, s.Unlanded+" not landed")
+		}
 	}
 	if s.LastPrompt != "" {
 		parts = append(parts, "“"+text.Drawable(s.LastPrompt)+"”")

@@ -175,7 +175,9 @@ func startHeading(t *tab) string {
 	} else if tree != nil {
 		return heading + " on branch " + text.Drawable(tree.Branch) + " of " + text.Drawable(tree.Repository)
 	}
-	if t.session.Workspace != "" {
+	if t.session.Origin != "" {
+		heading += " in a copy of " + text.Drawable(t.session.Origin)
+	} else if t.session.Workspace != "" {
 		heading += " in " + text.Drawable(t.session.Workspace)
 	}
 	return heading

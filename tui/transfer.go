@@ -97,7 +97,7 @@ func (m *Model) offerAttachment(t *tab, pasted string) tea.Cmd {
 	if !ok || t.offered[path] {
 		return nil
 	}
-	id, workspace := t.session.ID, t.session.Workspace
+	id, workspace := t.session.ID, t.session.Place()
 	return m.do(func(context.Context) tea.Msg {
 		info, err := os.Stat(path)
 		if err != nil || !info.Mode().IsRegular() || strings.HasPrefix(path, workspace+string(filepath.Separator)) {

@@ -79,6 +79,8 @@ func (m *Model) dispatch(msg tea.Msg) tea.Cmd {
 		return m.onStartLog(msg)
 	case changesMsg:
 		m.onChanges(msg)
+	case landingMsg:
+		m.onLanding(msg)
 	case askedMsg:
 		if msg.err != nil {
 			m.showError(msg.err)

@@ -96,9 +96,9 @@ func counted(n int, what string) string {
 
 // Line is a line of a list for people. Its text is the agent's and not trusted.
 type Line struct {
-	Head bool   // it says what the lines after it are
-	What string // "added", or empty
-	Text string
+	Head bool   `json:"head,omitempty"` // it says what the lines after it are
+	What string `json:"what,omitempty"` // "added", or empty
+	Text string `json:"text"`
 }
 
 // CommitsStay says what becomes of commits in a copy.

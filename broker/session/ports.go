@@ -46,16 +46,13 @@ func (s *Session) servePorts(ctx context.Context, stack *teardown) error {
 	return nil
 }
 
-// origin returns the directory that the person named: the workspace, the repository of its worktree,
-// or of what it is a copy.
+// origin returns the directory that the person named: the workspace, or the repository of
+// its worktree, or what it is a copy of.
 func (s *Session) origin() string {
-	switch {
-	case s.fixed.Worktree != nil:
+	if s.fixed.Worktree != nil {
 		return s.fixed.Worktree.Repository
-	case s.fixed.Origin != "":
-		return s.fixed.Origin
 	}
-	return s.fixed.Workspace
+	return s.fixed.Place()
 }
 
 // forwarder returns what carries connections to ports, once the session has it.

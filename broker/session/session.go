@@ -118,6 +118,7 @@ type Session struct {
 	// startedAt is the commit of the workspace before the agent began; empty while it
 	// is not known.
 	startedAt        string
+	landing          *Landing        // what was shown last of what could be landed; nil: nothing
 	task             string          // an idle session's last task, shortened for lists
 	trouble          string          // what is wrong with the container engine; empty while it answers
 	workspace        fs.FileInfo     // the workspace at the first look; nil before

@@ -160,7 +160,7 @@ func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 		if ctx.Err() != nil { // the session was told to end, and somebody waits for that
 			most = stored.EndLookTime
 		}
-		return errors.Join(s.disarm(), s.reportObeyed(left, most))
+		return errors.Join(s.disarm(), s.reportObeyed(left, most), s.reportCopy(left, most))
 	})
 	if err := s.makeWorktree(ctx, stack); err != nil {
 		return err

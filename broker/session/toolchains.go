@@ -46,7 +46,7 @@ func recipeWith(r docker.Recipe, a toolchain.Answer) docker.Recipe {
 func (s *Session) place() string {
 	switch tree := s.fixed.Worktree; {
 	case tree == nil:
-		return stored.RealPath(s.fixed.Workspace)
+		return stored.RealPath(s.fixed.Place())
 	case tree.Cloned:
 		return tree.Repository
 	default:

@@ -79,7 +79,7 @@ func workHere(ctx context.Context, w wiring.Parts, b *broker.Broker, dir string,
 func worksIn(ctx context.Context, b *broker.Broker, project string) bool {
 	sessions, _ := b.Sessions(ctx) // it fails only when ctx has ended
 	return slices.ContainsFunc(sessions, func(s broker.Session) bool {
-		dir := s.Workspace
+		dir := s.Place()
 		if s.Worktree != nil {
 			dir = s.Worktree.Repository
 		}

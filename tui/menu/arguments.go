@@ -245,6 +245,7 @@ var about = map[string]string{
 	"again": "tell the agent of a call that has expired to make it again", "release": "let a version that you denied ask again",
 	"close": "close a port", "--to": "let the container reach a port of this machine",
 	"reload": "read the policy again, and show what would change", "apply": "put in force what was shown",
+	"--ignored": "show also what git ignores", "now": "write into your directory what was shown",
 	"even": "panes of one size", "main": "one large pane, the others beside it", "tiled": "a grid of panes",
 }
 

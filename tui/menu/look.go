@@ -67,7 +67,7 @@ func (l LookUp) sessions(ctx context.Context) (out []Entry) {
 		}
 		about := fmt.Sprintf("%s, %s, %s", text.Drawable(s.Agent), s.StateWords(), view.Age(l.Now.Sub(s.LastActivity)))
 		if !strings.HasSuffix(s.Workspace, string(s.ID)+"/sandbox") {
-			about += ", " + view.PlaceColumn(s.Workspace)
+			about += ", " + view.PlaceColumn(s.Place())
 		}
 		out = append(out, Entry{Word: broker.ShortID(s.ID), About: about, Names: []string{string(s.ID)}})
 	}

@@ -38,6 +38,16 @@ func (c *Client) Changes(ctx context.Context, id broker.SessionID) (broker.Chang
 	return call[broker.Changes](ctx, c, "Changes", id)
 }
 
+// Landing is that of broker.Calls.
+func (c *Client) Landing(ctx context.Context, id broker.SessionID, which broker.Which) (broker.Landing, error) {
+	return call[broker.Landing](ctx, c, "Landing", id, which)
+}
+
+// Land is that of broker.Calls.
+func (c *Client) Land(ctx context.Context, id broker.SessionID, landing string) (string, error) {
+	return call[string](ctx, c, "Land", id, landing)
+}
+
 // StartLog is that of broker.Calls.
 func (c *Client) StartLog(ctx context.Context, id broker.SessionID) (broker.StartLog, error) {
 	return call[broker.StartLog](ctx, c, "StartLog", id)

@@ -57,6 +57,8 @@ var table = map[string]row{
 	"ReviewPolicy":   none(operated, broker.Calls.ReviewPolicy),
 	"ApplyPolicy":    one(operated, broker.Calls.ApplyPolicy),
 	"Reload":         none(operated, silent(broker.Calls.Reload)),
+	"Landing":        two(operated, broker.Calls.Landing),
+	"Land":           two(operated, broker.Calls.Land),
 	"TurnServer":     three(operated, silent3(broker.Calls.TurnServer)),
 	"AddServer":      three(operated, silent3(broker.Calls.AddServer)),
 	"ReleasePackage": two(operated, silent2(broker.Calls.ReleasePackage)),

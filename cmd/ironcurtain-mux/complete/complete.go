@@ -36,6 +36,7 @@ var arguments = map[string]argument{
 	"revoke":          {source: grants},
 	"attach":          {source: sessions(shown)},
 	"sessions show":   {source: sessions(every)},
+	"sessions land":   {source: sessions(copied)},
 	"sessions resume": {source: sessions(resting)},
 	"sessions rm":     {source: sessions(resting), many: true},
 	"audit tail":      {source: sessions(every), files: true},

@@ -25,6 +25,7 @@ import (
 func every(stored.Entry) bool     { return true }
 func shown(s stored.Entry) bool   { return s.Owned && s.Tab > 0 }
 func resting(s stored.Entry) bool { return !s.Owned }
+func copied(s stored.Entry) bool  { return s.Origin != "" }
 
 // sessions are those on disk that fit, those used last first, with the state that the daemon knows.
 func sessions(fits func(stored.Entry) bool) source {
@@ -43,7 +44,7 @@ func sessions(fits func(stored.Entry) bool) source {
 				s.Session, s.Owned = now, true
 			}
 			if fits(s) {
-				out = append(out, one(stored.ShortID(s.ID), "%s, %s, %s ago, %s", s.Agent, s.StateWords(), ago(s.LastActivity), p.Shorten(s.Workspace)))
+				out = append(out, one(stored.ShortID(s.ID), "%s, %s, %s ago, %s", s.Agent, s.StateWords(), ago(s.LastActivity), p.Shorten(s.Place())))
 			}
 		}
 		return out

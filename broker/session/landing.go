@@ -1,0 +1,116 @@
+package session
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/copies"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// Which says which changes of a copy are landed.
+type Which = copies.Which
+
+// Landing is what an agent has changed in its copy of the person's directory, as a person looks
+// at it before it is landed.
+type Landing struct {
+	ID     string        `json:"id"`     // of what was shown, for Land
+	Origin string        `json:"origin"` // the person's directory
+	Lines  []copies.Line `json:"lines"`  // not to be trusted: the agent chose names
+	More   int           `json:"more,omitempty"`
+	Files  int           `json:"files"`         // how many are landed
+	Run    int           `json:"run,omitempty"` // how many of them programs of this machine would run
+	which  copies.Which
+	diff   copies.Diff
+}
+
+// Bounds of a landing.
+const (
+	landingShown = 1000 // changes
+	landingTime  = 2 * time.Minute
+)
+
+// Landing compares the session's copy with the person's directory. What it shows can be landed
+// until something else is shown.
+func (s *Session) Landing(ctx context.Context, which copies.Which) (Landing, error) {
+	ctx, cancel := context.WithTimeout(ctx, landingTime)
+	defer cancel()
+	d, err := stored.Difference(ctx, s.layout, s.fixed, s.deps.Config.UserHome)
+	if err != nil {
+		return Landing{}, fault.Wrap("land", err, "")
+	}
+	l := Landing{ID: rand.Text(), Origin: s.fixed.Origin, which: which, diff: d}
+	l.Files, l.Run = d.Lands(which)
+	shown, more := d.Shown(landingShown)
+	l.Lines, l.More = shown.Lines(which), more
+	s.mu.Lock()
+	s.landing = &l
+	s.mu.Unlock()
+	return l, nil
+}
+
+// Land writes what was shown into the person's directory, and says in a sentence what it did. It
+// leaves what has changed since.
+func (s *Session) Land(ctx context.Context, id string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, landingTime)
+	defer cancel()
+	s.mu.Lock()
+	l := s.landing
+	if l != nil && l.ID == id {
+		s.landing = nil
+	}
+	s.mu.Unlock()
+	if l == nil || l.ID != id {
+		return "", fault.New("/land shows it", "land: what would be landed was not shown, or was shown anew since")
+	}
+	if !s.Over() { // else its audit is closed
+		if err := s.note(ctx, fmt.Sprintf("the person lands %s of the copy in %s", counted(l.Files, "changed file"), s.fixed.Origin)); err != nil {
+			return "", fault.Wrap("land", err, "")
+		}
+	}
+	landed, err := stored.Land(ctx, s.layout, s.fixed, l.diff, l.which)
+	if err != nil {
+		return landed.String(), fault.Wrap("land", err, "")
+	}
+	return landed.String(), nil
+}
+
+// reportCopy tells the person what of an ended session's copy was not landed. The look takes at
+// most that long.
+func (s *Session) reportCopy(ctx context.Context, most time.Duration) error {
+	if s.fixed.Origin == "" {
+		return nil
+	}
+	ctx, cancel := s.lookContext(ctx)
+	defer cancel()
+	limited, stop := context.WithTimeoutCause(ctx, most, worktree.ErrLate)
+	defer stop()
+	d, err := stored.Difference(limited, s.layout, s.fixed, s.deps.Config.UserHome)
+	left := d.Left()
+	if err != nil {
+		left = "changes that were not looked at"
+	}
+	s.reportWork(unlanded(s.fixed, left, err))
+	if errors.Is(err, worktree.ErrLate) {
+		err = nil // the person is told of it, and nothing failed
+	}
+	return errors.Join(err, stored.NoteUnlanded(s.layout, left))
+}
+
+// unlanded says in one sentence what an ended session leaves in its copy, or returns "".
+func unlanded(s stored.Session, left string, err error) string {
+	if left == "" {
+		return ""
+	}
+	id := stored.ShortID(s.ID)
+	text := fmt.Sprintf("session %s leaves %s in its copy of %s (ironcurtain-mux sessions land %s)", id, left, s.Origin, id)
+	if err != nil {
+		text += ": " + describe(err)
+	}
+	return text
+}
