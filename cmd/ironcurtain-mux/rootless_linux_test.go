@@ -37,6 +37,7 @@ func TestRootless(t *testing.T) {
 			u := makePerson(t)
 			socket := u.serve(t, engine.argv)
 			importTiny(t, socket)
+			useVolumes(t, socket)
 			if engine.uid == "" {
 				engine.uid = strconv.Itoa(u.uid)
 			}
