@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,6 +46,38 @@ func TestTheEndOfACallIsShown(t *testing.T) {
 		}
 		r.tell(4, broker.EndDone, "")
 		r.wants("#4 approved by you at 12:00:00: the call is done")
+	}
+}
+
+// When a call has failed, nothing says any more that it is under way, and also not what has waited
+// for the failure to be seen.
+func TestACallThatFailedIsNotUnderWay(t *testing.T) {
+	for _, together := range []bool{false, true} {
+		t.Run(fmt.Sprint("with another one: ", together), func(t *testing.T) {
+			r, all := newHarness(t, 120, 24, demo()), 1
+			if together {
+				all = 2
+			}
+			for n := 1; n <= all; n++ {
+				r.escalate(n, `{"path":"/tmp/a"}`, "")
+			}
+			r.keys("\x01")
+			r.look()
+			r.keys("\t\t")
+			r.look()
+			r.keys("/approve all\r")
+			r.decided(all)
+			r.wants("approved by you", "under way")
+			r.tell(1, broker.EndFailed, "the server died")
+			for range 4 {
+				r.wants("#1 approved by you at 12:00:00: the call failed: the server died")
+				if strings.Contains(r.screen(), "under way") {
+					t.Fatalf("it is under way:\n%s", r.screen())
+				}
+				r.now = r.now.Add(time.Second)
+				r.state(1, broker.StateWorking) // something is drawn
+			}
+		})
 	}
 }
 

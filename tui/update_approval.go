@@ -192,10 +192,19 @@ func (m *Model) resolved(r broker.Resolution, own bool) {
 		return
 	}
 	if r.Outcome == broker.Approved {
-		m.showSuccess(shown)
+		m.say(view.Message{Text: shown, Severity: view.Success, About: m.underWay(r.ID)})
 	} else {
 		m.say(view.Message{Text: shown, Urgent: r.Outcome == broker.Expired})
 	}
+}
+
+// underWay is what the message is about that says that an approved call is under way. Calls that were
+// decided together have one.
+func (m *Model) underWay(id string) string {
+	if m.approvals.Batch.Member(id) {
+		id = "batch"
+	}
+	return "under way: " + id
 }
 
 // onEnding notes and shows how a call ended that was decided.
@@ -205,6 +214,9 @@ func (m *Model) onEnding(e broker.Ending) {
 		s = &panel.SettledCall{Resolution: broker.Resolution{ID: e.ID, Number: e.Number, Outcome: broker.Approved}}
 	}
 	s.Ending = &e
+	if e.State != broker.EndDone || !m.approvals.Batch.Member(e.ID) { // others of a batch may be under way yet
+		m.messages.Drop(m.underWay(e.ID))
+	}
 	m.showEnding(s)
 }
 
