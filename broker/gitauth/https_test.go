@@ -1,17 +1,16 @@
 package gitauth
 
 import (
-	"bytes"
 	"encoding/pem"
-	"io"
 	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitserver"
 )
 
 // gitServer is a real HTTPS git server that wants a token, with one repository. It counts
@@ -28,25 +27,8 @@ func gitServer(t *testing.T, w world) (url string, bare string, without *atomic.
 	run(t, "git", "init", "-q", seed)
 	run(t, "git", "-C", seed, "commit", "-q", "--allow-empty", "-m", "first")
 	run(t, "git", "-C", seed, "push", "-q", bare, "main")
-	backend := strings.TrimSpace(run(t, "git", "--exec-path")) + "/git-http-backend"
-	git := &cgi.Handler{Path: backend, Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=u", "HOME=" + w.home, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}}
 	without = new(atomic.Int32)
-	server := httptest.NewTLSServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if user, secret, _ := r.BasicAuth(); user != "me" || secret != token {
-			without.Add(1)
-			rw.Header().Set("WWW-Authenticate", `Basic realm="git"`)
-			rw.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		if r.ContentLength < 0 { // CGI wants to know the length
-			body, err := io.ReadAll(r.Body)
-			if err != nil {
-				return
-			}
-			r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
-		}
-		git.ServeHTTP(rw, r)
-	}))
+	server := httptest.NewTLSServer(gitserver.Private(gitserver.HTTP(t, root), token, func() { without.Add(1) }))
 	t.Cleanup(server.Close)
 	ca := write(t, filepath.Join(w.home, "corporate.pem"), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})), 0o600)
 	run(t, "git", "config", "--global", "http."+server.URL+".sslCAInfo", ca)

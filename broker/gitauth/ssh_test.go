@@ -2,9 +2,7 @@ package gitauth
 
 import (
 	"bufio"
-	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitserver"
 )
 
 // sshServer is a real sshd with a git repository, a key of the person's that may log in, and
@@ -60,48 +59,7 @@ func (s sshServer) start(t *testing.T, name string) int {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "authorized_keys"), string(keys), 0o600)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	_ = l.Close()
-	config := write(t, filepath.Join(dir, name+".conf"), fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s\nAuthorizedKeysFile %s\nPidFile none\nStrictModes no\nUsePAM no\nAcceptEnv GIT_PROTOCOL\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nSetEnv HOME=%s\n", port, key, filepath.Join(dir, "authorized_keys"), t.TempDir()), 0o600)
-	if os.Getuid() == 0 {
-		if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // sshd wants it when root starts it
-			t.Fatal(err)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	sshd := exec.CommandContext(ctx, "/usr/sbin/sshd", "-D", "-e", "-f", config)
-	sshd.WaitDelay = 5 * time.Second
-	log, err := sshd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := sshd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(log)
-	up := false
-	for !up && lines.Scan() {
-		up = strings.Contains(lines.Text(), "Server listening")
-	}
-	if !up {
-		t.Fatal("sshd did not start: ", lines.Err())
-	}
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		for lines.Scan() {
-		}
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-drained
-		_ = sshd.Wait()
-	})
-	return port
+	return gitserver.StartSSHD(t, key, filepath.Join(dir, "authorized_keys"), "AcceptEnv GIT_PROTOCOL\nSetEnv HOME="+t.TempDir()+"\n")
 }
 
 // know adds the key of a server to the person's known hosts, for a port.

@@ -1,26 +1,20 @@
 package mirror
 
 import (
-	"bufio"
-	"bytes"
-	"context"
 	"encoding/pem"
 	"fmt"
-	"io"
-	"net"
 	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitserver"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
@@ -116,31 +110,11 @@ func (w world) serve(t *testing.T, handler http.Handler) string {
 // git is a real git server over HTTP.
 func (w world) git(t *testing.T) http.Handler {
 	t.Helper()
-	backend := strings.TrimSpace(run(t, "git", "--exec-path")) + "/git-http-backend"
-	handler := &cgi.Handler{Path: backend, Env: []string{"GIT_PROJECT_ROOT=" + filepath.Join(w.top, "srv"), "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=u", "HOME=" + w.home, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}}
-	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if r.ContentLength < 0 { // CGI wants to know the length
-			body, err := io.ReadAll(r.Body)
-			if err != nil {
-				return
-			}
-			r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
-		}
-		handler.ServeHTTP(rw, r)
-	})
+	return gitserver.HTTP(t, filepath.Join(w.top, "srv"))
 }
 
 // private lets through only requests with the token.
-func private(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if user, secret, _ := r.BasicAuth(); user != "me" || secret != token {
-			rw.Header().Set("WWW-Authenticate", `Basic realm="git"`)
-			rw.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		next.ServeHTTP(rw, r)
-	})
-}
+func private(next http.Handler) http.Handler { return gitserver.Private(next, token, nil) }
 
 // store makes the person's git keep a login for a host.
 func (w world) store(t *testing.T, url, secret string) {
@@ -177,45 +151,7 @@ func (w world) sshd(t *testing.T) (url string, port int) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "authorized_keys"), string(key), 0o600)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port = l.Addr().(*net.TCPAddr).Port
-	_ = l.Close()
-	server := write(t, filepath.Join(dir, "conf"), fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s/host\nAuthorizedKeysFile %[2]s/authorized_keys\nPidFile none\nStrictModes no\nUsePAM no\nAcceptEnv GIT_PROTOCOL\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nSetEnv HOME=%s\n", port, dir, t.TempDir()), 0o600)
-	if os.Getuid() == 0 {
-		if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // sshd wants it when root starts it
-			t.Fatal(err)
-		}
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cmd := exec.CommandContext(ctx, "/usr/sbin/sshd", "-D", "-e", "-f", server)
-	cmd.WaitDelay = 5 * time.Second
-	log, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines, up := bufio.NewScanner(log), false
-	for !up && lines.Scan() {
-		up = strings.Contains(lines.Text(), "Server listening")
-	}
-	if !up {
-		t.Fatal("sshd did not start: ", lines.Err())
-	}
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		_, _ = io.Copy(io.Discard, log)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-drained
-		_ = cmd.Wait()
-	})
+	port = gitserver.StartSSHD(t, filepath.Join(dir, "host"), filepath.Join(dir, "authorized_keys"), "AcceptEnv GIT_PROTOCOL\nSetEnv HOME="+t.TempDir()+"\n")
 	me := strings.TrimSpace(run(t, "id", "-un"))
 	return fmt.Sprintf("ssh://%s@127.0.0.1:%d%s", me, port, w.bare), port
 }

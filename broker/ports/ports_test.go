@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -23,6 +22,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/freeport"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -89,26 +89,11 @@ func (o *opened) await(t testing.TB, what string, reached func() bool) {
 	}
 }
 
-// free returns a port that nothing listens on, and that the kernel gives to nobody who does
-// not name it.
-func free(t testing.TB) int {
-	t.Helper()
-	for range 100 {
-		port := 20_000 + rand.IntN(10_000)
-		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			_ = l.Close()
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return 0
-}
-
 // forwardTo opens a port for a listener "in the container" and returns its address.
 func (o *opened) forwardTo(t testing.TB, inside net.Addr) string {
 	t.Helper()
 	for {
-		p := Port{Container: inside.(*net.TCPAddr).Port, Host: free(t)}
+		p := Port{Container: inside.(*net.TCPAddr).Port, Host: freeport.Find(t)}
 		err := o.Open(p)
 		if err == nil {
 			return fmt.Sprintf("127.0.0.1:%d", p.Host)
@@ -216,7 +201,7 @@ func dial(t testing.TB, address string) *net.TCPConn {
 // A connection to a port that nothing listens on is closed, and the person is told once.
 func TestNobodyListens(t *testing.T) {
 	o := connected(t)
-	p := Port{Container: free(t), Host: free(t)}
+	p := Port{Container: freeport.Find(t), Host: freeport.Find(t)}
 	if err := o.Open(p); err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +249,7 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("%v, %q", err, fault.Hint(err))
 	}
 	at := o.forwardTo(t, inside)
-	if err := o.Open(Port{Container: port, Host: free(t)}); err == nil || !strings.Contains(err.Error(), "is open at localhost:") {
+	if err := o.Open(Port{Container: port, Host: freeport.Find(t)}); err == nil || !strings.Contains(err.Error(), "is open at localhost:") {
 		t.Error(err)
 	}
 	conn := dial(t, at)
@@ -364,7 +349,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 func (o *opened) admit(t testing.TB, host net.Addr) Port {
 	t.Helper()
 	for {
-		p := Port{Container: free(t), Host: host.(*net.TCPAddr).Port, Out: true}
+		p := Port{Container: freeport.Find(t), Host: host.(*net.TCPAddr).Port, Out: true}
 		err := o.Admit(t.Context(), p)
 		if err == nil {
 			return p
@@ -427,11 +412,11 @@ func TestAdmit(t *testing.T) {
 func TestAdmitRefusals(t *testing.T) {
 	o := connected(t)
 	taken := echo(t, func(*net.TCPConn) {})
-	err := o.Admit(t.Context(), Port{Container: taken.(*net.TCPAddr).Port, Host: free(t), Out: true})
+	err := o.Admit(t.Context(), Port{Container: taken.(*net.TCPAddr).Port, Host: freeport.Find(t), Out: true})
 	if err == nil || !strings.Contains(err.Error(), "uses port") || !strings.Contains(fault.Hint(err), "/port --to") {
 		t.Errorf("a port that is taken in the container: %v", err)
 	}
-	p := o.admit(t, &net.TCPAddr{Port: free(t)})
+	p := o.admit(t, &net.TCPAddr{Port: freeport.Find(t)})
 	for range 2 {
 		if _, err := dial(t, p.inside()).Read(make([]byte, 1)); err == nil {
 			t.Error("something answers where nothing listens")

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"encoding/pem"
 	"errors"
-	"io"
-	"net/http"
-	"net/http/cgi"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -16,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mirror"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitserver"
 )
 
 const cloneToken = "tok-5ecretZ7wq91"
@@ -33,24 +30,7 @@ func privateRemote(t *testing.T, home string) (bare, url, mirrored string) {
 	gitIn(t, bare, "config", "http.receivepack", "true")
 	gitIn(t, bare, "symbolic-ref", "HEAD", "refs/heads/main")
 	gitIn(t, seed, "push", "--quiet", bare, "HEAD:main", "HEAD:b")
-	handler := &cgi.Handler{Path: gitIn(t, seed, "--exec-path") + "/git-http-backend", Env: []string{
-		"GIT_PROJECT_ROOT=" + top, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=u", "HOME=" + top, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
-	}}
-	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if user, secret, _ := r.BasicAuth(); user != "me" || secret != cloneToken {
-			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		if r.ContentLength < 0 { // CGI wants to know the length
-			body, err := io.ReadAll(r.Body)
-			if err != nil {
-				return
-			}
-			r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
-		}
-		handler.ServeHTTP(w, r)
-	}))
+	server := httptest.NewTLSServer(gitserver.Private(gitserver.HTTP(t, top), cloneToken, nil))
 	t.Cleanup(server.Close)
 	user := filepath.Join(home, "user")
 	if err := os.MkdirAll(user, 0o755); err != nil {

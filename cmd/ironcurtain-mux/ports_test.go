@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -19,6 +18,7 @@ import (
 	"golang.org/x/net/websocket"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/freeport"
 )
 
 // buildWebapp builds the web application of testdata.
@@ -34,21 +34,6 @@ func buildWebapp(t testing.TB, to string) {
 	}
 }
 
-// freePort returns a port of this machine that nothing listens on, and that the kernel gives to
-// nobody who does not name it.
-func freePort(t testing.TB) int {
-	t.Helper()
-	for range 100 {
-		port := 20_000 + rand.IntN(10_000)
-		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port)); err == nil {
-			_ = l.Close()
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return 0
-}
-
 // serveInTab opens a tab in which the web application serves port 3000, and opens that port
 // as one of this machine.
 func serveInTab(t testing.TB, d *driver) (port int) {
@@ -58,7 +43,7 @@ func serveInTab(t testing.TB, d *driver) (port int) {
 	d.send("./webapp localhost:3000\r")
 	d.see(patience, "serving on localhost:3000")
 	for {
-		port = freePort(t)
+		port = freeport.Find(t)
 		d.send(fmt.Sprintf("\x01/port 3000 %d\r", port))
 		taken := false
 		d.until("the open port", patience, func(screen string) bool {
@@ -213,7 +198,7 @@ func TestPortOfTheHost(t *testing.T) {
 func TestPortsOfConfig(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
-	workspace, port := filepath.Join(home, "project"), freePort(t)
+	workspace, port := filepath.Join(home, "project"), freeport.Find(t)
 	if err := os.Mkdir(workspace, 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +220,7 @@ func BenchmarkPort(b *testing.B) {
 	carried := fmt.Sprintf("127.0.0.1:%d", serveInTab(b, d))
 	program := filepath.Join(b.TempDir(), "webapp")
 	buildWebapp(b, program)
-	direct := fmt.Sprintf("127.0.0.1:%d", freePort(b))
+	direct := fmt.Sprintf("127.0.0.1:%d", freeport.Find(b))
 	ctx, cancel := context.WithCancel(b.Context())
 	server := exec.CommandContext(ctx, program, direct)
 	if err := server.Start(); err != nil {

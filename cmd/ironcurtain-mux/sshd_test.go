@@ -1,16 +1,14 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitserver"
 )
 
 // sshd is another machine: a real server on this one, at which a person with the key of its
@@ -29,12 +27,6 @@ func startSSHD(t *testing.T, home, path string) sshd {
 	s := sshd{t: t, home: home, authority: filepath.Join(dir, "authorized_keys"), client: filepath.Join(dir, "bin")}
 	key, hostKey := s.newKey(filepath.Join(dir, "key")), s.newKey(filepath.Join(dir, "host"))
 	s.write(s.authority, key)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	_ = l.Close()
 	var variables strings.Builder
 	for _, v := range environment(home, cacheDirectory(t)) {
 		switch name, _, _ := strings.Cut(v, "="); name {
@@ -45,9 +37,7 @@ func startSSHD(t *testing.T, home, path string) sshd {
 		}
 		fmt.Fprintf(&variables, " %q", v)
 	}
-	config := s.write(filepath.Join(dir, "sshd.conf"), fmt.Sprintf("ListenAddress 127.0.0.1:%d\nHostKey %s\nAuthorizedKeysFile %s\nPidFile none\n"+
-		"StrictModes no\nUsePAM no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPrintMotd no\nPrintLastLog no\nSubsystem sftp internal-sftp\nSetEnv%s\n",
-		port, filepath.Join(dir, "host"), s.authority, variables.String()))
+	port := gitserver.StartSSHD(t, filepath.Join(dir, "host"), s.authority, "PrintMotd no\nPrintLastLog no\nSubsystem sftp internal-sftp\nSetEnv"+variables.String()+"\n")
 	known := s.write(filepath.Join(dir, "known_hosts"), fmt.Sprintf("[127.0.0.1]:%d %s", port, hostKey))
 	mine := s.write(filepath.Join(dir, "ssh.conf"), fmt.Sprintf("Host phone\nIdentityFile %s\nHost *\nHostName 127.0.0.1\nPort %d\nIdentityFile %s\n"+
 		"IdentitiesOnly yes\nIdentityAgent none\nUserKnownHostsFile %s\nGlobalKnownHostsFile /dev/null\nStrictHostKeyChecking yes\n"+
@@ -57,48 +47,7 @@ func startSSHD(t *testing.T, home, path string) sshd {
 		t.Fatal(err)
 	}
 	s.program(s.client, "ssh", fmt.Sprintf("exec %s -F %s \"$@\"", ssh, mine))
-	s.serve(config)
 	return s
-}
-
-// serve runs the server until the test ends.
-func (s sshd) serve(config string) {
-	s.t.Helper()
-	if os.Getuid() == 0 {
-		if err := os.MkdirAll("/run/sshd", 0o755); err != nil { // sshd wants it when root starts it
-			s.t.Fatal(err)
-		}
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	server := exec.CommandContext(ctx, "/usr/sbin/sshd", "-D", "-e", "-f", config)
-	server.WaitDelay = 5 * time.Second
-	log, err := server.StderrPipe()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	lines := bufio.NewScanner(log)
-	said, up := "", false
-	for !up && lines.Scan() {
-		said += lines.Text() + "\n"
-		up = strings.Contains(said, "Server listening")
-	}
-	drained := make(chan struct{})
-	go func() {
-		defer close(drained)
-		for lines.Scan() {
-		}
-	}()
-	s.t.Cleanup(func() {
-		cancel()
-		<-drained
-		_ = server.Wait()
-	})
-	if !up {
-		s.t.Fatal("sshd did not start: ", said)
-	}
 }
 
 // newKey makes a key without a phrase and returns its public half.

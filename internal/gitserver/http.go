@@ -1,0 +1,52 @@
+package gitserver
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/cgi"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// HTTP serves the repositories below a directory, to be fetched and, where a repository allows
+// it, to be pushed to.
+func HTTP(t testing.TB, root string) http.Handler {
+	t.Helper()
+	programs, err := exec.CommandContext(t.Context(), "git", "--exec-path").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	git := &cgi.Handler{Path: filepath.Join(strings.TrimSpace(string(programs)), "git-http-backend"), Env: []string{
+		"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=u", "HOME=" + t.TempDir(),
+		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+	}}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength < 0 { // CGI wants to know the length
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return
+			}
+			r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+		}
+		git.ServeHTTP(w, r)
+	})
+}
+
+// Private lets only requests of the user "me" with the secret through. The others are counted,
+// if there is a function for that, and asked for a login.
+func Private(next http.Handler, secret string, refused func()) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if user, said, _ := r.BasicAuth(); user != "me" || said != secret {
+			if refused != nil {
+				refused()
+			}
+			w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
