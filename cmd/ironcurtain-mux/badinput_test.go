@@ -212,22 +212,8 @@ func copyProgram(t *testing.T, dir string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer from.Close()
 	target := filepath.Join(dir, "ironcurtain-mux")
-	to, err := os.OpenFile(target, os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.Copy(to, from); err != nil {
-		t.Fatal(err)
-	}
-	if err := to.Close(); err != nil {
-		t.Fatal(err)
-	}
+	copyExecutable(t, path, target)
 	return target
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,21 +18,7 @@ func besideLiar(t *testing.T) (program string) {
 	dir := t.TempDir()
 	original := buildBeside(t, "ironcurtain-mux-code")
 	for _, name := range []string{"ironcurtain-mux", "ironcurtain-mux-code"} {
-		from, err := os.Open(filepath.Join(filepath.Dir(original), name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer from.Close()
-		to, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_WRONLY, 0o755)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.Copy(to, from); err != nil {
-			t.Fatal(err)
-		}
-		if err := to.Close(); err != nil {
-			t.Fatal(err)
-		}
+		copyExecutable(t, filepath.Join(filepath.Dir(original), name), filepath.Join(dir, name))
 	}
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", filepath.Join(dir, "ironcurtain-mux-ask"), "./testdata/liar")
 	if out, err := build.CombinedOutput(); err != nil {

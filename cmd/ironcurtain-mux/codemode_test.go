@@ -11,40 +11,14 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/servers"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
-	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 )
 
 // TestProgramsOfClients has a client of "proxy mcp" run a program, in the real isolate, that
 // calls the real filesystem server in its sandbox.
 func TestProgramsOfClients(t *testing.T) {
 	program := buildBeside(t, "ironcurtain-mux-code")
-	at, err := wiring.FindPaths()
-	if err != nil {
-		t.Fatal(err)
-	}
-	installed, err := servers.Install(t.Context(), at.Cache, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	argv, err := installed.Argv("filesystem")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	work := filepath.Join(dir, "work")
-	if err := os.Mkdir(work, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	file, err := json.Marshal(map[string]any{"filesystem": map[string]any{"command": argv[0], "args": append(argv[1:], work)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, log := filepath.Join(dir, "servers.json"), filepath.Join(dir, "audit.jsonl")
-	if err := os.WriteFile(list, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	cache, work, list, log := filesystemServer(t)
 	code, err := json.Marshal(`for (let i = 0; i < 20; i++) await filesystem.write_file({ path: ` + "`/workspace/${i}.txt`" + `, content: 'x'.repeat(i) });
 		const texts: { content: string }[] = await Promise.all(Array.from({ length: 20 }, (_, i) => filesystem.read_text_file({ path: ` + "`/workspace/${i}.txt`" + ` })));
 		let refused: ToolError | undefined;
@@ -60,7 +34,7 @@ func TestProgramsOfClients(t *testing.T) {
 		`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":{"name":"filesystem__read_text_file","arguments":{"path":"/workspace/1.txt"}}}`,
 	}, "\n") + "\n"
 	serve := exec.CommandContext(t.Context(), program, "proxy", "mcp", "--servers", list, "--sandbox", work, "--stdio", "--audit", log, "--code-mode", "only")
-	serve.Env = append(os.Environ(), "IRONCURTAIN_CACHE="+at.Cache, "IRONCURTAIN_HOME="+filepath.Join(dir, "state"))
+	serve.Env = append(os.Environ(), "IRONCURTAIN_CACHE="+cache, "IRONCURTAIN_HOME="+t.TempDir())
 	serve.Stdin = strings.NewReader(in)
 	var complaints bytes.Buffer
 	serve.Stderr = &complaints

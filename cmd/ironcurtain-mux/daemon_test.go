@@ -245,8 +245,7 @@ func TestTheDaemonStandsDown(t *testing.T) {
 	a := attach(t, home, 120, 30)
 	a.see(patience, "/workspace$")
 	s := d.onlySession()
-	c := agentClient{t, filepath.Join(s.Workspace, "calls"), filepath.Join(s.Workspace, "answers")}
-	c.connect(a)
+	c := a.tools(t, s)
 	path := filepath.Join(home, "note.txt")
 	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":%q,"content":"as approved"}}}`, path))
 	asked := d.waiting(func(broker.Escalation) bool { return true })
@@ -290,8 +289,7 @@ func TestACallWaitsInEveryView(t *testing.T) {
 	a := attach(t, home, 120, 30)
 	a.see(patience, "/workspace$")
 	s := d.onlySession()
-	c := agentClient{t, filepath.Join(s.Workspace, "calls"), filepath.Join(s.Workspace, "answers")}
-	c.connect(a)
+	c := a.tools(t, s)
 	path := filepath.Join(home, "note.txt")
 	c.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":%q,"content":"as approved"}}}`, path))
 	d.waiting(func(broker.Escalation) bool { return true })
@@ -364,16 +362,4 @@ func (c agentClient) answeredOverSSH(d *driver, id int) {
 	if code := phone.exit(patience); code != 0 {
 		c.t.Errorf("it ends with %d: %s", code, phone.text())
 	}
-}
-
-// connect has the agent in a view connect to its tools, from a shell.
-func (c agentClient) connect(view *driver) {
-	view.t.Helper()
-	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	view.send("tail -n +1 -F calls 2>/dev/null | ironcurtain-mux-bridge mcp >answers &\r")
-	view.until("the tools", patience, func(string) bool {
-		_, err := os.Stat(c.answers)
-		return err == nil && c.answer(0) != ""
-	})
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -50,22 +49,7 @@ func putProgram(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	from, err := os.Open(self)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer from.Close()
-	to, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY, 0o700)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = io.Copy(to, from)
-	if err2 := to.Close(); err != nil || err2 != nil {
-		t.Fatal(err, err2)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	copyExecutable(t, self, path)
 }
 
 // finds checks what the doctor of a program says of the daemon.

@@ -19,6 +19,20 @@ type agentClient struct {
 	calls, answers string
 }
 
+// tools connects a client of the tools that runs in a shell's container.
+func (d *driver) tools(t *testing.T, s broker.Session) agentClient {
+	t.Helper()
+	c := agentClient{t, filepath.Join(s.Workspace, "calls"), filepath.Join(s.Workspace, "answers")}
+	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	d.send("tail -n +1 -F calls 2>/dev/null | ironcurtain-mux-bridge mcp >answers &\r")
+	d.until("the tools", patience, func(string) bool {
+		_, err := os.Stat(c.answers)
+		return err == nil && c.answer(0) != ""
+	})
+	return c
+}
+
 func (c agentClient) send(lines ...string) {
 	c.t.Helper()
 	f, err := os.OpenFile(c.calls, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -54,14 +68,7 @@ func TestKilledWhileItIsApproved(t *testing.T) {
 	d := drive(t, newHome(t), 100, 24, "demo", "--agent", "shell")
 	d.see(patience, "/workspace$")
 	s := d.onlySession()
-	c := agentClient{t, filepath.Join(s.Workspace, "calls"), filepath.Join(s.Workspace, "answers")}
-	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	d.send("tail -n +1 -F calls 2>/dev/null | ironcurtain-mux-bridge mcp >answers &\r")
-	d.until("the tools", patience, func(string) bool {
-		_, err := os.Stat(c.answers)
-		return err == nil && c.answer(0) != ""
-	})
+	c := d.tools(t, s)
 	path := d.state("demo", "outside", "tally.txt")
 	if err := os.WriteFile(path, []byte("end"), 0o600); err != nil {
 		t.Fatal(err)

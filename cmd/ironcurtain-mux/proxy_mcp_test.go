@@ -17,33 +17,9 @@ import (
 // TestProxyMCPOnStandardInput drives the command with the real filesystem
 // server in its sandbox.
 func TestProxyMCPOnStandardInput(t *testing.T) {
-	at, err := wiring.FindPaths()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("IRONCURTAIN_CACHE", at.Cache)
+	cache, work, list, log := filesystemServer(t)
+	t.Setenv("IRONCURTAIN_CACHE", cache)
 	t.Setenv("IRONCURTAIN_HOME", t.TempDir())
-	installed, err := servers.Install(t.Context(), at.Cache, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	argv, err := installed.Argv("filesystem")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	work := filepath.Join(dir, "work")
-	if err := os.Mkdir(work, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	file, err := json.Marshal(map[string]any{"filesystem": map[string]any{"command": argv[0], "args": append(argv[1:], work)}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	list, log := filepath.Join(dir, "servers.json"), filepath.Join(dir, "audit.jsonl")
-	if err := os.WriteFile(list, file, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	in := strings.Join([]string{
 		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}`,
 		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":"/workspace/a.txt","content":"x"}}}`,
@@ -62,6 +38,37 @@ func TestProxyMCPOnStandardInput(t *testing.T) {
 		t.Error(err)
 	}
 	checkLog(t, log)
+}
+
+// filesystemServer makes what "proxy mcp" needs for the real filesystem server: the cache that has
+// it, the directory of a session, the list that names it, and the path of a log.
+func filesystemServer(t *testing.T) (cache, work, list, log string) {
+	t.Helper()
+	at, err := wiring.FindPaths()
+	if err != nil {
+		t.Fatal(err)
+	}
+	installed, err := servers.Install(t.Context(), at.Cache, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	argv, err := installed.Argv("filesystem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	work, list, log = filepath.Join(dir, "work"), filepath.Join(dir, "servers.json"), filepath.Join(dir, "audit.jsonl")
+	if err := os.Mkdir(work, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file, err := json.Marshal(map[string]any{"filesystem": map[string]any{"command": argv[0], "args": append(argv[1:], work)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(list, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return at.Cache, work, list, log
 }
 
 // checkLog reads and verifies a log with the audit commands, whole and cut.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -30,22 +31,26 @@ func ownProgram(t *testing.T, home string) string {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	from, err := os.Open(original)
+	copyExecutable(t, original, path)
+	return path
+}
+
+// copyExecutable puts a copy of a program at a path, in place of the file that is there.
+func copyExecutable(t *testing.T, program, path string) {
+	t.Helper()
+	from, err := os.Open(program)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer from.Close()
-	to, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o700)
+	to, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY, 0o755)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.Copy(to, from); err != nil {
+	_, err = io.Copy(to, from)
+	if err := errors.Join(err, to.Close(), os.Rename(path+".new", path)); err != nil {
 		t.Fatal(err)
 	}
-	if err := to.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // replace puts a script in the place of a program.
@@ -57,20 +62,6 @@ func replace(t *testing.T, program, script string) {
 	if err := os.Rename(program+".new", program); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// tools connects a client of the tools that runs in a shell's container.
-func (d *driver) tools(t *testing.T, s broker.Session) agentClient {
-	t.Helper()
-	c := agentClient{t, filepath.Join(s.Workspace, "calls"), filepath.Join(s.Workspace, "answers")}
-	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
-		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	d.send("tail -n +1 -F calls 2>/dev/null | ironcurtain-mux-bridge mcp >answers &\r")
-	d.until("the tools", patience, func(string) bool {
-		_, err := os.Stat(c.answers)
-		return err == nil && c.answer(0) != ""
-	})
-	return c
 }
 
 var counted = regexp.MustCompile(`(?m)^n(\d+)\.$`)
