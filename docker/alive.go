@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,6 +27,22 @@ func (c *Client) Alive(ctx context.Context) error {
 		return fault.Wrap("reach the engine", refusal(ctx, c.endpoint, err), refuseHint)
 	}
 	return nil
+}
+
+// RoundTrip is how long the engine takes to answer what costs it nothing, over a connection that is
+// open: the median of three times.
+func (c *Client) RoundTrip(ctx context.Context) (time.Duration, error) {
+	var took []time.Duration
+	for range 4 { // the first one may open the connection
+		began := time.Now()
+		if err := c.Ping(ctx); err != nil {
+			return 0, err
+		}
+		took = append(took, time.Since(began))
+	}
+	took = took[1:]
+	slices.Sort(took)
+	return took[1], nil
 }
 
 // How long a watch pauses before it connects again: longer each time.

@@ -20,12 +20,12 @@ import (
 )
 
 // doctorChecks lists the prerequisites in the order in which they matter.
-func doctorChecks(p wiring.Paths) []check {
+func doctorChecks(p wiring.Paths, e engine) []check {
 	return []check{
-		{"engine", func(ctx context.Context) finding { return checkEngine(ctx, p) }},
-		{"way", func(ctx context.Context) finding { return checkWay(ctx, p) }},
-		{"files", func(ctx context.Context) finding { return checkFiles(ctx, p) }},
-		{"images", func(ctx context.Context) finding { return checkImages(ctx, p) }},
+		{"engine", func(ctx context.Context) finding { return checkEngine(ctx, p, e) }},
+		{"way", func(ctx context.Context) finding { return checkWay(ctx, p, e) }},
+		{"files", func(context.Context) finding { return checkFiles(p, e) }},
+		{"images", func(ctx context.Context) finding { return checkImages(ctx, p, e) }},
 		{"sandbox", func(context.Context) finding {
 			return checkPrograms("tool servers run in a sandbox", "bwrap", "socat", "rg")
 		}},

@@ -46,7 +46,7 @@ type check struct {
 // Command runs the check of every prerequisite.
 func Command() *cobra.Command {
 	var asJSON bool
-	var engine wiring.EngineFlag
+	var named wiring.EngineFlag
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check every prerequisite, each with its remedy",
@@ -60,7 +60,12 @@ logout looked up. Exits 1 only when something fails; a warning is not a failure.
 			if err != nil {
 				return err
 			}
-			found := examine(cmd.Context(), doctorChecks(engine.In(p)))
+			p = named.In(p)
+			e := newEngine(cmd.Context(), p)
+			found := examine(cmd.Context(), doctorChecks(p, e))
+			if err := e.close(cmd.Context()); err != nil {
+				return err
+			}
 			if asJSON {
 				err = cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"checks": found})
 			} else {
@@ -74,7 +79,7 @@ logout looked up. Exits 1 only when something fails; a warning is not a failure.
 			return err
 		},
 	}
-	engine.Register(cmd)
+	named.Register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }

@@ -13,7 +13,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
@@ -25,19 +24,22 @@ func describeEngine(e docker.Endpoint, info docker.Info) string {
 	if info.Rootless {
 		rootless = ", rootless"
 	}
-	return fmt.Sprintf("%s %s at %s (from %s)%s, kernel %s, cgroup v%s",
-		info.Product, info.Version, e.Address, e.Source, rootless, info.Kernel, info.CgroupVersion)
+	from := e.Source
+	if !strings.HasPrefix(from, "context ") {
+		from = "from " + from
+	}
+	return fmt.Sprintf("%s %s at %s (%s)%s, kernel %s, cgroup v%s",
+		info.Product, info.Version, e.Address, from, rootless, info.Kernel, info.CgroupVersion)
 }
 
-func checkEngine(ctx context.Context, p wiring.Paths) finding {
+func checkEngine(ctx context.Context, p wiring.Paths, e engine) finding {
 	if _, err := p.Config(); err != nil {
 		return warn("fix config.json first", "unknown without the configuration")
 	}
-	client, err := wiring.ConnectEngine(ctx, p)
+	client, err := e.connect()
 	if err != nil {
 		return bad(cli.RemedyOf(err, "start the container engine"), "%v", err)
 	}
-	defer client.Close(ctx)
 	info, err := client.Version(ctx)
 	if err != nil {
 		return bad(cli.RemedyOf(err, "start the container engine"), "%v", err)
@@ -55,36 +57,45 @@ func checkEngine(ctx context.Context, p wiring.Paths) finding {
 	return ok("%s", text)
 }
 
-// checkWay says how containers are reached.
-func checkWay(ctx context.Context, p wiring.Paths) finding {
-	return describe(ctx, p, (*reach.Ways).Describe)
-}
-
-// checkFiles says how containers get the files of this machine.
-func checkFiles(ctx context.Context, p wiring.Paths) finding {
-	return describe(ctx, p, (*reach.Ways).DescribeFiles)
-}
-
-// describe says what is known of working with the engine.
-func describe(ctx context.Context, p wiring.Paths, say func(w *reach.Ways, address, version string) string) finding {
+// checkWay says how containers are reached, and of an engine elsewhere how far away it is.
+func checkWay(ctx context.Context, p wiring.Paths, e engine) finding {
 	c, err := p.Config()
 	if err != nil {
 		return warn("fix config.json first", "unknown without the configuration")
 	}
-	client, err := wiring.ConnectEngine(ctx, p)
+	client, err := e.connect()
 	if err != nil {
 		return warn("start the container engine first", "unknown without the engine")
 	}
-	defer client.Close(ctx)
-	return ok("%s", say(p.Ways(c), client.Endpoint().Address, client.Info().Version))
+	text := p.Ways(c).Describe(client.Endpoint().Address, client.Info().Version)
+	if client.Endpoint().Local() {
+		return ok("%s", text)
+	}
+	took, err := client.RoundTrip(ctx)
+	if err != nil {
+		return bad(cli.RemedyOf(err, "start the container engine"), "%v", err)
+	}
+	return ok("%s; %d ms", text, took.Round(time.Millisecond).Milliseconds())
 }
 
-func checkImages(ctx context.Context, p wiring.Paths) finding {
-	client, err := wiring.ConnectEngine(ctx, p)
+// checkFiles says how containers get the files of this machine.
+func checkFiles(p wiring.Paths, e engine) finding {
+	c, err := p.Config()
+	if err != nil {
+		return warn("fix config.json first", "unknown without the configuration")
+	}
+	client, err := e.connect()
 	if err != nil {
 		return warn("start the container engine first", "unknown without the engine")
 	}
-	defer client.Close(ctx)
+	return ok("%s", p.Ways(c).DescribeFiles(client.Endpoint().Address, client.Info().Version))
+}
+
+func checkImages(ctx context.Context, p wiring.Paths, e engine) finding {
+	client, err := e.connect()
+	if err != nil {
+		return warn("start the container engine first", "unknown without the engine")
+	}
 	c, err := p.Config()
 	if err != nil {
 		return warn("fix config.json first", "unknown without the configuration")

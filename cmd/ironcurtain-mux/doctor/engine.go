@@ -1,0 +1,30 @@
+package doctor
+
+import (
+	"context"
+	"sync"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+)
+
+// engine is the container engine, which all checks of it ask over one connection: a second one
+// could have ssh ask the person again.
+type engine struct {
+	connect func() (*docker.Client, error) // connects when it is called first
+}
+
+// newEngine makes one. How long connecting may take does not depend on a check: a person may be
+// asked meanwhile.
+func newEngine(ctx context.Context, p wiring.Paths) engine {
+	return engine{sync.OnceValues(func() (*docker.Client, error) { return wiring.ConnectEngine(ctx, p) })}
+}
+
+// close ends the connection, after the checks.
+func (e engine) close(ctx context.Context) error {
+	client, err := e.connect()
+	if err != nil {
+		return nil // whoever asked was told
+	}
+	return client.Close(ctx)
+}
