@@ -54,14 +54,21 @@ func (h *engineHandle) connect(ctx context.Context, userHome string) (client *do
 	return h.choice.Connect(ctx, os.Getenv, userHome)
 }
 
-// check says whether there is an engine to connect to, without waiting for its
-// answer.
+// check says whether there is an engine to connect to: one of this machine without waiting for
+// its answer. With one elsewhere the connection is made, and kept.
 func (h *engineHandle) check(ctx context.Context, userHome string) error {
 	endpoint, err := h.choice.Resolve(os.Getenv, userHome)
 	if err != nil {
 		return err
 	}
-	return docker.Probe(ctx, endpoint)
+	if endpoint.Local() {
+		return docker.Probe(ctx, endpoint)
+	}
+	if client := h.connected(); client != nil {
+		return client.Ping(ctx)
+	}
+	_, err = h.get(ctx, userHome)
+	return err
 }
 
 // endpoint returns where the engine is to which there is a connection, or will be.

@@ -127,7 +127,7 @@ func named(name, source string, getenv func(string) string, home string) (Endpoi
 // addressed is the engine at an address, with the certificates that the environment names.
 func addressed(address, source string, getenv func(string) string, home string) Endpoint {
 	e := Endpoint{Address: address, Source: source}
-	if strings.HasPrefix(address, "unix://") || e.overSSH() || getenv("DOCKER_TLS_VERIFY") == "" {
+	if strings.HasPrefix(address, "unix://") || e.OverSSH() || getenv("DOCKER_TLS_VERIFY") == "" {
 		return e
 	}
 	if e.CertDir = getenv("DOCKER_CERT_PATH"); e.CertDir == "" {

@@ -36,7 +36,7 @@ func newDialer(e Endpoint) (dialer, error) {
 	if path := e.SocketPath(); path != "" {
 		return dialer{network: "unix", address: path}, nil
 	}
-	if e.overSSH() {
+	if e.OverSSH() {
 		t, err := newTunnel(e)
 		return dialer{ssh: t}, err
 	}

@@ -21,8 +21,8 @@ const sshForm = "use ssh://user@host:port/path, of which only the host is needed
 // remoteSocket matches the path of a socket whose name means nothing else to ssh, nor to a shell.
 var remoteSocket = regexp.MustCompile(`^/[A-Za-z0-9._/@+=,-]+$`)
 
-// overSSH reports whether ssh leads to the engine.
-func (e Endpoint) overSSH() bool { return strings.HasPrefix(e.Address, "ssh://") }
+// OverSSH reports whether ssh leads to the engine.
+func (e Endpoint) OverSSH() bool { return strings.HasPrefix(e.Address, "ssh://") }
 
 // parseSSH reads an address. It refuses what ssh could take for an option, or hand to a shell.
 func parseSSH(e Endpoint) (sshTarget, error) {
@@ -102,7 +102,9 @@ func (t sshTarget) options(ask bool, more ...string) []string {
 		"ServerAliveInterval=5", "ServerAliveCountMax=3", // a dead connection ends after 15 s
 		"LogLevel=ERROR", // no banner, and never less than the reason of a failure
 	}
-	if !ask {
+	if ask {
+		set = append(set, "ConnectTimeout=20") // what takes longer is the person
+	} else {
 		set = append(set, "BatchMode=yes")
 	}
 	for _, o := range set {

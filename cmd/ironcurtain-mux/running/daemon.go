@@ -48,6 +48,14 @@ func StartDaemon(cmd *cobra.Command, o client.Options) (bool, error) {
 	if err != nil {
 		return false, cli.Fail("start daemon", err, "")
 	}
+	if err := client.Reach(cmd.Context(), o); o.Terminal != "" && errors.Is(err, client.ErrNoDaemon) {
+		p, err := wiring.FindPaths()
+		if err != nil {
+			return false, err
+		}
+		p.Engine = o.Engine.Name
+		p.Introduce(cmd.Context())
+	}
 	argv := append([]string{program, "serve", "--" + StartedFlag}, EngineArguments(o.Engine.Name)...)
 	started, err := start(cmd.Context(), o, "/", logind.GroupsFile(0), argv)
 	return started, startFailure(err)

@@ -64,11 +64,23 @@ func (p Paths) Endpoint() (docker.Endpoint, error) {
 	return p.choice(c).Resolve(os.Getenv, p.UserHome)
 }
 
-// ConnectEngine connects to the container engine.
+// ConnectEngine connects a command to the container engine. On its terminal, ssh may ask the
+// person.
 func ConnectEngine(ctx context.Context, p Paths) (*docker.Client, error) {
 	e, err := p.Endpoint()
 	if err != nil {
 		return nil, err
 	}
+	e.Ask = true
 	return docker.Connect(ctx, e)
+}
+
+// Introduce lets ssh ask on this terminal what it must know of an engine's machine, so that a
+// daemon, which has no terminal, can reach it afterwards: its key, and the phrase of the person's
+// key for the agent. Why it cannot be reached, the daemon will say.
+func (p Paths) Introduce(ctx context.Context) {
+	if e, err := p.Endpoint(); err == nil && e.OverSSH() {
+		e.Ask = true
+		_ = docker.Probe(ctx, e)
+	}
 }
