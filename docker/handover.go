@@ -32,11 +32,12 @@ func deadlineFor(hold bool) time.Time {
 
 // Connection returns the connection to the container's terminal, which another process can
 // continue with Adopt, and what was received and not read yet. It is for a container whose reads
-// are held. Nothing but a terminal over a Unix socket can be continued.
+// are held. Nothing but a terminal over a Unix socket of the engine's own can
+// be continued: an ssh ends with this program.
 func (ct *Container) Connection() (conn syscall.RawConn, unread []byte, err error) {
 	s := ct.current()
 	out, plain := s.out.(*unbuffered)
-	if !ct.tty || !plain || s.raw == nil || s.closed.Load() {
+	if !ct.tty || !plain || !ct.client.endpoint.Local() || s.raw == nil || s.closed.Load() {
 		return nil, nil, fault.New("", "the connection to the engine cannot be continued")
 	}
 	if out.rest != nil {

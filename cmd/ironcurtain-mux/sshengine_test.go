@@ -35,6 +35,26 @@ func TestSSHAsksBeforeTheScreenIsTaken(t *testing.T) {
 	}
 }
 
+// A daemon that becomes another program leaves no ssh behind, and its tabs go on over a new one.
+func TestUpgradeOverSSH(t *testing.T) {
+	t.Parallel()
+	home, path, e := withSSH(t, fakeengine.SSH{})
+	d := driveArgv(t, home, 120, 30, "env", path, "ironcurtain-mux")
+	d.see(patience, "/workspace$")
+	s := sshd{t: t, home: home}
+	if out, errs, code := s.command(path, "ironcurtain-mux", "upgrade"); code != 0 {
+		t.Fatalf("upgrade: %d, %s%s", code, out, errs)
+	}
+	d.send("echo still o''ver ssh\r")
+	d.see(patience, "still over ssh")
+	d.until("one ssh", patience, func(string) bool { return e.Connections() == 1 })
+	d.send("\x01/quit!\r")
+	if code := d.exit(patience); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
+	d.until("no ssh", patience, func(string) bool { return e.Connections() == 0 })
+}
+
 // Without a terminal nothing can be asked, and the error says what to do.
 func TestSSHThatWouldHaveToAsk(t *testing.T) {
 	t.Parallel()
