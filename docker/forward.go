@@ -140,7 +140,7 @@ func (f *forward) await(quiet <-chan struct{}, limit time.Duration) bool {
 			return false
 		case <-look.C:
 		}
-		if conn, err := net.Dial("unix", f.socket); err == nil { //nolint:noctx // it does not wait
+		if conn, err := new(net.Dialer).DialContext(context.Background(), "unix", f.socket); err == nil {
 			conn.Close()
 			close(f.ready)
 			return true

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker/fakeengine"
@@ -77,7 +78,7 @@ func TestSSH(t *testing.T) {
 
 // A server bounds what runs on one connection, not what is forwarded by it.
 func TestSSHManyConnectionsAtOnce(t *testing.T) {
-	c, _ := overSSH(t, fakeengine.SSH{Sessions: 2})
+	c, e := overSSH(t, fakeengine.SSH{Sessions: 2})
 	h := detached(t, c, nil, "sleep", "1000")
 	var all sync.WaitGroup
 	for range 12 {
@@ -93,6 +94,12 @@ func TestSSHManyConnectionsAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+	if err := c.Alive(deadline(t, patience)); err != nil {
+		t.Error(err)
+	}
+	if n := e.Accepted(); n != 1 {
+		t.Errorf("%d connections to the machine were made", n)
+	}
 }
 
 // Nobody else can connect to the socket, and nothing is left after Close.
@@ -171,9 +178,20 @@ func TestSSHEndsWithTheProcess(t *testing.T) {
 
 // An ssh that has ended is started again by the next request.
 func TestSSHIsLost(t *testing.T) {
-	for name, s := range ways {
-		t.Run(name, func(t *testing.T) {
-			c, e := overSSH(t, s)
+	cut := func(_ *Client, e *fakeengine.Engine) { e.Disconnect() }
+	for _, tt := range []struct {
+		name    string
+		machine fakeengine.SSH
+		lose    func(*Client, *fakeengine.Engine)
+	}{
+		{"forwarded", fakeengine.SSH{}, cut},
+		{"not forwarded", fakeengine.SSH{NoForwarding: true}, cut},
+		{"killed", fakeengine.SSH{}, func(c *Client, _ *fakeengine.Engine) {
+			_ = syscall.Kill(-c.dial.ssh.now.cmd.Process.Pid, syscall.SIGKILL)
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c, e := overSSH(t, tt.machine)
 			h := detached(t, c, nil, "sleep", "1000")
 			conn := open(t, c, h.ID(), "cat")
 			if _, err := io.WriteString(conn, "x"); err != nil {
@@ -182,7 +200,7 @@ func TestSSHIsLost(t *testing.T) {
 			if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil {
 				t.Fatal(err)
 			}
-			e.Disconnect()
+			tt.lose(c, e)
 			if n, err := conn.Read(make([]byte, 1)); err == nil {
 				t.Errorf("%d bytes came through a connection that is lost", n)
 			}

@@ -53,11 +53,14 @@ func (t sshTarget) sshFailure(said string, ended error) (err error, stays bool) 
 		}, true
 	}
 	cause := lastWords(said)
-	if cause == "" {
+	switch {
+	case cause != "":
+	case ended == nil:
 		cause = "ssh has ended without a word"
-		if ended != nil {
-			cause += ": " + ended.Error()
-		}
+	case exit != nil:
+		cause = "ssh has ended without a word: " + ended.Error()
+	default:
+		cause = ended.Error()
 	}
 	for _, w := range sshWords {
 		if !strings.Contains(said, w.said) {

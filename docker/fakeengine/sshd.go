@@ -33,7 +33,7 @@ func StartSSH(t testing.TB, engine string, f Faults, s SSH) *Engine {
 	inner := e.listen("unix", e.inner())
 	name := person(t)
 	server := e.serveSSH(s)
-	e.behind = func() (net.Conn, error) { return net.Dial("tcp", server) } //nolint:noctx // of this machine
+	e.behind = func() (net.Conn, error) { return new(net.Dialer).DialContext(e.life, "tcp", server) }
 	outer := e.listen("tcp", "127.0.0.1:0")
 	e.configureSSH(s, outer.Addr().(*net.TCPAddr).Port)
 	e.address = fmt.Sprintf("ssh://%s@%s%s", name, outer.Addr(), e.inner())
