@@ -55,7 +55,9 @@ func TestVolumes(t *testing.T) {
 	if _, err := c.bound(ctx).CreateVolume(engine.CreateVolumeOptions{Name: foreign, Labels: labels}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = c.bound(deadline(t, patience)).RemoveVolume(foreign) })
+	t.Cleanup(func() {
+		_ = c.bound(deadline(t, patience)).RemoveVolumeWithOptions(engine.RemoveVolumeOptions{Name: foreign})
+	})
 	if err := c.CreateVolume(ctx, foreign, labels); !errors.Is(err, ErrVolume) {
 		t.Errorf("a volume of somebody else's is taken: %v", err)
 	}
@@ -118,7 +120,8 @@ func TestVolumeMounts(t *testing.T) {
 	mounted := func(s *Spec) {
 		s.Image = tag
 		s.Volumes = []VolumeMount{
-			{Name: home, Target: "/home/codespace"}, {Name: work, Target: "/workspace"},
+			{Name: home, Target: "/home/codespace"},
+			{Name: work, Target: "/workspace"},
 			{Name: objects, Target: "/root/a project/.git/objects", ReadOnly: true},
 			{Name: objects, Target: "/srv/other/.git/objects", ReadOnly: true},
 		}
