@@ -6,10 +6,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/seen"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -37,6 +39,10 @@ func (s *Session) confined(spec docker.Spec, info docker.Info) func(report []byt
 		}
 		for _, w := range warnings {
 			s.notice(true, "in this container "+w)
+		}
+		lately := reach.Lately{User: said.User(), Isolation: seen.Isolation(warnings), Differs: len(warnings) > 0, At: time.Now().UTC()}
+		if err := s.deps.Config.Ways.NoteSeen(info.Endpoint, info.Version, lately); err != nil {
+			s.deps.Log.Warn("what was seen in the container is not kept", "session", s.fixed.ID, "error", err)
 		}
 		return nil
 	}

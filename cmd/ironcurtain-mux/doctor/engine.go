@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
@@ -18,6 +19,21 @@ type engine struct {
 // asked meanwhile.
 func newEngine(ctx context.Context, p wiring.Paths) engine {
 	return engine{sync.OnceValues(func() (*docker.Client, error) { return wiring.ConnectEngine(ctx, p) })}
+}
+
+// ways returns what is known of working with the engine, and the connection, or why that cannot be said.
+func (e engine) ways(p wiring.Paths) (*reach.Ways, *docker.Client, *finding) {
+	c, err := p.Config()
+	if err != nil {
+		unknown := warn("fix config.json first", "unknown without the configuration")
+		return nil, nil, &unknown
+	}
+	client, err := e.connect()
+	if err != nil {
+		unknown := warn("start the container engine first", "unknown without the engine")
+		return nil, nil, &unknown
+	}
+	return p.Ways(c), client, nil
 }
 
 // close ends the connection, after the checks.

@@ -59,15 +59,11 @@ func checkEngine(ctx context.Context, p wiring.Paths, e engine) finding {
 
 // checkWay says how containers are reached, and of an engine elsewhere how far away it is.
 func checkWay(ctx context.Context, p wiring.Paths, e engine) finding {
-	c, err := p.Config()
-	if err != nil {
-		return warn("fix config.json first", "unknown without the configuration")
+	ways, client, missing := e.ways(p)
+	if missing != nil {
+		return *missing
 	}
-	client, err := e.connect()
-	if err != nil {
-		return warn("start the container engine first", "unknown without the engine")
-	}
-	text := p.Ways(c).Describe(client.Endpoint().Address, client.Info().Version)
+	text := ways.Describe(client.Endpoint().Address, client.Info().Version)
 	if client.Endpoint().Local() {
 		return ok("%s", text)
 	}
@@ -80,15 +76,11 @@ func checkWay(ctx context.Context, p wiring.Paths, e engine) finding {
 
 // checkFiles says how containers get the files of this machine.
 func checkFiles(p wiring.Paths, e engine) finding {
-	c, err := p.Config()
-	if err != nil {
-		return warn("fix config.json first", "unknown without the configuration")
+	ways, client, missing := e.ways(p)
+	if missing != nil {
+		return *missing
 	}
-	client, err := e.connect()
-	if err != nil {
-		return warn("start the container engine first", "unknown without the engine")
-	}
-	return ok("%s", p.Ways(c).DescribeFiles(client.Endpoint().Address, client.Info().Version))
+	return ok("%s", ways.DescribeFiles(client.Endpoint().Address, client.Info().Version))
 }
 
 func checkImages(ctx context.Context, p wiring.Paths, e engine) finding {
