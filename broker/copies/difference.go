@@ -68,7 +68,7 @@ type Diff struct {
 func Difference(ctx context.Context, origin, copied, note string) (Diff, error) {
 	d, err := difference(ctx, origin, copied, note, folds(origin))
 	if err != nil && !errors.Is(err, ErrNotMade) {
-		err = fmt.Errorf("compare the copy of %s: %w", shown(origin), err)
+		err = fmt.Errorf("compare the copy of %s: %w", quoted(origin), err)
 	}
 	return d, err
 }

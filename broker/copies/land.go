@@ -35,11 +35,11 @@ type Landed struct {
 // landed before it is in the result.
 func Land(ctx context.Context, d Diff, which Which) (Landed, error) {
 	if d.Unasked != "" && !which.Ignored {
-		return Landed{}, fault.New("give --ignored to land what git ignores, too", "land in %s: %s", shown(d.Origin), d.Unasked)
+		return Landed{}, fault.New("give --ignored to land what git ignores, too", "land in %s: %s", quoted(d.Origin), d.Unasked)
 	}
 	l, err := landAll(ctx, d, which)
 	if err != nil {
-		err = fmt.Errorf("land in %s: %w", shown(d.Origin), err)
+		err = fmt.Errorf("land in %s: %w", quoted(d.Origin), err)
 	}
 	return l, err
 }
@@ -97,7 +97,7 @@ func (w *writer) land(which Which, l *Landed) error {
 		}
 		err := step(&c)
 		if ends(err) {
-			return fmt.Errorf("%s: %w", shown(c.Path), cause(err))
+			return fmt.Errorf("%s: %w", quoted(c.Path), cause(err))
 		}
 		if err == nil {
 			l.Landed = append(l.Landed, c)

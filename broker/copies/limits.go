@@ -50,7 +50,7 @@ func (l Limits) check(dir string, all []entry) error {
 		}
 	}
 	refuse := func(why string, parts map[string]int64, say func(int64) string) error {
-		return fault.New(instead, "copy %s: %s: %s", dir, why, largest(parts, say))
+		return fault.New(instead, "copy %s: %s: %s", quoted(dir), why, largest(parts, say))
 	}
 	switch {
 	case len(large) > 0:
@@ -70,7 +70,7 @@ func largest(parts map[string]int64, say func(int64) string) string {
 	})
 	var out []string
 	for _, name := range names[:min(len(names), named)] {
-		out = append(out, fmt.Sprintf("%s (%s)", shown(name), say(parts[name])))
+		out = append(out, fmt.Sprintf("%s (%s)", quoted(name), say(parts[name])))
 	}
 	return strings.Join(out, ", ")
 }
@@ -85,6 +85,9 @@ func Size(n int64) string {
 			return strconv.FormatFloat(float64(n)/float64(unit.bytes), 'f', 1, 64) + " " + unit.name
 		}
 	}
+	if n == 1 {
+		return "1 byte"
+	}
 	return fmt.Sprintf("%d bytes", n)
 }
 
@@ -97,11 +100,14 @@ func count(n int64) string {
 	return s
 }
 
-// shown returns a path for a message: shortened, and quoted if it has characters that are not
+// quoted returns a path for an error: shortened, and quoted if it has characters that are not
 // printed as they are.
-func shown(name string) string {
+func quoted(name string) string {
 	if short := dirtree.Short(name); strconv.Quote(short) == `"`+short+`"` {
 		return short
 	}
 	return strconv.Quote(dirtree.Short(name))
 }
+
+// shown returns a path for a list, which whoever draws it makes fit to be drawn.
+func shown(name string) string { return dirtree.Short(name) }

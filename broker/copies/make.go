@@ -57,13 +57,13 @@ func Make(ctx context.Context, from, to, note string, l Limits) (Report, error) 
 	var r Report
 	all, err := listed(ctx, from, &r)
 	if err != nil {
-		return Report{}, fmt.Errorf("copy %s: %w", shown(from), err)
+		return Report{}, fmt.Errorf("copy %s: %w", quoted(from), err)
 	}
 	if err := l.usual().check(from, all); err != nil {
 		return Report{}, err
 	}
 	if err := os.Remove(note); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Report{}, fmt.Errorf("copy %s: %w", shown(from), err)
+		return Report{}, fmt.Errorf("copy %s: %w", quoted(from), err)
 	}
 	m := maker{ctx: ctx, limits: l.usual(), began: time.Now(), nodes: map[string]pair{}, report: &r}
 	err = m.copy(from, to, all)
@@ -71,7 +71,7 @@ func Make(ctx context.Context, from, to, note string, l Limits) (Report, error) 
 		err = m.note(to, note)
 	}
 	if err != nil {
-		return Report{}, fmt.Errorf("copy %s: %w", shown(from), err)
+		return Report{}, fmt.Errorf("copy %s: %w", quoted(from), err)
 	}
 	return r, nil
 }
@@ -145,7 +145,7 @@ func (m *maker) copy(from, to string, all []entry) (err error) {
 			continue // somebody works there at the same time
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", shown(e.path), err)
+			return fmt.Errorf("%s: %w", quoted(e.path), err)
 		}
 		m.report.Files++
 		if !git(e.path) {

@@ -36,7 +36,7 @@ added .envrc (the shell loads it)
 to be landed in ~/project:
 changed a (7 bytes, was 2 bytes)
 changed b (a link to a)
-added "bad\x1bname" (8 bytes)
+added bad` + "\x1b" + `name (8 bytes)
 deleted gone
 added new/deep/n (2 bytes)
 changed script (executable now)

@@ -26,7 +26,8 @@ begun anew there. The beginning of an id is enough.
 
 The branch of a worktree stays in its repository. A session whose worktree has
 something that is nowhere else stays, unless --force drops it: commits that could
-not be brought there, changes that are not committed, files that git ignores.`,
+not be brought there, changes that are not committed, files that git ignores. So
+does one with changes in a copy of a directory that were not landed ('sessions land').`,
 		Example: "  ironcurtain-mux sessions rm 6f1c 0a77",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -63,6 +64,6 @@ not be brought there, changes that are not committed, files that git ignores.`,
 		},
 	}
 	named.Register(cmd)
-	cmd.Flags().BoolVar(&insist, "force", false, "remove also what is in a worktree and nowhere else")
+	cmd.Flags().BoolVar(&insist, "force", false, "remove also what is in a worktree or a copy and nowhere else")
 	return cmd
 }

@@ -23,14 +23,14 @@ import (
 func Command(resume *cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions",
-		Short: "List, show, resume and remove sessions",
+		Short: "List, show, resume, land and remove sessions",
 		Example: `  ironcurtain-mux sessions ls
   ironcurtain-mux sessions resume 6f1c
   ironcurtain-mux sessions ls --json | jq '.sessions[].state'`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(sessionsListCommand(), sessionsShowCommand(), resume, sessionsRemoveCommand())
+	cmd.AddCommand(sessionsListCommand(), sessionsShowCommand(), resume, sessionsLandCommand(), sessionsRemoveCommand())
 	return cmd
 }
 
@@ -100,9 +100,15 @@ func List(ctx context.Context, p wiring.Paths) ([]broker.StoredSession, error) {
 func printSessions(w io.Writer, list []broker.StoredSession) error {
 	var rows [][]string
 	for _, s := range list {
-		workspace, tab := cli.SafeName(s.Workspace), "-" // no tab shows it
+		workspace, tab := cli.SafeName(s.Place()), "-" // no tab shows it
 		if _, err := os.Stat(s.Workspace); errors.Is(err, fs.ErrNotExist) {
 			workspace += " (gone)"
+		}
+		switch {
+		case s.Unlanded != "" && !s.Owned:
+			workspace += " (copy, not landed: " + s.Unlanded + ")"
+		case s.Origin != "":
+			workspace += " (copy)"
 		}
 		if s.Owned && s.Tab > 0 {
 			tab = strconv.Itoa(s.Tab)

@@ -85,6 +85,12 @@ func printSession(w io.Writer, p wiring.Paths, s broker.StoredSession) error {
 	line("trouble", s.Trouble)
 	line("notice", s.Notice)
 	line("workspace", cli.SafeName(s.Workspace))
+	if s.Origin != "" {
+		line("copy of", cli.SafeName(s.Origin))
+		if s.Unlanded != "" {
+			line("not landed", s.Unlanded+" (ironcurtain-mux sessions land "+stored.ShortID(s.ID)+")")
+		}
+	}
 	if t := s.Worktree; t != nil {
 		line(map[bool]string{true: "clone of", false: "worktree of"}[t.Cloned], cli.SafeName(t.Repository))
 		line("branch", cli.SafeName(t.Branch)+", made at "+t.Base[:min(12, len(t.Base))])

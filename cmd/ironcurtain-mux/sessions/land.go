@@ -1,0 +1,203 @@
+package sessions
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/copies"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
+)
+
+// landing is what the flags of 'sessions land' say.
+type landing struct {
+	which             copies.Which
+	yes, diff, asJSON bool
+}
+
+func sessionsLandCommand() *cobra.Command {
+	var l landing
+	cmd := &cobra.Command{
+		Use:   "land [ID]",
+		Short: "Bring home what an agent changed in its copy of your directory",
+		Long: `Show what an agent changed in its copy of your directory, and write it into the directory
+after you have agreed. Sessions have a copy on engines that do not see this machine's
+files; elsewhere the agent changes the files themselves. The session may be running: what
+is in its copy now is landed. Without an id it is the one session that has a copy.
+
+What was changed on both sides stays as it is and is listed. Commits stay in the copy; a
+session with --worktree brings its commits home. Nothing of .git is ever landed, no link
+that leads out of the directory, and what git ignores only with --ignored. Files that
+programs of this machine run or obey by themselves are named first: look at them.`,
+		Example: `  ironcurtain-mux sessions land 6f1c
+  ironcurtain-mux sessions land 6f1c --diff
+  ironcurtain-mux sessions land 6f1c --yes --ignored`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return cli.Usagef("give at most one id (see 'ironcurtain-mux sessions ls')")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := wiring.FindPaths()
+			if err != nil {
+				return err
+			}
+			s, err := toLand(p.Home, args)
+			if err == nil {
+				err = l.run(cmd, p, s)
+			}
+			return cli.AsInterrupt(cmd.Context(), cli.Fail("land", err, ""))
+		},
+	}
+	cmd.Flags().BoolVarP(&l.yes, "yes", "y", false, "land without asking")
+	cmd.Flags().BoolVar(&l.which.Ignored, "ignored", false, "land also what git ignores")
+	cmd.Flags().BoolVar(&l.diff, "diff", false, "show the lines that have changed")
+	cmd.Flags().BoolVar(&l.asJSON, "json", false, "print one JSON object; lands only with --yes")
+	return cmd
+}
+
+// toLand is the session that is named or, when none is, the only one that has a copy.
+func toLand(home string, args []string) (stored.Entry, error) {
+	if len(args) == 1 {
+		return stored.Find(home, args[0])
+	}
+	all, err := stored.List(home, nil)
+	if err != nil {
+		return stored.Entry{}, err
+	}
+	var found []stored.Entry
+	var ids []string
+	for _, s := range all {
+		if s.Origin != "" {
+			found, ids = append(found, s), append(ids, stored.ShortID(s.ID))
+		}
+	}
+	switch len(found) {
+	case 0:
+		return stored.Entry{}, fault.New("'ironcurtain-mux sessions ls' lists them", "no session works in a copy of a directory")
+	case 1:
+		return found[0], nil
+	}
+	return stored.Entry{}, fault.New("name one of them", "%d sessions work in copies: %s", len(ids), strings.Join(ids, ", "))
+}
+
+// run shows what would be landed, and lands it when the person agrees.
+func (l landing) run(cmd *cobra.Command, p wiring.Paths, s stored.Entry) error {
+	ctx, layout := cmd.Context(), stored.LayoutOf(p.Home, s.ID)
+	d, err := stored.Difference(ctx, layout, s.Session, p.UserHome)
+	if err != nil {
+		return err
+	}
+	files, _ := d.Lands(l.which)
+	if !l.asJSON {
+		if err := l.show(ctx, cmd.OutOrStdout(), s, d); err != nil {
+			return err
+		}
+	}
+	agreed := files > 0 && l.yes
+	if files > 0 && !l.yes && !l.asJSON {
+		if agreed, err = ask(cmd, fmt.Sprintf("land %s in %s?", counted(files, "file"), cli.SafeName(s.Origin))); err != nil {
+			return err
+		}
+	}
+	landed := copies.Landed{Landed: []copies.Change{}}
+	if agreed {
+		landed, err = stored.Land(ctx, layout, s.Session, d, l.which)
+	}
+	if l.asJSON {
+		if d.Changes == nil {
+			d.Changes = []copies.Change{}
+		}
+		return errors.Join(cli.PrintJSON(cmd.OutOrStdout(), struct {
+			Session string `json:"session"`
+			copies.Diff
+			copies.Landed
+		}{s.ID, d, landed}), err)
+	}
+	if agreed {
+		fmt.Fprintln(cmd.OutOrStdout(), text.Drawable(landed.String()))
+	}
+	if err == nil && len(landed.Left) > 0 {
+		err = fault.New("'ironcurtain-mux sessions land' shows what is left", "%s could not be landed", counted(len(landed.Left), "file"))
+	}
+	return err
+}
+
+// show lists what has changed.
+func (l landing) show(ctx context.Context, w io.Writer, s stored.Entry, d copies.Diff) error {
+	shown, _ := d.Shown(len(d.Changes))
+	lines := shown.Lines(l.which)
+	if len(lines) == 0 {
+		_, err := fmt.Fprintf(w, "session %s has changed nothing in its copy of %s that is not there, too\n", stored.ShortID(s.ID), cli.SafeName(s.Origin))
+		return err
+	}
+	for i, line := range lines {
+		switch {
+		case line.Head && i > 0:
+			fmt.Fprintf(w, "\n%s:\n", text.Drawable(line.Text))
+		case line.Head:
+			fmt.Fprintf(w, "%s:\n", text.Drawable(line.Text))
+		case line.What != "":
+			fmt.Fprintf(w, "  %-8s %s\n", line.What, text.Drawable(line.Text))
+		default:
+			fmt.Fprintf(w, "  %s\n", text.Drawable(line.Text))
+		}
+	}
+	if !l.diff {
+		return nil
+	}
+	for _, c := range shown.Changes {
+		if !l.which.Lands(c) {
+			continue
+		}
+		changed, err := d.Text(ctx, c)
+		if err != nil {
+			return err
+		}
+		if changed != "" {
+			fmt.Fprintf(w, "\n%s:\n", cli.SafeName(c.Path))
+		}
+		for line := range strings.Lines(changed) {
+			fmt.Fprintln(w, text.Drawable(strings.TrimSuffix(line, "\n")))
+		}
+	}
+	return nil
+}
+
+// ask asks the person at the terminal. Without a terminal it says how to agree, and nobody has.
+func ask(cmd *cobra.Command, question string) (bool, error) {
+	in := cli.TerminalIn(cmd.InOrStdin())
+	if in == nil {
+		fmt.Fprintln(cmd.ErrOrStderr(), "nothing was landed; --yes lands it")
+		return false, nil
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "\n%s [y/N] ", question)
+	answer := make(chan string, 1) // one answer
+	go func() {                    // it ends with the process at the latest: a terminal cannot be told to stop
+		line, _ := bufio.NewReader(in).ReadString('\n')
+		answer <- strings.ToLower(strings.TrimSpace(line))
+	}()
+	select {
+	case line := <-answer:
+		return line == "y" || line == "yes", nil
+	case <-cmd.Context().Done():
+		return false, context.Cause(cmd.Context())
+	}
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
