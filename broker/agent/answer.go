@@ -2,7 +2,9 @@ package agent
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
@@ -11,6 +13,22 @@ import (
 // longestEvent bounds one line of an agent's output that is read as an event, in
 // bytes.
 const longestEvent = 8 << 20
+
+// eventsOf yields the events that an agent printed, one a line. Lines that are no event, and those
+// that are too long, are passed over.
+func eventsOf[Event any](stdout string) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		for line := range strings.Lines(stdout) {
+			var e Event
+			if len(line) > longestEvent || json.Unmarshal([]byte(line), &e) != nil {
+				continue
+			}
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
 
 // AnswerOf reads what a one-shot run printed and how it ended.
 func (a Adapter) AnswerOf(stdout, stderr string, exitCode int) Answer {

@@ -1,10 +1,8 @@
 package agent
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -140,27 +138,24 @@ func codexLastPrompt(home HomeDir, _ string) string {
 	})
 }
 
+// codexEvent is one of the events that "exec --json" prints.
+type codexEvent struct {
+	Type    string `json:"type"`
+	Message string `json:"message"`
+	Item    struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"item"`
+	Error struct {
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
 // answerOfCodex reads the events that "exec --json" prints: the last message is
 // the answer, unless the turn failed.
 func answerOfCodex(stdout string, exitCode int) Answer {
 	var a Answer
-	lines := bufio.NewScanner(strings.NewReader(stdout))
-	lines.Buffer(nil, longestEvent)
-	for lines.Scan() {
-		var event struct {
-			Type    string `json:"type"`
-			Message string `json:"message"`
-			Item    struct {
-				Type string `json:"type"`
-				Text string `json:"text"`
-			} `json:"item"`
-			Error struct {
-				Message string `json:"message"`
-			} `json:"error"`
-		}
-		if json.Unmarshal(lines.Bytes(), &event) != nil {
-			continue
-		}
+	for event := range eventsOf[codexEvent](stdout) {
 		switch {
 		case event.Type == "item.completed" && event.Item.Type == "agent_message":
 			a.Text = event.Item.Text

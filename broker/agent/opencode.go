@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -108,29 +107,26 @@ func openCodeLastPrompt(home HomeDir, _ string) string {
 	})
 }
 
+// openCodeEvent is one of the events that "run --format json" prints.
+type openCodeEvent struct {
+	Type string `json:"type"`
+	Part struct {
+		Text string  `json:"text"`
+		Cost float64 `json:"cost"`
+	} `json:"part"`
+	Error struct {
+		Name string `json:"name"`
+		Data struct {
+			Message string `json:"message"`
+		} `json:"data"`
+	} `json:"error"`
+}
+
 // answerOfOpenCode reads the events that "run --format json" prints: the texts
 // after the last call of a tool are the answer.
 func answerOfOpenCode(stdout string, exitCode int) Answer {
 	var a Answer
-	lines := bufio.NewScanner(strings.NewReader(stdout))
-	lines.Buffer(nil, longestEvent)
-	for lines.Scan() {
-		var event struct {
-			Type string `json:"type"`
-			Part struct {
-				Text string  `json:"text"`
-				Cost float64 `json:"cost"`
-			} `json:"part"`
-			Error struct {
-				Name string `json:"name"`
-				Data struct {
-					Message string `json:"message"`
-				} `json:"data"`
-			} `json:"error"`
-		}
-		if json.Unmarshal(lines.Bytes(), &event) != nil {
-			continue
-		}
+	for event := range eventsOf[openCodeEvent](stdout) {
 		switch event.Type {
 		case "text":
 			a.Text += event.Part.Text
