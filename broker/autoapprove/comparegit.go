@@ -172,16 +172,19 @@ func comparePull(o order, q Question) error {
 	return nil
 }
 
+// cloneArguments are the arguments of a call that clones a repository. An order knows no other ones.
+type cloneArguments struct {
+	URL    string `json:"url"`
+	Path   string `json:"path"`
+	Branch string `json:"branch"`
+	Depth  int    `json:"depth"`
+	Bare   bool   `json:"bare"`
+	Mirror bool   `json:"mirror"`
+}
+
 // compareClone compares an order to clone with a clone.
 func compareClone(o order, q Question) error {
-	var a struct {
-		URL    string `json:"url"`
-		Path   string `json:"path"`
-		Branch string `json:"branch"`
-		Depth  int    `json:"depth"`
-		Bare   bool   `json:"bare"`
-		Mirror bool   `json:"mirror"`
-	}
+	var a cloneArguments
 	if err := decode(q.Arguments, &a); err != nil {
 		return err
 	}

@@ -152,14 +152,7 @@ func cloneForPerson(typed string, actual gitx.Address, q Question) error {
 	if !typedIt {
 		return fmt.Errorf("the address was not typed")
 	}
-	var a struct {
-		URL    string `json:"url"`
-		Path   string `json:"path"`
-		Branch string `json:"branch"`
-		Depth  int    `json:"depth"`
-		Bare   bool   `json:"bare"`
-		Mirror bool   `json:"mirror"`
-	}
+	var a cloneArguments
 	if err := decode(q.Arguments, &a); err != nil {
 		return err
 	}
