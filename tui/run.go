@@ -116,14 +116,21 @@ func run(ctx context.Context, cancel context.CancelCauseFunc, outside context.Co
 		o.Mux.Close()
 	}
 	waited := tasks.Wait(shutdownTimeout)
+	if !waited && !errors.Is(cause, ErrFailed) {
+		return fmt.Errorf("end the multiplexer: the broker has not answered a request within %v", shutdownTimeout)
+	}
+	return m.ending(cause, outside.Err() != nil, err)
+}
+
+// ending returns why the view ended: a cause, if one has ended it, or the error of its program. One
+// that the person or the process has ended has no error.
+func (m *Model) ending(cause error, outside bool, err error) error {
 	switch {
 	case errors.Is(cause, ErrFailed):
 		return cause
-	case !waited:
-		return fmt.Errorf("end the multiplexer: the broker has not answered a request within %v", shutdownTimeout)
 	case m.detached:
 		return ErrDetached
-	case outside.Err() != nil || m.quitting:
+	case outside || m.quitting:
 		return nil
 	case cause != nil:
 		return cause

@@ -45,30 +45,42 @@ func (m *Model) beganWith(command string) bool {
 	return m.prefilled == command && strings.HasPrefix(m.line.Text(), command)
 }
 
-// onCommandKey handles a key on the command line.
-func (m *Model) onCommandKey(name, text string) tea.Cmd {
-	m.dirty = true
+// onKeyBesideLine handles a key that something beside the line takes: the call that has the focus, the
+// search, the panel, or the empty line.
+func (m *Model) onKeyBesideLine(name, text string) (cmd tea.Cmd, taken bool) {
 	if cmd, taken := m.onFocusedKey(name); taken {
-		return cmd
+		return cmd, true
 	}
 	if m.line.Searching() {
 		if m.line.SearchKey(m.keys, name, text) == input.SearchRuns {
-			return m.enter()
+			return m.enter(), true
 		}
-		return nil
+		return nil, true
 	}
 	if m.line.Empty() {
 		if m.panelTakes(name) {
 			m.onPanel(m.keys.At(input.PlacePanel, name))
-			return nil
+			return nil, true
 		}
 		if a := m.keys.At(input.PlaceEmpty, name); a != "" {
-			return m.onEmptyLine(a)
+			return m.onEmptyLine(a), true
 		}
 	}
-	if a := m.keys.At(input.PlacePanel, name); m.approvals.Current() != nil && (a == input.ActPanelPage || a == input.ActPanelPageUp || a == input.ActPanelPrev || a == input.ActPanelTab) {
-		m.onPanel(a)
-		return nil
+	switch a := m.keys.At(input.PlacePanel, name); a {
+	case input.ActPanelPage, input.ActPanelPageUp, input.ActPanelPrev, input.ActPanelTab:
+		if m.approvals.Current() != nil {
+			m.onPanel(a)
+			return nil, true
+		}
+	}
+	return nil, false
+}
+
+// onCommandKey handles a key on the command line.
+func (m *Model) onCommandKey(name, text string) tea.Cmd {
+	m.dirty = true
+	if cmd, taken := m.onKeyBesideLine(name, text); taken {
+		return cmd
 	}
 	all, chosen := m.menu()
 	if a := m.keys.At(input.PlaceMenu, name); a != "" && len(all) > 0 {
