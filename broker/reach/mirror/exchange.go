@@ -15,13 +15,22 @@ import (
 func (s *syncing) fetch(ctx context.Context, changes []change) error {
 	var batch []change
 	size := int64(0)
+	left := "/" // a directory that did not come, with all below it
 	for _, c := range changes {
-		if c.to.kind == nothing || !s.room(c) {
+		if c.to.kind == nothing || below(c.path, left) {
+			continue
+		}
+		if !s.room(c) {
+			left = c.path
 			continue
 		}
 		if o := (op{expected: c.from, wanted: c.to}); c.to.kind != link && !o.carries() {
-			if err := s.adopt(ctx, c); err != nil {
+			done, err := s.adopt(ctx, c)
+			if err != nil {
 				return err
+			}
+			if !done {
+				left = c.path
 			}
 			continue
 		}
@@ -63,8 +72,7 @@ func (s *syncing) room(c change) bool {
 	return true
 }
 
-// free tells whether a path can be made here. A directory that is missing was left, with all
-// below it.
+// free tells whether a path can be made here.
 func (s *syncing) free(c change) (bool, error) {
 	dir, name, err := s.at(c.path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInTheWay) {
@@ -73,7 +81,7 @@ func (s *syncing) free(c change) (bool, error) {
 	if err != nil || c.from.kind != nothing {
 		return err == nil, err
 	}
-	if _, err := s.look(dir, name); errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.place.look(dir, name); errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
 	f, err := dir.Open(".")
@@ -106,10 +114,10 @@ func (s *syncing) ready(ctx context.Context, c change) (bool, error) {
 }
 
 // adopt makes a directory, or changes a mode.
-func (s *syncing) adopt(ctx context.Context, c change) error {
+func (s *syncing) adopt(ctx context.Context, c change) (done bool, err error) {
 	ready, err := s.ready(ctx, c)
 	if err != nil || !ready {
-		return err
+		return false, err
 	}
 	if c.to.kind == directory {
 		err = s.mkdir(c.path, c.to.perm)
@@ -117,11 +125,11 @@ func (s *syncing) adopt(ctx context.Context, c change) error {
 		err = s.chmod(c.path, file, c.to.perm)
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	s.r.Fetched++
 	s.note.agree(c.path, c.to)
-	return nil
+	return true, nil
 }
 
 // receive fetches files and links.

@@ -20,6 +20,8 @@ import (
 type place struct {
 	scanner
 	own func(root *os.Root, path string) error // of what was written; nil: nothing
+	// look is Lstat, which on some file systems also finds a file by another spelling of its name.
+	look func(dir *os.Root, name string) (fs.FileInfo, error)
 	// The directory that was used last: neighbours are written one after another.
 	dir  *os.Root
 	path string
@@ -65,13 +67,14 @@ func (p *place) at(path string) (*os.Root, string, error) {
 
 // step opens a directory in another one.
 func (p *place) step(in *os.Root, name string) (*os.Root, error) {
-	seen, err := in.Lstat(name)
+	seen, err := p.look(in, name)
 	if err != nil {
 		return nil, err
 	}
 	if !seen.IsDir() {
 		return nil, errInTheWay
 	}
+	name = seen.Name()
 	next, err := in.OpenRoot(name)
 	if errors.Is(err, fs.ErrPermission) && in.Chmod(name, seen.Mode().Perm()|0o700) == nil {
 		next, err = in.OpenRoot(name)

@@ -126,7 +126,7 @@ func (c *served) open(name string, most int, each int64) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &place{own: c.own, scanner: scanner{root: root, known: c.known[name], most: most, each: each}}, nil
+	return &place{own: c.own, look: (*os.Root).Lstat, scanner: scanner{root: root, known: c.known[name], most: most, each: each}}, nil
 }
 
 func (c *served) refuse(err error) error {

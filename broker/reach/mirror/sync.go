@@ -36,7 +36,7 @@ func (t *Tree) Sync(ctx context.Context, c *Client) (Report, error) {
 	}
 	for range passes {
 		s := &syncing{Tree: t, c: c, r: &r}
-		s.place = place{own: t.o.Own, scanner: scanner{
+		s.place = place{own: t.o.Own, look: t.look, scanner: scanner{
 			root: t.root, known: t.known, most: t.o.Limits.Files, each: t.o.Limits.Each, mend: true,
 		}}
 		err := s.pass(ctx)
@@ -221,7 +221,7 @@ func (s *syncing) taken(path, name string) bool {
 	if has(s.there.all, sibling(path, name)) {
 		return true
 	}
-	_, err := s.look(s.dir, name)
+	_, err := s.place.look(s.dir, name)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 

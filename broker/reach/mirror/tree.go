@@ -94,7 +94,7 @@ type Tree struct {
 	note  *note
 	known *digests
 	turn  chan struct{} // holds one token; whoever has it synchronises
-	// look is Lstat, which on some file systems also finds a file by another spelling of its name.
+	// look is Lstat; tests exchange it.
 	look func(dir *os.Root, name string) (fs.FileInfo, error)
 }
 
