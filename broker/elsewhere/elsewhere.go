@@ -13,7 +13,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -68,14 +70,31 @@ const (
 // be resumed is smaller; what package managers keep stays in the volume.
 const mostHome = 16 << 20
 
+// Forget removes what both sides agreed on, from the directory of the notes: one of the container's
+// directories begins anew.
+func Forget(notes string) error {
+	for _, name := range []string{homeNote, workspaceNote} {
+		if err := os.Remove(filepath.Join(notes, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// The files of the notes.
+const (
+	homeNote      = "home.agreed"
+	workspaceNote = "workspace.agreed"
+)
+
 // Open looks at the directories and connects with nothing yet.
 func Open(o Options) (*Files, error) {
 	f := &Files{options: o, trees: map[string]*mirror.Tree{}, told: map[string]bool{}}
 	for _, t := range []mirror.Options{
 		{Name: orientation, Dir: o.Orientation, OneWay: true},
 		{Name: attachments, Dir: o.Attachments, OneWay: true},
-		{Name: home, Dir: o.Home, Note: filepath.Join(o.Notes, "home.agreed"), Wanted: wantedOfHome},
-		{Name: workspace, Dir: o.Workspace, Note: filepath.Join(o.Notes, "workspace.agreed"), Fixed: o.Fixed},
+		{Name: home, Dir: o.Home, Note: filepath.Join(o.Notes, homeNote), Wanted: wantedOfHome},
+		{Name: workspace, Dir: o.Workspace, Note: filepath.Join(o.Notes, workspaceNote), Fixed: o.Fixed},
 	} {
 		tree, err := mirror.Open(t)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/copies"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/elsewhere"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -102,6 +104,10 @@ func (s *Session) openElsewhere(stack *teardown) error {
 // beginElsewhere starts the agent in a container that gets copies of the session's files.
 func (s *Session) beginElsewhere(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client, image string) (program, error) {
 	s.setInside(elsewhereUser)
+	volumes, err := s.makeVolumes(ctx, engine)
+	if err != nil {
+		return nil, err
+	}
 	s.openStream(stack)
 	if err := s.openElsewhere(stack); err != nil {
 		return nil, err
@@ -117,7 +123,8 @@ func (s *Session) beginElsewhere(ctx context.Context, stack *teardown, log *audi
 		return nil, err
 	}
 	spec := s.spec(image, launch)
-	if err := s.mountVolumes(ctx, engine, &spec); err != nil {
+	spec.Labels[labelFiles], spec.Tmpfs = string(reach.Copied), s.sent()
+	if spec.Volumes, err = s.withBorrowed(engine, volumes); err != nil {
 		return nil, err
 	}
 	if err := os.WriteFile(s.layout.Away(), nil, 0o600); err != nil {
@@ -181,30 +188,41 @@ func (s *Session) sent() []docker.Tmpfs {
 	return all
 }
 
-// mountVolumes gives a container the session's volumes in place of this machine's directories.
-func (s *Session) mountVolumes(ctx context.Context, engine *docker.Client, spec *docker.Spec) error {
-	spec.Labels[labelFiles] = string(reach.Copied)
-	spec.Tmpfs = s.sent()
+// makeVolumes makes what of the session's volumes is missing. What both sides have agreed on is forgotten
+// with a volume.
+func (s *Session) makeVolumes(ctx context.Context, engine *docker.Client) ([]docker.VolumeMount, error) {
 	if err := s.layout.NoteVolumes(engine.Endpoint().Address); err != nil {
-		return err
+		return nil, err
 	}
-	for _, v := range []docker.VolumeMount{
-		{Name: spec.Name + "-home", Target: agent.Home},
-		{Name: spec.Name + "-workspace", Target: agent.Workspace},
-	} {
-		if err := engine.CreateVolume(ctx, v.Name, s.labels()); err != nil {
-			return err
+	there, err := engine.Volumes(ctx, map[string]string{stored.LabelSession: s.fixed.ID})
+	if err != nil {
+		return nil, err
+	}
+	volumes := []docker.VolumeMount{
+		{Name: s.containerName() + "-home", Target: agent.Home},
+		{Name: s.containerName() + "-workspace", Target: agent.Workspace},
+	}
+	for _, v := range volumes {
+		if slices.ContainsFunc(there, func(old docker.Volume) bool { return old.Name == v.Name }) {
+			continue
 		}
-		spec.Volumes = append(spec.Volumes, v)
+		if err := errors.Join(elsewhere.Forget(s.layout.Dir), engine.CreateVolume(ctx, v.Name, s.labels())); err != nil {
+			return nil, err
+		}
 	}
+	return volumes, nil
+}
+
+// withBorrowed adds the volume of what the session's worktree borrows.
+func (s *Session) withBorrowed(engine *docker.Client, volumes []docker.VolumeMount) ([]docker.VolumeMount, error) {
 	for _, dir := range s.borrowed() {
 		o, err := s.objects(engine)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		spec.Volumes = append(spec.Volumes, docker.VolumeMount{Name: o.Volume, Target: dir, ReadOnly: true})
+		volumes = append(volumes, docker.VolumeMount{Name: o.Volume, Target: dir, ReadOnly: true})
 	}
-	return nil
+	return volumes, nil
 }
 
 // bringLimit is how long the files of an agent that ends may take to come here. The rest comes when the

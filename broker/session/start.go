@@ -260,12 +260,17 @@ func (s *Session) orient(ctx context.Context, p provider) (agent.Launch, error) 
 	return launch, nil
 }
 
+// containerName is what the engine calls the session's container.
+func (s *Session) containerName() string {
+	return "ironcurtain-" + string(s.fixed.ID[:8]) + string(s.fixed.ID[9:13])
+}
+
 // spec describes the container, but for its files. The container trusts only the session's own
 // certificate authority, so that nothing but the proxy can answer the agent over TLS.
 func (s *Session) spec(image string, launch agent.Launch) docker.Spec {
 	spec := docker.Spec{
 		Image:      image,
-		Name:       "ironcurtain-" + string(s.fixed.ID[:8]) + string(s.fixed.ID[9:13]),
+		Name:       s.containerName(),
 		Cmd:        agent.Command(s.withSetup(launch.Argv)),
 		Env:        append(agent.Environment(), launch.Env...),
 		User:       s.inside.String(),

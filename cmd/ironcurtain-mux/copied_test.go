@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker/fakeengine"
 )
 
 // elsewhere configures an agent with tools on an engine that does not see this machine's files.
@@ -105,7 +107,8 @@ func TestCopiedWorktree(t *testing.T) {
 // An engine that mounts empty directories in place of a person's gets copies.
 func TestFilesThatAreNotShared(t *testing.T) {
 	t.Parallel()
-	home, e := withEngine(t, unsharedBelow(t))
+	home, e := withEngine(t, fakeengine.Faults{})
+	e.Set(fakeengine.Faults{EmptyBinds: true, Unshared: func(source string) bool { return strings.HasPrefix(source, filepath.Join(home, "workspace")) }})
 	configure(t, home, fmt.Sprintf(`{"engine":{"use":%q}}`, e.Address()))
 	work := workspaceOf(t, home)
 	writeFile(t, filepath.Join(work, "here"), "seen\n")

@@ -119,18 +119,6 @@ func workspaceOf(t *testing.T, home string) string {
 	return dir
 }
 
-// An engine that mounts empty directories in place of a person's is refused.
-func TestFilesThatAreNotShared(t *testing.T) {
-	t.Parallel()
-	home, e := withEngine(t, fakeengine.Faults{})
-	e.Set(fakeengine.Faults{EmptyBinds: true, Unshared: func(source string) bool { return strings.HasPrefix(source, filepath.Join(home, "workspace")) }})
-	configure(t, home, fmt.Sprintf(`{"engine":{"use":%q,"way":"stream"}}`, e.Address()))
-	_, errs, code := (&driver{t: t, home: home}).command("start", "--agent", "shell", "--workspace", workspaceOf(t, home), "pwd")
-	if code == 0 || !strings.Contains(errs, "the engine does not see") {
-		t.Errorf("it ends with %d: %s", code, errs)
-	}
-}
-
 // What is typed and shown arrives once and in order over a line that is slow and cut all the time.
 func TestTypingOverCuts(t *testing.T) {
 	t.Parallel()
