@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packs"
@@ -32,7 +33,12 @@ func (s *Session) fillObjects(ctx context.Context, engine *docker.Client, image 
 	if err != nil {
 		return err
 	}
+	identity, err := makeObjects(ctx, engine, o)
+	if err != nil {
+		return err
+	}
 	plan := packs.Plan{
+		Volume:     identity,
 		Repository: s.fixed.Worktree.Common, Tips: []string{s.fixed.Worktree.Base}, More: shown, State: o.State,
 		Progress: func(sent, all int64) {
 			s.progress("copying the repository's history to the engine's machine", fmt.Sprintf("%d of %d MB", sent>>20, all>>20))
@@ -45,17 +51,29 @@ func (s *Session) fillObjects(ctx context.Context, engine *docker.Client, image 
 	if err != nil {
 		return err
 	}
-	if len(result.Cut) > 0 {
-		s.notice(false, "the repository's oldest history is not in the worktree, because not all of it fits: git log ends early there; the person's repository has it")
+	if missing := result.Missing(); missing != "" {
+		s.notice(false, fmt.Sprintf("the worktree does not have %s: not all of the repository fits on the engine's machine", missing))
 	}
 	return errors.Join(o.Use(), place.Cut(result.Cut), place.Forget(result.Absent))
 }
 
+// makeObjects makes the volume if it is missing, and returns what tells it from one that had its name
+// before.
+func makeObjects(ctx context.Context, engine *docker.Client, o stored.Objects) (identity string, err error) {
+	if err := engine.CreateVolume(ctx, o.Volume, o.Labels); err != nil {
+		return "", err
+	}
+	all, err := engine.Volumes(ctx, o.Labels)
+	for _, v := range all {
+		if v.Name == o.Volume {
+			return v.CreatedAt.UTC().Format(time.RFC3339Nano), nil
+		}
+	}
+	return "", errors.Join(err, fmt.Errorf("the engine does not list volume %s, which it has just made", o.Volume))
+}
+
 // fillVolume starts a container that can write to the volume, fills it, and removes the container.
 func (s *Session) fillVolume(ctx context.Context, engine *docker.Client, image string, o stored.Objects, plan packs.Plan) (result packs.Result, err error) {
-	if err := engine.CreateVolume(ctx, o.Volume, o.Labels); err != nil {
-		return result, err
-	}
 	spec := docker.Spec{
 		Image: image, Cmd: agent.KeptCommand([]string{"/bin/false"}), User: s.inside.String(), Labels: s.lease.Labels(),
 		Volumes: []docker.VolumeMount{{Name: o.Volume, Target: agent.Objects}},
