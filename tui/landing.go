@@ -68,5 +68,5 @@ func (m *Model) onLanding(msg landingMsg) {
 	if msg.landing.Files > 0 {
 		m.landing = landing{msg.session, msg.landing.ID}
 	}
-	m.showHelp("to be landed in "+text.Drawable(msg.landing.Origin), panel.LandingLines(msg.landing))
+	m.showHelp("the copy of "+text.Drawable(msg.landing.Origin), panel.LandingLines(msg.landing))
 }

@@ -179,7 +179,7 @@ func skip(e *dirtree.Entry) error {
 
 // compare looks at the directory. What is the same on both sides is no change.
 func (d *Diff) compare(ctx context.Context, common note) error {
-	there, err := openDirs(d.Origin)
+	there, err := openOrigin(d.Origin)
 	if err != nil {
 		return err
 	}

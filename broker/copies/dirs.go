@@ -6,7 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // errNoDir means that a path leads through something that is no directory.
@@ -27,6 +30,31 @@ func openDirs(dir string) (*dirs, error) {
 		return nil, err
 	}
 	return &dirs{root: root}, nil
+}
+
+// openOrigin is openDirs for a person's directory, by its real path. An agent that works in a
+// directory around it may have put a link in its place, or on the way to it.
+func openOrigin(dir string) (*dirs, error) {
+	is, err := os.Lstat(dir)
+	if err != nil {
+		return nil, err
+	}
+	d, err := openDirs(dir)
+	if err != nil {
+		return nil, err
+	}
+	info, err := d.root.Stat(".")
+	if err == nil && !os.SameFile(is, info) {
+		err = errMoved
+	}
+	if real, realErr := filepath.EvalSymlinks(dir); err == nil && (realErr != nil || real != dir) {
+		err = fault.New("find out who put the link there", "%s leads elsewhere now", quoted(dir))
+	}
+	if err != nil {
+		d.close()
+		return nil, err
+	}
+	return d, nil
 }
 
 // close closes all that is open.

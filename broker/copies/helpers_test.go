@@ -21,7 +21,10 @@ type site struct {
 
 func newSite(t *testing.T, script string) *site {
 	t.Helper()
-	dir := t.TempDir()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	s := &site{t, filepath.Join(dir, "project"), filepath.Join(dir, "session/copy"), filepath.Join(dir, "session/copy.note")}
 	for _, dir := range []string{s.origin, filepath.Dir(s.copy)} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -32,8 +32,8 @@ const (
 // Git runs on the host and the copy is the agent's, so it gets a repository of ours: of the
 // copy's own it sees the patterns, and the index, which tells what is tracked nevertheless.
 func (d *Diff) askGit(ctx context.Context) (trouble string, err error) {
-	if info, err := os.Lstat(filepath.Join(d.copy, ".git")); err != nil || !info.IsDir() {
-		return "", nil
+	if _, err := os.Lstat(filepath.Join(d.copy, ".git")); err != nil {
+		return "", nil //nolint:nilerr // no repository
 	}
 	asked := d.askable()
 	if len(asked) == 0 {

@@ -22,7 +22,7 @@ func (d *Diff) judge() error {
 		return err
 	}
 	defer here.close()
-	there, err := openDirs(d.Origin)
+	there, err := openOrigin(d.Origin)
 	if err != nil {
 		return err
 	}

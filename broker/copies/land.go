@@ -59,7 +59,7 @@ func landAll(ctx context.Context, d Diff, which Which) (Landed, error) {
 		return Landed{}, err
 	}
 	defer w.from.close()
-	if w.to, err = openDirs(d.Origin); err != nil {
+	if w.to, err = openOrigin(d.Origin); err != nil {
 		return Landed{}, err
 	}
 	defer w.to.close()

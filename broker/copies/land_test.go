@@ -157,3 +157,32 @@ func TestOneLandingAtATime(t *testing.T) {
 		t.Errorf("landed %s", got)
 	}
 }
+
+// An agent that works in a directory around it can exchange the directory for a link.
+func TestTheDirectoryIsNoLink(t *testing.T) {
+	s := newSite(t, "echo a > a")
+	s.agent("echo b > a")
+	d := s.difference()
+	shell(t, filepath.Dir(s.origin), "mv project moved; ln -s moved project")
+	if _, err := Land(t.Context(), d, Which{}); err == nil {
+		t.Error("it was landed behind a link")
+	}
+	if _, err := Difference(t.Context(), s.origin, s.copy, s.note); err == nil {
+		t.Error("it was compared behind a link")
+	}
+	outer := filepath.Join(filepath.Dir(s.origin), "outer")
+	shell(t, filepath.Dir(s.origin), "rm project; mkdir real; mv moved real/project; ln -s real outer")
+	d.Origin = filepath.Join(outer, "project")
+	if _, err := Land(t.Context(), d, Which{}); err == nil || !strings.Contains(err.Error(), "leads elsewhere") {
+		t.Errorf("behind a link on the way: %v", err)
+	}
+}
+
+// In a working tree that another program has made, .git is a file.
+func TestIgnoredWhereGitIsAFile(t *testing.T) {
+	s := newSite(t, "echo 'gitdir: /nowhere' > .git; echo '*.log' > .gitignore")
+	s.agent("echo l > x.log; echo a > a")
+	if got := brief(s.difference().Changes); got != "+a ?+x.log" {
+		t.Errorf("changes %s", got)
+	}
+}

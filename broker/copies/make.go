@@ -50,7 +50,7 @@ func Made(note string) bool {
 	return err == nil
 }
 
-// Make copies a person's directory to a new directory, and notes at the path note which state
+// Make copies a person's directory, named by its real path, to a new directory, and notes at the path note which state
 // both have. What an interrupted Make has left there is removed first. A directory beyond the
 // limits is refused before anything is copied. Nobody may use the copy before Make returns.
 func Make(ctx context.Context, from, to, note string, l Limits) (Report, error) {
@@ -128,7 +128,7 @@ func (m *maker) copy(from, to string, all []entry) (err error) {
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
 	}
-	if m.from, err = openDirs(from); err != nil {
+	if m.from, err = openOrigin(from); err != nil {
 		return err
 	}
 	defer m.from.close()

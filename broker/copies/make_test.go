@@ -47,13 +47,16 @@ func TestMakeRefusesWhatIsTooLarge(t *testing.T) {
 		"a large file":   {"mkdir d; head -c 3000 /dev/zero > d/x; touch y", Limits{Each: 2048}, []string{"a file may have 2.0 KB", "d/x (2.9 KB)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir, err := filepath.EvalSymlinks(t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
 			from, to := filepath.Join(dir, "from"), filepath.Join(dir, "to")
 			if err := os.Mkdir(from, 0o700); err != nil {
 				t.Fatal(err)
 			}
 			shell(t, from, c.script)
-			_, err := Make(t.Context(), from, to, filepath.Join(dir, "note"), c.limits)
+			_, err = Make(t.Context(), from, to, filepath.Join(dir, "note"), c.limits)
 			if err == nil {
 				t.Fatal("it was copied")
 			}

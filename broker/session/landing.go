@@ -80,6 +80,18 @@ func (s *Session) Land(ctx context.Context, id string) (string, error) {
 	return landed.String(), nil
 }
 
+// notLooked is what is unlanded of a copy that nobody has looked at since its agent ran.
+const notLooked = "changes that were not looked at"
+
+// expectWork keeps in mind that there is work in the copy, until reportCopy says what. It does not
+// when this process is killed.
+func (s *Session) expectWork() error {
+	if s.fixed.Origin == "" {
+		return nil
+	}
+	return stored.NoteUnlanded(s.layout, notLooked)
+}
+
 // reportCopy tells the person what of an ended session's copy was not landed. The look takes at
 // most that long.
 func (s *Session) reportCopy(ctx context.Context, most time.Duration) error {
@@ -93,7 +105,7 @@ func (s *Session) reportCopy(ctx context.Context, most time.Duration) error {
 	d, err := stored.Difference(limited, s.layout, s.fixed, s.deps.Config.UserHome)
 	left := d.Left()
 	if err != nil {
-		left = "changes that were not looked at"
+		left = notLooked
 	}
 	s.reportWork(unlanded(s.fixed, left, err))
 	if errors.Is(err, worktree.ErrLate) {

@@ -162,7 +162,7 @@ func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 		}
 		return errors.Join(s.disarm(), s.reportObeyed(left, most), s.reportCopy(left, most))
 	})
-	if err := s.makeWorktree(ctx, stack); err != nil {
+	if err := errors.Join(s.makeWorktree(ctx, stack), s.expectWork()); err != nil {
 		return err
 	}
 	if err := s.makePassage(); err != nil {

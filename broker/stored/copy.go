@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/copies"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
@@ -38,10 +39,10 @@ func Difference(ctx context.Context, l Layout, s Session, userHome string) (copi
 	return d, err
 }
 
-// Land lands what a difference says, and keeps in mind what is left.
+// Land lands what a difference says. Of a session that has ended it keeps in mind what is left.
 func Land(ctx context.Context, l Layout, s Session, d copies.Diff, which copies.Which) (copies.Landed, error) {
 	landed, err := copies.Land(ctx, d, which)
-	if _, noted := os.Lstat(l.Unlanded()); noted == nil && err == nil {
+	if err == nil && !docker.LeaseHeld(l.Lock()) {
 		var now copies.Diff
 		if now, err = copies.Difference(ctx, s.Origin, l.Copy(), l.CopyNote()); err == nil {
 			err = NoteUnlanded(l, now.Left())

@@ -17,7 +17,7 @@ import (
 // copied makes a stored session that works in a copy of a directory.
 func copied(t *testing.T, home string, ago time.Duration) (l Layout, origin string) {
 	t.Helper()
-	l, origin = storeSession(t, home, "shell", ago), filepath.Join(shortTemp(t), "project")
+	l, origin = storeSession(t, home, "shell", ago), filepath.Join(RealPath(shortTemp(t)), "project")
 	if err := os.Mkdir(origin, 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func copied(t *testing.T) (l stored.Layout, origin string) {
 		t.Fatal(err)
 	}
 	l = stored.LayoutOf(os.Getenv("IRONCURTAIN_HOME"), id)
-	origin = filepath.Join(t.TempDir(), "project")
+	origin = filepath.Join(stored.RealPath(t.TempDir()), "project")
 	for _, dir := range []string{l.Dir, origin} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
