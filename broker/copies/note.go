@@ -44,7 +44,6 @@ type pair struct {
 }
 
 func (p pair) there() noted { return noted{p.node, p.origin} }
-func (p pair) here() noted  { return noted{p.node, p.copied} }
 
 // of returns the common state of a path.
 func (n note) of(name string) pair {
