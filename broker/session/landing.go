@@ -33,6 +33,7 @@ type Landing struct {
 const (
 	landingShown = 1000 // changes
 	landingTime  = 2 * time.Minute
+	landTime     = 10 * time.Minute // each file is on the disk before it takes its place
 )
 
 // Landing compares the session's copy with the person's directory. What it shows can be landed
@@ -57,7 +58,7 @@ func (s *Session) Landing(ctx context.Context, which copies.Which) (Landing, err
 // Land writes what was shown into the person's directory, and says in a sentence what it did. It
 // leaves what has changed since.
 func (s *Session) Land(ctx context.Context, id string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, landingTime)
+	ctx, cancel := context.WithTimeout(ctx, landTime)
 	defer cancel()
 	s.mu.Lock()
 	l := s.landing
