@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"sync"
 	"syscall"
 
@@ -24,11 +23,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/start"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
-	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
-	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 )
 
 // serveCommand runs the multiplexer without a terminal. Below it are the program's own MCP
@@ -123,14 +120,7 @@ func serve(cmd *cobra.Command, s *starter, flags *wiring.TabFlags, inherited dae
 	if err := hideMemory(); err != nil {
 		return cli.Fail(op, fmt.Errorf("hide the memory from other programs: %w", err), "")
 	}
-	p, c, err := flags.Check(cmd.Context())
-	if err != nil {
-		return err
-	}
-	if p.Engine, err = lastEngine(p); err != nil {
-		return cli.Fail(op, err, "")
-	}
-	w, err := p.Wire(c, broker.Profile{})
+	w, err := daemonParts(cmd.Context(), flags)
 	if err != nil {
 		return err
 	}
@@ -145,82 +135,79 @@ func serve(cmd *cobra.Command, s *starter, flags *wiring.TabFlags, inherited dae
 	if err != nil {
 		return errors.Join(err, door.Close())
 	}
-	if err := noteEngine(p); err != nil {
+	if err := noteEngine(w.Paths); err != nil {
 		log.Error("a daemon that follows a killed one may look for the agents in another container engine", "error", err)
 	}
 	b.SetAway(true)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer cancel()
-	byHand := s.waits == nil
-	program, build := cli.ThisFile()
-	tasks := new(pane.Tasks)
-	mux := pane.NewMux(ctx, tasks, term.Options{Engine: w.Config.Terminal.Engine, Scrollback: w.Config.Scrollback})
-	var left bool
-	var notices []string
-	arrangedFile := filepath.Join(w.Paths.Home, "arrangements.json")
-	kept := newArrangements(arrangedFile, log)
-	seen := openSeen(filepath.Join(w.Paths.Home, "seen.json"), log)
+	v := newViews(ctx, w, b, log)
 	var writing sync.WaitGroup
-	writing.Go(func() { kept.write(ctx, arrangedFile, log) })
+	writing.Go(func() { v.kept.write(ctx, arrangementsFile(w.Paths.Home), log) })
 	defer writing.Wait()
 	defer cancel()
+	byHand := s.waits == nil
 	if inherited == (daemon.Inherited{}) {
-		planned := stoodDown(w.Paths.Home)
-		some := b.Sweep()
-		if left = some && !takeBack(cmd.Context(), b, w.Paths.Home, planned, log); !some {
-			kept.forget() // there is nothing that was arranged
-		}
+		v.takeBack(cmd.Context())
 	} else {
-		var h handedOver
-		h, notices = goOn(cmd.Context(), former, b, mux, log)
-		byHand, kept.kept = h.ByHand, h.Arrangements
+		byHand = v.goOn(cmd.Context(), former)
 	}
-	upgrade, err := upgradeOf(door, b, mux, kept, byHand, running.EngineArguments(w.Paths.Engine))
+	d := v.daemon(cmd.Context())
+	d.End = func() string {
+		back := v.end(cmd.Context(), done)
+		return said.String() + back
+	}
+	d.Upgrade, err = upgradeOf(door, b, v.mux, v.kept, byHand, running.EngineArguments(w.Paths.Engine))
 	if err != nil {
 		return errors.Join(err, door.Close())
-	}
-	tokens, err := token.Open(filepath.Join(w.Paths.Home, "answer-tokens.json"))
-	if err != nil {
-		log.Error("no answer token is in force", "error", err)
-	}
-	d := &daemon.Daemon{
-		Version: cli.ThisBuild().Version, Program: program, Build: build, Log: log,
-		Show: func(ctx context.Context, c daemon.Client) (string, error) {
-			notices := slices.Clone(notices)
-			if err := b.Refresh(ctx); err != nil {
-				notices = append(notices, b.Outdated(err))
-			}
-			return show(w.Latest(), ctx, c, b, mux, kept, seen, left, notices)
-		},
-		Carry:    func(ctx context.Context, t daemon.Task) wire.End { return start.Carry(ctx, w.Latest(), t, b) },
-		Notify:   notifier(w, b, kept),
-		Own:      pty.Own,
-		Engine:   engineOf(b),
-		Calls:    b,
-		Attended: func(yes bool) { b.SetAway(!yes) },
-		Kicked:   b.ForgetClient,
-		Running:  func() string { return agentsRunning(cmd.Context(), b) },
-		End: func() string {
-			mux.Close()
-			back := comeBack(cmd.Context(), b)
-			done()
-			tasks.Wait(wiring.ShutdownLimit)
-			forgetEngine(p.Home)
-			return said.String() + back
-		},
-		Waiting: func() bool {
-			waiting, _ := b.Pending(cmd.Context()) // it never fails
-			return len(waiting) > 0
-		},
-		StandDown: func() { standDown(w.Paths.Home, log) },
-		Upgrade:   upgrade,
-		Tokens:    tokens, TokenSocket: daemon.TokenSocketPath(w.Paths.Home),
 	}
 	if !byHand {
 		d.Idle = w.Config.DaemonIdle()
 	}
 	_ = s.tell(nil)
 	return cli.Fail("serve", d.Serve(cmd.Context(), door.UnixListener), "")
+}
+
+// daemonParts makes the parts of a daemon, with the container engine of the one before it if that has
+// left agents there.
+func daemonParts(ctx context.Context, flags *wiring.TabFlags) (wiring.Parts, error) {
+	p, c, err := flags.Check(ctx)
+	if err != nil {
+		return wiring.Parts{}, err
+	}
+	if p.Engine, err = lastEngine(p); err != nil {
+		return wiring.Parts{}, cli.Fail("start daemon", err, "")
+	}
+	return p.Wire(c, broker.Profile{})
+}
+
+// daemon returns the daemon that shows the views, but for how it ends and is upgraded.
+func (v *views) daemon(ctx context.Context) *daemon.Daemon {
+	tokens, err := token.Open(filepath.Join(v.parts.Paths.Home, "answer-tokens.json"))
+	if err != nil {
+		v.log.Error("no answer token is in force", "error", err)
+	}
+	program, build := cli.ThisFile()
+	return &daemon.Daemon{
+		Version: cli.ThisBuild().Version, Program: program, Build: build, Log: v.log,
+		Show: v.show,
+		Carry: func(ctx context.Context, t daemon.Task) wire.End {
+			return start.Carry(ctx, v.parts.Latest(), t, v.broker)
+		},
+		Notify:   notifier(v.parts, v.broker, v.kept),
+		Own:      pty.Own,
+		Engine:   engineOf(v.broker),
+		Calls:    v.broker,
+		Attended: func(yes bool) { v.broker.SetAway(!yes) },
+		Kicked:   v.broker.ForgetClient,
+		Running:  func() string { return agentsRunning(ctx, v.broker) },
+		Waiting: func() bool {
+			waiting, _ := v.broker.Pending(ctx) // it never fails
+			return len(waiting) > 0
+		},
+		StandDown: func() { standDown(v.parts.Paths.Home, v.log) },
+		Tokens:    tokens, TokenSocket: daemon.TokenSocketPath(v.parts.Paths.Home),
+	}
 }
 
 // engineOf returns a function that says which container engine the broker uses.

@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -14,69 +17,97 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 )
 
-// show runs a view for a client, with its tabs arranged as they were kept. left says that a killed
-// multiplexer may have left agents running.
-func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker, mux *pane.Mux, kept *arrangements, seen *seenFile, left bool, notices []string) (end string, err error) {
-	if c.Rights == wire.Answer {
-		return prompt(ctx, c, b)
+// views is what a daemon shows its clients.
+type views struct {
+	parts   wiring.Parts
+	broker  *broker.Broker
+	log     *slog.Logger
+	tasks   pane.Tasks
+	mux     *pane.Mux
+	kept    *arrangements
+	seen    *seenFile
+	left    bool     // a killed multiplexer may have left agents running
+	notices []string // in every view
+}
+
+// newViews returns the views of a broker's sessions. Their terminals end with ctx.
+func newViews(ctx context.Context, w wiring.Parts, b *broker.Broker, log *slog.Logger) *views {
+	v := &views{parts: w, broker: b, log: log, kept: newArrangements(arrangementsFile(w.Paths.Home), log)}
+	v.mux = pane.NewMux(ctx, &v.tasks, term.Options{Engine: w.Config.Terminal.Engine, Scrollback: w.Config.Scrollback})
+	v.seen = openSeen(filepath.Join(w.Paths.Home, "seen.json"), log)
+	return v
+}
+
+// arrangementsFile has the arrangements of views that have ended.
+func arrangementsFile(home string) string { return filepath.Join(home, "arrangements.json") }
+
+// takeBack takes back the agents that a multiplexer has left.
+func (v *views) takeBack(ctx context.Context) {
+	planned := stoodDown(v.parts.Paths.Home)
+	some := v.broker.Sweep()
+	if v.left = some && !takeBack(ctx, v.broker, v.parts.Paths.Home, planned, v.log); !some {
+		v.kept.forget() // there is nothing that was arranged
 	}
-	o := options(w, b, c.In, c.Out)
-	o.Client = c.Identity
-	o.Notices = notices
+}
+
+// goOn goes on with what the former program of this process has handed over, and reports whether a
+// person had started it.
+func (v *views) goOn(ctx context.Context, former io.ReadCloser) (byHand bool) {
+	h, notices := goOn(ctx, former, v.broker, v.mux, v.log)
+	v.kept.kept, v.notices = h.Arrangements, notices
+	return h.ByHand
+}
+
+// end ends the agents and the broker, which done does, and says what the person can come back to.
+func (v *views) end(ctx context.Context, done func()) string {
+	v.mux.Close()
+	back := comeBack(ctx, v.broker)
+	done()
+	v.tasks.Wait(wiring.ShutdownLimit)
+	forgetEngine(v.parts.Paths.Home)
+	return back
+}
+
+// show runs a view for a client, with its tabs arranged as they were kept.
+func (v *views) show(ctx context.Context, c daemon.Client) (end string, err error) {
+	notices := slices.Clone(v.notices)
+	if err := v.broker.Refresh(ctx); err != nil {
+		notices = append(notices, v.broker.Outdated(err))
+	}
+	if c.Rights == wire.Answer {
+		return prompt(ctx, c, v.broker)
+	}
+	w := v.parts.Latest()
+	o := options(w, v.broker, c.In, c.Out)
+	o.Mux, o.Detach, o.Notices = v.mux, true, notices
 	if offer := offerUpgrade(cli.ThisBuild().Version, c.Version); offer != "" {
 		o.Notices = append(o.Notices, offer)
 	}
-	o.Mux, o.Detach, o.Show, o.Safe = mux, true, broker.SessionID(c.Asked.Show), c.Asked.Safe
-	o.Passed, o.Dir, o.Others, o.Failed, o.Stalled = &c.Passed, c.Asked.Dir, c.Others, c.Failed, c.Stalled
-	o.Front = func(id broker.SessionID) { c.Activity.Front.Store(&id) }
-	o.Focused = func(yes bool) { c.Activity.Away.Store(!yes) }
-	o.Used = func() { now := time.Now(); c.Activity.Used.Store(&now) }
-	o.Arrangement, o.Left = kept.of(c), func(a tui.Arrangement) { kept.keep(c, a) }
-	if !c.Asked.Follows() {
-		o.Arrangement.Aside = nil // whoever comes now has not seen the strip
-	}
-	o.Arranged = func(a tui.Arrangement) {
-		mutes := a.Mutes
-		c.Activity.Mutes.Store(&mutes)
-		kept.note(c, a)
-	}
-	defer kept.end(c)
-	o.Arranged(o.Arrangement)
-	o.Seen, o.KeepSeen = seen.now(), seen.keep
-	o.KeepPrefix = func(key string) error {
-		return errors.Join(config.SetPrefix(w.Paths.ConfigFile(), key), b.Refresh(ctx))
-	}
-	o.Opener = broker.Opener{Keys: c.Asked.Keys, Environment: c.Asked.Environment}
-	if open := c.Asked.Open; open != nil {
-		o.Add = !open.Once
-		o.Agent, o.Workspace, o.Prompt = open.Agent, open.Workspace, open.Prompt
-		if open.Profile != nil {
-			o.Profile = broker.Profile(*open.Profile)
-		}
-		o.Worktree, o.Repo, o.Branch = broker.WorktreeChoice(open.Worktree), open.Repo, open.Branch
-		o.Resume = broker.SessionID(open.Resume)
-	}
+	asFor(c, &o)
+	defer v.kept.end(c)
+	v.keep(ctx, w, c, &o)
 	if c.Rights != wire.Operate {
-		o.Rights, o.API = tui.See, calls.ReadOnly(b)
+		o.Rights, o.API = tui.See, calls.ReadOnly(v.broker)
 		o.Notices = append(o.Notices, "read-only")
-	} else if left && o.Resume == "" && !o.Safe {
-		o.Offer = offerOf(b)
+	} else if v.left && o.Resume == "" && !o.Safe {
+		o.Offer = offerOf(v.broker)
 	}
 	if o.Rights == tui.Operate && !o.Safe && c.Asked.Here {
-		workHere(ctx, w, b, c.Asked.Dir, &o)
+		workHere(ctx, w, v.broker, c.Asked.Dir, &o)
 	}
-	if o.Rights == tui.Operate && !o.Safe && opensTab(ctx, b, o) {
+	if o.Rights == tui.Operate && !o.Safe && opensTab(ctx, v.broker, o) {
 		agent := w.Config.Agent
 		if o.Profile.Demo {
 			agent = wiring.DemoAgent
 		}
-		if err := b.CheckAgent(ctx, cmp.Or(o.Agent, agent)); err != nil {
+		if err := v.broker.CheckAgent(ctx, cmp.Or(o.Agent, agent)); err != nil {
 			return "", err // before the screen is taken
 		}
 	}
@@ -90,6 +121,45 @@ func show(w wiring.Parts, ctx context.Context, c daemon.Client, b *broker.Broker
 		return "the multiplexer was ended", nil
 	}
 	return "", daemon.ErrQuit
+}
+
+// asFor sets what a client is and has asked for.
+func asFor(c daemon.Client, o *tui.Options) {
+	o.Client, o.Show, o.Safe = c.Identity, broker.SessionID(c.Asked.Show), c.Asked.Safe
+	o.Passed, o.Dir, o.Others, o.Failed, o.Stalled = &c.Passed, c.Asked.Dir, c.Others, c.Failed, c.Stalled
+	o.Front = func(id broker.SessionID) { c.Activity.Front.Store(&id) }
+	o.Focused = func(yes bool) { c.Activity.Away.Store(!yes) }
+	o.Used = func() { now := time.Now(); c.Activity.Used.Store(&now) }
+	o.Opener = broker.Opener{Keys: c.Asked.Keys, Environment: c.Asked.Environment}
+	open := c.Asked.Open
+	if open == nil {
+		return
+	}
+	o.Add = !open.Once
+	o.Agent, o.Workspace, o.Prompt = open.Agent, open.Workspace, open.Prompt
+	if open.Profile != nil {
+		o.Profile = broker.Profile(*open.Profile)
+	}
+	o.Worktree, o.Repo, o.Branch = broker.WorktreeChoice(open.Worktree), open.Repo, open.Branch
+	o.Resume = broker.SessionID(open.Resume)
+}
+
+// keep lets a view begin with what is kept for its client, and keep it.
+func (v *views) keep(ctx context.Context, w wiring.Parts, c daemon.Client, o *tui.Options) {
+	o.Arrangement, o.Left = v.kept.of(c), func(a tui.Arrangement) { v.kept.keep(c, a) }
+	if !c.Asked.Follows() {
+		o.Arrangement.Aside = nil // whoever comes now has not seen the strip
+	}
+	o.Arranged = func(a tui.Arrangement) {
+		mutes := a.Mutes
+		c.Activity.Mutes.Store(&mutes)
+		v.kept.note(c, a)
+	}
+	o.Arranged(o.Arrangement)
+	o.Seen, o.KeepSeen = v.seen.now(), v.seen.keep
+	o.KeepPrefix = func(key string) error {
+		return errors.Join(config.SetPrefix(w.Paths.ConfigFile(), key), v.broker.Refresh(ctx))
+	}
 }
 
 // prompt asks a person who may only decide about one waiting call after the other.
