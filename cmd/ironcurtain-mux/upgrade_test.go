@@ -155,7 +155,7 @@ func TestUpgradeLosesNothing(t *testing.T) {
 	a.inTab(2, "/workspace$")
 	// A shell of its own ends at Ctrl-C. The interactive one would go on if Ctrl-C came
 	// just when a sleep had ended.
-	a.send("sh -c 'i=0; while :; do i=$((i+1)); echo n$i.; [ $((i%20)) = 0 ] && sleep 0.01; done'\r")
+	a.send("sh -c 'i=0; while :; do i=$((i+1)); echo n$i.; [ $((i%20)) = 0 ] && sleep 0.05; done'\r")
 	a.see(patience, "n100")
 	b := attach(t, home, 120, 30)
 	b.see(patience, "1 waiting")
