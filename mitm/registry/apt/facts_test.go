@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 // plainForge is a repository with one package whose contents do not matter.
@@ -27,11 +28,7 @@ func plainForge(t testing.TB) *forge {
 
 func reasonOf(t testing.TB, err error) registry.Reason {
 	t.Helper()
-	var refusal *registry.Refusal
-	if !errors.As(err, &refusal) {
-		t.Fatalf("no refusal: %v", err)
-	}
-	return refusal.Reason
+	return registrytest.Refusal(t, err).Reason
 }
 
 func TestAPackageIsWhatItsIndexSays(t *testing.T) {
@@ -190,7 +187,7 @@ func TestReleasesThatAreRefused(t *testing.T) {
 				if reasonOf(t, err) != test.reason {
 					t.Errorf("%s is refused with %s: %v", path, reasonOf(t, err), err)
 				}
-				plainRefusal(t, err)
+				registrytest.Refusal(t, err)
 			}
 		})
 	}

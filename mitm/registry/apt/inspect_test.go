@@ -13,6 +13,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 // inspect looks into bytes that are said to be hello 1.0.
@@ -98,7 +99,7 @@ func TestInspectRefuses(t *testing.T) {
 			if reasonOf(t, err) != registry.ReasonContent {
 				t.Errorf("refused with %s: %v", reasonOf(t, err), err)
 			}
-			plainRefusal(t, err)
+			registrytest.Refusal(t, err)
 		})
 	}
 }
@@ -109,7 +110,7 @@ func FuzzInspect(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if _, err := inspect(data); err != nil {
-			plainRefusal(t, err)
+			registrytest.Refusal(t, err)
 		}
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 // What xz makes is read, whatever its settings are, but for a dictionary that needs much
@@ -169,7 +170,7 @@ func FuzzParseRelease(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := parseRelease("stable", data)
 		if err != nil {
-			plainRefusal(t, err)
+			registrytest.Refusal(t, err)
 			return
 		}
 		for name, e := range r.entries {

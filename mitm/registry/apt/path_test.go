@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 func testOrigin() *registry.Origin {
@@ -93,7 +94,7 @@ func TestParseRefuses(t *testing.T) {
 			if !errors.As(err, &refusal) || refusal.Reason != test.reason {
 				t.Fatalf("read as %+v, %v", a, err)
 			}
-			plainRefusal(t, err)
+			registrytest.Refusal(t, err)
 		})
 	}
 }
@@ -107,7 +108,7 @@ func FuzzParse(f *testing.F) {
 		e := New(&Memory{})
 		a, err := e.Parse(o, &registry.Request{Method: "GET", Base: o.URL, Path: path})
 		if err != nil {
-			plainRefusal(t, err)
+			registrytest.Refusal(t, err)
 			return
 		}
 		again, err := e.Parse(o, &registry.Request{Method: "GET", Base: o.URL, Path: a.Path})
@@ -120,18 +121,4 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q means %v, %v", a.Path, u, err)
 		}
 	})
-}
-
-// plainRefusal checks that an error is a refusal that fits into a reason phrase.
-func plainRefusal(t *testing.T, err error) {
-	t.Helper()
-	var refusal *registry.Refusal
-	if !errors.As(err, &refusal) {
-		t.Fatalf("no refusal: %v", err)
-	}
-	for _, r := range refusal.Text {
-		if r < ' ' || r > '~' {
-			t.Errorf("not fit for a reason phrase: %q", refusal.Text)
-		}
-	}
 }

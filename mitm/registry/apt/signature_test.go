@@ -9,6 +9,7 @@ import (
 	"github.com/ProtonMail/go-crypto/openpgp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 // What gpg signs is verified, with a keyring in binary and in text.
@@ -89,7 +90,7 @@ func TestKeyringsThatCannotBeRead(t *testing.T) {
 			if keys, err := keyring(paths); err == nil {
 				t.Errorf("has %d keys", len(keys))
 			} else {
-				plainRefusal(t, err)
+				registrytest.Refusal(t, err)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 func TestVersions(t *testing.T) {
@@ -75,7 +76,7 @@ func TestParse(t *testing.T) {
 				t.Errorf("%s: %v", tc.path, err)
 				continue
 			}
-			refused(t, err, registry.Reason(tc.want))
+			registrytest.Refused(t, err, registry.Reason(tc.want))
 			continue
 		}
 		where := a.Path
@@ -88,7 +89,7 @@ func TestParse(t *testing.T) {
 	}
 	for method, path := range map[string]string{"PUT": "api/v1/crates/new", "DELETE": "api/v1/crates/serde/1.0.0/yank", "POST": "se/rd/serde", "": "config.json"} {
 		_, err := Ecosystem{}.Parse(o, &registry.Request{Method: method, Base: o.URL, Path: path})
-		refused(t, err, registry.ReasonMethod)
+		registrytest.Refused(t, err, registry.ReasonMethod)
 	}
 }
 
@@ -134,10 +135,10 @@ func TestConfig(t *testing.T) {
 		`{"dl":"https://static.example/crates","api":1}`, `{"dl":"https://static.example/crates"} x`, `{"dl":"\ud800"}`,
 	} {
 		_, _, err := ask(t, upstream{"config.json": text}, "https://index.example/", "config.json")
-		refused(t, err, registry.ReasonDocument)
+		registrytest.Refused(t, err, registry.ReasonDocument)
 	}
 	_, _, err := ask(t, upstream{}, "https://index.example/", "config.json")
-	refused(t, err, registry.ReasonNotFound)
+	registrytest.Refused(t, err, registry.ReasonNotFound)
 }
 
 func TestLookup(t *testing.T) {
@@ -147,6 +148,6 @@ func TestLookup(t *testing.T) {
 	}
 	for _, name := range []string{"", "a/b", "..", "-x", "a b"} {
 		_, err := Ecosystem{}.Lookup(crates(t), name, "1.0.0")
-		refused(t, err, registry.ReasonPath)
+		registrytest.Refused(t, err, registry.ReasonPath)
 	}
 }

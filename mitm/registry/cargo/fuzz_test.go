@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 // Whatever path is accepted leads to where it says, and only versions that are ones are read.
@@ -23,7 +24,7 @@ func FuzzParse(f *testing.F) {
 		}
 		a, err := Ecosystem{}.Parse(o, r)
 		if err != nil {
-			refused(t, err, err.(*registry.Refusal).Reason)
+			registrytest.Refused(t, err, err.(*registry.Refusal).Reason)
 			return
 		}
 		if a.Path != path || !cleanPath(path) || a.Kind != registry.Plain && !isName(a.Name) {
@@ -44,7 +45,7 @@ func FuzzIndex(f *testing.F) {
 		u := upstream{"config.json": plainConfig, "3/f/foo": text}
 		got, facts, err := ask(t, u, "https://index.example/", "3/f/foo", "1.0.0")
 		if err != nil {
-			refused(t, err, err.(*registry.Refusal).Reason)
+			registrytest.Refused(t, err, err.(*registry.Refusal).Reason)
 			return
 		}
 		want := len(facts.Versions)
@@ -91,7 +92,7 @@ func FuzzInspect(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		in, err := inspect(data)
 		if err != nil {
-			refused(t, err, err.(*registry.Refusal).Reason)
+			registrytest.Refused(t, err, err.(*registry.Refusal).Reason)
 			return
 		}
 		for _, s := range in.Scripts {

@@ -64,21 +64,6 @@ func ask(t testing.TB, u upstream, base, path string, hidden ...string) (string,
 	return out.String(), facts, err
 }
 
-// refused checks that an error is a refusal for a reason, fit for a reason phrase.
-func refused(t testing.TB, err error, reason registry.Reason) {
-	t.Helper()
-	var r *registry.Refusal
-	if !errors.As(err, &r) {
-		t.Fatalf("%v is no refusal", err)
-	}
-	if r.Reason != reason {
-		t.Errorf("%s: %s; want %s", r.Reason, r.Text, reason)
-	}
-	if strings.ContainsFunc(r.Text, func(c rune) bool { return c < ' ' || c > '~' }) {
-		t.Errorf("%q is not one line of ASCII", r.Text)
-	}
-}
-
 const (
 	plainConfig = `{"dl":"https://static.example/crates","api":"https://api.example"}`
 	sha         = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 func TestIndex(t *testing.T) {
@@ -32,7 +33,7 @@ func TestIndex(t *testing.T) {
 		t.Errorf("%s: %s", facts.Name, got)
 	}
 	_, _, err = ask(t, u, "https://index.example/", "fo/o_/foo_bar", "1.0.0", "1.1.0", "2.0.0-rc.1", "2.0.0")
-	refused(t, err, registry.ReasonQuarantine)
+	registrytest.Refused(t, err, registry.ReasonQuarantine)
 
 	_, facts, err = ask(t, u, "https://static.example/crates/", "Foo_Bar/1.0.0/download")
 	if err != nil {
@@ -44,10 +45,10 @@ func TestIndex(t *testing.T) {
 	}
 	for _, path := range []string{"foo_bar/1.0.0/download", "Foo_Bar/3.0.0/download", "Foo_Bar/1.0.0", "x/Foo_Bar/1.0.0/download"} {
 		_, _, err := ask(t, u, "https://static.example/crates/", path)
-		refused(t, err, registry.ReasonUnlisted)
+		registrytest.Refused(t, err, registry.ReasonUnlisted)
 	}
 	_, _, err = ask(t, u, "https://static.example/crates/", "gone/1.0.0/download")
-	refused(t, err, registry.ReasonNotFound)
+	registrytest.Refused(t, err, registry.ReasonNotFound)
 }
 
 func TestDocumentsRefused(t *testing.T) {
@@ -71,9 +72,9 @@ func TestDocumentsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := ask(t, upstream{"config.json": plainConfig, "3/f/foo": text}, "https://index.example/", "3/f/foo")
-			refused(t, err, registry.ReasonDocument)
+			registrytest.Refused(t, err, registry.ReasonDocument)
 		})
 	}
 	_, _, err := ask(t, upstream{"config.json": plainConfig, "3/f/foo": ""}, "https://index.example/", "3/f/foo")
-	refused(t, err, registry.ReasonNotFound)
+	registrytest.Refused(t, err, registry.ReasonNotFound)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/archive"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 func inspect(data []byte) (*registry.Inspection, error) {
@@ -61,7 +62,7 @@ func TestInspect(t *testing.T) {
 				if strings.Contains(tc.want, "into") {
 					reason = registry.ReasonLimit
 				}
-				refused(t, err, reason)
+				registrytest.Refused(t, err, reason)
 				got = err.Error()
 			} else {
 				got = fmt.Sprint(in.Scripts)

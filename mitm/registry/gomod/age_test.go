@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 // noon is when tests of ages take place.
@@ -137,7 +138,7 @@ func TestListLeavesOutWhatCannotBeHad(t *testing.T) {
 		t.Errorf("the list is %q", out.String())
 	}
 	err = e.Write(&out, facts, a, func(string) bool { return true })
-	plainRefusal(t, err)
+	registrytest.Refusal(t, err)
 }
 
 // The newest version is another one when the proxy's is hidden.
@@ -169,7 +170,7 @@ func TestLatestIsOneThatIsNotHidden(t *testing.T) {
 			var out bytes.Buffer
 			err := e.Write(&out, facts, a, func(v string) bool { return slices.Contains(test.hidden, v) })
 			if test.want == "" {
-				plainRefusal(t, err)
+				registrytest.Refusal(t, err)
 				return
 			}
 			if err != nil || !strings.Contains(out.String(), `"`+test.want+`"`) {
@@ -212,7 +213,7 @@ func TestAHiddenVersionRetracts(t *testing.T) {
 		}
 	}
 	f.set(t, "a.example/b", "v1.3.0", "mod", []byte("module a.example/b\n"))
-	if _, _, err := f.facts(t, at(heads), "a.example/b/@v/list"); refusalOf(t, err).Reason != registry.ReasonDigest {
+	if _, _, err := f.facts(t, at(heads), "a.example/b/@v/list"); registrytest.Refusal(t, err).Reason != registry.ReasonDigest {
 		t.Errorf("another go.mod: %v", err)
 	}
 }

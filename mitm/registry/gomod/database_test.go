@@ -13,16 +13,8 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
-
-func refusalOf(t *testing.T, err error) *registry.Refusal {
-	t.Helper()
-	var refusal *registry.Refusal
-	if !errors.As(err, &refusal) {
-		t.Fatalf("no refusal: %v", err)
-	}
-	return refusal
-}
 
 // What the go command reads of the database passes as it is, when it belongs to the tree.
 func TestDatabasePassesItsTree(t *testing.T) {
@@ -54,7 +46,7 @@ func TestDatabasePassesItsTree(t *testing.T) {
 	if err != nil || facts.Name != "a.example/Big" || facts.Version("v1.0.0") == nil {
 		t.Fatalf("a look-up has the facts %+v, %v", facts, err)
 	}
-	if r := refusalOf(t, e.Write(&bytes.Buffer{}, facts, a, func(string) bool { return true })); r.Status != 403 {
+	if r := registrytest.Refusal(t, e.Write(&bytes.Buffer{}, facts, a, func(string) bool { return true })); r.Status != 403 {
 		t.Errorf("the look-up of a hidden version is refused with %d", r.Status)
 	}
 }
@@ -68,7 +60,7 @@ func TestTilesBeyondTheTreeAreNotAskedFor(t *testing.T) {
 	for _, path := range []string{"tile/8/0/x123/456", "tile/8/0/000.p/2", "tile/8/1/000.p/1", "tile/8/7/000", "tile/8/62/000"} {
 		t.Run(path, func(t *testing.T) {
 			_, _, err := f.facts(t, e, "sumdb/sums.example/"+path)
-			if r := refusalOf(t, err); r.Reason != registry.ReasonUnlisted {
+			if r := registrytest.Refusal(t, err); r.Reason != registry.ReasonUnlisted {
 				t.Errorf("refused with %s: %s", r.Reason, r.Text)
 			}
 		})
@@ -143,7 +135,7 @@ func TestDatabaseIsNotBelieved(t *testing.T) {
 			test.spoil(f, data)
 			f.mu.Unlock()
 			_, _, err = f.facts(t, at(&Memory{}), "a.example/b/@v/v1.0.0.zip")
-			if r := refusalOf(t, err); r.Reason != test.reason {
+			if r := registrytest.Refusal(t, err); r.Reason != test.reason {
 				t.Errorf("refused with %s: %s", r.Reason, r.Text)
 			}
 		})
@@ -181,7 +173,7 @@ func TestAnotherSignerIsNotBelieved(t *testing.T) {
 	f.origin.Keys = other.origin.Keys
 	heads := &Memory{}
 	_, _, err := f.facts(t, at(heads), "a.example/b/@v/v1.0.0.zip")
-	if r := refusalOf(t, err); r.Reason != registry.ReasonDocument {
+	if r := registrytest.Refusal(t, err); r.Reason != registry.ReasonDocument {
 		t.Errorf("refused with %s: %s", r.Reason, r.Text)
 	}
 	if heads.Latest("sums.example") != nil {
@@ -207,7 +199,7 @@ func TestForkIsRefused(t *testing.T) {
 	for _, path := range []string{"a.example/c/@v/v1.0.0.zip", "sumdb/sums.example/latest"} {
 		t.Run(path, func(t *testing.T) {
 			_, _, err := second.facts(t, e, path)
-			if r := refusalOf(t, err); r.Reason != registry.ReasonDigest || !strings.Contains(r.Text, "contradicts") {
+			if r := registrytest.Refusal(t, err); r.Reason != registry.ReasonDigest || !strings.Contains(r.Text, "contradicts") {
 				t.Errorf("refused with %s: %s", r.Reason, r.Text)
 			}
 		})
@@ -224,7 +216,7 @@ func TestAVersionWithoutARecordIsRefused(t *testing.T) {
 	delete(f.files, "/a.example/b/@v/v1.0.0.zip")
 	f.mu.Unlock()
 	_, _, err := f.facts(t, at(&Memory{}), "a.example/b/@v/v1.0.0.zip")
-	if r := refusalOf(t, err); r.Status != 403 || r.Reason != registry.ReasonUnlisted {
+	if r := registrytest.Refusal(t, err); r.Status != 403 || r.Reason != registry.ReasonUnlisted {
 		t.Errorf("refused with %d %s: %s", r.Status, r.Reason, r.Text)
 	}
 }

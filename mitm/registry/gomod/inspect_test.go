@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 // inspect looks into bytes of a.example/b@v1.0.0; hash is what the database lists, if any.
@@ -58,7 +59,7 @@ func TestInspectComparesTheHash(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := inspect(test.extension, test.hash, test.data)
-			plainRefusal(t, err)
+			registrytest.Refusal(t, err)
 		})
 	}
 }
@@ -96,7 +97,7 @@ func TestInspectRefusesWhatTheGoCommandRefuses(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := inspect("zip", "", buf.Bytes())
-			if r := refusalOf(t, err); r.Reason != registry.ReasonContent {
+			if r := registrytest.Refusal(t, err); r.Reason != registry.ReasonContent {
 				t.Errorf("refused with %s: %s", r.Reason, r.Text)
 			}
 		})
@@ -167,7 +168,7 @@ func FuzzInspect(f *testing.F) {
 	f.Add("mod", []byte("module a.example/b\n"))
 	f.Fuzz(func(t *testing.T, extension string, data []byte) {
 		if _, err := inspect(extension, "", data); err != nil {
-			plainRefusal(t, err)
+			registrytest.Refusal(t, err)
 		}
 		if extension == "info" {
 			return
@@ -184,7 +185,7 @@ func FuzzList(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		lines, err := readList("a.example/b", data)
 		if err != nil {
-			plainRefusal(t, err)
+			registrytest.Refusal(t, err)
 		}
 		seen := map[string]bool{}
 		for _, line := range lines {

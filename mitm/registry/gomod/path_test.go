@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 // testOrigin is a module proxy with a database that nobody can sign for.
@@ -141,7 +142,7 @@ func FuzzParse(f *testing.F) {
 		e := &Ecosystem{}
 		a, err := e.Parse(o, &registry.Request{Method: "GET", Base: o.URL, Path: path})
 		if err != nil {
-			plainRefusal(t, err)
+			registrytest.Refusal(t, err)
 			return
 		}
 		if strings.ReplaceAll(path, "!", "%21") != a.Path {
@@ -152,18 +153,4 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%q is read as %+v, and then as %+v, %v", path, a, again, err)
 		}
 	})
-}
-
-// plainRefusal checks that an error is a refusal that fits into a reason phrase.
-func plainRefusal(t *testing.T, err error) {
-	t.Helper()
-	var refusal *registry.Refusal
-	if !errors.As(err, &refusal) {
-		t.Fatalf("no refusal: %v", err)
-	}
-	for _, r := range refusal.Text {
-		if r < ' ' || r > '~' {
-			t.Errorf("not fit for a reason phrase: %q", refusal.Text)
-		}
-	}
 }

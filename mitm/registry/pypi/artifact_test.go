@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 // asked notes which documents are fetched.
@@ -50,7 +51,7 @@ func TestArtifactsAreKnownByTheirDocument(t *testing.T) {
 				t.Errorf("%s: %v", tc.path, err)
 				continue
 			}
-			refused(t, err, registry.Reason(tc.want))
+			registrytest.Refused(t, err, registry.Reason(tc.want))
 			continue
 		}
 		v, file := facts.File(a.URL())
@@ -98,6 +99,6 @@ func TestLookup(t *testing.T) {
 	}
 	for _, name := range []string{"", "../x", "foo/", "f\u00f6", "-x"} {
 		_, err := Ecosystem{}.Lookup(index(t), name, "1.0")
-		refused(t, err, registry.ReasonPath)
+		registrytest.Refused(t, err, registry.ReasonPath)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -67,21 +66,6 @@ func document(t testing.TB, u upstream, path, accept string, hidden ...string) (
 	var out bytes.Buffer
 	err = Ecosystem{}.Write(&out, facts, a, func(v string) bool { return strings.Contains(" "+strings.Join(hidden, " ")+" ", " "+v+" ") })
 	return out.String(), facts, err
-}
-
-// refused checks that an error is a refusal for a reason, fit for a reason phrase.
-func refused(t testing.TB, err error, reason registry.Reason) {
-	t.Helper()
-	var r *registry.Refusal
-	if !errors.As(err, &r) {
-		t.Fatalf("%v is no refusal", err)
-	}
-	if r.Reason != reason {
-		t.Errorf("%s: %s; want %s", r.Reason, r.Text, reason)
-	}
-	if strings.ContainsFunc(r.Text, func(c rune) bool { return c < ' ' || c > '~' }) {
-		t.Errorf("%q is not one line of ASCII", r.Text)
-	}
 }
 
 // shape writes facts down in short.

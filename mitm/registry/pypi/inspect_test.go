@@ -14,6 +14,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/archive"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 // wheel packs names and contents.
@@ -106,7 +107,7 @@ func TestMetadataBesideAWheel(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if !c.good {
-			refused(t, err, registry.ReasonContent)
+			registrytest.Refused(t, err, registry.ReasonContent)
 		}
 	}
 }
@@ -174,7 +175,7 @@ func TestInspect(t *testing.T) {
 				if strings.Contains(tc.want, "too large") {
 					reason = registry.ReasonLimit
 				}
-				refused(t, err, reason)
+				registrytest.Refused(t, err, reason)
 				got = err.Error()
 			} else {
 				got = fmt.Sprint(in.Scripts)

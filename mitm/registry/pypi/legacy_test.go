@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 func simple(files ...string) string {
@@ -82,11 +83,11 @@ func TestPoetry(t *testing.T) {
 		}
 	}
 	_, _, err := document(t, poetry, "pypi/foo/2.0/json", "", "2.0")
-	refused(t, err, registry.ReasonQuarantine)
+	registrytest.Refused(t, err, registry.ReasonQuarantine)
 	_, _, err = document(t, poetry, "pypi/foo/3.0/json", "")
-	refused(t, err, registry.ReasonDocument)
+	registrytest.Refused(t, err, registry.ReasonDocument)
 	_, _, err = document(t, poetry, "pypi/foo/4.0/json", "")
-	refused(t, err, registry.ReasonNotFound)
+	registrytest.Refused(t, err, registry.ReasonNotFound)
 	for _, version := range []string{"4.0", "3.0.0.0"} {
 		told := &asked{upstream: poetry}
 		ask := &registry.Ask{Kind: registry.Metadata, Name: "foo", Version: version, Form: formRelease, Path: "pypi/foo/" + version + "/json"}
@@ -111,7 +112,7 @@ func TestPoetrysDocumentsRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := upstream{"simple/foo/": simple("foo-1.0.tar.gz"), "pypi/foo/json": typePlain + " " + text}
 			_, _, err := document(t, u, "pypi/foo/json", "")
-			refused(t, err, registry.ReasonDocument)
+			registrytest.Refused(t, err, registry.ReasonDocument)
 		})
 	}
 	// A file whose digest is another than the simple document's is left out.

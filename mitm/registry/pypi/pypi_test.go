@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
 func TestVersions(t *testing.T) {
@@ -118,7 +119,7 @@ func TestParse(t *testing.T) {
 				t.Errorf("%s: %v", tc.path, err)
 				continue
 			}
-			refused(t, err, registry.Reason(tc.want))
+			registrytest.Refused(t, err, registry.Reason(tc.want))
 			continue
 		}
 		where := a.Path
@@ -131,7 +132,7 @@ func TestParse(t *testing.T) {
 	}
 	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS", ""} {
 		_, err := Ecosystem{}.Parse(index(t), &registry.Request{Method: method, Base: index(t).URL, Path: "simple/foo/"})
-		refused(t, err, registry.ReasonMethod)
+		registrytest.Refused(t, err, registry.ReasonMethod)
 	}
 }
 
@@ -229,7 +230,7 @@ func TestWriteCopiesJSON(t *testing.T) {
 		t.Error("an entry was not copied as it was")
 	}
 	_, _, err = document(t, u, "simple/foo-bar/", typeJSON, "1.0", "2.0rc1", "2.0+cpu")
-	refused(t, err, registry.ReasonQuarantine)
+	registrytest.Refused(t, err, registry.ReasonQuarantine)
 }
 
 func TestWriteHTML(t *testing.T) {
@@ -325,9 +326,9 @@ func TestDocumentsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := document(t, upstream{"simple/foo/": text}, "simple/foo/", typeJSON)
-			refused(t, err, registry.ReasonDocument)
+			registrytest.Refused(t, err, registry.ReasonDocument)
 		})
 	}
 	_, _, err := document(t, upstream{"simple/foo/": doc("")}, "simple/foo/", "")
-	refused(t, err, registry.ReasonNotFound)
+	registrytest.Refused(t, err, registry.ReasonNotFound)
 }
