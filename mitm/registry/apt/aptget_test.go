@@ -2,11 +2,11 @@ package apt
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,54 +15,26 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/forged"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
-// gateway answers apt-get as the plane does.
-type gateway struct {
-	forge *forge
-	eco   *Ecosystem
-}
-
-func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	err := g.answer(w, r)
-	var refusal *registry.Refusal
-	if errors.As(err, &refusal) {
-		http.Error(w, refusal.Text, refusal.Status)
-	} else if err != nil {
-		http.Error(w, err.Error(), http.StatusBadGateway)
+// gatewayTo answers apt-get as the plane does.
+func gatewayTo(f *forge) *registrytest.Gateway {
+	bytesOf := func(ctx context.Context, facts *registry.Facts, _ *registry.Version, a *registry.Ask) ([]byte, error) {
+		doc, err := f.Document(ctx, f.origin, a.Path, "")
+		if err != nil {
+			return nil, err
+		}
+		sum := sha256.Sum256(doc.Data)
+		if _, file := facts.File(a.URL()); !bytes.Equal(sum[:], file.Digests[0].Sum) {
+			return nil, registry.Refuse(403, registry.ReasonDigest, "not the bytes that are listed")
+		}
+		return doc.Data, nil
 	}
-}
-
-func (g *gateway) answer(w http.ResponseWriter, r *http.Request) error {
-	o := g.forge.origin
-	a, err := g.eco.Parse(o, &registry.Request{Method: r.Method, Base: o.URL, Path: strings.TrimPrefix(r.RequestURI, "/debian/")})
-	if err != nil {
-		return err
+	return &registrytest.Gateway{
+		Ecosystem: New(&Memory{}), Fetcher: f, Origin: f.origin,
+		Bases: map[string]*url.URL{"/debian/": f.origin.URL}, Bytes: bytesOf,
 	}
-	facts, err := g.eco.Facts(r.Context(), g.forge, o, a)
-	if err != nil {
-		return err
-	}
-	if a.Kind == registry.Plain {
-		return g.eco.Write(w, facts, a, nil)
-	}
-	v, file := facts.File(a.URL())
-	if file == nil {
-		return registry.Refuse(403, registry.ReasonUnlisted, "no index names it")
-	}
-	doc, err := g.forge.Document(r.Context(), o, a.Path, "")
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256(doc.Data)
-	if !bytes.Equal(sum[:], file.Digests[0].Sum) {
-		return registry.Refuse(403, registry.ReasonDigest, "not the bytes that are listed")
-	}
-	if _, err := g.eco.Inspect(facts, v, file, bytes.NewReader(doc.Data), int64(len(doc.Data))); err != nil {
-		return err
-	}
-	_, err = w.Write(doc.Data)
-	return err
 }
 
 // client runs apt-get with nothing of this machine's.
@@ -70,7 +42,7 @@ type client struct{ dir string }
 
 func newClient(t *testing.T, f *forge, sources string) *client {
 	t.Helper()
-	server := httptest.NewServer(&gateway{forge: f, eco: New(&Memory{})})
+	server := httptest.NewServer(gatewayTo(f))
 	t.Cleanup(server.Close)
 	c := &client{dir: t.TempDir()}
 	for _, dir := range []string{"state/lists/partial", "cache/archives/partial", "etc/preferences.d", "etc/apt.conf.d", "log", "out"} {

@@ -1,12 +1,10 @@
 package cargo
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -14,101 +12,45 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
-// served is a registry over HTTP: what the real cargo asks of it passes Parse, Facts, Inspect
-// and Write.
+// served is a registry over HTTP, which the real cargo can use.
 type served struct {
 	*httptest.Server
-	t      testing.TB
-	origin *registry.Origin
-	docs   upstream
-	files  map[string][]byte // by name and version: "foo 1.0.0"
-	hidden []string          // the same
-
-	mu  sync.Mutex
-	log []string
+	*registrytest.Gateway
+	t testing.TB
 }
 
-// serve starts a registry of these crates, whose archives are where dl says.
+// serve starts a registry of these crates, whose archives are where dl says. files and hidden have
+// them by name and version: "foo 1.0.0".
 func serve(t testing.TB, dl string, files map[string][]byte, lines map[string][]string, hidden ...string) *served {
 	t.Helper()
-	s := &served{t: t, docs: upstream{}, files: files, hidden: hidden}
-	s.Server = httptest.NewUnstartedServer(s)
-	s.URL = "http://" + s.Listener.Addr().String()
-	s.origin = &registry.Origin{URL: address(t, s.URL+"/index/"), Artifacts: []*url.URL{address(t, s.URL+"/dl/")}}
-	s.docs["config.json"] = `{"dl":"` + s.URL + dl + `","api":"` + s.URL + `"}`
+	g := &registrytest.Gateway{Ecosystem: Ecosystem{}}
+	server := httptest.NewUnstartedServer(g)
+	at := "http://" + server.Listener.Addr().String()
+	docs := upstream{"config.json": `{"dl":"` + at + dl + `","api":"` + at + `"}`}
 	for name, all := range lines {
 		text := strings.Join(all, "\n")
 		for file, data := range files {
 			sum := sha256.Sum256(data)
 			text = strings.ReplaceAll(text, "SUM("+file+")", hex.EncodeToString(sum[:]))
 		}
-		s.docs[indexPath(name)] = text
+		docs[indexPath(name)] = text
 	}
-	s.start()
-	return s
-}
-
-// start starts the server, of which everything is known by then.
-func (s *served) start() {
-	s.URL = ""
-	s.Start()
-	s.t.Cleanup(s.Close)
-}
-
-func (s *served) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	s.log = append(s.log, r.Method+" "+r.RequestURI)
-	s.mu.Unlock()
-	base, path, ok := s.origin.URL, "", false
-	if path, ok = strings.CutPrefix(r.URL.EscapedPath(), "/index/"); !ok {
-		base, path = s.origin.Artifacts[0], strings.TrimPrefix(r.URL.EscapedPath(), "/dl/")
+	g.Fetcher = docs
+	g.Origin = &registry.Origin{URL: address(t, at+"/index/"), Artifacts: []*url.URL{address(t, at+"/dl/")}}
+	g.Bases = map[string]*url.URL{"/index/": g.Origin.URL, "/": g.Origin.Artifacts[0], "/dl/": g.Origin.Artifacts[0]}
+	g.Hidden = func(f *registry.Facts, v string) bool { return slices.Contains(hidden, f.Name+" "+v) }
+	g.Bytes = func(_ context.Context, f *registry.Facts, v *registry.Version, _ *registry.Ask) ([]byte, error) {
+		return files[f.Name+" "+v.Version], nil
 	}
-	body, media, err := s.answer(r.Context(), &registry.Request{Method: r.Method, Base: base, Path: path, Query: r.URL.RawQuery})
-	var no *registry.Refusal
-	switch {
-	case errors.As(err, &no):
-		http.Error(w, no.Text, no.Status)
-	case err != nil:
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-	default:
-		w.Header().Set("Content-Type", media)
-		_, _ = w.Write(body)
-	}
-}
-
-func (s *served) answer(ctx context.Context, r *registry.Request) (body []byte, media string, err error) {
-	var e Ecosystem
-	a, err := e.Parse(s.origin, r)
-	if err != nil {
-		return nil, "", err
-	}
-	facts, err := e.Facts(ctx, s.docs, s.origin, a)
-	if err != nil {
-		return nil, "", err
-	}
-	if a.Kind != registry.Artifact {
-		var out bytes.Buffer
-		err := e.Write(&out, facts, a, func(v string) bool { return slices.Contains(s.hidden, facts.Name+" "+v) })
-		return out.Bytes(), a.Type, err
-	}
-	v, file := facts.File(a.URL())
-	data := s.files[facts.Name+" "+v.Version]
-	if _, err := e.Inspect(facts, v, file, bytes.NewReader(data), int64(len(data))); err != nil {
-		return nil, "", err
-	}
-	return data, "application/gzip", nil
-}
-
-func (s *served) requests() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return strings.Join(s.log, "\n")
+	server.Start()
+	t.Cleanup(server.Close)
+	return &served{server, g, t}
 }
 
 // cargo runs the machine's cargo in a project that needs app, with a home of its own, and
@@ -177,7 +119,7 @@ func TestCargoFetches(t *testing.T) {
 			s := serve(t, tc.dl, files, lines, tc.hidden...)
 			dir := project(t, needs)
 			if out, err := s.cargo(dir, "fetch"); err != nil {
-				t.Fatalf("%v: %s\n%s", err, out, s.requests())
+				t.Fatalf("%v: %s\n%s", err, out, s.Requests())
 			}
 			unpacked, err := filepath.Glob(filepath.Join(dir, "home/registry/src/*/*"))
 			if err != nil {
@@ -188,7 +130,7 @@ func TestCargoFetches(t *testing.T) {
 			}
 			slices.SortFunc(unpacked, func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) })
 			if got := strings.Join(unpacked, " "); got != tc.want {
-				t.Errorf("%s\n%s", got, s.requests())
+				t.Errorf("%s\n%s", got, s.Requests())
 			}
 			lock, err := os.ReadFile(filepath.Join(dir, "Cargo.lock"))
 			if err != nil {

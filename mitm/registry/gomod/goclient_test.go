@@ -1,11 +1,10 @@
 package gomod
 
 import (
-	"bytes"
-	"errors"
+	"context"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,59 +13,26 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
-// gateway answers the go command as the plane does, but for waiting: what is younger than
+// gatewayTo answers the go command as the plane does, but for waiting: what is younger than
 // three days is hidden or refused.
-type gateway struct {
-	forge *forge
-	eco   *Ecosystem
-}
-
-func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	err := g.answer(w, r)
-	var refusal *registry.Refusal
-	if errors.As(err, &refusal) {
-		http.Error(w, refusal.Text, refusal.Status)
-	} else if err != nil {
-		http.Error(w, err.Error(), http.StatusBadGateway)
-	}
-}
-
-func (g *gateway) answer(w http.ResponseWriter, r *http.Request) error {
-	raw, query, _ := strings.Cut(r.RequestURI, "?")
-	o := g.forge.origin
-	a, err := g.eco.Parse(o, &registry.Request{Method: r.Method, Base: o.URL, Path: strings.TrimPrefix(raw, "/"), Query: query})
-	if err != nil {
-		return err
-	}
-	facts, err := g.eco.Facts(r.Context(), g.forge, o, a)
-	if err != nil {
-		return err
-	}
-	young := func(version string) bool {
+func gatewayTo(f *forge, heads Heads) *registrytest.Gateway {
+	young := func(facts *registry.Facts, version string) bool {
 		v := facts.Version(version)
 		return v != nil && time.Since(v.Published) < 72*time.Hour
 	}
-	if a.Kind != registry.Artifact {
-		return g.eco.Write(w, facts, a, young)
+	bytesOf := func(ctx context.Context, facts *registry.Facts, v *registry.Version, a *registry.Ask) ([]byte, error) {
+		if young(facts, v.Version) {
+			return nil, registry.Refuse(403, registry.ReasonQuarantine, "%s@%s is too young", facts.Name, v.Version)
+		}
+		return f.get(ctx, a.Path)
 	}
-	v, file := facts.File(a.URL())
-	if file == nil {
-		return registry.Refuse(403, registry.ReasonUnlisted, "no document names it")
+	return &registrytest.Gateway{
+		Ecosystem: New(heads), Fetcher: f, Origin: f.origin,
+		Bases: map[string]*url.URL{"/": f.origin.URL}, Hidden: young, Bytes: bytesOf,
 	}
-	if young(v.Version) {
-		return registry.Refuse(403, registry.ReasonQuarantine, "%s@%s is too young", facts.Name, v.Version)
-	}
-	data, err := g.forge.get(r.Context(), a.Path)
-	if err != nil {
-		return err
-	}
-	if _, err := g.eco.Inspect(facts, v, file, bytes.NewReader(data), int64(len(data))); err != nil {
-		return err
-	}
-	_, err = w.Write(data)
-	return err
 }
 
 // client runs the go command in an empty directory, with nothing of the person's.
@@ -77,7 +43,7 @@ type client struct {
 
 func newClient(t *testing.T, f *forge, heads Heads) *client {
 	t.Helper()
-	server := httptest.NewServer(&gateway{forge: f, eco: New(heads)})
+	server := httptest.NewServer(gatewayTo(f, heads))
 	t.Cleanup(server.Close)
 	c := &client{dir: t.TempDir()}
 	home := t.TempDir()

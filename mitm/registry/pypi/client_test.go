@@ -1,14 +1,11 @@
 package pypi
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -20,100 +17,45 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
+	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/registrytest"
 )
 
-// served is an index over HTTP: what real clients ask of it passes Parse, Facts, Inspect and
-// Write.
+// served is an index over HTTP, which real clients can use.
 type served struct {
 	*httptest.Server
-	t      testing.TB
-	origin *registry.Origin
-	docs   upstream
-	files  map[string][]byte
-	hidden []string
-
-	mu  sync.Mutex
-	log []string
+	*registrytest.Gateway
+	t testing.TB
 }
 
 // serve starts an index with these documents, in which HOST stands for its address, and files.
 func serve(t testing.TB, docs upstream, files map[string][]byte, hidden ...string) *served {
 	t.Helper()
-	s := &served{t: t, docs: upstream{}, files: files, hidden: hidden}
-	s.Server = httptest.NewUnstartedServer(s)
-	s.URL = "http://" + s.Listener.Addr().String()
-	s.origin = &registry.Origin{URL: address(t, s.URL+"/"), Artifacts: []*url.URL{address(t, s.URL+"/files/")}}
+	g := &registrytest.Gateway{Ecosystem: Ecosystem{}}
+	server := httptest.NewUnstartedServer(g)
+	at := "http://" + server.Listener.Addr().String()
+	filled := upstream{}
 	for path, text := range docs {
-		text = strings.ReplaceAll(text, "HOST", s.URL)
+		text = strings.ReplaceAll(text, "HOST", at)
 		for name, data := range files {
 			sum := sha256.Sum256(data)
 			text = strings.ReplaceAll(text, "SUM("+name+")", hex.EncodeToString(sum[:]))
 		}
-		s.docs[path] = text
+		filled[path] = text
 	}
-	s.start()
-	return s
-}
-
-// start starts the server, of which everything is known by then.
-func (s *served) start() {
-	s.URL = ""
-	s.Start()
-	s.t.Cleanup(s.Close)
-}
-
-func (s *served) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	s.log = append(s.log, r.Method+" "+r.RequestURI)
-	s.mu.Unlock()
-	base, path := s.origin.URL, strings.TrimPrefix(r.URL.EscapedPath(), "/")
-	if below, ok := strings.CutPrefix(path, "files/"); ok {
-		base, path = s.origin.Artifacts[0], below
+	g.Fetcher = filled
+	g.Origin = &registry.Origin{URL: address(t, at+"/"), Artifacts: []*url.URL{address(t, at+"/files/")}}
+	g.Bases = map[string]*url.URL{"/": g.Origin.URL, "/files/": g.Origin.Artifacts[0]}
+	g.Hidden = func(_ *registry.Facts, v string) bool { return slices.Contains(hidden, v) }
+	g.Bytes = func(_ context.Context, _ *registry.Facts, _ *registry.Version, a *registry.Ask) ([]byte, error) {
+		data, there := files[fileName(a.Path)]
+		if !there {
+			return nil, registry.ErrNotFound
+		}
+		return data, nil
 	}
-	body, media, err := s.answer(r.Context(), &registry.Request{Method: r.Method, Base: base, Path: path, Query: r.URL.RawQuery, Accept: strings.Join(r.Header["Accept"], ", ")})
-	var no *registry.Refusal
-	switch {
-	case errors.As(err, &no):
-		http.Error(w, no.Text, no.Status)
-	case err != nil:
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-	default:
-		w.Header().Set("Content-Type", media)
-		_, _ = w.Write(body)
-	}
-}
-
-func (s *served) answer(ctx context.Context, r *registry.Request) (body []byte, media string, err error) {
-	var e Ecosystem
-	a, err := e.Parse(s.origin, r)
-	if err != nil {
-		return nil, "", err
-	}
-	facts, err := e.Facts(ctx, s.docs, s.origin, a)
-	if err != nil {
-		return nil, "", err
-	}
-	if a.Kind == registry.Metadata {
-		var out bytes.Buffer
-		err := e.Write(&out, facts, a, func(v string) bool { return slices.Contains(s.hidden, v) })
-		return out.Bytes(), a.Type, err
-	}
-	data, there := s.files[fileName(a.Path)]
-	if !there {
-		return nil, "", registry.ErrNotFound
-	}
-	v, file := facts.File(a.URL())
-	if _, err := e.Inspect(facts, v, file, bytes.NewReader(data), int64(len(data))); err != nil {
-		return nil, "", err
-	}
-	return data, "application/octet-stream", nil
-}
-
-// requests are what clients have asked for.
-func (s *served) requests() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return strings.Join(s.log, "\n")
+	server.Start()
+	t.Cleanup(server.Close)
+	return &served{server, g, t}
 }
 
 // interpreter is the machine's Python itself, without a version manager before it that would
@@ -213,7 +155,7 @@ func TestPipInstalls(t *testing.T) {
 				target := t.TempDir()
 				out, err := s.pip("install", "--target", target, "--index-url", s.URL+"/simple/", "App")
 				if err != nil {
-					t.Fatalf("%v: %s\n%s", err, out, s.requests())
+					t.Fatalf("%v: %s\n%s", err, out, s.Requests())
 				}
 				got, err := os.ReadFile(filepath.Join(target, "app.py"))
 				if string(got) != "version = '"+tc.want+"'\n" {
