@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitserver"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
@@ -29,23 +30,12 @@ func newWorld(t *testing.T) world {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(top) })
 	w := world{home: filepath.Join(top, "home"), state: filepath.Join(top, "state"), workspace: filepath.Join(top, "work")}
-	for _, dir := range []string{w.state, w.workspace, filepath.Join(w.home, ".ssh")} {
+	for _, dir := range []string{w.state, w.workspace} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSH_AUTH_SOCK", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
-		t.Setenv(name, "")
-		if err := os.Unsetenv(name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Setenv("HOME", w.home)
-	t.Setenv("XDG_CONFIG_HOME", filepath.Join(w.home, ".config"))
-	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	run(t, "git", "config", "--global", "user.name", "A")
-	run(t, "git", "config", "--global", "user.email", "a@example.com")
-	run(t, "git", "config", "--global", "init.defaultBranch", "main")
+	gitserver.Person(t, w.home)
 	return w
 }
 

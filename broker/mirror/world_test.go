@@ -33,22 +33,7 @@ func newWorld(t *testing.T) world {
 	t.Helper()
 	top := t.TempDir()
 	w := world{top: top, home: filepath.Join(top, "home"), bare: filepath.Join(top, "srv", "team", "repo.git"), seed: filepath.Join(top, "seed"), cache: Cache{filepath.Join(top, "cache")}}
-	if err := os.MkdirAll(filepath.Join(w.home, ".ssh"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSH_AUTH_SOCK", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
-		t.Setenv(name, "")
-		if err := os.Unsetenv(name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	t.Setenv("HOME", w.home)
-	t.Setenv("XDG_CONFIG_HOME", filepath.Join(w.home, ".config"))
-	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-	for _, setting := range []string{"user.name=A", "user.email=a@example.com", "init.defaultBranch=main"} {
-		name, value, _ := strings.Cut(setting, "=")
-		run(t, "git", "config", "--global", name, value)
-	}
+	gitserver.Person(t, w.home)
 	run(t, "git", "init", "-q", "--bare", w.bare)
 	run(t, "git", "-C", w.bare, "config", "http.receivepack", "true")
 	run(t, "git", "init", "-q", w.seed)

@@ -1,0 +1,31 @@
+package gitserver
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Person makes a directory the home of the person whose environment the test has. Their git has a
+// name for commits, and nothing of this machine's: no configuration, certificates, agent or proxy.
+func Person(t *testing.T, home string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(home, ".ssh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR", "SSH_AUTH_SOCK", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
+		t.Setenv(name, "")
+		if err := os.Unsetenv(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, ".config"))
+	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
+	for name, value := range map[string]string{"user.name": "A", "user.email": "a@example.com", "init.defaultBranch": "main"} {
+		if out, err := exec.CommandContext(t.Context(), "git", "config", "--global", name, value).CombinedOutput(); err != nil {
+			t.Fatalf("git config %s: %v: %s", name, err, out)
+		}
+	}
+}
