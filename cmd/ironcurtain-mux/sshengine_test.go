@@ -35,6 +35,19 @@ func TestSSHAsksBeforeTheScreenIsTaken(t *testing.T) {
 	}
 }
 
+// Whoever does not want to answer leaves, and so does ssh.
+func TestSSHQuestionIsLeft(t *testing.T) {
+	t.Parallel()
+	home, path, e := withSSH(t, fakeengine.SSH{Stranger: true})
+	d := driveArgv(t, home, 120, 30, "env", path, "ironcurtain-mux", "gc")
+	d.see(patience, "continue connecting")
+	d.send("\x03")
+	if code := d.exit(patience); code == 0 {
+		t.Error("it ended as if all were well")
+	}
+	d.until("no ssh", patience, func(string) bool { return e.Connections() == 0 })
+}
+
 // A daemon that becomes another program leaves no ssh behind, and its tabs go on over a new one.
 func TestUpgradeOverSSH(t *testing.T) {
 	t.Parallel()

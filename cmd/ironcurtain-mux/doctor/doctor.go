@@ -63,9 +63,7 @@ logout looked up. Exits 1 only when something fails; a warning is not a failure.
 			p = named.In(p)
 			e := newEngine(cmd.Context(), p)
 			found := examine(cmd.Context(), doctorChecks(p, e))
-			if err := e.close(cmd.Context()); err != nil {
-				return err
-			}
+			e.close(cmd.Context())
 			if asJSON {
 				err = cli.PrintJSON(cmd.OutOrStdout(), map[string]any{"checks": found})
 			} else {
