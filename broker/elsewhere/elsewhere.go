@@ -161,12 +161,17 @@ func (f *Files) Return(ctx context.Context) (note string, err error) {
 // homePause is the time between two looks at the home.
 const homePause = 30 * time.Second
 
-// Home brings here what the agent has written to its home.
-func (f *Files) Home(ctx context.Context) error {
+// Bring brings here what the agent has written to its workspace and home. Once the container has been
+// let go there is nothing more to bring.
+func (f *Files) Bring(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	_, err := f.sync(ctx, home)
-	return fault.Wrap("bring the agent's home here", err, "")
+	if f.over {
+		return nil
+	}
+	_, ofWork := f.sync(ctx, workspace)
+	_, ofHome := f.sync(ctx, home)
+	return fault.Wrap("bring the agent's files here", errors.Join(ofWork, ofHome), "")
 }
 
 // Attach takes there what the person has attached.

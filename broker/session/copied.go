@@ -50,7 +50,7 @@ func (s *Session) bring(ctx context.Context) error {
 	if files == nil {
 		return nil
 	}
-	return errors.Join(files.Fetch(ctx), files.Home(ctx))
+	return files.Bring(ctx)
 }
 
 // copyWorkspace gives the session a copy of the workspace that a person has named, where the

@@ -41,7 +41,11 @@ const (
 func (s *Session) Landing(ctx context.Context, which copies.Which) (Landing, error) {
 	ctx, cancel := context.WithTimeout(ctx, landingTime)
 	defer cancel()
-	d, err := stored.Difference(ctx, s.layout, s.fixed, s.deps.Config.UserHome)
+	err := s.bring(ctx)
+	var d copies.Diff
+	if err == nil {
+		d, err = stored.Difference(ctx, s.layout, s.fixed, s.deps.Config.UserHome)
+	}
 	if err != nil {
 		return Landing{}, fault.Wrap("land", err, "")
 	}
