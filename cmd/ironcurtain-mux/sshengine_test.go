@@ -35,6 +35,25 @@ func TestSSHAsksBeforeTheScreenIsTaken(t *testing.T) {
 	}
 }
 
+// Where the machine forwards no socket, each connection of a session has an ssh of its own, and none
+// is left.
+func TestSSHThatForwardsNothing(t *testing.T) {
+	t.Parallel()
+	home, path, e := withSSH(t, fakeengine.SSH{NoForwarding: true})
+	d := driveArgv(t, home, 120, 30, "env", path, "ironcurtain-mux")
+	d.see(patience, "/workspace$")
+	d.send("echo over m''any\r")
+	d.see(patience, "over many")
+	e.Disconnect()
+	d.send("echo over m''ore\r")
+	d.see(patience, "over more")
+	d.send("\x01/quit!\r")
+	if code := d.exit(patience); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
+	d.until("no ssh", patience, func(string) bool { return e.Connections() == 0 })
+}
+
 // Whoever does not want to answer leaves, and so does ssh.
 func TestSSHQuestionIsLeft(t *testing.T) {
 	t.Parallel()
