@@ -101,9 +101,9 @@ func detach(cmd *exec.Cmd, ask bool) {
 // killDelay is how long an ssh may take to end when it is told to.
 const killDelay = 2 * time.Second
 
-// run returns why the process has ended, when nothing of it is left. It ends the process if the
-// machine is not reached within limit.
-func (f *forward) run(limit time.Duration) (err error, stays bool) {
+// run returns why the process has ended, when nothing of it is left, and whether it would end so
+// again. It ends the process if the machine is not reached within limit.
+func (f *forward) run(limit time.Duration) (stays bool, err error) {
 	var said tail
 	quiet := make(chan struct{}) // closed when ssh has ended
 	var work sync.WaitGroup
@@ -121,8 +121,8 @@ func (f *forward) run(limit time.Duration) (err error, stays bool) {
 	if !inTime {
 		err = fmt.Errorf("no connection within %s", limit)
 	}
-	f.failed, stays = f.target.sshFailure(said.String(), err)
-	return f.failed, stays
+	stays, f.failed = f.target.sshFailure(said.String(), err)
+	return stays, f.failed
 }
 
 // await closes ready when ssh listens. It returns false, and stops it, if that takes too long.

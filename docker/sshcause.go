@@ -42,15 +42,15 @@ const (
 // noCommand is the code with which a shell ends that does not find a command.
 const noCommand = 127
 
-// sshFailure explains why a program of ssh has ended.
-func (t sshTarget) sshFailure(said string, ended error) (err error, stays bool) {
+// sshFailure explains why a program of ssh has ended, and says whether trying again changes nothing.
+func (t sshTarget) sshFailure(said string, ended error) (stays bool, err error) {
 	op := "reach " + t.String()
 	var exit *exec.ExitError
 	if errors.As(ended, &exit) && exit.ExitCode() == noCommand {
-		return &fault.Error{
+		return true, &fault.Error{
 			Op: op, Err: because(ErrSSH, "its server forwards no socket, and it has no docker command: %s", lastWords(said)),
 			Next: "let the server there forward sockets (AllowStreamLocalForwarding yes), or install the docker command there",
-		}, true
+		}
 	}
 	cause := lastWords(said)
 	switch {
@@ -73,9 +73,9 @@ func (t sshTarget) sshFailure(said string, ended error) (err error, stays bool) 
 		if w.said == sshWords[0].said {
 			cause = "the machine's key has changed"
 		}
-		return &fault.Error{Op: op, Err: because(w.kind, "%s", cause), Next: next}, w.stays
+		return w.stays, &fault.Error{Op: op, Err: because(w.kind, "%s", cause), Next: next}
 	}
-	return &fault.Error{Op: op, Err: because(ErrSSH, "%s", cause), Next: "see what '" + t.command() + "' says in a terminal"}, false
+	return false, &fault.Error{Op: op, Err: because(ErrSSH, "%s", cause), Next: "see what '" + t.command() + "' says in a terminal"}
 }
 
 // lastWords returns the last lines that tell something, on one line. ssh says the reason last.

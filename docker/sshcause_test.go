@@ -38,7 +38,7 @@ func TestSSHWords(t *testing.T) {
 		{"too much", strings.Repeat("x", 2*sshLimit), nil, "xxx", "see what", ErrSSH, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			err, stays := target.sshFailure(tt.said, tt.ended)
+			stays, err := target.sshFailure(tt.said, tt.ended)
 			if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.reason) || !strings.Contains(fault.Hint(err), tt.next) || stays != tt.stays {
 				t.Errorf("%v (%s), %v", err, fault.Hint(err), stays)
 			}

@@ -58,7 +58,7 @@ func (t *tunnel) dialStdio(ctx context.Context) (net.Conn, error) {
 	t.work.Go(func() {
 		ended := cmd.Wait()
 		var stays bool
-		c.failed, stays = t.target.sshFailure(said.String(), ended)
+		stays, c.failed = t.target.sshFailure(said.String(), ended)
 		if !c.heard.Load() && life.Err() == nil {
 			t.ended(c.failed, stays)
 		}

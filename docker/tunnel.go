@@ -163,7 +163,7 @@ func (t *tunnel) start() (*forward, error) {
 	t.now = f
 	t.work.Go(func() {
 		defer context.AfterFunc(t.life, f.stop)()
-		failed, stays := f.run(t.patience())
+		stays, failed := f.run(t.patience())
 		t.mu.Lock()
 		t.now = nil
 		t.pauseAfter(failed, stays, time.Since(f.began))
