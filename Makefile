@@ -98,9 +98,11 @@ test: ## run the whole suite, real parts included
 	go test -shuffle=on $(addprefix ./,$(PROVIDERS))
 	GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/ironcurtain-mux/... $(OTHERS)
 
-ways: bridge ## try the program with containers that are reached over a stream, as on other engines
+ways: bridge ## try the program as on other engines: over a stream, and with copies of files
 	@scripts/setup --tests
-	IRONCURTAIN_TEST_WAY=stream GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/ironcurtain-mux
+	@for way in stream copied; do \
+		IRONCURTAIN_TEST_WAY=$$way GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/ironcurtain-mux || exit; \
+	done
 
 endure: bridge ## try what is promised of the daemon at full size, with RUNS rounds of kills (200): an hour
 	@scripts/setup --tests

@@ -74,8 +74,15 @@ func newHome(t testing.TB) string {
 var standardRecipe = wiring.RecipeOf(config.Default().Images)
 
 // wayVariable names the variable by which the suite is run with another way to containers than
-// the engine's own (engine.way of config.json).
+// the engine's own (engine.way of config.json), or, by copiedFiles, as on an engine that does not
+// see this machine's files (engine.files).
 const wayVariable = "IRONCURTAIN_TEST_WAY"
+
+// copiedFiles is what wayVariable says for that.
+const copiedFiles = "copied"
+
+// copied reports whether this run is one with copied files.
+func copied() bool { return os.Getenv(wayVariable) == copiedFiles }
 
 // configure writes the config.json of a home.
 func configure(t testing.TB, home, text string) {
@@ -91,6 +98,9 @@ func withWay(text string) string {
 		return text
 	}
 	c["engine"] = map[string]string{"way": way}
+	if copied() {
+		c["engine"] = map[string]string{"files": copiedFiles}
+	}
 	with, err := json.Marshal(c)
 	if err != nil {
 		return text
