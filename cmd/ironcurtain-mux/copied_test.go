@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker/fakeengine"
 )
@@ -100,6 +101,59 @@ func TestCopiedWorktree(t *testing.T) {
 		t.Errorf("what the agent has planted has come here:\n%s", got)
 	}
 	d.traceless()
+}
+
+// On a machine that only ssh leads to, and on one with an authority of its own, everything is as here: tools,
+// the person's decisions, commits. The tab says where its container is.
+func TestEnginesElsewhere(t *testing.T) {
+	t.Parallel()
+	slow := fakeengine.Faults{Delay: 40 * time.Millisecond}
+	for name, c := range map[string]struct {
+		engine func(*testing.T) *fakeengine.Engine
+		env    func(*fakeengine.Engine) []string
+	}{
+		"ssh": {
+			func(t *testing.T) *fakeengine.Engine {
+				return fakeengine.StartSSH(t, realEngine(t), slow, fakeengine.SSH{})
+			},
+			func(e *fakeengine.Engine) []string {
+				return []string{"PATH=" + e.Commands() + ":" + os.Getenv("PATH")}
+			},
+		},
+		"tls": {
+			func(t *testing.T) *fakeengine.Engine { return fakeengine.StartTLS(t, realEngine(t), slow) },
+			func(e *fakeengine.Engine) []string {
+				return []string{"DOCKER_TLS_VERIFY=1", "DOCKER_CERT_PATH=" + e.CertDir()}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			home, e := newHome(t), c.engine(t)
+			repo := filepath.Join(home, "repo")
+			newRepository(t, repo)
+			toolAgent(t, home, map[string]any{"worktree": true, "engine": map[string]string{"use": e.Address(), "files": "copied"}})
+			argv := append(append([]string{"env"}, c.env(e)...), "ironcurtain-mux", "demo", "--agent", "mine", "--workspace", repo)
+			d := driveArgv(t, home, 130, 40, argv...)
+			d.see(patience, "mine$", "files copied")
+			branch := "ironcurtain/" + string(d.onlySession().ID[:8])
+			d.send("clear; echo three >b; git add b; git config --global user.name m; git config --global user.email m@m; git commit -qm second; " + callTools(
+				`filesystem__read_text_file {"path":"/workspace/b"}`,
+				`filesystem__write_file {"path":"`+filepath.Join(home, "outside")+`","content":"approved"}`,
+			) + " | tail -n 1; echo over-$((1))\r")
+			d.until("the call to wait for a person", patience, func(string) bool { return len(d.pending()) == 1 })
+			d.decide("/approve", func() bool { return len(d.pending()) == 0 })
+			d.see(patience, "over-1")
+			d.quit()
+			if got, err := os.ReadFile(filepath.Join(home, "outside")); err != nil || string(got) != "approved" {
+				t.Errorf("what was approved: %q, %v", got, err)
+			}
+			if got := gitIn(t, repo, "log", "--format=%s", branch); got != "second\nfirst" {
+				t.Errorf("the person's branch has %q", got)
+			}
+			d.traceless()
+		})
+	}
 }
 
 // An engine in another kernel that mounts empty directories in place of a person's gets copies.
