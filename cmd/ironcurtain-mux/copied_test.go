@@ -142,6 +142,7 @@ func TestEnginesElsewhere(t *testing.T) {
 				`filesystem__write_file {"path":"`+filepath.Join(home, "outside")+`","content":"approved"}`,
 			) + " | tail -n 1; echo over-$((1))\r")
 			d.until("the call to wait for a person", patience, func(string) bool { return len(d.pending()) == 1 })
+			d.send("\x01")
 			d.decide("/approve", func() bool { return len(d.pending()) == 0 })
 			d.see(patience, "over-1")
 			d.quit()
