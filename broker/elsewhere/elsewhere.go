@@ -42,6 +42,7 @@ type Dirs struct {
 // Options say how to reach the container.
 type Options struct {
 	Dirs
+	Ours    func(name string) bool                      // which files of the home the host writes anew for each container
 	Connect func(ctx context.Context) (net.Conn, error) // opens a stream of files
 	Tell    func(text string)                           // tells the person; returns at once
 }
@@ -93,7 +94,7 @@ func Open(o Options) (*Files, error) {
 	for _, t := range []mirror.Options{
 		{Name: orientation, Dir: o.Orientation, OneWay: true},
 		{Name: attachments, Dir: o.Attachments, OneWay: true},
-		{Name: home, Dir: o.Home, Note: filepath.Join(o.Notes, homeNote), Wanted: wantedOfHome},
+		{Name: home, Dir: o.Home, Note: filepath.Join(o.Notes, homeNote), Wanted: wantedOfHome, Ours: o.Ours},
 		{Name: workspace, Dir: o.Workspace, Note: filepath.Join(o.Notes, workspaceNote), Fixed: o.Fixed},
 	} {
 		tree, err := mirror.Open(t)

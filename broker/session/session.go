@@ -99,6 +99,7 @@ type Session struct {
 	program      program           // set before started is closed
 	inside       inside            // the user in the container. Set before program
 	stream       *reach.Stream     // over which the container is reached; nil: its sockets are mounted. Set before program
+	written      map[string]bool   // files of the home that the container needs as they were written for it. Set before program
 	elsewhere    *elsewhere.Files  // what the container has copies of; nil: it sees this machine's files. Set before program
 	output       *output           // the program's output; set together with program
 	tools        *mcpproxy.Proxy   // nil until the tool servers run

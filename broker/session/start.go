@@ -257,6 +257,10 @@ func (s *Session) orient(ctx context.Context, p provider) (agent.Launch, error) 
 	if err := s.layout.Write(ctx, files, s.owner); err != nil {
 		return agent.Launch{}, fmt.Errorf("prepare agent: %w", err)
 	}
+	s.written = map[string]bool{}
+	for _, f := range files {
+		s.written[f.Path] = s.written[f.Path] || !f.Orientation && !f.Keep
+	}
 	return launch, nil
 }
 

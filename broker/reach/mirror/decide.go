@@ -121,7 +121,7 @@ func (d *decider) path(path string, h, t node) {
 		}
 	case h.same(b):
 		fetch()
-	case t.same(b), t.kind == nothing:
+	case t.same(b), t.kind == nothing, h.kind != nothing && d.o.Ours != nil && d.o.Ours(path):
 		put()
 	case h.kind == nothing, h.kind == directory && t.kind == directory, h.kind == t.kind && h.sameContent(t):
 		fetch()

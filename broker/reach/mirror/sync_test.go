@@ -167,6 +167,23 @@ func TestFixed(t *testing.T) {
 	}
 }
 
+// A path that is ours has ours when both sides have changed it, and the agent's when only it has.
+func TestOurs(t *testing.T) {
+	p := start(t, func(o *Options) { o.Ours = func(path string) bool { return path == "key" } })
+	write(t, p.here, files{"key": "1", "other": "1"})
+	p.sync()
+	write(t, p.there, files{"key": "agent's"})
+	p.sync()
+	wantFiles(t, p.here, files{"key": "agent's", "other": "1"})
+	write(t, p.there, files{"key": "agent's again", "other": "agent's"})
+	write(t, p.here, files{"key": "ours", "other": "ours"})
+	if r := p.sync(); len(r.Conflicts) != 1 || r.Conflicts[0].Path != "other" {
+		t.Errorf("conflicts: %v", r.Conflicts)
+	}
+	p.equal()
+	wantFiles(t, p.here, files{"key": "ours", "other": "agent's", "other.from-tool": "ours"})
+}
+
 // One way: what is here is put there, again if it was changed; what else is there stays.
 func TestOneWay(t *testing.T) {
 	p := start(t, func(o *Options) { o.OneWay = true })

@@ -23,6 +23,9 @@ type Options struct {
 	// Fixed are paths that the container does not change here: what it does to them or below
 	// them is undone there.
 	Fixed []string
+	// Ours tells which paths have ours when both sides have changed them, instead of two files; nil
+	// tells of none.
+	Ours func(path string) bool
 	// OneWay fetches nothing. What is here is put there; what else is there stays.
 	OneWay bool
 	// Wanted tells which of the container's files, links and directories are fetched; nil wants
