@@ -130,14 +130,19 @@ func (h *Handle) Remove(ctx context.Context) error {
 	return fault.Wrap("remove container", err, "run 'ironcurtain-mux gc' later")
 }
 
+// HangUp sends the program SIGHUP and waits for nothing.
+func (h *Handle) HangUp(ctx context.Context) error {
+	err := h.client.bound(ctx).KillContainer(engine.KillContainerOptions{ID: h.id, Signal: engine.SIGHUP, Context: ctx})
+	return fault.Wrap("hang up on the container", translate(err), "")
+}
+
 // hangUp sends SIGHUP and waits for the program to end. It ignores errors, because the
 // removal kills a program that still runs.
 func (h *Handle) hangUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, hangUpLimit)
 	defer cancel()
-	api := h.client.bound(ctx)
-	if api.KillContainer(engine.KillContainerOptions{ID: h.id, Signal: engine.SIGHUP, Context: ctx}) == nil {
-		_, _ = api.WaitContainerWithContext(h.id, ctx)
+	if h.HangUp(ctx) == nil {
+		_, _ = h.client.bound(ctx).WaitContainerWithContext(h.id, ctx)
 	}
 }
 

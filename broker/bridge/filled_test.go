@@ -28,6 +28,8 @@ type engine struct {
 func (e *engine) ID() string                                 { return "kept" }
 func (e *engine) FollowMemory(ctx context.Context, _ func()) { <-ctx.Done() }
 
+func (e *engine) HangUp(context.Context) error { return nil }
+
 func (e *engine) Remove(context.Context) error { e.stop(); return nil }
 
 func (e *engine) Wait(ctx context.Context) (docker.Exit, error) {

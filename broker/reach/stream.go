@@ -26,6 +26,7 @@ type Engine interface {
 type Container interface {
 	ID() string
 	Wait(ctx context.Context) (docker.Exit, error)
+	HangUp(ctx context.Context) error
 	Remove(ctx context.Context) error
 	FollowMemory(ctx context.Context, full func())
 }
@@ -193,6 +194,9 @@ func (s *Stream) Close() error {
 	s.running.Wait()
 	return nil
 }
+
+// HangUp tells the agent that its terminal is gone, at which it ends, and waits for nothing.
+func (s *Stream) HangUp(ctx context.Context) error { return s.container.HangUp(ctx) }
 
 // Remove ends the agent and removes the container. The link stays until then, because the bridge
 // waits until it has told of the agent's end.

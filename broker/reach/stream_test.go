@@ -47,6 +47,8 @@ func newInside(t *testing.T) *inside {
 
 func (in *inside) ID() string                                 { return "inside" }
 func (in *inside) Remove(context.Context) error               { return nil }
+func (in *inside) HangUp(context.Context) error { return nil }
+
 func (in *inside) FollowMemory(ctx context.Context, _ func()) { <-ctx.Done() }
 
 func (in *inside) Wait(ctx context.Context) (docker.Exit, error) {

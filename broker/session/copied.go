@@ -88,6 +88,7 @@ func (s *Session) openElsewhere(stack *teardown) error {
 			Orientation: s.layout.Orientation(), Attachments: s.layout.Attachments(),
 			Notes: s.layout.Dir, Fixed: fixed,
 		},
+		Ours:    func(name string) bool { return s.written[name] },
 		Connect: s.stream.OpenFiles,
 		Tell:    func(text string) { s.notice(false, text) },
 	})
@@ -227,14 +228,19 @@ func (s *Session) withBorrowed(engine *docker.Client, volumes []docker.VolumeMou
 
 // bringLimit is how long the files of an agent that ends may take to come here. The rest comes when the
 // session is resumed.
-const bringLimit = 25 * time.Second
+const bringLimit = 22 * time.Second
+
+// hangUpLimit is how long such an agent may take to end after its terminal was hung up. What it has written
+// by then is brought.
+const hangUpLimit = 3 * time.Second
 
 // overStream is an agent that is reached over a stream. Where its files are copies, they are
 // brought here before it is let go.
 type overStream struct {
 	*reach.Stream
-	cols, rows int          // of the terminal before the agent was taken back; 0: nobody knows
-	bring      func() error // brings the files for the last time; nil: the container sees this machine's
+	cols, rows int           // of the terminal before the agent was taken back; 0: nobody knows
+	bring      func() error  // brings the files for the last time; nil: the container sees this machine's
+	ended      chan struct{} // closed when the agent has ended; nil likewise
 	watching   sync.WaitGroup
 }
 
@@ -250,8 +256,10 @@ func (s *Session) reached(ctx context.Context, engine *docker.Client) *overStrea
 		defer cancel()
 		return s.bringLast(ctx)
 	})
+	o.ended = make(chan struct{})
 	o.watching.Go(func() {
 		if o.AwaitExit() {
+			close(o.ended)
 			_ = o.bring()
 		}
 	})
@@ -273,10 +281,29 @@ func (s *Session) bringLast(ctx context.Context) error {
 // FormerSize returns the size of the terminal before the agent was taken back; 0: nobody knows.
 func (o *overStream) FormerSize() (cols, rows int) { return o.cols, o.rows }
 
-// Remove brings the agent's files here and removes its container.
+// hangUp lets the agent save what it has to save, before its files are brought here.
+func (o *overStream) hangUp(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, hangUpLimit)
+	defer cancel()
+	select {
+	case <-o.ended:
+		return
+	default:
+	}
+	if o.HangUp(ctx) != nil {
+		return // the engine is away, or the container is gone
+	}
+	select {
+	case <-o.ended:
+	case <-ctx.Done():
+	}
+}
+
+// Remove ends the agent, brings its files here and removes its container.
 func (o *overStream) Remove(ctx context.Context) error {
 	var err error
 	if o.bring != nil {
+		o.hangUp(ctx)
 		err = o.bring()
 	}
 	err = errors.Join(err, o.Stream.Remove(ctx))
