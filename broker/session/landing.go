@@ -103,6 +103,10 @@ func (s *Session) reportCopy(ctx context.Context, most time.Duration) error {
 	if s.fixed.Origin == "" {
 		return nil
 	}
+	if s.layout.HasAway() {
+		s.reportWork(away(s.fixed))
+		return stored.NoteUnlanded(s.layout, notLooked)
+	}
 	ctx, cancel := s.lookContext(ctx)
 	defer cancel()
 	limited, stop := context.WithTimeoutCause(ctx, most, worktree.ErrLate)
@@ -117,6 +121,12 @@ func (s *Session) reportCopy(ctx context.Context, most time.Duration) error {
 		err = nil // the person is told of it, and nothing failed
 	}
 	return errors.Join(err, stored.NoteUnlanded(s.layout, left))
+}
+
+// away says in one sentence that what the agent has written last did not come here.
+func away(s stored.Session) string {
+	id := stored.ShortID(s.ID)
+	return fmt.Sprintf("session %s leaves work in the container's volumes that is not here (ironcurtain-mux sessions resume %s)", id, id)
 }
 
 // unlanded says in one sentence what an ended session leaves in its copy, or returns "".

@@ -135,7 +135,7 @@ func (s *Session) makeLocal(ctx context.Context, _ *teardown) error {
 func (s *Session) settleWorktree(ctx context.Context) error {
 	tree, place := *s.fixed.Worktree, s.layout.Worktree()
 	if s.layout.HasAway() {
-		s.reportWork(fmt.Sprintf("session %s leaves work in the container's volumes that is not here (ironcurtain-mux sessions resume %s)", s.fixed.ID[:8], s.fixed.ID[:8]))
+		s.reportWork(away(s.fixed))
 		return nil
 	}
 	ctx, cancel := s.lookContext(ctx)

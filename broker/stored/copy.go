@@ -99,6 +99,16 @@ func checkCopy(ctx context.Context, l Layout, r Record, insist bool) error {
 	return nil
 }
 
+// checkAway returns an error while work of a stored session is only in volumes of an engine, unless the
+// caller insists.
+func checkAway(l Layout, r Record, insist bool) error {
+	if insist || !l.HasAway() || r.Worktree == nil && r.Origin == "" {
+		return nil
+	}
+	return fault.New("resume the session, which brings it here, or give --force to drop it",
+		"what the agent has written last is in volumes of its container engine")
+}
+
 func gone(path string) bool {
 	_, err := os.Lstat(path)
 	return errors.Is(err, fs.ErrNotExist)

@@ -53,6 +53,7 @@ func TestACopyWithWorkStays(t *testing.T) {
 		"a conflict":               {"echo b > a", "echo c > a", "has 1 changed file"},
 		"a change, and it is gone": {"echo b > a", "rm -r ../project", "no such file"},
 		"a copy that is gone":      {"rm -r ../copy", "true", ""},
+		"work in the volumes":      {"touch ../away", "true", "in volumes"},
 		"a copy that was not made": {"echo b > a; rm ../copy.note", "true", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

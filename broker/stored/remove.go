@@ -102,7 +102,7 @@ func removeOwned(ctx context.Context, home string, l Layout, id ID, insist bool,
 		return err
 	}
 	if r, err := ReadRecord(l); err == nil { // without a record there is no worktree and no copy
-		if err := checkCopy(ctx, l, r, insist); err != nil {
+		if err := errors.Join(checkAway(l, r, insist), checkCopy(ctx, l, r, insist)); err != nil {
 			return err
 		}
 		if err := RemoveMade(home, l, r.Session); err != nil {

@@ -20,10 +20,6 @@ func dropWorktree(ctx context.Context, l Layout, r Record, insist bool) error {
 		return nil
 	}
 	place := l.Worktree()
-	if !insist && l.HasAway() {
-		return fault.New("resume the session, which brings it here, or give --force to drop it",
-			"what the agent has written last is in volumes of its container engine")
-	}
 	if !insist {
 		o, err := place.Settle(ctx, *r.Worktree)
 		if err == nil && !o.Whole() {
