@@ -92,9 +92,8 @@ func (t sshTarget) command() string {
 }
 
 // options are those of every ssh that is started, and the machine. They come before what the
-// configuration says: nothing of this machine is given away, no command of this machine is run
-// because of the connection, and none is shared that somebody else could end or refuse. ask says
-// that ssh may ask the person.
+// configuration says: no agent, display or ticket is forwarded, no LocalCommand is run, and no
+// connection is shared that somebody else could end or refuse. ask says that ssh may ask the person.
 func (t sshTarget) options(ask bool, more ...string) []string {
 	args := []string{"-T", "-a", "-x", "-k"} // no terminal; no agent, display or ticket is forwarded
 	set := []string{
