@@ -5,7 +5,7 @@
 // the digest of each file. Difference compares the copy with that state, and what differs
 // with the directory as it is now. Land writes into the directory what nobody has changed
 // there since, and notes it as common, so that the next Difference shows only what is new.
-// What was changed on both sides is a conflict: it is listed and stays as it is.
+// What was changed on both sides is a conflict: it is listed, and both stay as they are.
 //
 // The agent decides what is in the copy, and other agents may work in the person's
 // directory. So there are only regular files, directories and links; no link is followed on

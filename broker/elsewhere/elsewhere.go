@@ -1,12 +1,18 @@
-// Package elsewhere keeps the files of a session whose container does not see this machine's. The
-// container has volumes, and this machine has the same directories below the session: what
-// tools, previews and the policy look at, and what is left when the container is gone.
+// Package elsewhere decides when the files of a session are copied to its container and back, where
+// the container does not see this machine's. Package mirror does the copying.
 //
-// Files fills the container before its agent begins (Fill). The agent then writes there, tools
-// write here. Fetch brings what the agent has written before a call is judged, and Return takes
-// there what the call has written before the agent gets its answer, so that a path means the
-// same file on both sides whenever one side learns of it. Finish brings everything when the agent
-// has ended; its container waits for that.
+// Home and workspace exist twice: as volumes in the container, where the agent writes, and as
+// directories of the session on this machine, where tools write and at which previews and the policy
+// look. Files makes the two equal at these moments:
+//
+//   - Fill, before the agent begins: everything goes there.
+//   - Fetch, before a tool call is judged: what the agent has written comes here.
+//   - Return, after the call and before the agent has its answer: what the call has written goes there.
+//   - Bring, when a person wants to see what the agent has now.
+//   - Finish, when the agent has ended: everything comes here. The container waits for that.
+//
+// So a path means the same file on both sides whenever one side learns of it. What the host tells
+// the agent (Orientation) and what the person attaches (Attach) is only sent.
 package elsewhere
 
 import (

@@ -1,11 +1,11 @@
-// Package mirror keeps a directory of this machine and one in a container equal, where the
-// engine cannot see this machine's files.
+// Package mirror makes a directory of this machine and one in a container equal, again and again,
+// where the engine cannot see this machine's files. The host decides and the container obeys.
 //
-// A Tree is the host's end: one directory, and a note of what both sides agreed on last. Sync
-// compares three states of each path: agreed, there (container) and here (host). What changed
-// on one side only goes to the other. What changed on both is a conflict: the agent's stays
-// where it is, and ours is put beside it, on both sides, so that nothing is lost. A deletion
-// against a change is none: the change stays.
+// A Tree is the host's end: one directory, and a note of what both sides agreed on last. Its Sync
+// compares three states of each path: as agreed, there (in the container) and here (on the host).
+// What changed on one side only goes to the other. What changed on both is a conflict: the agent's
+// stays where it is, and ours is put beside it, on both sides, so that nothing is lost. A deletion
+// on one side and a change on the other are no conflict: the change stays.
 //
 // A Server is the container's end. It answers three requests (wire.go): what changed since the
 // last answer, the content of these paths, and write these paths. It remembers digests by what
@@ -13,7 +13,7 @@
 // one round trip and reading directories.
 //
 // The host does not trust the container. A manifest must be a tree in order, within limits of
-// count and bytes, else the connection is of no more use. All that is written here goes through
+// count and bytes, else the connection is given up. All that is written here goes through
 // os.Root, and no link is followed even below it (place.go): links are made and never opened.
 // Only files, directories and links are carried, with the nine bits of their mode. The container
 // trusts the host, but it is busy: before the Server replaces something it compares what is
