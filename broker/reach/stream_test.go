@@ -45,8 +45,8 @@ func newInside(t *testing.T) *inside {
 	return in
 }
 
-func (in *inside) ID() string                                 { return "inside" }
-func (in *inside) Remove(context.Context) error               { return nil }
+func (in *inside) ID() string                   { return "inside" }
+func (in *inside) Remove(context.Context) error { return nil }
 func (in *inside) HangUp(context.Context) error { return nil }
 
 func (in *inside) FollowMemory(ctx context.Context, _ func()) { <-ctx.Done() }
