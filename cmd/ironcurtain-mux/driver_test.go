@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -17,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
@@ -233,24 +235,35 @@ func (d *driver) state(parts ...string) string {
 
 // made reports whether an agent has made a file of that name in its own workspace.
 func (d *driver) made(name string) bool {
-	all, err := filepath.Glob(d.state("sessions", "*", "sandbox", name))
-	return err == nil && len(all) > 0
+	d.t.Helper()
+	return slices.ContainsFunc(d.works(), func(w work) bool {
+		_, there := w.read(name)
+		return there
+	})
 }
 
 // make makes an empty file of that name in every session's own workspace, and unmake removes them.
 func (d *driver) make(name string) {
 	d.t.Helper()
-	for _, dir := range d.sandboxes() {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
-			d.t.Fatal(err)
-		}
+	for _, w := range d.works() {
+		w.add(name, "")
 	}
 }
 
 func (d *driver) unmake(name string) {
-	for _, dir := range d.sandboxes() {
-		_ = os.Remove(filepath.Join(dir, name))
+	d.t.Helper()
+	for _, w := range d.works() {
+		w.remove(name)
 	}
+}
+
+// works are the sessions' own workspaces, once there is one.
+func (d *driver) works() (all []work) {
+	d.t.Helper()
+	for _, dir := range d.sandboxes() {
+		all = append(all, workOf(d.t, broker.Session{ID: broker.SessionID(filepath.Base(filepath.Dir(dir))), Workspace: dir}))
+	}
+	return all
 }
 
 // sandboxes are the sessions' own workspaces, once there is one.

@@ -30,13 +30,10 @@ func TestEndWhileACallWaits(t *testing.T) {
 			t.Parallel()
 			d := openShell(t, newHome(t))
 			s := d.onlySession()
-			lines := filepath.Join(s.Workspace, "lines")
 			call := fmt.Sprintf(`{"jsonrpc":"2.0","id":"asked","method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":%q,"content":"x"}}}`,
 				d.state("demo", "outside", "notes.txt"))
 			const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
-			if err := os.WriteFile(lines, []byte(initialize+"\n"+call+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			workOf(t, s).add("lines", initialize+"\n"+call+"\n")
 			d.send("(cat lines; sleep 600) | ironcurtain-mux-bridge mcp >answer &\r")
 			d.see(patience, "1 waiting")
 			tt.end(d)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -15,44 +14,37 @@ import (
 // agentClient is an MCP client in a shell's container, behind the bridge; its messages
 // and answers are files of the workspace.
 type agentClient struct {
-	t              *testing.T
-	calls, answers string
+	t    *testing.T
+	work work
 }
 
 // tools connects a client of the tools that runs in a shell's container.
 func (d *driver) tools(t *testing.T, s broker.Session) agentClient {
 	t.Helper()
-	c := agentClient{t, filepath.Join(s.Workspace, "calls"), filepath.Join(s.Workspace, "answers")}
+	c := agentClient{t, workOf(t, s)}
 	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	d.send("tail -n +1 -F calls 2>/dev/null | ironcurtain-mux-bridge mcp >answers &\r")
 	d.until("the tools", patience, func(string) bool {
-		_, err := os.Stat(c.answers)
-		return err == nil && c.answer(0) != ""
+		_, there := c.work.read("answers")
+		return there && c.answer(0) != ""
 	})
 	return c
 }
 
 func (c agentClient) send(lines ...string) {
 	c.t.Helper()
-	f, err := os.OpenFile(c.calls, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	defer f.Close()
-	if _, err := f.WriteString(strings.Join(lines, "\n") + "\n"); err != nil {
-		c.t.Fatal(err)
-	}
+	c.work.add("calls", strings.Join(lines, "\n")+"\n")
 }
 
 // answer is the answer to a request, or empty while there is none.
 func (c agentClient) answer(id int) string {
 	c.t.Helper()
-	data, err := os.ReadFile(c.answers)
-	if err != nil {
-		c.t.Fatal(err)
+	all, there := c.work.read("answers")
+	if !there {
+		c.t.Fatal("the agent has no file of answers")
 	}
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(all) {
 		if strings.Contains(line, fmt.Sprintf(`"id":%d,`, id)) {
 			return line
 		}

@@ -47,9 +47,7 @@ func TestOwnServers(t *testing.T) {
 	lines := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"place__get-env","arguments":{}}}
 `
-	if err := os.WriteFile(filepath.Join(s.Workspace, "lines"), []byte(lines), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	workOf(t, s).add("lines", lines)
 	for _, granted := range []bool{false, true} {
 		d.send("(cat lines; sleep 600) | ironcurtain-mux-bridge mcp >answer &\r")
 		if granted {
@@ -61,8 +59,8 @@ func TestOwnServers(t *testing.T) {
 			}
 		}
 		d.until("the answer", patience, func(string) bool {
-			answer, err := os.ReadFile(filepath.Join(s.Workspace, "answer"))
-			return err == nil && strings.Contains(string(answer), "PLACE_TOKEN") && !strings.Contains(string(answer), "very-secret")
+			answer, _ := workOf(t, s).read("answer")
+			return strings.Contains(answer, "PLACE_TOKEN") && !strings.Contains(answer, "very-secret")
 		})
 	}
 	for name, want := range map[string]string{"git": "has a server of this name", "other": `is a server "other" already`, "a__b": "a server's name has"} {

@@ -38,10 +38,7 @@ func TestPolicyIsReloaded(t *testing.T) {
 	lines := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":%q,"content":"x"}}}
 `, filepath.Join(outside, "new"))
-	write(filepath.Join(s.Workspace, "lines"), []byte(lines))
-	if err := os.Chmod(filepath.Join(s.Workspace, "lines"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	workOf(t, s).add("lines", lines)
 	d.send("(cat lines; sleep 600) | ironcurtain-mux-bridge mcp >answer &\r")
 	d.until("the call", patience, func(string) bool { return len(d.pending()) == 1 })
 	d.send("\x01/policy reload\r")
@@ -58,8 +55,8 @@ func TestPolicyIsReloaded(t *testing.T) {
 		t.Errorf("approved what the policy denies now: %s", errs)
 	}
 	d.until("the answer", patience, func(string) bool {
-		answer, err := os.ReadFile(filepath.Join(s.Workspace, "answer"))
-		return err == nil && strings.Contains(string(answer), "DENIED")
+		answer, _ := workOf(t, s).read("answer")
+		return strings.Contains(answer, "DENIED")
 	})
 	if _, err := os.Stat(filepath.Join(outside, "new")); err == nil {
 		t.Error("the file was written")

@@ -39,7 +39,13 @@ func buildWebapp(t testing.TB, to string) {
 func serveInTab(t testing.TB, d *driver) (port int) {
 	t.Helper()
 	d.see(patience, "$")
-	buildWebapp(t, filepath.Join(d.onlySession().Workspace, "webapp"))
+	program := filepath.Join(t.TempDir(), "webapp")
+	buildWebapp(t, program)
+	binary, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	workOf(t, d.onlySession()).add("webapp", string(binary))
 	d.send("./webapp localhost:3000\r")
 	d.see(patience, "serving on localhost:3000")
 	for {

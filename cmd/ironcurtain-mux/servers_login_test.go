@@ -121,17 +121,15 @@ func TestServersLogin(t *testing.T) {
 	lines := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"board__note","arguments":{}}}
 `
-	if err := os.WriteFile(filepath.Join(session.Workspace, "lines"), []byte(lines), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	workOf(t, session).add("lines", lines)
 	d.send("(cat lines; sleep 600) | ironcurtain-mux-bridge mcp >answer &\r")
 	d.until("the call", patience, func(string) bool { return len(d.pending()) == 1 })
 	if out, errs, code := d.command("approve", d.pending()[0].ID); code != cli.ExitOK {
 		t.Fatal(out, errs)
 	}
 	d.until("the answer", patience, func(string) bool {
-		answer, err := os.ReadFile(filepath.Join(session.Workspace, "answer"))
-		return err == nil && strings.Contains(string(answer), "said ") && !strings.Contains(string(answer), "-secret-")
+		answer, _ := workOf(t, session).read("answer")
+		return strings.Contains(answer, "said ") && !strings.Contains(answer, "-secret-")
 	})
 	d.send("\x01/quit!\r")
 	d.ended(patience)

@@ -34,7 +34,10 @@ func TestAttachAndSave(t *testing.T) {
 	d.send("\r")
 	d.see(patience, "hello from the host\n")
 	d.send("touch /attachments/x; mkfifo ~/pipe; ln -s /etc/passwd ~/link; echo result >~/out.txt; chmod +x ~/out.txt; echo re''ady\r")
-	d.see(patience, "Read-only file system", "ready\n")
+	d.see(patience, "ready\n")
+	if !copied() { // else it is the container's own, and does not come here
+		d.see(patience, "Read-only file system")
+	}
 	d.send("\x01/save ~/out.txt ~/saved.txt\r")
 	d.see(patience, "saved as "+at("saved.txt"))
 	if info, err := os.Stat(at("saved.txt")); err != nil || info.Mode() != 0o600 || info.Size() != 7 {

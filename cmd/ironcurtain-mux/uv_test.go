@@ -60,7 +60,9 @@ func TestPackagesOfUV(t *testing.T) {
 	wheel := "app-1.0-py3-none-any.whl"
 	d.send("clear; curl -s -o " + wheel + " " + python.Public + "files/" + wheel + " && uv publish --publish-url " + python.Public + "simple/ -t x " + wheel + "; echo published-$?\r")
 	d.see(patience, "nothing can be uploaded", "published-2")
+	session := d.onlySession().ID
 	d.quit()
+	d.landed(session)
 	got, err := os.ReadFile(filepath.Join(inside, "uv.lock"))
 	if err != nil {
 		t.Fatal(err)

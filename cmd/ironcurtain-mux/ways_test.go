@@ -140,13 +140,13 @@ func TestTypingOverCuts(t *testing.T) {
 	d.send("echo it is o''ver\r")
 	d.see(patience, "it is over")
 	e.Set(fakeengine.Faults{})
-	got, err := os.ReadFile(filepath.Join(d.onlySession().Workspace, "typed"))
-	if err != nil || string(got) != want.String() {
+	got, there := workOf(t, d.onlySession()).read("typed")
+	if !there || got != want.String() {
 		n := 0
 		for n < min(len(got), want.Len()) && got[n] == want.String()[n] {
 			n++
 		}
-		t.Errorf("%d bytes of %d arrived, and differ from %d on: %q, not %q (%v)", len(got), want.Len(), n, got[n:min(n+80, len(got))], want.String()[n:min(n+80, want.Len())], err)
+		t.Errorf("%d bytes of %d arrived, and differ from %d on: %q, not %q", len(got), want.Len(), n, got[n:min(n+80, len(got))], want.String()[n:min(n+80, want.Len())])
 	}
 	d.send("\x01/quit!\r")
 	d.ended(patience)

@@ -46,10 +46,18 @@ func TestGivenRepository(t *testing.T) {
 		record, _ := os.ReadFile(d.state("sessions", id, "session.json"))
 		return strings.Contains(string(record), `"base"`)
 	})
+	if copied() {
+		// The container's repository is the agent's own, and these parts of it do not come here.
+		d.send("clear; echo evil >.git/hooks/pre-commit; git config core.fsmonitor /tmp/evil; git config core.fsmonitor\r")
+		d.see(patience, "/tmp/evil")
+	}
 	for i, try := range []string{
 		"echo evil >.git/hooks/pre-commit", "git config core.fsmonitor /tmp/evil", "mv .git .old", "rm -rf .git/hooks", "mv .git/hooks .git/h",
 		"mkdir .git/hooks", "echo evil >.git/hooks/post-checkout",
 	} {
+		if copied() {
+			break
+		}
 		d.send(fmt.Sprintf("clear; %s && echo gate-$((%d))-is-open || echo gate-$((%d))-holds\r", try, i, i))
 		d.see(patience, fmt.Sprintf("gate-%d-holds", i))
 	}
@@ -65,7 +73,11 @@ func TestGivenRepository(t *testing.T) {
 	d.see(patience, "/workspace$")
 	// What would make git follow the agent elsewhere is gone when the agent is.
 	d.send("clear; mkdir evil; echo ../evil >.git/commondir; echo planted-$((1))\r")
-	d.see(patience, "planted-1", "do not use git in ")
+	d.see(patience, "planted-1")
+	repo = d.onlySession().Workspace
+	if !copied() { // else it comes here at the end
+		d.see(patience, "do not use git in ")
+	}
 	d.quit()
 	if !d.says("new: in/.git/config (git obeys what it says of core.fsmonitor)", "new: .envrc (the shell loads it)", "commondir.disarmed") {
 		t.Errorf("the end does not name what the agent has left:\n%s", d.text())
@@ -75,6 +87,9 @@ func TestGivenRepository(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	if config, err := os.ReadFile(filepath.Join(repo, ".git/config")); err != nil || strings.Contains(string(config), "evil") {
+		t.Errorf("the repository's configuration is %s, %v", config, err)
+	}
 	d.traceless()
 }
 
@@ -82,6 +97,9 @@ func TestGivenRepository(t *testing.T) {
 // repository while the container begins. The engine mounts what the link names; the
 // agent does not begin.
 func TestExchangedRepository(t *testing.T) {
+	if copied() {
+		t.Skip("no directory of a person is mounted then")
+	}
 	t.Parallel()
 	home := newHome(t)
 	repo, other := filepath.Join(home, "repo"), filepath.Join(home, "other")
@@ -124,9 +142,7 @@ func TestSetup(t *testing.T) {
 		}
 	}
 	config := fmt.Sprintf(`{"setup":[{"workspace":%q,"run":"echo prepared in $PWD >~/note"},{"workspace":%q,"run":"echo nothing works\nfalse\necho not reached"}]}`, good, bad)
-	if err := os.WriteFile(filepath.Join(home, "state", "config.json"), []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	configure(t, home, config)
 	d := drive(t, home, 110, 30, "demo", "--agent", "shell", "--workspace", good)
 	d.see(patience, "/workspace$")
 	d.send("cat ~/note\r")

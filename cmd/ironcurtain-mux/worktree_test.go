@@ -40,12 +40,7 @@ func toolAgent(t *testing.T, home string, more map[string]any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(home, "state"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(home, "state", "config.json"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	configure(t, home, string(text))
 }
 
 // callTools types tool calls, each as "name arguments", into the agent's shell. It keeps the bridge's
