@@ -222,9 +222,25 @@ func prefixHints(k *input.Keys) []string {
 		action input.Action
 		does   string
 	}{
-		{"help", "all keys"}, {"new", "new tab"}, {"next", "next"}, {"prev", "previous"}, {"last", "last"}, {"split right", "beside"}, {"split down", "below"},
-		{"focus", "next pane"}, {"zoom", "zoom"}, {"layout", "layout"}, {"copy", "copy mode"}, {input.ActPaste, "paste"}, {"begin rename", "name"}, {"begin tab", "tabs"}, {"resume", "sessions"},
-		{input.ActCommand, "command line"}, {"close", "close"}, {"detach", "leave"}, {input.ActTab, "tab 1"},
+		{"help", "all keys"},
+		{"new", "new tab"},
+		{"next", "next"},
+		{"prev", "previous"},
+		{"last", "last"},
+		{"split right", "beside"},
+		{"split down", "below"},
+		{"focus", "next pane"},
+		{"zoom", "zoom"},
+		{"layout", "layout"},
+		{"copy", "copy mode"},
+		{input.ActPaste, "paste"},
+		{"begin rename", "name"},
+		{"begin tab", "tabs"},
+		{"resume", "sessions"},
+		{input.ActCommand, "command line"},
+		{"close", "close"},
+		{"detach", "leave"},
+		{input.ActTab, "tab 1"},
 	} {
 		hints = append(hints, k.Hint(input.PlacePrefix, h.action, h.does))
 	}

@@ -25,10 +25,14 @@ func TestMessagesGoWhenTheyAreTrueNoMore(t *testing.T) {
 		{"an unknown command, and then a paste", func(r *harness) { r.keys("\x01/frob\r") }, "no such command", func(r *harness) { r.keys("\x1b[200~x\x1b[201~") }},
 		{"nothing to complete, and then there is", func(r *harness) { r.keys("\x01/theme x\t") }, "nothing begins with", func(r *harness) { r.keys("\x7f\t") }},
 		{"a tab that is not there, and then one that is", func(r *harness) { r.keys("\x1b7") }, "7", func(r *harness) { r.keys("\x1b1") }},
-		{"a broker that cannot be reached, and then can", func(r *harness) { r.send(brokerLostMsg{errors.New("the broker is away")}) }, "is away",
-			func(r *harness) { r.send(listedMsg{at: r.now, sessions: []broker.Session{r.m.numbered(1).session}}) }},
-		{"a server that did not start, and then does", func(r *harness) { r.serverNotice("server board", "board could not be started") }, "could not be started",
-			func(r *harness) { r.serverNotice("server board", "") }},
+		{
+			"a broker that cannot be reached, and then can", func(r *harness) { r.send(brokerLostMsg{errors.New("the broker is away")}) }, "is away",
+			func(r *harness) { r.send(listedMsg{at: r.now, sessions: []broker.Session{r.m.numbered(1).session}}) },
+		},
+		{
+			"a server that did not start, and then does", func(r *harness) { r.serverNotice("server board", "board could not be started") }, "could not be started",
+			func(r *harness) { r.serverNotice("server board", "") },
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := newHarness(t, 120, 24, Options{})

@@ -144,14 +144,23 @@ func TestNewTakesAfterTheTabInFront(t *testing.T) {
 		tab  broker.Session
 		want broker.OpenRequest
 	}{
-		{"a directory", broker.Session{Workspace: "/src", Policy: "/strict", Profile: broker.Profile{Demo: true}},
-			broker.OpenRequest{Workspace: "/src", Policy: "/strict", Profile: broker.Profile{Demo: true}, Worktree: broker.WorktreeNo}},
+		{
+			"a directory",
+			broker.Session{Workspace: "/src", Policy: "/strict", Profile: broker.Profile{Demo: true}},
+			broker.OpenRequest{Workspace: "/src", Policy: "/strict", Profile: broker.Profile{Demo: true}, Worktree: broker.WorktreeNo},
+		},
 		{"a fresh directory", broker.Session{Workspace: fresh}, broker.OpenRequest{}},
 		{"a directory of that name", broker.Session{Workspace: "/src/sandbox"}, broker.OpenRequest{Workspace: "/src/sandbox", Worktree: broker.WorktreeNo}},
-		{"a worktree", broker.Session{Workspace: "/state/tree", Worktree: &broker.Worktree{Repository: "/repo", Branch: "ironcurtain/1"}},
-			broker.OpenRequest{Workspace: "/repo", Worktree: broker.WorktreeYes}},
-		{"a clone", broker.Session{Workspace: "/state/tree", Worktree: &broker.Worktree{Repository: "https://git.example/a.git", Branch: "main", Cloned: true}},
-			broker.OpenRequest{Repo: "https://git.example/a.git", Branch: "main"}},
+		{
+			"a worktree",
+			broker.Session{Workspace: "/state/tree", Worktree: &broker.Worktree{Repository: "/repo", Branch: "ironcurtain/1"}},
+			broker.OpenRequest{Workspace: "/repo", Worktree: broker.WorktreeYes},
+		},
+		{
+			"a clone",
+			broker.Session{Workspace: "/state/tree", Worktree: &broker.Worktree{Repository: "https://git.example/a.git", Branch: "main", Cloned: true}},
+			broker.OpenRequest{Repo: "https://git.example/a.git", Branch: "main"},
+		},
 	} {
 		for _, keys := range []string{"\x01/new\r", "\x02c", "\x01/new -- do it\r"} {
 			r := newHarness(t, 80, 24, Options{Prefix: "ctrl+b", Agent: "shell", Workspace: "/default"})

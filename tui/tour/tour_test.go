@@ -32,7 +32,7 @@ func TestTheTourEnds(t *testing.T) {
 	}
 	other := Seen{Steps: 2, Phrase: true}
 	other.End()
-	for _, s := range []Seen{s, other, s.With(Seen{Prefix: true}), Seen{Steps: -1}} {
+	for _, s := range []Seen{s, other, s.With(Seen{Prefix: true}), {Steps: -1}} {
 		if _, _, ok := s.Step(""); ok {
 			t.Errorf("%+v is not over", s)
 		}

@@ -25,8 +25,10 @@ func TestPendingPrintsEffectsHarmlessly(t *testing.T) {
 			t.Errorf("character %q at %d", r, i)
 		}
 	}
-	for _, want := range []string{`changes /tmp/\u202ea`, `+ new\x1b[2J\r\nline`, "! careful", "changed since it was shown", "3 more lines",
-		"    call 14 of program 769679a9, line 9, where the program wrote: \"push()\\x1b[2J\\n6f1d\"\n"} {
+	for _, want := range []string{
+		`changes /tmp/\u202ea`, `+ new\x1b[2J\r\nline`, "! careful", "changed since it was shown", "3 more lines",
+		"    call 14 of program 769679a9, line 9, where the program wrote: \"push()\\x1b[2J\\n6f1d\"\n",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in %s", want, out.String())
 		}
