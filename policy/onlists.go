@@ -133,8 +133,8 @@ func (cs ListConditions) Objections(string, []string) []string {
 func (cs ListConditions) bind(e *Engine, r Rule) (tests []test, warnings []string) {
 	for _, c := range cs {
 		t := test{roles: c.Roles, miss: missesList}
-		switch {
-		case c.Match == "domains":
+		switch c.Match {
+		case "domains":
 			patterns, bad := e.patterns(c.Allowed, r)
 			warnings = append(warnings, bad...)
 			t.match = func(el *element) bool {

@@ -97,8 +97,9 @@ func (r Role) named() bool {
 	switch r.category() {
 	case pathlike, repoPath, urllike, remote, refname:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 func (r Role) changesFiles() bool { return r == WritePath || r == DeletePath }

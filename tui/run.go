@@ -59,12 +59,12 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	err = run(ctx, cancel, outside, o, t)
+	err = run(ctx, outside, cancel, o, t)
 	return errors.Join(err, t.Restore())
 }
 
 // run shows the multiplexer until cancel is called, outside ends, or the person leaves.
-func run(ctx context.Context, cancel context.CancelCauseFunc, outside context.Context, o Options, t *outer.Terminal) error {
+func run(ctx, outside context.Context, cancel context.CancelCauseFunc, o Options, t *outer.Terminal) error {
 	defer t.Guard()
 	tasks := &pane.Tasks{Restore: func() { _ = t.Restore() }, Failed: o.Failed}
 

@@ -79,8 +79,8 @@ func change(path string, patchOf func(before Config) ([]operation, error)) error
 	if _, err := Parse(path, data); err != nil {
 		return err
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // a link stays one
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		path = resolved // a link stays one
 	}
 	return wholefile.Write(path, data, 0o600)
 }

@@ -172,9 +172,9 @@ func (c *conversation) list(request []byte) ([]byte, error) {
 			continue // the other source may have one
 		}
 		for _, key := range keys {
-			switch blob := string(key.Blob); {
-			case seen[blob] || !c.filter.login.allows(key.Blob):
-			case c.filter.login.named[blob]:
+			switch {
+			case seen[string(key.Blob)] || !c.filter.login.allows(key.Blob):
+			case c.filter.login.named[string(key.Blob)]:
 				first = append(first, identity{key.Blob, key.Comment})
 			default:
 				others = append(others, identity{key.Blob, key.Comment})

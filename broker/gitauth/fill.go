@@ -53,7 +53,7 @@ func Fill(ctx context.Context, remote gitx.Address) (Credential, error) {
 	if err != nil {
 		return Credential{}, err
 	}
-	host := hostPort(remote, 443)
+	host := hostPort(remote)
 	query := "protocol=https\nhost=" + host + "\npath=" + strings.TrimRight(decoded(remote), "/") + "\n\n"
 	out, err := ask(ctx, query, "git", "credential", "fill")
 	next := "log in once yourself, for example with 'git ls-remote " + remote.String() + "', and have git keep the login"
@@ -103,13 +103,13 @@ func parseCredential(text, host string) (Credential, error) {
 }
 
 // hostPort is the host as git writes it for a credential: with its port unless that is the
-// usual one.
-func hostPort(remote gitx.Address, usual int) string {
+// usual one of HTTPS.
+func hostPort(remote gitx.Address) string {
 	host := remote.Host
 	if remote.IP.Is6() {
 		host = "[" + host + "]"
 	}
-	if remote.Port != usual {
+	if remote.Port != 443 {
 		host += ":" + strconv.Itoa(remote.Port)
 	}
 	return host

@@ -51,7 +51,7 @@ func covers(scope string, remote gitx.Address) bool {
 		}
 	}
 	want := strings.Split(strings.ToLower(strings.TrimSuffix(u.Host, ":443")), ".")
-	have := strings.Split(hostPort(remote, 443), ".")
+	have := strings.Split(hostPort(remote), ".")
 	if len(want) != len(have) {
 		return false
 	}

@@ -91,7 +91,7 @@ func (g *Gate) forward(transport http.RoundTripper, credential Credential) http.
 		Transport: transport, FlushInterval: -1, ErrorLog: log.New(io.Discard, "", 0),
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL = &url.URL{Scheme: "https", Host: host, Path: r.In.URL.Path, RawPath: r.In.URL.RawPath, RawQuery: r.In.URL.RawQuery}
-			r.Out.Host = hostPort(g.call.Remote, 443)
+			r.Out.Host = hostPort(g.call.Remote)
 			r.Out.Header, r.Out.Trailer = http.Header{}, nil
 			for _, name := range []string{"Accept", "Accept-Encoding", "Content-Type", "Content-Encoding", "Git-Protocol", "User-Agent"} {
 				if v := r.In.Header.Get(name); v != "" {

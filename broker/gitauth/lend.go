@@ -42,5 +42,5 @@ func (c Credential) Lend(remote gitx.Address) (setting string, login *os.File, e
 	if err = errors.Join(err, to.Close()); err != nil {
 		return "", nil, errors.Join(err, from.Close())
 	}
-	return "credential.https://" + hostPort(remote, 443) + `.helper=!f() { test "$1" != get || cat <&3; }; f`, from, nil
+	return "credential.https://" + hostPort(remote) + `.helper=!f() { test "$1" != get || cat <&3; }; f`, from, nil
 }

@@ -177,7 +177,7 @@ func (s Signer) withoutPinentry(ctx context.Context, dir string) ([]string, erro
 	}
 	script := "#!/bin/sh\nexec '" + strings.ReplaceAll(cmp.Or(program, "gpg"), "'", `'\''`) + "' --pinentry-mode error \"$@\"\n"
 	path := filepath.Join(dir, "gpg")
-	return []string{"-c", "gpg.program=" + path, "-c", "gpg.openpgp.program=" + path}, os.WriteFile(path, []byte(script), 0o700)
+	return []string{"-c", "gpg.program=" + path, "-c", "gpg.openpgp.program=" + path}, os.WriteFile(path, []byte(script), 0o700) //nolint:gosec // git runs it
 }
 
 // commit is what git needs to make a commit again.

@@ -263,7 +263,7 @@ func (s *Session) askName(ctx context.Context, before map[string]error, o *regis
 	if what == "host" {
 		about = key(what, value)
 	}
-	if denied := s.names.denials()[about]; denied != before[about] {
+	if denied := s.names.denials()[about]; denied != before[about] { //nolint:errorlint // the very same denial
 		return denied
 	}
 	arguments, err := json.Marshal(map[string]string{"what": what, "value": value, "next": name})

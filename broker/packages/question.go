@@ -158,6 +158,7 @@ func provenanceOf(v *registry.Version) string {
 		return "yes"
 	case registry.No:
 		return "none"
+	default:
+		return notTold
 	}
-	return notTold
 }

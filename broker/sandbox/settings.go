@@ -109,8 +109,8 @@ func (h *Host) Reaches(s Spec, a stage.Access) error {
 // among reports whether a canonical path is one of the directories or below one.
 func among(path string, dirs []string) bool {
 	return slices.ContainsFunc(dirs, func(dir string) bool {
-		real, err := filepath.EvalSymlinks(dir)
-		return stage.Within(path, dir) || err == nil && stage.Within(path, real)
+		resolved, err := filepath.EvalSymlinks(dir)
+		return stage.Within(path, dir) || err == nil && stage.Within(path, resolved)
 	})
 }
 

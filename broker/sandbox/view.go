@@ -78,13 +78,13 @@ func (h *Host) findPrograms() []string {
 			continue
 		}
 		dirs = append(dirs, filepath.Dir(word))
-		if real, err := filepath.EvalSymlinks(word); err == nil {
-			dirs = append(dirs, filepath.Dir(real))
+		if resolved, err := filepath.EvalSymlinks(word); err == nil {
+			dirs = append(dirs, filepath.Dir(resolved))
 		}
 	}
 	for _, lib := range []string{"/lib", "/lib32", "/lib64", "/libx32", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/libx32"} {
-		if real, err := filepath.EvalSymlinks(lib); err == nil {
-			dirs = append(dirs, real)
+		if resolved, err := filepath.EvalSymlinks(lib); err == nil {
+			dirs = append(dirs, resolved)
 		}
 	}
 	if info, err := os.Stat(alternatives); err == nil && info.IsDir() {

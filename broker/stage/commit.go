@@ -109,7 +109,7 @@ func (s *Stage) carryOver(ctx context.Context, i int, t target) error {
 	case now == nil:
 		return dirtree.RemoveIn(ctx, dir, t.first())
 	case laid == nil:
-		return s.create(ctx, dir, t, now)
+		return s.create(ctx, dir, t)
 	default:
 		return s.replace(ctx, dir, t, now)
 	}
@@ -117,7 +117,7 @@ func (s *Stage) carryOver(ctx context.Context, i int, t target) error {
 
 // create makes a file or directory that did not exist, and the directories above it that
 // the server made.
-func (s *Stage) create(ctx context.Context, dir *os.Root, t target, now os.FileInfo) error {
+func (s *Stage) create(ctx context.Context, dir *os.Root, t target) error {
 	name, undo, err := t.makeParents(dir)
 	if err == nil {
 		made := &tree{ctx: ctx, from: s.root, to: dir}

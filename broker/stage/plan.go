@@ -155,12 +155,12 @@ func look(a Access) (target, error) {
 		}
 		dir = filepath.Dir(dir)
 	}
-	real, err := filepath.EvalSymlinks(t.base)
+	resolved, err := filepath.EvalSymlinks(t.base)
 	if err != nil {
 		return t, cause(err)
 	}
-	if real != t.base {
-		return t, fmt.Errorf("its directory is %s now", real)
+	if resolved != t.base {
+		return t, fmt.Errorf("its directory is %s now", resolved)
 	}
 	info, err := os.Lstat(a.Path)
 	switch {

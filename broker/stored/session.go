@@ -37,8 +37,9 @@ func (s State) Words() string {
 		return "out of reach"
 	case StateDead:
 		return "ended"
+	default:
+		return string(s)
 	}
-	return string(s)
 }
 
 // Session describes one tab's session.

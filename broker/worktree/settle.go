@@ -254,7 +254,7 @@ func (t Tree) receive(ctx context.Context, keep git, pack io.Reader) error {
 func moveFiles(to, from string) error {
 	files, err := os.ReadDir(from)
 	if err == nil {
-		err = os.MkdirAll(to, 0o777)
+		err = os.MkdirAll(to, 0o777) //nolint:gosec // as git makes it
 	}
 	for _, index := range []bool{false, true} {
 		for _, f := range files {

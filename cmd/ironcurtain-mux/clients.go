@@ -66,8 +66,9 @@ func rightsText(r wire.Right) string {
 		return "read-only"
 	case wire.Answer:
 		return "answer-only"
+	default:
+		return "operates"
 	}
-	return "operates"
 }
 
 func printClients(w io.Writer, list []wire.Client) error {

@@ -53,7 +53,7 @@ func overSSH(host string, args []string, stdin io.Reader, stdout io.Writer) erro
 		argv = append(argv, "-t")
 	}
 	argv = append(argv, "--", host, remoteCommand(host, args))
-	return cli.Fail(op, syscall.Exec(ssh, argv, os.Environ()), "")
+	return cli.Fail(op, syscall.Exec(ssh, argv, os.Environ()), "") //nolint:gosec // no shell reads it here, and -- ends the options
 }
 
 // remoteScript is what sh runs on the other machine: with what to say when the program is missing,

@@ -80,16 +80,18 @@ func (d *decoder) array(depth int) (Value, error) {
 	if depth > d.limits.Depth {
 		return v, d.fail(d.pos, "nested too deeply")
 	}
-	more, ok := d.Open(']'), true
+	more := d.Open(']')
 	for more {
 		item, err := d.value(depth + 1)
 		if err != nil {
 			return v, err
 		}
 		v.Items = append(v.Items, item)
-		if more, ok = d.Next(']'); !ok {
+		next, ok := d.Next(']')
+		if !ok {
 			return v, d.fail(d.pos, "expected ',' or ']'")
 		}
+		more = next
 	}
 	return v, nil
 }
@@ -100,7 +102,7 @@ func (d *decoder) object(depth int) (Value, error) {
 		return v, d.fail(d.pos, "nested too deeply")
 	}
 	seen := names{exactOnly: d.limits.Trusted}
-	more, ok := d.Open('}'), true
+	more := d.Open('}')
 	for more {
 		name, err := d.name(&seen)
 		if err != nil {
@@ -111,9 +113,11 @@ func (d *decoder) object(depth int) (Value, error) {
 			return v, err
 		}
 		v.Members = append(v.Members, Member{Name: name, Value: member})
-		if more, ok = d.Next('}'); !ok {
+		next, ok := d.Next('}')
+		if !ok {
 			return v, d.fail(d.pos, "expected ',' or '}'")
 		}
+		more = next
 	}
 	return v, nil
 }

@@ -23,16 +23,18 @@ func Split(data []byte) ([]Field, error) {
 	}
 	var fields []Field
 	var seen names
-	more, ok := d.Open('}'), true
+	more := d.Open('}')
 	for more {
 		field, err := d.field(&seen, len(fields))
 		if err != nil {
 			return fields, err
 		}
 		fields = append(fields, field)
-		if more, ok = d.Next('}'); !ok {
+		next, ok := d.Next('}')
+		if !ok {
 			return fields, d.fail(d.pos, "expected ',' or '}'")
 		}
+		more = next
 	}
 	return fields, d.end()
 }

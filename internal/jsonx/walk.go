@@ -12,7 +12,7 @@ func Walk(data []byte, f func(name string, raw []byte, at int) error) error {
 		return d.fail(d.pos, "expected an object")
 	}
 	seen := names{exactOnly: true}
-	more, ok := d.Open('}'), true
+	more := d.Open('}')
 	for more {
 		at := d.pos
 		name, err := d.name(&seen)
@@ -22,12 +22,14 @@ func Walk(data []byte, f func(name string, raw []byte, at int) error) error {
 		if !utf8.ValidString(name) {
 			return d.fail(at, "invalid UTF-8")
 		}
-		if more, ok, err = d.step('}', func(raw []byte, at int) error { return f(name, raw, at) }); err != nil {
+		next, ok, err := d.step('}', func(raw []byte, at int) error { return f(name, raw, at) })
+		if err != nil {
 			return err
 		}
 		if !ok {
 			return d.fail(d.pos, "expected ',' or '}'")
 		}
+		more = next
 	}
 	return d.end()
 }

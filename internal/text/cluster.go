@@ -63,8 +63,9 @@ func begins(r rune) bool {
 	switch p.Class() {
 	case bidi.R, bidi.AL, bidi.AN:
 		return true
+	default:
+		return jamo(r) && r < 0x115f || r >= 0x1f1e6 && r <= 0x1f1ff // a part of a syllable, half a flag
 	}
-	return jamo(r) && r < 0x115f || r >= 0x1f1e6 && r <= 0x1f1ff // a part of a syllable, half a flag
 }
 
 // continues reports whether r may stand in a cluster that begins with first, before after.

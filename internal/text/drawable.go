@@ -125,8 +125,9 @@ func rightToLeft(r rune) bool {
 	case bidi.R, bidi.AL, bidi.AN, bidi.LRE, bidi.RLE, bidi.LRO, bidi.RLO, bidi.PDF,
 		bidi.LRI, bidi.RLI, bidi.FSI, bidi.PDI, bidi.BN, bidi.NSM:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // standsForItself reports whether r is not merely another form of other

@@ -103,7 +103,7 @@ type Flag struct{ To *time.Duration }
 func (f Flag) Set(s string) (err error) {
 	d, err := Parse(s)
 	if err != nil {
-		return fmt.Errorf("%v; %s", err, fault.Hint(err)) // the hint of a flag's error is its help
+		return fmt.Errorf("%w; %s", err, fault.Hint(err)) // the hint of a flag's error is its help
 	}
 	*f.To = d
 	return nil

@@ -127,14 +127,16 @@ func (r *reader) array(each func() error) error {
 		return err
 	}
 	defer func() { r.depth-- }()
-	more, ok := r.Open(']'), true
+	more := r.Open(']')
 	for more {
 		if err := each(); err != nil {
 			return err
 		}
-		if more, ok = r.Next(']'); !ok {
+		next, ok := r.Next(']')
+		if !ok {
 			return r.errorf("an array is not well-formed")
 		}
+		more = next
 	}
 	return nil
 }
@@ -148,7 +150,7 @@ func (r *reader) object(each func(key string) error) error {
 	outer := len(r.keys)
 	defer func() { r.depth--; r.keys = r.keys[:outer] }()
 	var seen map[string]struct{} // the keys, when there are many
-	more, ok := r.Open('}'), true
+	more := r.Open('}')
 	for more {
 		key, err := r.key(outer, &seen)
 		if err != nil {
@@ -162,9 +164,11 @@ func (r *reader) object(each func(key string) error) error {
 		if err != nil {
 			return err
 		}
-		if more, ok = r.Next('}'); !ok {
+		next, ok := r.Next('}')
+		if !ok {
 			return r.errorf("an object is not well-formed")
 		}
+		more = next
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ var inherited = []string{
 
 // TokenVariable has the answer token of a helper, which may do nothing but answer calls. No daemon
 // has it.
-const TokenVariable = "IRONCURTAIN_ANSWER_TOKEN"
+const TokenVariable = "IRONCURTAIN_ANSWER_TOKEN" //nolint:gosec // its name is no secret
 
 // environment returns those variables of all that a daemon gets: inherited ones, and those with
 // more names.

@@ -47,7 +47,7 @@ func Start(ctx context.Context, o Options, argv []string) (started bool, err err
 		return false, fmt.Errorf("%s: %w", op, err)
 	}
 	defer told.Close()
-	daemon := exec.Command(argv[0], argv[1:]...)
+	daemon := exec.Command(argv[0], argv[1:]...) //nolint:noctx // it outlives this process
 	daemon.Dir, daemon.Env = "/", environment(os.Environ(), o.Variables)
 	daemon.ExtraFiles = []*os.File{ready} // as ReadyFD
 	daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -8,6 +8,7 @@ import (
 // Outcome is what the model has to do after a key in copy mode.
 type Outcome uint8
 
+// The outcomes of a key.
 const (
 	Stay     Outcome = iota // nothing
 	Leave                   // leave copy mode

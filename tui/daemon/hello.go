@@ -16,7 +16,7 @@ import (
 func (d *Daemon) welcome(c *wire.Conn, refuse func(*wire.Hello) wire.Refused) (h wire.Hello, who wire.Client, err error) {
 	c.SetReceiveLimit(helloLimit)
 	f, err := c.Receive()
-	defer f.Close()
+	defer func() { f.Close() }() // also one that came with an error may have files
 	c.SetReceiveLimit(0)
 	if err == nil && (f.Kind != wire.KindHello || len(f.Files) > 0) {
 		err = errors.New("a client begins with hello")

@@ -68,7 +68,7 @@ func take(ctx context.Context, lock *os.File, path string) error {
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return fault.Wrap("open the daemon's socket", err, "")
 		}
-		if c, err := net.Dial("unix", path); err == nil {
+		if c, err := new(net.Dialer).DialContext(ctx, "unix", path); err == nil {
 			_ = c.Close()
 			return fault.New("'ironcurtain-mux attach' shows it", "a daemon runs already")
 		}

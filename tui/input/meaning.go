@@ -24,6 +24,7 @@ type Meaning struct {
 // MeaningKind says for whom a key is.
 type MeaningKind uint8
 
+// What a key can mean.
 const (
 	MeansNothing MeaningKind = iota // for the agent; it means nothing to the multiplexer
 	MeansTyping                     // for the agent; the multiplexer's own state changes too

@@ -11,6 +11,7 @@ import (
 // rowKind says how a row of an item is drawn.
 type rowKind uint8
 
+// The kinds of rows.
 const (
 	RowPlain   rowKind = iota
 	rowHeading         // which call it is

@@ -1,11 +1,11 @@
 package view
 
-// tabMark is a mark in the tab bar and what it means.
-type tabMark struct{ Mark, Says string }
+// TabMark is a mark in the tab bar and what it means.
+type TabMark struct{ Mark, Says string }
 
 // TabMarks lists all marks, in the order of a tab's life.
-func TabMarks() []tabMark {
-	return []tabMark{
+func TabMarks() []TabMark {
+	return []TabMark{
 		{MarkStarting, "the agent starts"},
 		{MarkIdle, "the agent is idle"},
 		{MarkWorking, "a request to its model or a call is under way"},

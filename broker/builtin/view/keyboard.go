@@ -62,10 +62,10 @@ func (k *keyboard) filter(in []byte) []byte {
 		} else {
 			out = append(out, b)
 		}
-		switch {
-		case b == sign[k.matched]:
+		switch b {
+		case sign[k.matched]:
 			k.matched++
-		case b == sign[0]:
+		case sign[0]:
 			k.matched = 1
 		default:
 			k.matched = 0

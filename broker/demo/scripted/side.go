@@ -63,6 +63,7 @@ func (c *conversation) title() string {
 			return "Push a branch"
 		case verbSay:
 			return "Say something"
+		default: // a program, or several orders
 		}
 	}
 	return "Talk to a script"

@@ -144,6 +144,7 @@ func (r *anthropicReply) finish() (llm.Reply, error) {
 		return finish(r.Reply, false)
 	case anthropic.StopReasonMaxTokens, anthropic.StopReasonModelContextWindowExceeded:
 		return finish(r.Reply, true)
+	default:
+		return llm.Reply{}, llm.ErrRefused
 	}
-	return llm.Reply{}, llm.ErrRefused
 }

@@ -73,8 +73,9 @@ func googleChat(o Options, client *http.Client) (asker, error) {
 			return finish(reply, false)
 		case genai.FinishReasonMaxTokens:
 			return finish(reply, true)
+		default:
+			return llm.Reply{}, llm.ErrRefused
 		}
-		return llm.Reply{}, llm.ErrRefused
 	}, nil
 }
 

@@ -39,7 +39,7 @@ func (s *Store) Login(ctx context.Context, r Request) error {
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", r.Port))
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", r.Port))
 	if err != nil {
 		return fmt.Errorf("wait for the answer: %w", err)
 	}

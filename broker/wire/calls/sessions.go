@@ -94,6 +94,7 @@ func (s scoped) has(ev broker.Event) bool {
 		return slices.Contains(s.scope.Sessions, ev.Escalation.Session)
 	case broker.EventResolution:
 		return slices.Contains(s.scope.Sessions, ev.Resolution.Session)
+	default:
+		return false
 	}
-	return false
 }

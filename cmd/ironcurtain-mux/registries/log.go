@@ -105,8 +105,9 @@ func deliveryOf(l audit.Line) (delivered, bool) {
 	case audit.Deny, audit.Failed, audit.EscalatedDenied, audit.EscalatedExpired, audit.EscalatedWithdrawn:
 		d.Refused = true
 		return d, l.Plane == audit.PlanePackage && d.Path != ""
+	default:
+		return d, false
 	}
-	return d, false
 }
 
 // printDelivered lists them as a table.

@@ -65,6 +65,7 @@ func refusedCalls(calls []judgedCall) (refused []judgedCall) {
 			if !through[what] && c.by != "start" {
 				refused = append([]judgedCall{c}, refused...)
 			}
+		default: // nothing was decided
 		}
 	}
 	return refused

@@ -15,20 +15,21 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
+// What every tab of the demo says, and which agent it has.
 const (
 	DemoNotice = "scripted model, not an AI" // of every tab of the demo
 	DemoAgent  = "claude-code"               // of a tab of the demo, unless another one is asked for
 )
 
-// runningDemo is what all tabs of the demo share.
-type runningDemo struct {
+// RunningDemo is what all tabs of the demo share.
+type RunningDemo struct {
 	ground demo.Playground
 	remote *demo.Remote
 	model  *scripted.Server
 }
 
 // StartDemo prepares the demo's directories and starts its model and its git server.
-func StartDemo(ctx context.Context, p Paths) (*runningDemo, error) {
+func StartDemo(ctx context.Context, p Paths) (*RunningDemo, error) {
 	const op = "prepare demo"
 	hint := "make " + p.Home + " writable or set IRONCURTAIN_HOME"
 	ground, err := demo.Prepare(p.Home)
@@ -43,15 +44,15 @@ func StartDemo(ctx context.Context, p Paths) (*runningDemo, error) {
 	if err != nil {
 		return nil, errors.Join(cli.Fail(op, err, ""), remote.Close())
 	}
-	return &runningDemo{ground, remote, model}, nil
+	return &RunningDemo{ground, remote, model}, nil
 }
 
-func (d *runningDemo) Close() error { return errors.Join(d.model.Close(), d.remote.Close()) }
+func (d *RunningDemo) Close() error { return errors.Join(d.model.Close(), d.remote.Close()) }
 
 // Config is the configuration of the demo's sessions. They have the scripted model and its keys,
 // and none of the person's. The remotes of the playground are known, and no host is open to git
 // without an approval.
-func (d *runningDemo) Config(p Paths, c config.Config, log *slog.Logger) (broker.Config, error) {
+func (d *RunningDemo) Config(p Paths, c config.Config, log *slog.Logger) (broker.Config, error) {
 	agents, err := AgentsOf(c)
 	if err != nil {
 		return broker.Config{}, err

@@ -21,7 +21,7 @@ type profiles struct {
 
 	mu   sync.Mutex
 	keys map[string]keyring // the person's, by where requests go: a login is renewed by one of them
-	demo *runningDemo       // nil before the first session of the demo
+	demo *RunningDemo       // nil before the first session of the demo
 }
 
 // config makes the configuration of a session that has a profile, from config.json and the files
@@ -81,7 +81,7 @@ func (o *profiles) reload(latest *atomic.Pointer[Parts]) (broker.Config, error) 
 }
 
 // demoParts starts what the demo needs, the first time.
-func (o *profiles) demoParts(ctx context.Context) (d *runningDemo, err error) {
+func (o *profiles) demoParts(ctx context.Context) (d *RunningDemo, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.demo == nil {

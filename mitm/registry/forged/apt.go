@@ -195,10 +195,10 @@ func Deb(t testing.TB, name, version, compression string, files map[string]strin
 	maps.Copy(all, files)
 	for file, text := range all {
 		path := filepath.Join(dir, "root", file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // as packages have it
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil { //nolint:gosec // as packages have it
 			t.Fatal(err)
 		}
 	}

@@ -15,7 +15,7 @@ func tunnel(w http.ResponseWriter, registry string) {
 		return
 	}
 	defer conn.Close()
-	up, err := net.Dial("tcp", registry)
+	up, err := net.Dial("tcp", registry) //nolint:noctx // it is a listener of this test
 	if err != nil {
 		return
 	}

@@ -202,7 +202,7 @@ func (d *database) Log(string) {}
 
 // SecurityError is called when the database shows two pasts.
 func (d *database) SecurityError(string) {
-	d.fail(registry.Refuse(502, registry.ReasonDigest,
+	_ = d.fail(registry.Refuse(502, registry.ReasonDigest,
 		"the checksum database contradicts what it has signed before: nothing of it is accepted; tell the person"))
 }
 
