@@ -21,7 +21,7 @@ func TestStalledTerminals(t *testing.T) {
 					since = time.Now()
 				}
 				return time.Since(since)
-			}, func(stalled bool) {
+			}, func(bool) {
 				told = append(told, time.Since(begin).Truncate(10*time.Second).String())
 			})
 		}

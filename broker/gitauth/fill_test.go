@@ -12,11 +12,10 @@ import (
 )
 
 // helper makes a program that the person's git asks for logins.
-func helper(t *testing.T, w world, name, script string) string {
+func helper(t *testing.T, w world, name, script string) {
 	t.Helper()
 	path := write(t, filepath.Join(w.home, "bin", name), "#!/bin/sh\n[ \"$1\" = get ] || exit 0\n"+script+"\n", 0o700)
 	run(t, "git", "config", "--global", "--add", "credential.helper", path)
-	return path
 }
 
 func TestFill(t *testing.T) {

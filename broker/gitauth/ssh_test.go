@@ -133,7 +133,7 @@ func TestSSHInTheSandbox(t *testing.T) {
 	if err := os.Remove(s.key); err != nil { // only the agent has it
 		t.Fatal(err)
 	}
-	g, dir := s.open(t, false)
+	g, _ := s.open(t, false)
 	out, err := s.sandboxed(t, g, "git clone -q "+s.url+" c && git -C c log --format=%s && git -C c fetch -q")
 	if err != nil || !strings.Contains(out, "first") {
 		t.Fatalf("clone: %v: %s (%v)", err, out, g.Refusal())
@@ -142,7 +142,7 @@ func TestSSHInTheSandbox(t *testing.T) {
 		t.Errorf("a push over a gate for fetching: %s", out)
 	}
 	g.Close()
-	g, dir = s.open(t, true)
+	g, dir := s.open(t, true)
 	defer g.Close()
 	if out, err := s.sandboxed(t, g, "cd c && head -c 3000000 /dev/urandom >big && git add big && git commit -q -m third && git push origin main && git push origin main"); err != nil {
 		t.Fatalf("push: %v: %s (%v)", err, out, g.Refusal())

@@ -129,18 +129,27 @@ func TestBounds(t *testing.T) {
 		make   func(t *testing.T, dir string)
 		missed string
 	}{
-		"deep":         {func(t *testing.T, dir string) { nested(t, dir, 300) }, "deeper than 20 directories"},
-		"wide":         {func(t *testing.T, dir string) { sh(t, dir, "mkdir d; cd d; seq 200 | xargs mkdir") }, "more than 100 directories"},
-		"many files":   {func(t *testing.T, dir string) { sh(t, dir, "mkdir d; cd d; seq 800 | xargs touch") }, "more than 400 files"},
-		"many to name": {func(t *testing.T, dir string) { sh(t, dir, "for i in $(seq 60); do mkdir $i; touch $i/.envrc; done") }, "more to name"},
+		"deep":       {func(t *testing.T, dir string) { t.Helper(); nested(t, dir, 300) }, "deeper than 20 directories"},
+		"wide":       {func(t *testing.T, dir string) { t.Helper(); sh(t, dir, "mkdir d; cd d; seq 200 | xargs mkdir") }, "more than 100 directories"},
+		"many files": {func(t *testing.T, dir string) { t.Helper(); sh(t, dir, "mkdir d; cd d; seq 800 | xargs touch") }, "more than 400 files"},
+		"many to name": {func(t *testing.T, dir string) {
+			t.Helper()
+			sh(t, dir, "for i in $(seq 60); do mkdir $i; touch $i/.envrc; done")
+		}, "more to name"},
 		"many repositories": {func(t *testing.T, dir string) {
+			t.Helper()
 			sh(t, dir, "for i in $(seq 20); do mkdir -p $i/objects $i/refs; touch $i/HEAD; done")
 		}, "more than 10 repositories"},
-		"links around": {func(t *testing.T, dir string) { sh(t, dir, "for i in $(seq 10); do ln -s . .a$i; done; mkdir x y z") }, ""},
+		"links around": {func(t *testing.T, dir string) {
+			t.Helper()
+			sh(t, dir, "for i in $(seq 10); do ln -s . .a$i; done; mkdir x y z")
+		}, ""},
 		"includes": {func(t *testing.T, dir string) {
+			t.Helper()
 			sh(t, dir, "mkdir -p .git; for i in $(seq 200); do printf '[include]\npath = ../a\npath = ../b\npath = ../.git/config\n'; done | tee .git/config a >b")
 		}, ""},
 		"closed": {func(t *testing.T, dir string) {
+			t.Helper()
 			if os.Geteuid() != 0 {
 				sh(t, dir, "mkdir x; chmod 0 x")
 			} else {

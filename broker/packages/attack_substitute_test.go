@@ -66,7 +66,7 @@ func TestSubstitutedAtAnotherAddress(t *testing.T) {
 		evil.Change(func(_ string, body []byte) []byte {
 			return []byte(strings.Replace(string(body), "/-/left-1.0.0.tgz", "/-/again/left-1.0.0.tgz", 1))
 		})
-		w.npm.Change(func(path string, body []byte) []byte {
+		w.npm.Change(func(path string, _ []byte) []byte {
 			got := httptest.NewRecorder()
 			evil.ServeHTTP(got, httptest.NewRequest(http.MethodGet, "/"+strings.Replace(path, "/again", "", 1), nil))
 			return got.Body.Bytes()

@@ -169,7 +169,7 @@ func slowed(b *testing.B, h http.Handler, delay time.Duration) *url.URL {
 	var mu sync.Mutex
 	kept := map[string]*httptest.ResponseRecorder{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(delay)
+		time.Sleep(delay) //nolint:forbidigo // how far away the registry is
 		mu.Lock()
 		answer := kept[r.URL.Path]
 		if answer == nil {
@@ -245,7 +245,7 @@ func start(b *testing.B, listen, program string, arguments ...string) string {
 			_ = c.Close()
 			return "http://" + listen
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) //nolint:forbidigo // another program says in no other way that it listens
 	}
 	b.Logf("without %s, which does not listen", filepath.Base(program))
 	return ""

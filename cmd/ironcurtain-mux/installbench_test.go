@@ -39,7 +39,7 @@ func largeProject(t testing.TB, dir, version string, npm *forged.NPM) {
 // A large project is installed without a question.
 func TestLargeInstall(t *testing.T) {
 	t.Parallel()
-	home, work, npm, _ := registryHome(t)
+	home, work, npm := registryHome(t)
 	largeProject(t, filepath.Join(work, "large"), "1.0.0", npm)
 	d := drive(t, home, 120, 40, "--agent", "shell", "--workspace", work)
 	d.see(patience, "/workspace$")
@@ -207,7 +207,7 @@ func benchRegistries(b *testing.B, home, work string, delay time.Duration) []ins
 func slowed(b *testing.B, handler http.Handler, delay time.Duration) *url.URL {
 	b.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		time.Sleep(delay)
+		time.Sleep(delay) //nolint:forbidigo // how far away the registry is
 		handler.ServeHTTP(w, r)
 	}))
 	b.Cleanup(server.Close)

@@ -14,7 +14,7 @@ import (
 // the person again, and the package comes in after the approval.
 func TestPackageWaitsThroughAKill(t *testing.T) {
 	t.Parallel()
-	home, work, npm, _ := registryHome(t)
+	home, work, npm := registryHome(t)
 	npm.Add("fresh", forged.NPMVersion{Version: "1.1.0", Published: time.Now().Add(-1000 * time.Hour)})
 	npm.Add("fresh", forged.NPMVersion{Version: "1.2.0", Published: time.Now().Add(-5 * time.Hour)})
 	pinned(t, filepath.Join(work, "pinned"), npm, map[string]string{"fresh": "1.2.0"})

@@ -21,10 +21,10 @@ import (
 
 // registryHome is a home whose agents install packages from forged registries of this machine
 // without TLS, and an open workspace in it.
-func registryHome(t testing.TB) (home, work string, npm *forged.NPM, python *forged.PyPI) {
+func registryHome(t testing.TB) (home, work string, npm *forged.NPM) {
 	t.Helper()
-	home, npm, python = newHome(t), forged.NewNPM(t), forged.NewPyPI(t)
-	return home, useRegistries(t, home, npm, python), npm, python
+	home, npm = newHome(t), forged.NewNPM(t)
+	return home, useRegistries(t, home, npm, forged.NewPyPI(t)), npm
 }
 
 // useRegistries lets the agents of a home install from these, and returns an open workspace in it.

@@ -159,7 +159,7 @@ func prompts(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // buildAsk puts the program that asks models beside the program under test.
-func buildAsk(t *testing.T) { buildBeside(t, "ironcurtain-mux-ask") }
+func buildAsk(t *testing.T) { t.Helper(); buildBeside(t, "ironcurtain-mux-ask") }
 
 // buildBeside puts another program beside the program under test, and returns the path of
 // that. It is built as "make build" does it, which then has compiled its large libraries

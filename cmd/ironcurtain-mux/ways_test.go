@@ -19,7 +19,7 @@ import (
 // does with IRONCURTAIN_TEST_WAY=stream.
 func TestByStream(t *testing.T) {
 	if os.Getenv(wayVariable) != "" {
-		t.Skip("all of this run tries another way")
+		t.Skip("all of this run tries another way") //nolint:forbidigo // no part is missing
 	}
 	t.Parallel()
 	const again = "^(TestTakeBack|TestTakeBackDrawsAnew|TestPortsOfConfig|TestUpgradeLosesNothing|TestResumeConversation)$"

@@ -84,6 +84,7 @@ func TestEverySystemCall(t *testing.T) {
 }
 
 func everySystemCall(t *testing.T, program string, handed bool) {
+	t.Helper()
 	numbers := make(chan uint64) // handed over one by one
 	var group sync.WaitGroup
 	for range 4 {

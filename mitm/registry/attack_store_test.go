@@ -93,6 +93,7 @@ func TestDamagedStore(t *testing.T) {
 			return os.Mkdir(file, 0o700)
 		},
 		"a link": func(t *testing.T, file string) error {
+			t.Helper()
 			other := filepath.Join(t.TempDir(), "other")
 			if err := os.WriteFile(other, []byte("evil"), 0o600); err != nil {
 				return err

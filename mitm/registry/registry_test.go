@@ -181,7 +181,7 @@ func TestPinnedVersionWaits(t *testing.T) {
 	w.npm.Add("right", forged.NPMVersion{Version: "1.0.0", Published: young()})
 	w.pins["left@2.1.0"], w.pins["right@1.0.0"] = true, true
 	approve := make(chan bool)
-	w.ask = func(ctx context.Context, wave []registry.Package) (registry.Decision, error) {
+	w.ask = func(context.Context, []registry.Package) (registry.Decision, error) {
 		return registry.Decision{Approved: <-approve, Outcome: "approved"}, nil
 	}
 	if a := w.get("/left"); !strings.Contains(a.body.String(), "2.1.0") {
@@ -370,7 +370,7 @@ func TestManifestIsHeldAgainstTheDocument(t *testing.T) {
 func TestRequest(t *testing.T) {
 	w := newWorld(t, nil)
 	w.addLeft()
-	w.ask = func(_ context.Context, wave []registry.Package) (registry.Decision, error) {
+	w.ask = func(context.Context, []registry.Package) (registry.Decision, error) {
 		return registry.Decision{Approved: true, Outcome: "approved"}, nil
 	}
 	if d, err := w.session.Request(t.Context(), "npm", "left", "2.1.0"); err != nil || !d.Approved {

@@ -197,7 +197,7 @@ func TestAViewEndsWithItsClient(t *testing.T) {
 // Whoever asks for the end is told how it went; the others are told that it is the end.
 func TestTheEndOfEverything(t *testing.T) {
 	quit := make(chan struct{})
-	s := start(t, func(ctx context.Context, c Client) (string, error) {
+	s := start(t, func(ctx context.Context, _ Client) (string, error) {
 		select {
 		case <-ctx.Done():
 			return "ended by another", nil

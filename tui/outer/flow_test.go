@@ -135,29 +135,29 @@ func TestWhatIsShown(t *testing.T) {
 			}
 		}
 		f.witness(time.Now(), note)
-		time.Sleep(time.Second)
+		time.Sleep(time.Second) //nolint:forbidigo // on the clock of synctest
 		f.answered(time.Now())
 		want("an answer to what was sent before")
-		time.Sleep(time.Second / 2)
+		time.Sleep(time.Second / 2) //nolint:forbidigo // on the clock of synctest
 		f.answered(time.Now())
 		want("a late answer", 1500*time.Millisecond)
 		shown, written = nil, time.Now()
 		f.witness(written, note)
-		time.Sleep(answerTimeout - time.Millisecond)
+		time.Sleep(answerTimeout - time.Millisecond) //nolint:forbidigo // on the clock of synctest
 		want("no answer yet")
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(2 * time.Millisecond) //nolint:forbidigo // on the clock of synctest
 		want("no answer", 0)
 		shown, written = nil, time.Now()
 		f.witness(written, note)
 		f.answered(time.Now())
 		want("the answer that was given up")
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) //nolint:forbidigo // on the clock of synctest
 		f.answered(time.Now())
 		want("its own", time.Millisecond)
 		f.answered(time.Now())
 		f.witness(time.Now(), note)
 		f.begin(time.Now())
-		time.Sleep(2 * answerTimeout)
+		time.Sleep(2 * answerTimeout) //nolint:forbidigo // on the clock of synctest
 		want("what another program has wiped off", time.Millisecond)
 	})
 }

@@ -212,9 +212,10 @@ func TestAllScripts(t *testing.T) {
 		check(said)
 	}
 	for r := rune(0x20); r < 0x20000; r++ {
-		if r == 0x3500 {
+		switch r {
+		case 0x3500:
 			r = 0xa000 // Chinese
-		} else if r == 0xac80 {
+		case 0xac80:
 			r = 0xd780 // Korean
 		}
 		check("a" + string(r) + "a")

@@ -178,9 +178,9 @@ func (d *desk) sees(what string) string {
 	return d.until(what, func(s string) bool { return strings.Contains(s, what) })
 }
 
-func (d *desk) misses(what string) string {
+func (d *desk) misses(what string) {
 	d.t.Helper()
-	return d.until("screen without "+what, func(s string) bool { return !strings.Contains(s, what) })
+	d.until("screen without "+what, func(s string) bool { return !strings.Contains(s, what) })
 }
 
 func (d *desk) resize(cols, rows int) {

@@ -19,11 +19,11 @@ var (
 // filled returns a value in which every member is set that travels.
 func filled(t reflect.Type) reflect.Value {
 	v := reflect.New(t).Elem()
-	switch {
-	case t == timeType:
+	switch t {
+	case timeType:
 		v.Set(reflect.ValueOf(time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)))
 		return v
-	case t == rawType:
+	case rawType:
 		v.SetBytes([]byte(`{"a":1}`))
 		return v
 	}

@@ -24,7 +24,7 @@ func FuzzParse(f *testing.F) {
 		}
 		a, err := Ecosystem{}.Parse(o, r)
 		if err != nil {
-			registrytest.Refused(t, err, err.(*registry.Refusal).Reason)
+			registrytest.Refusal(t, err)
 			return
 		}
 		if a.Path != path || !cleanPath(path) || a.Kind != registry.Plain && !isName(a.Name) {
@@ -45,7 +45,7 @@ func FuzzIndex(f *testing.F) {
 		u := upstream{"config.json": plainConfig, "3/f/foo": text}
 		got, facts, err := ask(t, u, "https://index.example/", "3/f/foo", "1.0.0")
 		if err != nil {
-			registrytest.Refused(t, err, err.(*registry.Refusal).Reason)
+			registrytest.Refusal(t, err)
 			return
 		}
 		want := len(facts.Versions)
@@ -92,7 +92,7 @@ func FuzzInspect(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		in, err := inspect(data)
 		if err != nil {
-			registrytest.Refused(t, err, err.(*registry.Refusal).Reason)
+			registrytest.Refusal(t, err)
 			return
 		}
 		for _, s := range in.Scripts {

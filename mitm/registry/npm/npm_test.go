@@ -196,7 +196,7 @@ func FuzzPins(f *testing.F) {
 
 func FuzzInspect(f *testing.F) {
 	f.Add(forged.Tarball(map[string]string{"package.json": `{"name":"left","version":"1.0.0","scripts":{"install":"x"}}`}))
-	f.Fuzz(func(t *testing.T, data []byte) {
+	f.Fuzz(func(_ *testing.T, data []byte) {
 		_, _ = Ecosystem{}.Inspect(&registry.Facts{Name: "left"}, &registry.Version{Version: "1.0.0"}, nil, bytes.NewReader(data), int64(len(data)))
 	})
 }

@@ -25,7 +25,7 @@ func FuzzParse(f *testing.F) {
 		}
 		a, err := Ecosystem{}.Parse(o, r)
 		if err != nil {
-			registrytest.Refused(t, err, err.(*registry.Refusal).Reason)
+			registrytest.Refusal(t, err)
 			return
 		}
 		r.Path = a.Path
@@ -68,7 +68,7 @@ func FuzzSimpleJSON(f *testing.F) {
 		u := upstream{"simple/foo-bar/": typeJSON + " " + text}
 		got, facts, err := document(t, u, "simple/foo-bar/", typeJSON, "1.0")
 		if err != nil {
-			registrytest.Refused(t, err, err.(*registry.Refusal).Reason)
+			registrytest.Refusal(t, err)
 			return
 		}
 		var doc struct {
@@ -112,7 +112,7 @@ func FuzzSimpleHTML(f *testing.F) {
 		for accept, media := range map[string]string{"text/html": typeHTML, typeJSON: typeJSON} {
 			got, facts, err := document(t, u, "simple/foo/", accept)
 			if err != nil {
-				registrytest.Refused(t, err, err.(*registry.Refusal).Reason)
+				registrytest.Refusal(t, err)
 				return
 			}
 			_, again, err := document(t, upstream{"simple/foo/": media + " " + got}, "simple/foo/", accept)
@@ -133,7 +133,7 @@ func FuzzLegacy(f *testing.F) {
 		u := upstream{"simple/foo/": simple("foo-1.0.tar.gz", "foo-2.0.tar.gz", "foo-3.0.tar.gz"), "pypi/foo/json": typePlain + " " + text}
 		got, _, err := document(t, u, "pypi/foo/json", "", "3.0")
 		if err != nil {
-			registrytest.Refused(t, err, err.(*registry.Refusal).Reason)
+			registrytest.Refusal(t, err)
 			return
 		}
 		var doc struct {
@@ -170,7 +170,7 @@ func FuzzInspect(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file string, data []byte) {
 		in, err := inspect(file, data)
 		if err != nil {
-			registrytest.Refused(t, err, err.(*registry.Refusal).Reason)
+			registrytest.Refusal(t, err)
 			return
 		}
 		for _, s := range in.Scripts {
