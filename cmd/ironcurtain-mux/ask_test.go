@@ -26,7 +26,7 @@ func TestRequestsWaitForAPerson(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(home, "state"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(home, "state", "config.json"), []byte(config), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(home, "state", "config.json"), []byte(withWay(config)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d := drive(t, home, 110, 40, moved(t, home, model)...) // the authority alone: the configuration moves the host

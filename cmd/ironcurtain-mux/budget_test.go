@@ -61,7 +61,7 @@ func spendsAtMost(t *testing.T, home string, requests int) string {
 		t.Fatal(err)
 	}
 	config := fmt.Appendf(nil, `{"budget":{"requests":%d}}`, requests)
-	if err := os.WriteFile(filepath.Join(state, "config.json"), config, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(state, "config.json"), []byte(withWay(string(config))), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return state

@@ -77,7 +77,7 @@ func TestProgramsOfAnAgent(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(home, "state"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(home, "state", "config.json"), []byte(`{"agents": {"claude-code": {"codeMode": "only"}}}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(home, "state", "config.json"), []byte(withWay(`{"agents": {"claude-code": {"codeMode": "only"}}}`)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	a := realAgentNamed(t, "claude-code")

@@ -33,7 +33,7 @@ func TestCustomAgent(t *testing.T) {
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(state, "config.json"), text, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(state, "config.json"), []byte(withWay(string(text))), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d := drive(t, home, 110, 40, "demo", "--agent", "mine")

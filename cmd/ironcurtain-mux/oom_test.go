@@ -17,7 +17,7 @@ func TestOutOfMemory(t *testing.T) {
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(state, "config.json"), []byte(`{"resources":{"memoryMb":256}}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(state, "config.json"), []byte(withWay(`{"resources":{"memoryMb":256}}`)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	d := drive(t, home, 100, 24, "demo", "--agent", "shell")

@@ -177,13 +177,13 @@ func TestUpgradeLosesNothing(t *testing.T) {
 	}
 	shown := newest(a.text())
 	a.until("more of the counter", patience, func(screen string) bool { return newest(screen) > max(shown, 100) })
+	again := d.waiting(func(e broker.Escalation) bool { return e.Restored && !e.Unclaimed })
 	took := time.Since(began)
 	a.tap.Store(nil)
 	if left.Load() {
 		t.Error("the terminal left the alternate screen meanwhile")
 	}
 	a.countedOn(kept, "1 waiting")
-	again := d.waiting(func(e broker.Escalation) bool { return e.Restored && !e.Unclaimed })
 	if again.ID != asked.ID || again.Number != asked.Number {
 		t.Errorf("%+v waited, and now %+v", asked, again)
 	}

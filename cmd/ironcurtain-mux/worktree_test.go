@@ -82,8 +82,15 @@ func TestWorktrees(t *testing.T) {
 		"git config core.fsmonitor /tmp/evil", "echo evil >.git/hooks/pre-commit", "echo /tmp >.git/commondir", "rm -f .git/commondir",
 		"mv .git .old", "mv .git/objects .git/o", "echo /tmp >.git/objects/info/alternates", "touch " + repo + "/.git/objects/evil",
 	} {
+		seen := "holds"
+		switch {
+		case copied() && i < 2:
+			seen = "is-open" // in the container's own repository, from where it does not come here
+		case copied() && i < 7:
+			continue // that would be to the agent's own harm
+		}
 		d.send(fmt.Sprintf("clear; %s && echo gate-$((%d))-is-open || echo gate-$((%d))-holds\r", try, i, i))
-		d.see(patience, fmt.Sprintf("gate-%d-holds", i))
+		d.see(patience, fmt.Sprintf("gate-%d-%s", i, seen))
 	}
 	d.send("clear; git config --global user.name m; git config --global user.email m@m; echo two >>a; git commit -qam second && git log --format=%s | head -1\r")
 	d.see(patience, "second")
@@ -119,6 +126,11 @@ func TestWorktrees(t *testing.T) {
 	}
 	if !d.says("git -C "+repo+" merge "+branch, "sessions resume") {
 		t.Errorf("the end says nothing of the work:\n%s", d.text())
+	}
+	for _, planted := range []string{".git/hooks/pre-commit", ".git/commondir"} {
+		if data, err := os.ReadFile(d.state("sessions", string(id), "worktree", planted)); strings.Contains(string(data), "evil") {
+			t.Errorf("%s is %s, %v", planted, data, err)
+		}
 	}
 	d.traceless()
 
