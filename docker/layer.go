@@ -64,7 +64,7 @@ func (c *Client) EnsureLayer(ctx context.Context, parent string, l Layer, o Buil
 		return "", fault.Wrap(op, because(ErrLayer, "the engine does not say what is in %s", parent), "")
 	}
 	if len(found.Config.OnBuild) > 0 { // Podman does not say
-		err := because(ErrLayer, "the image has instructions (ONBUILD) that would run before any agent's container is there")
+		err := because(ErrLayer, "the image has ONBUILD instructions, which the engine would run while it makes the layer")
 		return "", fault.Wrap(op, err, "use an image without them")
 	}
 	id := bareID(found.ID)

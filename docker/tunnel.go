@@ -58,7 +58,7 @@ func newTunnel(e Endpoint) (*tunnel, error) {
 	}
 	program, err := exec.LookPath("ssh")
 	if err != nil {
-		return nil, fault.Wrap("", because(ErrSSH, "there is no program ssh: %v", err), "install OpenSSH's client")
+		return nil, fault.Wrap("", because(ErrSSH, "ssh is not installed: %v", err), "install OpenSSH's client")
 	}
 	t := &tunnel{target: target, program: program, ask: e.Ask && haveTerminal()}
 	t.life, t.end = context.WithCancel(context.Background())

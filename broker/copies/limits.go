@@ -54,7 +54,7 @@ func (l Limits) check(dir string, all []entry) error {
 	}
 	switch {
 	case len(large) > 0:
-		return refuse("a file may have "+Size(l.Each)+", and larger are", large, Size)
+		return refuse("a file may have "+Size(l.Each)+", and these have more", large, Size)
 	case len(all) > l.Files:
 		return refuse(fmt.Sprintf("it has %s files, and %s may be copied; most are in", count(int64(len(all))), count(int64(l.Files))), files, count)
 	case total > l.Total:

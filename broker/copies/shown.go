@@ -142,7 +142,7 @@ func (d Diff) Lines(which Which) []Line {
 		notes = append(notes, Line{Text: d.Unasked + "; --ignored lands all"})
 	}
 	if d.Unmarked != "" {
-		notes = append(notes, Line{Text: "programs may run more of this than is said: " + d.Unmarked})
+		notes = append(notes, Line{Text: "programs of this machine may run more of these files than are marked: " + d.Unmarked})
 	}
 	if len(notes) > 0 && len(out) > 0 {
 		notes = append([]Line{{Head: true, Text: "besides"}}, notes...)

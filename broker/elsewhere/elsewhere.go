@@ -159,7 +159,7 @@ func (f *Files) Return(ctx context.Context) (note string, err error) {
 	if time.Since(f.homeAt) > homePause {
 		_, err := f.sync(ctx, home)
 		if err != nil {
-			f.tellOnce("the agent's home could not be brought here, and would be older after a loss of the engine: " + err.Error())
+			f.tellOnce("the agent's home could not be copied to this machine, where it is older until the next try: " + err.Error())
 		}
 	}
 	return conflicts(report), nil
@@ -201,7 +201,10 @@ func (f *Files) Finish(ctx context.Context) error {
 	_, ofHome := f.sync(ctx, home)
 	f.over = true
 	f.drop()
-	return fault.Wrap("bring the agent's files here", errors.Join(ofWork, ofHome), "what is missing is in the container's volumes, and comes when the session is resumed")
+	if err := errors.Join(ofWork, ofHome); err != nil { // another try would find no container
+		return &fault.Error{Op: "bring the agent's files here", Err: err, Next: "resume the session: what is missing is in its volumes, and comes then"}
+	}
+	return nil
 }
 
 // Close lets go of the container and ends the trees.
@@ -220,7 +223,7 @@ func (f *Files) Close() error {
 // sync makes both sides of a tree the same. A connection that has ended is made again, once.
 func (f *Files) sync(ctx context.Context, name string) (mirror.Report, error) {
 	if f.over {
-		return mirror.Report{}, errors.New("the container has been let go")
+		return mirror.Report{}, errors.New("the session ends, and its container is not reached any more")
 	}
 	for fresh := false; ; {
 		if f.client == nil {
@@ -257,7 +260,7 @@ func (f *Files) noteReport(name string, r mirror.Report) {
 		return // what of it stays there is meant to
 	}
 	for _, l := range r.Left {
-		f.tellOnce(fmt.Sprintf("%s stays in the container alone: %s", path.Join("/"+name, l.Path), l.Why))
+		f.tellOnce(fmt.Sprintf("%s is in the container only, where tools do not see it: %s", path.Join("/"+name, l.Path), l.Why))
 	}
 }
 

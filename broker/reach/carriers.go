@@ -59,14 +59,14 @@ func (s *Stream) carry(ctx context.Context, l *link.Link) {
 			pause, last, told = firstPause, time.Now(), false
 		case time.Since(last) > awayLimit:
 			if !l.Arrived() {
-				s.order.Tell("what you typed since nothing led to the container did not arrive: type it again when the terminal goes on")
+				s.order.Tell("what you typed since the connection to the container was lost did not arrive: type it again when the terminal goes on")
 			}
 			return
 		default:
 			pause = min(2*pause, mostPause)
 			if time.Since(last) > tellAfter && !told && ctx.Err() == nil {
 				told = true
-				s.order.Tell(fmt.Sprintf("nothing leads to the container; the terminal goes on when something does: %s (%s)", quote(err.Error()),
+				s.order.Tell(fmt.Sprintf("the connection to the container is lost; the terminal goes on when it is back: %s (%s)", quote(err.Error()),
 					cmp.Or(fault.Hint(err), "/restart starts the agent anew")))
 			}
 		}

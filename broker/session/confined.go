@@ -76,7 +76,7 @@ func (s *Session) findTokens(tokens []seen.Token) error {
 			continue
 		}
 		if err := findToken(place, t); err != nil {
-			return fault.New("share the directory with the engine's machine, or use an engine that sees it",
+			return fault.New(`share the directory with the engine's machine, or set "engine": {"files": "copied"} in config.json`,
 				"%w: %s: %w", errNotShared, place, err)
 		}
 	}

@@ -140,7 +140,7 @@ var elsewhereUser = inside{1000, 1000}
 
 // fill takes the session's files to the container, before its agent begins.
 func (s *Session) fill(ctx context.Context) error {
-	s.progress("copying files to the engine's machine", "")
+	s.progress("copying files to the engine", "")
 	return s.elsewhere.Fill(ctx)
 }
 
@@ -273,7 +273,7 @@ func (s *Session) bringLast(ctx context.Context) error {
 		err = os.Remove(s.layout.Away())
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		s.notice(true, "not all that the agent has written is here: "+describe(err))
+		s.notice(true, "not all that the agent has written has come to this machine: "+describe(err))
 	}
 	return err
 }

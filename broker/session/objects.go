@@ -41,7 +41,7 @@ func (s *Session) fillObjects(ctx context.Context, engine *docker.Client, image 
 		Volume:     identity,
 		Repository: s.fixed.Worktree.Common, Tips: []string{s.fixed.Worktree.Base}, More: shown, State: o.State,
 		Progress: func(sent, all int64) {
-			s.progress("copying the repository's history to the engine's machine", fmt.Sprintf("%d of %d MB", sent>>20, all>>20))
+			s.progress("copying the repository's history to the engine", fmt.Sprintf("%d of %d MB", sent>>20, all>>20))
 		},
 	}
 	result, ready, err := packs.Ready(ctx, plan, s.layout.Run)
@@ -52,7 +52,7 @@ func (s *Session) fillObjects(ctx context.Context, engine *docker.Client, image 
 		return err
 	}
 	if missing := result.Missing(); missing != "" {
-		s.notice(false, fmt.Sprintf("the worktree does not have %s: not all of the repository fits on the engine's machine", missing))
+		s.notice(false, fmt.Sprintf("the worktree lacks %s, which was not copied to the engine; your repository still has it", missing))
 	}
 	return errors.Join(o.Use(), place.Cut(result.Cut), place.Forget(result.Absent))
 }

@@ -79,7 +79,7 @@ func lost(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the connection ended")
 	}
-	return fault.Wrap("exchange files with the container", err, "try again: the next exchange goes on where this one ended")
+	return fault.Wrap("exchange files with the container", err, "try again: copying goes on where it ended")
 }
 
 // ask sends the head of a request, after the greeting if it is the first.
@@ -106,7 +106,7 @@ func (c *Client) sent() error {
 		return err
 	}
 	if f.number() != version || f.end() != nil {
-		return errors.New("the container's program speaks another version")
+		return fault.New("end the session and resume it, which makes a new container", "the bridge in the container has another version")
 	}
 	c.greeted = true
 	return nil

@@ -141,7 +141,7 @@ func (d *decider) block(path, why string) {
 func why(k kind) string {
 	switch k {
 	case large:
-		return "it is larger than what is copied"
+		return "it is larger than a file that is copied"
 	case closed:
 		return "it cannot be read, or has too many files"
 	default: // odd: counted only

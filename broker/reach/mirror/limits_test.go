@@ -22,7 +22,7 @@ func TestLeftThere(t *testing.T) {
 		left        string
 		why         string
 	}{
-		"large":    {Limits{Each: 4}, files{"a": "1234", "b": "12345"}, files{"a": "1234"}, "b", "larger than what is copied"},
+		"large":    {Limits{Each: 4}, files{"a": "1234", "b": "12345"}, files{"a": "1234"}, "b", "larger than a file that is copied"},
 		"together": {Limits{Bytes: 6}, files{"a": "1234", "b": "123", "c": "12"}, files{"a": "1234", "c": "12"}, "b", "together"},
 		"many":     {Limits{Files: 2}, files{"a": "1", "b": "2", "c/d": "3"}, files{"a": "1", "b": "2"}, "b", "too many"},
 	} {

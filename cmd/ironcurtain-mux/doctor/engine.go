@@ -30,7 +30,7 @@ func (e engine) ways(p wiring.Paths) (*reach.Ways, *docker.Client, *finding) {
 	}
 	client, err := e.connect()
 	if err != nil {
-		unknown := warn("start the container engine first", "unknown without the engine")
+		unknown := warn("see to the line 'engine' first", "unknown without the engine")
 		return nil, nil, &unknown
 	}
 	return p.Ways(c), client, nil

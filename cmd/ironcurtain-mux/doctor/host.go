@@ -86,7 +86,7 @@ func checkFiles(p wiring.Paths, e engine) finding {
 func checkImages(ctx context.Context, p wiring.Paths, e engine) finding {
 	client, err := e.connect()
 	if err != nil {
-		return warn("start the container engine first", "unknown without the engine")
+		return warn("see to the line 'engine' first", "unknown without the engine")
 	}
 	c, err := p.Config()
 	if err != nil {
