@@ -98,8 +98,10 @@ test: ## run the whole suite, real parts included
 	go test -shuffle=on $(addprefix ./,$(PROVIDERS))
 	GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/ironcurtain-mux/... $(OTHERS)
 
-ways: bridge ## try the program as on other engines: over a stream, and with copies of files
+ways: bridge ## try the program as on other engines: over a stream, with copies of files, and the bridge of arm64
 	@scripts/setup --tests
+	@# The emulator does not run what its program starts of itself.
+	@GOARCH=arm64 CGO_ENABLED=0 go test -short -exec qemu-aarch64 -skip TestCarryStaysAsLongAsItIsUsed ./broker/bridge ./broker/reach/link
 	@for way in stream copied; do \
 		IRONCURTAIN_TEST_WAY=$$way GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/ironcurtain-mux || exit; \
 	done
