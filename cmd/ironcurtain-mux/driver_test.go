@@ -246,7 +246,9 @@ func (d *driver) made(name string) bool {
 func (d *driver) make(name string) {
 	d.t.Helper()
 	for _, w := range d.works() {
-		w.add(name, "")
+		if w.engine == nil || w.runs() {
+			w.add(name, "")
+		}
 	}
 }
 

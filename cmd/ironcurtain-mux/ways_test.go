@@ -15,25 +15,32 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker/fakeengine"
 )
 
-// Some of the suite runs a second time with containers that are reached over a stream. All of it
-// does with IRONCURTAIN_TEST_WAY=stream.
-func TestByStream(t *testing.T) {
+// Some of the suite runs again with containers that are reached over a stream, and with copies of
+// files. All of it does with IRONCURTAIN_TEST_WAY=stream and IRONCURTAIN_TEST_WAY=copied.
+func TestByOtherWays(t *testing.T) {
 	if os.Getenv(wayVariable) != "" {
 		t.Skip("all of this run tries another way") //nolint:forbidigo // no part is missing
 	}
 	t.Parallel()
-	const again = "^(TestTakeBack|TestTakeBackDrawsAnew|TestPortsOfConfig|TestUpgradeLosesNothing|TestResumeConversation)$"
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", again, "-test.v", "-test.timeout", "30m")
-	cmd.Env = append(os.Environ(), wayVariable+"=stream")
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v:\n%s", err, out.String())
-	}
-	for name := range strings.SplitSeq(strings.Trim(again, "^()$"), "|") {
-		if !strings.Contains(out.String(), "--- PASS: "+name+" ") {
-			t.Errorf("%s did not run", name)
-		}
+	for way, again := range map[string]string{
+		"stream":    "TestTakeBack|TestTakeBackDrawsAnew|TestPortsOfConfig|TestUpgradeLosesNothing|TestResumeConversation",
+		copiedFiles: "TestTakeBack|TestUpgradeLosesNothing|TestResumeConversation|TestWorktrees",
+	} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^("+again+")$", "-test.v", "-test.timeout", "30m")
+			cmd.Env = append(os.Environ(), wayVariable+"="+way)
+			var out bytes.Buffer
+			cmd.Stdout, cmd.Stderr = &out, &out
+			if err := cmd.Run(); err != nil {
+				t.Fatalf("%v:\n%s", err, out.String())
+			}
+			for name := range strings.SplitSeq(again, "|") {
+				if !strings.Contains(out.String(), "--- PASS: "+name+" ") {
+					t.Errorf("%s did not run", name)
+				}
+			}
+		})
 	}
 }
 
