@@ -42,7 +42,8 @@ func (s *Session) nowCopied(ctx context.Context) bool {
 	return err == nil && s.findFiles(engine) == reach.Copied
 }
 
-// bring brings here what the agent has written, where its files are copies.
+// bring brings here what the agent has written, where its files are copies. It takes at most bringLimit,
+// because the agent can stop what serves its files, and the session's end waits for this.
 func (s *Session) bring(ctx context.Context) error {
 	s.mu.Lock()
 	files := s.elsewhere
@@ -50,6 +51,8 @@ func (s *Session) bring(ctx context.Context) error {
 	if files == nil {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, bringLimit)
+	defer cancel()
 	return files.Bring(ctx)
 }
 
