@@ -151,7 +151,9 @@ func holdsBounds(t *testing.T, program, script string) (took time.Duration) {
 		t.Errorf("stop --now exits %d: %s", code, text)
 	}
 	next.exit(2 * time.Minute)
-	if strings.Contains(script, "reset") && !strings.Contains(text, "a commit has more than 500000 files") {
+	// Copies of an agent that is ended while it is taken back stay in its volumes until it is resumed.
+	stays := copied() && strings.Contains(text, "leaves work in the container's volumes")
+	if strings.Contains(script, "reset") && !stays && !strings.Contains(text, "a commit has more than 500000 files") {
 		t.Errorf("the bomb was not refused:\n%s", text)
 	}
 	if script == history && !strings.Contains(text, "stays as it is") && !strings.Contains(text, " commits on branch ") {
