@@ -17,6 +17,7 @@ package elsewhere
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -40,6 +41,9 @@ type Dirs struct {
 	Attachments string // what the person has attached; only sent
 	// Notes is a directory that no container sees, for what both sides agreed on last.
 	Notes string
+	// Engine is the address of the engine that has the volumes: each engine's are another copy, with
+	// which something else was agreed.
+	Engine string
 	// Fixed are paths of the workspace that the agent never changes here, because programs of this
 	// machine run or obey what is there.
 	Fixed []string
@@ -77,22 +81,22 @@ const (
 // be resumed is smaller; what package managers keep stays in the volume.
 const mostHome = 16 << 20
 
-// Forget removes what both sides agreed on, from the directory of the notes: one of the container's
-// directories begins anew.
-func Forget(notes string) error {
-	for _, name := range []string{homeNote, workspaceNote} {
-		if err := os.Remove(filepath.Join(notes, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// Forget removes what was agreed with the volumes of an engine, from the directory of the notes: one
+// of them begins anew.
+func Forget(notes, engine string) error {
+	for _, tree := range []string{home, workspace} {
+		if err := os.Remove(noteOf(notes, engine, tree)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
 }
 
-// The files of the notes.
-const (
-	homeNote      = "home.agreed"
-	workspaceNote = "workspace.agreed"
-)
+// noteOf is the file of what was agreed on one tree.
+func noteOf(notes, engine, tree string) string {
+	sum := sha256.Sum256([]byte(engine))
+	return filepath.Join(notes, fmt.Sprintf("%s-%x.agreed", tree, sum[:4]))
+}
 
 // Open looks at the directories and connects with nothing yet.
 func Open(o Options) (*Files, error) {
@@ -100,8 +104,8 @@ func Open(o Options) (*Files, error) {
 	for _, t := range []mirror.Options{
 		{Name: orientation, Dir: o.Orientation, OneWay: true},
 		{Name: attachments, Dir: o.Attachments, OneWay: true},
-		{Name: home, Dir: o.Home, Note: filepath.Join(o.Notes, homeNote), Wanted: wantedOfHome, Ours: o.Ours},
-		{Name: workspace, Dir: o.Workspace, Note: filepath.Join(o.Notes, workspaceNote), Fixed: o.Fixed},
+		{Name: home, Dir: o.Home, Note: noteOf(o.Notes, o.Engine, home), Wanted: wantedOfHome, Ours: o.Ours},
+		{Name: workspace, Dir: o.Workspace, Note: noteOf(o.Notes, o.Engine, workspace), Fixed: o.Fixed},
 	} {
 		tree, err := mirror.Open(t)
 		if err != nil {

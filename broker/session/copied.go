@@ -80,7 +80,7 @@ func (s *Session) copyWorkspace(ctx context.Context) error {
 }
 
 // openElsewhere prepares the session's directories for a container that does not see them.
-func (s *Session) openElsewhere(stack *teardown) error {
+func (s *Session) openElsewhere(stack *teardown, engine *docker.Client) error {
 	var fixed []string
 	if s.fixed.Workspace != s.layout.Sandbox() {
 		fixed, _ = s.guarded()
@@ -89,7 +89,7 @@ func (s *Session) openElsewhere(stack *teardown) error {
 		Dirs: elsewhere.Dirs{
 			Home: s.layout.Home(), Workspace: s.fixed.Workspace,
 			Orientation: s.layout.Orientation(), Attachments: s.layout.Attachments(),
-			Notes: s.layout.Dir, Fixed: fixed,
+			Notes: s.layout.Dir, Engine: engine.Endpoint().Address, Fixed: fixed,
 		},
 		Ours:    func(name string) bool { return s.written[name] },
 		Connect: s.stream.OpenFiles,
@@ -113,7 +113,7 @@ func (s *Session) beginElsewhere(ctx context.Context, stack *teardown, log *audi
 		return nil, err
 	}
 	s.openStream(stack)
-	if err := s.openElsewhere(stack); err != nil {
+	if err := s.openElsewhere(stack, engine); err != nil {
 		return nil, err
 	}
 	launch, err := s.open(ctx, stack, log, engine)
@@ -210,7 +210,7 @@ func (s *Session) makeVolumes(ctx context.Context, engine *docker.Client) ([]doc
 		if slices.ContainsFunc(there, func(old docker.Volume) bool { return old.Name == v.Name }) {
 			continue
 		}
-		if err := errors.Join(elsewhere.Forget(s.layout.Dir), engine.CreateVolume(ctx, v.Name, s.labels())); err != nil {
+		if err := errors.Join(elsewhere.Forget(s.layout.Dir, engine.Endpoint().Address), engine.CreateVolume(ctx, v.Name, s.labels())); err != nil {
 			return nil, err
 		}
 	}

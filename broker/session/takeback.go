@@ -65,7 +65,7 @@ func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine 
 	}
 	s.openStream(stack)
 	if elsewhere {
-		if err := s.openElsewhere(stack); err != nil {
+		if err := s.openElsewhere(stack, engine); err != nil {
 			return nil, err
 		}
 	}

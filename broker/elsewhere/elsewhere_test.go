@@ -1,0 +1,82 @@
+package elsewhere
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
+)
+
+// container is where the trees of a session are on one engine.
+type container map[string]string
+
+func newContainer(t *testing.T) container {
+	t.Helper()
+	c := container{}
+	for _, tree := range []string{home, workspace, orientation, attachments} {
+		c[tree] = t.TempDir()
+	}
+	return c
+}
+
+// life lets a session live in a container: its files are brought there, the agent works, and they come
+// back.
+func (c container) life(t *testing.T, engine string, here container, notes string, agent func(workspace string)) {
+	t.Helper()
+	server := mirror.NewServer(c)
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	files, err := Open(Options{
+		Dirs: Dirs{
+			Home: here[home], Workspace: here[workspace], Orientation: here[orientation], Attachments: here[attachments],
+			Notes: notes, Engine: engine,
+		},
+		Connect: func(ctx context.Context) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			serving.Go(func() { _ = server.Serve(context.WithoutCancel(ctx), theirs) })
+			return ours, nil
+		},
+		Tell: func(text string) { t.Error(text) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer files.Close()
+	if err := files.Fill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	agent(c[workspace])
+	if err := files.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The volumes that an engine kept while the session lived on another one are older than what is
+// here.
+func TestOldVolumesAreNotTakenForNewWork(t *testing.T) {
+	here, one, other, notes := newContainer(t), newContainer(t), newContainer(t), t.TempDir()
+	write := func(text string) func(string) {
+		return func(workspace string) {
+			if err := os.WriteFile(filepath.Join(workspace, "file"), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	one.life(t, "one", here, notes, write("first"))
+	if err := Forget(notes, "other"); err != nil { // its volumes are new
+		t.Fatal(err)
+	}
+	other.life(t, "other", here, notes, write("second"))
+	one.life(t, "one", here, notes, func(workspace string) {
+		if got, err := os.ReadFile(filepath.Join(workspace, "file")); err != nil || string(got) != "second" {
+			t.Errorf("the agent has %q, %v", got, err)
+		}
+	})
+	if got, err := os.ReadFile(filepath.Join(here[workspace], "file")); err != nil || string(got) != "second" {
+		t.Errorf("here is %q, %v", got, err)
+	}
+}
