@@ -22,7 +22,8 @@ var errClosed = errors.New("the tree is closed")
 // the next Sync goes on; ctx ends it promptly, and the client's connection with it.
 //
 // A tree that is empty in the container although something was agreed is taken for a new
-// volume: it is filled again, and nothing is deleted here.
+// volume: it is filled again, and nothing is deleted here. Not so once a Sync has met something
+// there: then everything was deleted.
 func (t *Tree) Sync(ctx context.Context, c *Client) (Report, error) {
 	var r Report
 	select {
@@ -73,7 +74,7 @@ func (s *syncing) pass(ctx context.Context) error {
 		return err
 	}
 	s.r.Left, s.r.More, s.r.Dropped = nil, 0, s.there.dropped
-	if len(s.there.all) == 0 && !s.there.cut && len(s.note.agreed) > 0 {
+	if len(s.there.all) == 0 && !s.there.cut && len(s.note.agreed) > 0 && !s.met {
 		if err := s.note.forget(); err != nil {
 			return err
 		}
@@ -101,7 +102,11 @@ func (s *syncing) pass(ctx context.Context) error {
 	if err := s.fetch(ctx, p.fetch); err != nil {
 		return err
 	}
-	return s.put(ctx, p.put)
+	if err := s.put(ctx, p.put); err != nil {
+		return err
+	}
+	s.met = len(s.note.agreed) > 0
+	return nil
 }
 
 // after names the last file that the container came to list.

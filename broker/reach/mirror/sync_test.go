@@ -81,8 +81,8 @@ func TestThreeWay(t *testing.T) {
 			before: files{"a": "@x", "b": "@x"}, here: files{"a": "@y"}, there: files{"b": "@z"},
 			after: files{"a": "@y", "b": "@z"},
 		},
-		"all deleted there: taken for a new volume": {
-			before: files{"d/a": "1"}, there: files{"d": ""}, after: files{"d/a": "1"},
+		"all deleted there": {
+			before: files{"d/a": "1"}, there: files{"d": ""}, after: files{},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -99,6 +99,22 @@ func TestThreeWay(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A tree that is empty from the beginning is taken for a new volume. An agent that deletes everything
+// later means it.
+func TestAllDeletedThere(t *testing.T) {
+	p := start(t, func(o *Options) { o.Note = filepath.Join(t.TempDir(), "note") })
+	write(t, p.there, files{"d/a": "1"})
+	p.sync()
+	must(t, p.tree.Close())
+	write(t, p.there, files{"d": ""})
+	p.open()
+	p.sync()
+	wantFiles(t, p.there, files{"d/a": "1"})
+	write(t, p.there, files{"d": ""})
+	p.sync()
+	wantFiles(t, p.here, files{})
 }
 
 // What is said about an unchanged, a fetched and a put file.

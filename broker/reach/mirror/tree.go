@@ -96,6 +96,7 @@ type Tree struct {
 	root  *os.Root
 	note  *note
 	known *digests
+	met   bool          // the container's tree was met with something in it
 	turn  chan struct{} // holds one token; whoever has it synchronises
 	// look is Lstat; tests exchange it.
 	look func(dir *os.Root, name string) (fs.FileInfo, error)
