@@ -279,14 +279,16 @@ func (f *Files) tellOnce(text string) {
 // mostTold bounds what a person is told of single files.
 const mostTold = 20
 
-// conflicts says which files have two versions.
+// conflicts says which files have two versions, or different ones on both sides; empty: none.
 func conflicts(r mirror.Report) string {
-	if len(r.Conflicts) == 0 {
-		return ""
-	}
 	lines := make([]string, 0, len(r.Conflicts))
 	for _, c := range r.Conflicts {
 		lines = append(lines, fmt.Sprintf("%s was changed by you as well while the call ran: yours stays, and what the call has written is in %s", c.Path, c.Beside))
+	}
+	for _, l := range r.Left {
+		if l.Hides {
+			lines = append(lines, fmt.Sprintf("what tools see at %s is not what you have there, and does not arrive: yours stays, and tools cannot see it (%s)", l.Path, l.Why))
+		}
 	}
 	return strings.Join(lines, "\n")
 }

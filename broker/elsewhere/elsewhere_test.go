@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -78,5 +79,12 @@ func TestOldVolumesAreNotTakenForNewWork(t *testing.T) {
 	})
 	if got, err := os.ReadFile(filepath.Join(here[workspace], "file")); err != nil || string(got) != "second" {
 		t.Errorf("here is %q, %v", got, err)
+	}
+}
+
+func TestTheNoteSaysWhatDoesNotArrive(t *testing.T) {
+	r := mirror.Report{Left: []mirror.Left{{Path: "log", Why: "it is large"}, {Path: "pipe", Why: "it is odd", Hides: true}}}
+	if got := conflicts(r); !strings.Contains(got, "see at pipe") || strings.Contains(got, "log") {
+		t.Errorf("%q", got)
 	}
 }

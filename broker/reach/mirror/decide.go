@@ -90,6 +90,7 @@ func (d *decider) path(path string, h, t node) {
 		d.met++
 	}
 	if d.isBlocked && below(path, d.blocked) {
+		d.hides(h)
 		return
 	}
 	if d.unknown(path) {
@@ -99,6 +100,9 @@ func (d *decider) path(path string, h, t node) {
 	fixed := d.fixed(path, h, t)
 	if h.kind != nothing && !h.kind.carried() || t.kind != nothing && !t.kind.carried() && !fixed {
 		d.block(path, why(t.kind))
+		if !t.kind.carried() && t.kind != nothing {
+			d.hides(h)
+		}
 		return
 	}
 	fetch := func() { d.plan.fetch = append(d.plan.fetch, change{path, h, t}) }
@@ -134,8 +138,21 @@ func (d *decider) path(path string, h, t node) {
 func (d *decider) block(path, why string) {
 	d.blocked, d.isBlocked = path, true
 	if why != "" {
-		d.plan.left = append(d.plan.left, Left{path, why})
+		d.plan.left = append(d.plan.left, Left{Path: path, Why: why})
 	}
+}
+
+// hides notes that what is blocked keeps something of ours from arriving.
+func (d *decider) hides(ours node) {
+	if ours.kind == nothing || d.unknown(d.blocked) {
+		return
+	}
+	last := len(d.plan.left) - 1
+	if last < 0 || d.plan.left[last].Path != d.blocked {
+		d.plan.left = append(d.plan.left, Left{Path: d.blocked, Why: "a device, pipe or socket has its name"})
+		last++
+	}
+	d.plan.left[last].Hides = true
 }
 
 func why(k kind) string {
@@ -197,7 +214,7 @@ func (d *decider) settle() {
 			p.fetch = append(p.fetch, change{c.path, node{}, c.from})
 		case c.to.kind == nothing: // what is in it stays there alone
 		case d.o.OneWay || d.fixed(c.path, c.to, c.from):
-			p.left = append(p.left, Left{c.path, "a directory in the container has its name"})
+			p.left = append(p.left, Left{c.path, "a directory in the container has its name", true})
 		default:
 			p.aside = append(p.aside, c.path)
 		}

@@ -62,10 +62,10 @@ func (s *syncing) room(c change) bool {
 	}
 	switch {
 	case files > s.o.Limits.Files:
-		s.r.left(c.path, fmt.Sprintf("there are more than %d files", s.o.Limits.Files))
+		s.r.left(c.path, fmt.Sprintf("there are more than %d files", s.o.Limits.Files), false)
 		return false
 	case bytes > s.o.Limits.Bytes && c.to.size > c.from.size:
-		s.r.left(c.path, fmt.Sprintf("all files together are larger than %d MiB", s.o.Limits.Bytes>>20))
+		s.r.left(c.path, fmt.Sprintf("all files together are larger than %d MiB", s.o.Limits.Bytes>>20), false)
 		return false
 	}
 	s.files, s.bytes = files, bytes
@@ -97,7 +97,7 @@ func (s *syncing) free(c change) (bool, error) {
 		s.again = true
 		return false, nil
 	}
-	s.r.left(c.path, "this machine takes its name for that of another file")
+	s.r.left(c.path, "this machine takes its name for that of another file", false)
 	return false, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -52,6 +53,29 @@ func TestGrowsAboveTheLimit(t *testing.T) {
 	write(t, p.there, files{"a": "2", "d": "3"})
 	p.sync()
 	wantFiles(t, p.here, files{"a": "2", "d": "3", "x": "1"})
+}
+
+// What is here and has not arrived, because something that is not copied has its name there, is said.
+func TestLeftThereHidesOurs(t *testing.T) {
+	p := start(t, func(o *Options) { o.Limits.Each = 4 })
+	write(t, p.there, files{"grows": "1", "large": "12345", "pipe": "12345", "socket": "12345"})
+	for _, name := range []string{"pipe", "socket"} {
+		must(t, os.Remove(filepath.Join(p.there, name)))
+		must(t, syscall.Mkfifo(filepath.Join(p.there, name), 0o600))
+	}
+	p.sync()
+	write(t, p.here, files{"pipe/below": "ours"})
+	write(t, p.there, files{"grows": "12345"})
+	want := map[string]bool{"grows": true, "large": false, "pipe": true}
+	r := p.sync()
+	for _, l := range r.Left {
+		if hides, known := want[l.Path]; !known || l.Hides != hides || l.Why == "" {
+			t.Errorf("%+v", l)
+		}
+	}
+	if len(r.Left) != len(want) {
+		t.Errorf("left: %+v", r.Left)
+	}
 }
 
 // At most 20 are named.

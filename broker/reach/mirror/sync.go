@@ -87,10 +87,10 @@ func (s *syncing) pass(ctx context.Context) error {
 		s.note.agree(e.path, e.node)
 	}
 	for _, l := range p.left {
-		s.r.left(l.Path, l.Why)
+		s.r.left(l.Path, l.Why, l.Hides)
 	}
 	if s.there.cut {
-		s.r.left(s.after(), "the container has too many files")
+		s.r.left(s.after(), "the container has too many files", false)
 	}
 	if err := s.remove(ctx, p.fetch); err != nil {
 		return err

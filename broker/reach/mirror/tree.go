@@ -76,17 +76,20 @@ type Conflict struct {
 }
 
 // Left is something that stays in the container alone.
-type Left struct{ Path, Why string }
+type Left struct {
+	Path, Why string
+	Hides     bool // what is at Path or below it here, which does not arrive there
+}
 
 // mostLeft bounds Report.Left.
 const mostLeft = 20
 
-func (r *Report) left(path, why string) {
+func (r *Report) left(path, why string, hides bool) {
 	if len(r.Left) == mostLeft {
 		r.More++
 		return
 	}
-	r.Left = append(r.Left, Left{Path: path, Why: why})
+	r.Left = append(r.Left, Left{path, why, hides})
 }
 
 // Tree is one directory of the host, and what is known of its copy in the container. Its Syncs
