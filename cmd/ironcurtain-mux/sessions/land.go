@@ -31,8 +31,9 @@ func sessionsLandCommand() *cobra.Command {
 		Short: "Bring home what an agent changed in its copy of your directory",
 		Long: `Show what an agent changed in its copy of your directory, and write it into the directory
 after you have agreed. Sessions have a copy on engines that do not see this machine's
-files; elsewhere the agent changes the files themselves. The session may be running: what
-is in its copy now is landed. Without an id it is the one session that has a copy.
+files; elsewhere the agent changes the files themselves. Without an id it is the one session
+that has a copy. The session may be running: then this command sees what has come to this
+machine by its last tool call, and /land in its tab what the agent has now.
 
 What was changed on both sides stays as it is and is listed. Commits stay in the copy; a
 session with --worktree brings its commits home. Nothing of .git is ever landed, no link
@@ -78,7 +79,7 @@ func toLand(home string, args []string) (stored.Entry, error) {
 	var found []stored.Entry
 	var ids []string
 	for _, s := range all {
-		if s.Origin != "" {
+		if s.Origin != "" && copies.Made(stored.LayoutOf(home, s.ID).CopyNote()) {
 			found, ids = append(found, s), append(ids, stored.ShortID(s.ID))
 		}
 	}

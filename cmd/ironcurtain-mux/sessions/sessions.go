@@ -101,10 +101,13 @@ func printSessions(w io.Writer, list []broker.StoredSession) error {
 	var rows [][]string
 	for _, s := range list {
 		workspace, tab := cli.SafeName(s.Place()), "-" // no tab shows it
-		if _, err := os.Stat(s.Workspace); errors.Is(err, fs.ErrNotExist) {
-			workspace += " (gone)"
-		}
+		_, err := os.Stat(s.Workspace)
+		gone := errors.Is(err, fs.ErrNotExist)
 		switch {
+		case gone && s.Origin != "":
+			workspace += " (no copy)" // it was refused, or removed
+		case gone:
+			workspace += " (gone)"
 		case s.Unlanded != "" && !s.Owned:
 			workspace += " (copy, not landed: " + s.Unlanded + ")"
 		case s.Origin != "":
