@@ -49,6 +49,7 @@ func (k *keeper) serveFiles(ctx context.Context, session *mux.Session) {
 		serving.Go(func() {
 			defer k.files.add(-1)
 			defer conn.Close()
+			_ = k.remove()               // the host has looked for the tokens, which are no files of the session
 			_ = k.Files.Serve(ctx, conn) // the host notices what goes wrong, and asks again
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"os"
 	"syscall"
 	"testing"
 	"time"
@@ -70,10 +71,18 @@ func (h *hostEnd) echoes(c net.Conn) {
 // link. The keeper stays until the host has done with them.
 func TestKeepServesFiles(t *testing.T) {
 	k, m := mirroring(t, "read line; exit 6")
+	place := t.TempDir()
+	k.config.Tokens = []string{place}
 	k.run()
 	first := k.newHost()
 	first.seen()
+	if left, err := os.ReadDir(place); err != nil || len(left) != 1 {
+		t.Errorf("there is no token: %v, %v", left, err)
+	}
 	first.echoes(first.files())
+	if left, err := os.ReadDir(place); err != nil || len(left) != 0 {
+		t.Errorf("a token is among the files: %v, %v", left, err)
+	}
 	first.leave()
 
 	h := k.newHost()

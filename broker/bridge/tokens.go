@@ -6,12 +6,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/seen"
 )
 
 // LeaveTokens writes a token into each directory, by which the host finds out whether it sees
-// the same directory. A token that cannot be written says why. remove takes them away again,
+// the same directory. A token that cannot be written says why. remove takes them away again, once,
 // before the agent could see them.
 func LeaveTokens(places ...string) (tokens []seen.Token, remove func() error) {
 	var written []string
@@ -27,14 +28,14 @@ func LeaveTokens(places ...string) (tokens []seen.Token, remove func() error) {
 		}
 		tokens = append(tokens, token)
 	}
-	return tokens, func() (err error) {
+	return tokens, sync.OnceValue(func() (err error) {
 		for _, path := range written {
 			if failed := os.Remove(path); !errors.Is(failed, os.ErrNotExist) {
 				err = errors.Join(err, failed)
 			}
 		}
 		return err
-	}
+	})
 }
 
 // writeToken makes a file. One that was written in part is removed.
