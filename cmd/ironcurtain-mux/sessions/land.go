@@ -101,6 +101,9 @@ func (l landing) run(cmd *cobra.Command, p wiring.Paths, s stored.Entry) error {
 	}
 	files, _ := d.Lands(l.which)
 	if !l.asJSON {
+		if s.Owned {
+			fmt.Fprintln(cmd.ErrOrStderr(), "the session is running: what its agent has written since its last tool call is not here yet; /land in its tab fetches it first")
+		}
 		if err := l.show(ctx, cmd.OutOrStdout(), s, d); err != nil {
 			return err
 		}
