@@ -62,7 +62,7 @@ func plain(args []string) error {
 			return dpkg.New(agent.AptDir).Command(ctx, args[1:], os.Stdin, os.Stdout)
 		})
 	}
-	return errors.New("usage: ironcurtain-mux-bridge run -- COMMAND [ARGUMENT...] | keep -- COMMAND [ARGUMENT...] | carry | proxy | mcp | dpkg OPTION...") //nolint:revive // the dots belong to the syntax
+	return errors.New("usage: ironcurtain-mux-bridge run -- COMMAND [ARGUMENT...] | keep -- COMMAND [ARGUMENT...] | carry | proxy | mcp | dpkg OPTION...") //nolint:revive,staticcheck // the dots belong to the syntax
 }
 
 func untilSignal(f func(context.Context) error) error {

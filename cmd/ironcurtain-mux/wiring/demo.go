@@ -47,6 +47,7 @@ func StartDemo(ctx context.Context, p Paths) (*RunningDemo, error) {
 	return &RunningDemo{ground, remote, model}, nil
 }
 
+// Close ends the model and the git server.
 func (d *RunningDemo) Close() error { return errors.Join(d.model.Close(), d.remote.Close()) }
 
 // Config is the configuration of the demo's sessions. They have the scripted model and its keys,
