@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -223,6 +225,14 @@ func runBuilder(ctx context.Context, cmd *exec.Cmd, say func(string)) error {
 		return fmt.Errorf("%s: %w: %s", filepath.Base(cmd.Path), err, oneLine(last.errorLine()))
 	}
 	return nil
+}
+
+// endGroup makes the end of the command's context terminate the program and all its
+// children. They get SIGTERM, so that they can clean up.
+func endGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = 15 * time.Second
 }
 
 // lineSplitter splits a program's output into lines and remembers the last ones.
