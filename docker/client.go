@@ -108,7 +108,7 @@ func (c *Client) meet(ctx context.Context) (err error) {
 	c.api = c.bound(ctx)
 	err = c.api.Ping()
 	// A machine that forwards no socket ends each connection to it.
-	if err != nil && status(err) == 0 && ctx.Err() == nil && c.dial.ssh.fallBack() {
+	if err != nil && status(err) == 0 && ctx.Err() == nil && c.dial.fallBack() {
 		c.base.CloseIdleConnections()
 		err = c.api.Ping()
 	}

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker/ssh"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -29,7 +30,7 @@ const (
 type dialer struct {
 	network, address string
 	tls              *tls.Config // nil for a plain connection
-	ssh              *tunnel     // nil where the engine is not on a machine that ssh reaches
+	ssh              *ssh.Tunnel // nil where the engine is not on a machine that ssh reaches
 }
 
 func newDialer(e Endpoint) (dialer, error) {
@@ -37,7 +38,11 @@ func newDialer(e Endpoint) (dialer, error) {
 		return dialer{network: "unix", address: path}, nil
 	}
 	if e.OverSSH() {
-		t, err := newTunnel(e)
+		target, err := e.overSSH()
+		if err != nil {
+			return dialer{}, err
+		}
+		t, err := ssh.New(target, ssh.Options{Ask: e.Ask, Explain: sshFailure})
 		return dialer{ssh: t}, err
 	}
 	_, host, ok := strings.Cut(e.Address, "://")
@@ -98,7 +103,7 @@ var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interv
 // HTTP transport, because they name a placeholder host.
 func (d dialer) dialContext(ctx context.Context, _, _ string) (net.Conn, error) {
 	if d.ssh != nil {
-		return d.ssh.dial(ctx)
+		return d.ssh.Dial(ctx)
 	}
 	nd := net.Dialer{KeepAliveConfig: keepAlive}
 	return nd.DialContext(ctx, d.network, d.address)
@@ -134,11 +139,19 @@ func (d dialer) patience() time.Duration {
 	if d.ssh == nil {
 		return 0
 	}
-	return d.ssh.patience()
+	return d.ssh.Patience()
 }
 
 // close ends what connections of this machine need.
-func (d dialer) close() { d.ssh.close() }
+func (d dialer) close() {
+	if d.ssh != nil {
+		d.ssh.Close()
+	}
+}
+
+// fallBack gives each connection over ssh an ssh of its own, if one forwards a socket so far. It
+// returns false for any other dialer.
+func (d dialer) fallBack() bool { return d.ssh != nil && d.ssh.FallBack() }
 
 // probe opens a connection and closes it, to learn whether and why that fails.
 func (d dialer) probe(ctx context.Context) error {

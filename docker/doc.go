@@ -15,8 +15,8 @@
 // (CreateVolume, Volumes, RemoveVolume), and what cannot be mounted is a layer on the agent's
 // image (EnsureLayer).
 //
-// ssh leads to engines of other machines (ssh:// addresses): one process forwards a socket, to
-// which all connections are made (tunnel).
+// Package docker/ssh leads to engines of other machines (ssh:// addresses). This package only says
+// what its errors mean for an engine, and finds out whether a machine forwards sockets.
 //
 // The package is the only user of go-dockerclient and none of that library's
 // types leave it. The library has known problems; each is handled in one place:

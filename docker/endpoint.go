@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker/ssh"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -44,6 +45,18 @@ func (e Endpoint) SocketPath() string {
 // costs nothing and an answer takes no time.
 func (e Endpoint) Local() bool { return e.SocketPath() != "" }
 
+// OverSSH reports whether ssh leads to the engine.
+func (e Endpoint) OverSSH() bool { return strings.HasPrefix(e.Address, "ssh://") }
+
+// overSSH returns what an address of ssh names.
+func (e Endpoint) overSSH() (ssh.Target, error) {
+	target, err := ssh.Parse(e.Address)
+	if err != nil {
+		err = fault.Wrap("", because(ErrEndpoint, "%s: %v", e.Source, err), fault.Hint(err))
+	}
+	return target, err
+}
+
 // MaxSocketPath is the number of bytes of a path that fit into a socket address on
 // every supported system: 104 on some and 108 on others, less the final NUL.
 const MaxSocketPath = 103
@@ -72,7 +85,7 @@ func (e Endpoint) check() error {
 		}
 		return fault.Wrap("", err, "use tcp://host:port")
 	case "ssh":
-		_, err := parseSSH(e)
+		_, err := e.overSSH()
 		return err
 	}
 	return fault.Wrap("", because(ErrEndpoint, "%s: unknown kind of address %q", e.Source, e.Address),

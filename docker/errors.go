@@ -9,6 +9,7 @@ import (
 
 	engine "github.com/fsouza/go-dockerclient"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker/ssh"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
@@ -64,6 +65,18 @@ func translate(err error) error {
 		return fmt.Errorf("the engine answered %d: %s", api.Status, engineMessage(api.Message))
 	}
 	return err
+}
+
+// sshFailure turns a failure of ssh into this package's error.
+func sshFailure(e *ssh.Error) error {
+	kind := ErrSSH
+	switch {
+	case errors.Is(e, ssh.ErrPermission):
+		kind = ErrPermission
+	case errors.Is(e, ssh.ErrNotRunning):
+		kind = ErrEngineNotRunning
+	}
+	return fault.Wrap(e.Op, because(kind, "%s", e.Cause), e.Next)
 }
 
 // sourceMissing reports whether an engine, Docker or Podman, says that a directory to be mounted does not

@@ -3,7 +3,6 @@ package docker
 import (
 	"context"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -31,30 +30,6 @@ func FuzzHandshake(f *testing.F) {
 		}
 		if err != nil && strings.Contains(engineMessage(answer), "\n") {
 			t.Errorf("more than one line: %q", err)
-		}
-	})
-}
-
-// What is an address gives ssh one host, and neither an option nor a shell anything else.
-func FuzzSSHAddress(f *testing.F) {
-	for _, s := range []string{"ssh://me@box:22/run/docker.sock", "ssh://[::1]", "ssh://-oProxyCommand=x/", "ssh://a%20b@c", "ssh://x:y@z", "ssh://a/$(id)"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, address string) {
-		target, err := parseSSH(Endpoint{Address: address, Source: "test"})
-		if err != nil {
-			return
-		}
-		for _, args := range [][]string{target.dialArgs(false), target.forwardArgs("/tmp/x/s", false)} {
-			end := slices.Index(args, "--")
-			if end < 0 || args[end+1] != target.host || strings.HasPrefix(target.host, "-") || strings.HasPrefix(target.user, "-") {
-				t.Fatalf("ssh %q", args)
-			}
-			for _, word := range append([]string{target.host}, args[end+2:]...) {
-				if word == "" || strings.ContainsAny(word, " \t\r\n'\"`$&;|<>(){}*?\\") {
-					t.Fatalf("ssh %q", args)
-				}
-			}
 		}
 	})
 }

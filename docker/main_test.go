@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -27,17 +26,6 @@ func TestMain(m *testing.M) {
 		fmt.Print(err)
 		fmt.Print(" | ", fault.Hint(err))
 		os.Exit(0)
-	case "tunnel": // reach an engine by ssh, until killed or told to become another program
-		c, err := Connect(context.Background(), Endpoint{Address: os.Args[1], Source: "test"})
-		if err != nil {
-			fmt.Println(err)
-			os.Exit(1)
-		}
-		fmt.Println(filepath.Dir(c.dial.ssh.now.socket))
-		if _, err := fmt.Scanln(); err != nil {
-			select {}
-		}
-		fmt.Println(syscall.Exec("/bin/cat", []string{"cat"}, os.Environ()))
 	case "lease": // hold a lease until killed
 		if _, err := AcquireLease(os.Args[1]); err != nil {
 			fmt.Println(err)

@@ -4,16 +4,13 @@ import (
 	"bufio"
 	"errors"
 	"io"
-	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker/fakeengine"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker/ssh"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -44,9 +41,9 @@ var ways = map[string]fakeengine.SSH{"forwarded": {}, "not forwarded": {NoForwar
 func TestSSH(t *testing.T) {
 	for name, s := range ways {
 		t.Run(name, func(t *testing.T) {
-			c, _ := overSSH(t, s)
-			if c.Endpoint().Local() || c.dial.ssh.single != s.NoForwarding {
-				t.Errorf("local: %v, an ssh for each connection: %v", c.Endpoint().Local(), c.dial.ssh.single)
+			c, e := overSSH(t, s)
+			if c.Endpoint().Local() {
+				t.Error("it is local")
 			}
 			ct := start(t, c, nil, "sh", "-c", "stty -echo; echo ready; read line; echo heard $line; exit 7")
 			in := bufio.NewReader(ct)
@@ -71,6 +68,9 @@ func TestSSH(t *testing.T) {
 			got, err := io.ReadAll(conn)
 			if err := errors.Join(err, <-sent); err != nil || string(got) != want+"the end\n" {
 				t.Errorf("%d bytes, %v", len(got), err)
+			}
+			if n := e.Accepted(); (n > 1) != s.NoForwarding {
+				t.Errorf("%d connections to the machine were made", n)
 			}
 		})
 	}
@@ -102,16 +102,9 @@ func TestSSHManyConnectionsAtOnce(t *testing.T) {
 	}
 }
 
-// Nobody else can connect to the socket, and nothing is left after Close.
+// Nothing is left after Close.
 func TestSSHLeavesNothing(t *testing.T) {
 	c, e := overSSH(t, fakeengine.SSH{})
-	f := c.dial.ssh.now
-	dir := filepath.Dir(f.socket)
-	for path, want := range map[string]fs.FileMode{f.socket: 0o600 | fs.ModeSocket, dir: 0o700 | fs.ModeDir} {
-		if info, err := os.Stat(path); err != nil || info.Mode() != want {
-			t.Errorf("%s: %v, %v; want %v", path, info.Mode(), err, want)
-		}
-	}
 	conn, err := c.dial.open(deadline(t, patience))
 	if err != nil {
 		t.Fatal(err)
@@ -123,75 +116,17 @@ func TestSSHLeavesNothing(t *testing.T) {
 	if _, err := conn.Read(make([]byte, 1)); err == nil {
 		t.Error("a connection is still open")
 	}
-	if _, err := os.Stat(dir); !os.IsNotExist(err) {
-		t.Errorf("the directory is left: %v", err)
-	}
-	if f.cmd.ProcessState == nil {
-		t.Error("nobody waited for ssh")
-	}
 	eventually(t, patience, "the end of the connection", func() bool { return e.Connections() == 0 })
 	if err := c.Ping(deadline(t, patience)); err == nil {
 		t.Error("it still answers")
 	}
 }
 
-// Nothing is left of an ssh when the process that has started it is killed, or becomes another
-// program.
-func TestSSHEndsWithTheProcess(t *testing.T) {
-	for name, end := range map[string]func(*exec.Cmd, io.Writer) error{
-		"killed":          func(cmd *exec.Cmd, _ io.Writer) error { return cmd.Process.Kill() },
-		"another program": func(_ *exec.Cmd, in io.Writer) error { _, err := io.WriteString(in, "\n"); return err },
-	} {
-		t.Run(name, func(t *testing.T) {
-			e, endpoint := sshEngine(t, fakeengine.SSH{})
-			cmd := exec.Command(os.Args[0], endpoint.Address)
-			cmd.Env = append(os.Environ(), roleVariable+"=tunnel")
-			in, err := cmd.StdinPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := cmd.StdoutPipe()
-			if err == nil {
-				err = cmd.Start()
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer func() {
-				in.Close()
-				_ = cmd.Wait()
-			}()
-			dir, err := bufio.NewReader(out).ReadString('\n')
-			if err != nil || !filepath.IsAbs(dir) {
-				t.Fatal(dir, err)
-			}
-			if err := end(cmd, in); err != nil {
-				t.Fatal(err)
-			}
-			eventually(t, patience, "the end of ssh", func() bool {
-				_, err := os.Stat(strings.TrimSpace(dir))
-				return os.IsNotExist(err) && e.Connections() == 0
-			})
-		})
-	}
-}
-
 // An ssh that has ended is started again by the next request.
 func TestSSHIsLost(t *testing.T) {
-	cut := func(_ *Client, e *fakeengine.Engine) { e.Disconnect() }
-	for _, tt := range []struct {
-		name    string
-		machine fakeengine.SSH
-		lose    func(*Client, *fakeengine.Engine)
-	}{
-		{"forwarded", fakeengine.SSH{}, cut},
-		{"not forwarded", fakeengine.SSH{NoForwarding: true}, cut},
-		{"killed", fakeengine.SSH{}, func(c *Client, _ *fakeengine.Engine) {
-			_ = syscall.Kill(-c.dial.ssh.now.cmd.Process.Pid, syscall.SIGKILL)
-		}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			c, e := overSSH(t, tt.machine)
+	for name, s := range ways {
+		t.Run(name, func(t *testing.T) {
+			c, e := overSSH(t, s)
 			h := detached(t, c, nil, "sleep", "1000")
 			conn := open(t, c, h.ID(), "cat")
 			if _, err := io.WriteString(conn, "x"); err != nil {
@@ -200,7 +135,7 @@ func TestSSHIsLost(t *testing.T) {
 			if _, err := io.ReadFull(conn, make([]byte, 1)); err != nil {
 				t.Fatal(err)
 			}
-			tt.lose(c, e)
+			e.Disconnect()
 			if n, err := conn.Read(make([]byte, 1)); err == nil {
 				t.Errorf("%d bytes came through a connection that is lost", n)
 			}
@@ -266,5 +201,43 @@ func TestSSHIsNotTriedAllTheTime(t *testing.T) {
 	}
 	if n := e.Accepted(); n != 1 {
 		t.Errorf("it was tried %d times", n)
+	}
+}
+
+// What ssh's errors mean for an engine is said in this package's words.
+func TestSSHErrorsAreOurs(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		kind error
+		want error
+	}{
+		{"no way", ssh.ErrUnreachable, ErrSSH},
+		{"not allowed", ssh.ErrPermission, ErrPermission},
+		{"no engine", ssh.ErrNotRunning, ErrEngineNotRunning},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := sshFailure(&ssh.Error{Op: "reach box", Kind: tt.kind, Cause: "why", Next: "do this"})
+			if want := "reach box: " + tt.want.Error() + ": why"; !errors.Is(err, tt.want) || err.Error() != want || fault.Hint(err) != "do this" {
+				t.Errorf("%v (%s), want %s", err, fault.Hint(err), want)
+			}
+		})
+	}
+}
+
+// An address that cannot be used is told with where it came from.
+func TestSSHAddressOfAnEndpoint(t *testing.T) {
+	for address, want := range map[string]string{
+		"ssh://me:secret@box": "the Docker endpoint is not usable: test: the address holds a password, which everybody could read",
+		"ssh://-oX":           `the Docker endpoint is not usable: test: "-oX" is no name of a machine`,
+		"ssh:box":             `the Docker endpoint is not usable: test: "ssh:box" names no host`,
+		"ssh://box:x":         "the Docker endpoint is not usable: test: not an address",
+		"SSH://box":           `the Docker endpoint is not usable: test: unknown kind of address "SSH://box"`,
+	} {
+		t.Run(address, func(t *testing.T) {
+			err := Endpoint{Address: address, Source: "test"}.check()
+			if !errors.Is(err, ErrEndpoint) || err.Error() != want || fault.Hint(err) == "" {
+				t.Errorf("%v (%s), want %s", err, fault.Hint(err), want)
+			}
+		})
 	}
 }

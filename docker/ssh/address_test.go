@@ -1,7 +1,6 @@
-package docker
+package ssh
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +10,7 @@ import (
 
 // An address means what the docker command takes it for.
 func TestSSHAddress(t *testing.T) {
-	for address, want := range map[string]sshTarget{
+	for address, want := range map[string]Target{
 		"ssh://box":                      {host: "box"},
 		"ssh://box/":                     {host: "box"},
 		"ssh://me@box:2222":              {user: "me", host: "box", port: "2222"},
@@ -20,7 +19,7 @@ func TestSSHAddress(t *testing.T) {
 		`ssh://house%5Cme@box`:           {user: `house\me`, host: "box"},
 	} {
 		t.Run(address, func(t *testing.T) {
-			got, err := parseSSH(Endpoint{Address: address, Source: "test"})
+			got, err := Parse(address)
 			if err != nil || got != want {
 				t.Errorf("%+v, %v; want %+v", got, err, want)
 			}
@@ -59,13 +58,13 @@ func TestSSHAddressesThatAreRefused(t *testing.T) {
 		"ssh://box/$(id)":                "the socket's path",
 		"ssh://box/a%20b":                "the socket's path",
 		"ssh://box/%25h":                 "the socket's path",
-		"ssh://box/" + strings.Repeat("x", MaxSocketPath): "bytes long",
+		"ssh://box/" + strings.Repeat("x", maxSocketPath): "bytes long",
 		"ssh:box":   "names no host",
-		"SSH://box": "unknown kind of address",
+		"tcp://box": "does not begin with ssh://",
 	} {
 		t.Run(address, func(t *testing.T) {
-			err := Endpoint{Address: address, Source: "test"}.check()
-			if !errors.Is(err, ErrEndpoint) || !strings.Contains(err.Error(), why) || fault.Hint(err) == "" || strings.Contains(err.Error(), "secret") {
+			_, err := Parse(address)
+			if err == nil || !strings.Contains(err.Error(), why) || fault.Hint(err) == "" || strings.Contains(err.Error(), "secret") {
 				t.Errorf("%v (%s)", err, fault.Hint(err))
 			}
 		})
@@ -74,7 +73,7 @@ func TestSSHAddressesThatAreRefused(t *testing.T) {
 
 // The person's configuration cannot make ssh give this machine away, or share a connection.
 func TestSSHGivesNothingAway(t *testing.T) {
-	target := sshTarget{user: "me", host: "box", port: "2222"}
+	target := Target{user: "me", host: "box", port: "2222"}
 	for name, args := range map[string][]string{
 		"forwarding": target.forwardArgs("/tmp/x/s", false),
 		"single":     target.dialArgs(false),
@@ -96,4 +95,28 @@ func TestSSHGivesNothingAway(t *testing.T) {
 	if args := target.dialArgs(true); slices.Contains(args, "BatchMode=yes") {
 		t.Error("it may not ask")
 	}
+}
+
+// What is an address gives ssh one host, and neither an option nor a shell anything else.
+func FuzzSSHAddress(f *testing.F) {
+	for _, s := range []string{"ssh://me@box:22/run/docker.sock", "ssh://[::1]", "ssh://-oProxyCommand=x/", "ssh://a%20b@c", "ssh://x:y@z", "ssh://a/$(id)"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, address string) {
+		target, err := Parse(address)
+		if err != nil {
+			return
+		}
+		for _, args := range [][]string{target.dialArgs(false), target.forwardArgs("/tmp/x/s", false)} {
+			end := slices.Index(args, "--")
+			if end < 0 || args[end+1] != target.host || strings.HasPrefix(target.host, "-") || strings.HasPrefix(target.user, "-") {
+				t.Fatalf("ssh %q", args)
+			}
+			for _, word := range append([]string{target.host}, args[end+2:]...) {
+				if word == "" || strings.ContainsAny(word, " \t\r\n'\"`$&;|<>(){}*?\\") {
+					t.Fatalf("ssh %q", args)
+				}
+			}
+		}
+	})
 }

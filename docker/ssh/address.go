@@ -1,6 +1,8 @@
-package docker
+package ssh
 
 import (
+	"errors"
+	"fmt"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -9,52 +11,59 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// sshTarget is an engine on a machine that ssh reaches, as an address such as
+// Target is an engine's socket on a machine that ssh reaches, as an address such as
 // ssh://user@host:port/path/of/socket names it. It means what the docker command takes it for.
-type sshTarget struct {
+type Target struct {
 	user, host, port string // the first and last are empty where ssh's configuration decides
 	socket           string // the engine's path there; empty: where the docker command there finds it
 }
 
-const sshForm = "use ssh://user@host:port/path, of which only the host is needed"
+// engineSocket is the path of an engine's socket where the address names none.
+const engineSocket = "/var/run/docker.sock"
+
+// maxSocketPath is the number of bytes of a path that fit into a socket address on every
+// supported system, less the final NUL.
+const maxSocketPath = 103
+
+const addressForm = "use ssh://user@host:port/path, of which only the host is needed"
 
 // remoteSocket matches the path of a socket whose name means nothing else to ssh, nor to a shell.
 var remoteSocket = regexp.MustCompile(`^/[A-Za-z0-9._/@+=,-]+$`)
 
-// OverSSH reports whether ssh leads to the engine.
-func (e Endpoint) OverSSH() bool { return strings.HasPrefix(e.Address, "ssh://") }
-
-// parseSSH reads an address. It refuses what ssh could take for an option, or hand to a shell.
-func parseSSH(e Endpoint) (sshTarget, error) {
-	u, err := url.Parse(e.Address)
+// Parse reads an address. It refuses what ssh could take for an option, or hand to a shell. Its
+// errors are only causes, with what to do: the caller says whose address it is.
+func Parse(address string) (Target, error) {
+	u, err := url.Parse(address)
 	if err != nil {
-		return sshTarget{}, fault.Wrap("", because(ErrEndpoint, "%s: not an address", e.Source), sshForm)
+		return Target{}, fault.New(addressForm, "not an address")
 	}
-	t := sshTarget{user: u.User.Username(), host: u.Hostname(), port: u.Port(), socket: u.Path}
+	t := Target{user: u.User.Username(), host: u.Hostname(), port: u.Port(), socket: u.Path}
 	if strings.Trim(t.socket, "/") == "" {
 		t.socket = ""
 	}
 	_, password := u.User.Password()
 	port, portErr := strconv.ParseUint(t.port, 10, 16)
-	next := sshForm
+	next := addressForm
 	switch {
+	case u.Scheme != "ssh":
+		err = fmt.Errorf("%q does not begin with ssh://", address)
 	case password:
-		err = because(ErrEndpoint, "%s: the address holds a password, which everybody could read", e.Source)
+		err = errors.New("the address holds a password, which everybody could read")
 		next = "leave it out, and give that machine a key with 'ssh-copy-id'"
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		err = because(ErrEndpoint, "%s: %q has more than a host and a path", e.Source, e.Address)
+		err = fmt.Errorf("%q has more than a host and a path", address)
 	case t.host == "":
-		err = because(ErrEndpoint, "%s: %q names no host", e.Source, e.Address)
+		err = fmt.Errorf("%q names no host", address)
 	case !plainHost(t.host):
-		err = because(ErrEndpoint, "%s: %q is no name of a machine", e.Source, t.host)
+		err = fmt.Errorf("%q is no name of a machine", t.host)
 	case t.user != "" && !plainUser(t.user):
-		err = because(ErrEndpoint, "%s: %q is no name of a user", e.Source, t.user)
+		err = fmt.Errorf("%q is no name of a user", t.user)
 	case t.port != "" && (portErr != nil || port == 0):
-		err = because(ErrEndpoint, "%s: %q is no port", e.Source, t.port)
+		err = fmt.Errorf("%q is no port", t.port)
 	case t.socket != "" && !remoteSocket.MatchString(t.socket):
-		err = because(ErrEndpoint, "%s: the socket's path %q has characters other than letters, digits and ._/@+=,-", e.Source, t.socket)
-	case len(t.socket) > MaxSocketPath:
-		err = because(ErrEndpoint, "%s: socket path is %d bytes long, %d are possible", e.Source, len(t.socket), MaxSocketPath)
+		err = fmt.Errorf("the socket's path %q has characters other than letters, digits and ._/@+=,-", t.socket)
+	case len(t.socket) > maxSocketPath:
+		err = fmt.Errorf("socket path is %d bytes long, %d are possible", len(t.socket), maxSocketPath)
 	}
 	return t, fault.Wrap("", err, next)
 }
@@ -76,7 +85,7 @@ func plainUser(name string) bool {
 }
 
 // String is the machine as a person names it for ssh.
-func (t sshTarget) String() string {
+func (t Target) String() string {
 	if t.user == "" {
 		return t.host
 	}
@@ -84,7 +93,7 @@ func (t sshTarget) String() string {
 }
 
 // command is what a person types to reach the machine.
-func (t sshTarget) command() string {
+func (t Target) command() string {
 	if t.port != "" {
 		return "ssh -p " + t.port + " " + t.String()
 	}
@@ -94,7 +103,7 @@ func (t sshTarget) command() string {
 // options are those of every ssh that is started, and the machine. They come before what the
 // configuration says: no agent, display or ticket is forwarded, no LocalCommand is run, and no
 // connection is shared that somebody else could end or refuse. ask says that ssh may ask the person.
-func (t sshTarget) options(ask bool, more ...string) []string {
+func (t Target) options(ask bool, more ...string) []string {
 	args := []string{"-T", "-a", "-x", "-k"} // no terminal; no agent, display or ticket is forwarded
 	set := []string{
 		"ControlMaster=no", "ControlPath=none", "PermitLocalCommand=no", "RemoteCommand=none", "Tunnel=no",
@@ -122,16 +131,16 @@ func (t sshTarget) options(ask bool, more ...string) []string {
 // forwardArgs make ssh forward a socket of this machine, which only this user can connect to.
 // Where the person's configuration forwards more, another ssh may have taken that, which is no
 // reason to end.
-func (t sshTarget) forwardArgs(socket string, ask bool) []string {
+func (t Target) forwardArgs(socket string, ask bool) []string {
 	there := t.socket
 	if there == "" {
-		there = defaultSocket
+		there = engineSocket
 	}
 	return t.options(ask, "-N", "-o", "ExitOnForwardFailure=no", "-o", "StreamLocalBindMask=0177", "-L", socket+":"+there)
 }
 
 // dialArgs make ssh run a program of docker's there, which passes one connection on.
-func (t sshTarget) dialArgs(ask bool) []string {
+func (t Target) dialArgs(ask bool) []string {
 	args := append(t.options(ask, "-o", "ClearAllForwardings=yes"), "docker")
 	if t.socket != "" {
 		args = append(args, "--host", "unix://"+t.socket)

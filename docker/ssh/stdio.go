@@ -1,4 +1,4 @@
-package docker
+package ssh
 
 import (
 	"context"
@@ -18,7 +18,7 @@ import (
 // that at its other end.
 type stdioConn struct {
 	net.Conn // one end of a pair of sockets; the other one is ssh's standard input and output
-	tunnel   *tunnel
+	tunnel   *Tunnel
 	end      context.CancelFunc
 	done     chan struct{} // closed when ssh has ended
 	failed   error         // why; set before done is closed
@@ -26,7 +26,7 @@ type stdioConn struct {
 }
 
 // dialStdio opens such a connection. When ssh cannot reach the engine, the first read fails.
-func (t *tunnel) dialStdio(ctx context.Context) (net.Conn, error) {
+func (t *Tunnel) dialStdio(ctx context.Context) (net.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -57,8 +57,8 @@ func (t *tunnel) dialStdio(ctx context.Context) (net.Conn, error) {
 	}
 	t.work.Go(func() {
 		ended := cmd.Wait()
-		var stays bool
-		stays, c.failed = t.target.sshFailure(said.String(), ended)
+		stays, why := t.target.failure(said.String(), ended)
+		c.failed = t.explain(why)
 		if !c.heard.Load() && life.Err() == nil {
 			t.ended(c.failed, stays)
 		}

@@ -1,4 +1,4 @@
-package docker
+package ssh
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 // forward is one ssh that forwards a socket of this machine. It ends by itself, by stop, or when
 // this process has ended or has become another program (see guard).
 type forward struct {
-	target sshTarget
+	tunnel *Tunnel
 	socket string // in a private directory, which exists as long as the process
 	began  time.Time
 	cmd    *exec.Cmd
@@ -56,21 +56,21 @@ var directoryName = regexp.MustCompile(`^/[A-Za-z0-9._/@+=,-]*$`)
 // privateDir makes a directory for a socket, into which nobody else can look.
 func privateDir() (string, error) {
 	base := os.TempDir()
-	if !directoryName.MatchString(base) || len(base)+len("/icssh1234567890/s") > MaxSocketPath {
+	if !directoryName.MatchString(base) || len(base)+len("/icssh1234567890/s") > maxSocketPath {
 		base = "/tmp"
 	}
 	return os.MkdirTemp(base, "icssh")
 }
 
 // startForward starts an ssh. The caller must call run, once, and close done after it.
-func startForward(t *tunnel) (*forward, error) {
+func startForward(t *Tunnel) (*forward, error) {
 	const op = "start ssh"
 	dir, err := privateDir()
 	if err != nil {
 		return nil, fault.Wrap(op, err, "make the directory for temporary files writable")
 	}
 	f := &forward{
-		target: t.target, socket: filepath.Join(dir, "s"), began: time.Now(),
+		tunnel: t, socket: filepath.Join(dir, "s"), began: time.Now(),
 		ready: make(chan struct{}), done: make(chan struct{}),
 	}
 	argv := append([]string{"-c", guard, "sh", dir, t.program}, t.target.forwardArgs(f.socket, t.ask)...)
@@ -121,7 +121,8 @@ func (f *forward) run(limit time.Duration) (stays bool, err error) {
 	if !inTime {
 		err = fmt.Errorf("no connection within %s", limit)
 	}
-	stays, f.failed = f.target.sshFailure(said.String(), err)
+	stays, why := f.tunnel.target.failure(said.String(), err)
+	f.failed = f.tunnel.explain(why)
 	return stays, f.failed
 }
 

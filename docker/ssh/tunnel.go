@@ -1,4 +1,4 @@
-package docker
+package ssh
 
 import (
 	"context"
@@ -10,18 +10,17 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// tunnel leads to an engine on a machine that ssh reaches. One ssh forwards a socket of this
-// machine to the engine's, for all connections. It is started by the first connection, and again
+// Tunnel leads to a socket on a machine that ssh reaches. One ssh forwards a socket of this
+// machine to that one, for all connections. It is started by the first connection, and again
 // by the next one after it has ended. Where the machine forwards no socket, each connection has an
-// ssh of its own instead (see dialStdio).
-type tunnel struct {
-	target  sshTarget
+// ssh of its own instead (see dialStdio). A Tunnel is safe for concurrent use.
+type Tunnel struct {
+	target  Target
 	program string // the path of ssh
 	ask     bool   // it may ask the person
+	explain func(*Error) error
 
 	life context.Context // ends with the tunnel
 	end  context.CancelFunc
@@ -46,21 +45,33 @@ const (
 
 // How long ssh may take to reach the machine, and how long if it may ask the person.
 const (
-	sshLimitBatch = 30 * time.Second
-	sshLimitAsk   = 3 * time.Minute
+	limitBatch = 30 * time.Second
+	limitAsk   = 3 * time.Minute
 )
 
-// newTunnel makes a tunnel to the engine at an ssh address. Nothing runs before the first dial.
-func newTunnel(e Endpoint) (*tunnel, error) {
-	target, err := parseSSH(e)
-	if err != nil {
-		return nil, err
+// Options say how ssh is run.
+type Options struct {
+	// Ask lets ssh ask the person on the terminal of this process, if it has one. Without, it
+	// fails where it would have to ask.
+	Ask bool
+	// Explain makes what callers get instead of an Error, reads and writes of connections included.
+	// nil: the Error itself.
+	Explain func(*Error) error
+}
+
+// New makes a tunnel to a target. Nothing runs before the first Dial. The caller must call Close.
+func New(target Target, o Options) (*Tunnel, error) {
+	explain := o.Explain
+	if explain == nil {
+		explain = func(e *Error) error { return e }
 	}
 	program, err := exec.LookPath("ssh")
 	if err != nil {
-		return nil, fault.Wrap("", because(ErrSSH, "ssh is not installed: %v", err), "install OpenSSH's client")
+		return nil, explain(&Error{
+			Kind: ErrUnreachable, Cause: "ssh is not installed: " + err.Error(), Next: "install OpenSSH's client",
+		})
 	}
-	t := &tunnel{target: target, program: program, ask: e.Ask && haveTerminal()}
+	t := &Tunnel{target: target, program: program, ask: o.Ask && haveTerminal(), explain: explain}
 	t.life, t.end = context.WithCancel(context.Background())
 	return t, nil
 }
@@ -74,16 +85,16 @@ func haveTerminal() bool {
 	return tty.Close() == nil
 }
 
-// patience is how long it may take until the machine is reached.
-func (t *tunnel) patience() time.Duration {
+// Patience is how long it may take until the machine is reached.
+func (t *Tunnel) Patience() time.Duration {
 	if t.ask {
-		return sshLimitAsk
+		return limitAsk
 	}
-	return sshLimitBatch
+	return limitBatch
 }
 
-// dial opens a connection to the engine.
-func (t *tunnel) dial(ctx context.Context) (net.Conn, error) {
+// Dial opens a connection to the socket there. ctx bounds only that.
+func (t *Tunnel) Dial(ctx context.Context) (net.Conn, error) {
 	for again := false; ; again = true {
 		f, fresh, err := t.current(ctx)
 		if err != nil {
@@ -103,7 +114,7 @@ func (t *tunnel) dial(ctx context.Context) (net.Conn, error) {
 
 // current returns the ssh that forwards, which is started if there is none: fresh. It returns none
 // where each connection has its own.
-func (t *tunnel) current(ctx context.Context) (f *forward, fresh bool, err error) {
+func (t *Tunnel) current(ctx context.Context) (f *forward, fresh bool, err error) {
 	for {
 		if err := t.turn(ctx); err != nil {
 			return nil, false, err
@@ -129,7 +140,7 @@ func (t *tunnel) current(ctx context.Context) (f *forward, fresh bool, err error
 }
 
 // turn waits until an ssh may be started, unless one runs that forwards.
-func (t *tunnel) turn(ctx context.Context) error {
+func (t *Tunnel) turn(ctx context.Context) error {
 	t.mu.Lock()
 	wait, failed, runs := time.Until(t.next), t.failed, t.now != nil
 	t.mu.Unlock()
@@ -154,7 +165,7 @@ func (t *tunnel) turn(ctx context.Context) error {
 }
 
 // start starts an ssh that forwards. The caller holds mu.
-func (t *tunnel) start() (*forward, error) {
+func (t *Tunnel) start() (*forward, error) {
 	f, err := startForward(t)
 	if err != nil {
 		t.pauseAfter(err, false, 0)
@@ -163,7 +174,7 @@ func (t *tunnel) start() (*forward, error) {
 	t.now = f
 	t.work.Go(func() {
 		defer context.AfterFunc(t.life, f.stop)()
-		stays, failed := f.run(t.patience())
+		stays, failed := f.run(t.Patience())
 		t.mu.Lock()
 		t.now = nil
 		t.pauseAfter(failed, stays, time.Since(f.began))
@@ -174,14 +185,14 @@ func (t *tunnel) start() (*forward, error) {
 }
 
 // ended notes that the ssh of one connection has ended before the engine said anything.
-func (t *tunnel) ended(err error, stays bool) {
+func (t *Tunnel) ended(err error, stays bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pauseAfter(err, stays, 0)
 }
 
 // works notes that the engine has answered through the ssh of one connection.
-func (t *tunnel) works() {
+func (t *Tunnel) works() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pause, t.next, t.failed = 0, time.Time{}, nil
@@ -189,7 +200,7 @@ func (t *tunnel) works() {
 
 // pauseAfter decides when the next ssh may be started after one that has run for some time. The
 // caller holds mu.
-func (t *tunnel) pauseAfter(err error, stays bool, ran time.Duration) {
+func (t *Tunnel) pauseAfter(err error, stays bool, ran time.Duration) {
 	t.pause = min(max(2*t.pause, leastRedial), mostRedial)
 	if ran >= lived {
 		t.pause = leastRedial
@@ -200,12 +211,9 @@ func (t *tunnel) pauseAfter(err error, stays bool, ran time.Duration) {
 	}
 }
 
-// fallBack gives each connection an ssh of its own from now on, because nobody answered at the end
-// of what is forwarded. It returns false where nothing is forwarded.
-func (t *tunnel) fallBack() bool {
-	if t == nil {
-		return false
-	}
+// FallBack gives each connection an ssh of its own from now on, because nobody answered at the end
+// of what is forwarded. It returns false where nothing is forwarded, or no longer.
+func (t *Tunnel) FallBack() bool {
 	t.mu.Lock()
 	f := t.now
 	able := f != nil && f.isReady() && !t.single
@@ -219,11 +227,8 @@ func (t *tunnel) fallBack() bool {
 	return able
 }
 
-// close ends every ssh, and with them the connections, and waits for that.
-func (t *tunnel) close() {
-	if t == nil {
-		return
-	}
+// Close ends every ssh, and with them the connections, and waits for that.
+func (t *Tunnel) Close() {
 	t.mu.Lock()
 	t.end()
 	t.mu.Unlock()

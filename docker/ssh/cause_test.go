@@ -1,0 +1,63 @@
+package ssh
+
+import (
+	"errors"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+)
+
+// What ssh says last is the reason, on one line that shows as it is, and decides what to do.
+func TestSSHWords(t *testing.T) {
+	target := Target{user: "me", host: "box", port: "2222"}
+	notFound := exec.Command("/bin/sh", "-c", "exit 127").Run()
+	late := errors.New("no connection within 30s")
+	for _, tt := range []struct {
+		name, said string
+		ended      error
+		reason     string
+		next       string
+		kind       error
+		stays      bool
+	}{
+		{"nothing", "", nil, "without a word", "see what 'ssh -p 2222 me@box' says in a terminal", ErrUnreachable, false},
+		{"too late", "", late, "no connection within 30s", "see what", ErrUnreachable, false},
+		{"a new key", "Host key verification failed.\r\n", nil, ": Host key verification failed.", "'ssh -p 2222 me@box' once", ErrUnreachable, true},
+		{
+			"another key", "@@@@@@@@@\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\n@@@@@@\nIT IS POSSIBLE\nHost key verification failed.\n",
+			nil, "the machine's key has changed", "ssh-keygen -R", ErrUnreachable, true,
+		},
+		{"no key", "me@box: Permission denied (publickey).\n", nil, "(publickey)", "ssh-add", ErrUnreachable, true},
+		{"a port that is taken", "bind [127.0.0.1]:8080: Address already in use\nchannel_setup_fwd_listener_tcpip: cannot listen to port: 8080\nTimeout, server box not responding.\n", nil, ": Timeout, server box not responding.", "see what", ErrUnreachable, false},
+		{"no docker", "sh: 1: docker: not found\n", notFound, "forwards no socket, and it has no docker command", "AllowStreamLocalForwarding", ErrUnreachable, true},
+		{"no engine", "failed to open the raw stream connection: dial unix /x: connect: connection refused\n", nil, "/x", "start the engine there", ErrNotRunning, false},
+		{"not allowed", "failed to open the raw stream connection: dial unix /x: connect: permission denied\n", nil, "/x", "group docker", ErrPermission, true},
+		{"what a terminal would obey", "one\ntwo\n\x1b[31mred\x07\u202e\n", nil, `two; \x1b[31mred`, "see what", ErrUnreachable, false},
+		{"too much", strings.Repeat("x", 2*lastLimit), nil, "xxx", "see what", ErrUnreachable, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			stays, err := target.failure(tt.said, tt.ended)
+			if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.reason) || !strings.Contains(fault.Hint(err), tt.next) || stays != tt.stays {
+				t.Errorf("%v (%s), %v", err, fault.Hint(err), stays)
+			}
+			if len(err.Error()) > lastLimit+200 || strings.ContainsAny(err.Error(), "\n\r\x1b\x07\u202e") {
+				t.Errorf("%d bytes: %q", len(err.Error()), err)
+			}
+		})
+	}
+}
+
+// Of what is written, the end is kept.
+func TestTail(t *testing.T) {
+	var said tail
+	for range 3 {
+		if n, err := said.Write([]byte(strings.Repeat("a", 3000) + "end")); n != 3003 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if got := said.String(); len(got) != tailLimit || !strings.HasSuffix(got, "end") {
+		t.Errorf("%d bytes are kept: %.10q", len(got), got)
+	}
+}
