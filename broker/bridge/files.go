@@ -44,7 +44,6 @@ func (k *keeper) serveFiles(ctx context.Context, session *mux.Session) {
 			_ = conn.Close()
 			continue
 		}
-		_ = k.remove() // the host has judged the report, and files that are listed are the session's
 		k.files.add(1)
 		serving.Go(func() {
 			defer k.files.add(-1)

@@ -2,11 +2,13 @@ package reach
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os"
 	"sync"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/link"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // How much is kept of what is on its way to the agent's terminal and from it, in bytes. The
@@ -176,4 +178,21 @@ func (s *screen) wrote(data []byte) {
 		s.output.Write(data)
 	}
 	s.changed.Broadcast()
+}
+
+// Unread returns what has come and was not read, and how much has come in all, for the Order of
+// a process that goes on with the agent.
+func (s *screen) Unread() (unread []byte, have uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return bytes.Clone(s.output.Bytes()), s.have
+}
+
+// Resize tells the agent the size of its terminal.
+func (s *screen) Resize(_ context.Context, cols, rows int) error {
+	if cols < 1 || rows < 1 || cols > 65535 || rows > 65535 {
+		return fault.New("", "resize terminal: %d×%d is not the size of a terminal", cols, rows)
+	}
+	s.change(func() { s.cols, s.rows, s.resized = cols, rows, true })
+	return nil
 }

@@ -1,7 +1,6 @@
 package reach
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -156,23 +155,6 @@ func (s *Stream) ID() string { return s.container.ID() }
 // FollowMemory calls full whenever the kernel ends a program of the container because of the
 // memory limit.
 func (s *Stream) FollowMemory(ctx context.Context, full func()) { s.container.FollowMemory(ctx, full) }
-
-// Unread returns what has come and was not read, and how much has come in all, for the Order of
-// a process that goes on with the agent.
-func (s *Stream) Unread() (unread []byte, have uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return bytes.Clone(s.output.Bytes()), s.have
-}
-
-// Resize tells the agent the size of its terminal.
-func (s *Stream) Resize(_ context.Context, cols, rows int) error {
-	if cols < 1 || rows < 1 || cols > 65535 || rows > 65535 {
-		return fault.New("", "resize terminal: %d×%d is not the size of a terminal", cols, rows)
-	}
-	s.change(func() { s.cols, s.rows, s.resized = cols, rows, true })
-	return nil
-}
 
 // Wait returns when the container has ended.
 func (s *Stream) Wait(ctx context.Context) (docker.Exit, error) {

@@ -157,16 +157,6 @@ func (l Layout) Name() string { return filepath.Join(l.Dir, "name") }
 // Unsettled is there from the making of the session's worktree until it was looked after.
 func (l Layout) Unsettled() string { return filepath.Join(l.Dir, "unsettled") }
 
-// Away is there while the session's container or its volumes may have files of the agent that are not
-// here. They come when the session is resumed.
-func (l Layout) Away() string { return filepath.Join(l.Dir, "away") }
-
-// HasAway reports whether Away is there.
-func (l Layout) HasAway() bool {
-	_, err := os.Lstat(l.Away())
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
 // Lock is locked while a process owns the session.
 func (l Layout) Lock() string { return filepath.Join(l.Dir, leaseName) }
 

@@ -154,3 +154,13 @@ func dropVolumes(ctx context.Context, l Layout, id ID, address string, engine fu
 	}
 	return errors.Join(failures...)
 }
+
+// Away is there while the session's container or its volumes may have files of the agent that are not
+// here. They come when the session is resumed.
+func (l Layout) Away() string { return filepath.Join(l.Dir, "away") }
+
+// HasAway reports whether Away is there.
+func (l Layout) HasAway() bool {
+	_, err := os.Lstat(l.Away())
+	return !errors.Is(err, fs.ErrNotExist)
+}
