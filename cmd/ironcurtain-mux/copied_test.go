@@ -45,6 +45,8 @@ func TestCopiedWorkspace(t *testing.T) {
 	if entries, err := os.ReadDir(work); err != nil || len(entries) != 1 {
 		t.Errorf("the person's directory has changed: %v, %v", entries, err)
 	}
+	d.send("clear; exec sh -c 'trap \"echo saved >at-end; exit\" HUP; echo hangs-$((1)); while :; do sleep 0.1; done'\r")
+	d.see(patience, "hangs-1")
 	d.quit()
 	if !d.says("sessions land " + string(id[:8])) {
 		t.Errorf("the end says nothing of what was not landed:\n%s", d.text())
@@ -57,6 +59,9 @@ func TestCopiedWorkspace(t *testing.T) {
 	}
 	if made, err := os.ReadFile(filepath.Join(work, "made")); err != nil || string(made) != "by the agent\nmore\n" {
 		t.Errorf("made: %q, %v", made, err)
+	}
+	if saved, err := os.ReadFile(filepath.Join(work, "at-end")); err != nil || string(saved) != "saved\n" {
+		t.Errorf("what the agent saves at its end: %q, %v", saved, err)
 	}
 	if _, err := os.Lstat(filepath.Join(work, "old")); err == nil {
 		t.Error("what the agent has removed is still there")

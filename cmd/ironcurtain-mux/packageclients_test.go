@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"net/http"
 	"net/url"
 	"os"
@@ -190,15 +189,15 @@ func TestPackageClients(t *testing.T) {
 					t.Fatalf("%s: %s", what, out)
 				}
 				for _, file := range []string{c.lockfile, "node_modules/left/package.json"} {
-					got, err := os.ReadFile(filepath.Join(work, name, file))
-					if err != nil {
-						t.Fatal(err)
+					got, there := workOf(t, d.onlySession()).read(filepath.Join(name, file))
+					if !there {
+						t.Fatalf("%s: there is no %s", what, file)
 					}
 					want, err := os.ReadFile(filepath.Join(home, "direct", name, file))
 					if err != nil {
 						t.Fatal(err)
 					}
-					if !bytes.Equal(got, want) {
+					if got != string(want) {
 						t.Errorf("%s: %s is\n%s\nwithout a container it is\n%s", what, file, got, want)
 					}
 				}
