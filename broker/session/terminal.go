@@ -1,10 +1,14 @@
 package session
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
+	"os"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 )
@@ -128,4 +132,186 @@ type Terminal interface {
 	FormerSize() (cols, rows int)
 	// Resize tells the agent the size of its screen.
 	Resize(ctx context.Context, cols, rows int) error
+}
+
+// outputChunk is how much of a terminal's output is read at a time, in bytes.
+const outputChunk = 64 << 10
+
+// output copies what an agent writes to the attached user interface. One goroutine reads
+// and writes, so no byte is handed from one goroutine to another. While nobody is
+// attached, output reads one chunk ahead and waits, so a flooding agent is slowed down and
+// no memory grows. The session owns the reading, so a user interface can detach at any
+// point and the next one loses no byte.
+type output struct {
+	source    io.Reader
+	firstByte func()        // called at the first byte, or the end
+	drained   chan struct{} // closed when run has returned
+
+	mu      sync.Mutex
+	changed sync.Cond   // signals a change of the fields below
+	sink    *outputSink // receives the output; nil while nobody is attached
+	busy    *outputSink // the sink that is being written to
+	stopped bool        // end was called
+	ended   bool        // run has returned
+	past    int64       // how many bytes to come are from before the agent was taken back
+	held    bool        // nothing is read or delivered
+	idle    bool        // run has noticed that
+	ahead   []byte      // what run has read and could not deliver by then
+}
+
+// outputSink is a receiver of the output.
+type outputSink struct {
+	w   io.Writer
+	err error // the error of w; nothing is written to it afterwards
+}
+
+func newOutput(source io.Reader, began func()) *output {
+	o := &output{source: source, firstByte: sync.OnceFunc(began), drained: make(chan struct{})}
+	o.changed.L = &o.mu
+	if h, ok := source.(interface{ History() int64 }); ok {
+		o.past = h.History()
+	}
+	return o
+}
+
+// run reads until the source or the output ends.
+func (o *output) run() {
+	defer close(o.drained)
+	defer o.change(func() { o.ended = true })
+	defer o.firstByte()
+	buf := make([]byte, outputChunk)
+	for {
+		n, err := o.source.Read(buf)
+		if n > 0 {
+			o.firstByte()
+			if !o.deliver(buf[:n]) {
+				return
+			}
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) { // reads are held
+			o.awaitRelease()
+			continue
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// awaitRelease waits while the output is held.
+func (o *output) awaitRelease() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.waitHeld(nil)
+}
+
+// waitHeld waits while the output is held. The caller holds the lock, and has read ahead.
+func (o *output) waitHeld(ahead []byte) {
+	for o.held && !o.stopped {
+		o.idle, o.ahead = true, ahead
+		o.changed.Broadcast()
+		o.changed.Wait()
+	}
+	o.idle, o.ahead = false, nil
+}
+
+// hold stops reading and delivering until release, and returns what was read and is delivered to
+// nobody, and how much of what follows is from before the agent was taken back. The caller makes
+// reads of the source fail with os.ErrDeadlineExceeded, and has detached everybody.
+func (o *output) hold() (ahead []byte, past int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.held = true
+	o.changed.Broadcast()
+	for !o.idle && !o.ended && !o.stopped {
+		o.changed.Wait()
+	}
+	return bytes.Clone(o.ahead), o.past
+}
+
+func (o *output) release() { o.change(func() { o.held = false }) }
+
+// deliver writes a whole chunk to the sink. When a sink fails, the next one gets the rest
+// of the chunk. It reports false when the output was stopped meanwhile.
+func (o *output) deliver(chunk []byte) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for {
+		for !o.stopped && (o.held || o.sink == nil || o.sink.err != nil) {
+			if o.waitHeld(chunk); o.sink == nil || o.sink.err != nil {
+				o.changed.Wait()
+			}
+		}
+		if o.stopped {
+			return false
+		}
+		t := o.sink
+		o.busy = t
+		o.mu.Unlock()
+		n, err := t.w.Write(chunk)
+		o.mu.Lock()
+		o.busy = nil
+		o.past = max(0, o.past-int64(n))
+		if err != nil || o.sink != t { // copyTo waits for one of these
+			t.err = err
+			o.changed.Broadcast()
+		}
+		if err == nil {
+			return true
+		}
+		chunk = chunk[n:]
+	}
+}
+
+// change changes fields while holding the lock, and wakes the waiters.
+func (o *output) change(f func()) {
+	o.mu.Lock()
+	f()
+	o.mu.Unlock()
+	o.changed.Broadcast()
+}
+
+// drainLimit is how long the last output of an agent may wait for a reader.
+const drainLimit = 2 * time.Second
+
+// drain waits until all output has been delivered, at most for drainLimit: the last
+// output of an agent may say why it ended.
+func (o *output) drain(ctx context.Context) {
+	limited, cancel := context.WithTimeout(ctx, drainLimit)
+	defer cancel()
+	select {
+	case <-o.drained:
+	case <-limited.Done():
+	}
+}
+
+// end stops the delivery. run returns once its read from the source does.
+func (o *output) end() { o.change(func() { o.stopped = true }) }
+
+// copyTo writes the output to w until the agent has ended, which is no error, w fails, or
+// left returns true; a caller that changes left's result does so in change. After copyTo
+// returns, nothing is written to w.
+func (o *output) copyTo(w io.Writer, left func() bool) error {
+	t := &outputSink{w: w}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.sink = t
+	o.changed.Broadcast()
+	for t.err == nil && !o.ended && !left() {
+		o.changed.Wait()
+	}
+	if o.sink == t {
+		o.sink = nil
+	}
+	for o.busy == t {
+		o.changed.Wait()
+	}
+	return t.err
+}
+
+// history returns how many of the next bytes are from before the agent was taken back.
+func (o *output) history() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.past
 }
