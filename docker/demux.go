@@ -90,11 +90,12 @@ func (d *demux) next() error {
 
 // complain keeps the beginning of standard error and passes over the rest.
 func (d *demux) complain() error {
-	some, err := d.in.Peek(1)
+	_, err := d.in.Peek(1)
 	if err != nil {
 		return cut(err)
 	}
-	if some, err = d.in.Peek(min(d.in.Buffered(), d.left)); err != nil {
+	some, err := d.in.Peek(min(d.in.Buffered(), d.left))
+	if err != nil {
 		return err
 	}
 	d.complaint = append(d.complaint, some[:min(len(some), complaintLimit-len(d.complaint))]...)

@@ -110,7 +110,9 @@ func TestResolveEndpoint(t *testing.T) {
 			writeContextMeta(t, filepath.Join(home, ".docker"), "far", `{"Name":"far","Endpoints":{"docker":{"Host":"ssh://x"}}}`)
 		}, "ssh://x", "context far (DOCKER_CONTEXT)", ""},
 		{
-			"another machine over plain TCP", map[string]string{"DOCKER_HOST": "tcp://far:2375"}, nil, "", "",
+			"another machine over plain TCP",
+			map[string]string{"DOCKER_HOST": "tcp://far:2375"},
+			nil, "", "",
 			"far is another machine, and the connection would be neither encrypted nor authenticated",
 		},
 		{"this machine over plain HTTP", map[string]string{"DOCKER_HOST": "http://[::1]:2375"}, nil, "http://[::1]:2375", "DOCKER_HOST", ""},

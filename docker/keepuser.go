@@ -35,9 +35,9 @@ func (c *Client) KeepsUser(ctx context.Context, image string) (bool, error) {
 	}
 	kept, err := c.takesUserMode(ctx, image, keepUser)
 	if kept && err == nil {
-		var any bool
-		any, err = c.takesUserMode(ctx, image, noUserMode)
-		kept = !any
+		var without bool
+		without, err = c.takesUserMode(ctx, image, noUserMode)
+		kept = !without
 	}
 	if err != nil {
 		return false, fault.Wrap("ask which user agents run as", err, "")

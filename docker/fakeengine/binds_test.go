@@ -31,11 +31,11 @@ func share(t *testing.T) shared {
 		if err := os.Mkdir(d, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Chmod(d, 0o777); err != nil { //nolint:gosec // the container's user writes there
+		if err := os.Chmod(d, 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(s.files, "file"), []byte("content"), 0o644); err != nil { //nolint:gosec // the container's user reads it
+	if err := os.WriteFile(filepath.Join(s.files, "file"), []byte("content"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(s.sockets, "s.sock")
@@ -43,7 +43,7 @@ func share(t *testing.T) shared {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(socket, 0o666); err != nil { //nolint:gosec // the container's user connects to it
+	if err := os.Chmod(socket, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan struct{})

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -228,7 +229,7 @@ func rest(t testing.TB, in io.Reader) string {
 	for {
 		piece, err := frame(in)
 		all = append(all, piece...)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return string(all)
 		}
 		if err != nil {

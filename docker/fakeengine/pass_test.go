@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"os"
@@ -144,7 +145,7 @@ func TestLargeStreams(t *testing.T) {
 		n += len(piece)
 		received.Write(piece)
 	}
-	if sentErr := <-wrote; err != io.EOF || sentErr != nil {
+	if sentErr := <-wrote; !errors.Is(err, io.EOF) || sentErr != nil {
 		t.Fatalf("%v and %v after %d bytes", err, sentErr, n)
 	}
 	if n != blocks*(len(block)+1) || !bytes.Equal(sent.Sum(nil), received.Sum(nil)) {

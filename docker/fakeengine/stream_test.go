@@ -1,6 +1,7 @@
 package fakeengine_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -112,7 +113,7 @@ func TestNoHalfClose(t *testing.T) {
 	if err := conn.SetReadDeadline(time.Now().Add(200 * time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
-	if piece, err := frame(in); err == nil || err == io.EOF {
+	if piece, err := frame(in); err == nil || errors.Is(err, io.EOF) {
 		t.Errorf("the program went on: %q, %v", piece, err)
 	}
 }

@@ -153,7 +153,7 @@ func TestHellosThatDoNotFit(t *testing.T) {
 			if !errors.Is(err, test.cause) {
 				t.Errorf("the carrier ended with %v, not with %v", err, test.cause)
 			}
-			if test.cause == errNoHello && !strings.Contains(err.Error(), string(test.hello)) {
+			if errors.Is(test.cause, errNoHello) && !strings.Contains(err.Error(), string(test.hello)) {
 				t.Errorf("%v does not tell what came", err)
 			}
 			theirs, err := ReadHello(bytes.NewReader(test.hello))
