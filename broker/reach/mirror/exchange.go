@@ -132,13 +132,14 @@ func (s *syncing) adopt(ctx context.Context, c change) (done bool, err error) {
 	return true, nil
 }
 
-// receive fetches files and links.
+// receive fetches files and links. What came is noted at once: of a file that is here and was not agreed,
+// a process that goes on after a crash would not know that the agent deleted it since.
 func (s *syncing) receive(ctx context.Context, batch []change) error {
 	paths := make([]string, len(batch))
 	for i, c := range batch {
 		paths[i] = c.path
 	}
-	return s.c.fetch(ctx, s.o.Name, s.o.Limits.Each, paths, func(i int, n node, target string, in *content) (here, conn error) {
+	err := s.c.fetch(ctx, s.o.Name, s.o.Limits.Each, paths, func(i int, n node, target string, in *content) (here, conn error) {
 		c := batch[i]
 		switch {
 		case n.kind == file:
@@ -156,6 +157,7 @@ func (s *syncing) receive(ctx context.Context, batch []change) error {
 		}
 		return err, nil
 	})
+	return errors.Join(err, s.note.flush())
 }
 
 // receiveFile writes a file and gives it its name, unless it changed there while it was sent,

@@ -248,3 +248,30 @@ func TestNote(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What has come is noted before the next batch comes, so that a process that is killed then leaves
+// little that the next one does not know of.
+func TestEachBatchIsNoted(t *testing.T) {
+	name, asked, last := filepath.Join(t.TempDir(), "note"), false, fmt.Sprintf("a%04d", batchPaths-1)
+	p := start(t, func(o *Options) {
+		o.Note = name
+		o.Own = func(root *os.Root, path string) error {
+			if _, err := os.Stat(filepath.Join(o.Dir, last)); err == nil && !asked {
+				asked = true
+				if noted, err := os.ReadFile(name); err != nil || !strings.Contains(string(noted), `"`+last+`"`) {
+					t.Errorf("not noted: %v", err)
+				}
+			}
+			return nil
+		}
+	})
+	all := files{}
+	for i := range batchPaths + 1 {
+		all[fmt.Sprintf("a%04d", i)] = "1"
+	}
+	write(t, p.there, all)
+	p.sync()
+	if !asked {
+		t.Error("all came at once")
+	}
+}
