@@ -38,6 +38,9 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 	if s.findFiles(engine) == reach.Copied {
 		return s.beginElsewhere(ctx, stack, log, engine, image)
 	}
+	if s.layout.HasAway() {
+		s.notice(true, "what the agent has written last is in the container's volumes and not here; it comes when the session is resumed on an engine with copied files")
+	}
 	if err := s.chooseUser(ctx, engine, image); err != nil {
 		return nil, err
 	}
