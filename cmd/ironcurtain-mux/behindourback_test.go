@@ -71,6 +71,9 @@ func TestImageRemoved(t *testing.T) {
 // person is told, the answer is not lost, Ctrl-C needs no engine, and a container
 // that is killed in the middle ends the task and not the patience.
 func TestEngineHangsDuringATask(t *testing.T) {
+	if copied() {
+		t.Skip("the agent's files are reached by the engine alone, which hangs")
+	}
 	t.Parallel()
 	e := startEngine(t)
 	home := newHome(t)
