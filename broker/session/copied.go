@@ -131,7 +131,7 @@ func (s *Session) beginElsewhere(ctx context.Context, stack *teardown, log *audi
 	if spec.Volumes, err = s.withBorrowed(engine, volumes); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(s.layout.Away(), nil, 0o600); err != nil {
+	if err := s.layout.NoteAway(engine.Endpoint().Address); err != nil {
 		return nil, err
 	}
 	s.fresh = true
@@ -257,7 +257,7 @@ func (s *Session) reached(ctx context.Context, engine *docker.Client) *overStrea
 	o.bring = sync.OnceValue(func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bringLimit)
 		defer cancel()
-		return s.bringLast(ctx)
+		return s.bringLast(ctx, engine.Endpoint().Address)
 	})
 	o.ended = make(chan struct{})
 	o.watching.Go(func() {
@@ -269,13 +269,13 @@ func (s *Session) reached(ctx context.Context, engine *docker.Client) *overStrea
 	return o
 }
 
-// bringLast brings the files of an agent here that has ended, or is to end.
-func (s *Session) bringLast(ctx context.Context) error {
+// bringLast brings the files of an agent here that has ended, or is to end, from the engine at an address.
+func (s *Session) bringLast(ctx context.Context, engine string) error {
 	err := s.elsewhere.Finish(ctx)
 	if err == nil {
-		err = os.Remove(s.layout.Away())
+		err = s.layout.NoteReturned(engine)
 	}
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err != nil {
 		s.notice(true, "not all that the agent has written has come to this machine: "+describe(err))
 	}
 	return err

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -20,6 +21,7 @@ func preparing(t *testing.T, base, repo string) (*Session, func()) {
 	d := testDeps(t, Config{
 		Home: filepath.Join(base, "state"), UserHome: filepath.Join(base, "user"), Agents: agent.Builtin(), DefaultAgent: "shell",
 	})
+	d.Engine = func(context.Context) (*docker.Client, error) { return nil, docker.ErrNoEngine }
 	s, err := New(d, Request{Workspace: repo})
 	if err != nil {
 		t.Fatal(err)

@@ -28,17 +28,19 @@ func Remove(ctx context.Context, home string, id ID, insist bool, engine func(co
 		return fmt.Errorf("%q is not the id of a session", id)
 	}
 	l := LayoutOf(home, id)
-	address, err := l.volumesEngine()
+	addresses, err := l.volumes().all()
 	if err != nil {
+		return fmt.Errorf("find the session's volumes: %w", err)
+	}
+	if err := remove(ctx, home, l, id, insist, engine); err != nil {
 		return err
 	}
-	if err := remove(ctx, home, l, id, insist, engine); err != nil || address == "" {
-		return err
+	for _, address := range addresses {
+		if failed := dropVolumes(ctx, l, id, address, engine); failed != nil {
+			err = errors.Join(err, fault.New("run 'ironcurtain-mux gc --engine "+address+"' later", "session %s is removed, but not its volumes: %w", id, failed))
+		}
 	}
-	if err := dropVolumes(ctx, l, id, address, engine); err != nil {
-		return fault.New("run 'ironcurtain-mux gc --engine "+address+"' later", "session %s is removed, but not its volumes: %w", id, err)
-	}
-	return nil
+	return err
 }
 
 // remove is Remove without the volumes.

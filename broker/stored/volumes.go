@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
@@ -118,20 +120,65 @@ func removeVolume(ctx context.Context, home string, engine *docker.Client, v doc
 // NoteVolumes notes that the session has volumes on the engine at that address. It is called before
 // they are made, so that whoever removes the session finds them.
 func (l Layout) NoteVolumes(engine string) error {
-	return fault.Wrap("note where the session's volumes are", wholefile.Write(l.volumes(), []byte(engine+"\n"), 0o600), "")
+	return fault.Wrap("note where the session's volumes are", l.volumes().add(engine), "")
 }
 
-// volumes is the note of the engine that has volumes of the session.
-func (l Layout) volumes() string { return filepath.Join(l.Dir, "volumes") }
+// volumes are the engines that have volumes of the session.
+func (l Layout) volumes() engines { return engines(filepath.Join(l.Dir, "volumes")) }
 
-// volumesEngine returns the address of the engine that has volumes of the session, or nothing when
-// none has.
-func (l Layout) volumesEngine() (string, error) {
-	note, err := os.ReadFile(l.volumes())
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("find the session's volumes: %w", err)
+// NoteAway notes that the session's container or its volumes on the engine at that address may have
+// files of the agent that are not here. They come when the session is resumed there.
+func (l Layout) NoteAway(engine string) error {
+	return fault.Wrap("note where the agent's files are", l.away().add(engine), "")
+}
+
+// NoteReturned notes that they are here.
+func (l Layout) NoteReturned(engine string) error {
+	return fault.Wrap("note where the agent's files are", l.away().remove(engine), "")
+}
+
+// away are the engines that NoteAway has named.
+func (l Layout) away() engines { return engines(filepath.Join(l.Dir, "away")) }
+
+// HasAway reports whether NoteAway has named an engine from which the files have not come.
+func (l Layout) HasAway() bool {
+	_, err := os.Lstat(string(l.away()))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// engines is a file with the addresses of engines, one a line. It is there while it has one.
+type engines string
+
+func (e engines) all() ([]string, error) {
+	note, err := os.ReadFile(string(e))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	return text.OneLine(string(note), 300), nil
+	return strings.Fields(string(note)), err
+}
+
+func (e engines) add(address string) error {
+	all, err := e.all()
+	if err != nil || slices.Contains(all, address) {
+		return err
+	}
+	return e.write(append(all, address))
+}
+
+func (e engines) remove(address string) error {
+	all, err := e.all()
+	if err != nil || !slices.Contains(all, address) {
+		return err
+	}
+	all = slices.DeleteFunc(all, func(one string) bool { return one == address })
+	if len(all) == 0 {
+		return os.Remove(string(e))
+	}
+	return e.write(all)
+}
+
+func (e engines) write(all []string) error {
+	return wholefile.Write(string(e), []byte(strings.Join(all, "\n")+"\n"), 0o600)
 }
 
 // dropVolumes removes the volumes that a session has on the engine at that address, which must be
@@ -153,14 +200,4 @@ func dropVolumes(ctx context.Context, l Layout, id ID, address string, engine fu
 		failures = append(failures, client.RemoveVolume(ctx, v.Name))
 	}
 	return errors.Join(failures...)
-}
-
-// Away is there while the session's container or its volumes may have files of the agent that are not
-// here. They come when the session is resumed.
-func (l Layout) Away() string { return filepath.Join(l.Dir, "away") }
-
-// HasAway reports whether Away is there.
-func (l Layout) HasAway() bool {
-	_, err := os.Lstat(l.Away())
-	return !errors.Is(err, fs.ErrNotExist)
 }

@@ -215,7 +215,7 @@ func TestRemoveTakesTheVolumes(t *testing.T) {
 			address := c.Endpoint().Address
 			if name != "away" {
 				address = "tcp://elsewhere:1"
-				if err := l.NoteVolumes(address); err != nil {
+				if err := errors.Join(l.volumes().remove(c.Endpoint().Address), l.NoteVolumes(address)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -246,5 +246,19 @@ func TestRetireLeavesVolumesToTheSweep(t *testing.T) {
 	}
 	if len(volumesOf(t, c, volume)) != 0 {
 		t.Error("the volume is still there")
+	}
+}
+
+// A session's files can be away on two engines. What has come from one has not come from the other.
+func TestAwayOnTwoEngines(t *testing.T) {
+	l := storeSession(t, shortTemp(t), "shell", 0)
+	if err := errors.Join(l.NoteAway("unix:///a"), l.NoteAway("ssh://b"), l.NoteAway("unix:///a"), l.NoteReturned("unix:///a"), l.NoteReturned("unix:///c")); err != nil {
+		t.Fatal(err)
+	}
+	if !l.HasAway() {
+		t.Error("what is on the second engine is forgotten")
+	}
+	if err := l.NoteReturned("ssh://b"); err != nil || l.HasAway() {
+		t.Errorf("what has come is still away: %v", err)
 	}
 }
