@@ -20,8 +20,10 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
 )
@@ -63,6 +65,7 @@ func newHome(t testing.TB) string {
 		if d := (&driver{t: t, home: dir}); d.daemon() != 0 {
 			d.stop() // a start has started it
 		}
+		removeVolumes(t, dir)
 		if t.Failed() {
 			t.Logf("state is kept in %s", dir)
 			return
@@ -70,6 +73,35 @@ func newHome(t testing.TB) string {
 		_ = os.RemoveAll(dir)
 	})
 	return dir
+}
+
+// removeVolumes removes what sessions of a home have left in volumes of this machine's engine.
+func removeVolumes(t testing.TB, home string) {
+	t.Helper()
+	sessions, _ := filepath.Glob(filepath.Join(home, "state", "sessions", "*", "volumes"))
+	objects, _ := filepath.Glob(filepath.Join(home, "state", "objects", "*"))
+	endpoint, err := docker.ResolveEndpoint(os.Getenv, "/")
+	if len(sessions)+len(objects) == 0 || err != nil {
+		return
+	}
+	ctx := context.Background() // that of the test has ended
+	c, err := docker.Connect(ctx, endpoint)
+	if err != nil {
+		t.Errorf("remove volumes: %v", err)
+		return
+	}
+	defer c.Close(ctx)
+	all, err := c.Volumes(ctx, nil)
+	if err != nil {
+		t.Errorf("remove volumes: %v", err)
+	}
+	for _, v := range all {
+		if strings.HasPrefix(v.Labels[docker.LabelLease], home+"/") || strings.HasPrefix(v.Labels[stored.LabelHome], home+"/") {
+			if err := c.RemoveVolume(ctx, v.Name); err != nil {
+				t.Logf("a volume is left: %v", err) // a container that was left has it
+			}
+		}
+	}
 }
 
 // standardRecipe is what images contain unless config.json says otherwise.
