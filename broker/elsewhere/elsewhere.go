@@ -26,8 +26,9 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -62,7 +63,7 @@ type Files struct {
 	options Options
 	trees   map[string]*mirror.Tree
 
-	mu     sync.Mutex // held while files travel
+	turn   *semaphore.Weighted // one: held while files travel; guards the rest
 	client *mirror.Client
 	homeAt time.Time       // when the home was brought last
 	told   map[string]bool // what the person knows of
@@ -100,7 +101,7 @@ func noteOf(notes, engine, tree string) string {
 
 // Open looks at the directories and connects with nothing yet.
 func Open(o Options) (*Files, error) {
-	f := &Files{options: o, trees: map[string]*mirror.Tree{}, told: map[string]bool{}}
+	f := &Files{options: o, turn: semaphore.NewWeighted(1), trees: map[string]*mirror.Tree{}, told: map[string]bool{}}
 	for _, t := range []mirror.Options{
 		{Name: orientation, Dir: o.Orientation, OneWay: true},
 		{Name: attachments, Dir: o.Attachments, OneWay: true},
@@ -133,8 +134,10 @@ func wantedOfHome(name string, size int64) bool {
 // Fill takes everything to the container, before its agent begins. What an earlier life of the
 // session has left there and has not come here is brought.
 func (f *Files) Fill(ctx context.Context) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	if err := f.turn.Acquire(ctx, 1); err != nil {
+		return fault.Wrap("wait for other files to be copied", err, "")
+	}
+	defer f.turn.Release(1)
 	for _, name := range []string{orientation, attachments, home, workspace} {
 		if _, err := f.sync(ctx, name); err != nil {
 			return fault.Wrap("copy files to the container", err, "")
@@ -145,8 +148,10 @@ func (f *Files) Fill(ctx context.Context) error {
 
 // Fetch brings here what the agent has written to its workspace.
 func (f *Files) Fetch(ctx context.Context) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	if err := f.turn.Acquire(ctx, 1); err != nil {
+		return fault.Wrap("wait for other files to be copied", err, "")
+	}
+	defer f.turn.Release(1)
 	_, err := f.sync(ctx, workspace)
 	return fault.Wrap("bring the agent's files here", err, "")
 }
@@ -154,8 +159,10 @@ func (f *Files) Fetch(ctx context.Context) error {
 // Return takes there what was written here. note says which files were changed on both sides
 // meanwhile; empty: none.
 func (f *Files) Return(ctx context.Context) (note string, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	if err := f.turn.Acquire(ctx, 1); err != nil {
+		return "", fault.Wrap("wait for other files to be copied", err, "")
+	}
+	defer f.turn.Release(1)
 	report, err := f.sync(ctx, workspace)
 	if err != nil {
 		return "", fault.Wrap("take files to the container", err, "")
@@ -175,8 +182,10 @@ const homePause = 30 * time.Second
 // Bring brings here what the agent has written to its workspace and home. Once the container has been
 // let go there is nothing more to bring.
 func (f *Files) Bring(ctx context.Context) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	if err := f.turn.Acquire(ctx, 1); err != nil {
+		return fault.Wrap("wait for other files to be copied", err, "")
+	}
+	defer f.turn.Release(1)
 	if f.over {
 		return nil
 	}
@@ -187,8 +196,10 @@ func (f *Files) Bring(ctx context.Context) error {
 
 // Attach takes there what the person has attached.
 func (f *Files) Attach(ctx context.Context) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	if err := f.turn.Acquire(ctx, 1); err != nil {
+		return fault.Wrap("wait for other files to be copied", err, "")
+	}
+	defer f.turn.Release(1)
 	_, err := f.sync(ctx, attachments)
 	return fault.Wrap("take attached files to the container", err, "")
 }
@@ -196,8 +207,10 @@ func (f *Files) Attach(ctx context.Context) error {
 // Finish brings everything here and lets go of the container, which may end then. It does
 // nothing the second time.
 func (f *Files) Finish(ctx context.Context) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	if err := f.turn.Acquire(ctx, 1); err != nil {
+		return fault.Wrap("wait for other files to be copied", err, "")
+	}
+	defer f.turn.Release(1)
 	if f.over {
 		return nil
 	}
@@ -213,8 +226,8 @@ func (f *Files) Finish(ctx context.Context) error {
 
 // Close lets go of the container and ends the trees.
 func (f *Files) Close() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	_ = f.turn.Acquire(context.Background(), 1) // whoever has it is bounded
+	defer f.turn.Release(1)
 	f.over = true
 	f.drop()
 	var all []error
