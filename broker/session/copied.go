@@ -75,8 +75,15 @@ func (s *Session) copyWorkspace(ctx context.Context) error {
 		return nil
 	}
 	s.progress("copying the workspace", s.fixed.Origin)
-	_, err := copies.Make(ctx, s.fixed.Origin, s.layout.Copy(), s.layout.CopyNote(), copies.Limits{})
-	return err
+	if _, err := copies.Make(ctx, s.fixed.Origin, s.layout.Copy(), s.layout.CopyNote(), copies.Limits{}); err != nil {
+		return err
+	}
+	text := "this tab works on a copy of " + s.fixed.Origin + ", because the engine does not see that: /land brings back what changes"
+	if stored.PlainPath(s.fixed.Origin, ".git") {
+		text += "; commits stay in the copy, which --worktree would bring back"
+	}
+	s.notice(false, text)
+	return nil
 }
 
 // openElsewhere prepares the session's directories for a container that does not see them.
