@@ -214,10 +214,14 @@ func (m *Model) onEnding(e broker.Ending) {
 		s = &panel.SettledCall{Resolution: broker.Resolution{ID: e.ID, Number: e.Number, Outcome: broker.Approved}}
 	}
 	s.Ending = &e
-	if e.State != broker.EndDone || !m.approvals.Batch.Member(e.ID) { // others of a batch may be under way yet
-		m.messages.Drop(m.underWay(e.ID))
+	over := m.underWay(e.ID)
+	if e.State != broker.EndDone {
+		m.messages.Drop(over) // else it would wait for the failure, and come back
 	}
 	m.showEnding(s)
+	if !m.approvals.Batch.Member(e.ID) { // others of a batch may be under way yet
+		m.messages.Drop(over)
+	}
 }
 
 // showEnding shows how a call ended, unless it ended as decided. When it did not, the
