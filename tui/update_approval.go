@@ -215,12 +215,16 @@ func (m *Model) onEnding(e broker.Ending) {
 	}
 	s.Ending = &e
 	over := m.underWay(e.ID)
-	if e.State != broker.EndDone {
+	switch {
+	case e.State == broker.EndKept: // it has not ended yet
+	case e.State != broker.EndDone:
 		m.messages.Drop(over) // else it would wait for the failure, and come back
-	}
-	m.showEnding(s)
-	if !m.approvals.Batch.Member(e.ID) { // others of a batch may be under way yet
-		m.messages.Drop(over)
+		m.showEnding(s)
+	default:
+		m.showEnding(s)
+		if !m.approvals.Batch.Member(e.ID) { // others of a batch may be under way yet
+			m.messages.Drop(over)
+		}
 	}
 }
 
