@@ -3,6 +3,7 @@ package bridge
 import (
 	"errors"
 	"os"
+	ossignal "os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -219,6 +220,10 @@ func TestKeepDoesNotWaitForever(t *testing.T) {
 
 // Signals to the keeper are the program's.
 func TestKeepPassesSignalsOn(t *testing.T) {
+	// As the bridge does: a signal that is ignored, as nohup has it, would be ignored by the program, too.
+	taken := make(chan os.Signal, 1)
+	ossignal.Notify(taken, syscall.SIGHUP)
+	defer ossignal.Stop(taken)
 	for name, s := range map[string]syscall.Signal{"HUP": syscall.SIGHUP, "TERM": syscall.SIGTERM} {
 		t.Run(name, func(t *testing.T) {
 			k := keepOf(t, `trap 'exit 33' `+name+`; echo ready; while :; do sleep 0.05; done`).run()

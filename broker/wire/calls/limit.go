@@ -26,6 +26,14 @@ func (readOnly) Open(context.Context, broker.OpenRequest) (broker.Session, error
 
 func (readOnly) Close(context.Context, broker.SessionID) error { return refused("Close") }
 
+func (readOnly) Landing(context.Context, broker.SessionID, broker.Which) (broker.Landing, error) {
+	return broker.Landing{}, refused("Landing")
+}
+
+func (readOnly) Land(context.Context, broker.SessionID, string) (string, error) {
+	return "", refused("Land")
+}
+
 func (readOnly) Rename(context.Context, broker.SessionID, string) error { return refused("Rename") }
 
 func (readOnly) Move(context.Context, broker.SessionID, int) error { return refused("Move") }
