@@ -57,13 +57,16 @@ func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 		}
 	}
 	if restored > 0 {
-		s.notice(true, fmt.Sprintf("%s when the multiplexer ended, and can be decided again", waited(restored)))
+		s.tell(Notice{Urgent: true, About: aboutRestored, Text: waited(restored) + " when the multiplexer ended, and can be decided again"})
 	}
 	if left := len(open) - restored; left > 0 {
 		s.notice(true, fmt.Sprintf("%s when the multiplexer ended, and cannot wait again: not carried out, see /history", waited(left)))
 	}
 	return nil
 }
+
+// aboutRestored is what a notice is about that says that calls from before can be decided.
+const aboutRestored = "restored calls"
 
 // leftOf returns what is left of the time of a call that another program has handed over; nil: it
 // was not handed over.

@@ -71,7 +71,12 @@ func (s *Session) SetTab(place int) bool {
 }
 
 // SetWaiting sets how many of the session's calls wait for a person.
-func (s *Session) SetWaiting(n int) { s.count(func(t *tally) { t.waiting = n }) }
+func (s *Session) SetWaiting(n int) {
+	s.count(func(t *tally) { t.waiting = n })
+	if n == 0 {
+		s.unsay(aboutRestored)
+	}
+}
 
 // Audit returns the session's audit and the policy that judges its calls. Both are nil
 // early in the start, and for a session without tools.
