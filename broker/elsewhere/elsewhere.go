@@ -134,33 +134,43 @@ func wantedOfHome(name string, size int64) bool {
 // Fill takes everything to the container, before its agent begins. What an earlier life of the
 // session has left there and has not come here is brought.
 func (f *Files) Fill(ctx context.Context) error {
-	if err := f.turn.Acquire(ctx, 1); err != nil {
-		return fault.Wrap("wait for other files to be copied", err, "")
+	return f.each(ctx, "copy files to the container", orientation, attachments, home, workspace)
+}
+
+// Fetch brings here what the agent has written to its workspace.
+func (f *Files) Fetch(ctx context.Context) error {
+	return f.each(ctx, "bring the agent's files here", workspace)
+}
+
+// Attach takes there what the person has attached.
+func (f *Files) Attach(ctx context.Context) error {
+	return f.each(ctx, "take attached files to the container", attachments)
+}
+
+// each makes both sides of trees the same, one after the other.
+func (f *Files) each(ctx context.Context, op string, names ...string) error {
+	if err := f.take(ctx); err != nil {
+		return err
 	}
 	defer f.turn.Release(1)
-	for _, name := range []string{orientation, attachments, home, workspace} {
+	for _, name := range names {
 		if _, err := f.sync(ctx, name); err != nil {
-			return fault.Wrap("copy files to the container", err, "")
+			return fault.Wrap(op, err, "")
 		}
 	}
 	return nil
 }
 
-// Fetch brings here what the agent has written to its workspace.
-func (f *Files) Fetch(ctx context.Context) error {
-	if err := f.turn.Acquire(ctx, 1); err != nil {
-		return fault.Wrap("wait for other files to be copied", err, "")
-	}
-	defer f.turn.Release(1)
-	_, err := f.sync(ctx, workspace)
-	return fault.Wrap("bring the agent's files here", err, "")
+// take waits until no files travel.
+func (f *Files) take(ctx context.Context) error {
+	return fault.Wrap("wait for other files to be copied", f.turn.Acquire(ctx, 1), "")
 }
 
 // Return takes there what was written here. note says which files were changed on both sides
 // meanwhile; empty: none.
 func (f *Files) Return(ctx context.Context) (note string, err error) {
-	if err := f.turn.Acquire(ctx, 1); err != nil {
-		return "", fault.Wrap("wait for other files to be copied", err, "")
+	if err := f.take(ctx); err != nil {
+		return "", err
 	}
 	defer f.turn.Release(1)
 	report, err := f.sync(ctx, workspace)
@@ -182,8 +192,8 @@ const homePause = 30 * time.Second
 // Bring brings here what the agent has written to its workspace and home. Once the container has been
 // let go there is nothing more to bring.
 func (f *Files) Bring(ctx context.Context) error {
-	if err := f.turn.Acquire(ctx, 1); err != nil {
-		return fault.Wrap("wait for other files to be copied", err, "")
+	if err := f.take(ctx); err != nil {
+		return err
 	}
 	defer f.turn.Release(1)
 	if f.over {
@@ -194,21 +204,11 @@ func (f *Files) Bring(ctx context.Context) error {
 	return fault.Wrap("bring the agent's files here", errors.Join(ofWork, ofHome), "")
 }
 
-// Attach takes there what the person has attached.
-func (f *Files) Attach(ctx context.Context) error {
-	if err := f.turn.Acquire(ctx, 1); err != nil {
-		return fault.Wrap("wait for other files to be copied", err, "")
-	}
-	defer f.turn.Release(1)
-	_, err := f.sync(ctx, attachments)
-	return fault.Wrap("take attached files to the container", err, "")
-}
-
 // Finish brings everything here and lets go of the container, which may end then. It does
 // nothing the second time.
 func (f *Files) Finish(ctx context.Context) error {
-	if err := f.turn.Acquire(ctx, 1); err != nil {
-		return fault.Wrap("wait for other files to be copied", err, "")
+	if err := f.take(ctx); err != nil {
+		return err
 	}
 	defer f.turn.Release(1)
 	if f.over {
