@@ -12,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // objects is the volume of the objects that the session's worktree borrows.
@@ -69,7 +70,10 @@ func makeObjects(ctx context.Context, engine *docker.Client, o stored.Objects) (
 			return v.CreatedAt.UTC().Format(time.RFC3339Nano), nil
 		}
 	}
-	return "", errors.Join(err, fmt.Errorf("the engine does not list volume %s, which it has just made", o.Volume))
+	if err == nil {
+		err = fault.New("look at the engine with 'ironcurtain-mux doctor', and try again", "the engine does not list volume %s, which it has just made", o.Volume)
+	}
+	return "", err
 }
 
 // fillVolume starts a container that can write to the volume, fills it, and removes the container.

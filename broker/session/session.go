@@ -2,9 +2,10 @@
 // request, Resume from a stored session's directory. Run then starts what the agent needs,
 // in this order: directories, audit, image, the two proxies with their sockets and the tool
 // servers in their sandboxes, container. Where the engine's containers cannot be reached by
-// sockets, proxies and container are begun once more by a stream (begin). The agent starts in
-// its container only after its isolation was judged from inside (confined). Run waits for the
-// agent's end and takes everything down again.
+// sockets, proxies and container are begun once more by a stream (begin). Where the engine turns out
+// not to see this machine's files, everything is begun once more with copies (beginElsewhere). The
+// agent starts in its container only after its isolation was judged from inside (confined). Run
+// waits for the agent's end and takes everything down again.
 //
 // A session gets what it needs as Deps and reports what happens through Events. It knows
 // nothing of the broker that runs it.

@@ -35,11 +35,14 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 	if err != nil {
 		return nil, err
 	}
-	if s.findFiles(engine) == reach.Copied {
-		return s.beginElsewhere(ctx, stack, log, engine, image)
+	files := s.findFiles(engine)
+	for _, address := range s.layout.Away() {
+		if files != reach.Copied || address != engine.Endpoint().Address {
+			s.notice(true, "what the agent has written last is in volumes of the engine at "+address+" and not here: resume the session there, with --engine and copied files, to get it")
+		}
 	}
-	if s.layout.HasAway() {
-		s.notice(true, "what the agent has written last is in the container's volumes and not here; it comes when the session is resumed on an engine with copied files")
+	if files == reach.Copied {
+		return s.beginElsewhere(ctx, stack, log, engine, image)
 	}
 	if err := s.chooseUser(ctx, engine, image); err != nil {
 		return nil, err

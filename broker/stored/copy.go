@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/copies"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
@@ -105,8 +106,8 @@ func checkAway(l Layout, r Record, insist bool) error {
 	if insist || !l.HasAway() || r.Worktree == nil && r.Origin == "" {
 		return nil
 	}
-	return fault.New("resume the session, which brings it here, or give --force to drop it",
-		"what the agent has written last is in volumes of its container engine")
+	return fault.New("resume the session there, which brings it here, or give --force to drop it",
+		"what the agent has written last is in volumes of the engine at %s", strings.Join(l.Away(), " and "))
 }
 
 func gone(path string) bool {

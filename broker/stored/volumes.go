@@ -140,6 +140,16 @@ func (l Layout) NoteReturned(engine string) error {
 // away are the engines that NoteAway has named.
 func (l Layout) away() engines { return engines(filepath.Join(l.Dir, "away")) }
 
+// Away returns the addresses of the engines from which the agent's files have not come. A note that cannot
+// be read names none; HasAway counts it all the same.
+func (l Layout) Away() []string {
+	all, err := l.away().all()
+	if err != nil {
+		return nil
+	}
+	return all
+}
+
 // HasAway reports whether NoteAway has named an engine from which the files have not come.
 func (l Layout) HasAway() bool {
 	_, err := os.Lstat(string(l.away()))
