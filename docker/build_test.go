@@ -35,14 +35,17 @@ func testImage(t *testing.T, c *Client, steps string) (spec ImageSpec, parent, t
 }
 
 // imagesOf returns the images that were made for a spec of testImage's, including
-// untagged layers. Other tests may make images at the same time.
+// untagged layers. Other tests may make images at the same time; while another image goes,
+// Podman fails to list any.
 func imagesOf(t *testing.T, c *Client, spec ImageSpec) (images []string) {
 	t.Helper()
 	bound := c.bound(deadline(t, patience))
-	list, err := bound.ListImages(engine.ListImagesOptions{All: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	var list []engine.APIImages
+	eventually(t, patience, "the images are listed", func() (listed bool) {
+		var err error
+		list, err = bound.ListImages(engine.ListImagesOptions{All: true})
+		return err == nil
+	})
 	for _, i := range list {
 		found, err := bound.InspectImage(i.ID)
 		if err == nil && slices.Contains(found.Config.Env, "UNIQUE="+spec.Name) {
