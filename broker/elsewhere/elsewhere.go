@@ -199,9 +199,13 @@ func (f *Files) Bring(ctx context.Context) error {
 	if f.over {
 		return nil
 	}
+	return fault.Wrap("bring the agent's files here", f.bring(ctx), "")
+}
+
+func (f *Files) bring(ctx context.Context) error {
 	_, ofWork := f.sync(ctx, workspace)
 	_, ofHome := f.sync(ctx, home)
-	return fault.Wrap("bring the agent's files here", errors.Join(ofWork, ofHome), "")
+	return errors.Join(ofWork, ofHome)
 }
 
 // Finish brings everything here and lets go of the container, which may end then. It does
@@ -214,11 +218,10 @@ func (f *Files) Finish(ctx context.Context) error {
 	if f.over {
 		return nil
 	}
-	_, ofWork := f.sync(ctx, workspace)
-	_, ofHome := f.sync(ctx, home)
+	err := f.bring(ctx)
 	f.over = true
 	f.drop()
-	if err := errors.Join(ofWork, ofHome); err != nil { // another try would find no container
+	if err != nil { // another try would find no container
 		return &fault.Error{Op: "bring the agent's files here", Err: err, Next: "resume the session: what is missing is in its volumes, and comes then"}
 	}
 	return nil
