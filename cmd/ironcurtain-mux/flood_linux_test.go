@@ -18,6 +18,9 @@ import (
 	"time"
 )
 
+// endLimit is how long a flooded proxy may take to end, on a busy machine too.
+const endLimit = 10 * time.Second
+
 // longName is the command of an MCP server whose answers are long.
 const longName = "long-server"
 
@@ -87,7 +90,7 @@ func TestAFloodOfRequestsIsBounded(t *testing.T) {
 			if peak-idle > mostMemory {
 				t.Errorf("%d MB more than the %d MB of a proxy without calls", (peak-idle)>>20, idle>>20)
 			}
-			if took > 2*time.Second {
+			if took > endLimit {
 				t.Errorf("SIGTERM took %v", took)
 			}
 		})
