@@ -151,13 +151,14 @@ func (c *Client) create(ctx context.Context, s Spec) (string, error) {
 }
 
 // createConfined asks for a container within what the engine itself may do. A rootless engine
-// that can is told to keep the caller's user (see KeepsUser).
+// that can is told to keep the caller's user (see KeepsUser) where the container sees files of the
+// caller's; elsewhere that would only add the caller's group to the container's user.
 func (c *Client) createConfined(ctx context.Context, s Spec) (*engine.Container, error) {
 	host := s.hostConfig(c.info)
 	if c.confined.Load() {
 		host.Ulimits = append(host.Ulimits, ownLimits()...)
 	}
-	if c.info.Rootless && s.User != rootUser {
+	if c.info.Rootless && len(s.Mounts) > 0 && s.User != rootUser {
 		kept, err := c.KeepsUser(ctx, s.Image)
 		if err != nil {
 			return nil, err

@@ -38,7 +38,9 @@ func TestRootless(t *testing.T) {
 			socket := u.serve(t, engine.argv)
 			importTiny(t, socket)
 			useVolumes(t, socket)
-			if engine.uid == "" {
+			if copied() {
+				engine.uid = "1000"
+			} else if engine.uid == "" {
 				engine.uid = strconv.Itoa(u.uid)
 			}
 			u.useAgent(t, socket, engine.uid)
@@ -54,18 +56,14 @@ func (u *person) useAgent(t *testing.T, socket, uid string) {
 	session := d.onlySession()
 	d.send("id -u; : >inside; echo made-$((40+2))\r")
 	d.see(patience, "\n"+uid+"\n", "made-42")
-	u.owns(t, filepath.Join(session.Workspace, "inside"))
 	d.send(`grep -c "^Cap.*:.0000000000000000$" /proc/self/status; echo no-$((3+4))` + "\r")
 	d.see(patience, "\n5\n", "no-7") // sets of capabilities
 
-	lines := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
-{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":"/workspace/by-tool","content":"x"}}}
-`
-	if err := os.WriteFile(filepath.Join(session.Workspace, "lines"), []byte(lines), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	d.send("(cat lines; sleep 600) | ironcurtain-mux-bridge mcp >answer &\r")
+	const lines = `'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}' ` +
+		`'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"filesystem__write_file","arguments":{"path":"/workspace/by-tool","content":"x"}}}'`
+	d.send(`(printf '%s\n' ` + lines + "; sleep 600) | ironcurtain-mux-bridge mcp >answer &\r")
 	u.owns(t, filepath.Join(session.Workspace, "by-tool"))
+	u.owns(t, filepath.Join(session.Workspace, "inside")) // with copied files it comes here with the call
 	if record, err := os.ReadFile(d.state("sessions", session.ID, "audit.jsonl")); err != nil || !strings.Contains(string(record), "write_file") {
 		t.Errorf("the call is not in the audit: %v", err)
 	}
