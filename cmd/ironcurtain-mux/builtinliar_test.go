@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/start"
 )
@@ -84,7 +85,11 @@ func TestBuiltinTakenOverTask(t *testing.T) {
 		t.Fatal(err)
 	}
 	for how, code := range map[string]int{"endless": 4, "mute": 4, "both": 1, "long": 1, "broken": 1} {
-		cmd := exec.CommandContext(t.Context(), program, "start", "--demo", "--agent", "builtin", "--output", "json", "--timeout", "5s", how)
+		limit := patience
+		if code == 4 {
+			limit = 5 * time.Second
+		}
+		cmd := exec.CommandContext(t.Context(), program, "start", "--demo", "--agent", "builtin", "--output", "json", "--timeout", limit.String(), how)
 		cmd.Env = environment(home, cacheDirectory(t))
 		out, _ := cmd.Output()
 		var result start.TaskResult
