@@ -25,9 +25,10 @@ func TestOneKeyApproves(t *testing.T) {
 		<-time.After(1200 * time.Millisecond)
 	}
 	d.see(patience, "#1 approved by you with one key")
-	if text, err := os.ReadFile(notes); err != nil || string(text) != "one-key" {
-		t.Errorf("the file has %q, %v", text, err)
-	}
+	d.until("the file is written", patience, func(string) bool {
+		text, err := os.ReadFile(notes)
+		return err == nil && string(text) == "one-key"
+	})
 	session := d.onlySession()
 	record, err := os.ReadFile(d.state("sessions", string(session.ID), "audit.jsonl"))
 	if err != nil || !strings.Contains(string(record), `"decidedBy":"tui-key"`) {
