@@ -143,11 +143,12 @@ func (j *job) part(ctx context.Context, taken int) error {
 
 // revisions is git's input for what the tips lead to and the volume lacks.
 func (j *job) revisions(tips []string) string {
-	text := lines(tips)
+	var text strings.Builder
+	text.WriteString(lines(tips))
 	for _, id := range j.had {
-		text += "^" + id + "\n"
+		text.WriteString("^" + id + "\n")
 	}
-	return text
+	return text.String()
 }
 
 // fits reports whether what the tips lead to and the volume lacks is within the limit, when

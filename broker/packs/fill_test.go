@@ -1,7 +1,9 @@
 package packs_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +35,28 @@ func TestSecondSessionSendsLittle(t *testing.T) {
 	}
 	if got, want := e.count(), sh(t, dir, "git rev-list --objects --all | wc -l"); got != want {
 		t.Errorf("the volume has %s objects, want %s", got, want)
+	}
+}
+
+// A repository with very many references costs the second session as little as any other.
+func TestManyTips(t *testing.T) {
+	dir := repository(t, "")
+	const many = 30_000
+	var blobs bytes.Buffer // which tags can name, and which are made faster than commits
+	for i := range many {
+		fmt.Fprintf(&blobs, "blob\ndata 8\n%08d\n", i)
+	}
+	feed(t, dir, blobs.Bytes(), "git fast-import --quiet")
+	e := newEngine(t, filepath.Join(dir, ".git"))
+	e.plan.Tips = []string{e.id("main")}
+	e.plan.More = strings.Fields(sh(t, dir, "git cat-file --batch-all-objects --batch-check | grep blob | cut -d' ' -f1"))
+	if r, err := fillPlan(e); err != nil || r.Sent < 20*many || len(r.Absent) > 0 {
+		t.Fatalf("first: %d bytes, %v", r.Sent, err)
+	}
+	sh(t, dir, "echo more >>a; git commit -qam more")
+	e.plan.Tips = []string{e.id("main")}
+	if r, err := fillPlan(e); err != nil || !r.Reused || r.Sent > 10_000 {
+		t.Errorf("second: %d bytes, %v", r.Sent, err)
 	}
 }
 

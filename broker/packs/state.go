@@ -27,10 +27,10 @@ type memory struct {
 // version of the file. Another one is forgotten: what it knows is sent again.
 const version = 1
 
-// Bounds of the file. Of too many tips the oldest are forgotten.
+// Bounds of the file. Of too many tips the oldest are forgotten, and what only they lead to is sent again.
 const (
-	maxTips   = 20_000
-	maxMemory = 16 << 20 // bytes
+	maxTips   = 200_000
+	maxMemory = 64 << 20 // bytes
 )
 
 // remembered reads what was sent before. It is nothing when there is no such file, when the
