@@ -28,11 +28,11 @@ func (p Plan) check() error {
 		}
 	}
 	if objects := p.objects(); !filepath.IsAbs(objects) || strings.ContainsAny(objects, "\n\r:\"") {
-		return refuse("move the repository", "the path %q cannot be written down for git", objects)
+		return fault.New("move the repository", "the path %q cannot be written down for git", objects)
 	}
 	borrowed := filepath.Join(p.objects(), "info/alternates")
 	if _, err := os.Lstat(borrowed); !errors.Is(err, fs.ErrNotExist) {
-		return refuse("make it whole: git repack -a -d && rm "+borrowed, "%s borrows objects from other repositories", p.Repository)
+		return fault.New("make it whole: git repack -a -d && rm "+borrowed, "%s borrows objects from other repositories", p.Repository)
 	}
 	return nil
 }
@@ -54,7 +54,7 @@ func ends(repository string) ([]string, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxEnds {
-		return nil, refuse("look at it, then remove it", "%s is not a list of commits", path)
+		return nil, fault.New("look at it, then remove it", "%s is not a list of commits", path)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -63,13 +63,8 @@ func ends(repository string) ([]string, error) {
 	ids := strings.Fields(string(data))
 	for _, id := range ids {
 		if !objectID.MatchString(id) {
-			return nil, refuse("look at it, then remove it", "%s is not a list of commits", path)
+			return nil, fault.New("look at it, then remove it", "%s is not a list of commits", path)
 		}
 	}
 	return union(ids, nil), nil
-}
-
-// refuse is an error with a next step.
-func refuse(next, format string, args ...any) error {
-	return fault.New(next, format, args...)
 }

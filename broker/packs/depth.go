@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // maxCommits is how much of a history that is cut is looked at: the newest commits. Tests
@@ -41,7 +43,7 @@ func (j *job) shorten(ctx context.Context) error {
 		if size, err := j.size(ctx, j.needed, union(j.cut, g.cut(1))); err == nil {
 			what = fmt.Sprintf("%d MB packed", size>>20)
 		}
-		return refuse(withoutObjects, "the files of commit %s alone are %s; an engine that does not see this machine's files gets %d MB",
+		return fault.New(withoutObjects, "the files of commit %s alone are %s; an engine that does not see this machine's files gets %d MB",
 			j.needed[0], what, j.plan.Limit>>20)
 	}
 	j.cut = union(j.cut, g.cut(depth))

@@ -42,7 +42,6 @@ type Volume interface {
 // Result says what was sent, and what the worktree has to do without.
 type Result struct {
 	Sent   int64 // bytes
-	Packs  int   // that were made
 	Reused bool  // the volume had objects of before
 	// Cut are the commits whose parents a worktree must not look for, those at which the
 	// repository's own history ends included. They belong into the file "shallow" of its .git.
@@ -169,7 +168,6 @@ func (j *job) fill(ctx context.Context, v Volume, there map[string]int64) (Resul
 		return Result{}, j.explain(ctx, err)
 	}
 	r := j.result()
-	r.Packs = len(made)
 	if r.Sent, err = send(ctx, j.plan, v, there, made); err != nil {
 		return Result{}, err
 	}

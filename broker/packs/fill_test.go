@@ -18,7 +18,7 @@ func TestSecondSessionSendsLittle(t *testing.T) {
 	history(t, dir, 2000, 400, 1500)
 	e := newEngine(t, filepath.Join(dir, ".git"))
 	first := e.filled("main", "v1")
-	if first.Packs != 1 || first.Reused || first.Sent < 3<<20 || len(first.Cut)+len(first.Absent) > 0 {
+	if first.Reused || first.Sent < 3<<20 || len(first.Cut)+len(first.Absent) > 0 {
 		t.Errorf("first: %+v", first)
 	}
 	sh(t, dir, "for i in 1 2 3; do echo $i >>a; git commit -qam more$i; done")
@@ -27,10 +27,10 @@ func TestSecondSessionSendsLittle(t *testing.T) {
 		t.Errorf("second: %+v, after %d bytes", second, first.Sent)
 	}
 	t.Logf("sent %d, then %d bytes", first.Sent, second.Sent)
-	if third := e.filled("main", "v1"); third.Sent != 0 || third.Packs != 0 || !third.Reused {
+	if third := e.filled("main", "v1"); third.Sent != 0 || !third.Reused {
 		t.Errorf("third: %+v", third)
 	}
-	if older := e.filled("main~500"); older.Sent != 0 || older.Packs != 0 { // a commit that nobody has named before
+	if older := e.filled("main~500"); older.Sent != 0 { // a commit that nobody has named before
 		t.Errorf("an older commit: %+v", older)
 	}
 	if got, want := e.count(), sh(t, dir, "git rev-list --objects --all | wc -l"); got != want {
@@ -154,7 +154,7 @@ func TestOnlyWhatTipsLeadTo(t *testing.T) {
 	e.plan.Tips = []string{id}
 	before := sh(t, dir, "echo '[broken' >>.git/config; find .git -type f | sort | xargs sha1sum")
 	r, err := fillPlan(e)
-	if err != nil || r.Packs != 1 || !e.has(id) || !e.has(tree) || e.has(private) {
+	if err != nil || r.Sent == 0 || !e.has(id) || !e.has(tree) || e.has(private) {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	if after := sh(t, dir, "find .git -type f | sort | xargs sha1sum"); after != before {

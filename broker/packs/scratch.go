@@ -117,7 +117,7 @@ func (s *scratch) explain(ctx context.Context, err error) error {
 	}
 	repository := filepath.Dir(s.objects)
 	if promised, _ := filepath.Glob(filepath.Join(s.objects, "pack/*.promisor")); len(promised) > 0 {
-		return refuse("fetch the rest yourself: git fetch --refetch --no-filter",
+		return fault.New("fetch the rest yourself: git fetch --refetch --no-filter",
 			"%s is a partial clone, and nothing is fetched for an agent: %w", repository, err)
 	}
 	if limit := (*gitrun.Limit)(nil); errors.As(err, &limit) {

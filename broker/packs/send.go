@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,10 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
-// pack is a pack that was made: its two files, the index last, because git finds a pack by
-// its index.
-type pack struct{ files [2]file }
-
+// file is one of the two files of a pack.
 type file struct {
 	name string // in the volume
 	path string // on this machine
@@ -28,10 +24,11 @@ type file struct {
 // slack is how many bytes more than twice the limit packs may take on this machine's disk.
 const slack = 64 << 20
 
-// pack makes a pack of what the tips lead to and the volume lacks. There is none when it
-// lacks nothing. It is not divided: objects are stored as differences to others of their
-// pack, and one of git's own repository became more than twice as large in five parts.
-func (j *job) pack(ctx context.Context) ([]pack, error) {
+// pack makes a pack of what the tips lead to and the volume lacks. It returns the pack's files, the
+// index last, because git finds a pack by its index; none when the volume lacks nothing. All is in
+// one pack: git stores objects as differences to others of their pack, and the objects of git's own
+// repository took more than twice as much in five.
+func (j *job) pack(ctx context.Context) ([]file, error) {
 	if err := j.end(j.cut); err != nil {
 		return nil, err
 	}
@@ -42,7 +39,21 @@ func (j *job) pack(ctx context.Context) ([]pack, error) {
 	if err != nil {
 		return nil, err
 	}
-	return j.packs()
+	var made []file
+	for _, ending := range []string{".pack", ".idx"} {
+		found, err := filepath.Glob(filepath.Join(j.made(), "pack-*"+ending))
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range found {
+			info, err := os.Lstat(path)
+			if err != nil {
+				return nil, err
+			}
+			made = append(made, file{name: "pack/" + filepath.Base(path), path: path, size: info.Size()})
+		}
+	}
+	return made, nil
 }
 
 // bounded returns a context that ends when there are more bytes in the directory. Packs can
@@ -76,57 +87,26 @@ func bounded(ctx context.Context, dir string, most int64) (context.Context, func
 	return ctx, func() { cancel(nil); <-done }
 }
 
-// packs lists what was made, in the order of the names.
-func (s *scratch) packs() ([]pack, error) {
-	found, err := filepath.Glob(filepath.Join(s.made(), "pack-*.pack"))
-	if err != nil {
-		return nil, err
+// send puts files into the volume, except those that are there: their names are digests of what
+// they contain. It returns how many bytes it has sent.
+func send(ctx context.Context, p Plan, v Volume, there map[string]int64, made []file) (int64, error) {
+	var sent, passed, all int64
+	for _, f := range made {
+		all += f.size
 	}
-	slices.Sort(found)
-	var made []pack
-	for _, path := range found {
-		var one pack
-		for i, path := range []string{path, strings.TrimSuffix(path, ".pack") + ".idx"} {
-			info, err := os.Lstat(path)
-			if err != nil {
-				return nil, err
-			}
-			one.files[i] = file{name: "pack/" + filepath.Base(path), path: path, size: info.Size()}
-		}
-		made = append(made, one)
-	}
-	return made, nil
-}
-
-// total is the size of the packs' files in bytes.
-func total(made []pack) int64 {
-	var all int64
-	for _, one := range made {
-		all += one.files[0].size + one.files[1].size
-	}
-	return all
-}
-
-// send puts the packs into the volume, but for files that are there: their names are
-// digests of what they contain. It returns how many bytes it has sent.
-func send(ctx context.Context, p Plan, v Volume, there map[string]int64, made []pack) (int64, error) {
-	var sent, passed int64
-	all := total(made)
-	for _, one := range made {
-		for _, f := range one.files {
-			if size, ok := there[f.name]; !ok || size != f.size {
-				err := put(ctx, v, f, func(n int64) {
-					if p.Progress != nil {
-						p.Progress(passed+n, all)
-					}
-				})
-				if err != nil {
-					return sent, fmt.Errorf("send %s: %w", f.name, err)
+	for _, f := range made {
+		if size, ok := there[f.name]; !ok || size != f.size {
+			err := put(ctx, v, f, func(n int64) {
+				if p.Progress != nil {
+					p.Progress(passed+n, all)
 				}
-				sent += f.size
+			})
+			if err != nil {
+				return sent, fmt.Errorf("send %s: %w", f.name, err)
 			}
-			passed += f.size
+			sent += f.size
 		}
+		passed += f.size
 	}
 	return sent, nil
 }

@@ -73,13 +73,11 @@ func (m memory) holds(p Plan, own []string, has func(name string, size int64) bo
 func (m memory) incomplete() bool { return len(m.Cut) > len(m.Own) || len(m.Left) > 0 }
 
 // memory is what is known of the volume when it has what the job has made, too.
-func (j *job) memory(made []pack) memory {
+func (j *job) memory(made []file) memory {
 	packs := map[string]int64{}
 	maps.Copy(packs, j.known.Packs)
-	for _, one := range made {
-		for _, f := range one.files {
-			packs[f.name] = f.size
-		}
+	for _, f := range made {
+		packs[f.name] = f.size
 	}
 	tips := slices.Concat(j.sent(), j.had)
 	complete := set(tips)
