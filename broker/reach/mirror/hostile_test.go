@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // aFile is some file's node.
@@ -261,6 +262,34 @@ func TestDirectoryExchangedForLink(t *testing.T) {
 		t.Errorf("chmod: %v", err)
 	}
 	wantFiles(t, p.here, map[string]string{"a": "@b", "b/x": "2"})
+}
+
+// Nobody waits for a pipe that has taken the place of a directory since that was seen.
+func TestPipeForADirectory(t *testing.T) {
+	dir := t.TempDir()
+	seen, err := os.Stat(dir)
+	must(t, err)
+	pipe := filepath.Join(dir, "pipe")
+	must(t, syscall.Mkfifo(pipe, 0o600))
+	root, err := os.OpenRoot(dir)
+	must(t, err)
+	defer root.Close()
+	listed := make(chan error, 1) // one result
+	go func() {
+		_, err := (&scanner{root: root}).list("pipe", seen)
+		listed <- err
+	}()
+	select {
+	case err = <-listed:
+	case <-time.After(10 * time.Second):
+		f, openErr := os.OpenFile(pipe, os.O_WRONLY, 0) // ends the waiting
+		must(t, openErr)
+		f.Close()
+		err = errors.Join(errors.New("it waits"), <-listed)
+	}
+	if err != errOther {
+		t.Error(err)
+	}
 }
 
 // Devices, pipes and sockets are never opened; they and special bits are counted.

@@ -249,6 +249,28 @@ func TestNote(t *testing.T) {
 	}
 }
 
+// A note does not grow with what was in it before: an agent can change its files for ever.
+func TestNoteStaysSmall(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "note")
+	n, err := openNote(name)
+	must(t, err)
+	path := strings.Repeat("\x01", longName) // four bytes each in the note
+	for i := range 10_000 {
+		n.agree(path, node{kind: file, size: int64(i)})
+		must(t, n.flush())
+	}
+	must(t, n.close())
+	if info, err := os.Stat(name); err != nil || info.Size() > 2*slack {
+		t.Errorf("one file takes %d bytes, %v", info.Size(), err)
+	}
+	n, err = openNote(name)
+	must(t, err)
+	if is := n.agreed[path]; len(n.agreed) != 1 || is.size != 9_999 {
+		t.Errorf("%d files, %+v", len(n.agreed), is)
+	}
+	must(t, n.close())
+}
+
 // What has come is noted before the next batch comes, so that a process that is killed then leaves
 // little that the next one does not know of.
 func TestEachBatchIsNoted(t *testing.T) {

@@ -18,13 +18,19 @@ import (
 //   - "path"
 //
 // to which each change is appended. A later line of a path replaces an earlier one. A line
-// that is not whole, as after a crash, ends what counts.
+// that is not whole, as after a crash, ends what counts. When more was appended than there was,
+// the file is written anew: a container can change the same files for ever.
 type note struct {
 	agreed map[string]node
 	name   string
 	f      *os.File // nil: memory only
 	w      *bufio.Writer
+	whole  int // bytes of the file when it was written anew
+	more   int // bytes that were appended since
 }
+
+// slack is how many bytes may be appended in any case.
+const slack = 1 << 20
 
 // openNote reads a note, and writes it anew without what was replaced. A missing one is empty.
 func openNote(name string) (*note, error) {
@@ -88,9 +94,10 @@ func (n *note) compact() error {
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriterSize(f, 64<<10)
+	w, size := bufio.NewWriterSize(f, 64<<10), 0
 	for path, is := range n.agreed {
-		_, _ = w.WriteString(line(path, is)) // the error stays, and Flush returns it
+		written, _ := w.WriteString(line(path, is)) // the error stays, and Flush returns it
+		size += written
 	}
 	if err = w.Flush(); err == nil {
 		err = os.Rename(temp, n.name)
@@ -103,7 +110,7 @@ func (n *note) compact() error {
 	if n.f != nil {
 		n.f.Close()
 	}
-	n.f, n.w = f, w
+	n.f, n.w, n.whole, n.more = f, w, size, 0
 	return nil
 }
 
@@ -123,7 +130,8 @@ func (n *note) agree(path string, is node) {
 		n.agreed[path] = is
 	}
 	if n.w != nil {
-		_, _ = n.w.WriteString(line(path, is)) // the error stays, and flush returns it
+		written, _ := n.w.WriteString(line(path, is)) // the error stays, and flush returns it
+		n.more += written
 	}
 }
 
@@ -139,10 +147,12 @@ func (n *note) flush() error {
 	if n.w == nil {
 		return nil
 	}
-	if err := n.w.Flush(); err != nil {
-		if n.compact() != nil {
-			return fmt.Errorf("note what was copied: %w", err)
-		}
+	err := n.w.Flush()
+	if err == nil && n.more <= n.whole+slack {
+		return nil
+	}
+	if n.compact() != nil && err != nil {
+		return fmt.Errorf("note what was copied: %w", err)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode/utf8"
 )
 
@@ -112,9 +113,13 @@ func (s *scanner) walk(ctx context.Context, m *manifest, dir string, depth int, 
 
 // list returns what is in a directory that was seen before, by name.
 func (s *scanner) list(path string, seen fs.FileInfo) ([]fs.FileInfo, error) {
-	f, err := s.root.Open(path)
+	const flags = os.O_RDONLY | syscall.O_DIRECTORY // waits for no pipe that has taken its place
+	f, err := s.root.OpenFile(path, flags, 0)
 	if errors.Is(err, fs.ErrPermission) && s.mend && s.root.Chmod(path, seen.Mode().Perm()|0o700) == nil {
-		f, err = s.root.Open(path)
+		f, err = s.root.OpenFile(path, flags, 0)
+	}
+	if errors.Is(err, syscall.ENOTDIR) {
+		err = errOther
 	}
 	if err != nil {
 		return nil, err
