@@ -42,6 +42,18 @@ func TestLinksThatLeadOutAreNotLanded(t *testing.T) {
 	}
 }
 
+// No two links that are landed one after the other lead out together.
+func TestLinksThatLeadOutTogether(t *testing.T) {
+	s := newSite(t, "mkdir -p top p/q; echo a > a")
+	s.agent("ln -s later/../../secret p/q/first; ln -s ../../a p/q/good; ln -s ./p/q/good plain")
+	s.land(Which{})
+	s.agent("ln -s ../../top p/q/later")
+	s.land(Which{})
+	if got := tree(t, s.origin); got != "a=a p/ p/q/ p/q/good>../../a p/q/later>../../top plain>./p/q/good top/" {
+		t.Errorf("landed %s", got)
+	}
+}
+
 func TestWhatIsNoFileStays(t *testing.T) {
 	s := newSite(t, "echo a > a; echo b > b")
 	s.agent("rm a; mkfifo a pipe; rm b; echo c > c; chmod 0 c")

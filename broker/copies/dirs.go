@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -35,26 +35,14 @@ func openDirs(dir string) (*dirs, error) {
 // openOrigin is openDirs for a person's directory, by its real path. An agent that works in a
 // directory around it may have put a link in its place, or on the way to it.
 func openOrigin(dir string) (*dirs, error) {
-	is, err := os.Lstat(dir)
+	root, err := dirtree.OpenRoot(dir)
+	if errors.Is(err, dirtree.ErrLink) {
+		return nil, fault.New("find out who put the link there", "%s leads elsewhere now", quoted(dir))
+	}
 	if err != nil {
 		return nil, err
 	}
-	d, err := openDirs(dir)
-	if err != nil {
-		return nil, err
-	}
-	info, err := d.root.Stat(".")
-	if err == nil && !os.SameFile(is, info) {
-		err = errMoved
-	}
-	if real, realErr := filepath.EvalSymlinks(dir); err == nil && (realErr != nil || real != dir) {
-		err = fault.New("find out who put the link there", "%s leads elsewhere now", quoted(dir))
-	}
-	if err != nil {
-		d.close()
-		return nil, err
-	}
-	return d, nil
+	return &dirs{root: root}, nil
 }
 
 // close closes all that is open.

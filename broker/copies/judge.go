@@ -100,16 +100,26 @@ func (d *Diff) stays(c *Change, at map[string]*Change, here, there *dirs) (why s
 		return false
 	})
 	if why == "" && c.here.kind == link && !(inside(here.root, c.Path, c.here.target) && inside(there.root, c.Path, c.here.target)) {
-		why = "the link leads out of the directory"
+		why = leadsOut
 	}
 	return why, conflict
 }
+
+// leadsOut is why a link stays.
+const leadsOut = "the link leads out of the directory, or could"
 
 // inside reports whether a link leads to something in a directory, or to a path in it where
 // nothing is, and not to what is git's own.
 func inside(root *os.Root, name, target string) bool {
 	if target == "" || path.IsAbs(target) {
 		return false
+	}
+	down := false
+	for part := range strings.SplitSeq(target, "/") {
+		if part == ".." && down {
+			return false // where that is depends on links on the way, also on one that is landed later
+		}
+		down = down || part != ".." && part != "." && part != ""
 	}
 	to := path.Join(path.Dir(name), target)
 	if !filepath.IsLocal(to) || git(to) {

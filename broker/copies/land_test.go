@@ -170,6 +170,9 @@ func TestTheDirectoryIsNoLink(t *testing.T) {
 	if _, err := Difference(t.Context(), s.origin, s.copy, s.note); err == nil {
 		t.Error("it was compared behind a link")
 	}
+	if text, err := d.Text(t.Context(), d.Changes[0]); err == nil {
+		t.Errorf("it was shown behind a link: %s", text)
+	}
 	outer := filepath.Join(filepath.Dir(s.origin), "outer")
 	shell(t, filepath.Dir(s.origin), "rm project; mkdir real; mv moved real/project; ln -s real outer")
 	d.Origin = filepath.Join(outer, "project")

@@ -43,7 +43,7 @@ changed script (executable now)
 changed on both sides; these stay as they are:
 changed both (it was changed in ~/project, too)
 not landed:
-added out (the link leads out of the directory)
+added out (the link leads out of the directory, or could)
 git ignores these; --ignored lands them, too:
 node_modules/ (2 files)`
 	shown, more := d.Shown(100)

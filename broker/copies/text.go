@@ -33,7 +33,7 @@ func (d Diff) Text(ctx context.Context, c Change) (string, error) {
 		return "", err
 	}
 	defer func() { _ = dirtree.Remove(context.WithoutCancel(ctx), dir) }()
-	if err := errors.Join(copyText(d.Origin, c.Path, filepath.Join(dir, "a")), copyText(d.copy, c.Path, filepath.Join(dir, "b"))); err != nil {
+	if err := errors.Join(copyText(openOrigin, d.Origin, c.Path, filepath.Join(dir, "a")), copyText(openDirs, d.copy, c.Path, filepath.Join(dir, "b"))); err != nil {
 		return "", err
 	}
 	limited, cancel := context.WithTimeout(ctx, printTime)
@@ -57,9 +57,9 @@ func hasLines(n node) bool {
 }
 
 // copyText copies a small file below a directory to a path; an empty one where there is none.
-func copyText(dir, name, to string) error {
+func copyText(open func(string) (*dirs, error), dir, name, to string) error {
 	var data []byte
-	all, err := openDirs(dir)
+	all, err := open(dir)
 	if err != nil {
 		return err
 	}

@@ -144,7 +144,7 @@ func (w *writer) link(in *os.Root, base string, c *Change) error {
 		return errChangedHere
 	}
 	if !inside(w.from.root, c.Path, c.here.target) || !inside(w.to.root, c.Path, c.here.target) {
-		return errors.New("the link leads out of the directory")
+		return errors.New(leadsOut)
 	}
 	temporary := w.temporary()
 	if err := fresh(in, temporary); err != nil {
