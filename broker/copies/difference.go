@@ -154,7 +154,7 @@ func scan(ctx context.Context, dir string, common note) (note, error) {
 			now.nodes[name] = pair{node: n}
 			return nil
 		}
-		if e.IsRegular() && e.Stat.Size > maxEach {
+		if e.IsRegular() && e.Stat.Size > usual.each {
 			now.nodes[name] = pair{node: node{kind: special}}
 			return nil
 		}

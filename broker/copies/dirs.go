@@ -154,7 +154,7 @@ func lookFile(in *os.Root, base string, known noted) (node, stamp, error) {
 		return absent, stamp{}, err
 	}
 	defer f.Close()
-	at := stampOf(f)
+	at := settledStamp(f)
 	n := node{kind: file, exec: executable(info.Mode()), size: info.Size()}
 	if at == known.stamp && at != (stamp{}) && known.kind == file && known.size == n.size {
 		n.digest = known.digest

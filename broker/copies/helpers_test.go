@@ -32,7 +32,7 @@ func newSite(t *testing.T, script string) *site {
 		}
 	}
 	shell(t, s.origin, script)
-	if _, err := Make(t.Context(), s.origin, s.copy, s.note, Limits{}); err != nil {
+	if _, err := Make(t.Context(), s.origin, s.copy, s.note); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -72,7 +72,7 @@ func (d *Diff) stays(c *Change, at map[string]*Change, here, there *dirs) (why s
 	origin := shown(d.Origin)
 	switch {
 	case c.here.kind == special:
-		return "it is a device, pipe or socket, larger than " + Size(maxEach) + ", or cannot be read", false
+		return "it is a device, pipe or socket, larger than " + size(usual.each) + ", or cannot be read", false
 	case !c.base.same(c.there) && c.base.kind == nothing:
 		return fmt.Sprintf("%s has %s of that name now", origin, c.there.kind), true
 	case !c.base.same(c.there) && c.there.kind == nothing:

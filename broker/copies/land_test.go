@@ -118,6 +118,17 @@ func TestLandWritesWhatWasShown(t *testing.T) {
 	}
 }
 
+// What somebody wrote just now may be written again at the same time of the disk's clock, so it is
+// read again before it is replaced.
+func TestJustWrittenIsReadAgain(t *testing.T) {
+	s := newSite(t, "echo 1 > a")
+	s.agent("echo 2 > a")
+	d := s.difference()
+	if at := d.Changes[0].at; at != (stamp{}) {
+		t.Errorf("it is believed to be as it was at %v", at)
+	}
+}
+
 func TestModesOfWhatIsLanded(t *testing.T) {
 	s := newSite(t, "echo a > private; chmod 600 private; echo s > script; chmod 755 script")
 	s.agent("echo b > private; echo t > script; chmod -x script; echo n > new; chmod 4777 new")

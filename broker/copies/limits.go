@@ -12,23 +12,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Limits bound what is copied. A zero is the usual limit.
-type Limits struct {
-	Files int   // files, directories and links
-	Total int64 // bytes of all files
-	Each  int64 // bytes of one file
+// limits bound what is copied.
+type limits struct {
+	files int   // files, directories and links
+	total int64 // bytes of all files
+	each  int64 // bytes of one file
 }
 
-// The usual limits.
-const (
-	maxFiles = 200_000
-	maxTotal = 4 << 30
-	maxEach  = 256 << 20
-)
-
-func (l Limits) usual() Limits {
-	return Limits{Files: cmp.Or(l.Files, maxFiles), Total: cmp.Or(l.Total, maxTotal), Each: cmp.Or(l.Each, maxEach)}
-}
+// usual are the limits. Tests lower them.
+var usual = limits{files: 200_000, total: 4 << 30, each: 256 << 20}
 
 // named is how many of the largest parts of a directory the refusal names.
 const named = 3
@@ -37,7 +29,7 @@ const named = 3
 const instead = "give the session a branch of its own with --worktree, which sends only what is committed, or work in a smaller directory"
 
 // check refuses a directory that is too large, and names what makes it so.
-func (l Limits) check(dir string, all []entry) error {
+func (l limits) check(all []entry) error {
 	var total int64
 	files, bytes, large := map[string]int64{}, map[string]int64{}, map[string]int64{}
 	for _, e := range all {
@@ -45,20 +37,20 @@ func (l Limits) check(dir string, all []entry) error {
 		total += e.size
 		files[top]++
 		bytes[top] += e.size
-		if e.size > l.Each {
+		if e.size > l.each {
 			large[e.path] = e.size
 		}
 	}
 	refuse := func(why string, parts map[string]int64, say func(int64) string) error {
-		return fault.New(instead, "copy %s: %s: %s", quoted(dir), why, largest(parts, say))
+		return fault.New(instead, "%s: %s", why, largest(parts, say))
 	}
 	switch {
 	case len(large) > 0:
-		return refuse("a file may have "+Size(l.Each)+", and these have more", large, Size)
-	case len(all) > l.Files:
-		return refuse(fmt.Sprintf("it has %s files, and %s may be copied; most are in", count(int64(len(all))), count(int64(l.Files))), files, count)
-	case total > l.Total:
-		return refuse(fmt.Sprintf("its files have %s, and %s may be copied; most of it is in", Size(total), Size(l.Total)), bytes, Size)
+		return refuse("a file may have "+size(l.each)+", and these have more", large, size)
+	case len(all) > l.files:
+		return refuse(fmt.Sprintf("it has %s files, and %s may be copied; most are in", count(int64(len(all))), count(int64(l.files))), files, count)
+	case total > l.total:
+		return refuse(fmt.Sprintf("its files have %s, and %s may be copied; most of it is in", size(total), size(l.total)), bytes, size)
 	}
 	return nil
 }
@@ -75,8 +67,8 @@ func largest(parts map[string]int64, say func(int64) string) string {
 	return strings.Join(out, ", ")
 }
 
-// Size writes a number of bytes for people.
-func Size(n int64) string {
+// size writes a number of bytes for people.
+func size(n int64) string {
 	for _, unit := range []struct {
 		name  string
 		bytes int64

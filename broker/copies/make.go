@@ -8,20 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/hostexec"
 )
-
-// Report says what was copied.
-type Report struct {
-	Files   int   // files, directories and links
-	Bytes   int64 // of the files
-	Dropped int   // what was left out: devices, pipes, sockets, and names that cannot be carried
-}
 
 // Paths that can be carried to a container.
 const (
@@ -41,51 +34,36 @@ type entry struct {
 	size int64
 }
 
-// settled is how long ago a file must have changed last for its stamp to tell the next change.
-const settled = 2 * time.Second
-
 // Made reports whether a copy was made completely.
 func Made(note string) bool {
 	_, err := os.Lstat(note)
 	return err == nil
 }
 
-// Make copies a person's directory, named by its real path, to a new directory, and notes at the path note which state
-// both have. What an interrupted Make has left there is removed first. A directory beyond the
-// limits is refused before anything is copied. Nobody may use the copy before Make returns.
-func Make(ctx context.Context, from, to, note string, l Limits) (Report, error) {
-	var r Report
-	all, err := listed(ctx, from, &r)
-	if err != nil {
-		return Report{}, fmt.Errorf("copy %s: %w", quoted(from), err)
-	}
-	if err := l.usual().check(from, all); err != nil {
-		return Report{}, err
-	}
-	if err := os.Remove(note); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Report{}, fmt.Errorf("copy %s: %w", quoted(from), err)
-	}
-	m := maker{ctx: ctx, limits: l.usual(), began: time.Now(), nodes: map[string]pair{}, report: &r}
-	err = m.copy(from, to, all)
+// Make copies a person's directory, named by its real path, to a new directory, and notes at the
+// path notePath which state both have. What an interrupted Make has left there is removed first. A
+// directory beyond the limits is refused before anything is copied. Nobody may use the copy before
+// Make returns. dropped counts what was left out: devices, pipes, sockets, and names that cannot
+// be carried.
+func Make(ctx context.Context, from, to, notePath string) (dropped int, err error) {
+	all, dropped, err := listed(ctx, from)
 	if err == nil {
-		err = m.note(to, note)
+		err = usual.check(all)
 	}
-	if err != nil {
-		return Report{}, fmt.Errorf("copy %s: %w", quoted(from), err)
+	if err == nil {
+		m := maker{ctx: ctx, nodes: map[string]pair{}}
+		err = m.make(from, to, notePath, all)
 	}
-	return r, nil
+	return dropped, fault.Wrap("copy "+quoted(from), err, "")
 }
 
 // listed lists what can be copied of a directory, each directory before what is in it.
-func listed(ctx context.Context, dir string, r *Report) (all []entry, err error) {
+func listed(ctx context.Context, dir string) (all []entry, dropped int, err error) {
 	err = dirtree.Walk(ctx, dir, func(e *dirtree.Entry) error {
 		kind, name := kindOf(&e.Stat), e.Path()
 		if kind == special || !carried(name) || isTemporary(e.Name) {
-			r.Dropped++
-			if e.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
+			dropped++
+			return skip(e)
 		}
 		one := entry{path: name, kind: kind}
 		if kind == file {
@@ -94,7 +72,10 @@ func listed(ctx context.Context, dir string, r *Report) (all []entry, err error)
 		all = append(all, one)
 		return nil
 	})
-	return all, err
+	if limit := (*dirtree.Limit)(nil); errors.As(err, &limit) {
+		err = fault.Wrap("", err, instead)
+	}
+	return all, dropped, err
 }
 
 // kindOf returns the kind of what was found by a walk.
@@ -113,21 +94,28 @@ func kindOf(st *unix.Stat_t) kind {
 // maker makes one copy.
 type maker struct {
 	ctx      context.Context
-	limits   Limits
-	began    time.Time
 	nodes    map[string]pair
-	report   *Report
 	from, to *dirs
 }
 
-// copy copies what was listed into a directory of its own.
-func (m *maker) copy(from, to string, all []entry) (err error) {
+// make copies what was listed into a directory of its own, and keeps the state that both sides have.
+func (m *maker) make(from, to, notePath string, all []entry) error {
+	if err := os.Remove(notePath); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	if err := dirtree.Remove(m.ctx, to); err != nil {
 		return err
 	}
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
 	}
+	if err := m.copy(from, to, all); err != nil {
+		return err
+	}
+	return note{branches: branchesOf(to), nodes: m.nodes}.keep(notePath)
+}
+
+func (m *maker) copy(from, to string, all []entry) (err error) {
 	if m.from, err = openOrigin(from); err != nil {
 		return err
 	}
@@ -147,7 +135,6 @@ func (m *maker) copy(from, to string, all []entry) (err error) {
 		if err != nil {
 			return fmt.Errorf("%s: %w", quoted(e.path), err)
 		}
-		m.report.Files++
 		if !git(e.path) {
 			m.nodes[e.path] = n
 		}
@@ -186,17 +173,15 @@ func (m *maker) file(in, out *os.Root, name string) (p pair, err error) {
 	}
 	defer from.Close()
 	p.kind, p.exec = file, executable(info.Mode())
-	if at := stampOf(from); time.Unix(0, at.changed).Add(settled).Before(m.began) {
-		p.origin = at
-	}
+	p.origin = settledStamp(from)
 	perm := info.Mode().Perm()&0o755 | 0o600
 	to, err := out.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return p, err
 	}
-	p.digest, p.size, err = sum(&stopping{m.ctx, io.LimitReader(from, m.limits.Each+1)}, to)
-	if err == nil && p.size > m.limits.Each {
-		err = fmt.Errorf("it grows beyond %s", Size(m.limits.Each))
+	p.digest, p.size, err = sum(&stopping{m.ctx, io.LimitReader(from, usual.each+1)}, to)
+	if err == nil && p.size > usual.each {
+		err = fmt.Errorf("it grows beyond %s", size(usual.each))
 	}
 	if err == nil {
 		err = to.Chmod(perm) // whatever the umask is
@@ -205,13 +190,7 @@ func (m *maker) file(in, out *os.Root, name string) (p pair, err error) {
 		err = out.Chtimes(name, info.ModTime(), info.ModTime())
 	}
 	p.copied = stampOf(to)
-	m.report.Bytes += p.size
 	return p, errors.Join(err, to.Close())
-}
-
-// note keeps the state that both sides have.
-func (m *maker) note(to, path string) error {
-	return note{branches: branchesOf(to), nodes: m.nodes}.keep(path)
 }
 
 // stopping is a reader that ends with a context.

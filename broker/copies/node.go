@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -75,6 +76,19 @@ func stampOf(f *os.File) stamp {
 		return stamp{}
 	}
 	return stampIn(&st)
+}
+
+// settled is how long ago a file must have changed last for its stamp to tell the next change, which
+// would else have the same time.
+const settled = 2 * time.Second
+
+// settledStamp is stampOf for a file that others may be writing: not known if it has just changed.
+func settledStamp(f *os.File) stamp {
+	at := stampOf(f)
+	if time.Since(time.Unix(0, at.changed)) < settled {
+		return stamp{}
+	}
+	return at
 }
 
 func stampIn(st *unix.Stat_t) stamp { return stamp{st.Ino, st.Ctim.Nano()} }

@@ -26,11 +26,11 @@ func (c *Change) detail() string {
 	case was.kind == file && now.digest == was.digest:
 		return "not executable any more"
 	case was.kind == file && now.size != was.size:
-		return fmt.Sprintf("%s, was %s", Size(now.size), Size(was.size))
+		return fmt.Sprintf("%s, was %s", size(now.size), size(was.size))
 	case now.exec:
-		return Size(now.size) + ", executable"
+		return size(now.size) + ", executable"
 	}
-	return Size(now.size)
+	return size(now.size)
 }
 
 // Shown is the difference as people look at it: without directories that only hold what is

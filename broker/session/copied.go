@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path"
 	"slices"
@@ -75,12 +76,16 @@ func (s *Session) copyWorkspace(ctx context.Context) error {
 		return nil
 	}
 	s.progress("copying the workspace", s.fixed.Origin)
-	if _, err := copies.Make(ctx, s.fixed.Origin, s.layout.Copy(), s.layout.CopyNote(), copies.Limits{}); err != nil {
+	dropped, err := copies.Make(ctx, s.fixed.Origin, s.layout.Copy(), s.layout.CopyNote())
+	if err != nil {
 		return err
 	}
 	text := "this tab works on a copy of " + s.fixed.Origin + ", because the engine does not see that: /land brings back what changes"
 	if stored.PlainPath(s.fixed.Origin, ".git") {
 		text += "; commits stay in the copy, which --worktree would bring back"
+	}
+	if dropped > 0 {
+		text += fmt.Sprintf("; it lacks %d devices, pipes, sockets, or names that cannot be carried", dropped)
 	}
 	s.notice(false, text)
 	return nil

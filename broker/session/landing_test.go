@@ -23,7 +23,7 @@ func copied(t *testing.T, script string) (s *Session, trail string) {
 	}
 	shell(t, origin, script)
 	s.fixed.ID, s.fixed.Origin, s.fixed.Workspace = "1a2b3c4d-0000-4000-8000-000000000000", origin, s.layout.Copy()
-	if _, err := copies.Make(t.Context(), origin, s.layout.Copy(), s.layout.CopyNote(), copies.Limits{}); err != nil {
+	if _, err := copies.Make(t.Context(), origin, s.layout.Copy(), s.layout.CopyNote()); err != nil {
 		t.Fatal(err)
 	}
 	return s, trail

@@ -22,7 +22,7 @@ func copied(t *testing.T, home string, ago time.Duration) (l Layout, origin stri
 		t.Fatal(err)
 	}
 	shell(t, origin, "echo a > a")
-	if _, err := copies.Make(t.Context(), origin, l.Copy(), l.CopyNote(), copies.Limits{}); err != nil {
+	if _, err := copies.Make(t.Context(), origin, l.Copy(), l.CopyNote()); err != nil {
 		t.Fatal(err)
 	}
 	rec, err := ReadRecord(l)

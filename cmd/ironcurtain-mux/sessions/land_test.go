@@ -41,7 +41,7 @@ func copied(t *testing.T) (l stored.Layout, origin string) {
 		}
 	}
 	shell(t, origin, "git init -q; echo '*.log' > .gitignore; echo 1 > a; echo 1 > both")
-	if _, err := copies.Make(t.Context(), origin, l.Copy(), l.CopyNote(), copies.Limits{}); err != nil {
+	if _, err := copies.Make(t.Context(), origin, l.Copy(), l.CopyNote()); err != nil {
 		t.Fatal(err)
 	}
 	data, err := json.Marshal(stored.Record{Session: stored.Session{
