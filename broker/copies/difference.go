@@ -94,7 +94,7 @@ func difference(ctx context.Context, origin, copied, notePath string, folding bo
 	for _, name := range changedNames(common, now) {
 		c := Change{Path: name, base: common.of(name).node, here: now.of(name).node}
 		if other := twice[name]; other != "" {
-			c.Stays = "the disk takes its name for that of " + shown(other)
+			c.Stays = "the disk takes its name for that of " + dirtree.Short(other)
 		}
 		d.Changes = append(d.Changes, c)
 	}
@@ -190,7 +190,7 @@ func (d *Diff) compare(ctx context.Context, common note) error {
 			return err
 		}
 		if c.there, c.at, err = there.look(c.Path, common.of(c.Path).there()); err != nil {
-			c.Stays = fmt.Sprintf("it cannot be read in %s: %v", shown(d.Origin), cause(err))
+			c.Stays = fmt.Sprintf("it cannot be read in %s: %v", dirtree.Short(d.Origin), cause(err))
 			c.there = node{kind: special}
 		}
 		if c.Stays == "" && c.here.same(c.there) {

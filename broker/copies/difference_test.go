@@ -87,6 +87,7 @@ func TestWhatGitIgnoresComesOnRequest(t *testing.T) {
 	}
 }
 
+// An agent can break the index; then git is asked by the patterns alone.
 func TestBrokenIndex(t *testing.T) {
 	s := newSite(t, "git init -q; echo '*.log' > .gitignore; git add .gitignore")
 	s.agent("echo DIRC-nonsense > .git/index; echo l > x.log; echo a > a")

@@ -11,14 +11,12 @@ import (
 )
 
 // site is a person's directory and its copy.
-
 type site struct {
 	t                  *testing.T
 	origin, copy, note string
 }
 
 // newSite makes a directory by a shell script, and copies it.
-
 func newSite(t *testing.T, script string) *site {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -39,7 +37,6 @@ func newSite(t *testing.T, script string) *site {
 }
 
 // shell runs a script in a directory.
-
 func shell(t *testing.T, dir, script string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-euc", script)
@@ -53,7 +50,6 @@ func shell(t *testing.T, dir, script string) string {
 }
 
 // agent changes the copy, person the directory.
-
 func (s *site) agent(script string) { s.t.Helper(); shell(s.t, s.copy, script) }
 
 func (s *site) person(script string) { s.t.Helper(); shell(s.t, s.origin, script) }
@@ -77,9 +73,7 @@ func (s *site) land(which Which) Landed {
 }
 
 // brief says what the changes are, one word each: "+new", "~changed", "-gone", with "!" for what
-
 // stays and "?" for what git ignores.
-
 func brief(all []Change) string {
 	var out []string
 	for _, c := range all {
@@ -96,7 +90,6 @@ func brief(all []Change) string {
 }
 
 // tree lists what is in a directory: paths with contents, targets, and "*" for what can be executed.
-
 func tree(t *testing.T, dir string) string {
 	t.Helper()
 	var out []string
@@ -137,13 +130,3 @@ func tree(t *testing.T, dir string) string {
 	slices.Sort(out)
 	return strings.Join(out, " ")
 }
-
-// After a landing only what is new is a change, and what the person does to landed files meets
-
-// what the agent does to them later.
-
-// What was landed is what was shown: whatever changes after the difference was made is left.
-
-// An agent can break the index; then git is asked by the patterns alone.
-
-// A landing that was killed has left the file that it was writing. The next one removes it.

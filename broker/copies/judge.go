@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/obeyed"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/hostexec"
 )
 
@@ -69,7 +70,7 @@ func exists(in *dirs, name string) bool {
 
 // stays says why a change cannot be landed, and whether that is a conflict.
 func (d *Diff) stays(c *Change, at map[string]*Change, here, there *dirs) (why string, conflict bool) {
-	origin := shown(d.Origin)
+	origin := dirtree.Short(d.Origin)
 	switch {
 	case c.here.kind == special:
 		return "it is a device, pipe or socket, larger than " + size(usual.each) + ", or cannot be read", false
@@ -85,17 +86,17 @@ func (d *Diff) stays(c *Change, at map[string]*Change, here, there *dirs) (why s
 	parents(c.Path, func(dir string) bool {
 		if above := at[dir]; above != nil {
 			if above.Stays != "" {
-				why, conflict = shown(dir)+" stays", above.Conflict
+				why, conflict = dirtree.Short(dir)+" stays", above.Conflict
 			}
 			return false
 		}
 		switch is, _, err := there.look(dir, noted{}); {
 		case err != nil:
-			why = fmt.Sprintf("%s cannot be read in %s: %v", shown(dir), origin, cause(err))
+			why = fmt.Sprintf("%s cannot be read in %s: %v", dirtree.Short(dir), origin, cause(err))
 		case is.kind == nothing:
 			return true // it is made again
 		case is.kind != directory:
-			why, conflict = fmt.Sprintf("%s is %s in %s now", shown(dir), is.kind, origin), true
+			why, conflict = fmt.Sprintf("%s is %s in %s now", dirtree.Short(dir), is.kind, origin), true
 		}
 		return false
 	})

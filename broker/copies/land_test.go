@@ -75,6 +75,8 @@ func TestLandBringsChangesHome(t *testing.T) {
 	}
 }
 
+// After a landing only what is new is a change, and what the person does to landed files meets
+// what the agent does to them later.
 func TestLandAgain(t *testing.T) {
 	s := newSite(t, "echo 1 > a")
 	s.agent("echo 2 > a; echo b > b")
@@ -99,6 +101,7 @@ func TestLandAgain(t *testing.T) {
 	}
 }
 
+// What was landed is what was shown: whatever changes after the difference was made is left.
 func TestLandWritesWhatWasShown(t *testing.T) {
 	s := newSite(t, "for f in here there gone kind; do echo 1 > $f; done; ln -s here link; mkdir d")
 	s.agent("echo 2 > here; echo 2 > there; rm gone; echo 2 > kind; echo n > new; echo n > d/n; rm link; ln -s there link; echo o > other")
@@ -143,6 +146,7 @@ func TestModesOfWhatIsLanded(t *testing.T) {
 	}
 }
 
+// A landing that was killed has left the file that it was writing. The next one removes it.
 func TestLandAfterOneThatWasKilled(t *testing.T) {
 	s := newSite(t, "mkdir d; echo a > d/a")
 	s.agent("echo b > d/a")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // limits bound what is copied.
@@ -48,7 +49,7 @@ func (l limits) check(all []entry) error {
 	case len(large) > 0:
 		return refuse("a file may have "+size(l.each)+", and these have more", large, size)
 	case len(all) > l.files:
-		return refuse(fmt.Sprintf("it has %s files, and %s may be copied; most are in", count(int64(len(all))), count(int64(l.files))), files, count)
+		return refuse(fmt.Sprintf("it has %s files, and %s may be copied; most are in", text.Number(len(all)), text.Number(l.files)), files, func(n int64) string { return text.Number(int(n)) })
 	case total > l.total:
 		return refuse(fmt.Sprintf("its files have %s, and %s may be copied; most of it is in", size(total), size(l.total)), bytes, size)
 	}
@@ -83,15 +84,6 @@ func size(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// count writes a number with commas.
-func count(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for at := len(s) - 3; at > 0; at -= 3 {
-		s = s[:at] + "," + s[at:]
-	}
-	return s
-}
-
 // quoted returns a path for an error: shortened, and quoted if it has characters that are not
 // printed as they are.
 func quoted(name string) string {
@@ -100,6 +92,3 @@ func quoted(name string) string {
 	}
 	return strconv.Quote(dirtree.Short(name))
 }
-
-// shown returns a path for a list, which whoever draws it makes fit to be drawn.
-func shown(name string) string { return dirtree.Short(name) }

@@ -6,6 +6,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // detail says in words what there is now.
@@ -18,7 +21,7 @@ func (c *Change) detail() string {
 		}
 		return ""
 	case now.kind == link:
-		return "a link to " + shown(now.target)
+		return "a link to " + dirtree.Short(now.target)
 	case now.kind != file:
 		return now.kind.String()
 	case was.kind == file && now.digest == was.digest && now.exec:
@@ -76,22 +79,15 @@ func (d Diff) Left() string {
 	}
 	var parts []string
 	if files > 0 {
-		parts = append(parts, counted(files, "changed file"))
+		parts = append(parts, text.Counted(files, "changed file"))
 	}
 	if d.Commits {
 		parts = append(parts, "commits")
 	}
 	if ignored > 0 {
-		parts = append(parts, counted(ignored, "file")+" that git ignores")
+		parts = append(parts, text.Counted(ignored, "file")+" that git ignores")
 	}
 	return strings.Join(parts, ", and ")
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return count(int64(n)) + " " + what + "s"
 }
 
 // Line is a line of a list for people. Its text is the agent's and not trusted.
@@ -121,8 +117,8 @@ func (d Diff) Lines(which Which) []Line {
 	}
 	section("programs of this machine run or obey these by themselves; look at them before you land them",
 		func(c Change) bool { return which.Lands(c) && c.Runs != "" },
-		func(c Change) string { return fmt.Sprintf("%s (%s)", shown(c.Path), c.Runs) })
-	section("to be landed in "+shown(d.Origin),
+		func(c Change) string { return fmt.Sprintf("%s (%s)", dirtree.Short(c.Path), c.Runs) })
+	section("to be landed in "+dirtree.Short(d.Origin),
 		func(c Change) bool { return which.Lands(c) && c.Runs == "" },
 		func(c Change) string { return withDetail(c, c.Detail) })
 	section("changed on both sides; these stay as they are",
@@ -152,9 +148,9 @@ func (d Diff) Lines(which Which) []Line {
 
 func withDetail(c Change, detail string) string {
 	if detail == "" {
-		return shown(c.Path)
+		return dirtree.Short(c.Path)
 	}
-	return fmt.Sprintf("%s (%s)", shown(c.Path), detail)
+	return fmt.Sprintf("%s (%s)", dirtree.Short(c.Path), detail)
 }
 
 // ignoredLines counts what git ignores, by what lies at the top.
@@ -174,11 +170,11 @@ func (d Diff) ignoredLines() []Line {
 	}
 	out := []Line{{Head: true, Text: "git ignores these; --ignored lands them, too"}}
 	for _, top := range slices.Sorted(maps.Keys(tops)) {
-		text := shown(top)
+		line := dirtree.Short(top)
 		if strings.HasSuffix(top, "/") {
-			text += " (" + counted(int(tops[top]), "file") + ")"
+			line += " (" + text.Counted(int(tops[top]), "file") + ")"
 		}
-		out = append(out, Line{Text: text})
+		out = append(out, Line{Text: line})
 	}
 	return out
 }
@@ -206,16 +202,16 @@ func (l Landed) String() string {
 		}
 		files++
 	}
-	text := "nothing was landed"
+	said := "nothing was landed"
 	if files > 0 {
-		text = "landed " + counted(files, "changed file")
+		said = "landed " + text.Counted(files, "changed file")
 	}
 	if n := len(l.Left); n > 0 {
 		first := l.Left[0]
-		text += fmt.Sprintf("; left %s: %s (%s)", counted(n, "file"), shown(first.Path), first.Stays)
+		said += fmt.Sprintf("; left %s: %s (%s)", text.Counted(n, "file"), dirtree.Short(first.Path), first.Stays)
 		if n > 1 {
-			text += " and others"
+			said += " and others"
 		}
 	}
-	return text
+	return said
 }

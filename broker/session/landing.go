@@ -11,6 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // Which says which changes of a copy are landed.
@@ -74,7 +75,7 @@ func (s *Session) Land(ctx context.Context, id string) (string, error) {
 		return "", fault.New("/land shows it", "land: what would be landed was not shown, or was shown anew since")
 	}
 	if !s.Over() { // else its audit is closed
-		if err := s.note(ctx, fmt.Sprintf("the person lands %s of the copy in %s", counted(l.Files, "changed file"), s.fixed.Origin)); err != nil {
+		if err := s.note(ctx, fmt.Sprintf("the person lands %s of the copy in %s", text.Counted(l.Files, "changed file"), s.fixed.Origin)); err != nil {
 			return "", fault.Wrap("land", err, "")
 		}
 	}

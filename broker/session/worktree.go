@@ -12,6 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // settleTime is how long settleWorktree may take when a session ends. It is shorter than
@@ -181,7 +182,7 @@ func workOf(s stored.Session, o worktree.Outcome) string {
 	case o.Stuck != "":
 		what, next := "commits", fmt.Sprintf("git -C %s fetch %s %s", shellWord(t.Repository), shellWord(s.Workspace), t.Branch)
 		if o.Commits > 0 {
-			what = counted(o.Commits, "commit")
+			what = text.Counted(o.Commits, "commit")
 		}
 		switch {
 		case o.TooLarge:
@@ -191,10 +192,10 @@ func workOf(s stored.Session, o worktree.Outcome) string {
 		}
 		parts = append(parts, fmt.Sprintf("%s in %s alone, because %s (%s)", what, s.Workspace, o.Stuck, next))
 	case o.Commits > 0 && t.Cloned:
-		parts = append(parts, fmt.Sprintf("%s that %s has", counted(o.Commits, "commit"), t.Repository))
+		parts = append(parts, fmt.Sprintf("%s that %s has", text.Counted(o.Commits, "commit"), t.Repository))
 	case o.Commits > 0:
 		parts = append(parts, fmt.Sprintf("%s on branch %s (git -C %s merge %s)",
-			counted(o.Commits, "commit"), t.Branch, shellWord(t.Repository), t.Branch))
+			text.Counted(o.Commits, "commit"), t.Branch, shellWord(t.Repository), t.Branch))
 	}
 	if o.Left != "" {
 		parts = append(parts, fmt.Sprintf("%s in %s (%s)", o.Left, s.Workspace, resume))
@@ -208,11 +209,4 @@ func shellWord(path string) string {
 		return path
 	}
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -14,5 +14,5 @@
 // character. OneLine, FirstLine and Clip shorten a text and escape nothing; Fold is for comparing names.
 //
 // Near and DidYouMean propose the words that somebody may have meant, and Index searches as
-// people expect it.
+// people expect it. Number and Counted write numbers.
 package text

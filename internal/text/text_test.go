@@ -128,3 +128,11 @@ func TestIndex(t *testing.T) {
 		})
 	}
 }
+
+func TestCounted(t *testing.T) {
+	for n, want := range map[int]string{0: "0 files", 1: "1 file", 12: "12 files", 1234: "1,234 files", -1234567: "-1,234,567 files", 100000: "100,000 files"} {
+		if got := Counted(n, "file"); got != want {
+			t.Errorf("%d: %q, want %q", n, got, want)
+		}
+	}
+}

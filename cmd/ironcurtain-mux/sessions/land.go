@@ -110,7 +110,7 @@ func (l landing) run(cmd *cobra.Command, p wiring.Paths, s stored.Entry) error {
 	}
 	agreed := files > 0 && l.yes
 	if files > 0 && !l.yes && !l.asJSON {
-		if agreed, err = ask(cmd, fmt.Sprintf("land %s in %s?", counted(files, "file"), cli.SafeName(s.Origin))); err != nil {
+		if agreed, err = ask(cmd, fmt.Sprintf("land %s in %s?", text.Counted(files, "file"), cli.SafeName(s.Origin))); err != nil {
 			return err
 		}
 	}
@@ -132,7 +132,7 @@ func (l landing) run(cmd *cobra.Command, p wiring.Paths, s stored.Entry) error {
 		fmt.Fprintln(cmd.OutOrStdout(), text.Drawable(landed.String()))
 	}
 	if err == nil && len(landed.Left) > 0 {
-		err = fault.New("'ironcurtain-mux sessions land' shows what is left", "%s could not be landed", counted(len(landed.Left), "file"))
+		err = fault.New("'ironcurtain-mux sessions land' shows what is left", "%s could not be landed", text.Counted(len(landed.Left), "file"))
 	}
 	return err
 }
@@ -197,11 +197,4 @@ func ask(cmd *cobra.Command, question string) (bool, error) {
 	case <-cmd.Context().Done():
 		return false, context.Cause(cmd.Context())
 	}
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
