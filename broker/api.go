@@ -39,10 +39,10 @@ type Calls interface {
 	// Changes shows what has changed in a session's workspace since its start.
 	Changes(ctx context.Context, id SessionID) (Changes, error)
 	// Landing compares a session's copy of the person's directory with that directory. Land
-	// writes what was shown into it, named by Landing.ID, and returns a sentence about what was
-	// done. Only a person may ask for it.
+	// writes what was shown into it, named by Landing.ID, and says what was done. Only a person
+	// may ask for it.
 	Landing(ctx context.Context, id SessionID, which Which) (Landing, error)
-	Land(ctx context.Context, id SessionID, landing string) (string, error)
+	Land(ctx context.Context, id SessionID, landing string) (Landed, error)
 	// StartLog returns the log of a session's start so far.
 	StartLog(ctx context.Context, id SessionID) (StartLog, error)
 	// Pending lists what waits for a person, oldest first.

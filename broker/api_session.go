@@ -105,6 +105,9 @@ type Changes = session.Changes
 // Landing is what an agent has changed in its copy of the person's directory.
 type Landing = session.Landing
 
+// Landed says what was landed.
+type Landed = copies.Landed
+
 // LandingLine is one line of a Landing.
 type LandingLine = copies.Line
 

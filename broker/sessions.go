@@ -147,10 +147,10 @@ func (b *Broker) Landing(ctx context.Context, id SessionID, which Which) (Landin
 }
 
 // Land writes what was shown of a session's copy into the person's directory.
-func (b *Broker) Land(ctx context.Context, id SessionID, landing string) (string, error) {
+func (b *Broker) Land(ctx context.Context, id SessionID, landing string) (Landed, error) {
 	s, err := b.session(id)
 	if err != nil {
-		return "", err
+		return Landed{}, err
 	}
 	return s.Land(ctx, landing)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/copies"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages"
 )
 
@@ -195,11 +196,11 @@ func (b *fakeBroker) Landing(_ context.Context, _ broker.SessionID, which broker
 	return b.landing, b.landingErr
 }
 
-func (b *fakeBroker) Land(_ context.Context, _ broker.SessionID, landing string) (string, error) {
+func (b *fakeBroker) Land(_ context.Context, _ broker.SessionID, landing string) (broker.Landed, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.landed = append(b.landed, landing)
-	return "landed 2 changed files", b.landingErr
+	return broker.Landed{Landed: []copies.Change{{Path: "a"}, {Path: "b"}}}, b.landingErr
 }
 
 func (b *fakeBroker) StartLog(context.Context, broker.SessionID) (broker.StartLog, error) {

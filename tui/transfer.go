@@ -149,7 +149,7 @@ func (m *Model) runLand(args string) (tea.Cmd, error) {
 		m.landing = landing{}
 		return m.do(func(ctx context.Context) tea.Msg {
 			done, err := m.api.Land(ctx, id, shown.id)
-			return carriedMsg{text.Drawable(done), err}
+			return carriedMsg{text.Drawable(done.String()), err}
 		}), nil
 	case "--ignored":
 		which.Ignored = true

@@ -197,7 +197,7 @@ func (d Diff) Lands(which Which) (files, run int) {
 func (l Landed) String() string {
 	files := 0
 	for i, c := range l.Landed {
-		if c.here.kind == directory && i+1 < len(l.Landed) && strings.HasPrefix(l.Landed[i+1].Path, c.Path+"/") {
+		if c.What != Changed && i+1 < len(l.Landed) && strings.HasPrefix(l.Landed[i+1].Path, c.Path+"/") {
 			continue
 		}
 		files++

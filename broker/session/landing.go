@@ -60,9 +60,9 @@ func (s *Session) Landing(ctx context.Context, which copies.Which) (Landing, err
 	return l, nil
 }
 
-// Land writes what was shown into the person's directory, and says in a sentence what it did. It
-// leaves what has changed since.
-func (s *Session) Land(ctx context.Context, id string) (string, error) {
+// Land writes what was shown into the person's directory, and says what it did. It leaves what has
+// changed since.
+func (s *Session) Land(ctx context.Context, id string) (copies.Landed, error) {
 	ctx, cancel := context.WithTimeout(ctx, landTime)
 	defer cancel()
 	s.mu.Lock()
@@ -72,18 +72,15 @@ func (s *Session) Land(ctx context.Context, id string) (string, error) {
 	}
 	s.mu.Unlock()
 	if l == nil || l.ID != id {
-		return "", fault.New("/land shows it", "land: what would be landed was not shown, or was shown anew since")
+		return copies.Landed{}, fault.New("/land shows it", "land: what would be landed was not shown, or was shown anew since")
 	}
 	if !s.Over() { // else its audit is closed
 		if err := s.note(ctx, fmt.Sprintf("the person lands %s of the copy in %s", text.Counted(l.Files, "changed file"), s.fixed.Origin)); err != nil {
-			return "", fault.Wrap("land", err, "")
+			return copies.Landed{}, fault.Wrap("land", err, "")
 		}
 	}
 	landed, err := stored.Land(ctx, s.layout, s.fixed, l.diff, l.which)
-	if err != nil {
-		return landed.String(), fault.Wrap("land", err, "")
-	}
-	return landed.String(), nil
+	return landed, fault.Wrap("land", err, "")
 }
 
 // notLooked is what is unlanded of a copy that nobody has looked at since its agent ran.

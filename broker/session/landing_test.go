@@ -43,7 +43,7 @@ func TestLandingOfASession(t *testing.T) {
 	if _, err := s.Land(t.Context(), l.ID); err == nil || !strings.Contains(err.Error(), "shown anew") {
 		t.Errorf("landed what was not shown last: %v", err)
 	}
-	if said, err := s.Land(t.Context(), again.ID); err != nil || said != "landed 2 changed files" {
+	if said, err := s.Land(t.Context(), again.ID); err != nil || said.String() != "landed 2 changed files" {
 		t.Errorf("%q, %v", said, err)
 	}
 	if _, err := s.Land(t.Context(), again.ID); err == nil {

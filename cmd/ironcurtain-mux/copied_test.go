@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker/fakeengine"
 )
 
@@ -45,7 +46,8 @@ func TestCopiedWorkspace(t *testing.T) {
 	if entries, err := os.ReadDir(work); err != nil || len(entries) != 1 {
 		t.Errorf("the person's directory has changed: %v, %v", entries, err)
 	}
-	d.send("clear; exec sh -c 'trap \"echo saved >at-end; exit\" HUP; echo hangs-$((1)); while :; do sleep 0.1; done'\r")
+	d.landsFromOutside(id, work)
+	d.send("clear; echo >>written; exec sh -c 'trap \"echo saved >at-end; exit\" HUP; echo hangs-$((1)); while :; do sleep 0.1; done'\r")
 	d.see(patience, "hangs-1")
 	d.quit()
 	if !d.says("sessions land " + string(id[:8])) {
@@ -76,6 +78,26 @@ func TestCopiedWorkspace(t *testing.T) {
 	d.send("clear; cat made; ls old; echo again-$((1))\r")
 	d.see(patience, "more", "No such file", "again-1")
 	d.quit()
+}
+
+// landsFromOutside lands, by another process, what the agent of a running session has just written.
+func (d *driver) landsFromOutside(id broker.SessionID, work string) {
+	d.t.Helper()
+	out, errs, code := d.command("sessions", "land", string(id[:8]))
+	if code != 0 || !strings.Contains(out, "deleted  old\n") || !strings.Contains(out, "added    made (18 bytes)\n") || strings.Contains(errs, "not here yet") {
+		d.t.Errorf("sessions land of a running session ends with %d, and has not asked it: %s%s", code, out, errs)
+	}
+	d.send("clear; echo late >since; echo late-$((1))\r")
+	d.see(patience, "late-1")
+	if out, errs, code = d.command("sessions", "land", string(id[:8]), "--yes", "--json"); code != 0 || !strings.Contains(out, `"path":"since"`) {
+		d.t.Errorf("it lands with code %d: %s%s", code, out, errs)
+	}
+	if late, err := os.ReadFile(filepath.Join(work, "since")); err != nil || string(late) != "late\n" {
+		d.t.Errorf("what was landed: %q, %v", late, err)
+	}
+	if out, errs, code = d.command("audit", "show", string(id[:8]), "--jsonl"); !strings.Contains(out, "the person lands ") {
+		d.t.Errorf("the audit does not say so (%d): %s%s", code, out, errs)
+	}
 }
 
 // Commits of a worktree on such an engine come to the person's repository, and its history is sent

@@ -30,8 +30,8 @@ func (readOnly) Landing(context.Context, broker.SessionID, broker.Which) (broker
 	return broker.Landing{}, refused("Landing")
 }
 
-func (readOnly) Land(context.Context, broker.SessionID, string) (string, error) {
-	return "", refused("Land")
+func (readOnly) Land(context.Context, broker.SessionID, string) (broker.Landed, error) {
+	return broker.Landed{}, refused("Land")
 }
 
 func (readOnly) Rename(context.Context, broker.SessionID, string) error { return refused("Rename") }

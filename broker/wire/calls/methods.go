@@ -44,8 +44,8 @@ func (c *Client) Landing(ctx context.Context, id broker.SessionID, which broker.
 }
 
 // Land is that of broker.Calls.
-func (c *Client) Land(ctx context.Context, id broker.SessionID, landing string) (string, error) {
-	return call[string](ctx, c, "Land", id, landing)
+func (c *Client) Land(ctx context.Context, id broker.SessionID, landing string) (broker.Landed, error) {
+	return call[broker.Landed](ctx, c, "Land", id, landing)
 }
 
 // StartLog is that of broker.Calls.

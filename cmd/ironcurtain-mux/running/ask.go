@@ -27,6 +27,11 @@ const askLimit = 30 * time.Second
 func Ask(ctx context.Context, home string, ask func(context.Context, *calls.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
+	return AskLong(ctx, home, ask)
+}
+
+// AskLong is Ask for what the daemon bounds itself: it has no limit of its own.
+func AskLong(ctx context.Context, home string, ask func(context.Context, *calls.Client) error) error {
 	o := optionsAt(home)
 	hello := wire.Hello{Version: o.Version, Name: o.Name, Terminal: o.Terminal}
 	missing := ErrNotRunning

@@ -6,13 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/copies"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/running"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
@@ -32,8 +36,8 @@ func sessionsLandCommand() *cobra.Command {
 		Long: `Show what an agent changed in its copy of your directory, and write it into the directory
 after you have agreed. Sessions have a copy on engines that do not see this machine's
 files; elsewhere the agent changes the files themselves. Without an id it is the one session
-that has a copy. The session may be running: then this command sees what has come to this
-machine by its last tool call, and /land in its tab what the agent has now.
+that has a copy. The session may be running: then what the agent has now is fetched first,
+and the multiplexer lands it, as with /land in its tab.
 
 What was changed on both sides stays as it is and is listed. Commits stay in the copy; a
 session with --worktree brings its commits home. Nothing of .git is ever landed, no link
@@ -95,14 +99,18 @@ func toLand(home string, args []string) (stored.Entry, error) {
 // run shows what would be landed, and lands it when the person agrees.
 func (l landing) run(cmd *cobra.Command, p wiring.Paths, s stored.Entry) error {
 	ctx, layout := cmd.Context(), stored.LayoutOf(p.Home, s.ID)
+	kept, err := fetch(ctx, p.Home, s, l.which)
+	if err != nil {
+		return err
+	}
 	d, err := stored.Difference(ctx, layout, s.Session, p.UserHome)
 	if err != nil {
 		return err
 	}
 	files, _ := d.Lands(l.which)
 	if !l.asJSON {
-		if s.Owned {
-			fmt.Fprintln(cmd.ErrOrStderr(), "the session is running: what its agent has written since its last tool call is not here yet; /land in its tab fetches it first")
+		if s.Owned && kept == "" {
+			fmt.Fprintln(cmd.ErrOrStderr(), "the session is running, but not in the multiplexer that can be asked: what its agent has written since its last tool call is not here yet")
 		}
 		if err := l.show(ctx, cmd.OutOrStdout(), s, d); err != nil {
 			return err
@@ -115,7 +123,10 @@ func (l landing) run(cmd *cobra.Command, p wiring.Paths, s stored.Entry) error {
 		}
 	}
 	landed := copies.Landed{Landed: []copies.Change{}}
-	if agreed {
+	switch {
+	case agreed && kept != "":
+		landed, err = landThere(ctx, p.Home, s, kept)
+	case agreed:
 		landed, err = stored.Land(ctx, layout, s.Session, d, l.which)
 	}
 	if l.asJSON {
@@ -135,6 +146,39 @@ func (l landing) run(cmd *cobra.Command, p wiring.Paths, s stored.Entry) error {
 		err = fault.New("'ironcurtain-mux sessions land' shows what is left", "%s could not be landed", text.Counted(len(landed.Left), "file"))
 	}
 	return err
+}
+
+// fetch has the multiplexer that runs a session fetch what its agent has written. The multiplexer
+// keeps what can be landed now, for landThere, under the id that is returned; "" when none runs it.
+func fetch(ctx context.Context, home string, s stored.Entry, which copies.Which) (kept string, err error) {
+	if !s.Owned {
+		return "", nil
+	}
+	err = running.AskLong(ctx, home, func(ctx context.Context, c *calls.Client) error {
+		live, err := c.Sessions(ctx)
+		if err != nil || !slices.ContainsFunc(live, func(one broker.Session) bool { return one.ID == s.ID }) {
+			return err
+		}
+		l, err := c.Landing(ctx, s.ID, which)
+		kept = l.ID
+		return err
+	})
+	if errors.Is(err, running.ErrNotRunning) {
+		err = nil
+	}
+	return kept, err
+}
+
+// landThere has the multiplexer land what it has kept. What has changed since is left.
+func landThere(ctx context.Context, home string, s stored.Entry, kept string) (landed copies.Landed, err error) {
+	err = running.AskLong(ctx, home, func(ctx context.Context, c *calls.Client) error {
+		landed, err = c.Land(ctx, s.ID, kept)
+		return err
+	})
+	if landed.Landed == nil {
+		landed.Landed = []copies.Change{}
+	}
+	return landed, err
 }
 
 // show lists what has changed.
