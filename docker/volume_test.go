@@ -69,6 +69,10 @@ func TestVolumes(t *testing.T) {
 		t.Errorf("a volume of somebody else's is mounted: %v", err)
 	}
 
+	sizes, err := c.VolumeSizes(ctx)
+	if size, known := sizes[name]; err != nil || !known || size < 0 || size > 1<<20 {
+		t.Errorf("its size is %d (%t), %v", size, known, err)
+	}
 	if err := c.RemoveVolume(ctx, name); err != nil {
 		t.Error(err)
 	}

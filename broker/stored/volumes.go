@@ -68,16 +68,13 @@ func SweepVolumes(ctx context.Context, home string, engine *docker.Client, o Vol
 // before its volumes and never again after it was removed. So that it is not there, after the volume
 // was, means that it is gone.
 func judgeVolume(v docker.Volume, home, host string, objects bool) (reason string, gone bool) {
-	if theirs := v.Labels[docker.LabelHost]; theirs != host {
-		return fmt.Sprintf("it belongs to the machine %q", text.OneLine(theirs, 100)), false
+	if reason = foreign(v, home, host); reason != "" {
+		return reason, false
 	}
 	if v.Labels[docker.LabelObjects] != "" {
 		return judgeObjects(v, home, objects)
 	}
 	id := v.Labels[LabelSession]
-	if !ValidID(id) || v.Labels[docker.LabelLease] != LayoutOf(home, id).Lock() {
-		return "it belongs to another state directory", false
-	}
 	switch _, err := os.Lstat(LayoutOf(home, id).Dir); {
 	case errors.Is(err, fs.ErrNotExist):
 		return "its session is gone", true
@@ -87,11 +84,43 @@ func judgeVolume(v docker.Volume, home, host string, objects bool) (reason strin
 	return "session " + ShortID(id) + " is kept", false
 }
 
+// foreign says to whom a volume belongs when that is not this state directory; else it returns "".
+func foreign(v docker.Volume, home, host string) string {
+	if theirs := v.Labels[docker.LabelHost]; theirs != host {
+		return fmt.Sprintf("it belongs to the machine %q", text.OneLine(theirs, 100))
+	}
+	id, ours := v.Labels[LabelSession], v.Labels[LabelHome] == home
+	if v.Labels[docker.LabelObjects] == "" {
+		ours = ValidID(id) && v.Labels[docker.LabelLease] == LayoutOf(home, id).Lock()
+	}
+	if !ours {
+		return "it belongs to another state directory"
+	}
+	return ""
+}
+
+// VolumesSize is how many bytes an engine's volumes of this state directory hold, as far as the engine
+// says. ok is false when it says so of none.
+func VolumesSize(ctx context.Context, home string, engine *docker.Client) (bytes int64, ok bool, err error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return 0, false, fmt.Errorf("measure volumes: %w", err)
+	}
+	list, err := engine.Volumes(ctx, nil)
+	list = slices.DeleteFunc(list, func(v docker.Volume) bool { return foreign(v, home, host) != "" })
+	if err != nil || len(list) == 0 {
+		return 0, false, err
+	}
+	sizes, err := engine.VolumeSizes(ctx)
+	for _, v := range list {
+		size, known := sizes[v.Name]
+		bytes, ok = bytes+size, ok || known
+	}
+	return bytes, ok, err
+}
+
 // judgeObjects is judgeVolume for the objects of a repository.
 func judgeObjects(v docker.Volume, home string, all bool) (reason string, gone bool) {
-	if v.Labels[LabelHome] != home {
-		return "it belongs to another state directory", false
-	}
 	used := v.CreatedAt
 	if info, err := os.Lstat(objectsState(home, v.Name)); err == nil && info.ModTime().After(used) {
 		used = info.ModTime()

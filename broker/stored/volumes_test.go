@@ -109,6 +109,12 @@ func TestSweepVolumes(t *testing.T) {
 	for _, v := range cases {
 		makeVolume(t, c, v.name, v.labels)
 	}
+	if _, known, err := VolumesSize(t.Context(), home, c); err != nil || !known {
+		t.Errorf("the size of the volumes: known %v, %v", known, err)
+	}
+	if size, known, err := VolumesSize(t.Context(), "/nonesuch/either", c); err != nil || known || size != 0 {
+		t.Errorf("the size of no volumes: %d, known %v, %v", size, known, err)
+	}
 	for _, l := range []Layout{gone, elsewhere} {
 		if err := os.RemoveAll(l.Dir); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,9 @@ func TestCopiedWorkspace(t *testing.T) {
 	d.see(patience, "last-1")
 	if entries, err := os.ReadDir(work); err != nil || len(entries) != 1 {
 		t.Errorf("the person's directory has changed: %v, %v", entries, err)
+	}
+	if out, errs, _ := d.command("doctor"); !regexp.MustCompile(`files +copied: .*; volumes [0-9.]+ (bytes|KB|MB) `).MatchString(out) {
+		t.Errorf("doctor does not say how much the volumes hold: %s%s", out, errs)
 	}
 	d.landsFromOutside(id, work)
 	d.send("clear; echo >>written; exec sh -c 'trap \"echo saved >at-end; exit\" HUP; echo hangs-$((1)); while :; do sleep 0.1; done'\r")

@@ -24,7 +24,7 @@ func doctorChecks(p wiring.Paths, e engine) []check {
 	return []check{
 		{"engine", func(ctx context.Context) finding { return checkEngine(ctx, p, e) }},
 		{"way", func(ctx context.Context) finding { return checkWay(ctx, p, e) }},
-		{"files", func(context.Context) finding { return checkFiles(p, e) }},
+		{"files", func(ctx context.Context) finding { return checkFiles(ctx, p, e) }},
 		{"user", func(context.Context) finding { return checkSeen(p, e, false) }},
 		{"isolation", func(context.Context) finding { return checkSeen(p, e, true) }},
 		{"images", func(ctx context.Context) finding { return checkImages(ctx, p, e) }},

@@ -13,6 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/copies"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
@@ -74,13 +77,26 @@ func checkWay(ctx context.Context, p wiring.Paths, e engine) finding {
 	return ok("%s; %d ms", text, took.Round(time.Millisecond).Milliseconds())
 }
 
-// checkFiles says how containers get the files of this machine.
-func checkFiles(p wiring.Paths, e engine) finding {
+// measureLimit is how long an engine may take to look through its volumes.
+const measureLimit = 10 * time.Second
+
+// checkFiles says how containers get the files of this machine and, where these are copied, how much the
+// volumes for that hold, unless the engine does not say.
+func checkFiles(ctx context.Context, p wiring.Paths, e engine) finding {
 	ways, client, missing := e.ways(p)
 	if missing != nil {
 		return *missing
 	}
-	return ok("%s", ways.DescribeFiles(client.Endpoint().Address, client.Info().Version))
+	address, version := client.Endpoint().Address, client.Info().Version
+	text := ways.DescribeFiles(address, version)
+	if files, _ := ways.FilesOf(address, version); files == reach.Copied {
+		limited, cancel := context.WithTimeout(ctx, measureLimit)
+		defer cancel()
+		if size, known, err := stored.VolumesSize(limited, p.Home, client); err == nil && known {
+			text += "; volumes " + copies.Size(size)
+		}
+	}
+	return ok("%s", text)
 }
 
 func checkImages(ctx context.Context, p wiring.Paths, e engine) finding {
