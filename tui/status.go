@@ -42,7 +42,7 @@ var errStay = errors.New("not yet")
 
 // explain turns an error into one sanitized line: the error and its hint.
 func explain(err error) string {
-	shown := text.Drawable(err.Error())
+	shown := text.Drawable(strings.ReplaceAll(err.Error(), "\n", "; ")) // of errors that were joined
 	if next := fault.Hint(err); next != "" {
 		shown += " (" + text.Drawable(next) + ")"
 	}

@@ -202,9 +202,13 @@ func (f *Files) Bring(ctx context.Context) error {
 	return fault.Wrap("bring the agent's files here", f.bring(ctx), "")
 }
 
+// bring makes both trees the same. What has kept both from coming is said once.
 func (f *Files) bring(ctx context.Context) error {
 	_, ofWork := f.sync(ctx, workspace)
 	_, ofHome := f.sync(ctx, home)
+	if ofWork != nil && ofHome != nil && ofWork.Error() == ofHome.Error() {
+		return ofWork
+	}
 	return errors.Join(ofWork, ofHome)
 }
 

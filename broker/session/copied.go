@@ -314,14 +314,14 @@ func (o *overStream) hangUp(ctx context.Context) {
 	}
 }
 
-// Remove ends the agent, brings its files here and removes its container.
+// Remove ends the agent, brings its files here and removes its container. What of the files does not
+// come, the session tells at its end: it stays in volumes, and nothing is left to be removed.
 func (o *overStream) Remove(ctx context.Context) error {
-	var err error
 	if o.bring != nil {
 		o.hangUp(ctx)
-		err = o.bring()
+		_ = o.bring()
 	}
-	err = errors.Join(err, o.Stream.Remove(ctx))
+	err := o.Stream.Remove(ctx)
 	o.watching.Wait()
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/copies"
@@ -95,14 +96,17 @@ func (s *Session) expectWork() error {
 	return stored.NoteUnlanded(s.layout, notLooked)
 }
 
-// reportCopy tells the person what of an ended session's copy was not landed. The look takes at
-// most that long.
+// reportCopy tells the person what the agent of an ended session has left elsewhere, or what of its
+// copy was not landed. The look takes at most that long.
 func (s *Session) reportCopy(ctx context.Context, most time.Duration) error {
-	if s.fixed.Origin == "" {
-		return nil
+	elsewhere := s.layout.HasAway()
+	if elsewhere {
+		s.reportWork(away(s.fixed.ID, s.layout.Away()))
 	}
-	if s.layout.HasAway() {
-		s.reportWork(away(s.fixed))
+	switch {
+	case s.fixed.Origin == "":
+		return nil
+	case elsewhere:
 		return stored.NoteUnlanded(s.layout, notLooked)
 	}
 	ctx, cancel := s.lookContext(ctx)
@@ -121,10 +125,14 @@ func (s *Session) reportCopy(ctx context.Context, most time.Duration) error {
 	return errors.Join(err, stored.NoteUnlanded(s.layout, left))
 }
 
-// away says in one sentence that what the agent has written last did not come here.
-func away(s stored.Session) string {
-	id := stored.ShortID(s.ID)
-	return fmt.Sprintf("session %s leaves work in the container's volumes that is not here (ironcurtain-mux sessions resume %s)", id, id)
+// away says in one sentence that what the agent has written last did not come here from engines.
+func away(id stored.ID, engines []string) string {
+	where := "an engine"
+	if len(engines) > 0 {
+		where = "the engine at " + strings.Join(engines, " and ")
+	}
+	short := stored.ShortID(id)
+	return fmt.Sprintf("session %s leaves files of its agent in volumes of %s, which are not here (ironcurtain-mux sessions resume %s)", short, where, short)
 }
 
 // unlanded says in one sentence what an ended session leaves in its copy, or returns "".

@@ -66,10 +66,11 @@ func TestTheEndSaysWhatWasNotLanded(t *testing.T) {
 		most    time.Duration
 		want    string
 	}{
-		"nothing":        {"true", t.Context(), stored.LookTime, ""},
-		"changes":        {"echo b > a; echo c > c", t.Context(), stored.LookTime, "session 1a2b3c4d leaves 2 changed files in its copy of ORIGIN (ironcurtain-mux sessions land 1a2b3c4d)"},
-		"told to end":    {"echo b > a", hurried, stored.LookTime, "session 1a2b3c4d leaves 1 changed file in its copy of ORIGIN (ironcurtain-mux sessions land 1a2b3c4d)"},
-		"no time at all": {"echo b > a", t.Context(), -1, "session 1a2b3c4d leaves changes that were not looked at in its copy of ORIGIN (ironcurtain-mux sessions land 1a2b3c4d)"},
+		"nothing":         {"true", t.Context(), stored.LookTime, ""},
+		"changes":         {"echo b > a; echo c > c", t.Context(), stored.LookTime, "session 1a2b3c4d leaves 2 changed files in its copy of ORIGIN (ironcurtain-mux sessions land 1a2b3c4d)"},
+		"told to end":     {"echo b > a", hurried, stored.LookTime, "session 1a2b3c4d leaves 1 changed file in its copy of ORIGIN (ironcurtain-mux sessions land 1a2b3c4d)"},
+		"no time at all":  {"echo b > a", t.Context(), -1, "session 1a2b3c4d leaves changes that were not looked at in its copy of ORIGIN (ironcurtain-mux sessions land 1a2b3c4d)"},
+		"files elsewhere": {"echo ssh://box > ../away", t.Context(), stored.LookTime, "session 1a2b3c4d leaves files of its agent in volumes of the engine at ssh://box, which are not here (ironcurtain-mux sessions resume 1a2b3c4d)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := copied(t, "echo a > a")

@@ -199,10 +199,11 @@ func (s *Session) Announce() {
 
 // describe returns an error and its hint on one line.
 func describe(err error) string {
+	text := strings.ReplaceAll(err.Error(), "\n", "; ") // of errors that were joined
 	if next := fault.Hint(err); next != "" {
-		return fmt.Sprintf("%v (%s)", err, next)
+		text += " (" + next + ")"
 	}
-	return err.Error()
+	return text
 }
 
 // notice tells the person something about this session. It drops a notice that equals

@@ -136,8 +136,7 @@ func (s *Session) makeLocal(ctx context.Context, _ *teardown) error {
 func (s *Session) settleWorktree(ctx context.Context) error {
 	tree, place := *s.fixed.Worktree, s.layout.Worktree()
 	if s.layout.HasAway() {
-		s.reportWork(away(s.fixed))
-		return nil
+		return nil // reportCopy has said where the work is
 	}
 	ctx, cancel := s.lookContext(ctx)
 	defer cancel()

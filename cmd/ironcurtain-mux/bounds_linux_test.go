@@ -152,7 +152,7 @@ func holdsBounds(t *testing.T, program, script string) (took time.Duration) {
 	}
 	next.exit(2 * time.Minute)
 	// Copies of an agent that is ended while it is taken back stay in its volumes until it is resumed.
-	stays := copied() && strings.Contains(text, "leaves work in the container's volumes")
+	stays := copied() && strings.Contains(text, "leaves files of its agent in volumes of the engine at ")
 	if strings.Contains(script, "reset") && !stays && !strings.Contains(text, "a commit has more than 500000 files") {
 		t.Errorf("the bomb was not refused:\n%s", text)
 	}

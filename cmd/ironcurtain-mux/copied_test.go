@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -102,6 +103,42 @@ func (d *driver) landsFromOutside(id broker.SessionID, work string) {
 	if out, errs, code = d.command("audit", "show", string(id[:8]), "--jsonl"); !strings.Contains(out, "the person lands ") {
 		d.t.Errorf("the audit does not say so (%d): %s%s", code, out, errs)
 	}
+}
+
+// When a container ends with files that are nowhere else, the end says where they are, and nothing else is
+// left. They come when the session is resumed.
+func TestCopiesOfAKilledContainer(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	elsewhere(t, home, nil)
+	d := drive(t, home, 180, 40, "demo", "--agent", "mine")
+	d.see(patience, "mine$")
+	id := d.onlySession().ID
+	d.send("clear; echo last >last; echo written-$((1))\r")
+	d.see(patience, "written-1")
+	list := containersOf(t, id)
+	if len(list) != 1 {
+		t.Fatalf("containers: %+v", list)
+	}
+	if out, err := exec.Command("docker", "kill", list[0].ID).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	d.see(patience, "ended by signal 9", "not all that the agent has written has come to this machine")
+	told := d.text()
+	d.quit()
+	told += d.text()
+	if !d.says("leaves files of its agent in volumes of the engine at unix:///", "which are not here") || strings.Contains(told, "is not gone") || strings.Contains(told, `\n`) {
+		t.Errorf("the end says:\n%s", told)
+	}
+	d = drive(t, home, 130, 40, "demo", "--resume", string(id[:8]))
+	d.see(patience, "mine$")
+	d.send("clear; cat last; echo again-$((1))\r")
+	d.see(patience, "last", "again-1")
+	d.quit()
+	if d.says("leaves files") {
+		t.Errorf("they came, and the end says:\n%s", d.text())
+	}
+	d.traceless()
 }
 
 // Commits of a worktree on such an engine come to the person's repository, and its history is sent
