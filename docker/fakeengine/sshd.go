@@ -18,10 +18,11 @@ import (
 // SSH says what the machine allows on which an engine runs that ssh reaches. The zero value is
 // what a server of ssh is usually set to, but for the sessions.
 type SSH struct {
-	NoForwarding bool // it forwards no sockets
-	Sessions     int  // programs and shells of one connection; 0: 2
-	Stranger     bool // the person has never been there: the machine's key is not known
-	NoKey        bool // the person has a key that the machine does not know
+	NoForwarding bool   // it forwards no sockets
+	Sessions     int    // programs and shells of one connection; 0: 2
+	Stranger     bool   // the person has never been there: the machine's key is not known
+	NoKey        bool   // the person has a key that the machine does not know
+	Config       string // more lines of the person's configuration
 }
 
 // StartSSH starts an engine on a machine that ssh reaches: a real server of ssh on a port of this
@@ -92,8 +93,8 @@ func (e *Engine) configureSSH(s SSH, port int) {
 	}
 	e.write("known", known, 0o600)
 	e.write("ssh.conf", fmt.Sprintf("IdentityFile %s\nIdentitiesOnly yes\nIdentityAgent none\nUserKnownHostsFile %s\nGlobalKnownHostsFile /dev/null\n"+
-		"StrictHostKeyChecking %s\nForwardAgent yes\nControlMaster auto\nControlPath %s\n",
-		e.path("person"), e.path("known"), strict, e.path("master")), 0o600)
+		"StrictHostKeyChecking %s\nForwardAgent yes\nControlMaster auto\nControlPath %s\n%s",
+		e.path("person"), e.path("known"), strict, e.path("master"), s.Config), 0o600)
 	ssh, err := exec.LookPath("ssh")
 	if err != nil {
 		e.t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 type Target struct {
 	user, host, port string // the first and last are empty where ssh's configuration decides
 	socket           string // the engine's path there; empty: where the docker command there finds it
+	newer            bool   // ssh is OpenSSH's of version 8.7 or later; see newer
 }
 
 // engineSocket is the path of an engine's socket where the address names none.
@@ -115,6 +116,9 @@ func (t Target) options(ask bool, more ...string) []string {
 	} else {
 		set = append(set, "BatchMode=yes")
 	}
+	if t.newer { // what the configuration can say since then would part us from ssh
+		set = append(set, "ForkAfterAuthentication=no", "StdinNull=no")
+	}
 	for _, o := range set {
 		args = append(args, "-o", o)
 	}
@@ -141,7 +145,11 @@ func (t Target) forwardArgs(socket string, ask bool) []string {
 
 // dialArgs make ssh run a program of docker's there, which passes one connection on.
 func (t Target) dialArgs(ask bool) []string {
-	args := append(t.options(ask, "-o", "ClearAllForwardings=yes"), "docker")
+	more := []string{"-o", "ClearAllForwardings=yes"}
+	if t.newer {
+		more = append(more, "-o", "SessionType=default") // -N says otherwise where nothing is run
+	}
+	args := append(t.options(ask, more...), "docker")
 	if t.socket != "" {
 		args = append(args, "--host", "unix://"+t.socket)
 	}

@@ -97,6 +97,27 @@ func TestSSHGivesNothingAway(t *testing.T) {
 	}
 }
 
+// An ssh that does not know an option fails.
+func TestOptionsOfNewerSSH(t *testing.T) {
+	for said, want := range map[string]bool{
+		"OpenSSH_9.2p1 Debian-2+deb12u10, OpenSSL 3.0.19 27 Jan 2026\n": true,
+		"OpenSSH_10.0p2, LibreSSL 3.3.6":                                true,
+		"OpenSSH_8.7p1, OpenSSL 3.0.7":                                  true,
+		"OpenSSH_8.6p1, OpenSSL 1.1.1k":                                 false,
+		"OpenSSH_for_Windows_9.5p1, LibreSSL 3.8.2":                     true,
+		"OpenSSH_7.9p1":     false,
+		"Dropbear v2022.83": false,
+		"":                  false,
+	} {
+		t.Run(said, func(t *testing.T) {
+			target := Target{host: "box", newer: since87(said)}
+			if got := slices.Contains(target.dialArgs(false), "ForkAfterAuthentication=no"); got != want {
+				t.Errorf("it is told not to fork: %v", got)
+			}
+		})
+	}
+}
+
 // What is an address gives ssh one host, and neither an option nor a shell anything else.
 func FuzzSSHAddress(f *testing.F) {
 	for _, s := range []string{"ssh://me@box:22/run/docker.sock", "ssh://[::1]", "ssh://-oProxyCommand=x/", "ssh://a%20b@c", "ssh://x:y@z", "ssh://a/$(id)"} {

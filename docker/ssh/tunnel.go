@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"regexp"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -59,7 +61,7 @@ type Options struct {
 	Explain func(*Error) error
 }
 
-// New makes a tunnel to a target. Nothing runs before the first Dial. The caller must call Close.
+// New makes a tunnel to a target. Nothing is connected before the first Dial. The caller must call Close.
 func New(target Target, o Options) (*Tunnel, error) {
 	explain := o.Explain
 	if explain == nil {
@@ -71,9 +73,36 @@ func New(target Target, o Options) (*Tunnel, error) {
 			Kind: ErrUnreachable, Cause: "ssh is not installed: " + err.Error(), Next: "install OpenSSH's client",
 		})
 	}
+	target.newer = newer(program)
 	t := &Tunnel{target: target, program: program, ask: o.Ask && haveTerminal(), explain: explain}
 	t.life, t.end = context.WithCancel(context.Background())
 	return t, nil
+}
+
+// version is how OpenSSH names its version.
+var version = regexp.MustCompile(`^OpenSSH_(?:[A-Za-z_]+_)?(\d{1,3})\.(\d{1,3})`)
+
+// versionLimit is how long ssh may take to name its version.
+const versionLimit = 5 * time.Second
+
+// newer reports whether a program is OpenSSH's of version 8.7 or later. An older one takes options that
+// came with that for mistakes.
+func newer(program string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), versionLimit)
+	defer cancel()
+	said, err := exec.CommandContext(ctx, program, "-V").CombinedOutput()
+	return err == nil && since87(string(said))
+}
+
+// since87 reports whether what ssh says of its version is 8.7 or later.
+func since87(said string) bool {
+	found := version.FindStringSubmatch(said)
+	if found == nil {
+		return false
+	}
+	major, _ := strconv.Atoi(found[1]) // they are digits
+	minor, _ := strconv.Atoi(found[2])
+	return major > 8 || major == 8 && minor >= 7
 }
 
 // haveTerminal reports whether this process has a terminal on which a question can be asked.

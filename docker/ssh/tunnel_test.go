@@ -18,7 +18,11 @@ import (
 
 // One connection to the machine carries all; where that forwards nothing, each has its own.
 func TestTunnel(t *testing.T) {
-	for name, s := range map[string]fakeengine.SSH{"forwarded": {}, "not forwarded": {NoForwarding: true}} {
+	const apart = "ForkAfterAuthentication yes\nStdinNull yes\nSessionType none\n" // the person's ssh would go into the background, and do nothing there
+	for name, s := range map[string]fakeengine.SSH{
+		"forwarded": {}, "not forwarded": {NoForwarding: true},
+		"set apart": {Config: apart}, "not forwarded, set apart": {NoForwarding: true, Config: apart},
+	} {
 		t.Run(name, func(t *testing.T) {
 			e := machine(t, s)
 			tunnel := through(t, e)
