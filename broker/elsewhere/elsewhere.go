@@ -16,6 +16,7 @@
 package elsewhere
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -180,7 +181,7 @@ func (f *Files) Return(ctx context.Context) (note string, err error) {
 	if time.Since(f.homeAt) > homePause {
 		_, err := f.sync(ctx, home)
 		if err != nil {
-			f.tellOnce("the agent's home could not be copied to this machine, where it is older until the next try: " + err.Error())
+			f.tellOnce("", "the agent's home could not be copied to this machine, where it is older until the next try: "+err.Error())
 		}
 	}
 	return conflicts(report), nil
@@ -284,19 +285,26 @@ func (f *Files) noteReport(name string, r mirror.Report) {
 		return // what of it stays there is meant to
 	}
 	for _, l := range r.Left {
-		f.tellOnce(fmt.Sprintf("%s is in the container only, where tools do not see it: %s", path.Join("/"+name, l.Path), l.Why))
+		f.tellOnce("", fmt.Sprintf("%s is in the container only, where tools do not see it: %s", path.Join("/"+name, l.Path), l.Why))
+	}
+	if r.Odd > 0 {
+		f.tellOnce(name+" odd", fmt.Sprintf("devices, pipes and sockets below /%s are in the container only, where tools do not see them: %d at present", name, r.Odd))
+	}
+	if r.Dropped > 0 {
+		f.tellOnce(name+" dropped", fmt.Sprintf("set-uid, set-gid and sticky bits below /%s do not come to this machine, nor do files with names that are too long or no UTF-8: %d at present", name, r.Dropped))
 	}
 }
 
-// tellOnce tells the person something that they do not know yet.
-func (f *Files) tellOnce(text string) {
-	if len(f.told) < mostTold && !f.told[text] {
-		f.told[text] = true
+// tellOnce tells the person something that they do not know yet: about, or where that is empty exactly this.
+func (f *Files) tellOnce(about, text string) {
+	about = cmp.Or(about, text)
+	if len(f.told) < mostTold && !f.told[about] {
+		f.told[about] = true
 		f.options.Tell(text)
 	}
 }
 
-// mostTold bounds what a person is told of single files.
+// mostTold bounds what a person is told of files that do not travel.
 const mostTold = 20
 
 // conflicts says which files have two versions, or different ones on both sides; empty: none.

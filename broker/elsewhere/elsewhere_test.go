@@ -2,11 +2,15 @@ package elsewhere
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
@@ -25,8 +29,14 @@ func newContainer(t *testing.T) container {
 }
 
 // life lets a session live in a container: its files are brought there, the agent works, and they come
-// back.
+// back. Nothing is told.
 func (c container) life(t *testing.T, engine string, here container, notes string, agent func(workspace string)) {
+	t.Helper()
+	c.tell(t, engine, here, notes, func(text string) { t.Error(text) }, func(workspace string, _ *Files) { agent(workspace) })
+}
+
+// tell is life where things are told.
+func (c container) tell(t *testing.T, engine string, here container, notes string, tell func(string), agent func(workspace string, files *Files)) {
 	t.Helper()
 	server := mirror.NewServer(c)
 	var serving sync.WaitGroup
@@ -41,7 +51,7 @@ func (c container) life(t *testing.T, engine string, here container, notes strin
 			serving.Go(func() { _ = server.Serve(context.WithoutCancel(ctx), theirs) })
 			return ours, nil
 		},
-		Tell: func(text string) { t.Error(text) },
+		Tell: tell,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +60,7 @@ func (c container) life(t *testing.T, engine string, here container, notes strin
 	if err := files.Fill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	agent(c[workspace])
+	agent(c[workspace], files)
 	if err := files.Finish(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -79,6 +89,30 @@ func TestOldVolumesAreNotTakenForNewWork(t *testing.T) {
 	})
 	if got, err := os.ReadFile(filepath.Join(here[workspace], "file")); err != nil || string(got) != "second" {
 		t.Errorf("here is %q, %v", got, err)
+	}
+}
+
+// A session tells once of each kind of what cannot travel, however often it looks and whatever is added.
+func TestWhatCannotTravelIsToldOnce(t *testing.T) {
+	var told []string
+	here, there := newContainer(t), newContainer(t)
+	there.tell(t, "one", here, t.TempDir(), func(text string) { told = append(told, text) }, func(workspace string, files *Files) {
+		for _, name := range []string{"a", "b", "c"} {
+			path := filepath.Join(workspace, name)
+			if err := errors.Join(syscall.Mkfifo(path, 0o600), os.WriteFile(path+".sh", nil, 0o600), os.Chmod(path+".sh", 0o700|fs.ModeSetuid)); err != nil {
+				t.Fatal(err)
+			}
+			if err := files.Fetch(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	want := []string{
+		"devices, pipes and sockets below /workspace are in the container only, where tools do not see them: 1 at present",
+		"set-uid, set-gid and sticky bits below /workspace do not come to this machine, nor do files with names that are too long or no UTF-8: 1 at present",
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("told %q", told)
 	}
 }
 

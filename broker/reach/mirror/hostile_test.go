@@ -300,7 +300,7 @@ func TestOddThings(t *testing.T) {
 	must(t, syscall.Mkfifo(filepath.Join(p.there, "pipe"), 0o644))
 	must(t, syscall.Mkfifo(filepath.Join(p.here, "mine"), 0o644))
 	r := p.sync()
-	if r.Dropped != 2 || r.Fetched != 2 {
+	if r.Odd != 1 || r.Dropped != 1 || r.Fetched != 2 {
 		t.Errorf("%+v", r)
 	}
 	wantFiles(t, p.here, map[string]string{"a": "1", "set": "2", "mine": "odd"})

@@ -17,7 +17,17 @@ import (
 type manifest struct {
 	all     []entry
 	cut     bool // there is more, after the last entry in order
-	dropped int  // what is not carried over and has no entry, and bits that are not
+	dropped int  // what is odd, or is not carried over and has no entry, and bits that are not
+}
+
+// odd counts the devices, pipes and sockets.
+func (m *manifest) odd() (n int) {
+	for i := range m.all {
+		if m.all[i].kind == odd {
+			n++
+		}
+	}
+	return n
 }
 
 // scanner reads a tree's directories.

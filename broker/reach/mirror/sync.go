@@ -73,7 +73,8 @@ func (s *syncing) pass(ctx context.Context) error {
 	if err := s.compare(ctx); err != nil {
 		return err
 	}
-	s.r.Left, s.r.More, s.r.Dropped = nil, 0, s.there.dropped
+	s.r.Left, s.r.More, s.r.Odd = nil, 0, s.there.odd()
+	s.r.Dropped = max(s.there.dropped-s.r.Odd, 0)
 	if len(s.there.all) == 0 && !s.there.cut && len(s.note.agreed) > 0 && !s.met {
 		if err := s.note.forget(); err != nil {
 			return err

@@ -66,7 +66,8 @@ type Report struct {
 	Conflicts    []Conflict
 	Left         []Left // at most 20
 	More         int    // what else was left
-	Dropped      int    // devices, pipes, sockets, and bits of setuid, setgid and sticky files, that were not carried over
+	Odd          int    // devices, pipes and sockets, which are not carried over
+	Dropped      int    // what else is not: bits of setuid, setgid and sticky files, and names that are too long or no UTF-8
 }
 
 // Conflict is a path that changed on both sides.
