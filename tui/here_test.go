@@ -59,6 +59,19 @@ func TestTheFirstTabWorksWhereThePersonSays(t *testing.T) {
 	}
 }
 
+// Where agents work on copies, what brings their commits home is offered first, and nothing says that
+// the files themselves are changed.
+func TestABranchIsOfferedFirstWhereFilesAreCopied(t *testing.T) {
+	r, _ := hereHarness(t, 80, 24, here.Project{Worktree: true, Copied: true})
+	r.wants("w  work on a branch", "y  work on a copy of it", "/land writes", "w branch · y copy · n does not")
+	screen := r.screen()
+	if branch, in := strings.Index(screen, "work on a branch"), strings.Index(screen, "work on a copy"); branch > in || strings.Contains(screen, "at once") {
+		t.Errorf("the screen is\n%s", screen)
+	}
+	r, _ = hereHarness(t, 80, 24, here.Project{Copied: true})
+	r.wants("y  work on a copy of it", "y copy · n does not")
+}
+
 // What was typed before the question could be read answers nothing, and neither does a key
 // without a meaning there.
 func TestOnlyAKeyAfterTheQuestionWasReadAnswers(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/obeyed"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/hostexec"
 )
 
@@ -73,7 +74,7 @@ func (d *Diff) stays(c *Change, at map[string]*Change, here, there *dirs) (why s
 	origin := dirtree.Short(d.Origin)
 	switch {
 	case c.here.kind == special:
-		return "it is a device, pipe or socket, larger than " + size(usual.each) + ", or cannot be read", false
+		return "it is a device, pipe or socket, larger than " + text.Size(usual.each) + ", or cannot be read", false
 	case !c.base.same(c.there) && c.base.kind == nothing:
 		return fmt.Sprintf("%s has %s of that name now", origin, c.there.kind), true
 	case !c.base.same(c.there) && c.there.kind == nothing:

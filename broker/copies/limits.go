@@ -47,11 +47,11 @@ func (l limits) check(all []entry) error {
 	}
 	switch {
 	case len(large) > 0:
-		return refuse("a file may have "+size(l.each)+", and these have more", large, size)
+		return refuse("a file may have "+text.Size(l.each)+", and these have more", large, text.Size)
 	case len(all) > l.files:
 		return refuse(fmt.Sprintf("it has %s files, and %s may be copied; most are in", text.Number(len(all)), text.Number(l.files)), files, func(n int64) string { return text.Number(int(n)) })
 	case total > l.total:
-		return refuse(fmt.Sprintf("its files have %s, and %s may be copied; most of it is in", size(total), size(l.total)), bytes, size)
+		return refuse(fmt.Sprintf("its files have %s, and %s may be copied; most of it is in", text.Size(total), text.Size(l.total)), bytes, text.Size)
 	}
 	return nil
 }
@@ -66,22 +66,6 @@ func largest(parts map[string]int64, say func(int64) string) string {
 		out = append(out, fmt.Sprintf("%s (%s)", quoted(name), say(parts[name])))
 	}
 	return strings.Join(out, ", ")
-}
-
-// size writes a number of bytes for people.
-func size(n int64) string {
-	for _, unit := range []struct {
-		name  string
-		bytes int64
-	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}} {
-		if n >= unit.bytes {
-			return strconv.FormatFloat(float64(n)/float64(unit.bytes), 'f', 1, 64) + " " + unit.name
-		}
-	}
-	if n == 1 {
-		return "1 byte"
-	}
-	return fmt.Sprintf("%d bytes", n)
 }
 
 // quoted returns a path for an error: shortened, and quoted if it has characters that are not

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/hostexec"
 )
 
@@ -181,7 +182,7 @@ func (m *maker) file(in, out *os.Root, name string) (p pair, err error) {
 	}
 	p.digest, p.size, err = sum(&stopping{m.ctx, io.LimitReader(from, usual.each+1)}, to)
 	if err == nil && p.size > usual.each {
-		err = fmt.Errorf("it grows beyond %s", size(usual.each))
+		err = fmt.Errorf("it grows beyond %s", text.Size(usual.each))
 	}
 	if err == nil {
 		err = to.Chmod(perm) // whatever the umask is

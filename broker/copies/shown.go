@@ -29,11 +29,11 @@ func (c *Change) detail() string {
 	case was.kind == file && now.digest == was.digest:
 		return "not executable any more"
 	case was.kind == file && now.size != was.size:
-		return fmt.Sprintf("%s, was %s", size(now.size), size(was.size))
+		return fmt.Sprintf("%s, was %s", text.Size(now.size), text.Size(was.size))
 	case now.exec:
-		return size(now.size) + ", executable"
+		return text.Size(now.size) + ", executable"
 	}
-	return size(now.size)
+	return text.Size(now.size)
 }
 
 // Shown is the difference as people look at it: without directories that only hold what is

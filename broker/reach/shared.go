@@ -1,5 +1,7 @@
 package reach
 
+import "strings"
+
 // Files is how a container gets the files that this machine has for it.
 type Files string
 
@@ -25,6 +27,23 @@ func (w *Ways) FilesOf(address, version string) (f Files, certain bool) {
 		return Copied, true
 	}
 	return Shared, false
+}
+
+// Copies reports whether it is known that the containers of an engine get copies. Its version does not
+// matter, so this is for what people are told before there is a connection.
+func (w *Ways) Copies(address string) bool {
+	if f, certain := w.FilesOf(address, ""); certain {
+		return f == Copied
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all, err := w.read()
+	for engine, found := range all {
+		if err == nil && found.Files == Copied && strings.HasPrefix(engine, engineKey(address, "")) {
+			return true
+		}
+	}
+	return false
 }
 
 // DescribeFiles says in a few words how the containers of an engine get files, and how that is known.

@@ -112,6 +112,13 @@ func TestWhatIsFoundIsRememberedOfOneVersion(t *testing.T) {
 	if f, certain := w.FilesOf(local, "2"); f != reach.Shared || certain {
 		t.Errorf("of another version: %s, %v", f, certain)
 	}
+	for address, want := range map[string]bool{local: true, local + "2": false, "ssh://box": true} {
+		t.Run(address, func(t *testing.T) {
+			if got := w.Copies(address); got != want {
+				t.Errorf("copies are known: %v", got)
+			}
+		})
+	}
 }
 
 // Files that are copied leave no sockets to mount.

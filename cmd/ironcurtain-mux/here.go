@@ -69,10 +69,16 @@ func workHere(ctx context.Context, w wiring.Parts, b *broker.Broker, dir string,
 	case toolchain.HereNo:
 	case toolchain.HereAsk:
 		o.Here = &here.Project{
-			Dir: project, Worktree: worktree && o.Worktree != broker.WorktreeNo, Tabs: !opens, Shared: !toolchain.Own(project),
+			Dir: project, Worktree: worktree && o.Worktree != broker.WorktreeNo, Copied: copiesFiles(w), Tabs: !opens, Shared: !toolchain.Own(project),
 			Keep: func(c here.Choice) error { return keepHere(answers, project, toolchain.Here(c)) },
 		}
 	}
+}
+
+// copiesFiles reports whether agents are known to work on copies of this machine's files.
+func copiesFiles(w wiring.Parts) bool {
+	endpoint, err := w.Paths.Endpoint()
+	return err == nil && w.Paths.Ways(w.Config).Copies(endpoint.Address) // without an engine no agent works at all
 }
 
 // worksIn reports whether a tab works in a project, or in a working tree made of it.

@@ -1,6 +1,9 @@
 package text
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // Number writes a number with commas.
 func Number(n int) string {
@@ -17,4 +20,20 @@ func Counted(n int, noun string) string {
 		noun += "s"
 	}
 	return Number(n) + " " + noun
+}
+
+// Size writes a number of bytes for people.
+func Size(n int64) string {
+	for _, unit := range []struct {
+		name  string
+		bytes int64
+	}{{"GB", 1 << 30}, {"MB", 1 << 20}, {"KB", 1 << 10}} {
+		if n >= unit.bytes {
+			return strconv.FormatFloat(float64(n)/float64(unit.bytes), 'f', 1, 64) + " " + unit.name
+		}
+	}
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
 }

@@ -29,6 +29,9 @@ type Project struct {
 	Dir string // its real path
 	// Worktree says that a working tree can be made of it.
 	Worktree bool
+	// Copied says that agents there work on copies, as the engine does not see this machine's files. A
+	// working tree is offered first then, because it brings commits home.
+	Copied bool
 	// Tabs says that tabs are open. They are shown when the person does not want to work there,
 	// in place of a new one.
 	Tabs bool
@@ -155,15 +158,22 @@ func clipFront(text string, width int) string {
 type choice struct{ key, does, means string }
 
 func (q *Question) choices(keys *input.Keys) []choice {
-	all := []choice{{
+	in := choice{
 		keys.KeyFor(input.PlaceHere, input.ActYes), "work in it",
 		"An agent reads and changes these files at once.",
-	}}
+	}
+	if q.Copied {
+		in.does, in.means = "work on a copy of it", "The engine does not see these files; /land writes into them what an agent has changed."
+	}
+	all := []choice{in}
 	if q.Worktree {
-		all = append(all, choice{
+		branch := choice{
 			keys.KeyFor(input.PlaceHere, input.ActHereWorktree), "work on a branch of its own",
 			"These files stay as they are; what an agent commits arrives on its branch.",
-		})
+		}
+		if all = append(all, branch); q.Copied {
+			all[0], all[1] = branch, in
+		}
 	}
 	no := choice{keys.KeyFor(input.PlaceHere, input.ActNo), "work in an empty directory", "Agents see nothing of the project."}
 	if q.Tabs {
@@ -174,10 +184,12 @@ func (q *Question) choices(keys *input.Keys) []choice {
 
 // Hints are what the person can do, for the status line.
 func (q *Question) Hints(keys *input.Keys) []string {
-	worktree := ""
+	in, worktree := keys.Hint(input.PlaceHere, input.ActYes, "works here"), ""
 	if q.Worktree {
 		worktree = keys.Hint(input.PlaceHere, input.ActHereWorktree, "branch")
 	}
-	return input.NonEmpty(keys.Hint(input.PlaceHere, input.ActYes, "works here"), worktree,
-		keys.Hint(input.PlaceHere, input.ActNo, "does not"), keys.Hint(input.PlaceHere, input.ActLeave, "asks again next time"))
+	if q.Copied {
+		in, worktree = worktree, keys.Hint(input.PlaceHere, input.ActYes, "copy")
+	}
+	return input.NonEmpty(in, worktree, keys.Hint(input.PlaceHere, input.ActNo, "does not"), keys.Hint(input.PlaceHere, input.ActLeave, "asks again next time"))
 }

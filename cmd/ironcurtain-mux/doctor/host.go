@@ -13,12 +13,12 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/copies"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // describeEngine says which engine was found, how, and which system it runs on.
@@ -88,15 +88,15 @@ func checkFiles(ctx context.Context, p wiring.Paths, e engine) finding {
 		return *missing
 	}
 	address, version := client.Endpoint().Address, client.Info().Version
-	text := ways.DescribeFiles(address, version)
+	said := ways.DescribeFiles(address, version)
 	if files, _ := ways.FilesOf(address, version); files == reach.Copied {
 		limited, cancel := context.WithTimeout(ctx, measureLimit)
 		defer cancel()
 		if size, known, err := stored.VolumesSize(limited, p.Home, client); err == nil && known {
-			text += "; volumes " + copies.Size(size)
+			said += "; volumes " + text.Size(size)
 		}
 	}
-	return ok("%s", text)
+	return ok("%s", said)
 }
 
 func checkImages(ctx context.Context, p wiring.Paths, e engine) finding {
