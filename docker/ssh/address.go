@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -81,7 +82,7 @@ func plainHost(name string) bool {
 // before it.
 func plainUser(name string) bool {
 	return !strings.HasPrefix(name, "-") && !strings.HasSuffix(name, `\`) && !strings.ContainsFunc(name, func(c rune) bool {
-		return c <= ' ' || c == 0x7f || strings.ContainsRune("'`\";&<>|(){}", c)
+		return c == ' ' || !unicode.IsPrint(c) || strings.ContainsRune("'`\";&<>|(){}", c)
 	})
 }
 

@@ -47,6 +47,8 @@ func TestSSHAddressesThatAreRefused(t *testing.T) {
 		"ssh://$(id)@box":                "is no name of a user",
 		"ssh://me%0A@box":                "is no name of a user",
 		"ssh://me%20-x@box":              "is no name of a user",
+		"ssh://me%C2%9B31m@box":          "is no name of a user", // what a terminal obeys
+		"ssh://me%E2%80%AE@box":          "is no name of a user",
 		"ssh://me:secret@box":            "holds a password",
 		"ssh://me:@box":                  "holds a password",
 		"ssh://box?x=1":                  "more than a host and a path",

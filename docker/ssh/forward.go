@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -23,9 +25,9 @@ type forward struct {
 	socket string // in a private directory, which exists as long as the process
 	began  time.Time
 	cmd    *exec.Cmd
-	stdin  io.Closer // of the guard
-	stderr io.Reader // of ssh; its end is that of ssh
-	once   sync.Once // of stop
+	stdin  io.Closer     // of the guard
+	stderr io.ReadCloser // of ssh; its end is that of ssh
+	once   sync.Once     // of stop
 	kill   *time.Timer
 
 	ready  chan struct{} // closed when ssh listens at the socket
@@ -42,6 +44,7 @@ dir=$1
 shift
 "$@" </dev/null &
 ssh=$!
+echo "$ssh" >"$dir/pid"
 exec 2>/dev/null
 read -r _
 kill "$ssh"
@@ -155,11 +158,21 @@ func (f *forward) stop() {
 		f.kill = time.AfterFunc(killDelay, func() {
 			if f.cmd.SysProcAttr != nil {
 				_ = syscall.Kill(-f.cmd.Process.Pid, syscall.SIGKILL) // ssh, and what it has started
+			} else if pid := f.ssh(); pid > 1 {
+				_ = syscall.Kill(pid, syscall.SIGKILL) // whoever would end it may be gone
 			}
 			_ = f.cmd.Process.Kill()
+			f.stderr.Close() // what ssh has started may hold it
 		})
 		f.stdin.Close()
 	})
+}
+
+// ssh is the number of ssh's process, or 0.
+func (f *forward) ssh() int {
+	text, _ := os.ReadFile(filepath.Join(filepath.Dir(f.socket), "pid"))
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text))) // 0 of what is no number
+	return pid
 }
 
 // isReady reports whether ssh has reached the machine.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker/fakeengine"
 )
@@ -130,6 +131,45 @@ func TestTunnelIsKilled(t *testing.T) {
 		t.Errorf("%d bytes came through a connection that is lost", n)
 	}
 	ask(t, dial(t, tunnel))
+}
+
+// Where the socket's directory is removed, as a clean-up of temporary files does, the next
+// connection has an ssh with another one.
+func TestTunnelLosesItsSocket(t *testing.T) {
+	tunnel := through(t, machine(t, fakeengine.SSH{}))
+	ask(t, dial(t, tunnel))
+	before := filepath.Dir(tunnel.now.socket)
+	if err := os.RemoveAll(before); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, dial(t, tunnel))
+	if now := filepath.Dir(tunnel.now.socket); now == before {
+		t.Errorf("the socket is still in %s", now)
+	}
+}
+
+// An ssh ends with its tunnel also when what ends it is killed, and where it may ask, so that
+// they are in no process group of their own.
+func TestTunnelEndsWithoutItsGuard(t *testing.T) {
+	for name, may := range map[string]bool{"silent": false, "may ask": true} {
+		t.Run(name, func(t *testing.T) {
+			e := machine(t, fakeengine.SSH{})
+			tunnel := through(t, e)
+			tunnel.ask = may
+			dial(t, tunnel)
+			if err := tunnel.now.cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			closed := make(chan struct{})
+			go func() { defer close(closed); tunnel.Close() }()
+			select {
+			case <-closed:
+			case <-time.After(patience):
+				t.Fatal("it waits for ever")
+			}
+			eventually(t, "the end of ssh", func() bool { return e.Connections() == 0 })
+		})
+	}
 }
 
 // A machine that refuses is not asked again and again, and its reason is what the caller makes of it.
