@@ -99,6 +99,8 @@ func TestWorktree(t *testing.T) {
 		"shallow":         {"", "echo three >>a; git commit -qam three; git clone -q --depth 2 file://$PWD ../shallow", "shallow", "2"},
 		"linked worktree": {"", "git worktree add -q --detach ../linked; cd ../linked; echo three >>a; git commit -qam three", "linked", "3"},
 		"odd name":        {"", "cp -a . '../a $b c#'", "a $b c#", "2"},
+		"replaced":        {"", "git replace HEAD $(git commit-tree -m evil HEAD^{tree}); git replace HEAD:a $(echo evil | git hash-object -w --stdin)", "project", "2"},
+		"odd references":  {"", "git update-ref refs/heads/-x HEAD; git update-ref refs/heads/--all HEAD^; git update-ref 'refs/tags/ü$(id)\";x' HEAD; git update-ref refs/odd/y $(git commit-tree -m y HEAD^{tree}); git symbolic-ref refs/heads/round refs/heads/round; echo junk >.git/refs/heads/junk", "project", "2"},
 		"submodule":       {"", "git update-index --add --cacheinfo 160000,$(git rev-parse HEAD^),vendor; git commit -qm submodule", "project", "3"},
 	} {
 		t.Run(name, func(t *testing.T) {

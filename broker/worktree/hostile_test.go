@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -155,6 +156,24 @@ id=$(git commit-tree -m other HEAD^{tree})
 seq -f "$id refs/heads/b%.0f" 60000 >.git/packed-refs`)
 	if o := settle(t, p, tree); o.Commits != 1 || o.Stuck != "" || o.Left != "commits on other branches" {
 		t.Errorf("got %+v", o)
+	}
+}
+
+// What to do about too many references is said, and helps.
+func TestManyReferences(t *testing.T) {
+	dir, _ := person(t)
+	sh(t, dir, "id=$(git rev-parse HEAD); mkdir -p .git/refs/tags/many; cd .git/refs/tags/many; for i in $(seq 10001); do echo $id >$i; done")
+	s, err := Open(t.Context(), dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Place{Dir: filepath.Join(t.TempDir(), "worktree"), Keep: filepath.Join(t.TempDir(), "worktree.git")}
+	if err := p.Make(t.Context(), s, s.Tree("mine")); err == nil || !strings.Contains(err.Error(), "10000 references") || !strings.Contains(fault.Hint(err), "git pack-refs --all") {
+		t.Fatalf("got %v (%s)", err, fault.Hint(err))
+	}
+	sh(t, dir, "git -c core.hooksPath=/dev/null pack-refs --all")
+	if err := p.Make(t.Context(), s, s.Tree("mine")); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -209,7 +209,7 @@ func (p Place) keep(t Tree) git {
 func (p Place) write(s Source, t Tree) error {
 	refs, err := s.repo.Refs("refs/")
 	if err != nil {
-		return err
+		return refuse("pack its references: git pack-refs --all", "%s: %w", s.Top, err)
 	}
 	var packed strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(refs)) {

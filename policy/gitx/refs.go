@@ -190,8 +190,11 @@ func (l *looseRefs) list(dir string, depth int) error {
 		return nil
 	}
 	l.seen += len(entries)
-	if err != nil || depth > 16 || len(l.names)+len(entries) > maxRefs || l.seen > maxRefEntries {
+	if err != nil && !errors.Is(err, errTooMany) {
 		return refuse("the references of the repository cannot be listed")
+	}
+	if err != nil || depth > 16 || len(l.names)+len(entries) > maxRefs || l.seen > maxRefEntries {
+		return refuse("more than %d references of the repository have files of their own, or are in too many directories", maxRefs)
 	}
 	for _, e := range entries {
 		name := dir + "/" + e.Name()
