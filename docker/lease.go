@@ -16,7 +16,7 @@ import (
 // Labels that say who owns a container.
 const (
 	LabelLease = "ironcurtain.lease" // path of the owner's lease
-	LabelHost  = "ironcurtain.host"  // name of the machine the lease is on
+	LabelHost  = "ironcurtain.host"  // the machine the lease is on; see ThisMachine
 )
 
 // ErrLeaseHeld means that another process, or another part of this one, owns
@@ -36,7 +36,7 @@ type Lease struct {
 // It fails with ErrLeaseHeld when somebody else holds the lease.
 func AcquireLease(path string) (*Lease, error) {
 	const op = "take the session"
-	host, err := os.Hostname()
+	host, err := ThisMachine()
 	if err != nil {
 		return nil, fault.Wrap(op, err, "")
 	}
@@ -123,8 +123,8 @@ func (l *Lease) Release() error {
 // ReapOptions say what Reap removes.
 type ReapOptions struct {
 	DryRun bool // only report what would be removed
-	// Force also removes running containers without a lease, and containers of a
-	// machine with another name. Containers of a running owner are never removed.
+	// Force also removes running containers without a lease, and containers of
+	// another machine. Containers of a running owner are never removed.
 	Force bool
 	// Keep reports whether a container whose owner was killed stays, because its
 	// session can be resumed. Nil keeps none.
@@ -146,7 +146,7 @@ func (c *Client) Reap(ctx context.Context, o ReapOptions) ([]Reaped, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, err := os.Hostname()
+	host, err := ThisMachine()
 	if err != nil {
 		return nil, fault.Wrap("remove orphans", err, "")
 	}
@@ -182,7 +182,7 @@ const keptReason = "it can be taken back"
 // take the lease, so that a process resuming the session at this moment can.
 func abandoned(s Summary, host string) bool {
 	path := s.Labels[LabelLease]
-	if path == "" || s.Labels[LabelHost] != host {
+	if path == "" || !SameMachine(s.Labels[LabelHost], host) {
 		return false
 	}
 	_, err := os.Lstat(path)
@@ -204,7 +204,7 @@ func judgeOwner(s Summary, host string, force bool) (release func(remove bool), 
 		}
 		return none, "it has no owner but runs; --force removes it", false
 	}
-	if s.Labels[LabelHost] != host {
+	if !SameMachine(s.Labels[LabelHost], host) {
 		if !force {
 			return none, "it belongs to the machine " + plainLine(s.Labels[LabelHost]) + "; --force removes it", false
 		}

@@ -69,7 +69,7 @@ func (v VolumeMount) mount() engine.HostMount {
 
 // CreateVolume makes a volume with these labels and LabelManaged. One of that name that is there is
 // left as it is; when that is not this program's, or has other labels, CreateVolume fails with
-// ErrVolume. Only the name of the machine may differ, because people rename machines.
+// ErrVolume. Only what the machine is called may differ, because people rename machines.
 func (c *Client) CreateVolume(ctx context.Context, name string, labels map[string]string) error {
 	op := "create volume " + name
 	if !volumeName.MatchString(name) {

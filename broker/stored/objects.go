@@ -27,7 +27,7 @@ type Objects struct {
 // ObjectsOf returns the volume of a repository's objects on an engine: of this machine and this
 // state directory alone, because nobody else knows what is in it.
 func ObjectsOf(home, engine, repository string) (Objects, error) {
-	host, err := os.Hostname()
+	host, err := docker.ThisMachine()
 	if err != nil {
 		return Objects{}, fmt.Errorf("name the volume of a repository: %w", err)
 	}

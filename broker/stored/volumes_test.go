@@ -54,7 +54,7 @@ func sessionVolume(t *testing.T, c *docker.Client, l Layout, purpose string) str
 
 func labelsOf(t *testing.T, l Layout) map[string]string {
 	t.Helper()
-	host, err := os.Hostname()
+	host, err := docker.ThisMachine()
 	if err != nil {
 		t.Fatal(err)
 	}

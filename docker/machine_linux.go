@@ -1,0 +1,16 @@
+package docker
+
+import (
+	"os"
+	"strings"
+)
+
+// machineNumber is what the system has numbered this machine with when it was installed; "": it has not.
+func machineNumber() string {
+	for _, path := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
+		if text, err := os.ReadFile(path); err == nil && len(strings.TrimSpace(string(text))) == 32 {
+			return strings.TrimSpace(string(text))
+		}
+	}
+	return ""
+}
