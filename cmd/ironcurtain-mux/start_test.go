@@ -133,7 +133,7 @@ func TestStartPrintsWhatACommandHasPrintedBeforeItFailed(t *testing.T) {
 		want string
 	}{
 		"fails":     {[]string{"echo hi; pwd; echo no good >&2; exit 7"}, cli.ExitFailure, "the task failed: it ended with code 7: no good"},
-		"times out": {[]string{"--timeout", "8s", "echo hi; pwd; sleep 500"}, cli.ExitTimedOut, "longer than 8s"},
+		"times out": {[]string{"--timeout", "20s", "echo hi; pwd; sleep 500"}, cli.ExitTimedOut, "longer than 20s"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
