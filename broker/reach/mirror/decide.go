@@ -74,7 +74,7 @@ func (d *decider) forget() {
 	}
 }
 
-// unknown tells whether a path is one of those that the container did not come to list.
+// unknown reports whether a path is one of those that the container did not come to list.
 func (d *decider) unknown(path string) bool {
 	if !d.there.cut {
 		return false
@@ -166,7 +166,7 @@ func why(k kind) string {
 	}
 }
 
-// fixed tells whether ours is put back: at or below a fixed path, and directories on the way
+// fixed reports whether ours is put back: at or below a fixed path, and directories on the way
 // to one.
 func (d *decider) fixed(path string, h, t node) bool {
 	for _, f := range d.o.Fixed {
@@ -219,13 +219,14 @@ func (d *decider) settle() {
 			p.aside = append(p.aside, c.path)
 		}
 	}
-	byPath := func(a, b change) int { return order(a.path, b.path) }
 	slices.SortFunc(p.fetch, byPath)
 	slices.SortFunc(p.put, byPath)
 	slices.SortFunc(p.aside, order)
 }
 
-// vanishes tells whether a directory is no longer one.
+func byPath(a, b change) int { return order(a.path, b.path) }
+
+// vanishes reports whether a directory is no longer one.
 func vanishes(c change) bool { return c.from.kind == directory && c.to.kind != directory }
 
 // holders are the directories below which something of a list stays, whatever is changed.
@@ -268,5 +269,5 @@ func (d *decider) ways() {
 			d.plan.fetch = append(d.plan.fetch, change{dir, node{}, d.there.all[i].node})
 		}
 	}
-	slices.SortFunc(d.plan.fetch, func(a, b change) int { return order(a.path, b.path) })
+	slices.SortFunc(d.plan.fetch, byPath)
 }

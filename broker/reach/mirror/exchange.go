@@ -61,18 +61,18 @@ func (s *syncing) room(c change) bool {
 		files++
 	}
 	switch {
-	case files > s.o.Limits.Files:
-		s.r.left(c.path, fmt.Sprintf("there are more than %d files", s.o.Limits.Files), false)
+	case files > s.o.limits.Files:
+		s.r.left(c.path, fmt.Sprintf("there are more than %d files", s.o.limits.Files), false)
 		return false
-	case bytes > s.o.Limits.Bytes && c.to.size > c.from.size:
-		s.r.left(c.path, fmt.Sprintf("all files together are larger than %d MiB", s.o.Limits.Bytes>>20), false)
+	case bytes > s.o.limits.Bytes && c.to.size > c.from.size:
+		s.r.left(c.path, fmt.Sprintf("all files together are larger than %d MiB", s.o.limits.Bytes>>20), false)
 		return false
 	}
 	s.files, s.bytes = files, bytes
 	return true
 }
 
-// free tells whether a path can be made here.
+// free reports whether a path can be made here.
 func (s *syncing) free(c change) (bool, error) {
 	dir, name, err := s.at(c.path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInTheWay) {
@@ -139,7 +139,7 @@ func (s *syncing) receive(ctx context.Context, batch []change) error {
 	for i, c := range batch {
 		paths[i] = c.path
 	}
-	err := s.c.fetch(ctx, s.o.Name, s.o.Limits.Each, paths, func(i int, n node, target string, in *content) (here, conn error) {
+	err := s.c.fetch(ctx, s.o.Name, s.o.limits.Each, paths, func(i int, n node, target string, in *content) (here, conn error) {
 		c := batch[i]
 		switch {
 		case n.kind == file:
@@ -164,7 +164,7 @@ func (s *syncing) receive(ctx context.Context, batch []change) error {
 // or ours changed while it came.
 func (s *syncing) receiveFile(ctx context.Context, c change, n node, in *content) (here, conn error) {
 	total := s.bytes - c.to.size + n.size
-	if c.to.kind != file || total > s.o.Limits.Bytes {
+	if c.to.kind != file || total > s.o.limits.Bytes {
 		s.again = true
 		_, _, _, conn = in.copy(nil)
 		return nil, conn
@@ -238,7 +238,7 @@ func (s *syncing) put(ctx context.Context, changes []change) error {
 
 // send puts one batch.
 func (s *syncing) send(ctx context.Context, ops []op) error {
-	status, why, err := s.c.put(ctx, s.o.Name, s.o.Limits.Each, ops, func(o op, to io.Writer) (bool, digest, error) {
+	status, why, err := s.c.put(ctx, s.o.Name, s.o.limits.Each, ops, func(o op, to io.Writer) (bool, digest, error) {
 		return s.content(ctx, o, to)
 	})
 	if err != nil {
@@ -254,16 +254,22 @@ func (s *syncing) send(ctx context.Context, ops []op) error {
 			}
 		case statusChanged, statusAgain:
 			s.again = true
-		case statusFull:
-			err = fault.New("make room on the engine's disk", "the container has no room for %s: %.200q", o.path, why)
-		case statusFailed:
-			if err == nil {
-				err = fmt.Errorf("the container cannot write %s: %.200q", o.path, why)
+		case statusKept: // a directory that has something in it
+		default:
+			if err == nil || status[i] == statusFull {
+				err = failure(status[i], o.path, why)
 			}
-		default: // statusKept: a directory stays
 		}
 	}
 	return err
+}
+
+// failure is why the container could not write a path.
+func failure(status byte, path, why string) error {
+	if status == statusFull {
+		return fault.New("make room on the engine's disk", "the container has no room for %s: %.200q", path, why)
+	}
+	return fmt.Errorf("the container cannot write %s: %.200q", path, why)
 }
 
 // content sends a file, if it is still what was compared.

@@ -123,7 +123,7 @@ func (f *fields) end() error {
 	return nil
 }
 
-// more tells whether there is something left to take.
+// more reports whether there is something left to take.
 func (f *fields) more() bool { return !f.bad && len(f.rest) > 0 }
 
 func appendText(b []byte, s string) []byte {

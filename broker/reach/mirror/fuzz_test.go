@@ -100,7 +100,7 @@ func FuzzClient(f *testing.F) {
 	f.Add(frames(func(w *wire) { hello(w); _ = w.write(msgFailed, appendText(nil, "no")) }))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		dir, unchanged := around(t)
-		tree, err := Open(Options{Name: "workspace", Dir: dir, Limits: Limits{Files: 50, Bytes: 1000, Each: 500}})
+		tree, err := Open(Options{Name: "workspace", Dir: dir, limits: limits{Files: 50, Bytes: 1000, Each: 500}})
 		must(t, err)
 		r, err := tree.Sync(t.Context(), NewClient(replay{bytes.NewReader(b)}))
 		if err == nil && r.Bytes > 4*1000 {

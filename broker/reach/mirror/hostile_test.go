@@ -243,7 +243,6 @@ func TestDirectoryExchangedForLink(t *testing.T) {
 	p := start(t)
 	write(t, p.there, map[string]string{"a/x": "1", "b/x": "2"})
 	p.sync()
-	p.tree.o.Own = func(*os.Root, string) error { return nil }
 	at := place{look: (*os.Root).Lstat, scanner: scanner{root: p.tree.root, known: newDigests()}}
 	write(t, p.here, map[string]string{"a": "@b"})
 	if _, err := at.draft("a/x"); !errors.Is(err, errInTheWay) {

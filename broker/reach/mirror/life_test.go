@@ -84,14 +84,13 @@ func TestChangesWhileItIsSent(t *testing.T) {
 func TestNoRoom(t *testing.T) {
 	t.Run("here", func(t *testing.T) {
 		room := 1
-		p := start(t, func(o *Options) {
-			o.Own = func(*os.Root, string) error {
-				if room--; room < 0 {
-					return fmt.Errorf("write: %w", syscall.ENOSPC)
-				}
-				return nil
+		p := start(t)
+		p.tree.written = func(*os.Root, string) error {
+			if room--; room < 0 {
+				return fmt.Errorf("write: %w", syscall.ENOSPC)
 			}
-		})
+			return nil
+		}
 		write(t, p.there, files{"a": "1", "b": "2", "c": "3"})
 		_, err := p.tree.Sync(t.Context(), p.client)
 		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(fault.Hint(err), "disk is full") {
@@ -107,7 +106,7 @@ func TestNoRoom(t *testing.T) {
 	t.Run("there", func(t *testing.T) {
 		room := 1
 		p := start(t)
-		p.server.own = func(*os.Root, string) error {
+		p.server.written = func(*os.Root, string) error {
 			if room--; room < 0 {
 				return fmt.Errorf("write: %w", syscall.ENOSPC)
 			}
@@ -275,18 +274,16 @@ func TestNoteStaysSmall(t *testing.T) {
 // little that the next one does not know of.
 func TestEachBatchIsNoted(t *testing.T) {
 	name, asked, last := filepath.Join(t.TempDir(), "note"), false, fmt.Sprintf("a%04d", batchPaths-1)
-	p := start(t, func(o *Options) {
-		o.Note = name
-		o.Own = func(root *os.Root, path string) error {
-			if _, err := os.Stat(filepath.Join(o.Dir, last)); err == nil && !asked {
-				asked = true
-				if noted, err := os.ReadFile(name); err != nil || !strings.Contains(string(noted), `"`+last+`"`) {
-					t.Errorf("not noted: %v", err)
-				}
+	p := start(t, func(o *Options) { o.Note = name })
+	p.tree.written = func(*os.Root, string) error {
+		if _, err := os.Stat(filepath.Join(p.here, last)); err == nil && !asked {
+			asked = true
+			if noted, err := os.ReadFile(name); err != nil || !strings.Contains(string(noted), `"`+last+`"`) {
+				t.Errorf("not noted: %v", err)
 			}
-			return nil
 		}
-	})
+		return nil
+	}
 	all := files{}
 	for i := range batchPaths + 1 {
 		all[fmt.Sprintf("a%04d", i)] = "1"

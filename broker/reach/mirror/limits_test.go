@@ -13,22 +13,22 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-func limits(l Limits) func(*Options) { return func(o *Options) { o.Limits = l } }
+func limited(l limits) func(*Options) { return func(o *Options) { o.limits = l } }
 
 // What is too large or too many stays in the container, is said, and is not deleted there.
 func TestLeftThere(t *testing.T) {
 	for name, c := range map[string]struct {
-		limits      Limits
+		limits      limits
 		there, here files
 		left        string
 		why         string
 	}{
-		"large":    {Limits{Each: 4}, files{"a": "1234", "b": "12345"}, files{"a": "1234"}, "b", "larger than a file that is copied"},
-		"together": {Limits{Bytes: 6}, files{"a": "1234", "b": "123", "c": "12"}, files{"a": "1234", "c": "12"}, "b", "together"},
-		"many":     {Limits{Files: 2}, files{"a": "1", "b": "2", "c/d": "3"}, files{"a": "1", "b": "2"}, "b", "too many"},
+		"large":    {limits{Each: 4}, files{"a": "1234", "b": "12345"}, files{"a": "1234"}, "b", "larger than a file that is copied"},
+		"together": {limits{Bytes: 6}, files{"a": "1234", "b": "123", "c": "12"}, files{"a": "1234", "c": "12"}, "b", "together"},
+		"many":     {limits{Files: 2}, files{"a": "1", "b": "2", "c/d": "3"}, files{"a": "1", "b": "2"}, "b", "too many"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := start(t, limits(c.limits))
+			p := start(t, limited(c.limits))
 			write(t, p.there, c.there)
 			for range 2 {
 				r := p.sync()
@@ -44,7 +44,7 @@ func TestLeftThere(t *testing.T) {
 
 // A file that outgrows its limit there keeps its last copy here.
 func TestGrowsAboveTheLimit(t *testing.T) {
-	p := start(t, limits(Limits{Each: 4}))
+	p := start(t, limited(limits{Each: 4}))
 	write(t, p.there, files{"a": "1", "d/b": "1", "x": "1"})
 	p.sync()
 	write(t, p.there, files{"a": "12345", "d": "12345"})
@@ -57,7 +57,7 @@ func TestGrowsAboveTheLimit(t *testing.T) {
 
 // What is here and has not arrived, because something that is not copied has its name there, is said.
 func TestLeftThereHidesOurs(t *testing.T) {
-	p := start(t, func(o *Options) { o.Limits.Each = 4 })
+	p := start(t, func(o *Options) { o.limits.Each = 4 })
 	write(t, p.there, files{"grows": "1", "large": "12345", "pipe": "12345", "socket": "12345"})
 	for _, name := range []string{"pipe", "socket"} {
 		must(t, os.Remove(filepath.Join(p.there, name)))
@@ -80,7 +80,7 @@ func TestLeftThereHidesOurs(t *testing.T) {
 
 // At most 20 are named.
 func TestLeftIsBounded(t *testing.T) {
-	p := start(t, limits(Limits{Each: 1}))
+	p := start(t, limited(limits{Each: 1}))
 	for i := range 30 {
 		write(t, p.there, files{fmt.Sprint(i): "12"})
 	}
@@ -92,15 +92,15 @@ func TestLeftIsBounded(t *testing.T) {
 // What is above the limits here is refused before anything is sent.
 func TestRefusedHere(t *testing.T) {
 	for name, c := range map[string]struct {
-		limits Limits
+		limits limits
 		why    string
 	}{
-		"large":    {Limits{Each: 4}, "d/large"},
-		"together": {Limits{Bytes: 6}, "together"},
-		"many":     {Limits{Files: 2}, "more than 2 files"},
+		"large":    {limits{Each: 4}, "d/large"},
+		"together": {limits{Bytes: 6}, "together"},
+		"many":     {limits{Files: 2}, "more than 2 files"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := start(t, limits(c.limits))
+			p := start(t, limited(c.limits))
 			write(t, p.here, files{"a": "1234", "d/large": "12345", "d/b": "123"})
 			_, err := p.tree.Sync(t.Context(), p.client)
 			if err == nil || !strings.Contains(err.Error(), c.why) || fault.Hint(err) == "" {

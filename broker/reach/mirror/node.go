@@ -52,7 +52,7 @@ func (n node) alike() node {
 
 func (n node) same(m node) bool { return n.alike() == m.alike() }
 
-// sameContent tells whether two nodes differ at most in mode.
+// sameContent reports whether two nodes differ at most in mode.
 func (n node) sameContent(m node) bool {
 	n.perm, m.perm = 0, 0
 	return n == m
@@ -92,13 +92,13 @@ func order(a, b string) int {
 
 func byOrder(e entry, path string) int { return order(e.path, path) }
 
-// has tells whether a list in order has a path.
+// has reports whether a list in order has a path.
 func has(all []entry, path string) bool {
 	_, found := slices.BinarySearchFunc(all, path, byOrder)
 	return found
 }
 
-// below tells whether path is dir or stands below it. "" is the tree's own directory.
+// below reports whether path is dir or stands below it. "" is the tree's own directory.
 func below(path, dir string) bool {
 	return dir == "" || strings.HasPrefix(path, dir) && (len(path) == len(dir) || path[len(dir)] == '/')
 }

@@ -19,7 +19,7 @@ import (
 // another directory of the tree.
 type place struct {
 	scanner
-	own func(root *os.Root, path string) error // of what was written; nil: nothing
+	written func(root *os.Root, path string) error // see Tree and Server
 	// look is Lstat, which on some file systems also finds a file by another spelling of its name.
 	look func(dir *os.Root, name string) (fs.FileInfo, error)
 	// The directory that was used last: neighbours are written one after another.
@@ -129,7 +129,7 @@ func (p *place) remove(path string) error {
 	return err
 }
 
-// notEmpty tells whether removing failed because a directory has something in it.
+// notEmpty reports whether removing failed because a directory has something in it.
 func notEmpty(err error) bool {
 	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST)
 }
@@ -157,10 +157,10 @@ func (p *place) mkdir(path string, perm uint16) error {
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := p.chmod(path, directory, perm); err != nil || !made || p.own == nil {
+	if err := p.chmod(path, directory, perm); err != nil || !made || p.written == nil {
 		return err
 	}
-	return p.own(dir, name)
+	return p.written(dir, name)
 }
 
 // chmod changes the mode of a file or directory; a link in its place is left alone.
@@ -197,8 +197,8 @@ func (p *place) symlink(path, target string) error {
 	if err := p.writable(dir, func() error { return dir.Symlink(target, temp) }); err != nil {
 		return err
 	}
-	if p.own != nil {
-		err = p.own(dir, temp)
+	if p.written != nil {
+		err = p.written(dir, temp)
 	}
 	if err == nil {
 		err = dir.Rename(temp, name)
@@ -255,8 +255,8 @@ func (d *draft) digest() digest { return digest(d.sum.Sum(nil)) }
 // commit gives the file its mode and its name.
 func (d *draft) commit(perm uint16) error {
 	err := d.f.Chmod(granted(file, perm))
-	if err == nil && d.p.own != nil {
-		err = d.p.own(d.dir, d.temp)
+	if err == nil && d.p.written != nil {
+		err = d.p.written(d.dir, d.temp)
 	}
 	if err == nil {
 		err = d.dir.Rename(d.temp, d.name)

@@ -16,7 +16,7 @@ type op struct {
 	target   string // of a link
 }
 
-// carries tells whether the content of a file follows the operation.
+// carries reports whether the content of a file follows the operation.
 func (o op) carries() bool {
 	return o.wanted.kind == file && (o.expected.kind != file || !o.expected.sameContent(o.wanted))
 }

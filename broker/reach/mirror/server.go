@@ -16,8 +16,9 @@ import (
 type Server struct {
 	roots map[string]string
 	known map[string]*digests
-	turn  chan struct{}                          // holds one token; whoever has it answers a request
-	own   func(root *os.Root, path string) error // of what was written; tests let it fail
+	turn  chan struct{} // holds one token; whoever has it answers a request
+	// written is called for what was written before it gets its name, if not nil; tests let it fail.
+	written func(root *os.Root, path string) error
 }
 
 // NewServer serves directories of the container by the names of their trees.
@@ -126,7 +127,7 @@ func (c *served) open(name string, most int, each int64) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &place{own: c.own, look: (*os.Root).Lstat, scanner: scanner{root: root, known: c.known[name], most: most, each: each}}, nil
+	return &place{written: c.written, look: (*os.Root).Lstat, scanner: scanner{root: root, known: c.known[name], most: most, each: each}}, nil
 }
 
 func (c *served) refuse(err error) error {
@@ -249,7 +250,7 @@ func (c *served) sendFile(ctx context.Context, p *place, f *os.File, is fs.FileI
 	return sendTail(c.wire, err == nil, sum)
 }
 
-// full tells whether there is no room for a file.
+// full reports whether there is no room for a file.
 func full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }

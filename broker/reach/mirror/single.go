@@ -8,8 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"strings"
-
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Some trees have no copy here: files are put there one by one, and stay.
@@ -108,10 +106,8 @@ func (c *Client) order(ctx context.Context, tree string, each int64, ops []op, s
 	for i, s := range status {
 		switch s {
 		case statusDone:
-		case statusFull:
-			return fault.New("make room on the engine's disk", "the container has no room for %s: %.200q", ops[i].path, why)
-		case statusFailed:
-			return fmt.Errorf("the container cannot write %s: %.200q", ops[i].path, why)
+		case statusFull, statusFailed:
+			return failure(s, ops[i].path, why)
 		case statusAgain:
 			return errors.New(ops[i].path + " was damaged on the way")
 		default:

@@ -37,8 +37,8 @@ func (t *Tree) Sync(ctx context.Context, c *Client) (Report, error) {
 	}
 	for range passes {
 		s := &syncing{Tree: t, c: c, r: &r}
-		s.place = place{own: t.o.Own, look: t.look, scanner: scanner{
-			root: t.root, known: t.known, most: t.o.Limits.Files, each: t.o.Limits.Each, mend: true,
+		s.place = place{written: t.written, look: t.look, scanner: scanner{
+			root: t.root, known: t.known, most: t.o.limits.Files, each: t.o.limits.Each, mend: true,
 		}}
 		err := s.pass(ctx)
 		s.leave()
@@ -128,7 +128,7 @@ func (s *syncing) compare(ctx context.Context) error {
 		s.here, err = s.scan(ctx)
 		done <- err
 	}()
-	there, err := s.c.scan(ctx, s.o.Name, s.o.Limits.Files, s.o.Limits.Each)
+	there, err := s.c.scan(ctx, s.o.Name, s.o.limits.Files, s.o.limits.Each)
 	if err != nil {
 		cancel()
 		if scanning := <-done; scanning != nil && !errors.Is(scanning, context.Canceled) {
@@ -144,7 +144,7 @@ func (s *syncing) compare(ctx context.Context) error {
 func (s *syncing) check(p plan) error {
 	const next = "remove it, or keep it outside"
 	if s.here.cut {
-		return fault.New("remove some, or keep them outside", "%s has more than %d files", s.o.Dir, s.o.Limits.Files)
+		return fault.New("remove some, or keep them outside", "%s has more than %d files", s.o.Dir, s.o.limits.Files)
 	}
 	var heaviest entry
 	for _, e := range s.here.all {
@@ -155,10 +155,10 @@ func (s *syncing) check(p plan) error {
 		}
 	}
 	if heaviest.kind == large {
-		return fault.New(next, "%s is larger than the %d MiB that one file may have", heaviest.path, s.o.Limits.Each>>20)
+		return fault.New(next, "%s is larger than the %d MiB that one file may have", heaviest.path, s.o.limits.Each>>20)
 	}
-	if s.bytes > s.o.Limits.Bytes && len(p.put) > 0 {
-		return fault.New("remove some, or keep them outside", "the files in %s are larger than %d MiB together", s.o.Dir, s.o.Limits.Bytes>>20)
+	if s.bytes > s.o.limits.Bytes && len(p.put) > 0 {
+		return fault.New("remove some, or keep them outside", "the files in %s are larger than %d MiB together", s.o.Dir, s.o.limits.Bytes>>20)
 	}
 	return nil
 }
@@ -222,7 +222,7 @@ func (s *syncing) setAside(paths []string) error {
 	return nil
 }
 
-// taken tells whether a name is in use beside a path, on either side.
+// taken reports whether a name is in use beside a path, on either side.
 func (s *syncing) taken(path, name string) bool {
 	if has(s.there.all, sibling(path, name)) {
 		return true

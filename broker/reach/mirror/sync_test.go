@@ -235,20 +235,19 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// Own is asked about each thing that is written here, before others see it.
-func TestOwn(t *testing.T) {
+// What is written here gets its name when it is whole.
+func TestNamedWhenWhole(t *testing.T) {
 	seen := map[string]bool{}
-	p := start(t, func(o *Options) {
-		o.Own = func(root *os.Root, path string) error {
-			info, err := root.Lstat(path)
-			must(t, err)
-			seen[info.Mode().Type().String()] = true
-			if !info.IsDir() && !temporary(path) {
-				t.Errorf("%s has its name already", path)
-			}
-			return nil
+	p := start(t)
+	p.tree.written = func(root *os.Root, path string) error {
+		info, err := root.Lstat(path)
+		must(t, err)
+		seen[info.Mode().Type().String()] = true
+		if !info.IsDir() && !temporary(path) {
+			t.Errorf("%s has its name already", path)
 		}
-	})
+		return nil
+	}
 	write(t, p.there, files{"d/a": "1", "l": "@d"})
 	p.sync()
 	if len(seen) != 3 {

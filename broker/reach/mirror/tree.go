@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -32,31 +33,19 @@ type Options struct {
 	// all. It is asked for each path by itself: a directory on the way to a wanted path is made.
 	// What is not wanted is left there, and is not deleted there either.
 	Wanted func(path string, size int64) bool
-	// Limits of the copy here, and of what is put there.
-	Limits Limits
-	// Own is called for each path that was written here, before it gets its name; nil does
-	// nothing. root is the directory of the tree or one below it, and path is relative to root.
-	Own func(root *os.Root, path string) error
+	// limits of the copy here, and of what is put there. Tests lower them.
+	limits limits
 }
 
-// Limits of one tree. A member that is 0 has its default.
-type Limits struct {
+// limits of one tree. A member that is 0 has its default.
+type limits struct {
 	Files int   // files, links and directories together; 200,000
 	Bytes int64 // of all files together; 4 GiB
 	Each  int64 // of one file; 256 MiB
 }
 
-func (l Limits) orDefaults() Limits {
-	if l.Files <= 0 {
-		l.Files = 200_000
-	}
-	if l.Bytes <= 0 {
-		l.Bytes = 4 << 30
-	}
-	if l.Each <= 0 {
-		l.Each = 256 << 20
-	}
-	return l
+func (l limits) orDefaults() limits {
+	return limits{Files: cmp.Or(l.Files, 200_000), Bytes: cmp.Or(l.Bytes, 4<<30), Each: cmp.Or(l.Each, 256<<20)}
 }
 
 // Report is what a Sync did.
@@ -104,11 +93,13 @@ type Tree struct {
 	turn  chan struct{} // holds one token; whoever has it synchronises
 	// look is Lstat; tests exchange it.
 	look func(dir *os.Root, name string) (fs.FileInfo, error)
+	// written is called for what was written here before it gets its name, if not nil; tests let it fail.
+	written func(root *os.Root, path string) error
 }
 
 // Open opens a tree. The directory exists.
 func Open(o Options) (*Tree, error) {
-	o.Limits = o.Limits.orDefaults()
+	o.limits = o.limits.orDefaults()
 	for _, path := range o.Fixed {
 		if err := checkPath(path); err != nil {
 			return nil, fmt.Errorf("copy files of %s: %w", o.Name, err)
