@@ -1,6 +1,7 @@
 package copies
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -118,6 +119,35 @@ func TestLandWritesWhatWasShown(t *testing.T) {
 	}
 	if len(l.Left) != len(d.Changes) {
 		t.Errorf("left %s", brief(l.Left))
+	}
+}
+
+// meddler is a context that lets somebody do something whenever it is asked whether it has ended.
+type meddler struct {
+	context.Context
+	do func()
+}
+
+func (m meddler) Err() error { m.do(); return nil }
+
+// What somebody makes in the place of a directory that becomes a file stays.
+func TestLandWhileSomebodyWrites(t *testing.T) {
+	s := newSite(t, "mkdir d")
+	s.agent("rmdir d; echo a > d")
+	d := s.difference()
+	place := filepath.Join(s.origin, "d")
+	ctx := meddler{t.Context(), func() {
+		if _, err := os.Lstat(place); os.IsNotExist(err) {
+			if err := os.WriteFile(place, []byte("mine"), 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	}}
+	if l, err := Land(ctx, d, Which{}); err != nil || brief(l.Left) != "!~d" {
+		t.Errorf("left %s, %v", brief(l.Left), err)
+	}
+	if got := tree(t, s.origin); got != "d=mine" {
+		t.Errorf("there is %s", got)
 	}
 }
 

@@ -82,6 +82,7 @@ func (w *writer) write(c *Change) error {
 		} else if err != nil {
 			return err
 		}
+		c.there = absent
 	}
 	switch c.here.kind {
 	case directory:
@@ -222,7 +223,7 @@ func fresh(in *os.Root, temporary string) error {
 // removes what was written.
 func (w *writer) putInPlace(in *os.Root, base string, c *Change, err error) error {
 	temporary := w.temporary()
-	if err == nil && (c.there.kind == directory) == (c.here.kind == directory) {
+	if err == nil {
 		err = w.unchanged(in, base, c)
 	}
 	if err == nil {
