@@ -3,6 +3,7 @@ package copies
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -145,6 +146,26 @@ func (d *dirs) look(name string, known noted) (node, stamp, error) {
 		return node{kind: special}, stamp{}, nil
 	}
 	return lookFile(in, base, known)
+}
+
+// small reads at most so many bytes of a file. found is false where there is no file that can be
+// read.
+func (d *dirs) small(name string, most int64) (data []byte, found bool, err error) {
+	in, base, err := d.of(name)
+	if err == nil {
+		var f *os.File
+		if f, _, err = openFile(in, base); err == nil {
+			defer f.Close()
+			data, err = io.ReadAll(io.LimitReader(f, most))
+			return data, err == nil, err
+		}
+	}
+	for _, missing := range []error{fs.ErrNotExist, fs.ErrPermission, errNoDir, errKind, errMoved} {
+		if errors.Is(err, missing) {
+			return nil, false, nil
+		}
+	}
+	return nil, false, err
 }
 
 // lookFile is look for a regular file.

@@ -5,15 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
@@ -99,32 +95,15 @@ func (d *Diff) layRepository(dir string) error {
 	}
 	defer all.close()
 	for name, most := range map[string]int64{"info/exclude": maxExclude, "index": maxAnswer} {
-		if err := lay(all, ".git/"+name, filepath.Join(dir, name), most); err != nil {
+		data, found, err := all.small(".git/"+name, most)
+		if found {
+			err = os.WriteFile(filepath.Join(dir, name), data, 0o600)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// lay copies a small file out of the copy, if it is one.
-func lay(all *dirs, name, to string, most int64) error {
-	in, base, err := all.of(name)
-	if err == nil {
-		var f *os.File
-		if f, _, err = openFile(in, base); err == nil {
-			defer f.Close()
-			var data []byte
-			if data, err = io.ReadAll(io.LimitReader(f, most)); err == nil {
-				return os.WriteFile(to, data, 0o600)
-			}
-		}
-	}
-	for _, missing := range []error{fs.ErrNotExist, errNoDir, errKind, errMoved, unix.EACCES} {
-		if errors.Is(err, missing) {
-			return nil
-		}
-	}
-	return err
 }
 
 // ask asks git which of some paths it ignores.

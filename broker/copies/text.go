@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -58,19 +57,14 @@ func hasLines(n node) bool {
 
 // copyText copies a small file below a directory to a path; an empty one where there is none.
 func copyText(open func(string) (*dirs, error), dir, name, to string) error {
-	var data []byte
 	all, err := open(dir)
 	if err != nil {
 		return err
 	}
 	defer all.close()
-	if in, base, err := all.of(name); err == nil {
-		if f, _, err := openFile(in, base); err == nil {
-			defer f.Close()
-			if data, err = io.ReadAll(io.LimitReader(f, maxText)); err != nil {
-				return err
-			}
-		}
+	data, _, err := all.small(name, maxText)
+	if err != nil {
+		return err
 	}
 	return os.WriteFile(to, data, 0o600)
 }

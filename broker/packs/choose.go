@@ -109,8 +109,8 @@ func (j *job) reduce(ctx context.Context) (int, error) {
 	})
 }
 
-// part divides what may be left out into the first ones, which were found to fit, those
-// that are in the history of what is there then, and the rest.
+// part decides what becomes of the tips that may be left out: the first ones fit and are sent,
+// and so is what is in the history of what the volume has then. The rest is left out.
 func (j *job) part(ctx context.Context, taken int) error {
 	rest := slices.Concat(j.more[taken:], j.left)
 	j.more, j.left = slices.Clone(j.more[:taken]), nil
