@@ -97,8 +97,8 @@ type Line struct {
 	Text string `json:"text"`
 }
 
-// CommitsStay says what becomes of commits in a copy.
-const CommitsStay = "commits, branches and stashes of the copy stay there; a session with --worktree brings its commits home"
+// commitsStay says what becomes of commits in a copy.
+const commitsStay = "commits, branches and stashes of the copy stay there; a session with --worktree brings its commits home"
 
 // Lines lists the difference. What programs of this machine would run comes first, then what is
 // landed, then what stays.
@@ -132,7 +132,7 @@ func (d Diff) Lines(which Which) []Line {
 	}
 	var notes []Line
 	if d.Commits {
-		notes = append(notes, Line{Text: CommitsStay})
+		notes = append(notes, Line{Text: commitsStay})
 	}
 	if d.Unasked != "" {
 		notes = append(notes, Line{Text: d.Unasked + "; --ignored lands all"})

@@ -61,7 +61,7 @@ node_modules/ (2 files)`
 	}
 	d.Commits, d.Unmarked, d.Unasked = true, "it took longer than 1s", "git cannot tell"
 	d.Changes = nil
-	if got := lines(d.Lines(Which{})); got != CommitsStay+"\ngit cannot tell; --ignored lands all\nprograms of this machine may run more of these files than are marked: it took longer than 1s" {
+	if got := lines(d.Lines(Which{})); got != commitsStay+"\ngit cannot tell; --ignored lands all\nprograms of this machine may run more of these files than are marked: it took longer than 1s" {
 		t.Errorf("besides:\n%s", got)
 	}
 }
