@@ -314,13 +314,18 @@ func (o *overStream) hangUp(ctx context.Context) {
 	}
 }
 
+// bringLast ends the agent and brings its files here, where they are copies. It does nothing the second time.
+func (o *overStream) bringLast(ctx context.Context) {
+	if o.bring != nil {
+		o.hangUp(ctx)
+		_ = o.bring() // it has told what did not come
+	}
+}
+
 // Remove ends the agent, brings its files here and removes its container. What of the files does not
 // come, the session tells at its end: it stays in volumes, and nothing is left to be removed.
 func (o *overStream) Remove(ctx context.Context) error {
-	if o.bring != nil {
-		o.hangUp(ctx)
-		_ = o.bring()
-	}
+	o.bringLast(ctx)
 	err := o.Stream.Remove(ctx)
 	o.watching.Wait()
 	return err

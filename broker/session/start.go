@@ -22,6 +22,9 @@ import (
 func (s *Session) start(ctx context.Context, stack *teardown) (running program, err error) {
 	defer func() {
 		if err != nil && ctx.Err() != nil {
+			if taken, ok := running.(*overStream); ok {
+				taken.bringLast(context.WithoutCancel(ctx))
+			}
 			err = errors.Join(err, s.endLeftRunning(ctx))
 		}
 	}()

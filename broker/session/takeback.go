@@ -75,13 +75,28 @@ func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine 
 	if k := s.kept; k != nil {
 		order.Cols, order.Rows, order.Have, order.Ahead, order.Past = k.Cols, k.Rows, k.Have, k.Ahead, k.Past
 	}
-	if err := s.stream.Begin(ctx, engine, handle, order); err != nil {
+	late, cancel := s.lateContext(ctx)
+	defer cancel()
+	if err := s.stream.Begin(late, engine, handle, order); err != nil {
 		return nil, err
 	}
 	s.connectedBefore()
 	again := s.reached(ctx, engine)
 	again.cols, again.rows = cols, rows
 	return again, nil
+}
+
+// lateReach is how long an agent may still be reached again when its session is told to end. What it has
+// written where files are copied can only come here then.
+const lateReach = 5 * time.Second
+
+// lateContext returns a context that ends lateReach after ctx, or as soon as the process must end.
+func (s *Session) lateContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	late, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	end := time.AfterFunc(time.Hour, func() { cancel(context.Cause(ctx)) }) // reset when ctx ends
+	stop := context.AfterFunc(ctx, func() { end.Reset(lateReach) })
+	hurry := context.AfterFunc(s.deps.Hurried, func() { cancel(context.Canceled) })
+	return late, func() { stop(); hurry(); end.Stop(); cancel(nil) }
 }
 
 // attachAgain attaches to a container's terminal again, with what it wrote before.

@@ -7,10 +7,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker/fakeengine"
 )
 
@@ -139,6 +141,33 @@ func TestCopiesOfAKilledContainer(t *testing.T) {
 		t.Errorf("they came, and the end says:\n%s", d.text())
 	}
 	d.traceless()
+}
+
+// A daemon that is told to end while it takes an agent back brings what the agent has written first.
+func TestCopiesOfAnAgentThatIsTakenBack(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	elsewhere(t, home, nil)
+	serve := func() *driver {
+		d := driveArgv(t, home, 130, 40, "ironcurtain-mux", "serve")
+		d.until("the daemon", patience, func(string) bool { return d.daemon() != 0 })
+		return d
+	}
+	d := serve()
+	drive(t, home, 130, 40, "demo", "--agent", "mine").see(patience, "mine$")
+	id := d.onlySession().ID
+	d.inside(id, "echo last >/workspace/last")
+	if err := syscall.Kill(d.daemon(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	d.exit(patience)
+	next := serve()
+	out, errs, code := d.command("stop", "--now")
+	next.exit(patience)
+	got, err := os.ReadFile(filepath.Join(stored.LayoutOf(filepath.Join(home, "state"), id).Sandbox(), "last"))
+	if code != 0 || string(got) != "last\n" {
+		t.Errorf("here is %q, %v; the end said (%d): %s%s", got, err, code, out, errs)
+	}
 }
 
 // Commits of a worktree on such an engine come to the person's repository, and its history is sent
