@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -15,7 +16,7 @@ const goAhead = 30 * time.Second
 
 // Report tells the host, on a mounted socket, what is seen of the container, and returns when the
 // host says that the agent may start. Nothing of the agent may run before.
-func Report(socket string, look func() (seen.Seen, error)) error {
+func Report(ctx context.Context, socket string, look func() (seen.Seen, error)) error {
 	const op = "say what is seen of the container"
 	s, err := look()
 	if err != nil {
@@ -25,7 +26,8 @@ func Report(socket string, look func() (seen.Seen, error)) error {
 	if err != nil {
 		return fmt.Errorf(op+": %w", err)
 	}
-	conn, err := net.DialTimeout("unix", socket, goAhead)
+	dialer := net.Dialer{Timeout: goAhead}
+	conn, err := dialer.DialContext(ctx, "unix", socket)
 	if err != nil {
 		return fmt.Errorf(op+": the host's sockets do not lead here: %w", err)
 	}

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -192,6 +193,7 @@ func (h *hostEnd) made() int {
 
 // callTools asks and awaits the answer until over is closed, and returns how often it did.
 func callTools(t *testing.T, conn *net.UnixConn, over <-chan struct{}) (n int) {
+	t.Helper()
 	answers := bufio.NewReader(conn)
 	if _, err := answers.ReadByte(); err != nil { // the kind
 		t.Error(err)
@@ -275,6 +277,7 @@ type received struct {
 func (r *received) Write(p []byte) (int, error) {
 	if !r.said {
 		r.said = true
+		p = bytes.Clone(p)
 		p[len(p)-1] = 7
 	}
 	return r.carrier.Write(p)

@@ -162,8 +162,9 @@ func (m *maker) one(e entry) (pair, error) {
 			return pair{}, errKind
 		}
 		return pair{node: node{kind: link, target: target}}, out.Symlink(target, base)
+	default:
+		return m.file(in, out, base)
 	}
-	return m.file(in, out, base)
 }
 
 // file copies a file. Its times stay, because programs that build compare them.

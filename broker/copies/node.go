@@ -34,8 +34,9 @@ func (k kind) String() string {
 		return "a link"
 	case special:
 		return "a device, pipe or socket"
+	default:
+		return "nothing"
 	}
-	return "nothing"
 }
 
 // node is the state of one path, as far as it is copied and landed.

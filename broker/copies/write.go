@@ -89,8 +89,9 @@ func (w *writer) write(c *Change) error {
 		return w.mkdir(in, base)
 	case link:
 		return w.link(in, base, c)
+	default:
+		return w.file(in, base, c)
 	}
-	return w.file(in, base, c)
 }
 
 // place returns the directory that a path is to be in, which is made where it is missing.

@@ -33,6 +33,7 @@ type inside struct {
 }
 
 func newInside(t *testing.T) *inside {
+	t.Helper()
 	in := &inside{t: t, links: make(chan *link.Link, 10), ended: make(chan docker.Exit, 1)}
 	t.Cleanup(func() {
 		in.mu.Lock()

@@ -80,7 +80,7 @@ func run(argv []string) error {
 		return fmt.Errorf(op+": %w", err)
 	}
 	mounts := bridge.TakeMounts()
-	if err := bridge.Report(agent.ReportSocket, bridge.Look); err != nil {
+	if err := bridge.Report(context.Background(), agent.ReportSocket, bridge.Look); err != nil {
 		return fmt.Errorf(op+": %w", err)
 	}
 	env, err := prepare(mounts)

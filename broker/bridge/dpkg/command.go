@@ -21,17 +21,20 @@ func (r Root) Command(ctx context.Context, args []string, in io.Reader, out io.W
 	var action string
 	var names []string
 	call := call{Root: r, ctx: ctx, out: out}
-	for i := 0; i < len(args); i++ {
-		switch arg := args[i]; {
+	for rest := args; len(rest) > 0; {
+		arg := rest[0]
+		rest = rest[1:]
+		switch {
 		case slices.Contains(withValue, arg):
-			i++
-			if i == len(args) {
+			if len(rest) == 0 {
 				return fmt.Errorf("%s needs a value", arg)
 			}
+			value := rest[0]
+			rest = rest[1:]
 			if arg == "--status-fd" {
-				fd, err := strconv.Atoi(args[i])
+				fd, err := strconv.Atoi(value)
 				if err != nil {
-					return fmt.Errorf("%s %s is no descriptor", arg, args[i])
+					return fmt.Errorf("%s %s is no descriptor", arg, value)
 				}
 				call.progress = os.NewFile(uintptr(fd), "progress")
 			}
@@ -126,7 +129,7 @@ func (c call) unpackOne(archive string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(c.list(name)), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(c.list(name)), 0o755); err != nil { //nolint:gosec // as dpkg makes it
 		return err
 	}
 	if err := c.stays(c.ctx, archive); err != nil {
@@ -137,7 +140,7 @@ func (c call) unpackOne(archive string) error {
 		return err
 	}
 	now := lines(names)
-	if err := os.WriteFile(c.list(name), []byte(names), 0o644); err != nil {
+	if err := os.WriteFile(c.list(name), []byte(names), 0o644); err != nil { //nolint:gosec // as dpkg writes it
 		return err
 	}
 	if err := c.delete(slices.DeleteFunc(before, func(path string) bool { return slices.Contains(now, path) })); err != nil {

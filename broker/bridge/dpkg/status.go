@@ -168,14 +168,14 @@ func write(path string, all []paragraph) error {
 	for _, p := range all {
 		b.WriteString(string(p) + "\n\n")
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // as dpkg makes it
 		return err
 	}
 	fresh := path + ".new"
 	if err := os.RemoveAll(fresh); err != nil { // it may be anything, see readFile
 		return err
 	}
-	if err := os.WriteFile(fresh, []byte(b.String()), 0o644); err != nil {
+	if err := os.WriteFile(fresh, []byte(b.String()), 0o644); err != nil { //nolint:gosec // as dpkg writes it
 		return err
 	}
 	return os.Rename(fresh, path)

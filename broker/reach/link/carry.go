@@ -73,7 +73,7 @@ func (l *Link) attach(c io.ReadWriteCloser, theirs *Hello) (*carrier, error) {
 	for i, a := range l.lanes {
 		ours.Received[i] = a.received
 	}
-	k.hello = ours.append(nil)
+	k.hello = ours.encode()
 	if theirs != nil {
 		k.greet(*theirs)
 	}

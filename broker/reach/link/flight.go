@@ -89,11 +89,12 @@ type lately struct {
 	since       time.Time
 }
 
-const halfMinute = 30 * time.Second
+// period is how long a least round trip is kept apart from those before.
+const period = 30 * time.Second
 
 // add is told of a round trip.
 func (y *lately) add(took time.Duration, now time.Time) {
-	if now.Sub(y.since) >= halfMinute {
+	if now.Sub(y.since) >= period {
 		y.before, y.now, y.since = y.now, 0, now
 	}
 	if y.now == 0 || took < y.now {

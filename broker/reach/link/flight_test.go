@@ -71,9 +71,9 @@ func TestLeastRoundTripOfLately(t *testing.T) {
 	}{
 		{0, 5, 5},
 		{time.Second, 9, 5},
-		{halfMinute, 7, 5},
-		{halfMinute, 8, 7},
-		{halfMinute, 8, 8},
+		{period, 7, 5},
+		{period, 8, 7},
+		{period, 8, 8},
 	} {
 		now = now.Add(step.after)
 		y.add(step.took, now)

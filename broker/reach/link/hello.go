@@ -45,9 +45,10 @@ var (
 	errLate    = errors.New("the hello is older than what is known")
 )
 
-// append adds the hello to b.
-func (h Hello) append(b []byte) []byte {
-	b = append(append(append(b, magic...), h.Version), h.ID[:]...)
+// encode returns the hello as it is sent.
+func (h Hello) encode() []byte {
+	b := append([]byte(magic), h.Version)
+	b = append(b, h.ID[:]...)
 	for _, n := range h.Received {
 		b = binary.BigEndian.AppendUint64(b, n)
 	}

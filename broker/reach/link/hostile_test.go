@@ -33,7 +33,7 @@ func newPeer(t *testing.T, l *Link) *peer {
 		h.Received[i] = a.acked
 	}
 	l.mu.Unlock()
-	p.send(h.append(nil))
+	p.send(h.encode())
 	return p
 }
 
@@ -126,7 +126,7 @@ func TestHellosThatDoNotFit(t *testing.T) {
 	with := func(change func(*Hello)) []byte {
 		h := good
 		change(&h)
-		return h.append(nil)
+		return h.encode()
 	}
 	tests := []struct {
 		name  string
@@ -134,7 +134,7 @@ func TestHellosThatDoNotFit(t *testing.T) {
 		cause error
 	}{
 		{"text", []byte("OCI runtime exec failed: exec failed: no such file"), errNoHello},
-		{"short", good.append(nil)[:20], io.ErrUnexpectedEOF},
+		{"short", good.encode()[:20], io.ErrUnexpectedEOF},
 		{"nothing", nil, io.EOF},
 		{"another version", with(func(h *Hello) { h.Version++ }), errVersion},
 		{"another link", with(func(h *Hello) { h.ID[3]++ }), errOther},
@@ -172,6 +172,7 @@ func TestHellosThatDoNotFit(t *testing.T) {
 // Three counts that cannot be within a minute end the link, and not when they are rarer.
 func TestWrongCountsEndTheLink(t *testing.T) {
 	frame := func(t *testing.T, l *Link) error {
+		t.Helper()
 		p := newPeer(t, l)
 		p.discard()
 		p.frame(head{kind: frameData, offset: 1, length: 1}, 0)
@@ -181,13 +182,14 @@ func TestWrongCountsEndTheLink(t *testing.T) {
 		return l.Carry(context.Background(), nothing{}, &Hello{Version: Version, ID: l.ID(), Received: [2]uint64{0, 1}})
 	}
 	answer := func(t *testing.T, l *Link) error {
+		t.Helper()
 		p := dial(t, l)
 		h, err := ReadHello(p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		h.Received[typed] = 1
-		p.send(h.append(nil))
+		p.send(h.encode())
 		return <-p.result
 	}
 	for _, test := range []struct {

@@ -21,6 +21,7 @@ func TestSilenceEndsTheCarrier(t *testing.T) {
 		{"before a hello", dial, 0},
 		{"after a hello", newPeer, 0},
 		{"after beats", func(t *testing.T, l *Link) *peer {
+			t.Helper()
 			p := newPeer(t, l)
 			p.discard()
 			for range 4 {

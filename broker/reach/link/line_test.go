@@ -143,6 +143,7 @@ func upload(from, to *Link) (came func() int, wait func()) {
 func TestKeysDoNotWaitBehindAnUpload(t *testing.T) {
 	const rate = 10_000_000 / 8
 	overLine(t, rate, func(t *testing.T, e *ends) {
+		t.Helper()
 		came, wait := upload(e.host, e.inside)
 		go echo(e.inside.Typed())
 		time.Sleep(20 * time.Second) //nolint:forbidigo // on the clock of synctest
@@ -177,6 +178,7 @@ func TestKeysDoNotWaitBehindAnUpload(t *testing.T) {
 // On a line that is free, what is on its way grows until it fills the line.
 func TestBulkFillsALongFreeLine(t *testing.T) {
 	overLine(t, 100_000_000, func(t *testing.T, e *ends) {
+		t.Helper()
 		came, wait := upload(e.host, e.inside)
 		time.Sleep(5 * time.Second) //nolint:forbidigo // on the clock of synctest
 		before := came()

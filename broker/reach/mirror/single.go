@@ -103,15 +103,15 @@ func (c *Client) order(ctx context.Context, tree string, each int64, ops []op, s
 	if err != nil {
 		return err
 	}
-	for i, s := range status {
-		switch s {
+	for i, o := range ops {
+		switch status[i] {
 		case statusDone:
 		case statusFull, statusFailed:
-			return failure(s, ops[i].path, why)
+			return failure(status[i], o.path, why)
 		case statusAgain:
-			return errors.New(ops[i].path + " was damaged on the way")
+			return errors.New(o.path + " was damaged on the way")
 		default:
-			return fmt.Errorf("something else is in the place of %s in the container", ops[i].path)
+			return fmt.Errorf("something else is in the place of %s in the container", o.path)
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func TestSingleFileRefused(t *testing.T) {
 	for path, wrong := range map[string]string{
 		"dir": "in the place", "dir/x/y": "in the place", "../x": "no path", "": "no path", "/x": "no path",
 	} {
-		t.Run(path, func(t *testing.T) { p.putFile(path, []byte("y"), 1, wrong) })
+		t.Run(path, func(*testing.T) { p.putFile(path, []byte("y"), 1, wrong) })
 	}
 	must(t, os.Symlink(t.TempDir(), filepath.Join(p.there, "away")))
 	p.putFile("away/x", []byte("y"), 1, "in the place")
