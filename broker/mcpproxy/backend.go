@@ -73,13 +73,13 @@ func newBackend(p *Proxy, s sandbox.Spec) *backend {
 // realPaths returns the directories without links in their paths, except those that do not
 // exist.
 func realPaths(dirs []string) []string {
-	var real []string
+	var paths []string
 	for _, dir := range dirs {
 		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-			real = append(real, resolved)
+			paths = append(paths, resolved)
 		}
 	}
-	return real
+	return paths
 }
 
 // start starts the server for the first time, and the goroutine that keeps it running. A

@@ -303,7 +303,7 @@ func TestRemoteServerAnswersBadly(t *testing.T) {
 		call func(w http.ResponseWriter, r *http.Request, id string)
 		why  string
 	}{
-		"100 MB": {func(w http.ResponseWriter, r *http.Request, id string) {
+		"100 MB": {func(w http.ResponseWriter, _ *http.Request, id string) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"`, id)
 			part := []byte(strings.Repeat("x", 1<<20))

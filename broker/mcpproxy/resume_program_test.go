@@ -289,11 +289,13 @@ func TestAProgramThatIsNotRunAgain(t *testing.T) {
 	}{
 		"another program": {other: " ", want: "2. filesystem/read_text_file"},
 		"no journal": {change: func(t *testing.T, _ *harness, journal string) {
+			t.Helper()
 			if err := os.Remove(journal); err != nil {
 				t.Fatal(err)
 			}
 		}, want: "2. filesystem/read_text_file"},
 		"another order": {change: func(t *testing.T, _ *harness, journal string) {
+			t.Helper()
 			data, err := os.ReadFile(journal)
 			lines := slices.Collect(bytes.Lines(data))
 			if err != nil || len(lines) != 4 {

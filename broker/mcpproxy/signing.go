@@ -53,9 +53,9 @@ func (c *call) findSigner(ctx context.Context) (key string, unsigned bool) {
 		return "", false
 	}
 	signer, wanted, err := gitauth.FindSigner(ctx)
-	_, comparable := derivation(kind, c.arguments)
+	_, compares := derivation(kind, c.arguments)
 	switch {
-	case kind != StagedCommits && (err != nil || wanted && !comparable):
+	case kind != StagedCommits && (err != nil || wanted && !compares):
 		return "", true
 	case err != nil || !wanted:
 		c.signing.failed = err
@@ -84,7 +84,7 @@ func (c *call) prepareSigning(ctx context.Context, b *backend, spec sandbox.Spec
 	defer context.AfterFunc(limited, process.Stop)()
 	c.signing.process = process
 	c.signing.replacer, err = gitauth.NewReplacer(process.Stdin(), process.Stdout())
-	if made, comparable := derivation(c.signing.kind, c.verdict.Arguments); err == nil && comparable {
+	if made, compares := derivation(c.signing.kind, c.verdict.Arguments); err == nil && compares {
 		err = c.signing.replacer.Expect(made)
 	}
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *call) commitArguments() commitArguments {
 
 // derivation returns how a call makes commits of others, or false if the host cannot compare
 // them with what it makes of the others itself.
-func derivation(kind Commits, arguments json.RawMessage) (d gitauth.Derivation, comparable bool) {
+func derivation(kind Commits, arguments json.RawMessage) (d gitauth.Derivation, compares bool) {
 	var a struct {
 		Branch, Message, Strategy                         string
 		Commits                                           []string
@@ -176,8 +176,9 @@ func derivation(kind Commits, arguments json.RawMessage) (d gitauth.Derivation, 
 		}
 		whole := !a.Preserve && !a.Interactive && a.Branch == ""
 		return d, a.Upstream != "" && whole && (a.Mode == "" || a.Mode == "start")
+	default:
+		return d, false
 	}
-	return d, false
 }
 
 // approvedCommit returns the commit that the call was to make.
