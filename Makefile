@@ -108,7 +108,7 @@ ways: bridge ## try the program as on other engines: over a stream, with copies 
 		IRONCURTAIN_TEST_WAY=$$way GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -parallel $(BESIDE) -timeout 60m ./cmd/ironcurtain-mux || exit; \
 	done
 
-endure: bridge ## try what is promised of the daemon at full size, with RUNS rounds of kills (200): an hour
+endure: bridge ## try what is promised of the daemon at full size, with RUNS rounds of kills (200): two hours
 	@scripts/setup --tests
 	@scripts/endure $(RUNS)
 

@@ -21,7 +21,13 @@ type agentClient struct {
 // tools connects a client of the tools that runs in a shell's container.
 func (d *driver) tools(t *testing.T, s broker.Session) agentClient {
 	t.Helper()
-	c := agentClient{t, workOf(t, s)}
+	return d.toolsIn(t, workOf(t, s))
+}
+
+// toolsIn is tools in a workspace.
+func (d *driver) toolsIn(t *testing.T, w work) agentClient {
+	t.Helper()
+	c := agentClient{t, w}
 	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`,
 		`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	d.send("tail -n +1 -F calls 2>/dev/null | ironcurtain-mux-bridge mcp >answers &\r")

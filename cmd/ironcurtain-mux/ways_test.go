@@ -3,13 +3,11 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker/fakeengine"
@@ -124,37 +122,4 @@ func workspaceOf(t *testing.T, home string) string {
 		t.Fatal(err)
 	}
 	return dir
-}
-
-// What is typed and shown arrives once and in order over a line that is slow and cut all the time.
-func TestTypingOverCuts(t *testing.T) {
-	t.Parallel()
-	home, e := withEngine(t, fakeengine.Faults{})
-	configure(t, home, fmt.Sprintf(`{"agent":"shell","engine":{"use":%q,"way":"stream"}}`, e.Address()))
-	d := driveFramed(t, home, 120, 30, "ironcurtain-mux")
-	d.see(patience, "/workspace$")
-	e.Set(fakeengine.Faults{Delay: 20 * time.Millisecond, Cut: func() time.Duration { return time.Duration(200+rand.IntN(400)) * time.Millisecond }})
-	e.Disconnect()
-	var want strings.Builder
-	d.send("echo rea''dy; cat >typed\r")
-	d.see(patience, "ready")
-	for i := range 300 {
-		line := fmt.Sprintf("%d %s", i, strings.Repeat("x", i%40))
-		fmt.Fprintln(&want, line)
-		d.send(line + "\r")
-	}
-	d.send("\x04")
-	d.send("echo it is o''ver\r")
-	d.see(patience, "it is over")
-	e.Set(fakeengine.Faults{})
-	got, there := workOf(t, d.onlySession()).read("typed")
-	if !there || got != want.String() {
-		n := 0
-		for n < min(len(got), want.Len()) && got[n] == want.String()[n] {
-			n++
-		}
-		t.Errorf("%d bytes of %d arrived, and differ from %d on: %q, not %q", len(got), want.Len(), n, got[n:min(n+80, len(got))], want.String()[n:min(n+80, want.Len())])
-	}
-	d.send("\x01/quit!\r")
-	d.ended(patience)
 }

@@ -29,12 +29,17 @@ func toolAgent(t *testing.T, home string, more map[string]any) {
 	if err != nil || !present {
 		t.Fatalf("image %s: %v, %v", image, present, err)
 	}
-	config := map[string]any{"agents": map[string]any{"mine": map[string]any{
+	mine := map[string]any{
 		"image": image, "command": []string{"bash", "--noprofile", "--norc", "-i"},
 		"env": map[string]string{"TOOLS": "{mcp-command}", "PS1": "mine$ "},
-	}}}
+	}
+	config := map[string]any{"agents": map[string]any{"mine": mine}}
 	for name, value := range more {
 		config[name] = value
+	}
+	if providers, has := config["providers"]; has {
+		mine["providers"] = providers
+		delete(config, "providers")
 	}
 	text, err := json.Marshal(config)
 	if err != nil {
