@@ -128,8 +128,9 @@ type Config struct {
 
 // Limits bound what agents and servers can use up. Zero means the default.
 type Limits struct {
-	Line        int           // bytes of a message, either way; 10 MiB
-	Room        int           // bytes of what is under way; 40 MiB, of which a quarter is kept for answers
+	Request     int           // bytes of a message of an agent's; 4 MiB
+	Line        int           // bytes of a message of a server's; 10 MiB
+	Room        int           // bytes of what is under way; 16 MiB, of which a quarter is kept for answers
 	Clients     int           // connections at a time; 64
 	InFlight    int           // unanswered requests of one connection; 256
 	PerServer   int           // calls that one server works on at a time; 32
@@ -156,6 +157,7 @@ func (l Limits) orDefaults() Limits {
 			*v = d
 		}
 	}
+	number(&l.Request, 4<<20)
 	number(&l.Line, 10<<20)
 	number(&l.Room, DefaultRoom)
 	number(&l.Clients, 64)

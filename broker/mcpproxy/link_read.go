@@ -10,6 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/fetch"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc/strict"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/pressure"
 )
 
 // serverRequest is a request of a server to us.
@@ -125,7 +126,7 @@ func (l *link) take(bytes int) hold {
 	h := hold{of: l.room.answers}
 	if n := min(int64(bytes), l.room.forOne); h.of.Acquire(l.life, n) == nil {
 		h.bytes = n
-		underWay.add(n)
+		pressure.Add(n)
 	}
 	return h
 }

@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"runtime/debug"
-	"sync"
 
 	"golang.org/x/sync/semaphore"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/pressure"
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
@@ -49,8 +48,9 @@ func (t tokens) take(call, proxy context.Context) error {
 
 func (t tokens) give() { <-t }
 
-// DefaultRoom is the room of a session, in bytes.
-const DefaultRoom = 40 << 20
+// DefaultRoom is the room of a session, in bytes. A call of the largest size takes a third of what
+// requests have of it: the line, and what is forwarded in its place.
+const DefaultRoom = 16 << 20
 
 // requestCost is what a request takes besides its own bytes: a goroutine's stack, above all.
 const requestCost = 16 << 10
@@ -85,47 +85,9 @@ func (h *hold) Resize(bytes int) bool {
 	case more < 0:
 		h.of.Release(-more)
 	}
-	underWay.add(more)
+	pressure.Add(more)
 	h.bytes = int64(bytes)
 	return true
-}
-
-// underWay is what all sessions of this process have under way.
-var underWay pressure
-
-// pressure lets less garbage wait for the collector while much is under way. An agent that
-// floods would otherwise make the host keep as much garbage as it keeps messages: several
-// floods together took up to 343 MB over idle, and take 179 to 245 MB with it (TestBounds).
-type pressure struct {
-	mu     sync.Mutex
-	bytes  int64
-	high   bool
-	before int // the collector's percentage when little is under way
-}
-
-// When at least much bytes are under way, the collector runs at the percentage frugal.
-const (
-	much   = 8 << 20
-	frugal = 25
-)
-
-func (p *pressure) isHigh() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.high
-}
-
-func (p *pressure) add(bytes int64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.bytes += bytes
-	switch {
-	case !p.high && p.bytes > much:
-		p.high, p.before = true, debug.SetGCPercent(frugal)
-	case p.high && p.bytes < much/2:
-		p.high = false
-		debug.SetGCPercent(p.before)
-	}
 }
 
 func (h *hold) free() { h.Resize(0) }

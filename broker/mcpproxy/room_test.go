@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"testing"
 
@@ -48,7 +47,7 @@ func TestWhatWaitsHasOneBound(t *testing.T) {
 // TestAMessageThatIsNotKeptIsNamed: the agent learns which request was refused, wherever
 // its id stands.
 func TestAMessageThatIsNotKeptIsNamed(t *testing.T) {
-	r := newHarness(t, func(c *Config) { c.Limits.Room, c.Limits.Line = 1<<20, 900<<10 })
+	r := newHarness(t, func(c *Config) { c.Limits.Room, c.Limits.Request = 1<<20, 900<<10 })
 	a := r.agent()
 	for i, bytes := range []int{800 << 10, 1 << 20} {
 		t.Run(fmt.Sprint(bytes), func(t *testing.T) { // more than there is room for, and longer than a message may be
@@ -120,25 +119,5 @@ func TestAFullRecordRefusesBeforeTheJudge(t *testing.T) {
 	fill(nil)
 	if m := a.call("3", "filesystem__read_text_file", `{"path":"/workspace/a"}`); m.isError() {
 		t.Errorf("answer %s", m.Result)
-	}
-}
-
-// The collector runs more often while much is under way, and as before afterwards.
-func TestPressure(t *testing.T) {
-	percent := func() int {
-		now := debug.SetGCPercent(-1)
-		debug.SetGCPercent(now)
-		return now
-	}
-	var p pressure
-	usual := percent()
-	for _, step := range []struct {
-		add  int64
-		want int
-	}{{much, usual}, {1, frugal}, {1, frugal}, {-much / 2, frugal}, {-3, usual}, {3, usual}} {
-		p.add(step.add)
-		if got := percent(); got != step.want {
-			t.Errorf("after %d more bytes: %d percent, want %d", step.add, got, step.want)
-		}
 	}
 }

@@ -58,7 +58,7 @@ func (s *session) run() error {
 	defer close(s.left)
 	unblock := context.AfterFunc(s.ctx, func() { _ = s.conn.Close() })
 	defer unblock()
-	lines := jsonrpc.NewReader(s.conn, s.proxy.limits.Line)
+	lines := jsonrpc.NewReader(s.conn, s.proxy.limits.Request)
 	lines.FindIDs(strict.FindID)
 	err := s.read(lines)
 	// An agent that closed only its sending side still gets its answers, but no person is
@@ -85,7 +85,7 @@ func (s *session) read(lines *jsonrpc.Reader) error {
 		var skipped *jsonrpc.SkippedError
 		switch {
 		case errors.As(err, &skipped) && errors.Is(err, jsonrpc.ErrTooLong):
-			err = s.refused(jsonrpc.Message{ID: skipped.ID}, jsonrpc.Refuse(jsonrpc.InvalidRequest, "the message is longer than %d bytes", s.proxy.limits.Line))
+			err = s.refused(jsonrpc.Message{ID: skipped.ID}, jsonrpc.Refuse(jsonrpc.InvalidRequest, "the message is longer than %d bytes", s.proxy.limits.Request))
 		case skipped != nil:
 			err = s.refused(jsonrpc.Message{ID: skipped.ID}, jsonrpc.Refuse(jsonrpc.InvalidRequest, "%w", errNoRoom))
 		case err == nil:

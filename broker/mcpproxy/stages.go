@@ -18,6 +18,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/sandbox"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stage"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/pressure"
 )
 
 // stages run the calls of one server that the running server cannot carry out. Each has a
@@ -106,7 +107,7 @@ const decidedTime = 10 * time.Second
 // startAhead starts a process for the oldest waiting call if there is none, and if agents do
 // not have much under way. mu is held.
 func (s *stages) startAhead() {
-	if s.now == nil && !s.busy && len(s.waiting) > 0 && time.Since(s.flooded) > calm && !underWay.isHigh() && !s.closed {
+	if s.now == nil && !s.busy && len(s.waiting) > 0 && time.Since(s.flooded) > calm && !pressure.High() && !s.closed {
 		s.now = s.launch(s.waiting[0])
 	}
 }

@@ -99,7 +99,7 @@ func TestDoctorTellsPrivateFromAway(t *testing.T) {
 // A session whose audit is full is refused everything: doctor says which one it is.
 func TestDoctorTellsOfQuotas(t *testing.T) {
 	p := wiring.Paths{Home: t.TempDir()}
-	if f := checkQuotas(p); f.Status != "ok" || !strings.Contains(f.Detail, "40 MiB") || !strings.Contains(f.Detail, "1024 MiB for its audit") {
+	if f := checkQuotas(p); f.Status != "ok" || !strings.Contains(f.Detail, "16 MiB") || !strings.Contains(f.Detail, "1024 MiB for its audit") {
 		t.Errorf("found %+v", f)
 	}
 	dir := filepath.Join(p.Home, "sessions", "some-session")
