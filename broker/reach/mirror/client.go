@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/pressure"
 )
 
 // Client is the host's end of one connection. It may be used by several goroutines; its
@@ -21,6 +23,7 @@ type Client struct {
 	greeted bool
 	failed  error
 	there   map[string][]entry // by tree: what the container has
+	kept    int                // bytes of lists
 }
 
 // heaviest bounds what a Client keeps of lists of files, in bytes.
@@ -36,8 +39,29 @@ func NewClient(conn io.ReadWriteCloser) *Client {
 	return c
 }
 
-// Close closes the connection; a call that runs ends with an error.
-func (c *Client) Close() error { return c.conn.Close() }
+// Close closes the connection; a call that runs ends with an error, and Close waits for it.
+func (c *Client) Close() error {
+	err := c.conn.Close()
+	<-c.turn
+	c.fail(net.ErrClosed)
+	c.turn <- struct{}{}
+	return err
+}
+
+// fail refuses all that follows, and forgets what the container has.
+func (c *Client) fail(err error) {
+	c.there = nil
+	c.keep(0)
+	if c.failed == nil {
+		c.failed = lost(err)
+	}
+}
+
+// keep notes how many bytes of lists are kept.
+func (c *Client) keep(bytes int) {
+	pressure.Add(int64(bytes - c.kept))
+	c.kept = bytes
+}
 
 // refusal is what the Server says that it cannot do. The connection goes on.
 type refusal struct{ text string }
@@ -61,14 +85,13 @@ func (c *Client) request(ctx context.Context, do func() error) error {
 	var refused refusal
 	if err == nil || errors.As(err, &refused) {
 		if ctx.Err() != nil { // the connection may be closed already
-			c.failed = lost(ctx.Err())
+			c.fail(ctx.Err())
 			return ctx.Err()
 		}
 		return err
 	}
 	c.conn.Close()
-	c.there = nil
-	c.failed = lost(err)
+	c.fail(err)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -146,7 +169,7 @@ func (c *Client) scan(ctx context.Context, name string, most int, each int64) (m
 // manifest reads what changed, and checks that it is a tree's.
 func (c *Client) manifest(name string, most int) (manifest, error) {
 	var changed []entry
-	weight, last := 0, ""
+	before, weight, last := c.kept, 0, ""
 	take := func(e entry) error {
 		if len(changed) > 0 && order(changed[len(changed)-1].path, e.path) >= 0 {
 			return errors.New("its list of files is out of order")
@@ -161,11 +184,13 @@ func (c *Client) manifest(name string, most int) (manifest, error) {
 		what, f, err := c.read()
 		switch {
 		case err != nil:
+			c.keep(before)
 			return manifest{}, err
 		case what == msgManifest && f.more():
 			if last, err = unpack(f, last, take); err != nil {
 				return manifest{}, err
 			}
+			c.keep(before + weight)
 			continue
 		case what != msgDone:
 			return manifest{}, fmt.Errorf("%w: %q in a list of files", errMalformed, what)
@@ -207,6 +232,7 @@ func (c *Client) accept(name string, changed []entry) ([]entry, error) {
 		return nil, fmt.Errorf("its lists of files are longer than %d MiB", heaviest>>20)
 	}
 	c.there[name] = all
+	c.keep(weight)
 	return all, nil
 }
 

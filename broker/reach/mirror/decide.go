@@ -3,11 +3,15 @@ package mirror
 import "slices"
 
 // change is what is to be done about one path. From is what stands there now, on the side
-// that is written; to is what shall stand there.
+// that is written; to is what shall stand there. Both are nodes of the lists that were compared,
+// of which a container can make long ones, or none.
 type change struct {
 	path     string
-	from, to node
+	from, to *node
 }
+
+// none is what stands where nothing does. It is only read.
+var none node
 
 // plan is what makes both sides equal. Each list is in the order of paths.
 type plan struct {
@@ -34,8 +38,8 @@ func decide(o *Options, agreed map[string]node, here, there manifest) plan {
 	d := &decider{o: o, agreed: agreed, here: here, there: there}
 	i, j := 0, 0
 	for i < len(here.all) || j < len(there.all) {
-		var h, t entry
-		c := 0
+		var path string
+		h, t, c := &none, &none, 0
 		switch {
 		case i == len(here.all):
 			c = 1
@@ -45,18 +49,14 @@ func decide(o *Options, agreed map[string]node, here, there manifest) plan {
 			c = order(here.all[i].path, there.all[j].path)
 		}
 		if c <= 0 {
-			h = here.all[i]
+			path, h = here.all[i].path, &here.all[i].node
 			i++
 		}
 		if c >= 0 {
-			t = there.all[j]
+			path, t = there.all[j].path, &there.all[j].node
 			j++
 		}
-		path := h.path
-		if c > 0 {
-			path = t.path
-		}
-		d.path(path, h.node, t.node)
+		d.path(path, h, t)
 	}
 	if d.met < len(agreed) {
 		d.forget()
@@ -84,7 +84,7 @@ func (d *decider) unknown(path string) bool {
 }
 
 // path decides about one path by itself; settle looks at what stands on the way.
-func (d *decider) path(path string, h, t node) {
+func (d *decider) path(path string, h, t *node) {
 	b, known := d.agreed[path]
 	if known {
 		d.met++
@@ -109,9 +109,9 @@ func (d *decider) path(path string, h, t node) {
 	put := func() { d.plan.put = append(d.plan.put, change{path, t, h}) }
 	wanted := t.kind == nothing || d.o.Wanted == nil || d.o.Wanted(path, t.size)
 	switch {
-	case h.same(t):
-		if !known || !b.same(t) {
-			d.plan.agree = append(d.plan.agree, entry{path, t})
+	case h.same(*t):
+		if !known || !b.same(*t) {
+			d.plan.agree = append(d.plan.agree, entry{path, *t})
 		}
 	case fixed:
 		put()
@@ -127,7 +127,7 @@ func (d *decider) path(path string, h, t node) {
 		fetch()
 	case t.same(b), t.kind == nothing, h.kind != nothing && d.o.Ours != nil && d.o.Ours(path):
 		put()
-	case h.kind == nothing, h.kind == directory && t.kind == directory, h.kind == t.kind && h.sameContent(t):
+	case h.kind == nothing, h.kind == directory && t.kind == directory, h.kind == t.kind && h.sameContent(*t):
 		fetch()
 	default:
 		d.plan.aside = append(d.plan.aside, path)
@@ -143,7 +143,7 @@ func (d *decider) block(path, why string) {
 }
 
 // hides notes that what is blocked keeps something of ours from arriving.
-func (d *decider) hides(ours node) {
+func (d *decider) hides(ours *node) {
 	if ours.kind == nothing || d.unknown(d.blocked) {
 		return
 	}
@@ -168,7 +168,7 @@ func why(k kind) string {
 
 // fixed reports whether ours is put back: at or below a fixed path, and directories on the way
 // to one.
-func (d *decider) fixed(path string, h, t node) bool {
+func (d *decider) fixed(path string, h, t *node) bool {
 	for _, f := range d.o.Fixed {
 		if below(path, f) || h.kind == directory && t.kind != directory && below(f, path) {
 			return true
@@ -201,7 +201,7 @@ func (d *decider) settle() {
 		case !vanishes(c) || !hereStays[c.path]:
 			p.fetch = append(p.fetch, c)
 		case c.to.kind == nothing: // ours below it stays, so it is made there again
-			p.put = append(p.put, change{c.path, node{}, c.from})
+			p.put = append(p.put, change{c.path, &none, c.from})
 		default:
 			p.aside = append(p.aside, c.path)
 		}
@@ -211,7 +211,7 @@ func (d *decider) settle() {
 		case !vanishes(c) || !thereStays[c.path]:
 			p.put = append(p.put, c)
 		case c.to.kind == nothing && comes[c.path]: // the agent's below it comes here
-			p.fetch = append(p.fetch, change{c.path, node{}, c.from})
+			p.fetch = append(p.fetch, change{c.path, &none, c.from})
 		case c.to.kind == nothing: // what is in it stays there alone
 		case d.o.OneWay || d.fixed(c.path, c.to, c.from):
 			p.left = append(p.left, Left{c.path, "a directory in the container has its name", true})
@@ -266,7 +266,7 @@ func (d *decider) ways() {
 	for dir := range need {
 		i, there := slices.BinarySearchFunc(d.there.all, dir, byOrder)
 		if there && !have[dir] && !has(d.here.all, dir) {
-			d.plan.fetch = append(d.plan.fetch, change{dir, node{}, d.there.all[i].node})
+			d.plan.fetch = append(d.plan.fetch, change{dir, &none, &d.there.all[i].node})
 		}
 	}
 	slices.SortFunc(d.plan.fetch, byPath)

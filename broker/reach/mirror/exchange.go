@@ -24,7 +24,7 @@ func (s *syncing) fetch(ctx context.Context, changes []change) error {
 			left = c.path
 			continue
 		}
-		if o := (op{expected: c.from, wanted: c.to}); c.to.kind != link && !o.carries() {
+		if o := (op{expected: *c.from, wanted: *c.to}); c.to.kind != link && !o.carries() {
 			done, err := s.adopt(ctx, c)
 			if err != nil {
 				return err
@@ -106,7 +106,7 @@ func (s *syncing) ready(ctx context.Context, c change) (bool, error) {
 	if free, err := s.free(c); err != nil || !free {
 		return false, err
 	}
-	status, err := s.place.ready(ctx, op{path: c.path, expected: c.from, wanted: c.to})
+	status, err := s.place.ready(ctx, op{path: c.path, expected: *c.from, wanted: *c.to})
 	if status != statusDone {
 		s.again = true
 	}
@@ -128,7 +128,7 @@ func (s *syncing) adopt(ctx context.Context, c change) (done bool, err error) {
 		return false, err
 	}
 	s.r.Fetched++
-	s.note.agree(c.path, c.to)
+	s.note.agree(c.path, *c.to)
 	return true, nil
 }
 
@@ -202,20 +202,20 @@ func (s *syncing) put(ctx context.Context, changes []change) error {
 	ops := make([]op, 0, len(changes))
 	for i := len(changes) - 1; i >= 0; i-- {
 		if c := changes[i]; c.to.kind == nothing {
-			ops = append(ops, op{path: c.path, expected: c.from})
+			ops = append(ops, op{path: c.path, expected: *c.from})
 		}
 	}
 	for _, c := range changes {
 		if c.to.kind == nothing {
 			continue
 		}
-		o := op{path: c.path, expected: c.from, wanted: c.to}
+		o := op{path: c.path, expected: *c.from, wanted: *c.to}
 		if c.to.kind == link {
 			dir, name, err := s.at(c.path)
 			if err == nil {
 				o.target, err = dir.Readlink(name)
 			}
-			if err != nil || linkNode(o.target) != c.to {
+			if err != nil || linkNode(o.target) != *c.to {
 				s.again = true
 				continue
 			}

@@ -172,7 +172,7 @@ func (s *syncing) remove(ctx context.Context, changes []change) error {
 		}
 		if is, err := s.is(ctx, c.path); err != nil {
 			return err
-		} else if !is.same(c.from) {
+		} else if !is.same(*c.from) {
 			s.again = true
 			continue
 		}

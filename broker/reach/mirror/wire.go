@@ -142,6 +142,9 @@ func merge(before, changed []entry) []entry {
 	if len(changed) == 0 {
 		return before
 	}
+	if len(before) == 0 { // without a second copy of what may be long
+		return slices.DeleteFunc(changed, func(e entry) bool { return e.kind == nothing })
+	}
 	now := make([]entry, 0, len(before)+len(changed))
 	for _, c := range changed {
 		n, found := slices.BinarySearchFunc(before, c.path, byOrder)
