@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/libp2p/go-yamux/v5"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/pressure"
 )
 
 const (
@@ -92,6 +94,7 @@ func newIntake(c net.Conn) *intake {
 // Close lets Read return. No stream is reset after it.
 func (in *intake) Close() error {
 	in.mu.Lock()
+	in.count(-in.unread)
 	in.closed = true
 	in.changed.Broadcast()
 	in.mu.Unlock()
@@ -211,7 +214,7 @@ func (in *intake) message() error {
 		kept := 1<<bits.Len32(size-1) + perMessage // yamux's buffers have sizes that are powers of two
 		s.bytes += int(size)
 		s.overhead += kept - int(size)
-		in.unread += kept
+		in.count(kept)
 	}
 	if size > 0 || flags&flagEnds != 0 {
 		s.spoken = true
@@ -315,5 +318,13 @@ func (in *intake) less(n int) {
 	if was := in.unread; was > mostUnread && was-n <= mostUnread {
 		in.changed.Broadcast()
 	}
-	in.unread -= n
+	in.count(-n)
+}
+
+// count notes how many bytes more are unread. After the end nobody reads any. The lock is held.
+func (in *intake) count(n int) {
+	if !in.closed {
+		in.unread += n
+		pressure.Add(int64(n))
+	}
 }
