@@ -89,23 +89,21 @@ darwin: bridge ## build bin/darwin-ARCHITECTURE/ironcurtain-mux for macOS, with 
 	done
 
 # The images are made beside the compiling, which needs no network, and before the tests,
-# which have limits of time. The package that takes longest begins first. Its tests wait for
-# containers and agents most of the time, so twice as many as there are processors run beside
-# each other. A program that looks for races need not wait a second for reports when it ends.
-BESIDE = $(shell expr 2 '*' "$$(nproc)")
+# which have limits of time. The package that takes longest begins first. A program that
+# looks for races need not wait a second for reports when it ends.
 test: ## run the whole suite, real parts included
 	@scripts/setup --tests
 	@$(MAKE) --no-print-directory build
 	@$(MAKE) --no-print-directory -j 2 --output-sync images vet darwin
 	go test -shuffle=on $(addprefix ./,$(PROVIDERS))
-	GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -parallel $(BESIDE) -timeout 60m ./cmd/ironcurtain-mux/... $(OTHERS)
+	GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/ironcurtain-mux/... $(OTHERS)
 
 ways: bridge ## try the program as on other engines: over a stream, with copies of files, and the bridge of arm64
 	@scripts/setup --tests
 	@# The emulator does not run what its program starts of itself.
 	@GOARCH=arm64 CGO_ENABLED=0 go test -short -exec qemu-aarch64 -skip TestCarryStaysAsLongAsItIsUsed ./broker/bridge ./broker/reach/link
 	@for way in stream copied; do \
-		IRONCURTAIN_TEST_WAY=$$way GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -parallel $(BESIDE) -timeout 60m ./cmd/ironcurtain-mux || exit; \
+		IRONCURTAIN_TEST_WAY=$$way GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/ironcurtain-mux || exit; \
 	done
 
 endure: bridge ## try what is promised of the daemon at full size, with RUNS rounds of kills (200): two hours
