@@ -133,33 +133,47 @@ func wantedOfHome(name string, size int64) bool {
 }
 
 // Fill takes everything to the container, before its agent begins. What an earlier life of the
-// session has left there and has not come here is brought.
-func (f *Files) Fill(ctx context.Context) error {
-	return f.each(ctx, "copy files to the container", orientation, attachments, home, workspace)
+// session has left there and has not come here is brought. rate is how fast that was, in bytes a
+// second; 0 where it was too little to tell.
+func (f *Files) Fill(ctx context.Context) (rate int64, err error) {
+	began := time.Now()
+	bytes, err := f.each(ctx, "copy files to the container", orientation, attachments, home, workspace)
+	if err == nil && bytes >= telling {
+		rate = int64(float64(bytes) / time.Since(began).Seconds())
+	}
+	return rate, err
 }
+
+// telling is how many bytes tell how fast they were sent.
+const telling = 1 << 20
 
 // Fetch brings here what the agent has written to its workspace.
 func (f *Files) Fetch(ctx context.Context) error {
-	return f.each(ctx, "bring the agent's files here", workspace)
+	_, err := f.each(ctx, "bring the agent's files here", workspace)
+	return err
 }
 
 // Attach takes there what the person has attached.
 func (f *Files) Attach(ctx context.Context) error {
-	return f.each(ctx, "take attached files to the container", attachments)
+	_, err := f.each(ctx, "take attached files to the container", attachments)
+	return err
 }
 
-// each makes both sides of trees the same, one after the other.
-func (f *Files) each(ctx context.Context, op string, names ...string) error {
+// each makes both sides of trees the same, one after the other. bytes are those of the files that were
+// sent.
+func (f *Files) each(ctx context.Context, op string, names ...string) (bytes int64, err error) {
 	if err := f.take(ctx); err != nil {
-		return err
+		return 0, err
 	}
 	defer f.turn.Release(1)
 	for _, name := range names {
-		if _, err := f.sync(ctx, name); err != nil {
-			return fault.Wrap(op, err, "")
+		report, err := f.sync(ctx, name)
+		if err != nil {
+			return 0, fault.Wrap(op, err, "")
 		}
+		bytes += report.Bytes
 	}
-	return nil
+	return bytes, nil
 }
 
 // take waits until no files travel.

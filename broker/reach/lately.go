@@ -19,6 +19,7 @@ type Lately struct {
 	Isolation string    `json:"isolation"` // with the limits that differ
 	Differs   bool      `json:"differs"`   // a limit does
 	At        time.Time `json:"at"`
+	Rate      int64     `json:"rate,omitempty"` // of the files that were copied there last, in bytes a second; 0: not known
 }
 
 // lateEnough is for how long an equal report is not written down again.
@@ -27,7 +28,27 @@ const lateEnough = 24 * time.Hour
 // NoteSeen notes what a container of an engine was seen to be, for Seen. It is for people: nothing is
 // decided by it.
 func (w *Ways) NoteSeen(address, version string, l Lately) error {
-	const op = "note what was seen in the container"
+	return w.note("note what was seen in the container", address, version, func(was Lately) Lately {
+		l.Rate = was.Rate
+		same := l
+		same.At = was.At
+		if age := l.At.Sub(was.At); same == was && age >= 0 && age < lateEnough {
+			return was
+		}
+		return l
+	})
+}
+
+// NoteRate notes how fast files were copied to a container of an engine, in bytes a second.
+func (w *Ways) NoteRate(address, version string, rate int64) error {
+	return w.note("note how fast files are copied", address, version, func(was Lately) Lately {
+		was.Rate = rate
+		return was
+	})
+}
+
+// note changes what is noted of an engine.
+func (w *Ways) note(op, address, version string, change func(was Lately) Lately) error {
 	if w == nil || w.Path == "" {
 		return nil
 	}
@@ -39,10 +60,9 @@ func (w *Ways) NoteSeen(address, version string, l Lately) error {
 	}
 	key := engineKey(address, version)
 	was := all[key]
-	if age := l.At.Sub(was.At); age >= 0 && age < lateEnough && was.User == l.User && was.Isolation == l.Isolation && was.Differs == l.Differs {
+	if all[key] = change(was); all[key] == was {
 		return nil
 	}
-	all[key] = l
 	text, err := json.MarshalIndent(all, "", "  ")
 	if err == nil {
 		err = renameio.WriteFile(w.reports(), append(text, '\n'), 0o600)

@@ -42,6 +42,12 @@ func TestWhatWasSeenIsNoted(t *testing.T) {
 	soon.Isolation, soon.Differs = "no network; memory is NOT limited", true
 	note(soon)
 	expect(soon)
+	if err := w.NoteRate("unix:///a", "1", 1<<20); err != nil {
+		t.Error(err)
+	}
+	note(soon) // it says nothing of the rate
+	soon.Rate = 1 << 20
+	expect(soon)
 	if err := os.WriteFile(filepath.Join(dir, "reports.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}

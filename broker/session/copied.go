@@ -153,10 +153,17 @@ func (s *Session) beginElsewhere(ctx context.Context, stack *teardown, log *audi
 // elsewhereUser is the user in containers that have volumes of their own.
 var elsewhereUser = inside{1000, 1000}
 
-// fill takes the session's files to the container, before its agent begins.
-func (s *Session) fill(ctx context.Context) error {
+// fill takes the session's files to the engine's container, before its agent begins.
+func (s *Session) fill(ctx context.Context, engine docker.Info) error {
 	s.progress("copying files to the engine", "")
-	return s.elsewhere.Fill(ctx)
+	rate, err := s.elsewhere.Fill(ctx)
+	if err != nil || rate == 0 {
+		return err
+	}
+	if err := s.deps.Config.Ways.NoteRate(engine.Endpoint, engine.Version, rate); err != nil {
+		s.deps.Log.Warn("how fast files went to the engine is not kept", "session", s.fixed.ID, "error", err)
+	}
+	return nil
 }
 
 // layer makes the image with which a container needs no file of this machine: the bridge and

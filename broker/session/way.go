@@ -172,7 +172,7 @@ func (s *Session) startByStream(ctx context.Context, engine *docker.Client, spec
 	}
 	order := s.order(s.confined(spec, engine.Info()))
 	if s.elsewhere != nil {
-		order.Fill = s.fill
+		order.Fill = func(ctx context.Context) error { return s.fill(ctx, engine.Info()) }
 	}
 	if err := s.stream.Begin(ctx, engine, handle, order); err != nil {
 		return nil, errors.Join(err, removeNow(ctx, handle)) // the teardown closes the stream

@@ -229,6 +229,9 @@ func TestEnginesElsewhere(t *testing.T) {
 			home, e := newHome(t), c.engine(t)
 			repo := filepath.Join(home, "repo")
 			newRepository(t, repo)
+			writeFile(t, filepath.Join(repo, "large"), strings.Repeat("x", 2<<20))
+			gitIn(t, repo, "add", "large")
+			gitIn(t, repo, "commit", "-q", "--amend", "--no-edit")
 			toolAgent(t, home, map[string]any{"worktree": true, "engine": map[string]string{"use": e.Address(), "files": "copied"}})
 			argv := append(append([]string{"env"}, c.env(e)...), "ironcurtain-mux", "demo", "--agent", "mine", "--workspace", repo)
 			d := driveArgv(t, home, 130, 40, argv...)
@@ -250,6 +253,11 @@ func TestEnginesElsewhere(t *testing.T) {
 				t.Errorf("the person's branch has %q", got)
 			}
 			d.traceless()
+			doctor := exec.CommandContext(t.Context(), "ironcurtain-mux", "doctor")
+			doctor.Env = append(environment(home, cacheDirectory(t)), c.env(e)...)
+			if out, _ := doctor.CombinedOutput(); !regexp.MustCompile(`way +stream: .*; [0-9]+ ms, [0-9.]+ [KM]B/s `).Match(out) {
+				t.Errorf("doctor does not say how far away the engine is, and how fast: %s", out)
+			}
 		})
 	}
 }

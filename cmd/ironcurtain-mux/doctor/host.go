@@ -60,21 +60,27 @@ func checkEngine(ctx context.Context, p wiring.Paths, e engine) finding {
 	return ok("%s", text)
 }
 
-// checkWay says how containers are reached, and of an engine elsewhere how far away it is.
+// checkWay says how containers are reached, and of an engine elsewhere how far away it is, and how fast
+// files were copied there last.
 func checkWay(ctx context.Context, p wiring.Paths, e engine) finding {
 	ways, client, missing := e.ways(p)
 	if missing != nil {
 		return *missing
 	}
-	text := ways.Describe(client.Endpoint().Address, client.Info().Version)
+	address, version := client.Endpoint().Address, client.Info().Version
+	said := ways.Describe(address, version)
 	if client.Endpoint().Local() {
-		return ok("%s", text)
+		return ok("%s", said)
 	}
 	took, err := client.RoundTrip(ctx)
 	if err != nil {
 		return bad(cli.RemedyOf(err, "start the container engine"), "%v", err)
 	}
-	return ok("%s; %d ms", text, took.Round(time.Millisecond).Milliseconds())
+	said += fmt.Sprintf("; %d ms", took.Round(time.Millisecond).Milliseconds())
+	if last, known := ways.Seen(address, version); known && last.Rate > 0 {
+		said += ", " + text.Size(last.Rate) + "/s"
+	}
+	return ok("%s", said)
 }
 
 // measureLimit is how long an engine may take to look through its volumes.
