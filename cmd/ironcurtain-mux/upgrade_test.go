@@ -2,9 +2,7 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,20 +33,14 @@ func ownProgram(t *testing.T, home string) string {
 	return path
 }
 
-// copyExecutable puts a copy of a program at a path, in place of the file that is there.
+// copyExecutable puts a copy of a program at a path, in place of the file that is there. What this process
+// wrote itself, another child of it might hold open for a moment: it could not be run then.
 func copyExecutable(t *testing.T, program, path string) {
 	t.Helper()
-	from, err := os.Open(program)
-	if err != nil {
-		t.Fatal(err)
+	if out, err := exec.CommandContext(t.Context(), "cp", program, path+".new").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
-	defer from.Close()
-	to, err := os.OpenFile(path+".new", os.O_CREATE|os.O_WRONLY, 0o755)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = io.Copy(to, from)
-	if err := errors.Join(err, to.Close(), os.Rename(path+".new", path)); err != nil {
+	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
 }
