@@ -3,10 +3,12 @@ package reach
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/link"
+	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -64,7 +66,8 @@ func (s *Stream) carry(ctx context.Context, l *link.Link) {
 			return
 		default:
 			pause = min(2*pause, mostPause)
-			if time.Since(last) > tellAfter && !told && ctx.Err() == nil {
+			ended := errors.Is(err, docker.ErrNotRunning) // which is told by whoever waits for the container
+			if time.Since(last) > tellAfter && !told && !ended && ctx.Err() == nil {
 				told = true
 				s.order.Tell(fmt.Sprintf("the connection to the container is lost; the terminal goes on when it is back: %s (%s)", quote(err.Error()),
 					cmp.Or(fault.Hint(err), "/restart starts the agent anew")))
