@@ -1,0 +1,113 @@
+package mirror
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/pressure"
+)
+
+// The host's end keeps a list of what the container has, for each tree, so that only what has changed
+// is sent. The container decides how long it is; its bound is here.
+
+// heaviest bounds what a Client keeps of lists of files, in bytes.
+const heaviest = 24 << 20
+
+// weightOf is what an entry costs.
+func weightOf(e entry) int { return 64 + len(e.path) }
+
+// keep notes how many bytes of lists are kept.
+func (c *Client) keep(bytes int) {
+	pressure.Add(int64(bytes - c.kept))
+	c.kept = bytes
+}
+
+// scan asks what the container has. The list is valid until the next scan of the tree.
+func (c *Client) scan(ctx context.Context, name string, most int, each int64) (manifest, error) {
+	var m manifest
+	err := c.request(ctx, func() error {
+		body := binary.AppendUvarint(appendText(nil, name), uint64(most))
+		if err := c.ask(msgScan, binary.AppendUvarint(body, uint64(each))); err != nil {
+			return err
+		}
+		if err := c.sent(); err != nil {
+			return err
+		}
+		var err error
+		m, err = c.manifest(name, most)
+		return err
+	})
+	return m, err
+}
+
+// manifest reads what changed, and checks that it is a tree's.
+func (c *Client) manifest(name string, most int) (manifest, error) {
+	var changed []entry
+	before, weight, last := c.kept, 0, ""
+	take := func(e entry) error {
+		if len(changed) > 0 && order(changed[len(changed)-1].path, e.path) >= 0 {
+			return errors.New("its list of files is out of order")
+		}
+		if weight += weightOf(e); weight > heaviest || len(changed) > 2*most {
+			return fmt.Errorf("its list of files is longer than %d, or than %d MiB", most, heaviest>>20)
+		}
+		changed = append(changed, e)
+		return nil
+	}
+	for {
+		what, f, err := c.read()
+		switch {
+		case err != nil:
+			c.keep(before)
+			return manifest{}, err
+		case what == msgManifest && f.more():
+			if last, err = unpack(f, last, take); err != nil {
+				return manifest{}, err
+			}
+			c.keep(before + weight)
+			continue
+		case what != msgDone:
+			return manifest{}, fmt.Errorf("%w: %q in a list of files", errMalformed, what)
+		}
+		m := manifest{dropped: int(f.below(1 << 40)), cut: f.below(2) == 1}
+		count := f.below(uint64(most) + 1)
+		if err := f.end(); err != nil {
+			return manifest{}, err
+		}
+		m.all, err = c.accept(name, changed)
+		if err == nil && uint64(len(m.all)) != count {
+			err = fmt.Errorf("%w: a list of %d files has %d", errMalformed, count, len(m.all))
+		}
+		return m, err
+	}
+}
+
+// accept brings the list of a tree up to date.
+func (c *Client) accept(name string, changed []entry) ([]entry, error) {
+	if len(changed) == 0 {
+		return c.there[name], nil
+	}
+	all := merge(c.there[name], changed)
+	if err := checkTree(all); err != nil {
+		return nil, err
+	}
+	weight := 0
+	for other, list := range c.there {
+		if other != name {
+			for _, e := range list {
+				weight += weightOf(e)
+			}
+		}
+	}
+	for _, e := range all {
+		weight += weightOf(e)
+	}
+	if weight > heaviest {
+		return nil, fmt.Errorf("its lists of files are longer than %d MiB", heaviest>>20)
+	}
+	c.there[name] = all
+	c.keep(weight)
+	return all, nil
+}
