@@ -84,7 +84,7 @@ func (c *Client) ask(ctx context.Context) (Info, error) {
 	}
 	info := Info{
 		Product: product(version), Version: version.Get("Version"), APIVersion: version.Get("ApiVersion"),
-		OS: host.OperatingSystem, Kernel: host.KernelVersion, Architecture: machine(host.Architecture),
+		OS: host.OperatingSystem, Kernel: host.KernelVersion, Architecture: kernelArchitecture(host.Architecture),
 		CPUs: host.NCPU, MemoryBytes: host.MemTotal, InitBinary: host.InitBinary,
 		StorageDriver: host.Driver, RootDir: host.DockerRootDir,
 		Runtimes:       slices.Sorted(maps.Keys(host.Runtimes)),
@@ -112,8 +112,8 @@ func (c *Client) ask(ctx context.Context) (Info, error) {
 	return info, nil
 }
 
-// machine returns the kernel's name of an architecture, which engines call by that or by Go's.
-func machine(architecture string) string {
+// kernelArchitecture returns the kernel's name of an architecture, which engines call by that or by Go's.
+func kernelArchitecture(architecture string) string {
 	switch architecture {
 	case "amd64":
 		return "x86_64"

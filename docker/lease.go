@@ -11,12 +11,13 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/machine"
 )
 
 // Labels that say who owns a container.
 const (
 	LabelLease = "ironcurtain.lease" // path of the owner's lease
-	LabelHost  = "ironcurtain.host"  // the machine the lease is on; see ThisMachine
+	LabelHost  = "ironcurtain.host"  // the machine the lease is on; see package machine
 )
 
 // ErrLeaseHeld means that another process, or another part of this one, owns
@@ -36,7 +37,7 @@ type Lease struct {
 // It fails with ErrLeaseHeld when somebody else holds the lease.
 func AcquireLease(path string) (*Lease, error) {
 	const op = "take the session"
-	host, err := ThisMachine()
+	host, err := machine.Label()
 	if err != nil {
 		return nil, fault.Wrap(op, err, "")
 	}
@@ -146,7 +147,7 @@ func (c *Client) Reap(ctx context.Context, o ReapOptions) ([]Reaped, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, err := ThisMachine()
+	host, err := machine.Label()
 	if err != nil {
 		return nil, fault.Wrap("remove orphans", err, "")
 	}
@@ -182,7 +183,7 @@ const keptReason = "it can be taken back"
 // take the lease, so that a process resuming the session at this moment can.
 func abandoned(s Summary, host string) bool {
 	path := s.Labels[LabelLease]
-	if path == "" || !SameMachine(s.Labels[LabelHost], host) {
+	if path == "" || !machine.Same(s.Labels[LabelHost], host) {
 		return false
 	}
 	_, err := os.Lstat(path)
@@ -204,7 +205,7 @@ func judgeOwner(s Summary, host string, force bool) (release func(remove bool), 
 		}
 		return none, "it has no owner but runs; --force removes it", false
 	}
-	if !SameMachine(s.Labels[LabelHost], host) {
+	if !machine.Same(s.Labels[LabelHost], host) {
 		if !force {
 			return none, "it belongs to the machine " + plainLine(s.Labels[LabelHost]) + "; --force removes it", false
 		}

@@ -166,3 +166,15 @@ func TestJudgeOwner(t *testing.T) {
 		})
 	}
 }
+
+// A container of another machine with this one's name, whose session is not here, is not removed.
+func TestReapLeavesAMachineOfTheSameName(t *testing.T) {
+	s := Summary{Labels: map[string]string{LabelLease: "/nonesuch/lock", LabelHost: "laptop/0a1b"}}
+	for this, want := range map[string]bool{"laptop/0a1b": true, "laptop/2c3d": false} {
+		t.Run(this, func(t *testing.T) {
+			if _, reason, orphan := judgeOwner(s, this, false); orphan != want {
+				t.Errorf("an orphan: %v, %s", orphan, reason)
+			}
+		})
+	}
+}

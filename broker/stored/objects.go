@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/machine"
 )
 
 // LabelHome is the state directory of those who have made a volume that belongs to no session.
@@ -27,7 +28,7 @@ type Objects struct {
 // ObjectsOf returns the volume of a repository's objects on an engine: of this machine and this
 // state directory alone, because nobody else knows what is in it.
 func ObjectsOf(home, engine, repository string) (Objects, error) {
-	host, err := docker.ThisMachine()
+	host, err := machine.Label()
 	if err != nil {
 		return Objects{}, fmt.Errorf("name the volume of a repository: %w", err)
 	}

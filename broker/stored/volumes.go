@@ -13,6 +13,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/machine"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
@@ -38,7 +39,7 @@ type VolumeSweep struct {
 // or of another state directory stays, whatever is said: only there it is known what needs it. It
 // goes on after a failure and reports all failures.
 func SweepVolumes(ctx context.Context, home string, engine *docker.Client, o VolumeSweep) ([]SweptVolume, error) {
-	host, err := docker.ThisMachine()
+	host, err := machine.Label()
 	if err != nil {
 		return nil, fmt.Errorf("remove volumes: %w", err)
 	}
@@ -86,7 +87,7 @@ func judgeVolume(v docker.Volume, home, host string, objects bool) (reason strin
 
 // foreign says to whom a volume belongs when that is not this state directory; else it returns "".
 func foreign(v docker.Volume, home, host string) string {
-	if theirs := v.Labels[docker.LabelHost]; !docker.SameMachine(theirs, host) {
+	if theirs := v.Labels[docker.LabelHost]; !machine.Same(theirs, host) {
 		return fmt.Sprintf("it belongs to the machine %q", text.OneLine(theirs, 100))
 	}
 	id, ours := v.Labels[LabelSession], v.Labels[LabelHome] == home
@@ -102,7 +103,7 @@ func foreign(v docker.Volume, home, host string) string {
 // VolumesSize is how many bytes an engine's volumes of this state directory hold, as far as the engine
 // says. ok is false when it says so of none.
 func VolumesSize(ctx context.Context, home string, engine *docker.Client) (bytes int64, ok bool, err error) {
-	host, err := docker.ThisMachine()
+	host, err := machine.Label()
 	if err != nil {
 		return 0, false, fmt.Errorf("measure volumes: %w", err)
 	}

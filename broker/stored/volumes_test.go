@@ -13,6 +13,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/machine"
 )
 
 // engineOf returns the machine's real engine.
@@ -54,7 +55,7 @@ func sessionVolume(t *testing.T, c *docker.Client, l Layout, purpose string) str
 
 func labelsOf(t *testing.T, l Layout) map[string]string {
 	t.Helper()
-	host, err := docker.ThisMachine()
+	host, err := machine.Label()
 	if err != nil {
 		t.Fatal(err)
 	}

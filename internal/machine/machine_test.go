@@ -1,4 +1,4 @@
-package docker
+package machine
 
 import (
 	"strings"
@@ -6,7 +6,7 @@ import (
 )
 
 // Two machines of one name are two, and one stays the same under another name.
-func TestSameMachine(t *testing.T) {
+func TestSame(t *testing.T) {
 	for name, c := range map[string]struct {
 		label, this string
 		want        bool
@@ -21,36 +21,24 @@ func TestSameMachine(t *testing.T) {
 		"no label":                     {"", "laptop/0a1b", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := SameMachine(c.label, c.this); got != c.want {
+			if got := Same(c.label, c.this); got != c.want {
 				t.Errorf("the same: %v", got)
 			}
 		})
 	}
 }
 
-// A container of another machine with this one's name, whose session is not here, is not removed.
-func TestReapLeavesAMachineOfTheSameName(t *testing.T) {
-	s := Summary{Labels: map[string]string{LabelLease: "/nonesuch/lock", LabelHost: "laptop/0a1b"}}
-	for this, want := range map[string]bool{"laptop/0a1b": true, "laptop/2c3d": false} {
-		t.Run(this, func(t *testing.T) {
-			if _, reason, orphan := judgeOwner(s, this, false); orphan != want {
-				t.Errorf("an orphan: %v, %s", orphan, reason)
-			}
-		})
-	}
-}
-
 // A machine is called the same each time.
-func TestThisMachine(t *testing.T) {
-	one, err := ThisMachine()
+func TestLabel(t *testing.T) {
+	one, err := Label()
 	if err != nil {
 		t.Fatal(err)
 	}
-	two, err := ThisMachine()
-	if err != nil || one != two || !SameMachine(one, two) {
+	two, err := Label()
+	if err != nil || one != two || !Same(one, two) {
 		t.Errorf("%q, then %q, %v", one, two, err)
 	}
-	if number := machineNumber(); number != "" && (strings.Contains(one, number) || !strings.Contains(one, "/")) {
+	if own := number(); own != "" && (strings.Contains(one, own) || !strings.Contains(one, "/")) {
 		t.Errorf("the name %q", one)
 	}
 }
