@@ -40,9 +40,14 @@ func hostileProgram(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const honest, hostile = "mirror.NewServer(trees())", "hostileFiles{mirror.NewServer(trees())}"
-	if !bytes.Contains(source, []byte(honest)) {
-		t.Fatalf("main.go of the bridge has no %s", honest)
+	for honest, hostile := range map[string]string{
+		"mirror.NewServer(trees())":           "hostileFiles{mirror.NewServer(trees())}",
+		"func plain(args []string) error {\n": "func plain(args []string) error {\n\tif len(args) == 2 && args[0] == \"hostile\" {\n\t\tflood(args[1])\n\t}\n",
+	} {
+		if !bytes.Contains(source, []byte(honest)) {
+			t.Fatalf("main.go of the bridge has no %s", honest)
+		}
+		source = bytes.ReplaceAll(source, []byte(honest), []byte(hostile))
 	}
 	write := func(name string, data []byte) string {
 		name = filepath.Join(dir, name)
@@ -65,7 +70,7 @@ func hostileProgram(t *testing.T) string {
 		return to
 	}
 	bridge, err := os.ReadFile(build(map[string]string{
-		filepath.Join(command, "main.go"):    write("main.go", bytes.ReplaceAll(source, []byte(honest), []byte(hostile))),
+		filepath.Join(command, "main.go"):    write("main.go", source),
 		filepath.Join(command, "hostile.go"): filepath.Join(root, "cmd/ironcurtain-mux/testdata/hostile/hostile.go"),
 	}, "bridge", command))
 	if err != nil {

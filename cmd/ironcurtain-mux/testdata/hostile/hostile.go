@@ -1,6 +1,6 @@
+// What makes a bridge hostile: it floods the host's program, reads nothing, and lies about files. The test
+// TestAHostileContainerIsBounded builds the bridge with this file and with a main.go that calls it.
 package main
-
-// This file and a changed main.go make a bridge that is hostile: TestAHostileContainerIsBounded.
 
 import (
 	"context"
@@ -16,12 +16,6 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
 )
-
-func init() {
-	if len(os.Args) == 3 && os.Args[1] == "hostile" {
-		flood(os.Args[2])
-	}
-}
 
 const greeting = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
