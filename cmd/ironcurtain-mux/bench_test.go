@@ -68,19 +68,24 @@ var atPrompt = regexp.MustCompile(`(?m)^/\w*\$$`)
 
 func prompted(screen string) bool { return atPrompt.MatchString(screen) }
 
+// awaitEcho returns a tap of a program's output, and what tells that an x has come back there.
+func awaitEcho() (tap func(output []byte), back <-chan struct{}) {
+	echoes := make(chan struct{}, 1) // lossy: one echo is awaited at a time
+	return func(output []byte) {
+		if bytes.IndexByte(output, 'x') >= 0 {
+			select {
+			case echoes <- struct{}{}:
+			default:
+			}
+		}
+	}, echoes
+}
+
 // echo types one character at a time, with a pause as a person makes one, and
 // reports how long it took until each came back, in the program's raw output.
 func echo(b *testing.B, d *driver) {
 	b.Helper()
-	back := make(chan struct{}, 1) // lossy: one echo is awaited at a time
-	tap := func(output []byte) {
-		if bytes.IndexByte(output, 'x') >= 0 {
-			select {
-			case back <- struct{}{}:
-			default:
-			}
-		}
-	}
+	tap, back := awaitEcho()
 	d.tap.Store(&tap)
 	defer d.tap.Store(nil)
 	var times []time.Duration

@@ -165,15 +165,7 @@ func anonymous(t *testing.T, pid int) int64 {
 // back, sorted, and the most memory that a process had meanwhile.
 func (d *driver) typeBeside(t *testing.T, pid int, long time.Duration) (late []time.Duration, most int64) {
 	t.Helper()
-	back := make(chan struct{}, 1) // lossy: one echo is awaited at a time
-	tap := func(output []byte) {
-		if bytes.IndexByte(output, 'x') >= 0 {
-			select {
-			case back <- struct{}{}:
-			default:
-			}
-		}
-	}
+	tap, back := awaitEcho()
 	pause := time.NewTicker(5 * time.Millisecond)
 	defer pause.Stop()
 	for began := time.Now(); time.Since(began) < long; {
