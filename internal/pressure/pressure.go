@@ -1,6 +1,7 @@
 // Package pressure lets less garbage wait for the collector while this process keeps much of what
 // agents have sent. An agent that floods would otherwise make the host keep as much garbage as it
-// keeps messages.
+// keeps messages: small calls over 64 connections cost 36 MB before what is unread was counted here, half
+// of it garbage, and 10 MB since (TestAHostileContainerIsBounded).
 package pressure
 
 import (
