@@ -18,7 +18,7 @@
 // become (broker/reach/mux). The link outlives its carriers, and the keeper its links: it keeps
 // the end of the agent's output for the next host. Where the engine does not see the host's files,
 // the host keeps the container's equal to them, over streams of its own that the keeper serves
-// (broker/reach/mirror).
+// (broker/reach/treesync).
 //
 // The host's process can be killed, and a new one can listen on the same sockets. The
 // agent notices as little of that as possible:

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/treesync"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
@@ -81,17 +81,17 @@ func TestFilesGoInAndOutOverCuts(t *testing.T) {
 		}
 	}
 	k := keepOf(t, `cd '`+there+`' && ls | wc -l; rm 7; echo more >more; exit 4`)
-	k.config.Files = mirror.NewServer(map[string]string{"home": there})
+	k.config.Files = treesync.NewServer(map[string]string{"home": there})
 	k.run()
 	e := &engine{kept: k, after: 300_000}
-	tree, err := mirror.Open(mirror.Options{Name: "home", Dir: here})
+	tree, err := treesync.Open(treesync.Options{Name: "home", Dir: here})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer tree.Close()
 	s := reach.NewStream()
 	defer s.Close()
-	var client *mirror.Client
+	var client *treesync.Client
 	err = s.Begin(t.Context(), e, e, reach.Order{
 		User: "1000:1000", Cols: 80, Rows: 24, Tell: func(text string) { t.Log(text) },
 		Check: func([]byte) error { return nil },
@@ -100,7 +100,7 @@ func TestFilesGoInAndOutOverCuts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			client = mirror.NewClient(conn)
+			client = treesync.NewClient(conn)
 			_, err = tree.Sync(ctx, client)
 			return err
 		},
@@ -142,10 +142,10 @@ func TestAContainerIsFilledOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	k := keepOf(t, `touch '`+there+`/began'`)
-	k.config.Files = mirror.NewServer(map[string]string{"objects": there})
+	k.config.Files = treesync.NewServer(map[string]string{"objects": there})
 	k.run()
 	e := &engine{kept: k, after: 1 << 20}
-	tree, err := mirror.Open(mirror.Options{Name: "objects", Dir: here, OneWay: true})
+	tree, err := treesync.Open(treesync.Options{Name: "objects", Dir: here, OneWay: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestAContainerIsFilledOnly(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			client := mirror.NewClient(conn)
+			client := treesync.NewClient(conn)
 			defer client.Close()
 			if _, err := tree.Sync(ctx, client); err != nil {
 				return err

@@ -40,7 +40,7 @@ type Keep struct {
 type Ways struct{ Tools, Model, Ports string }
 
 // FileServer serves a connection over which the host keeps files of the container and its own
-// equal, until either ends; a mirror.Server is one.
+// equal, until either ends; a treesync.Server is one.
 type FileServer interface {
 	Serve(ctx context.Context, conn io.ReadWriteCloser) error
 }

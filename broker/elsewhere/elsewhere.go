@@ -1,5 +1,5 @@
 // Package elsewhere decides when the files of a session are copied to its container and back, where
-// the container does not see this machine's. Package mirror does the copying.
+// the container does not see this machine's. Package treesync does the copying.
 //
 // Home and workspace exist twice: as volumes in the container, where the agent writes, and as
 // directories of the session on this machine, where tools write and at which previews and the policy
@@ -31,7 +31,7 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/treesync"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
@@ -62,10 +62,10 @@ type Options struct {
 // Files are the trees of one session.
 type Files struct {
 	options Options
-	trees   map[string]*mirror.Tree
+	trees   map[string]*treesync.Tree
 
 	turn   *semaphore.Weighted // one: held while files travel; guards the rest
-	client *mirror.Client
+	client *treesync.Client
 	homeAt time.Time       // when the home was brought last
 	told   map[string]bool // what the person knows of
 	over   bool
@@ -102,14 +102,14 @@ func noteOf(notes, engine, tree string) string {
 
 // Open looks at the directories and connects with nothing yet.
 func Open(o Options) (*Files, error) {
-	f := &Files{options: o, turn: semaphore.NewWeighted(1), trees: map[string]*mirror.Tree{}, told: map[string]bool{}}
-	for _, t := range []mirror.Options{
+	f := &Files{options: o, turn: semaphore.NewWeighted(1), trees: map[string]*treesync.Tree{}, told: map[string]bool{}}
+	for _, t := range []treesync.Options{
 		{Name: orientation, Dir: o.Orientation, OneWay: true},
 		{Name: attachments, Dir: o.Attachments, OneWay: true},
 		{Name: home, Dir: o.Home, Note: noteOf(o.Notes, o.Engine, home), Wanted: wantedOfHome, Ours: o.Ours},
 		{Name: workspace, Dir: o.Workspace, Note: noteOf(o.Notes, o.Engine, workspace), Fixed: o.Fixed},
 	} {
-		tree, err := mirror.Open(t)
+		tree, err := treesync.Open(t)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("copy files to the container: %w", err), f.Close())
 		}
@@ -260,17 +260,17 @@ func (f *Files) Close() error {
 }
 
 // sync makes both sides of a tree the same. A connection that has ended is made again, once.
-func (f *Files) sync(ctx context.Context, name string) (mirror.Report, error) {
+func (f *Files) sync(ctx context.Context, name string) (treesync.Report, error) {
 	if f.over {
-		return mirror.Report{}, errors.New("the session ends, and its container is not reached any more")
+		return treesync.Report{}, errors.New("the session ends, and its container is not reached any more")
 	}
 	for fresh := false; ; {
 		if f.client == nil {
 			conn, err := f.options.Connect(ctx)
 			if err != nil {
-				return mirror.Report{}, err
+				return treesync.Report{}, err
 			}
-			f.client, fresh = mirror.NewClient(conn), true
+			f.client, fresh = treesync.NewClient(conn), true
 		}
 		report, err := f.trees[name].Sync(ctx, f.client)
 		if err == nil {
@@ -279,7 +279,7 @@ func (f *Files) sync(ctx context.Context, name string) (mirror.Report, error) {
 		}
 		f.drop() // where it stands is not known
 		if fresh || ctx.Err() != nil {
-			return mirror.Report{}, err
+			return treesync.Report{}, err
 		}
 	}
 }
@@ -293,7 +293,7 @@ func (f *Files) drop() {
 }
 
 // noteReport tells the person what does not travel, once.
-func (f *Files) noteReport(name string, r mirror.Report) {
+func (f *Files) noteReport(name string, r treesync.Report) {
 	if name == home {
 		f.homeAt = time.Now()
 		return // what of it stays there is meant to
@@ -322,7 +322,7 @@ func (f *Files) tellOnce(about, text string) {
 const mostTold = 20
 
 // conflicts says which files have two versions, or different ones on both sides; empty: none.
-func conflicts(r mirror.Report) string {
+func conflicts(r treesync.Report) string {
 	lines := make([]string, 0, len(r.Conflicts))
 	for _, c := range r.Conflicts {
 		lines = append(lines, fmt.Sprintf("%s was changed by you as well while the call ran: yours stays, and what the call has written is in %s", c.Path, c.Beside))

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/treesync"
 )
 
 // container is where the trees of a session are on one engine.
@@ -38,7 +38,7 @@ func (c container) life(t *testing.T, engine string, here container, notes strin
 // tell is life where things are told.
 func (c container) tell(t *testing.T, engine string, here container, notes string, tell func(string), agent func(workspace string, files *Files)) {
 	t.Helper()
-	server := mirror.NewServer(c)
+	server := treesync.NewServer(c)
 	var serving sync.WaitGroup
 	defer serving.Wait()
 	files, err := Open(Options{
@@ -117,7 +117,7 @@ func TestWhatCannotTravelIsToldOnce(t *testing.T) {
 }
 
 func TestTheNoteSaysWhatDoesNotArrive(t *testing.T) {
-	r := mirror.Report{Left: []mirror.Left{{Path: "log", Why: "it is large"}, {Path: "pipe", Why: "it is odd", Hides: true}}}
+	r := treesync.Report{Left: []treesync.Left{{Path: "log", Why: "it is large"}, {Path: "pipe", Why: "it is odd", Hides: true}}}
 	if got := conflicts(r); !strings.Contains(got, "see at pipe") || strings.Contains(got, "log") {
 		t.Errorf("%q", got)
 	}

@@ -5,19 +5,19 @@ import (
 	"crypto/sha256"
 	"io"
 
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/treesync"
 )
 
 // Tree is the name of the volume among the trees of a container that fills it.
 const Tree = "objects"
 
 // Into is Fill for the volume that a container has as Tree.
-func Into(ctx context.Context, p Plan, c *mirror.Client, work string) (Result, error) {
+func Into(ctx context.Context, p Plan, c *treesync.Client, work string) (Result, error) {
 	return Fill(ctx, p, container{c}, work)
 }
 
 // container is the volume of a container.
-type container struct{ c *mirror.Client }
+type container struct{ c *treesync.Client }
 
 func (v container) List(ctx context.Context) (map[string]int64, error) { return v.c.List(ctx, Tree) }
 

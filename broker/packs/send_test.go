@@ -9,20 +9,20 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packs"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/treesync"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
 // A container's volume is filled over one connection, and again over another one.
 func TestInto(t *testing.T) {
 	s := open(t, repository(t, ""))
-	server := mirror.NewServer(map[string]string{packs.Tree: s.dir})
+	server := treesync.NewServer(map[string]string{packs.Tree: s.dir})
 	s.plan.Tips, s.plan.More = []string{s.tree.Base}, []string{s.id("v1")}
 	for _, reused := range []bool{false, true} {
 		here, there := net.Pipe()
 		served := make(chan error, 1) // one value
 		go func() { served <- server.Serve(t.Context(), there) }()
-		c := mirror.NewClient(here)
+		c := treesync.NewClient(here)
 		r, err := packs.Into(t.Context(), s.plan, c, s.work)
 		if err != nil || r.Reused != reused || (r.Sent == 0) != reused {
 			t.Errorf("got %+v, %v", r, err)

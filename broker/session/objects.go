@@ -9,7 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packs"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/treesync"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
@@ -94,7 +94,7 @@ func (s *Session) fillVolume(ctx context.Context, engine *docker.Client, image s
 		if err != nil {
 			return err
 		}
-		client := mirror.NewClient(conn)
+		client := treesync.NewClient(conn)
 		defer client.Close()
 		if result, err = packs.Into(ctx, plan, client, s.layout.Run); err != nil {
 			return err

@@ -25,7 +25,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge/dpkg"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/treesync"
 )
 
 func main() {
@@ -143,7 +143,7 @@ func keep(argv []string) (code int, err error) {
 		},
 		Serve:   func(ctx context.Context) error { return serve(ctx, listener) },
 		Signals: signals,
-		Files:   mirror.NewServer(trees()),
+		Files:   treesync.NewServer(trees()),
 	}.Run(context.Background())
 	if err != nil {
 		return 1, fmt.Errorf("keep the agent: %w", err)

@@ -41,7 +41,7 @@ func hostileProgram(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for honest, hostile := range map[string]string{
-		"mirror.NewServer(trees())":           "hostileFiles{mirror.NewServer(trees())}",
+		"treesync.NewServer(trees())":         "hostileFiles{treesync.NewServer(trees())}",
 		"func plain(args []string) error {\n": "func plain(args []string) error {\n\tif len(args) == 2 && args[0] == \"hostile\" {\n\t\tflood(args[1])\n\t}\n",
 	} {
 		if !bytes.Contains(source, []byte(honest)) {

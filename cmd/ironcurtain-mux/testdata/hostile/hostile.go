@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mirror"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/treesync"
 )
 
 const greeting = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
@@ -90,7 +90,7 @@ func many(n int, socket string, do func(net.Conn)) {
 const lieFile = "/tmp/lie"
 
 // hostileFiles is the container's end of files.
-type hostileFiles struct{ honest *mirror.Server }
+type hostileFiles struct{ honest *treesync.Server }
 
 func (h hostileFiles) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
 	if lie, err := os.ReadFile(lieFile); err == nil {

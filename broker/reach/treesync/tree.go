@@ -1,4 +1,4 @@
-package mirror
+package treesync
 
 import (
 	"cmp"
@@ -10,7 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Options say what a Tree mirrors, and how.
+// Options say which directory a Tree keeps equal, and how.
 type Options struct {
 	// Name is the tree's name in the container's Server: "home", "workspace".
 	Name string

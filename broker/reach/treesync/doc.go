@@ -1,4 +1,4 @@
-// Package mirror makes a directory of this machine and one in a container equal, again and again,
+// Package treesync makes a directory of this machine and one in a container equal, again and again,
 // where the engine cannot see this machine's files. The host decides and the container obeys.
 //
 // A Tree is the host's end: one directory, and a note of what both sides agreed on last. Its Sync
@@ -21,4 +21,4 @@
 //
 // Both ends write beside the target and rename. Whatever ends a Sync early, a full disk or a
 // lost connection, the note holds only what is equal on both sides: the next Sync does the rest.
-package mirror
+package treesync
