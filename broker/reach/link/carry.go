@@ -238,9 +238,21 @@ func (k *carrier) write() {
 			return
 		}
 		if last {
-			k.stop(net.ErrClosed)
+			k.untilTold()
 			return
 		}
+	}
+}
+
+// untilTold waits until the other end, which was told that the link is closed, has closed the
+// carrier. If ours were closed before, a write of the other end could fail and hide what it was told.
+func (k *carrier) untilTold() {
+	patience := time.NewTimer(endWithin)
+	defer patience.Stop()
+	select {
+	case <-k.ended:
+	case <-patience.C:
+		k.stop(net.ErrClosed)
 	}
 }
 

@@ -197,6 +197,30 @@ func TestCloseIsToldToTheOtherEnd(t *testing.T) {
 	}
 }
 
+// The other end can write until it has read that the link is closed, and closes the carrier then.
+func TestCloseLeavesTheCarrierToTheOtherEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(NewID())
+		p := newPeer(t, l)
+		p.discard()
+		synctest.Wait()
+		closed := make(chan error, 1)
+		go func() { closed <- l.Close() }()
+		synctest.Wait()
+		if _, err := p.Write(head{kind: frameBeat}.append(nil)); err != nil {
+			t.Errorf("the other end cannot write any more: %v", err)
+		}
+		if synctest.Wait(); len(closed) > 0 {
+			t.Error("Close did not wait for the other end")
+		}
+		_ = p.Close()
+		if synctest.Wait(); len(closed) == 0 {
+			t.Error("Close waits for more than the other end's")
+		}
+		<-p.result
+	})
+}
+
 // A peer that takes nothing keeps Close for a second at most.
 func TestCloseDoesNotWaitForAStuckPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
