@@ -89,7 +89,7 @@ func TestUnsettledWorktreesAreTold(t *testing.T) {
 // A start removes the volumes of sessions of its home that are gone, and no others.
 func TestSweepRemovesVolumes(t *testing.T) {
 	home := shortTemp(t)
-	at, err := docker.ResolveEndpoint(os.Getenv, "/")
+	at, err := docker.Choice{}.Resolve(os.Getenv, "/")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,11 +23,6 @@ type Choice struct {
 	Insecure bool
 }
 
-// ResolveEndpoint finds the engine of a person who has named none.
-func ResolveEndpoint(getenv func(string) string, home string) (Endpoint, error) {
-	return Choice{}.Resolve(getenv, home)
-}
-
 // Resolve finds the engine: the one that is chosen and then, in the order of the docker
 // command, DOCKER_HOST, DOCKER_CONTEXT, the current context of the docker configuration, and
 // the sockets where engines usually listen. It only looks at files; Connect finds out whether

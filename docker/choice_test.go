@@ -83,7 +83,7 @@ func TestHiddenContext(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			env := map[string]string{"DOCKER_HOST": c.host, "DOCKER_CONTEXT": c.context}
-			e, err := ResolveEndpoint(func(k string) string { return env[k] }, home)
+			e, err := Choice{}.Resolve(func(k string) string { return env[k] }, home)
 			if err != nil || e.Hides != c.hides {
 				t.Errorf("hides %q, %v; want %q", e.Hides, err, c.hides)
 			}

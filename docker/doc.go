@@ -1,7 +1,7 @@
 // Package docker runs agents in containers that hold nothing worth stealing.
 //
 // It finds the engine that a person has named (Choice), or else the way the docker command
-// does (ResolveEndpoint), makes sure the agent's image exists (EnsureImage: Dockerfiles
+// does (Choice.Resolve), makes sure the agent's image exists (EnsureImage: Dockerfiles
 // from the binary, tagged by the hash of their content, built at most once at a time),
 // starts a hardened container from it (Start: no network, no capabilities, a read-only
 // root, bounded memory, processes and processor time) and hands out the byte stream of its
@@ -34,7 +34,7 @@
 //   - its events may be lost or come out of order: this package asks for the
 //     state instead;
 //   - it does not know contexts and the sockets of rootless engines and Docker
-//     Desktop: ResolveEndpoint finds them;
+//     Desktop: Choice.Resolve finds them;
 //   - waiting races automatic removal: the engine never removes containers by
 //     itself, only Remove and Reap do;
 //   - a missing host path of a mount is created silently: Spec.validate

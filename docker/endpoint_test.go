@@ -43,7 +43,7 @@ func writeContextMeta(t testing.TB, config, name, meta string) {
 	write(t, filepath.Join(config, "contexts", "meta", hex.EncodeToString(sum[:]), "meta.json"), meta)
 }
 
-func TestResolveEndpoint(t *testing.T) {
+func TestResolveWithoutAChoice(t *testing.T) {
 	colima := `{"Name":"colima","Endpoints":{"docker":{"Host":"unix:///tmp/colima.sock","SkipTLSVerify":false}}}`
 	tests := []struct {
 		name    string
@@ -135,7 +135,7 @@ func TestResolveEndpoint(t *testing.T) {
 				tt.setup(t, home)
 			}
 			getenv := func(k string) string { return strings.ReplaceAll(tt.env[k], "HOME", home) }
-			e, err := ResolveEndpoint(getenv, home)
+			e, err := Choice{}.Resolve(getenv, home)
 			if tt.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tt.err) {
 					t.Fatalf("error %v, want one with %q", err, tt.err)
@@ -204,7 +204,7 @@ func TestContextCertificates(t *testing.T) {
 	certs := filepath.Join(config, "contexts/tls", hex.EncodeToString(sum[:]), "docker")
 	write(t, filepath.Join(certs, "ca.pem"), "not a certificate")
 	getenv := func(k string) string { return map[string]string{"DOCKER_CONTEXT": "far"}[k] }
-	e, err := ResolveEndpoint(getenv, home)
+	e, err := Choice{}.Resolve(getenv, home)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func connect(t testing.TB) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := ResolveEndpoint(os.Getenv, home)
+	e, err := Choice{}.Resolve(os.Getenv, home)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -114,7 +114,7 @@ func hardenedOrder(ctx context.Context, t *testing.T, faults fakeengine.Faults) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	shared, err := docker.ResolveEndpoint(os.Getenv, home)
+	shared, err := docker.Choice{}.Resolve(os.Getenv, home)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func engineOf(t *testing.T) *docker.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := docker.ResolveEndpoint(os.Getenv, userHome)
+	e, err := docker.Choice{}.Resolve(os.Getenv, userHome)
 	if err != nil {
 		t.Fatal(err)
 	}

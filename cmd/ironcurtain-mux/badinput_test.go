@@ -380,7 +380,7 @@ func engineWithoutImages(t *testing.T, fixed *atomic.Bool) http.Handler {
 // machineEngine passes requests on to the machine's engine.
 func machineEngine(t *testing.T) http.Handler {
 	t.Helper()
-	endpoint, err := docker.ResolveEndpoint(os.Getenv, "/")
+	endpoint, err := docker.Choice{}.Resolve(os.Getenv, "/")
 	if err != nil {
 		t.Fatal(err)
 	}

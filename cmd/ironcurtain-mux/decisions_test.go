@@ -20,7 +20,7 @@ import (
 // engine connects to the machine's container engine.
 func engine(t testing.TB) *docker.Client {
 	t.Helper()
-	endpoint, err := docker.ResolveEndpoint(os.Getenv, "/")
+	endpoint, err := docker.Choice{}.Resolve(os.Getenv, "/")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func removeVolumes(t testing.TB, home string) {
 	t.Helper()
 	sessions, _ := filepath.Glob(filepath.Join(home, "state", "sessions", "*", "volumes"))
 	objects, _ := filepath.Glob(filepath.Join(home, "state", "objects", "*"))
-	endpoint, err := docker.ResolveEndpoint(os.Getenv, "/")
+	endpoint, err := docker.Choice{}.Resolve(os.Getenv, "/")
 	if len(sessions)+len(objects) == 0 || err != nil {
 		return
 	}

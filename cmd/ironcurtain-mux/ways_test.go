@@ -45,7 +45,7 @@ func TestByOtherWays(t *testing.T) {
 // realEngine is the path of the socket of the engine that this machine has.
 func realEngine(t *testing.T) string {
 	t.Helper()
-	endpoint, err := docker.ResolveEndpoint(os.Getenv, "")
+	endpoint, err := docker.Choice{}.Resolve(os.Getenv, "")
 	if err != nil || endpoint.SocketPath() == "" {
 		t.Fatalf("this test needs an engine on a socket of this machine, not %s: %v", endpoint.Address, err)
 	}

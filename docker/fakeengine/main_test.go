@@ -33,7 +33,7 @@ func realEngine(t testing.TB) (*docker.Client, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	endpoint, err := docker.ResolveEndpoint(os.Getenv, home)
+	endpoint, err := docker.Choice{}.Resolve(os.Getenv, home)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -190,12 +190,3 @@ func errno(err error) unix.Errno {
 	errors.As(err, &e)
 	return e
 }
-
-// Identify returns the identity of a file without following a final link.
-func Identify(name string) (Ident, bool) {
-	var st unix.Stat_t
-	if err := unix.Lstat(name, &st); err != nil {
-		return Ident{}, false
-	}
-	return identOf(&st), true
-}

@@ -193,3 +193,9 @@ func FuzzPins(f *testing.F) {
 		}
 	})
 }
+
+// isNormal reports whether a name is spelled as normalize spells it.
+func isNormal(name string) bool {
+	normal, ok := normalize(name)
+	return ok && normal == name
+}

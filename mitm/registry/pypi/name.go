@@ -33,12 +33,6 @@ func normalize(name string) (string, bool) {
 
 func separator(c byte) bool { return c == '-' || c == '_' || c == '.' }
 
-// isNormal reports whether a name is in that spelling.
-func isNormal(name string) bool {
-	normal, ok := normalize(name)
-	return ok && normal == name
-}
-
 // distribution is what a file's name says: a wheel's or a source archive's.
 type distribution struct {
 	name    string // normalized
