@@ -43,8 +43,8 @@ func (n Names) Why(name string) string {
 // add notes a path, and where it leads. why is empty for a directory of hooks.
 func (n *Names) add(l *looker, name, why string) {
 	all := []string{name}
-	if real, err := filepath.EvalSymlinks(filepath.Join(l.base, name)); err == nil {
-		if to, ok := l.inside(real); ok {
+	if target, err := filepath.EvalSymlinks(filepath.Join(l.base, name)); err == nil {
+		if to, ok := l.inside(target); ok {
 			all = append(all, to)
 		}
 	}

@@ -72,7 +72,7 @@ func TestImageRemoved(t *testing.T) {
 // that is killed in the middle ends the task and not the patience.
 func TestEngineHangsDuringATask(t *testing.T) {
 	if copied() {
-		t.Skip("the agent's files are reached by the engine alone, which hangs")
+		t.Skip("the agent's files are reached by the engine alone, which hangs") //nolint:forbidigo // it cannot hold there
 	}
 	t.Parallel()
 	e := startEngine(t)

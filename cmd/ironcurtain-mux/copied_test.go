@@ -211,6 +211,7 @@ func TestEnginesElsewhere(t *testing.T) {
 	}{
 		"ssh": {
 			func(t *testing.T) *fakeengine.Engine {
+				t.Helper()
 				return fakeengine.StartSSH(t, realEngine(t), slow, fakeengine.SSH{})
 			},
 			func(e *fakeengine.Engine) []string {
@@ -218,7 +219,10 @@ func TestEnginesElsewhere(t *testing.T) {
 			},
 		},
 		"tls": {
-			func(t *testing.T) *fakeengine.Engine { return fakeengine.StartTLS(t, realEngine(t), slow) },
+			func(t *testing.T) *fakeengine.Engine {
+				t.Helper()
+				return fakeengine.StartTLS(t, realEngine(t), slow)
+			},
 			func(e *fakeengine.Engine) []string {
 				return []string{"DOCKER_TLS_VERIFY=1", "DOCKER_CERT_PATH=" + e.CertDir()}
 			},

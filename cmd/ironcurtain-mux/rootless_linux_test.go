@@ -23,14 +23,16 @@ import (
 // tool calls are judged, and a killed multiplexer takes the agent back.
 func TestRootless(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root makes users")
+		t.Skip("only root makes users") //nolint:forbidigo // CI is root
 	}
 	for name, engine := range map[string]struct {
 		argv []string // @SOCKET and @DIR stand for its socket and a directory of its own
 		uid  string   // in the container; empty: that of the user
 	}{
-		"Docker": {[]string{"rootlesskit", "--net=host", "--copy-up=/etc", "--copy-up=/run", "--propagation=rslave", "--state-dir=@DIR/kit", "sh", "-c",
-			"rm -f /run/docker /run/containerd /run/xtables.lock; exec dockerd --rootless -H unix://@SOCKET --data-root @DIR/data --exec-root @DIR/exec --pidfile @DIR/pid --iptables=false --ip6tables=false --bridge=none"}, "0"},
+		"Docker": {[]string{
+			"rootlesskit", "--net=host", "--copy-up=/etc", "--copy-up=/run", "--propagation=rslave", "--state-dir=@DIR/kit", "sh", "-c",
+			"rm -f /run/docker /run/containerd /run/xtables.lock; exec dockerd --rootless -H unix://@SOCKET --data-root @DIR/data --exec-root @DIR/exec --pidfile @DIR/pid --iptables=false --ip6tables=false --bridge=none",
+		}, "0"},
 		"Podman": {[]string{"podman", "system", "service", "--time=0", "unix://@SOCKET"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -50,6 +52,7 @@ func TestRootless(t *testing.T) {
 
 // useAgent opens a session with a shell, in whose container the user has that number.
 func (u *person) useAgent(t *testing.T, socket, uid string) {
+	t.Helper()
 	d := driveArgv(t, u.home, 110, 24, u.argv("IRONCURTAIN_CACHE="+u.home+"/cache", u.home+"/bin/ironcurtain-mux", "demo", "--agent", "shell", "--engine", socket)...)
 	prompt := "/workspace" + map[bool]string{true: "#", false: "$"}[uid == "0"]
 	d.see(patience, prompt)

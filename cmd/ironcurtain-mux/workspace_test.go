@@ -98,7 +98,7 @@ func TestGivenRepository(t *testing.T) {
 // agent does not begin.
 func TestExchangedRepository(t *testing.T) {
 	if copied() {
-		t.Skip("no directory of a person is mounted then")
+		t.Skip("no directory of a person is mounted then") //nolint:forbidigo // it cannot hold there
 	}
 	t.Parallel()
 	home := newHome(t)

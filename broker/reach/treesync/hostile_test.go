@@ -286,7 +286,7 @@ func TestPipeForADirectory(t *testing.T) {
 		f.Close()
 		err = errors.Join(errors.New("it waits"), <-listed)
 	}
-	if err != errOther {
+	if !errors.Is(err, errOther) {
 		t.Error(err)
 	}
 }
