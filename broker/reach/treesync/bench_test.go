@@ -17,9 +17,9 @@ func BenchmarkBarrier(b *testing.B) {
 	for i := range 20_000 {
 		files[fmt.Sprintf("package%d/internal%d/file%d.go", i/1000, i/50, i)] = fmt.Sprint(i)
 	}
-	write(b, p.there, files)
+	write(b, p.container, files)
 	later := func() time.Time { return time.Now().Add(time.Hour) } // no file is too young
-	p.tree.known.now, p.server.known["workspace"].now = later, later
+	p.tree.digests.now, p.server.digests["workspace"].now = later, later
 	p.sync()
 	p.sync()
 
@@ -35,7 +35,7 @@ func BenchmarkBarrier(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
 			for i := range 10 {
-				write(b, p.there, map[string]string{fmt.Sprintf("package%d/changed", i): fmt.Sprint(b.N, time.Now())})
+				write(b, p.container, map[string]string{fmt.Sprintf("package%d/changed", i): fmt.Sprint(b.N, time.Now())})
 			}
 			b.StartTimer()
 			if r := p.sync(); r.Fetched != 10 {
@@ -47,7 +47,7 @@ func BenchmarkBarrier(b *testing.B) {
 		for b.Loop() {
 			b.StopTimer()
 			for i := range 10 {
-				write(b, p.here, map[string]string{fmt.Sprintf("package%d/changed", i): fmt.Sprint(b.N, time.Now())})
+				write(b, p.host, map[string]string{fmt.Sprintf("package%d/changed", i): fmt.Sprint(b.N, time.Now())})
 			}
 			b.StartTimer()
 			if r := p.sync(); r.Put != 10 {
@@ -56,7 +56,7 @@ func BenchmarkBarrier(b *testing.B) {
 		}
 	})
 	b.Run("container alone", func(b *testing.B) {
-		c := &served{Server: p.server}
+		c := &serverConn{Server: p.server}
 		defer processor(b)()
 		for b.Loop() {
 			at, err := c.open("workspace", 200_000, 256<<20)
@@ -64,7 +64,7 @@ func BenchmarkBarrier(b *testing.B) {
 			m, err := at.scan(b.Context())
 			must(b, err)
 			if len(m.all) < 20_000 {
-				b.Fatalf("%d in %s", len(m.all), filepath.Base(p.there))
+				b.Fatalf("%d in %s", len(m.all), filepath.Base(p.container))
 			}
 			at.root.Close()
 		}

@@ -19,15 +19,15 @@ type Client struct {
 	wire *wire
 	turn chan struct{} // holds one token; whoever has it asks, and has what follows
 
-	greeted bool
-	failed  error
-	there   map[string][]entry // by tree: what the container has
-	kept    int                // bytes of lists
+	greeted   bool
+	failed    error
+	lists     map[string][]entry // by tree: what the container has
+	listBytes int                // size of lists, for internal/pressure
 }
 
 // NewClient speaks over a connection to a Server. Nothing is sent before the first call.
 func NewClient(conn io.ReadWriteCloser) *Client {
-	c := &Client{conn: conn, wire: newWire(conn), turn: make(chan struct{}, 1), there: map[string][]entry{}}
+	c := &Client{conn: conn, wire: newWire(conn), turn: make(chan struct{}, 1), lists: map[string][]entry{}}
 	c.turn <- struct{}{}
 	return c
 }
@@ -43,10 +43,10 @@ func (c *Client) Close() error {
 
 // fail refuses all that follows, and forgets what the container has.
 func (c *Client) fail(err error) {
-	c.there = nil
-	c.keep(0)
+	c.lists = nil
+	c.setListBytes(0)
 	if c.failed == nil {
-		c.failed = lost(err)
+		c.failed = connectionError(err)
 	}
 }
 
@@ -66,7 +66,7 @@ func (c *Client) request(ctx context.Context, do func() error) error {
 	if c.failed != nil {
 		return c.failed
 	}
-	release := closing(ctx, c.conn)
+	release := closeOnCancel(ctx, c.conn)
 	err := do()
 	release()
 	var refused refusal
@@ -85,7 +85,7 @@ func (c *Client) request(ctx context.Context, do func() error) error {
 	return c.failed
 }
 
-func lost(err error) error {
+func connectionError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the connection ended")
 	}
@@ -93,18 +93,18 @@ func lost(err error) error {
 }
 
 // ask sends the head of a request, after the greeting if it is the first.
-func (c *Client) ask(what byte, body []byte) error {
+func (c *Client) ask(tag byte, body []byte) error {
 	if !c.greeted {
 		hello := binary.AppendUvarint(appendText(nil, magic), version)
 		if err := c.wire.write(msgHello, hello); err != nil {
 			return err
 		}
 	}
-	return c.wire.write(what, body)
+	return c.wire.write(tag, body)
 }
 
 // sent ends sending, and reads the greeting's answer if there was one.
-func (c *Client) sent() error {
+func (c *Client) flushRequest() error {
 	if err := c.wire.w.Flush(); err != nil {
 		return err
 	}
@@ -124,21 +124,21 @@ func (c *Client) sent() error {
 
 // read reads the next frame of an answer.
 func (c *Client) read() (byte, *fields, error) {
-	what, f, err := c.wire.read()
-	if err == nil && what == msgFailed {
+	tag, f, err := c.wire.read()
+	if err == nil && tag == msgFailed {
 		text := f.text()
 		if err := f.end(); err != nil {
 			return 0, nil, err
 		}
 		return 0, nil, refusal{text}
 	}
-	return what, f, err
+	return tag, f, err
 }
 
 // fetch asks for at most batchPaths paths. got is called for each in order, and returns errors
 // of this machine: after one the rest is read and forgotten.
-func (c *Client) fetch(ctx context.Context, name string, each int64, paths []string, got func(i int, n node, target string, in *content) (here, conn error)) error {
-	var here error
+func (c *Client) fetch(ctx context.Context, name string, each int64, paths []string, got func(i int, n node, target string, in *content) (local, conn error)) error {
+	var local error
 	err := c.request(ctx, func() error {
 		if err := c.ask(msgFetch, binary.AppendUvarint(appendText(nil, name), uint64(each))); err != nil {
 			return err
@@ -151,7 +151,7 @@ func (c *Client) fetch(ctx context.Context, name string, each int64, paths []str
 		if err := c.wire.write(msgLast, nil); err != nil {
 			return err
 		}
-		if err := c.sent(); err != nil {
+		if err := c.flushRequest(); err != nil {
 			return err
 		}
 		for i := range paths {
@@ -160,8 +160,8 @@ func (c *Client) fetch(ctx context.Context, name string, each int64, paths []str
 				return err
 			}
 			in := &content{w: c.wire, left: n.size}
-			if here == nil {
-				here, err = got(i, n, target, in)
+			if local == nil {
+				local, err = got(i, n, target, in)
 			} else if n.kind == file {
 				_, _, _, err = in.copy(nil)
 			}
@@ -175,12 +175,12 @@ func (c *Client) fetch(ctx context.Context, name string, each int64, paths []str
 		}
 		return f.end()
 	})
-	return errors.Join(err, here)
+	return errors.Join(err, local)
 }
 
 // head reads what is coming.
 func (c *Client) head(each int64) (n node, target string, err error) {
-	what, f, err := c.read()
+	tag, f, err := c.read()
 	if err != nil {
 		return node{}, "", err
 	}
@@ -190,8 +190,8 @@ func (c *Client) head(each int64) (n node, target string, err error) {
 			f.bad = true
 		}
 	}
-	if err := f.end(); err != nil || what != msgHead || n.kind == file && n.size > each {
-		return node{}, "", fmt.Errorf("%w: %q for a file", errMalformed, what)
+	if err := f.end(); err != nil || tag != msgHead || n.kind == file && n.size > each {
+		return node{}, "", fmt.Errorf("%w: %q for a file", errMalformed, tag)
 	}
 	return n, target, nil
 }
@@ -221,7 +221,7 @@ func (c *Client) put(ctx context.Context, name string, each int64, ops []op, sen
 		if err := c.wire.write(msgLast, nil); err != nil {
 			return err
 		}
-		if err := c.sent(); err != nil {
+		if err := c.flushRequest(); err != nil {
 			return err
 		}
 		var err error
@@ -242,13 +242,13 @@ func (s sender) Write(b []byte) (int, error) {
 }
 
 func (c *Client) statuses(n int) (status []byte, why string, err error) {
-	what, f, err := c.read()
+	tag, f, err := c.read()
 	if err != nil {
 		return nil, "", err
 	}
 	status = append(status, f.bytes(uint64(n))...)
-	if err := f.end(); err != nil || what != msgStatus || len(status) != n {
-		return nil, "", fmt.Errorf("%w: %q for %d operations", errMalformed, what, n)
+	if err := f.end(); err != nil || tag != msgStatus || len(status) != n {
+		return nil, "", fmt.Errorf("%w: %q for %d operations", errMalformed, tag, n)
 	}
 	for _, s := range status {
 		if s >= statuses {

@@ -24,51 +24,51 @@ type plan struct {
 
 // decider compares three states of a tree.
 type decider struct {
-	o           *Options
-	agreed      map[string]node
-	here, there manifest
-	met         int // paths of agreed that were met
-	plan        plan
-	blocked     string // nothing at or below it is touched
-	isBlocked   bool
+	o               *Options
+	agreed          map[string]node
+	host, container manifest
+	met             int // paths of agreed that were met
+	plan            plan
+	blocked         string // nothing at or below it is touched
+	isBlocked       bool
 }
 
 // decide plans a Sync. It is pure.
-func decide(o *Options, agreed map[string]node, here, there manifest) plan {
-	d := &decider{o: o, agreed: agreed, here: here, there: there}
+func decide(o *Options, agreed map[string]node, host, container manifest) plan {
+	d := &decider{o: o, agreed: agreed, host: host, container: container}
 	i, j := 0, 0
-	for i < len(here.all) || j < len(there.all) {
+	for i < len(host.all) || j < len(container.all) {
 		var path string
 		h, t, c := &none, &none, 0
 		switch {
-		case i == len(here.all):
+		case i == len(host.all):
 			c = 1
-		case j == len(there.all):
+		case j == len(container.all):
 			c = -1
 		default:
-			c = order(here.all[i].path, there.all[j].path)
+			c = order(host.all[i].path, container.all[j].path)
 		}
 		if c <= 0 {
-			path, h = here.all[i].path, &here.all[i].node
+			path, h = host.all[i].path, &host.all[i].node
 			i++
 		}
 		if c >= 0 {
-			path, t = there.all[j].path, &there.all[j].node
+			path, t = container.all[j].path, &container.all[j].node
 			j++
 		}
 		d.path(path, h, t)
 	}
 	if d.met < len(agreed) {
-		d.forget()
+		d.agreeDeleted()
 	}
-	d.settle()
+	d.reconcile()
 	return d.plan
 }
 
 // forget finds what is agreed and stands on neither side any more.
-func (d *decider) forget() {
+func (d *decider) agreeDeleted() {
 	for path := range d.agreed {
-		if !has(d.here.all, path) && !has(d.there.all, path) && !d.unknown(path) {
+		if !has(d.host.all, path) && !has(d.container.all, path) && !d.unknown(path) {
 			d.plan.agree = append(d.plan.agree, entry{path: path})
 		}
 	}
@@ -76,11 +76,11 @@ func (d *decider) forget() {
 
 // unknown reports whether a path is one of those that the container did not come to list.
 func (d *decider) unknown(path string) bool {
-	if !d.there.cut {
+	if !d.container.cut {
 		return false
 	}
-	n := len(d.there.all)
-	return n == 0 || order(path, d.there.all[n-1].path) > 0
+	n := len(d.container.all)
+	return n == 0 || order(path, d.container.all[n-1].path) > 0
 }
 
 // path decides about one path by itself; settle looks at what stands on the way.
@@ -90,7 +90,7 @@ func (d *decider) path(path string, h, t *node) {
 		d.met++
 	}
 	if d.isBlocked && below(path, d.blocked) {
-		d.hides(h)
+		d.reportHidden(h)
 		return
 	}
 	if d.unknown(path) {
@@ -101,7 +101,7 @@ func (d *decider) path(path string, h, t *node) {
 	if h.kind != nothing && !h.kind.carried() || t.kind != nothing && !t.kind.carried() && !fixed {
 		d.block(path, why(t.kind))
 		if !t.kind.carried() && t.kind != nothing {
-			d.hides(h)
+			d.reportHidden(h)
 		}
 		return
 	}
@@ -143,7 +143,7 @@ func (d *decider) block(path, why string) {
 }
 
 // hides notes that what is blocked keeps something of ours from arriving.
-func (d *decider) hides(ours *node) {
+func (d *decider) reportHidden(ours *node) {
 	if ours.kind == nothing || d.unknown(d.blocked) {
 		return
 	}
@@ -159,7 +159,7 @@ func why(k kind) string {
 	switch k {
 	case large:
 		return "it is larger than a file that is copied"
-	case closed:
+	case unreadable:
 		return "it cannot be read, or has too many files"
 	default: // odd: counted only
 		return ""
@@ -179,26 +179,26 @@ func (d *decider) fixed(path string, h, t *node) bool {
 
 // settle makes the decisions fit each other: what stays or comes needs its directory, and a
 // directory that becomes something else must be empty by then.
-func (d *decider) settle() {
+func (d *decider) reconcile() {
 	p := &d.plan
 	if d.o.Wanted != nil {
-		d.ways()
+		d.fetchParents()
 	}
-	if !slices.ContainsFunc(p.fetch, vanishes) && !slices.ContainsFunc(p.put, vanishes) {
+	if !slices.ContainsFunc(p.fetch, removesDir) && !slices.ContainsFunc(p.put, removesDir) {
 		return
 	}
-	hereStays, thereStays := holders(d.here.all, p.fetch), holders(d.there.all, p.put)
+	hostKeeps, containerKeeps := dirsKept(d.host.all, p.fetch), dirsKept(d.container.all, p.put)
 	comes := map[string]bool{}
 	for _, c := range p.fetch {
 		if c.to.kind != nothing {
-			mark(comes, c.path)
+			addParents(comes, c.path)
 		}
 	}
 	fetch, put := p.fetch, p.put
 	p.fetch, p.put = nil, nil
 	for _, c := range fetch {
 		switch {
-		case !vanishes(c) || !hereStays[c.path]:
+		case !removesDir(c) || !hostKeeps[c.path]:
 			p.fetch = append(p.fetch, c)
 		case c.to.kind == nothing: // ours below it stays, so it is made there again
 			p.put = append(p.put, change{c.path, &none, c.from})
@@ -208,7 +208,7 @@ func (d *decider) settle() {
 	}
 	for _, c := range put {
 		switch {
-		case !vanishes(c) || !thereStays[c.path]:
+		case !removesDir(c) || !containerKeeps[c.path]:
 			p.put = append(p.put, c)
 		case c.to.kind == nothing && comes[c.path]: // the agent's below it comes here
 			p.fetch = append(p.fetch, change{c.path, &none, c.from})
@@ -227,10 +227,10 @@ func (d *decider) settle() {
 func byPath(a, b change) int { return order(a.path, b.path) }
 
 // vanishes reports whether a directory is no longer one.
-func vanishes(c change) bool { return c.from.kind == directory && c.to.kind != directory }
+func removesDir(c change) bool { return c.from.kind == directory && c.to.kind != directory }
 
 // holders are the directories below which something of a list stays, whatever is changed.
-func holders(all []entry, changes []change) map[string]bool {
+func dirsKept(all []entry, changes []change) map[string]bool {
 	goes := map[string]bool{}
 	for _, c := range changes {
 		if c.to.kind == nothing {
@@ -240,33 +240,33 @@ func holders(all []entry, changes []change) map[string]bool {
 	holds := map[string]bool{}
 	for _, e := range all {
 		if !goes[e.path] {
-			mark(holds, e.path)
+			addParents(holds, e.path)
 		}
 	}
 	return holds
 }
 
 // mark marks the directories above a path.
-func mark(dirs map[string]bool, path string) {
+func addParents(dirs map[string]bool, path string) {
 	for dir := parent(path); dir != "" && !dirs[dir]; dir = parent(dir) {
 		dirs[dir] = true
 	}
 }
 
 // ways adds the directories that are not wanted themselves, on the way to what is.
-func (d *decider) ways() {
+func (d *decider) fetchParents() {
 	need, have := map[string]bool{}, map[string]bool{}
 	for _, c := range d.plan.fetch {
 		if c.to.kind == nothing {
 			continue
 		}
 		have[c.path] = true
-		mark(need, c.path)
+		addParents(need, c.path)
 	}
 	for dir := range need {
-		i, there := slices.BinarySearchFunc(d.there.all, dir, byOrder)
-		if there && !have[dir] && !has(d.here.all, dir) {
-			d.plan.fetch = append(d.plan.fetch, change{dir, &none, &d.there.all[i].node})
+		i, found := slices.BinarySearchFunc(d.container.all, dir, byOrder)
+		if found && !have[dir] && !has(d.host.all, dir) {
+			d.plan.fetch = append(d.plan.fetch, change{dir, &none, &d.container.all[i].node})
 		}
 	}
 	slices.SortFunc(d.plan.fetch, byPath)

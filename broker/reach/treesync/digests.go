@@ -18,7 +18,7 @@ type (
 )
 
 // known is the digest of one version of a file.
-type known struct {
+type cachedDigest struct {
 	stamp
 	hashed int64 // when reading began, as the stamps count
 	digest digest
@@ -27,25 +27,25 @@ type known struct {
 
 // settled is how much older than its reading a change must be for a later one to have another
 // stamp for sure, on any file system. A younger file is read again, as git does.
-const settled = 2 * time.Second
+const racyAge = 2 * time.Second
 
 // digests remembers the digests of files by what stat says of them.
 type digests struct {
-	all   map[identity]known
+	all   map[identity]cachedDigest
 	round uint32 // of the scan that runs, or ran last
 	now   func() time.Time
 	buf   []byte
 }
 
 func newDigests() *digests {
-	return &digests{all: map[identity]known{}, now: time.Now}
+	return &digests{all: map[identity]cachedDigest{}, now: time.Now}
 }
 
 // begin starts a scan of everything.
-func (d *digests) begin() { d.round++ }
+func (d *digests) beginScan() { d.round++ }
 
 // finish forgets the files that the scan did not meet.
-func (d *digests) finish() {
+func (d *digests) endScan() {
 	for id, k := range d.all {
 		if k.round != d.round {
 			delete(d.all, id)
@@ -54,14 +54,14 @@ func (d *digests) finish() {
 }
 
 // recall returns the digest of a file that has not changed since it was read.
-func (d *digests) recall(info fs.FileInfo) (digest, bool) {
+func (d *digests) lookup(info fs.FileInfo) (digest, bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
 		return digest{}, false
 	}
 	id, now := identify(s)
 	k, ok := d.all[id]
-	if !ok || k.stamp != now || k.hashed-k.changed < int64(settled) {
+	if !ok || k.stamp != now || k.hashed-k.changed < int64(racyAge) {
 		return digest{}, false
 	}
 	if k.round != d.round {
@@ -71,18 +71,18 @@ func (d *digests) recall(info fs.FileInfo) (digest, bool) {
 	return k.digest, true
 }
 
-func (d *digests) remember(info fs.FileInfo, read time.Time, is digest) {
+func (d *digests) store(info fs.FileInfo, read time.Time, is digest) {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
 		id, now := identify(s)
-		d.all[id] = known{stamp: now, hashed: read.UnixNano(), digest: is, round: d.round}
+		d.all[id] = cachedDigest{stamp: now, hashed: read.UnixNano(), digest: is, round: d.round}
 	}
 }
 
 // Errors of reading one file.
 var (
-	errOther   = errors.New("it became another file")
-	errGrows   = errors.New("it is above the limit")
-	errChanges = errors.New("it changes while it is read")
+	errOther    = errors.New("it became another file")
+	errTooLarge = errors.New("it is above the limit")
+	errChanged  = errors.New("it changes while it is read")
 )
 
 // openSame opens a regular file that was seen before, and no other that took its place: no
@@ -107,7 +107,7 @@ func openSame(root *os.Root, name string, seen fs.FileInfo) (*os.File, fs.FileIn
 // nil. A file that changes meanwhile is errChanges; its digest is of what was read.
 func (d *digests) read(ctx context.Context, f *os.File, is fs.FileInfo, limit int64, put func([]byte) error) (digest, int64, error) {
 	if d.buf == nil {
-		d.buf = make([]byte, mostFrame)
+		d.buf = make([]byte, maxFrame)
 	}
 	began, total, h := d.now(), int64(0), sha256.New()
 	for {
@@ -116,7 +116,7 @@ func (d *digests) read(ctx context.Context, f *os.File, is fs.FileInfo, limit in
 		}
 		n, err := f.Read(d.buf)
 		if total += int64(n); total > limit {
-			return digest{}, 0, errGrows
+			return digest{}, 0, errTooLarge
 		}
 		h.Write(d.buf[:n])
 		if n > 0 && put != nil {
@@ -137,9 +137,9 @@ func (d *digests) read(ctx context.Context, f *os.File, is fs.FileInfo, limit in
 		return digest{}, 0, err
 	}
 	if stampOf(after) != stampOf(is) || total != is.Size() {
-		return sum, total, errChanges
+		return sum, total, errChanged
 	}
-	d.remember(after, began, sum)
+	d.store(after, began, sum)
 	return sum, total, nil
 }
 

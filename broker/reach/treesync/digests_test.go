@@ -23,10 +23,10 @@ func TestDigestsOfYoungFiles(t *testing.T) {
 	}{
 		"at once":       {read: 0},
 		"a second":      {read: time.Second},
-		"rested":        {read: settled, counts: true},
+		"rested":        {read: racyAge, counts: true},
 		"clock is back": {read: -time.Hour},
-		"mode changed":  {read: settled, change: func() error { return os.Chmod(filepath.Join(dir, "a"), 0o600) }},
-		"replaced": {read: settled, change: func() error {
+		"mode changed":  {read: racyAge, change: func() error { return os.Chmod(filepath.Join(dir, "a"), 0o600) }},
+		"replaced": {read: racyAge, change: func() error {
 			return errors.Join(os.WriteFile(filepath.Join(dir, "b"), []byte("2"), 0o600), os.Rename(filepath.Join(dir, "b"), filepath.Join(dir, "a")))
 		}},
 	} {
@@ -34,13 +34,13 @@ func TestDigestsOfYoungFiles(t *testing.T) {
 			d := newDigests()
 			info, err := root.Lstat("a")
 			must(t, err)
-			d.remember(info, time.Unix(0, stampOf(info).changed).Add(c.read), digest{1})
+			d.store(info, time.Unix(0, stampOf(info).changed).Add(c.read), digest{1})
 			if c.change != nil {
 				must(t, c.change())
 				info, err = root.Lstat("a")
 				must(t, err)
 			}
-			if _, ok := d.recall(info); ok != c.counts {
+			if _, ok := d.lookup(info); ok != c.counts {
 				t.Errorf("it counts: %v", ok)
 			}
 		})
@@ -50,12 +50,12 @@ func TestDigestsOfYoungFiles(t *testing.T) {
 // What a scan no longer meets is forgotten.
 func TestDigestsAreForgotten(t *testing.T) {
 	p := start(t)
-	write(t, p.there, files{"a": "1", "b": "2", "l": "@a"})
+	write(t, p.container, files{"a": "1", "b": "2", "l": "@a"})
 	p.sync()
-	write(t, p.there, files{"b": "", "l": ""})
+	write(t, p.container, files{"b": "", "l": ""})
 	p.sync()
 	p.sync()
-	if there, here := len(p.server.known["workspace"].all), len(p.tree.known.all); there != 1 || here != 1 {
-		t.Errorf("%d there and %d here are remembered", there, here)
+	if container, host := len(p.server.digests["workspace"].all), len(p.tree.digests.all); container != 1 || host != 1 {
+		t.Errorf("%d there and %d here are remembered", container, host)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // fetch brings what changed there: directories and modes at once, the rest in batches.
-func (s *syncing) fetch(ctx context.Context, changes []change) error {
+func (s *pass) fetch(ctx context.Context, changes []change) error {
 	var batch []change
 	size := int64(0)
 	left := "/" // a directory that did not come, with all below it
@@ -20,12 +20,12 @@ func (s *syncing) fetch(ctx context.Context, changes []change) error {
 		if c.to.kind == nothing || below(c.path, left) {
 			continue
 		}
-		if !s.room(c) {
+		if !s.reserve(c) {
 			left = c.path
 			continue
 		}
 		if o := (op{expected: *c.from, wanted: *c.to}); c.to.kind != link && !o.carries() {
-			done, err := s.adopt(ctx, c)
+			done, err := s.makeDirOrChmod(ctx, c)
 			if err != nil {
 				return err
 			}
@@ -34,7 +34,7 @@ func (s *syncing) fetch(ctx context.Context, changes []change) error {
 			}
 			continue
 		}
-		if free, err := s.free(c); err != nil || !free {
+		if free, err := s.canCreate(c); err != nil || !free {
 			if err != nil {
 				return err
 			}
@@ -55,7 +55,7 @@ func (s *syncing) fetch(ctx context.Context, changes []change) error {
 }
 
 // room counts what is to come, and leaves there what is too much.
-func (s *syncing) room(c change) bool {
+func (s *pass) reserve(c change) bool {
 	files, bytes := s.files, s.bytes-c.from.size+c.to.size
 	if c.from.kind == nothing {
 		files++
@@ -73,15 +73,15 @@ func (s *syncing) room(c change) bool {
 }
 
 // free reports whether a path can be made here.
-func (s *syncing) free(c change) (bool, error) {
-	dir, name, err := s.at(c.path)
+func (s *pass) canCreate(c change) (bool, error) {
+	dir, name, err := s.openParent(c.path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInTheWay) {
 		return false, nil
 	}
 	if err != nil || c.from.kind != nothing {
 		return err == nil, err
 	}
-	if _, err := s.place.look(dir, name); errors.Is(err, fs.ErrNotExist) {
+	if _, err := s.disk.look(dir, name); errors.Is(err, fs.ErrNotExist) {
 		return true, nil
 	}
 	f, err := dir.Open(".")
@@ -102,11 +102,11 @@ func (s *syncing) free(c change) (bool, error) {
 }
 
 // ready looks whether there is still what was compared, and makes room for another kind.
-func (s *syncing) ready(ctx context.Context, c change) (bool, error) {
-	if free, err := s.free(c); err != nil || !free {
+func (s *pass) prepare(ctx context.Context, c change) (bool, error) {
+	if free, err := s.canCreate(c); err != nil || !free {
 		return false, err
 	}
-	status, err := s.place.ready(ctx, op{path: c.path, expected: *c.from, wanted: *c.to})
+	status, err := s.disk.prepare(ctx, op{path: c.path, expected: *c.from, wanted: *c.to})
 	if status != statusDone {
 		s.again = true
 	}
@@ -114,8 +114,8 @@ func (s *syncing) ready(ctx context.Context, c change) (bool, error) {
 }
 
 // adopt makes a directory, or changes a mode.
-func (s *syncing) adopt(ctx context.Context, c change) (done bool, err error) {
-	ready, err := s.ready(ctx, c)
+func (s *pass) makeDirOrChmod(ctx context.Context, c change) (done bool, err error) {
+	ready, err := s.prepare(ctx, c)
 	if err != nil || !ready {
 		return false, err
 	}
@@ -134,12 +134,12 @@ func (s *syncing) adopt(ctx context.Context, c change) (done bool, err error) {
 
 // receive fetches files and links. What came is noted at once: of a file that is here and was not agreed,
 // a process that goes on after a crash would not know that the agent deleted it since.
-func (s *syncing) receive(ctx context.Context, batch []change) error {
+func (s *pass) receive(ctx context.Context, batch []change) error {
 	paths := make([]string, len(batch))
 	for i, c := range batch {
 		paths[i] = c.path
 	}
-	err := s.c.fetch(ctx, s.o.Name, s.o.limits.Each, paths, func(i int, n node, target string, in *content) (here, conn error) {
+	err := s.c.fetch(ctx, s.o.Name, s.o.limits.Each, paths, func(i int, n node, target string, in *content) (local, conn error) {
 		c := batch[i]
 		switch {
 		case n.kind == file:
@@ -148,7 +148,7 @@ func (s *syncing) receive(ctx context.Context, batch []change) error {
 			s.again = true
 			return nil, nil
 		}
-		ready, err := s.ready(ctx, c)
+		ready, err := s.prepare(ctx, c)
 		if err == nil && ready {
 			if err = s.symlink(c.path, target); err == nil {
 				s.r.Fetched++
@@ -162,43 +162,43 @@ func (s *syncing) receive(ctx context.Context, batch []change) error {
 
 // receiveFile writes a file and gives it its name, unless it changed there while it was sent,
 // or ours changed while it came.
-func (s *syncing) receiveFile(ctx context.Context, c change, n node, in *content) (here, conn error) {
+func (s *pass) receiveFile(ctx context.Context, c change, n node, in *content) (local, conn error) {
 	total := s.bytes - c.to.size + n.size
 	if c.to.kind != file || total > s.o.limits.Bytes {
 		s.again = true
 		_, _, _, conn = in.copy(nil)
 		return nil, conn
 	}
-	d, here := s.draft(c.path)
-	if here != nil {
-		if errors.Is(here, fs.ErrNotExist) || errors.Is(here, errInTheWay) {
-			s.again, here = true, nil
+	d, local := s.draft(c.path)
+	if local != nil {
+		if errors.Is(local, fs.ErrNotExist) || errors.Is(local, errInTheWay) {
+			s.again, local = true, nil
 		}
 		_, _, _, conn = in.copy(nil)
-		return here, conn
+		return local, conn
 	}
-	sum, stable, here, conn := in.copy(d)
-	if here == nil && conn == nil {
+	sum, stable, local, conn := in.copy(d)
+	if local == nil && conn == nil {
 		n.size, n.digest = d.size, d.digest()
 		ready := stable && sum == n.digest
 		if !ready {
 			s.again = true
-		} else if ready, here = s.ready(ctx, c); here == nil && ready {
-			if here = d.commit(n.perm); here == nil {
+		} else if ready, local = s.prepare(ctx, c); local == nil && ready {
+			if local = d.commit(n.perm); local == nil {
 				s.bytes = total
 				s.r.Fetched++
 				s.r.Bytes += n.size
 				s.note.agree(c.path, n)
 			}
-			return here, nil
+			return local, nil
 		}
 	}
 	d.drop()
-	return here, conn
+	return local, conn
 }
 
 // put sends what changed here: what goes first, the deepest before its directory.
-func (s *syncing) put(ctx context.Context, changes []change) error {
+func (s *pass) put(ctx context.Context, changes []change) error {
 	ops := make([]op, 0, len(changes))
 	for i := len(changes) - 1; i >= 0; i-- {
 		if c := changes[i]; c.to.kind == nothing {
@@ -211,7 +211,7 @@ func (s *syncing) put(ctx context.Context, changes []change) error {
 		}
 		o := op{path: c.path, expected: *c.from, wanted: *c.to}
 		if c.to.kind == link {
-			dir, name, err := s.at(c.path)
+			dir, name, err := s.openParent(c.path)
 			if err == nil {
 				o.target, err = dir.Readlink(name)
 			}
@@ -237,7 +237,7 @@ func (s *syncing) put(ctx context.Context, changes []change) error {
 }
 
 // send puts one batch.
-func (s *syncing) send(ctx context.Context, ops []op) error {
+func (s *pass) send(ctx context.Context, ops []op) error {
 	status, why, err := s.c.put(ctx, s.o.Name, s.o.limits.Each, ops, func(o op, to io.Writer) (bool, digest, error) {
 		return s.content(ctx, o, to)
 	})
@@ -273,8 +273,8 @@ func failure(status byte, path, why string) error {
 }
 
 // content sends a file, if it is still what was compared.
-func (s *syncing) content(ctx context.Context, o op, to io.Writer) (stable bool, sum digest, err error) {
-	dir, name, err := s.at(o.path)
+func (s *pass) content(ctx context.Context, o op, to io.Writer) (stable bool, sum digest, err error) {
+	dir, name, err := s.openParent(o.path)
 	if err != nil {
 		return false, sum, nil
 	}
@@ -288,7 +288,7 @@ func (s *syncing) content(ctx context.Context, o op, to io.Writer) (stable bool,
 	}
 	defer f.Close()
 	var writing error
-	sum, _, err = s.known.read(ctx, f, is, o.wanted.size, func(b []byte) error {
+	sum, _, err = s.digests.read(ctx, f, is, o.wanted.size, func(b []byte) error {
 		_, writing = to.Write(b)
 		return writing
 	})

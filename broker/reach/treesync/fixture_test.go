@@ -24,22 +24,22 @@ type tb interface {
 
 // pair is a directory on each side, and what connects them.
 type pair struct {
-	t           tb
-	here, there string // directories
-	options     Options
-	server      *Server
-	client      *Client
-	tree        *Tree
-	served      chan error
+	t               tb
+	host, container string // directories
+	options         Options
+	server          *Server
+	client          *Client
+	tree            *Tree
+	served          chan error
 }
 
 // newPair connects two empty directories. close ends it.
 func newPair(t tb, dir string, change ...func(*Options)) *pair {
 	t.Helper()
-	p := &pair{t: t, here: filepath.Join(dir, "here"), there: filepath.Join(dir, "there")}
-	must(t, os.MkdirAll(p.here, 0o755))
-	must(t, os.MkdirAll(p.there, 0o755))
-	p.options = Options{Name: "workspace", Dir: p.here, Note: filepath.Join(dir, "note")}
+	p := &pair{t: t, host: filepath.Join(dir, "here"), container: filepath.Join(dir, "there")}
+	must(t, os.MkdirAll(p.host, 0o755))
+	must(t, os.MkdirAll(p.container, 0o755))
+	p.options = Options{Name: "workspace", Dir: p.host, Note: filepath.Join(dir, "note")}
 	for _, f := range change {
 		f(&p.options)
 	}
@@ -57,7 +57,7 @@ func start(t *testing.T, change ...func(*Options)) *pair {
 	return p
 }
 
-func (p *pair) newServer() { p.server = NewServer(map[string]string{"workspace": p.there}) }
+func (p *pair) newServer() { p.server = NewServer(map[string]string{"workspace": p.container}) }
 
 // connect makes a new connection to the server.
 func (p *pair) connect() {
@@ -95,14 +95,14 @@ func (p *pair) sync() Report {
 // equal fails the test where the two sides differ.
 func (p *pair) equal() {
 	p.t.Helper()
-	here, there := listing(p.t, p.here), listing(p.t, p.there)
-	for path, is := range here {
-		if there[path] != is {
-			p.t.Fatalf("%s is %q here and %q there", path, is, there[path])
+	host, container := listing(p.t, p.host), listing(p.t, p.container)
+	for path, is := range host {
+		if container[path] != is {
+			p.t.Fatalf("%s is %q here and %q there", path, is, container[path])
 		}
 	}
-	for path, is := range there {
-		if _, ok := here[path]; !ok {
+	for path, is := range container {
+		if _, ok := host[path]; !ok {
 			p.t.Fatalf("%s is %q there only", path, is)
 		}
 	}

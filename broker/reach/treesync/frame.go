@@ -11,8 +11,8 @@ import (
 // A frame is a byte that says what it is, the length of the rest in four bytes, and the rest.
 // Numbers in it are unsigned varints, texts a length and bytes.
 const (
-	headSize  = 5
-	mostFrame = 64 << 10
+	headSize = 5
+	maxFrame = 64 << 10
 )
 
 // errMalformed is the answer to what no end of ours sends.
@@ -30,9 +30,9 @@ func newWire(conn io.ReadWriter) *wire {
 }
 
 // write sends a frame with the next flush, or before.
-func (w *wire) write(what byte, body []byte) error {
+func (w *wire) write(tag byte, body []byte) error {
 	var head [headSize]byte
-	head[0] = what
+	head[0] = tag
 	binary.BigEndian.PutUint32(head[1:], uint32(len(body)))
 	if _, err := w.w.Write(head[:]); err != nil {
 		return err
@@ -43,13 +43,13 @@ func (w *wire) write(what byte, body []byte) error {
 
 // read returns the next frame. Its fields are valid until the next read. io.EOF means that the
 // other end closed between two frames.
-func (w *wire) read() (what byte, f *fields, err error) {
+func (w *wire) read() (tag byte, f *fields, err error) {
 	var head [headSize]byte
 	if _, err := io.ReadFull(w.r, head[:]); err != nil {
 		return 0, nil, err
 	}
 	n := binary.BigEndian.Uint32(head[1:])
-	if n > mostFrame {
+	if n > maxFrame {
 		return 0, nil, fmt.Errorf("%w: %d bytes at once", errMalformed, n)
 	}
 	if cap(w.body) < int(n) {
@@ -66,13 +66,13 @@ func (w *wire) read() (what byte, f *fields, err error) {
 }
 
 // expect reads a frame of one sort.
-func (w *wire) expect(what byte) (*fields, error) {
+func (w *wire) expect(tag byte) (*fields, error) {
 	got, f, err := w.read()
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
-	if err == nil && got != what {
-		err = fmt.Errorf("%w: %q for %q", errMalformed, got, what)
+	if err == nil && got != tag {
+		err = fmt.Errorf("%w: %q for %q", errMalformed, got, tag)
 	}
 	return f, err
 }
@@ -131,7 +131,7 @@ func appendText(b []byte, s string) []byte {
 }
 
 // mostSize bounds every size that is sent.
-const mostSize = 1 << 50
+const maxSize = 1 << 50
 
 // appendNode writes a node: its kind and what that kind has.
 func appendNode(b []byte, n node) []byte {
@@ -159,18 +159,18 @@ func (f *fields) node() node {
 		n.kind = kind(k[0])
 	}
 	switch n.kind {
-	case nothing, odd, closed:
+	case nothing, special, unreadable:
 	case file:
 		n.perm = uint16(f.below(0o1000))
-		n.size = int64(f.below(mostSize))
+		n.size = int64(f.below(maxSize))
 		copy(n.digest[:], f.bytes(uint64(len(n.digest))))
 	case directory:
 		n.perm = uint16(f.below(0o1000))
 	case link:
-		n.size = int64(f.below(longest + 1))
+		n.size = int64(f.below(maxPath + 1))
 		copy(n.digest[:], f.bytes(uint64(len(n.digest))))
 	case large:
-		n.size = int64(f.below(mostSize))
+		n.size = int64(f.below(maxSize))
 	default:
 		f.bad = true
 	}

@@ -20,7 +20,7 @@ var aFile = node{kind: file, perm: 0o644, size: 3}
 
 // liar is a container that says what it likes: answer is called for each request, with its
 // first frame, after the rest was read.
-func liar(t *testing.T, answer func(w *wire, what byte) error) (*Client, *Tree, string) {
+func liar(t *testing.T, answer func(w *wire, tag byte) error) (*Client, *Tree, string) {
 	t.Helper()
 	a, b := net.Pipe()
 	done := make(chan struct{})
@@ -29,22 +29,22 @@ func liar(t *testing.T, answer func(w *wire, what byte) error) (*Client, *Tree, 
 		defer b.Close()
 		w := newWire(b)
 		for {
-			what, _, err := w.read()
+			tag, _, err := w.read()
 			if err != nil {
 				return
 			}
-			if what == msgHello {
+			if tag == msgHello {
 				if w.write(msgHello, binary.AppendUvarint(nil, version)) != nil {
 					return
 				}
 				continue
 			}
-			for last := what; last != msgScan && last != msgLast; {
+			for last := tag; last != msgScan && last != msgLast; {
 				if last, _, err = w.read(); err != nil {
 					return
 				}
 			}
-			if answer(w, what) != nil || w.w.Flush() != nil {
+			if answer(w, tag) != nil || w.w.Flush() != nil {
 				return
 			}
 		}
@@ -106,7 +106,7 @@ func TestListsThatAreNoTree(t *testing.T) {
 		"unknown kind":        {plain("a", node{kind: 77})},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, tree, here := liar(t, func(w *wire, _ byte) error { return list(w, all...) })
+			c, tree, host := liar(t, func(w *wire, _ byte) error { return list(w, all...) })
 			if r, err := tree.Sync(t.Context(), c); err == nil {
 				t.Fatalf("it was taken: %+v", r)
 			}
@@ -114,7 +114,7 @@ func TestListsThatAreNoTree(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), "exchange files") {
 				t.Errorf("the client goes on: %v", err)
 			}
-			wantFiles(t, here, nil)
+			wantFiles(t, host, nil)
 		})
 	}
 }
@@ -170,7 +170,7 @@ func TestListIsCompact(t *testing.T) {
 	must(t, err)
 	runtime.GC()
 	runtime.ReadMemStats(&after)
-	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > heaviest || len(m.all) != count {
+	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > maxListBytes || len(m.all) != count {
 		t.Errorf("%d entries take %d bytes", len(m.all), grown)
 	}
 	if _, err := c.scan(t.Context(), "home", count, 1<<20); err == nil || !strings.Contains(err.Error(), "longer than 24 MiB") {
@@ -198,13 +198,13 @@ func TestAnswersThatAreNone(t *testing.T) {
 		"too large":          func(w *wire) error { return w.write(msgHead, sized(1<<40)) },
 		"another target":     func(w *wire) error { return w.write(msgHead, appendText(appendNode(nil, linkNode("a")), "b")) },
 		"no answer":          func(w *wire) error { return w.write(msgDone, nil) },
-		"a frame too large":  func(w *wire) error { return w.write(msgHead, make([]byte, mostFrame+1)) },
+		"a frame too large":  func(w *wire) error { return w.write(msgHead, make([]byte, maxFrame+1)) },
 		"half":               func(w *wire) error { return w.write(msgHead, sized(3)) },
 		"more after the end": func(w *wire) error { return w.write(msgHead, append(sized(3), 1)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, tree, here := liar(t, func(w *wire, what byte) error {
-				if what == msgScan {
+			c, tree, host := liar(t, func(w *wire, tag byte) error {
+				if tag == msgScan {
 					return list(w, plain("a", aFile))
 				}
 				return errors.Join(answer(w), w.w.Flush(), net.ErrClosed) // nothing more
@@ -212,7 +212,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 			if r, err := tree.Sync(t.Context(), c); err == nil {
 				t.Fatalf("it was taken: %+v", r)
 			}
-			wantFiles(t, here, nil)
+			wantFiles(t, host, nil)
 		})
 	}
 }
@@ -222,16 +222,16 @@ func TestAnswersThatAreNone(t *testing.T) {
 func TestLinksAreNotFollowed(t *testing.T) {
 	outside := t.TempDir()
 	p := start(t)
-	write(t, p.there, map[string]string{"d/x": "1"})
+	write(t, p.container, map[string]string{"d/x": "1"})
 	p.sync()
-	write(t, p.there, map[string]string{"d": "@" + outside, "e": "@d", "f": "@..", "g": "@/etc/passwd"})
+	write(t, p.container, map[string]string{"d": "@" + outside, "e": "@d", "f": "@..", "g": "@/etc/passwd"})
 	p.sync()
 	p.equal()
 	// A tool's link stands where the container has a directory.
-	write(t, p.there, map[string]string{"d": "", "h/x": "1"})
+	write(t, p.container, map[string]string{"d": "", "h/x": "1"})
 	p.sync()
-	write(t, p.here, map[string]string{"h": "@" + outside})
-	write(t, p.there, map[string]string{"h/x": "2", "h/y": "3"})
+	write(t, p.host, map[string]string{"h": "@" + outside})
+	write(t, p.container, map[string]string{"h/x": "2", "h/y": "3"})
 	p.sync()
 	p.equal()
 	wantFiles(t, outside, nil)
@@ -241,10 +241,10 @@ func TestLinksAreNotFollowed(t *testing.T) {
 // if the link stays within the tree.
 func TestDirectoryExchangedForLink(t *testing.T) {
 	p := start(t)
-	write(t, p.there, map[string]string{"a/x": "1", "b/x": "2"})
+	write(t, p.container, map[string]string{"a/x": "1", "b/x": "2"})
 	p.sync()
-	at := place{look: (*os.Root).Lstat, scanner: scanner{root: p.tree.root, known: newDigests()}}
-	write(t, p.here, map[string]string{"a": "@b"})
+	at := disk{look: (*os.Root).Lstat, scanner: scanner{root: p.tree.root, digests: newDigests()}}
+	write(t, p.host, map[string]string{"a": "@b"})
 	if _, err := at.draft("a/x"); !errors.Is(err, errInTheWay) {
 		t.Errorf("draft: %v", err)
 	}
@@ -260,7 +260,7 @@ func TestDirectoryExchangedForLink(t *testing.T) {
 	if err := at.chmod("a", directory, 0o700); !errors.Is(err, errInTheWay) {
 		t.Errorf("chmod: %v", err)
 	}
-	wantFiles(t, p.here, map[string]string{"a": "@b", "b/x": "2"})
+	wantFiles(t, p.host, map[string]string{"a": "@b", "b/x": "2"})
 }
 
 // Nobody waits for a pipe that has taken the place of a directory since that was seen.
@@ -294,16 +294,16 @@ func TestPipeForADirectory(t *testing.T) {
 // Devices, pipes and sockets are never opened; they and special bits are counted.
 func TestOddThings(t *testing.T) {
 	p := start(t)
-	write(t, p.there, map[string]string{"a": "1", "set": "2"})
-	must(t, os.Chmod(filepath.Join(p.there, "set"), fs.ModeSetuid|0o755))
-	must(t, syscall.Mkfifo(filepath.Join(p.there, "pipe"), 0o644))
-	must(t, syscall.Mkfifo(filepath.Join(p.here, "mine"), 0o644))
+	write(t, p.container, map[string]string{"a": "1", "set": "2"})
+	must(t, os.Chmod(filepath.Join(p.container, "set"), fs.ModeSetuid|0o755))
+	must(t, syscall.Mkfifo(filepath.Join(p.container, "pipe"), 0o644))
+	must(t, syscall.Mkfifo(filepath.Join(p.host, "mine"), 0o644))
 	r := p.sync()
 	if r.Odd != 1 || r.Dropped != 1 || r.Fetched != 2 {
 		t.Errorf("%+v", r)
 	}
-	wantFiles(t, p.here, map[string]string{"a": "1", "set": "2", "mine": "odd"})
-	info, err := os.Stat(filepath.Join(p.here, "set"))
+	wantFiles(t, p.host, map[string]string{"a": "1", "set": "2", "mine": "odd"})
+	info, err := os.Stat(filepath.Join(p.host, "set"))
 	must(t, err)
 	if info.Mode() != 0o755 {
 		t.Errorf("the mode is %v", info.Mode())

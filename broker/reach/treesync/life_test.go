@@ -24,17 +24,17 @@ func TestAgentWritesMeanwhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t)
-			write(t, p.there, files{"a": "1", "z": "1"})
+			write(t, p.container, files{"a": "1", "z": "1"})
 			p.sync()
-			write(t, p.here, files{"a": "tool"})
-			p.client.conn = &onPut{ReadWriteCloser: p.client.conn, do: func() { write(t, p.there, agent) }}
+			write(t, p.host, files{"a": "tool"})
+			p.client.conn = &onPut{ReadWriteCloser: p.client.conn, do: func() { write(t, p.container, agent) }}
 			p.client.wire = newWire(p.client.conn)
 			r := p.sync()
 			p.equal()
 			if len(r.Conflicts) != 1 || r.Conflicts[0].Beside != "a.from-tool" {
 				t.Errorf("%+v", r)
 			}
-			if got, err := os.ReadFile(filepath.Join(p.here, "a.from-tool")); string(got) != "tool" {
+			if got, err := os.ReadFile(filepath.Join(p.host, "a.from-tool")); string(got) != "tool" {
 				t.Errorf("ours is %q, %v", got, err)
 			}
 		})
@@ -58,8 +58,8 @@ func (c *onPut) Write(b []byte) (int, error) {
 // A file that changes whenever it is sent is left for the next Sync, and is no error.
 func TestChangesWhileItIsSent(t *testing.T) {
 	abc, scans := linkNode("abc").digest, 0
-	c, tree, here := liar(t, func(w *wire, what byte) error {
-		switch what {
+	c, tree, host := liar(t, func(w *wire, tag byte) error {
+		switch tag {
 		case msgScan:
 			if scans++; scans > 1 {
 				return w.write(msgDone, []byte{0, 0, 1})
@@ -67,17 +67,17 @@ func TestChangesWhileItIsSent(t *testing.T) {
 			return list(w, plain("a", aFile))
 		default:
 			return errors.Join(w.write(msgHead, appendNode(nil, aFile)), w.write(msgData, []byte("abc")),
-				sendTail(w, scans == passes+1, abc), w.write(msgDone, nil))
+				sendTail(w, scans == maxPasses+1, abc), w.write(msgDone, nil))
 		}
 	})
-	if _, err := tree.Sync(t.Context(), c); err != nil || scans != passes {
+	if _, err := tree.Sync(t.Context(), c); err != nil || scans != maxPasses {
 		t.Fatal(scans, err)
 	}
-	wantFiles(t, here, nil)
+	wantFiles(t, host, nil)
 	if r, err := tree.Sync(t.Context(), c); err != nil || r.Fetched != 1 {
 		t.Fatal(r, err)
 	}
-	wantFiles(t, here, files{"a": "abc"})
+	wantFiles(t, host, files{"a": "abc"})
 }
 
 // A full disk on either side is one error that says so, and the next Sync goes on.
@@ -91,12 +91,12 @@ func TestNoRoom(t *testing.T) {
 			}
 			return nil
 		}
-		write(t, p.there, files{"a": "1", "b": "2", "c": "3"})
+		write(t, p.container, files{"a": "1", "b": "2", "c": "3"})
 		_, err := p.tree.Sync(t.Context(), p.client)
 		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(fault.Hint(err), "disk is full") {
 			t.Fatalf("%v (%s)", err, fault.Hint(err))
 		}
-		wantFiles(t, p.here, files{"a": "1"})
+		wantFiles(t, p.host, files{"a": "1"})
 		room = 10
 		if r := p.sync(); r.Fetched != 2 {
 			t.Errorf("%+v", r)
@@ -112,12 +112,12 @@ func TestNoRoom(t *testing.T) {
 			}
 			return nil
 		}
-		write(t, p.here, files{"a": "1", "b": "2", "c": "3"})
+		write(t, p.host, files{"a": "1", "b": "2", "c": "3"})
 		_, err := p.tree.Sync(t.Context(), p.client)
 		if err == nil || !strings.Contains(err.Error(), "no room for") || fault.Hint(err) == "" {
 			t.Fatal(err)
 		}
-		wantFiles(t, p.there, files{"a": "1"})
+		wantFiles(t, p.container, files{"a": "1"})
 		room = 10
 		if r := p.sync(); r.Put != 2 {
 			t.Errorf("%+v", r)
@@ -172,13 +172,13 @@ func TestServeEnds(t *testing.T) {
 func TestSeveralConnections(t *testing.T) {
 	p := start(t)
 	first := p.client
-	write(t, p.there, files{"a": "1"})
+	write(t, p.container, files{"a": "1"})
 	p.sync()
 	served := p.served
 	p.connect()
-	write(t, p.there, files{"b": "2"})
+	write(t, p.container, files{"b": "2"})
 	p.sync()
-	write(t, p.here, files{"c": "3"})
+	write(t, p.host, files{"c": "3"})
 	_, err := p.tree.Sync(t.Context(), first)
 	must(t, err)
 	p.equal()
@@ -204,11 +204,11 @@ func TestNoSuchTree(t *testing.T) {
 // What an earlier process was writing is removed on both sides, and never carried over.
 func TestRemnants(t *testing.T) {
 	p := start(t)
-	write(t, p.here, files{"d/" + temporaryName(): "half"})
-	write(t, p.there, files{temporaryName(): "half", "a": "1"})
+	write(t, p.host, files{"d/" + temporaryName(): "half"})
+	write(t, p.container, files{temporaryName(): "half", "a": "1"})
 	p.sync()
 	p.equal()
-	wantFiles(t, p.here, files{"a": "1"})
+	wantFiles(t, p.host, files{"a": "1"})
 }
 
 // A note that was cut short says what is whole in it; and opening it makes it short.
@@ -229,7 +229,7 @@ func TestNote(t *testing.T) {
 	n, err = openNote(name)
 	must(t, err)
 	must(t, n.close())
-	want := map[string]node{"a": node{kind: file, size: 99}.alike(), "b c\n": linkNode("x"), "gone": aFile.alike()}
+	want := map[string]node{"a": node{kind: file, size: 99}.normalized(), "b c\n": linkNode("x"), "gone": aFile.normalized()}
 	if len(n.agreed) != 3 {
 		t.Errorf("%v", n.agreed)
 	}
@@ -253,7 +253,7 @@ func TestNoteStaysSmall(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "note")
 	n, err := openNote(name)
 	must(t, err)
-	path := strings.Repeat("\x01", longName) // four bytes each in the note
+	path := strings.Repeat("\x01", maxName) // four bytes each in the note
 	for i := range 10_000 {
 		n.agree(path, node{kind: file, size: int64(i)})
 		must(t, n.flush())
@@ -276,7 +276,7 @@ func TestEachBatchIsNoted(t *testing.T) {
 	name, asked, last := filepath.Join(t.TempDir(), "note"), false, fmt.Sprintf("a%04d", batchPaths-1)
 	p := start(t, func(o *Options) { o.Note = name })
 	p.tree.written = func(*os.Root, string) error {
-		if _, err := os.Stat(filepath.Join(p.here, last)); err == nil && !asked {
+		if _, err := os.Stat(filepath.Join(p.host, last)); err == nil && !asked {
 			asked = true
 			if noted, err := os.ReadFile(name); err != nil || !strings.Contains(string(noted), `"`+last+`"`) {
 				t.Errorf("not noted: %v", err)
@@ -288,7 +288,7 @@ func TestEachBatchIsNoted(t *testing.T) {
 	for i := range batchPaths + 1 {
 		all[fmt.Sprintf("a%04d", i)] = "1"
 	}
-	write(t, p.there, all)
+	write(t, p.container, all)
 	p.sync()
 	if !asked {
 		t.Error("all came at once")

@@ -18,10 +18,10 @@ func limited(l limits) func(*Options) { return func(o *Options) { o.limits = l }
 // What is too large or too many stays in the container, is said, and is not deleted there.
 func TestLeftThere(t *testing.T) {
 	for name, c := range map[string]struct {
-		limits      limits
-		there, here files
-		left        string
-		why         string
+		limits          limits
+		container, host files
+		left            string
+		why             string
 	}{
 		"large":    {limits{Each: 4}, files{"a": "1234", "b": "12345"}, files{"a": "1234"}, "b", "larger than a file that is copied"},
 		"together": {limits{Bytes: 6}, files{"a": "1234", "b": "123", "c": "12"}, files{"a": "1234", "c": "12"}, "b", "together"},
@@ -29,14 +29,14 @@ func TestLeftThere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t, limited(c.limits))
-			write(t, p.there, c.there)
+			write(t, p.container, c.container)
 			for range 2 {
 				r := p.sync()
 				if len(r.Left) != 1 || r.Left[0].Path != c.left || !strings.Contains(r.Left[0].Why, c.why) {
 					t.Errorf("left: %+v", r)
 				}
-				wantFiles(t, p.here, c.here)
-				wantFiles(t, p.there, c.there)
+				wantFiles(t, p.host, c.host)
+				wantFiles(t, p.container, c.container)
 			}
 		})
 	}
@@ -45,27 +45,27 @@ func TestLeftThere(t *testing.T) {
 // A file that outgrows its limit there keeps its last copy here.
 func TestGrowsAboveTheLimit(t *testing.T) {
 	p := start(t, limited(limits{Each: 4}))
-	write(t, p.there, files{"a": "1", "d/b": "1", "x": "1"})
+	write(t, p.container, files{"a": "1", "d/b": "1", "x": "1"})
 	p.sync()
-	write(t, p.there, files{"a": "12345", "d": "12345"})
+	write(t, p.container, files{"a": "12345", "d": "12345"})
 	p.sync()
-	wantFiles(t, p.here, files{"a": "1", "d/b": "1", "x": "1"})
-	write(t, p.there, files{"a": "2", "d": "3"})
+	wantFiles(t, p.host, files{"a": "1", "d/b": "1", "x": "1"})
+	write(t, p.container, files{"a": "2", "d": "3"})
 	p.sync()
-	wantFiles(t, p.here, files{"a": "2", "d": "3", "x": "1"})
+	wantFiles(t, p.host, files{"a": "2", "d": "3", "x": "1"})
 }
 
 // What is here and has not arrived, because something that is not copied has its name there, is said.
 func TestLeftThereHidesOurs(t *testing.T) {
 	p := start(t, func(o *Options) { o.limits.Each = 4 })
-	write(t, p.there, files{"grows": "1", "large": "12345", "pipe": "12345", "socket": "12345"})
+	write(t, p.container, files{"grows": "1", "large": "12345", "pipe": "12345", "socket": "12345"})
 	for _, name := range []string{"pipe", "socket"} {
-		must(t, os.Remove(filepath.Join(p.there, name)))
-		must(t, syscall.Mkfifo(filepath.Join(p.there, name), 0o600))
+		must(t, os.Remove(filepath.Join(p.container, name)))
+		must(t, syscall.Mkfifo(filepath.Join(p.container, name), 0o600))
 	}
 	p.sync()
-	write(t, p.here, files{"pipe/below": "ours"})
-	write(t, p.there, files{"grows": "12345"})
+	write(t, p.host, files{"pipe/below": "ours"})
+	write(t, p.container, files{"grows": "12345"})
 	want := map[string]bool{"grows": true, "large": false, "pipe": true}
 	r := p.sync()
 	for _, l := range r.Left {
@@ -82,7 +82,7 @@ func TestLeftThereHidesOurs(t *testing.T) {
 func TestLeftIsBounded(t *testing.T) {
 	p := start(t, limited(limits{Each: 1}))
 	for i := range 30 {
-		write(t, p.there, files{fmt.Sprint(i): "12"})
+		write(t, p.container, files{fmt.Sprint(i): "12"})
 	}
 	if r := p.sync(); len(r.Left) != 20 || r.More != 10 {
 		t.Errorf("%+v", r)
@@ -101,13 +101,13 @@ func TestRefusedHere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := start(t, limited(c.limits))
-			write(t, p.here, files{"a": "1234", "d/large": "12345", "d/b": "123"})
+			write(t, p.host, files{"a": "1234", "d/large": "12345", "d/b": "123"})
 			_, err := p.tree.Sync(t.Context(), p.client)
 			if err == nil || !strings.Contains(err.Error(), c.why) || fault.Hint(err) == "" {
 				t.Fatalf("%v (%s)", err, fault.Hint(err))
 			}
-			wantFiles(t, p.there, nil)
-			write(t, p.here, files{"d": "", "b": "1"})
+			wantFiles(t, p.container, nil)
+			write(t, p.host, files{"d": "", "b": "1"})
 			p.sync()
 			p.equal()
 		})
@@ -131,20 +131,20 @@ func TestNamesThatMerge(t *testing.T) {
 		}
 		return nil, fs.ErrNotExist
 	}
-	write(t, p.there, files{"Makefile": "1", "makefile": "2", "Src/a": "3", "src/a": "4", "src/b": "5"})
+	write(t, p.container, files{"Makefile": "1", "makefile": "2", "Src/a": "3", "src/a": "4", "src/b": "5"})
 	for range 2 {
 		r := p.sync()
 		slices.SortFunc(r.Left, func(a, b Left) int { return strings.Compare(a.Path, b.Path) })
 		if len(r.Left) != 2 || r.Left[0].Path != "makefile" || r.Left[1].Path != "src" {
 			t.Errorf("%+v", r)
 		}
-		wantFiles(t, p.here, files{"Makefile": "1", "Src/a": "3"})
-		wantFiles(t, p.there, files{"Makefile": "1", "makefile": "2", "Src/a": "3", "src/a": "4", "src/b": "5"})
+		wantFiles(t, p.host, files{"Makefile": "1", "Src/a": "3"})
+		wantFiles(t, p.container, files{"Makefile": "1", "makefile": "2", "Src/a": "3", "src/a": "4", "src/b": "5"})
 	}
-	write(t, p.there, files{"Makefile": "", "Src": ""})
+	write(t, p.container, files{"Makefile": "", "Src": ""})
 	p.sync()
 	p.equal()
-	write(t, p.there, files{"makefile": "", "MAKEFILE": "2"})
+	write(t, p.container, files{"makefile": "", "MAKEFILE": "2"})
 	p.sync()
 	p.equal()
 }
@@ -153,13 +153,13 @@ func TestNamesThatMerge(t *testing.T) {
 // is written and read here, and a directory that is read-only there takes what is put.
 func TestModes(t *testing.T) {
 	p := start(t)
-	write(t, p.there, files{"only": "2", "run": "3", "d/x": "4"})
+	write(t, p.container, files{"only": "2", "run": "3", "d/x": "4"})
 	for path, mode := range map[string]fs.FileMode{"only": 0o444, "run": 0o755, "d": 0o555} {
-		must(t, os.Chmod(filepath.Join(p.there, path), mode))
+		must(t, os.Chmod(filepath.Join(p.container, path), mode))
 	}
 	p.sync()
 	for path, want := range map[string]fs.FileMode{"only": 0o444, "run": 0o755, "d": fs.ModeDir | 0o755} {
-		info, err := os.Stat(filepath.Join(p.here, path))
+		info, err := os.Stat(filepath.Join(p.host, path))
 		must(t, err)
 		if info.Mode() != want {
 			t.Errorf("%s has %v, not %v", path, info.Mode(), want)
@@ -168,9 +168,9 @@ func TestModes(t *testing.T) {
 	if r := p.sync(); r.Fetched+r.Put > 0 {
 		t.Errorf("%+v", r)
 	}
-	write(t, p.here, files{"run": "5", "d/y": "6", "only": ""})
-	must(t, os.Chmod(filepath.Join(p.here, "d/y"), 0))
-	must(t, os.Chmod(filepath.Join(p.here, "d"), 0))
+	write(t, p.host, files{"run": "5", "d/y": "6", "only": ""})
+	must(t, os.Chmod(filepath.Join(p.host, "d/y"), 0))
+	must(t, os.Chmod(filepath.Join(p.host, "d"), 0))
 	if r := p.sync(); r.Put != 4 { // d too, which others may no longer read
 		t.Errorf("%+v", r)
 	}
@@ -181,15 +181,15 @@ func TestModes(t *testing.T) {
 // nothing else is held up.
 func TestUnreadableThere(t *testing.T) {
 	p := start(t)
-	write(t, p.there, files{"a": "1", "none": "2", "z": "3"})
-	must(t, os.Chmod(filepath.Join(p.there, "none"), 0))
+	write(t, p.container, files{"a": "1", "none": "2", "z": "3"})
+	must(t, os.Chmod(filepath.Join(p.container, "none"), 0))
 	r := p.sync()
 	if len(r.Left) == 1 && r.Left[0].Path == "none" {
-		wantFiles(t, p.here, files{"a": "1", "z": "3"})
+		wantFiles(t, p.host, files{"a": "1", "z": "3"})
 		return
 	}
-	wantFiles(t, p.here, files{"a": "1", "none": "2", "z": "3"})
-	info, err := os.Stat(filepath.Join(p.here, "none"))
+	wantFiles(t, p.host, files{"a": "1", "none": "2", "z": "3"})
+	info, err := os.Stat(filepath.Join(p.host, "none"))
 	must(t, err)
 	if info.Mode() != 0o400 || len(r.Left) > 0 {
 		t.Errorf("%v, %+v", info.Mode(), r)

@@ -13,15 +13,15 @@ import (
 // is sent. The container decides how long it is; its bound is here.
 
 // heaviest bounds what a Client keeps of lists of files, in bytes.
-const heaviest = 24 << 20
+const maxListBytes = 24 << 20
 
 // weightOf is what an entry costs.
 func weightOf(e entry) int { return 64 + len(e.path) }
 
 // keep notes how many bytes of lists are kept.
-func (c *Client) keep(bytes int) {
-	pressure.Add(int64(bytes - c.kept))
-	c.kept = bytes
+func (c *Client) setListBytes(bytes int) {
+	pressure.Add(int64(bytes - c.listBytes))
+	c.listBytes = bytes
 }
 
 // scan asks what the container has. The list is valid until the next scan of the tree.
@@ -32,7 +32,7 @@ func (c *Client) scan(ctx context.Context, name string, most int, each int64) (m
 		if err := c.ask(msgScan, binary.AppendUvarint(body, uint64(each))); err != nil {
 			return err
 		}
-		if err := c.sent(); err != nil {
+		if err := c.flushRequest(); err != nil {
 			return err
 		}
 		var err error
@@ -45,31 +45,31 @@ func (c *Client) scan(ctx context.Context, name string, most int, each int64) (m
 // manifest reads what changed, and checks that it is a tree's.
 func (c *Client) manifest(name string, most int) (manifest, error) {
 	var changed []entry
-	before, weight, last := c.kept, 0, ""
+	before, weight, last := c.listBytes, 0, ""
 	take := func(e entry) error {
 		if len(changed) > 0 && order(changed[len(changed)-1].path, e.path) >= 0 {
 			return errors.New("its list of files is out of order")
 		}
-		if weight += weightOf(e); weight > heaviest || len(changed) > 2*most {
-			return fmt.Errorf("its list of files is longer than %d, or than %d MiB", most, heaviest>>20)
+		if weight += weightOf(e); weight > maxListBytes || len(changed) > 2*most {
+			return fmt.Errorf("its list of files is longer than %d, or than %d MiB", most, maxListBytes>>20)
 		}
 		changed = append(changed, e)
 		return nil
 	}
 	for {
-		what, f, err := c.read()
+		tag, f, err := c.read()
 		switch {
 		case err != nil:
-			c.keep(before)
+			c.setListBytes(before)
 			return manifest{}, err
-		case what == msgManifest && f.more():
+		case tag == msgManifest && f.more():
 			if last, err = unpack(f, last, take); err != nil {
 				return manifest{}, err
 			}
-			c.keep(before + weight)
+			c.setListBytes(before + weight)
 			continue
-		case what != msgDone:
-			return manifest{}, fmt.Errorf("%w: %q in a list of files", errMalformed, what)
+		case tag != msgDone:
+			return manifest{}, fmt.Errorf("%w: %q in a list of files", errMalformed, tag)
 		}
 		m := manifest{dropped: int(f.below(1 << 40)), cut: f.below(2) == 1}
 		count := f.below(uint64(most) + 1)
@@ -87,14 +87,14 @@ func (c *Client) manifest(name string, most int) (manifest, error) {
 // accept brings the list of a tree up to date.
 func (c *Client) accept(name string, changed []entry) ([]entry, error) {
 	if len(changed) == 0 {
-		return c.there[name], nil
+		return c.lists[name], nil
 	}
-	all := merge(c.there[name], changed)
+	all := merge(c.lists[name], changed)
 	if err := checkTree(all); err != nil {
 		return nil, err
 	}
 	weight := 0
-	for other, list := range c.there {
+	for other, list := range c.lists {
 		if other != name {
 			for _, e := range list {
 				weight += weightOf(e)
@@ -104,10 +104,10 @@ func (c *Client) accept(name string, changed []entry) ([]entry, error) {
 	for _, e := range all {
 		weight += weightOf(e)
 	}
-	if weight > heaviest {
-		return nil, fmt.Errorf("its lists of files are longer than %d MiB", heaviest>>20)
+	if weight > maxListBytes {
+		return nil, fmt.Errorf("its lists of files are longer than %d MiB", maxListBytes>>20)
 	}
-	c.there[name] = all
-	c.keep(weight)
+	c.lists[name] = all
+	c.setListBytes(weight)
 	return all, nil
 }

@@ -18,9 +18,9 @@ const (
 	file
 	directory
 	link
-	odd    // a device, pipe or socket
-	large  // a file above the limit
-	closed // a file or directory that cannot be read, or a directory with too many names
+	special    // a device, pipe or socket
+	large      // a file above the limit
+	unreadable // a file or directory that cannot be read, or a directory with too many names
 )
 
 func (k kind) carried() bool { return k == file || k == directory || k == link }
@@ -38,7 +38,7 @@ type node struct {
 
 // alike gives nodes that mean the same the same value. An owner's bits that the host's copy
 // needs for itself make no difference: a file that nobody may read is readable there.
-func (n node) alike() node {
+func (n node) normalized() node {
 	switch n.kind {
 	case file:
 		n.perm |= 0o600
@@ -50,7 +50,7 @@ func (n node) alike() node {
 	return n
 }
 
-func (n node) same(m node) bool { return n.alike() == m.alike() }
+func (n node) same(m node) bool { return n.normalized() == m.normalized() }
 
 // sameContent reports whether two nodes differ at most in mode.
 func (n node) sameContent(m node) bool {
@@ -66,9 +66,9 @@ type entry struct {
 
 // Bounds of a path.
 const (
-	deepest  = 64
-	longest  = 4096
-	longName = 255
+	maxDepth = 64
+	maxPath  = 4096
+	maxName  = 255
 )
 
 // order compares two paths as a walk meets them: a directory, then all below it, then its
@@ -113,11 +113,11 @@ func checkPath(path string) error {
 	switch {
 	case !fs.ValidPath(path) || path == "." || strings.IndexByte(path, 0) >= 0:
 		return fmt.Errorf("%.100q is no path of a tree", path)
-	case len(path) > longest || strings.Count(path, "/") >= deepest:
+	case len(path) > maxPath || strings.Count(path, "/") >= maxDepth:
 		return fmt.Errorf("%.100q is too long or too deep", path)
 	}
 	for name := range strings.SplitSeq(path, "/") {
-		if len(name) > longName {
+		if len(name) > maxName {
 			return fmt.Errorf("%.100q has a name that is too long", path)
 		}
 		if temporary(name) {

@@ -116,7 +116,7 @@ func (n *note) compact() error {
 
 // agree notes that both sides have the same at a path, or nothing.
 func (n *note) agree(path string, is node) {
-	is = is.alike()
+	is = is.normalized()
 	was, known := n.agreed[path]
 	if is.kind == nothing {
 		if !known {
@@ -136,7 +136,7 @@ func (n *note) agree(path string, is node) {
 }
 
 // forget notes that nothing is agreed.
-func (n *note) forget() error {
+func (n *note) reset() error {
 	clear(n.agreed)
 	return n.compact()
 }

@@ -26,7 +26,7 @@ func TestEqualAndNothingLost(t *testing.T) {
 		serial := 0
 		agreed := map[string]string{}
 		for range rapid.IntRange(1, 5).Draw(t, "syncs") {
-			for _, side := range []string{p.here, p.there} {
+			for _, side := range []string{p.host, p.container} {
 				for range rapid.IntRange(0, 6).Draw(t, "edits") {
 					serial++
 					edit(t, side, serial)
@@ -34,7 +34,7 @@ func TestEqualAndNothingLost(t *testing.T) {
 			}
 			p.restart(t, &agreed)
 			written := map[string]bool{}
-			for _, side := range []string{p.here, p.there} {
+			for _, side := range []string{p.host, p.container} {
 				for path, is := range listing(t, side) {
 					if strings.HasPrefix(is, "file") && agreed[path] != is {
 						written[is[strings.LastIndexByte(is, ' '):]] = true
@@ -43,7 +43,7 @@ func TestEqualAndNothingLost(t *testing.T) {
 			}
 			p.sync()
 			p.equal()
-			agreed = listing(t, p.here)
+			agreed = listing(t, p.host)
 			for _, is := range agreed {
 				delete(written, is[strings.LastIndexByte(is, ' '):])
 			}
@@ -121,7 +121,7 @@ func TestBusyAgent(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	var writers sync.WaitGroup
 	last := make([]map[string]string, 2)
-	for i, dir := range []string{p.here, p.there} {
+	for i, dir := range []string{p.host, p.container} {
 		last[i] = map[string]string{}
 		writers.Go(func() {
 			for n := 0; ctx.Err() == nil; n++ {
@@ -149,13 +149,13 @@ func TestBusyAgent(t *testing.T) {
 		p.sync()
 	}
 	p.equal()
-	there := map[string]bool{}
-	for _, is := range listing(t, p.here) {
-		there[is[strings.LastIndexByte(is, ' ')+1:]] = true
+	contents := map[string]bool{}
+	for _, is := range listing(t, p.host) {
+		contents[is[strings.LastIndexByte(is, ' ')+1:]] = true
 	}
 	for i := range last {
 		for name, content := range last[i] {
-			if strings.Contains(name, "own") && !there[content] {
+			if strings.Contains(name, "own") && !contents[content] {
 				t.Errorf("%s of %d is lost: %s", name, i, content)
 			}
 		}

@@ -40,19 +40,19 @@ func (f *fields) op() (op, error) {
 }
 
 // put does what the host orders, as far as the tree is as the host thinks.
-func (c *served) put(ctx context.Context, p *place, failed error) error {
+func (c *serverConn) put(ctx context.Context, p *disk, failed error) error {
 	var done []byte
 	var first error
 	for {
-		what, f, err := c.read()
+		tag, f, err := c.read()
 		if err != nil {
 			return err
 		}
-		if what == msgLast {
+		if tag == msgLast {
 			break
 		}
-		if what != msgOp || len(done) == batchPaths {
-			return fmt.Errorf("%w: %q among operations", errMalformed, what)
+		if tag != msgOp || len(done) == batchPaths {
+			return fmt.Errorf("%w: %q among operations", errMalformed, tag)
 		}
 		o, err := f.op()
 		if err != nil {
@@ -86,7 +86,7 @@ func (c *served) put(ctx context.Context, p *place, failed error) error {
 
 // do does one operation, unless it is refused already. why is the reason of a failure; err ends
 // the connection.
-func (c *served) do(ctx context.Context, p *place, o op, refused error) (status byte, why, err error) {
+func (c *serverConn) do(ctx context.Context, p *disk, o op, refused error) (status byte, why, err error) {
 	if o.carries() {
 		status, why, err = c.receive(ctx, p, o, refused)
 	} else if refused == nil {
@@ -107,7 +107,7 @@ func (c *served) do(ctx context.Context, p *place, o op, refused error) (status 
 }
 
 // receive takes a file's content, and puts it where it belongs.
-func (c *served) receive(ctx context.Context, p *place, o op, refused error) (status byte, why, err error) {
+func (c *serverConn) receive(ctx context.Context, p *disk, o op, refused error) (status byte, why, err error) {
 	in := content{w: c.wire, left: o.wanted.size}
 	var d *draft
 	if refused == nil {
@@ -132,7 +132,7 @@ func (c *served) receive(ctx context.Context, p *place, o op, refused error) (st
 		d.drop()
 		return statusAgain, nil, nil
 	}
-	status, why = p.ready(ctx, o)
+	status, why = p.prepare(ctx, o)
 	if status != statusDone || why != nil {
 		d.drop()
 		return status, why, nil
@@ -141,15 +141,15 @@ func (c *served) receive(ctx context.Context, p *place, o op, refused error) (st
 }
 
 // ready looks whether there is what is expected, and makes room if it is of another kind.
-func (p *place) ready(ctx context.Context, o op) (status byte, why error) {
-	is, err := p.is(ctx, o.path)
+func (p *disk) prepare(ctx context.Context, o op) (status byte, why error) {
+	is, err := p.stat(ctx, o.path)
 	if err != nil {
 		return 0, err
 	}
 	if !is.same(o.expected) {
 		return statusChanged, nil
 	}
-	if err := p.clear(o.path, is.kind, o.wanted.kind); notEmpty(err) {
+	if err := p.removeOtherKind(o.path, is.kind, o.wanted.kind); notEmpty(err) {
 		return statusChanged, nil
 	} else if err != nil {
 		return 0, err
@@ -158,8 +158,8 @@ func (p *place) ready(ctx context.Context, o op) (status byte, why error) {
 }
 
 // apply does an operation that needs no content.
-func (p *place) apply(ctx context.Context, o op) (status byte, why error) {
-	if status, why = p.ready(ctx, o); status != statusDone || why != nil {
+func (p *disk) apply(ctx context.Context, o op) (status byte, why error) {
+	if status, why = p.prepare(ctx, o); status != statusDone || why != nil {
 		return status, why
 	}
 	switch o.wanted.kind {

@@ -21,9 +21,9 @@ type manifest struct {
 }
 
 // odd counts the devices, pipes and sockets.
-func (m *manifest) odd() (n int) {
+func (m *manifest) special() (n int) {
 	for i := range m.all {
-		if m.all[i].kind == odd {
+		if m.all[i].kind == special {
 			n++
 		}
 	}
@@ -32,15 +32,15 @@ func (m *manifest) odd() (n int) {
 
 // scanner reads a tree's directories.
 type scanner struct {
-	root  *os.Root
-	known *digests
-	most  int   // entries
-	each  int64 // bytes of a file that is carried
-	mend  bool  // makes readable what its owner may not read
+	root         *os.Root
+	digests      *digests
+	most         int   // entries
+	each         int64 // bytes of a file that is carried
+	makeReadable bool  // makes readable what its owner may not read
 }
 
 // mostNames bounds what is listed of one directory.
-const mostNames = 250_000
+const maxNames = 250_000
 
 // errCut ends a scan that has met enough.
 var errCut = errors.New("too many files")
@@ -48,7 +48,7 @@ var errCut = errors.New("too many files")
 // scan lists everything below the root, in order. No other scan or writing runs meanwhile, so
 // a temporary file is a remnant, and is removed.
 func (s *scanner) scan(ctx context.Context) (manifest, error) {
-	s.known.begin()
+	s.digests.beginScan()
 	var m manifest
 	top, err := s.root.Lstat(".")
 	if err != nil {
@@ -62,7 +62,7 @@ func (s *scanner) scan(ctx context.Context) (manifest, error) {
 		m.cut, err = true, nil
 	}
 	if err == nil {
-		s.known.finish()
+		s.digests.endScan()
 	}
 	return m, err
 }
@@ -82,7 +82,7 @@ func (s *scanner) walk(ctx context.Context, m *manifest, dir string, depth int, 
 			_ = s.root.Remove(path)
 			continue
 		}
-		if depth == deepest || len(path) > longest || !utf8.ValidString(name) {
+		if depth == maxDepth || len(path) > maxPath || !utf8.ValidString(name) {
 			m.dropped++
 			continue
 		}
@@ -97,7 +97,7 @@ func (s *scanner) walk(ctx context.Context, m *manifest, dir string, depth int, 
 			if err != nil {
 				return err
 			}
-			if n.kind == odd {
+			if n.kind == special {
 				m.dropped++
 			}
 			if n.kind != nothing {
@@ -110,7 +110,7 @@ func (s *scanner) walk(ctx context.Context, m *manifest, dir string, depth int, 
 		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, errOther):
 			continue
 		case err != nil:
-			m.all = append(m.all, entry{path, node{kind: closed}})
+			m.all = append(m.all, entry{path, node{kind: unreadable}})
 			continue
 		}
 		m.all = append(m.all, entry{path, node{kind: directory, perm: uint16(info.Mode().Perm())}})
@@ -125,7 +125,7 @@ func (s *scanner) walk(ctx context.Context, m *manifest, dir string, depth int, 
 func (s *scanner) list(path string, seen fs.FileInfo) ([]fs.FileInfo, error) {
 	const flags = os.O_RDONLY | syscall.O_DIRECTORY // waits for no pipe that has taken its place
 	f, err := s.root.OpenFile(path, flags, 0)
-	if errors.Is(err, fs.ErrPermission) && s.mend && s.root.Chmod(path, seen.Mode().Perm()|0o700) == nil {
+	if errors.Is(err, fs.ErrPermission) && s.makeReadable && s.root.Chmod(path, seen.Mode().Perm()|0o700) == nil {
 		f, err = s.root.OpenFile(path, flags, 0)
 	}
 	if errors.Is(err, syscall.ENOTDIR) {
@@ -150,7 +150,7 @@ func (s *scanner) list(path string, seen fs.FileInfo) ([]fs.FileInfo, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(all) > mostNames {
+		if len(all) > maxNames {
 			return nil, errCut
 		}
 	}
@@ -167,52 +167,52 @@ func (s *scanner) node(ctx context.Context, root *os.Root, path string, info fs.
 	case mode&fs.ModeSymlink != 0:
 		return s.link(root, path, info), nil
 	case !mode.IsRegular():
-		return node{kind: odd}, nil
+		return node{kind: special}, nil
 	case info.Size() > s.each:
 		return node{kind: large, size: info.Size()}, nil
 	}
 	n := node{kind: file, perm: uint16(info.Mode().Perm()), size: info.Size()}
-	if sum, ok := s.known.recall(info); ok {
+	if sum, ok := s.digests.lookup(info); ok {
 		n.digest = sum
 		return n, nil
 	}
 	f, is, err := openSame(root, path, info)
-	if errors.Is(err, fs.ErrPermission) && s.mend && root.Chmod(path, info.Mode().Perm()|0o400) == nil {
+	if errors.Is(err, fs.ErrPermission) && s.makeReadable && root.Chmod(path, info.Mode().Perm()|0o400) == nil {
 		n.perm |= 0o400
 		f, is, err = openSame(root, path, info)
 	}
 	if err == nil {
-		n.digest, n.size, err = s.known.read(ctx, f, is, s.each, nil)
+		n.digest, n.size, err = s.digests.read(ctx, f, is, s.each, nil)
 		f.Close()
 	}
 	switch {
-	case err == nil, errors.Is(err, errChanges):
+	case err == nil, errors.Is(err, errChanged):
 		return n, nil
 	case ctx.Err() != nil:
 		return node{}, ctx.Err()
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errOther):
 		return node{}, nil
-	case errors.Is(err, errGrows):
+	case errors.Is(err, errTooLarge):
 		return node{kind: large, size: s.each + 1}, nil
 	}
-	return node{kind: closed}, nil
+	return node{kind: unreadable}, nil
 }
 
 func (s *scanner) link(root *os.Root, path string, info fs.FileInfo) node {
-	if sum, ok := s.known.recall(info); ok {
+	if sum, ok := s.digests.lookup(info); ok {
 		return node{kind: link, size: info.Size(), digest: sum}
 	}
-	began := s.known.now()
+	began := s.digests.now()
 	target, err := root.Readlink(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return node{}
 	case err != nil || !validTarget(target):
-		return node{kind: odd}
+		return node{kind: special}
 	}
 	n := linkNode(target)
 	if n.size == info.Size() {
-		s.known.remember(info, began, n.digest)
+		s.digests.store(info, began, n.digest)
 	}
 	return n
 }
@@ -222,5 +222,5 @@ func linkNode(target string) node {
 }
 
 func validTarget(target string) bool {
-	return target != "" && len(target) <= longest && strings.IndexByte(target, 0) < 0
+	return target != "" && len(target) <= maxPath && strings.IndexByte(target, 0) < 0
 }

@@ -14,18 +14,18 @@ import (
 // Server is the container's end: it reads and writes the trees that it was given, as whoever
 // runs it may.
 type Server struct {
-	roots map[string]string
-	known map[string]*digests
-	turn  chan struct{} // holds one token; whoever has it answers a request
+	roots   map[string]string
+	digests map[string]*digests
+	turn    chan struct{} // holds one token; whoever has it answers a request
 	// written is called for what was written before it gets its name, if not nil; tests let it fail.
 	written func(root *os.Root, path string) error
 }
 
 // NewServer serves directories of the container by the names of their trees.
 func NewServer(roots map[string]string) *Server {
-	s := &Server{roots: roots, known: map[string]*digests{}, turn: make(chan struct{}, 1)}
+	s := &Server{roots: roots, digests: map[string]*digests{}, turn: make(chan struct{}, 1)}
 	for name := range roots {
-		s.known[name] = newDigests()
+		s.digests[name] = newDigests()
 	}
 	s.turn <- struct{}{}
 	return s
@@ -35,8 +35,8 @@ func NewServer(roots map[string]string) *Server {
 // one request is answered after another.
 func (s *Server) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
 	defer conn.Close()
-	defer closing(ctx, conn)()
-	c := &served{Server: s, wire: newWire(conn), sent: map[string][]entry{}}
+	defer closeOnCancel(ctx, conn)()
+	c := &serverConn{Server: s, wire: newWire(conn), sent: map[string][]entry{}}
 	err := c.serve(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -48,35 +48,35 @@ func (s *Server) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
 }
 
 // served is one connection.
-type served struct {
+type serverConn struct {
 	*Server
 	*wire
 	sent map[string][]entry // by tree: what the host knows
 }
 
-func (c *served) serve(ctx context.Context) error {
-	what, f, err := c.read()
+func (c *serverConn) serve(ctx context.Context) error {
+	tag, f, err := c.read()
 	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if what != msgHello || f.text() != magic || f.number() != version || f.end() != nil {
+	if tag != msgHello || f.text() != magic || f.number() != version || f.end() != nil {
 		return errors.New("the host speaks another language or version")
 	}
 	if err := c.write(msgHello, binary.AppendUvarint(nil, version)); err != nil {
 		return err
 	}
 	for {
-		what, f, err := c.read()
+		tag, f, err := c.read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if err := c.answer(ctx, what, f); err != nil {
+		if err := c.answer(ctx, tag, f); err != nil {
 			return err
 		}
 		if err := c.w.Flush(); err != nil {
@@ -86,7 +86,7 @@ func (c *served) serve(ctx context.Context) error {
 }
 
 // answer answers one request. Its errors end the connection.
-func (c *served) answer(ctx context.Context, what byte, f *fields) error {
+func (c *serverConn) answer(ctx context.Context, tag byte, f *fields) error {
 	select {
 	case <-c.turn:
 		defer func() { c.turn <- struct{}{} }()
@@ -94,19 +94,19 @@ func (c *served) answer(ctx context.Context, what byte, f *fields) error {
 		return ctx.Err()
 	}
 	name, most := f.text(), 0
-	if what == msgScan {
+	if tag == msgScan {
 		most = int(f.below(1 << 30))
 	}
-	each := int64(f.below(mostSize))
+	each := int64(f.below(maxSize))
 	if err := f.end(); err != nil {
 		return err
 	}
 	p, failed := c.open(name, most, each)
 	if failed == nil {
 		defer p.root.Close()
-		defer p.leave()
+		defer p.closeDir()
 	}
-	switch what {
+	switch tag {
 	case msgScan:
 		return c.scan(ctx, name, p, failed)
 	case msgFetch:
@@ -114,11 +114,11 @@ func (c *served) answer(ctx context.Context, what byte, f *fields) error {
 	case msgPut:
 		return c.put(ctx, p, failed)
 	}
-	return fmt.Errorf("%w: %q", errMalformed, what)
+	return fmt.Errorf("%w: %q", errMalformed, tag)
 }
 
 // open opens a tree for one request.
-func (c *served) open(name string, most int, each int64) (*place, error) {
+func (c *serverConn) open(name string, most int, each int64) (*disk, error) {
 	dir, ok := c.roots[name]
 	if !ok {
 		return nil, fmt.Errorf("there is no tree %.40q", name)
@@ -127,15 +127,15 @@ func (c *served) open(name string, most int, each int64) (*place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &place{written: c.written, look: (*os.Root).Lstat, scanner: scanner{root: root, known: c.known[name], most: most, each: each}}, nil
+	return &disk{written: c.written, look: (*os.Root).Lstat, scanner: scanner{root: root, digests: c.digests[name], most: most, each: each}}, nil
 }
 
-func (c *served) refuse(err error) error {
+func (c *serverConn) refuse(err error) error {
 	return c.write(msgFailed, appendText(nil, fmt.Sprintf("%.400s", err)))
 }
 
 // scan answers with what changed since the last answer.
-func (c *served) scan(ctx context.Context, name string, p *place, failed error) error {
+func (c *serverConn) scan(ctx context.Context, name string, p *disk, failed error) error {
 	var m manifest
 	if failed == nil {
 		m, failed = p.scan(ctx)
@@ -147,7 +147,7 @@ func (c *served) scan(ctx context.Context, name string, p *place, failed error) 
 		return c.refuse(failed)
 	}
 	pack := &packer{w: c.wire}
-	if err := changes(c.sent[name], m.all, pack.add); err != nil {
+	if err := diff(c.sent[name], m.all, pack.add); err != nil {
 		return err
 	}
 	if err := pack.flush(); err != nil {
@@ -164,14 +164,14 @@ func (c *served) scan(ctx context.Context, name string, p *place, failed error) 
 }
 
 // fetch sends the content of paths.
-func (c *served) fetch(ctx context.Context, p *place, failed error) error {
+func (c *serverConn) fetch(ctx context.Context, p *disk, failed error) error {
 	var paths []string
 	for {
-		what, f, err := c.read()
+		tag, f, err := c.read()
 		if err != nil {
 			return err
 		}
-		if what == msgLast {
+		if tag == msgLast {
 			break
 		}
 		for f.more() {
@@ -183,8 +183,8 @@ func (c *served) fetch(ctx context.Context, p *place, failed error) error {
 				return fmt.Errorf("%w: too many paths at once", errMalformed)
 			}
 		}
-		if err := f.end(); err != nil || what != msgPaths {
-			return fmt.Errorf("%w: %q among paths", errMalformed, what)
+		if err := f.end(); err != nil || tag != msgPaths {
+			return fmt.Errorf("%w: %q among paths", errMalformed, tag)
 		}
 	}
 	if failed != nil {
@@ -199,8 +199,8 @@ func (c *served) fetch(ctx context.Context, p *place, failed error) error {
 }
 
 // send sends what stands at a path.
-func (c *served) send(ctx context.Context, p *place, path string) error {
-	dir, name, err := p.at(path)
+func (c *serverConn) send(ctx context.Context, p *disk, path string) error {
+	dir, name, err := p.openParent(path)
 	var info fs.FileInfo
 	if err == nil {
 		info, err = dir.Lstat(name)
@@ -223,7 +223,7 @@ func (c *served) send(ctx context.Context, p *place, path string) error {
 	return c.head(n, target)
 }
 
-func (c *served) head(n node, target string) error {
+func (c *serverConn) head(n node, target string) error {
 	body := appendNode(nil, n)
 	if n.kind == link {
 		body = appendText(body, target)
@@ -231,13 +231,13 @@ func (c *served) head(n node, target string) error {
 	return c.write(msgHead, body)
 }
 
-func (c *served) sendFile(ctx context.Context, p *place, f *os.File, is fs.FileInfo) error {
+func (c *serverConn) sendFile(ctx context.Context, p *disk, f *os.File, is fs.FileInfo) error {
 	err := c.head(node{kind: file, perm: uint16(is.Mode().Perm()), size: is.Size()}, "")
 	if err != nil {
 		return err
 	}
 	var writing error
-	sum, _, err := p.known.read(ctx, f, is, is.Size(), func(b []byte) error {
+	sum, _, err := p.digests.read(ctx, f, is, is.Size(), func(b []byte) error {
 		writing = c.write(msgData, b)
 		return writing
 	})

@@ -13,11 +13,11 @@ import (
 // Some trees have no copy here: files are put there one by one, and stay.
 
 // mostListed is how many files and directories such a tree has at most.
-const mostListed = 20_000
+const maxListed = 20_000
 
 // List returns the files of a tree in the container with their sizes. None of them is read.
 func (c *Client) List(ctx context.Context, tree string) (map[string]int64, error) {
-	all, err := c.look(ctx, tree)
+	all, err := c.listTree(ctx, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -31,10 +31,10 @@ func (c *Client) List(ctx context.Context, tree string) (map[string]int64, error
 }
 
 // look lists a tree; files that are not empty are large ones, without digests.
-func (c *Client) look(ctx context.Context, tree string) ([]entry, error) {
-	m, err := c.scan(ctx, tree, mostListed, 0)
+func (c *Client) listTree(ctx context.Context, tree string) ([]entry, error) {
+	m, err := c.scan(ctx, tree, maxListed, 0)
 	if err == nil && m.cut {
-		err = fmt.Errorf("there are more than %d files in the container's %s", mostListed, tree)
+		err = fmt.Errorf("there are more than %d files in the container's %s", maxListed, tree)
 	}
 	return m.all, err
 }
@@ -46,17 +46,17 @@ func (c *Client) PutFile(ctx context.Context, tree, path string, mode fs.FileMod
 	if err := checkPath(path); err != nil {
 		return err
 	}
-	there, err := c.look(ctx, tree)
+	listed, err := c.listTree(ctx, tree)
 	if err != nil {
 		return err
 	}
-	if room := makeRoom(there, path); len(room) > 0 {
-		if err := c.order(ctx, tree, 0, room, nil); err != nil {
+	if room := makeRoom(listed, path); len(room) > 0 {
+		if err := c.putAll(ctx, tree, 0, room, nil); err != nil {
 			return err
 		}
 	}
 	content := op{path: path, wanted: node{kind: file, size: size, digest: sum, perm: uint16(mode.Perm())}}
-	return c.order(ctx, tree, size, []op{content}, func(_ op, to io.Writer) (bool, digest, error) {
+	return c.putAll(ctx, tree, size, []op{content}, func(_ op, to io.Writer) (bool, digest, error) {
 		n, err := io.Copy(pieces{to}, io.LimitReader(r, size))
 		if err == nil && n != size {
 			err = fmt.Errorf("%s has %d bytes, not %d", path, n, size)
@@ -70,7 +70,7 @@ type pieces struct{ w io.Writer }
 
 func (p pieces) Write(b []byte) (int, error) {
 	for done := 0; done < len(b); {
-		n, err := p.w.Write(b[done:min(done+mostFrame, len(b))])
+		n, err := p.w.Write(b[done:min(done+maxFrame, len(b))])
 		if done += n; err != nil {
 			return done, err
 		}
@@ -80,9 +80,9 @@ func (p pieces) Write(b []byte) (int, error) {
 
 // makeRoom is what is done before a file is written: the directories on the way are made,
 // and what stands in its place is removed.
-func makeRoom(there []entry, path string) []op {
+func makeRoom(listed []entry, path string) []op {
 	standing := map[string]node{}
-	for _, e := range there {
+	for _, e := range listed {
 		standing[e.path] = e.node
 	}
 	var ops []op
@@ -98,7 +98,7 @@ func makeRoom(there []entry, path string) []op {
 }
 
 // order has operations done, of which none may fail.
-func (c *Client) order(ctx context.Context, tree string, each int64, ops []op, send func(o op, to io.Writer) (bool, digest, error)) error {
+func (c *Client) putAll(ctx context.Context, tree string, each int64, ops []op, send func(o op, to io.Writer) (bool, digest, error)) error {
 	status, why, err := c.put(ctx, tree, each, ops, send)
 	if err != nil {
 		return err

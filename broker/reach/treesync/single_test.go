@@ -30,14 +30,14 @@ func TestSingleFiles(t *testing.T) {
 	p.putFile("pack/a/big", big, int64(len(big)), "")
 	p.putFile("pack/empty", nil, 0, "")
 	p.putFile("top", []byte("x"), 1, "")
-	must(t, os.Symlink("top", filepath.Join(p.there, "link")))
-	must(t, os.WriteFile(filepath.Join(p.there, "unreadable"), []byte("secret"), 0))
+	must(t, os.Symlink("top", filepath.Join(p.container, "link")))
+	must(t, os.WriteFile(filepath.Join(p.container, "unreadable"), []byte("secret"), 0))
 	want := map[string]int64{"pack/a/big": int64(len(big)), "pack/empty": 0, "top": 1, "unreadable": 6}
 	got, err := p.client.List(t.Context(), "workspace")
 	if err != nil || !maps.Equal(got, want) {
 		t.Fatalf("listed %v, %v", got, err)
 	}
-	if info, err := os.Stat(filepath.Join(p.there, "pack/a/big")); err != nil || info.Mode().Perm() != 0o444 {
+	if info, err := os.Stat(filepath.Join(p.container, "pack/a/big")); err != nil || info.Mode().Perm() != 0o444 {
 		t.Errorf("written as %v, %v", info.Mode(), err)
 	}
 	for range 2 { // a file of another size, then one that is equal
@@ -45,7 +45,7 @@ func TestSingleFiles(t *testing.T) {
 	}
 	p.putFile("link", []byte("no link any more"), 16, "")
 	for path, content := range map[string]string{"pack/a/big": string(big[1:]), "link": "no link any more", "top": "x"} {
-		if is, err := os.ReadFile(filepath.Join(p.there, path)); err != nil || string(is) != content {
+		if is, err := os.ReadFile(filepath.Join(p.container, path)); err != nil || string(is) != content {
 			t.Errorf("%s has %d bytes, %v", path, len(is), err)
 		}
 	}
@@ -61,7 +61,7 @@ func TestSingleFileRefused(t *testing.T) {
 	} {
 		t.Run(path, func(*testing.T) { p.putFile(path, []byte("y"), 1, wrong) })
 	}
-	must(t, os.Symlink(t.TempDir(), filepath.Join(p.there, "away")))
+	must(t, os.Symlink(t.TempDir(), filepath.Join(p.container, "away")))
 	p.putFile("away/x", []byte("y"), 1, "in the place")
 	err := p.client.PutFile(t.Context(), "workspace", "damaged", 0o444, strings.NewReader("other"), 5, sha256.Sum256([]byte("wrong")))
 	if err == nil || !strings.Contains(err.Error(), "damaged on the way") {
@@ -77,7 +77,7 @@ func TestSingleFileRefused(t *testing.T) {
 	}
 	<-p.served
 	p.served <- nil
-	if got := listing(t, p.there); len(got) != 4 || got["dir/y"] == "" {
+	if got := listing(t, p.container); len(got) != 4 || got["dir/y"] == "" {
 		t.Errorf("left there: %v", got)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // passes bounds how often a Sync compares anew, because something changed while it ran. What
 // still changes then is left for the next Sync.
-const passes = 4
+const maxPasses = 4
 
 // errClosed is the answer of a Tree that was closed.
 var errClosed = errors.New("the tree is closed")
@@ -35,13 +35,13 @@ func (t *Tree) Sync(ctx context.Context, c *Client) (Report, error) {
 	case <-ctx.Done():
 		return r, ctx.Err()
 	}
-	for range passes {
-		s := &syncing{Tree: t, c: c, r: &r}
-		s.place = place{written: t.written, look: t.look, scanner: scanner{
-			root: t.root, known: t.known, most: t.o.limits.Files, each: t.o.limits.Each, mend: true,
+	for range maxPasses {
+		s := &pass{Tree: t, c: c, r: &r}
+		s.disk = disk{written: t.written, look: t.look, scanner: scanner{
+			root: t.root, digests: t.digests, most: t.o.limits.Files, each: t.o.limits.Each, makeReadable: true,
 		}}
-		err := s.pass(ctx)
-		s.leave()
+		err := s.run(ctx)
+		s.closeDir()
 		err = errors.Join(err, t.note.flush())
 		if ctx.Err() != nil {
 			return r, ctx.Err()
@@ -57,30 +57,30 @@ func (t *Tree) Sync(ctx context.Context, c *Client) (Report, error) {
 }
 
 // syncing is one pass of a Sync.
-type syncing struct {
+type pass struct {
 	*Tree
-	place
+	disk
 	c     *Client
 	r     *Report
 	again bool // something changed meanwhile
 
-	here, there manifest
-	files       int // here, when all is done
-	bytes       int64
+	host, container manifest
+	files           int // here, when all is done
+	bytes           int64
 }
 
-func (s *syncing) pass(ctx context.Context) error {
+func (s *pass) run(ctx context.Context) error {
 	if err := s.compare(ctx); err != nil {
 		return err
 	}
-	s.r.Left, s.r.More, s.r.Odd = nil, 0, s.there.odd()
-	s.r.Dropped = max(s.there.dropped-s.r.Odd, 0)
-	if len(s.there.all) == 0 && !s.there.cut && len(s.note.agreed) > 0 && !s.met {
-		if err := s.note.forget(); err != nil {
+	s.r.Left, s.r.More, s.r.Odd = nil, 0, s.container.special()
+	s.r.Dropped = max(s.container.dropped-s.r.Odd, 0)
+	if len(s.container.all) == 0 && !s.container.cut && len(s.note.agreed) > 0 && !s.met {
+		if err := s.note.reset(); err != nil {
 			return err
 		}
 	}
-	p := decide(&s.o, s.note.agreed, s.here, s.there)
+	p := decide(&s.o, s.note.agreed, s.host, s.container)
 	if err := s.check(p); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (s *syncing) pass(ctx context.Context) error {
 	for _, l := range p.left {
 		s.r.left(l.Path, l.Why, l.Hides)
 	}
-	if s.there.cut {
+	if s.container.cut {
 		s.r.left(s.after(), "the container has too many files", false)
 	}
 	if err := s.remove(ctx, p.fetch); err != nil {
@@ -111,24 +111,24 @@ func (s *syncing) pass(ctx context.Context) error {
 }
 
 // after names the last file that the container came to list.
-func (s *syncing) after() string {
-	if n := len(s.there.all); n > 0 {
-		return s.there.all[n-1].path
+func (s *pass) after() string {
+	if n := len(s.container.all); n > 0 {
+		return s.container.all[n-1].path
 	}
 	return "."
 }
 
 // compare lists both sides at the same time.
-func (s *syncing) compare(ctx context.Context) error {
+func (s *pass) compare(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1) // one result; never blocks
 	go func() {
 		var err error
-		s.here, err = s.scan(ctx)
+		s.host, err = s.scan(ctx)
 		done <- err
 	}()
-	there, err := s.c.scan(ctx, s.o.Name, s.o.limits.Files, s.o.limits.Each)
+	container, err := s.c.scan(ctx, s.o.Name, s.o.limits.Files, s.o.limits.Each)
 	if err != nil {
 		cancel()
 		if scanning := <-done; scanning != nil && !errors.Is(scanning, context.Canceled) {
@@ -136,26 +136,26 @@ func (s *syncing) compare(ctx context.Context) error {
 		}
 		return err
 	}
-	s.there = there
+	s.container = container
 	return <-done
 }
 
 // check refuses what may not be put there, before anything is done.
-func (s *syncing) check(p plan) error {
+func (s *pass) check(p plan) error {
 	const next = "remove it, or keep it outside"
-	if s.here.cut {
+	if s.host.cut {
 		return fault.New("remove some, or keep them outside", "%s has more than %d files", s.o.Dir, s.o.limits.Files)
 	}
-	var heaviest entry
-	for _, e := range s.here.all {
+	var largest entry
+	for _, e := range s.host.all {
 		s.files++
 		s.bytes += e.size
-		if e.kind == large && e.size > heaviest.size {
-			heaviest = e
+		if e.kind == large && e.size > largest.size {
+			largest = e
 		}
 	}
-	if heaviest.kind == large {
-		return fault.New(next, "%s is larger than the %d MiB that one file may have", heaviest.path, s.o.limits.Each>>20)
+	if largest.kind == large {
+		return fault.New(next, "%s is larger than the %d MiB that one file may have", largest.path, s.o.limits.Each>>20)
 	}
 	if s.bytes > s.o.limits.Bytes && len(p.put) > 0 {
 		return fault.New("remove some, or keep them outside", "the files in %s are larger than %d MiB together", s.o.Dir, s.o.limits.Bytes>>20)
@@ -164,19 +164,19 @@ func (s *syncing) check(p plan) error {
 }
 
 // remove removes here what was removed there, what is deepest first.
-func (s *syncing) remove(ctx context.Context, changes []change) error {
+func (s *pass) remove(ctx context.Context, changes []change) error {
 	for i := len(changes) - 1; i >= 0; i-- {
 		c := changes[i]
 		if c.to.kind != nothing {
 			continue
 		}
-		if is, err := s.is(ctx, c.path); err != nil {
+		if is, err := s.stat(ctx, c.path); err != nil {
 			return err
 		} else if !is.same(*c.from) {
 			s.again = true
 			continue
 		}
-		err := s.place.remove(c.path)
+		err := s.disk.remove(c.path)
 		if notEmpty(err) {
 			s.again = true
 			continue
@@ -196,9 +196,9 @@ func (s *syncing) remove(ctx context.Context, changes []change) error {
 const besideSuffix = ".from-tool"
 
 // setAside gives ours other names, where the agent's shall be.
-func (s *syncing) setAside(paths []string) error {
+func (s *pass) setAside(paths []string) error {
 	for _, path := range paths {
-		dir, name, err := s.at(path)
+		dir, name, err := s.openParent(path)
 		if err != nil {
 			return err
 		}
@@ -208,7 +208,7 @@ func (s *syncing) setAside(paths []string) error {
 			if n > 1 {
 				suffix = fmt.Sprintf("%s-%d", besideSuffix, n)
 			}
-			beside = shorten(name, longName-len(suffix)) + suffix
+			beside = shorten(name, maxName-len(suffix)) + suffix
 		}
 		err = dir.Rename(name, beside)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -223,11 +223,11 @@ func (s *syncing) setAside(paths []string) error {
 }
 
 // taken reports whether a name is in use beside a path, on either side.
-func (s *syncing) taken(path, name string) bool {
-	if has(s.there.all, sibling(path, name)) {
+func (s *pass) taken(path, name string) bool {
+	if has(s.container.all, sibling(path, name)) {
 		return true
 	}
-	_, err := s.place.look(s.dir, name)
+	_, err := s.disk.look(s.dir, name)
 	return !errors.Is(err, fs.ErrNotExist)
 }
 

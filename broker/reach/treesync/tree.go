@@ -72,10 +72,10 @@ type Left struct {
 }
 
 // mostLeft bounds Report.Left.
-const mostLeft = 20
+const maxLeft = 20
 
 func (r *Report) left(path, why string, hides bool) {
-	if len(r.Left) == mostLeft {
+	if len(r.Left) == maxLeft {
 		r.More++
 		return
 	}
@@ -85,12 +85,12 @@ func (r *Report) left(path, why string, hides bool) {
 // Tree is one directory of the host, and what is known of its copy in the container. Its Syncs
 // run one after another.
 type Tree struct {
-	o     Options
-	root  *os.Root
-	note  *note
-	known *digests
-	met   bool          // the container's tree was met with something in it
-	turn  chan struct{} // holds one token; whoever has it synchronises
+	o       Options
+	root    *os.Root
+	note    *note
+	digests *digests
+	met     bool          // the container's tree was met with something in it
+	turn    chan struct{} // holds one token; whoever has it synchronises
 	// look is Lstat; tests exchange it.
 	look func(dir *os.Root, name string) (fs.FileInfo, error)
 	// written is called for what was written here before it gets its name, if not nil; tests let it fail.
@@ -114,7 +114,7 @@ func Open(o Options) (*Tree, error) {
 		root.Close()
 		return nil, fault.Wrap("read what was copied of "+o.Name, err, "")
 	}
-	t := &Tree{o: o, root: root, note: n, known: newDigests(), turn: make(chan struct{}, 1), look: (*os.Root).Lstat}
+	t := &Tree{o: o, root: root, note: n, digests: newDigests(), turn: make(chan struct{}, 1), look: (*os.Root).Lstat}
 	t.turn <- struct{}{}
 	return t, nil
 }

@@ -64,7 +64,7 @@ type packer struct {
 }
 
 func (p *packer) add(e entry) error {
-	if len(p.body) > mostFrame-2*longest {
+	if len(p.body) > maxFrame-2*maxPath {
 		if err := p.flush(); err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func unpack(f *fields, last string, take func(entry) error) (string, error) {
 
 // changes calls do for each entry of now that before has not, and for what is only in before,
 // as nothing. Both are in order, and so are the calls.
-func changes(before, now []entry, do func(entry) error) error {
+func diff(before, now []entry, do func(entry) error) error {
 	i := 0
 	for _, e := range now {
 		for ; i < len(before) && order(before[i].path, e.path) < 0; i++ {
@@ -169,11 +169,11 @@ type content struct {
 // says that the sender saw no change, and sum is the digest that it has sent.
 func (c *content) copy(to io.Writer) (sum digest, stable bool, writing, err error) {
 	for {
-		what, f, err := c.w.read()
+		tag, f, err := c.w.read()
 		if err != nil {
 			return sum, false, writing, err
 		}
-		switch what {
+		switch tag {
 		case msgData:
 			if c.left -= int64(len(f.rest)); c.left < 0 || !f.more() {
 				return sum, false, writing, fmt.Errorf("%w: a file is longer than was said, or has empty pieces", errMalformed)
@@ -186,7 +186,7 @@ func (c *content) copy(to io.Writer) (sum digest, stable bool, writing, err erro
 			copy(sum[:], f.bytes(uint64(len(sum))))
 			return sum, stable, writing, f.end()
 		default:
-			return sum, false, writing, fmt.Errorf("%w: %q within a file", errMalformed, what)
+			return sum, false, writing, fmt.Errorf("%w: %q within a file", errMalformed, tag)
 		}
 	}
 }
@@ -201,7 +201,7 @@ func sendTail(w *wire, stable bool, sum digest) error {
 }
 
 // closing closes a connection when ctx ends, until release is called, which waits for that.
-func closing(ctx context.Context, conn io.Closer) (release func()) {
+func closeOnCancel(ctx context.Context, conn io.Closer) (release func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
 		defer close(done)

@@ -17,7 +17,7 @@ import (
 // place is where a tree is written. Each directory on the way to a path is opened by itself
 // and compared with what stat says of its name, so that no link is followed, not even to
 // another directory of the tree.
-type place struct {
+type disk struct {
 	scanner
 	written func(root *os.Root, path string) error // see Tree and Server
 	// look is Lstat, which on some file systems also finds a file by another spelling of its name.
@@ -32,7 +32,7 @@ var errInTheWay = errors.New("something else is in the way")
 
 // leave closes the directory that was used last. Removing or renaming a directory goes by its
 // parent, so none that is gone is used again.
-func (p *place) leave() {
+func (p *disk) closeDir() {
 	if p.dir != nil && p.dir != p.root {
 		p.dir.Close()
 	}
@@ -41,17 +41,17 @@ func (p *place) leave() {
 
 // at returns the directory of a path, and the path's name in it. The directory is open until
 // the next call.
-func (p *place) at(path string) (*os.Root, string, error) {
+func (p *disk) openParent(path string) (*os.Root, string, error) {
 	dir := parent(path)
 	name := strings.TrimPrefix(path[len(dir):], "/")
 	if p.dir != nil && p.path == dir {
 		return p.dir, name, nil
 	}
-	p.leave()
+	p.closeDir()
 	now := p.root
 	if dir != "" {
 		for step := range strings.SplitSeq(dir, "/") {
-			next, err := p.step(now, step)
+			next, err := p.openSubdir(now, step)
 			if now != p.root {
 				now.Close()
 			}
@@ -66,7 +66,7 @@ func (p *place) at(path string) (*os.Root, string, error) {
 }
 
 // step opens a directory in another one.
-func (p *place) step(in *os.Root, name string) (*os.Root, error) {
+func (p *disk) openSubdir(in *os.Root, name string) (*os.Root, error) {
 	seen, err := p.look(in, name)
 	if err != nil {
 		return nil, err
@@ -90,8 +90,8 @@ func (p *place) step(in *os.Root, name string) (*os.Root, error) {
 }
 
 // is says what stands at a path.
-func (p *place) is(ctx context.Context, path string) (node, error) {
-	dir, name, err := p.at(path)
+func (p *disk) stat(ctx context.Context, path string) (node, error) {
+	dir, name, err := p.openParent(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInTheWay) {
 		return node{}, nil
 	}
@@ -110,7 +110,7 @@ func (p *place) is(ctx context.Context, path string) (node, error) {
 
 // clear makes room for something of another kind: a file or link goes, a directory only if it
 // is empty. What is of the kind stays.
-func (p *place) clear(path string, is, becomes kind) error {
+func (p *disk) removeOtherKind(path string, is, becomes kind) error {
 	if is == nothing || becomes == nothing || (is == directory) == (becomes == directory) {
 		return nil
 	}
@@ -118,8 +118,8 @@ func (p *place) clear(path string, is, becomes kind) error {
 }
 
 // remove removes a file, a link or an empty directory.
-func (p *place) remove(path string) error {
-	dir, name, err := p.at(path)
+func (p *disk) remove(path string) error {
+	dir, name, err := p.openParent(path)
 	if err == nil {
 		err = p.writable(dir, func() error { return dir.Remove(name) })
 	}
@@ -136,7 +136,7 @@ func notEmpty(err error) bool {
 
 // writable does something in a directory, and once more with the owner's rights restored if
 // that was refused.
-func (p *place) writable(dir *os.Root, do func() error) error {
+func (p *disk) writable(dir *os.Root, do func() error) error {
 	err := do()
 	if errors.Is(err, fs.ErrPermission) {
 		if is, statErr := dir.Stat("."); statErr == nil && dir.Chmod(".", is.Mode().Perm()|0o700) == nil {
@@ -147,8 +147,8 @@ func (p *place) writable(dir *os.Root, do func() error) error {
 }
 
 // mkdir makes a directory, or gives one its mode.
-func (p *place) mkdir(path string, perm uint16) error {
-	dir, name, err := p.at(path)
+func (p *disk) mkdir(path string, perm uint16) error {
+	dir, name, err := p.openParent(path)
 	if err != nil {
 		return err
 	}
@@ -164,8 +164,8 @@ func (p *place) mkdir(path string, perm uint16) error {
 }
 
 // chmod changes the mode of a file or directory; a link in its place is left alone.
-func (p *place) chmod(path string, is kind, perm uint16) error {
-	dir, name, err := p.at(path)
+func (p *disk) chmod(path string, is kind, perm uint16) error {
+	dir, name, err := p.openParent(path)
 	if err != nil {
 		return err
 	}
@@ -188,8 +188,8 @@ func granted(is kind, perm uint16) fs.FileMode {
 }
 
 // symlink makes a link, or replaces a file or link by it.
-func (p *place) symlink(path, target string) error {
-	dir, name, err := p.at(path)
+func (p *disk) symlink(path, target string) error {
+	dir, name, err := p.openParent(path)
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func temporaryName() string {
 
 // draft is a file that is written beside its path. No other path is used meanwhile.
 type draft struct {
-	p          *place
+	p          *disk
 	dir        *os.Root
 	temp, name string
 	f          *os.File
@@ -227,12 +227,12 @@ type draft struct {
 	began      time.Time
 }
 
-func (p *place) draft(path string) (*draft, error) {
-	dir, name, err := p.at(path)
+func (p *disk) draft(path string) (*draft, error) {
+	dir, name, err := p.openParent(path)
 	if err != nil {
 		return nil, err
 	}
-	d := &draft{p: p, dir: dir, temp: temporaryName(), name: name, sum: sha256.New(), began: p.known.now()}
+	d := &draft{p: p, dir: dir, temp: temporaryName(), name: name, sum: sha256.New(), began: p.digests.now()}
 	err = p.writable(dir, func() error {
 		d.f, err = dir.OpenFile(d.temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		return err
@@ -266,7 +266,7 @@ func (d *draft) commit(perm uint16) error {
 		return err
 	}
 	if info, err := d.f.Stat(); err == nil {
-		d.p.known.remember(info, d.began, d.digest())
+		d.p.digests.store(info, d.began, d.digest())
 	}
 	return d.f.Close()
 }
