@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Sync before and after a tool call, with 20,000 files: the goal is a round trip and 60 ms.
-// Here both ends share the machine, so it is the time of both.
+// A Sync around a tool call, with 20,000 files: the goal is a round trip and 60 ms. Both ends run
+// on this machine, so the result is the time of both.
 func BenchmarkBarrier(b *testing.B) {
 	p := newPair(b, b.TempDir())
 	b.Cleanup(p.close)
@@ -71,8 +71,7 @@ func BenchmarkBarrier(b *testing.B) {
 	})
 }
 
-// processor reports how much time of processors a run took, which on a busy machine tells more
-// than the time that it took.
+// processor reports the CPU time of a run, which says more on a busy machine than its duration.
 func processor(b *testing.B) func() {
 	b.Helper()
 	used := func() time.Duration {

@@ -11,13 +11,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Client is the host's end of one connection. It may be used by several goroutines; its
-// requests go one after another. After an error of the connection, or something that no Server
-// says, it refuses every call.
+// Client is the host's end of one connection. Goroutines may share it; it sends one request at
+// a time. After a broken connection or a malformed answer every call fails.
 type Client struct {
 	conn io.ReadWriteCloser
 	wire *wire
-	turn chan struct{} // holds one token; whoever has it asks, and has what follows
+	turn chan struct{} // a lock that a context can give up waiting for: holds one token; guards what follows
 
 	greeted   bool
 	failed    error
@@ -32,7 +31,7 @@ func NewClient(conn io.ReadWriteCloser) *Client {
 	return c
 }
 
-// Close closes the connection; a call that runs ends with an error, and Close waits for it.
+// Close closes the connection and waits for a running call, which fails.
 func (c *Client) Close() error {
 	err := c.conn.Close()
 	<-c.turn
@@ -41,7 +40,7 @@ func (c *Client) Close() error {
 	return err
 }
 
-// fail refuses all that follows, and forgets what the container has.
+// fail makes all later calls fail, and drops the lists.
 func (c *Client) fail(err error) {
 	c.lists = nil
 	c.setListBytes(0)
@@ -50,12 +49,12 @@ func (c *Client) fail(err error) {
 	}
 }
 
-// refusal is what the Server says that it cannot do. The connection goes on.
+// refusal is the Server's answer to a request that it cannot serve. The connection stays usable.
 type refusal struct{ text string }
 
-func (r refusal) Error() string { return fmt.Sprintf("the container says: %.200q", r.text) }
+func (r refusal) Error() string { return fmt.Sprintf("the container refuses: %.200q", r.text) }
 
-// request runs one exchange. Any other error than a refusal ends the connection.
+// request runs one exchange. Every error except a refusal closes the connection.
 func (c *Client) request(ctx context.Context, do func() error) error {
 	select {
 	case <-c.turn:
@@ -71,7 +70,7 @@ func (c *Client) request(ctx context.Context, do func() error) error {
 	release()
 	var refused refusal
 	if err == nil || errors.As(err, &refused) {
-		if ctx.Err() != nil { // the connection may be closed already
+		if ctx.Err() != nil { // closeOnCancel may have closed the connection
 			c.fail(ctx.Err())
 			return ctx.Err()
 		}
@@ -89,10 +88,10 @@ func connectionError(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the connection ended")
 	}
-	return fault.Wrap("exchange files with the container", err, "try again: copying goes on where it ended")
+	return fault.Wrap("exchange files with the container", err, "try again: files that were copied already are not copied again")
 }
 
-// ask sends the head of a request, after the greeting if it is the first.
+// ask writes the first frame of a request, preceded by hello on a new connection.
 func (c *Client) ask(tag byte, body []byte) error {
 	if !c.greeted {
 		hello := binary.AppendUvarint(appendText(nil, magic), version)
@@ -103,7 +102,7 @@ func (c *Client) ask(tag byte, body []byte) error {
 	return c.wire.write(tag, body)
 }
 
-// sent ends sending, and reads the greeting's answer if there was one.
+// flushRequest sends what was written, and on a new connection reads the answer to hello.
 func (c *Client) flushRequest() error {
 	if err := c.wire.w.Flush(); err != nil {
 		return err
@@ -116,13 +115,13 @@ func (c *Client) flushRequest() error {
 		return err
 	}
 	if f.number() != version || f.end() != nil {
-		return fault.New("end the session and resume it, which makes a new container", "the bridge in the container has another version")
+		return fault.New("end the session and resume it: that makes a new container", "the bridge in the container has another version")
 	}
 	c.greeted = true
 	return nil
 }
 
-// read reads the next frame of an answer.
+// read reads the next frame of an answer; a failed frame becomes a refusal.
 func (c *Client) read() (byte, *fields, error) {
 	tag, f, err := c.wire.read()
 	if err == nil && tag == msgFailed {
@@ -135,8 +134,8 @@ func (c *Client) read() (byte, *fields, error) {
 	return tag, f, err
 }
 
-// fetch asks for at most batchPaths paths. got is called for each in order, and returns errors
-// of this machine: after one the rest is read and forgotten.
+// fetch asks for at most batchPaths paths and calls got for each, in order. got returns errors of
+// the host and of the connection separately: after a local error the rest is read and discarded.
 func (c *Client) fetch(ctx context.Context, name string, each int64, paths []string, got func(i int, n node, target string, in *content) (local, conn error)) error {
 	var local error
 	err := c.request(ctx, func() error {
@@ -178,7 +177,7 @@ func (c *Client) fetch(ctx context.Context, name string, each int64, paths []str
 	return errors.Join(err, local)
 }
 
-// head reads what is coming.
+// head reads the node at the next path of a fetch.
 func (c *Client) head(each int64) (n node, target string, err error) {
 	tag, f, err := c.read()
 	if err != nil {
@@ -196,8 +195,9 @@ func (c *Client) head(each int64) (n node, target string, err error) {
 	return n, target, nil
 }
 
-// put sends operations, at most batchPaths, and returns what became of each. send gives the
-// content of one that carries some: whether the file did not change meanwhile, and its digest.
+// put sends at most batchPaths operations and returns the status of each, and the text of the
+// first failure. send writes the content of an operation that carries some, and returns whether
+// the file was unchanged while it was read, and its digest.
 func (c *Client) put(ctx context.Context, name string, each int64, ops []op, send func(o op, to io.Writer) (stable bool, sum digest, err error)) (status []byte, why string, err error) {
 	err = c.request(ctx, func() error {
 		if err := c.ask(msgPut, binary.AppendUvarint(appendText(nil, name), uint64(each))); err != nil {
@@ -231,7 +231,7 @@ func (c *Client) put(ctx context.Context, name string, each int64, ops []op, sen
 	return status, why, err
 }
 
-// sender writes a file's content.
+// sender writes a file's content as data frames.
 type sender struct{ w *wire }
 
 func (s sender) Write(b []byte) (int, error) {

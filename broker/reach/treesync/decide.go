@@ -2,34 +2,33 @@ package treesync
 
 import "slices"
 
-// change is what is to be done about one path. From is what stands there now, on the side
-// that is written; to is what shall stand there. Both are nodes of the lists that were compared,
-// of which a container can make long ones, or none.
+// change replaces from by to at one path, on the side that is written. Both point into the lists
+// that were compared, which can be long, or to none.
 type change struct {
 	path     string
 	from, to *node
 }
 
-// none is what stands where nothing does. It is only read.
+// none stands for a path at which there is nothing. It is never written.
 var none node
 
-// plan is what makes both sides equal. Each list is in the order of paths.
+// plan lists what to do to make both sides equal. Each list is in the order of paths.
 type plan struct {
-	fetch []change // here
-	put   []change // there
-	aside []string // ours, in the way of the agent's
-	agree []entry  // equal on both sides, or nothing on either
+	fetch []change // to write on the host
+	put   []change // to write in the container
+	aside []string // host files to rename, because the agent's version takes their path
+	agree []entry  // equal on both sides, or missing on both
 	left  []Left
 }
 
-// decider compares three states of a tree.
+// decider compares a tree's state on the host and in the container with the one agreed on last.
 type decider struct {
 	o               *Options
 	agreed          map[string]node
 	host, container manifest
-	met             int // paths of agreed that were met
+	met             int // how many paths of agreed are in either list
 	plan            plan
-	blocked         string // nothing at or below it is touched
+	blocked         string // nothing at or below this path is touched
 	isBlocked       bool
 }
 
@@ -39,24 +38,24 @@ func decide(o *Options, agreed map[string]node, host, container manifest) plan {
 	i, j := 0, 0
 	for i < len(host.all) || j < len(container.all) {
 		var path string
-		h, t, c := &none, &none, 0
+		h, c, cmp := &none, &none, 0
 		switch {
 		case i == len(host.all):
-			c = 1
+			cmp = 1
 		case j == len(container.all):
-			c = -1
+			cmp = -1
 		default:
-			c = order(host.all[i].path, container.all[j].path)
+			cmp = order(host.all[i].path, container.all[j].path)
 		}
-		if c <= 0 {
+		if cmp <= 0 {
 			path, h = host.all[i].path, &host.all[i].node
 			i++
 		}
-		if c >= 0 {
-			path, t = container.all[j].path, &container.all[j].node
+		if cmp >= 0 {
+			path, c = container.all[j].path, &container.all[j].node
 			j++
 		}
-		d.path(path, h, t)
+		d.path(path, h, c)
 	}
 	if d.met < len(agreed) {
 		d.agreeDeleted()
@@ -65,7 +64,7 @@ func decide(o *Options, agreed map[string]node, host, container manifest) plan {
 	return d.plan
 }
 
-// forget finds what is agreed and stands on neither side any more.
+// agreeDeleted adds the agreed paths that are missing on both sides now.
 func (d *decider) agreeDeleted() {
 	for path := range d.agreed {
 		if !has(d.host.all, path) && !has(d.container.all, path) && !d.unknown(path) {
@@ -74,7 +73,7 @@ func (d *decider) agreeDeleted() {
 	}
 }
 
-// unknown reports whether a path is one of those that the container did not come to list.
+// unknown reports whether a path is beyond the end of a list that the container cut short.
 func (d *decider) unknown(path string) bool {
 	if !d.container.cut {
 		return false
@@ -83,9 +82,10 @@ func (d *decider) unknown(path string) bool {
 	return n == 0 || order(path, d.container.all[n-1].path) > 0
 }
 
-// path decides about one path by itself; settle looks at what stands on the way.
-func (d *decider) path(path string, h, t *node) {
-	b, known := d.agreed[path]
+// path decides about one path by itself: h is the host's node, c the container's. reconcile
+// compares the decisions about different paths.
+func (d *decider) path(path string, h, c *node) {
+	agreed, known := d.agreed[path]
 	if known {
 		d.met++
 	}
@@ -97,44 +97,44 @@ func (d *decider) path(path string, h, t *node) {
 		d.block(path, "")
 		return
 	}
-	fixed := d.fixed(path, h, t)
-	if h.kind != nothing && !h.kind.carried() || t.kind != nothing && !t.kind.carried() && !fixed {
-		d.block(path, why(t.kind))
-		if !t.kind.carried() && t.kind != nothing {
+	fixed := d.fixed(path, h, c)
+	if h.kind != nothing && !h.kind.carried() || c.kind != nothing && !c.kind.carried() && !fixed {
+		d.block(path, why(c.kind))
+		if !c.kind.carried() && c.kind != nothing {
 			d.reportHidden(h)
 		}
 		return
 	}
-	fetch := func() { d.plan.fetch = append(d.plan.fetch, change{path, h, t}) }
-	put := func() { d.plan.put = append(d.plan.put, change{path, t, h}) }
-	wanted := t.kind == nothing || d.o.Wanted == nil || d.o.Wanted(path, t.size)
+	fetch := func() { d.plan.fetch = append(d.plan.fetch, change{path, h, c}) }
+	put := func() { d.plan.put = append(d.plan.put, change{path, c, h}) }
+	wanted := c.kind == nothing || d.o.Wanted == nil || d.o.Wanted(path, c.size)
 	switch {
-	case h.same(*t):
-		if !known || !b.same(*t) {
-			d.plan.agree = append(d.plan.agree, entry{path, *t})
+	case h.same(*c):
+		if !known || !agreed.same(*c) {
+			d.plan.agree = append(d.plan.agree, entry{path, *c})
 		}
 	case fixed:
 		put()
 	case d.o.OneWay:
-		if h.kind != nothing || t.same(b) {
+		if h.kind != nothing || c.same(agreed) {
 			put()
 		}
 	case !wanted:
-		if t.same(b) && h.kind != nothing {
+		if c.same(agreed) && h.kind != nothing {
 			put()
 		}
-	case h.same(b):
+	case h.same(agreed):
 		fetch()
-	case t.same(b), t.kind == nothing, h.kind != nothing && d.o.Ours != nil && d.o.Ours(path):
+	case c.same(agreed), c.kind == nothing, h.kind != nothing && d.o.Ours != nil && d.o.Ours(path):
 		put()
-	case h.kind == nothing, h.kind == directory && t.kind == directory, h.kind == t.kind && h.sameContent(*t):
+	case h.kind == nothing, h.kind == directory && c.kind == directory, h.kind == c.kind && h.sameContent(*c):
 		fetch()
 	default:
 		d.plan.aside = append(d.plan.aside, path)
 	}
 }
 
-// block leaves a path and all below it alone.
+// block excludes a path and all below it from this Sync, and reports it if there is a reason to.
 func (d *decider) block(path, why string) {
 	d.blocked, d.isBlocked = path, true
 	if why != "" {
@@ -142,9 +142,10 @@ func (d *decider) block(path, why string) {
 	}
 }
 
-// hides notes that what is blocked keeps something of ours from arriving.
-func (d *decider) reportHidden(ours *node) {
-	if ours.kind == nothing || d.unknown(d.blocked) {
+// reportHidden marks the blocked path in the report as one that keeps h, a node of the host,
+// out of the container.
+func (d *decider) reportHidden(h *node) {
+	if h.kind == nothing || d.unknown(d.blocked) {
 		return
 	}
 	last := len(d.plan.left) - 1
@@ -158,27 +159,27 @@ func (d *decider) reportHidden(ours *node) {
 func why(k kind) string {
 	switch k {
 	case large:
-		return "it is larger than a file that is copied"
+		return "it is larger than the limit for one file"
 	case unreadable:
 		return "it cannot be read, or has too many files"
-	default: // odd: counted only
+	default: // special: Report.Odd counts it
 		return ""
 	}
 }
 
-// fixed reports whether ours is put back: at or below a fixed path, and directories on the way
-// to one.
-func (d *decider) fixed(path string, h, t *node) bool {
+// fixed reports whether the host's node replaces what the container has: at or below a fixed
+// path, and for a directory that leads to one.
+func (d *decider) fixed(path string, h, c *node) bool {
 	for _, f := range d.o.Fixed {
-		if below(path, f) || h.kind == directory && t.kind != directory && below(f, path) {
+		if below(path, f) || h.kind == directory && c.kind != directory && below(f, path) {
 			return true
 		}
 	}
 	return false
 }
 
-// settle makes the decisions fit each other: what stays or comes needs its directory, and a
-// directory that becomes something else must be empty by then.
+// reconcile changes decisions that contradict each other: a directory cannot be removed or
+// replaced while something below it stays or arrives.
 func (d *decider) reconcile() {
 	p := &d.plan
 	if d.o.Wanted != nil {
@@ -200,7 +201,7 @@ func (d *decider) reconcile() {
 		switch {
 		case !removesDir(c) || !hostKeeps[c.path]:
 			p.fetch = append(p.fetch, c)
-		case c.to.kind == nothing: // ours below it stays, so it is made there again
+		case c.to.kind == nothing: // files of the host stay below it, so the container gets it again
 			p.put = append(p.put, change{c.path, &none, c.from})
 		default:
 			p.aside = append(p.aside, c.path)
@@ -210,9 +211,9 @@ func (d *decider) reconcile() {
 		switch {
 		case !removesDir(c) || !containerKeeps[c.path]:
 			p.put = append(p.put, c)
-		case c.to.kind == nothing && comes[c.path]: // the agent's below it comes here
+		case c.to.kind == nothing && comes[c.path]: // the agent's files below it are fetched, so the host gets it again
 			p.fetch = append(p.fetch, change{c.path, &none, c.from})
-		case c.to.kind == nothing: // what is in it stays there alone
+		case c.to.kind == nothing: // what is in it stays in the container only
 		case d.o.OneWay || d.fixed(c.path, c.to, c.from):
 			p.left = append(p.left, Left{c.path, "a directory in the container has its name", true})
 		default:
@@ -226,10 +227,10 @@ func (d *decider) reconcile() {
 
 func byPath(a, b change) int { return order(a.path, b.path) }
 
-// vanishes reports whether a directory is no longer one.
+// removesDir reports whether a change removes a directory or replaces it by something else.
 func removesDir(c change) bool { return c.from.kind == directory && c.to.kind != directory }
 
-// holders are the directories below which something of a list stays, whatever is changed.
+// dirsKept returns the directories that still contain something after the changes.
 func dirsKept(all []entry, changes []change) map[string]bool {
 	goes := map[string]bool{}
 	for _, c := range changes {
@@ -246,14 +247,14 @@ func dirsKept(all []entry, changes []change) map[string]bool {
 	return holds
 }
 
-// mark marks the directories above a path.
+// addParents adds all directories above a path.
 func addParents(dirs map[string]bool, path string) {
 	for dir := parent(path); dir != "" && !dirs[dir]; dir = parent(dir) {
 		dirs[dir] = true
 	}
 }
 
-// ways adds the directories that are not wanted themselves, on the way to what is.
+// fetchParents adds the directories that Wanted refused but that lead to something it accepted.
 func (d *decider) fetchParents() {
 	need, have := map[string]bool{}, map[string]bool{}
 	for _, c := range d.plan.fetch {

@@ -11,25 +11,27 @@ import (
 	"time"
 )
 
-// identity names a file of this machine, and stamp says which version of it.
+// identity is a file's device and inode; stamp changes with its content or metadata. Times are
+// nanoseconds of the Unix epoch.
 type (
 	identity struct{ device, inode uint64 }
 	stamp    struct{ size, modified, changed int64 }
 )
 
-// known is the digest of one version of a file.
+// cachedDigest is the digest of one version of a file.
 type cachedDigest struct {
 	stamp
-	hashed int64 // when reading began, as the stamps count
+	hashed int64 // when reading began, in nanoseconds of the Unix epoch
 	digest digest
-	round  uint32
+	round  uint32 // of the last scan that found the file
 }
 
-// settled is how much older than its reading a change must be for a later one to have another
-// stamp for sure, on any file system. A younger file is read again, as git does.
+// racyAge is the coarsest resolution of timestamps. A file that was changed less than this
+// before it was read may change again without a new stamp, so its digest is not reused (git does
+// the same).
 const racyAge = 2 * time.Second
 
-// digests remembers the digests of files by what stat says of them.
+// digests caches the digests of files by what stat says of them.
 type digests struct {
 	all   map[identity]cachedDigest
 	round uint32 // of the scan that runs, or ran last
@@ -41,10 +43,10 @@ func newDigests() *digests {
 	return &digests{all: map[identity]cachedDigest{}, now: time.Now}
 }
 
-// begin starts a scan of everything.
+// beginScan starts a scan of the whole tree.
 func (d *digests) beginScan() { d.round++ }
 
-// finish forgets the files that the scan did not meet.
+// endScan drops the files that the scan did not find.
 func (d *digests) endScan() {
 	for id, k := range d.all {
 		if k.round != d.round {
@@ -53,7 +55,7 @@ func (d *digests) endScan() {
 	}
 }
 
-// recall returns the digest of a file that has not changed since it was read.
+// lookup returns the digest of a file that has not changed since it was read.
 func (d *digests) lookup(info fs.FileInfo) (digest, bool) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -85,8 +87,8 @@ var (
 	errChanged  = errors.New("it changes while it is read")
 )
 
-// openSame opens a regular file that was seen before, and no other that took its place: no
-// link, no device, no pipe.
+// openSame opens a regular file that stat has seen, and fails if anything else has taken its
+// place. It follows no link and waits for no pipe.
 func openSame(root *os.Root, name string, seen fs.FileInfo) (*os.File, fs.FileInfo, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
@@ -103,8 +105,8 @@ func openSame(root *os.Root, name string, seen fs.FileInfo) (*os.File, fs.FileIn
 	return f, is, nil
 }
 
-// read hashes a file of at most limit bytes, and gives what it reads to put, if that is not
-// nil. A file that changes meanwhile is errChanges; its digest is of what was read.
+// read hashes a file of at most limit bytes, and passes what it reads to put unless that is nil.
+// If the file changes meanwhile, it returns errChanged and the digest of what was read.
 func (d *digests) read(ctx context.Context, f *os.File, is fs.FileInfo, limit int64, put func([]byte) error) (digest, int64, error) {
 	if d.buf == nil {
 		d.buf = make([]byte, maxFrame)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A digest counts only for a file that had rested when it was read, and has not changed since:
-// on many file systems two changes within one tick have the same stamps.
+// A digest is reused only if the file was old enough when it was read and has not changed since: on
+// many file systems two changes within one tick have the same stamps.
 func TestDigestsOfYoungFiles(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)
@@ -47,7 +47,7 @@ func TestDigestsOfYoungFiles(t *testing.T) {
 	}
 }
 
-// What a scan no longer meets is forgotten.
+// The digests of deleted files are dropped.
 func TestDigestsAreForgotten(t *testing.T) {
 	p := start(t)
 	write(t, p.container, files{"a": "1", "b": "2", "l": "@a"})

@@ -14,15 +14,16 @@ import (
 	"time"
 )
 
-// place is where a tree is written. Each directory on the way to a path is opened by itself
-// and compared with what stat says of its name, so that no link is followed, not even to
-// another directory of the tree.
+// disk scans and writes one tree on disk, in either end. It opens the directories of a path one
+// by one and compares each with what stat says of its name, so it follows no link, not even one
+// to another directory of the tree.
 type disk struct {
 	scanner
-	written func(root *os.Root, path string) error // see Tree and Server
-	// look is Lstat, which on some file systems also finds a file by another spelling of its name.
+	written func(root *os.Root, path string) error // of Tree and Server
+	// look is Lstat. On case-insensitive file systems it also finds other spellings of a name.
 	look func(dir *os.Root, name string) (fs.FileInfo, error)
-	// The directory that was used last: neighbours are written one after another.
+	// The directory that was used last is kept open, because the next path is often in it, too.
+	// Removing or renaming a directory opens its parent, so this is never one that is gone.
 	dir  *os.Root
 	path string
 }
@@ -30,8 +31,7 @@ type disk struct {
 // errInTheWay means that something other than a directory stands on the way to a path.
 var errInTheWay = errors.New("something else is in the way")
 
-// leave closes the directory that was used last. Removing or renaming a directory goes by its
-// parent, so none that is gone is used again.
+// closeDir closes the directory that was used last.
 func (p *disk) closeDir() {
 	if p.dir != nil && p.dir != p.root {
 		p.dir.Close()
@@ -39,8 +39,8 @@ func (p *disk) closeDir() {
 	p.dir = nil
 }
 
-// at returns the directory of a path, and the path's name in it. The directory is open until
-// the next call.
+// openParent returns the directory of a path, and the path's name in it. The directory is open
+// until the next call.
 func (p *disk) openParent(path string) (*os.Root, string, error) {
 	dir := parent(path)
 	name := strings.TrimPrefix(path[len(dir):], "/")
@@ -65,7 +65,7 @@ func (p *disk) openParent(path string) (*os.Root, string, error) {
 	return now, name, nil
 }
 
-// step opens a directory in another one.
+// openSubdir opens a directory in another one, and makes it accessible to its owner if need be.
 func (p *disk) openSubdir(in *os.Root, name string) (*os.Root, error) {
 	seen, err := p.look(in, name)
 	if err != nil {
@@ -89,7 +89,7 @@ func (p *disk) openSubdir(in *os.Root, name string) (*os.Root, error) {
 	return next, nil
 }
 
-// is says what stands at a path.
+// stat says what stands at a path.
 func (p *disk) stat(ctx context.Context, path string) (node, error) {
 	dir, name, err := p.openParent(path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInTheWay) {
@@ -108,8 +108,8 @@ func (p *disk) stat(ctx context.Context, path string) (node, error) {
 	return p.node(ctx, dir, name, info)
 }
 
-// clear makes room for something of another kind: a file or link goes, a directory only if it
-// is empty. What is of the kind stays.
+// removeOtherKind removes what cannot be replaced by a rename: a file or link where a directory
+// is to be, and an empty directory where a file or link is.
 func (p *disk) removeOtherKind(path string, is, becomes kind) error {
 	if is == nothing || becomes == nothing || (is == directory) == (becomes == directory) {
 		return nil
@@ -134,8 +134,8 @@ func notEmpty(err error) bool {
 	return errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, syscall.EEXIST)
 }
 
-// writable does something in a directory, and once more with the owner's rights restored if
-// that was refused.
+// writable calls do, and if that was not permitted makes the directory writable for its owner
+// and calls it again.
 func (p *disk) writable(dir *os.Root, do func() error) error {
 	err := do()
 	if errors.Is(err, fs.ErrPermission) {
@@ -146,7 +146,7 @@ func (p *disk) writable(dir *os.Root, do func() error) error {
 	return err
 }
 
-// mkdir makes a directory, or gives one its mode.
+// mkdir makes a directory, or changes the mode of an existing one.
 func (p *disk) mkdir(path string, perm uint16) error {
 	dir, name, err := p.openParent(path)
 	if err != nil {
@@ -179,7 +179,7 @@ func (p *disk) chmod(path string, is kind, perm uint16) error {
 	return dir.Chmod(name, granted(is, perm))
 }
 
-// granted is the mode of a copy: its owner can read it, and write into directories.
+// granted is the mode of a copy. Its owner can always read it, and write into directories.
 func granted(is kind, perm uint16) fs.FileMode {
 	if is == directory {
 		return fs.FileMode(perm&0o777 | 0o700)
@@ -209,14 +209,15 @@ func (p *disk) symlink(path, target string) error {
 	return err
 }
 
-// temporaryName is new each time.
+// temporaryName returns a random name that no scan lists.
 func temporaryName() string {
 	var random [8]byte
 	_, _ = rand.Read(random[:]) // never fails
 	return fmt.Sprintf("%s%x%s", temporaryPrefix, random, temporarySuffix)
 }
 
-// draft is a file that is written beside its path. No other path is used meanwhile.
+// draft is a temporary file beside the path that it will get. No other path may be opened before
+// commit or drop.
 type draft struct {
 	p          *disk
 	dir        *os.Root
@@ -252,7 +253,7 @@ func (d *draft) Write(b []byte) (int, error) {
 
 func (d *draft) digest() digest { return digest(d.sum.Sum(nil)) }
 
-// commit gives the file its mode and its name.
+// commit sets the file's mode and renames it to its path.
 func (d *draft) commit(perm uint16) error {
 	err := d.f.Chmod(granted(file, perm))
 	if err == nil && d.p.written != nil {
@@ -271,7 +272,7 @@ func (d *draft) commit(perm uint16) error {
 	return d.f.Close()
 }
 
-// drop forgets what was written.
+// drop removes the temporary file.
 func (d *draft) drop() {
 	d.f.Close()
 	_ = d.dir.Remove(d.temp)

@@ -1,24 +1,23 @@
-// Package treesync makes a directory of this machine and one in a container equal, again and again,
-// where the engine cannot see this machine's files. The host decides and the container obeys.
+// Package treesync keeps a directory of the host and one in a container equal where the engine
+// cannot mount the host's files. The host decides and the container obeys.
 //
-// A Tree is the host's end: one directory, and a note of what both sides agreed on last. Its Sync
-// compares three states of each path: as agreed, there (in the container) and here (on the host).
-// What changed on one side only goes to the other. What changed on both is a conflict: the agent's
-// stays where it is, and ours is put beside it, on both sides, so that nothing is lost. A deletion
-// on one side and a change on the other are no conflict: the change stays.
+// A Tree is the host's end: one directory, and a note of the state that both sides agreed on last.
+// Its Sync compares that state with both sides, path by path. A change on one side goes to the
+// other. A path that changed on both sides is a conflict: the agent's version keeps the path, and
+// the host's version is put beside it, on both sides, so that nothing is lost. If one side deleted
+// a path and the other one changed it, the change stays, and that is no conflict.
 //
-// A Server is the container's end. It answers three requests (wire.go): what changed since the
-// last answer, the content of these paths, and write these paths. It remembers digests by what
-// stat says of a file, as the host's end does (scan.go), so that a Sync that finds nothing costs
-// one round trip and reading directories.
+// A Server is the container's end. It serves three requests (wire.go): list what changed since the
+// last list, send these paths, write these paths. Both ends cache digests by what stat says of a
+// file (digests.go), so a Sync without changes costs one round trip and reading directories.
 //
-// The host does not trust the container. A manifest must be a tree in order, within limits of
-// count and bytes, else the connection is given up. All that is written here goes through
-// os.Root, and no link is followed even below it (place.go): links are made and never opened.
-// Only files, directories and links are carried, with the nine bits of their mode. The container
-// trusts the host, but it is busy: before the Server replaces something it compares what is
-// there with what the host expects, and leaves what has changed for another round.
+// The host does not trust the container. A list of files must be a tree in order and within limits
+// of count and bytes, else the host closes the connection. The host writes through os.Root and
+// follows no link even below it (disk.go): it creates links and never opens them. Only files,
+// directories and links are copied, with the nine permission bits. The container trusts the host,
+// but its agent may be writing: before the Server replaces something, it compares it with what the
+// host expects, and leaves what has changed to another pass.
 //
-// Both ends write beside the target and rename. Whatever ends a Sync early, a full disk or a
-// lost connection, the note holds only what is equal on both sides: the next Sync does the rest.
+// Both ends write a temporary file and rename it. If a full disk or a lost connection ends a Sync,
+// the note holds only what is equal on both sides, and the next Sync does the rest.
 package treesync

@@ -11,11 +11,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// fetch brings what changed there: directories and modes at once, the rest in batches.
+// fetch applies the container's changes to the host: directories and modes at once, files and
+// links in batches.
 func (s *pass) fetch(ctx context.Context, changes []change) error {
 	var batch []change
 	size := int64(0)
-	left := "/" // a directory that did not come, with all below it
+	left := "/" // the last directory that was not made; all below it is skipped
 	for _, c := range changes {
 		if c.to.kind == nothing || below(c.path, left) {
 			continue
@@ -34,10 +35,11 @@ func (s *pass) fetch(ctx context.Context, changes []change) error {
 			}
 			continue
 		}
-		if free, err := s.canCreate(c); err != nil || !free {
-			if err != nil {
-				return err
-			}
+		ok, err := s.canCreate(c)
+		if err != nil {
+			return err
+		}
+		if !ok {
 			continue
 		}
 		batch = append(batch, c)
@@ -54,7 +56,8 @@ func (s *pass) fetch(ctx context.Context, changes []change) error {
 	return s.receive(ctx, batch)
 }
 
-// room counts what is to come, and leaves there what is too much.
+// reserve adds a change to the host's totals. It reports a change that would exceed a limit as
+// left in the container, and returns false.
 func (s *pass) reserve(c change) bool {
 	files, bytes := s.files, s.bytes-c.from.size+c.to.size
 	if c.from.kind == nothing {
@@ -72,7 +75,8 @@ func (s *pass) reserve(c change) bool {
 	return true
 }
 
-// free reports whether a path can be made here.
+// canCreate reports whether the host can have a file of this name: its directory exists, and no
+// other file has the name in another spelling.
 func (s *pass) canCreate(c change) (bool, error) {
 	dir, name, err := s.openParent(c.path)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errInTheWay) {
@@ -93,17 +97,18 @@ func (s *pass) canCreate(c change) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if slices.Contains(names, name) { // it was made just now
+	if slices.Contains(names, name) { // it was created after the scan
 		s.again = true
 		return false, nil
 	}
-	s.r.left(c.path, "this machine takes its name for that of another file", false)
+	s.r.left(c.path, "to this machine its name is the same as that of another file", false)
 	return false, nil
 }
 
-// ready looks whether there is still what was compared, and makes room for another kind.
+// prepare reports whether a path of the host is still as it was compared, and removes what has
+// another kind.
 func (s *pass) prepare(ctx context.Context, c change) (bool, error) {
-	if free, err := s.canCreate(c); err != nil || !free {
+	if ok, err := s.canCreate(c); err != nil || !ok {
 		return false, err
 	}
 	status, err := s.disk.prepare(ctx, op{path: c.path, expected: *c.from, wanted: *c.to})
@@ -113,7 +118,7 @@ func (s *pass) prepare(ctx context.Context, c change) (bool, error) {
 	return err == nil && status == statusDone, err
 }
 
-// adopt makes a directory, or changes a mode.
+// makeDirOrChmod applies a change of the container that has no content.
 func (s *pass) makeDirOrChmod(ctx context.Context, c change) (done bool, err error) {
 	ready, err := s.prepare(ctx, c)
 	if err != nil || !ready {
@@ -132,8 +137,9 @@ func (s *pass) makeDirOrChmod(ctx context.Context, c change) (done bool, err err
 	return true, nil
 }
 
-// receive fetches files and links. What came is noted at once: of a file that is here and was not agreed,
-// a process that goes on after a crash would not know that the agent deleted it since.
+// receive fetches one batch of files and links, and flushes the note. Without the flush, the
+// process after a crash would take a fetched file for a new one of the host, and restore it if
+// the agent had deleted it since.
 func (s *pass) receive(ctx context.Context, batch []change) error {
 	paths := make([]string, len(batch))
 	for i, c := range batch {
@@ -160,8 +166,8 @@ func (s *pass) receive(ctx context.Context, batch []change) error {
 	return errors.Join(err, s.note.flush())
 }
 
-// receiveFile writes a file and gives it its name, unless it changed there while it was sent,
-// or ours changed while it came.
+// receiveFile writes a file of the container, unless it changed there while it was sent, or the
+// host's version changed meanwhile.
 func (s *pass) receiveFile(ctx context.Context, c change, n node, in *content) (local, conn error) {
 	total := s.bytes - c.to.size + n.size
 	if c.to.kind != file || total > s.o.limits.Bytes {
@@ -197,7 +203,8 @@ func (s *pass) receiveFile(ctx context.Context, c change, n node, in *content) (
 	return local, conn
 }
 
-// put sends what changed here: what goes first, the deepest before its directory.
+// put applies the host's changes to the container: deletions first, of what is deepest before
+// its directory.
 func (s *pass) put(ctx context.Context, changes []change) error {
 	ops := make([]op, 0, len(changes))
 	for i := len(changes) - 1; i >= 0; i-- {
@@ -236,7 +243,7 @@ func (s *pass) put(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// send puts one batch.
+// send sends one batch of operations and notes what was done.
 func (s *pass) send(ctx context.Context, ops []op) error {
 	status, why, err := s.c.put(ctx, s.o.Name, s.o.limits.Each, ops, func(o op, to io.Writer) (bool, digest, error) {
 		return s.content(ctx, o, to)
@@ -254,7 +261,7 @@ func (s *pass) send(ctx context.Context, ops []op) error {
 			}
 		case statusChanged, statusAgain:
 			s.again = true
-		case statusKept: // a directory that has something in it
+		case statusKept: // the directory is not empty
 		default:
 			if err == nil || status[i] == statusFull {
 				err = failure(status[i], o.path, why)
@@ -264,15 +271,15 @@ func (s *pass) send(ctx context.Context, ops []op) error {
 	return err
 }
 
-// failure is why the container could not write a path.
+// failure is the error for a path that the container could not write.
 func failure(status byte, path, why string) error {
 	if status == statusFull {
-		return fault.New("make room on the engine's disk", "the container has no room for %s: %.200q", path, why)
+		return fault.New("free some space on the engine's disk", "the container has no room for %s: %.200q", path, why)
 	}
 	return fmt.Errorf("the container cannot write %s: %.200q", path, why)
 }
 
-// content sends a file, if it is still what was compared.
+// content sends a file of the host. stable is false if it changed since it was compared.
 func (s *pass) content(ctx context.Context, o op, to io.Writer) (stable bool, sum digest, err error) {
 	dir, name, err := s.openParent(o.path)
 	if err != nil {

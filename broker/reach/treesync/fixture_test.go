@@ -16,13 +16,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tb is what rapid's T and testing's have in common.
+// tb is what the T of rapid and that of testing have in common.
 type tb interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// pair is a directory on each side, and what connects them.
+// pair is a directory on each side, and both ends that keep them equal.
 type pair struct {
 	t               tb
 	host, container string // directories
@@ -33,7 +33,7 @@ type pair struct {
 	served          chan error
 }
 
-// newPair connects two empty directories. close ends it.
+// newPair connects two empty directories. Call close at the end.
 func newPair(t tb, dir string, change ...func(*Options)) *pair {
 	t.Helper()
 	p := &pair{t: t, host: filepath.Join(dir, "here"), container: filepath.Join(dir, "there")}
@@ -115,7 +115,7 @@ func must(t tb, err error) {
 	}
 }
 
-// listing says what each path below a directory is.
+// listing describes each path below a directory.
 func listing(t tb, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -148,8 +148,9 @@ func listing(t tb, dir string) map[string]string {
 	return all
 }
 
-// write writes files, "path": "content"; a path that ends in "/" is a directory, "@target" a
-// link, and "" nothing. What is to be nothing goes first, and nothing is written through a link.
+// write writes files, "path": "content". A path that ends in "/" is a directory, the content
+// "@target" makes a link, and "" removes the path. Removals go first, and nothing is written
+// through a link.
 func write(t tb, dir string, files map[string]string) {
 	t.Helper()
 	for path, content := range files {
@@ -176,7 +177,7 @@ func write(t tb, dir string, files map[string]string) {
 	}
 }
 
-// wantFiles fails the test if a directory has not exactly these files and links.
+// wantFiles fails the test unless a directory has exactly these files and links.
 func wantFiles(t tb, dir string, want map[string]string) {
 	t.Helper()
 	got := listing(t, dir)

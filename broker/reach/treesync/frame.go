@@ -8,14 +8,14 @@ import (
 	"io"
 )
 
-// A frame is a byte that says what it is, the length of the rest in four bytes, and the rest.
-// Numbers in it are unsigned varints, texts a length and bytes.
+// A frame is a tag byte, the length of the body in four bytes, and the body. In the body, numbers
+// are unsigned varints, and texts a length and bytes.
 const (
 	headSize = 5
 	maxFrame = 64 << 10
 )
 
-// errMalformed is the answer to what no end of ours sends.
+// errMalformed means that the other end broke the protocol.
 var errMalformed = errors.New("a malformed message")
 
 // wire reads and writes frames. Each direction has one user at a time.
@@ -29,7 +29,7 @@ func newWire(conn io.ReadWriter) *wire {
 	return &wire{r: bufio.NewReaderSize(conn, 32<<10), w: bufio.NewWriterSize(conn, 32<<10)}
 }
 
-// write sends a frame with the next flush, or before.
+// write buffers a frame until the next flush, or sends it when the buffer is full.
 func (w *wire) write(tag byte, body []byte) error {
 	var head [headSize]byte
 	head[0] = tag
@@ -65,7 +65,7 @@ func (w *wire) read() (tag byte, f *fields, err error) {
 	return head[0], &fields{rest: w.body}, nil
 }
 
-// expect reads a frame of one sort.
+// expect reads a frame, which must have this tag.
 func (w *wire) expect(tag byte) (*fields, error) {
 	got, f, err := w.read()
 	if errors.Is(err, io.EOF) {
@@ -77,7 +77,7 @@ func (w *wire) expect(tag byte) (*fields, error) {
 	return f, err
 }
 
-// fields takes a frame's body apart. After something malformed all that it returns is zero.
+// fields parses a frame's body. After a malformed field all others are zero.
 type fields struct {
 	rest []byte
 	bad  bool
@@ -115,7 +115,7 @@ func (f *fields) bytes(n uint64) []byte {
 
 func (f *fields) text() string { return string(f.bytes(f.number())) }
 
-// end says whether the frame was well formed, and has no more.
+// end fails if a field was malformed, or if there is something after the last one.
 func (f *fields) end() error {
 	if f.bad || len(f.rest) > 0 {
 		return errMalformed
@@ -123,7 +123,7 @@ func (f *fields) end() error {
 	return nil
 }
 
-// more reports whether there is something left to take.
+// more reports whether there are more fields.
 func (f *fields) more() bool { return !f.bad && len(f.rest) > 0 }
 
 func appendText(b []byte, s string) []byte {
@@ -133,7 +133,7 @@ func appendText(b []byte, s string) []byte {
 // mostSize bounds every size that is sent.
 const maxSize = 1 << 50
 
-// appendNode writes a node: its kind and what that kind has.
+// appendNode writes a node: its kind, and the members that this kind has.
 func appendNode(b []byte, n node) []byte {
 	b = append(b, byte(n.kind))
 	switch n.kind {

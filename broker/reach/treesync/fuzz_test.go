@@ -9,13 +9,13 @@ import (
 	"testing"
 )
 
-// replay is a peer that has said everything already.
+// replay is a connection to a peer whose messages were all recorded before.
 type replay struct{ io.Reader }
 
 func (replay) Write(b []byte) (int, error) { return len(b), nil }
 func (replay) Close() error                { return nil }
 
-// frames is what a peer sends.
+// frames returns the bytes that write sends.
 func frames(write func(w *wire)) []byte {
 	var b bytes.Buffer
 	w := newWire(&b)
@@ -24,7 +24,7 @@ func frames(write func(w *wire)) []byte {
 	return b.Bytes()
 }
 
-// around makes a directory for a tree between things that are no part of it.
+// around makes a tree's directory beside other files. unchanged fails the test if those changed.
 func around(t *testing.T) (dir string, unchanged func()) {
 	t.Helper()
 	top := t.TempDir()
@@ -39,8 +39,8 @@ func around(t *testing.T) (dir string, unchanged func()) {
 	}
 }
 
-// Whatever a host sends, the container's end ends without a panic, and touches nothing outside
-// its tree.
+// Whatever a host sends, the container's end does not panic, and touches nothing outside its
+// tree.
 func FuzzServer(f *testing.F) {
 	hello := binary.AppendUvarint(appendText(nil, magic), version)
 	scan := append(appendText(nil, "workspace"), 100, 100)
@@ -77,8 +77,8 @@ func FuzzServer(f *testing.F) {
 	})
 }
 
-// Whatever a container answers, the host's end ends without a panic, and touches nothing
-// outside its tree.
+// Whatever a container answers, the host's end does not panic, and touches nothing outside its
+// tree.
 func FuzzClient(f *testing.F) {
 	hello := func(w *wire) { _ = w.write(msgHello, binary.AppendUvarint(nil, version)) }
 	f.Add(frames(func(w *wire) {
@@ -111,7 +111,7 @@ func FuzzClient(f *testing.F) {
 	})
 }
 
-// Whatever a note says, it opens, and says the same the next time.
+// Any file can be opened as a note, and reads the same the next time.
 func FuzzNote(f *testing.F) {
 	f.Add(line("a", aFile) + line("b \n", linkNode("x")) + line("a", node{}))
 	f.Add(line("d", node{kind: directory, perm: 0o755}) + "+ 1 644 3 ab")

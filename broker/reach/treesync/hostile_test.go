@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// aFile is some file's node.
+// aFile is the node of a file.
 var aFile = node{kind: file, perm: 0o644, size: 3}
 
-// liar is a container that says what it likes: answer is called for each request, with its
-// first frame, after the rest was read.
+// liar is a hostile container: it calls answer for each request, with the request's first tag,
+// when it has read all of it.
 func liar(t *testing.T, answer func(w *wire, tag byte) error) (*Client, *Tree, string) {
 	t.Helper()
 	a, b := net.Pipe()
@@ -77,9 +77,9 @@ func list(w *wire, all ...entry) error {
 	return w.write(msgDone, []byte{0, 0, byte(len(all))})
 }
 
-// plain is an entry whose path goes out as it is: packer shares nothing with "".
 func plain(path string, n node) entry { return entry{path, n} }
 
+// A list that is no tree ends the connection, and nothing is written.
 func TestListsThatAreNoTree(t *testing.T) {
 	dir := node{kind: directory, perm: 0o755}
 	for name, all := range map[string][]entry{
@@ -119,8 +119,7 @@ func TestListsThatAreNoTree(t *testing.T) {
 	}
 }
 
-// A list longer than the limits, an endless one and one of long paths are cut off, and cost
-// little.
+// An endless list is refused at a limit, of entries or of bytes, and its memory is freed.
 func TestListsWithoutEnd(t *testing.T) {
 	for name, path := range map[string]func(i int) string{
 		"many": func(i int) string { return fmt.Sprintf("%09d", i) },
@@ -151,7 +150,7 @@ func TestListsWithoutEnd(t *testing.T) {
 	}
 }
 
-// The largest list that is taken costs little more than its paths.
+// The largest list that is accepted takes little more memory than its paths.
 func TestListIsCompact(t *testing.T) {
 	const count = 200_000
 	c, _, _ := liar(t, func(w *wire, _ byte) error {
@@ -178,7 +177,7 @@ func TestListIsCompact(t *testing.T) {
 	}
 }
 
-// What a container answers to other requests, and is no answer.
+// A malformed answer to a fetch is an error, and nothing is written.
 func TestAnswersThatAreNone(t *testing.T) {
 	sized := func(size int64) []byte { return appendNode(nil, node{kind: file, size: size}) }
 	for name, answer := range map[string]func(w *wire) error{
@@ -217,8 +216,8 @@ func TestAnswersThatAreNone(t *testing.T) {
 	}
 }
 
-// Links that the container makes are made, and nothing is written through them: not where a
-// directory was, and not where one is expected.
+// The container's links are copied and nothing is written through them, neither in place of a
+// former directory nor where the container has a directory.
 func TestLinksAreNotFollowed(t *testing.T) {
 	outside := t.TempDir()
 	p := start(t)
@@ -237,8 +236,8 @@ func TestLinksAreNotFollowed(t *testing.T) {
 	wantFiles(t, outside, nil)
 }
 
-// A directory that becomes a link between comparing and writing is not written through, even
-// if the link stays within the tree.
+// A directory that is replaced by a link between comparing and writing is not written through,
+// even if the link leads to another directory of the tree.
 func TestDirectoryExchangedForLink(t *testing.T) {
 	p := start(t)
 	write(t, p.container, map[string]string{"a/x": "1", "b/x": "2"})
@@ -263,7 +262,7 @@ func TestDirectoryExchangedForLink(t *testing.T) {
 	wantFiles(t, p.host, map[string]string{"a": "@b", "b/x": "2"})
 }
 
-// Nobody waits for a pipe that has taken the place of a directory since that was seen.
+// Listing a directory that was replaced by a pipe fails, and does not wait for a writer.
 func TestPipeForADirectory(t *testing.T) {
 	dir := t.TempDir()
 	seen, err := os.Stat(dir)
@@ -281,7 +280,7 @@ func TestPipeForADirectory(t *testing.T) {
 	select {
 	case err = <-listed:
 	case <-time.After(10 * time.Second):
-		f, openErr := os.OpenFile(pipe, os.O_WRONLY, 0) // ends the waiting
+		f, openErr := os.OpenFile(pipe, os.O_WRONLY, 0) // lets list return
 		must(t, openErr)
 		f.Close()
 		err = errors.Join(errors.New("it waits"), <-listed)

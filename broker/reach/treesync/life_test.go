@@ -16,7 +16,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// The agent writes while the host puts: the agent's stays, ours is beside it.
+// When the agent writes a file while the host puts it, the agent's version keeps the path and the
+// host's is beside it.
 func TestAgentWritesMeanwhile(t *testing.T) {
 	for name, agent := range map[string]files{
 		"changes it":        {"a": "agent"},
@@ -55,7 +56,7 @@ func (c *onPut) Write(b []byte) (int, error) {
 	return c.ReadWriteCloser.Write(b)
 }
 
-// A file that changes whenever it is sent is left for the next Sync, and is no error.
+// A file that changes each time it is sent is left to the next Sync, without an error.
 func TestChangesWhileItIsSent(t *testing.T) {
 	abc, scans := linkNode("abc").digest, 0
 	c, tree, host := liar(t, func(w *wire, tag byte) error {
@@ -80,7 +81,7 @@ func TestChangesWhileItIsSent(t *testing.T) {
 	wantFiles(t, host, files{"a": "abc"})
 }
 
-// A full disk on either side is one error that says so, and the next Sync goes on.
+// A full disk on either side is an error that says so, and the next Sync continues.
 func TestNoRoom(t *testing.T) {
 	t.Run("here", func(t *testing.T) {
 		room := 1
@@ -126,7 +127,7 @@ func TestNoRoom(t *testing.T) {
 	})
 }
 
-// A context ends a Sync that waits for a container that says nothing, and the connection.
+// A context ends a Sync that waits for a silent container, and closes the connection.
 func TestContextEndsSync(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	release := make(chan struct{})
@@ -144,7 +145,7 @@ func TestContextEndsSync(t *testing.T) {
 	}
 }
 
-// A context ends a Server, and so does the other end.
+// Serve returns when its context ends, and when the host closes the connection.
 func TestServeEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		end  func(cancel func(), conn net.Conn)
@@ -168,7 +169,7 @@ func TestServeEnds(t *testing.T) {
 	}
 }
 
-// Two connections, and two trees on each, at the same time.
+// One tree is synchronized over two connections in turn.
 func TestSeveralConnections(t *testing.T) {
 	p := start(t)
 	first := p.client
@@ -186,7 +187,7 @@ func TestSeveralConnections(t *testing.T) {
 	must(t, <-served)
 }
 
-// A tree that the container does not have is an error, and the connection goes on.
+// A tree that the container does not have is an error, and the connection stays usable.
 func TestNoSuchTree(t *testing.T) {
 	p := start(t)
 	other, err := Open(Options{Name: "other", Dir: t.TempDir()})
@@ -201,7 +202,7 @@ func TestNoSuchTree(t *testing.T) {
 	}
 }
 
-// What an earlier process was writing is removed on both sides, and never carried over.
+// Temporary files of an earlier process are removed on both sides, and never copied.
 func TestRemnants(t *testing.T) {
 	p := start(t)
 	write(t, p.host, files{"d/" + temporaryName(): "half"})
@@ -211,7 +212,7 @@ func TestRemnants(t *testing.T) {
 	wantFiles(t, p.host, files{"a": "1"})
 }
 
-// A note that was cut short says what is whole in it; and opening it makes it short.
+// A truncated note keeps its complete lines, and opening it removes replaced ones.
 func TestNote(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "note")
 	n, err := openNote(name)
@@ -248,7 +249,7 @@ func TestNote(t *testing.T) {
 	}
 }
 
-// A note does not grow with what was in it before: an agent can change its files for ever.
+// A note does not grow with every change of the same file.
 func TestNoteStaysSmall(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "note")
 	n, err := openNote(name)
@@ -270,8 +271,8 @@ func TestNoteStaysSmall(t *testing.T) {
 	must(t, n.close())
 }
 
-// What has come is noted before the next batch comes, so that a process that is killed then leaves
-// little that the next one does not know of.
+// Each batch is noted before the next one is fetched, so that a killed process leaves at most one
+// batch that its successor does not know of.
 func TestEachBatchIsNoted(t *testing.T) {
 	name, asked, last := filepath.Join(t.TempDir(), "note"), false, fmt.Sprintf("a%04d", batchPaths-1)
 	p := start(t, func(o *Options) { o.Note = name })

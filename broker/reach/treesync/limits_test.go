@@ -15,7 +15,7 @@ import (
 
 func limited(l limits) func(*Options) { return func(o *Options) { o.limits = l } }
 
-// What is too large or too many stays in the container, is said, and is not deleted there.
+// What exceeds a limit stays in the container, and is reported.
 func TestLeftThere(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits          limits
@@ -23,7 +23,7 @@ func TestLeftThere(t *testing.T) {
 		left            string
 		why             string
 	}{
-		"large":    {limits{Each: 4}, files{"a": "1234", "b": "12345"}, files{"a": "1234"}, "b", "larger than a file that is copied"},
+		"large":    {limits{Each: 4}, files{"a": "1234", "b": "12345"}, files{"a": "1234"}, "b", "larger than the limit"},
 		"together": {limits{Bytes: 6}, files{"a": "1234", "b": "123", "c": "12"}, files{"a": "1234", "c": "12"}, "b", "together"},
 		"many":     {limits{Files: 2}, files{"a": "1", "b": "2", "c/d": "3"}, files{"a": "1", "b": "2"}, "b", "too many"},
 	} {
@@ -42,7 +42,7 @@ func TestLeftThere(t *testing.T) {
 	}
 }
 
-// A file that outgrows its limit there keeps its last copy here.
+// When a file outgrows its limit in the container, the host keeps its last copy.
 func TestGrowsAboveTheLimit(t *testing.T) {
 	p := start(t, limited(limits{Each: 4}))
 	write(t, p.container, files{"a": "1", "d/b": "1", "x": "1"})
@@ -55,7 +55,7 @@ func TestGrowsAboveTheLimit(t *testing.T) {
 	wantFiles(t, p.host, files{"a": "2", "d": "3", "x": "1"})
 }
 
-// What is here and has not arrived, because something that is not copied has its name there, is said.
+// A file of the host that cannot be put because something that is not copied has its path is reported.
 func TestLeftThereHidesOurs(t *testing.T) {
 	p := start(t, func(o *Options) { o.limits.Each = 4 })
 	write(t, p.container, files{"grows": "1", "large": "12345", "pipe": "12345", "socket": "12345"})
@@ -78,7 +78,7 @@ func TestLeftThereHidesOurs(t *testing.T) {
 	}
 }
 
-// At most 20 are named.
+// The report names at most 20 files.
 func TestLeftIsBounded(t *testing.T) {
 	p := start(t, limited(limits{Each: 1}))
 	for i := range 30 {
@@ -89,7 +89,7 @@ func TestLeftIsBounded(t *testing.T) {
 	}
 }
 
-// What is above the limits here is refused before anything is sent.
+// A directory of the host above a limit is refused before anything is sent.
 func TestRefusedHere(t *testing.T) {
 	for name, c := range map[string]struct {
 		limits limits
@@ -114,7 +114,7 @@ func TestRefusedHere(t *testing.T) {
 	}
 }
 
-// On a file system that takes two names for the same, the second stays in the container, with
+// If two names are the same to the host's file system, the second one stays in the container, with
 // all below it.
 func TestNamesThatMerge(t *testing.T) {
 	p := start(t)
@@ -149,8 +149,8 @@ func TestNamesThatMerge(t *testing.T) {
 	p.equal()
 }
 
-// Modes make no difference to what is carried over: what only its owner may not write or read
-// is written and read here, and a directory that is read-only there takes what is put.
+// No mode keeps a file from being copied: files that their owner cannot read or write, and
+// directories that are read-only.
 func TestModes(t *testing.T) {
 	p := start(t)
 	write(t, p.container, files{"only": "2", "run": "3", "d/x": "4"})
@@ -177,8 +177,8 @@ func TestModes(t *testing.T) {
 	p.equal()
 }
 
-// A file that nobody may read is left where the container's end cannot read it, which root can;
-// nothing else is held up.
+// A file that the container's end cannot read is left there, and everything else is copied. As root
+// it can read all files.
 func TestUnreadableThere(t *testing.T) {
 	p := start(t)
 	write(t, p.container, files{"a": "1", "none": "2", "z": "3"})

@@ -9,22 +9,23 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/pressure"
 )
 
-// The host's end keeps a list of what the container has, for each tree, so that only what has changed
-// is sent. The container decides how long it is; its bound is here.
+// The host's end keeps a list of the container's files for each tree, so that the container sends
+// only what has changed.
 
-// heaviest bounds what a Client keeps of lists of files, in bytes.
+// maxListBytes bounds the memory of a Client's lists, because the container decides how long
+// they are.
 const maxListBytes = 24 << 20
 
-// weightOf is what an entry costs.
+// weightOf is about the memory that an entry takes, in bytes.
 func weightOf(e entry) int { return 64 + len(e.path) }
 
-// keep notes how many bytes of lists are kept.
+// setListBytes notes how much memory the lists take.
 func (c *Client) setListBytes(bytes int) {
 	pressure.Add(int64(bytes - c.listBytes))
 	c.listBytes = bytes
 }
 
-// scan asks what the container has. The list is valid until the next scan of the tree.
+// scan asks for the container's files. The list is valid until the next scan of the tree.
 func (c *Client) scan(ctx context.Context, name string, most int, each int64) (manifest, error) {
 	var m manifest
 	err := c.request(ctx, func() error {
@@ -42,7 +43,7 @@ func (c *Client) scan(ctx context.Context, name string, most int, each int64) (m
 	return m, err
 }
 
-// manifest reads what changed, and checks that it is a tree's.
+// manifest reads the answer to a scan, applies it to the tree's list and checks that.
 func (c *Client) manifest(name string, most int) (manifest, error) {
 	var changed []entry
 	before, weight, last := c.listBytes, 0, ""
@@ -84,7 +85,7 @@ func (c *Client) manifest(name string, most int) (manifest, error) {
 	}
 }
 
-// accept brings the list of a tree up to date.
+// accept applies changes to the list of a tree.
 func (c *Client) accept(name string, changed []entry) ([]entry, error) {
 	if len(changed) == 0 {
 		return c.lists[name], nil

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// kind is what stands at a path.
+// kind is the kind of file at a path.
 type kind uint8
 
-// The kinds from odd on occupy a path and are not carried over: whatever stands at the path
-// or below it on either side is left alone.
+// The kinds from special on are not copied. A path that has one of them on either side is left
+// alone on both, with all below it.
 const (
 	nothing kind = iota
 	file
@@ -23,12 +23,13 @@ const (
 	unreadable // a file or directory that cannot be read, or a directory with too many names
 )
 
+// carried reports whether files of the kind are copied.
 func (k kind) carried() bool { return k == file || k == directory || k == link }
 
 // digest is SHA-256 of a file's content or a link's target.
 type digest [32]byte
 
-// node is what stands at a path, small and comparable. The zero node is nothing.
+// node describes what is at a path. The zero node means that there is nothing.
 type node struct {
 	size   int64 // of a file or link; 0 for others
 	digest digest
@@ -36,8 +37,8 @@ type node struct {
 	kind   kind
 }
 
-// alike gives nodes that mean the same the same value. An owner's bits that the host's copy
-// needs for itself make no difference: a file that nobody may read is readable there.
+// normalized sets the owner's permissions that every copy on the host gets, so that they make
+// no difference when nodes are compared.
 func (n node) normalized() node {
 	switch n.kind {
 	case file:
@@ -71,8 +72,8 @@ const (
 	maxName  = 255
 )
 
-// order compares two paths as a walk meets them: a directory, then all below it, then its
-// next sibling. So '/' sorts before every other byte.
+// order compares two paths in the order of a walk: a directory, then all below it, then its next
+// sibling. So '/' sorts before every other byte.
 func order(a, b string) int {
 	n := min(len(a), len(b))
 	i := 0
@@ -92,27 +93,27 @@ func order(a, b string) int {
 
 func byOrder(e entry, path string) int { return order(e.path, path) }
 
-// has reports whether a list in order has a path.
+// has reports whether a sorted list contains a path.
 func has(all []entry, path string) bool {
 	_, found := slices.BinarySearchFunc(all, path, byOrder)
 	return found
 }
 
-// below reports whether path is dir or stands below it. "" is the tree's own directory.
+// below reports whether path is dir or is below it. "" is the tree's root.
 func below(path, dir string) bool {
 	return dir == "" || strings.HasPrefix(path, dir) && (len(path) == len(dir) || path[len(dir)] == '/')
 }
 
-// parent is the directory of a path, "" for the tree's own.
+// parent is the directory of a path; "" is the tree's root.
 func parent(path string) string {
 	return path[:max(strings.LastIndexByte(path, '/'), 0)]
 }
 
-// checkPath says why a path may not be one of a tree.
+// checkPath returns an error if a path cannot be one of a tree.
 func checkPath(path string) error {
 	switch {
 	case !fs.ValidPath(path) || path == "." || strings.IndexByte(path, 0) >= 0:
-		return fmt.Errorf("%.100q is no path of a tree", path)
+		return fmt.Errorf("%.100q is not a path within the tree", path)
 	case len(path) > maxPath || strings.Count(path, "/") >= maxDepth:
 		return fmt.Errorf("%.100q is too long or too deep", path)
 	}
@@ -127,10 +128,10 @@ func checkPath(path string) error {
 	return nil
 }
 
-// checkTree says why a list of entries is no tree: each path once and in order, below
-// directories only.
+// checkTree returns an error if a list is not a tree: each path once and in order, and each
+// below a directory of the list.
 func checkTree(all []entry) error {
-	var open []string // the directories on the way to the last entry
+	var open []string // the directories above the last entry
 	for i := range all {
 		e := &all[i]
 		if i > 0 && order(all[i-1].path, e.path) >= 0 {
@@ -150,7 +151,7 @@ func checkTree(all []entry) error {
 	return nil
 }
 
-// Temporary files have names that are never carried over.
+// Files with such names are being written, and are never listed.
 const (
 	temporaryPrefix = ".ironcurtain-mirror-"
 	temporarySuffix = ".part"

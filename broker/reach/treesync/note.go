@@ -12,27 +12,27 @@ import (
 	"strings"
 )
 
-// note keeps what both sides agreed on last, by path: in memory, and in a file of lines
+// note stores the state that both sides agreed on last, by path, in memory and in a file of lines
 //
 //   - kind mode size digest "path"
 //   - "path"
 //
-// to which each change is appended. A later line of a path replaces an earlier one. A line
-// that is not whole, as after a crash, ends what counts. When more was appended than there was,
-// the file is written anew: a container can change the same files for ever.
+// to which each change is appended. A later line of a path replaces an earlier one. Reading stops
+// at the first broken line, as after a crash. The file is rewritten when more was appended than
+// it had before: a container can change the same files for ever.
 type note struct {
 	agreed map[string]node
 	name   string
 	f      *os.File // nil: memory only
 	w      *bufio.Writer
-	whole  int // bytes of the file when it was written anew
+	whole  int // bytes of the file when it was rewritten
 	more   int // bytes that were appended since
 }
 
-// slack is how many bytes may be appended in any case.
+// slack is how many bytes may always be appended before the file is rewritten.
 const slack = 1 << 20
 
-// openNote reads a note, and writes it anew without what was replaced. A missing one is empty.
+// openNote reads a note and rewrites it without replaced lines. A missing file is an empty note.
 func openNote(name string) (*note, error) {
 	n := &note{agreed: map[string]node{}, name: name}
 	if name == "" {
@@ -52,7 +52,7 @@ func openNote(name string) (*note, error) {
 	return n, n.compact()
 }
 
-// take applies a line, if it is whole.
+// take applies a line, and reports whether it was well formed.
 func (n *note) take(line string) bool {
 	if quoted, ok := strings.CutPrefix(line, "- "); ok {
 		path, err := strconv.Unquote(quoted)
@@ -84,7 +84,7 @@ func line(path string, is node) string {
 	return fmt.Sprintf("+ %d %o %d %x %s\n", is.kind, is.perm, is.size, is.digest, strconv.Quote(path))
 }
 
-// compact writes the whole note beside the old one, takes its place, and goes on there.
+// compact replaces the file by one that has a single line for each path.
 func (n *note) compact() error {
 	if n.name == "" {
 		return nil
@@ -114,7 +114,7 @@ func (n *note) compact() error {
 	return nil
 }
 
-// agree notes that both sides have the same at a path, or nothing.
+// agree notes that both sides have this node at a path.
 func (n *note) agree(path string, is node) {
 	is = is.normalized()
 	was, known := n.agreed[path]
@@ -135,14 +135,14 @@ func (n *note) agree(path string, is node) {
 	}
 }
 
-// forget notes that nothing is agreed.
+// reset notes that nothing is agreed.
 func (n *note) reset() error {
 	clear(n.agreed)
 	return n.compact()
 }
 
-// flush hands what was noted to the operating system. After an error the file may end in a
-// broken line, so it is written anew; what it lacks is compared again by the next process.
+// flush writes the buffered lines to the file. After an error the file may end in a broken line,
+// so it is rewritten. A path that it lacks is merely compared again by the next process.
 func (n *note) flush() error {
 	if n.w == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever both sides do between several Syncs, and whichever end is made anew meanwhile, both
-// have the same afterwards, and nothing that one of them wrote is lost.
+// Whatever both sides do between Syncs, and whichever end is restarted meanwhile, both are equal
+// after each Sync, and nothing that either wrote is lost.
 func TestEqualAndNothingLost(t *testing.T) {
 	top := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -58,7 +58,7 @@ func TestEqualAndNothingLost(t *testing.T) {
 	})
 }
 
-// restart makes some of the parts anew.
+// restart restarts some of the parts.
 func (p *pair) restart(t *rapid.T, agreed *map[string]string) {
 	if rapid.Bool().Draw(t, "reconnect") {
 		p.disconnect()
@@ -77,7 +77,7 @@ func (p *pair) restart(t *rapid.T, agreed *map[string]string) {
 	}
 }
 
-// edit does something below a directory. What is not possible there changes nothing.
+// edit makes a random change below a directory, and ignores errors.
 func edit(t *rapid.T, dir string, serial int) {
 	path := func() string {
 		parts := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "a-b", "c"}), 1, 3).Draw(t, "path")
@@ -114,8 +114,8 @@ func edit(t *rapid.T, dir string, serial int) {
 	}
 }
 
-// An agent and a tool that write while the two sides are made equal lose nothing: what each
-// wrote last to a name is somewhere once they rest, and the sides are equal.
+// An agent and a tool that write during Syncs lose nothing: once they stop, both sides are equal
+// and have what each wrote last to its own files.
 func TestBusyAgent(t *testing.T) {
 	p := start(t)
 	ctx, stop := context.WithCancel(t.Context())
@@ -145,7 +145,7 @@ func TestBusyAgent(t *testing.T) {
 	}
 	stop()
 	writers.Wait()
-	for range 3 { // a Sync leaves to the next what has changed again and again
+	for range 3 { // one Sync may leave files to the next
 		p.sync()
 	}
 	p.equal()

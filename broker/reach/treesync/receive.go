@@ -8,15 +8,15 @@ import (
 	"io/fs"
 )
 
-// op is one operation in the container: what stands at a path becomes something else.
+// op orders the container to replace what is at a path.
 type op struct {
 	path     string
-	expected node   // what the host thinks that stands there
-	wanted   node   // nothing: it is removed
+	expected node   // what the host believes to be there
+	wanted   node   // nothing: remove it
 	target   string // of a link
 }
 
-// carries reports whether the content of a file follows the operation.
+// carries reports whether the file's content follows the operation.
 func (o op) carries() bool {
 	return o.wanted.kind == file && (o.expected.kind != file || !o.expected.sameContent(o.wanted))
 }
@@ -39,7 +39,7 @@ func (f *fields) op() (op, error) {
 	return o, checkPath(o.path)
 }
 
-// put does what the host orders, as far as the tree is as the host thinks.
+// put carries out the host's operations on those paths that are as the host expects.
 func (c *serverConn) put(ctx context.Context, p *disk, failed error) error {
 	var done []byte
 	var first error
@@ -60,7 +60,7 @@ func (c *serverConn) put(ctx context.Context, p *disk, failed error) error {
 		}
 		refused := failed
 		if full(first) {
-			refused = first // what is to come has no room either
+			refused = first // the other files would find the disk full, too
 		}
 		status, why, err := c.do(ctx, p, o, refused)
 		if err != nil {
@@ -84,8 +84,8 @@ func (c *serverConn) put(ctx context.Context, p *disk, failed error) error {
 	return c.write(msgDone, appendText(nil, text))
 }
 
-// do does one operation, unless it is refused already. why is the reason of a failure; err ends
-// the connection.
+// do carries out one operation unless refused is set. why is why it failed; err ends the
+// connection.
 func (c *serverConn) do(ctx context.Context, p *disk, o op, refused error) (status byte, why, err error) {
 	if o.carries() {
 		status, why, err = c.receive(ctx, p, o, refused)
@@ -106,7 +106,7 @@ func (c *serverConn) do(ctx context.Context, p *disk, o op, refused error) (stat
 	return status, why, err
 }
 
-// receive takes a file's content, and puts it where it belongs.
+// receive reads a file's content and replaces the file at the operation's path.
 func (c *serverConn) receive(ctx context.Context, p *disk, o op, refused error) (status byte, why, err error) {
 	in := content{w: c.wire, left: o.wanted.size}
 	var d *draft
@@ -140,7 +140,7 @@ func (c *serverConn) receive(ctx context.Context, p *disk, o op, refused error) 
 	return statusDone, d.commit(o.wanted.perm), nil
 }
 
-// ready looks whether there is what is expected, and makes room if it is of another kind.
+// prepare checks that a path is as expected, and removes what has another kind.
 func (p *disk) prepare(ctx context.Context, o op) (status byte, why error) {
 	is, err := p.stat(ctx, o.path)
 	if err != nil {
@@ -157,7 +157,7 @@ func (p *disk) prepare(ctx context.Context, o op) (status byte, why error) {
 	return statusDone, nil
 }
 
-// apply does an operation that needs no content.
+// apply carries out an operation that has no content.
 func (p *disk) apply(ctx context.Context, o op) (status byte, why error) {
 	if status, why = p.prepare(ctx, o); status != statusDone || why != nil {
 		return status, why

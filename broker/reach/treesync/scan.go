@@ -13,14 +13,14 @@ import (
 	"unicode/utf8"
 )
 
-// manifest is what one end has in a tree.
+// manifest lists one end's tree.
 type manifest struct {
 	all     []entry
-	cut     bool // there is more, after the last entry in order
-	dropped int  // what is odd, or is not carried over and has no entry, and bits that are not
+	cut     bool // the tree has more entries than the limit; all has the first ones
+	dropped int  // special files, files whose names cannot be copied, and setuid, setgid and sticky bits
 }
 
-// odd counts the devices, pipes and sockets.
+// special counts the devices, pipes and sockets.
 func (m *manifest) special() (n int) {
 	for i := range m.all {
 		if m.all[i].kind == special {
@@ -36,17 +36,17 @@ type scanner struct {
 	digests      *digests
 	most         int   // entries
 	each         int64 // bytes of a file that is carried
-	makeReadable bool  // makes readable what its owner may not read
+	makeReadable bool  // give the owner the permission to read what is scanned
 }
 
-// mostNames bounds what is listed of one directory.
+// maxNames bounds how many names of one directory are read.
 const maxNames = 250_000
 
-// errCut ends a scan that has met enough.
+// errCut ends a scan at the limit of entries.
 var errCut = errors.New("too many files")
 
-// scan lists everything below the root, in order. No other scan or writing runs meanwhile, so
-// a temporary file is a remnant, and is removed.
+// scan lists everything below the root, in order. Nothing else writes or scans the tree
+// meanwhile, so a temporary file is a leftover, and is removed.
 func (s *scanner) scan(ctx context.Context) (manifest, error) {
 	s.digests.beginScan()
 	var m manifest
@@ -67,7 +67,7 @@ func (s *scanner) scan(ctx context.Context) (manifest, error) {
 	return m, err
 }
 
-// walk adds what is in a directory, and below it.
+// walk adds the entries of a directory and all below them.
 func (s *scanner) walk(ctx context.Context, m *manifest, dir string, depth int, names []fs.FileInfo) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -121,9 +121,9 @@ func (s *scanner) walk(ctx context.Context, m *manifest, dir string, depth int, 
 	return nil
 }
 
-// list returns what is in a directory that was seen before, by name.
+// list returns the entries of a directory, sorted by name. seen is what stat said of it.
 func (s *scanner) list(path string, seen fs.FileInfo) ([]fs.FileInfo, error) {
-	const flags = os.O_RDONLY | syscall.O_DIRECTORY // waits for no pipe that has taken its place
+	const flags = os.O_RDONLY | syscall.O_DIRECTORY // fails instead of waiting if a pipe has taken its place
 	f, err := s.root.OpenFile(path, flags, 0)
 	if errors.Is(err, fs.ErrPermission) && s.makeReadable && s.root.Chmod(path, seen.Mode().Perm()|0o700) == nil {
 		f, err = s.root.OpenFile(path, flags, 0)
@@ -158,8 +158,8 @@ func (s *scanner) list(path string, seen fs.FileInfo) ([]fs.FileInfo, error) {
 	return all, nil
 }
 
-// node says what a name is that was seen in a directory. Below root, path leads there. What
-// vanished is nothing. The only errors are those of ctx.
+// node describes the file at a path below root, of which stat said info; nothing if it has
+// vanished since. Its only errors are those of ctx.
 func (s *scanner) node(ctx context.Context, root *os.Root, path string, info fs.FileInfo) (node, error) {
 	switch mode := info.Mode(); {
 	case mode.IsDir():

@@ -11,17 +11,17 @@ import (
 	"syscall"
 )
 
-// Server is the container's end: it reads and writes the trees that it was given, as whoever
-// runs it may.
+// Server is the container's end. It reads and writes its trees with the permissions of its
+// process.
 type Server struct {
 	roots   map[string]string
 	digests map[string]*digests
-	turn    chan struct{} // holds one token; whoever has it answers a request
-	// written is called for what was written before it gets its name, if not nil; tests let it fail.
+	turn    chan struct{} // a lock that a context can give up waiting for: holds one token
+	// written, if not nil, is called for each new file before that gets its name; tests let it fail.
 	written func(root *os.Root, path string) error
 }
 
-// NewServer serves directories of the container by the names of their trees.
+// NewServer serves directories of the container. roots is keyed by the names of their trees.
 func NewServer(roots map[string]string) *Server {
 	s := &Server{roots: roots, digests: map[string]*digests{}, turn: make(chan struct{}, 1)}
 	for name := range roots {
@@ -31,8 +31,8 @@ func NewServer(roots map[string]string) *Server {
 	return s
 }
 
-// Serve answers one host until conn ends or ctx does, and closes conn. Of several connections
-// one request is answered after another.
+// Serve answers a host's requests until conn or ctx ends, and closes conn. Several connections
+// may be served at once; their requests are answered one at a time.
 func (s *Server) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
 	defer conn.Close()
 	defer closeOnCancel(ctx, conn)()
@@ -51,7 +51,7 @@ func (s *Server) Serve(ctx context.Context, conn io.ReadWriteCloser) error {
 type serverConn struct {
 	*Server
 	*wire
-	sent map[string][]entry // by tree: what the host knows
+	sent map[string][]entry // by tree: the list that the host has
 }
 
 func (c *serverConn) serve(ctx context.Context) error {
@@ -63,7 +63,7 @@ func (c *serverConn) serve(ctx context.Context) error {
 		return err
 	}
 	if tag != msgHello || f.text() != magic || f.number() != version || f.end() != nil {
-		return errors.New("the host speaks another language or version")
+		return errors.New("the host has another version of the protocol")
 	}
 	if err := c.write(msgHello, binary.AppendUvarint(nil, version)); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (c *serverConn) refuse(err error) error {
 	return c.write(msgFailed, appendText(nil, fmt.Sprintf("%.400s", err)))
 }
 
-// scan answers with what changed since the last answer.
+// scan sends what changed since the list that the host has.
 func (c *serverConn) scan(ctx context.Context, name string, p *disk, failed error) error {
 	var m manifest
 	if failed == nil {
@@ -163,7 +163,7 @@ func (c *serverConn) scan(ctx context.Context, name string, p *disk, failed erro
 	return c.write(msgDone, binary.AppendUvarint(body, uint64(len(m.all))))
 }
 
-// fetch sends the content of paths.
+// fetch reads a list of paths and sends what is at each.
 func (c *serverConn) fetch(ctx context.Context, p *disk, failed error) error {
 	var paths []string
 	for {
@@ -198,7 +198,7 @@ func (c *serverConn) fetch(ctx context.Context, p *disk, failed error) error {
 	return c.write(msgDone, nil)
 }
 
-// send sends what stands at a path.
+// send sends the file or link at a path, or nothing if there is neither.
 func (c *serverConn) send(ctx context.Context, p *disk, path string) error {
 	dir, name, err := p.openParent(path)
 	var info fs.FileInfo
@@ -250,7 +250,7 @@ func (c *serverConn) sendFile(ctx context.Context, p *disk, f *os.File, is fs.Fi
 	return sendTail(c.wire, err == nil, sum)
 }
 
-// full reports whether there is no room for a file.
+// full reports whether an error means that the disk, a quota or a file's size is at its limit.
 func full(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }

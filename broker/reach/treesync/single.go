@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// Some trees have no copy here: files are put there one by one, and stay.
+// Some trees have no copy on the host: the host adds single files to them, and reads none back.
 
-// mostListed is how many files and directories such a tree has at most.
+// maxListed is how many files and directories such a tree may have.
 const maxListed = 20_000
 
-// List returns the files of a tree in the container with their sizes. None of them is read.
+// List returns the files of a tree in the container with their sizes, without reading them.
 func (c *Client) List(ctx context.Context, tree string) (map[string]int64, error) {
 	all, err := c.listTree(ctx, tree)
 	if err != nil {
@@ -30,7 +30,8 @@ func (c *Client) List(ctx context.Context, tree string) (map[string]int64, error
 	return files, nil
 }
 
-// look lists a tree; files that are not empty are large ones, without digests.
+// listTree lists a tree. Because of its limit of 0 bytes a file, all files but empty ones are
+// large, and have no digest.
 func (c *Client) listTree(ctx context.Context, tree string) ([]entry, error) {
 	m, err := c.scan(ctx, tree, maxListed, 0)
 	if err == nil && m.cut {
@@ -40,8 +41,8 @@ func (c *Client) listTree(ctx context.Context, tree string) ([]entry, error) {
 }
 
 // PutFile writes a file of a tree in the container: size bytes of r with the digest sum. It
-// makes the directories on the way, and replaces a file that stands there. Nobody sees the
-// file before it is whole. An error of r ends the connection.
+// makes missing directories, and replaces a file or link at the path. The file appears only when
+// it is complete. An error of r closes the connection.
 func (c *Client) PutFile(ctx context.Context, tree, path string, mode fs.FileMode, r io.Reader, size int64, sum [sha256.Size]byte) error {
 	if err := checkPath(path); err != nil {
 		return err
@@ -65,7 +66,7 @@ func (c *Client) PutFile(ctx context.Context, tree, path string, mode fs.FileMod
 	})
 }
 
-// pieces writes at most as much at once as a frame has.
+// pieces splits what is written into pieces that fit in a frame.
 type pieces struct{ w io.Writer }
 
 func (p pieces) Write(b []byte) (int, error) {
@@ -78,8 +79,8 @@ func (p pieces) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// makeRoom is what is done before a file is written: the directories on the way are made,
-// and what stands in its place is removed.
+// makeRoom returns the operations that must precede writing a file: missing directories are
+// made, and a file or link at its path is removed.
 func makeRoom(listed []entry, path string) []op {
 	standing := map[string]node{}
 	for _, e := range listed {
@@ -97,7 +98,7 @@ func makeRoom(listed []entry, path string) []op {
 	return ops
 }
 
-// order has operations done, of which none may fail.
+// putAll sends operations, and fails if any of them does.
 func (c *Client) putAll(ctx context.Context, tree string, each int64, ops []op, send func(o op, to io.Writer) (bool, digest, error)) error {
 	status, why, err := c.put(ctx, tree, each, ops, send)
 	if err != nil {
@@ -109,9 +110,9 @@ func (c *Client) putAll(ctx context.Context, tree string, each int64, ops []op, 
 		case statusFull, statusFailed:
 			return failure(status[i], o.path, why)
 		case statusAgain:
-			return errors.New(o.path + " was damaged on the way")
+			return errors.New(o.path + " was damaged while it was sent")
 		default:
-			return fmt.Errorf("something else is in the place of %s in the container", o.path)
+			return fmt.Errorf("the container has something else at %s", o.path)
 		}
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// putFile puts content there, and fails unless the error is as wanted.
+// putFile puts content into the container. The error must contain wrong; "" means none.
 func (p *pair) putFile(path string, content []byte, size int64, wrong string) {
 	p.t.Helper()
 	err := p.client.PutFile(p.t.(*testing.T).Context(), "workspace", path, 0o444, bytes.NewReader(content), size, sha256.Sum256(content))
@@ -23,7 +23,7 @@ func (p *pair) putFile(path string, content []byte, size int64, wrong string) {
 	}
 }
 
-// Files are put one by one, larger than any that a Tree carries, and are listed unread.
+// Single files are put, larger than a Tree copies, and listed without being read.
 func TestSingleFiles(t *testing.T) {
 	p := start(t)
 	big := bytes.Repeat([]byte("0123456789abcdef"), 20_000)
@@ -51,20 +51,20 @@ func TestSingleFiles(t *testing.T) {
 	}
 }
 
-// What cannot be written is an error, leaves no part of the file, and the connection goes on
-// where the content came whole.
+// A file that cannot be written is an error and leaves nothing behind. The connection stays
+// usable unless the content could not be read.
 func TestSingleFileRefused(t *testing.T) {
 	p := start(t)
 	p.putFile("dir/x", []byte("x"), 1, "")
 	for path, wrong := range map[string]string{
-		"dir": "in the place", "dir/x/y": "in the place", "../x": "no path", "": "no path", "/x": "no path",
+		"dir": "something else", "dir/x/y": "something else", "../x": "not a path", "": "not a path", "/x": "not a path",
 	} {
 		t.Run(path, func(*testing.T) { p.putFile(path, []byte("y"), 1, wrong) })
 	}
 	must(t, os.Symlink(t.TempDir(), filepath.Join(p.container, "away")))
-	p.putFile("away/x", []byte("y"), 1, "in the place")
+	p.putFile("away/x", []byte("y"), 1, "something else")
 	err := p.client.PutFile(t.Context(), "workspace", "damaged", 0o444, strings.NewReader("other"), 5, sha256.Sum256([]byte("wrong")))
-	if err == nil || !strings.Contains(err.Error(), "damaged on the way") {
+	if err == nil || !strings.Contains(err.Error(), "damaged while") {
 		t.Errorf("damaged: %v", err)
 	}
 	if _, err := p.client.List(t.Context(), "nothing"); err == nil {
@@ -82,7 +82,7 @@ func TestSingleFileRefused(t *testing.T) {
 	}
 }
 
-// A file that is shorter than was said ends the connection, as one that cannot be read.
+// A file that is shorter than announced ends the connection.
 func TestSingleFileTooShort(t *testing.T) {
 	p := start(t)
 	p.putFile("x", []byte("four"), 5, "has 4 bytes, not 5")

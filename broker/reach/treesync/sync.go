@@ -11,19 +11,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// passes bounds how often a Sync compares anew, because something changed while it ran. What
-// still changes then is left for the next Sync.
+// maxPasses bounds how often a Sync compares again because something changed while it ran. What
+// still changes then is left to the next Sync.
 const maxPasses = 4
 
-// errClosed is the answer of a Tree that was closed.
+// errClosed is the error of a Sync after Close.
 var errClosed = errors.New("the tree is closed")
 
-// Sync makes both sides equal, as far as Options want it. An error leaves both sides so that
-// the next Sync goes on; ctx ends it promptly, and the client's connection with it.
+// Sync makes both sides equal, as far as Options want it. After an error the next Sync continues
+// where this one ended. When ctx ends, Sync returns promptly and closes the client's connection.
 //
-// A tree that is empty in the container although something was agreed is taken for a new
-// volume: it is filled again, and nothing is deleted here. Not so once a Sync has met something
-// there: then everything was deleted.
+// If the container's tree is empty although something was agreed, Sync takes it for a new volume:
+// it fills it again and deletes nothing on the host. Once this Tree has seen something in the
+// container, an empty tree means that the agent deleted everything.
 func (t *Tree) Sync(ctx context.Context, c *Client) (Report, error) {
 	var r Report
 	select {
@@ -56,17 +56,17 @@ func (t *Tree) Sync(ctx context.Context, c *Client) (Report, error) {
 	return r, nil
 }
 
-// syncing is one pass of a Sync.
+// pass is one round of a Sync: compare both sides, and do what the comparison says.
 type pass struct {
 	*Tree
 	disk
 	c     *Client
 	r     *Report
-	again bool // something changed meanwhile
+	again bool // something changed meanwhile: another pass is needed
 
 	host, container manifest
-	files           int // here, when all is done
-	bytes           int64
+	files           int   // how many the host will have when the pass is done
+	bytes           int64 // their size
 }
 
 func (s *pass) run(ctx context.Context) error {
@@ -110,7 +110,7 @@ func (s *pass) run(ctx context.Context) error {
 	return nil
 }
 
-// after names the last file that the container came to list.
+// after names the last file that the container listed before it reached the limit.
 func (s *pass) after() string {
 	if n := len(s.container.all); n > 0 {
 		return s.container.all[n-1].path
@@ -140,7 +140,7 @@ func (s *pass) compare(ctx context.Context) error {
 	return <-done
 }
 
-// check refuses what may not be put there, before anything is done.
+// check fails if the host's tree is above a limit, before anything is done.
 func (s *pass) check(p plan) error {
 	const next = "remove it, or keep it outside"
 	if s.host.cut {
@@ -163,7 +163,7 @@ func (s *pass) check(p plan) error {
 	return nil
 }
 
-// remove removes here what was removed there, what is deepest first.
+// remove deletes on the host what was deleted in the container, what is deepest first.
 func (s *pass) remove(ctx context.Context, changes []change) error {
 	for i := len(changes) - 1; i >= 0; i-- {
 		c := changes[i]
@@ -192,10 +192,10 @@ func (s *pass) remove(ctx context.Context, changes []change) error {
 	return nil
 }
 
-// besideSuffix is what ours is called beside the agent's.
+// besideSuffix is appended to the name of the host's version in a conflict.
 const besideSuffix = ".from-tool"
 
-// setAside gives ours other names, where the agent's shall be.
+// setAside renames files of the host, so that the agent's versions can take their paths.
 func (s *pass) setAside(paths []string) error {
 	for _, path := range paths {
 		dir, name, err := s.openParent(path)
@@ -231,12 +231,12 @@ func (s *pass) taken(path, name string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// sibling is a name in a path's directory.
+// sibling returns the path of name in the directory of path.
 func sibling(path, name string) string {
 	return strings.TrimPrefix(parent(path)+"/"+name, "/")
 }
 
-// shorten cuts a name to so many bytes, between characters.
+// shorten cuts a name to at most so many bytes, and splits no character.
 func shorten(name string, most int) string {
 	if len(name) <= most {
 		return name

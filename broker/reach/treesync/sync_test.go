@@ -10,10 +10,10 @@ import (
 // files is what a directory has, "path": "content".
 type files = map[string]string
 
-// What becomes of what both sides did since they agreed.
+// What both sides have after each has changed something since they agreed.
 func TestThreeWay(t *testing.T) {
 	for name, c := range map[string]struct {
-		before, host, container, after files // here and there: what is written, "" removes
+		before, host, container, after files // host and container: what is written; "" removes
 		conflicts                      []Conflict
 	}{
 		"only there": {
@@ -101,8 +101,8 @@ func TestThreeWay(t *testing.T) {
 	}
 }
 
-// A tree that is empty from the beginning is taken for a new volume. An agent that deletes everything
-// later means it.
+// A tree that is empty at the first Sync is taken for a new volume and filled. When an agent deletes
+// everything later, the host deletes it, too.
 func TestAllDeletedThere(t *testing.T) {
 	p := start(t, func(o *Options) { o.Note = filepath.Join(t.TempDir(), "note") })
 	write(t, p.container, files{"d/a": "1"})
@@ -117,7 +117,7 @@ func TestAllDeletedThere(t *testing.T) {
 	wantFiles(t, p.host, files{})
 }
 
-// What is said about an unchanged, a fetched and a put file.
+// The report counts files that were fetched and put, and a change of mode without bytes.
 func TestReportCounts(t *testing.T) {
 	p := start(t)
 	write(t, p.container, files{"d/a": "12345"})
@@ -132,7 +132,7 @@ func TestReportCounts(t *testing.T) {
 	p.equal()
 }
 
-// A file that is rewritten at once, with the same size and times, is seen.
+// A file that is rewritten with the same size and times is noticed.
 func TestRewrittenAtOnce(t *testing.T) {
 	p := start(t)
 	at := filepath.Join(p.container, "a")
@@ -148,7 +148,7 @@ func TestRewrittenAtOnce(t *testing.T) {
 	}
 }
 
-// What the container does to fixed paths is undone there.
+// What the container does to fixed paths is undone in it.
 func TestFixed(t *testing.T) {
 	for name, container := range map[string]files{
 		"changed":               {".git/hooks/a": "evil"},
@@ -183,7 +183,8 @@ func TestFixed(t *testing.T) {
 	}
 }
 
-// A path that is ours has ours when both sides have changed it, and the agent's when only it has.
+// For a path of Ours, the host's version wins when both sides changed it, and the agent's when only
+// the agent did.
 func TestOurs(t *testing.T) {
 	p := start(t, func(o *Options) { o.Ours = func(path string) bool { return path == "key" } })
 	write(t, p.host, files{"key": "1", "other": "1"})
@@ -200,7 +201,7 @@ func TestOurs(t *testing.T) {
 	wantFiles(t, p.host, files{"key": "ours", "other": "agent's", "other.from-tool": "ours"})
 }
 
-// One way: what is here is put there, again if it was changed; what else is there stays.
+// With OneWay the host's files are put, again if the container changed them; others stay there.
 func TestOneWay(t *testing.T) {
 	p := start(t, func(o *Options) { o.OneWay = true })
 	write(t, p.host, files{"a": "1", "b": "2", "d/c": "3"})
@@ -213,7 +214,7 @@ func TestOneWay(t *testing.T) {
 	wantFiles(t, p.container, files{"a": "1", "d/c": "3", "x": "agent's"})
 }
 
-// What is not wanted stays there alone, and is not deleted there.
+// What Wanted refuses stays in the container only.
 func TestWanted(t *testing.T) {
 	p := start(t, func(o *Options) {
 		o.Wanted = func(path string, size int64) bool { return strings.HasSuffix(path, ".log") && size < 10 }
@@ -235,7 +236,7 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// What is written here gets its name when it is whole.
+// On the host, new files get their names when they are complete.
 func TestNamedWhenWhole(t *testing.T) {
 	seen := map[string]bool{}
 	p := start(t)

@@ -14,30 +14,30 @@ import (
 type Options struct {
 	// Name is the tree's name in the container's Server: "home", "workspace".
 	Name string
-	// Dir is the directory on this machine, which exists. No link below it is followed.
+	// Dir is an existing directory on the host. No link below it is followed.
 	Dir string
-	// Note is the file that keeps, across processes, what both sides agreed on; "" keeps it in
-	// memory only. A lost note loses no content: what differs becomes a conflict, and what was
-	// deleted comes back. So whoever makes a volume anew removes the note of the old one, else
-	// what the new one lacks is deleted here, unless it is empty.
+	// Note is the file that stores what both sides agreed on, for the next process; "" keeps it in
+	// memory only. If the note is lost no content is: what differs becomes a conflict, and what was
+	// deleted comes back. When a volume is replaced by one that is not empty, the note must be
+	// removed, or else what the new volume lacks is deleted on the host.
 	Note string
-	// Fixed are paths that the container does not change here: what it does to them or below
-	// them is undone there.
+	// Fixed are paths that the container cannot change on the host. Its changes at and below
+	// them are undone in the container.
 	Fixed []string
-	// Ours tells which paths have ours when both sides have changed them, instead of two files; nil
-	// tells of none.
+	// Ours reports whether the host's version of a path replaces the agent's when both have
+	// changed, instead of making a conflict; nil means never.
 	Ours func(path string) bool
-	// OneWay fetches nothing. What is here is put there; what else is there stays.
+	// OneWay fetches nothing. The host's files are put into the container; its other files stay.
 	OneWay bool
-	// Wanted tells which of the container's files, links and directories are fetched; nil wants
-	// all. It is asked for each path by itself: a directory on the way to a wanted path is made.
-	// What is not wanted is left there, and is not deleted there either.
+	// Wanted reports whether a file, link or directory of the container is fetched; nil means
+	// always. It is called for each path by itself; directories that lead to a wanted path are
+	// made. What is not wanted stays in the container only.
 	Wanted func(path string, size int64) bool
-	// limits of the copy here, and of what is put there. Tests lower them.
+	// limits of both sides. Tests lower them.
 	limits limits
 }
 
-// limits of one tree. A member that is 0 has its default.
+// limits of one tree; 0 means the default.
 type limits struct {
 	Files int   // files, links and directories together; 200,000
 	Bytes int64 // of all files together; 4 GiB
@@ -50,25 +50,25 @@ func (l limits) orDefaults() limits {
 
 // Report is what a Sync did.
 type Report struct {
-	Fetched, Put int   // paths that were written or deleted here, and there
+	Fetched, Put int   // paths that were written or deleted on the host, and in the container
 	Bytes        int64 // of the files that were sent, both ways
 	Conflicts    []Conflict
-	Left         []Left // at most 20
-	More         int    // what else was left
-	Odd          int    // devices, pipes and sockets, which are not carried over
-	Dropped      int    // what else is not: bits of setuid, setgid and sticky files, and names that are too long or no UTF-8
+	Left         []Left // at most maxLeft
+	More         int    // how many more were left
+	Odd          int    // devices, pipes and sockets in the container, which are not copied
+	Dropped      int    // what else is not copied: setuid, setgid and sticky bits, and names that are too long or not UTF-8
 }
 
 // Conflict is a path that changed on both sides.
 type Conflict struct {
-	Path   string // has the agent's
-	Beside string // has ours
+	Path   string // has the agent's version
+	Beside string // has the host's version
 }
 
-// Left is something that stays in the container alone.
+// Left is something that was not fetched from the container.
 type Left struct {
 	Path, Why string
-	Hides     bool // what is at Path or below it here, which does not arrive there
+	Hides     bool // the host has something at or below Path that cannot be put into the container
 }
 
 // mostLeft bounds Report.Left.
@@ -83,21 +83,21 @@ func (r *Report) left(path, why string, hides bool) {
 }
 
 // Tree is one directory of the host, and what is known of its copy in the container. Its Syncs
-// run one after another.
+// run one at a time.
 type Tree struct {
 	o       Options
 	root    *os.Root
 	note    *note
 	digests *digests
 	met     bool          // the container's tree was met with something in it
-	turn    chan struct{} // holds one token; whoever has it synchronises
-	// look is Lstat; tests exchange it.
+	turn    chan struct{} // a lock that a context can give up waiting for: holds one token
+	// look is Lstat; tests replace it.
 	look func(dir *os.Root, name string) (fs.FileInfo, error)
-	// written is called for what was written here before it gets its name, if not nil; tests let it fail.
+	// written, if not nil, is called for each new file before that gets its name; tests let it fail.
 	written func(root *os.Root, path string) error
 }
 
-// Open opens a tree. The directory exists.
+// Open opens a tree.
 func Open(o Options) (*Tree, error) {
 	o.limits = o.limits.orDefaults()
 	for _, path := range o.Fixed {
@@ -119,7 +119,7 @@ func Open(o Options) (*Tree, error) {
 	return t, nil
 }
 
-// Close waits for a Sync that runs, and closes the tree and its note.
+// Close waits for a running Sync, and closes the tree and its note.
 func (t *Tree) Close() error {
 	if _, open := <-t.turn; !open {
 		return nil

@@ -8,15 +8,15 @@ import (
 	"slices"
 )
 
-// The host sends a request and reads the answer; nothing else is sent meanwhile, but that the
-// first request follows hello at once.
+// The host sends one request at a time and reads its answer. It sends the first request right
+// after hello, without waiting.
 //
 //	hello                           → hello
 //	scan                            → manifest* done
 //	fetch paths* last               → (head (data* tail)?)*  done
 //	put (op (data* tail)?)* last    → status* done
 //
-// Whatever cannot be done at all is answered by failed, after the whole request was read.
+// The answer to a request that fails as a whole is failed, after all of it was read.
 const (
 	msgHello    = 'h' // magic, version
 	msgScan     = 'S' // tree, entries at most, bytes of a file at most
@@ -28,7 +28,7 @@ const (
 	msgData     = 'd' // bytes of a file
 	msgTail     = 'e' // 1 if the file did not change meanwhile, digest
 	msgLast     = 'q' // end of a request
-	msgManifest = 'm' // (shared bytes with the path before, the rest, node)*; nothing: it is gone
+	msgManifest = 'm' // (number of bytes shared with the path before, the rest of the path, node)*; the node nothing: deleted
 	msgStatus   = 's' // status byte*
 	msgDone     = 'z' // scan: dropped, cut, entries; put: text of the first failure
 	msgFailed   = 'x' // text
@@ -39,24 +39,24 @@ const (
 	version = 1
 )
 
-// What became of an operation.
+// Results of an operation.
 const (
 	statusDone    = iota
-	statusChanged // something else than expected stands there
+	statusChanged // the path is not as expected
 	statusAgain   // the content changed while it was sent
-	statusKept    // a directory that has something in it
-	statusFull    // no room
+	statusKept    // the directory is not empty
+	statusFull    // the disk is full
 	statusFailed
 	statuses
 )
 
-// Batches bound what is sent before the other end answers.
+// Limits of a batch, which is sent before the other end answers.
 const (
 	batchPaths = 4096
 	batchBytes = 32 << 20
 )
 
-// packer writes entries, each path as what it does not share with the one before.
+// packer writes entries, without the beginning that each path shares with the one before.
 type packer struct {
 	w    *wire
 	body []byte
@@ -89,7 +89,7 @@ func (p *packer) flush() error {
 	return err
 }
 
-// unpack reads what pack wrote, and checks each path.
+// unpack reads what packer wrote, and checks each path.
 func unpack(f *fields, last string, take func(entry) error) (string, error) {
 	for f.more() {
 		shared := f.below(uint64(len(last)) + 1)
@@ -109,8 +109,8 @@ func unpack(f *fields, last string, take func(entry) error) (string, error) {
 	return last, f.end()
 }
 
-// changes calls do for each entry of now that before has not, and for what is only in before,
-// as nothing. Both are in order, and so are the calls.
+// diff calls do for each entry of now that is new or differs from before, and with the node
+// nothing for each path that only before has. Both lists are in order, and so are the calls.
 func diff(before, now []entry, do func(entry) error) error {
 	i := 0
 	for _, e := range now {
@@ -137,12 +137,9 @@ func diff(before, now []entry, do func(entry) error) error {
 	return nil
 }
 
-// merge applies what changes found, both in order.
+// merge applies what diff found to a list. Both are in order.
 func merge(before, changed []entry) []entry {
-	if len(changed) == 0 {
-		return before
-	}
-	if len(before) == 0 { // without a second copy of what may be long
+	if len(before) == 0 { // makes no second copy of a long list
 		return slices.DeleteFunc(changed, func(e entry) bool { return e.kind == nothing })
 	}
 	now := make([]entry, 0, len(before)+len(changed))
@@ -159,14 +156,15 @@ func merge(before, changed []entry) []entry {
 	return append(now, before...)
 }
 
-// content is a file that is coming in: data frames, at most as many bytes as were announced.
+// content reads the content of a file: data frames with at most as many bytes as were announced.
 type content struct {
 	w    *wire
 	left int64
 }
 
-// copy gives the file to a writer, whose error ends the writing but not the reading. stable
-// says that the sender saw no change, and sum is the digest that it has sent.
+// copy writes the file to to. After an error of to, which it returns as writing, it reads the
+// rest without writing it. stable means that the file did not change while it was sent; sum is
+// the sender's digest.
 func (c *content) copy(to io.Writer) (sum digest, stable bool, writing, err error) {
 	for {
 		tag, f, err := c.w.read()
@@ -200,7 +198,8 @@ func sendTail(w *wire, stable bool, sum digest) error {
 	return w.write(msgTail, append(body, sum[:]...))
 }
 
-// closing closes a connection when ctx ends, until release is called, which waits for that.
+// closeOnCancel closes a connection when ctx ends. release ends that, and waits for a close that
+// has begun.
 func closeOnCancel(ctx context.Context, conn io.Closer) (release func()) {
 	done := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
