@@ -12,11 +12,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// unreadable is what branchesOf says of a repository that it cannot read.
+// unreadable is the result of branchesOf for a repository that it cannot read.
 const unreadable = "?"
 
-// branchesOf identifies the state of all branches, tags and stashes of the repository of a
-// directory; empty where there is none. It runs no git.
+// branchesOf returns a hash of all branches, tags and stashes of the repository in a directory;
+// "" if there is none. It does not run git.
 func branchesOf(dir string) string {
 	if info, err := os.Lstat(filepath.Join(dir, ".git")); err != nil || !info.IsDir() {
 		return ""
@@ -29,7 +29,7 @@ func branchesOf(dir string) string {
 	if err != nil {
 		return unreadable
 	}
-	if head, err := repo.Ref("HEAD"); err == nil { // else it has no commit yet
+	if head, err := repo.Ref("HEAD"); err == nil { // fails while there is no commit
 		refs["HEAD"] = head
 	}
 	h := sha256.New()

@@ -16,7 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
-// What says what became of a path in the copy.
+// What is the kind of a change.
 type What string
 
 // The kinds of changes.
@@ -30,19 +30,19 @@ const (
 type Change struct {
 	Path string `json:"path"` // below the directory; the agent chose it
 	What What   `json:"what"`
-	// Detail says in words what there is now: a size, a kind, what a link leads to.
+	// Detail describes what the copy has now: a size, a kind, a link's target.
 	Detail string `json:"detail,omitempty"`
-	// Stays says why it is not landed; empty when it can be.
+	// Stays says why it cannot be landed; empty when it can.
 	Stays string `json:"stays,omitempty"`
-	// Conflict is set when it stays because it was changed in the directory, too.
+	// Conflict is set when it cannot be landed because the directory has changed there, too.
 	Conflict bool `json:"conflict,omitempty"`
 	// Ignored is set when git ignores it. It is landed only on request.
 	Ignored bool `json:"ignored,omitempty"`
 	// Runs says which programs of this machine would run or obey it by themselves, or is empty.
 	Runs string `json:"runs,omitempty"`
 
-	base, here, there node  // the common state, and that in the copy and in the directory
-	at                stamp // of there
+	base, copied, origin node  // the common state, and that in the copy and in the directory
+	originStamp          stamp // of the file in the directory
 }
 
 // Diff is what the agent changed in a copy.
@@ -55,26 +55,25 @@ type Diff struct {
 	// Unasked says why git could not tell what it ignores; empty when it could.
 	Unasked string `json:"unasked,omitempty"`
 
-	// Unmarked says why more than what is marked may be run; empty when all is known.
+	// Unmarked says why programs may run more files than Runs says; empty when all are known.
 	Unmarked string `json:"unmarked,omitempty"`
 
 	copy, note string
-	agreed     map[string]node // what both sides have come to by themselves
+	agreed     map[string]node // paths that both sides changed to the same
 }
 
-// Difference compares the copy of a directory with the state that both had in common, and
-// what differs with the directory as it is now. Nothing is changed. The error is ErrNotMade
-// when there is no copy.
+// Difference compares the copy of a directory with the state that both had in common, and where
+// it differs also with the directory as it is now. It changes nothing. The error is ErrNotMade if
+// there is no copy.
 func Difference(ctx context.Context, origin, copied, note string) (Diff, error) {
-	d, err := difference(ctx, origin, copied, note, folds(origin))
+	d, err := difference(ctx, origin, copied, note, ignoresCase(origin))
 	if err != nil && !errors.Is(err, ErrNotMade) {
 		err = fmt.Errorf("compare the copy of %s: %w", quoted(origin), err)
 	}
 	return d, err
 }
 
-// difference is Difference. folding says that the disk of the directory takes names that differ
-// only in case for one.
+// difference is Difference. folding means that the directory's file system ignores case.
 func difference(ctx context.Context, origin, copied, notePath string, folding bool) (Diff, error) {
 	d := Diff{Origin: origin, copy: copied, note: notePath, agreed: map[string]node{}}
 	common, err := readNote(notePath)
@@ -89,12 +88,12 @@ func difference(ctx context.Context, origin, copied, notePath string, folding bo
 	d.Commits = branches != common.branches || branches == unreadable
 	twice := map[string]string{}
 	if folding {
-		twice = merged(common, now)
+		twice = sameNames(common, now)
 	}
 	for _, name := range changedNames(common, now) {
-		c := Change{Path: name, base: common.of(name).node, here: now.of(name).node}
+		c := Change{Path: name, base: common.get(name).node, copied: now.get(name).node}
 		if other := twice[name]; other != "" {
-			c.Stays = "the disk takes its name for that of " + dirtree.Short(other)
+			c.Stays = "to this disk its name is the same as " + dirtree.Short(other)
 		}
 		d.Changes = append(d.Changes, c)
 	}
@@ -116,12 +115,12 @@ func difference(ctx context.Context, origin, copied, notePath string, folding bo
 func changedNames(common, now note) []string {
 	names := map[string]bool{}
 	for name, is := range now.nodes {
-		if was := common.of(name); !was.same(is.node) && (is.kind != special || was.kind != nothing) {
+		if was := common.get(name); !was.same(is.node) && (is.kind != special || was.kind != nothing) {
 			names[name] = true
 		}
 	}
 	for name := range common.nodes {
-		if now.of(name).kind == nothing {
+		if now.get(name).kind == nothing {
 			names[name] = true
 		}
 	}
@@ -133,8 +132,7 @@ func byTree(a, b string) int {
 	return slices.Compare(strings.Split(a, "/"), strings.Split(b, "/"))
 }
 
-// scan lists what is in the copy, without git's own. It reads files whose stamps are not those
-// of the common state.
+// scan lists the copy without .git. It reads only files whose stamps differ from the common state's.
 func scan(ctx context.Context, dir string, common note) (note, error) {
 	now := note{nodes: map[string]pair{}}
 	all, err := openDirs(dir)
@@ -144,23 +142,23 @@ func scan(ctx context.Context, dir string, common note) (note, error) {
 	defer all.close()
 	err = dirtree.Walk(ctx, dir, func(e *dirtree.Entry) error {
 		name := e.Path()
-		if git(e.Name) || !carried(name) || isTemporary(e.Name) {
+		if git(e.Name) || !canCopy(name) || isTemporary(e.Name) {
 			return skip(e)
 		}
-		was := common.of(name)
+		was := common.get(name)
 		if st := &e.Stat; was.kind == file && was.copied == stampIn(st) && kindOf(st) == file && was.size == st.Size {
 			n := was.node
 			n.exec = st.Mode&0o111 != 0
 			now.nodes[name] = pair{node: n}
 			return nil
 		}
-		if e.IsRegular() && e.Stat.Size > usual.each {
+		if e.IsRegular() && e.Stat.Size > standard.each {
 			now.nodes[name] = pair{node: node{kind: special}}
 			return nil
 		}
 		n, _, err := all.look(name, noted{})
-		if errors.Is(err, unix.EACCES) || errors.Is(err, errMoved) || errors.Is(err, errKind) {
-			n, err = node{kind: special}, nil // it cannot be landed now
+		if errors.Is(err, unix.EACCES) || errors.Is(err, errReplaced) || errors.Is(err, errNotRegular) {
+			n, err = node{kind: special}, nil // cannot be landed
 		}
 		if err == nil && n.kind != nothing {
 			now.nodes[name] = pair{node: n}
@@ -177,24 +175,24 @@ func skip(e *dirtree.Entry) error {
 	return nil
 }
 
-// compare looks at the directory. What is the same on both sides is no change.
+// compare reads the changed paths in the directory, and drops those that are the same there.
 func (d *Diff) compare(ctx context.Context, common note) error {
-	there, err := openOrigin(d.Origin)
+	origin, err := openOrigin(d.Origin)
 	if err != nil {
 		return err
 	}
-	defer there.close()
+	defer origin.close()
 	left := d.Changes[:0]
 	for _, c := range d.Changes {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if c.there, c.at, err = there.look(c.Path, common.of(c.Path).there()); err != nil {
+		if c.origin, c.originStamp, err = origin.look(c.Path, common.get(c.Path).inOrigin()); err != nil {
 			c.Stays = fmt.Sprintf("it cannot be read in %s: %v", dirtree.Short(d.Origin), cause(err))
-			c.there = node{kind: special}
+			c.origin = node{kind: special}
 		}
-		if c.Stays == "" && c.here.same(c.there) {
-			d.agreed[c.Path] = c.here
+		if c.Stays == "" && c.copied.same(c.origin) {
+			d.agreed[c.Path] = c.copied
 			continue
 		}
 		left = append(left, c)
@@ -203,12 +201,12 @@ func (d *Diff) compare(ctx context.Context, common note) error {
 	return nil
 }
 
-// describe says what became of each path.
+// describe sets What and Detail of each change.
 func (d *Diff) describe() {
 	for i := range d.Changes {
 		c := &d.Changes[i]
 		switch {
-		case c.here.kind == nothing:
+		case c.copied.kind == nothing:
 			c.What = Deleted
 		case c.base.kind == nothing:
 			c.What = Added
@@ -219,7 +217,7 @@ func (d *Diff) describe() {
 	}
 }
 
-// cause is an error without the path, which is said elsewhere.
+// cause strips the path from an error, because the caller names it.
 func cause(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {

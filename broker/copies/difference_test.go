@@ -42,7 +42,7 @@ func TestLinksThatLeadOutAreNotLanded(t *testing.T) {
 	}
 }
 
-// No two links that are landed one after the other lead out together.
+// Two links that are landed one after the other do not lead out of the directory together.
 func TestLinksThatLeadOutTogether(t *testing.T) {
 	s := newSite(t, "mkdir -p top p/q; echo a > a")
 	s.agent("ln -s later/../../secret p/q/first; ln -s ../../a p/q/good; ln -s ./p/q/good plain")
@@ -87,7 +87,7 @@ func TestWhatGitIgnoresComesOnRequest(t *testing.T) {
 	}
 }
 
-// An agent can break the index; then git is asked by the patterns alone.
+// If the agent breaks the index, git judges by the patterns alone.
 func TestBrokenIndex(t *testing.T) {
 	s := newSite(t, "git init -q; echo '*.log' > .gitignore; git add .gitignore")
 	s.agent("echo DIRC-nonsense > .git/index; echo l > x.log; echo a > a")

@@ -13,11 +13,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// errNoDir means that a path leads through something that is no directory.
-var errNoDir = errors.New("what it lies in is no directory")
+// errNoDir means that a part of the path is not a directory.
+var errNoDir = errors.New("what should contain it is not a directory")
 
-// dirs opens directories below a root by their paths, one name after the other, and follows
-// no link. It keeps the last one open, because paths come in the order of their directories.
+// dirs opens directories below a root by their paths, one name at a time, and follows no link.
+// It keeps the last one open, because the next path is usually in it, too.
 type dirs struct {
 	root *os.Root
 	name string
@@ -33,12 +33,12 @@ func openDirs(dir string) (*dirs, error) {
 	return &dirs{root: root}, nil
 }
 
-// openOrigin is openDirs for a person's directory, by its real path. An agent that works in a
-// directory around it may have put a link in its place, or on the way to it.
+// openOrigin is openDirs for a person's directory, by its real path. It fails if any part of that
+// is a link now: an agent that works in a directory above may have put it there.
 func openOrigin(dir string) (*dirs, error) {
 	root, err := dirtree.OpenRoot(dir)
 	if errors.Is(err, dirtree.ErrLink) {
-		return nil, fault.New("find out who put the link there", "%s leads elsewhere now", quoted(dir))
+		return nil, fault.New("find out who put the link there", "%s leads elsewhere now, through a link", quoted(dir))
 	}
 	if err != nil {
 		return nil, err
@@ -46,29 +46,29 @@ func openOrigin(dir string) (*dirs, error) {
 	return &dirs{root: root}, nil
 }
 
-// close closes all that is open.
+// close closes the root and the last directory.
 func (d *dirs) close() {
-	d.forget()
-	_ = d.root.Close() // nothing was written through it that could fail now
+	d.closeLast()
+	_ = d.root.Close()
 }
 
-// forget closes the last directory, which may not be there any more.
-func (d *dirs) forget() {
+// closeLast closes the last directory. It must be called before that may be removed.
+func (d *dirs) closeLast() {
 	if d.last != nil {
 		_ = d.last.Close()
 	}
 	d.last = nil
 }
 
-// of returns the directory that holds a path, and the path's last name. The directory is
-// valid until the next call. The error is errNoDir when something else is on the way, and
-// fs.ErrNotExist when nothing is.
-func (d *dirs) of(name string) (*os.Root, string, error) {
+// parent returns the directory of a path, and the path's last name. The directory is open until
+// the next call. The error is errNoDir if a part of the path is not a directory, and
+// fs.ErrNotExist if one is missing.
+func (d *dirs) parent(name string) (*os.Root, string, error) {
 	dir, base := path.Dir(name), path.Base(name)
 	if d.last != nil && d.name == dir {
 		return d.last, base, nil
 	}
-	d.forget()
+	d.closeLast()
 	at, err := below(d.root, dir)
 	if err != nil {
 		return nil, "", err
@@ -84,8 +84,8 @@ func below(root *os.Root, dir string) (*os.Root, error) {
 		return at, err
 	}
 	for part := range strings.SplitSeq(dir, "/") {
-		next, err := enter(at, part)
-		_ = at.Close() // it was only passed through
+		next, err := openSubdir(at, part)
+		_ = at.Close()
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func below(root *os.Root, dir string) (*os.Root, error) {
 }
 
 // enter opens a subdirectory, which must not be a link.
-func enter(in *os.Root, name string) (*os.Root, error) {
+func openSubdir(in *os.Root, name string) (*os.Root, error) {
 	is, err := in.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func enter(in *os.Root, name string) (*os.Root, error) {
 	}
 	info, err := dir.Stat(".")
 	if err == nil && !os.SameFile(is, info) {
-		err = errMoved
+		err = errReplaced
 	}
 	if err != nil {
 		_ = dir.Close()
@@ -118,11 +118,10 @@ func enter(in *os.Root, name string) (*os.Root, error) {
 	return dir, nil
 }
 
-// look returns what there is at a path, and the stamp of a file. It reads a file unless its
-// stamp and size are those of what is known. A path behind something other than a directory
-// has nothing.
+// look returns what is at a path, and the stamp of a file. It does not read a file whose stamp
+// and size are those of known. If a part of the path is not a directory, there is nothing.
 func (d *dirs) look(name string, known noted) (node, stamp, error) {
-	in, base, err := d.of(name)
+	in, base, err := d.parent(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errNoDir) {
 		return absent, stamp{}, nil
 	}
@@ -148,10 +147,9 @@ func (d *dirs) look(name string, known noted) (node, stamp, error) {
 	return lookFile(in, base, known)
 }
 
-// small reads at most so many bytes of a file. found is false where there is no file that can be
-// read.
+// small reads at most so many bytes of a file. found is false if there is no readable file.
 func (d *dirs) small(name string, most int64) (data []byte, found bool, err error) {
-	in, base, err := d.of(name)
+	in, base, err := d.parent(name)
 	if err == nil {
 		var f *os.File
 		if f, _, err = openFile(in, base); err == nil {
@@ -160,7 +158,7 @@ func (d *dirs) small(name string, most int64) (data []byte, found bool, err erro
 			return data, err == nil, err
 		}
 	}
-	for _, missing := range []error{fs.ErrNotExist, fs.ErrPermission, errNoDir, errKind, errMoved} {
+	for _, missing := range []error{fs.ErrNotExist, fs.ErrPermission, errNoDir, errNotRegular, errReplaced} {
 		if errors.Is(err, missing) {
 			return nil, false, nil
 		}
@@ -175,7 +173,7 @@ func lookFile(in *os.Root, base string, known noted) (node, stamp, error) {
 		return absent, stamp{}, err
 	}
 	defer f.Close()
-	at := settledStamp(f)
+	at := oldStamp(f)
 	n := node{kind: file, exec: executable(info.Mode()), size: info.Size()}
 	if at == known.stamp && at != (stamp{}) && known.kind == file && known.size == n.size {
 		n.digest = known.digest

@@ -49,7 +49,7 @@ func shell(t *testing.T, dir, script string) string {
 	return string(out)
 }
 
-// agent changes the copy, person the directory.
+// agent runs a script in the copy, and person in the directory.
 func (s *site) agent(script string) { s.t.Helper(); shell(s.t, s.copy, script) }
 
 func (s *site) person(script string) { s.t.Helper(); shell(s.t, s.origin, script) }
@@ -72,8 +72,8 @@ func (s *site) land(which Which) Landed {
 	return l
 }
 
-// brief says what the changes are, one word each: "+new", "~changed", "-gone", with "!" for what
-// stays and "?" for what git ignores.
+// brief describes changes with one word each: "+new", "~changed", "-gone", and after it "!" for what
+// cannot be landed and "?" for what git ignores.
 func brief(all []Change) string {
 	var out []string
 	for _, c := range all {
@@ -89,7 +89,7 @@ func brief(all []Change) string {
 	return strings.Join(out, " ")
 }
 
-// tree lists what is in a directory: paths with contents, targets, and "*" for what can be executed.
+// tree lists a directory: paths with contents or targets, and "*" for executable files.
 func tree(t *testing.T, dir string) string {
 	t.Helper()
 	var out []string

@@ -15,18 +15,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
-// Bounds of asking git what it ignores.
+// Limits for asking git what it ignores.
 const (
 	askTime    = 20 * time.Second
 	maxAnswer  = 64 << 20 // bytes of paths
 	maxExclude = 1 << 20  // bytes of info/exclude
 )
 
-// askGit marks what git ignores. Without a repository, nothing is ignored. It returns why git
-// could not tell.
+// askGit marks what git ignores, which is nothing without a repository. trouble is why git could
+// not tell.
 //
-// Git runs on the host and the copy is the agent's, so it gets a repository of ours: of the
-// copy's own it sees the patterns, and the index, which tells what is tracked nevertheless.
+// Git runs on the host, and the agent can write to the copy's repository. So git gets a new one,
+// with only two files of the copy's: the exclude patterns, and the index, because tracked files
+// are not ignored.
 func (d *Diff) askGit(ctx context.Context) (trouble string, err error) {
 	if _, err := os.Lstat(filepath.Join(d.copy, ".git")); err != nil {
 		return "", nil //nolint:nilerr // no repository
@@ -40,13 +41,13 @@ func (d *Diff) askGit(ctx context.Context) (trouble string, err error) {
 		return "", err
 	}
 	defer func() { _ = dirtree.Remove(context.WithoutCancel(ctx), dir) }()
-	if err := d.layRepository(dir); err != nil {
+	if err := d.makeRepository(dir); err != nil {
 		return "", err
 	}
 	limited, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	ignored, err := d.ask(limited, dir, asked, true)
-	if err != nil && limited.Err() == nil { // a submodule, or an index that nobody understands
+	if err != nil && limited.Err() == nil { // a submodule, or a broken index
 		ignored, err = d.ask(limited, dir, asked, false)
 	}
 	if ctx.Err() != nil {
@@ -61,11 +62,11 @@ func (d *Diff) askGit(ctx context.Context) (trouble string, err error) {
 	return "", nil
 }
 
-// askable are the paths that git can be asked about: none behind a link.
+// askable returns the paths without those behind a link, for which git would fail.
 func (d *Diff) askable() (all []string) {
 	links := map[string]bool{}
 	for _, c := range d.Changes {
-		if c.here.kind == link {
+		if c.copied.kind == link {
 			links[c.Path] = true
 		}
 	}
@@ -79,8 +80,8 @@ func (d *Diff) askable() (all []string) {
 	return all
 }
 
-// layRepository makes an empty repository with the copy's patterns and index.
-func (d *Diff) layRepository(dir string) error {
+// makeRepository makes an empty repository with the copy's exclude patterns and index.
+func (d *Diff) makeRepository(dir string) error {
 	for _, sub := range []string{"objects", "refs", "info"} {
 		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
 			return err
@@ -106,7 +107,7 @@ func (d *Diff) layRepository(dir string) error {
 	return nil
 }
 
-// ask asks git which of some paths it ignores.
+// ask asks git which of some paths it ignores. Without the index it judges by patterns only.
 func (d *Diff) ask(ctx context.Context, dir string, names []string, index bool) (map[string]bool, error) {
 	args := []string{"-C", d.copy, "check-ignore", "-z", "--stdin"}
 	if !index {

@@ -16,44 +16,44 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/hostexec"
 )
 
-// judge says of each change whether it can be landed, and whether programs of this machine
-// would run it. A directory is judged before what is in it.
+// judge decides of each change whether it can be landed, and whether programs of this machine
+// would run it. A directory comes before what is in it.
 func (d *Diff) judge() error {
-	here, err := openDirs(d.copy)
+	copied, err := openDirs(d.copy)
 	if err != nil {
 		return err
 	}
-	defer here.close()
-	there, err := openOrigin(d.Origin)
+	defer copied.close()
+	origin, err := openOrigin(d.Origin)
 	if err != nil {
 		return err
 	}
-	defer there.close()
+	defer origin.close()
 	at := map[string]*Change{}
 	for i := range d.Changes {
 		c := &d.Changes[i]
 		at[c.Path] = c
 		if c.Stays == "" {
-			c.Stays, c.Conflict = d.stays(c, at, here, there)
+			c.Stays, c.Conflict = d.stays(c, at, copied, origin)
 		}
-		if c.here.kind == file || c.here.kind == link {
+		if c.copied.kind == file || c.copied.kind == link {
 			c.Runs = cmp.Or(
-				hostexec.Path("./"+c.Path, func(name string) bool { return exists(there, name) }),
-				hostexec.Path("./"+c.Path, func(name string) bool { return exists(here, name) || exists(there, name) }))
+				hostexec.Path("./"+c.Path, func(name string) bool { return exists(origin, name) }),
+				hostexec.Path("./"+c.Path, func(name string) bool { return exists(copied, name) || exists(origin, name) }))
 		}
 	}
 	return nil
 }
 
-// Mark notes also what git would run because of how it is configured in the directory and, in a
-// home directory, by the person.
+// Mark also marks what git would run because of the configuration of the directory and, if that is
+// a home directory, of the person.
 func (d *Diff) Mark(ctx context.Context, userHome string) error {
 	names, err := obeyed.Name(ctx, d.Origin, userHome)
 	if err != nil {
 		return err
 	}
 	for i := range d.Changes {
-		if c := &d.Changes[i]; c.Runs == "" && (c.here.kind == file || c.here.kind == link) {
+		if c := &d.Changes[i]; c.Runs == "" && (c.copied.kind == file || c.copied.kind == link) {
 			c.Runs = names.Why(c.Path)
 		}
 	}
@@ -63,55 +63,55 @@ func (d *Diff) Mark(ctx context.Context, userHome string) error {
 	return nil
 }
 
-// exists reports whether something is at a path.
+// exists reports whether there is something at a path.
 func exists(in *dirs, name string) bool {
 	_, err := in.root.Lstat(path.Clean(name))
 	return err == nil
 }
 
 // stays says why a change cannot be landed, and whether that is a conflict.
-func (d *Diff) stays(c *Change, at map[string]*Change, here, there *dirs) (why string, conflict bool) {
-	origin := dirtree.Short(d.Origin)
+func (d *Diff) stays(c *Change, at map[string]*Change, copied, origin *dirs) (why string, conflict bool) {
+	dir := dirtree.Short(d.Origin)
 	switch {
-	case c.here.kind == special:
-		return "it is a device, pipe or socket, larger than " + text.Size(usual.each) + ", or cannot be read", false
-	case !c.base.same(c.there) && c.base.kind == nothing:
-		return fmt.Sprintf("%s has %s of that name now", origin, c.there.kind), true
-	case !c.base.same(c.there) && c.there.kind == nothing:
-		return "it was deleted in " + origin + ", too", true
-	case !c.base.same(c.there):
-		return "it was changed in " + origin + ", too", true
-	case c.here.kind == nothing:
+	case c.copied.kind == special:
+		return "it is a device, pipe or socket, larger than " + text.Size(standard.each) + ", or cannot be read", false
+	case !c.base.same(c.origin) && c.base.kind == nothing:
+		return fmt.Sprintf("%s has %s of that name now", dir, c.origin.kind), true
+	case !c.base.same(c.origin) && c.origin.kind == nothing:
+		return "it was deleted in " + dir + ", too", true
+	case !c.base.same(c.origin):
+		return "it was changed in " + dir + ", too", true
+	case c.copied.kind == nothing:
 		return "", false
 	}
-	parents(c.Path, func(dir string) bool {
-		if above := at[dir]; above != nil {
-			if above.Stays != "" {
-				why, conflict = dirtree.Short(dir)+" stays", above.Conflict
+	parents(c.Path, func(above string) bool {
+		if change := at[above]; change != nil {
+			if change.Stays != "" {
+				why, conflict = dirtree.Short(above)+" stays", change.Conflict
 			}
 			return false
 		}
-		switch is, _, err := there.look(dir, noted{}); {
+		switch is, _, err := origin.look(above, noted{}); {
 		case err != nil:
-			why = fmt.Sprintf("%s cannot be read in %s: %v", dirtree.Short(dir), origin, cause(err))
+			why = fmt.Sprintf("%s cannot be read in %s: %v", dirtree.Short(above), dir, cause(err))
 		case is.kind == nothing:
-			return true // it is made again
+			return true // landing makes it
 		case is.kind != directory:
-			why, conflict = fmt.Sprintf("%s is %s in %s now", dirtree.Short(dir), is.kind, origin), true
+			why, conflict = fmt.Sprintf("%s is %s in %s now", dirtree.Short(above), is.kind, dir), true
 		}
 		return false
 	})
-	if why == "" && c.here.kind == link && !(inside(here.root, c.Path, c.here.target) && inside(there.root, c.Path, c.here.target)) {
+	if why == "" && c.copied.kind == link && !(inside(copied.root, c.Path, c.copied.target) && inside(origin.root, c.Path, c.copied.target)) {
 		why = leadsOut
 	}
 	return why, conflict
 }
 
-// leadsOut is why a link stays.
+// leadsOut is why a link is not landed.
 const leadsOut = "the link leads out of the directory, or could"
 
-// inside reports whether a link leads to something in a directory, or to a path in it where
-// nothing is, and not to what is git's own.
+// inside reports whether a link leads to a path within a directory, existing or not, and not into
+// .git.
 func inside(root *os.Root, name, target string) bool {
 	if target == "" || path.IsAbs(target) {
 		return false
@@ -119,7 +119,7 @@ func inside(root *os.Root, name, target string) bool {
 	down := false
 	for part := range strings.SplitSeq(target, "/") {
 		if part == ".." && down {
-			return false // where that is depends on links on the way, also on one that is landed later
+			return false // where that leads depends on other links, even on one that is landed later
 		}
 		down = down || part != ".." && part != "." && part != ""
 	}
@@ -131,9 +131,9 @@ func inside(root *os.Root, name, target string) bool {
 	return err == nil || os.IsNotExist(err)
 }
 
-// merged returns the paths whose names a disk that ignores case, or how letters are composed,
-// takes for the name of another path in the copy, each with that other path.
-func merged(all ...note) map[string]string {
+// sameNames returns the paths whose names are the same as another one's to a file system that
+// ignores case and Unicode normal forms, each with that other path.
+func sameNames(all ...note) map[string]string {
 	first, twice := map[string]string{}, map[string]string{}
 	for _, n := range all {
 		for name := range n.nodes {
@@ -149,7 +149,7 @@ func merged(all ...note) map[string]string {
 	return twice
 }
 
-// fold is the one spelling of all those that such a disk takes for the same path.
+// fold returns the same spelling for all paths that are the same to such a file system.
 func fold(name string) string {
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
@@ -158,8 +158,8 @@ func fold(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// folds reports whether the disk of a directory ignores the case of names.
-func folds(dir string) bool {
+// ignoresCase reports whether the file system of a directory ignores case.
+func ignoresCase(dir string) bool {
 	is, err := os.Lstat(dir)
 	if err != nil {
 		return false
@@ -167,7 +167,7 @@ func folds(dir string) bool {
 	for at := dir; at != filepath.Dir(at); at = filepath.Dir(at) {
 		other := strings.Map(swapCase, filepath.Base(at))
 		if other == filepath.Base(at) {
-			continue // a name without letters; the disk of the directory above is the same, usually
+			continue // a name without letters: try the directory above, which usually is on the same file system
 		}
 		if at != dir {
 			if is, err = os.Lstat(at); err != nil {

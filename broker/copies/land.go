@@ -14,7 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Which says which changes are landed.
+// Which selects the changes that are landed.
 type Which struct {
 	Ignored bool `json:"ignored,omitempty"` // also what git ignores
 }
@@ -22,17 +22,16 @@ type Which struct {
 // Lands reports whether a change is landed.
 func (w Which) Lands(c Change) bool { return c.Stays == "" && (w.Ignored || !c.Ignored) }
 
-// Landed says what Land did.
+// Landed is the result of Land.
 type Landed struct {
 	Landed []Change `json:"landed"`
-	// Left was to be landed and was not, each with the reason in Stays.
+	// Left are changes that could not be landed, each with the reason in Stays.
 	Left []Change `json:"left,omitempty"`
 }
 
-// Land writes into the directory what the difference says, as it was when the difference was
-// made: what has changed since, in the copy or in the directory, is left and named. What was
-// landed is noted as common to both sides. An error is one that has ended the landing; what was
-// landed before it is in the result.
+// Land writes the changes of a difference into the directory. What has changed since the
+// difference was made, in the copy or in the directory, is left and reported. What was landed is
+// noted as common to both sides. After an error, the result has what was landed before it.
 func Land(ctx context.Context, d Diff, which Which) (Landed, error) {
 	if d.Unasked != "" && !which.Ignored {
 		return Landed{}, fault.New("give --ignored to land what git ignores, too", "land in %s: %s", quoted(d.Origin), d.Unasked)
@@ -45,7 +44,7 @@ func Land(ctx context.Context, d Diff, which Which) (Landed, error) {
 }
 
 func landAll(ctx context.Context, d Diff, which Which) (Landed, error) {
-	held, err := hold(d.note)
+	held, err := lock(d.note)
 	if err != nil {
 		return Landed{}, err
 	}
@@ -66,29 +65,29 @@ func landAll(ctx context.Context, d Diff, which Which) (Landed, error) {
 	var l Landed
 	stopped := w.land(which, &l)
 	for _, c := range l.Landed {
-		common.set(c.Path, c.here)
+		common.set(c.Path, c.copied)
 	}
 	for name, is := range d.agreed {
 		common.set(name, is)
 	}
-	return l, errors.Join(stopped, common.keep(d.note))
+	return l, errors.Join(stopped, common.write(d.note))
 }
 
-// hold makes sure that nobody else lands from the same copy.
-func hold(note string) (*os.File, error) {
+// lock keeps others from landing from the same copy, until the file is closed.
+func lock(note string) (*os.File, error) {
 	f, err := os.OpenFile(note+".lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		_ = f.Close()
-		return nil, fault.New("try again in a moment", "somebody else lands from this copy just now")
+		return nil, fault.New("try again in a moment", "this copy is being landed already")
 	}
 	return f, nil
 }
 
-// land lands each change: first deletes, what is deepest first, so that the rest finds its
-// place; then the rest, each directory before what is in it.
+// land lands each change: first deletions, what is deepest first, to make room; then the rest,
+// each directory before what is in it.
 func (w *writer) land(which Which, l *Landed) error {
 	left := map[string]bool{}
 	do := func(c Change, step func(*Change) error) error {
@@ -96,7 +95,7 @@ func (w *writer) land(which Which, l *Landed) error {
 			return err
 		}
 		err := step(&c)
-		if ends(err) {
+		if fatal(err) {
 			return fmt.Errorf("%s: %w", quoted(c.Path), cause(err))
 		}
 		if err == nil {
@@ -126,15 +125,15 @@ func (w *writer) land(which Which, l *Landed) error {
 	return nil
 }
 
-// ends reports whether an error would be the same for everything that is landed.
-func ends(err error) bool {
+// fatal reports whether an error would recur for every other change.
+func fatal(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EROFS) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // remove removes what the agent deleted.
 func (w *writer) remove(c *Change) error {
-	in, base, err := w.to.of(c.Path)
+	in, base, err := w.to.parent(c.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -145,12 +144,12 @@ func (w *writer) remove(c *Change) error {
 		return err
 	}
 	if c.base.kind == directory {
-		w.to.forget()
-		if in, base, err = w.to.of(c.Path); err != nil {
+		w.to.closeLast()
+		if in, base, err = w.to.parent(c.Path); err != nil {
 			return err
 		}
 		if err = in.Remove(base); errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
-			return nil // the person has something of their own there
+			return nil // the person has other files in it
 		}
 		return err
 	}

@@ -76,8 +76,8 @@ func TestLandBringsChangesHome(t *testing.T) {
 	}
 }
 
-// After a landing only what is new is a change, and what the person does to landed files meets
-// what the agent does to them later.
+// After a landing only new changes are listed, and a landed file that both sides change then is a
+// conflict.
 func TestLandAgain(t *testing.T) {
 	s := newSite(t, "echo 1 > a")
 	s.agent("echo 2 > a; echo b > b")
@@ -102,7 +102,7 @@ func TestLandAgain(t *testing.T) {
 	}
 }
 
-// What was landed is what was shown: whatever changes after the difference was made is left.
+// Only what was shown is landed: whatever changes after the difference was made is left.
 func TestLandWritesWhatWasShown(t *testing.T) {
 	s := newSite(t, "for f in here there gone kind; do echo 1 > $f; done; ln -s here link; mkdir d")
 	s.agent("echo 2 > here; echo 2 > there; rm gone; echo 2 > kind; echo n > new; echo n > d/n; rm link; ln -s there link; echo o > other")
@@ -122,7 +122,7 @@ func TestLandWritesWhatWasShown(t *testing.T) {
 	}
 }
 
-// meddler is a context that lets somebody do something whenever it is asked whether it has ended.
+// meddler is a context that calls a function whenever it is asked whether it has ended.
 type meddler struct {
 	context.Context
 	do func()
@@ -130,7 +130,7 @@ type meddler struct {
 
 func (m meddler) Err() error { m.do(); return nil }
 
-// What somebody makes in the place of a directory that becomes a file stays.
+// A file that somebody makes in place of a directory that is to become a file is kept.
 func TestLandWhileSomebodyWrites(t *testing.T) {
 	s := newSite(t, "mkdir d")
 	s.agent("rmdir d; echo a > d")
@@ -151,13 +151,13 @@ func TestLandWhileSomebodyWrites(t *testing.T) {
 	}
 }
 
-// What somebody wrote just now may be written again at the same time of the disk's clock, so it is
-// read again before it is replaced.
+// A file that was written just now may be written again with the same timestamp, so it is read again
+// before it is replaced.
 func TestJustWrittenIsReadAgain(t *testing.T) {
 	s := newSite(t, "echo 1 > a")
 	s.agent("echo 2 > a")
 	d := s.difference()
-	if at := d.Changes[0].at; at != (stamp{}) {
+	if at := d.Changes[0].originStamp; at != (stamp{}) {
 		t.Errorf("it is believed to be as it was at %v", at)
 	}
 }
@@ -176,7 +176,7 @@ func TestModesOfWhatIsLanded(t *testing.T) {
 	}
 }
 
-// A landing that was killed has left the file that it was writing. The next one removes it.
+// The temporary file of a killed landing is removed by the next one.
 func TestLandAfterOneThatWasKilled(t *testing.T) {
 	s := newSite(t, "mkdir d; echo a > d/a")
 	s.agent("echo b > d/a")
@@ -190,11 +190,11 @@ func TestLandAfterOneThatWasKilled(t *testing.T) {
 func TestOneLandingAtATime(t *testing.T) {
 	s := newSite(t, "echo a > a")
 	s.agent("echo b > a")
-	held, err := hold(s.note)
+	held, err := lock(s.note)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Land(t.Context(), s.difference(), Which{}); err == nil || !strings.Contains(err.Error(), "somebody else") {
+	if _, err := Land(t.Context(), s.difference(), Which{}); err == nil || !strings.Contains(err.Error(), "being landed already") {
 		t.Errorf("landed at the same time: %v", err)
 	}
 	_ = held.Close()
@@ -203,7 +203,8 @@ func TestOneLandingAtATime(t *testing.T) {
 	}
 }
 
-// An agent that works in a directory around it can exchange the directory for a link.
+// A directory that was replaced by a link, or is below one now, is refused: an agent that works in a
+// directory above could have done that.
 func TestTheDirectoryIsNoLink(t *testing.T) {
 	s := newSite(t, "echo a > a")
 	s.agent("echo b > a")
@@ -226,7 +227,7 @@ func TestTheDirectoryIsNoLink(t *testing.T) {
 	}
 }
 
-// In a working tree that another program has made, .git is a file.
+// Git's ignore patterns count although .git is a file, as in a linked worktree.
 func TestIgnoredWhereGitIsAFile(t *testing.T) {
 	s := newSite(t, "echo 'gitdir: /nowhere' > .git; echo '*.log' > .gitignore")
 	s.agent("echo l > x.log; echo a > a")

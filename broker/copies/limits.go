@@ -20,16 +20,16 @@ type limits struct {
 	each  int64 // bytes of one file
 }
 
-// usual are the limits. Tests lower them.
-var usual = limits{files: 200_000, total: 4 << 30, each: 256 << 20}
+// standard are the limits in force. Tests lower them.
+var standard = limits{files: 200_000, total: 4 << 30, each: 256 << 20}
 
-// named is how many of the largest parts of a directory the refusal names.
-const named = 3
+// maxNamed is how many of the largest parts of a directory a refusal names.
+const maxNamed = 3
 
-// instead is what a person can do with a directory that is too large to be copied.
-const instead = "give the session a branch of its own with --worktree, which sends only what is committed, or work in a smaller directory"
+// alternative is what a person can do when a directory is too large to be copied.
+const alternative = "give the session a branch of its own with --worktree, which sends only what is committed, or work in a smaller directory"
 
-// check refuses a directory that is too large, and names what makes it so.
+// check fails if a directory is too large, and names its largest parts.
 func (l limits) check(all []entry) error {
 	var total int64
 	files, bytes, large := map[string]int64{}, map[string]int64{}, map[string]int64{}
@@ -43,15 +43,15 @@ func (l limits) check(all []entry) error {
 		}
 	}
 	refuse := func(why string, parts map[string]int64, say func(int64) string) error {
-		return fault.New(instead, "%s: %s", why, largest(parts, say))
+		return fault.New(alternative, "%s: %s", why, largest(parts, say))
 	}
 	switch {
 	case len(large) > 0:
-		return refuse("a file may have "+text.Size(l.each)+", and these have more", large, text.Size)
+		return refuse("these files are larger than the limit of "+text.Size(l.each)+" for one file", large, text.Size)
 	case len(all) > l.files:
-		return refuse(fmt.Sprintf("it has %s files, and %s may be copied; most are in", text.Number(len(all)), text.Number(l.files)), files, func(n int64) string { return text.Number(int(n)) })
+		return refuse(fmt.Sprintf("it has %s files, and the limit is %s; most are in", text.Number(len(all)), text.Number(l.files)), files, func(n int64) string { return text.Number(int(n)) })
 	case total > l.total:
-		return refuse(fmt.Sprintf("its files have %s, and %s may be copied; most of it is in", text.Size(total), text.Size(l.total)), bytes, text.Size)
+		return refuse(fmt.Sprintf("its files have %s together, and the limit is %s; most of it is in", text.Size(total), text.Size(l.total)), bytes, text.Size)
 	}
 	return nil
 }
@@ -62,14 +62,13 @@ func largest(parts map[string]int64, say func(int64) string) string {
 		return cmp.Or(cmp.Compare(parts[b], parts[a]), cmp.Compare(a, b))
 	})
 	var out []string
-	for _, name := range names[:min(len(names), named)] {
+	for _, name := range names[:min(len(names), maxNamed)] {
 		out = append(out, fmt.Sprintf("%s (%s)", quoted(name), say(parts[name])))
 	}
 	return strings.Join(out, ", ")
 }
 
-// quoted returns a path for an error: shortened, and quoted if it has characters that are not
-// printed as they are.
+// quoted returns a path for an error: shortened, and quoted if it has unprintable characters.
 func quoted(name string) string {
 	if short := dirtree.Short(name); strconv.Quote(short) == `"`+short+`"` {
 		return short

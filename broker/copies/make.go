@@ -17,39 +17,39 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/hostexec"
 )
 
-// Paths that can be carried to a container.
+// Limits of paths; those of broker/reach/treesync, which takes the copy to the container.
 const (
 	maxDepth = 64
 	maxPath  = 4096
 )
 
-// carried reports whether a path can be carried to a container.
-func carried(name string) bool {
+// canCopy reports whether a path can be copied to a container.
+func canCopy(name string) bool {
 	return len(name) <= maxPath && strings.Count(name, "/") < maxDepth && fs.ValidPath(name) && !strings.ContainsRune(name, 0)
 }
 
-// entry is something that is copied.
+// entry is a file, directory or link that is to be copied.
 type entry struct {
 	path string
 	kind kind
 	size int64
 }
 
-// Made reports whether a copy was made completely.
+// Made reports whether a copy was completed.
 func Made(note string) bool {
 	_, err := os.Lstat(note)
 	return err == nil
 }
 
-// Make copies a person's directory, named by its real path, to a new directory, and notes at the
-// path notePath which state both have. What an interrupted Make has left there is removed first. A
-// directory beyond the limits is refused before anything is copied. Nobody may use the copy before
-// Make returns. dropped counts what was left out: devices, pipes, sockets, and names that cannot
-// be carried.
+// Make copies a person's directory, named by its real path, to a new directory, and writes the
+// common state of both to notePath. It first removes what an interrupted Make has left there. It
+// refuses a directory above the limits before it copies anything. Nobody may use the copy before
+// Make returns. dropped counts what was not copied: devices, pipes, sockets, and names that
+// cannot be.
 func Make(ctx context.Context, from, to, notePath string) (dropped int, err error) {
 	all, dropped, err := listed(ctx, from)
 	if err == nil {
-		err = usual.check(all)
+		err = standard.check(all)
 	}
 	if err == nil {
 		m := maker{ctx: ctx, nodes: map[string]pair{}}
@@ -58,11 +58,11 @@ func Make(ctx context.Context, from, to, notePath string) (dropped int, err erro
 	return dropped, fault.Wrap("copy "+quoted(from), err, "")
 }
 
-// listed lists what can be copied of a directory, each directory before what is in it.
+// listed returns what can be copied of a directory, each directory before what is in it.
 func listed(ctx context.Context, dir string) (all []entry, dropped int, err error) {
 	err = dirtree.Walk(ctx, dir, func(e *dirtree.Entry) error {
 		kind, name := kindOf(&e.Stat), e.Path()
-		if kind == special || !carried(name) || isTemporary(e.Name) {
+		if kind == special || !canCopy(name) || isTemporary(e.Name) {
 			dropped++
 			return skip(e)
 		}
@@ -74,12 +74,12 @@ func listed(ctx context.Context, dir string) (all []entry, dropped int, err erro
 		return nil
 	})
 	if limit := (*dirtree.Limit)(nil); errors.As(err, &limit) {
-		err = fault.Wrap("", err, instead)
+		err = fault.Wrap("", err, alternative)
 	}
 	return all, dropped, err
 }
 
-// kindOf returns the kind of what was found by a walk.
+// kindOf returns the kind of a file that a walk found.
 func kindOf(st *unix.Stat_t) kind {
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFREG:
@@ -99,7 +99,7 @@ type maker struct {
 	from, to *dirs
 }
 
-// make copies what was listed into a directory of its own, and keeps the state that both sides have.
+// make copies what was listed into a new directory, and writes the note.
 func (m *maker) make(from, to, notePath string, all []entry) error {
 	if err := os.Remove(notePath); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -113,7 +113,7 @@ func (m *maker) make(from, to, notePath string, all []entry) error {
 	if err := m.copy(from, to, all); err != nil {
 		return err
 	}
-	return note{branches: branchesOf(to), nodes: m.nodes}.keep(notePath)
+	return note{branches: branchesOf(to), nodes: m.nodes}.write(notePath)
 }
 
 func (m *maker) copy(from, to string, all []entry) (err error) {
@@ -129,9 +129,9 @@ func (m *maker) copy(from, to string, all []entry) (err error) {
 		if err := context.Cause(m.ctx); err != nil {
 			return err
 		}
-		n, err := m.one(e)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errMoved) || errors.Is(err, errKind) || errors.Is(err, errNoDir) {
-			continue // somebody works there at the same time
+		n, err := m.copyEntry(e)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errReplaced) || errors.Is(err, errNotRegular) || errors.Is(err, errNoDir) {
+			continue // it was changed since it was listed
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", quoted(e.path), err)
@@ -143,13 +143,13 @@ func (m *maker) copy(from, to string, all []entry) (err error) {
 	return nil
 }
 
-// one copies one entry, and returns the state that both sides have then.
-func (m *maker) one(e entry) (pair, error) {
-	in, base, err := m.from.of(e.path)
+// copyEntry copies one entry, and returns the common state.
+func (m *maker) copyEntry(e entry) (pair, error) {
+	in, base, err := m.from.parent(e.path)
 	if err != nil {
 		return pair{}, err
 	}
-	out, _, err := m.to.of(e.path)
+	out, _, err := m.to.parent(e.path)
 	if err != nil {
 		return pair{}, err
 	}
@@ -159,31 +159,31 @@ func (m *maker) one(e entry) (pair, error) {
 	case link:
 		target, err := in.Readlink(base)
 		if err != nil {
-			return pair{}, errKind
+			return pair{}, errNotRegular
 		}
 		return pair{node: node{kind: link, target: target}}, out.Symlink(target, base)
 	default:
-		return m.file(in, out, base)
+		return m.copyFile(in, out, base)
 	}
 }
 
-// file copies a file. Its times stay, because programs that build compare them.
-func (m *maker) file(in, out *os.Root, name string) (p pair, err error) {
+// copyFile copies a file, with its times, because build tools compare them.
+func (m *maker) copyFile(in, out *os.Root, name string) (p pair, err error) {
 	from, info, err := openFile(in, name)
 	if err != nil {
 		return p, err
 	}
 	defer from.Close()
 	p.kind, p.exec = file, executable(info.Mode())
-	p.origin = settledStamp(from)
+	p.origin = oldStamp(from)
 	perm := info.Mode().Perm()&0o755 | 0o600
 	to, err := out.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return p, err
 	}
-	p.digest, p.size, err = sum(&stopping{m.ctx, io.LimitReader(from, usual.each+1)}, to)
-	if err == nil && p.size > usual.each {
-		err = fmt.Errorf("it grows beyond %s", text.Size(usual.each))
+	p.digest, p.size, err = sum(&stopping{m.ctx, io.LimitReader(from, standard.each+1)}, to)
+	if err == nil && p.size > standard.each {
+		err = fmt.Errorf("it grows beyond %s", text.Size(standard.each))
 	}
 	if err == nil {
 		err = to.Chmod(perm) // whatever the umask is
@@ -195,7 +195,7 @@ func (m *maker) file(in, out *os.Root, name string) (p pair, err error) {
 	return p, errors.Join(err, to.Close())
 }
 
-// stopping is a reader that ends with a context.
+// stopping is a reader that fails when a context ends.
 type stopping struct {
 	ctx context.Context
 	r   io.Reader
@@ -208,12 +208,12 @@ func (s *stopping) Read(p []byte) (int, error) {
 	return s.r.Read(p)
 }
 
-// temporary is how the names of files begin that are being landed.
+// temporary is the prefix of the names of files that are being landed.
 const temporary = ".ironcurtain-landing-"
 
 func isTemporary(name string) bool { return strings.HasPrefix(name, temporary) }
 
-// git reports whether a path leads into a directory of git's own, on any file system.
+// git reports whether a path leads into a .git directory, on a file system of any kind.
 func git(name string) bool {
 	for part := range strings.SplitSeq(name, "/") {
 		if hostexec.Git(part) {

@@ -42,9 +42,9 @@ func TestMakeRefusesWhatIsTooLarge(t *testing.T) {
 		limits limits
 		want   []string
 	}{
-		"too many files": {"mkdir m n; touch m/1 m/2 m/3 n/1 x", limits{6, 1 << 20, 1 << 20}, []string{"it has 7 files, and 6 may be copied", "m (4), n (2), x (1)"}},
+		"too many files": {"mkdir m n; touch m/1 m/2 m/3 n/1 x", limits{6, 1 << 20, 1 << 20}, []string{"it has 7 files, and the limit is 6", "m (4), n (2), x (1)"}},
 		"too much":       {"head -c 3000 /dev/zero > x; mkdir d; head -c 4000 /dev/zero > d/y", limits{9, 5000, 1 << 20}, []string{"6.8 KB", "d (3.9 KB), x (2.9 KB)"}},
-		"a large file":   {"mkdir d; head -c 3000 /dev/zero > d/x; touch y", limits{9, 1 << 20, 2048}, []string{"a file may have 2.0 KB", "d/x (2.9 KB)"}},
+		"a large file":   {"mkdir d; head -c 3000 /dev/zero > d/x; touch y", limits{9, 1 << 20, 2048}, []string{"larger than the limit of 2.0 KB", "d/x (2.9 KB)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, err := filepath.EvalSymlinks(t.TempDir())
@@ -56,9 +56,9 @@ func TestMakeRefusesWhatIsTooLarge(t *testing.T) {
 				t.Fatal(err)
 			}
 			shell(t, from, c.script)
-			before := usual
-			defer func() { usual = before }()
-			usual = c.limits
+			before := standard
+			defer func() { standard = before }()
+			standard = c.limits
 			_, err = Make(t.Context(), from, to, filepath.Join(dir, "note"))
 			if err == nil {
 				t.Fatal("it was copied")
@@ -87,7 +87,7 @@ func TestNoteKeepsEveryName(t *testing.T) {
 	n.nodes["link \" x"] = pair{node: node{kind: link, target: "to \"x\" y\n"}}
 	n.nodes["dir"] = pair{node: node{kind: directory}}
 	path := filepath.Join(t.TempDir(), "note")
-	if err := n.keep(path); err != nil {
+	if err := n.write(path); err != nil {
 		t.Fatal(err)
 	}
 	got, err := readNote(path)

@@ -39,10 +39,10 @@ func (k kind) String() string {
 	}
 }
 
-// node is the state of one path, as far as it is copied and landed.
+// node is what is compared of one path.
 type node struct {
 	kind   kind
-	exec   bool // of a file: somebody may execute it
+	exec   bool // of a file: anybody may execute it
 	size   int64
 	digest [sha256.Size]byte // of a file
 	target string            // of a link
@@ -51,7 +51,7 @@ type node struct {
 // absent is the node of a path where there is nothing.
 var absent = node{kind: nothing}
 
-// same reports whether two nodes need no copying.
+// same reports whether nothing need be copied between two nodes.
 func (n node) same(o node) bool {
 	switch {
 	case n.kind != o.kind:
@@ -64,10 +64,10 @@ func (n node) same(o node) bool {
 	return n.kind != special
 }
 
-// stamp tells states of one file apart without reading it. The zero value is not known.
+// stamp changes whenever a file does, so unchanged files need not be read. Zero means unknown.
 type stamp struct {
 	inode   uint64
-	changed int64 // the time of the last change of the inode, which no program can set, in ns
+	changed int64 // ctime in ns, which no program can set
 }
 
 // stampOf returns the stamp of an open file.
@@ -79,14 +79,14 @@ func stampOf(f *os.File) stamp {
 	return stampIn(&st)
 }
 
-// settled is how long ago a file must have changed last for its stamp to tell the next change, which
-// would else have the same time.
-const settled = 2 * time.Second
+// racyAge is the coarsest resolution of timestamps. A file that was changed less than this ago
+// may change again without a new stamp.
+const racyAge = 2 * time.Second
 
-// settledStamp is stampOf for a file that others may be writing: not known if it has just changed.
-func settledStamp(f *os.File) stamp {
+// oldStamp is stampOf for a file that others may be writing: unknown if it has just changed.
+func oldStamp(f *os.File) stamp {
 	at := stampOf(f)
-	if time.Since(time.Unix(0, at.changed)) < settled {
+	if time.Since(time.Unix(0, at.changed)) < racyAge {
 		return stamp{}
 	}
 	return at
@@ -97,14 +97,13 @@ func stampIn(st *unix.Stat_t) stamp { return stamp{st.Ino, st.Ctim.Nano()} }
 // executable reports whether anybody may execute a file of that mode.
 func executable(mode fs.FileMode) bool { return mode&0o111 != 0 }
 
-// errMoved means that something was exchanged while it was looked at.
-var errMoved = errors.New("it was replaced meanwhile")
+// errReplaced means that a file was replaced while it was opened.
+var errReplaced = errors.New("it was replaced meanwhile")
 
-// errKind means that a path does not lead to what was expected there.
-var errKind = errors.New("it is no regular file")
+var errNotRegular = errors.New("it is not a regular file")
 
-// sum reads an open file to its end, and returns its digest and size. A copy may be written
-// on the way; nil: none.
+// sum reads an open file to its end, and returns its digest and size. It also writes it to to,
+// if that is not nil.
 func sum(f io.Reader, to io.Writer) (digest [sha256.Size]byte, size int64, err error) {
 	h := sha256.New()
 	all := io.Writer(h)
@@ -123,7 +122,7 @@ func openFile(dir *os.Root, name string) (*os.File, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	if !is.Mode().IsRegular() {
-		return nil, nil, errKind
+		return nil, nil, errNotRegular
 	}
 	f, err := dir.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -131,7 +130,7 @@ func openFile(dir *os.Root, name string) (*os.File, fs.FileInfo, error) {
 	}
 	info, err := f.Stat()
 	if err == nil && (!info.Mode().IsRegular() || !os.SameFile(is, info)) {
-		err = errMoved
+		err = errReplaced
 	}
 	if err != nil {
 		_ = f.Close()

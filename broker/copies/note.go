@@ -16,45 +16,45 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
-// noteHead is the first line of a note, followed by the state of the copy's branches.
+// noteHead begins the first line of a note; the hash of the copy's branches follows.
 const noteHead = "copy 1 "
 
 // maxLine is the longest line of a note, in bytes: two quoted paths.
 const maxLine = 1 << 16
 
-// ErrNotMade means that a session's copy was never made completely.
+// ErrNotMade means that a session's copy was never completed.
 var ErrNotMade = errors.New("the copy was not made")
 
 // note is the state that both sides have in common.
 type note struct {
-	branches string // of the copy's repository, as branchesOf says them
+	branches string // the result of branchesOf for the copy
 	nodes    map[string]pair
 }
 
-// noted is a node with the stamp of the file that has that state on one side.
+// noted is a common node, with the stamp of one side's file.
 type noted struct {
 	node
 	stamp
 }
 
-// pair is a common node, with the stamps of both sides.
+// pair is a common node, with the stamps of both sides' files.
 type pair struct {
 	node
 	origin, copied stamp
 }
 
-func (p pair) there() noted { return noted{p.node, p.origin} }
+func (p pair) inOrigin() noted { return noted{p.node, p.origin} }
 
-// of returns the common state of a path.
-func (n note) of(name string) pair {
+// get returns the common state of a path.
+func (n note) get(name string) pair {
 	if p, ok := n.nodes[name]; ok {
 		return p
 	}
 	return pair{node: absent}
 }
 
-// set changes the common state of a path. Stamps are not known then: within one tick of the
-// clock a file can be changed twice.
+// set changes the common state of a path, without stamps: the file was written just now, and may
+// be again with the same timestamp.
 func (n note) set(name string, is node) {
 	if is.kind == nothing {
 		delete(n.nodes, name)
@@ -63,8 +63,8 @@ func (n note) set(name string, is node) {
 	n.nodes[name] = pair{node: is}
 }
 
-// keep writes the note.
-func (n note) keep(path string) error {
+// write replaces the note's file.
+func (n note) write(path string) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s%s\n", noteHead, strconv.Quote(n.branches))
 	for _, name := range slices.Sorted(maps.Keys(n.nodes)) {
@@ -107,10 +107,10 @@ func readNote(path string) (note, error) {
 			n.branches, err = strconv.Unquote(line)
 			ok = ok && err == nil
 		} else {
-			ok = n.take(line)
+			ok = n.parse(line)
 		}
 		if !ok {
-			return n, fmt.Errorf("read the state of the copy: line %d of %s cannot be understood", at, path)
+			return n, fmt.Errorf("read the state of the copy: line %d of %s is malformed", at, path)
 		}
 	}
 	err = lines.Err()
@@ -123,8 +123,8 @@ func readNote(path string) (note, error) {
 	return n, nil
 }
 
-// take adds what a line of a note says.
-func (n note) take(line string) bool {
+// parse adds the path of a line, and reports whether the line is well formed.
+func (n note) parse(line string) bool {
 	words := strings.SplitN(line, " ", 6)
 	if len(words) != 6 || len(words[0]) != 1 {
 		return false

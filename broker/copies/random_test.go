@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// edit does one thing to one of a few paths of a directory, whatever is there.
+// edit makes a random change to one of a few paths of a directory.
 func edit(r *rand.Rand, dir string) {
 	names := []string{"a", "b", "d", "d/a", "d/b", "d/e", "d/e/a", "d/e/b"}
 	path := filepath.Join(dir, names[r.IntN(len(names))])
@@ -31,7 +31,7 @@ func edit(r *rand.Rand, dir string) {
 	}
 }
 
-// snapshot is what is in a directory.
+// snapshot returns the nodes of a directory.
 func snapshot(t *testing.T, dir string) map[string]node {
 	t.Helper()
 	n, err := scan(t.Context(), dir, note{})
@@ -52,8 +52,8 @@ func at(all map[string]node, name string) node {
 	return absent
 }
 
-// Whatever both sides do: what the person did stays, what the agent alone did arrives unless it
-// is said to stay, and nothing else happens. A second landing has nothing more to do.
+// Whatever both sides do, the person's changes stay, the agent's changes land unless they are
+// reported as staying, and nothing else changes. A second landing has nothing to do.
 func TestLandLosesNothing(t *testing.T) {
 	for seed := range uint64(150) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -72,14 +72,14 @@ func TestLandLosesNothing(t *testing.T) {
 	}
 }
 
-// checkLanding lands, and compares what came of each path with what was there before.
+// checkLanding lands, and compares each path with both sides before.
 func checkLanding(t *testing.T, s *site) {
 	t.Helper()
 	common, err := readNote(s.note)
 	if err != nil {
 		t.Fatal(err)
 	}
-	here, there := snapshot(t, s.copy), snapshot(t, s.origin)
+	copied, origin := snapshot(t, s.copy), snapshot(t, s.origin)
 	d := s.difference()
 	l, err := Land(t.Context(), d, Which{})
 	if err != nil {
@@ -90,11 +90,11 @@ func checkLanding(t *testing.T, s *site) {
 		stays[c.Path] = stays[c.Path] || c.Stays != ""
 	}
 	after := snapshot(t, s.origin)
-	all := maps.Clone(here)
-	maps.Copy(all, there)
+	all := maps.Clone(copied)
+	maps.Copy(all, origin)
 	maps.Copy(all, after)
 	for name := range all {
-		base, mine, yours, now := common.of(name).node, at(here, name), at(there, name), at(after, name)
+		base, mine, yours, now := common.get(name).node, at(copied, name), at(origin, name), at(after, name)
 		switch {
 		case yours.kind == directory || now.kind == directory || mine.kind == directory: // may hold what either side has
 		case !yours.same(base) && !now.same(yours):
@@ -106,7 +106,7 @@ func checkLanding(t *testing.T, s *site) {
 		}
 	}
 	for _, c := range s.difference().Changes {
-		if c.Stays == "" && c.here.kind != directory && c.base.kind != directory && !stays[c.Path] {
+		if c.Stays == "" && c.copied.kind != directory && c.base.kind != directory && !stays[c.Path] {
 			t.Errorf("%s %s is still to be landed", c.What, c.Path)
 		}
 	}

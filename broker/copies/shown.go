@@ -11,9 +11,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// detail says in words what there is now.
+// detail describes what the copy has now.
 func (c *Change) detail() string {
-	now, was := c.here, c.base
+	now, was := c.copied, c.base
 	switch {
 	case now.kind == nothing:
 		if was.kind != file {
@@ -36,19 +36,19 @@ func (c *Change) detail() string {
 	return text.Size(now.size)
 }
 
-// Shown is the difference as people look at it: without directories that only hold what is
-// named as well, and with at most that many changes. more counts the rest.
+// Shown returns the difference for people: without directories below which another change is
+// listed, and with at most that many changes. more counts the rest.
 func (d Diff) Shown(most int) (shown Diff, more int) {
 	shown = d
 	shown.Changes, shown.agreed = nil, nil
 	for i, c := range d.Changes {
-		holds := (c.What == Added && c.here.kind == directory || c.What == Deleted && c.base.kind == directory) &&
+		holds := (c.What == Added && c.copied.kind == directory || c.What == Deleted && c.base.kind == directory) &&
 			i+1 < len(d.Changes) && strings.HasPrefix(d.Changes[i+1].Path, c.Path+"/")
 		if !holds {
 			shown.Changes = append(shown.Changes, c)
 		}
 	}
-	// What a person must not miss comes first when not all is shown.
+	// If not all can be shown, keep what a person must not miss.
 	if more = len(shown.Changes) - most; more > 0 {
 		rank := func(c Change) int {
 			switch {
@@ -66,7 +66,7 @@ func (d Diff) Shown(most int) (shown Diff, more int) {
 	return shown, max(more, 0)
 }
 
-// Left says in a few words what of a copy is nowhere else, or returns "".
+// Left describes briefly what only the copy has; "" if nothing.
 func (d Diff) Left() string {
 	all, _ := d.Shown(len(d.Changes))
 	files, ignored := 0, 0
@@ -90,18 +90,18 @@ func (d Diff) Left() string {
 	return strings.Join(parts, ", and ")
 }
 
-// Line is a line of a list for people. Its text is the agent's and not trusted.
+// Line is a line of a list for people. The agent chose parts of its text.
 type Line struct {
-	Head bool   `json:"head,omitempty"` // it says what the lines after it are
+	Head bool   `json:"head,omitempty"` // the line is the heading of those after it
 	What string `json:"what,omitempty"` // "added", or empty
 	Text string `json:"text"`
 }
 
-// commitsStay says what becomes of commits in a copy.
+// commitsStay tells a person that commits are not landed.
 const commitsStay = "commits, branches and stashes of the copy stay there; a session with --worktree brings its commits home"
 
-// Lines lists the difference. What programs of this machine would run comes first, then what is
-// landed, then what stays.
+// Lines lists the difference: first what programs of this machine would run, then what else is
+// landed, then what is not.
 func (d Diff) Lines(which Which) []Line {
 	var out []Line
 	section := func(head string, fits func(Change) bool, text func(Change) string) {
@@ -153,7 +153,7 @@ func withDetail(c Change, detail string) string {
 	return fmt.Sprintf("%s (%s)", dirtree.Short(c.Path), detail)
 }
 
-// ignoredLines counts what git ignores, by what lies at the top.
+// ignoredLines counts what git ignores, by the first name of its path.
 func (d Diff) ignoredLines() []Line {
 	tops := map[string]int64{}
 	for _, c := range d.Changes {
@@ -179,7 +179,7 @@ func (d Diff) ignoredLines() []Line {
 	return out
 }
 
-// Lands counts what is landed, and what of that programs of this machine would run.
+// Lands counts the files that are landed, and those of them that programs of this machine would run.
 func (d Diff) Lands(which Which) (files, run int) {
 	all, _ := d.Shown(len(d.Changes))
 	for _, c := range all.Changes {
@@ -193,7 +193,7 @@ func (d Diff) Lands(which Which) (files, run int) {
 	return files, run
 }
 
-// String says in one sentence what was landed.
+// String says in one sentence what was landed and what was not.
 func (l Landed) String() string {
 	files := 0
 	for i, c := range l.Landed {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// lines writes a list as a person sees it.
+// lines formats a list as a person sees it.
 func lines(all []Line) string {
 	var out []string
 	for _, l := range all {

@@ -13,18 +13,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
-// Bounds of comparing the text of one file.
+// Limits for comparing the text of one file.
 const (
 	maxText   = 1 << 20
 	maxPrint  = 256 << 10
 	printTime = 10 * time.Second
 )
 
-// Text compares the lines of a file in the directory and in the copy. It returns "" for what is
-// no text, and for a file that is too large or that cannot be compared. The agent decides what
-// it contains.
+// Text returns a diff of a file between the directory and the copy; "" if it is not text, is too
+// large or cannot be compared. The agent chose its contents.
 func (d Diff) Text(ctx context.Context, c Change) (string, error) {
-	if !hasLines(c.there) || !hasLines(c.here) || c.there.kind == c.here.kind && c.here.kind == nothing {
+	if !hasLines(c.origin) || !hasLines(c.copied) || c.origin.kind == c.copied.kind && c.copied.kind == nothing {
 		return "", nil
 	}
 	dir, err := os.MkdirTemp("", "ironcurtain-compared-")
@@ -50,12 +49,12 @@ func (d Diff) Text(ctx context.Context, c Change) (string, error) {
 	return "", err
 }
 
-// hasLines reports whether something has lines to be compared, or is not there.
+// hasLines reports whether a node is a file small enough to be compared, or nothing.
 func hasLines(n node) bool {
 	return n.kind == nothing || n.kind == file && n.size <= maxText
 }
 
-// copyText copies a small file below a directory to a path; an empty one where there is none.
+// copyText copies a small file below a directory to a path, as an empty one if there is none.
 func copyText(open func(string) (*dirs, error), dir, name, to string) error {
 	all, err := open(dir)
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 	"syscall"
 )
 
-// Reasons why something is left although it could be landed when the difference was made.
+// Reasons why a change is not landed although the difference said that it could be.
 var (
-	errChangedThere = errors.New("it has just changed in the directory")
-	errChangedHere  = errors.New("it has changed in the copy since the difference was shown")
-	errMore         = errors.New("the directory has more in it")
+	errOriginChanged = errors.New("it has just changed in the directory")
+	errCopyChanged   = errors.New("it has changed in the copy since the difference was shown")
+	errNotEmpty      = errors.New("the directory is not empty")
 )
 
 // writer writes into the person's directory. It is used once.
@@ -25,8 +25,8 @@ type writer struct {
 	from, to *dirs
 }
 
-// temporary is the name of a file that is being landed, the same in each landing from a copy:
-// what a killed one has left is removed by the next one.
+// temporary is the name of a file that is being landed. It is the same in every landing from a
+// copy, so that the next one removes what a killed one has left.
 func (w *writer) temporary() string {
 	return temporary + filepath.Base(filepath.Dir(w.d.note))
 }
@@ -36,8 +36,8 @@ func (w *writer) unchanged(in *os.Root, base string, c *Change) error {
 	info, err := in.Lstat(base)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if c.there.kind != nothing {
-			return errChangedThere
+		if c.origin.kind != nothing {
+			return errOriginChanged
 		}
 		return nil
 	case err != nil:
@@ -53,38 +53,38 @@ func (w *writer) unchanged(in *os.Root, base string, c *Change) error {
 			return err
 		}
 	case mode.IsRegular():
-		if is, _, err = lookFile(in, base, noted{c.there, c.at}); err != nil {
+		if is, _, err = lookFile(in, base, noted{c.origin, c.originStamp}); err != nil {
 			return err
 		}
 	}
-	if !is.same(c.there) {
-		return errChangedThere
+	if !is.same(c.origin) {
+		return errOriginChanged
 	}
 	return nil
 }
 
-// write makes a path what it is in the copy.
+// write gives a path of the directory the state that it has in the copy.
 func (w *writer) write(c *Change) error {
-	in, base, err := w.place(c.Path)
+	in, base, err := w.makeParent(c.Path)
 	if err != nil {
 		return err
 	}
 	if err := w.unchanged(in, base, c); err != nil {
 		return err
 	}
-	if (c.there.kind == directory) != (c.here.kind == directory) && c.there.kind != nothing {
-		w.to.forget() // it may be the directory that is removed
-		if in, base, err = w.to.of(c.Path); err != nil {
+	if (c.origin.kind == directory) != (c.copied.kind == directory) && c.origin.kind != nothing {
+		w.to.closeLast() // it may be the directory that is removed now
+		if in, base, err = w.to.parent(c.Path); err != nil {
 			return err
 		}
 		if err := in.Remove(base); errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
-			return errMore
+			return errNotEmpty
 		} else if err != nil {
 			return err
 		}
-		c.there = absent
+		c.origin = absent
 	}
-	switch c.here.kind {
+	switch c.copied.kind {
 	case directory:
 		return w.mkdir(in, base)
 	case link:
@@ -94,20 +94,20 @@ func (w *writer) write(c *Change) error {
 	}
 }
 
-// place returns the directory that a path is to be in, which is made where it is missing.
-func (w *writer) place(name string) (*os.Root, string, error) {
-	in, base, err := w.to.of(name)
+// makeParent returns the directory of a path and the path's last name. It makes missing directories.
+func (w *writer) makeParent(name string) (*os.Root, string, error) {
+	in, base, err := w.to.parent(name)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return in, base, err
 	}
-	above, dir, err := w.place(path.Dir(name))
+	above, dir, err := w.makeParent(path.Dir(name))
 	if err != nil {
 		return nil, "", err
 	}
 	if err := w.mkdir(above, dir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, "", err
 	}
-	return w.to.of(name)
+	return w.to.parent(name)
 }
 
 func (w *writer) mkdir(in *os.Root, base string) error {
@@ -117,8 +117,8 @@ func (w *writer) mkdir(in *os.Root, base string) error {
 	return w.own(in, base, nil)
 }
 
-// own gives something new to whom the former one belonged or, if there was none, the directory
-// that it is in: root may land for somebody else.
+// own sets the owner of a new file, if root lands for somebody else: that of the file that it
+// replaces, or of its directory.
 func (w *writer) own(in *os.Root, base string, former fs.FileInfo) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -138,59 +138,59 @@ func (w *writer) own(in *os.Root, base string, former fs.FileInfo) error {
 
 // link lands a link.
 func (w *writer) link(in *os.Root, base string, c *Change) error {
-	source, name, err := w.from.of(c.Path)
+	source, name, err := w.from.parent(c.Path)
 	if err != nil {
-		return errChangedHere
+		return errCopyChanged
 	}
-	if target, err := source.Readlink(name); err != nil || target != c.here.target {
-		return errChangedHere
+	if target, err := source.Readlink(name); err != nil || target != c.copied.target {
+		return errCopyChanged
 	}
-	if !inside(w.from.root, c.Path, c.here.target) || !inside(w.to.root, c.Path, c.here.target) {
+	if !inside(w.from.root, c.Path, c.copied.target) || !inside(w.to.root, c.Path, c.copied.target) {
 		return errors.New(leadsOut)
 	}
 	temporary := w.temporary()
-	if err := fresh(in, temporary); err != nil {
+	if err := removeLeftover(in, temporary); err != nil {
 		return err
 	}
-	if err := in.Symlink(c.here.target, temporary); err != nil {
+	if err := in.Symlink(c.copied.target, temporary); err != nil {
 		return err
 	}
 	err = w.own(in, temporary, nil)
 	return w.putInPlace(in, base, c, err)
 }
 
-// file lands a file: its content is written beside it first, and then takes its place.
+// file lands a file: it writes a temporary one and renames it.
 func (w *writer) file(in *os.Root, base string, c *Change) (err error) {
-	source, name, err := w.from.of(c.Path)
+	source, name, err := w.from.parent(c.Path)
 	if err != nil {
-		return errChangedHere
+		return errCopyChanged
 	}
 	from, info, err := openFile(source, name)
 	if err != nil {
-		return errChangedHere
+		return errCopyChanged
 	}
 	defer from.Close()
 	temporary := w.temporary()
-	if err := fresh(in, temporary); err != nil {
+	if err := removeLeftover(in, temporary); err != nil {
 		return err
 	}
 	perm, former := fs.FileMode(0o666), fs.FileInfo(nil)
-	if c.there.kind == file {
+	if c.origin.kind == file {
 		if former, err = in.Lstat(base); err != nil {
 			return err
 		}
 		perm = former.Mode().Perm()
 	}
-	perm = withExec(perm, c.here.exec)
+	perm = withExec(perm, c.copied.exec)
 	to, err := in.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 	if err != nil {
 		return err
 	}
-	digest, _, err := sum(&stopping{w.ctx, io.LimitReader(from, c.here.size+1)}, to)
+	digest, _, err := sum(&stopping{w.ctx, io.LimitReader(from, c.copied.size+1)}, to)
 	switch {
 	case err != nil:
-	case digest != c.here.digest || executable(info.Mode()) != c.here.exec:
-		err = errChangedHere
+	case digest != c.copied.digest || executable(info.Mode()) != c.copied.exec:
+		err = errCopyChanged
 	default:
 		err = to.Sync()
 	}
@@ -204,7 +204,7 @@ func (w *writer) file(in *os.Root, base string, c *Change) (err error) {
 	return w.putInPlace(in, base, c, err)
 }
 
-// withExec lets those execute a file who can read it, or nobody.
+// withExec lets everybody who can read a file execute it, or nobody.
 func withExec(perm fs.FileMode, exec bool) fs.FileMode {
 	if !exec {
 		return perm &^ 0o111
@@ -212,16 +212,16 @@ func withExec(perm fs.FileMode, exec bool) fs.FileMode {
 	return perm | perm>>2&0o111
 }
 
-// fresh removes what a killed landing has left.
-func fresh(in *os.Root, temporary string) error {
+// removeLeftover removes the temporary file of a killed landing.
+func removeLeftover(in *os.Root, temporary string) error {
 	if err := in.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// putInPlace gives what was written its name, if the path is still as it was. After an error it
-// removes what was written.
+// putInPlace renames the temporary file to its path if that is still as it was. If it is not, or
+// err is an error, it removes the temporary file.
 func (w *writer) putInPlace(in *os.Root, base string, c *Change, err error) error {
 	temporary := w.temporary()
 	if err == nil {
