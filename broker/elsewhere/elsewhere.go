@@ -1,18 +1,18 @@
 // Package elsewhere decides when the files of a session are copied to its container and back, where
-// the container does not see this machine's. Package treesync does the copying.
+// the container does not see this machine's files. Package treesync does the copying.
 //
 // Home and workspace exist twice: as volumes in the container, where the agent writes, and as
-// directories of the session on this machine, where tools write and at which previews and the policy
-// look. Files makes the two equal at these moments:
+// directories on the host, where tools write and which previews and the policy read. Files makes the
+// two equal at these moments:
 //
-//   - Fill, before the agent begins: everything goes there.
-//   - Fetch, before a tool call is judged: what the agent has written comes here.
-//   - Return, after the call and before the agent has its answer: what the call has written goes there.
+//   - Fill, before the agent starts: sends everything to the container.
+//   - Fetch, before a tool call is judged: brings what the agent has written to the host.
+//   - Return, after the call and before the agent gets its answer: sends what the call has written.
 //   - Bring, when a person wants to see what the agent has now.
-//   - Finish, when the agent has ended: everything comes here. The container waits for that.
+//   - Finish, when the agent has ended: brings everything to the host. The container waits for that.
 //
-// So a path means the same file on both sides whenever one side learns of it. What the host tells
-// the agent (Orientation) and what the person attaches (Attach) is only sent.
+// So whenever one side is told of a path, both have the same file there. What the host tells the
+// agent (Orientation) and what the person attaches (Attach) is only sent.
 package elsewhere
 
 import (
@@ -35,27 +35,27 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Dirs are a session's directories on this machine.
+// Dirs are a session's directories on the host.
 type Dirs struct {
 	Home        string // the agent's own
 	Workspace   string
 	Orientation string // what the agent is told; only sent
 	Attachments string // what the person has attached; only sent
-	// Notes is a directory that no container sees, for what both sides agreed on last.
+	// Notes is a directory that no container sees. It stores what both sides agreed on last.
 	Notes string
-	// Engine is the address of the engine that has the volumes: each engine's are another copy, with
-	// which something else was agreed.
+	// Engine is the address of the engine that has the volumes. Each engine's volumes have notes of
+	// their own.
 	Engine string
-	// Fixed are paths of the workspace that the agent never changes here, because programs of this
-	// machine run or obey what is there.
+	// Fixed are paths of the workspace that the agent cannot change on the host, because programs of
+	// the host run or obey what is there.
 	Fixed []string
 }
 
 // Options say how to reach the container.
 type Options struct {
 	Dirs
-	Ours    func(name string) bool                      // which files of the home the host writes anew for each container
-	Connect func(ctx context.Context) (net.Conn, error) // opens a stream of files
+	Ours    func(name string) bool                      // which files of the home the host rewrites for each container
+	Connect func(ctx context.Context) (net.Conn, error) // connects with the container's treesync.Server
 	Tell    func(text string)                           // tells the person; returns at once
 }
 
@@ -64,14 +64,14 @@ type Files struct {
 	options Options
 	trees   map[string]*treesync.Tree
 
-	turn   *semaphore.Weighted // one: held while files travel; guards the rest
-	client *treesync.Client
-	homeAt time.Time       // when the home was brought last
-	told   map[string]bool // what the person knows of
-	over   bool
+	turn       *semaphore.Weighted // a lock that a context can give up waiting for: held while files are copied; guards the rest
+	client     *treesync.Client
+	homeSynced time.Time       // when the home was brought last
+	told       map[string]bool // what the person knows of
+	finished   bool
 }
 
-// The names of the trees, as the bridge knows them.
+// The names of the trees, which the bridge knows, too.
 const (
 	home        = "home"
 	workspace   = "workspace"
@@ -79,35 +79,34 @@ const (
 	attachments = "attachments"
 )
 
-// mostHome is the size of a file of the agent's home that is brought here. What an agent needs to
-// be resumed is smaller; what package managers keep stays in the volume.
-const mostHome = 16 << 20
+// maxHomeFile is the size of the largest file of the agent's home that is fetched. What an agent
+// needs to be resumed is smaller; the caches of package managers stay in the volume.
+const maxHomeFile = 16 << 20
 
-// Forget removes what was agreed with the volumes of an engine, from the directory of the notes: one
-// of them begins anew.
+// Forget removes the notes of an engine. It must be called when one of its volumes was made anew.
 func Forget(notes, engine string) error {
 	for _, tree := range []string{home, workspace} {
-		if err := os.Remove(noteOf(notes, engine, tree)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.Remove(notePath(notes, engine, tree)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
 }
 
-// noteOf is the file of what was agreed on one tree.
-func noteOf(notes, engine, tree string) string {
+// notePath is the file with what was agreed about one tree.
+func notePath(notes, engine, tree string) string {
 	sum := sha256.Sum256([]byte(engine))
 	return filepath.Join(notes, fmt.Sprintf("%s-%x.agreed", tree, sum[:4]))
 }
 
-// Open looks at the directories and connects with nothing yet.
+// Open opens the directories. It does not connect yet.
 func Open(o Options) (*Files, error) {
 	f := &Files{options: o, turn: semaphore.NewWeighted(1), trees: map[string]*treesync.Tree{}, told: map[string]bool{}}
 	for _, t := range []treesync.Options{
 		{Name: orientation, Dir: o.Orientation, OneWay: true},
 		{Name: attachments, Dir: o.Attachments, OneWay: true},
-		{Name: home, Dir: o.Home, Note: noteOf(o.Notes, o.Engine, home), Wanted: wantedOfHome, Ours: o.Ours},
-		{Name: workspace, Dir: o.Workspace, Note: noteOf(o.Notes, o.Engine, workspace), Fixed: o.Fixed},
+		{Name: home, Dir: o.Home, Note: notePath(o.Notes, o.Engine, home), Wanted: wantedOfHome, Ours: o.Ours},
+		{Name: workspace, Dir: o.Workspace, Note: notePath(o.Notes, o.Engine, workspace), Fixed: o.Fixed},
 	} {
 		tree, err := treesync.Open(t)
 		if err != nil {
@@ -118,9 +117,9 @@ func Open(o Options) (*Files, error) {
 	return f, nil
 }
 
-// wantedOfHome reports whether a file of the agent's home is brought to this machine.
+// wantedOfHome reports whether a file of the agent's home is fetched.
 func wantedOfHome(name string, size int64) bool {
-	if size > mostHome {
+	if size > maxHomeFile {
 		return false
 	}
 	for part := range strings.SplitSeq(path.Dir(name), "/") {
@@ -132,37 +131,35 @@ func wantedOfHome(name string, size int64) bool {
 	return true
 }
 
-// Fill takes everything to the container, before its agent begins. What an earlier life of the
-// session has left there and has not come here is brought. rate is how fast that was, in bytes a
-// second; 0 where it was too little to tell.
+// Fill sends everything to the container, before its agent starts, and fetches what an earlier life
+// of the session has left there. rate is its speed in bytes a second; 0 if too little was sent.
 func (f *Files) Fill(ctx context.Context) (rate int64, err error) {
 	began := time.Now()
-	bytes, err := f.each(ctx, "copy files to the container", orientation, attachments, home, workspace)
-	if err == nil && bytes >= telling {
+	bytes, err := f.syncAll(ctx, "copy files to the container", orientation, attachments, home, workspace)
+	if err == nil && bytes >= minRateBytes {
 		rate = int64(float64(bytes) / time.Since(began).Seconds())
 	}
 	return rate, err
 }
 
-// telling is how many bytes tell how fast they were sent.
-const telling = 1 << 20
+// minRateBytes is how many bytes must be sent to measure the speed.
+const minRateBytes = 1 << 20
 
-// Fetch brings here what the agent has written to its workspace.
+// Fetch brings what the agent has written to its workspace to the host.
 func (f *Files) Fetch(ctx context.Context) error {
-	_, err := f.each(ctx, "bring the agent's files here", workspace)
+	_, err := f.syncAll(ctx, "bring the agent's files here", workspace)
 	return err
 }
 
-// Attach takes there what the person has attached.
+// Attach sends what the person has attached.
 func (f *Files) Attach(ctx context.Context) error {
-	_, err := f.each(ctx, "take attached files to the container", attachments)
+	_, err := f.syncAll(ctx, "copy attached files to the container", attachments)
 	return err
 }
 
-// each makes both sides of trees the same, one after the other. bytes are those of the files that were
-// sent.
-func (f *Files) each(ctx context.Context, op string, names ...string) (bytes int64, err error) {
-	if err := f.take(ctx); err != nil {
+// syncAll synchronizes trees, one after the other. bytes is the size of the files that were sent.
+func (f *Files) syncAll(ctx context.Context, op string, names ...string) (bytes int64, err error) {
+	if err := f.lock(ctx); err != nil {
 		return 0, err
 	}
 	defer f.turn.Release(1)
@@ -176,49 +173,48 @@ func (f *Files) each(ctx context.Context, op string, names ...string) (bytes int
 	return bytes, nil
 }
 
-// take waits until no files travel.
-func (f *Files) take(ctx context.Context) error {
+// lock waits until no files are being copied. Release f.turn afterwards.
+func (f *Files) lock(ctx context.Context) error {
 	return fault.Wrap("wait for other files to be copied", f.turn.Acquire(ctx, 1), "")
 }
 
-// Return takes there what was written here. note says which files were changed on both sides
-// meanwhile; empty: none.
+// Return sends what a call has written. note tells the agent which files both sides have changed
+// meanwhile; "" if none.
 func (f *Files) Return(ctx context.Context) (note string, err error) {
-	if err := f.take(ctx); err != nil {
+	if err := f.lock(ctx); err != nil {
 		return "", err
 	}
 	defer f.turn.Release(1)
 	report, err := f.sync(ctx, workspace)
 	if err != nil {
-		return "", fault.Wrap("take files to the container", err, "")
+		return "", fault.Wrap("copy files to the container", err, "")
 	}
-	if time.Since(f.homeAt) > homePause {
-		_, err := f.sync(ctx, home)
-		if err != nil {
-			f.tellOnce("", "the agent's home could not be copied to this machine, where it is older until the next try: "+err.Error())
+	if time.Since(f.homeSynced) > homeInterval {
+		if _, err := f.sync(ctx, home); err != nil {
+			f.tellOnce("", "the agent's home could not be copied to this machine, which has an older one until the next try: "+err.Error())
 		}
 	}
 	return conflicts(report), nil
 }
 
-// homePause is the time between two looks at the home.
-const homePause = 30 * time.Second
+// homeInterval is the shortest time between two Syncs of the home by Return.
+const homeInterval = 30 * time.Second
 
-// Bring brings here what the agent has written to its workspace and home. Once the container has been
-// let go there is nothing more to bring.
+// Bring brings what the agent has written to its workspace and home to the host. After Finish or
+// Close it does nothing.
 func (f *Files) Bring(ctx context.Context) error {
-	if err := f.take(ctx); err != nil {
+	if err := f.lock(ctx); err != nil {
 		return err
 	}
 	defer f.turn.Release(1)
-	if f.over {
+	if f.finished {
 		return nil
 	}
-	return fault.Wrap("bring the agent's files here", f.bring(ctx), "")
+	return fault.Wrap("bring the agent's files here", f.syncBoth(ctx), "")
 }
 
-// bring makes both trees the same. What has kept both from coming is said once.
-func (f *Files) bring(ctx context.Context) error {
+// syncBoth synchronizes workspace and home. An error that both have in common is returned once.
+func (f *Files) syncBoth(ctx context.Context) error {
 	_, ofWork := f.sync(ctx, workspace)
 	_, ofHome := f.sync(ctx, home)
 	if ofWork != nil && ofHome != nil && ofWork.Error() == ofHome.Error() {
@@ -227,31 +223,31 @@ func (f *Files) bring(ctx context.Context) error {
 	return errors.Join(ofWork, ofHome)
 }
 
-// Finish brings everything here and lets go of the container, which may end then. It does
+// Finish brings everything to the host and disconnects, so that the container may end. It does
 // nothing the second time.
 func (f *Files) Finish(ctx context.Context) error {
-	if err := f.take(ctx); err != nil {
+	if err := f.lock(ctx); err != nil {
 		return err
 	}
 	defer f.turn.Release(1)
-	if f.over {
+	if f.finished {
 		return nil
 	}
-	err := f.bring(ctx)
-	f.over = true
-	f.drop()
+	err := f.syncBoth(ctx)
+	f.finished = true
+	f.disconnect()
 	if err != nil { // another try would find no container
 		return &fault.Error{Op: "bring the agent's files here", Err: err, Next: "resume the session: what is missing is in its volumes, and comes then"}
 	}
 	return nil
 }
 
-// Close lets go of the container and ends the trees.
+// Close disconnects and closes the trees.
 func (f *Files) Close() error {
-	_ = f.turn.Acquire(context.Background(), 1) // whoever has it is bounded
+	_ = f.turn.Acquire(context.Background(), 1) // waits for whoever copies, which has a time limit
 	defer f.turn.Release(1)
-	f.over = true
-	f.drop()
+	f.finished = true
+	f.disconnect()
 	var all []error
 	for _, t := range f.trees {
 		all = append(all, t.Close())
@@ -259,10 +255,10 @@ func (f *Files) Close() error {
 	return errors.Join(all...)
 }
 
-// sync makes both sides of a tree the same. A connection that has ended is made again, once.
+// sync synchronizes a tree. If an older connection fails, it tries once more with a new one.
 func (f *Files) sync(ctx context.Context, name string) (treesync.Report, error) {
-	if f.over {
-		return treesync.Report{}, errors.New("the session ends, and its container is not reached any more")
+	if f.finished {
+		return treesync.Report{}, errors.New("the session has ended, and so has the connection with its container")
 	}
 	for fresh := false; ; {
 		if f.client == nil {
@@ -274,29 +270,29 @@ func (f *Files) sync(ctx context.Context, name string) (treesync.Report, error) 
 		}
 		report, err := f.trees[name].Sync(ctx, f.client)
 		if err == nil {
-			f.noteReport(name, report)
+			f.report(name, report)
 			return report, nil
 		}
-		f.drop() // where it stands is not known
+		f.disconnect() // its state is not known
 		if fresh || ctx.Err() != nil {
 			return treesync.Report{}, err
 		}
 	}
 }
 
-// drop closes the connection.
-func (f *Files) drop() {
+// disconnect closes the connection, if there is one.
+func (f *Files) disconnect() {
 	if f.client != nil {
 		_ = f.client.Close()
 		f.client = nil
 	}
 }
 
-// noteReport tells the person what does not travel, once.
-func (f *Files) noteReport(name string, r treesync.Report) {
+// report tells the person what is not copied, once.
+func (f *Files) report(name string, r treesync.Report) {
 	if name == home {
-		f.homeAt = time.Now()
-		return // what of it stays there is meant to
+		f.homeSynced = time.Now()
+		return // what is not copied of it is not meant to be
 	}
 	for _, l := range r.Left {
 		f.tellOnce("", fmt.Sprintf("%s is in the container only, where tools do not see it: %s", path.Join("/"+name, l.Path), l.Why))
@@ -305,31 +301,33 @@ func (f *Files) noteReport(name string, r treesync.Report) {
 		f.tellOnce(name+" odd", fmt.Sprintf("devices, pipes and sockets below /%s are in the container only, where tools do not see them: %d at present", name, r.Odd))
 	}
 	if r.Dropped > 0 {
-		f.tellOnce(name+" dropped", fmt.Sprintf("set-uid, set-gid and sticky bits below /%s do not come to this machine, nor do files with names that are too long or no UTF-8: %d at present", name, r.Dropped))
+		f.tellOnce(name+" dropped", fmt.Sprintf("set-uid, set-gid and sticky bits below /%s are not copied to this machine, nor are files whose names are too long or not UTF-8: %d at present", name, r.Dropped))
 	}
 }
 
-// tellOnce tells the person something that they do not know yet: about, or where that is empty exactly this.
+// tellOnce tells the person something, unless it was told before. about identifies it; "" means by
+// its text.
 func (f *Files) tellOnce(about, text string) {
 	about = cmp.Or(about, text)
-	if len(f.told) < mostTold && !f.told[about] {
+	if len(f.told) < maxTold && !f.told[about] {
 		f.told[about] = true
 		f.options.Tell(text)
 	}
 }
 
-// mostTold bounds what a person is told of files that do not travel.
-const mostTold = 20
+// maxTold bounds how many things a person is told of files that are not copied.
+const maxTold = 20
 
-// conflicts says which files have two versions, or different ones on both sides; empty: none.
+// conflicts tells the agent which files have two versions, or different ones on both sides; "" if
+// none.
 func conflicts(r treesync.Report) string {
 	lines := make([]string, 0, len(r.Conflicts))
 	for _, c := range r.Conflicts {
-		lines = append(lines, fmt.Sprintf("%s was changed by you as well while the call ran: yours stays, and what the call has written is in %s", c.Path, c.Beside))
+		lines = append(lines, fmt.Sprintf("%s was changed by you, too, while the call ran: your version is kept, and the call's is in %s", c.Path, c.Beside))
 	}
 	for _, l := range r.Left {
 		if l.Hides {
-			lines = append(lines, fmt.Sprintf("what tools see at %s is not what you have there, and does not arrive: yours stays, and tools cannot see it (%s)", l.Path, l.Why))
+			lines = append(lines, fmt.Sprintf("tools see something else at %s than you do: theirs cannot be copied to you, and yours cannot be copied to them (%s)", l.Path, l.Why))
 		}
 	}
 	return strings.Join(lines, "\n")

@@ -16,34 +16,33 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/treesync"
 )
 
-// container is where the trees of a session are on one engine.
-type container map[string]string
+// trees has the directories of a session's trees, of a container or of the host.
+type trees map[string]string
 
-func newContainer(t *testing.T) container {
+func newTrees(t *testing.T) trees {
 	t.Helper()
-	c := container{}
+	c := trees{}
 	for _, tree := range []string{home, workspace, orientation, attachments} {
 		c[tree] = t.TempDir()
 	}
 	return c
 }
 
-// life lets a session live in a container: its files are brought there, the agent works, and they come
-// back. Nothing is told.
-func (c container) life(t *testing.T, engine string, here container, notes string, agent func(workspace string)) {
+// quietRun is run for a session of which the person is told nothing.
+func (c trees) quietRun(t *testing.T, engine string, host trees, notes string, agent func(workspace string)) {
 	t.Helper()
-	c.tell(t, engine, here, notes, func(text string) { t.Error(text) }, func(workspace string, _ *Files) { agent(workspace) })
+	c.run(t, engine, host, notes, func(text string) { t.Error(text) }, func(workspace string, _ *Files) { agent(workspace) })
 }
 
-// tell is life where things are told.
-func (c container) tell(t *testing.T, engine string, here container, notes string, tell func(string), agent func(workspace string, files *Files)) {
+// run runs a session in a container: it copies the files there, calls agent, and brings them back.
+func (c trees) run(t *testing.T, engine string, host trees, notes string, tell func(string), agent func(workspace string, files *Files)) {
 	t.Helper()
 	server := treesync.NewServer(c)
 	var serving sync.WaitGroup
 	defer serving.Wait()
 	files, err := Open(Options{
 		Dirs: Dirs{
-			Home: here[home], Workspace: here[workspace], Orientation: here[orientation], Attachments: here[attachments],
+			Home: host[home], Workspace: host[workspace], Orientation: host[orientation], Attachments: host[attachments],
 			Notes: notes, Engine: engine,
 		},
 		Connect: func(ctx context.Context) (net.Conn, error) {
@@ -66,10 +65,9 @@ func (c container) tell(t *testing.T, engine string, here container, notes strin
 	}
 }
 
-// The volumes that an engine kept while the session lived on another one are older than what is
-// here.
+// Volumes that an engine kept while the session ran on another one are older than the host's files.
 func TestOldVolumesAreNotTakenForNewWork(t *testing.T) {
-	here, one, other, notes := newContainer(t), newContainer(t), newContainer(t), t.TempDir()
+	host, one, other, notes := newTrees(t), newTrees(t), newTrees(t), t.TempDir()
 	write := func(text string) func(string) {
 		return func(workspace string) {
 			if err := os.WriteFile(filepath.Join(workspace, "file"), []byte(text), 0o600); err != nil {
@@ -77,26 +75,26 @@ func TestOldVolumesAreNotTakenForNewWork(t *testing.T) {
 			}
 		}
 	}
-	one.life(t, "one", here, notes, write("first"))
+	one.quietRun(t, "one", host, notes, write("first"))
 	if err := Forget(notes, "other"); err != nil { // its volumes are new
 		t.Fatal(err)
 	}
-	other.life(t, "other", here, notes, write("second"))
-	one.life(t, "one", here, notes, func(workspace string) {
+	other.quietRun(t, "other", host, notes, write("second"))
+	one.quietRun(t, "one", host, notes, func(workspace string) {
 		if got, err := os.ReadFile(filepath.Join(workspace, "file")); err != nil || string(got) != "second" {
 			t.Errorf("the agent has %q, %v", got, err)
 		}
 	})
-	if got, err := os.ReadFile(filepath.Join(here[workspace], "file")); err != nil || string(got) != "second" {
+	if got, err := os.ReadFile(filepath.Join(host[workspace], "file")); err != nil || string(got) != "second" {
 		t.Errorf("here is %q, %v", got, err)
 	}
 }
 
-// A session tells once of each kind of what cannot travel, however often it looks and whatever is added.
+// A person is told once of each kind of file that cannot be copied, however many there are.
 func TestWhatCannotTravelIsToldOnce(t *testing.T) {
 	var told []string
-	here, there := newContainer(t), newContainer(t)
-	there.tell(t, "one", here, t.TempDir(), func(text string) { told = append(told, text) }, func(workspace string, files *Files) {
+	host, container := newTrees(t), newTrees(t)
+	container.run(t, "one", host, t.TempDir(), func(text string) { told = append(told, text) }, func(workspace string, files *Files) {
 		for _, name := range []string{"a", "b", "c"} {
 			path := filepath.Join(workspace, name)
 			if err := errors.Join(syscall.Mkfifo(path, 0o600), os.WriteFile(path+".sh", nil, 0o600), os.Chmod(path+".sh", 0o700|fs.ModeSetuid)); err != nil {
@@ -109,7 +107,7 @@ func TestWhatCannotTravelIsToldOnce(t *testing.T) {
 	})
 	want := []string{
 		"devices, pipes and sockets below /workspace are in the container only, where tools do not see them: 1 at present",
-		"set-uid, set-gid and sticky bits below /workspace do not come to this machine, nor do files with names that are too long or no UTF-8: 1 at present",
+		"set-uid, set-gid and sticky bits below /workspace are not copied to this machine, nor are files whose names are too long or not UTF-8: 1 at present",
 	}
 	if !slices.Equal(told, want) {
 		t.Errorf("told %q", told)
@@ -118,7 +116,7 @@ func TestWhatCannotTravelIsToldOnce(t *testing.T) {
 
 func TestTheNoteSaysWhatDoesNotArrive(t *testing.T) {
 	r := treesync.Report{Left: []treesync.Left{{Path: "log", Why: "it is large"}, {Path: "pipe", Why: "it is odd", Hides: true}}}
-	if got := conflicts(r); !strings.Contains(got, "see at pipe") || strings.Contains(got, "log") {
+	if got := conflicts(r); !strings.Contains(got, "at pipe") || strings.Contains(got, "log") {
 		t.Errorf("%q", got)
 	}
 }
