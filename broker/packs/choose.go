@@ -12,39 +12,39 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
-// job is one Fill at work.
+// job is one run of Fill or Ready.
 type job struct {
 	*scratch
-	plan  Plan
-	known memory
-	own   []string // commits at which the repository's own history ends, sorted
+	plan    Plan
+	known   state
+	shallow []string // commits at which the repository's own history ends, sorted
 
-	peeled map[string]string // of all tips that are here: what each is a tag of, or itself
-	had    []string          // tips that the volume has, and that are still here
-	needed []string          // new ones
-	more   []string          // new ones that may be left out
-	cut    []string          // commits at which history ends, sorted
-	left   []string          // what of Plan.More is too large
-	lost   []string          // what of Plan.More is not here
+	peeled   map[string]string // each tip that the repository has → the object it is a tag of, or itself
+	have     []string          // tips that the volume and the repository have
+	needed   []string          // tips of Plan.Tips that the volume lacks
+	optional []string          // tips of Plan.More that the volume lacks
+	cut      []string          // commits at which history ends in the volume, sorted
+	left     []string          // tips of Plan.More that are too large
+	lost     []string          // tips of Plan.More that the repository lacks
 }
 
-// look finds out which tips are here, and which of them are new.
-func (j *job) look(ctx context.Context) error {
+// findTips sorts the tips by whether the repository and the volume have them.
+func (j *job) findTips(ctx context.Context) error {
 	var err error
 	all := union(slices.Concat(j.plan.Tips, j.plan.More), j.known.Tips)
 	if j.peeled, err = j.peel(ctx, all); err != nil {
 		return err
 	}
-	here := func(id string) bool { return j.peeled[id] != "" }
+	exists := func(id string) bool { return j.peeled[id] != "" }
 	known, left := set(j.known.Tips), set(j.known.Left)
 	for _, id := range j.known.Tips {
-		if here(id) {
-			j.had = append(j.had, id)
+		if exists(id) {
+			j.have = append(j.have, id)
 		}
 	}
 	seen := map[string]bool{}
 	for _, id := range j.plan.Tips {
-		if !here(id) {
+		if !exists(id) {
 			return fmt.Errorf("%s has no object %s", j.plan.Repository, id)
 		}
 		if !known[id] && !seen[id] {
@@ -55,13 +55,13 @@ func (j *job) look(ctx context.Context) error {
 	for _, id := range j.plan.More {
 		switch {
 		case seen[id]:
-		case !here(id):
+		case !exists(id):
 			j.lost = append(j.lost, id)
 		case known[id]:
 		case left[id]:
 			j.left = append(j.left, id)
 		default:
-			j.more = append(j.more, id)
+			j.optional = append(j.optional, id)
 		}
 		seen[id] = true
 	}
@@ -69,29 +69,29 @@ func (j *job) look(ctx context.Context) error {
 }
 
 // sent are the tips that are packed.
-func (j *job) sent() []string { return slices.Concat(j.needed, j.more) }
+func (j *job) sent() []string { return slices.Concat(j.needed, j.optional) }
 
-// absent is what of Plan.More the volume will not have.
+// absent are the tips of Plan.More that the volume will not have.
 func (j *job) absent() []string { return union(j.left, j.lost) }
 
-// choose decides what is packed: everything; else the needed tips with their history and
-// as many of the others as fit; else as much of that history as fits.
+// choose decides what is packed: all tips; if that is too much, the needed tips and as many
+// optional ones as fit; if the needed ones alone are too much, only a part of their history.
 func (j *job) choose(ctx context.Context) error {
-	taken := len(j.more)
+	taken := len(j.optional)
 	fits, err := j.fits(ctx, j.sent(), j.cut)
 	if err != nil || !fits {
 		if taken, err = j.reduce(ctx); err != nil {
 			return err
 		}
 	}
-	if taken == len(j.more) && len(j.left) == 0 {
+	if taken == len(j.optional) && len(j.left) == 0 {
 		return nil
 	}
-	return j.part(ctx, taken)
+	return j.splitOptional(ctx, taken)
 }
 
-// reduce returns how many of the others fit beside the needed tips. If these do not fit
-// themselves, it cuts their history.
+// reduce returns how many of the optional tips fit beside the needed ones. If even those do not
+// fit, it cuts their history.
 func (j *job) reduce(ctx context.Context) (int, error) {
 	fits, err := j.fits(ctx, j.needed, j.cut)
 	if err != nil {
@@ -100,28 +100,28 @@ func (j *job) reduce(ctx context.Context) (int, error) {
 	if !fits {
 		return 0, j.shorten(ctx)
 	}
-	return largest(len(j.more), func(n int) (bool, error) {
-		fits, err := j.fits(ctx, slices.Concat(j.needed, j.more[:n]), j.cut)
+	return largest(len(j.optional), func(n int) (bool, error) {
+		fits, err := j.fits(ctx, slices.Concat(j.needed, j.optional[:n]), j.cut)
 		if ctx.Err() != nil {
 			return false, err
 		}
-		return fits && err == nil, nil // what lacks objects does not fit
+		return fits && err == nil, nil // leave out a branch with missing objects, too
 	})
 }
 
-// part decides what becomes of the tips that may be left out: the first ones fit and are sent,
-// and so is what is in the history of what the volume has then. The rest is left out.
-func (j *job) part(ctx context.Context, taken int) error {
-	rest := slices.Concat(j.more[taken:], j.left)
-	j.more, j.left = slices.Clone(j.more[:taken]), nil
+// splitOptional divides the optional tips into those that are sent and those that are left out. It
+// sends the first ones, which fit, and those in the history that the volume will then have.
+func (j *job) splitOptional(ctx context.Context, taken int) error {
+	rest := slices.Concat(j.optional[taken:], j.left)
+	j.optional, j.left = slices.Clone(j.optional[:taken]), nil
 	inside := map[string]bool{}
 	for _, id := range rest {
 		inside[j.peeled[id]] = false
 	}
-	if err := j.end(j.cut); err != nil {
+	if err := j.setShallow(j.cut); err != nil {
 		return err
 	}
-	in := strings.NewReader(lines(slices.Concat(j.sent(), j.had)))
+	in := strings.NewReader(lines(slices.Concat(j.sent(), j.have)))
 	err := j.run(ctx, in, &reader{each: func(commit []byte) error {
 		if _, ok := inside[string(commit)]; ok {
 			inside[string(commit)] = true
@@ -133,7 +133,7 @@ func (j *job) part(ctx context.Context, taken int) error {
 	}
 	for _, id := range rest {
 		if inside[j.peeled[id]] {
-			j.more = append(j.more, id)
+			j.optional = append(j.optional, id)
 		} else {
 			j.left = append(j.left, id)
 		}
@@ -141,18 +141,18 @@ func (j *job) part(ctx context.Context, taken int) error {
 	return nil
 }
 
-// revisions is git's input for what the tips lead to and the volume lacks.
+// revisions is git's input to select what the tips lead to and the volume lacks.
 func (j *job) revisions(tips []string) string {
 	var text strings.Builder
 	text.WriteString(lines(tips))
-	for _, id := range j.had {
+	for _, id := range j.have {
 		text.WriteString("^" + id + "\n")
 	}
 	return text.String()
 }
 
-// fits reports whether what the tips lead to and the volume lacks is within the limit, when
-// history ends at the given commits. What is too much for git is too much.
+// fits reports whether what the tips lead to and the volume lacks is within the limit, if
+// history ends at the given commits. What exceeds git's resources does not fit.
 func (j *job) fits(ctx context.Context, tips, cut []string) (bool, error) {
 	size, err := j.size(ctx, tips, cut)
 	if limit := (*gitrun.Limit)(nil); errors.As(err, &limit) {
@@ -161,12 +161,12 @@ func (j *job) fits(ctx context.Context, tips, cut []string) (bool, error) {
 	return err == nil && size <= j.plan.Limit, err
 }
 
-// size is how many bytes of the disk that takes now.
+// size returns how many bytes that takes on disk in the person's repository.
 func (j *job) size(ctx context.Context, tips, cut []string) (int64, error) {
 	if len(tips) == 0 {
 		return 0, nil
 	}
-	if err := j.end(cut); err != nil {
+	if err := j.setShallow(cut); err != nil {
 		return 0, err
 	}
 	var out bytes.Buffer
@@ -177,8 +177,8 @@ func (j *job) size(ctx context.Context, tips, cut []string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(out.String()), 10, 64)
 }
 
-// largest returns the largest number up to n of which fits says yes, give or take a
-// sixteenth, or 0. It tries small ones first, because they take less time.
+// largest returns about the largest number up to n for which fits returns true: at most a
+// sixteenth too small, or 0. It tries small numbers first, because they take less time.
 func largest(n int, fits func(int) (bool, error)) (int, error) {
 	low, high := 0, n+1 // low fits, high does not
 	for high-low > 1+low/16 {

@@ -11,22 +11,22 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// maxCommits is how much of a history that is cut is looked at: the newest commits. Tests
+// maxCommits is how many of the newest commits are read of a history that must be cut. Tests
 // lower it.
 var maxCommits = 500_000
 
-// graph is the newest part of a history. The volume has the parents that are not listed,
-// unless the list is partial.
+// graph is the newest part of a history. A commit that is only named as a parent is in the
+// volume, unless the graph is partial.
 type graph struct {
 	ids     []string // binary
-	listed  []bool   // not only named as a parent
+	listed  []bool   // git listed the commit itself, not only as a parent
 	parents [][]int32
-	level   []int32 // on the shortest way from a tip, from 0; -1: no tip leads there
+	level   []int32 // length of the shortest path from a tip; -1: none
 	deepest int     // the number of levels
-	partial bool
+	partial bool    // it ends at maxCommits
 }
 
-// shorten cuts the history of the needed tips to as many generations as fit.
+// shorten cuts the history of the needed tips to as many levels as fit.
 func (j *job) shorten(ctx context.Context) error {
 	g, err := j.graph(ctx)
 	if err != nil {
@@ -39,20 +39,20 @@ func (j *job) shorten(ctx context.Context) error {
 		return err
 	}
 	if depth == 0 {
-		what := "more than git can look through"
+		what := "more than git can handle"
 		if size, err := j.size(ctx, j.needed, union(j.cut, g.cut(1))); err == nil {
 			what = fmt.Sprintf("%d MB packed", size>>20)
 		}
-		return fault.New(withoutObjects, "the files of commit %s alone are %s; an engine that does not see this machine's files gets %d MB",
+		return fault.New(withoutObjects, "the files of commit %s alone are %s, and the limit for an engine that does not see this machine's files is %d MB",
 			j.needed[0], what, j.plan.Limit>>20)
 	}
 	j.cut = union(j.cut, g.cut(depth))
 	return nil
 }
 
-// graph reads the history of the needed tips, as far as the volume lacks it.
+// graph reads the part of the needed tips' history that the volume lacks.
 func (j *job) graph(ctx context.Context) (*graph, error) {
-	if err := j.end(j.cut); err != nil {
+	if err := j.setShallow(j.cut); err != nil {
 		return nil, err
 	}
 	g, at, count := &graph{}, map[string]int32{}, 0
@@ -88,7 +88,7 @@ func (j *job) graph(ctx context.Context) (*graph, error) {
 	return g, nil
 }
 
-// index is where a commit is; it gets a place if it has none.
+// index returns the index of a commit, and adds it if it is new.
 func (g *graph) index(at map[string]int32, id string) (int32, error) {
 	binary, err := hex.DecodeString(id)
 	if err != nil {
@@ -104,7 +104,7 @@ func (g *graph) index(at map[string]int32, id string) (int32, error) {
 	return n, nil
 }
 
-// measure finds the level of each commit.
+// measure sets the level of each commit.
 func (g *graph) measure(tips []int32) {
 	for level := int32(0); len(tips) > 0; level++ {
 		var next []int32
@@ -118,7 +118,7 @@ func (g *graph) measure(tips []int32) {
 	}
 }
 
-// cut returns the commits at which history has to end so that it has so many levels.
+// cut returns the commits at which history must end to have so many levels.
 func (g *graph) cut(depth int) []string {
 	var ends []string
 	for n, level := range g.level {

@@ -1,9 +1,9 @@
 package packs
 
-// Bounded is what watches the size of packs while they are made.
-var Bounded = bounded
+// LimitSize ends a context when packs become too large.
+var LimitSize = limitSize
 
-// LowerMaxCommits sets how many commits are looked at, until restore is called.
+// LowerMaxCommits sets how many commits are read, until restore is called.
 func LowerMaxCommits(n int) (restore func()) {
 	before := maxCommits
 	maxCommits = n

@@ -19,42 +19,42 @@ import (
 type Plan struct {
 	Repository string   // the git directory with the objects: the Common of a worktree's Tree
 	Tips       []string // commits that are needed with their files, and with as much history as the limit allows
-	More       []string // commits and tags that the worktree names besides, the most important first
-	// State is a file of this machine that remembers, for this engine and repository, what was
-	// sent. It and the volume are made and removed together.
+	More       []string // other commits and tags to which the worktree has references, the most important first
+	// State is a file on the host that stores what was sent for this engine and repository. It and
+	// the volume are made and removed together.
 	State string
-	// Volume tells this volume from one of the same name that was there before; may be empty.
+	// Volume tells this volume from an earlier one of the same name; may be empty.
 	Volume string
 	Limit  int64 // bytes that are sent at once; 0: 512 MiB
-	// Progress is told how many bytes of all that are sent have been read; may be nil.
+	// Progress is called with the number of bytes sent so far and the total; may be nil.
 	Progress func(sent, all int64)
 }
 
-// Volume is a directory of the engine's in which git finds objects.
+// Volume is the directory in which git finds objects on the engine.
 type Volume interface {
 	// List returns the files below the directory, by their slash-separated paths, with their
 	// sizes in bytes.
 	List(ctx context.Context) (map[string]int64, error)
-	// Put writes a file of size bytes with the digest sum. Nobody sees it before it is whole.
+	// Put writes a file of size bytes with the digest sum. It appears only when it is complete.
 	Put(ctx context.Context, name string, r io.Reader, size int64, sum [sha256.Size]byte) error
 }
 
-// Result says what was sent, and what the worktree has to do without.
+// Result says what was sent, and what the volume lacks.
 type Result struct {
 	Sent   int64 // bytes
-	Reused bool  // the volume had objects of before
-	// Cut are the commits whose parents a worktree must not look for, those at which the
-	// repository's own history ends included. They belong into the file "shallow" of its .git.
+	Reused bool  // the volume had objects already
+	// Cut are the commits whose parents the volume lacks, including those at which the
+	// repository's own history ends. They belong into the file "shallow" of the worktree's .git.
 	Cut []string
-	// Shortened means that the repository has more of the history.
+	// Shortened means that the repository has more history than the volume.
 	Shortened bool
-	// Absent are those of Plan.More that the volume does not have. A worktree that names
-	// them is broken for git.
+	// Absent are those of Plan.More that the volume lacks. A worktree with references to them is
+	// broken.
 	Absent []string
 }
 
-// Missing describes what the worktree has to do without, such as "the oldest part of the
-// history and 3 branches or tags", or returns "".
+// Missing describes what the volume lacks, such as "the oldest part of the history and 3
+// branches or tags", or returns "".
 func (r Result) Missing() string {
 	var parts []string
 	if r.Shortened {
@@ -69,26 +69,26 @@ func (r Result) Missing() string {
 	return strings.Join(parts, " and ")
 }
 
-// defaultLimit is how many bytes are sent at once, unless the plan says otherwise.
+// defaultLimit is the limit of a plan without one, in bytes.
 const defaultLimit = 512 << 20
 
-// Fill puts into the volume what it lacks for the plan. It works below the directory work,
-// and leaves nothing there. Another Fill with the same State waits.
+// Fill puts into the volume what it lacks for the plan. It uses the directory work for temporary
+// files. Another Fill with the same State waits.
 func Fill(ctx context.Context, p Plan, v Volume, work string) (Result, error) {
 	var r Result
 	err := p.locked(ctx, func() error {
-		there, err := v.List(ctx)
+		listed, err := v.List(ctx)
 		if err != nil {
 			return fmt.Errorf("list what the engine has: %w", err)
 		}
-		j, err := p.begin(ctx, work, func(name string, size int64) bool {
-			got, ok := there[name]
+		j, err := p.newJob(ctx, work, func(name string, size int64) bool {
+			got, ok := listed[name]
 			return ok && got == size
 		})
 		if err != nil {
 			return err
 		}
-		r, err = j.fill(ctx, v, there)
+		r, err = j.fill(ctx, v, listed)
 		return errors.Join(err, j.remove(ctx))
 	})
 	if err != nil {
@@ -97,15 +97,15 @@ func Fill(ctx context.Context, p Plan, v Volume, work string) (Result, error) {
 	return r, nil
 }
 
-// Ready reports whether Fill would send nothing, as far as is known here: it trusts that
-// the volume still is what it was. The result is that of Fill then.
+// Ready reports whether Fill would send nothing, and returns its result. It does not ask the
+// engine, but trusts that the volume has not changed.
 func Ready(ctx context.Context, p Plan, work string) (r Result, ready bool, err error) {
 	err = p.locked(ctx, func() error {
-		j, err := p.begin(ctx, work, func(string, int64) bool { return true })
+		j, err := p.newJob(ctx, work, func(string, int64) bool { return true })
 		if err != nil {
 			return err
 		}
-		ready = len(j.needed)+len(j.more) == 0
+		ready = len(j.needed)+len(j.optional) == 0
 		r = j.result()
 		return j.remove(ctx)
 	})
@@ -115,7 +115,7 @@ func Ready(ctx context.Context, p Plan, work string) (r Result, ready bool, err 
 	return r, true, nil
 }
 
-// locked does something while no other process uses the state.
+// locked calls do while it holds the lock of the state.
 func (p *Plan) locked(ctx context.Context, do func() error) error {
 	if p.Limit == 0 {
 		p.Limit = defaultLimit
@@ -136,28 +136,28 @@ func (p *Plan) locked(ctx context.Context, do func() error) error {
 	return nil
 }
 
-// begin finds out what is new for the volume, of which has says whether it has a file. The
-// job has a scratch directory that the caller removes.
-func (p Plan) begin(ctx context.Context, work string, has func(name string, size int64) bool) (*job, error) {
-	own, err := ends(p.Repository)
+// newJob finds out what the volume lacks. has reports whether the volume has a file. The caller
+// must remove the job's scratch directory.
+func (p Plan) newJob(ctx context.Context, work string, has func(name string, size int64) bool) (*job, error) {
+	shallow, err := readShallow(p.Repository)
 	if err != nil {
 		return nil, err
 	}
-	known := remembered(p, own, has)
+	known := readState(p, shallow, has)
 	s, err := open(ctx, p, work)
 	if err != nil {
 		return nil, err
 	}
-	j := &job{scratch: s, plan: p, known: known, own: own, cut: union(known.Cut, own)}
-	if err := j.look(ctx); err != nil {
+	j := &job{scratch: s, plan: p, known: known, shallow: shallow, cut: union(known.Cut, shallow)}
+	if err := j.findTips(ctx); err != nil {
 		return nil, errors.Join(s.explain(ctx, err), s.remove(ctx))
 	}
 	return j, nil
 }
 
-// fill sends what is new to the volume, in which these files are.
-func (j *job) fill(ctx context.Context, v Volume, there map[string]int64) (Result, error) {
-	if len(j.needed)+len(j.more) == 0 {
+// fill sends what the volume lacks; listed are the volume's files.
+func (j *job) fill(ctx context.Context, v Volume, listed map[string]int64) (Result, error) {
+	if len(j.needed)+len(j.optional) == 0 {
 		return j.result(), nil
 	}
 	if err := j.choose(ctx); err != nil {
@@ -168,18 +168,18 @@ func (j *job) fill(ctx context.Context, v Volume, there map[string]int64) (Resul
 		return Result{}, j.explain(ctx, err)
 	}
 	r := j.result()
-	if r.Sent, err = send(ctx, j.plan, v, there, made); err != nil {
+	if r.Sent, err = send(ctx, j.plan, v, listed, made); err != nil {
 		return Result{}, err
 	}
-	return r, j.memory(made).write(j.plan.State)
+	return r, j.state(made).write(j.plan.State)
 }
 
-// result is the Result of a job without what it sends.
+// result is the Result of a job without Sent.
 func (j *job) result() Result {
-	return Result{Reused: len(j.known.Tips) > 0, Cut: j.cut, Shortened: len(j.cut) > len(j.own), Absent: j.absent()}
+	return Result{Reused: len(j.known.Tips) > 0, Cut: j.cut, Shortened: len(j.cut) > len(j.shallow), Absent: j.absent()}
 }
 
-// union returns the sorted strings of both.
+// union returns the strings of both, sorted and without duplicates.
 func union(a, b []string) []string {
 	all := slices.Concat(a, b)
 	slices.Sort(all)

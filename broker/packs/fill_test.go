@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// What a repository's second session sends is less than a hundredth of the first, and a
-// third one without anything new sends nothing.
+// A repository's second session sends less than a hundredth of the first, and a third one without
+// new commits sends nothing.
 func TestSecondSessionSendsLittle(t *testing.T) {
 	dir := repository(t, "")
 	history(t, dir, 2000, 400, 1500)
@@ -38,7 +38,7 @@ func TestSecondSessionSendsLittle(t *testing.T) {
 	}
 }
 
-// A repository with very many references costs the second session as little as any other.
+// The second session sends little, also of a repository with very many references.
 func TestManyTips(t *testing.T) {
 	dir := repository(t, "")
 	const many = 30_000
@@ -60,14 +60,14 @@ func TestManyTips(t *testing.T) {
 	}
 }
 
-// count is how many objects the volume has, each counted once.
+// count returns how many objects the volume has, without duplicates.
 func (e *engine) count() string {
 	e.t.Helper()
 	return sh(e.t, e.dir, "for i in pack/*.idx; do git show-index <$i; done | cut -d' ' -f2 | sort -u | wc -l")
 }
 
-// What is remembered of a volume is believed only while the volume has it, of this
-// repository, and while no more is wanted.
+// The state is used only for the same repository and volume, while the volume has all packs, and
+// while the limit allows no more.
 func TestStateIsBelievedWhileTheVolumeHasIt(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil  string // in the directory of volume and state
@@ -131,7 +131,7 @@ func TestInterruptedFillGoesOn(t *testing.T) {
 	}
 }
 
-// Progress goes up to all that is sent.
+// Progress rises to the total.
 func TestProgress(t *testing.T) {
 	dir := repository(t, "")
 	e := newEngine(t, filepath.Join(dir, ".git"))
@@ -144,8 +144,8 @@ func TestProgress(t *testing.T) {
 	}
 }
 
-// The person's configuration is not read, nothing of their store is touched, and what no
-// tip leads to stays here.
+// The person's configuration is not read, their repository is not changed, and what no tip leads to
+// is not sent.
 func TestOnlyWhatTipsLeadTo(t *testing.T) {
 	dir := repository(t, "")
 	private := sh(t, dir, "echo private | git hash-object -w --stdin")
@@ -162,7 +162,7 @@ func TestOnlyWhatTipsLeadTo(t *testing.T) {
 	}
 }
 
-// Tips that are gone here, after a rebase and a clean-up, are no obstacle.
+// Tips that the repository no longer has, after a rebase and git gc, do no harm.
 func TestTipsThatAreGone(t *testing.T) {
 	dir := repository(t, "")
 	history(t, dir, 100, 100, 1500)

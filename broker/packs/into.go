@@ -8,15 +8,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/treesync"
 )
 
-// Tree is the name of the volume among the trees of a container that fills it.
+// Tree is the name under which the container that fills the volume serves it.
 const Tree = "objects"
 
-// Into is Fill for the volume that a container has as Tree.
+// Into is Fill for the volume that a container serves as Tree.
 func Into(ctx context.Context, p Plan, c *treesync.Client, work string) (Result, error) {
 	return Fill(ctx, p, container{c}, work)
 }
 
-// container is the volume of a container.
+// container is a Volume that a container serves.
 type container struct{ c *treesync.Client }
 
 func (v container) List(ctx context.Context) (map[string]int64, error) { return v.c.List(ctx, Tree) }

@@ -74,7 +74,7 @@ func history(t *testing.T, dir string, commits, files, size int) {
 	feed(t, dir, stream.Bytes(), "git fast-import --quiet; git reset -q --hard main")
 }
 
-// volume is a directory in the place of an engine's volume.
+// volume is a directory in place of an engine's volume.
 type volume struct {
 	dir  string
 	puts []string
@@ -116,7 +116,7 @@ func (v *volume) Put(_ context.Context, name string, r io.Reader, size int64, su
 	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.RemoveAll(path), os.WriteFile(path, data, 0o444))
 }
 
-// engine is a volume with what is remembered of it.
+// engine is a volume with its state.
 type engine struct {
 	*volume
 	t    *testing.T
@@ -138,7 +138,7 @@ func newEngine(t *testing.T, gitDir string) *engine {
 	return e
 }
 
-// fill fills the volume for revisions: one that is needed, and others.
+// fill fills the volume for revisions: one that is needed, and optional ones.
 func (e *engine) fill(needed string, more ...string) (packs.Result, error) {
 	e.t.Helper()
 	e.plan.Tips, e.plan.More = []string{e.id(needed)}, nil
@@ -173,7 +173,7 @@ func (e *engine) has(id string) bool {
 	return exec.CommandContext(e.t.Context(), "git", "--git-dir", empty, "cat-file", "-e", id).Run() == nil
 }
 
-// fillPlan fills the volume as the plan is.
+// fillPlan fills the volume with the plan unchanged.
 func fillPlan(e *engine) (packs.Result, error) {
 	e.t.Helper()
 	return e.fillWith(e.t.Context())

@@ -11,7 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// What cannot be sent is refused with the next thing to do, and nothing is sent or fetched.
+// What cannot be sent is refused with what to do, and nothing is sent or fetched.
 func TestRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		script string // in the repository; $N is what would be run if something were fetched
@@ -57,7 +57,7 @@ func TestDamagedBranchIsLeftOut(t *testing.T) {
 	s.works("2")
 }
 
-// Names that git could take for something else are not given to it.
+// Git is given nothing but names of objects.
 func TestOnlyObjects(t *testing.T) {
 	dir := repository(t, "")
 	for name, ids := range map[string][]string{
@@ -73,7 +73,7 @@ func TestOnlyObjects(t *testing.T) {
 	}
 }
 
-// The end of the context ends git, and says nothing of the repository.
+// When the context ends, so does git, and the error does not blame the repository.
 func TestCanceled(t *testing.T) {
 	e := newEngine(t, filepath.Join(repository(t, ""), ".git"))
 	e.plan.Tips = []string{e.id("main")}

@@ -17,15 +17,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
-// scratch is a repository of our own in which git sees the person's objects.
+// scratch is a temporary repository that borrows the person's objects.
 type scratch struct {
-	dir     string // all of it
+	dir     string // of the repository and the new packs
 	objects string // the person's
-	indexes int64  // bytes of their indexes
+	indexes int64  // size of the person's pack indexes, in bytes
 }
 
-// open makes the repository anew. Its place follows from the state, of which the caller
-// holds the lock: what a killed process has left is removed.
+// open makes the repository. Its path depends on the state only, of which the caller holds the
+// lock, so it can remove what a killed process has left.
 func open(ctx context.Context, p Plan, work string) (*scratch, error) {
 	sum := sha256.Sum256([]byte(p.State))
 	s := &scratch{dir: filepath.Join(work, "packs-"+hex.EncodeToString(sum[:8])), objects: p.objects(), indexes: gitrun.Indexes(p.objects())}
@@ -54,7 +54,7 @@ func open(ctx context.Context, p Plan, work string) (*scratch, error) {
 
 func (s *scratch) repository() string { return filepath.Join(s.dir, "repository.git") }
 
-// made is where packs are made.
+// made is the directory of the new packs.
 func (s *scratch) made() string { return filepath.Join(s.dir, "made") }
 
 func (s *scratch) remove(ctx context.Context) error {
@@ -70,12 +70,12 @@ func (s *scratch) run(ctx context.Context, in io.Reader, out io.Writer, args ...
 	return err
 }
 
-// end lets history end at the commits, for the runs that follow.
-func (s *scratch) end(commits []string) error {
+// setShallow makes history end at the commits, for the next runs of git.
+func (s *scratch) setShallow(commits []string) error {
 	return os.WriteFile(filepath.Join(s.repository(), "shallow"), []byte(lines(commits)), 0o600)
 }
 
-// lines is each of the strings with a line feed.
+// lines joins strings, each followed by a line feed.
 func lines(all []string) string {
 	var text strings.Builder
 	for _, one := range all {
@@ -84,8 +84,7 @@ func lines(all []string) string {
 	return text.String()
 }
 
-// peel returns, of the given objects that are there, what each is a tag of, or the object
-// itself.
+// peel returns, for each given object that exists, the object it is a tag of, or itself.
 func (s *scratch) peel(ctx context.Context, ids []string) (map[string]string, error) {
 	var asked strings.Builder
 	for _, id := range ids {
@@ -95,7 +94,7 @@ func (s *scratch) peel(ctx context.Context, ids []string) (map[string]string, er
 	next := 0
 	out := &reader{each: func(line []byte) error {
 		if next == len(ids) {
-			return errors.New("git answers more than it was asked")
+			return errors.New("git gave too many answers")
 		}
 		if to, kind, _ := bytes.Cut(line, []byte(" ")); objectID.Match(to) && string(kind) != "missing" {
 			peeled[ids[next]] = string(to)
@@ -105,12 +104,12 @@ func (s *scratch) peel(ctx context.Context, ids []string) (map[string]string, er
 	}}
 	err := s.run(ctx, strings.NewReader(asked.String()), out, "cat-file", "--batch-check=%(objectname) %(objecttype)")
 	if err == nil && next != len(ids) {
-		err = errors.New("git answers less than it was asked")
+		err = errors.New("git gave too few answers")
 	}
 	return peeled, err
 }
 
-// explain says what to do about objects that are not there.
+// explain adds to an error of git what to do about missing objects.
 func (s *scratch) explain(ctx context.Context, err error) error {
 	if ctx.Err() != nil || fault.Hint(err) != "" {
 		return err
@@ -123,19 +122,19 @@ func (s *scratch) explain(ctx context.Context, err error) error {
 	if limit := (*gitrun.Limit)(nil); errors.As(err, &limit) {
 		return fault.Wrap("", err, withoutObjects)
 	}
-	return fault.Wrap("", err, "look at the repository: git fsck")
+	return fault.Wrap("", err, "check the repository: git fsck")
 }
 
-// withoutObjects is the next step where a worktree is not possible.
+// withoutObjects is what to do when a worktree is not possible.
 const withoutObjects = "open the directory without --worktree: its files are copied then"
 
-// reader takes apart what git prints, line by line.
+// reader splits git's output into lines.
 type reader struct {
-	each func(line []byte) error // which it must not keep
-	rest []byte
+	each func(line []byte) error // must not keep line
+	rest []byte                  // of a line that is not complete yet
 }
 
-// maxLine is the longest line of git's that is read, in bytes.
+// maxLine is the longest line of git's output, in bytes.
 const maxLine = 1 << 20
 
 func (r *reader) Write(p []byte) (int, error) {

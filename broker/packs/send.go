@@ -17,23 +17,23 @@ import (
 // file is one of the two files of a pack.
 type file struct {
 	name string // in the volume
-	path string // on this machine
+	path string // on the host
 	size int64
 }
 
-// slack is how many bytes more than twice the limit packs may take on this machine's disk.
+// slack is by how many bytes packs may exceed twice the limit on the host's disk.
 const slack = 64 << 20
 
 // pack makes a pack of what the tips lead to and the volume lacks. It returns the pack's files, the
-// index last, because git finds a pack by its index; none when the volume lacks nothing. All is in
-// one pack: git stores objects as differences to others of their pack, and the objects of git's own
-// repository took more than twice as much in five.
+// index last, because git finds a pack by its index; or none if the volume lacks nothing. It makes
+// one pack only, because git stores objects as deltas to others of the same pack: in five packs, the
+// objects of git's own repository took more than twice the size.
 func (j *job) pack(ctx context.Context) ([]file, error) {
-	if err := j.end(j.cut); err != nil {
+	if err := j.setShallow(j.cut); err != nil {
 		return nil, err
 	}
 	in := strings.NewReader(j.revisions(j.sent()))
-	ctx, stop := bounded(ctx, j.dir, 2*j.plan.Limit+slack)
+	ctx, stop := limitSize(ctx, j.dir, 2*j.plan.Limit+slack)
 	defer stop()
 	err := j.run(ctx, in, nil, "pack-objects", "--revs", "--non-empty", "--delta-base-offset", "--quiet", filepath.Join(j.made(), "pack"))
 	if err != nil {
@@ -56,10 +56,10 @@ func (j *job) pack(ctx context.Context) ([]file, error) {
 	return made, nil
 }
 
-// bounded returns a context that ends when there are more bytes in the directory. Packs can
-// become larger than what was measured: objects of a hostile repository can be small beside
-// another one that is not packed with them.
-func bounded(ctx context.Context, dir string, most int64) (context.Context, func()) {
+// limitSize returns a context that ends when the directory has more bytes, and a function that
+// releases it. Packs can become larger than was measured: in a hostile repository, objects can be
+// small deltas to one that is not packed with them.
+func limitSize(ctx context.Context, dir string, most int64) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -73,7 +73,7 @@ func bounded(ctx context.Context, dir string, most int64) (context.Context, func
 			case <-tick.C:
 			}
 			var size int64
-			_ = dirtree.Walk(ctx, dir, func(e *dirtree.Entry) error { // what is gone meanwhile counts for nothing
+			_ = dirtree.Walk(ctx, dir, func(e *dirtree.Entry) error { // git may remove files meanwhile
 				if e.IsRegular() {
 					size += e.Stat.Size
 				}
@@ -87,15 +87,15 @@ func bounded(ctx context.Context, dir string, most int64) (context.Context, func
 	return ctx, func() { cancel(nil); <-done }
 }
 
-// send puts files into the volume, except those that are there: their names are digests of what
-// they contain. It returns how many bytes it has sent.
-func send(ctx context.Context, p Plan, v Volume, there map[string]int64, made []file) (int64, error) {
+// send puts files into the volume, except those that it has: their names are digests of their
+// content. It returns how many bytes it has sent.
+func send(ctx context.Context, p Plan, v Volume, listed map[string]int64, made []file) (int64, error) {
 	var sent, passed, all int64
 	for _, f := range made {
 		all += f.size
 	}
 	for _, f := range made {
-		if size, ok := there[f.name]; !ok || size != f.size {
+		if size, ok := listed[f.name]; !ok || size != f.size {
 			err := put(ctx, v, f, func(n int64) {
 				if p.Progress != nil {
 					p.Progress(passed+n, all)
@@ -127,7 +127,7 @@ func put(ctx context.Context, v Volume, f file, tell func(n int64)) error {
 	return v.Put(ctx, f.name, &counter{r: in, tell: tell}, f.size, [sha256.Size]byte(sum.Sum(nil)))
 }
 
-// counter tells how much was read.
+// counter calls tell with how many bytes were read.
 type counter struct {
 	r    io.Reader
 	n    int64

@@ -19,10 +19,10 @@ func TestInto(t *testing.T) {
 	server := treesync.NewServer(map[string]string{packs.Tree: s.dir})
 	s.plan.Tips, s.plan.More = []string{s.tree.Base}, []string{s.id("v1")}
 	for _, reused := range []bool{false, true} {
-		here, there := net.Pipe()
+		host, container := net.Pipe()
 		served := make(chan error, 1) // one value
-		go func() { served <- server.Serve(t.Context(), there) }()
-		c := treesync.NewClient(here)
+		go func() { served <- server.Serve(t.Context(), container) }()
+		c := treesync.NewClient(host)
 		r, err := packs.Into(t.Context(), s.plan, c, s.work)
 		if err != nil || r.Reused != reused || (r.Sent == 0) != reused {
 			t.Errorf("got %+v, %v", r, err)
@@ -34,13 +34,13 @@ func TestInto(t *testing.T) {
 	s.works("2")
 }
 
-// Packs that become larger than they may are given up, and the next thing to do is said.
+// When packs become too large, the context ends with an error that says what to do.
 func TestBounded(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "pack"), make([]byte, 2000), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := packs.Bounded(t.Context(), dir, 1000)
+	ctx, stop := packs.LimitSize(t.Context(), dir, 1000)
 	<-ctx.Done()
 	stop()
 	if limit := (*gitrun.Limit)(nil); !errors.As(context.Cause(ctx), &limit) {
@@ -67,7 +67,7 @@ func TestTwoAtOnce(t *testing.T) {
 	}
 }
 
-// What is ready is known without the volume, of which only its identity counts.
+// Ready does not ask the volume, and compares only its identity.
 func TestReady(t *testing.T) {
 	dir := repository(t, "")
 	e := newEngine(t, filepath.Join(dir, ".git"))

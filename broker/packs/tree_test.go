@@ -11,7 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
 )
 
-// session is a worktree on the engine.
+// session is a worktree whose objects are on an engine.
 type session struct {
 	*engine
 	place worktree.Place
@@ -38,7 +38,7 @@ func start(t *testing.T, source worktree.Source, tree worktree.Tree) *session {
 	return s
 }
 
-// lent fills the volume and lets the worktree know.
+// lent fills the volume and adapts the worktree to what it lacks.
 func (s *session) lent() packs.Result {
 	s.t.Helper()
 	shown, err := s.place.Shown()
@@ -59,9 +59,9 @@ func (s *session) lent() packs.Result {
 	return r
 }
 
-// there runs a script in the worktree while the volume is in the place of the person's
-// objects, as in a container.
-func (s *session) there(script string) string {
+// inContainer runs a script in the worktree while the volume replaces the person's objects, as in a
+// container.
+func (s *session) inContainer(script string) string {
 	s.t.Helper()
 	objects := s.tree.Objects()
 	sh(s.t, "/", "mv '"+objects+"' '"+objects+".away'; mkdir '"+objects+"'; cp -a '"+s.dir+"/.' '"+objects+"'")
@@ -69,10 +69,10 @@ func (s *session) there(script string) string {
 	return sh(s.t, s.place.Dir, script)
 }
 
-// works checks that git does everything in the worktree, and that a commit comes home.
+// works checks that git works in the worktree, and that a commit gets back to the repository.
 func (s *session) works(commits string) {
 	s.t.Helper()
-	got := s.there(`git fsck --connectivity-only --no-dangling 2>&1; git status -s
+	got := s.inContainer(`git fsck --connectivity-only --no-dangling 2>&1; git status -s
 git log --format=%s | wc -l; git for-each-ref --format='%(objectname)' | git cat-file --batch-check | grep missing || true
 git diff HEAD^ >/dev/null 2>&1 || true; git grep -q one; git blame a >/dev/null; git describe --always --all >/dev/null
 echo new >>a; git commit -qam new; git gc -q; git fsck --no-dangling 2>&1; git log -1 --format=%s; git diff --stat HEAD^ -- a | tail -1`)
@@ -85,7 +85,7 @@ echo new >>a; git commit -qam new; git gc -q; git fsck --no-dangling 2>&1; git l
 	}
 }
 
-// A worktree works that has only what was sent, in every kind of repository.
+// A worktree works with only what was sent, for every kind of repository.
 func TestWorktree(t *testing.T) {
 	for name, c := range map[string]struct {
 		options, script string
@@ -115,7 +115,7 @@ func TestWorktree(t *testing.T) {
 	}
 }
 
-// A clone borrows from our mirror, and its volume is filled in the same way.
+// The volume of a clone is filled from the mirror in the same way.
 func TestClone(t *testing.T) {
 	dir := repository(t, "")
 	mirror := filepath.Join(filepath.Dir(dir), "mirror.git")
@@ -129,12 +129,12 @@ func TestClone(t *testing.T) {
 	s.works("2")
 }
 
-// Of a repository beyond the limit the newest history is sent, with all files of the
-// newest commit. A worktree works with it, and the next session sends what is new.
+// Of a repository above the limit the newest history is sent, with all files of the newest commit. A
+// worktree works with that, and the next session sends what is new.
 func TestHistoryIsCut(t *testing.T) {
 	dir := repository(t, "")
 	history(t, dir, 60, 10, 50_000)
-	// Branches that are merged: the old one shortens the way to what is older still.
+	// Merged branches: through the older one, a short path leads to old commits.
 	sh(t, dir, `git checkout -q -b early main~20; echo e >e; git add e; git commit -qm early; git tag inside main~3
 git checkout -q -b late main~4; echo l >l; git add l; git commit -qm late; git checkout -q main; git merge -q -m merged late; git branch side early; git merge -q -m 'merged early' early; git branch -d -q side late`)
 	s := open(t, dir)
@@ -147,7 +147,7 @@ git checkout -q -b late main~4; echo l >l; git add l; git commit -qm late; git c
 	if s.has(s.id("v1^{commit}")) || !s.has(s.id("main:d3/f0")) {
 		t.Error("it is not the newest that was sent")
 	}
-	if got := s.there("git fsck --connectivity-only 2>&1; git log -1 --format=%s; git tag; git checkout -q inside; git checkout -q -"); got != "merged early\ninside" {
+	if got := s.inContainer("git fsck --connectivity-only 2>&1; git log -1 --format=%s; git tag; git checkout -q inside; git checkout -q -"); got != "merged early\ninside" {
 		t.Errorf("the worktree has %q", got)
 	}
 	sh(t, dir, "echo more >>a; git commit -qam more")
@@ -157,9 +157,9 @@ git checkout -q -b late main~4; echo l >l; git add l; git commit -qm late; git c
 	if !again.Reused || again.Sent*100 > r.Sent || !slices.Equal(again.Cut, r.Cut) || !slices.Equal(again.Absent, r.Absent) {
 		t.Errorf("second: %+v", again)
 	}
-	count := next.there("git log --format=%s | wc -l")
+	count := next.inContainer("git log --format=%s | wc -l")
 	next.works(count)
-	s.works(s.there("git log --format=%s | wc -l"))
+	s.works(s.inContainer("git log --format=%s | wc -l"))
 	// A commit that was too old for the first sessions.
 	sh(t, dir, "git checkout -q v1")
 	old := open(t, dir)
@@ -168,7 +168,7 @@ git checkout -q -b late main~4; echo l >l; git add l; git commit -qm late; git c
 		t.Errorf("an old commit: %+v", r)
 	}
 	old.works("1")
-	// With a higher limit the rest is sent as well.
+	// With a higher limit the rest is sent, too.
 	sh(t, dir, "git checkout -q main")
 	whole := open(t, dir)
 	whole.engine = s.engine
@@ -179,7 +179,7 @@ git checkout -q -b late main~4; echo l >l; git add l; git commit -qm late; git c
 	whole.works(sh(t, dir, "git rev-list --count main"))
 }
 
-// A history that is too long to be looked at is cut within what was.
+// Of a history that is too long to be read, only the part that was read is sent.
 func TestLongHistoryIsCut(t *testing.T) {
 	defer packs.LowerMaxCommits(12)()
 	dir := repository(t, "")
@@ -192,7 +192,7 @@ func TestLongHistoryIsCut(t *testing.T) {
 	s.works("12")
 }
 
-// What the person has fetched of an older history is sent, too.
+// When the person fetches older history, it is sent, too.
 func TestHistoryBecomesLonger(t *testing.T) {
 	dir := repository(t, "")
 	sh(t, dir, "echo three >>a; git commit -qam three; git clone -q --depth 1 file://$PWD ../shallow")
@@ -211,7 +211,7 @@ func TestHistoryBecomesLonger(t *testing.T) {
 	whole.works("3")
 }
 
-// Other branches are left out before history is cut, but what is in the history stays.
+// Other branches are left out before history is cut, except those within the history.
 func TestBranchesAreLeftOut(t *testing.T) {
 	dir := repository(t, "")
 	history(t, dir, 10, 10, 50_000)
@@ -225,7 +225,7 @@ func TestBranchesAreLeftOut(t *testing.T) {
 	if len(r.Cut) > 0 || r.Sent < 900_000 || r.Sent > 1<<20 || !slices.Equal(r.Absent, slices.Sorted(slices.Values([]string{s.id("y"), s.id("z"), s.id("heavy")}))) && !slices.Equal(r.Absent, slices.Sorted(slices.Values([]string{s.id("y"), s.id("z")}))) {
 		t.Errorf("got %+v", r)
 	}
-	if got := s.there("git for-each-ref --format='%(refname:short)' | tr '\\n' ' '"); !strings.Contains(got, "annotated") || strings.Contains(got, " y") {
+	if got := s.inContainer("git for-each-ref --format='%(refname:short)' | tr '\\n' ' '"); !strings.Contains(got, "annotated") || strings.Contains(got, " y") {
 		t.Errorf("the worktree names %q", got)
 	}
 	s.works("12")
