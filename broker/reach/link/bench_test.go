@@ -26,7 +26,7 @@ func sockets(b *testing.B) (dialled, accepted net.Conn) {
 	return dialled, accepted
 }
 
-// carrying is a link over sockets.
+// carrying returns a link over sockets.
 func carrying(b *testing.B) *ends {
 	b.Helper()
 	e := newEnds(b)
@@ -36,7 +36,7 @@ func carrying(b *testing.B) *ends {
 	return e
 }
 
-// echo sends back what comes until the link ends.
+// echo sends back what it reads until the link ends.
 func echo(c io.ReadWriter) {
 	b := make([]byte, 32<<10)
 	for {
@@ -50,7 +50,7 @@ func echo(c io.ReadWriter) {
 	}
 }
 
-// typeKeys types n keys, each when the one before has come back, and reports the times.
+// typeKeys types n keys, each after the echo of the one before, and reports the times.
 func typeKeys(b *testing.B, c io.ReadWriter, n int) {
 	b.Helper()
 	took := make([]time.Duration, 0, n)
@@ -70,7 +70,7 @@ func typeKeys(b *testing.B, c io.ReadWriter, n int) {
 	b.ReportMetric(float64(took[n*99/100].Nanoseconds())/1e3, "p99-µs")
 }
 
-// A key and its echo, with nothing beside it. "bare" is the same without a link.
+// A key and its echo, without other traffic. "bare" is the same without a link.
 func BenchmarkEcho(b *testing.B) {
 	b.Run("bare", func(b *testing.B) {
 		up, down := sockets(b)

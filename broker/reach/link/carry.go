@@ -14,7 +14,7 @@ import (
 type carrier struct {
 	link  *Link
 	conn  io.ReadWriteCloser
-	hello []byte        // ours
+	hello []byte        // of this end
 	ended chan struct{} // closed when it is no longer used
 	soon  *time.Timer   // fires when acknowledgements have waited long enough
 
@@ -22,20 +22,19 @@ type carrier struct {
 	over    error      // why it has ended; nil while it is used
 	greeted bool       // both hellos were exchanged
 	waiting bool       // soon is set
-	heard   time.Time
-	ticked  time.Time // when tick was last called, by the calendar
+	heard   time.Time  // when bytes were last received
+	ticked  time.Time  // when tick was last called, by the wall clock
 
-	beat    uint64 // number of the last beat
-	sent    time.Time
-	beating bool // it has to be sent
-	back    uint64
-	backing bool // the other end's beat has to be answered
+	beat    uint64    // number of the last beat
+	sent    time.Time // when it was sent; zero once it is answered
+	beating bool      // it must be sent
+	back    uint64    // number of the other end's last beat
+	backing bool      // it must be answered
 }
 
-// Carry uses c until it breaks, is replaced by a newer carrier, or the link is closed. It
-// always closes c, which must make a read and a write that are under way return. The host passes no
-// hello: Carry writes ours and reads the other one. The container has read it already, and
-// passes it.
+// Carry uses c as the carrier until it breaks, is replaced by a newer one, or the link is closed.
+// It always closes c, and that must make pending reads and writes return. theirs is the other end's
+// hello if the caller has read it already, as the container has; else Carry reads it.
 func (l *Link) Carry(ctx context.Context, c io.ReadWriteCloser, theirs *Hello) error {
 	k, err := l.attach(c, theirs)
 	if err != nil {
@@ -62,7 +61,7 @@ func (l *Link) attach(c io.ReadWriteCloser, theirs *Hello) (*carrier, error) {
 		return nil, net.ErrClosed
 	}
 	if theirs != nil {
-		if err := l.blame(l.fits(*theirs)); err != nil {
+		if err := l.judge(l.fits(*theirs)); err != nil {
 			return nil, err
 		}
 	}
@@ -81,7 +80,7 @@ func (l *Link) attach(c io.ReadWriteCloser, theirs *Hello) (*carrier, error) {
 	return k, nil
 }
 
-// fits reports whether a hello can be the other end's. The lock is held.
+// fits returns an error unless a hello fits this link. The lock is held.
 func (l *Link) fits(theirs Hello) error {
 	if theirs.Version != Version {
 		return errVersion
@@ -97,27 +96,27 @@ func (l *Link) fits(theirs Hello) error {
 	return nil
 }
 
-// greet takes the other end's hello, which fits. The lock is held.
+// greet continues where the other end's hello says. The lock is held.
 func (k *carrier) greet(theirs Hello) {
 	for i, a := range k.link.lanes {
 		a.resume(theirs.Received[i])
 	}
 	k.greeted = true
-	k.pulse()
+	k.requestBeat()
 	k.work.Signal()
 }
 
-// blame counts an error that says that the other end's count was wrong, and ends the link
-// when there were too many. The lock is held.
-func (l *Link) blame(err error) error {
-	if errors.Is(err, errOffset) && l.strike(time.Now()) {
+// judge counts an error if it is a wrong count of the other end's, and ends the link after too
+// many. The lock is held.
+func (l *Link) judge(err error) error {
+	if errors.Is(err, errOffset) && l.countWrong(time.Now()) {
 		l.end(true)
 		return fmt.Errorf("%w: %w", ErrHostile, err)
 	}
 	return err
 }
 
-// halt ends the use of the carrier. The lock is held.
+// halt stops using the carrier. The lock is held.
 func (k *carrier) halt(why error) {
 	if k.over != nil {
 		return
@@ -130,14 +129,14 @@ func (k *carrier) halt(why error) {
 	k.work.Signal()
 }
 
-// stop ends the use of the carrier.
+// stop is halt without the lock.
 func (k *carrier) stop(why error) {
 	k.link.mu.Lock()
 	defer k.link.mu.Unlock()
 	k.halt(why)
 }
 
-// watch returns when the carrier has ended, and ends it when nothing comes any more.
+// watch runs the carrier's timers, stops it after too long a silence, and returns when it has ended.
 func (k *carrier) watch(ctx context.Context) {
 	beats := time.NewTicker(beatEvery)
 	defer beats.Stop()
@@ -166,12 +165,12 @@ func (k *carrier) watch(ctx context.Context) {
 	}
 }
 
-// tick lets a beat be sent, and gives memory back that nobody needs. A machine that slept does not
-// count that time in its timers, and the other end has long given the carrier up.
+// tick requests a beat and frees unused memory. Timers do not count the time that a machine sleeps,
+// so tick compares the wall clock and stops a carrier that the other end must have given up by now.
 func (k *carrier) tick() {
 	k.link.mu.Lock()
 	defer k.link.mu.Unlock()
-	now := time.Now().Round(0) // without the reading of the timers' clock
+	now := time.Now().Round(0) // drops the monotonic clock
 	if !k.ticked.IsZero() && now.Sub(k.ticked) >= deadAfter {
 		k.halt(ErrSilent)
 		return
@@ -182,20 +181,20 @@ func (k *carrier) tick() {
 		a.out.shrink()
 	}
 	if k.greeted {
-		k.pulse()
+		k.requestBeat()
 		k.work.Signal()
 	}
 }
 
-// pulse makes a beat due, unless one is. The lock is held.
-func (k *carrier) pulse() {
+// requestBeat lets a beat be sent, unless one is due already. The lock is held.
+func (k *carrier) requestBeat() {
 	if !k.beating {
 		k.beat++
 		k.beating = true
 	}
 }
 
-// acknowledge lets what came be acknowledged now.
+// acknowledge lets all that was received be acknowledged now.
 func (k *carrier) acknowledge() {
 	k.link.mu.Lock()
 	defer k.link.mu.Unlock()
@@ -208,14 +207,14 @@ func (k *carrier) acknowledge() {
 	k.work.Signal()
 }
 
-// write sends what there is to send until the carrier ends.
+// write sends frames until the carrier ends.
 func (k *carrier) write() {
 	if _, err := k.conn.Write(k.hello); err != nil {
 		k.stop(err)
 		return
 	}
 	l := k.link
-	buf := make([]byte, 0, lanes*(2*headSize+mostData)+2*headSize)
+	buf := make([]byte, 0, lanes*(2*headSize+maxData)+2*headSize)
 	for {
 		l.mu.Lock()
 		for k.over == nil {
@@ -238,15 +237,15 @@ func (k *carrier) write() {
 			return
 		}
 		if last {
-			k.untilTold()
+			k.awaitClose()
 			return
 		}
 	}
 }
 
-// untilTold waits until the other end, which was told that the link is closed, has closed the
-// carrier. If ours were closed before, a write of the other end could fail and hide what it was told.
-func (k *carrier) untilTold() {
+// awaitClose waits until the other end, which was sent the end of the link, closes the carrier. If
+// this end closed it first, a write of the other end could fail before it has read the end.
+func (k *carrier) awaitClose() {
 	patience := time.NewTimer(endWithin)
 	defer patience.Stop()
 	select {
@@ -256,8 +255,8 @@ func (k *carrier) untilTold() {
 	}
 }
 
-// compose adds to b what is sent next: at most one frame of each lane, so that a key waits
-// for one frame of bulk at most. The lock is held.
+// compose appends what is sent next to b: at most one data frame of each lane, so that a key waits
+// for at most one frame of bulk. The lock is held.
 func (k *carrier) compose(b []byte) []byte {
 	l := k.link
 	if !k.greeted {

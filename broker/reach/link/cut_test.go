@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// cable is one end of a connection that breaks, for both ends, once a number of bytes were
-// written to this one.
+// cable is one end of a connection that breaks, for both ends, after a number of bytes were written
+// to this one.
 type cable struct {
 	net.Conn
 	left int
@@ -33,7 +33,7 @@ func (c *cable) Write(p []byte) (int, error) {
 	return n, io.ErrClosedPipe
 }
 
-// cut is what becomes of one carrier.
+// cut says when one carrier breaks.
 type cut struct {
 	Up, Down int  // bytes after which it breaks
 	Replaced bool // the next one comes while it works, after a pause
@@ -47,7 +47,7 @@ type traffic struct {
 	Rest  int   // milliseconds that the reader rests after each read
 }
 
-// content is the byte at an offset of a stream.
+// content returns the byte at an offset of a stream.
 func content(stream, offset int) byte { return byte(offset ^ offset>>8*7 ^ offset>>16*13 ^ stream*101) }
 
 // send writes the stream.
@@ -66,7 +66,7 @@ func (f traffic) send(stream int, w io.Writer) error {
 	return nil
 }
 
-// check reads the stream, and is content when each byte comes once and in its place.
+// check reads the stream, and returns an error unless each byte is received once and in order.
 func (f traffic) check(stream int, r io.Reader) error {
 	total := 0
 	for _, n := range f.Sizes {
@@ -89,8 +89,7 @@ func (f traffic) check(stream int, r io.Reader) error {
 	return nil
 }
 
-// play sends the four streams of a link over carriers that are cut, and returns what went
-// wrong.
+// play sends the four streams of a link over carriers that are cut.
 func play(cuts []cut, streams [4]traffic) error {
 	host := New(NewID())
 	inside := New(host.ID())
@@ -137,8 +136,8 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
-// use lets both ends use one carrier. It returns when that has broken, or at once when the
-// next one replaces it.
+// use gives both ends one carrier. It returns when that has broken, or at once if the next one is
+// to replace it.
 func use(host, inside *Link, c cut, carrying *sync.WaitGroup) {
 	a, b := net.Pipe()
 	up, down := &cable{a, c.Up}, &cable{b, c.Down}
@@ -159,7 +158,7 @@ func use(host, inside *Link, c cut, carrying *sync.WaitGroup) {
 	both.Wait()
 }
 
-// Every byte of both lanes comes once and in order, wherever carriers are cut.
+// Every byte of both lanes is received once and in order, wherever carriers are cut.
 func TestBytesComeOnceAndInOrderWhereverCarriersAreCut(t *testing.T) {
 	amount := rapid.OneOf(rapid.IntRange(0, 200), rapid.IntRange(0, 40<<10))
 	cuts := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) cut {

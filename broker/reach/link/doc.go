@@ -1,24 +1,22 @@
-// Package link keeps two byte streams between the host and a container's program alive
-// while the connections that carry them come and go.
+// Package link keeps two byte streams between the host and the bridge in a container alive while
+// the connections that carry them break and are replaced.
 //
-// A container without a socket of the host's is reached through a command that the engine
-// runs in it. What such a command reads and writes is a carrier: it is cut when a laptop
-// sleeps, when the engine is restarted, or when an engine thinks it has been idle for too
-// long. A link outlives its carriers. Each end keeps what it has sent until the other has
-// said that it came. A new carrier begins with a hello of both ends, which says how many
-// bytes of each lane they have; each side goes on from there. So no byte is lost, and none
-// comes twice.
+// A container without the host's sockets is reached through a command that the engine executes in
+// it. The command's input and output are a carrier. It breaks when a laptop sleeps, when the engine
+// restarts, or when the engine closes it as idle. A link outlives its carriers: each end keeps what
+// it has sent until the other one has acknowledged it. On a new carrier both ends first send a
+// hello, which says how many bytes of each lane they have received, and continue from there. So no
+// byte is lost or duplicated.
 //
-// A link has two lanes, which take turns frame by frame: "typed", for what a person types
-// and sees, and "bulk", for everything else. How much of bulk is on its way at once follows
-// the round trip (flight), so that a key does not wait in a queue that an upload has filled.
-// A receiver says how much of a lane nobody has read, and the sender stops in time:
-// a lane that nobody reads does not stop the other one.
+// A link has two lanes, which take turns frame by frame: "typed", for the agent's terminal, and
+// "bulk", for everything else. How many bytes of bulk may be in flight depends on the round trip
+// (flight), so that a key does not wait behind an upload. A receiver says how many bytes of a lane
+// are unread, and the sender stops at the window: a lane that nobody reads does not stop the other.
 //
-// The other end may be hostile. Every frame is checked; an offset that cannot be ends the
-// carrier, and three such in a minute end the link. Memory is bounded by the windows of the
-// lanes: less than 10 MiB at each end.
+// The other end may be hostile. Every frame is checked. An impossible offset ends the carrier, and
+// three within a minute end the link. The windows of the lanes bound the memory: less than 10 MiB
+// at each end.
 //
-// The end of a link is a frame and never the end of a carrier, because engines cut streams,
-// leave them open, and do not close one direction of them.
+// A link ends by a frame and never by the end of a carrier, because engines cut streams, leave them
+// open, and do not close one direction of them.
 package link

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// round is a number of round trips of a flight.
+// round is a number of equal round trips.
 type round struct {
 	trips int
 	took  time.Duration
@@ -19,7 +19,7 @@ func TestFlightFollowsTheRoundTrip(t *testing.T) {
 		name   string
 		rounds []round
 	}{
-		{"doubles at first, up to its bound", []round{{trips: 3, took: 100 * ms, want: 512 << 10}, {trips: 30, took: 100 * ms, want: mostFlight}}},
+		{"doubles at first, up to its bound", []round{{trips: 3, took: 100 * ms, want: 512 << 10}, {trips: 30, took: 100 * ms, want: maxFlight}}},
 		{"grows by an eighth once doubling has ended", []round{
 			{trips: 2, took: 100 * ms, want: 256 << 10},
 			{trips: 1, took: 131 * ms, want: 256 << 10}, // more than 1.25 × 100 + 5
@@ -30,12 +30,12 @@ func TestFlightFollowsTheRoundTrip(t *testing.T) {
 			{trips: 3, took: 100 * ms, want: 512 << 10},
 			{trips: 2, took: 221 * ms, want: 128 << 10}, // more than 2 × 100 + 20
 			{trips: 1, took: 100 * ms, want: 144 << 10},
-			{trips: 5, took: 221 * ms, want: leastFlight},
+			{trips: 5, took: 221 * ms, want: minFlight},
 		}},
-		{"does not grow unused", []round{{trips: 9, took: 100 * ms, idle: true, want: leastFlight}}},
+		{"does not grow unused", []round{{trips: 9, took: 100 * ms, idle: true, want: minFlight}}},
 		{"finds that the way has become longer", []round{
 			{trips: 1, took: 10 * ms, want: 128 << 10},
-			{trips: 1 + slowRounds, took: 300 * ms, want: leastFlight},
+			{trips: 1 + slowRounds, took: 300 * ms, want: minFlight},
 			{trips: 1, took: 300 * ms, want: 72 << 10},
 		}},
 	} {
@@ -62,9 +62,9 @@ func TestFlightFollowsTheRoundTrip(t *testing.T) {
 	}
 }
 
-// The least round trip is forgotten after a minute.
+// The shortest round trip is forgotten after at most a minute.
 func TestLeastRoundTripOfLately(t *testing.T) {
-	var y lately
+	var y recentMin
 	now := time.Now()
 	for _, step := range []struct {
 		after, took, want time.Duration
@@ -77,11 +77,11 @@ func TestLeastRoundTripOfLately(t *testing.T) {
 	} {
 		now = now.Add(step.after)
 		y.add(step.took, now)
-		if got := y.least(); got != step.want {
+		if got := y.min(); got != step.want {
 			t.Errorf("after a round trip of %d the least is %d, not %d", step.took, got, step.want)
 		}
 	}
-	if (&lately{}).least() != 0 {
+	if (&recentMin{}).min() != 0 {
 		t.Error("it is known without one")
 	}
 }

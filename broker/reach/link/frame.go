@@ -6,19 +6,19 @@ import (
 	"fmt"
 )
 
-// kind says what a frame is for.
+// kind is the type of a frame.
 type kind byte
 
 const (
-	// frameData carries bytes of a lane; offset is that of the first one.
+	// frameData carries bytes of a lane; offset is the first one's position in the lane.
 	frameData kind = iota + 1
-	// frameAck says how many bytes of a lane have come (offset), and how many of these nobody
-	// has read yet (length). No bytes follow.
+	// frameAck says how many bytes of a lane were received (offset), and how many of these are
+	// unread (length). No bytes follow.
 	frameAck
-	// frameBeat asks for a frameBack with the same offset, which is a number of the sender's.
+	// frameBeat asks for a frameBack with the same offset, which is a number that the sender chose.
 	frameBeat
 	frameBack
-	// frameEnd says that the link has ended.
+	// frameEnd ends the link.
 	frameEnd
 )
 
@@ -31,10 +31,10 @@ const (
 
 const (
 	headSize = 14
-	mostData = 16 << 10 // bytes that one frame carries
+	maxData  = 16 << 10 // bytes in one frame
 )
 
-// head is what each frame begins with.
+// head is the head of a frame.
 type head struct {
 	kind   kind
 	lane   byte
@@ -42,8 +42,7 @@ type head struct {
 	length uint32
 }
 
-// errFrame is the cause when a carrier brings what is no frame.
-var errFrame = errors.New("what came is no frame")
+var errFrame = errors.New("a malformed frame was received")
 
 // append adds the frame's head to b.
 func (h head) append(b []byte) []byte {
@@ -51,8 +50,8 @@ func (h head) append(b []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, h.length)
 }
 
-// parseHead reads the head of a frame and checks what can be checked without a link. b has
-// headSize bytes.
+// parseHead reads the head of a frame and checks it as far as that does not depend on the link.
+// b has headSize bytes.
 func parseHead(b []byte) (head, error) {
 	h := head{
 		kind:   kind(b[0]),
@@ -63,7 +62,7 @@ func parseHead(b []byte) (head, error) {
 	fits := false
 	switch h.kind {
 	case frameData:
-		fits = h.lane < lanes && h.length > 0 && h.length <= mostData && h.offset+uint64(h.length) > h.offset
+		fits = h.lane < lanes && h.length > 0 && h.length <= maxData && h.offset+uint64(h.length) > h.offset
 	case frameAck:
 		fits = h.lane < lanes && uint64(h.length) <= h.offset
 	case frameBeat, frameBack:
@@ -77,7 +76,7 @@ func parseHead(b []byte) (head, error) {
 	return h, nil
 }
 
-// carried is how many bytes follow the head.
+// carried returns how many bytes follow the head.
 func (h head) carried() int {
 	if h.kind == frameData {
 		return int(h.length)

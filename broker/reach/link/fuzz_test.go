@@ -14,8 +14,8 @@ type nothing struct{ io.Reader }
 func (nothing) Write(p []byte) (int, error) { return len(p), nil }
 func (nothing) Close() error                { return nil }
 
-// Whatever frames come, a link keeps to its bounds, never counts backwards, and gives its
-// readers the bytes that came.
+// Whatever frames are received, a link stays within its limits, never counts backwards, and gives
+// its readers the bytes that were received.
 func FuzzFrames(f *testing.F) {
 	frame := func(h head, data ...byte) []byte { return append(h.append(nil), data...) }
 	f.Add(frame(head{kind: frameData, length: 3}, 1, 2, 3))
@@ -33,7 +33,7 @@ func FuzzFrames(f *testing.F) {
 			t.Fatal(err)
 		}
 		k.compose(nil) // all that was written is sent
-		r := bufio.NewReaderSize(bytes.NewReader(b), 4*mostData)
+		r := bufio.NewReaderSize(bytes.NewReader(b), 4*maxData)
 		var before [lanes]lane
 		for err == nil {
 			for i, a := range l.lanes {
@@ -57,7 +57,7 @@ func FuzzFrames(f *testing.F) {
 	})
 }
 
-// What is read as a hello is written as the same bytes, and nothing behind it is read.
+// A hello that was read is written as the same bytes, and nothing after it is read.
 func FuzzReadHello(f *testing.F) {
 	f.Add(Hello{Version: Version, ID: NewID(), Received: [2]uint64{1, 1 << 60}}.encode())
 	f.Add([]byte("icl\n\x02"))

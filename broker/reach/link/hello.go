@@ -12,10 +12,10 @@ import (
 // Version is the version of the protocol that this end speaks.
 const Version = 1
 
-// ID tells one link from another. The host draws it.
+// ID identifies a link. The host chooses it at random.
 type ID [16]byte
 
-// NewID draws an ID.
+// NewID returns a random ID.
 func NewID() ID {
 	var id ID
 	_, _ = rand.Read(id[:]) // it never fails
@@ -25,27 +25,27 @@ func NewID() ID {
 // String is the ID in hexadecimal digits.
 func (id ID) String() string { return hex.EncodeToString(id[:]) }
 
-// Hello is what each end says first on a carrier.
+// Hello is what each end sends first on a carrier.
 type Hello struct {
 	Version  byte
 	ID       ID
-	Received [2]uint64 // how many bytes of typed and of bulk this end has
+	Received [2]uint64 // how many bytes of typed and of bulk this end has received
 }
 
 const (
-	magic     = "icl\n" // begins a hello, so that an engine's error text is none
+	magic     = "icl\n" // tells a hello from an engine's error text
 	helloSize = len(magic) + 1 + len(ID{}) + 2*8
 )
 
 // Errors of a hello.
 var (
-	errNoHello = errors.New("what came is no hello")
-	errVersion = errors.New("the other end speaks another version")
+	errNoHello = errors.New("what was received is not a hello")
+	errVersion = errors.New("the other end has another version of the protocol")
 	errOther   = errors.New("the other end has another link")
-	errLate    = errors.New("the hello is older than what is known")
+	errLate    = errors.New("the hello is outdated")
 )
 
-// encode returns the hello as it is sent.
+// encode returns the bytes of the hello.
 func (h Hello) encode() []byte {
 	b := append([]byte(magic), h.Version)
 	b = append(b, h.ID[:]...)
@@ -55,7 +55,7 @@ func (h Hello) encode() []byte {
 	return b
 }
 
-// ReadHello reads the other end's hello, and nothing behind it.
+// ReadHello reads the other end's hello, and nothing after it.
 func ReadHello(r io.Reader) (Hello, error) {
 	var b [helloSize]byte
 	if _, err := io.ReadFull(r, b[:len(magic)+1]); err != nil {

@@ -13,14 +13,13 @@ import (
 	"time"
 )
 
-// peer speaks to one end of a link by hand, in the other one's place.
+// peer takes the place of one end of a link and sends what a test wants.
 type peer struct {
 	net.Conn
 	result chan error // of Carry
 }
 
-// newPeer lets the link use a carrier whose other end is the peer's, and says a hello that
-// fits.
+// newPeer is dial, and sends a hello that fits.
 func newPeer(t *testing.T, l *Link) *peer {
 	t.Helper()
 	p := dial(t, l)
@@ -37,7 +36,7 @@ func newPeer(t *testing.T, l *Link) *peer {
 	return p
 }
 
-// dial lets the link use a carrier whose other end is the peer's.
+// dial gives the link a carrier whose other end is the peer's.
 func dial(t *testing.T, l *Link) *peer {
 	t.Helper()
 	a, b := net.Pipe()
@@ -46,17 +45,17 @@ func dial(t *testing.T, l *Link) *peer {
 	return p
 }
 
-// send writes, and does not mind that the link hangs up.
+// send writes, and ignores that the link may have closed the carrier.
 func (p *peer) send(b []byte) { _, _ = p.Write(b) }
 
 // frame writes one frame.
 func (p *peer) frame(h head, data ...byte) { p.send(append(h.append(nil), data...)) }
 
-// discard reads what comes, and answers nothing.
+// discard reads what is received, and answers nothing.
 func (p *peer) discard() { go func() { _, _ = io.Copy(io.Discard, p) }() }
 
-// A peer whose frames cannot be is hung up on. What it says of offsets counts toward the
-// end of the link.
+// An impossible frame ends the carrier. If its offset is impossible, that counts toward the end of
+// the link.
 func TestWhatCannotBeEndsTheCarrier(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -67,7 +66,7 @@ func TestWhatCannotBeEndsTheCarrier(t *testing.T) {
 		{"no kind", errFrame, func(p *peer) { p.frame(head{}) }},
 		{"unknown lane", errFrame, func(p *peer) { p.frame(head{kind: frameData, lane: 2, length: 1}, 0) }},
 		{"empty data", errFrame, func(p *peer) { p.frame(head{kind: frameData}) }},
-		{"long data", errFrame, func(p *peer) { p.frame(head{kind: frameData, length: mostData + 1}) }},
+		{"long data", errFrame, func(p *peer) { p.frame(head{kind: frameData, length: maxData + 1}) }},
 		{"offset that wraps", errFrame, func(p *peer) { p.frame(head{kind: frameData, offset: 1<<64 - 1, length: 1}, 0) }},
 		{"beat of a lane", errFrame, func(p *peer) { p.frame(head{kind: frameBeat, lane: 1}) }},
 		{"beat with data", errFrame, func(p *peer) { p.frame(head{kind: frameBeat, length: 1}, 0) }},
@@ -80,8 +79,8 @@ func TestWhatCannotBeEndsTheCarrier(t *testing.T) {
 			}
 		}},
 		{"data beyond the window", errOffset, func(p *peer) {
-			for at := 0; at <= typedWindow; at += mostData {
-				p.frame(head{kind: frameData, offset: uint64(at), length: mostData}, make([]byte, mostData)...)
+			for at := 0; at <= typedWindow; at += maxData {
+				p.frame(head{kind: frameData, offset: uint64(at), length: maxData}, make([]byte, maxData)...)
 			}
 		}},
 		{"acknowledging what was not sent", errOffset, func(p *peer) { p.frame(head{kind: frameAck, offset: 11}) }},
@@ -117,7 +116,7 @@ func TestWhatCannotBeEndsTheCarrier(t *testing.T) {
 	}
 }
 
-// The hello of a peer is held against the link.
+// A hello that does not fit the link is refused.
 func TestHellosThatDoNotFit(t *testing.T) {
 	l := New(NewID())
 	defer l.Close()
@@ -169,7 +168,7 @@ func TestHellosThatDoNotFit(t *testing.T) {
 	}
 }
 
-// Three counts that cannot be within a minute end the link, and not when they are rarer.
+// Three wrong counts within a minute end the link; rarer ones do not.
 func TestWrongCountsEndTheLink(t *testing.T) {
 	frame := func(t *testing.T, l *Link) error {
 		t.Helper()
@@ -223,7 +222,7 @@ func TestWrongCountsEndTheLink(t *testing.T) {
 	}
 }
 
-// A peer that asks without end and reads nothing costs neither goroutines nor memory.
+// A peer that sends beats without end and reads nothing costs neither goroutines nor memory.
 func TestFloodOfBeats(t *testing.T) {
 	l := New(NewID())
 	defer l.Close()
@@ -247,11 +246,11 @@ func TestFloodOfBeats(t *testing.T) {
 	<-p.result
 }
 
-// All that a peer can make an end keep fits in 10 MiB.
+// A peer can make an end buffer at most 10 MiB.
 func TestMemoryIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(NewID())
-		l.lanes[bulk].flight.size = mostFlight
+		l.lanes[bulk].flight.size = maxFlight
 		for _, w := range []io.Writer{l.Typed(), l.Bulk()} {
 			go func() {
 				for {
@@ -264,8 +263,8 @@ func TestMemoryIsBounded(t *testing.T) {
 		p := newPeer(t, l)
 		p.discard()
 		for i, a := range l.lanes {
-			for at := 0; at < a.window; at += mostData {
-				p.frame(head{kind: frameData, lane: byte(i), offset: uint64(at), length: mostData}, make([]byte, mostData)...)
+			for at := 0; at < a.window; at += maxData {
+				p.frame(head{kind: frameData, lane: byte(i), offset: uint64(at), length: maxData}, make([]byte, maxData)...)
 			}
 		}
 		synctest.Wait()

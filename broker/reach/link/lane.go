@@ -11,11 +11,11 @@ import (
 
 const (
 	typedWindow = 256 << 10
-	bulkWindow  = mostFlight
-	// ahead is how much of bulk may wait here beyond what may be on its way.
+	bulkWindow  = maxFlight
+	// ahead is how many bytes of bulk Write takes beyond those that may be in flight.
 	ahead = 64 << 10
-	// ackAt is after how many bytes they are acknowledged at once. Fewer wait for ackSoon, so that
-	// an answer can take the acknowledgement along.
+	// ackAt is the number of received bytes that is acknowledged at once. Fewer wait for ackSoon, so
+	// that an answer can carry the acknowledgement.
 	ackAt   = 32 << 10
 	ackSoon = 10 * time.Millisecond
 )
@@ -24,24 +24,24 @@ const (
 type lane struct {
 	link   *Link
 	index  byte
-	window int // bytes that the receiver keeps for its reader
+	window int // how many unread bytes the receiver buffers
 
 	// Sending. Offsets count from the beginning of the lane.
-	writing  sync.Mutex // held by Write, before the link's lock: what one call writes stays together
+	writing  sync.Mutex // held by Write, before the link's lock: keeps what one call writes together
 	out      ring       // what is not acknowledged, from acked on
-	acked    uint64     // what the other end has
-	read     uint64     // what the other end's reader has
-	next     uint64     // the first that this carrier has not carried
-	top      uint64     // the first that no carrier has carried
+	acked    uint64     // what the other end has received
+	read     uint64     // what was read at the other end
+	next     uint64     // the first byte that was not sent on this carrier
+	top      uint64     // the first byte that was not sent on any carrier
 	flight   *flight    // nil for typed
 	writable *sync.Cond // room in out, or the end, or all is acknowledged
 
 	// Receiving.
-	in       ring       // what nobody has read
-	received uint64     // what has come
-	told     uint64     // received, as the other end was told
-	toldRead uint64     // what was read, as the other end was told
-	tell     bool       // tell it now
+	in       ring       // what is unread
+	received uint64     // what was received
+	told     uint64     // received, in the last acknowledgement
+	toldRead uint64     // what was read, in the last acknowledgement
+	tell     bool       // an acknowledgement is due
 	readable *sync.Cond // bytes in in, or the end
 }
 
@@ -50,14 +50,14 @@ func (l *Link) newLane(index byte) *lane {
 	a.out.most = typedWindow
 	if index == bulk {
 		f := newFlight()
-		a.flight, a.window, a.out.most = &f, bulkWindow, mostFlight+ahead
+		a.flight, a.window, a.out.most = &f, bulkWindow, maxFlight+ahead
 	}
 	a.in.most = a.window
 	return a
 }
 
-// Write waits until the lane has taken all of p, not until p has come. What one call writes is
-// not mixed with what another one does.
+// Write returns when the lane has buffered all of p, before it is received. It does not mix what
+// concurrent calls write.
 func (a *lane) Write(p []byte) (int, error) {
 	l := a.link
 	a.writing.Lock()
@@ -91,8 +91,8 @@ func (a *lane) room() int {
 	return a.out.most - a.out.size
 }
 
-// Read waits for bytes. It returns io.EOF once the other end has closed the link and what
-// came before was read.
+// Read waits for bytes. It returns io.EOF once the other end has closed the link and all that was
+// received was read.
 func (a *lane) Read(p []byte) (int, error) {
 	l := a.link
 	l.mu.Lock()
@@ -116,7 +116,7 @@ func (a *lane) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// end is the offset behind the last byte that was written.
+// end is the offset after the last byte that was written.
 func (a *lane) end() uint64 { return a.acked + uint64(a.out.size) }
 
 // sendable is how many bytes may be sent now.
@@ -136,11 +136,11 @@ func (a *lane) sendable() int {
 	if limit <= a.next {
 		return 0
 	}
-	return int(min(limit-a.next, mostData))
+	return int(min(limit-a.next, maxData))
 }
 
-// appendAck adds an acknowledgement to b, if one is due. One that is not due yet goes along with
-// other bytes.
+// appendAck adds an acknowledgement to b if one is due, or if along says that other bytes are sent
+// anyway and there is something to acknowledge.
 func (a *lane) appendAck(b []byte, along bool) []byte {
 	if !a.tell && !(along && a.told != a.received) {
 		return b
@@ -149,7 +149,7 @@ func (a *lane) appendAck(b []byte, along bool) []byte {
 	return head{kind: frameAck, lane: a.index, offset: a.received, length: uint32(a.in.size)}.append(b)
 }
 
-// appendData adds the next frame of the lane to b, if it has one.
+// appendData adds the lane's next data frame to b, if there is one.
 func (a *lane) appendData(b []byte, now time.Time) []byte {
 	n := a.sendable()
 	if n == 0 {
@@ -167,13 +167,13 @@ func (a *lane) appendData(b []byte, now time.Time) []byte {
 	return b
 }
 
-// arrived takes bytes that came.
+// arrived takes received bytes.
 func (a *lane) arrived(offset uint64, data []byte) error {
 	if offset != a.received {
-		return fmt.Errorf("%w: bytes from %d came where %d was next", errOffset, offset, a.received)
+		return fmt.Errorf("%w: received offset %d, expected %d", errOffset, offset, a.received)
 	}
 	if len(data) > a.window-a.in.size {
-		return fmt.Errorf("%w: %d bytes came and there is room for %d", errOffset, len(data), a.window-a.in.size)
+		return fmt.Errorf("%w: received %d bytes, with room for %d", errOffset, len(data), a.window-a.in.size)
 	}
 	a.in.push(data)
 	a.received += uint64(len(data))
@@ -184,15 +184,15 @@ func (a *lane) arrived(offset uint64, data []byte) error {
 	return nil
 }
 
-// acknowledged takes what the other end says it has, and how much of that its reader has
-// not.
+// acknowledged takes an acknowledgement: how many bytes the other end has received, and how many
+// of them are unread.
 func (a *lane) acknowledged(offset uint64, unread uint32) error {
 	if offset < a.acked || offset > a.top {
-		return fmt.Errorf("%w: %d was acknowledged, between %d and %d was possible", errOffset, offset, a.acked, a.top)
+		return fmt.Errorf("%w: %d bytes were acknowledged, not %d to %d", errOffset, offset, a.acked, a.top)
 	}
 	read := offset - uint64(unread)
 	if int(unread) > a.window || read < a.read {
-		return fmt.Errorf("%w: %d bytes of %d are said to be unread", errOffset, unread, offset)
+		return fmt.Errorf("%w: %d unread bytes of %d were reported", errOffset, unread, offset)
 	}
 	a.out.drop(int(offset - a.acked))
 	a.acked, a.read = offset, read
@@ -201,9 +201,9 @@ func (a *lane) acknowledged(offset uint64, unread uint32) error {
 	return nil
 }
 
-// resumable reports whether the other end can have the given number of bytes. One that says less
-// than it has acknowledged does not lie: its hello came late, behind that of a newer
-// carrier.
+// resumable returns an error unless the other end can have received the given number of bytes. If
+// it names fewer than it has acknowledged, that is not counted as wrong: its hello was overtaken by
+// that of a newer carrier.
 func (a *lane) resumable(received uint64) error {
 	if received < a.acked {
 		return fmt.Errorf("%w: %d were received, and %d have been acknowledged", errLate, received, a.acked)
@@ -214,7 +214,7 @@ func (a *lane) resumable(received uint64) error {
 	return nil
 }
 
-// resume begins a carrier whose other end has the given number of bytes.
+// resume continues on a new carrier, whose other end has received the given number of bytes.
 func (a *lane) resume(received uint64) {
 	a.out.drop(int(received - a.acked))
 	a.acked, a.next, a.tell = received, received, true

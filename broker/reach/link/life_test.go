@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A carrier on which nothing comes is given up after a quarter of a minute, whatever it has
-// brought before.
+// A carrier on which nothing is received is given up after 15 seconds, whatever was received
+// before.
 func TestSilenceEndsTheCarrier(t *testing.T) {
 	for _, test := range []struct {
 		name string
@@ -49,8 +49,8 @@ func TestSilenceEndsTheCarrier(t *testing.T) {
 	}
 }
 
-// After a sleep of the machine, of which its timers know nothing, the carrier is given up at
-// the next beat.
+// After the machine has slept, which its timers do not notice, the carrier is given up at the next
+// beat.
 func TestSleepEndsTheCarrier(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -81,7 +81,7 @@ func TestSleepEndsTheCarrier(t *testing.T) {
 	}
 }
 
-// A carrier with a live end is kept, although nobody says anything; memory is not.
+// An idle carrier is kept while the other end answers, and unused memory is freed.
 func TestIdleLinkIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnds(t)
@@ -117,7 +117,7 @@ func TestIdleLinkIsKept(t *testing.T) {
 	})
 }
 
-// The newest carrier is used, and the one before is given back.
+// The newest carrier is used, and the one before is closed.
 func TestNewerCarrierTakesOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := newEnds(t)
@@ -149,7 +149,7 @@ func TestNewerCarrierTakesOver(t *testing.T) {
 	})
 }
 
-// The context ends the carrier and not the link.
+// A context ends the carrier and not the link.
 func TestContextEndsTheCarrier(t *testing.T) {
 	e := newEnds(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -162,7 +162,7 @@ func TestContextEndsTheCarrier(t *testing.T) {
 	}
 }
 
-// Closing one end ends both, and what came before is still read there.
+// Closing one end ends both, and the other end can still read what it received before.
 func TestCloseIsToldToTheOtherEnd(t *testing.T) {
 	e := newEnds(t)
 	a, b := net.Pipe()
@@ -197,7 +197,7 @@ func TestCloseIsToldToTheOtherEnd(t *testing.T) {
 	}
 }
 
-// The other end can write until it has read that the link is closed, and closes the carrier then.
+// After Close, the carrier stays open until the other end has read that and closes it.
 func TestCloseLeavesTheCarrierToTheOtherEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(NewID())
@@ -221,7 +221,7 @@ func TestCloseLeavesTheCarrierToTheOtherEnd(t *testing.T) {
 	})
 }
 
-// A peer that takes nothing keeps Close for a second at most.
+// A peer that reads nothing delays Close by at most a second.
 func TestCloseDoesNotWaitForAStuckPeer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(NewID())
@@ -237,7 +237,7 @@ func TestCloseDoesNotWaitForAStuckPeer(t *testing.T) {
 	})
 }
 
-// Drain waits for what the other end has not.
+// Drain waits until the other end has received everything.
 func TestDrain(t *testing.T) {
 	t.Run("acknowledged", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// line is one direction of a line of a rate and a delay, before which bytes queue.
+// line simulates one direction of a line with a rate and a delay, before which bytes queue.
 type line struct {
 	rate  int           // bytes a second
 	delay time.Duration // from one end to the other
@@ -96,7 +96,7 @@ func (f far) Read(p []byte) (int, error)  { return f.in.Read(p) }
 func (f far) Write(p []byte) (int, error) { return f.out.Write(p) }
 func (f far) Close() error                { f.in.close(); f.out.close(); return nil }
 
-// overLine runs f in a bubble, over a link whose ends are 150 ms apart, there and back.
+// overLine runs f in a synctest bubble, over a link with a round trip of 150 ms.
 func overLine(t *testing.T, rate int, f func(t *testing.T, e *ends)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -138,8 +138,8 @@ func upload(from, to *Link) (came func() int, wait func()) {
 	return func() int { mu.Lock(); defer mu.Unlock(); return total }, both.Wait
 }
 
-// Over 10 Mbit/s and 150 ms, a key and its echo take at most 1.6 round trips beside an
-// upload that has most of the line.
+// At 10 Mbit/s and 150 ms, a key and its echo take at most 1.6 round trips beside an upload that
+// uses most of the line.
 func TestKeysDoNotWaitBehindAnUpload(t *testing.T) {
 	const rate = 10_000_000 / 8
 	overLine(t, rate, func(t *testing.T, e *ends) {
@@ -175,7 +175,7 @@ func TestKeysDoNotWaitBehindAnUpload(t *testing.T) {
 	})
 }
 
-// On a line that is free, what is on its way grows until it fills the line.
+// On an idle line, the bytes in flight grow until they fill it.
 func TestBulkFillsALongFreeLine(t *testing.T) {
 	overLine(t, 100_000_000, func(t *testing.T, e *ends) {
 		t.Helper()

@@ -10,31 +10,31 @@ import (
 	"time"
 )
 
-// errOffset is the cause when the other end says what cannot be.
+// errOffset means that a number of bytes that the other end named is impossible.
 var errOffset = errors.New("the other end's count is wrong")
 
-// Errors for which a carrier or a link ends.
+// Reasons why Carry returns.
 var (
 	// ErrReplaced is returned by Carry when another carrier has taken over.
 	ErrReplaced = errors.New("a newer carrier has taken over")
-	// ErrSilent is returned by Carry when nothing came for too long.
-	ErrSilent = errors.New("nothing came for too long")
+	// ErrSilent is returned by Carry when nothing was received for too long.
+	ErrSilent = errors.New("nothing was received for too long")
 	// ErrEnded is returned by Carry when the other end has closed the link.
 	ErrEnded = errors.New("the other end has closed the link")
 	// ErrHostile is returned by Carry when the link was closed because the other end's counts
 	// were wrong again and again.
-	ErrHostile = errors.New("the other end does not keep to the protocol")
+	ErrHostile = errors.New("the other end violates the protocol")
 )
 
 const (
 	beatEvery   = 5 * time.Second
 	deadAfter   = 15 * time.Second
-	endWithin   = time.Second // how long Close waits for the other end to be told
-	mostWrong   = 3           // wrong counts within wrongWithin end the link
+	endWithin   = time.Second // how long Close waits until the other end knows
+	maxWrong    = 3           // wrong counts within wrongWithin end the link
 	wrongWithin = time.Minute
 )
 
-// Link is one end of two byte streams that outlive what carries them.
+// Link is one end of two byte streams that outlive their carriers.
 type Link struct {
 	id ID
 
@@ -45,7 +45,7 @@ type Link struct {
 	closedHere bool // and not by the other end
 	done       chan struct{}
 	wrong      []time.Time // when counts were wrong within the last minute
-	trips      lately
+	trips      recentMin
 	heard      time.Time
 	mark       uint64 // see Mark
 }
@@ -59,10 +59,10 @@ func New(id ID) *Link {
 	return l
 }
 
-// ID is what both ends know the link by.
+// ID identifies the link at both ends.
 func (l *Link) ID() ID { return l.id }
 
-// Typed is the lane for what a person types and sees. Closing it closes the link.
+// Typed is the lane for the agent's terminal. Closing it closes the link.
 func (l *Link) Typed() io.ReadWriteCloser { return conn{l.lanes[typed]} }
 
 // Bulk is the lane for everything else. Closing it closes the link; its deadlines are
@@ -72,22 +72,21 @@ func (l *Link) Bulk() net.Conn { return conn{l.lanes[bulk]} }
 // Done is closed when the link has ended.
 func (l *Link) Done() <-chan struct{} { return l.done }
 
-// RTT is the least round trip of the last half minute to minute in which there was one. 0
-// is unknown.
+// RTT is the shortest round trip of the last 30 to 60 seconds. 0 is unknown.
 func (l *Link) RTT() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.trips.least()
+	return l.trips.min()
 }
 
-// Carried is when bytes last came. It is zero before any.
+// Carried is when bytes were last received. It is zero before any.
 func (l *Link) Carried() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.heard
 }
 
-// Drain waits until the other end has all that was written to Typed before.
+// Drain waits until the other end has received all that was written to Typed before.
 func (l *Link) Drain(ctx context.Context) error {
 	a := l.lanes[typed]
 	stop := context.AfterFunc(ctx, func() {
@@ -110,22 +109,22 @@ func (l *Link) Drain(ctx context.Context) error {
 	return nil
 }
 
-// Mark notes how much was written to Typed until now, for Arrived.
+// Mark notes how much has been written to Typed, for Arrived.
 func (l *Link) Mark() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.mark = l.lanes[typed].end()
 }
 
-// Arrived reports whether the other end has all that was written to Typed before Mark.
+// Arrived reports whether the other end has received all that was written to Typed before Mark.
 func (l *Link) Arrived() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lanes[typed].acked >= l.mark
 }
 
-// Close ends the link: reading and writing return at both ends. What was written and has not come
-// is lost. Close waits up to a second for the other end to be told, if there is a carrier.
+// Close ends the link: reads and writes return at both ends. What was written and not received is
+// lost. If there is a carrier, Close waits up to a second until the other end knows.
 func (l *Link) Close() error {
 	l.mu.Lock()
 	l.end(true)
@@ -144,7 +143,7 @@ func (l *Link) Close() error {
 	return nil
 }
 
-// end closes the link. The lock is held.
+// end closes the link; here means that this end has. The lock is held.
 func (l *Link) end(here bool) {
 	if l.closed {
 		return
@@ -158,16 +157,16 @@ func (l *Link) end(here bool) {
 	l.wake()
 }
 
-// wake lets the carrier look for what it can send. The lock is held.
+// wake tells the carrier that there may be something to send. The lock is held.
 func (l *Link) wake() {
 	if l.carrier != nil {
 		l.carrier.work.Signal()
 	}
 }
 
-// strike notes that the other end's count was wrong, and reports whether that is once too
+// countWrong notes that the other end's count was wrong, and reports whether that happened too
 // often. The lock is held.
-func (l *Link) strike(now time.Time) bool {
+func (l *Link) countWrong(now time.Time) bool {
 	recent := l.wrong[:0]
 	for _, at := range l.wrong {
 		if now.Sub(at) < wrongWithin {
@@ -175,7 +174,7 @@ func (l *Link) strike(now time.Time) bool {
 		}
 	}
 	l.wrong = append(recent, now)
-	return len(l.wrong) >= mostWrong
+	return len(l.wrong) >= maxWrong
 }
 
 // conn is a lane as a connection.
@@ -183,7 +182,7 @@ type conn struct{ *lane }
 
 func (c conn) Close() error { return c.link.Close() }
 
-// Deadlines are ignored: a link is patient.
+// Deadlines are ignored.
 func (conn) SetDeadline(time.Time) error      { return nil }
 func (conn) SetReadDeadline(time.Time) error  { return nil }
 func (conn) SetWriteDeadline(time.Time) error { return nil }

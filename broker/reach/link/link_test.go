@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// ends are both ends of a link and what carries it.
+// ends are both ends of a link and its carriers.
 type ends struct {
 	host, inside *Link
 	errs         chan error // of Carry at both ends; room for all that a test makes
@@ -26,8 +26,8 @@ func newEnds(t testing.TB) *ends {
 	return e
 }
 
-// carry lets both ends use a pair of connections, as a host and a container do. The returned
-// function waits until both have ended.
+// carry gives both ends a pair of connections as carrier, as a host and a container do. wait waits
+// until both ends have given it up.
 func (e *ends) carry(ctx context.Context, a, b io.ReadWriteCloser) (wait func()) {
 	ended := make(chan struct{}, 2)
 	go func() {

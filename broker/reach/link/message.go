@@ -7,22 +7,22 @@ import (
 	"io"
 )
 
-// Kind says what a message of the typed lane is for.
+// Kind is the type of a message of the typed lane.
 type Kind byte
 
 // The kinds of messages.
 const (
-	Keys   Kind = iota + 1 // to the container: bytes for its program's terminal
-	Output                 // to the host: bytes of that terminal
+	Keys   Kind = iota + 1 // to the container: bytes for the agent's terminal
+	Output                 // to the host: bytes from that terminal
 	Size                   // to the container: the size of the terminal, as SizeData
-	Seen                   // to the host: what the container says of itself
-	Go                     // to the container: its program may start or go on, as GoData
-	Exit                   // to the host: the program has ended, as ExitData
-	Past                   // to the host: what follows is from before, as PastData
+	Seen                   // to the host: the report
+	Go                     // to the container: the agent may start or go on, as GoData
+	Exit                   // to the host: the agent has ended, as ExitData
+	Past                   // to the host: older output follows, as PastData
 )
 
-// MostData is how many bytes a message carries at most.
-const MostData = 64 << 10
+// MaxData is how many bytes a message may carry.
+const MaxData = 64 << 10
 
 // messageHead is a kind and the length of the data.
 const messageHead = 5
@@ -33,13 +33,13 @@ type Message struct {
 	Data []byte
 }
 
-var errMessage = errors.New("what came is no message")
+var errMessage = errors.New("a malformed message was received")
 
 // fits reports whether a message of the kind can have n bytes.
 func (k Kind) fits(n int) bool {
 	switch k {
 	case Keys, Output, Seen:
-		return n <= MostData
+		return n <= MaxData
 	case Go:
 		return n == 12
 	case Size, Exit:
@@ -54,7 +54,7 @@ func (k Kind) fits(n int) bool {
 // WriteMessage writes a message with one call of Write.
 func WriteMessage(w io.Writer, m Message) error {
 	if !m.Kind.fits(len(m.Data)) {
-		return fmt.Errorf("write message: kind %d with %d bytes is none", m.Kind, len(m.Data))
+		return fmt.Errorf("write message: a message of kind %d cannot have %d bytes", m.Kind, len(m.Data))
 	}
 	b := make([]byte, messageHead, messageHead+len(m.Data))
 	b[0] = byte(m.Kind)
@@ -65,8 +65,8 @@ func WriteMessage(w io.Writer, m Message) error {
 	return nil
 }
 
-// ReadMessage reads one message and nothing behind it. It returns io.EOF when r ends before
-// a message.
+// ReadMessage reads one message and nothing after it. It returns io.EOF when r ends before a
+// message.
 func ReadMessage(r io.Reader) (Message, error) {
 	var b [messageHead]byte
 	if _, err := io.ReadFull(r, b[:]); errors.Is(err, io.EOF) {
@@ -75,7 +75,7 @@ func ReadMessage(r io.Reader) (Message, error) {
 		return Message{}, fmt.Errorf("read message: %w", err)
 	}
 	k, n := Kind(b[0]), binary.BigEndian.Uint32(b[1:])
-	if n > MostData || !k.fits(int(n)) {
+	if n > MaxData || !k.fits(int(n)) {
 		return Message{}, fmt.Errorf("read message: %w: kind %d with %d bytes", errMessage, k, n)
 	}
 	m := Message{Kind: k, Data: make([]byte, n)}
@@ -88,27 +88,26 @@ func ReadMessage(r io.Reader) (Message, error) {
 	return m, nil
 }
 
-// SizeData is the data of a Size. Numbers that no terminal has become the nearest one that it can
-// have.
+// SizeData is the data of a Size. Impossible numbers become the nearest possible ones.
 func SizeData(cols, rows int) []byte {
 	in := func(n int) uint16 { return uint16(min(max(n, 1), 1<<16-1)) }
 	return binary.BigEndian.AppendUint16(binary.BigEndian.AppendUint16(nil, in(cols)), in(rows))
 }
 
-// ParseSize reads what SizeData has made.
+// ParseSize reads the data of a Size.
 func ParseSize(b []byte) (cols, rows int, err error) {
 	if len(b) != 4 {
-		return 0, 0, fmt.Errorf("read size: %d bytes are none", len(b))
+		return 0, 0, fmt.Errorf("read size: it has %d bytes", len(b))
 	}
 	cols, rows = int(binary.BigEndian.Uint16(b)), int(binary.BigEndian.Uint16(b[2:]))
 	if cols == 0 || rows == 0 {
-		return 0, 0, fmt.Errorf("read size: %d×%d is none", cols, rows)
+		return 0, 0, fmt.Errorf("read size: %d×%d is not a size", cols, rows)
 	}
 	return cols, rows, nil
 }
 
-// GoData is the data of a Go: the size of the terminal, and how many bytes of the program's output
-// the host has, over all links.
+// GoData is the data of a Go: the size of the terminal, and how many bytes of the agent's output
+// the host has received, over all links.
 func GoData(cols, rows int, have uint64) []byte {
 	return binary.BigEndian.AppendUint64(SizeData(cols, rows), have)
 }
@@ -124,24 +123,24 @@ func ParseGo(b []byte) (cols, rows int, have uint64, err error) {
 // ExitData is the data of an Exit.
 func ExitData(code int) []byte { return binary.BigEndian.AppendUint32(nil, uint32(int32(code))) }
 
-// ParseExit reads what ExitData has made.
+// ParseExit reads the data of an Exit.
 func ParseExit(b []byte) (code int, err error) {
 	if len(b) != 4 {
-		return 0, fmt.Errorf("read exit code: %d bytes are none", len(b))
+		return 0, fmt.Errorf("read exit code: it has %d bytes", len(b))
 	}
 	return int(int32(binary.BigEndian.Uint32(b))), nil
 }
 
-// PastData is the data of a Past: how many bytes of output are lost, and how many from before
-// follow.
+// PastData is the data of a Past: how many bytes of output are lost, and how many bytes of older
+// output follow.
 func PastData(lost, follow uint64) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, lost), follow)
 }
 
-// ParsePast reads what PastData has made.
+// ParsePast reads the data of a Past.
 func ParsePast(b []byte) (lost, follow uint64, err error) {
 	if len(b) != 16 {
-		return 0, 0, fmt.Errorf("read past: %d bytes are none", len(b))
+		return 0, 0, fmt.Errorf("read past: it has %d bytes", len(b))
 	}
 	return binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:]), nil
 }

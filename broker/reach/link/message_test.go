@@ -11,7 +11,7 @@ import (
 func TestMessagesComeBack(t *testing.T) {
 	for _, m := range []Message{
 		{Keys, []byte("ls\r")},
-		{Output, make([]byte, MostData)},
+		{Output, make([]byte, MaxData)},
 		{Output, []byte{}},
 		{Size, SizeData(80, 24)},
 		{Seen, []byte(`{}`)},
@@ -34,7 +34,7 @@ func TestMessagesThatAreNone(t *testing.T) {
 	for _, m := range []Message{
 		{0, nil},
 		{Past + 1, nil},
-		{Keys, make([]byte, MostData+1)},
+		{Keys, make([]byte, MaxData+1)},
 		{Size, make([]byte, 5)},
 		{Go, make([]byte, 4)},
 		{Exit, nil},
@@ -104,7 +104,7 @@ func TestDataOfMessages(t *testing.T) {
 	}
 }
 
-// What is read as a message is written as the same bytes.
+// A message that was read is written as the same bytes.
 func FuzzReadMessage(f *testing.F) {
 	for _, seed := range []string{"\x01\x00\x00\x00\x01k", "\x03\x00\x00\x00\x04\x00\x50\x00\x18", "\x07\x00\x00\x00\x10", "\xff\xff\xff\xff\xff"} {
 		f.Add([]byte(seed))

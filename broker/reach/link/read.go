@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// read takes what comes until the carrier ends.
+// read handles what is received until the carrier ends.
 func (k *carrier) read() {
-	r := bufio.NewReaderSize(k.conn, 4*mostData)
+	r := bufio.NewReaderSize(k.conn, 4*maxData)
 	var err error
-	if !k.greeted { // only this goroutine changes it from here on
+	if !k.greeted { // from here on only this goroutine changes it
 		err = k.readHello(r)
 	}
 	for err == nil {
@@ -19,14 +19,14 @@ func (k *carrier) read() {
 	k.stop(err)
 }
 
-// mostSaid is how much is quoted of what came in a hello's place. An engine says there why it
-// could not run the command.
-const mostSaid = 200
+// maxSaid is how many bytes are quoted of what was received in place of a hello: an engine says
+// there why it could not run the command.
+const maxSaid = 200
 
 // readHello reads the other end's hello.
 func (k *carrier) readHello(r *bufio.Reader) error {
 	if b, err := r.Peek(len(magic)); err == nil && string(b) != magic {
-		said, _ := r.Peek(min(r.Buffered(), mostSaid))
+		said, _ := r.Peek(min(r.Buffered(), maxSaid))
 		return fmt.Errorf("read hello: %w: %q", errNoHello, said)
 	}
 	theirs, err := ReadHello(r)
@@ -39,16 +39,16 @@ func (k *carrier) readHello(r *bufio.Reader) error {
 	if k.over != nil {
 		return k.over
 	}
-	if err := l.blame(l.fits(theirs)); err != nil {
+	if err := l.judge(l.fits(theirs)); err != nil {
 		k.halt(err)
 		return err
 	}
-	k.came(time.Now())
+	k.noteReceived(time.Now())
 	k.greet(theirs)
 	return nil
 }
 
-// readFrame reads one frame and does what it says.
+// readFrame reads and handles one frame.
 func (k *carrier) readFrame(r *bufio.Reader) error {
 	b, err := r.Peek(headSize)
 	if err != nil {
@@ -69,27 +69,27 @@ func (k *carrier) readFrame(r *bufio.Reader) error {
 	return err
 }
 
-// accept does what a frame says, unless the carrier has ended.
+// accept handles a frame, unless the carrier has ended.
 func (k *carrier) accept(h head, data []byte) error {
 	k.link.mu.Lock()
 	defer k.link.mu.Unlock()
 	if k.over != nil {
 		return k.over
 	}
-	err := k.link.blame(k.take(h, data))
+	err := k.link.judge(k.handle(h, data))
 	if err != nil {
 		k.halt(err)
 	}
 	return err
 }
 
-// came notes that bytes have come. The lock is held.
-func (k *carrier) came(now time.Time) { k.heard, k.link.heard = now, now }
+// noteReceived notes that bytes were received. The lock is held.
+func (k *carrier) noteReceived(now time.Time) { k.heard, k.link.heard = now, now }
 
-// take does what a frame says. The lock is held.
-func (k *carrier) take(h head, data []byte) error {
+// handle handles a frame. The lock is held.
+func (k *carrier) handle(h head, data []byte) error {
 	l, now := k.link, time.Now()
-	k.came(now)
+	k.noteReceived(now)
 	switch h.kind {
 	case frameData:
 		a := l.lanes[h.lane]
@@ -119,7 +119,7 @@ func (k *carrier) take(h head, data []byte) error {
 	case frameBack:
 		if h.offset == k.beat && !k.sent.IsZero() {
 			took := max(now.Sub(k.sent), 1)
-			l.lanes[bulk].flight.fastest(took)
+			l.lanes[bulk].flight.noteRTT(took)
 			k.trip(took, now)
 			k.sent = time.Time{}
 		}
@@ -130,7 +130,7 @@ func (k *carrier) take(h head, data []byte) error {
 	return nil
 }
 
-// trip notes how long a round trip took; 0 is none.
+// trip notes how long a round trip took; 0 means none has ended.
 func (k *carrier) trip(took time.Duration, now time.Time) {
 	if took > 0 {
 		k.link.trips.add(took, now)

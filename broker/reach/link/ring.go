@@ -8,13 +8,13 @@ type ring struct {
 	size  int
 }
 
-// leastRing is how many bytes a ring has room for once it has any.
-const leastRing = 4 << 10
+// minRing is the smallest capacity of a ring that is not empty, in bytes.
+const minRing = 4 << 10
 
-// push adds p. The caller has made sure that there is room below most.
+// push adds p. The caller has checked that the ring stays within most.
 func (r *ring) push(p []byte) {
 	if need := r.size + len(p); need > len(r.bytes) {
-		grown := make([]byte, max(need, min(max(2*len(r.bytes), leastRing), r.most)))
+		grown := make([]byte, max(need, min(max(2*len(r.bytes), minRing), r.most)))
 		r.peek(grown[:r.size], 0)
 		r.bytes, r.first = grown, 0
 	}
@@ -24,7 +24,7 @@ func (r *ring) push(p []byte) {
 	r.size += len(p)
 }
 
-// peek copies len(p) bytes from the given place on, and leaves them there.
+// peek copies len(p) bytes from the given index on, and does not remove them.
 func (r *ring) peek(p []byte, from int) {
 	if len(p) == 0 {
 		return
@@ -45,7 +45,7 @@ func (r *ring) drop(n int) {
 	}
 }
 
-// shrink gives the memory of an empty ring back.
+// shrink frees the memory of an empty ring.
 func (r *ring) shrink() {
 	if r.size == 0 {
 		r.bytes = nil

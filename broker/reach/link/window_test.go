@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Without a carrier, a lane takes what its window holds, and Close ends the wait for room.
+// Without a carrier, a lane buffers as much as its window, and Close ends the wait for room.
 func TestWriteWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(NewID())
@@ -41,7 +41,7 @@ func TestUnreadLaneDoesNotStopTheOther(t *testing.T) {
 		for _, from := range []*Link{e.host, e.inside} {
 			writing.Go(func() {
 				for {
-					if _, err := from.Bulk().Write(make([]byte, mostData)); err != nil {
+					if _, err := from.Bulk().Write(make([]byte, maxData)); err != nil {
 						return
 					}
 				}
@@ -62,8 +62,7 @@ func TestUnreadLaneDoesNotStopTheOther(t *testing.T) {
 	})
 }
 
-// A reader that comes late lets the writer go on, whether the carrier is the same by then or
-// a new one.
+// A late reader lets the writer continue, on the same carrier or a new one.
 func TestLateReaderLetsTheWriterGoOn(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -119,7 +118,7 @@ func TestLateReaderLetsTheWriterGoOn(t *testing.T) {
 	}
 }
 
-// A new carrier is told what was read, because what the last one was told may be lost.
+// On a new carrier, an end says again what was read, because the last acknowledgement may be lost.
 func TestNewCarrierIsToldWhatWasRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(NewID())
@@ -145,7 +144,7 @@ func TestNewCarrierIsToldWhatWasRead(t *testing.T) {
 	})
 }
 
-// What one call writes stays together, however many write at once.
+// What one call writes stays together, however many goroutines write.
 func TestWritesAreNotMixed(t *testing.T) {
 	e := newEnds(t)
 	a, b := net.Pipe()
@@ -154,7 +153,7 @@ func TestWritesAreNotMixed(t *testing.T) {
 	var writing sync.WaitGroup
 	for i := range writers {
 		writing.Go(func() {
-			data := make([]byte, MostData)
+			data := make([]byte, MaxData)
 			for j := range data {
 				data[j] = byte(i)
 			}
