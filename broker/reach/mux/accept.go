@@ -5,26 +5,26 @@ import (
 	"io"
 )
 
-// Accept waits for a stream of the other end's that has said its kind. It returns io.EOF when the
-// session has ended.
+// Accept waits until the other end has opened a stream and sent its kind. It returns io.EOF when
+// the session has ended.
 func (s *Session) Accept() (Kind, Stream, error) {
 	for {
-		st := s.arrived()
+		st := s.acceptNext()
 		if st == nil {
 			return 0, nil, io.EOF
 		}
 		var first [1]byte
 		if _, err := io.ReadFull(st, first[:]); err != nil {
-			st.giveUp() // so has the other end, before it said what the stream is for
+			st.giveUp() // the other end has given it up, too
 			continue
 		}
 		st.kind = Kind(first[0])
-		if most[st.kind] == 0 || s.opens(st.kind) {
+		if maxOpen[st.kind] == 0 || s.opens(st.kind) {
 			st.giveUp()
 			s.Close()
 			return 0, nil, fmt.Errorf("accept stream: %w: %q", errKind, first[:])
 		}
-		if !s.enter(st.kind) {
+		if !s.acquire(st.kind) {
 			st.giveUp()
 			continue
 		}
@@ -32,10 +32,10 @@ func (s *Session) Accept() (Kind, Stream, error) {
 	}
 }
 
-// arrived waits for a stream of the other end's. At the host's end one that says nothing does not
-// hold up the others: it is passed over until something has come on it. The host itself is
-// trusted to say what it wants. It returns nil when the session has ended.
-func (s *Session) arrived() *stream {
+// acceptNext waits for a stream that the other end has opened. At the host's end the intake holds
+// a stream back until something was received on it, so that a silent one does not delay the others.
+// The container trusts the host. It returns nil when the session has ended.
+func (s *Session) acceptNext() *stream {
 	if s.intake != nil {
 		share := s.intake.next()
 		if share == nil {
@@ -50,13 +50,13 @@ func (s *Session) arrived() *stream {
 	return &stream{Stream: y, session: s}
 }
 
-// take takes the streams that the other end opens, until the session ends.
-func (s *Session) take() {
-	defer s.intake.finish()
+// acceptAll passes the streams that the container opens to the intake, until the session ends.
+func (s *Session) acceptAll() {
+	defer s.intake.noMore()
 	for {
 		y, err := s.yamux.AcceptStream()
 		if err != nil {
-			return // yamux returns no error but that of the session's end
+			return // the session has ended; yamux returns no other error
 		}
 		s.intake.accepted(y)
 	}

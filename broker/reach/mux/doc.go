@@ -1,15 +1,15 @@
-// Package mux carries many streams over the bulk lane of a link: the connections of a
-// container's program to the host's proxies, and the host's to the container's copies of its
-// files. It is the only user of go-yamux.
+// Package mux multiplexes many streams over the bulk lane of a link: the container's connections to
+// the host's proxies, and the host's connections to the container's files. It is the only user of
+// go-yamux.
 //
-// The first byte of a stream says its kind. The container opens streams of all kinds but Files;
-// the host accepts them and decides by the kind which proxy gets them. The host opens Files. A kind
-// that is not known, or not the other end's to open, ends the session.
+// The first byte of a stream is its kind. The container opens streams of all kinds but Files, and
+// the host chooses the proxy by the kind. The host opens Files. An unknown kind, or one that the
+// other end may not open, ends the session.
 //
-// The container's end may be hostile. Streams are counted by kind, and one too many is
-// reset. One that does not say its kind holds up no other. What has come and nobody has read is
-// counted over all streams together (intake), also of those that the host has opened:
-// the session reads on when somebody has read, and resets the stream with the most of it when
-// nobody does. So an end that does not read, that asks without end or that opens what it can
-// stops its own session, and costs the host no more than a few MiB.
+// The container may be hostile. Streams are counted by kind, and one too many is reset. A stream
+// that sends no kind delays no other. Unread bytes are counted over all streams together (intake),
+// including those that the host has opened: at the limit the session stops receiving until somebody
+// reads, and if nobody does, it resets the stream with the most unread bytes. So a container that
+// does not read, that sends requests without end or that opens as many streams as it can stops its
+// own session, and costs the host no more than a few MiB.
 package mux

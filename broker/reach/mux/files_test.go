@@ -12,12 +12,12 @@ import (
 	"github.com/libp2p/go-yamux/v5"
 )
 
-// The host opens streams for files, a few at once, and the container answers on them.
+// The host opens a few streams for files at once, and the container answers on them.
 func TestTheHostOpensFiles(t *testing.T) {
 	inside, outside := pair(t)
 	for range 3 { // what was closed makes room
 		var open []Stream
-		for range most[Files] {
+		for range maxOpen[Files] {
 			ours, err := outside.Open(t.Context(), Files)
 			if err != nil {
 				t.Fatal(err)
@@ -66,14 +66,13 @@ func TestTheHostOpensFiles(t *testing.T) {
 	}
 }
 
-// What nobody reads is bounded on streams that the host has opened as well. A reader that has
-// stopped loses its stream.
+// Unread bytes are bounded on streams that the host has opened, too. A stuck reader loses its stream.
 func TestUnreadFilesAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		outside, conn := against(t)
 		go func() { _, _ = io.Copy(io.Discard, conn) }()
 		var open []Stream
-		for range most[Files] {
+		for range maxOpen[Files] {
 			s, err := outside.Open(t.Context(), Files)
 			if err != nil {
 				t.Fatal(err)
@@ -82,7 +81,7 @@ func TestUnreadFilesAreBounded(t *testing.T) {
 		}
 		const streams, each = 40, 250 << 10
 		go func() {
-			data := make([]byte, mostMessage-headSize)
+			data := make([]byte, maxMessage-headSize)
 			for i := range streams {
 				conn.Write(message(0, 1, uint32(2*i+1), 1, byte(Ports)))
 			}
@@ -96,22 +95,22 @@ func TestUnreadFilesAreBounded(t *testing.T) {
 				}
 			}
 		}()
-		if n, known := kept(outside); n <= mostUnread || n > mostUnread+2*mostMessage || known != streams+len(open) {
+		if n, known := kept(outside); n <= maxUnread || n > maxUnread+2*maxMessage || known != streams+len(open) {
 			t.Fatalf("%d bytes of %d streams are kept", n, known)
 		}
 		for _, s := range open {
-			if _, err := io.ReadFull(s, make([]byte, mostMessage)); err != nil {
+			if _, err := io.ReadFull(s, make([]byte, maxMessage)); err != nil {
 				t.Errorf("read: %v", err)
 			}
 			s.Close()
 		}
-		if n, known := kept(outside); n > mostUnread+2*mostMessage || known != streams {
+		if n, known := kept(outside); n > maxUnread+2*maxMessage || known != streams {
 			t.Errorf("then %d bytes of %d streams are kept", n, known)
 		}
 	})
 }
 
-// A reader of files that has stopped loses its stream when others wait for room.
+// A stuck reader of files loses its stream when others wait for room.
 func TestFilesThatNobodyReadsAreReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		outside, conn := against(t)
@@ -120,13 +119,13 @@ func TestFilesThatNobodyReadsAreReset(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conn.Write(message(0, 0, 2, mostMessage-headSize, make([]byte, mostMessage-headSize)...))
-		conn.Write(message(0, 0, 2, mostMessage-headSize, make([]byte, mostMessage-headSize)...))
-		go flood(conn, 1000, 1, 3*mostUnread/1000/perMessage) // many streams, each with less
-		if n, _ := kept(outside); n <= mostUnread {
+		conn.Write(message(0, 0, 2, maxMessage-headSize, make([]byte, maxMessage-headSize)...))
+		conn.Write(message(0, 0, 2, maxMessage-headSize, make([]byte, maxMessage-headSize)...))
+		go flood(conn, 1000, 1, 3*maxUnread/1000/perMessage) // many streams, each with less
+		if n, _ := kept(outside); n <= maxUnread {
 			t.Fatalf("%d bytes are kept", n)
 		}
-		time.Sleep(unreadWithin + 1) //nolint:forbidigo // on the clock of synctest
+		time.Sleep(readWithin + 1) //nolint:forbidigo // on the clock of synctest
 		synctest.Wait()
 		if _, err := io.ReadAll(s); !errors.Is(err, yamux.ErrStreamReset) {
 			t.Errorf("read: %v", err)
@@ -151,8 +150,8 @@ func clog(t *testing.T, outside *Session) Stream {
 	return nil
 }
 
-// Opening gives up with its context also when nothing can be sent. The stream makes room for
-// another one when it could be.
+// When nothing can be sent, Open returns when its context ends. The stream that it has begun is not
+// counted any more once it could be opened.
 func TestOpeningGivesUpWhileNothingMoves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := net.Pipe()
@@ -185,7 +184,7 @@ func TestOpeningGivesUpWhileNothingMoves(t *testing.T) {
 	})
 }
 
-// Closing a session ends what is being opened.
+// Close ends pending calls of Open.
 func TestCloseEndsOpening(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := net.Pipe()

@@ -7,19 +7,19 @@ import (
 	"github.com/libp2p/go-yamux/v5"
 )
 
-// growth bounds by how much the windows of all streams together may grow. A window grows
-// while its reader is fast and the way is long; a window that may not grow stays as it is.
+// growth bounds by how much the windows of all streams together may grow. Yamux grows a window
+// whose reader is fast, when the round trip is long.
 type growth struct {
 	mu   sync.Mutex
 	used int
 }
 
-// mostGrowth is for two streams that fill a long line, or many that grow a little.
-const mostGrowth = 2 * mostWindow
+// maxGrowth is enough for two streams with full windows.
+const maxGrowth = 2 * maxWindow
 
 var errGrowth = errors.New("the windows of the streams are large enough")
 
-// span is one stream's part.
+// span returns the part of one stream.
 func (g *growth) span() yamux.MemoryManager { return &span{all: g} }
 
 type span struct {
@@ -27,7 +27,7 @@ type span struct {
 	mine int // guarded by the lock of all
 }
 
-// ReserveMemory is asked before a window grows.
+// ReserveMemory is called before a window grows.
 func (s *span) ReserveMemory(size int, prio uint8) error {
 	const always = 255 // the priority of a stream's first window
 	if prio == always {
@@ -35,7 +35,7 @@ func (s *span) ReserveMemory(size int, prio uint8) error {
 	}
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()
-	if s.all.used+size > mostGrowth {
+	if s.all.used+size > maxGrowth {
 		return errGrowth
 	}
 	s.all.used += size
@@ -43,7 +43,7 @@ func (s *span) ReserveMemory(size int, prio uint8) error {
 	return nil
 }
 
-// ReleaseMemory is part of the interface; nothing calls it.
+// ReleaseMemory is part of yamux's interface, which never calls it.
 func (s *span) ReleaseMemory(int) {}
 
 // Done gives back what a stream has reserved.

@@ -11,7 +11,7 @@ import (
 	"github.com/libp2p/go-yamux/v5"
 )
 
-// against is the host's end of a session whose other end is the test's own.
+// against is the host's end of a session, and the raw connection of the other end.
 func against(t *testing.T) (outside *Session, conn net.Conn) {
 	t.Helper()
 	a, b := net.Pipe()
@@ -23,8 +23,8 @@ func against(t *testing.T) (outside *Session, conn net.Conn) {
 	return outside, a
 }
 
-// lawless is a session that opens what it likes.
-func lawless(t *testing.T) (outside *Session, client *yamux.Session) {
+// hostileContainer is the host's end of a session, and a yamux session as the container's end.
+func hostileContainer(t *testing.T) (outside *Session, client *yamux.Session) {
 	t.Helper()
 	outside, conn := against(t)
 	client, err := yamux.Client(conn, config(), nil)
@@ -35,8 +35,8 @@ func lawless(t *testing.T) (outside *Session, client *yamux.Session) {
 	return outside, client
 }
 
-// lawlessHost is a session of the container's whose host opens what it likes.
-func lawlessHost(t *testing.T) (inside *Session, server *yamux.Session) {
+// hostileHost is the container's end of a session, and a yamux session as the host's end.
+func hostileHost(t *testing.T) (inside *Session, server *yamux.Session) {
 	t.Helper()
 	a, b := net.Pipe()
 	inside, err := Inside(a)
@@ -64,14 +64,14 @@ func begin(t *testing.T, client *yamux.Session, text string) *yamux.Stream {
 	return s
 }
 
-// message is a message of the multiplexer.
+// message returns a yamux message.
 func message(kind, flags byte, id, size uint32, data ...byte) []byte {
 	b := []byte{0, kind, 0, flags}
 	b = binary.BigEndian.AppendUint32(b, id)
 	return append(binary.BigEndian.AppendUint32(b, size), data...)
 }
 
-// A kind that is unknown, or not the other end's to open, ends the session.
+// A kind that is unknown, or that the other end may not open, ends the session.
 func TestKindThatEndsTheSession(t *testing.T) {
 	for name, test := range map[string]struct {
 		kind Kind
@@ -84,9 +84,9 @@ func TestKindThatEndsTheSession(t *testing.T) {
 		"the container's ports": {Ports, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			session, other := lawless(t)
+			session, other := hostileContainer(t)
 			if test.host {
-				session, other = lawlessHost(t)
+				session, other = hostileHost(t)
 			}
 			s := begin(t, other, string(test.kind))
 			if _, _, err := session.Accept(); !errors.Is(err, errKind) {
@@ -102,9 +102,9 @@ func TestKindThatEndsTheSession(t *testing.T) {
 	}
 }
 
-// A stream that is given up before it said its kind is passed over.
+// A stream that is reset before its kind was sent is skipped.
 func TestStreamWithoutAKind(t *testing.T) {
-	outside, client := lawless(t)
+	outside, client := hostileContainer(t)
 	s, err := client.OpenStream(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -116,9 +116,9 @@ func TestStreamWithoutAKind(t *testing.T) {
 	}
 }
 
-// A stream that says nothing holds up no other, and neither do many of them.
+// Silent streams do not delay others.
 func TestMuteStreamsHoldUpNoOther(t *testing.T) {
-	outside, client := lawless(t)
+	outside, client := hostileContainer(t)
 	for range 100 {
 		if _, err := client.OpenStream(t.Context()); err != nil {
 			t.Fatal(err)
@@ -142,10 +142,10 @@ func TestMuteStreamsHoldUpNoOther(t *testing.T) {
 	}
 }
 
-// One stream too many of a kind is reset; one of another kind is not, and neither is the
-// next one after a stream was closed.
+// A stream above the limit of its kind is reset; one of another kind is not, nor is the next one
+// after a stream was closed.
 func TestStreamsAreCountedByKind(t *testing.T) {
-	outside, client := lawless(t)
+	outside, client := hostileContainer(t)
 	accept := func(want Kind) Stream {
 		t.Helper()
 		k, s, err := outside.Accept()
@@ -156,7 +156,7 @@ func TestStreamsAreCountedByKind(t *testing.T) {
 	}
 	for _, k := range []Kind{Tools, Model, Ports} {
 		var last Stream
-		for range most[k] {
+		for range maxOpen[k] {
 			begin(t, client, string(k))
 			last = accept(k)
 		}
@@ -175,7 +175,7 @@ func TestStreamsAreCountedByKind(t *testing.T) {
 		}
 	}
 	inside, _ := pair(t)
-	inside.open[Tools] = most[Tools]
+	inside.open[Tools] = maxOpen[Tools]
 	if _, err := inside.Open(t.Context(), Tools); !errors.Is(err, ErrFull) {
 		t.Errorf("opening one too many: %v", err)
 	}
@@ -184,14 +184,14 @@ func TestStreamsAreCountedByKind(t *testing.T) {
 	}
 }
 
-// What no well-behaved end sends ends the session.
+// A violation of the protocol ends the session.
 func TestWhatEndsTheSession(t *testing.T) {
 	tests := []struct {
 		name string
 		send [][]byte
 	}{
 		{"opened twice", [][]byte{message(1, 1, 1, 0), message(1, 1, 1, 0)}},
-		{"long message", [][]byte{message(1, 1, 1, 0), message(0, 0, 1, mostMessage+1)}},
+		{"long message", [][]byte{message(1, 1, 1, 0), message(0, 0, 1, maxMessage+1)}},
 		{"long message of nothing", [][]byte{message(0, 0, 9, 1<<31)}},
 		{"our id", [][]byte{message(1, 1, 2, 0)}},
 		{"bytes before we have opened", [][]byte{message(0, 0, 2, 1, 7)}},
@@ -200,7 +200,7 @@ func TestWhatEndsTheSession(t *testing.T) {
 		{"goodbye", [][]byte{message(3, 0, 0, 0)}},
 		{"other version", [][]byte{{9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}}},
 		{"far too many streams", func() (all [][]byte) {
-			for i := range uint32(mostKnown + 1) {
+			for i := range uint32(maxKnown + 1) {
 				all = append(all, message(1, 1, 2*i+1, 0), message(1, 8, 2*i+1, 0))
 			}
 			return all
@@ -222,7 +222,7 @@ func TestWhatEndsTheSession(t *testing.T) {
 	}
 }
 
-// A peer that asks without end and reads nothing costs neither goroutines nor memory.
+// A peer that sends pings without end and reads nothing costs neither goroutines nor memory.
 func TestFloodOfPings(t *testing.T) {
 	_, conn := against(t)
 	ping := message(2, 1, 0, 7)

@@ -15,74 +15,74 @@ import (
 )
 
 const (
-	// mostUnread is how many bytes of all streams together may wait for their readers. It
-	// is what 32 streams hold whose first windows are full.
-	mostUnread = 8 << 20
-	// perMessage is what keeping one message costs beside its buffer.
+	// maxUnread is how many bytes of all streams together may be unread: the full initial windows
+	// of 32 streams.
+	maxUnread = 8 << 20
+	// perMessage is about how much memory a message takes beside its buffer, in bytes.
 	perMessage = 64
-	// unreadWithin is how long the session waits for readers when too much waits for them.
-	// Then the stream with the most of it is reset.
-	unreadWithin = 10 * time.Second
-	// mostKnown is how many streams the other end may have opened that were not closed
-	// here. Well-behaved ends stay far below it, also when this one closes late.
-	mostKnown = 4 * mostStreams
+	// readWithin is how long the session waits for readers at that limit, before it resets the
+	// stream with the most unread bytes.
+	readWithin = 10 * time.Second
+	// maxKnown is how many streams may be open in yamux. A well-behaved container stays far below
+	// it, even if the host closes streams late.
+	maxKnown = 4 * maxStreams
 )
 
-// Errors of what the other end sends.
+// Violations by the other end.
 var (
 	errLong  = errors.New("a message is too long")
 	errAgain = errors.New("a stream was opened twice")
 	errMany  = errors.New("far too many streams were opened")
-	errEarly = errors.New("something came on a stream that was not opened")
+	errEarly = errors.New("a message was received on a stream that was not opened")
 )
 
-// The parts of a message's head that the intake looks at.
+// Yamux's message head, as far as the intake reads it.
 const (
-	headSize   = 12
-	typeData   = 0
-	typeWindow = 1
-	flagOpens  = 1
-	flagEnds   = 4 | 8 // it is closed in one direction, or reset
-	placeType  = 1
-	placeFlags = 2
-	placeID    = 4
-	placeSize  = 8
+	headSize    = 12
+	typeData    = 0
+	typeWindow  = 1
+	flagOpen    = 1
+	flagEnd     = 4 | 8 // closed for writing, or reset
+	offsetType  = 1
+	offsetFlags = 2
+	offsetID    = 4
+	offsetSize  = 8
 )
 
-// intake is the connection of a session as its reader sees it. It follows the heads of the
-// messages that pass, and knows by them how many bytes of each stream nobody has read. The
-// window of a stream bounds one stream only; a hostile end opens hundreds.
+// intake is the connection from which the host's yamux session reads. It parses the heads of the
+// messages, to count the unread bytes of all streams together: yamux's windows bound only each
+// stream by itself, and a hostile end opens hundreds.
 type intake struct {
 	net.Conn
 
-	// Of the message that is passing. Only Read uses these.
+	// Of the current message. Only Read uses these.
 	head   [headSize]byte
 	have   int // bytes of head
-	left   int // bytes of the message behind it
+	left   int // bytes of the body that are still to come
 	resets sync.WaitGroup
 
 	mu      sync.Mutex
-	changed *sync.Cond // less is unread, or closed
+	changed *sync.Cond // fewer bytes are unread, or closed
 	known   map[uint32]*share
 	unread  int
 	closed  bool
-	last    uint32     // the number of the stream that was last opened here; even
+	last    uint32     // the number of the stream that the host opened last; even
 	arrived *sync.Cond // ready has more, or over
-	ready   []*share   // that can be accepted, in the order in which they can; at most mostKnown
-	over    bool       // none arrives any more
+	ready   []*share   // streams that can be accepted, in this order; at most maxKnown
+	over    bool       // no more streams become ready
 }
 
-// share is one stream's part of what nobody has read.
+// share is one stream's part of the unread bytes.
 type share struct {
 	id       uint32
 	stream   *yamux.Stream // nil until yamux has handed it over
 	bytes    int
-	overhead int  // what keeping them costs beside them
-	spoken   bool // something has come on it, or its end
+	overhead int  // memory that they take beside their size
+	spoken   bool // something was received on it, or its end
 	ready    bool // it can be accepted, or was
 }
 
-// ours reports whether this end has opened the stream.
+// ours reports whether the host has opened the stream.
 func (s *share) ours() bool { return s.id%2 == 0 }
 
 func newIntake(c net.Conn) *intake {
@@ -91,7 +91,7 @@ func newIntake(c net.Conn) *intake {
 	return in
 }
 
-// Close lets Read return. No stream is reset after it.
+// Close makes Read return. No stream is reset afterwards.
 func (in *intake) Close() error {
 	in.mu.Lock()
 	in.count(-in.unread)
@@ -107,31 +107,31 @@ func (in *intake) Read(p []byte) (int, error) {
 		return 0, err
 	}
 	n, err := in.Conn.Read(p)
-	if wrong := in.follow(p[:n]); wrong != nil {
+	if wrong := in.parse(p[:n]); wrong != nil {
 		return 0, wrong
 	}
 	return n, err
 }
 
-// wait returns when there is room. When nobody makes room in time, it resets the stream with the
-// most unread bytes, so that readers that have stopped do not stop the others for good.
+// wait returns when fewer bytes are unread than the limit. If nobody reads in time, it resets the
+// stream with the most unread bytes, so that one stuck reader does not block the others for good.
 func (in *intake) wait() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for in.unread > mostUnread && !in.closed {
+	for in.unread > maxUnread && !in.closed {
 		late := false
-		alarm := time.AfterFunc(unreadWithin, func() {
+		alarm := time.AfterFunc(readWithin, func() {
 			in.mu.Lock()
 			defer in.mu.Unlock()
 			late = true
 			in.changed.Broadcast()
 		})
-		for in.unread > mostUnread && !in.closed && !late {
+		for in.unread > maxUnread && !in.closed && !late {
 			in.changed.Wait()
 		}
 		alarm.Stop()
 		if late && !in.closed {
-			in.relieve()
+			in.resetLargest()
 		}
 	}
 	if in.closed {
@@ -140,8 +140,8 @@ func (in *intake) wait() error {
 	return nil
 }
 
-// relieve resets the stream with the most unread bytes. The lock is held.
-func (in *intake) relieve() {
+// resetLargest resets the stream with the most unread bytes. The lock is held.
+func (in *intake) resetLargest() {
 	var greedy *share
 	for _, s := range in.known {
 		if s.stream != nil && (greedy == nil || s.bytes+s.overhead > greedy.bytes+greedy.overhead) {
@@ -149,14 +149,14 @@ func (in *intake) relieve() {
 		}
 	}
 	if greedy == nil {
-		return // what is unread will be accepted, or the session ends
+		return // yamux will hand the streams over soon, or the session ends
 	}
 	in.remove(greedy)
 	in.resets.Go(func() { _ = greedy.stream.Reset() })
 }
 
-// follow takes note of bytes that pass.
-func (in *intake) follow(p []byte) error {
+// parse parses received bytes.
+func (in *intake) parse(p []byte) error {
 	for len(p) > 0 {
 		if in.left > 0 {
 			n := min(in.left, len(p))
@@ -177,33 +177,33 @@ func (in *intake) follow(p []byte) error {
 	return nil
 }
 
-// message takes note of a message whose head has passed. What else is wrong with it, yamux
-// finds.
+// message handles a message whose head is complete. It checks only what it needs; yamux checks the
+// rest.
 func (in *intake) message() error {
-	kind := in.head[placeType]
+	kind := in.head[offsetType]
 	if kind > typeWindow {
-		return nil // it is of no stream
+		return nil // not of a stream
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	flags, id := binary.BigEndian.Uint16(in.head[placeFlags:]), binary.BigEndian.Uint32(in.head[placeID:])
+	flags, id := binary.BigEndian.Uint16(in.head[offsetFlags:]), binary.BigEndian.Uint32(in.head[offsetID:])
 	if id%2 == 0 && id > in.last {
 		return errEarly
 	}
-	if flags&flagOpens != 0 {
+	if flags&flagOpen != 0 {
 		if in.known[id] != nil {
 			return errAgain
 		}
-		if len(in.known) >= mostKnown {
+		if len(in.known) >= maxKnown {
 			return errMany
 		}
 		in.known[id] = &share{id: id}
 	}
 	s, size := in.known[id], uint32(0)
 	if kind == typeData {
-		size = binary.BigEndian.Uint32(in.head[placeSize:])
+		size = binary.BigEndian.Uint32(in.head[offsetSize:])
 	}
-	if size > mostMessage {
+	if size > maxMessage {
 		return fmt.Errorf("%w: %d bytes", errLong, size)
 	}
 	in.left = int(size)
@@ -216,15 +216,15 @@ func (in *intake) message() error {
 		s.overhead += kept - int(size)
 		in.count(kept)
 	}
-	if size > 0 || flags&flagEnds != 0 {
+	if size > 0 || flags&flagEnd != 0 {
 		s.spoken = true
 		in.offer(s)
 	}
 	return nil
 }
 
-// offer lets a stream of the other end's be accepted, once yamux has it and something has come on
-// it. The lock is held.
+// offer makes a stream of the container ready to be accepted, once yamux has handed it over and
+// something was received on it. The lock is held.
 func (in *intake) offer(s *share) {
 	if s.spoken && s.stream != nil && !s.ready && !s.ours() {
 		s.ready = true
@@ -233,7 +233,7 @@ func (in *intake) offer(s *share) {
 	}
 }
 
-// accepted notes that yamux has handed over a stream of the other end's.
+// accepted notes that yamux has handed over a stream of the container.
 func (in *intake) accepted(y *yamux.Stream) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -242,11 +242,11 @@ func (in *intake) accepted(y *yamux.Stream) {
 	in.offer(s)
 }
 
-// open returns the share of the stream that is opened here next.
+// open returns the share of the stream that the host opens next.
 func (in *intake) open() (*share, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if len(in.known) >= mostKnown {
+	if len(in.known) >= maxKnown {
 		return nil, errMany
 	}
 	in.last += 2
@@ -262,7 +262,7 @@ func (in *intake) opened(s *share, y *yamux.Stream) {
 	s.stream = y
 }
 
-// next waits for a stream that can be accepted. It returns nil when none arrives any more.
+// next waits for a stream that can be accepted. It returns nil when the session has ended.
 func (in *intake) next() *share {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -277,29 +277,29 @@ func (in *intake) next() *share {
 	return s
 }
 
-// finish says that no stream arrives any more.
-func (in *intake) finish() {
+// noMore makes next return nil.
+func (in *intake) noMore() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.over = true
 	in.arrived.Broadcast()
 }
 
-// took notes that n bytes of a stream were read.
-func (in *intake) took(s *share, n int) {
+// wasRead notes that n bytes of a stream were read.
+func (in *intake) wasRead(s *share, n int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if n == 0 || in.known[s.id] != s {
 		return
 	}
-	cost := s.overhead * n / s.bytes // of the messages that were read, as an average
+	cost := s.overhead * n / s.bytes // the average overhead of n bytes
 	s.bytes -= n
 	s.overhead -= cost
-	in.less(n + cost)
+	in.freed(n + cost)
 }
 
-// gone notes that a stream was closed here.
-func (in *intake) gone(s *share) {
+// wasClosed notes that the host has closed a stream.
+func (in *intake) wasClosed(s *share) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.known[s.id] == s {
@@ -310,18 +310,18 @@ func (in *intake) gone(s *share) {
 // remove forgets a stream. The lock is held.
 func (in *intake) remove(s *share) {
 	delete(in.known, s.id)
-	in.less(s.bytes + s.overhead)
+	in.freed(s.bytes + s.overhead)
 }
 
-// less notes that fewer bytes are unread. The lock is held.
-func (in *intake) less(n int) {
-	if was := in.unread; was > mostUnread && was-n <= mostUnread {
+// freed notes that n fewer bytes are unread. The lock is held.
+func (in *intake) freed(n int) {
+	if was := in.unread; was > maxUnread && was-n <= maxUnread {
 		in.changed.Broadcast()
 	}
 	in.count(-n)
 }
 
-// count notes how many bytes more are unread. After the end nobody reads any. The lock is held.
+// count notes that n more bytes are unread, unless the intake is closed. The lock is held.
 func (in *intake) count(n int) {
 	if !in.closed {
 		in.unread += n

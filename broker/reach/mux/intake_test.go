@@ -14,16 +14,15 @@ import (
 	"github.com/libp2p/go-yamux/v5"
 )
 
-// What nobody reads is bounded over all streams. A reader that has stopped loses its
-// stream, and the others go on.
+// Unread bytes are bounded over all streams. A stuck reader loses its stream, and the others go on.
 func TestUnreadBytesAreBounded(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		size int // of each message
 		each int // bytes of a stream
 	}{
-		{"large messages", mostMessage - headSize, 200 << 10},
-		{"just too large for a buffer", mostMessage/2 + 1, 150 << 10},
+		{"large messages", maxMessage - headSize, 200 << 10},
+		{"just too large for a buffer", maxMessage/2 + 1, 150 << 10},
 		{"bytes", 1, 2000},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -41,13 +40,13 @@ func TestUnreadBytesAreBounded(t *testing.T) {
 					}
 					open = append(open, s)
 				}
-				if n, _ := kept(outside); n <= mostUnread || n > mostUnread+2*mostMessage {
+				if n, _ := kept(outside); n <= maxUnread || n > maxUnread+2*maxMessage {
 					t.Fatalf("%d bytes are kept", n)
 				}
-				if grown := heap() - before; grown > mostUnread*5/4 {
+				if grown := heap() - before; grown > maxUnread*5/4 {
 					t.Errorf("the heap grew by %d bytes", grown)
 				}
-				time.Sleep(unreadWithin + 1) //nolint:forbidigo // on the clock of synctest
+				time.Sleep(readWithin + 1) //nolint:forbidigo // on the clock of synctest
 				var reset atomic.Int32
 				var readers sync.WaitGroup
 				for _, s := range open {
@@ -58,7 +57,7 @@ func TestUnreadBytesAreBounded(t *testing.T) {
 						}
 						s.Close()
 					})
-					if n, _ := kept(outside); n > mostUnread+2*mostMessage {
+					if n, _ := kept(outside); n > maxUnread+2*maxMessage {
 						t.Fatalf("%d bytes are kept", n)
 					}
 				}
@@ -74,13 +73,13 @@ func TestUnreadBytesAreBounded(t *testing.T) {
 	}
 }
 
-// A session whose readers have stopped can be closed.
+// A session whose readers are stuck can be closed.
 func TestCloseWhileTooMuchIsUnread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		outside, conn := against(t)
 		go func() { _, _ = io.Copy(io.Discard, conn) }()
-		go flood(conn, 100, mostMessage-headSize, 200<<10)
-		if n, _ := kept(outside); n <= mostUnread {
+		go flood(conn, 100, maxMessage-headSize, 200<<10)
+		if n, _ := kept(outside); n <= maxUnread {
 			t.Fatalf("only %d bytes are kept", n)
 		}
 		began := time.Now()
@@ -91,9 +90,9 @@ func TestCloseWhileTooMuchIsUnread(t *testing.T) {
 	})
 }
 
-// A stream that was closed here is gone, although the other end keeps its direction open.
+// A stream that the host has closed is gone, although the other end keeps its direction open.
 func TestClosedStreamIsGone(t *testing.T) {
-	outside, client := lawless(t)
+	outside, client := hostileContainer(t)
 	theirs := begin(t, client, "Tquestion")
 	_, ours, err := outside.Accept()
 	if err != nil {
@@ -117,7 +116,7 @@ func TestClosedStreamIsGone(t *testing.T) {
 	}
 }
 
-// All windows together grow by so much, and streams that end give their part back.
+// The growth of all windows together is bounded, and streams that end give their part back.
 func TestGrowthIsBounded(t *testing.T) {
 	var g growth
 	a, b := g.span(), g.span()
@@ -127,8 +126,8 @@ func TestGrowthIsBounded(t *testing.T) {
 		size int
 		fits bool
 	}{
-		{"half", a, mostGrowth / 2, true},
-		{"the other half", b, mostGrowth / 2, true},
+		{"half", a, maxGrowth / 2, true},
+		{"the other half", b, maxGrowth / 2, true},
 		{"one more", a, 1, false},
 	} {
 		if err := step.of.ReserveMemory(step.size, 128); (err == nil) != step.fits {
@@ -140,15 +139,15 @@ func TestGrowthIsBounded(t *testing.T) {
 	}
 	a.Done()
 	a.Done()
-	if err := b.ReserveMemory(mostGrowth/2+1, 128); err == nil {
+	if err := b.ReserveMemory(maxGrowth/2+1, 128); err == nil {
 		t.Error("what one stream gave back was counted twice")
 	}
-	if err := b.ReserveMemory(mostGrowth/2, 128); err != nil {
+	if err := b.ReserveMemory(maxGrowth/2, 128); err != nil {
 		t.Errorf("what the other stream gave back: %v", err)
 	}
 }
 
-// kept is how much of how many streams a session keeps once nothing moves.
+// kept returns how many bytes of how many streams a session holds once nothing moves.
 func kept(s *Session) (bytes, streams int) {
 	synctest.Wait()
 	s.intake.mu.Lock()
@@ -156,7 +155,7 @@ func kept(s *Session) (bytes, streams int) {
 	return s.intake.unread, len(s.intake.known)
 }
 
-// heap is how many bytes are in use.
+// heap returns how many bytes of the heap are in use.
 func heap() int {
 	runtime.GC()
 	var m runtime.MemStats
@@ -180,11 +179,11 @@ func flood(conn net.Conn, streams, size, each int) {
 	}
 }
 
-// What passes is counted the same, however it is cut into reads, and never below nothing.
+// Messages are counted the same however they are split into reads, and never below zero.
 func FuzzIntake(f *testing.F) {
 	f.Add(append(message(0, 1, 1, 3, 1, 2, 3), message(0, 0, 1, 1, 4)...), 5)
 	f.Add(append(message(1, 1, 1, 0), message(1, 1, 1, 0)...), 12)
-	f.Add(message(0, 0, 1, mostMessage+1), 1)
+	f.Add(message(0, 0, 1, maxMessage+1), 1)
 	f.Add(append(message(0, 0, 2, 3, 1, 2, 3), message(0, 0, 4, 1, 4)...), 7)
 	f.Fuzz(func(t *testing.T, b []byte, cut int) {
 		whole, parts := newIntake(nil), newIntake(nil)
@@ -193,21 +192,21 @@ func FuzzIntake(f *testing.F) {
 				t.Fatal(err)
 			}
 		}
-		err := whole.follow(b)
+		err := whole.parse(b)
 		var again error
 		for rest := b; len(rest) > 0 && again == nil; {
 			n := min(max(cut, 1), len(rest))
-			again = parts.follow(rest[:n])
+			again = parts.parse(rest[:n])
 			rest = rest[n:]
 		}
 		if (err == nil) != (again == nil) || whole.unread != parts.unread || len(whole.known) != len(parts.known) {
 			t.Fatalf("% x: %v with %d unread, in parts %v with %d", b, err, whole.unread, again, parts.unread)
 		}
 		for _, s := range whole.known {
-			if whole.took(s, s.bytes/2); s.bytes < 0 || s.overhead < 0 {
+			if whole.wasRead(s, s.bytes/2); s.bytes < 0 || s.overhead < 0 {
 				t.Fatalf("% x: %+v", b, s)
 			}
-			whole.gone(s)
+			whole.wasClosed(s)
 		}
 		if whole.unread != 0 {
 			t.Errorf("% x: %d bytes are unread of no stream", b, whole.unread)

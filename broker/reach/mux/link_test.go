@@ -13,7 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/link"
 )
 
-// linked is a session over a link, whose carriers are made with carry.
+// linked is a session over a link. carry makes its carriers.
 type linked struct {
 	host, container *link.Link
 	inside, outside *Session
@@ -54,8 +54,8 @@ func (l *linked) carry(ctx context.Context, a, b net.Conn) {
 	both.Wait()
 }
 
-// mirror answers each stream with what comes on it, until the session ends.
-func mirror(s *Session) {
+// echo sends back what it reads from each stream, until the session ends.
+func echo(s *Session) {
 	var streams sync.WaitGroup
 	defer streams.Wait()
 	for {
@@ -72,7 +72,7 @@ func mirror(s *Session) {
 	}
 }
 
-// breaking breaks for both ends after so many bytes were written to it.
+// breaking is a connection that breaks, for both ends, after so many bytes were written to it.
 type breaking struct {
 	net.Conn
 	left int
@@ -85,7 +85,7 @@ func (b *breaking) Write(p []byte) (int, error) {
 	return b.Conn.Write(p)
 }
 
-// Connections of the container do not notice that carriers are cut.
+// The container's connections do not notice that carriers are cut.
 func TestStreamsOutliveCarriers(t *testing.T) {
 	l := newLinked(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -98,7 +98,7 @@ func TestStreamsOutliveCarriers(t *testing.T) {
 			l.carry(ctx, &breaking{a, 100_000 + 7919*carriers}, b)
 		}
 	})
-	running.Go(func() { mirror(l.outside) })
+	running.Go(func() { echo(l.outside) })
 	var streams sync.WaitGroup
 	for i := range 20 {
 		streams.Go(func() {
@@ -117,7 +117,7 @@ func TestStreamsOutliveCarriers(t *testing.T) {
 	}
 }
 
-// askBack sends random bytes on a stream and wants the same back.
+// askBack sends random bytes on a stream and expects the same back.
 func askBack(ctx context.Context, inside *Session, size int) error {
 	c, err := inside.Open(ctx, Model)
 	if err != nil {
@@ -140,7 +140,7 @@ func askBack(ctx context.Context, inside *Session, size int) error {
 	return errors.Join(err, failed)
 }
 
-// Opening gives up with its context, and with the session.
+// Open fails when its context ends, and when the session does.
 func TestOpenGivesUp(t *testing.T) {
 	l := newLinked(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -157,7 +157,7 @@ func TestOpenGivesUp(t *testing.T) {
 	}
 }
 
-// One end's close ends the other one.
+// Closing one end ends the other one.
 func TestCloseEndsBothEnds(t *testing.T) {
 	l := newLinked(t)
 	ctx := t.Context()
@@ -181,7 +181,7 @@ func TestCloseEndsBothEnds(t *testing.T) {
 	}
 }
 
-// overSockets is a session over a link over sockets.
+// overSockets returns a session over a link over sockets.
 func overSockets(b *testing.B) *linked {
 	b.Helper()
 	l := newLinked(b)
@@ -208,7 +208,7 @@ func overSockets(b *testing.B) *linked {
 func BenchmarkRequest(b *testing.B) {
 	l := overSockets(b)
 	done := make(chan struct{})
-	go func() { defer close(done); mirror(l.outside) }()
+	go func() { defer close(done); echo(l.outside) }()
 	b.Cleanup(func() { l.outside.Close(); <-done })
 	ask := func(b *testing.B, c Stream) {
 		b.Helper()

@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// pair is a session's two ends over a pipe.
+// pair returns a session's two ends over a pipe.
 func pair(t testing.TB) (inside, outside *Session) {
 	t.Helper()
 	a, b := net.Pipe()
@@ -66,7 +66,7 @@ func TestStreamsArriveWithTheirKind(t *testing.T) {
 	}
 }
 
-// Errors of a stream are those of a connection of package net.
+// A stream returns the errors of a connection of package net.
 func TestErrorsAreTheUsualOnes(t *testing.T) {
 	inside, outside := pair(t)
 	opened, err := inside.Open(t.Context(), Model)

@@ -7,16 +7,16 @@ import (
 	"github.com/libp2p/go-yamux/v5"
 )
 
-// Open opens a stream of a kind that this end may open. It waits while the other end cannot take
-// one, until ctx ends.
+// Open opens a stream of a kind that this end may open. It waits until the session can send, or
+// ctx ends.
 func (s *Session) Open(ctx context.Context, k Kind) (Stream, error) {
-	if most[k] == 0 || !s.opens(k) {
+	if maxOpen[k] == 0 || !s.opens(k) {
 		return nil, fmt.Errorf("open stream: %w: %q", errKind, k)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("open stream: %w", err)
 	}
-	begun, err := s.launch(ctx, k)
+	begun, err := s.openAsync(ctx, k)
 	if err != nil {
 		return nil, fmt.Errorf("open stream: %w", err)
 	}
@@ -31,43 +31,43 @@ func (s *Session) Open(ctx context.Context, k Kind) (Stream, error) {
 	}
 }
 
-// begun is a stream that was opened, or why not.
+// begun is the result of opening a stream.
 type begun struct {
 	stream *stream
 	err    error
 }
 
-// launch opens a stream on a goroutine of the session, because yamux keeps what it has begun
-// and cannot say. The stream is handed over, or given up when ctx has ended before.
-func (s *Session) launch(ctx context.Context, k Kind) (<-chan begun, error) {
+// openAsync opens a stream on a goroutine of the session, because yamux blocks without a context
+// when it cannot send. If ctx ends before, the stream is given up.
+func (s *Session) openAsync(ctx context.Context, k Kind) (<-chan begun, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil, errEnded
 	}
-	if s.open[k] >= most[k] {
+	if s.open[k] >= maxOpen[k] {
 		return nil, ErrFull
 	}
 	s.open[k]++
-	result := make(chan begun) // unbuffered: what is sent is taken
+	result := make(chan begun) // unbuffered: a stream that was sent has been received
 	s.running.Go(func() {
 		st, err := s.begin(k)
 		if err != nil {
-			s.leave(k)
+			s.release(k)
 		}
 		select {
 		case result <- begun{st, err}:
 		case <-ctx.Done():
 			if err == nil {
 				st.giveUp()
-				s.leave(k)
+				s.release(k)
 			}
 		}
 	})
 	return result, nil
 }
 
-// begin opens a stream and says its kind. It ends with the session.
+// begin opens a stream and sends its kind. It fails when the session ends.
 func (s *Session) begin(k Kind) (*stream, error) {
 	st := &stream{session: s, kind: k}
 	if err := s.openStream(st); err != nil {
@@ -80,8 +80,8 @@ func (s *Session) begin(k Kind) (*stream, error) {
 	return st, nil
 }
 
-// openStream opens a stream of yamux. At the host's end the intake knows it before the other end
-// can write to it.
+// openStream opens a yamux stream. At the host's end it registers it with the intake before the
+// container can write to it.
 func (s *Session) openStream(st *stream) (err error) {
 	if s.intake == nil {
 		st.Stream, err = s.yamux.OpenStream(context.Background())
@@ -94,7 +94,7 @@ func (s *Session) openStream(st *stream) (err error) {
 	}
 	var y *yamux.Stream
 	if y, err = s.yamux.OpenStream(context.Background()); err != nil {
-		s.intake.gone(st.share)
+		s.intake.wasClosed(st.share)
 		return err
 	}
 	st.Stream = y

@@ -9,33 +9,33 @@ import (
 	"github.com/libp2p/go-yamux/v5"
 )
 
-// stream is a stream that is counted until it is closed. Its errors are those of other
-// connections.
+// stream is a stream that is counted until it is closed. Its errors are those of package net.
 type stream struct {
 	*yamux.Stream
 	session *Session
 	kind    Kind
-	share   *share // of what is unread; nil at the container's end
+	share   *share // its unread bytes; nil at the container's end
 	closed  atomic.Bool
 }
 
-// Read reads what the other end has written, and makes room.
+// Read reads what the other end has written.
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.Stream.Read(p)
 	if s.share != nil {
-		s.session.intake.took(s.share, n)
+		s.session.intake.wasRead(s.share, n)
 	}
-	return n, s.usual(err)
+	return n, s.netError(err)
 }
 
-// Write waits until the other end has room for p. It may still be lost with the session.
+// Write waits until the other end has room for p. What was written may still be lost with the
+// session.
 func (s *stream) Write(p []byte) (int, error) {
 	n, err := s.Stream.Write(p)
-	return n, s.usual(err)
+	return n, s.netError(err)
 }
 
-// usual is the error that a connection of package net would return.
-func (s *stream) usual(err error) error {
+// netError returns the error that a connection of package net would return.
+func (s *stream) netError(err error) error {
 	var wrong *yamux.Error
 	switch {
 	case err == nil:
@@ -49,23 +49,23 @@ func (s *stream) usual(err error) error {
 	}
 }
 
-// Close says that nothing follows, and gives the stream up: the other end reads what was
-// written and then the end, and cannot write any more. Without the reset, a peer that
-// never closes its direction would keep the stream and what it has sent.
+// Close closes the stream for writing and then resets it: the other end reads what was written and
+// then the end, and cannot write any more. Without the reset, a peer that never closes its direction
+// would keep the stream and its unread bytes alive.
 func (s *stream) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	_ = s.Stream.CloseWrite() // the other end may have reset it
+	_ = s.Stream.CloseWrite() // fails if the other end has reset it
 	s.giveUp()
-	s.session.leave(s.kind)
+	s.session.release(s.kind)
 	return nil
 }
 
-// giveUp resets a stream, with what of it is unread.
+// giveUp resets a stream and drops its unread bytes.
 func (s *stream) giveUp() {
 	_ = s.Stream.Reset()
 	if s.share != nil {
-		s.session.intake.gone(s.share)
+		s.session.intake.wasClosed(s.share)
 	}
 }
