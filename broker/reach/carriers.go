@@ -12,17 +12,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// How many carriers may be made at once, and how often one more. Each costs the engine a program's
-// start, outside of the agent's limits, and the agent can end them as fast as they are made.
+// How many carriers may be made at once, and then how often. Each makes the engine start a program,
+// outside of the agent's limits, and the agent can end them as fast as they are made.
 const (
 	carriersAtOnce = 60
 	carrierEvery   = 3 * time.Second
 )
 
-// pace bounds how often something is done.
-type pace struct{ until time.Time } // when all that was done would be allowed again
+// pace limits how often something is done: a token bucket.
+type pace struct{ until time.Time } // when the bucket will be full again
 
-// next takes the next turn, and returns how long to wait for it.
+// next takes a token, and returns how long to wait before using it.
 func (p *pace) next(now time.Time) time.Duration {
 	if p.until.Before(now) {
 		p.until = now
@@ -31,17 +31,17 @@ func (p *pace) next(now time.Time) time.Duration {
 	return max(0, p.until.Sub(now)-carriersAtOnce*carrierEvery)
 }
 
-// Pauses before another carrier is made: after one that has carried something, and at most.
+// The first and the longest pause before another carrier is made.
 const (
 	firstPause = 100 * time.Millisecond
-	mostPause  = 5 * time.Second
+	maxPause   = 5 * time.Second
 )
 
-// tellAfter is for how long nothing may carry a link before the person is told.
+// tellAfter is for how long a link may be without a carrier before the person is told.
 const tellAfter = 10 * time.Second
 
-// carry makes carriers for a link, one after the other, until the link ends or no carrier has
-// come for awayLimit.
+// carry makes carriers for a link, one after the other, until the link ends or there was no working
+// carrier for awayLimit.
 func (s *Stream) carry(ctx context.Context, l *link.Link) {
 	defer l.Close()
 	pause, last, told := firstPause, time.Now(), false
@@ -61,24 +61,24 @@ func (s *Stream) carry(ctx context.Context, l *link.Link) {
 			pause, last, told = firstPause, time.Now(), false
 		case time.Since(last) > awayLimit:
 			if !l.Arrived() {
-				s.order.Tell("what you typed since the connection to the container was lost did not arrive: type it again when the terminal goes on")
+				s.order.Tell("what you typed after the connection to the container was lost did not arrive: type it again when the terminal works again")
 			}
 			return
 		default:
-			pause = min(2*pause, mostPause)
-			ended := errors.Is(err, docker.ErrNotRunning) // which is told by whoever waits for the container
+			pause = min(2*pause, maxPause)
+			ended := errors.Is(err, docker.ErrNotRunning) // the container's end is told elsewhere
 			if time.Since(last) > tellAfter && !told && !ended && ctx.Err() == nil {
 				told = true
-				s.order.Tell(fmt.Sprintf("the connection to the container is lost; the terminal goes on when it is back: %s (%s)", quote(err.Error()),
-					cmp.Or(fault.Hint(err), "/restart starts the agent anew")))
+				s.order.Tell(fmt.Sprintf("the connection to the container is lost; the terminal works again when it is back: %s (%s)", quote(err.Error()),
+					cmp.Or(fault.Hint(err), "or /restart the agent")))
 			}
 		}
 		timer.Reset(max(pause, s.pace.next(time.Now())))
 	}
 }
 
-// carryOnce uses one carrier until it breaks, and reports whether it has carried anything, and why
-// it broke.
+// carryOnce uses one carrier until it breaks, and returns why. carried reports whether anything was
+// received on it.
 func (s *Stream) carryOnce(ctx context.Context, l *link.Link) (carried bool, err error) {
 	conn, err := s.engine.Stream(ctx, s.container.ID(), s.order.Carry, s.order.User)
 	if err != nil {

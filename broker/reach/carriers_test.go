@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Whoever ends each carrier at once gets a few at once, and then one from time to time.
+// If each carrier is ended at once, some are made at once, and then one from time to time.
 func TestPace(t *testing.T) {
 	p, begin := pace{}, time.Now()
 	now, made := begin, 0

@@ -12,19 +12,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// ErrFilled is returned by an order's Fill, and then by Begin, when the container was there only to
-// be filled. Its agent is never let go.
+// ErrFilled is returned by an order's Fill, and then by Begin, when the container was started only to
+// be filled. No agent starts in it.
 var ErrFilled = errors.New("the container is filled")
 
-// present is the link in use, from when the container has reported on it until it ends.
-type present struct {
+// currentLink is the link in use, from the container's report on it until it ends.
+type currentLink struct {
 	mu          sync.Mutex
 	link        *link.Link // nil: there is none
 	connections *mux.Session
 	changed     chan struct{} // closed at the next change
 }
 
-func (p *present) set(l *link.Link, connections *mux.Session) {
+func (p *currentLink) set(l *link.Link, connections *mux.Session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.link, p.connections = l, connections
@@ -32,8 +32,8 @@ func (p *present) set(l *link.Link, connections *mux.Session) {
 	p.changed = make(chan struct{})
 }
 
-// look returns what is present, and what is closed when that changes.
-func (p *present) look() (l *link.Link, connections *mux.Session, changed <-chan struct{}) {
+// get returns the link in use, and a channel that is closed when that changes.
+func (p *currentLink) get() (l *link.Link, connections *mux.Session, changed <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.link, p.connections, p.changed
@@ -41,20 +41,20 @@ func (p *present) look() (l *link.Link, connections *mux.Session, changed <-chan
 
 // RTT is the round trip to the container. 0 is unknown.
 func (s *Stream) RTT() time.Duration {
-	l, _, _ := s.present.look()
+	l, _, _ := s.current.get()
 	if l == nil {
 		return 0
 	}
 	return l.RTT()
 }
 
-// OpenFiles opens a connection to the container's end of its files, as soon as there is a link. The
+// OpenFiles opens a connection to the container's treesync.Server, as soon as there is a link. The
 // connection outlives carriers and ends with the link. It fails with mux.ErrFull when too many are
 // open.
 func (s *Stream) OpenFiles(ctx context.Context) (net.Conn, error) {
 	const op = "reach the container's files"
 	for {
-		l, connections, changed := s.present.look()
+		l, connections, changed := s.current.get()
 		if l != nil {
 			c, err := connections.Open(ctx, mux.Files)
 			if err == nil {
@@ -63,7 +63,7 @@ func (s *Stream) OpenFiles(ctx context.Context) (net.Conn, error) {
 			if errors.Is(err, mux.ErrFull) {
 				return nil, fault.Wrap(op, err, "")
 			}
-		} // else, or if that link has just ended, the next one may do
+		} // else the link has just ended: wait for the next one
 		select {
 		case <-changed:
 		case <-ctx.Done():
@@ -75,17 +75,17 @@ func (s *Stream) OpenFiles(ctx context.Context) (net.Conn, error) {
 }
 
 // fill waits until the container has been filled, if that was ordered, or the link has ended. The
-// next link finds it under way or done.
+// first call starts that; it goes on over the next link.
 func (s *Stream) fill(l *link.Link) (filled bool, err error) {
 	if s.order.Fill == nil {
 		return true, nil
 	}
 	s.filling.Do(func() {
-		s.patience.Stop()
+		s.reportTimer.Stop()
 		s.running.Go(func() {
 			defer close(s.filled)
 			s.fillErr = s.order.Fill(s.life)
-			s.patience.Reset(reportPatience)
+			s.reportTimer.Reset(reportPatience)
 		})
 	})
 	select {

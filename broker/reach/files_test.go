@@ -15,7 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mux"
 )
 
-// files answers each stream for files on a link with what comes on it, until the link ends.
+// files echoes what it reads from each stream for files on a link, until the link ends.
 func (in *inside) files(l *link.Link) {
 	session, err := mux.Inside(l.Bulk())
 	if err != nil {
@@ -40,7 +40,7 @@ func (in *inside) files(l *link.Link) {
 	})
 }
 
-// fillable is a container that reports on each link, serves files, and begins when it is let.
+// fillable is a container that reports on each link, serves files, and starts when it is sent go.
 func (in *inside) fillable(begun func()) {
 	in.running.Go(func() {
 		for l := range in.links {
@@ -59,7 +59,7 @@ func (in *inside) fillable(begun func()) {
 	})
 }
 
-// ask sends size bytes on a connection for files, while carriers are cut, and wants the same back.
+// ask sends size bytes on a connection for files, while carriers are cut, and expects the same back.
 func ask(ctx context.Context, s *reach.Stream, size int, cut func()) error {
 	c, err := s.OpenFiles(ctx)
 	if err != nil {
@@ -80,8 +80,7 @@ func ask(ctx context.Context, s *reach.Stream, size int, cut func()) error {
 	return errors.Join(err, <-sent)
 }
 
-// A container is filled before its agent begins, also while carriers are cut, and the link is
-// replaced.
+// A container is filled before its agent starts, even if carriers are cut and the link is replaced.
 func TestAContainerIsFilledBeforeItsAgentBegins(t *testing.T) {
 	in, o := newInside(t), order()
 	var filled, times int
@@ -141,7 +140,7 @@ func TestAContainerIsFilledBeforeItsAgentBegins(t *testing.T) {
 	}
 }
 
-// An error ends the attempt, and so does the end of a container that was there to be filled only.
+// An error of Fill ends the attempt, and so does ErrFilled.
 func TestFillingEndsTheAttempt(t *testing.T) {
 	broken := errors.New("its disk is full")
 	for name, tt := range map[string]struct {
@@ -166,7 +165,7 @@ func TestFillingEndsTheAttempt(t *testing.T) {
 	}
 }
 
-// What is not confined is not filled.
+// A container that is not confined is not filled.
 func TestWhatIsNotConfinedIsNotFilled(t *testing.T) {
 	in, o, s := newInside(t), order(), reach.NewStream()
 	t.Cleanup(func() { close(in.links) })
@@ -179,7 +178,7 @@ func TestWhatIsNotConfinedIsNotFilled(t *testing.T) {
 	}
 }
 
-// Filling takes the time that it takes; after that the container has to begin in time.
+// Filling may take any time; afterwards the agent must start in time.
 func TestFillingTakesItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, o, s := newInside(t), order(), reach.NewStream()
@@ -207,7 +206,7 @@ func TestFillingTakesItsTime(t *testing.T) {
 	})
 }
 
-// Nothing waits for a filling that nobody wants any more.
+// Begin and Close do not wait for a Fill whose context has ended.
 func TestGivingUpWhileFilling(t *testing.T) {
 	for name, give := range map[string]func(in *inside, cancel context.CancelFunc){
 		"the caller":    func(_ *inside, cancel context.CancelFunc) { cancel() },
@@ -241,7 +240,7 @@ func TestGivingUpWhileFilling(t *testing.T) {
 	}
 }
 
-// A connection for files is waited for until there is a link, or nobody waits any more.
+// OpenFiles waits until there is a link or its context ends.
 func TestOpeningFilesWithoutALink(t *testing.T) {
 	s := reach.NewStream()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -15,7 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/link"
 )
 
-// brittle is an engine to which nothing leads after a time.
+// brittle is an engine that cannot be reached after some time.
 type brittle struct {
 	*inside
 	gone atomic.Bool
@@ -28,8 +28,8 @@ func (e *brittle) Stream(ctx context.Context, id string, argv []string, user str
 	return e.inside.Stream(ctx, id, argv, user)
 }
 
-// What is typed while nothing leads to the container is lost with the link; the person is told of
-// that, and only then.
+// What is typed while the container cannot be reached is lost with the link. Only then the person is
+// told.
 func TestTypedIntoALinkThatIsGivenUp(t *testing.T) {
 	for _, typed := range []bool{false, true} {
 		t.Run(fmt.Sprint("typed: ", typed), func(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mux"
 )
 
-// backlog is how many connections of a kind may wait to be accepted. More are closed.
+// backlog is how many connections of a kind may wait to be accepted; others are closed.
 const backlog = 64
 
-// listener returns the connections of one kind that programs of the container make.
+// listener accepts the container's connections of one kind.
 type listener struct {
 	kind   mux.Kind
 	conns  chan mux.Stream // bounded by backlog; never closed
@@ -22,7 +22,7 @@ func newListener(kind mux.Kind) *listener {
 	return &listener{kind: kind, conns: make(chan mux.Stream, backlog), closed: make(chan struct{})}
 }
 
-// offer hands a connection over, or closes it when too many wait or nobody will accept it.
+// offer queues a connection to be accepted, or closes it if the queue is full or the listener closed.
 func (l *listener) offer(c mux.Stream) {
 	select {
 	case <-l.closed:
@@ -45,7 +45,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close makes Accept fail and closes what waits.
+// Close makes Accept fail and closes the queued connections.
 func (l *listener) Close() error {
 	err := net.ErrClosed
 	l.once.Do(func() { close(l.closed); err = nil })

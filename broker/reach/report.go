@@ -13,23 +13,22 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// ErrUnseen means that a container ended before it reported by the mounted sockets: they do not lead
-// from there to this machine.
-var ErrUnseen = errors.New("the mounted sockets do not lead from the container to this machine")
+// ErrUnseen means that a container ended before it reported: the mounted sockets do not work in it.
+var ErrUnseen = errors.New("the mounted sockets do not connect the container with this machine")
 
 // ErrSilent means that a container runs and has not reported in time. Its machine may be busy.
-var ErrSilent = fmt.Errorf("the container has reported nothing within %v", silence)
+var ErrSilent = fmt.Errorf("the container has not reported within %v", reportWithin)
 
-// silence is how long the bridge may take, after the container has started, to report by a mounted
-// socket. It ends at once where nobody listens there.
-const silence = 10 * time.Second
+// reportWithin is how long the bridge may take to report by a mounted socket, after the container's
+// start. If nobody listens at the socket, the bridge ends at once.
+const reportWithin = 10 * time.Second
 
-// Approve accepts the report of a bridge that was started with mounted sockets, has check judge it,
-// and then says go. It fails with ErrUnseen or ErrSilent when no report comes.
+// Approve receives the report of a bridge that was started with mounted sockets, calls check to
+// judge it, and then sends go. It fails with ErrUnseen or ErrSilent if there is no report.
 func Approve(ctx context.Context, l net.Listener, c Container, check func(report []byte) error) error {
 	const op = "reach the container"
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := time.AfterFunc(silence, func() { cancel(ErrSilent) })
+	timer := time.AfterFunc(reportWithin, func() { cancel(ErrSilent) })
 	defer timer.Stop()
 	var watching sync.WaitGroup
 	defer watching.Wait()
@@ -48,10 +47,10 @@ func Approve(ctx context.Context, l net.Listener, c Container, check func(report
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	err = approve(conn, check)
-	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(cause, ErrUnseen) { // the socket has led here
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(cause, ErrUnseen) { // the socket has worked
 		err = cause
 	}
-	return fault.Wrap(op, err, "look at the engine with 'ironcurtain-mux doctor'")
+	return fault.Wrap(op, err, "check the engine with 'ironcurtain-mux doctor'")
 }
 
 func approve(conn net.Conn, check func(report []byte) error) error {
@@ -60,7 +59,7 @@ func approve(conn net.Conn, check func(report []byte) error) error {
 	case err != nil:
 		return fmt.Errorf("the container has ended before it reported: %w", err)
 	case report.Kind != link.Seen:
-		return errors.New("the container does not begin with what it sees")
+		return errors.New("the container sent something else before its report")
 	}
 	if err := check(report.Data); err != nil {
 		return err

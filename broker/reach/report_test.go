@@ -54,7 +54,7 @@ func TestApprove(t *testing.T) {
 	}
 }
 
-// A container that ends while it reports was reached by its socket.
+// If a container ends while it reports, its socket has worked.
 func TestAReportThatIsCutShort(t *testing.T) {
 	in, path := newInside(t), filepath.Join(t.TempDir(), "s")
 	l, err := net.Listen("unix", path)

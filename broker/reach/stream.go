@@ -30,67 +30,66 @@ type Container interface {
 	FollowMemory(ctx context.Context, full func())
 }
 
-// Stream is the one way between the host and a container: connections to accept, and the
-// agent's terminal once Begin has returned. It embeds the terminal, so it is the running agent.
+// Stream is the host's end of the stream to a container: the connections to accept and, once Begin
+// has returned, the agent's terminal, which it embeds.
 type Stream struct {
-	*screen
+	*terminal
 	listeners map[mux.Kind]*listener
 
-	life     context.Context // ends with the Stream; its cause says why
-	cancel   context.CancelCauseFunc
-	present  present
-	filling  sync.Once     // starts the order's Fill
-	filled   chan struct{} // closed when that has returned
-	fillErr  error         // what it returned; set before
-	patience *time.Timer   // with the container; stands while it is filled
+	life        context.Context // ends with the Stream; its cause says why
+	cancel      context.CancelCauseFunc
+	current     currentLink
+	filling     sync.Once     // starts the order's Fill
+	filled      chan struct{} // closed when Fill has returned
+	fillErr     error         // what Fill returned; set before filled is closed
+	reportTimer *time.Timer   // for the report and the start; stopped during Fill
 
 	// Set by Begin.
 	order     Order
 	engine    Engine
 	container Container
-	pace      pace // of carriers; of the goroutine that makes them
-	checked   bool // what the container sees is as ordered; of run
+	pace      pace // of carriers; used by carry only
+	checked   bool // the report was judged; used by run only
 	running   sync.WaitGroup
-	lostTold  time.Time     // when the person was told of lost output; of run
+	lostTold  time.Time     // when the person was told of lost output; used by run only
 	begun     chan struct{} // closed when the agent runs
 	once      sync.Once
 	over      chan struct{} // closed when the container has ended
-	exit      docker.Exit   // how; set before over is closed
+	exit      docker.Exit   // how it ended; set before over is closed
 	waitErr   error
 }
 
 // Order says which agent is to be reached, and how.
 type Order struct {
-	User       string   // as whom the bridge is executed: "uid:gid"
+	User       string   // who executes the bridge: "uid:gid"
 	Carry      []string // the command in the container that becomes a carrier
 	Cols, Rows int      // of the agent's terminal
-	// Check judges what the bridge says that it sees of its confinement, before anything of the
-	// agent runs. An error ends the attempt. It is not asked again: what was seen then is of no
-	// meaning any more on the next link.
+	// Check judges the bridge's report, before anything of the agent runs. An error ends the attempt.
+	// It is called for the first link only: a report from when the agent runs proves nothing.
 	Check func(report []byte) error
-	// Fill, if there is one, brings files into the container (OpenFiles), after Check and before anything
-	// of the agent runs; an agent that is taken back runs already. It is called once, and returns when ctx
-	// ends. An error ends the attempt; after ErrFilled no agent runs at all.
+	// Fill, if not nil, brings files into the container (OpenFiles), after Check and before anything
+	// of the agent runs, unless the agent is taken back. It is called once, and must return when ctx
+	// ends. An error ends the attempt; with ErrFilled no agent is to start at all.
 	Fill func(ctx context.Context) error
 	// Tell tells the person something; it returns at once.
 	Tell func(text string)
-	// Have is how many bytes of output an earlier process has had of a running agent, and Ahead
-	// what it has read and shown to nobody, of which Past bytes are from before that process.
+	// Have is how many bytes of a running agent's output an earlier process has received, and Ahead
+	// what it has received and not shown. Past bytes of Ahead are older than that process.
 	Have  uint64
 	Ahead []byte
 	Past  int64
 }
 
-// NewStream returns a Stream whose connections can be waited for.
+// NewStream returns a Stream whose Listeners can be used.
 func NewStream() *Stream {
 	s := &Stream{
-		screen: newScreen(0, 0), listeners: map[mux.Kind]*listener{},
+		terminal: newTerminal(0, 0), listeners: map[mux.Kind]*listener{},
 		filled: make(chan struct{}), begun: make(chan struct{}), over: make(chan struct{}),
 	}
 	s.life, s.cancel = context.WithCancelCause(context.Background())
-	s.present.changed = make(chan struct{})
-	s.patience = time.NewTimer(reportPatience)
-	s.patience.Stop()
+	s.current.changed = make(chan struct{})
+	s.reportTimer = time.NewTimer(reportPatience)
+	s.reportTimer.Stop()
 	for _, k := range []mux.Kind{mux.Tools, mux.Model, mux.Ports} {
 		s.listeners[k] = newListener(k)
 	}
@@ -100,12 +99,12 @@ func NewStream() *Stream {
 // Listener returns the connections of one kind.
 func (s *Stream) Listener(k mux.Kind) net.Listener { return s.listeners[k] }
 
-// reportPatience is how long a container that runs may take to say what it sees, and then to begin.
+// reportPatience is how long a running container may take to report, and then to start the agent.
 const reportPatience = 30 * time.Second
 
-// Begin connects with the container's bridge and returns when the agent runs there. It fails
-// when Check or Fill does, when the container ends, or when it says nothing. It returns ErrFilled
-// when Fill does. The caller then removes the container, and in any case closes the Stream.
+// Begin connects with the container's bridge and returns when the agent runs. It fails when Check or
+// Fill does, when the container ends, or when it does not report. It returns ErrFilled when Fill
+// does. After an error the caller removes the container, and in any case closes the Stream.
 func (s *Stream) Begin(ctx context.Context, engine Engine, c Container, o Order) error {
 	const op = "reach the container"
 	s.engine, s.container, s.order = engine, c, o
@@ -113,8 +112,8 @@ func (s *Stream) Begin(ctx context.Context, engine Engine, c Container, o Order)
 		s.cols, s.rows, s.have, s.past = o.Cols, o.Rows, o.Have, o.Past
 		s.output.Write(o.Ahead)
 	})
-	s.patience.Reset(reportPatience)
-	defer s.patience.Stop()
+	s.reportTimer.Reset(reportPatience)
+	defer s.reportTimer.Stop()
 	s.running.Go(func() { s.follow(s.life) })
 	s.running.Go(func() { s.run(s.life) })
 	var err error
@@ -129,8 +128,8 @@ func (s *Stream) Begin(ctx context.Context, engine Engine, c Container, o Order)
 		if errors.Is(err, errEnded) {
 			err = errors.Join(s.waitErr, fmt.Errorf("%w: %s%s", err, s.exit.Reason, s.lastWords()))
 		}
-	case <-s.patience.C:
-		err = fault.New("look at the engine with 'ironcurtain-mux doctor'", "the container has said nothing for %v", reportPatience)
+	case <-s.reportTimer.C:
+		err = fault.New("check the engine with 'ironcurtain-mux doctor'", "the container has not reported within %v", reportPatience)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
@@ -166,8 +165,8 @@ func (s *Stream) Wait(ctx context.Context) (docker.Exit, error) {
 	}
 }
 
-// Close lets go of the container, which goes on, and ends all connections. Whoever accepts them closes
-// the listeners.
+// Close disconnects from the container, which goes on running, and ends all connections. Whoever
+// accepts them closes the listeners.
 func (s *Stream) Close() error {
 	s.once.Do(func() {
 		s.change(func() { s.closed = true })
@@ -177,22 +176,22 @@ func (s *Stream) Close() error {
 	return nil
 }
 
-// HangUp tells the agent that its terminal is gone, at which it ends, and waits for nothing.
+// HangUp tells the agent that its terminal is gone, so that it ends. It does not wait for that.
 func (s *Stream) HangUp(ctx context.Context) error { return s.container.HangUp(ctx) }
 
-// Remove ends the agent and removes the container. The link stays until then, because the bridge
-// waits until it has told of the agent's end.
+// Remove ends the agent and removes the container. It keeps the link until then, because the bridge
+// waits until it has sent the agent's exit.
 func (s *Stream) Remove(ctx context.Context) error {
 	s.change(func() { s.closed = true })
 	err := s.container.Remove(ctx)
 	return errors.Join(err, s.Close())
 }
 
-// awayLimit is for how long a link waits for its next carrier. Then its connections end, and
-// the terminal goes on over a new link.
+// awayLimit is for how long a link waits for its next carrier. Then its connections end, and the
+// terminal continues on a new link.
 const awayLimit = 5 * time.Minute
 
-// run keeps a link to the container, and makes another one when it has ended.
+// run keeps a link to the container, and makes a new one whenever it has ended.
 func (s *Stream) run(ctx context.Context) {
 	defer s.change(func() { s.ended = true })
 	for ctx.Err() == nil {
@@ -203,11 +202,11 @@ func (s *Stream) run(ctx context.Context) {
 	}
 }
 
-// serve carries everything over one link until it ends. An error ends the whole Stream.
+// serve uses one link until it ends. An error ends the whole Stream.
 func (s *Stream) serve(ctx context.Context, l *link.Link) error {
 	var parts sync.WaitGroup
 	defer parts.Wait()
-	defer s.changed.Broadcast() // for the part that waits for something to send
+	defer s.changed.Broadcast() // wakes send
 	defer l.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -222,9 +221,9 @@ func (s *Stream) serve(ctx context.Context, l *link.Link) error {
 	report, err := link.ReadMessage(l.Typed())
 	switch {
 	case err != nil:
-		return nil //nolint:nilerr // this link has ended; the next one may do better
+		return nil //nolint:nilerr // this link has ended; the next one may work
 	case report.Kind != link.Seen:
-		return unable(l.Typed(), report)
+		return whyNoReport(l.Typed(), report)
 	}
 	if !s.checked {
 		if err := s.order.Check(report.Data); err != nil {
@@ -232,20 +231,20 @@ func (s *Stream) serve(ctx context.Context, l *link.Link) error {
 		}
 		s.checked = true
 	}
-	s.present.set(l, connections)
-	defer s.present.set(nil, nil)
+	s.current.set(l, connections)
+	defer s.current.set(nil, nil)
 	if filled, err := s.fill(l); !filled {
 		return err
 	}
-	if err := link.WriteMessage(l.Typed(), s.goOn()); err != nil {
-		return nil //nolint:nilerr // likewise
+	if err := link.WriteMessage(l.Typed(), s.goMessage()); err != nil {
+		return nil //nolint:nilerr // this link has ended; the next one may work
 	}
 	parts.Go(func() { s.send(l) })
 	return s.receive(l.Typed())
 }
 
-// goOn is the order to start the agent, or to go on with it.
-func (s *Stream) goOn() link.Message {
+// goMessage returns the message that starts the agent, or continues with it.
+func (s *Stream) goMessage() link.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.resized = false
@@ -272,7 +271,7 @@ func (s *Stream) send(l *link.Link) {
 	}
 }
 
-// receive takes the agent's output until its end, or that of the link.
+// receive reads the agent's output until the link ends.
 func (s *Stream) receive(typed io.Reader) error {
 	for {
 		m, err := link.ReadMessage(typed)
@@ -289,12 +288,12 @@ func (s *Stream) receive(typed io.Reader) error {
 		case link.Exit:
 			s.change(func() { s.ended = true })
 		default:
-			return fmt.Errorf("the container sends a message of kind %d", m.Kind)
+			return fmt.Errorf("the container sent a message of kind %d", m.Kind)
 		}
 	}
 }
 
-// resume notes that the agent runs, and what was written before this link.
+// resume notes that the agent runs, and how much output is from before this link.
 func (s *Stream) resume(data []byte) error {
 	lost, before, err := link.ParsePast(data)
 	if err != nil {
@@ -308,7 +307,7 @@ func (s *Stream) resume(data []byte) error {
 	})
 	if now := time.Now(); lost > 0 && now.Sub(s.lostTold) > tellAfter {
 		s.lostTold = now
-		s.order.Tell(fmt.Sprintf("%d bytes of the agent's output are missing: it wrote more while nobody was connected than is kept", lost))
+		s.order.Tell(fmt.Sprintf("%d bytes of the agent's output are missing: while nobody was connected it wrote more than is kept", lost))
 	}
 	select {
 	case <-s.begun:
@@ -318,7 +317,7 @@ func (s *Stream) resume(data []byte) error {
 	return nil
 }
 
-// accept hands the container's connections to the listeners.
+// accept passes the container's connections to the listeners.
 func (s *Stream) accept(connections *mux.Session) {
 	for {
 		kind, c, err := connections.Accept()

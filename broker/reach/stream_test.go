@@ -20,8 +20,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// inside is a container and its engine in this process: the other end of the link, which a test
-// drives by hand.
+// inside is a container and its engine in this process. A test controls its end of the link.
 type inside struct {
 	t       *testing.T
 	mu      sync.Mutex
@@ -91,7 +90,7 @@ func (in *inside) Stream(_ context.Context, id string, argv []string, user strin
 	return host, nil
 }
 
-// end is the container's end.
+// end ends the container.
 func (in *inside) end() { in.ended <- docker.Exit{Code: 137, Reason: "it was killed"} }
 
 // cut breaks the carrier.
@@ -130,7 +129,7 @@ func order() reach.Order {
 	}
 }
 
-// begin starts a stream, and an agent that has written before already.
+// begin starts a stream with a running agent that has written before.
 func begin(t *testing.T, in *inside, o reach.Order, before string) (*reach.Stream, *link.Link) {
 	t.Helper()
 	s := reach.NewStream()
@@ -197,8 +196,8 @@ func TestTheTerminalGoesOnOverCuts(t *testing.T) {
 	}
 }
 
-// The next link shows what the container has seen at first; that is not judged again, as what was
-// written for it is gone. The terminal goes on where it was.
+// On the next link the container sends its first report again. It is not judged again, because its
+// tokens are gone. The terminal continues where it was.
 func TestTheTerminalGoesOnOverAnotherLink(t *testing.T) {
 	in, o, judged := newInside(t), order(), 0
 	o.Check = func([]byte) error {
@@ -276,14 +275,14 @@ func TestAContainerThatEndsBeforeItsAgentSaysWhy(t *testing.T) {
 	}
 }
 
-// away is an engine to which nothing leads.
+// away is an engine that cannot be reached.
 type away struct{}
 
 func (away) Stream(context.Context, string, []string, string) (net.Conn, error) {
 	return nil, errors.New("no more \x1b[2J programs")
 }
 
-// Where nothing leads to the container any more, the person is told, once.
+// When the container cannot be reached any more, the person is told once.
 func TestNothingLeadsToTheContainer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, o, told := newInside(t), order(), []string(nil)
@@ -299,8 +298,8 @@ func TestNothingLeadsToTheContainer(t *testing.T) {
 	})
 }
 
-// A process that takes an agent back gets what it wrote before; one that was handed the agent
-// over gets what it has not had.
+// A process that takes an agent back gets its older output; one to which it is handed over gets only
+// what it has not received.
 func TestAnAgentIsTakenBack(t *testing.T) {
 	t.Run("killed", func(t *testing.T) {
 		s, _ := begin(t, newInside(t), order(), "before")
@@ -320,7 +319,7 @@ func TestAnAgentIsTakenBack(t *testing.T) {
 	})
 }
 
-// An agent that does not read takes only so much, and nothing waits for it that should not.
+// Only so much is buffered for an agent that does not read, and nothing else waits for it.
 func TestAnAgentThatDoesNotRead(t *testing.T) {
 	s, _ := begin(t, newInside(t), order(), "")
 	chunk := make([]byte, 4<<20) // more than all buffers on the way

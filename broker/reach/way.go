@@ -22,41 +22,41 @@ type Way string
 
 // The ways.
 const (
-	Auto     Way = "auto"    // sockets where they work, which is tried; else the stream
+	Auto     Way = "auto"    // try sockets where they may work; else the stream
 	Sockets  Way = "sockets" // the host's sockets, mounted into the container
 	ByStream Way = "stream"  // one stream through the engine's exec
 )
 
-// Ways knows how the engines of this person are worked with: which way their containers have, and how
-// these get files. It is safe for concurrent use.
+// Ways knows for each engine how containers are connected, and how they get files. It is safe for
+// concurrent use.
 type Ways struct {
 	Wanted      Way    // of the configuration; empty: Auto
 	WantedFiles Files  // of the configuration; empty: AutoFiles
-	Path        string // of the file in which it remembers what was found
+	Path        string // of the file that stores what was found out
 
 	mu sync.Mutex
 }
 
 // Found is what was found out about an engine.
 type Found struct {
-	Way   Way   `json:"way,omitempty"`   // empty: nothing
-	Files Files `json:"files,omitempty"` // likewise
+	Way   Way   `json:"way,omitempty"`   // empty: not known
+	Files Files `json:"files,omitempty"` // empty: not known
 }
 
-// known reports whether it says what this program would.
+// known reports whether this program could have written it.
 func (f Found) known() bool {
 	return (f.Way == "" || f.Way == Sockets || f.Way == ByStream) && (f.Files == "" || f.Files == Shared || f.Files == Copied)
 }
 
-// First returns the way to try first with an engine at an address, and whether there is another
-// one to try when nothing arrives by it. Sockets can lead to a container only if it runs on the
-// same kernel, so they are tried where the engine listens on a socket of a Linux machine. They are
-// files of this machine, so they are not where files are copied.
+// First returns the way to try first with an engine at an address, and whether there is another one
+// to try if it fails. Sockets connect only processes of one kernel, so they are tried if the engine
+// listens on a Unix socket of this Linux machine. They are files of this machine, so they are not
+// tried where files are copied.
 func (w *Ways) First(address, version string) (way Way, other bool) {
 	if w.Wanted != "" && w.Wanted != Auto {
 		return w.Wanted, false
 	}
-	if !here(address) || w.WantedFiles == Copied {
+	if !sameKernel(address) || w.WantedFiles == Copied {
 		return ByStream, false
 	}
 	if found := w.found(address, version); found.Way == ByStream || found.Files == Copied {
@@ -65,14 +65,14 @@ func (w *Ways) First(address, version string) (way Way, other bool) {
 	return Sockets, true
 }
 
-// here reports whether an engine listens on a socket of a Linux machine, which is this one.
-func here(address string) bool {
+// sameKernel reports whether an engine's containers may run on this machine's kernel.
+func sameKernel(address string) bool {
 	return strings.HasPrefix(address, "unix://") && runtime.GOOS == "linux"
 }
 
-// elsewhere reports whether an engine is on another machine, as far as its address tells. One that does
-// not tell is taken for that.
-func elsewhere(address string) bool {
+// remote reports whether an engine is on another machine. An address that does not tell counts as
+// remote.
+func remote(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
 		return true
@@ -88,26 +88,26 @@ func elsewhere(address string) bool {
 	return true
 }
 
-// Describe says in a few words how the containers of an engine are reached, and how that is known.
+// Describe says briefly how the containers of an engine are reached, and how that is known.
 func (w *Ways) Describe(address, version string) string {
 	way, other := w.First(address, version)
 	switch {
 	case other:
-		return "sockets: this machine's are mounted into containers; each start finds out whether they lead there"
+		return "sockets: this machine's are mounted into containers; each start finds out whether they work there"
 	case w.Wanted == way:
 		return string(way) + ": config.json wants it"
-	case elsewhere(address):
-		return "stream: it is another machine, to which no socket leads"
-	case !here(address):
-		return "stream: its containers may run on another kernel, into which no socket leads"
+	case remote(address):
+		return "stream: the engine is on another machine, where sockets do not work"
+	case !sameKernel(address):
+		return "stream: its containers may run on another kernel, where sockets do not work"
 	case w.WantedFiles == Copied:
 		return "stream: where files are copied no sockets are mounted"
 	}
-	return "stream: this machine's sockets do not lead into its containers"
+	return "stream: a session has found out that sockets do not work in its containers"
 }
 
-// Remember adds what was found out about an engine to what is known of it. An engine of another
-// version is tried anew.
+// Remember stores what was found out about an engine, beside what is known of it. Another version of
+// an engine is tried again.
 func (w *Ways) Remember(address, version string, f Found) error {
 	const op = "remember how to work with the engine"
 	w.mu.Lock()
@@ -139,13 +139,13 @@ func (w *Ways) found(address, version string) Found {
 	defer w.mu.Unlock()
 	all, err := w.read()
 	if err != nil {
-		return Found{} // it is found out anew
+		return Found{} // it is found out again
 	}
 	return all[engineKey(address, version)]
 }
 
-// read returns what is remembered. What an older program wrote, or nobody understands, is found out
-// anew and does not stay.
+// read returns what is remembered. It drops entries that this program would not write, such as those
+// of another version.
 func (w *Ways) read() (map[string]Found, error) {
 	all := map[string]Found{}
 	text, err := os.ReadFile(w.Path)

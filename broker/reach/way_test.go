@@ -58,11 +58,11 @@ func TestHowAnEngineGetsFiles(t *testing.T) {
 	}{
 		"this machine":               {"", "", local, "", reach.Shared, false, "each start finds out"},
 		"automatic":                  {reach.ByStream, reach.AutoFiles, local, "", reach.Shared, false, "each start finds out"},
-		"found to be shared":         {"", "", local, reach.Shared, reach.Shared, false, "has found its own there"},
-		"found to be copied":         {"", "", local, reach.Copied, reach.Copied, true, "does not see this machine's files; the start"},
+		"found to be shared":         {"", "", local, reach.Shared, reach.Shared, false, "has worked for a session"},
+		"found to be copied":         {"", "", local, reach.Copied, reach.Copied, true, "does not see this machine's files; a session"},
 		"wanted shared":              {"", reach.Shared, local, reach.Copied, reach.Shared, true, "shared: config.json"},
 		"wanted copied":              {"", reach.Copied, local, "", reach.Copied, true, "copied: config.json"},
-		"mounted sockets wanted":     {reach.Sockets, "", local, reach.Copied, reach.Shared, true, "the sockets are that config.json wants"},
+		"mounted sockets wanted":     {reach.Sockets, "", local, reach.Copied, reach.Shared, true, "because config.json wants sockets"},
 		"by ssh":                     {"", "", far, "", reach.Copied, true, "another machine"},
 		"by ssh, wanted shared":      {"", reach.Shared, far, "", reach.Shared, true, "config.json"},
 		"tcp":                        {"", "", "tcp://build-box:2376", "", reach.Copied, true, "another machine"},
@@ -103,7 +103,7 @@ func TestWhatIsFoundIsRememberedOfOneVersion(t *testing.T) {
 	if text, err := os.ReadFile(w.Path); err != nil || !strings.Contains(string(text), `"way": "stream"`) || !strings.Contains(string(text), `"files": "copied"`) {
 		t.Errorf("%s, %v", text, err)
 	}
-	if says := w.Describe(local, "1"); !strings.Contains(says, "do not lead") {
+	if says := w.Describe(local, "1"); !strings.Contains(says, "do not work") {
 		t.Errorf("it says %q", says)
 	}
 	if way, other := w.First(local, "2"); way != reach.Sockets || !other {
@@ -121,7 +121,7 @@ func TestWhatIsFoundIsRememberedOfOneVersion(t *testing.T) {
 	}
 }
 
-// Files that are copied leave no sockets to mount.
+// Where files are copied, sockets are not tried.
 func TestCopiedFilesGoByStream(t *testing.T) {
 	w := &reach.Ways{Path: filepath.Join(t.TempDir(), "engines.json")}
 	if err := w.Remember(local, "1", reach.Found{Files: reach.Copied}); err != nil {
@@ -132,7 +132,7 @@ func TestCopiedFilesGoByStream(t *testing.T) {
 	}
 }
 
-// What an older program or nobody has written costs another try, and is replaced.
+// An entry that this program would not write costs another try, and is replaced.
 func TestWhatNobodyUnderstandsIsFoundAnew(t *testing.T) {
 	const engine = local + " 1"
 	for name, text := range map[string]string{
@@ -161,7 +161,7 @@ func TestWhatNobodyUnderstandsIsFoundAnew(t *testing.T) {
 	}
 }
 
-// A file that cannot be read costs another try, and says so when something is to be kept.
+// A file that cannot be read costs another try, and is an error when something is to be stored.
 func TestRememberingInAFileThatIsNone(t *testing.T) {
 	w := &reach.Ways{Path: t.TempDir()}
 	if way, other := w.First(local, "1"); way != reach.Sockets || !other {

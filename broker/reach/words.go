@@ -9,29 +9,30 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// How much of an explanation is read, and how much of the container's words is in an error, in bytes.
+// How many bytes of an explanation are read, and how many of the container's output an error has.
 const (
-	mostSaid   = 4 << 10
-	mostQuoted = 200
+	maxSaid   = 4 << 10
+	maxQuoted = 200
 )
 
-// unable returns why a bridge does not begin with what it sees: it says so on the terminal.
-func unable(typed io.Reader, m link.Message) error {
+// whyNoReport returns the error of a bridge that does not begin with its report: it explains why on
+// the terminal.
+func whyNoReport(typed io.Reader, m link.Message) error {
 	var said []byte
-	for err := error(nil); err == nil && m.Kind != link.Exit && len(said) < mostSaid; m, err = link.ReadMessage(typed) {
+	for err := error(nil); err == nil && m.Kind != link.Exit && len(said) < maxSaid; m, err = link.ReadMessage(typed) {
 		if m.Kind == link.Output {
 			said = append(said, m.Data...)
 		}
 	}
-	return fmt.Errorf("the container cannot say what it sees: %s", quote(string(said)))
+	return fmt.Errorf("the container cannot report on its confinement: %s", quote(string(said)))
 }
 
-// quote makes words of the container's fit for a line that a person reads.
+// quote makes output of the container safe to show in one line.
 func quote(said string) string {
-	return text.Readable(strings.Join(strings.Fields(said), " "), mostQuoted)
+	return text.Readable(strings.Join(strings.Fields(said), " "), maxQuoted)
 }
 
-// lastWords returns the beginning of what the container's programs wrote, for an error.
+// lastWords returns the beginning of the container's output, for an error.
 func (s *Stream) lastWords() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

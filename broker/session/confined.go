@@ -42,7 +42,7 @@ func (s *Session) confined(spec docker.Spec, info docker.Info) func(report []byt
 		for _, w := range warnings {
 			s.notice(true, "in this container "+w)
 		}
-		lately := reach.Lately{User: said.User(), Isolation: seen.Isolation(warnings), Differs: len(warnings) > 0, At: time.Now().UTC()}
+		lately := reach.LastSeen{User: said.User(), Isolation: seen.Isolation(warnings), Differs: len(warnings) > 0, At: time.Now().UTC()}
 		if err := s.deps.Config.Ways.NoteSeen(info.Endpoint, info.Version, lately); err != nil {
 			s.deps.Log.Warn("what was seen in the container is not kept", "session", s.fixed.ID, "error", err)
 		}

@@ -71,7 +71,7 @@ func makeObjects(ctx context.Context, engine *docker.Client, o stored.Objects) (
 		}
 	}
 	if err == nil {
-		err = fault.New("look at the engine with 'ironcurtain-mux doctor', and try again", "the engine does not list volume %s, which it has just made", o.Volume)
+		err = fault.New("check the engine with 'ironcurtain-mux doctor', and try again", "the engine does not list volume %s, which it has just made", o.Volume)
 	}
 	return "", err
 }

@@ -15,19 +15,19 @@ type Want struct {
 	MemoryBytes  int64   // 0: no limit was ordered
 	Pids         int64   // 0: no limit was ordered
 	CPUs         float64 // 0: no limit was ordered
-	Architecture string  // of the engine's machine, as Go or the kernel names it; empty: any
+	Architecture string  // of the engine's machine, in Go's or the kernel's words; empty: any
 
-	// Rootless says that the engine is run by an ordinary user, whose number is 0 in the
-	// engine's own namespace. It says nothing about number 0 in the container.
+	// Rootless means that an ordinary user runs the engine, with number 0 in the engine's own
+	// namespace. Number 0 in the container is something else.
 	Rootless bool
 }
 
 // seccompFilter is the mode of a process whose system calls are filtered.
 const seccompFilter = 2
 
-// Judge compares the report with what was ordered. An isolation that differs in anything, or
-// of which anything is not known, is an error, and no agent may run. Limits that differ are
-// warnings for the person, each a few words.
+// Judge compares the report with what was ordered. If the isolation differs in anything, or anything
+// of it is unknown, that is an error, and no agent may run. Limits that differ are warnings for the
+// person, of a few words each.
 func (s Seen) Judge(w Want) (warnings []string, err error) {
 	var differs []string
 	differs = append(differs, s.judgeUser(w)...)
@@ -37,24 +37,24 @@ func (s Seen) Judge(w Want) (warnings []string, err error) {
 		differs = append(differs, "its root directory is writable")
 	}
 	if want := goArchitecture(w.Architecture); want != "" && s.Architecture != want {
-		differs = append(differs, fmt.Sprintf("our program there is for %q, the engine for %q", s.Architecture, want))
+		differs = append(differs, fmt.Sprintf("the bridge in it is for %q, the engine for %q", s.Architecture, want))
 	}
 	if len(differs) > 0 {
-		return nil, fault.Wrap("look at the container from inside",
+		return nil, fault.Wrap("check the container from inside",
 			fmt.Errorf("it is not isolated as ordered: %s", strings.Join(differs, "; ")),
 			"no agent was started; update the engine, or remove what changes its containers: a runtime, a wrapper, a plugin")
 	}
 	return s.judgeLimits(w), nil
 }
 
-// judgeUser says what is wrong with the user.
+// judgeUser returns what is wrong with the user and the groups.
 func (s Seen) judgeUser(w Want) (differs []string) {
 	uid, gid := s.UIDs[0], s.GIDs[0]
 	if s.UIDs != [4]int{w.UID, w.UID, w.UID, w.UID} {
-		differs = append(differs, fmt.Sprintf("it runs as user %v in place of %d", s.UIDs, w.UID))
+		differs = append(differs, fmt.Sprintf("it runs as user %v instead of %d", s.UIDs, w.UID))
 	}
 	if s.GIDs != [4]int{w.GID, w.GID, w.GID, w.GID} {
-		differs = append(differs, fmt.Sprintf("it runs as group %v in place of %d", s.GIDs, w.GID))
+		differs = append(differs, fmt.Sprintf("it runs as group %v instead of %d", s.GIDs, w.GID))
 	}
 	for _, g := range s.Groups {
 		if g != w.GID {
@@ -67,7 +67,7 @@ func (s Seen) judgeUser(w Want) (differs []string) {
 	case !mapped || !mappedGroup:
 		differs = append(differs, "its user or group has no number outside")
 	case uid == 0 && (outside == 0 || outsideGroup == 0):
-		// The number 0 may be anybody outside, but not 0: that would be the machine's root.
+		// Root in the container may be anybody outside it, except the machine's root.
 		differs = append(differs, "its user is root, also outside of it")
 	case uid != 0 && outside == 0 && !w.Rootless:
 		differs = append(differs, fmt.Sprintf("its user %d is root outside of it", uid))
@@ -75,7 +75,7 @@ func (s Seen) judgeUser(w Want) (differs []string) {
 	return differs
 }
 
-// judgeProcess says what a process of the container could do that it should not.
+// judgeProcess returns which privileges a process of the container has that it should not have.
 func (s Seen) judgeProcess() (differs []string) {
 	for _, set := range []struct {
 		name string
@@ -100,9 +100,9 @@ func (s Seen) judgeProcess() (differs []string) {
 	return differs
 }
 
-// judgeNetwork says which ways there are but the loopback interface. Kernels with certain
-// modules put the ends of tunnels in every namespace; one that is down and has no address
-// leads nowhere, and nobody without capabilities can change that.
+// judgeNetwork returns which interfaces there are beside loopback. Kernels with certain modules add
+// tunnel interfaces to every namespace. One that is down and has no address is harmless, because
+// without capabilities nobody can change that.
 func (s Seen) judgeNetwork() (differs []string) {
 	loopback := false
 	for _, i := range s.Interfaces {
@@ -114,12 +114,12 @@ func (s Seen) judgeNetwork() (differs []string) {
 		}
 	}
 	if !loopback {
-		differs = append(differs, "it says of no loopback interface")
+		differs = append(differs, "it has no loopback interface")
 	}
 	return differs
 }
 
-// judgeLimits says how the limits differ.
+// judgeLimits returns which limits differ.
 func (s Seen) judgeLimits(w Want) (warnings []string) {
 	warn := func(what string, is, want float64, show func(float64) string) {
 		switch {
@@ -129,7 +129,7 @@ func (s Seen) judgeLimits(w Want) (warnings []string) {
 		case is < 0:
 			warnings = append(warnings, fmt.Sprintf("whether %s limited cannot be seen", what))
 		default:
-			warnings = append(warnings, fmt.Sprintf("%s limited to %s in place of %s", what, show(is), show(want)))
+			warnings = append(warnings, fmt.Sprintf("%s limited to %s instead of %s", what, show(is), show(want)))
 		}
 	}
 	number := func(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
@@ -139,7 +139,7 @@ func (s Seen) judgeLimits(w Want) (warnings []string) {
 	return warnings
 }
 
-// size is a number of bytes in words.
+// size formats a number of bytes.
 func size(n float64) string {
 	if n >= 1<<30 {
 		return fmt.Sprintf("%.1f GB", n/(1<<30))
@@ -147,7 +147,7 @@ func size(n float64) string {
 	return fmt.Sprintf("%.0f MB", n/(1<<20))
 }
 
-// goArchitecture is Go's name of an architecture. Engines use the kernel's or Go's.
+// goArchitecture returns Go's name of an architecture. Engines use the kernel's or Go's.
 func goArchitecture(name string) string {
 	switch name {
 	case "x86_64":

@@ -10,10 +10,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// everybody is the map of a namespace that is not another one's child.
+// everybody is the map of the initial namespace.
 func everybody() []seen.Range { return []seen.Range{{Count: 4294967295}} }
 
-// good is what a container says that is as ordered, and what was ordered.
+// good returns a report that is as ordered, and what was ordered.
 func good() (seen.Seen, seen.Want) {
 	s := seen.Seen{
 		Version: seen.Version,
@@ -27,7 +27,7 @@ func good() (seen.Seen, seen.Want) {
 	return s, seen.Want{UID: 1000, GID: 1000, MemoryBytes: 4 << 30, Pids: 512, CPUs: 2, Architecture: "x86_64"}
 }
 
-// asRoot makes the container's user number 0, which is the number outside on the machine.
+// asRoot makes the container's user number 0, with this number outside it.
 func asRoot(outside int64) func(*seen.Seen, *seen.Want) {
 	return func(s *seen.Seen, w *seen.Want) {
 		s.UIDs, s.GIDs, s.Groups, w.UID, w.GID = [4]int{}, [4]int{}, nil, 0, 0
@@ -43,7 +43,7 @@ func TestJudge(t *testing.T) {
 		warnings []string
 	}{
 		"as ordered":                 {func(*seen.Seen, *seen.Want) {}, "", nil},
-		"another user":               {func(s *seen.Seen, _ *seen.Want) { s.UIDs[0] = 1001 }, "runs as user [1001 1000 1000 1000] in place of 1000", nil},
+		"another user":               {func(s *seen.Seen, _ *seen.Want) { s.UIDs[0] = 1001 }, "runs as user [1001 1000 1000 1000] instead of 1000", nil},
 		"a user to return to":        {func(s *seen.Seen, _ *seen.Want) { s.UIDs[2] = 0 }, "runs as user", nil},
 		"another group":              {func(s *seen.Seen, _ *seen.Want) { s.GIDs[3] = 0 }, "runs as group", nil},
 		"one more group":             {func(s *seen.Seen, _ *seen.Want) { s.Groups = []int{1000, 999} }, "belongs to group 999", nil},
@@ -81,11 +81,11 @@ func TestJudge(t *testing.T) {
 		"the kernel's name of it":   {func(s *seen.Seen, w *seen.Want) { s.Architecture, w.Architecture = "arm64", "aarch64" }, "", nil},
 		"memory not limited":        {func(s *seen.Seen, _ *seen.Want) { s.MemoryMax = seen.Unlimited }, "", []string{"memory is NOT limited"}},
 		"memory unknown":            {func(s *seen.Seen, _ *seen.Want) { s.MemoryMax = seen.Unknown }, "", []string{"whether memory is limited cannot be seen"}},
-		"less memory":               {func(s *seen.Seen, _ *seen.Want) { s.MemoryMax = 512 << 20 }, "", []string{"memory is limited to 512 MB in place of 4.0 GB"}},
+		"less memory":               {func(s *seen.Seen, _ *seen.Want) { s.MemoryMax = 512 << 20 }, "", []string{"memory is limited to 512 MB instead of 4.0 GB"}},
 		"whole pages":               {func(s *seen.Seen, _ *seen.Want) { s.MemoryMax -= 4095 }, "", nil},
 		"processes not limited":     {func(s *seen.Seen, _ *seen.Want) { s.PidsMax = seen.Unlimited }, "", []string{"the number of processes is NOT limited"}},
-		"more processes":            {func(s *seen.Seen, _ *seen.Want) { s.PidsMax = 4096 }, "", []string{"the number of processes is limited to 4096 in place of 512"}},
-		"processors":                {func(s *seen.Seen, _ *seen.Want) { s.CPUMax = 1.5 }, "", []string{"processor time is limited to 1.5 processors in place of 2 processors"}},
+		"more processes":            {func(s *seen.Seen, _ *seen.Want) { s.PidsMax = 4096 }, "", []string{"the number of processes is limited to 4096 instead of 512"}},
+		"processors":                {func(s *seen.Seen, _ *seen.Want) { s.CPUMax = 1.5 }, "", []string{"processor time is limited to 1.5 processors instead of 2 processors"}},
 		"a limit that nobody wants": {func(s *seen.Seen, w *seen.Want) { w.MemoryBytes, w.CPUs, s.CPUMax = 0, 0, seen.Unlimited }, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// All that differs is said at once.
+// Judge names everything that differs at once.
 func TestJudgeSaysAll(t *testing.T) {
 	s, w := good()
 	s.NoNewPrivs, s.Seccomp, s.RootReadOnly = false, 0, false
@@ -133,20 +133,20 @@ func TestParse(t *testing.T) {
 	}{
 		"as written":         {written, ""},
 		"nothing":            {nil, "unexpected end"},
-		"too large":          {bytes.Repeat([]byte(" "), seen.MaxSize+1), "may have"},
+		"too large":          {bytes.Repeat([]byte(" "), seen.MaxSize+1), "the limit is"},
 		"another version":    {replaced(`"version":1`, `"version":2`), "its version is 2"},
-		"nothing of seccomp": {replaced(`"seccomp":2,`, ``), "not written as"},
-		"none of ambient":    {replaced(`"ambient":0,`, ``), "not written as"},
-		"said twice":         {replaced(`"seccomp":2,`, `"seccomp":0,"seccomp":2,`), "not written as"},
-		"in other words":     {replaced(`"seccomp"`, `"Seccomp"`), "not written as"},
-		"more":               {replaced(`"seccomp":2,`, `"seccomp":2,"more":1,`), "not written as"},
-		"space":              {append(bytes.Clone(written), ' '), "not written as"},
+		"nothing of seccomp": {replaced(`"seccomp":2,`, ``), "not what the bridge writes"},
+		"none of ambient":    {replaced(`"ambient":0,`, ``), "not what the bridge writes"},
+		"said twice":         {replaced(`"seccomp":2,`, `"seccomp":0,"seccomp":2,`), "not what the bridge writes"},
+		"in other words":     {replaced(`"seccomp"`, `"Seccomp"`), "not what the bridge writes"},
+		"more":               {replaced(`"seccomp":2,`, `"seccomp":2,"more":1,`), "not what the bridge writes"},
+		"space":              {append(bytes.Clone(written), ' '), "not what the bridge writes"},
 		"twice":              {append(bytes.Clone(written), written...), "after top-level"},
 		"a capability too many": {
 			replaced(`"ambient":0`, `"ambient":18446744073709551616`), "cannot unmarshal",
 		},
-		"a token elsewhere": {replaced(`.ironcurtain-0a`, `../../../.ssh/0a`), "no name or content"},
-		"a token's content": {replaced(`"content":"1b`, `"content":"xx`), "no name or content"},
+		"a token elsewhere": {replaced(`.ironcurtain-0a`, `../../../.ssh/0a`), "malformed token"},
+		"a token's content": {replaced(`"content":"1b`, `"content":"xx`), "malformed token"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := seen.Parse(tt.data)
@@ -157,7 +157,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What is taken has one reading, and judging it does not fail otherwise than by an error.
+// A report that Parse accepts is encoded as the same bytes, and judging it does not panic.
 func FuzzParse(f *testing.F) {
 	s, w := good()
 	data, err := s.Bytes()

@@ -19,7 +19,7 @@ func checkSeen(p wiring.Paths, e engine, isolation bool) finding {
 }
 
 // describeSeen is what of it is said.
-func describeSeen(last ways.Lately, known, isolation bool) finding {
+func describeSeen(last ways.LastSeen, known, isolation bool) finding {
 	on := "seen on " + last.At.Local().Format(time.DateOnly) + ": "
 	switch {
 	case !known:

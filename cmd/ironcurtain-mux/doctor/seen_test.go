@@ -8,8 +8,8 @@ import (
 )
 
 func TestDoctorTellsWhatWasSeen(t *testing.T) {
-	last := ways.Lately{
-		User: "1000 in the container, 101000 there", Isolation: "no network; memory is NOT limited", Differs: true,
+	last := ways.LastSeen{
+		User: "1000 in the container, 101000 outside", Isolation: "no network; memory is NOT limited", Differs: true,
 		At: time.Date(2026, 11, 28, 12, 0, 0, 0, time.Local),
 	}
 	for name, c := range map[string]struct {
@@ -17,7 +17,7 @@ func TestDoctorTellsWhatWasSeen(t *testing.T) {
 		status, text     string
 	}{
 		"nothing":   {false, true, "ok", "not known yet: each container is looked at from inside before its agent starts"},
-		"user":      {true, false, "ok", "seen on 2026-11-28: 1000 in the container, 101000 there"},
+		"user":      {true, false, "ok", "seen on 2026-11-28: 1000 in the container, 101000 outside"},
 		"isolation": {true, true, "warn", "seen on 2026-11-28: no network; memory is NOT limited"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach"
 )
 
-// What was seen is kept by engine and version; a file that is broken is made anew.
+// Reports are stored by engine and version, and a broken file is replaced.
 func TestWhatWasSeenIsNoted(t *testing.T) {
 	dir := t.TempDir()
 	w := &reach.Ways{Path: filepath.Join(dir, "engines.json")}
@@ -17,14 +17,14 @@ func TestWhatWasSeenIsNoted(t *testing.T) {
 		t.Error("something is noted")
 	}
 	at := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-	first := reach.Lately{User: "1000 in the container and there", Isolation: "no network", At: at}
-	note := func(l reach.Lately) {
+	first := reach.LastSeen{User: "1000 in the container and outside", Isolation: "no network", At: at}
+	note := func(l reach.LastSeen) {
 		t.Helper()
 		if err := w.NoteSeen("unix:///a", "1", l); err != nil {
 			t.Error(err)
 		}
 	}
-	expect := func(want reach.Lately) {
+	expect := func(want reach.LastSeen) {
 		t.Helper()
 		if got, ok := w.Seen("unix:///a", "1"); !ok || got != want {
 			t.Errorf("noted %+v", got)

@@ -11,40 +11,40 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// How much is kept of what is on its way to the agent's terminal and from it, in bytes. The
-// agent is slowed down when the host does not read more.
+// How many bytes are buffered on the way to the agent's terminal and from it. When the output is
+// not read, the agent has to wait.
 const (
-	mostTyped  = 64 << 10
-	mostOutput = 256 << 10
+	maxTyped  = 64 << 10
+	maxOutput = 256 << 10
 )
 
-// screen is the host's end of the agent's terminal: what was typed and not sent yet, and what the
-// agent wrote and nobody has read yet. It outlives the links that carry it.
-type screen struct {
+// terminal is the host's end of the agent's terminal: what was typed and is not sent yet, and what
+// the agent wrote and is not read yet. It outlives links.
+type terminal struct {
 	mu      sync.Mutex
 	changed sync.Cond // signals a change of the fields below
 
 	typed      bytes.Buffer // at most mostTyped
 	cols, rows int          // the size that the terminal is to have
-	resized    bool         // it was not sent yet
+	resized    bool         // the size was not sent yet
 
 	output  bytes.Buffer // at most mostOutput and one message
-	have    uint64       // how many bytes of output have come, over all links
-	past    int64        // how many of the bytes of output that come are from before
+	have    uint64       // how many bytes of output were received, over all links
+	past    int64        // see History
 	ended   bool         // no more output comes
 	closed  bool
 	holdIn  bool // reads fail
 	holdOut bool // writes that would wait fail
 }
 
-func newScreen(cols, rows int) *screen {
-	s := &screen{cols: cols, rows: rows}
+func newTerminal(cols, rows int) *terminal {
+	s := &terminal{cols: cols, rows: rows}
 	s.changed.L = &s.mu
 	return s
 }
 
 // change changes fields while holding the lock, and wakes the waiters.
-func (s *screen) change(f func()) {
+func (s *terminal) change(f func()) {
 	s.mu.Lock()
 	f()
 	s.mu.Unlock()
@@ -52,7 +52,7 @@ func (s *screen) change(f func()) {
 }
 
 // Read returns what the agent wrote. io.EOF means that the agent has ended.
-func (s *screen) Read(p []byte) (int, error) {
+func (s *terminal) Read(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
@@ -73,7 +73,7 @@ func (s *screen) Read(p []byte) (int, error) {
 }
 
 // Write passes all bytes to the agent. It waits while the agent takes none.
-func (s *screen) Write(p []byte) (n int, err error) {
+func (s *terminal) Write(p []byte) (n int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
@@ -92,7 +92,7 @@ func (s *screen) Write(p []byte) (n int, err error) {
 }
 
 // TryWrite takes as many bytes as there is room for, and returns their number.
-func (s *screen) TryWrite(p []byte) (int, error) {
+func (s *terminal) TryWrite(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || s.ended {
@@ -101,9 +101,9 @@ func (s *screen) TryWrite(p []byte) (int, error) {
 	return s.put(p), nil
 }
 
-// put keeps what there is room for until it is sent. The lock is held.
-func (s *screen) put(p []byte) int {
-	n := min(len(p), mostTyped-s.typed.Len())
+// put buffers what there is room for until it is sent. The lock is held.
+func (s *terminal) put(p []byte) int {
+	n := min(len(p), maxTyped-s.typed.Len())
 	if n > 0 {
 		s.typed.Write(p[:n])
 		s.changed.Broadcast()
@@ -112,13 +112,13 @@ func (s *screen) put(p []byte) int {
 }
 
 // HoldReads makes reads fail with os.ErrDeadlineExceeded until it is called with false.
-func (s *screen) HoldReads(hold bool) { s.change(func() { s.holdIn = hold }) }
+func (s *terminal) HoldReads(hold bool) { s.change(func() { s.holdIn = hold }) }
 
 // HoldWrites is HoldReads for writes that would wait.
-func (s *screen) HoldWrites(hold bool) { s.change(func() { s.holdOut = hold }) }
+func (s *terminal) HoldWrites(hold bool) { s.change(func() { s.holdOut = hold }) }
 
-// AwaitExit waits until the agent has ended, and returns false when it is let go before.
-func (s *screen) AwaitExit() bool {
+// AwaitExit waits until the agent has ended, and returns false if the Stream is closed before.
+func (s *terminal) AwaitExit() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for !s.ended && !s.closed {
@@ -127,24 +127,23 @@ func (s *screen) AwaitExit() bool {
 	return !s.closed
 }
 
-// Size returns the size that the terminal has or gets.
-func (s *screen) Size() (cols, rows int) {
+// Size returns the size that the terminal has or will get.
+func (s *terminal) Size() (cols, rows int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.cols, s.rows
 }
 
-// History returns how many bytes that Read has yet to return are from before this process
-// reached the agent.
-func (s *screen) History() int64 {
+// History returns how many of the bytes that Read returns first are older than this process.
+func (s *terminal) History() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.past
 }
 
-// next waits for something to send: a new size, or what was typed. It is nil when the screen or
-// the link has ended.
-func (s *screen) next(over func() bool) *link.Message {
+// next waits for something to send: a new size, or what was typed. It returns nil when the terminal
+// is closed or the link is over.
+func (s *terminal) next(over func() bool) *link.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
@@ -155,7 +154,7 @@ func (s *screen) next(over func() bool) *link.Message {
 			s.resized = false
 			return &link.Message{Kind: link.Size, Data: link.SizeData(s.cols, s.rows)}
 		case s.typed.Len() > 0:
-			data := bytes.Clone(s.typed.Next(mostKeys))
+			data := bytes.Clone(s.typed.Next(maxKeys))
 			s.changed.Broadcast()
 			return &link.Message{Kind: link.Keys, Data: data}
 		}
@@ -164,13 +163,13 @@ func (s *screen) next(over func() bool) *link.Message {
 }
 
 // mostKeys is how many typed bytes are sent in one message.
-const mostKeys = 16 << 10
+const maxKeys = 16 << 10
 
-// wrote adds output of the agent. It waits while too much is unread.
-func (s *screen) wrote(data []byte) {
+// wrote adds output of the agent. It waits while the buffer is full.
+func (s *terminal) wrote(data []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for s.output.Len() >= mostOutput && !s.closed {
+	for s.output.Len() >= maxOutput && !s.closed {
 		s.changed.Wait()
 	}
 	s.have += uint64(len(data))
@@ -180,16 +179,16 @@ func (s *screen) wrote(data []byte) {
 	s.changed.Broadcast()
 }
 
-// Unread returns what has come and was not read, and how much has come in all, for the Order of
-// a process that goes on with the agent.
-func (s *screen) Unread() (unread []byte, have uint64) {
+// Unread returns the output that was received and not read, and how many bytes were received in all,
+// for the Order of the next process.
+func (s *terminal) Unread() (unread []byte, have uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return bytes.Clone(s.output.Bytes()), s.have
 }
 
 // Resize tells the agent the size of its terminal.
-func (s *screen) Resize(_ context.Context, cols, rows int) error {
+func (s *terminal) Resize(_ context.Context, cols, rows int) error {
 	if cols < 1 || rows < 1 || cols > 65535 || rows > 65535 {
 		return fault.New("", "resize terminal: %d×%d is not the size of a terminal", cols, rows)
 	}
