@@ -47,7 +47,8 @@ type prompt struct {
 }
 
 // ServePrompt asks the person at a terminal about one item after the other. Only "y" or
-// "yes" approves, typed while the prompt asks about that item. ServePrompt also prints how
+// "yes" approves, typed while the prompt asks about that item; "n", "no" or an empty line
+// denies it, and after anything else it is asked about again. ServePrompt also prints how
 // each approved call ended. The records name the client whose terminal it is, if any. It returns
 // when ctx or the input ends. Reading the terminal must then end, too.
 func ServePrompt(ctx context.Context, q *Queue, t Terminal, client identity.Client) error {
@@ -143,14 +144,29 @@ func (p *prompt) take(in typed) {
 		fmt.Fprint(p.terminal, "\n    that was typed before you could read this; "+p.question())
 		return
 	}
+	switch answer {
+	case "y", "yes":
+		p.answer(true)
+	case "", "n", "no":
+		p.answer(false)
+	default:
+		fmt.Fprint(p.terminal, "    y approves, n denies; "+p.question())
+	}
+}
+
+// answer decides the item that is asked about.
+func (p *prompt) answer(approve bool) {
 	i := p.asked
 	p.asked = nil
-	res, won, err := p.queue.Answer(i.ID, i.Digest, Answer{Approve: answer == "y" || answer == "yes", Effect: i.Fingerprint(), By: "prompt", Client: p.client})
+	res, won, err := p.queue.Answer(i.ID, i.Digest, Answer{Approve: approve, Effect: i.Fingerprint(), By: "prompt", Client: p.client})
 	switch {
-	case err == nil && !won:
-		fmt.Fprintf(p.terminal, "already %s by %s\n", res.Outcome, text.ASCII(res.Client.Decider(res.By)))
-	case err == nil && res.Outcome == Approved:
+	case err != nil:
+	case !won:
+		fmt.Fprintf(p.terminal, "    already %s by %s\n", res.Outcome, text.ASCII(res.Client.Decider(res.By)))
+	case res.Outcome == Approved:
 		p.approved[i.ID] = true
+	default:
+		fmt.Fprintf(p.terminal, "    %s\n", res.Outcome)
 	}
 }
 

@@ -78,7 +78,7 @@ func atPrompt(t *testing.T, work func(*testing.T, *Queue, *person)) {
 }
 
 func TestOnlyYesApprovesAtThePrompt(t *testing.T) {
-	for answer, want := range map[string]Outcome{"y\n": Approved, "\n": Denied, "yes please\n": Denied} {
+	for answer, want := range map[string]Outcome{"y\n": Approved, "\n": Denied, "No\n": Denied} {
 		t.Run(answer, func(t *testing.T) {
 			atPrompt(t, func(t *testing.T, q *Queue, p *person) {
 				t.Helper()
@@ -96,6 +96,34 @@ func TestOnlyYesApprovesAtThePrompt(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A word that is neither yes nor no decides nothing: the call is asked about again.
+func TestAnotherWordIsNoAnswerAtThePrompt(t *testing.T) {
+	atPrompt(t, func(t *testing.T, q *Queue, p *person) {
+		t.Helper()
+		got := ask(t.Context(), q, request("s", 1))
+		for _, word := range []string{"yes please\n", "/help\n"} {
+			<-time.After(time.Second)
+			p.types(word)
+			synctest.Wait()
+			if len(q.Pending()) != 1 {
+				t.Errorf("%q decides the call", word)
+			}
+		}
+		if seen := p.seen(); strings.Count(seen, "y approves, n denies; approve until ") != 2 {
+			t.Errorf("shown: %s", seen)
+		}
+		<-time.After(time.Second)
+		p.types("n\n")
+		if res := <-got; res.Outcome != Denied {
+			t.Errorf("%+v", res)
+		}
+		synctest.Wait()
+		if seen := p.seen(); !strings.HasSuffix(seen, "    denied\n") {
+			t.Errorf("shown: %s", seen)
+		}
+	})
 }
 
 // What was typed before a call was on the screen for a moment is no answer to it.
