@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -40,10 +39,10 @@ ironcurtain-mux with the Tab key. bash needs the package bash-completion for it.
 // oneShell accepts one argument: a shell that has a completion script.
 func oneShell(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("completion needs one shell: %s", strings.Join(shellNames, ", "))
+		return cli.Usagef("it needs one shell: %s", strings.Join(shellNames, ", "))
 	}
 	if _, ok := shells[args[0]]; !ok {
-		return fmt.Errorf("no completion for %q, only for %s", args[0], strings.Join(shellNames, ", "))
+		return cli.Usagef("no completion for %q, only for %s", args[0], strings.Join(shellNames, ", "))
 	}
 	return nil
 }

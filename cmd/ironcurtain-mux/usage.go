@@ -15,6 +15,7 @@ import (
 // of cobra before that is a wrong command line: an unknown command, missing arguments,
 // flags that exclude each other.
 func watchStart(cmd *cobra.Command, began *bool) {
+	explainArguments(cmd)
 	if work := cmd.RunE; work != nil {
 		cmd.RunE = func(cmd *cobra.Command, args []string) error {
 			*began = true
@@ -34,17 +35,6 @@ func watchStart(cmd *cobra.Command, began *bool) {
 	for _, sub := range cmd.Commands() {
 		watchStart(sub, began)
 	}
-}
-
-// unknownCommand returns an error that names a command's subcommands with a similar name.
-func unknownCommand(cmd *cobra.Command, word string) error {
-	var names []string
-	for _, sub := range cmd.Commands() {
-		if sub.IsAvailableCommand() {
-			names = append(names, sub.Name())
-		}
-	}
-	return cli.Usagef("unknown command %q for %q%s", word, cmd.CommandPath(), text.DidYouMean(word, names))
 }
 
 // wrongFlag is the error of a flag that a command does not take as it was written. Of one that it

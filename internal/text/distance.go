@@ -58,8 +58,10 @@ func Near(wrote string, words []string) []string {
 
 // DidYouMean ends an error about a word that is not among some others: it proposes those that are
 // near, as "; did you mean close or clone?". It is empty when none is.
-func DidYouMean(wrote string, words []string) string {
-	near := Near(wrote, words)
+func DidYouMean(wrote string, words []string) string { return Meant(Near(wrote, words)) }
+
+// Meant is DidYouMean for words that are known to be near.
+func Meant(near []string) string {
 	if len(near) == 0 {
 		return ""
 	}

@@ -240,6 +240,9 @@ func auditFile(args []string) (string, error) {
 	if len(args) == 1 {
 		name := args[0]
 		if strings.ContainsRune(name, '/') {
+			if _, err := os.Stat(name); err != nil {
+				return "", cli.Fail(op, err, "give a file, or a session of 'ironcurtain-mux sessions ls'")
+			}
 			return name, nil
 		}
 		for _, path := range []string{logOf(at, name), name} {

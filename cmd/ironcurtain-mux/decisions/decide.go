@@ -71,7 +71,10 @@ refusal could not be recorded.`,
 	return cmd
 }
 
-func oneID(_ *cobra.Command, args []string) error {
+func oneID(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 && cmd.Flags().Lookup("reason") != nil {
+		return cli.Usagef("give one call, and what to tell the agent as --reason TEXT (see 'ironcurtain-mux pending')")
+	}
 	if len(args) != 1 {
 		return cli.Usagef("give exactly one call, such as 5, '#5' in quotes, or the beginning of its id (see 'ironcurtain-mux pending')")
 	}
