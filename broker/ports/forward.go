@@ -115,14 +115,32 @@ func (f *Forwarder) Close(container int) error {
 	f.mu.Lock()
 	i := slices.IndexFunc(f.open, func(o *forward) bool { return o.Container == container })
 	if i < 0 {
-		f.mu.Unlock()
-		return fault.New("/port lists those that are", "port %d is not open", container)
+		defer f.mu.Unlock()
+		return f.notOpen(container)
 	}
 	o := f.open[i]
 	f.open = slices.Delete(f.open, i, i+1)
 	f.mu.Unlock()
 	o.close()
 	return nil
+}
+
+// notOpen is the error of a port that is to be closed and is not open, with the lock held. A
+// port of this machine is closed by that of the container.
+func (f *Forwarder) notOpen(port int) error {
+	known := make([]Port, 0, len(f.open)+len(f.outward))
+	for _, o := range f.open {
+		known = append(known, o.Port)
+	}
+	for _, o := range f.outward {
+		known = append(known, o.Port)
+	}
+	for _, p := range known {
+		if p.Host == port {
+			return fault.New(fmt.Sprintf("/port close %d closes it", p.Container), "port %d of this machine belongs to port %d of the container", port, p.Container)
+		}
+	}
+	return fault.New("/port lists those that are", "port %d is not open", port)
 }
 
 // List returns the open ports in the order of opening.

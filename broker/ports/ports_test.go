@@ -255,6 +255,10 @@ func TestRefusals(t *testing.T) {
 	conn := dial(t, at)
 	_, _ = io.WriteString(conn, "x\n")
 	_, _ = bufio.NewReader(conn).ReadString('\n')
+	host := o.List()[0].Host // by which the person knows it, too
+	if err := o.Close(host); err == nil || fault.Hint(err) != fmt.Sprintf("/port close %d closes it", port) {
+		t.Errorf("%v, %q", err, fault.Hint(err))
+	}
 	if err := o.Close(port); err != nil {
 		t.Error(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -114,7 +115,7 @@ func (s *Session) judge(tool, path string, more map[string]string) policy.Verdic
 
 // SaveRequest asks for a copy of a file that the agent can write to.
 type SaveRequest struct {
-	Path    string `json:"path"` // in the container; relative to the agent's home
+	Path    string `json:"path"` // in the container; relative to the workspace or else the agent's home
 	To      string `json:"to"`   // on the host, absolute: a file or a directory
 	Replace bool   `json:"replace"`
 }
@@ -131,17 +132,10 @@ func (s *Session) saveFile(ctx context.Context, r SaveRequest) (string, error) {
 	if err := s.running("its files are in " + s.fixed.Workspace); err != nil {
 		return "", err
 	}
-	base, name, err := s.inContainer(r.Path)
-	if err == nil {
-		err = s.bring(ctx)
-	}
-	if err != nil {
+	if err := s.bring(ctx); err != nil {
 		return "", err
 	}
-	file, err := dirtree.Open(base, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("there is no %s in the container", dirtree.Short(r.Path))
-	}
+	file, err := s.openInContainer(r.Path)
 	if err != nil {
 		return "", err
 	}
@@ -154,15 +148,35 @@ func (s *Session) saveFile(ctx context.Context, r SaveRequest) (string, error) {
 	})
 }
 
+// openInContainer opens a file of the container by the path that a person or the agent has
+// for it. A relative one is looked for where the agent works, and then in its home.
+func (s *Session) openInContainer(name string) (*os.File, error) {
+	places, hint := []string{name}, ""
+	if below, ok := strings.CutPrefix(name, "~/"); ok {
+		places = []string{path.Join(agent.Home, below)}
+	} else if !path.IsAbs(name) {
+		places = []string{path.Join(agent.Workspace, name), path.Join(agent.Home, name)}
+		hint = "it was looked for in " + agent.Workspace + " and in the agent's home"
+	}
+	for _, place := range places {
+		base, below, err := s.inContainer(path.Clean(place))
+		if err != nil {
+			return nil, err
+		}
+		file, err := dirtree.Open(base, below)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return file, err
+		}
+	}
+	return nil, fault.New(hint, "there is no %s in the container", dirtree.Short(name))
+}
+
 // inContainer returns where a file of the container is on the host: below which directory,
 // and its path there.
 func (s *Session) inContainer(name string) (base, below string, err error) {
-	name, ok := strings.CutPrefix(name, "~/")
-	if ok || !path.IsAbs(name) {
-		name = path.Join(agent.Home, name)
-	}
-	name = path.Clean(name)
 	switch {
+	case name == agent.Home || name == agent.Workspace:
+		return "", "", fault.New("name a file in it", "%s is a directory", name)
 	case under(name, agent.Home):
 		return s.layout.Home(), strings.TrimPrefix(name, agent.Home), nil
 	case under(name, agent.Workspace):

@@ -24,6 +24,9 @@ func Save(ctx context.Context, from *os.File, dest string, replace bool, judge f
 		dest = filepath.Join(dest, filepath.Base(from.Name()))
 	}
 	where, err := filepath.EvalSymlinks(filepath.Dir(dest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fault.New("make it first", "the directory %s does not exist", dirtree.Short(filepath.Dir(dest)))
+	}
 	if err != nil {
 		return "", fmt.Errorf("write to %s: %w", dirtree.Short(dest), err)
 	}

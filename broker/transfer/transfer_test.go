@@ -196,7 +196,7 @@ func TestSave(t *testing.T) {
 		{"there", false, "", "there exists"},
 		{"there", true, "there", ""},
 		{"file-link", true, "", "is not a regular file"},
-		{"none/x", false, "", "no such file"},
+		{"none/x", false, "", "none does not exist"},
 		{"link/denied", true, "", "denied"},
 	} {
 		t.Run(c.to, func(t *testing.T) {

@@ -33,7 +33,7 @@ func TestAttachAndSave(t *testing.T) {
 	d.see(patience, "/workspace$ cat /attachments/my-notes.txt", "attached to shell ")
 	d.send("\r")
 	d.see(patience, "hello from the host\n")
-	d.send("touch /attachments/x; mkfifo ~/pipe; ln -s /etc/passwd ~/link; echo result >~/out.txt; chmod +x ~/out.txt; echo re''ady\r")
+	d.send("touch /attachments/x; mkfifo ~/pipe; ln -s /etc/passwd ~/link; echo result >~/out.txt; mkdir below; echo x >below/here.txt; chmod +x ~/out.txt; echo re''ady\r")
 	d.see(patience, "ready\n")
 	if !copied() { // else it is the container's own, and does not come here
 		d.see(patience, "Read-only file system")
@@ -52,7 +52,9 @@ func TestAttachAndSave(t *testing.T) {
 		"/save link ~/x":                          "is a link",
 		"/save pipe ~/x":                          pipe,
 		"/save ../../etc/passwd ~/x":              "is neither in the agent's home",
-		"/save none ~/x":                          "there is no none in the container",
+		"/save none ~/x":                          "there is no none in the container (it was looked for in /workspace and in the agent's home)",
+		"/save /workspace ~/x":                    "/workspace is a directory (name a file in it)",
+		"/save below/here.txt ~/here.txt":         "saved as " + at("here.txt"),
 		"/save out.txt ~/.ssh/authorized_keys":    "the policy denies writing",
 		"/save out.txt " + d.state("config.json"): "the policy denies writing",
 		"/attach " + d.state("config.json"):       "protected",
