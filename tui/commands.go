@@ -122,8 +122,14 @@ type finding struct {
 	word   string // the entry that is chosen then
 }
 
-// beforeCursor returns the text of the command line before the cursor.
-func (m *Model) beforeCursor() string { return input.TextOf(m.line.Pieces[:m.line.Cursor]) }
+// beforeCursor returns the command on the command line, up to the cursor. Text for the agent, which
+// may be long, is none.
+func (m *Model) beforeCursor() string {
+	if !m.line.IsCommand() {
+		return ""
+	}
+	return input.TextOf(m.line.Pieces[:m.line.Cursor])
+}
 
 // offered returns the word at the cursor of the command line, and what it can become.
 func (m *Model) offered() (menu.Place, []menu.Entry, bool) {

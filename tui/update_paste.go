@@ -11,6 +11,7 @@ import (
 type pasteState struct {
 	active  bool
 	to      *tab   // nil: the command line, or nobody
+	on      bool   // the command line has a piece of it
 	refused bool   // a piece did not fit, and an error said so; the rest is dropped
 	text    []byte // the beginning of a paste to an agent, a little more than maxOffered bytes at most
 }
@@ -73,7 +74,12 @@ func (m *Model) pasteToLine(data []byte) {
 	if line == &m.line && line.Empty() {
 		m.beginLine()
 	}
-	if !line.Paste(string(data)) {
+	put := line.Paste
+	if m.pasting.on {
+		put = line.PasteOn
+	}
+	m.pasting.on = true
+	if !put(string(data)) {
 		m.pasting.refused = true
 		m.showError(fault.New("paste into the agent itself", "the paste is too long for the command line; its end was left out"))
 	}

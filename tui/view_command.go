@@ -81,7 +81,7 @@ func (m *Model) drawCommand(s *view.Scene) {
 		if first+y == 0 {
 			box.Text(0, y, prompt, m.theme.Title)
 		}
-		box.Sanitized(indent, y, row.Text, m.theme.Body, m.theme.Escape)
+		box.Sanitized(indent, y, m.editedLine().RowText(row), m.theme.Body, m.theme.Escape)
 		if row.Cursor >= 0 {
 			x := min(at.W-1, indent+row.Cursor)
 			s.Cursor = &term.Cursor{X: at.X + x, Y: at.Y + y, Visible: true, Shape: term.CursorBar}

@@ -1,6 +1,7 @@
 package input
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -45,5 +46,48 @@ func TestLinesThatAreKeptAreBounded(t *testing.T) {
 	}
 	if len(c.history) != maxHistory {
 		t.Errorf("the history has %d lines", len(c.history))
+	}
+}
+
+// The pieces of a paste are one step of undo, wherever it is put.
+func TestAPasteIsUndoneAtOnce(t *testing.T) {
+	var c Line
+	c.Insert("before after", false)
+	for range len("after") {
+		c.Edit(actLeft)
+	}
+	c.Paste("one\r\n")
+	if !c.PasteOn("two\r") || !c.PasteOn("three ") {
+		t.Fatal("a piece of the paste is refused")
+	}
+	if got, want := c.Text(), "before one\ntwo\nthree after"; got != want {
+		t.Fatalf("the line is %q, want %q", got, want)
+	}
+	if c.PasteOn(strings.Repeat("x", maxLine)) {
+		t.Error("a piece that is too long is taken")
+	}
+	c.Edit(actUndo)
+	if got, want := c.Text(), "before after"; got != want {
+		t.Errorf("after undo the line is %q, want %q", got, want)
+	}
+}
+
+// A row that is as wide as the window and ends is no reason for an empty one.
+func TestRows(t *testing.T) {
+	var c Line
+	c.Insert("世界 abcde\n\\x\nend", false)
+	var got []string
+	cursor := -1
+	for i, row := range c.Rows(5) {
+		got = append(got, c.RowText(row))
+		if row.Cursor >= 0 {
+			cursor = 10*i + row.Cursor
+		}
+	}
+	if want := []string{"世界 ", "abcde", `\\x`, "end"}; !slices.Equal(got, want) {
+		t.Errorf("the rows are %q, want %q", got, want)
+	}
+	if cursor != 33 {
+		t.Errorf("the cursor is at row and column %d, want 33", cursor)
 	}
 }

@@ -53,7 +53,7 @@ func (c *Line) Empty() bool { return len(c.Pieces) == 0 }
 
 // IsCommand reports whether the line is a command, not text for the agent.
 func (c *Line) IsCommand() bool {
-	text := c.Text()
+	text := TextOf(c.Pieces[:min(2, len(c.Pieces))])
 	return strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "//")
 }
 
@@ -102,21 +102,37 @@ func (c *Line) Insert(text string, pasted bool) bool {
 	if c.search.on {
 		c.takeFound()
 	}
-	if len(c.Text())+len(text) > maxLine {
+	if size(c.Pieces)+len(text) > maxLine {
 		return false
 	}
 	if !c.typing || pasted || text == " " {
 		c.save()
 	}
 	c.typing = !pasted
+	c.put(text, pasted)
+	return true
+}
+
+// put puts text at the cursor.
+func (c *Line) put(text string, pasted bool) {
 	var add []Piece
 	for _, cluster := range Clusters(text) {
 		add = append(add, Piece{cluster, pasted})
 	}
 	rest := append([]Piece(nil), c.Pieces[c.Cursor:]...)
-	c.Pieces = append(append(c.Pieces[:c.Cursor:c.Cursor], add...), rest...)
+	if len(rest) > 0 {
+		c.Pieces = slices.Clip(c.Pieces[:c.Cursor]) // the history may have the same pieces
+	}
+	c.Pieces = append(append(c.Pieces, add...), rest...)
 	c.Cursor += len(add)
-	return true
+}
+
+// size returns the length of a text in bytes.
+func size(pieces []Piece) (n int) {
+	for _, p := range pieces {
+		n += len(p.Text)
+	}
+	return n
 }
 
 // Printable reports whether the text of a key belongs into a line: whether there is any, and none of it
@@ -125,10 +141,20 @@ func Printable(text string) bool {
 	return text != "" && strings.IndexFunc(text, unicode.IsControl) < 0
 }
 
+// lineEnds makes the ends of pasted lines those of the command line.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
 // Paste inserts pasted text with its line ends normalized.
-func (c *Line) Paste(text string) bool {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
-	return c.Insert(text, true)
+func (c *Line) Paste(text string) bool { return c.Insert(lineEnds.Replace(text), true) }
+
+// PasteOn inserts the next piece of a paste behind the one before: one step of undo takes all of it
+// back.
+func (c *Line) PasteOn(text string) bool {
+	if text = lineEnds.Replace(text); size(c.Pieces)+len(text) > maxLine {
+		return false
+	}
+	c.put(text, true)
+	return true
 }
 
 // Complete inserts what a completion found. Nobody typed it: an agent can have made the

@@ -7,43 +7,64 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// LineRow is one row of the command line: its sanitized text, and the column of the
-// cursor in it, or -1.
+// LineRow is one row of the command line: which pieces it has, and the column of the cursor
+// in it, or -1.
 type LineRow struct {
-	Text   string
-	Cursor int
+	from, to int
+	Cursor   int
 }
 
 // Rows lays the line out for a width.
 func (c *Line) Rows(width int) []LineRow {
 	rows := []LineRow{{Cursor: -1}}
 	used := 0
-	for i := 0; ; i++ {
+	begin := func(at int) {
+		rows[len(rows)-1].to = at
+		rows = append(rows, LineRow{from: at, Cursor: -1})
+		used = 0
+	}
+	for i, p := range c.Pieces {
+		w := pieceWidth(p)
+		if used+w > width && used > 0 {
+			begin(i)
+		}
 		if i == c.Cursor {
 			rows[len(rows)-1].Cursor = used
 		}
-		if i == len(c.Pieces) {
-			return rows
+		if used += w; p.Text == lineEnd {
+			begin(i + 1)
 		}
-		text := drawnPiece(c.Pieces[i])
-		w := view.TextWidth(text)
-		if used+w > width && used > 0 {
-			rows = append(rows, LineRow{Cursor: -1})
-			used = 0
-			if i == c.Cursor {
-				rows[len(rows)-2].Cursor = -1
-				rows[len(rows)-1].Cursor = 0
-			}
-		}
-		row := &rows[len(rows)-1]
-		if c.Pieces[i].Text == "\n" {
-			rows = append(rows, LineRow{Cursor: -1})
-			used = 0
-			continue
-		}
-		row.Text += text
-		used += w
 	}
+	last := &rows[len(rows)-1]
+	if last.to = len(c.Pieces); c.Cursor == last.to {
+		last.Cursor = used
+	}
+	return rows
+}
+
+// RowText returns the sanitized text of a row of the line.
+func (c *Line) RowText(r LineRow) string {
+	var b strings.Builder
+	for _, p := range c.Pieces[r.from:r.to] {
+		if p.Text != lineEnd {
+			b.WriteString(drawnPiece(p))
+		}
+	}
+	return b.String()
+}
+
+// lineEnd is the piece that ends a row.
+const lineEnd = "\n"
+
+// pieceWidth returns how many columns a cluster takes.
+func pieceWidth(p Piece) int {
+	if p.Text == lineEnd {
+		return 0
+	}
+	if len(p.Text) == 1 && p.Text[0] >= ' ' && p.Text[0] < 0x7f && p.Text[0] != '\\' {
+		return 1
+	}
+	return view.TextWidth(drawnPiece(p))
 }
 
 // drawnPiece returns the text by which a cluster is drawn.
