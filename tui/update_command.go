@@ -147,6 +147,8 @@ func (m *Model) typeText(text string) {
 // onEmptyLine carries out the action of a key on an empty command line.
 func (m *Model) onEmptyLine(a input.Action) tea.Cmd {
 	switch a {
+	case input.ActLeave:
+		m.leaveCommand()
 	case input.ActPrevTab:
 		m.step(-1)
 	case input.ActNextTab:

@@ -142,6 +142,7 @@ const (
 	actKillWord    Action = "kill-word"
 	actKillStart   Action = "kill-to-start"
 	actKillEnd     Action = "kill-to-end"
+	actClear       Action = "clear"
 	actUndo        Action = "undo"
 	actOlder       Action = "older"
 	actNewer       Action = "newer"

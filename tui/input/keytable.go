@@ -146,6 +146,7 @@ func commandBindings(commandKey string) []Binding {
 		{PlaceCommand, actKillWord, keyed("delete the word to the left", "ctrl+w", "alt+backspace")},
 		{PlaceCommand, actKillStart, keyed("delete to the start", "ctrl+u")},
 		{PlaceCommand, actKillEnd, keyed("delete to the end", "ctrl+k")},
+		{PlaceCommand, actClear, keyed("delete all", "ctrl+c")},
 		{PlaceCommand, actUndo, keyed("undo", "ctrl+_", "ctrl+z", "ctrl+/")},
 		{PlaceCommand, actOlder, keyed("older line", "up", "ctrl+p")},
 		{PlaceCommand, actNewer, keyed("newer line", "down", "ctrl+n")},
@@ -156,6 +157,7 @@ func commandBindings(commandKey string) []Binding {
 // emptyLineBindings are the keys that do something else while the command line is empty.
 func emptyLineBindings() []Binding {
 	return []Binding{
+		{PlaceEmpty, ActLeave, keyed("close", "ctrl+c")},
 		{PlaceEmpty, ActPrevTab, keyed("previous tab", "left")},
 		{PlaceEmpty, ActNextTab, keyed("next tab", "right")},
 		{PlaceEmpty, ActPanLeft, keyed("show more on the left of a larger tab", "shift+left")},

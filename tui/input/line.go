@@ -295,6 +295,8 @@ func (c *Line) Edit(a Action) {
 		c.remove(0, c.Cursor)
 	case actKillEnd:
 		c.remove(c.Cursor, len(c.Pieces))
+	case actClear:
+		c.remove(0, len(c.Pieces))
 	case actUndo:
 		c.undoLast()
 	case actOlder:
