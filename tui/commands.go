@@ -106,9 +106,9 @@ func unknownCommand(name string) error {
 		names = append(names, "/"+c.name)
 	}
 	if near := text.DidYouMean("/"+name, names); near != "" {
-		return fmt.Errorf("/%s: no such command%s", text.Drawable(name), near)
+		return fmt.Errorf("/%s: no such command%s", name, near)
 	}
-	return fmt.Errorf("/%s: no such command, /help lists them; //%s sends it to the agent", text.Drawable(name), text.Drawable(name))
+	return fmt.Errorf("/%s: no such command, /help lists them; //%s sends it to the agent", name, name)
 }
 
 // finding is the menu above the command line: what was looked for outside of the event loop, and
@@ -206,7 +206,7 @@ func (m *Model) complete() {
 	case len(found) == 0 && p.Word == "":
 		m.showError(errors.New("there is nothing to complete here"))
 	case len(found) == 0:
-		m.showError(fmt.Errorf("nothing begins with %q", text.Drawable(p.Word)))
+		m.showError(fmt.Errorf("nothing begins with %q", p.Word))
 	case chosen >= 0:
 		m.take(p, all[chosen])
 	case sure:

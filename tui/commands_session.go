@@ -44,7 +44,7 @@ func (m *Model) runServers(args string) (tea.Cmd, error) {
 			return turnedServerMsg{words[1], off, m.api.TurnServer(ctx, id, words[1], off)}
 		}), nil
 	}
-	return nil, fault.New("/servers alone lists them", "/servers %s: takes nothing, restart or disable and a name, or add, a name, and a command or an address", text.Drawable(args))
+	return nil, fault.New("/servers alone lists them", "/servers %s: takes nothing, restart or disable and a name, or add, a name, and a command or an address", args)
 }
 
 func (m *Model) onServers(msg serversMsg) {
@@ -76,7 +76,7 @@ func (m *Model) runRegistries(args string) (tea.Cmd, error) {
 	case words[0] == "release" && !m.may():
 		return nil, errReadOnly("/registries release")
 	}
-	return nil, fault.New("/registries alone lists them", "/registries %s: takes nothing, or release and a version that was denied", text.Drawable(args))
+	return nil, fault.New("/registries alone lists them", "/registries %s: takes nothing, or release and a version that was denied", args)
 }
 
 func (m *Model) onRegistries(msg registriesMsg) {
@@ -117,7 +117,7 @@ func (m *Model) runPolicy(args string) (tea.Cmd, error) {
 			return appliedMsg{sessions, err}
 		}), nil
 	}
-	return nil, fmt.Errorf("/policy %s: takes reload, and then apply", text.Drawable(args))
+	return nil, fmt.Errorf("/policy %s: takes reload, and then apply", args)
 }
 
 // onPolicy shows what would change.
@@ -165,13 +165,13 @@ func (m *Model) runPort(args string) (tea.Cmd, error) {
 	for i, word := range words {
 		if host, port, named := strings.Cut(word, ":"); out && i == 0 && named {
 			if host != "localhost" && host != "127.0.0.1" {
-				return nil, fault.New("/port --to localhost:5432 leads to that port of this machine", "/port %s: leads to this machine only", text.Drawable(args))
+				return nil, fault.New("/port --to localhost:5432 leads to that port of this machine", "/port %s: leads to this machine only", args)
 			}
 			word = port
 		}
 		n, err := strconv.ParseUint(word, 10, 16)
 		if err != nil || n == 0 {
-			return nil, fmt.Errorf("/port %s: takes numbers from 1 to 65535", text.Drawable(args))
+			return nil, fmt.Errorf("/port %s: takes numbers from 1 to 65535", args)
 		}
 		numbers = append(numbers, int(n))
 	}
@@ -192,7 +192,7 @@ func (m *Model) runPort(args string) (tea.Cmd, error) {
 			return carriedMsg{fmt.Sprintf("port %d of the container is open at http://localhost:%d, for every program of this machine", p.Container, p.Host), m.api.OpenPort(ctx, id, p)}
 		}), nil
 	}
-	return nil, fmt.Errorf("/port %s: takes a port and perhaps another one for this machine, --to and a port of this machine, or close and a port", text.Drawable(args))
+	return nil, fmt.Errorf("/port %s: takes a port and perhaps another one for this machine, --to and a port of this machine, or close and a port", args)
 }
 
 // onCarried shows how a command that carries something between host and container ended.

@@ -46,7 +46,7 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 	if word, rest, _ := strings.Cut(dir, " "); m.agentMeant(word) != "" {
 		o.agent, dir = m.agentMeant(word), strings.TrimSpace(rest)
 	} else if dir != "" && !strings.ContainsAny(dir, "/~.") && !strings.HasPrefix(dir, "--") {
-		return nil, fmt.Errorf("/new %s: no such agent; there are: %s; a directory is written with a slash%s", text.Drawable(word), strings.Join(m.agentNames(), ", "), text.DidYouMean(word, m.agentNames()))
+		return nil, fmt.Errorf("/new %s: no such agent; there are: %s; a directory is written with a slash%s", word, strings.Join(m.agentNames(), ", "), text.DidYouMean(word, m.agentNames()))
 	}
 	if rest, ok := strings.CutPrefix(dir, "--workspace"); ok && (rest == "" || rest[0] == ' ' || rest[0] == '=') {
 		if dir = strings.Trim(rest, "= "); dir == "" {
@@ -55,7 +55,7 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 	}
 	if strings.HasPrefix(dir, "--") {
 		flag, _, _ := strings.Cut(dir, " ")
-		return nil, fmt.Errorf("/new %s: takes an agent, --workspace DIR, --worktree, --repo URL, --branch B, --policy DIR, and behind -- the first prompt%s", text.Drawable(dir),
+		return nil, fmt.Errorf("/new %s: takes an agent, --workspace DIR, --worktree, --repo URL, --branch B, --policy DIR, and behind -- the first prompt%s", dir,
 			text.DidYouMean(flag, []string{"--workspace", "--worktree", "--no-worktree", "--repo", "--branch", "--policy"}))
 	}
 	if o.worktree == broker.WorktreeYes && dir == "" {
@@ -272,7 +272,7 @@ func (m *Model) runMove(args string) (tea.Cmd, error) {
 	n, ok := input.Number(args)
 	t := m.current()
 	if !ok || t == nil || n > len(m.tabs) {
-		return nil, fmt.Errorf("/move %s: takes a place from 1 to %d", text.Drawable(args), len(m.tabs))
+		return nil, fmt.Errorf("/move %s: takes a place from 1 to %d", args, len(m.tabs))
 	}
 	id := t.session.ID
 	return m.do(func(ctx context.Context) tea.Msg {
@@ -305,7 +305,7 @@ func (m *Model) runMute(args string) (tea.Cmd, error) {
 		return nil, nil
 	}
 	if args != "" {
-		return nil, fmt.Errorf("/mute %s: takes all, or nothing for this tab", text.Drawable(args))
+		return nil, fmt.Errorf("/mute %s: takes all, or nothing for this tab", args)
 	}
 	if t == nil {
 		return nil, errors.New("there is no tab to mute")

@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/copymode"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -86,7 +85,7 @@ func (m *Model) onCopyKey(name, typed string) tea.Cmd {
 	case copymode.NoQuery:
 		m.showError(fault.New("/ searches forward, ? backward", "nothing to search for yet"))
 	case copymode.NotFound:
-		m.showError(fmt.Errorf("not found: %s", text.Drawable(c.Query)))
+		m.showError(fmt.Errorf("not found: %s", c.Query))
 	}
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/here"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
@@ -296,7 +295,7 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 	if t.dead() {
 		prompt := t.pane.TakeFirst()
 		where := m.line.PutBack(prompt)
-		m.showError(fmt.Errorf("%s ended before its first prompt was sent; the text is kept %s", text.Drawable(t.title()), where))
+		m.showError(fmt.Errorf("%s ended before its first prompt was sent; the text is kept %s", t.title(), where))
 		return nil
 	}
 	if !t.readyForPrompt(m.now()) {

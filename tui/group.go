@@ -10,7 +10,6 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/layout"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -260,7 +259,7 @@ func (m *Model) paneMeant(command, word string, t *tab, g *group) (broker.Sessio
 		}
 		return ids[(slices.Index(ids, t.session.ID)+step)%len(ids)], nil
 	}
-	return "", fmt.Errorf("%s %s: takes left, right, up, down, next or prev", command, text.Drawable(word))
+	return "", fmt.Errorf("%s %s: takes left, right, up, down, next or prev", command, word)
 }
 
 // runSwap is /swap [left|right|up|down|next|prev|N]: two tabs change their places. The focus stays
@@ -311,7 +310,7 @@ func (m *Model) runResize(args string) (tea.Cmd, error) {
 		n, ok = input.Number(number)
 	}
 	if !ok || n < 1 {
-		return nil, fmt.Errorf("%s: takes left, right, up or down, and by how many cells", text.Drawable(strings.TrimSpace("/resize "+args)))
+		return nil, fmt.Errorf("%s: takes left, right, up or down, and by how many cells", strings.TrimSpace("/resize "+args))
 	}
 	if !g.panes.Fits(m.lay.Viewport) {
 		return nil, errNoRoom()
@@ -336,7 +335,7 @@ func (m *Model) runLayout(args string) (tea.Cmd, error) {
 		next := slices.Index(layout.Names, g.named) + 1
 		names = slices.Concat(layout.Names[next:], layout.Names[:next])
 	} else if !slices.Contains(layout.Names, args) {
-		return nil, fmt.Errorf("/layout %s: takes one of %s", text.Drawable(args), strings.Join(layout.Names, ", "))
+		return nil, fmt.Errorf("/layout %s: takes one of %s", args, strings.Join(layout.Names, ", "))
 	}
 	for _, name := range names {
 		if panes := layout.Named(name, g.panes.Panes()); panes.Fits(m.lay.Viewport) {

@@ -99,7 +99,7 @@ func (m *Model) runHelp(args string) (tea.Cmd, error) {
 		for _, t := range helpTopics() {
 			topics = append(topics, t.Word)
 		}
-		return nil, fault.New("/help shows all, and / searches there", "/help has no topic %s%s", text.Drawable(args), text.DidYouMean(topic, topics))
+		return nil, fault.New("/help shows all, and / searches there", "/help has no topic %s%s", args, text.DidYouMean(topic, topics))
 	}
 	m.showHelp("keys and commands", lines)
 	if topic != "" {

@@ -26,7 +26,7 @@ func (m *Model) runHistory(args string) (tea.Cmd, error) {
 	case "again":
 		return m.askAgain(strings.TrimSpace(number))
 	default:
-		return nil, fault.New("/history, or /history again 5", "/history does not take %s", text.Drawable(word))
+		return nil, fault.New("/history, or /history again 5", "/history does not take %s", word)
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		decided, err := m.api.History(ctx, historyLength)
@@ -137,7 +137,7 @@ const againText = "Nobody was there to decide about your last call that needed a
 func (m *Model) askAgain(number string) (tea.Cmd, error) {
 	n, isNumber := input.Number(strings.TrimPrefix(number, "#"))
 	if number != "" && !isNumber {
-		return nil, fault.New("/history again 5", "%s is not the number of a call", text.Drawable(number))
+		return nil, fault.New("/history again 5", "%s is not the number of a call", number)
 	}
 	var expired *panel.SettledCall
 	for i, s := range m.approvals.Log {

@@ -28,7 +28,7 @@ type picker struct {
 // runResume is /resume [ID].
 func (m *Model) runResume(args string) (tea.Cmd, error) {
 	if strings.ContainsAny(args, " /") {
-		return nil, fmt.Errorf("/resume %s: takes the start of a session's id, or nothing for the list", text.Drawable(args))
+		return nil, fmt.Errorf("/resume %s: takes the start of a session's id, or nothing for the list", args)
 	}
 	if args == "" {
 		m.openPicker()
@@ -128,7 +128,7 @@ func (m *Model) resumeNamed(msg storedMsg) tea.Cmd {
 	case err != nil:
 		m.showError(err)
 	case !found:
-		m.showError(fault.New("/resume lists them", "no session has an id that begins with %s%s", text.Drawable(msg.prefix), shortid.DidYouMean(msg.prefix, ones)))
+		m.showError(fault.New("/resume lists them", "no session has an id that begins with %s%s", msg.prefix, shortid.DidYouMean(msg.prefix, ones)))
 	default:
 		return m.open(tabRequest{resume: msg.sessions[at].ID})
 	}

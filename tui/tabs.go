@@ -50,24 +50,24 @@ func (m *Model) namedTab(arg string) (*tab, error) {
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return nil, fault.New("use the number", "%q fits several tabs: %s", text.Drawable(arg), m.tabList(found))
+			return nil, fault.New("use the number", "%q fits several tabs: %s", arg, m.tabList(found))
 		}
 	}
 	if len(m.tabs) == 0 {
-		return nil, fmt.Errorf("no tab is called %q: none is open", text.Drawable(arg))
+		return nil, fmt.Errorf("no tab is called %q: none is open", arg)
 	}
 	var names []string
 	for _, t := range m.tabs {
-		names = append(names, text.Drawable(t.title()))
+		names = append(names, t.title())
 	}
-	return nil, fmt.Errorf("no tab is called %q; open: %s%s", text.Drawable(arg), m.tabList(m.tabs), text.DidYouMean(arg, names))
+	return nil, fmt.Errorf("no tab is called %q; open: %s%s", arg, m.tabList(m.tabs), text.DidYouMean(arg, names))
 }
 
 // tabList lists tabs by number and title.
 func (m *Model) tabList(tabs []*tab) string {
 	var out []string
 	for _, t := range tabs {
-		out = append(out, fmt.Sprintf("%d %s", m.place(t), text.Drawable(t.title())))
+		out = append(out, fmt.Sprintf("%d %s", m.place(t), t.title()))
 	}
 	return strings.Join(out, ", ")
 }

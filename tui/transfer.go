@@ -26,7 +26,7 @@ func (m *Model) runAttach(args string) (tea.Cmd, error) {
 		return nil, fault.New("/new opens one", "there is no tab to attach this to")
 	}
 	if t.dead() {
-		return nil, fault.New("/restart starts it again, /resume continues it", "%s has ended", text.Drawable(t.title()))
+		return nil, fault.New("/restart starts it again, /resume continues it", "%s has ended", t.title())
 	}
 	paths, err := input.Paths(m.o.Dir, args)
 	if err != nil {
@@ -72,7 +72,7 @@ func (m *Model) runSave(args string) (tea.Cmd, error) {
 		return nil, fmt.Errorf("/save: %w", err)
 	}
 	if len(words) == 0 || len(words) > 2 {
-		return nil, fmt.Errorf("/save %s: takes a file of the container and, if not the current directory, where to save it", text.Drawable(args))
+		return nil, fmt.Errorf("/save %s: takes a file of the container and, if not the current directory, where to save it", args)
 	}
 	if len(words) == 1 {
 		words = append(words, ".")
@@ -155,7 +155,7 @@ func (m *Model) runLand(args string) (tea.Cmd, error) {
 		which.Ignored = true
 	case "":
 	default:
-		return nil, fault.New("/land, or /land --ignored, and then /land now", "/land does not take %s", text.Drawable(args))
+		return nil, fault.New("/land, or /land --ignored, and then /land now", "/land does not take %s", args)
 	}
 	m.landing = landing{}
 	m.showHelp(landingTitle, []view.Line{{Text: "comparing the copy with the directory"}})

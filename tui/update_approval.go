@@ -21,7 +21,7 @@ import (
 func (m *Model) runApprove(args string) (tea.Cmd, error) {
 	which, rest := panel.SplitTarget(args)
 	if rest != "" {
-		return nil, fmt.Errorf("/approve %s: takes a number, all, or nothing for the call shown", text.Drawable(args))
+		return nil, fmt.Errorf("/approve %s: takes a number, all, or nothing for the call shown", args)
 	}
 	return m.decideOn(which, panel.Decision{Approve: true})
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/menu"
@@ -272,7 +271,7 @@ func (m *Model) sendText(pieces []input.Piece) tea.Cmd {
 		m.showError(fault.New("/new opens one", "there is no tab to send this to"))
 		return nil
 	case t.dead():
-		m.showError(fault.New("/restart starts it again, /resume continues it", "%s has ended", text.Drawable(t.title())))
+		m.showError(fault.New("/restart starts it again, /resume continues it", "%s has ended", t.title()))
 		return nil
 	}
 	kept := pieces
@@ -297,7 +296,7 @@ func (m *Model) onSubmitted(msg submittedMsg) {
 		t.usedAt = m.now()
 		t.pane.Use()
 		if !t.pane.Fill(msg.slot, msg.receipt.Typing, msg.receipt.Pause) {
-			err = fmt.Errorf("%s takes no input", text.Drawable(t.title()))
+			err = fmt.Errorf("%s takes no input", t.title())
 		}
 	}
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/tour"
@@ -212,7 +211,7 @@ func (m *Model) forward(t *tab, ev keys.Event) {
 	t.used(ev, m.now())
 	data := keys.Encode(ev, t.pane.Screen.Modes())
 	if !t.pane.Put(data) {
-		m.showError(fault.New("wait, or /close it", "%s takes no input; the key was not sent", text.Drawable(t.title())))
+		m.showError(fault.New("wait, or /close it", "%s takes no input; the key was not sent", t.title()))
 	}
 }
 
@@ -235,7 +234,7 @@ func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 		if name == "esc" {
 			break
 		}
-		m.showError(fault.New(input.DisplayKey(m.keys.CommandKey)+" then ? lists the keys", "%s %s does nothing", input.DisplayKey(m.keys.Prefix), input.DisplayKey(text.Drawable(name))))
+		m.showError(fault.New(input.DisplayKey(m.keys.CommandKey)+" then ? lists the keys", "%s %s does nothing", input.DisplayKey(m.keys.Prefix), input.DisplayKey(name)))
 	case input.ActPrefix:
 		if t := m.current(); t != nil && !t.dead() {
 			m.forward(t, ev)

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
@@ -56,7 +55,7 @@ func (m *Model) pasteToAgent(ev keys.Event) {
 	}
 	if !p.refused {
 		p.refused = true
-		m.showError(fault.New("wait, or /close it", "%s takes no input; the rest of the paste was not sent", text.Drawable(p.to.title())))
+		m.showError(fault.New("wait, or /close it", "%s takes no input; the rest of the paste was not sent", p.to.title()))
 	}
 	if ev.Paste.End {
 		end := keys.Event{Kind: keys.PasteEvent, Paste: keys.Paste{End: true}}

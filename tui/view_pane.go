@@ -288,7 +288,7 @@ func (m *Model) pan(direction string) error {
 		}
 		y += n
 	default:
-		return fmt.Errorf("/pan %s: takes left, right, up or down", text.Drawable(direction))
+		return fmt.Errorf("/pan %s: takes left, right, up or down", direction)
 	}
 	t.crop = view.Crop{Panned: true, X: x, Y: y}
 	t.crop.X, t.crop.Y = t.origin(at)
