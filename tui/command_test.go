@@ -187,7 +187,6 @@ func TestSlashCommands(t *testing.T) {
 		{"/tab 1", []string{"1 ◌ claude-code"}},
 		{"/rename build \x1b", []string{"> /rename build"}},
 		{"/rename build", []string{"3 ◌ build"}},
-		{"/rename a  b\r\x01/tab x", []string{"open: 1 claude-code, 2 shell, 3 a··b"}},
 		{`/approve x\y`, []string{`/approve x\\y: takes a number`}},
 		{"/theme neon", []string{`theme "neon": no such theme; there are: dark, light, 16, none`}},
 		{"/approv", []string{"did you mean /approve or /approve+?"}},
