@@ -42,6 +42,7 @@ type Call struct {
 	About string        `json:"about"` // the beginning of its arguments, on one line
 	State CallState     `json:"state"`
 	Took  time.Duration `json:"-"`               // once it is over
+	Ended time.Time     `json:"-"`               // when that was heard
 	Alike int           `json:"alike,omitempty"` // in a list: so many more of its tool follow that stand alike
 }
 

@@ -103,7 +103,7 @@ func (p *Programs) notified(m jsonrpc.Message) {
 		if n.State == "" {
 			n.State = CallCut
 		}
-		r.call(Call{Index: n.Index, Tool: n.Tool, About: n.About, State: n.State, Took: time.Duration(n.TookMs) * time.Millisecond})
+		r.call(Call{Index: n.Index, Tool: n.Tool, About: n.About, State: n.State, Took: time.Duration(n.TookMs) * time.Millisecond, Ended: time.Now()})
 	}
 }
 

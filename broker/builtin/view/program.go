@@ -66,7 +66,7 @@ func (p *program) rows(width int) []row {
 	for i := 0; i < len(p.calls); {
 		c, n := p.calls[i], 1
 		for i++; i < len(p.calls) && over(c) && p.calls[i].Tool == c.Tool && p.calls[i].State == c.State; i++ {
-			c.Took += p.calls[i].Took
+			c = together(c, p.calls[i])
 			if n++; p.calls[i].About != c.About {
 				c.About = ""
 			}
@@ -81,6 +81,19 @@ func (p *program) rows(width int) []row {
 		rows = append(rows, clip(append(own("    → ", muted), drawable(p.result, st)...), width))
 	}
 	return rows
+}
+
+// together returns a call that took the time of two, which may have been under way at once.
+func together(a, b builtin.Call) builtin.Call {
+	began := a.Ended.Add(-a.Took)
+	if other := b.Ended.Add(-b.Took); other.Before(began) {
+		began = other
+	}
+	if b.Ended.After(a.Ended) {
+		a.Ended = b.Ended
+	}
+	a.Took = a.Ended.Sub(began)
+	return a
 }
 
 func over(c builtin.Call) bool {
