@@ -114,10 +114,14 @@ func checkImages(ctx context.Context, p wiring.Paths, e engine) finding {
 	if err != nil {
 		return warn("fix config.json first", "unknown without the configuration")
 	}
-	var missing []string
+	var missing, without []string
 	for _, a := range p.Agents().All() {
-		if a.Place != agent.InContainer || a.Foreign || cannotBuild(a.Image) {
-			continue // it runs in no image of ours, or cannot run here at all
+		switch {
+		case a.Place != agent.InContainer || a.Foreign:
+			continue // it runs in no image of ours
+		case cannotBuild(a.Image):
+			without = append(without, a.Image)
+			continue
 		}
 		_, present, err := client.ImageTag(ctx, a.Image, wiring.RecipeOf(c.Images))
 		if err != nil {
@@ -130,6 +134,9 @@ func checkImages(ctx context.Context, p wiring.Paths, e engine) finding {
 	if len(missing) > 0 {
 		return warn("run 'ironcurtain-mux images build', or open a tab: they are built on first use",
 			"not built yet: %s", strings.Join(missing, ", "))
+	}
+	if len(without) > 0 {
+		return ok("built for every agent; not for those that this machine has no program of: %s", strings.Join(without, ", "))
 	}
 	return ok("built for every agent")
 }
