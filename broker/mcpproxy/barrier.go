@@ -216,7 +216,9 @@ func (r *running) noted() []string {
 	return r.notes
 }
 
-// withNotes returns a result with the call's notes as its last blocks.
+// withNotes returns a result with the call's notes as its last blocks. Such a result has no structured
+// content, because Claude Code shows its model nothing else when there is some. Agents are given no
+// output schema, so no client requires it.
 func (c *call) withNotes(result json.RawMessage) json.RawMessage {
 	if len(c.notes) == 0 {
 		return result
@@ -225,6 +227,10 @@ func (c *call) withNotes(result json.RawMessage) json.RawMessage {
 	if json.Unmarshal(result, &r) != nil {
 		return result
 	}
+	if len(r.Content) == 0 && r.Structured != nil {
+		r.Content = append(r.Content, textBlock(string(r.Structured)))
+	}
+	r.Structured = nil
 	for _, note := range c.notes {
 		r.Content = append(r.Content, textBlock(c.proxy.present(note, false)))
 	}

@@ -238,6 +238,16 @@ func TestNotesOfTheWayBack(t *testing.T) {
 		!strings.HasSuffix(got[5], " in /workspace/a") || strings.Contains(got[5], "0123456789") {
 		t.Errorf("answer %s", m.Result)
 	}
+	for id, c := range map[string]struct{ path, before string }{
+		"2": {"/workspace/structured", "done"}, "3": {"/workspace/onlystructured", `{"answer":42}`},
+	} {
+		t.Run(c.path, func(t *testing.T) {
+			m := a.call(id, "filesystem__read_text_file", fmt.Sprintf(`{"path":%q}`, c.path))
+			if got := m.blocks(); len(got) != 2 || got[0] != c.before || strings.Contains(string(m.Result), "structuredContent") {
+				t.Errorf("answer %s", m.Result)
+			}
+		})
+	}
 	for n, c := range []struct{ path, says string }{
 		{"/workspace/a", "filesystem/read_text_file was carried out, but its result has not arrived in /workspace: the disk there is full"},
 		{"/workspace/refuse", "What filesystem/read_text_file may have changed has not arrived in /workspace: the disk there is full"},
@@ -248,7 +258,7 @@ func TestNotesOfTheWayBack(t *testing.T) {
 			if got := m.blocks(); len(got) != 2 || !strings.HasPrefix(got[1], c.says) || !strings.Contains(got[1], "Do not repeat") {
 				t.Errorf("answer %s", m.Result)
 			}
-			ends := r.endings(2 + n)
+			ends := r.endings(4 + n)
 			if d := ends[len(ends)-1]; d.Detail["notArrived"] != "the disk there is full" {
 				t.Errorf("record %+v", d)
 			}

@@ -168,6 +168,12 @@ func (s *stub) call(id, params json.RawMessage) {
 	case "halves": // the first is long enough to be masked by itself
 		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"a tell-nobody-01234"},{"type":"text","text":"56789 b"}]}}`, id)
 		return
+	case "structured":
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"done"}],"structuredContent":{"answer":42}}}`, id)
+		return
+	case "onlystructured":
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[],"structuredContent":{"answer":42}}}`, id)
+		return
 	case "secret":
 		text = "the token is tell-nobody-0123456789"
 	case "blocked":
