@@ -111,6 +111,7 @@ type Daemon struct {
 	cancel  context.CancelFunc
 	stands  func() bool // whether the daemon stands down
 	moving  moving
+	tokens  tokenDoor
 
 	mu        sync.Mutex
 	views     []*view
@@ -134,7 +135,7 @@ func (d *Daemon) Serve(ctx context.Context, l *net.UnixListener) error {
 		d.conns.Go(func() { d.Notify(inner, d.looked, d.muted) })
 	}
 	if d.Tokens != nil {
-		d.conns.Go(func() { d.serveTokens(inner) })
+		d.serveTokens(inner)
 	}
 	err := d.accept(inner, l, maxConns+moreConns, d.serve)
 	cancel()

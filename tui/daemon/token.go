@@ -17,56 +17,66 @@ import (
 // maxTokenConns is how many clients with a token are served at once.
 const maxTokenConns = 16
 
-// serveTokens serves clients with a token, on a socket that is there while a token is, until ctx
-// ends.
+// tokenDoor is the socket for clients with a token, which is there while there is a token.
+type tokenDoor struct {
+	ctx   context.Context // ends with the daemon
+	mu    sync.Mutex
+	close func() // nil: there is no socket
+}
+
+// serveTokens begins to serve clients with a token, until ctx ends. When it returns their socket is
+// open, so that whoever knows that the daemon serves can use a token.
 func (d *Daemon) serveTokens(ctx context.Context) {
+	d.tokens.ctx = ctx
 	// A daemon that was killed has left it: nobody listens there.
 	if err := os.Remove(d.TokenSocket); err != nil && !errors.Is(err, os.ErrNotExist) {
-		d.Log.Error("clients with a token are not served", "error", err)
-		return
+		d.Log.Error("remove the socket for clients with a token", "error", err)
 	}
-	for d.awaitTokens(ctx, true) {
-		door, cancel := context.WithCancel(ctx)
-		served := make(chan struct{})
-		go func() {
-			defer close(served)
-			if err := d.acceptTokens(door); err != nil {
-				d.Log.Error("clients with a token are not served", "error", err)
+	changed, expires := d.fitTokenDoor()
+	d.conns.Go(func() {
+		for {
+			var expired <-chan time.Time
+			if expires > 0 {
+				expired = time.After(expires)
 			}
-		}()
-		d.awaitTokens(ctx, false)
-		cancel()
-		<-served
-	}
+			select {
+			case <-changed:
+			case <-expired:
+			case <-ctx.Done():
+				return
+			}
+			changed, expires = d.fitTokenDoor()
+		}
+	})
 }
 
-// awaitTokens waits until there is a token, or none. It reports false when ctx has ended.
-func (d *Daemon) awaitTokens(ctx context.Context, want bool) bool {
-	for {
-		live, changed, next := d.Tokens.Live()
-		if live == want {
-			return ctx.Err() == nil
+// fitTokenDoor opens the socket if there is a token, and closes it if there is none. That may have to
+// be done again after changed is closed, or after the time expires if that is not zero.
+func (d *Daemon) fitTokenDoor() (changed <-chan struct{}, expires time.Duration) {
+	d.tokens.mu.Lock()
+	defer d.tokens.mu.Unlock()
+	live, changed, expires := d.Tokens.Live()
+	switch {
+	case live && d.tokens.close == nil:
+		l, err := wire.ListenPrivate(d.TokenSocket)
+		if err != nil {
+			d.Log.Error("clients with a token are not served", "error", err)
+			break
 		}
-		var expired <-chan time.Time
-		if next > 0 {
-			expired = time.After(next)
-		}
-		select {
-		case <-changed:
-		case <-expired:
-		case <-ctx.Done():
-			return false
-		}
+		ctx, cancel := context.WithCancel(d.tokens.ctx)
+		served := make(chan struct{})
+		d.conns.Go(func() {
+			defer close(served)
+			if err := d.accept(ctx, l, maxTokenConns, d.serveToken); err != nil {
+				d.Log.Error("clients with a token are not served any more", "error", err)
+			}
+		})
+		d.tokens.close = func() { cancel(); <-served }
+	case !live && d.tokens.close != nil:
+		d.tokens.close()
+		d.tokens.close = nil
 	}
-}
-
-// acceptTokens serves clients with a token until ctx ends.
-func (d *Daemon) acceptTokens(ctx context.Context) error {
-	l, err := wire.ListenPrivate(d.TokenSocket)
-	if err != nil {
-		return err
-	}
-	return d.accept(ctx, l, maxTokenConns, d.serveToken)
+	return changed, expires
 }
 
 // serveToken serves one client with a token, until the token ends.
@@ -147,5 +157,6 @@ func (d *Daemon) answerAboutTokens(c *wire.Conn, f wire.Frame) {
 		refuse(c, wire.Refused{Reason: err.Error(), Next: fault.Hint(err)})
 		return
 	}
+	d.fitTokenDoor()         // whoever gets the answer may use the token at once
 	_ = c.Send(kind, answer) // the client may be gone
 }
