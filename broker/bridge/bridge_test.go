@@ -23,10 +23,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// limit is how long anything may take.
+// limit is how long a step may take.
 const limit = time.Minute
 
-// socketPath is a path that fits a socket.
+// socketPath returns a path that is short enough for a socket.
 func socketPath(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ic")
@@ -52,7 +52,7 @@ func startAgent(t *testing.T, socket string) *agent {
 	return a
 }
 
-// startMortal is startAgent whose bridge is told to end by a function.
+// startMortal is startAgent, and returns a function that ends the bridge.
 func startMortal(t *testing.T, socket string) (*agent, context.CancelFunc) {
 	t.Helper()
 	inR, inW := io.Pipe()
@@ -82,7 +82,7 @@ func (a *agent) say(format string, args ...any) {
 	}
 }
 
-// hear returns the next line the agent gets.
+// hear returns the next line that the agent gets.
 func (a *agent) hear() string {
 	a.t.Helper()
 	select {
@@ -104,7 +104,7 @@ func (a *agent) hears(parts ...string) {
 	}
 }
 
-// host is the host's end: it accepts connections and answers by hand.
+// host is the host's end: it accepts connections, and the test answers.
 type host struct {
 	t        *testing.T
 	listener net.Listener
@@ -169,7 +169,7 @@ const (
 	call       = `{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"x","arguments":{}}}`
 )
 
-// greet is the start of a conversation.
+// greet carries out the initialization of MCP.
 func greet(a *agent, l *link) {
 	a.say(initialize)
 	l.answer(l.request("initialize"), `{"v":1}`)
@@ -197,9 +197,8 @@ func TestMessagesPassBothWays(t *testing.T) {
 	}
 }
 
-// The host's process is killed with calls under way and comes back. What was sent
-// ends and is not sent again; what changes nothing is asked again; what was not
-// sent yet is sent once.
+// The host's process is killed with calls under way and comes back. A call that was sent ends and is
+// not repeated; a request that changes nothing is repeated; what was not sent yet is sent once.
 func TestTheHostComesBack(t *testing.T) {
 	socket := socketPath(t)
 	h := startHost(t, socket)
@@ -254,7 +253,7 @@ func TestTheHostComesLate(t *testing.T) {
 	a.hears(`"id":0`)
 }
 
-// What was written before the end is answered before the bridge ends.
+// What the agent wrote before it closed its side is answered before the bridge ends.
 func TestTheLastWordsAreAnswered(t *testing.T) {
 	socket := socketPath(t)
 	h := startHost(t, socket)
@@ -269,8 +268,8 @@ func TestTheLastWordsAreAnswered(t *testing.T) {
 	}
 }
 
-// What the host has answered when the bridge is told to end is passed on, and the
-// host hears that there is no more to come.
+// Answers that the host has sent when the bridge is told to end are passed on, and the host sees the
+// end of the input.
 func TestTheHostsLastWordsAreHeard(t *testing.T) {
 	for range 20 {
 		socket := socketPath(t)
@@ -306,7 +305,7 @@ func TestAnIDIsUsedOnceAtATime(t *testing.T) {
 	l.request("tools/call")
 }
 
-// The answer of a call that the agent took back is not missed.
+// The bridge does not wait for the answer of a cancelled call.
 func TestACallThatWasTakenBackIsForgotten(t *testing.T) {
 	socket := socketPath(t)
 	h := startHost(t, socket)
@@ -322,7 +321,7 @@ func TestACallThatWasTakenBackIsForgotten(t *testing.T) {
 	}
 }
 
-// echo is a host for connections to the model: it returns what it gets.
+// echo is a host for connections to the model that sends back what it reads.
 func echo(t *testing.T, listener net.Listener) {
 	t.Helper()
 	go func() {
@@ -341,7 +340,7 @@ func echo(t *testing.T, listener net.Listener) {
 	t.Cleanup(func() { _ = listener.Close() })
 }
 
-// scarce is a listener that has no descriptor for its first connection.
+// scarce is a listener whose first Accept fails for lack of descriptors.
 type scarce struct {
 	net.Listener
 	failed bool
@@ -355,7 +354,7 @@ func (s *scarce) Accept() (net.Conn, error) {
 	return s.Listener.Accept()
 }
 
-// startProxy starts the bridge of connections and returns its address.
+// startProxy starts Proxy and returns its address.
 func startProxy(t *testing.T, socket string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -419,7 +418,7 @@ func TestProxyWaitsForTheHost(t *testing.T) {
 	}
 }
 
-// A connection that the host ends is ended for the agent.
+// When the host ends a connection, it ends for the agent.
 func TestProxyPassesTheHostsEndOn(t *testing.T) {
 	socket := socketPath(t)
 	h := startHost(t, socket)
@@ -435,8 +434,8 @@ func TestProxyPassesTheHostsEndOn(t *testing.T) {
 	}
 }
 
-// What an agent does not read is soon not taken from the host any more either, so that the
-// host's own patience counts.
+// If an agent does not read, the bridge soon stops reading from the host, so that the host's own
+// timeout applies.
 func TestProxyHoldsLittleThatNobodyReads(t *testing.T) {
 	socket := socketPath(t)
 	h := startHost(t, socket)

@@ -12,13 +12,12 @@ import (
 	"time"
 )
 
-// keeperWait is how long a carrier waits for the keeper to listen, when both have just been
-// started.
+// keeperWait is how long Carry waits for the keeper to listen, if both have just been started.
 const keeperWait = 3 * time.Second
 
-// Carry hands this process's standard input and output to the keeper that listens on a
-// socket, as a carrier, and returns when the keeper has done with them. The process stays
-// until then, because the engine ends the stream with it.
+// Carry hands this process's standard input and output over to the keeper that listens on a socket,
+// as a carrier, and returns when the keeper no longer uses them. The process must live until then,
+// because the engine ends the stream with it.
 func Carry(ctx context.Context, socket string) error {
 	const op = "hand over to the keeper"
 	limited, cancel := context.WithTimeout(ctx, keeperWait)
@@ -37,24 +36,25 @@ func Carry(ctx context.Context, socket string) error {
 	return nil
 }
 
-// handed is a carrier: the two descriptors of a process that has handed them over.
-type handed struct {
+// handedOver is a carrier: the two descriptors of a process that has handed them over.
+type handedOver struct {
 	in, out *os.File
-	from    net.Conn // that process waits for its end
+	from    net.Conn // the process ends when this is closed
 	once    sync.Once
 }
 
-func (h *handed) Read(p []byte) (int, error)  { return h.in.Read(p) }
-func (h *handed) Write(p []byte) (int, error) { return h.out.Write(p) }
+func (h *handedOver) Read(p []byte) (int, error)  { return h.in.Read(p) }
+func (h *handedOver) Write(p []byte) (int, error) { return h.out.Write(p) }
 
-// Close ends reading and writing, and the process.
-func (h *handed) Close() error {
+// Close ends pending reads and writes, and the process.
+func (h *handedOver) Close() error {
 	h.once.Do(func() { _, _, _ = h.in.Close(), h.out.Close(), h.from.Close() })
 	return nil
 }
 
-// takeOver takes two descriptors from a process. On error it closes all that came.
-func takeOver(conn *net.UnixConn) (*handed, error) {
+// takeOver receives two descriptors from a process. After an error it has closed all that it
+// received.
+func takeOver(conn *net.UnixConn) (*handedOver, error) {
 	rights := make([]byte, syscall.CmsgSpace(2*4))
 	_, n, flags, _, err := conn.ReadMsgUnix(make([]byte, 1), rights)
 	if err != nil {
@@ -67,10 +67,10 @@ func takeOver(conn *net.UnixConn) (*handed, error) {
 		fds, err = append(fds, some...), errors.Join(err, failed)
 	}
 	if err == nil && (len(fds) != 2 || flags&syscall.MSG_CTRUNC != 0) {
-		err = fmt.Errorf("%d descriptors came in place of 2", len(fds))
+		err = fmt.Errorf("received %d descriptors instead of 2", len(fds))
 	}
 	for _, fd := range fds {
-		err = errors.Join(err, syscall.SetNonblock(fd, true)) // so that closing ends a read
+		err = errors.Join(err, syscall.SetNonblock(fd, true)) // so that Close ends a pending read
 	}
 	if err != nil {
 		for _, fd := range fds {
@@ -78,5 +78,5 @@ func takeOver(conn *net.UnixConn) (*handed, error) {
 		}
 		return nil, err
 	}
-	return &handed{in: os.NewFile(uintptr(fds[0]), "carrier's input"), out: os.NewFile(uintptr(fds[1]), "carrier's output"), from: conn}, nil
+	return &handedOver{in: os.NewFile(uintptr(fds[0]), "carrier's input"), out: os.NewFile(uintptr(fds[1]), "carrier's output"), from: conn}, nil
 }

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// How long to wait between two attempts to reach the host: at first and at most.
+// The first and the longest pause between two attempts to reach the host.
 const (
 	firstPause = 20 * time.Millisecond
-	mostPause  = time.Second
+	maxPause   = time.Second
 )
 
 // dial connects to a socket of the host. While nobody listens there it tries
 // again, until ctx ends.
 func dial(ctx context.Context, socket string) (*net.UnixConn, error) {
-	for pause := firstPause; ; pause = min(2*pause, mostPause) {
+	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", socket)
 		if err == nil {
 			return conn.(*net.UnixConn), nil

@@ -8,12 +8,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mux"
 )
 
-// files are the host's connections for files.
+// files counts the host's connections for files.
 type files struct {
 	mu      sync.Mutex
 	open    int
-	had     bool          // there was one
-	changed chan struct{} // lossy, one value: another number of them is open
+	had     bool          // there has been one
+	changed chan struct{} // lossy, one value: open has changed
 }
 
 func (f *files) add(n int) {
@@ -24,14 +24,14 @@ func (f *files) add(n int) {
 	signal(f.changed)
 }
 
-func (f *files) look() (open int, had bool) {
+func (f *files) state() (open int, had bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.open, f.had
 }
 
 // serveFiles serves the connections for files that the host opens on a link, until the link ends.
-// The multiplexer bounds how many there are at once.
+// Package mux limits how many are open at once.
 func (k *keeper) serveFiles(ctx context.Context, session *mux.Session) {
 	var serving sync.WaitGroup
 	defer serving.Wait()
@@ -48,22 +48,22 @@ func (k *keeper) serveFiles(ctx context.Context, session *mux.Session) {
 		serving.Go(func() {
 			defer k.files.add(-1)
 			defer conn.Close()
-			_ = k.remove()               // the host has looked for the tokens, which are no files of the session
-			_ = k.Files.Serve(ctx, conn) // the host notices what goes wrong, and asks again
+			_ = k.remove()               // the host has checked the tokens, and must not copy them
+			_ = k.Files.Serve(ctx, conn) // the host notices an error, and tries again
 		})
 	}
 }
 
-// linger lets the host fetch what the program has left, which is gone from the host's reach with the
-// keeper: until it has closed its connections for files. A host that has lost them gets a moment
-// to open others. Where there never was one, all files are the host's own.
-func (k *keeper) linger() {
-	if _, had := k.files.look(); !had {
+// awaitFiles waits, after the program's end, until the host has fetched the files and closed its
+// connections for them. A host that has lost these gets a moment to open others. If there never was
+// one, files are not copied.
+func (k *keeper) awaitFiles() {
+	if _, had := k.files.state(); !had {
 		return
 	}
 	for was := false; ; {
-		change, present := k.links.look()
-		open, _ := k.files.look()
+		change, present := k.links.state()
+		open, _ := k.files.state()
 		was = was || open > 0
 		if was && open == 0 {
 			return

@@ -14,25 +14,25 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mux"
 )
 
-// mirrored stands in for the server of files: it answers with what comes.
-type mirrored struct{ over chan struct{} } // one value for each connection that has ended
+// echoServer is a FileServer that sends back what it reads.
+type echoServer struct{ over chan struct{} } // one value for each connection that has ended
 
-func (m mirrored) Serve(_ context.Context, conn io.ReadWriteCloser) error {
+func (m echoServer) Serve(_ context.Context, conn io.ReadWriteCloser) error {
 	_, err := io.Copy(conn, conn)
 	m.over <- struct{}{}
 	return err
 }
 
-// mirroring is a keeper of a script that serves files.
-func mirroring(t *testing.T, script string) (*kept, mirrored) {
+// echoKeeper is a keeper of a script with an echoServer.
+func echoKeeper(t *testing.T, script string) (*kept, echoServer) {
 	t.Helper()
-	k, m := keepOf(t, script), mirrored{over: make(chan struct{}, 100)}
+	k, m := keepOf(t, script), echoServer{over: make(chan struct{}, 100)}
 	k.config.Files = m
 	return k, m
 }
 
 // end waits for the end of a connection.
-func (m mirrored) end(t *testing.T) {
+func (m echoServer) end(t *testing.T) {
 	t.Helper()
 	select {
 	case <-m.over:
@@ -52,7 +52,7 @@ func (h *hostEnd) files() net.Conn {
 	return c
 }
 
-// echoes writes to a connection for files while carriers are cut, and wants the same back.
+// echoes writes to a connection for files while carriers are cut, and expects the same back.
 func (h *hostEnd) echoes(c net.Conn) {
 	h.k.t.Helper()
 	sent, got := bytes.Repeat([]byte("content "), 4<<10), make([]byte, 32<<10)
@@ -68,9 +68,9 @@ func (h *hostEnd) echoes(c net.Conn) {
 }
 
 // Files are served before the program starts, while it runs and after it has ended, on the newest
-// link. The keeper stays until the host has done with them.
+// link. The keeper stays until the host has closed its connections.
 func TestKeepServesFiles(t *testing.T) {
-	k, m := mirroring(t, "read line; exit 6")
+	k, m := echoKeeper(t, "read line; exit 6")
 	place := t.TempDir()
 	k.config.Tokens = []string{place}
 	k.run()
@@ -106,7 +106,7 @@ func TestKeepServesFiles(t *testing.T) {
 	m.end(t)
 }
 
-// A keeper without files refuses the host's connections, and goes on.
+// A keeper without a FileServer closes the host's connections, and goes on.
 func TestKeepWithoutFiles(t *testing.T) {
 	k := keepOf(t, "exit 2").run()
 	h := k.newHost()
@@ -120,8 +120,8 @@ func TestKeepWithoutFiles(t *testing.T) {
 	k.ends(2)
 }
 
-// A host that comes after the program's end, in place of one that had connections, gets a
-// moment to open another one.
+// A host that connects after the program's end, instead of one that had connections for files, has a
+// moment to open one.
 func TestKeepWaitsForWhoFetchesTheRest(t *testing.T) {
 	for name, tt := range map[string]struct {
 		opens bool // the next host opens a connection
@@ -132,7 +132,7 @@ func TestKeepWaitsForWhoFetchesTheRest(t *testing.T) {
 		"it wants no files": {false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			k, m := mirroring(t, "read line; exit 6")
+			k, m := echoKeeper(t, "read line; exit 6")
 			k.config.wait.exit, k.config.wait.away = 500*time.Millisecond, 500*time.Millisecond
 			if tt.opens {
 				k.config.wait.exit = soon
@@ -169,9 +169,9 @@ func TestKeepWaitsForWhoFetchesTheRest(t *testing.T) {
 	}
 }
 
-// A container that was only to be filled ends when it is removed, whatever is under way.
+// A container that is only filled ends when it is removed, whatever is under way.
 func TestKeepThatIsOnlyFilledEnds(t *testing.T) {
-	k, m := mirroring(t, "touch began")
+	k, m := echoKeeper(t, "touch began")
 	k.run()
 	h := k.newHost()
 	h.seen()
@@ -185,9 +185,9 @@ func TestKeepThatIsOnlyFilledEnds(t *testing.T) {
 	}
 }
 
-// What else a host opens ends its link.
+// A host that opens a stream of another kind loses its link.
 func TestKeepTakesNothingElse(t *testing.T) {
-	k, _ := mirroring(t, "true")
+	k, _ := echoKeeper(t, "true")
 	k.run()
 	h := k.newHost()
 	h.seen()

@@ -17,8 +17,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// engine is the engine and the container of a keeper, for a host's stream. Each carrier breaks after
-// a while.
+// engine is the engine and container of a keeper, for a reach.Stream. Each carrier breaks after a
+// while.
 type engine struct {
 	*kept
 	after    int64 // how many bytes
@@ -51,7 +51,7 @@ func (e *engine) Stream(ctx context.Context, _ string, _ []string, _ string) (ne
 	return x, nil
 }
 
-// executed is a carrier as an engine has it, which breaks after some bytes.
+// executed is the engine's end of a carrier, which breaks after some bytes.
 type executed struct {
 	net.Conn // of the program that hands it over
 	carrier  *carrier
@@ -70,8 +70,8 @@ func (x *executed) counted(n int, err error) (int, error) {
 
 func (x *executed) Close() error { return errors.Join(x.carrier.Close(), x.Conn.Close()) }
 
-// A container's home is filled before its program begins, and what the program has left there is
-// fetched after its end, although carriers break all the time.
+// A container's home is filled before its program starts, and what the program has left is fetched
+// after its end, although carriers break all the time.
 func TestFilesGoInAndOutOverCuts(t *testing.T) {
 	there, here := t.TempDir(), t.TempDir()
 	const files = 300
@@ -135,7 +135,7 @@ func TestFilesGoInAndOutOverCuts(t *testing.T) {
 	}
 }
 
-// A container that is there to be filled only is filled, and ends when it is removed.
+// A container that is only to be filled is filled, and ends when it is removed.
 func TestAContainerIsFilledOnly(t *testing.T) {
 	there, here := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(here, "pack"), make([]byte, 1<<20), 0o600); err != nil {

@@ -16,70 +16,68 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/seen"
 )
 
-// Keep is the container's end of a host whose sockets do not lead into the container: the
-// main process. Instead of the host it listens on the sockets of the container's ways out,
-// and carries the connections over the newest link, with the terminal of the program beside
-// them. What carries the link is handed over by Carry.
+// Keep is the main process of a container in which the host's sockets do not work. It listens on the
+// same sockets in place of the host, and carries the connections over the newest link, beside the
+// terminal of the program. Carry hands over the carriers of the link.
 //
-// It first says what it sees of the container, and starts the program only when the host
-// lets it. When the host is another process later, it gets the end of the output again.
+// It first sends its report, and starts the program only after the host's go. A later process of the
+// host gets the end of the output again.
 type Keep struct {
 	Argv     []string // the program
 	Carriers string   // path of the socket that Carry dials
-	Ways     Ways
-	Tokens   []string                         // directories that the host is to see as well
-	Look     func() (seen.Seen, error)        // what is seen of the container
+	Sockets  Sockets
+	Tokens   []string                         // directories that the host may share
+	Look     func() (seen.Seen, error)        // makes the report
 	Prepare  func() (env []string, err error) // called right before the program starts
 	Serve    func(ctx context.Context) error  // runs beside the program, until ctx ends
-	Signals  <-chan os.Signal                 // are passed on to the program
+	Signals  <-chan os.Signal                 // passed on to the program
 	Files    FileServer                       // serves the host's connections for files; nil: they are refused
-	wait     waits                            // for tests; zero: the usual
+	wait     timeouts                         // set by tests; zero: the defaults
 }
 
-// Ways are the paths of the sockets on which the container's programs expect the host.
-type Ways struct{ Tools, Model, Ports string }
+// Sockets are the paths of the sockets at which the container's programs expect the host.
+type Sockets struct{ Tools, Model, Ports string }
 
-// FileServer serves a connection over which the host keeps files of the container and its own
-// equal, until either ends; a treesync.Server is one.
+// FileServer serves a connection over which the host synchronizes files, until that or ctx ends. A
+// treesync.Server is one.
 type FileServer interface {
 	Serve(ctx context.Context, conn io.ReadWriteCloser) error
 }
 
-// waits are how long a keeper waits.
-type waits struct{ away, exit, total time.Duration }
+type timeouts struct{ away, exit, total time.Duration }
 
-// How long is waited, usually.
+// The default timeouts of a keeper.
 const (
-	awayWait  = 5 * time.Minute  // for a carrier, before nobody waits for the host any more
-	exitWait  = 5 * time.Second  // for the host to take the rest, without any progress
-	totalWait = 10 * time.Minute // for the host to take the rest at all
+	awayWait  = 5 * time.Minute  // for a carrier, until the host counts as away
+	exitWait  = 5 * time.Second  // for the host to receive the rest, without any progress
+	totalWait = 10 * time.Minute // for the host to receive the rest at all
 )
 
-// errGivenUp is the end of a keeper whose host never came.
+// errGivenUp is the error of a keeper whose host never sent go.
 var errGivenUp = errors.New("the host did not say that the program may start")
 
-// keeper is a Keep that runs.
+// keeper is a running Keep.
 type keeper struct {
 	Keep
 	seen   []byte
-	remove func() error // takes the tokens away
+	remove func() error // removes the tokens
 	output *output
 	keys   *keys
 	links  links
 
-	starting sync.Once
-	begun    chan struct{} // closed when the program was started, or will never be
-	terminal *terminal     // nil if it was not started; valid once begun is closed
-	moved    chan struct{} // lossy, one value: the host was given something
-	told     chan struct{} // closed when the host knows of the end
-	telling  sync.Once     // closes told
-	parted   atomic.Bool   // the host was given the end, and closed the link
-	files    files
-	running  sync.WaitGroup // all goroutines but those of carriers' connections
+	starting     sync.Once
+	begun        chan struct{} // closed when the program was started, or will never be
+	terminal     *terminal     // nil if it was not started; valid once begun is closed
+	moved        chan struct{} // lossy, one value: the host was given something
+	told         chan struct{} // closed when the host knows of the end
+	telling      sync.Once     // closes told
+	closedByHost atomic.Bool   // the host was given the end, and closed the link
+	files        files
+	running      sync.WaitGroup // all goroutines but those of carriers' connections
 }
 
-// Run keeps the container's end until the program has ended and the host knows of it, or
-// did not come to know for long. It returns the program's exit code.
+// Run serves the host until the program has ended and the host knows that, or could not be told for
+// long. It returns the program's exit code.
 func (k Keep) Run(ctx context.Context) (code int, err error) {
 	k.wait.away = orDefault(k.wait.away, awayWait)
 	k.wait.exit = orDefault(k.wait.exit, exitWait)
@@ -93,14 +91,14 @@ func (k Keep) Run(ctx context.Context) (code int, err error) {
 	defer r.running.Wait()
 	defer r.stop()
 	defer cancel()
-	r.links.init(ctx, k.wait.away, r.output.leave, func(l *link.Link) { r.talk(ctx, l) }, func(s *mux.Session) { r.serveFiles(ctx, s) })
-	if err := r.lookAround(); err != nil {
+	r.links.init(ctx, k.wait.away, r.output.setAway, func(l *link.Link) { r.talk(ctx, l) }, func(s *mux.Session) { r.serveFiles(ctx, s) })
+	if err := r.examine(); err != nil {
 		r.fail(err)
 	}
 	if err := r.listen(ctx); err != nil {
-		return 1, fmt.Errorf("open the ways to the host: %w", err)
+		return 1, fmt.Errorf("listen in place of the host: %w", err)
 	}
-	r.running.Go(func() { _ = k.Serve(ctx) }) // the agent sees that its connections fail
+	r.running.Go(func() { _ = k.Serve(ctx) }) // after an error, the agent's connections fail
 	if err := r.pass(ctx); err != nil {
 		return 1, err
 	}
@@ -115,8 +113,8 @@ func orDefault(d, usual time.Duration) time.Duration {
 	return d
 }
 
-// lookAround finds out what the host is told before the program may start.
-func (k *keeper) lookAround() error {
+// examine makes the report and writes the tokens.
+func (k *keeper) examine() error {
 	s, err := k.Look()
 	if err != nil {
 		return err
@@ -129,7 +127,7 @@ func (k *keeper) lookAround() error {
 // pass passes signals on to the program until it has ended.
 func (k *keeper) pass(ctx context.Context) error {
 	for {
-		change, present := k.links.look()
+		change, present := k.links.state()
 		var away <-chan time.Time
 		stop := func() bool { return true }
 		if !isClosed(k.begun) && !present {
@@ -144,10 +142,10 @@ func (k *keeper) pass(ctx context.Context) error {
 		case s := <-k.Signals:
 			if !isClosed(k.begun) {
 				stop()
-				return fmt.Errorf("the host did not come before a signal did: %s", s)
+				return fmt.Errorf("the signal %s came before the host did", s)
 			}
 			if k.terminal != nil {
-				_ = k.terminal.cmd.Process.Signal(s) // it may have ended just now
+				_ = k.terminal.cmd.Process.Signal(s) // fails if it has just ended
 			}
 		case <-away:
 			return errGivenUp
@@ -159,21 +157,21 @@ func (k *keeper) pass(ctx context.Context) error {
 	}
 }
 
-// finish waits until the host knows of the program's end, as long as there is hope.
+// finish waits until the host knows of the program's end, or a timeout.
 func (k *keeper) finish(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, k.wait.total)
 	defer cancel()
 	for {
-		change, present := k.links.look()
+		change, present := k.links.state()
 		patience := k.wait.away
-		if present || k.parted.Load() {
+		if present || k.closedByHost.Load() {
 			patience = k.wait.exit
 		}
 		timer := time.NewTimer(patience)
 		select {
 		case <-k.told:
 			timer.Stop()
-			k.linger()
+			k.awaitFiles()
 			return
 		case <-k.Signals:
 		case <-timer.C:
@@ -190,7 +188,7 @@ func (k *keeper) finish(ctx context.Context) {
 	}
 }
 
-// stop ends what the program's end has not ended.
+// stop ends whatever still runs.
 func (k *keeper) stop() {
 	k.starting.Do(func() { close(k.begun) })
 	_ = k.remove()
@@ -203,13 +201,13 @@ func (k *keeper) stop() {
 	k.links.close()
 }
 
-// begin starts the program, when it was not started before.
+// begin starts the program, unless that was done before.
 func (k *keeper) begin(cols, rows int) (began bool) {
 	k.starting.Do(func() {
 		defer close(k.begun)
 		began = true
 		if err := k.start(cols, rows); err != nil {
-			k.give(err)
+			k.showError(err)
 		}
 	})
 	return began
@@ -229,8 +227,8 @@ func (k *keeper) start(cols, rows int) error {
 	ended := make(chan struct{})
 	k.running.Go(func() {
 		code := k.terminal.wait()
-		_ = k.terminal.master.SetReadDeadline(time.Unix(1, 0)) // whoever reads it reads the rest
-		k.output.release()
+		_ = k.terminal.master.SetReadDeadline(time.Unix(1, 0)) // makes read read the rest
+		k.output.programEnded()
 		<-ended
 		k.output.end(code)
 	})
@@ -242,10 +240,10 @@ func (k *keeper) start(cols, rows int) error {
 	return nil
 }
 
-// read reads what the program writes until it has ended.
+// read reads the program's output until it has ended.
 func (k *keeper) read() {
 	for buf := make([]byte, 32<<10); ; {
-		k.output.room()
+		k.output.awaitRoom()
 		n, err := k.terminal.master.Read(buf)
 		k.output.put(buf[:max(n, 0)])
 		if err != nil {
@@ -255,18 +253,18 @@ func (k *keeper) read() {
 	k.output.put(k.terminal.rest())
 }
 
-// fail takes the place of a program that will not be started.
+// fail shows an error in place of a program that cannot be started.
 func (k *keeper) fail(err error) {
 	k.starting.Do(func() {
 		defer close(k.begun)
-		k.give(err)
+		k.showError(err)
 	})
 }
 
-// give shows an error on the terminal, as the last words.
-func (k *keeper) give(err error) {
+// showError writes an error to the terminal, as the end of the output.
+func (k *keeper) showError(err error) {
 	if errors.Is(err, exec.ErrNotFound) {
-		err = fmt.Errorf("%w: the image lacks it", err)
+		err = fmt.Errorf("%w: the image does not have it", err)
 	}
 	k.output.put([]byte("ironcurtain-mux-bridge: start the agent: " + err.Error() + "\r\n"))
 	k.output.end(1)

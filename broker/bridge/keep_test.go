@@ -14,7 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/seen"
 )
 
-// The program starts when the host lets it, with the terminal's size and without the tokens.
+// The program starts after the host's go, with the terminal's size and without the tokens.
 func TestKeepStartsTheProgramWhenTheHostLetsIt(t *testing.T) {
 	k := keepOf(t, `stty size; echo $PREPARED $(ls -A); exit 7`)
 	k.config.Argv = []string{"sh", "-c", "cd " + k.dir + "; " + k.config.Argv[2]}
@@ -37,7 +37,7 @@ func TestKeepStartsTheProgramWhenTheHostLetsIt(t *testing.T) {
 	k.ends(7)
 }
 
-// What is typed reaches the program, and so does another size.
+// Keys and new sizes reach the program.
 func TestKeepPassesKeysAndSizes(t *testing.T) {
 	k := keepOf(t, `trap 'stty size' WINCH; stty -echo; echo ready; read line; echo "got $line"; while ! read line; do :; done`).run()
 	h := k.newHost()
@@ -54,7 +54,7 @@ func TestKeepPassesKeysAndSizes(t *testing.T) {
 	k.ends(0)
 }
 
-// The next host sees what there was, and the program goes on.
+// The next host gets the old output, and the program goes on.
 func TestKeepShowsANewHostThePast(t *testing.T) {
 	k := keepOf(t, `stty -echo; echo first; read line; echo "got $line"; exit 3`).run()
 	h := k.newHost()
@@ -79,7 +79,7 @@ func TestKeepShowsANewHostThePast(t *testing.T) {
 	}
 }
 
-// A host that goes on where another one was gets what it has not.
+// A host that continues for another one gets what that has not received.
 func TestKeepGivesAHostWhatItLacks(t *testing.T) {
 	k := keepOf(t, `stty -onlcr; echo first; read line; echo second`).run()
 	h := k.newHost()
@@ -99,7 +99,7 @@ func TestKeepGivesAHostWhatItLacks(t *testing.T) {
 	k.ends(0)
 }
 
-// A host that comes while nothing was begun is shown what the first one was.
+// A second host that connects before go gets the same report as the first one.
 func TestKeepTellsEachHostWhatIsSeen(t *testing.T) {
 	k := keepOf(t, "exit 5").run()
 	first := k.newHost()
@@ -117,8 +117,8 @@ func TestKeepTellsEachHostWhatIsSeen(t *testing.T) {
 	k.ends(5)
 }
 
-// A program that writes fast waits for the host. When nobody comes for long it does not wait
-// any more, and what was lost is counted.
+// A program that writes fast waits for the host. When the host is away for long, it does not wait any
+// more, and lost bytes are counted.
 func TestKeepHoldsUpAProgramThatWritesFast(t *testing.T) {
 	k := keepOf(t, `stty -onlcr; head -c 20000000 /dev/zero | tr '\0' x; touch "$DONE"; read line`)
 	done := filepath.Join(k.dir, "done")
@@ -164,7 +164,7 @@ func TestKeepHoldsUpAProgramThatWritesFast(t *testing.T) {
 	k.ends(0)
 }
 
-// The end is kept for a host that is away.
+// The program's end is kept for a host that is away.
 func TestKeepTellsOfTheEndLater(t *testing.T) {
 	k := keepOf(t, `read line; echo "last words"; exit 9`).run()
 	h := k.newHost()
@@ -180,7 +180,7 @@ func TestKeepTellsOfTheEndLater(t *testing.T) {
 	k.ends(9)
 }
 
-// A keeper to which nobody comes ends.
+// A keeper to which no host connects ends.
 func TestKeepDoesNotWaitForever(t *testing.T) {
 	t.Run("for the beginning", func(t *testing.T) {
 		k := keepOf(t, "true")
@@ -218,9 +218,9 @@ func TestKeepDoesNotWaitForever(t *testing.T) {
 	})
 }
 
-// Signals to the keeper are the program's.
+// Signals to the keeper are passed on to the program.
 func TestKeepPassesSignalsOn(t *testing.T) {
-	// As the bridge does: a signal that is ignored, as nohup has it, would be ignored by the program, too.
+	// Catch the signal as the bridge does: if it were ignored, as under nohup, the program would ignore it, too.
 	taken := make(chan os.Signal, 1)
 	ossignal.Notify(taken, syscall.SIGHUP)
 	defer ossignal.Stop(taken)
@@ -247,14 +247,14 @@ func TestKeepPassesSignalsOn(t *testing.T) {
 	})
 }
 
-// What goes wrong is shown on the terminal.
+// An error of the start is shown on the terminal.
 func TestKeepShowsWhyThereIsNoProgram(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*Keep)
 		starts bool // as far as the host can tell
 		text   string
 	}{
-		"no such program": {func(k *Keep) { k.Argv = []string{"no-such-program"} }, true, "the image lacks it"},
+		"no such program": {func(k *Keep) { k.Argv = []string{"no-such-program"} }, true, "the image does not have it"},
 		"not prepared": {
 			func(k *Keep) { k.Prepare = func() ([]string, error) { return nil, errors.New("mounts differ") } }, true, "mounts differ",
 		},

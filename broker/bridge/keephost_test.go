@@ -19,10 +19,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/seen"
 )
 
-// soon is how long anything may take.
+// soon is how long a step may take.
 const soon = time.Minute
 
-// kept is a keeper that runs, as its container would see it.
+// kept is a running keeper and its end.
 type kept struct {
 	t      *testing.T
 	dir    string
@@ -34,7 +34,7 @@ type kept struct {
 	err    error
 }
 
-// keepOf makes a keeper of a program that is a script of the shell.
+// keepOf makes a keeper of a shell script.
 func keepOf(t *testing.T, script string) *kept {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "ic")
@@ -47,7 +47,7 @@ func keepOf(t *testing.T, script string) *kept {
 	k.config = Keep{
 		Argv:     []string{"sh", "-c", script},
 		Carriers: at("carrier.sock"),
-		Ways:     Ways{Tools: at("tools.sock"), Model: at("model.sock"), Ports: at("ports.sock")},
+		Sockets:  Sockets{Tools: at("tools.sock"), Model: at("model.sock"), Ports: at("ports.sock")},
 		Tokens:   []string{dir},
 		Look:     Look,
 		Prepare:  func() ([]string, error) { return append(os.Environ(), "PREPARED=yes"), nil },
@@ -82,7 +82,7 @@ func (k *kept) ends(code int) {
 	}
 }
 
-// carrier is the host's end of one.
+// carrier is the host's end of a carrier.
 type carrier struct {
 	io.Reader
 	io.Writer
@@ -91,8 +91,8 @@ type carrier struct {
 
 func (c *carrier) Close() error { return errors.Join(c.in.Close(), c.out.Close()) }
 
-// handOver hands the container's end of a carrier to the keeper, as Carry does. It returns nil
-// when the keeper or ctx has ended.
+// handOver hands the container's end of a carrier over to the keeper, as Carry does. It returns nil
+// if the keeper or ctx has ended.
 func (k *kept) handOver(ctx context.Context) (*carrier, *net.UnixConn) {
 	k.t.Helper()
 	theirIn, out, err1 := os.Pipe()
@@ -115,14 +115,14 @@ func (k *kept) handOver(ctx context.Context) (*carrier, *net.UnixConn) {
 	return &carrier{Reader: in, Writer: out, in: in, out: out}, conn
 }
 
-// descriptor is that of a file, which stays as it is.
+// descriptor returns the descriptor of f, which stays non-blocking.
 func descriptor(f *os.File) (fd int) {
 	conn, _ := f.SyscallConn()
 	_ = conn.Control(func(n uintptr) { fd = int(n) })
 	return fd
 }
 
-// hostEnd is the host's end of one link, whose carriers are made anew as often as they end.
+// hostEnd is the host's end of one link. It makes a new carrier whenever one ends.
 type hostEnd struct {
 	k       *kept
 	link    *link.Link
@@ -153,7 +153,7 @@ func (k *kept) newHost() *hostEnd {
 	return h
 }
 
-// come makes carriers until leave.
+// come makes carriers until leave is called.
 func (h *hostEnd) come() {
 	ctx, cancel := context.WithCancel(context.Background())
 	h.away = cancel
@@ -181,7 +181,7 @@ func (h *hostEnd) come() {
 	})
 }
 
-// leave ends the carriers, and not the link.
+// leave ends the carriers, but not the link.
 func (h *hostEnd) leave() {
 	h.away()
 	h.running.Wait()
@@ -196,7 +196,7 @@ func (h *hostEnd) cut() {
 	}
 }
 
-// read returns the next message, which is of the kind.
+// read returns the next message, which must be of the kind.
 func (h *hostEnd) read(kind link.Kind) []byte {
 	h.k.t.Helper()
 	m := h.readAny()
@@ -224,7 +224,7 @@ func (h *hostEnd) say(kind link.Kind, data []byte) {
 	}
 }
 
-// seen reads what the container says of itself.
+// seen reads the report.
 func (h *hostEnd) seen() seen.Seen {
 	h.k.t.Helper()
 	s, err := seen.Parse(h.read(link.Seen))
@@ -234,7 +234,7 @@ func (h *hostEnd) seen() seen.Seen {
 	return s
 }
 
-// begin lets the program start.
+// begin reads the report and starts the program.
 func (h *hostEnd) begin(cols, rows int) {
 	h.k.t.Helper()
 	h.seen()
@@ -244,7 +244,7 @@ func (h *hostEnd) begin(cols, rows int) {
 	}
 }
 
-// goOn goes on with a program of whose output it has so many bytes.
+// goOn continues with a program of whose output it has so many bytes.
 func (h *hostEnd) goOn(has uint64) (lost, follow uint64) {
 	h.k.t.Helper()
 	h.seen()

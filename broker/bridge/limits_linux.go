@@ -11,23 +11,23 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/seen"
 )
 
-// cgroups finds the limits of this process. They are in directories of one hierarchy (cgroup
-// v2) or of one for each resource (v1), of which a container sees more or less: its own
-// directory only, or those above as well.
+// cgroups finds the resource limits of this process. They are in directories of one hierarchy (cgroup
+// v2) or of one for each resource (v1). A container may see only its own directory, or those above
+// it, too.
 type cgroups struct {
 	root   fs.FS
 	mounts []cgroupMount
-	paths  map[string]string // by resource; "" is that of v2
+	paths  map[string]string // this process's directory by resource; "" is that of v2
 }
 
-// cgroupMount is a hierarchy, or a part of one, that is mounted.
+// cgroupMount is a mounted hierarchy, or a part of one.
 type cgroupMount struct {
-	shows     string   // the directory of the hierarchy
-	at        string   // where, without the leading slash
+	shows     string   // the directory of the hierarchy that is mounted
+	at        string   // the mount point, without the leading slash
 	resources []string // nil: all, in v2
 }
 
-// readCgroups finds the hierarchies. When it cannot, no limit is known.
+// readCgroups finds the hierarchies. If it cannot, all limits are unknown.
 func readCgroups(root fs.FS) cgroups {
 	c := cgroups{root: root, paths: map[string]string{}}
 	mounts, _ := fs.ReadFile(root, "proc/self/mountinfo")
@@ -59,7 +59,7 @@ func readCgroups(root fs.FS) cgroups {
 	return c
 }
 
-// find returns the directories that may limit a resource, the nearest first.
+// find returns the directories that may limit a resource, the innermost first.
 func (c cgroups) find(resource string) (dirs []string, v1, ok bool) {
 	for _, m := range c.mounts {
 		if slices.Contains(m.resources, resource) {
@@ -74,8 +74,7 @@ func (c cgroups) find(resource string) (dirs []string, v1, ok bool) {
 	return nil, false, false
 }
 
-// above returns the directory of a path in the hierarchy and all those above it that the
-// mount shows.
+// above returns a directory of the hierarchy and all those above it that the mount shows.
 func (m cgroupMount) above(own string) (dirs []string) {
 	below, shown := strings.CutPrefix(own, strings.TrimSuffix(m.shows, "/"))
 	if !shown || below != "" && below[0] != '/' {
@@ -89,8 +88,8 @@ func (m cgroupMount) above(own string) (dirs []string) {
 	}
 }
 
-// least returns the smallest limit that a resource has in any directory. read gives that of
-// one directory, where a file that is not there means that nothing is limited.
+// least returns the smallest limit of a resource in any directory. read returns that of one
+// directory; a missing file means that there is none.
 func (c cgroups) least(resource string, read func(dir string, v1 bool) (float64, error)) float64 {
 	dirs, v1, ok := c.find(resource)
 	if !ok {
@@ -110,7 +109,7 @@ func (c cgroups) least(resource string, read func(dir string, v1 bool) (float64,
 	return least
 }
 
-// noMemoryLimit is more than any machine has. Version 1 says "no limit" with such a number.
+// noMemoryLimit is more bytes than any machine has. Version 1 has a larger number if there is no limit.
 const noMemoryLimit = 1 << 60
 
 func (c cgroups) memory() int64 {
@@ -135,7 +134,7 @@ func (c cgroups) cpus() float64 {
 	return c.least("cpu", func(dir string, v1 bool) (float64, error) {
 		if v1 {
 			quota, err := c.number(dir, "cpu.cfs_quota_us")
-			if err != nil || quota <= 0 { // -1: none
+			if err != nil || quota <= 0 { // -1: no limit
 				return seen.Unlimited, err
 			}
 			period, err := c.number(dir, "cpu.cfs_period_us")
@@ -168,7 +167,7 @@ func ratio(quota, period float64, err error) (float64, error) {
 	return quota / period, nil
 }
 
-// number reads a file that holds a number, or "max" for none.
+// number reads a file that contains a number, or "max" for no limit.
 func (c cgroups) number(dir, name string) (float64, error) {
 	text, err := fs.ReadFile(c.root, path.Join(dir, name))
 	if err != nil {

@@ -11,57 +11,58 @@ import (
 )
 
 const (
-	helloWait = 10 * time.Second // for what a carrier says first
-	partWait  = time.Second      // for a host to take the hello for a link that has ended here
+	helloWait  = 10 * time.Second // for the hello of a carrier
+	refuseWait = time.Second      // for the host to learn that its link has ended
 )
 
-// links are the newest link to the host and what carries it. Others are closed.
+// links has the newest link to the host and its carriers. Older links are closed.
 type links struct {
-	ctx  context.Context    // ends everything
-	wait time.Duration      // until the host counts as away
-	left func(away bool)    // told when that changes
-	talk func(*link.Link)   // serves the typed lane
-	take func(*mux.Session) // serves the streams that the host opens
-	use  sync.WaitGroup     // goroutines of links and carriers
+	ctx          context.Context    // ends everything
+	wait         time.Duration      // without a carrier, until the host counts as away
+	setAway      func(away bool)    // called when that changes
+	talk         func(*link.Link)   // serves the typed lane
+	serveStreams func(*mux.Session) // serves the streams that the host opens
+	use          sync.WaitGroup     // goroutines of links and carriers
 
-	mu      sync.Mutex
-	link    *link.Link // nil before the first one
-	session *mux.Session
-	present int             // carriers
-	changed chan struct{}   // closed at the next change of the above
-	away    *time.Timer     // runs while no carrier is present
-	patient context.Context // ends when the host is away for long
-	give    context.CancelFunc
+	mu         sync.Mutex
+	link       *link.Link // nil before the first one
+	session    *mux.Session
+	present    int             // number of carriers
+	changed    chan struct{}   // closed at the next change of the fields above
+	away       *time.Timer     // runs while there is no carrier
+	hostCtx    context.Context // ends when the host counts as away
+	hostCancel context.CancelFunc
 }
 
-func (s *links) init(ctx context.Context, wait time.Duration, left func(bool), talk func(*link.Link), take func(*mux.Session)) {
-	s.ctx, s.wait, s.left, s.talk, s.take = ctx, wait, left, talk, take
+func (s *links) init(ctx context.Context, wait time.Duration, setAway func(bool), talk func(*link.Link), serveStreams func(*mux.Session)) {
+	s.ctx, s.wait, s.setAway, s.talk, s.serveStreams = ctx, wait, setAway, talk, serveStreams
 	s.changed = make(chan struct{})
-	s.patient, s.give = context.WithCancel(ctx)
-	s.away = time.AfterFunc(wait, s.gone)
+	s.hostCtx, s.hostCancel = context.WithCancel(ctx)
+	s.away = time.AfterFunc(wait, s.hostGone)
 }
 
-// change tells everybody who looks. The lock is held.
+// change wakes those who wait for a change. The lock is held.
 func (s *links) change() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// look returns whether a carrier is present, and what is closed when something changes.
-func (s *links) look() (changed <-chan struct{}, present bool) {
+// state reports whether there is a carrier, and returns a channel that is closed when something
+// changes.
+func (s *links) state() (changed <-chan struct{}, present bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.changed, s.present > 0
 }
 
-// gone is called when no carrier was present for long.
-func (s *links) gone() {
+// hostGone is called when there was no carrier for long.
+func (s *links) hostGone() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.present == 0 {
-		s.give()
-		s.patient, s.give = context.WithCancel(s.ctx)
-		s.left(true)
+		s.hostCancel()
+		s.hostCtx, s.hostCancel = context.WithCancel(s.ctx)
+		s.setAway(true)
 	}
 }
 
@@ -77,28 +78,28 @@ func (s *links) carry(c io.ReadWriteCloser) {
 		s.refuse(c, hello)
 		return
 	}
-	s.arrive()
-	defer s.depart()
-	_ = l.Carry(s.ctx, c, &hello) // the host brings another one
+	s.carrierBegan()
+	defer s.carrierEnded()
+	_ = l.Carry(s.ctx, c, &hello) // after an error the host makes another one
 }
 
-// readHello reads the first that comes, within a bounded time.
+// readHello reads a carrier's hello, with a time limit.
 func readHello(c io.ReadWriteCloser) (link.Hello, error) {
 	limit := time.AfterFunc(helloWait, func() { _ = c.Close() })
 	defer limit.Stop()
 	return link.ReadHello(c)
 }
 
-func (s *links) arrive() {
+func (s *links) carrierBegan() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.present++
 	s.away.Stop()
-	s.left(false)
+	s.setAway(false)
 	s.change()
 }
 
-func (s *links) depart() {
+func (s *links) carrierEnded() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.present--; s.present == 0 {
@@ -107,8 +108,8 @@ func (s *links) depart() {
 	s.change()
 }
 
-// linkOf returns the link that a hello names. One that is not known yet replaces the one
-// that is. It returns nil for a link that has ended here, or was another's.
+// linkOf returns the link that a hello names. A new link replaces the current one. It returns nil for
+// a link that has ended here, or that is not new and not known.
 func (s *links) linkOf(hello link.Hello) *link.Link {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -141,22 +142,22 @@ func (s *links) linkOf(hello link.Hello) *link.Link {
 		s.talk(l)
 		_ = session.Close()
 	})
-	s.use.Go(func() { s.take(session) })
+	s.use.Go(func() { s.serveStreams(session) })
 	s.change()
 	return l
 }
 
-// refuse tells the host that its link has ended here.
+// refuse tells the host that its link has ended.
 func (s *links) refuse(c io.ReadWriteCloser, hello link.Hello) {
 	hello.Received = [2]uint64{}
 	l := link.New(hello.ID)
-	tell := time.AfterFunc(partWait, func() { _ = l.Close() })
+	tell := time.AfterFunc(refuseWait, func() { _ = l.Close() })
 	defer tell.Stop()
 	_ = l.Carry(s.ctx, c, &hello)
 	_ = l.Close()
 }
 
-// open opens a stream of a kind as soon as there is a link and something that carries it.
+// open opens a stream of a kind as soon as there is a link with a carrier.
 func (s *links) open(ctx context.Context, kind mux.Kind) (mux.Stream, error) {
 	for {
 		s.mu.Lock()
@@ -168,7 +169,7 @@ func (s *links) open(ctx context.Context, kind mux.Kind) (mux.Stream, error) {
 				return stream, nil
 			}
 			if ctx.Err() == nil {
-				_ = l.Close() // its session is of no use any more
+				_ = l.Close() // its session does not work any more
 			}
 		}
 		select {
@@ -179,19 +180,19 @@ func (s *links) open(ctx context.Context, kind mux.Kind) (mux.Stream, error) {
 	}
 }
 
-// lasting returns a context that ends when the host has been away for long.
-func (s *links) lasting() context.Context {
+// untilAway returns a context that ends when the host counts as away.
+func (s *links) untilAway() context.Context {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.patient
+	return s.hostCtx
 }
 
-// close ends the newest link, and waits for all of them.
+// close ends the newest link, and waits for the goroutines of all links.
 func (s *links) close() {
 	s.mu.Lock()
 	s.away.Stop()
 	l := s.link
-	s.give()
+	s.hostCancel()
 	s.mu.Unlock()
 	if l != nil {
 		_ = l.Close()

@@ -14,10 +14,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/seen"
 )
 
-// Look says what this process sees of its container, without tokens. It needs no privilege.
-// What it cannot find out is an error, except for limits.
+// Look returns the report of this process's container, without tokens. It needs no privileges. If it
+// cannot find something out, that is an error, except for limits.
 func Look() (seen.Seen, error) {
-	const op = "look around in the container"
+	const op = "examine the container"
 	s, err := look(os.DirFS("/"))
 	if err != nil {
 		return seen.Seen{}, fmt.Errorf(op+": %w", err)
@@ -33,7 +33,7 @@ func Look() (seen.Seen, error) {
 	return s, nil
 }
 
-// look reads what the kernel says in files below root.
+// look reads what the kernel shows in files below root.
 func look(root fs.FS) (s seen.Seen, err error) {
 	s.Version, s.Architecture = seen.Version, runtime.GOARCH
 	status, err := readStatus(root)
@@ -54,7 +54,7 @@ func look(root fs.FS) (s seen.Seen, err error) {
 	return s, nil
 }
 
-// status is what the kernel says of a process, by name.
+// status is the content of a process's status file, by field.
 type status map[string]string
 
 func readStatus(root fs.FS) (status, error) {
@@ -71,11 +71,11 @@ func readStatus(root fs.FS) (status, error) {
 	return all, nil
 }
 
-// fill takes what matters. The kernel must say all of it.
+// fill copies what matters to s. None of it may be missing.
 func (all status) fill(s *seen.Seen) (err error) {
 	failed := func(name string, cause error) {
 		if cause != nil && err == nil {
-			err = fmt.Errorf("the kernel says %q of %s: %w", all[name], name, cause)
+			err = fmt.Errorf("the kernel shows %q as %s: %w", all[name], name, cause)
 		}
 	}
 	for name, to := range map[string]*uint64{
@@ -92,7 +92,7 @@ func (all status) fill(s *seen.Seen) (err error) {
 	for name, to := range map[string]*[4]int{"Uid": &s.UIDs, "Gid": &s.GIDs} {
 		numbers, cause := integers(all[name])
 		if cause == nil && len(numbers) != len(to) {
-			cause = fmt.Errorf("%d numbers are expected", len(to))
+			cause = fmt.Errorf("%d numbers were expected", len(to))
 		}
 		failed(name, cause)
 		copy(to[:], numbers)
@@ -130,7 +130,7 @@ func readRanges(root fs.FS, name string) (all []seen.Range, err error) {
 	for line := range strings.Lines(string(text)) {
 		n, err := integers(line)
 		if err != nil || len(n) != 3 {
-			return nil, fmt.Errorf("the kernel says %q in %s", line, name)
+			return nil, fmt.Errorf("the kernel shows %q in %s", line, name)
 		}
 		all = append(all, seen.Range{Inside: int64(n[0]), Outside: int64(n[1]), Count: int64(n[2])})
 	}

@@ -15,7 +15,7 @@ const confined = "Name:\tbridge\nUid:\t1000\t1000\t1000\t1000\nGid:\t1000\t1000\
 	"CapInh:\t0000000000000001\nCapPrm:\t0000000000000002\nCapEff:\t0000000000000004\nCapBnd:\t000001fffeffffff\nCapAmb:\t0000000000000008\n" +
 	"NoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n"
 
-// world is what the kernel shows in files.
+// world returns the kernel's files.
 func world(files map[string]string) fstest.MapFS {
 	w := fstest.MapFS{
 		"proc/self/status":  {Data: []byte(confined)},
@@ -47,7 +47,7 @@ func TestLookReadsTheStatus(t *testing.T) {
 	}
 }
 
-// What the kernel does not say is not taken for harmless.
+// If the kernel does not show something, that is an error.
 func TestLookFailsWithoutAnAnswer(t *testing.T) {
 	for _, name := range []string{"Uid", "Gid", "Groups", "CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb", "Seccomp"} {
 		t.Run(name, func(t *testing.T) {
@@ -122,7 +122,7 @@ func TestLookReadsLimits(t *testing.T) {
 	}
 }
 
-// This process can be looked at as well, and what is seen can be sent.
+// Look works for this process, and its report can be parsed.
 func TestLookAtThisProcess(t *testing.T) {
 	s, err := Look()
 	if err != nil {

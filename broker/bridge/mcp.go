@@ -12,19 +12,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 )
 
-// maxOpen is how many requests of an agent may be unanswered; more are refused.
+// maxOpen is how many requests of an agent may be unanswered; others are refused.
 const maxOpen = 256
 
-// lastWords is how long the bridge waits for answers after the agent has closed its side.
-const lastWords = 10 * time.Second
+// finishWait is how long the bridge waits for answers after the agent has closed its input.
+const finishWait = 10 * time.Second
 
-// MCP carries an agent's messages from in to the host's socket and the answers to out. It
-// returns when the agent has closed in and has its answers, when out cannot be written to,
-// or when ctx ends. To end the reading earlier, the caller closes in.
+// MCP carries an agent's messages from in to the host's socket, and the answers to out. It returns
+// when the agent has closed in and has its answers, when out cannot be written to, or when ctx ends.
+// A pending read of in ends only when the caller closes in.
 func MCP(ctx context.Context, in io.Reader, out io.Writer, socket string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	m := &mcp{socket: socket, out: out, cancel: cancel, arrived: make(chan struct{}, 1), asked: map[string]bool{}}
+	m := &mcp{socket: socket, out: out, cancel: cancel, arrived: make(chan struct{}, 1), unanswered: map[string]bool{}}
 	read := make(chan error, 1)
 	go func() { read <- m.read(in) }()
 	served := make(chan struct{})
@@ -34,7 +34,7 @@ func MCP(ctx context.Context, in io.Reader, out io.Writer, socket string) error 
 	}()
 	var err error
 	select {
-	case err = <-read: // the agent has said its last word
+	case err = <-read: // the agent sends nothing more
 		err = errors.Join(err, m.finish(ctx))
 		cancel(nil)
 		<-served
@@ -54,14 +54,14 @@ type mcp struct {
 	writing sync.Mutex
 	out     io.Writer
 
-	arrived chan struct{} // lossy: there is something to send, or nothing more to come
+	arrived chan struct{} // lossy: there is something to send, or the agent sends nothing more
 
 	mu          sync.Mutex
-	initialize  []byte // as the agent sent it; nil before
+	initialize  []byte // the agent's request; nil before
 	initialized []byte // the notification after it
 	queue       []item // to be sent, in order
 	open        []item // sent and not answered
-	asked       map[string]bool
+	unanswered  map[string]bool
 	inits       int // how often initialize was repeated
 	last        bool
 	idle        chan struct{} // closed when last is set and nothing is open
@@ -94,8 +94,7 @@ func (m *mcp) read(in io.Reader) error {
 	}
 }
 
-// enqueue queues a message of the agent. It returns the answer to one that is not
-// passed on.
+// enqueue queues a message of the agent, or returns the answer to one that is refused.
 func (m *mcp) enqueue(line []byte) []byte {
 	e := parseEnvelope(line)
 	it := item{line: line, id: string(e.ID), method: e.Method}
@@ -106,17 +105,17 @@ func (m *mcp) enqueue(line []byte) []byte {
 		m.initialized = line
 	case e.Method == "notifications/cancelled":
 		if m.forget(string(e.Params.RequestID)) {
-			return nil // the host has never heard of it
+			return nil // it was never sent to the host
 		}
-	case it.id != "" && e.Method != "" && m.asked[it.id]:
+	case it.id != "" && e.Method != "" && m.unanswered[it.id]:
 		return refused(e.ID, "a request with this id is not answered yet")
-	case it.id != "" && e.Method != "" && len(m.asked) >= maxOpen:
+	case it.id != "" && e.Method != "" && len(m.unanswered) >= maxOpen:
 		return refused(e.ID, fmt.Sprintf("%d requests are not answered yet", maxOpen))
 	case e.Method == "initialize":
 		m.initialize = line
 	}
 	if it.id != "" && e.Method != "" {
-		m.asked[it.id] = true
+		m.unanswered[it.id] = true
 	} else {
 		it.id = ""
 	}
@@ -125,13 +124,13 @@ func (m *mcp) enqueue(line []byte) []byte {
 	return nil
 }
 
-// forget drops a request for which the agent no longer waits. It reports whether the request
-// was never sent. The caller holds the lock.
+// forget drops a request that the agent has cancelled, and reports whether it was never sent. The
+// caller holds the lock.
 func (m *mcp) forget(id string) (unsent bool) {
-	if id == "" || !m.asked[id] {
+	if id == "" || !m.unanswered[id] {
 		return false
 	}
-	delete(m.asked, id)
+	delete(m.unanswered, id)
 	before := len(m.queue)
 	same := func(it item) bool { return it.id == id }
 	m.queue = slices.DeleteFunc(m.queue, same)
@@ -147,7 +146,7 @@ func signal(ch chan struct{}) {
 	}
 }
 
-// finish waits for the answers to what the agent has asked.
+// finish waits until all of the agent's requests are answered, or a timeout.
 func (m *mcp) finish(ctx context.Context) error {
 	m.mu.Lock()
 	m.last, m.idle = true, make(chan struct{})
@@ -155,7 +154,7 @@ func (m *mcp) finish(ctx context.Context) error {
 	m.closeIfIdle()
 	m.mu.Unlock()
 	signal(m.arrived)
-	limit := time.NewTimer(lastWords)
+	limit := time.NewTimer(finishWait)
 	defer limit.Stop()
 	select {
 	case <-idle:
@@ -167,13 +166,13 @@ func (m *mcp) finish(ctx context.Context) error {
 
 // closeIfIdle closes idle when no request is open. The caller holds the lock.
 func (m *mcp) closeIfIdle() {
-	if m.last && len(m.asked) == 0 && m.idle != nil {
+	if m.last && len(m.unanswered) == 0 && m.idle != nil {
 		close(m.idle)
 		m.idle = nil
 	}
 }
 
-// answer writes one line to the agent. When it cannot, it ends the bridge.
+// answer writes one line to the agent. If that fails, it ends the bridge.
 func (m *mcp) answer(line []byte) {
 	m.writing.Lock()
 	defer m.writing.Unlock()

@@ -24,15 +24,15 @@ func (m *mcp) serve(ctx context.Context) {
 		for _, line := range m.requeue() {
 			m.answer(line)
 		}
-		if time.Since(began) < mostPause { // a host that hangs up at once is left in peace
-			wait(ctx, mostPause/4)
+		if time.Since(began) < maxPause { // the host closes connections at once: do not flood it
+			wait(ctx, maxPause/4)
 		}
 	}
 }
 
-// lastLook is how long the bridge waits for the host's last answers when it has to end. A
-// host without answers closes the connection at once.
-const lastLook = time.Second
+// drainWait is how long the bridge waits for the host's last answers when it must end. A host
+// without answers closes the connection at once.
+const drainWait = time.Second
 
 // carry carries messages over one connection until it ends.
 func (m *mcp) carry(ctx context.Context, conn *net.UnixConn) {
@@ -40,7 +40,7 @@ func (m *mcp) carry(ctx context.Context, conn *net.UnixConn) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, func() {
 		_ = conn.SetWriteDeadline(time.Now())
-		_ = conn.SetReadDeadline(time.Now().Add(lastLook))
+		_ = conn.SetReadDeadline(time.Now().Add(drainWait))
 		_ = conn.CloseWrite()
 	})
 	defer stop()
@@ -73,8 +73,8 @@ func (m *mcp) carry(ctx context.Context, conn *net.UnixConn) {
 	}
 }
 
-// next moves the first message of the queue to those that were sent: from the
-// first byte on it may have reached the host.
+// next moves the first message of the queue to the sent ones. It does so before the message is
+// written, because the host may receive even a part of a failed write.
 func (m *mcp) next() (item, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -92,14 +92,14 @@ func (m *mcp) next() (item, bool) {
 // privatePrefix begins the ids of the bridge's own requests.
 const privatePrefix = `"ironcurtain-bridge-`
 
-// greet repeats the agent's initialize to a new host, and reports whether the connection is
-// ready. On the first connection the agent's own initialize is still to come.
+// greet repeats the agent's initialize to a new host, and reports whether the connection is ready. On
+// the first connection there is nothing to repeat.
 func (m *mcp) greet(ctx context.Context, conn *net.UnixConn, greeted <-chan struct{}) bool {
 	m.mu.Lock()
 	initialize, initialized := m.initialize, m.initialized
 	for _, it := range m.queue {
 		if it.method == "initialize" {
-			initialize = nil // it is on its way
+			initialize = nil // it is sent with the queue
 		}
 	}
 	m.inits++
@@ -110,7 +110,7 @@ func (m *mcp) greet(ctx context.Context, conn *net.UnixConn, greeted <-chan stru
 	}
 	again, err := withID(initialize, id)
 	if err != nil {
-		return true // the host has refused it once already
+		return true // it is malformed, and the first host has refused it
 	}
 	if _, err := conn.Write(append(again, '\n')); err != nil {
 		return false
@@ -162,14 +162,14 @@ func (m *mcp) receive(from *jsonrpc.Reader, greeted chan<- struct{}) {
 				continue
 			}
 			if it := m.answered(string(e.ID)); it.method == methodResume && e.Error != nil {
-				line = interrupted(e.ID) // a host that cannot resume
+				line = interrupted(e.ID) // the host does not know how to resume
 			}
 		}
 		m.answer(line)
 	}
 }
 
-// answered notes that a request has its answer, and returns the request.
+// answered removes a request that has been answered, and returns it.
 func (m *mcp) answered(id string) (request item) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -177,13 +177,13 @@ func (m *mcp) answered(id string) (request item) {
 		request = m.open[i]
 		m.open = slices.Delete(m.open, i, i+1)
 	}
-	delete(m.asked, id)
+	delete(m.unanswered, id)
 	m.closeIfIdle()
 	return request
 }
 
-// requeue ends or repeats the requests that were under way when the connection ended, and
-// returns the answers to those that it has ended.
+// requeue queues the open requests again after the connection has ended, except those that must not
+// be repeated: it ends these and returns their answers.
 func (m *mcp) requeue() [][]byte {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -198,7 +198,7 @@ func (m *mcp) requeue() [][]byte {
 			it.unbegun = false
 		case it.method == "tools/call":
 			answers = append(answers, interrupted(json.RawMessage(it.id)))
-			delete(m.asked, it.id)
+			delete(m.unanswered, it.id)
 			continue
 		}
 		again = append(again, it)

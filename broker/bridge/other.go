@@ -9,13 +9,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/seen"
 )
 
-// errNoContainer says that this is no system of a container.
+// errNoContainer is the error of what works in containers only.
 var errNoContainer = errors.New("containers run Linux")
 
-// Look is for containers.
+// Look fails: containers run Linux.
 func Look() (seen.Seen, error) { return seen.Seen{}, errNoContainer }
 
-// Hide is for containers.
+// Hide fails: containers run Linux.
 func Hide() error { return errNoContainer }
 
 func openTerminal() (master, tty *os.File, err error) { return nil, nil, errNoContainer }

@@ -2,28 +2,27 @@ package bridge
 
 import "sync"
 
-// ahead is how many bytes of a program's output may be read that the host was not given yet.
-// A program that writes faster waits, as on any terminal.
+// ahead is how many bytes of a program's output are read before the host has received them. A
+// program that writes faster waits, as on any terminal.
 const ahead = 64 << 10
 
-// output is what a program has written on its terminal: the end of it, kept for whoever
-// comes to see it.
+// output keeps the end of what a program has written to its terminal, for every viewer.
 type output struct {
 	mu      sync.Mutex
-	changed sync.Cond // any of the below
+	changed sync.Cond // any of the fields below
 	ring    ring
 	newest  *viewer // nil before the first one
-	away    bool    // nobody came for long: the program is not held up
-	free    bool    // the program has ended, and what is left is read
+	away    bool    // the host is away for long: the program does not wait for it
+	free    bool    // the program has ended, and its rest is read without waiting
 	ended   bool
 	code    int           // the program's exit code, once it has ended
 	over    chan struct{} // closed when ended is set
 }
 
-// viewer is one link that is given the output.
+// viewer is one link on which the output is sent.
 type viewer struct {
-	at    uint64
-	begun bool // it knows what is from before
+	at    uint64 // the first byte that was not sent
+	begun bool   // it was told how much of the output is old
 	gone  bool
 }
 
@@ -33,8 +32,8 @@ func newOutput() *output {
 	return o
 }
 
-// room waits until more may be read of the program, or it has ended.
-func (o *output) room() {
+// awaitRoom waits until more of the program's output may be read.
+func (o *output) awaitRoom() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for !o.away && !o.free {
@@ -56,7 +55,7 @@ func (o *output) put(p []byte) {
 	o.changed.Broadcast()
 }
 
-// end says that no output follows. Only the first call counts.
+// end marks the end of the output. Only the first call counts.
 func (o *output) end(code int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -67,25 +66,25 @@ func (o *output) end(code int) {
 	}
 }
 
-// leave says whether nobody has come for long.
-func (o *output) leave(away bool) {
+// setAway notes whether the host is away for long.
+func (o *output) setAway(away bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.away = away
 	o.changed.Broadcast()
 }
 
-// release lets the rest be read after the program has ended.
-func (o *output) release() {
+// programEnded lets the rest be read without waiting.
+func (o *output) programEnded() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.free = true
 	o.changed.Broadcast()
 }
 
-// view adds a viewer that has so many bytes already. From now on the program waits for it, and
-// for no older one.
-func (o *output) view(has uint64) *viewer {
+// addViewer adds a viewer that has received so many bytes already. From now on the program waits for
+// this one only.
+func (o *output) addViewer(has uint64) *viewer {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.newest = &viewer{at: min(has, o.ring.end)}
@@ -93,26 +92,26 @@ func (o *output) view(has uint64) *viewer {
 	return o.newest
 }
 
-// forget lets next return for a viewer.
-func (o *output) forget(v *viewer) {
+// dropViewer makes next return for a viewer.
+func (o *output) dropViewer(v *viewer) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	v.gone = true
 	o.changed.Broadcast()
 }
 
-// piece is the next of what a viewer is to know.
+// piece is what is sent to a viewer next.
 type piece struct {
-	n            int // bytes
-	past         bool
-	lost, follow uint64 // with past: bytes that are not kept any more, and bytes from before
+	n            int    // bytes of output
+	past         bool   // lost and follow are set
+	lost, follow uint64 // bytes that are not kept any more, and old bytes that follow
 	ended        bool   // nothing follows
 	code         int
-	gone         bool // the viewer was forgotten
+	gone         bool // the viewer was dropped
 }
 
-// next waits for more, and copies it to p. The first piece for a viewer, and one before which
-// bytes were lost, says so.
+// next waits for more output, and copies it to p. The first piece for a viewer, and one before which
+// bytes were lost, has past set.
 func (o *output) next(v *viewer, p []byte) (is piece) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 )
 
-// A program waits for the newest viewer, for none that is older, and for nobody who is away.
+// A program waits for the newest viewer only, and for none while the host is away.
 func TestOutputHoldsUpTheProgram(t *testing.T) {
 	for name, tt := range map[string]struct {
 		meanwhile func(o *output, first *viewer)
@@ -18,21 +18,21 @@ func TestOutputHoldsUpTheProgram(t *testing.T) {
 			o.next(first, make([]byte, 10))
 		}, true},
 		"an old viewer reads": {func(o *output, first *viewer) {
-			o.view(0)
+			o.addViewer(0)
 			o.next(first, make([]byte, 10))
 		}, false},
-		"the viewer leaves":     {func(o *output, first *viewer) { o.forget(first) }, false},
-		"nobody comes for long": {func(o *output, _ *viewer) { o.leave(true) }, true},
-		"the program has ended": {func(o *output, _ *viewer) { o.release() }, true},
+		"the viewer leaves":     {func(o *output, first *viewer) { o.dropViewer(first) }, false},
+		"nobody comes for long": {func(o *output, _ *viewer) { o.setAway(true) }, true},
+		"the program has ended": {func(o *output, _ *viewer) { o.programEnded() }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := newOutput()
-				first := o.view(0)
+				first := o.addViewer(0)
 				o.put(make([]byte, ahead))
 				went := make(chan struct{})
 				go func() {
-					o.room()
+					o.awaitRoom()
 					close(went)
 				}()
 				synctest.Wait()
@@ -44,17 +44,17 @@ func TestOutputHoldsUpTheProgram(t *testing.T) {
 				if isClosed(went) != tt.goes {
 					t.Errorf("whether the program goes on: %v", isClosed(went))
 				}
-				o.release()
+				o.programEnded()
 				<-went
 			})
 		})
 	}
 }
 
-// A viewer that was slow learns how much was lost, and the count is right.
+// A slow viewer is told exactly how many bytes were lost.
 func TestOutputCountsWhatIsLost(t *testing.T) {
 	o := newOutput()
-	v := o.view(0)
+	v := o.addViewer(0)
 	buf := make([]byte, 1000)
 	o.put(make([]byte, 5000))
 	if is := o.next(v, buf); !is.past || is.lost != 0 || is.follow != 5000 || is.n != 1000 {
@@ -67,12 +67,12 @@ func TestOutputCountsWhatIsLost(t *testing.T) {
 	if is := o.next(v, buf); is.past || is.n != 1000 {
 		t.Errorf("then: %+v", is)
 	}
-	if is := o.next(o.view(0), buf); !is.past || is.lost != 5000 || is.follow != ringSize {
+	if is := o.next(o.addViewer(0), buf); !is.past || is.lost != 5000 || is.follow != ringSize {
 		t.Errorf("for another one: %+v", is)
 	}
 }
 
-// What a program writes right before its end is not lost when nobody has read it yet.
+// Output that a program writes right before its end is not lost.
 func TestTerminalKeepsTheLastWords(t *testing.T) {
 	terminal, err := startTerminal([]string{"sh", "-c", `stty -onlcr; head -c 8000 /dev/zero | tr '\0' x; printf END; exit 3`}, os.Environ(), 80, 24)
 	if err != nil {

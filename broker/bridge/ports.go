@@ -16,39 +16,39 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
 )
 
-// Hello is the first line on a connection to the host's socket for ports. All of them have
-// the same length, so that its reader takes no byte of what follows.
+// Hello is the first line on a connection to the host's socket for ports. All have the same length,
+// so that a reader does not read what follows.
 type Hello struct {
 	Kind   HelloKind
 	Ticket Ticket // zero in a HelloControl
 }
 
-// Ticket names one connection that the host has asked for.
+// Ticket identifies one connection that the host has requested.
 type Ticket [16]byte
 
-// HelloKind says what a connection to the host's socket for ports is for.
+// HelloKind is what a connection to the host's socket for ports is for.
 type HelloKind string
 
 // The kinds of connections. All have the same length.
 const (
-	HelloControl HelloKind = "control" // the host asks on it for connections to ports
-	HelloData    HelloKind = "connect" // carries the connection that the ticket names
-	HelloRefused HelloKind = "refused" // nothing in the container took that connection
-	// HelloOutward begins a connection that a program in the container has made to a port
-	// which the host has asked to listen on. The ticket is that of OutwardTicket.
+	HelloControl HelloKind = "control" // carries the host's requests
+	HelloData    HelloKind = "connect" // carries the connection of the ticket
+	HelloRefused HelloKind = "refused" // nothing in the container has accepted that connection
+	// HelloOutward begins a connection that a program in the container has made to a port on which
+	// the bridge listens for the host. Its ticket is an OutwardTicket.
 	HelloOutward HelloKind = "outward"
 )
 
-// OutwardTicket names a port of the container in a HelloOutward.
+// OutwardTicket encodes a port of the container for a HelloOutward.
 func OutwardTicket(port uint16) (t Ticket) {
 	binary.BigEndian.PutUint16(t[:], port)
 	return t
 }
 
-// Port is the port that an OutwardTicket names.
+// Port decodes an OutwardTicket.
 func (t Ticket) Port() uint16 { return binary.BigEndian.Uint16(t[:]) }
 
-// helloSize is the length of a Hello in bytes, with the line's end.
+// helloSize is the length of a Hello in bytes, with the line feed.
 const helloSize = len(HelloControl) + 1 + 2*len(Ticket{}) + 1
 
 // ReadHello reads the first line of a connection.
@@ -71,14 +71,14 @@ func (h Hello) write(w io.Writer) error {
 	return err
 }
 
-// Request is what the host asks for on a control connection, one on a line.
+// Request is a line that the host sends on a control connection.
 type Request struct {
 	Verb   Verb
 	Port   uint16 // of the container's loopback interface
-	Ticket Ticket // begins the connection that answers; zero in a VerbClose, which has no answer
+	Ticket Ticket // identifies the connection that answers; zero in a VerbClose, which has no answer
 }
 
-// Verb says what a Request asks for.
+// Verb is the kind of a Request.
 type Verb string
 
 // The verbs of requests.
@@ -88,7 +88,7 @@ const (
 	VerbClose   Verb = "close"   // to stop listening
 )
 
-// Line is the request as it is sent.
+// Line encodes the request.
 func (r Request) Line() []byte { return fmt.Appendf(nil, "%s %d %x\n", r.Verb, r.Port, r.Ticket) }
 
 func parseRequest(line string) (r Request, err error) {
@@ -105,10 +105,9 @@ func parseRequest(line string) (r Request, err error) {
 	return r, err
 }
 
-// Ports carries connections between the host and ports of the container's loopback
-// interface, until ctx ends. The host cannot connect into a container, so Ports holds a
-// control connection to the socket, on which the host asks for each connection, and for
-// ports whose connections are carried to the host.
+// Ports carries connections between the host and ports of the container's loopback interface, until
+// ctx ends. The host cannot connect into a container. So Ports keeps a control connection to the
+// socket open, on which the host requests connections, and ports to listen on.
 func Ports(ctx context.Context, socket string) {
 	p := &portServer{ctx: ctx, socket: socket, slots: make(chan struct{}, maxConns), listeners: map[uint16]net.Listener{}}
 	defer p.running.Wait()
@@ -120,8 +119,8 @@ func Ports(ctx context.Context, socket string) {
 		}
 		began := time.Now()
 		serveControl(ctx, control, p.answer)
-		if time.Since(began) < mostPause { // a host that closes at once is not dialed again at once
-			wait(ctx, mostPause/4)
+		if time.Since(began) < maxPause { // the host closes connections at once: do not flood it
+			wait(ctx, maxPause/4)
 		}
 	}
 }
@@ -135,7 +134,7 @@ type portServer struct {
 	running   sync.WaitGroup
 }
 
-// answer begins to do what the host asks for.
+// answer starts to serve a request.
 func (p *portServer) answer(r Request) {
 	switch r.Verb {
 	case VerbConnect:
@@ -167,10 +166,10 @@ func (p *portServer) carry(f func()) {
 	})
 }
 
-// listen carries the connections that programs of the container make to a port.
+// listen listens on a port and carries the connections to it to the host.
 func (p *portServer) listen(port uint16) error {
 	if p.listeners[port] != nil {
-		return nil // an earlier process of the host has asked for it
+		return nil // an earlier process of the host has requested it
 	}
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(int(port)))) //nolint:noctx // binding a number does not wait
 	if err != nil {
@@ -179,7 +178,7 @@ func (p *portServer) listen(port uint16) error {
 	p.listeners[port] = l
 	p.running.Go(func() {
 		for {
-			local, err := accept.Next(p.ctx, l, func(error, time.Duration) {}) // it is tried again
+			local, err := accept.Next(p.ctx, l, func(error, time.Duration) {}) // errors are retried silently
 			if err != nil {
 				return
 			}
@@ -200,7 +199,7 @@ func (p *portServer) closeAll() {
 	}
 }
 
-// hello opens a connection to the host that begins with h, and hands it to use.
+// hello opens a connection to the host, writes h, and calls use with the connection.
 func hello(ctx context.Context, socket string, h Hello, use func(host *net.UnixConn)) {
 	limited, cancel := context.WithTimeout(ctx, hostWait)
 	defer cancel()
@@ -245,28 +244,26 @@ func connect(ctx context.Context, port uint16, t Ticket, socket string) {
 	hello(ctx, socket, Hello{HelloData, t}, func(host *net.UnixConn) { JoinPort(ctx, local, host) })
 }
 
-// portBuffer is how many bytes the kernel may keep for the reader of a socket between
-// container and host. It allows twice its usual size at most. With more bytes at a time, the
-// two processes wait less for each other.
+// portBuffer is the buffer of a socket between container and host, in bytes. The kernel caps it at
+// twice the default size. With a larger buffer, the two processes wait less for each other.
 const portBuffer = 4 << 20
 
-// HostConn is a connection between container and host: a socket, or a part of a stream.
+// HostConn is a connection between container and host: a socket, or a mux.Stream.
 type HostConn interface {
 	net.Conn
 	CloseWrite() error
 }
 
-// JoinPort is Join for a connection to a port, of which host is the part between container
-// and host.
+// JoinPort is Join for a connection to a port. host is the connection between container and host.
 func JoinPort(ctx context.Context, local HalfCloser, host HostConn) {
 	if socket, ok := host.(*net.UnixConn); ok {
-		_ = socket.SetWriteBuffer(portBuffer) // without it there is less throughput, and nothing else
+		_ = socket.SetWriteBuffer(portBuffer) // for throughput only
 	}
 	Join(ctx, local, host)
 }
 
-// dialLocal connects to a port of this network namespace's loopback interface. A program
-// that listens on "localhost" may have only one of its two addresses.
+// dialLocal connects to a port of the container's loopback interface. A program that listens on
+// "localhost" may use only one of its two addresses.
 func dialLocal(ctx context.Context, port uint16) (conn *net.TCPConn, err error) {
 	for _, host := range []string{"127.0.0.1", "::1"} {
 		var c net.Conn

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// The first lines of connections come from the container, and requests come from a socket
-// in it.
+// Hellos come from the container, and requests from a socket in it: neither is trusted.
 func FuzzPortLines(f *testing.F) {
 	var hello bytes.Buffer
 	_ = Hello{HelloOutward, OutwardTicket(8080)}.write(&hello)

@@ -11,19 +11,18 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
 )
 
-// Limits of the way to the model.
+// Limits of the connections to the model.
 const (
-	maxConns = 256              // at the same time; more wait to be accepted
-	hostWait = 60 * time.Second // for a host that is away
-	// unread is how many bytes of an answer the kernel keeps for an agent that does not
-	// read, so that the host soon notices. Without a bound it would keep minutes of a
-	// model's stream.
+	maxConns = 256              // at the same time; others wait to be accepted
+	hostWait = 60 * time.Second // how long a connection waits for a host that is away
+	// unread is how many bytes of an answer the kernel buffers for an agent that does not read. It
+	// is small so that the host notices soon: by default, minutes of a model's stream fit.
 	unread = 64 << 10
 )
 
-// Proxy carries every connection that listener accepts to a new one on the
-// host's socket, until ctx ends; then it closes all of them. A connection that
-// comes while nobody listens on the socket waits for a minute.
+// Proxy carries every connection that listener accepts to a new one on the host's socket, until ctx
+// ends; then it closes all of them. While nobody listens on the socket, a connection waits for a
+// minute.
 func Proxy(ctx context.Context, listener net.Listener, socket string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -38,7 +37,7 @@ func Proxy(ctx context.Context, listener net.Listener, socket string) error {
 		case <-ctx.Done():
 			return nil
 		}
-		conn, err := accept.Next(ctx, listener, func(error, time.Duration) {}) // nobody here could do anything about it
+		conn, err := accept.Next(ctx, listener, func(error, time.Duration) {}) // errors are retried silently
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -53,11 +52,11 @@ func Proxy(ctx context.Context, listener net.Listener, socket string) error {
 	}
 }
 
-// carry passes bytes between a connection of the agent and a new one to the
-// host until both ways have ended.
+// carry passes bytes between a connection of the agent and a new one to the host until both
+// directions have ended.
 func carry(ctx context.Context, agent *net.TCPConn, socket string) {
 	defer agent.Close()
-	_ = agent.SetWriteBuffer(unread) // without it more is held, and nothing else changes
+	_ = agent.SetWriteBuffer(unread) // if it fails, more is buffered
 	waiting, cancel := context.WithTimeout(ctx, hostWait)
 	host, err := dial(waiting, socket)
 	cancel()
@@ -68,14 +67,14 @@ func carry(ctx context.Context, agent *net.TCPConn, socket string) {
 	Join(ctx, agent, host)
 }
 
-// HalfCloser is a connection one of whose directions can end alone.
+// HalfCloser is a connection that can be closed in one direction.
 type HalfCloser interface {
 	io.ReadWriteCloser
 	CloseWrite() error
 }
 
-// Join passes bytes between two connections until both ways have ended or ctx ends. An end
-// of one way is passed on alone. The caller closes the connections.
+// Join passes bytes between two connections until both directions have ended or ctx ends. When one
+// direction ends, the other one goes on. The caller closes the connections.
 func Join(ctx context.Context, a, b HalfCloser) {
 	stop := context.AfterFunc(ctx, func() { _, _ = a.Close(), b.Close() })
 	defer stop()
@@ -85,8 +84,7 @@ func Join(ctx context.Context, a, b HalfCloser) {
 	ways.Wait()
 }
 
-// pass copies one direction and passes on its end. When a connection breaks, it closes the
-// other one.
+// pass copies one direction and passes on its end. If a connection breaks, it closes both.
 func pass(to, from HalfCloser) {
 	_, err := io.Copy(to, from)
 	if err != nil || !closed(to.CloseWrite()) {
@@ -94,5 +92,5 @@ func pass(to, from HalfCloser) {
 	}
 }
 
-// closed reports whether closing has worked or was not necessary.
+// closed reports whether closing has succeeded or was not necessary.
 func closed(err error) bool { return err == nil || errors.Is(err, net.ErrClosed) }

@@ -11,18 +11,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostTyped is how many bytes are kept for a program that does not read them. More are not
-// taken from the host.
-const mostTyped = 256 << 10
+// maxTyped is how many bytes are buffered for a program that does not read them. No more are read
+// from the host.
+const maxTyped = 256 << 10
 
-// terminal is a program on a terminal of its own.
+// terminal is a program on its own terminal.
 type terminal struct {
-	master *os.File // its reads and writes wait in the runtime's poller
-	tty    *os.File // kept open, so that reading does not fail while the program has closed it
+	master *os.File // non-blocking: deadlines and Close end its reads and writes
+	tty    *os.File // kept open, so that reads do not fail if the program closes it
 	cmd    *exec.Cmd
 }
 
-// startTerminal starts a program on a new terminal that has its size from the beginning.
+// startTerminal starts a program on a new terminal of this size.
 func startTerminal(argv, env []string, cols, rows int) (_ *terminal, err error) {
 	master, tty, err := openTerminal()
 	if err != nil {
@@ -59,10 +59,10 @@ func (t *terminal) resize(cols, rows int) error {
 	})
 }
 
-// wait waits for the program's end and returns its exit code: that of a shell for one that a
-// signal has ended.
+// wait waits for the program's end and returns its exit code: 128 and the signal's number if a
+// signal has ended it.
 func (t *terminal) wait() (code int) {
-	_ = t.cmd.Wait() // the state says all of it
+	_ = t.cmd.Wait() // ProcessState has the result
 	state, ok := t.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	if ok && state.Signaled() {
 		return 128 + int(state.Signal())
@@ -70,12 +70,11 @@ func (t *terminal) wait() (code int) {
 	return t.cmd.ProcessState.ExitCode()
 }
 
-// rest returns what is left to be read after the program has ended. The kernel has it all
-// when there is nothing left to be read at once. Other programs may write on; theirs is
-// taken up to a bound.
+// rest returns the output that is still unread after the program has ended, without waiting for more.
+// Other programs may go on writing; it returns at most about maxTyped bytes.
 func (t *terminal) rest() (all []byte) {
 	_ = t.control(func(fd int) error {
-		for buf := make([]byte, 32<<10); len(all) < mostTyped; {
+		for buf := make([]byte, 32<<10); len(all) < maxTyped; {
 			n, err := unix.Read(fd, buf)
 			if errors.Is(err, unix.EINTR) {
 				continue
@@ -92,7 +91,7 @@ func (t *terminal) rest() (all []byte) {
 
 func (t *terminal) close() { _, _ = t.master.Close(), t.tty.Close() }
 
-// keys are what was typed and the program has not read.
+// keys buffers what was typed until the program reads it.
 type keys struct {
 	mu      sync.Mutex
 	changed sync.Cond
@@ -106,11 +105,11 @@ func newKeys() *keys {
 	return k
 }
 
-// put keeps bytes for the program. It waits while there are too many, until gone is closed.
+// put buffers bytes for the program. It waits while the buffer is full, until gone is closed.
 func (k *keys) put(p []byte, gone <-chan struct{}) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for len(k.typed)+len(p) > mostTyped && !k.closed && !isClosed(gone) {
+	for len(k.typed)+len(p) > maxTyped && !k.closed && !isClosed(gone) {
 		k.changed.Wait()
 	}
 	if !k.closed && !isClosed(gone) {
@@ -119,14 +118,14 @@ func (k *keys) put(p []byte, gone <-chan struct{}) {
 	}
 }
 
-// wake lets put look at its channel.
+// wake makes put check its channel.
 func (k *keys) wake() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.changed.Broadcast()
 }
 
-// close drops what is left, and ends typing.
+// close drops the buffer, and ends put and typeInto.
 func (k *keys) close() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// openTerminal opens a new terminal. The program's end of it blocks, as programs expect.
+// openTerminal opens a new terminal. Its tty is blocking, as programs expect.
 func openTerminal() (master, tty *os.File, err error) {
 	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -30,6 +30,6 @@ func openTerminal() (master, tty *os.File, err error) {
 	return master, os.NewFile(uintptr(fd), name), nil
 }
 
-// Hide keeps this process's environment, memory and descriptors from other processes of the
-// same user, which the agent's are.
+// Hide keeps other processes of the same user, such as the agent, from reading this process's
+// environment, memory and descriptors.
 func Hide() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// waits says that a call waits for a person.
+// waits tells the bridge that a call waits for a person.
 func (l *link) waits(id, ticket string) {
 	l.t.Helper()
 	if _, err := fmt.Fprintf(l.conn, `{"jsonrpc":"2.0","method":"notifications/ironcurtain/waiting","params":{"requestId":%s,"ticket":%q}}`+"\n", id, ticket); err != nil {
@@ -14,7 +14,7 @@ func (l *link) waits(id, ticket string) {
 	}
 }
 
-// resumed reads the next request, which offers a call again.
+// resumed reads the next request, which must offer a waiting call.
 func (l *link) resumed() (id, ticket, call string) {
 	l.t.Helper()
 	line, err := l.r.ReadString('\n')
@@ -32,9 +32,9 @@ func (l *link) resumed() (id, ticket, call string) {
 	return string(m.ID), m.Params.Ticket, string(m.Params.Call)
 }
 
-// The host is killed, twice, while a call waits for a person: the agent hears
-// nothing of it and gets the answer to its request. A call that did not wait ends;
-// one that the agent takes back meanwhile is not offered.
+// The host is killed, twice, while a call waits for a person: the agent does not notice, and gets the
+// answer to its request. A call that did not wait ends; one that the agent cancels meanwhile is not
+// offered.
 func TestAWaitingCallIsOfferedToTheNextHost(t *testing.T) {
 	socket := socketPath(t)
 	h := startHost(t, socket)
@@ -81,8 +81,7 @@ func TestAWaitingCallIsOfferedToTheNextHost(t *testing.T) {
 	a.hears(`"id":1`, `"at last"`)
 }
 
-// A host that does not know how to resume carries nothing out, and the agent is
-// told in words that it understands.
+// A host that does not know how to resume carries nothing out, and the call ends as interrupted.
 func TestAHostThatCannotResume(t *testing.T) {
 	socket := socketPath(t)
 	h := startHost(t, socket)
@@ -110,8 +109,8 @@ func (l *link) says(method, id string) {
 	}
 }
 
-// The host becomes another program: a call of which nothing is done is sent to the next host, and
-// one that has begun meanwhile ends.
+// The host is upgraded: a call of which nothing is done is sent to the next host, and one that has
+// begun meanwhile ends.
 func TestACallThatHasNotBegunIsSentAgain(t *testing.T) {
 	socket := socketPath(t)
 	h := startHost(t, socket)

@@ -1,20 +1,20 @@
 package bridge
 
-// Sizes of what is kept of a terminal's output, in bytes.
+// How many bytes of a terminal's output are kept, and in pieces of which size.
 const (
 	ringSize  = 8 << 20
 	ringChunk = 64 << 10
 )
 
-// ring keeps the last bytes of a stream: at most ringSize, and memory for no more than there
-// have been. It counts bytes from the beginning of the stream.
+// ring keeps the last ringSize bytes of a stream. It grows as needed, and counts bytes from the
+// beginning of the stream.
 type ring struct {
 	chunks     [][]byte // of ringChunk bytes each; start is in the first one
 	first      uint64   // where the first chunk begins
 	start, end uint64   // what is kept
 }
 
-// put adds bytes at the end, and drops as many at the start as do not fit.
+// put adds bytes at the end, and drops the oldest ones that do not fit.
 func (r *ring) put(p []byte) {
 	for len(p) > 0 {
 		at := int(r.end - r.first)
@@ -31,8 +31,8 @@ func (r *ring) put(p []byte) {
 	}
 }
 
-// grow adds a chunk at the end: the first one, when its bytes need not be kept, else a new
-// one. There is one chunk more than ringSize needs, as start may lie within one.
+// grow adds a chunk at the end: a new one, or the oldest one once there are enough. There is one chunk
+// more than ringSize needs, because start may be within one.
 func (r *ring) grow() {
 	if len(r.chunks) <= ringSize/ringChunk {
 		r.chunks = append(r.chunks, make([]byte, ringChunk))
@@ -45,7 +45,7 @@ func (r *ring) grow() {
 	r.start = max(r.start, r.first)
 }
 
-// read copies bytes from a place on that is kept, and returns how many.
+// read copies kept bytes from an offset on, and returns how many.
 func (r *ring) read(p []byte, from uint64) (n int) {
 	for n < len(p) && from < r.end {
 		at := int(from - r.first)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// At any time the ring has the last bytes of all that was put into it.
+// The ring always has the last bytes that were put into it.
 func TestRingKeepsTheEnd(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var r ring
@@ -34,7 +34,7 @@ func TestRingKeepsTheEnd(t *testing.T) {
 	}
 }
 
-// What little there is takes little memory.
+// A ring with little in it takes little memory.
 func TestRingIsSmallAtFirst(t *testing.T) {
 	var r ring
 	r.put([]byte("a prompt"))

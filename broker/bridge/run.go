@@ -15,16 +15,16 @@ import (
 // inherited is the descriptor of the first file that a child inherits.
 const inherited = 3
 
-// Run replaces this process, the main process of a container, by the program argv,
-// which gets the environment env. Before that, it binds the loopback address listen and starts
-// a child process that serves it: serve is a command line of the bridge, which gets the socket
-// as descriptor 3. Run returns only when it fails.
+// Run replaces this process, the main process of a container, by the program argv with the
+// environment env. Before that, it binds the loopback address listen and starts a child process
+// that serves it: serve is a command line of the bridge, which inherits the socket as descriptor 3.
+// Run returns only when it fails.
 //
-// The program starts with the size of its terminal set. When the engine starts it without a
-// size, Run waits for one.
+// If the engine has not set the size of the terminal yet, Run waits for that before it starts the
+// program.
 func Run(listen string, serve, argv, env []string) error {
 	if err := start(listen, serve); err != nil {
-		return fmt.Errorf("open the way to the model: %w", err)
+		return fmt.Errorf("start the model proxy: %w", err)
 	}
 	awaitSize(os.Stdin)
 	path, err := exec.LookPath(argv[0])
@@ -34,9 +34,9 @@ func Run(listen string, serve, argv, env []string) error {
 	return fmt.Errorf("start %s: %w", path, unix.Exec(path, argv, env))
 }
 
-// start binds the address and starts the child that serves it. The child has a session of
-// its own, so that Ctrl-C in the tab does not reach it, and prints nothing, because its
-// output would appear on the agent's screen.
+// start binds the address and starts the child that serves it. The child has its own process
+// session, so that Ctrl-C in the tab does not reach it, and no output, because that would appear on
+// the agent's terminal.
 func start(listen string, serve []string) error {
 	listener, err := net.Listen("tcp4", listen) //nolint:noctx // binding a number does not wait
 	if err != nil {
@@ -48,7 +48,7 @@ func start(listen string, serve []string) error {
 		return err
 	}
 	defer file.Close()
-	child := exec.Command(serve[0], serve[1:]...) //nolint:noctx // it outlives this process
+	child := exec.Command(serve[0], serve[1:]...) //nolint:noctx // it outlives this function
 	child.ExtraFiles = []*os.File{file}
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	return child.Start()
@@ -58,12 +58,12 @@ func start(listen string, serve []string) error {
 func Inherited() (net.Listener, error) {
 	file := os.NewFile(inherited, "listener")
 	if file == nil {
-		return nil, errors.New("no socket was handed over")
+		return nil, errors.New("no socket was inherited")
 	}
 	defer file.Close()
 	listener, err := net.FileListener(file)
 	if err != nil {
-		return nil, fmt.Errorf("take over the socket: %w", err)
+		return nil, fmt.Errorf("inherit the socket: %w", err)
 	}
 	return listener, nil
 }

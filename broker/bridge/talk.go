@@ -10,20 +10,20 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/link"
 )
 
-// errWord is the end of a link on which the host says what only the container says.
-var errWord = errors.New("the host says what is not for it to say")
+// errUnexpected means that the host sent a message that only the container sends.
+var errUnexpected = errors.New("the host sent an unexpected message")
 
 // talk serves the typed lane of a link until the link ends.
 func (k *keeper) talk(ctx context.Context, l *link.Link) {
 	var both sync.WaitGroup
 	has := make(chan uint64, 1)
 	both.Go(func() {
-		if k.show(ctx, l, has) != nil {
+		if k.send(ctx, l, has) != nil {
 			_ = l.Close()
 		}
 	})
 	both.Go(func() {
-		_ = k.hear(l, has)
+		_ = k.receive(l, has)
 		_ = l.Close()
 	})
 	<-l.Done()
@@ -31,12 +31,11 @@ func (k *keeper) talk(ctx context.Context, l *link.Link) {
 	both.Wait()
 }
 
-// show gives a link what the host is to know: what is seen of the container and, when it has said
-// how much of the output it has, the rest of that. It returns an error when the link is of no use
-// any more.
-func (k *keeper) show(ctx context.Context, l *link.Link, has <-chan uint64) error {
+// send sends the report and, when the host has said how much of the output it has, the rest of the
+// output. After an error the link is of no use any more.
+func (k *keeper) send(ctx context.Context, l *link.Link, has <-chan uint64) error {
 	to := l.Typed()
-	v, err := k.introduce(l, has)
+	v, err := k.sendReport(l, has)
 	if v == nil {
 		return err
 	}
@@ -47,7 +46,7 @@ func (k *keeper) show(ctx context.Context, l *link.Link, has <-chan uint64) erro
 	watch.Go(func() {
 		select {
 		case <-l.Done():
-			k.output.forget(v)
+			k.output.dropViewer(v)
 		case <-over:
 		}
 	})
@@ -56,34 +55,34 @@ func (k *keeper) show(ctx context.Context, l *link.Link, has <-chan uint64) erro
 		if is.gone {
 			return nil
 		}
-		if err := k.tell(to, is, buf[:is.n]); err != nil {
+		if err := k.sendPiece(to, is, buf[:is.n]); err != nil {
 			return err
 		}
 		if is.ended {
-			return k.part(ctx, l)
+			return k.awaitExitReceived(ctx, l)
 		}
 	}
 }
 
-// introduce says what is seen of the container and waits for what the host says to it. What follows
-// is nil when the link ends before. A keeper that could not look around only says why.
-func (k *keeper) introduce(l *link.Link, has <-chan uint64) (follows *viewer, err error) {
+// sendReport sends the report and waits for the host's go. It returns the viewer to send the output
+// to; nil if the link ends before. Without a report, the output explains why there is none.
+func (k *keeper) sendReport(l *link.Link, has <-chan uint64) (follows *viewer, err error) {
 	if k.seen == nil {
-		return k.output.view(0), nil
+		return k.output.addViewer(0), nil
 	}
 	if err := link.WriteMessage(l.Typed(), link.Message{Kind: link.Seen, Data: k.seen}); err != nil {
 		return nil, err
 	}
 	select {
 	case have := <-has:
-		return k.output.view(have), nil
+		return k.output.addViewer(have), nil
 	case <-l.Done():
 		return nil, nil
 	}
 }
 
-// tell writes a piece of the output.
-func (k *keeper) tell(to io.Writer, is piece, data []byte) error {
+// sendPiece sends a piece of the output.
+func (k *keeper) sendPiece(to io.Writer, is piece, data []byte) error {
 	if is.past {
 		if err := link.WriteMessage(to, link.Message{Kind: link.Past, Data: link.PastData(is.lost, is.follow)}); err != nil {
 			return err
@@ -103,10 +102,10 @@ func (k *keeper) tell(to io.Writer, is piece, data []byte) error {
 	return nil
 }
 
-// part waits until the host knows of the program's end.
-func (k *keeper) part(ctx context.Context, l *link.Link) error {
+// awaitExitReceived waits until the host has received the program's exit.
+func (k *keeper) awaitExitReceived(ctx context.Context, l *link.Link) error {
 	if err := l.Drain(ctx); err != nil {
-		k.parted.Store(true)
+		k.closedByHost.Store(true)
 		signal(k.moved)
 		return err
 	}
@@ -114,9 +113,9 @@ func (k *keeper) part(ctx context.Context, l *link.Link) error {
 	return nil
 }
 
-// hear does what the host says, until the link ends or something is said that cannot be. It passes
-// on how many bytes of the output the host has.
-func (k *keeper) hear(l *link.Link, has chan<- uint64) error {
+// receive handles the host's messages, until the link ends or an unexpected one is received. It sends
+// to has how many bytes of the output the host has.
+func (k *keeper) receive(l *link.Link, has chan<- uint64) error {
 	for from := l.Typed(); ; {
 		m, err := link.ReadMessage(from)
 		if err != nil {
@@ -135,7 +134,7 @@ func (k *keeper) hear(l *link.Link, has chan<- uint64) error {
 			}
 			select {
 			case has <- have:
-			default: // it has said so before
+			default: // a repeated go
 			}
 		case link.Size:
 			cols, rows, err := link.ParseSize(m.Data)
@@ -144,7 +143,7 @@ func (k *keeper) hear(l *link.Link, has chan<- uint64) error {
 			}
 			k.resize(cols, rows)
 		default:
-			return fmt.Errorf("%w: kind %d", errWord, m.Kind)
+			return fmt.Errorf("%w: kind %d", errUnexpected, m.Kind)
 		}
 	}
 }
@@ -152,6 +151,6 @@ func (k *keeper) hear(l *link.Link, has chan<- uint64) error {
 // resize sets the size of the program's terminal, if it runs.
 func (k *keeper) resize(cols, rows int) {
 	if isClosed(k.begun) && k.terminal != nil {
-		_ = k.terminal.resize(cols, rows) // a program that has ended has no size
+		_ = k.terminal.resize(cols, rows) // fails if the program has ended
 	}
 }

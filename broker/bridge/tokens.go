@@ -11,14 +11,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/seen"
 )
 
-// LeaveTokens writes a token into each directory, by which the host finds out whether it sees
-// the same directory. A token that cannot be written says why. remove takes them away again, once,
-// before the agent could see them.
+// LeaveTokens writes a token into each directory, by which the host finds out whether it sees the
+// same directory. If a token cannot be written, it says why. remove must be called before the agent
+// starts; it removes them once.
 func LeaveTokens(places ...string) (tokens []seen.Token, remove func() error) {
 	var written []string
 	for _, place := range places {
 		var random [16 + 32]byte
-		_, _ = rand.Read(random[:]) // it never fails
+		_, _ = rand.Read(random[:]) // never fails
 		token := seen.Token{Place: place, Name: seen.TokenName(hex.EncodeToString(random[:16])), Content: hex.EncodeToString(random[16:])}
 		path := filepath.Join(place, token.Name)
 		if err := writeToken(path, token.Content); err != nil {
@@ -38,7 +38,7 @@ func LeaveTokens(places ...string) (tokens []seen.Token, remove func() error) {
 	})
 }
 
-// writeToken makes a file. One that was written in part is removed.
+// writeToken creates a file, or none after an error.
 func writeToken(path, content string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/bridge/embedded"
 )
 
-// The bridge for arm64 that the host's program carries runs on such a processor, here an emulated
-// one, and carries a conversation with the tools over its socket.
+// The embedded bridge for arm64 runs on an emulated processor, and carries a conversation with the
+// tools over its socket.
 func TestTheBridgeForARM64(t *testing.T) {
 	dir := t.TempDir()
 	program, err := embedded.Install(dir, "aarch64")
@@ -27,7 +27,7 @@ func TestTheBridgeForARM64(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	// The socket is where it is in a container, and that place is this program's alone.
+	// The socket has the same path as in a container, in a private namespace.
 	cmd := exec.CommandContext(t.Context(), "bwrap", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc",
 		"--tmpfs", "/run", "--bind", dir, agent.Sockets, "qemu-aarch64", program, "mcp")
 	in, err := cmd.StdinPipe()

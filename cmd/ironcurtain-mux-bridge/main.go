@@ -1,10 +1,9 @@
-// Command ironcurtain-mux-bridge runs in an agent's container. It carries the agent's two
-// ways out to the host and has no secret. It is embedded in ironcurtain-mux, which mounts
-// it; people do not run it.
+// Command ironcurtain-mux-bridge runs in an agent's container. It connects the agent with the host
+// and has no secret. It is embedded in ironcurtain-mux, which mounts it; people do not run it.
 //
-//	ironcurtain-mux-bridge run -- COMMAND [ARGUMENT...]   open the way to the model, become the agent
-//	ironcurtain-mux-bridge keep -- COMMAND [ARGUMENT...]  run the agent where the host's sockets do not lead into the container
-//	ironcurtain-mux-bridge carry                          carry all that to the host, over standard input and output
+//	ironcurtain-mux-bridge run -- COMMAND [ARGUMENT...]   start the model proxy, become the agent
+//	ironcurtain-mux-bridge keep -- COMMAND [ARGUMENT...]  run the agent where the host's sockets do not work in the container
+//	ironcurtain-mux-bridge carry                          be a carrier between keep and the host, by standard input and output
 //	ironcurtain-mux-bridge proxy                          carry connections to the MITM proxy, and from the host to ports
 //	ironcurtain-mux-bridge mcp                            carry MCP to the host's tools
 //	ironcurtain-mux-bridge dpkg OPTION...                 unpack packages for apt
@@ -37,8 +36,7 @@ func main() {
 	os.Exit(code)
 }
 
-// command carries out one command line and returns the exit code. "run" returns only when it
-// fails.
+// command carries out a command line and returns the exit code. "run" returns only when it fails.
 func command(args []string) (code int, err error) {
 	if len(args) > 2 && args[0] == "keep" && args[1] == "--" {
 		return keep(args[2:])
@@ -46,7 +44,7 @@ func command(args []string) (code int, err error) {
 	return 0, plain(args)
 }
 
-// plain carries out a command whose exit code says no more than its error.
+// plain carries out a command that exits with 0 unless it fails.
 func plain(args []string) error {
 	switch {
 	case len(args) > 2 && args[0] == "run" && args[1] == "--":
@@ -71,8 +69,7 @@ func untilSignal(f func(context.Context) error) error {
 	return f(ctx)
 }
 
-// run opens the way to the model, and becomes the agent argv, the main process of its
-// container.
+// run reports, starts the model proxy and becomes the agent argv, the main process of its container.
 func run(argv []string) error {
 	const op = "start the agent"
 	self, err := os.Executable()
@@ -90,8 +87,8 @@ func run(argv []string) error {
 	return fmt.Errorf(op+": %w", bridge.Run(agent.ProxyAddress, []string{self, "proxy"}, argv, env))
 }
 
-// prepare compares the mounts with the files that the host has checked, goes to the
-// workspace, and returns the environment of the agent.
+// prepare compares the mounts with the files that the host has checked, changes to the workspace, and
+// returns the agent's environment.
 func prepare(mounts string) (env []string, err error) {
 	if err := bridge.CheckMounts(mounts); err != nil {
 		return nil, err
@@ -104,26 +101,26 @@ func prepare(mounts string) (env []string, err error) {
 		packages := dpkg.New(agent.AptDir)
 		env = packages.Environment(env)
 		if err := packages.Prepare(); err != nil {
-			fmt.Fprintf(os.Stderr, "ironcurtain-mux-bridge: apt installs nothing: %v\n", err)
+			fmt.Fprintf(os.Stderr, "ironcurtain-mux-bridge: apt will not work: %v\n", err)
 		}
 	}
 	return env, nil
 }
 
-// keepGarbage is how much garbage the keeper collects before it is removed, in percent of what
-// is used: little, as the keeper shares the container's memory with the agent.
+// keepGarbage is the keeper's GOGC: low, because it shares the container's memory limit with the
+// agent.
 const keepGarbage = 20
 
-// keep runs the agent argv for a host that comes by carriers. It is the main process of the
-// container, and opens the way to the model itself.
+// keep runs the agent argv for a host that connects by carriers. It is the main process of the
+// container, and serves the model proxy itself.
 func keep(argv []string) (code int, err error) {
 	debug.SetGCPercent(keepGarbage)
 	if err := os.MkdirAll(agent.KeptSockets, 0o700); err != nil {
-		return 1, fmt.Errorf("open the ways to the host: %w", err)
+		return 1, fmt.Errorf("listen in place of the host: %w", err)
 	}
 	listener, err := net.Listen("tcp4", agent.ProxyAddress) //nolint:noctx // binding a number does not wait
 	if err != nil {
-		return 1, fmt.Errorf("open the way to the model: %w", err)
+		return 1, fmt.Errorf("start the model proxy: %w", err)
 	}
 	defer listener.Close()
 	signals := make(chan os.Signal, 1)
@@ -132,11 +129,11 @@ func keep(argv []string) (code int, err error) {
 	code, err = bridge.Keep{
 		Argv:     argv,
 		Carriers: agent.CarrierSocket,
-		Ways:     bridge.Ways{Tools: found(agent.ToolSocket), Model: found(agent.ProxySocket), Ports: found(agent.PortsSocket)},
+		Sockets:  bridge.Sockets{Tools: found(agent.ToolSocket), Model: found(agent.ProxySocket), Ports: found(agent.PortsSocket)},
 		Tokens:   []string{agent.Home, agent.Workspace},
 		Look:     bridge.Look,
 		Prepare: func() ([]string, error) {
-			if err := bridge.Hide(); err != nil { // its environment has the mounts
+			if err := bridge.Hide(); err != nil { // hides the mounts in its environment from the agent
 				return nil, err
 			}
 			return prepare(mounts)
@@ -151,8 +148,8 @@ func keep(argv []string) (code int, err error) {
 	return code, nil
 }
 
-// trees are the directories that the host keeps equal to its own where the engine does not see
-// those, by the names that the host has for them.
+// trees returns the directories that the host synchronizes where files are copied, by the names of
+// their trees.
 func trees() map[string]string {
 	all := map[string]string{
 		"home": agent.Home, "workspace": agent.Workspace, "orientation": agent.Orientation, "attachments": agent.Attachments,
@@ -163,8 +160,8 @@ func trees() map[string]string {
 	return all
 }
 
-// found is where a socket of the host's is found: where the keeper listens in the host's place, if
-// there is one, else where it is mounted.
+// found returns the path of one of the host's sockets: where the keeper listens in place of the host
+// if there is a keeper, else where the socket is mounted.
 func found(socket string) string {
 	if _, err := os.Stat(agent.KeptSockets); err != nil {
 		return socket
@@ -176,13 +173,13 @@ func found(socket string) string {
 func proxy(ctx context.Context) error {
 	listener, err := bridge.Inherited()
 	if err != nil {
-		return fmt.Errorf("open the way to the model: %w", err)
+		return fmt.Errorf("start the model proxy: %w", err)
 	}
 	return serve(ctx, listener)
 }
 
-// serve carries the agent's connections to the host's socket, and the host's to ports of the
-// container, until ctx ends.
+// serve carries the agent's connections to the host's socket, and the host's connections to ports of
+// the container, until ctx ends.
 func serve(ctx context.Context, listener net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var ports sync.WaitGroup

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// handmade makes a package of these files, as dpkg-deb would not. It returns its path.
+// handmade makes a package of these files, which dpkg-deb would refuse to make, and returns its path.
 func handmade(t *testing.T, name string, files ...tar.Header) string {
 	t.Helper()
 	pack := func(files ...tar.Header) string {
@@ -54,8 +54,8 @@ func link(to string) tar.Header {
 	return tar.Header{Name: "./a", Typeflag: tar.TypeSymlink, Linkname: to}
 }
 
-// No package writes outside the root: not by its names, not by its own links and not by those
-// of a package that was there before.
+// No package writes outside the root: not by its names, not by its links, and not by the links of
+// another package.
 func TestNothingIsWrittenOutside(t *testing.T) {
 	dir := func(name string) tar.Header { return tar.Header{Name: name, Typeflag: tar.TypeDir} }
 	for name, c := range map[string]struct {

@@ -15,8 +15,8 @@ import (
 // withValue are options that take the next argument.
 var withValue = []string{"--status-fd", "--log", "--admindir", "--root", "--instdir"}
 
-// Command carries out a command line of apt's, without the program's name. What people are told
-// goes to out.
+// Command carries out a command line of apt, without the program's name. It writes messages for
+// people to out.
 func (r Root) Command(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
 	var action string
 	var names []string
@@ -34,13 +34,13 @@ func (r Root) Command(ctx context.Context, args []string, in io.Reader, out io.W
 			if arg == "--status-fd" {
 				fd, err := strconv.Atoi(value)
 				if err != nil {
-					return fmt.Errorf("%s %s is no descriptor", arg, value)
+					return fmt.Errorf("%s %s is not a file descriptor", arg, value)
 				}
 				call.progress = os.NewFile(uintptr(fd), "progress")
 			}
 		case slices.Contains(actions, arg) && action == "":
 			action = arg
-		case strings.HasPrefix(arg, "-"): // as --force-depends, which changes nothing here
+		case strings.HasPrefix(arg, "-"): // such as --force-depends, which has no effect here
 		default:
 			names = append(names, arg)
 		}
@@ -62,7 +62,7 @@ func (r Root) Command(ctx context.Context, args []string, in io.Reader, out io.W
 		}
 		return call.remove(names)
 	}
-	return errors.New("this stands in for dpkg and does only what apt-get install and remove need")
+	return errors.New("this replacement of dpkg does only what apt-get install and remove need")
 }
 
 var actions = []string{"--assert-multi-arch", "--print-foreign-architectures", "--configure", "--triggers-only", "--set-selections", "--unpack", "--remove", "--purge"}
@@ -70,12 +70,12 @@ var actions = []string{"--assert-multi-arch", "--print-foreign-architectures", "
 // call is one command.
 type call struct {
 	Root
-	ctx      context.Context // it lives as long as one call of Command
+	ctx      context.Context // of one call of Command
 	out      io.Writer
-	progress *os.File // for apt's progress bar; nil: nobody wants to know
+	progress *os.File // for apt's progress bar; nil: none
 }
 
-// say tells people what is done, and apt the states that dpkg would have gone through.
+// say tells people what was done, and apt the states through which dpkg would have gone.
 func (c call) say(p paragraph, states []string, format string, args ...any) {
 	fmt.Fprintf(c.out, format+"\n", args...)
 	if c.progress == nil {
@@ -91,7 +91,7 @@ var (
 	goes  = []string{"half-configured", "half-installed", "config-files", "not-installed"}
 )
 
-// unpack unpacks archives; of directories, the ones in them.
+// unpack unpacks archives, or all archives in directories.
 func (c call) unpack(paths []string, directories bool) error {
 	for _, path := range paths {
 		archives := []string{path}
@@ -119,7 +119,7 @@ func (c call) unpackOne(archive string) error {
 	p := paragraph(strings.TrimSpace(control)).with("install ok installed")
 	name := p.field("Package")
 	if name == "" || strings.ContainsRune(name, '/') || !p.single() {
-		return errors.New("it does not say which package it is")
+		return errors.New("its control file does not describe one package")
 	}
 	own, _, err := c.others(name)
 	if err != nil {
@@ -153,12 +153,12 @@ func (c call) unpackOne(archive string) error {
 	return nil
 }
 
-// choose notes what shall become of packages; of the image's, nothing. A line has a name and what
-// is wanted, such as deinstall.
+// choose notes the selections that apt makes, except for the image's packages. A line has a package's
+// name and its selection, such as deinstall.
 func (c call) choose(in io.Reader) error {
 	text, err := io.ReadAll(in)
 	if err != nil {
-		return fmt.Errorf("read what is wanted: %w", err)
+		return fmt.Errorf("read the selections: %w", err)
 	}
 	own, err := c.unpacked()
 	if err != nil {
@@ -179,7 +179,7 @@ func (c call) choose(in io.Reader) error {
 	return c.store(own)
 }
 
-// chosen returns the packages that shall go.
+// chosen returns the packages that are selected to be removed.
 func (c call) chosen() (names []string, err error) {
 	own, err := c.unpacked()
 	for _, p := range own {
@@ -199,7 +199,7 @@ func (c call) remove(names []string) error {
 			return err
 		}
 		if p == "" {
-			continue // it is not there
+			continue // it is not installed
 		}
 		files, err := c.listed(name)
 		if err == nil {
@@ -219,15 +219,15 @@ func (c call) remove(names []string) error {
 	return nil
 }
 
-// others are the packages but one, which must not be the image's, and that one; "" if it is not
-// there.
+// others returns the unpacked packages without the named one, and that one; "" if it is not
+// unpacked. A package of the image is an error.
 func (c call) others(name string) (others []paragraph, one paragraph, err error) {
 	held, err := c.held()
 	if err != nil {
 		return nil, "", err
 	}
 	if slices.ContainsFunc(held, func(p paragraph) bool { return p.is(name) }) {
-		return nil, "", fmt.Errorf("%s belongs to the image, which stays as it is: the person gets a new one with 'ironcurtain-mux images build'", name)
+		return nil, "", fmt.Errorf("%s belongs to the image, which cannot be changed: the person can make a new one with 'ironcurtain-mux images build'", name)
 	}
 	own, err := c.unpacked()
 	for _, p := range own {

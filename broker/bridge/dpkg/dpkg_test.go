@@ -40,7 +40,7 @@ func newRoot(t *testing.T) Root {
 	return r
 }
 
-// archive makes a package and returns its path.
+// archive makes a package with dpkg-deb and returns its path.
 func archive(t *testing.T, name, version string, files map[string]string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name+".deb")
@@ -133,7 +133,7 @@ func TestPackagesComeAreReplacedAndGo(t *testing.T) {
 	if diff := cmp.Diff(heldImage+strings.ReplaceAll(hello, "VERSION", "2.0"), r.read(t, r.status())); diff != "" {
 		t.Error(diff)
 	}
-	// As apt removes: it says what shall go, and then that it shall.
+	// As apt removes packages: it selects them, and then has them removed.
 	if err := r.Command(t.Context(), []string{"--set-selections"}, strings.NewReader("hello:amd64\tdeinstall\nlibc6\tpurge\n"), io.Discard); err != nil {
 		t.Fatal(err)
 	}
@@ -154,13 +154,13 @@ func TestWhatItRefuses(t *testing.T) {
 		"a package of the image":    {[]string{"--unpack", archive(t, "libc6", "2.37", nil)}, "libc6 belongs to the image"},
 		"removing one":              {[]string{"--remove", "libc6"}, "libc6 belongs to the image"},
 		"what is no package":        {[]string{"--unpack", r.Image}, "unpack status: dpkg-deb --field"},
-		"two paragraphs":            {[]string{"--unpack", handmade(t, "a\nVersion: 1\n\nPackage: other\nStatus: install ok installed")}, "which package it is"},
-		"a blank paragraph":         {[]string{"--unpack", handmade(t, "a\n \nPackage: other")}, "which package it is"},
-		"two names":                 {[]string{"--unpack", handmade(t, "a\npackage: other")}, "which package it is"},
-		"a name with a slash":       {[]string{"--unpack", handmade(t, "../a")}, "which package it is"},
-		"another action":            {[]string{"--audit"}, "stands in for dpkg"},
+		"two paragraphs":            {[]string{"--unpack", handmade(t, "a\nVersion: 1\n\nPackage: other\nStatus: install ok installed")}, "describe one package"},
+		"a blank paragraph":         {[]string{"--unpack", handmade(t, "a\n \nPackage: other")}, "describe one package"},
+		"two names":                 {[]string{"--unpack", handmade(t, "a\npackage: other")}, "describe one package"},
+		"a name with a slash":       {[]string{"--unpack", handmade(t, "../a")}, "describe one package"},
+		"another action":            {[]string{"--audit"}, "replacement of dpkg"},
 		"an option without a value": {[]string{"--status-fd"}, "needs a value"},
-		"no descriptor":             {[]string{"--status-fd", "x", "--configure"}, "is no descriptor"},
+		"no descriptor":             {[]string{"--status-fd", "x", "--configure"}, "is not a file descriptor"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := r.command(t, test.args...); err == nil || !strings.Contains(err.Error(), test.want) {
@@ -171,7 +171,7 @@ func TestWhatItRefuses(t *testing.T) {
 	if diff := cmp.Diff(heldImage, r.read(t, r.status())); diff != "" {
 		t.Error(diff)
 	}
-	// What apt asks beforehand, and afterwards.
+	// What apt calls before and after.
 	for _, args := range [][]string{{"--print-foreign-architectures"}, {"--assert-multi-arch"}, {"--configure", "--pending"}, {"--triggers-only", "--pending"}} {
 		if out, err := r.command(t, args...); out != "" || err != nil {
 			t.Errorf("%q: %q, %v", args, out, err)
@@ -179,7 +179,7 @@ func TestWhatItRefuses(t *testing.T) {
 	}
 }
 
-// A package that the image has got meanwhile is the image's.
+// An unpacked package that a new image contains counts as the image's.
 func TestTheImageChanges(t *testing.T) {
 	r := newRoot(t)
 	if _, err := r.command(t, "--unpack", archive(t, "hello", "1.0", map[string]string{"usr/bin/hello": "one"})); err != nil {

@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// Environment returns env with the directories of unpacked programs and libraries, after those
-// that are there already.
+// Environment adds the directories of unpacked programs and libraries at the end of the search paths
+// of env.
 func (r Root) Environment(env []string) []string {
 	below := func(dirs ...string) string {
 		for i, dir := range dirs {
@@ -32,7 +32,7 @@ func (r Root) Environment(env []string) []string {
 	return extended(env, "LD_LIBRARY_PATH", below(libraries...))
 }
 
-// extended returns env with more at the end of a list of directories.
+// extended returns env with more directories at the end of a variable's list.
 func extended(env []string, name, more string) []string {
 	for i, v := range env {
 		if list, ok := strings.CutPrefix(v, name+"="); ok && list != "" {
@@ -44,7 +44,7 @@ func extended(env []string, name, more string) []string {
 	return append(slices.Clone(env), name+"="+more)
 }
 
-// triplet is the name that Debian gives the directories of this machine's libraries, or "".
+// triplet is Debian's name of this architecture in library directories, or "".
 func triplet() string {
 	found, _ := filepath.Glob("/usr/lib/*-linux-gnu*") // the pattern is well-formed
 	if len(found) == 0 {
@@ -67,12 +67,13 @@ func debTool(ctx context.Context, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// stays reports why an archive cannot be unpacked: a link of another package leads out of the
-// root, and a file of this one is behind it. Within one archive tar follows no such link.
+// stays returns an error if an archive would be unpacked outside of the root: a link of another
+// package leads out of it, and this one has a file behind that link. Links within one archive need no
+// check, because tar does not follow them.
 func (r Root) stays(ctx context.Context, archive string) error {
 	root, err := os.OpenRoot(r.files())
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // there is no link yet
+		return nil // there are no links yet
 	}
 	if err != nil {
 		return err
@@ -90,11 +91,11 @@ func (r Root) stays(ctx context.Context, archive string) error {
 	}
 	err = within(root, tar.NewReader(files))
 	cancel()
-	_ = cmd.Wait() // it was ended, and --vextract tells what is wrong with the archive
+	_ = cmd.Wait() // it was killed; --vextract reports errors of the archive
 	return err
 }
 
-// within reads what will be unpacked below a directory, in order.
+// within returns an error if a file of an archive would be unpacked outside of the root.
 func within(root *os.Root, files *tar.Reader) error {
 	made := map[string]bool{".": true} // directories of the archive, which replace links
 	for {
@@ -102,8 +103,8 @@ func within(root *os.Root, files *tar.Reader) error {
 		if err == io.EOF {
 			return nil
 		}
-		if err != nil || len(h.PAXRecords) > 0 { // dpkg does not know such records, and tar reads them in its own way
-			return errors.New("its list of files cannot be read as dpkg reads it")
+		if err != nil || len(h.PAXRecords) > 0 { // dpkg ignores such records, and package tar does not
+			return errors.New("its list of files is malformed, or means different files to dpkg")
 		}
 		names := []string{h.Name}
 		if h.Typeflag == tar.TypeLink {
@@ -115,16 +116,16 @@ func within(root *os.Root, files *tar.Reader) error {
 				continue
 			}
 			if _, err := root.Stat(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("%q would go through a link of another package out of the directory of packages: remove that package first", name)
+				return fmt.Errorf("a link of another package would lead %q out of the directory of packages: remove that package first", name)
 			}
 		}
 		if h.Typeflag == tar.TypeDir {
-			made[filepath.Join(".", h.Name)] = true //nolint:gosec // nothing is opened by that name
+			made[filepath.Join(".", h.Name)] = true //nolint:gosec // no file of that name is opened
 		}
 	}
 }
 
-// listed are the files that came with a package, below the root.
+// listed returns the files of a package, below the root.
 func (r Root) listed(name string) ([]string, error) {
 	data, err := os.ReadFile(r.list(name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -133,12 +134,12 @@ func (r Root) listed(name string) ([]string, error) {
 	return lines(string(data)), err
 }
 
-// lines are the lines of a list of files.
+// lines splits a list of files.
 func lines(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
 }
 
-// delete removes files, and directories that have become empty.
+// delete removes files, and directories that are empty then.
 func (r Root) delete(paths []string) error {
 	root, err := os.OpenRoot(r.files())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What an agent has put in a file's place in an earlier life does not hold its next start up.
+// A pipe that an agent has put in place of a file does not block its next start.
 func TestPrepareDoesNotWait(t *testing.T) {
 	for _, name := range []string{"own", "status", "status.new"} {
 		t.Run(name, func(t *testing.T) {

@@ -12,13 +12,13 @@ import (
 	"syscall"
 )
 
-// Root is where packages go and what is known of them.
+// Root is the directory to which packages are unpacked.
 type Root struct {
 	Image string // the status file of the image's dpkg
 	Dir   string // everything else is below it
 }
 
-// imageStatus is where Debian keeps it.
+// imageStatus is the path of Debian's status file.
 const imageStatus = "/var/lib/dpkg/status"
 
 // New returns the root below a directory of a home.
@@ -31,8 +31,8 @@ func (r Root) list(name string) string {
 	return filepath.Join(r.Dir, "dpkg", "info", name+".list")
 }
 
-// paragraph is what a status file says of one package: lines with fields, the last of which has
-// no newline.
+// paragraph is the entry of one package in a status file: lines with fields, without the last line
+// feed.
 type paragraph string
 
 // field returns the first line of a field, or "".
@@ -45,8 +45,8 @@ func (p paragraph) field(name string) string {
 	return ""
 }
 
-// single reports whether it is one paragraph of one package: otherwise apt would read of packages
-// that nobody has unpacked.
+// single reports whether it is one paragraph with one package. Otherwise a package could make apt
+// believe that others are installed.
 func (p paragraph) single() bool {
 	names := 0
 	for line := range strings.Lines(string(p)) {
@@ -60,7 +60,7 @@ func (p paragraph) single() bool {
 	return names == 1
 }
 
-// is reports whether it is about a package of that name, which is installed.
+// is reports whether it describes an installed package of that name.
 func (p paragraph) is(name string) bool {
 	return p.field("Package") == name && strings.HasSuffix(p.field("Status"), " installed")
 }
@@ -94,7 +94,7 @@ func readStatus(path string) ([]paragraph, error) {
 	return all, nil
 }
 
-// held are the image's packages, which apt must neither replace nor remove.
+// held returns the image's packages, marked so that apt neither replaces nor removes them.
 func (r Root) held() ([]paragraph, error) {
 	all, err := readStatus(r.Image)
 	if err != nil {
@@ -108,7 +108,7 @@ func (r Root) held() ([]paragraph, error) {
 	return all, nil
 }
 
-// unpacked are the packages that are not the image's.
+// unpacked returns the packages that were unpacked.
 func (r Root) unpacked() ([]paragraph, error) {
 	all, err := readStatus(r.own())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -136,7 +136,7 @@ func (r Root) Prepare() error {
 	return nil
 }
 
-// store replaces what is known of the packages that are not the image's.
+// store replaces the list of unpacked packages.
 func (r Root) store(own []paragraph) error {
 	if err := write(r.own(), own); err != nil {
 		return err
@@ -144,8 +144,8 @@ func (r Root) store(own []paragraph) error {
 	return r.Prepare()
 }
 
-// readFile is os.ReadFile for a place where the agent may have put something else than a file in
-// an earlier life: a pipe would hold up its start for ever.
+// readFile is os.ReadFile for a path at which the agent may have put something else than a file, in
+// an earlier life of the session: a pipe would block the start for ever.
 func readFile(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -162,7 +162,7 @@ func readFile(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// write replaces a status file whole.
+// write replaces a status file atomically.
 func write(path string, all []paragraph) error {
 	var b strings.Builder
 	for _, p := range all {
@@ -172,7 +172,7 @@ func write(path string, all []paragraph) error {
 		return err
 	}
 	fresh := path + ".new"
-	if err := os.RemoveAll(fresh); err != nil { // it may be anything, see readFile
+	if err := os.RemoveAll(fresh); err != nil { // the agent may have put anything there
 		return err
 	}
 	if err := os.WriteFile(fresh, []byte(b.String()), 0o644); err != nil { //nolint:gosec // as dpkg writes it

@@ -12,7 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// An engine gets the bridge of its architecture, by any name, and one that has none is told so.
+// An engine gets the bridge of its architecture, by any of its names; an unknown one is an error.
 func TestInstallForAnArchitecture(t *testing.T) {
 	cache := t.TempDir()
 	for name, want := range map[string]elf.Machine{
@@ -45,7 +45,7 @@ func TestInstallForAnArchitecture(t *testing.T) {
 	}
 }
 
-// What is said of the bridges is true of the files.
+// Digests are those of the installed files.
 func TestDigestsAreThoseOfTheFiles(t *testing.T) {
 	digests := Digests()
 	if len(digests) != 2 {
@@ -67,7 +67,7 @@ func TestDigestsAreThoseOfTheFiles(t *testing.T) {
 	}
 }
 
-// A program that was built without the bridges, or with a damaged one, says so.
+// A missing or damaged bridge in the program is an error.
 func TestABridgeThatIsNotInTheProgram(t *testing.T) {
 	for name, c := range map[string]struct {
 		from        fstest.MapFS

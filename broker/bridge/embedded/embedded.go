@@ -1,7 +1,7 @@
-// Package embedded holds ironcurtain-mux-bridge, the program that runs in containers, for
-// each architecture that container engines run on, and lays it down where the engine can
-// mount it. So the bridge in a container and the program on the host are always of one
-// build, and nothing of the host's program is in any container.
+// Package embedded contains ironcurtain-mux-bridge, the program that runs in containers, for each
+// architecture of container engines, and writes it to a file that the engine can mount. So the
+// bridge in a container and the program on the host are always of the same build, and the host's
+// program is in no container.
 package embedded
 
 import (
@@ -27,8 +27,8 @@ import (
 //go:embed all:built
 var built embed.FS
 
-// bridge is the program for one architecture. It is unpacked when it is written, and once
-// before to know its digest.
+// bridge is the program for one architecture. It is unpacked each time it is written, and once to
+// compute its digest.
 type bridge struct {
 	architecture string // as Go names it
 	known        func() (digest [sha256.Size]byte, err error)
@@ -43,7 +43,7 @@ func newBridge(from fs.FS, architecture string) bridge {
 	})}
 }
 
-// names are what engines call the architectures.
+// names maps the engines' names of architectures to Go's.
 var names = map[string]string{"amd64": "amd64", "x86_64": "amd64", "arm64": "arm64", "aarch64": "arm64"}
 
 // unpack returns the program for an architecture.
@@ -63,8 +63,8 @@ func unpack(from fs.FS, architecture string) ([]byte, error) {
 	return data, nil
 }
 
-// Digests returns the SHA-256 of the bridges that this program carries, in hexadecimal, by
-// their architectures. It has none of a program that was built without make.
+// Digests returns the SHA-256 of the embedded bridges, in hexadecimal, by architecture. A program
+// that was built without make has none.
 func Digests() map[string]string {
 	all := map[string]string{}
 	for _, b := range bridges {
@@ -75,10 +75,10 @@ func Digests() map[string]string {
 	return all
 }
 
-// Install returns the path of a file with the bridge for an engine's architecture, below the
-// directory cache. It writes the file when it is missing or is another one. The file's name
-// has the digest of its content, because programs of several builds can share a cache. It
-// removes those that no build has asked for lately.
+// Install returns the path of a file with the bridge for an engine's architecture, in the directory
+// cache. It writes the file if it is missing or differs. The file's name has the digest of its
+// content, because several builds can share a cache. It removes bridges that no build has asked for
+// lately.
 func Install(cache, architecture string) (string, error) {
 	for _, b := range bridges {
 		if b.architecture == names[architecture] {
@@ -105,20 +105,19 @@ func install(cache string, digest [sha256.Size]byte, content func() ([]byte, err
 	if err != nil {
 		return "", fault.Wrap("write the bridge for containers", err, "remove "+path+" if it is there, or set IRONCURTAIN_CACHE to a directory of your own")
 	}
-	_ = os.Chtimes(path, now, now) // a cache that cannot be written to keeps what it has
+	_ = os.Chtimes(path, now, now) // in a read-only cache nothing is removed either
 	removeUnused(cache, now.Add(-unused))
 	return path, nil
 }
 
-// unused is for how long a bridge is kept that no container was started with. One that
-// containers have mounted stays theirs without its name.
+// unused is for how long a bridge is kept after its last use. Containers that have mounted it can
+// use it even after it is removed.
 const unused = 24 * time.Hour
 
-// written is the name of a bridge, or of one whose writing was interrupted.
+// written matches the name of a bridge, or of one whose writing was interrupted.
 var written = regexp.MustCompile(`^\.?bridge-[0-9a-f]{16}[0-9]*$`)
 
-// removeUnused removes the bridges that were last asked for before then. What cannot be
-// removed is in nobody's way.
+// removeUnused removes the bridges that were last asked for before then. It ignores errors.
 func removeUnused(cache string, then time.Time) {
 	entries, _ := os.ReadDir(cache)
 	for _, e := range entries {
@@ -128,7 +127,7 @@ func removeUnused(cache string, then time.Time) {
 	}
 }
 
-// write replaces the file whole, whatever stood there and whatever its mode was.
+// write replaces the file atomically, whatever was there.
 func write(path string, data []byte) error {
 	file, err := renameio.NewPendingFile(path, renameio.WithStaticPermissions(0o555), renameio.WithTempDir(filepath.Dir(path)))
 	if err != nil {
@@ -141,8 +140,7 @@ func write(path string, data []byte) error {
 	return file.CloseAtomicallyReplace()
 }
 
-// isThere reports whether the file is an ordinary one with this digest, which every user can
-// run.
+// isThere reports whether the file is a regular one with this digest and mode 0555.
 func isThere(path string, digest [sha256.Size]byte) bool {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode() != fs.FileMode(0o555) {

@@ -56,8 +56,7 @@ func TestInstallWritesWhatIsMissingOrChanged(t *testing.T) {
 	}
 }
 
-// Bridges of other builds go when no build has asked for them for a day; everything else in
-// the cache stays.
+// Bridges that no build has asked for in a day are removed; everything else in the cache stays.
 func TestInstallRemovesWhatNobodyUses(t *testing.T) {
 	cache := t.TempDir()
 	old := time.Now().Add(-2 * unused)
@@ -97,7 +96,7 @@ func TestInstallRemovesWhatNobodyUses(t *testing.T) {
 	}
 }
 
-// lay installs data as a bridge.
+// lay installs data as if it were a bridge.
 func lay(cache string, data []byte) (string, error) {
 	return install(cache, sha256.Sum256(data), func() ([]byte, error) { return data, nil })
 }

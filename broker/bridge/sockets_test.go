@@ -20,8 +20,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/reach/mux"
 )
 
-// dialWay connects to a socket of the keeper's, as a program of the container does.
-func (k *kept) dialWay(path string) *net.UnixConn {
+// dialSocket connects to a socket of the keeper, as a program of the container does.
+func (k *kept) dialSocket(path string) *net.UnixConn {
 	k.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
@@ -34,7 +34,7 @@ func (k *kept) dialWay(path string) *net.UnixConn {
 	return conn
 }
 
-// echo answers each stream with its kind and what comes on it.
+// echo sends back each stream's kind and what it reads from it.
 func (h *hostEnd) echo() {
 	h.running.Go(func() {
 		var streams sync.WaitGroup
@@ -53,19 +53,19 @@ func (h *hostEnd) echo() {
 	})
 }
 
-// Each socket leads to streams of its kind, and the end of one direction is passed on.
+// Connections to each socket become streams of its kind, and the end of one direction is passed on.
 func TestKeepJoinsConnectionsToStreams(t *testing.T) {
 	k := keepOf(t, "read line").run()
-	early := k.dialWay(k.config.Ways.Tools) // before there is a host
+	early := k.dialSocket(k.config.Sockets.Tools) // before there is a host
 	if _, err := early.Write([]byte("waiting")); err != nil {
 		t.Fatal(err)
 	}
 	h := k.newHost()
 	h.echo()
 	defer h.link.Close()
-	for path, kind := range map[string]mux.Kind{k.config.Ways.Tools: mux.Tools, k.config.Ways.Model: mux.Model, k.config.Ways.Ports: mux.Ports} {
+	for path, kind := range map[string]mux.Kind{k.config.Sockets.Tools: mux.Tools, k.config.Sockets.Model: mux.Model, k.config.Sockets.Ports: mux.Ports} {
 		t.Run(string(kind), func(t *testing.T) {
-			conn := k.dialWay(path)
+			conn := k.dialSocket(path)
 			_, _ = io.WriteString(conn, "words")
 			_ = conn.CloseWrite()
 			if all, err := io.ReadAll(conn); err != nil || string(all) != string(kind)+"words" {
@@ -79,8 +79,8 @@ func TestKeepJoinsConnectionsToStreams(t *testing.T) {
 	}
 }
 
-// While the host is away for long, connections to the model and to ports end, and those to the
-// tools are kept.
+// When the host is away for long, connections to the model and for ports end, and those to the tools
+// are kept.
 func TestKeepKeepsToolsWhileTheHostIsAway(t *testing.T) {
 	k := keepOf(t, "read line")
 	k.config.wait.away = 100 * time.Millisecond
@@ -88,8 +88,8 @@ func TestKeepKeepsToolsWhileTheHostIsAway(t *testing.T) {
 	h := k.newHost()
 	h.begin(80, 24)
 	conns := map[string]*net.UnixConn{}
-	for _, path := range []string{k.config.Ways.Tools, k.config.Ways.Model, k.config.Ways.Ports} {
-		conns[path] = k.dialWay(path)
+	for _, path := range []string{k.config.Sockets.Tools, k.config.Sockets.Model, k.config.Sockets.Ports} {
+		conns[path] = k.dialSocket(path)
 		if _, err := io.WriteString(conns[path], "a"); err != nil {
 			t.Fatal(err)
 		}
@@ -106,12 +106,12 @@ func TestKeepKeepsToolsWhileTheHostIsAway(t *testing.T) {
 		}
 	}
 	h.leave()
-	for _, path := range []string{k.config.Ways.Model, k.config.Ways.Ports} {
+	for _, path := range []string{k.config.Sockets.Model, k.config.Sockets.Ports} {
 		if n, err := conns[path].Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("%s is not closed: %d bytes, %v", path, n, err)
 		}
 	}
-	if _, err := io.WriteString(conns[k.config.Ways.Tools], "b"); err != nil {
+	if _, err := io.WriteString(conns[k.config.Sockets.Tools], "b"); err != nil {
 		t.Fatal(err)
 	}
 	h.come()
@@ -125,8 +125,8 @@ func TestKeepKeepsToolsWhileTheHostIsAway(t *testing.T) {
 	k.ends(0)
 }
 
-// Carriers are cut again and again while somebody types, and while tools are called. Each byte
-// comes once and in order.
+// Carriers are cut again and again while somebody types and tools are called. Each byte is received
+// once and in order.
 func TestKeepLosesNothingWhenCarriersAreCut(t *testing.T) {
 	const cuts = 200
 	k := keepOf(t, `stty raw -echo; echo ready; exec cat`).run()
@@ -147,7 +147,7 @@ func TestKeepLosesNothingWhenCarriersAreCut(t *testing.T) {
 	var calls [3]int
 	var called sync.WaitGroup
 	for i := range calls {
-		conn := k.dialWay(k.config.Ways.Tools)
+		conn := k.dialSocket(k.config.Sockets.Tools)
 		called.Go(func() { calls[i] = callTools(t, conn, cut) })
 	}
 	var typed strings.Builder
@@ -184,14 +184,14 @@ func (h *hostEnd) cutOnce() {
 	}
 }
 
-// made is how many carriers there were.
+// made returns how many carriers there were.
 func (h *hostEnd) made() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.carriers
 }
 
-// callTools asks and awaits the answer until over is closed, and returns how often it did.
+// callTools sends requests and awaits their answers until over is closed, and returns how many.
 func callTools(t *testing.T, conn *net.UnixConn, over <-chan struct{}) (n int) {
 	t.Helper()
 	answers := bufio.NewReader(conn)
@@ -213,8 +213,8 @@ func callTools(t *testing.T, conn *net.UnixConn, over <-chan struct{}) (n int) {
 	return n
 }
 
-// What is handed over need not be a carrier, and a hello need not be one of this keeper's. The
-// link in use goes on.
+// The current link survives when something other than a carrier is handed over, and hellos of other
+// links.
 func TestKeepSurvivesWhatIsNoCarrier(t *testing.T) {
 	k := keepOf(t, "echo ready; read line").run()
 	h := k.newHost()
@@ -234,7 +234,7 @@ func TestKeepSurvivesWhatIsNoCarrier(t *testing.T) {
 		"two messages":      append(syscall.UnixRights(fd), syscall.UnixRights(fd)...),
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn := k.dialWay(k.config.Carriers)
+			conn := k.dialSocket(k.config.Carriers)
 			if _, _, err := conn.WriteMsgUnix([]byte{0}, rights, nil); err != nil && !errors.Is(err, syscall.EINVAL) {
 				t.Fatal(err)
 			}
@@ -268,7 +268,7 @@ func TestKeepSurvivesWhatIsNoCarrier(t *testing.T) {
 	k.ends(0)
 }
 
-// received is a carrier whose hello says that bytes have come that nobody has sent.
+// received is a carrier whose hello names received bytes that nobody has sent.
 type received struct {
 	*carrier
 	said bool
@@ -283,7 +283,7 @@ func (r *received) Write(p []byte) (int, error) {
 	return r.carrier.Write(p)
 }
 
-// TestMain's process can be one that hands its input and output over.
+// init makes the test's own program one that hands its input and output over, if a variable says so.
 func init() {
 	if socket := os.Getenv("TEST_CARRY"); socket != "" {
 		if err := Carry(context.Background(), socket); err != nil {
@@ -294,8 +294,8 @@ func init() {
 	}
 }
 
-// A process that hands over its input and output stays as long as they are used, and its end
-// is theirs.
+// A process that hands over its input and output lives as long as they are used, and they end with
+// it.
 func TestCarryStaysAsLongAsItIsUsed(t *testing.T) {
 	k := keepOf(t, "echo ready; read line").run()
 	l := link.New(link.NewID())
@@ -321,7 +321,7 @@ func TestCarryStaysAsLongAsItIsUsed(t *testing.T) {
 	}
 }
 
-// carried is a process that has handed over, and what it carries.
+// carried is a process that has handed over its input and output, and their other ends.
 type carried struct {
 	cmd            *exec.Cmd
 	ended, carried chan error

@@ -10,36 +10,35 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
 )
 
-// mostCarriers is how many carriers there are at once. All but the newest are about to end.
-const mostCarriers = 8
+// maxCarriers is how many carriers there may be at once. All but the newest are about to end.
+const maxCarriers = 8
 
-// way is a socket whose connections are carried to the host.
-type way struct {
+// hostSocket is a socket whose connections are carried to the host.
+type hostSocket struct {
 	path string
 	kind mux.Kind
-	most int           // connections at once; more wait to be accepted
-	wait time.Duration // for a host that is away; 0: as long as it takes
-	keep bool          // also while the host is away for long
+	most int           // connections at once; others wait to be accepted
+	wait time.Duration // how long a connection waits for the host; 0: without limit
+	keep bool          // do not close connections when the host is away for long
 }
 
-// all returns the sockets of a keeper. A connection to the tools is kept as long as it takes,
-// because what was written to it may be a call: one that was closed could have been carried
-// out or not.
-func (w Ways) all() []way {
-	return []way{
+// all returns the sockets of a keeper. A connection to the tools is never closed because of a host
+// that is away: it may have a call under way, of which nobody would know whether it was carried out.
+func (w Sockets) all() []hostSocket {
+	return []hostSocket{
 		{path: w.Tools, kind: mux.Tools, most: 64, keep: true},
 		{path: w.Model, kind: mux.Model, most: maxConns, wait: hostWait},
 		{path: w.Ports, kind: mux.Ports, most: maxConns + 64},
 	}
 }
 
-// listen takes connections on all sockets until ctx ends.
+// listen accepts connections on all sockets until ctx ends.
 func (k *keeper) listen(ctx context.Context) error {
-	carriers := way{path: k.Carriers, most: mostCarriers}
+	carriers := hostSocket{path: k.Carriers, most: maxCarriers}
 	if err := k.serve(ctx, carriers, k.takeCarrier); err != nil {
 		return err
 	}
-	for _, w := range k.Ways.all() {
+	for _, w := range k.Sockets.all() {
 		if err := k.serve(ctx, w, func(conn *net.UnixConn) { k.join(ctx, w, conn) }); err != nil {
 			return err
 		}
@@ -48,7 +47,7 @@ func (k *keeper) listen(ctx context.Context) error {
 }
 
 // serve calls use for each connection to a socket, until ctx ends.
-func (k *keeper) serve(ctx context.Context, w way, use func(*net.UnixConn)) error {
+func (k *keeper) serve(ctx context.Context, w hostSocket, use func(*net.UnixConn)) error {
 	listener, err := net.Listen("unix", w.path) //nolint:noctx // binding a path does not wait
 	if err != nil {
 		return err
@@ -66,7 +65,7 @@ func (k *keeper) serve(ctx context.Context, w way, use func(*net.UnixConn)) erro
 			case <-ctx.Done():
 				return
 			}
-			conn, err := accept.Next(ctx, listener, func(error, time.Duration) {}) // nobody here could do anything about it
+			conn, err := accept.Next(ctx, listener, func(error, time.Duration) {}) // errors are retried silently
 			if err != nil {
 				return
 			}
@@ -79,8 +78,8 @@ func (k *keeper) serve(ctx context.Context, w way, use func(*net.UnixConn)) erro
 	return nil
 }
 
-// takeCarrier takes a carrier over and uses it until it or the process that has handed it
-// over ends.
+// takeCarrier receives a carrier and uses it until it breaks, or the process that has handed it over
+// ends.
 func (k *keeper) takeCarrier(conn *net.UnixConn) {
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(helloWait))
@@ -94,19 +93,19 @@ func (k *keeper) takeCarrier(conn *net.UnixConn) {
 	defer watch.Wait()
 	defer c.Close()
 	watch.Go(func() {
-		_, _ = conn.Read(make([]byte, 1)) // it says nothing more
+		_, _ = conn.Read(make([]byte, 1)) // returns when the process ends
 		_ = c.Close()
 	})
 	k.links.carry(c)
 }
 
-// join carries a connection of the container's over a stream to the host.
-func (k *keeper) join(ctx context.Context, w way, conn *net.UnixConn) {
+// join carries a connection of the container over a stream to the host.
+func (k *keeper) join(ctx context.Context, w hostSocket, conn *net.UnixConn) {
 	defer conn.Close()
 	if !w.keep {
 		lasting, cancel := context.WithCancel(ctx)
 		defer cancel()
-		stop := context.AfterFunc(k.links.lasting(), cancel)
+		stop := context.AfterFunc(k.links.untilAway(), cancel)
 		defer stop()
 		ctx = lasting
 	}
@@ -117,7 +116,7 @@ func (k *keeper) join(ctx context.Context, w way, conn *net.UnixConn) {
 	stream, err := k.links.open(waiting, w.kind)
 	cancel()
 	if err != nil {
-		return // who connected sees it closed
+		return // the connection is closed
 	}
 	defer stream.Close()
 	Join(ctx, conn, stream)
