@@ -11,7 +11,9 @@ func shell() Adapter {
 			return Launch{
 				Argv: []string{"bash", "--noprofile", "--norc", "-i"},
 				// The marks (OSC 133) tell the tab where prompts are, and whether a command runs.
-				Env: []string{`PS1=\w\$ `, `PS0=\e]133;C\a`, `PROMPT_COMMAND=printf "\e]133;A\a"`, "HISTFILE=" + Home + "/.bash_history"},
+				// That of the prompt is a part of it, so it is there again when the shell draws
+				// it anew: what the engine keeps of the output ends with the last whole line.
+				Env: []string{`PS1=\[\e]133;A\a\]\w\$ `, `PS0=\e]133;C\a`, "HISTFILE=" + Home + "/.bash_history"},
 			}, nil
 		},
 		Once: func(_ Host, task string) (Launch, error) {
