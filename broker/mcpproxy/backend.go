@@ -3,6 +3,7 @@ package mcpproxy
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
 	"github.com/mark3labs/mcp-go/mcp"
 	"golang.org/x/sync/semaphore"
 
@@ -195,6 +197,13 @@ func (b *backend) greet(ctx context.Context, l *link) ([]tool, error) {
 		hello.Params.Capabilities.Experimental = map[string]any{fetch.WebMethod: struct{}{}}
 	}
 	if _, err := c.Initialize(ctx, hello); err != nil {
+		var wrapped *transport.Error // says only that it is one
+		if errors.As(err, &wrapped) {
+			err = wrapped.Err
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("no answer within %v", b.proxy.limits.Start)
+		}
 		return nil, fmt.Errorf("initialize: %w", err)
 	}
 	return b.list(ctx, l)

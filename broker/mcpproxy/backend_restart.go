@@ -70,6 +70,7 @@ func (b *backend) keep(l *link) {
 		ended := b.turnedOff() || b.watch(l)
 		if ended {
 			b.down()
+			l.hearOut()
 		}
 		_ = l.Close()
 		listing.Wait()

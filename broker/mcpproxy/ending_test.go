@@ -16,12 +16,13 @@ func TestHowCallsEnded(t *testing.T) {
 		outcome  audit.Outcome
 		reason   string
 	}{
-		"a":       {audit.Done, audit.Answered, ""},
-		"blocked": {audit.Done, audit.ToolError, ""},
-		"refuse":  {audit.Failed, audit.Refused, "not today"},
-		"garbage": {audit.Failed, audit.Unreadable, "cannot be understood"},
-		"crash":   {audit.Failed, audit.ServerDied, "not running"},
-		"hang":    {audit.Failed, audit.TimedOut, "did not answer within"},
+		"a":        {audit.Done, audit.Answered, ""},
+		"blocked":  {audit.Done, audit.ToolError, ""},
+		"refuse":   {audit.Failed, audit.Refused, "not today"},
+		"garbage":  {audit.Failed, audit.Unreadable, "cannot be understood"},
+		"crash":    {audit.Failed, audit.ServerDied, "not running: the server ended"},
+		"farewell": {audit.Done, audit.Answered, ""}, // the server answers, and ends
+		"hang":     {audit.Failed, audit.TimedOut, "did not answer within"},
 	} {
 		t.Run(file, func(t *testing.T) {
 			r := newHarness(t, func(c *Config) {

@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -16,6 +19,17 @@ import (
 
 // errServerGone is the error of a request whose server has ended.
 var errServerGone = errors.New("the server ended")
+
+// serverGone is the error of a request after reading or writing has failed. That a pipe is closed says
+// no more than that the server has ended.
+func serverGone(err error) error {
+	for _, closed := range []error{io.EOF, os.ErrClosed, syscall.EPIPE} {
+		if errors.Is(err, closed) {
+			return errServerGone
+		}
+	}
+	return fmt.Errorf("%w: %w", errServerGone, err)
+}
 
 // link is the connection to one running server. For the handshake it is a transport of
 // mcp-go's client. It carries tool calls by itself, so that the bytes of parameters and
@@ -38,6 +52,7 @@ type link struct {
 	notify   func(mcp.JSONRPCNotification)
 
 	requests chan serverRequest // to the answering goroutine; a flood is dropped
+	heard    chan struct{}      // closed when all that the server has said was read
 	readers  sync.WaitGroup
 }
 
@@ -48,7 +63,7 @@ func newLink(p peer, limits Limits, room *room, open []string) *link {
 	l := &link{
 		peer: p, limit: limits.Line, room: room, roots: roots{base: open, limit: limits.Roots},
 		waiting: map[string]*waiter{}, progress: map[string]func(json.RawMessage){}, webs: map[string]*webCall{},
-		requests: make(chan serverRequest, 16),
+		requests: make(chan serverRequest, 16), heard: make(chan struct{}),
 	}
 	l.life, l.cancel = context.WithCancel(context.Background())
 	// A caller whose line another caller writes waits for an answer, so end reports the
@@ -105,6 +120,20 @@ func (l *link) SendNotification(_ context.Context, n mcp.JSONRPCNotification) er
 	}
 	return l.out.Send(msg)
 }
+
+// hearOut waits until the last words of a server that has ended are read, but not for long: what it
+// has left behind could hold its output open.
+func (l *link) hearOut() {
+	timer := time.NewTimer(lastWordsWait)
+	defer timer.Stop()
+	select {
+	case <-l.heard:
+	case <-timer.C:
+	}
+}
+
+// lastWordsWait is how long is waited for what a server has said before it ended.
+const lastWordsWait = time.Second
 
 // Close ends the server and waits for the readers.
 func (l *link) Close() error {

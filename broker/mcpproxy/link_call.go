@@ -109,7 +109,7 @@ func (l *link) ask(ctx context.Context, id json.RawMessage, method string, param
 	l.mu.Unlock()
 	if err := l.out.Send(jsonrpc.Request(id, method, params)); err != nil {
 		l.forget(id)
-		return reply{}, fmt.Errorf("%w: %w", errServerGone, err)
+		return reply{}, serverGone(err)
 	}
 	select {
 	case r := <-w.got:

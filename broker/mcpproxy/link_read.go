@@ -27,6 +27,7 @@ const maxRubbish = 10_000
 
 // read takes the server's messages until it ends.
 func (l *link) read() {
+	defer close(l.heard)
 	defer close(l.requests)
 	frames := jsonrpc.NewReader(l.peer.Stdout(), l.limit)
 	frames.StopAtTooLong()
@@ -140,7 +141,7 @@ func (e *serverError) Error() string { return e.text }
 func (l *link) end(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ended = fmt.Errorf("%w: %w", errServerGone, err)
+	l.ended = serverGone(err)
 	for id, w := range l.waiting {
 		if w.over == nil {
 			delete(l.waiting, id)

@@ -81,6 +81,7 @@ func TestOwnServerAsks(t *testing.T) {
 
 // Whatever a server of the person's own does, the other tools work, and the proxy ends.
 func TestOwnServerHarmsNoOther(t *testing.T) {
+	const silent = "initialize: no answer within 15s"
 	twice := oneTool + "," + oneTool + `,{"name":"` + strings.Repeat("n", 64<<10) + `","inputSchema":{"type":"object"}},{"name":"schemaless"}`
 	for name, c := range map[string]struct {
 		server sandbox.Spec
@@ -90,9 +91,9 @@ func TestOwnServerHarmsNoOther(t *testing.T) {
 	}{
 		"missing":        {sandbox.Spec{Argv: []string{"/no/such/program"}}, ServerBroken, "no such file", 0},
 		"ends":           {sandbox.Spec{Argv: []string{"false"}}, ServerBroken, "ended", 0},
-		"says why":       {sandbox.Spec{Argv: []string{"sh", "-c", "echo no key >&2; exit 1"}}, ServerBroken, "no key", 0},
-		"never answers":  {sandbox.Spec{Argv: []string{"sleep", "1000"}}, ServerBroken, "initialize", 0},
-		"floods stderr":  {sandbox.Spec{Argv: []string{"sh", "-c", "yes >&2"}}, ServerBroken, "initialize", 0},
+		"says why":       {sandbox.Spec{Argv: []string{"sh", "-c", "echo no key >&2; exit 1"}}, ServerBroken, "initialize: the server ended: no key", 0},
+		"never answers":  {sandbox.Spec{Argv: []string{"sleep", "1000"}}, ServerBroken, silent, 0},
+		"floods stderr":  {sandbox.Spec{Argv: []string{"sh", "-c", "yes >&2"}}, ServerBroken, silent, 0},
 		"floods stdout":  {sandbox.Spec{Argv: []string{"sh", "-c", "yes"}}, ServerBroken, `not messages: "y"`, 0},
 		"one long line":  {sandbox.Spec{Argv: []string{"sh", "-c", "yes | tr -d '\\n'"}}, ServerBroken, "too long", 0},
 		"odd names":      {ownSpec("", "", lists(twice), says), ServerRunning, "too large or has no name", 1},
@@ -103,7 +104,7 @@ func TestOwnServerHarmsNoOther(t *testing.T) {
 			t.Parallel()
 			c.server.Name, c.server.Own = "own", true
 			r := ownHarness(t, c.server, func(config *Config) {
-				if c.why == "initialize" { // that is waited for; the other server has to start in that time
+				if c.why == silent { // that is waited for; the other server has to start in that time
 					config.Limits.Start = 15 * time.Second
 				}
 			})

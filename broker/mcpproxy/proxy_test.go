@@ -313,7 +313,7 @@ func TestAServerThatDies(t *testing.T) {
 	for i := range 3 {
 		id := fmt.Sprint(10 + i)
 		m := a.call(id, "filesystem__read_text_file", `{"path":"/workspace/crash"}`)
-		if !m.isError() || !strings.Contains(m.text(), "not running") {
+		if !m.isError() || !strings.Contains(m.text(), "not running: the server ended. Whether") {
 			t.Fatalf("answer %s", m.Result)
 		}
 		if m := a.call("30", "git__git_status", `{"path":"/workspace"}`); m.isError() && !strings.Contains(m.text(), "DENIED") {

@@ -135,6 +135,8 @@ func (s *stub) call(id, params json.RawMessage) {
 	switch filepath.Base(p.Arguments.Path) {
 	case "crash":
 		os.Exit(1)
+	case "farewell":
+		defer os.Exit(0)
 	case "hang":
 		return
 	case "held":
