@@ -77,7 +77,7 @@ func checkCrashes(p wiring.Paths, now time.Time) finding {
 		return warn("remove it", "%s: %v", f.Name(), err)
 	}
 	if n > calmCrashes {
-		return warn("see the end of "+p.LogFile()+", and whether the machine had memory left", "a daemon was killed or has crashed %d times within a day", n)
+		return warn("see the end of "+p.LogFile()+", and whether the machine had memory left", "a daemon was killed or has crashed %s within a day", text.Counted(n, "time"))
 	}
-	return ok("a daemon was killed or has crashed %d times within a day", n)
+	return ok("a daemon was killed or has crashed %s within a day", text.Counted(n, "time"))
 }
