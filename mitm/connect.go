@@ -58,13 +58,13 @@ func (l *link) outer() *guarded {
 // the fields of every request.
 func (p *Proxy) admit(h *head, f framing) (*guarded, *denial) {
 	if f.hasBody() {
-		return nil, deny(400, ReasonConnectBody, "CONNECT has no body")
+		return nil, deny(400, ReasonConnectBody, "CONNECT must not have a body")
 	}
 	if f.upgrades {
 		return nil, deny(400, ReasonUpgrade, "CONNECT cannot change to another protocol")
 	}
 	if f.expect {
-		return nil, deny(417, ReasonExpect, "CONNECT has no body, so it cannot have the field Expect")
+		return nil, deny(417, ReasonExpect, "CONNECT must not have a body, so the field Expect is not accepted")
 	}
 	host, port, d := parseConnectTarget(h.target)
 	if d != nil {

@@ -209,9 +209,9 @@ func webEndpoint(method string) *Endpoint {
 // reads reports whether a method only reads.
 func reads(method string) bool { return method == http.MethodGet || method == http.MethodHead }
 
-// packagePath matches paths by which package managers get packages: npm's archives, Python's
-// index and wheels, what a Go module proxy and its checksum database have, crates, and Debian
-// packages with their indexes. No client asks for a package by another spelling of them.
+// packagePath matches the paths by which package managers get packages: npm's archives, Python's
+// index and wheels, the files of a Go module proxy and of its checksum database, crates, and
+// Debian packages with their indexes. Package managers write these paths in no other spelling.
 var packagePath = regexp.MustCompile(`/-/[^/]+\.tgz$|/simple/[^/]+/$|/pypi/.+/json$|\.whl(\.metadata)?$|/@v/(list|[^/]+\.(info|mod|zip))$|/@latest$|` +
 	`/sumdb/|\.crate$|/crates/.+/download$|\.deb$|/dists/.+/(InRelease|Release|Release\.gpg)$`)
 
@@ -222,7 +222,7 @@ func checkWebPath(path string) *denial {
 	}
 	u, err := url.ParseRequestURI(path)
 	if err != nil || u.EscapedPath() != path {
-		return deny(400, ReasonRawTarget, "the path is not encoded as URLs are")
+		return deny(400, ReasonRawTarget, "the path has a broken or unusual percent-encoding")
 	}
 	return nil
 }

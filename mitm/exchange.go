@@ -132,7 +132,7 @@ func (x *exchange) checkEndpoint() *denial {
 		}
 		x.g = now // it may have been removed and approved again
 		if packagePath.MatchString(x.path) {
-			return deny(403, ReasonPackage, "Blocked: %s is where package managers find packages, and nobody looks into what an approved web domain sends. The person lets packages in by adding %s to registries.sources in config.json.", printable(x.path, 200), x.g.host.Name)
+			return deny(403, ReasonPackage, "Blocked: %s is a path of a package registry, and packages from an approved web domain are not inspected. To allow them, the person adds %s to registries.sources in config.json.", printable(x.path, 200), x.g.host.Name)
 		}
 		x.endpoint = webEndpoint(x.h.method)
 		return nil

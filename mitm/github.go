@@ -24,8 +24,8 @@ func WithGitHub(table []Provider, host string) ([]Provider, error) {
 	return table, prepareAll(table)
 }
 
-// githubHost returns the server of the API. An Enterprise server has it below two paths,
-// beside its web pages, and may be in a private network.
+// githubHost returns the server of the API. An Enterprise server has the API below two path
+// prefixes, beside its web pages, and may be in a private network.
 func githubHost(host string) Host {
 	if host == "github.com" || strings.HasSuffix(host, ".ghe.com") {
 		return Host{Name: "api." + host}

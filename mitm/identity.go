@@ -61,8 +61,8 @@ func (a *authority) encode() (signer, error) {
 
 // takeOver replaces the proxy's new authorities and sentinels by those of an identity.
 // The hosts and providers must be the same, so that the identity never serves more than
-// before. It may serve less: the authority of other hosts is kept also by a proxy that has
-// none now, for the next one.
+// before. It may serve less: a proxy without other hosts still keeps the authority for them,
+// for the proxy after it.
 func (p *Proxy) takeOver(data []byte) error {
 	var id identity
 	if err := json.Unmarshal(data, &id); err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// maxAuditBytes is how many bytes a request to a registry may have: only audits have any.
+// maxAuditBytes bounds the body of a request to a registry. Only audits have a body.
 const maxAuditBytes = 4 << 20
 
 // guardRegistries adds the hosts of the package registries.
@@ -120,9 +120,9 @@ func (x *packageExchange) run(headErr error) bool {
 	return err == nil && !x.framing.closing
 }
 
-// read judges the framing and the target, and reads the body of an audit. An offer to change to
-// another protocol, as Cargo makes it without TLS, is not taken and harms nothing: no field of the
-// request goes on.
+// read judges the framing and the target, and reads the body of an audit. Cargo offers an upgrade
+// of the protocol when it does not use TLS. The offer is ignored, which is safe because no field of
+// the request is forwarded.
 func (x *packageExchange) read() *denial {
 	if x.h.version != "HTTP/1.1" && !(x.h.version == "HTTP/1.0" && x.h.method == http.MethodGet) {
 		return deny(505, ReasonVersion, "the request must be HTTP/1.1")
@@ -154,7 +154,7 @@ func (x *packageExchange) read() *denial {
 		*to, _ = x.h.first(name)
 	}
 	if _, n := x.h.first("if-range"); n > 0 {
-		x.request.Range = "" // the whole is the right answer to each condition
+		x.request.Range = "" // the whole file is a valid answer to any condition
 	}
 	return x.readBody()
 }
@@ -174,7 +174,7 @@ func (x *packageExchange) readBody() (d *denial) {
 		return nil
 	}
 	if x.h.method != http.MethodPost {
-		x.framing.closing = true // the body is not read; whether the request may be is the session's to say
+		x.framing.closing = true // the body is not read; the session decides about the request
 		return nil
 	}
 	if x.framing.length > maxAuditBytes {

@@ -56,7 +56,7 @@ type Host struct {
 	// https URL, whose path becomes a prefix.
 	BaseURL   string     `json:"baseUrl,omitempty"`
 	Endpoints []Endpoint `json:"endpoints"`
-	// Below are the paths above those of an API that does not have the whole host.
+	// Below are the path prefixes of an API that shares its host with other pages.
 	Below []string `json:"-"`
 }
 

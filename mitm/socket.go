@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// socket is a connection to a server that can be read without waiting, too.
+// socket is a connection to a server that can also be read without waiting.
 type socket struct {
 	net.Conn
 	fd      syscall.RawConn
@@ -29,16 +29,16 @@ func newSocket(c net.Conn) net.Conn {
 	return &socket{Conn: c, fd: fd}
 }
 
-// poll reads from conn, which is the socket or TLS over it, without waiting for
-// bytes of the peer. Where there are none it ends with os.ErrDeadlineExceeded, after
-// which TLS can still be read from.
+// poll reads from conn, which is the socket or TLS over it, without waiting for the peer. If no
+// bytes are there, it returns os.ErrDeadlineExceeded; a TLS connection can still be read after
+// that.
 func (s *socket) poll(conn net.Conn, b []byte) (int, error) {
 	s.polling = true
 	defer func() { s.polling = false }()
 	return conn.Read(b)
 }
 
-// Read reads what is there, and waits while nothing is unless it is polled.
+// Read reads what is there. It waits for bytes, except during poll.
 func (s *socket) Read(b []byte) (int, error) {
 	if !s.polling {
 		return s.Conn.Read(b)

@@ -110,7 +110,7 @@ func (c *upstreamConn) send(q *upstreamRequest) error {
 	return nil
 }
 
-// sending waits until a body that is still being sent was sent.
+// sending waits until a body that is sent in the background has been sent.
 func (c *upstreamConn) sending() {
 	if c.writing != nil {
 		<-c.writing //nolint:errcheck // the error of the answer is reported instead

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// storedDocument is the note about a document in the store.
+// storedDocument is the store's note about a document.
 type storedDocument struct {
 	Sum     string    `json:"sum"` // of the blob
 	Type    string    `json:"type"`
@@ -32,8 +32,8 @@ type documents struct {
 	// before is called before a name leaves the host; an error stops the request.
 	before func() error
 
-	memory int64 // that it has of Session.memory
-	large  bool  // it has one of Plane.large
+	memory int64 // taken from Session.memory
+	large  bool  // it holds a slot of Plane.large
 }
 
 // rest lets others read large documents.
@@ -44,18 +44,18 @@ func (d *documents) rest() {
 	}
 }
 
-// done gives back what the request had of the memory for large documents.
+// done returns the request's memory for large documents.
 func (d *documents) done() {
 	d.rest()
 	d.x.s.memory.Release(d.memory)
 	d.memory = 0
 }
 
-// begin waits until there is memory for a document and, if it is large, until fewer are read.
+// begin waits for memory for a document and, if it is large, for a slot.
 func (d *documents) begin(ctx context.Context, size int64) error {
 	d.rest()
 	if d.memory == 0 {
-		// What is read of it, and what is written, take about as much.
+		// The facts and the written document take about as much memory again each.
 		memory := min(3*size, sessionBytes/largeDocuments)
 		if err := d.x.s.memory.Acquire(ctx, memory); err != nil {
 			return context.Cause(ctx)
@@ -78,7 +78,7 @@ func (d *documents) begin(ctx context.Context, size int64) error {
 func (d *documents) Document(ctx context.Context, o *Origin, path, accept string) (*Document, error) {
 	address, err := o.URL.Parse(path)
 	if err != nil || Authority(address) != Authority(o.URL) {
-		return nil, Refuse(400, ReasonPath, "the path cannot be asked for")
+		return nil, Refuse(400, ReasonPath, "the path is not part of a valid URL")
 	}
 	key := "document\n" + address.String() + "\n" + accept
 	var kept storedDocument
@@ -116,7 +116,7 @@ func (d *documents) Admit(ctx context.Context, o *Origin, v Pin, listed func() (
 	return d.x.send(ctx, v)
 }
 
-// unreachable reports whether an error is one after which a kept document may be used.
+// unreachable reports whether a kept document may be used after this error.
 func unreachable(err error) bool {
 	var refusal *Refusal
 	return errors.As(err, &refusal) && refusal.away
@@ -144,14 +144,14 @@ func (d *documents) kept(ctx context.Context, address *url.URL, note storedDocum
 	return &Document{URL: address, Type: note.Type, Data: data, Sum: note.Sum}, nil
 }
 
-// fetchDocument asks the registry for a document and stores the answer. Callers who want the
-// same one at a time share one request.
+// fetchDocument asks the registry for a document and stores the answer. Concurrent callers for
+// the same document share one request.
 func (p *Plane) fetchDocument(ctx context.Context, o *Origin, address *url.URL, accept, key string, kept storedDocument) (storedDocument, error) {
 	if kept.Sum != "" {
 		if blob, err := p.config.Store.Open(kept.Sum); err == nil {
 			_ = blob.Close()
 		} else {
-			kept = storedDocument{} // a 304 would be of no use
+			kept = storedDocument{} // the stored bytes are gone, so a 304 would not help
 		}
 	}
 	result := p.fly(key, func(ctx context.Context) (any, error) {
@@ -178,7 +178,7 @@ func isCompressed(name string) bool {
 	return slices.Contains([]string{".gz", ".xz", ".bz2", ".zst", ".lz4"}, path.Ext(name))
 }
 
-// storeDocument keeps the answer of a registry, and what is known of it.
+// storeDocument stores the answer of a registry and a note about it.
 func (p *Plane) storeDocument(o *Origin, res *reply, key string, kept storedDocument) (storedDocument, error) {
 	now := storedDocument{Type: res.Type, ETag: res.ETag, Fetched: time.Now()}
 	switch {
@@ -189,7 +189,7 @@ func (p *Plane) storeDocument(o *Origin, res *reply, key string, kept storedDocu
 		now.Missing = true
 		return now, p.config.Store.Note(key, now)
 	case res.Status == http.StatusUnauthorized || res.Status == http.StatusForbidden:
-		return now, Refuse(502, ReasonUpstream, "the registry %s wants a login that this machine does not have", o.URL.Host)
+		return now, Refuse(502, ReasonUpstream, "the registry %s requires a login that this machine does not have", o.URL.Host)
 	case res.Status >= 500:
 		return now, away("the registry %s answered with status %d", o.URL.Host, res.Status)
 	case res.Status != http.StatusOK:
@@ -217,7 +217,7 @@ func (p *Plane) storeDocument(o *Origin, res *reply, key string, kept storedDocu
 	return now, p.config.Store.Note(key, now)
 }
 
-// fly does something once for all who want it at the same time. It goes on when they are
+// fly runs do once for all who want its result at the same time. It continues after they have
 // gone, until the plane closes.
 func (p *Plane) fly(key string, do func(ctx context.Context) (any, error)) <-chan singleflight.Result {
 	return p.flights.DoChan(key, func() (any, error) {
@@ -227,7 +227,7 @@ func (p *Plane) fly(key string, do func(ctx context.Context) (any, error)) <-cha
 	})
 }
 
-// land waits for the result of fly. Its error is a *leftFlight when ctx ends before that.
+// land waits for the result of fly. It returns a *leftFlight if ctx ends first.
 func land(ctx context.Context, result <-chan singleflight.Result) (any, error) {
 	select {
 	case r := <-result:
@@ -237,7 +237,7 @@ func land(ctx context.Context, result <-chan singleflight.Result) (any, error) {
 	}
 }
 
-// leftFlight means that a client did not wait for the end of a flight, which goes on.
+// leftFlight means that a client stopped waiting for a flight, which continues.
 type leftFlight struct {
 	cause  error
 	result <-chan singleflight.Result
@@ -246,9 +246,8 @@ type leftFlight struct {
 func (l *leftFlight) Error() string { return l.cause.Error() }
 func (l *leftFlight) Unwrap() error { return l.cause }
 
-// factsCache keeps the facts that were read of documents, up to a number of bytes of these
-// documents. Of a document that is too large for it, it knows the facts as long as a request
-// uses them.
+// factsCache keeps facts, up to a total size of their documents in bytes. The facts of a document
+// that is too large for it are kept only while a request uses them.
 type factsCache struct {
 	mu    sync.Mutex
 	limit int64
@@ -265,7 +264,7 @@ type cachedFacts struct {
 	size  int64
 }
 
-// get returns the facts, or nil when nobody uses those of a large document any more.
+// get returns the facts, or nil if they are of a large document that no request uses any more.
 func (c *cachedFacts) get() *Facts {
 	if c.facts == nil {
 		return c.large.Value()
@@ -277,7 +276,7 @@ func newFactsCache(limit int64) *factsCache {
 	return &factsCache{limit: limit, order: list.New(), byKey: make(map[string]*list.Element)}
 }
 
-// get returns facts that are younger than an age, or nil.
+// get returns facts that are younger than age, or nil.
 func (c *factsCache) get(key string, age time.Duration) *Facts {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -292,7 +291,7 @@ func (c *factsCache) get(key string, age time.Duration) *Facts {
 func (c *factsCache) put(key string, f *Facts) {
 	size := int64(4 << 10)
 	if f.Document != nil {
-		size += 3 * int64(len(f.Document.Data)) // what was read of it, and what is written, take about as much
+		size += 3 * int64(len(f.Document.Data)) // the facts and the written document take about as much memory again each
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -308,8 +307,8 @@ func (c *factsCache) put(key string, f *Facts) {
 	}
 }
 
-// forget drops the facts of a document that is another one now: what it does not list any more
-// is not believed because it was listed before.
+// forget drops the facts of a document that has changed, so that artifacts which it no longer
+// lists are not accepted.
 func (c *factsCache) forget(address *url.URL, sum string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,19 +25,19 @@ type Config struct {
 	Store *store.Store
 	// Ecosystems are the known kinds of registries.
 	Ecosystems []Ecosystem
-	// Origins are the registries that agents may reach. No two have a base in common.
+	// Origins are the registries that agents may reach. No two share a base.
 	Origins []*Origin
-	// Reserved are names, by ecosystem, that no registry is asked for, as Origin.Scopes
-	// writes them.
+	// Reserved are names, by ecosystem, that are never sent to a registry. They are written
+	// like Origin.Scopes.
 	Reserved map[string][]string
 	// Upstreams maps a host, with or without a port, to another base URL, as in mitm.Config.
-	// The person has named it, so it may be a private address.
+	// The person has configured it, so its address may be private.
 	Upstreams map[string]*url.URL
 	// UpstreamCAs are the roots for registries; nil is the system's.
 	UpstreamCAs *x509.CertPool
 	Dialer      netguard.Dialer
-	// NoAudit refuses audits of vulnerabilities. NoOffline refuses what would come from a
-	// document in the store because its registry cannot be reached.
+	// NoAudit refuses vulnerability audits. NoOffline refuses to answer from a stored document
+	// when its registry cannot be reached.
 	NoAudit, NoOffline bool
 	Log                *slog.Logger // nil for none
 	Limits             Limits
@@ -48,16 +48,16 @@ type Config struct {
 type Limits struct {
 	DocumentBytes int64         // of one document, decoded; 256 MiB
 	ArtifactBytes int64         // of one artifact; 4 GiB
-	SpoolBytes    int64         // up to which an artifact is verified before its first byte is sent; 8 MiB
+	SpoolBytes    int64         // the largest artifact that is verified completely before its first byte is sent; 8 MiB
 	HostRequests  int           // under way to one host; 64
 	Requests      int           // of one session, under way; 128
 	Waiting       int           // artifacts of one session that wait for a person; 100
-	Stall         time.Duration // between two bytes of a registry; 60 s
-	Fresh         time.Duration // for which a document is not asked for again; 60 s
-	Believed      time.Duration // for which a document still names artifacts; 24 h
-	Offline       time.Duration // for which a document is used when its registry cannot be reached; 7 days
-	Wave          time.Duration // in which artifacts that begin to wait are one question; 750 ms
-	Patience      time.Duration // for which a question outlives its last request; 60 s
+	Stall         time.Duration // between two reads from a registry; 60 s
+	Fresh         time.Duration // how long a document is used without asking again; 60 s
+	Believed      time.Duration // how long artifacts are looked up in a document; 24 h
+	Offline       time.Duration // how long a document is used when its registry cannot be reached; 7 days
+	Wave          time.Duration // artifacts that begin to wait within it become one question; 750 ms
+	Patience      time.Duration // how long a question stays after its last request has gone; 60 s
 	FactsBytes    int64         // of documents in memory; 64 MiB
 }
 
@@ -84,9 +84,9 @@ func or[T int | int64 | time.Duration](v *T, fallback T) {
 	}
 }
 
-// Documents of more than largeBytes are read by largeDocuments requests at a time. For those of more
-// than countedBytes, a session has sessionBytes of memory until their clients have the answers: what
-// one agent does not read keeps no other one waiting.
+// Documents larger than largeBytes are read by at most largeDocuments requests at a time. Those
+// larger than countedBytes also take from the sessionBytes of memory of their session until their
+// clients have the answers. So an agent that does not read its answers blocks no other agent.
 const (
 	largeDocuments = 2
 	largeBytes     = 8 << 20
@@ -94,8 +94,8 @@ const (
 	sessionBytes   = 64 << 20
 )
 
-// Plane is what the sessions of one process have in common: the registries, what was
-// downloaded from them, and the connections to them. It is safe for concurrent use.
+// Plane is what the sessions of one process share: the registries, the downloads and the
+// connections. It is safe for concurrent use.
 type Plane struct {
 	config     Config
 	limits     Limits
@@ -132,7 +132,7 @@ func New(c Config) (*Plane, error) {
 	return p, nil
 }
 
-// check refuses origins that could not be told apart.
+// check refuses origins that could not be distinguished.
 func (p *Plane) check() error {
 	owner := make(map[string]*Origin)
 	for _, o := range p.config.Origins {
@@ -200,7 +200,7 @@ func Authority(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }
 
-// find returns the origin and the base that a path at an authority is below: the longest.
+// find returns the origin with the longest base that a path at an authority is below.
 func (p *Plane) find(authority, path string) (o *Origin, base *url.URL) {
 	for _, candidate := range p.config.Origins {
 		for _, b := range candidate.Bases() {
@@ -214,7 +214,7 @@ func (p *Plane) find(authority, path string) (o *Origin, base *url.URL) {
 }
 
 // Find returns the origin of an ecosystem at which a name is looked up: the one whose scopes
-// have it, else the first without scopes. It returns nil when there is none.
+// contain the name, else the first without scopes. It returns nil if there is none.
 func (p *Plane) Find(ecosystem, name string) *Origin {
 	var fallback *Origin
 	for _, o := range p.config.Origins {
@@ -232,7 +232,7 @@ func (p *Plane) Find(ecosystem, name string) *Origin {
 // Owns reports whether a name is in one of the origin's scopes.
 func (o *Origin) Owns(name string) bool { return inScopes(o.Ecosystem, o.Scopes, name) }
 
-// inScopes reports whether a name, in any spelling that may mean the same, is in a scope.
+// inScopes reports whether a name, in any equivalent spelling, is in a scope.
 func inScopes(ecosystem string, scopes []string, name string) bool {
 	name = folded(ecosystem, name)
 	for _, scope := range scopes {
@@ -253,8 +253,8 @@ func inScopes(ecosystem string, scopes []string, name string) bool {
 	return false
 }
 
-// matchesStart reports whether a pattern, as GOPRIVATE has them, fits the first parts of the
-// path of a module. A pattern that cannot be read fits all.
+// matchesStart reports whether a pattern of GOPRIVATE's syntax matches the first elements of a
+// module's path. A malformed pattern matches everything.
 func matchesStart(pattern, module string) bool {
 	parts := strings.SplitAfter(module, "/")
 	n := strings.Count(pattern, "/") + 1
@@ -265,7 +265,7 @@ func matchesStart(pattern, module string) bool {
 	return ok || err != nil
 }
 
-// folded writes names that people take for the same in one way.
+// folded writes names that people confuse in one way.
 func folded(ecosystem, name string) string {
 	if ecosystem == "pypi" || ecosystem == "cargo" {
 		return text.Fold(name)

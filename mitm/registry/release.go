@@ -6,7 +6,7 @@ import (
 	"path"
 )
 
-// artifact answers with the bytes of a version, when nothing is against them.
+// artifact answers with the bytes of a version, if nothing forbids it.
 func (x *exchange) artifact(ctx context.Context) error {
 	f, err := x.facts(ctx)
 	if err != nil {
@@ -62,7 +62,7 @@ func (x *exchange) wait(ctx context.Context, p Package, v Verdict) error {
 			if p, v, err = x.inside(ctx, p); err != nil {
 				return err
 			}
-			x.rec = saved // what is released is the file that was asked for
+			x.rec = saved // the file that was asked for is released, not the artifact
 		}
 	}
 	x.done() // others may read large documents meanwhile
@@ -81,22 +81,22 @@ func (x *exchange) wait(ctx context.Context, p Package, v Verdict) error {
 	return Refuse(403, ReasonDenied, "%s", why)
 }
 
-// Look fetches and inspects the artifact of another version of a package that waits, so that the
-// two can be compared. Nothing of it is released.
+// Look fetches and inspects another version of a package that waits, so that the two can be
+// compared. It releases nothing.
 func (s *Session) Look(ctx context.Context, p Package, other *Version) (*Inspection, int64, error) {
 	file := like(p.File, other)
 	if file == nil {
 		return nil, 0, ErrNotFound
 	}
-	got, err := s.plane.artifact(ctx, p.Origin, p.Facts, other, file, func() error { return nil }) // its name has left the host
+	got, err := s.plane.artifact(ctx, p.Origin, p.Facts, other, file, func() error { return nil }) // the registry knows the name already
 	if err != nil {
 		return nil, 0, err
 	}
 	return got.Inspection, got.Size, nil
 }
 
-// like returns the artifact of a version that is of the same kind as another one, or else its
-// first.
+// like returns the artifact of a version that is of the same kind as file, or else the
+// version's first artifact.
 func like(file *File, v *Version) *File {
 	var first *File
 	for i := range v.Files {

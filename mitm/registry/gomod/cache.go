@@ -9,8 +9,8 @@ import (
 // cacheEntries bounds the files of checksum databases in memory: 2 MiB of tiles.
 const cacheEntries = 256
 
-// cache keeps files of checksum databases, so that a request for a module does not read
-// the same tiles from the disk as the one before. The zero value is ready.
+// cache keeps files of checksum databases, so that requests do not read the same tiles from the
+// disk again and again. The zero value is ready.
 type cache struct {
 	mu    sync.Mutex
 	files map[string]*registry.Document
@@ -22,7 +22,7 @@ func (c *cache) get(file string) *registry.Document {
 	return c.files[file]
 }
 
-// put keeps a file and forgets any other one when there are too many.
+// put keeps a file. If there are too many, it forgets some other one.
 func (c *cache) put(file string, doc *registry.Document) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

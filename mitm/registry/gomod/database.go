@@ -16,8 +16,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// database is an origin's checksum database while one request is answered. It is what the
-// client of golang.org/x/mod asks for files of the database, and keeps no file itself.
+// database is an origin's checksum database while one request is answered. It gives the client of
+// golang.org/x/mod the files of the database, and stores no file itself.
 type database struct {
 	eco      *Ecosystem
 	ctx      context.Context // it lives as long as one call of Facts
@@ -42,15 +42,15 @@ func (g *Ecosystem) database(ctx context.Context, f registry.Fetcher, o *registr
 	return d, nil
 }
 
-// record is what the checksum database says of one version.
+// record is what the checksum database contains about one version.
 type record struct {
 	number   int64
 	zip, mod string // "h1:…"
 	document *registry.Document
 }
 
-// lookup returns the record of a version. It has been found in the tree, and the tree in
-// the one that is held.
+// lookup returns the verified record of a version: it is in the tree, and the tree is consistent
+// with the held head.
 func (d *database) lookup(name, version string) (*record, error) {
 	zips, err := d.client.Lookup(name, version)
 	if err != nil {
@@ -62,13 +62,13 @@ func (d *database) lookup(name, version string) (*record, error) {
 	}
 	r := &record{zip: hashIn(zips), mod: hashIn(mods)}
 	if r.zip == "" || r.mod == "" {
-		return nil, registry.Refuse(502, registry.ReasonDocument, "%s@%s: the record of the checksum database has not the two hashes", name, version)
+		return nil, registry.Refuse(502, registry.ReasonDocument, "%s@%s: the record of the checksum database lacks one of the two hashes", name, version)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r.document = d.lookups[lookupPath(name, version)]
 	if r.document == nil {
-		return nil, registry.Refuse(502, registry.ReasonDocument, "%s@%s: there is no record of it", name, version)
+		return nil, registry.Refuse(502, registry.ReasonDocument, "%s@%s: the checksum database has no record of it", name, version)
 	}
 	r.number, _, _, err = tlog.ParseRecord(r.document.Data)
 	return r, err
@@ -93,13 +93,13 @@ func hashIn(lines []string) string {
 	return ""
 }
 
-// reason is why a look-up failed: what the fetcher said, or what the client found.
+// reason returns why a look-up failed: the fetcher's error, or what the client found.
 func (d *database) reason(err error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if errors.Is(d.failed, registry.ErrNotFound) {
 		return registry.Refuse(403, registry.ReasonUnlisted,
-			"the checksum database has no record of this version: take another one, or the person marks the source of the module as private")
+			"the checksum database has no record of this version: use another one, or ask the person to mark the source of the module as private")
 	}
 	if d.failed != nil {
 		return d.failed
@@ -108,7 +108,7 @@ func (d *database) reason(err error) error {
 		return d.ctx.Err()
 	}
 	_ = err // it quotes what the database sent
-	return registry.Refuse(502, registry.ReasonDocument, "the checksum database sent what cannot be read or is not signed by it")
+	return registry.Refuse(502, registry.ReasonDocument, "the checksum database sent data that is malformed or not signed with its key")
 }
 
 func (d *database) fail(err error) error {
@@ -120,7 +120,7 @@ func (d *database) fail(err error) error {
 	return err
 }
 
-// ReadRemote gets a file of the database, for the client.
+// ReadRemote gets a file of the database for the client.
 func (d *database) ReadRemote(path string) ([]byte, error) {
 	limit := maxTile
 	if strings.HasPrefix(path, "/lookup/") {
@@ -138,7 +138,7 @@ func (d *database) ReadRemote(path string) ([]byte, error) {
 	return doc.Data, nil
 }
 
-// remember keeps a look-up for the one who asked for it.
+// remember keeps a look-up for the current request.
 func (d *database) remember(path string, doc *registry.Document) {
 	if !strings.HasPrefix(path, "/lookup/") {
 		return
@@ -148,7 +148,7 @@ func (d *database) remember(path string, doc *registry.Document) {
 	d.lookups[path] = doc
 }
 
-// ReadConfig is the key, or the largest head that is held.
+// ReadConfig returns the key, or the largest held head.
 func (d *database) ReadConfig(file string) ([]byte, error) {
 	if file == "key" {
 		return []byte(d.origin.Keys[0]), nil
@@ -156,7 +156,7 @@ func (d *database) ReadConfig(file string) ([]byte, error) {
 	return d.eco.heads.Latest(d.verifier.Name()), nil
 }
 
-// WriteConfig holds a head that the client has found to continue the one that was held.
+// WriteConfig holds a head that the client has found consistent with the held one.
 func (d *database) WriteConfig(_ string, old, signed []byte) error {
 	tree, err := d.tree(signed)
 	if err != nil {
@@ -173,8 +173,7 @@ func (d *database) WriteConfig(_ string, old, signed []byte) error {
 	return nil
 }
 
-// ReadCache is a file that was found to belong to the tree before. The client checks it
-// again.
+// ReadCache returns a file that was verified before. The client verifies it again.
 func (d *database) ReadCache(file string) ([]byte, error) {
 	path := strings.TrimPrefix(file, d.verifier.Name())
 	doc := d.eco.cache.get(d.origin.Keys[0] + path)
@@ -185,7 +184,7 @@ func (d *database) ReadCache(file string) ([]byte, error) {
 	return doc.Data, nil
 }
 
-// WriteCache keeps a file that was found to belong to the tree.
+// WriteCache keeps a verified file.
 func (d *database) WriteCache(file string, data []byte) {
 	path := strings.TrimPrefix(file, d.verifier.Name())
 	d.mu.Lock()
@@ -197,13 +196,13 @@ func (d *database) WriteCache(file string, data []byte) {
 	d.eco.cache.put(d.origin.Keys[0]+path, doc)
 }
 
-// Log takes what the client tells of its work, which nobody needs.
+// Log discards the client's messages.
 func (d *database) Log(string) {}
 
-// SecurityError is called when the database shows two pasts.
+// SecurityError is called when the database contradicts what it signed before.
 func (d *database) SecurityError(string) {
 	_ = d.fail(registry.Refuse(502, registry.ReasonDigest,
-		"the checksum database contradicts what it has signed before: nothing of it is accepted; tell the person"))
+		"the checksum database contradicts what it signed before, so nothing from it is accepted; tell the person"))
 }
 
 // tree reads a signed head.
@@ -220,10 +219,10 @@ func openTree(signed []byte, verifier note.Verifier) (tlog.Tree, error) {
 			return tree, nil
 		}
 	}
-	return tlog.Tree{}, registry.Refuse(502, registry.ReasonDocument, "the checksum database sent a head that it has not signed")
+	return tlog.Tree{}, registry.Refuse(502, registry.ReasonDocument, "the checksum database sent a head without its valid signature")
 }
 
-// since returns the earliest time at which a record existed for certain.
+// since returns the earliest time at which a record is known to have existed.
 func (d *database) since(number int64) time.Time {
 	if t, ok := d.eco.heads.Since(d.verifier.Name(), number); ok {
 		return t

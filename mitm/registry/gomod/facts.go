@@ -15,7 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// Facts fetches what the module proxy and the checksum database say.
+// Facts fetches and reads the module proxy's and the checksum database's documents.
 func (g *Ecosystem) Facts(ctx context.Context, f registry.Fetcher, o *registry.Origin, a *registry.Ask) (*registry.Facts, error) {
 	r := &reading{eco: g, ctx: ctx, fetcher: f, origin: o, ask: a, infos: map[string][]byte{}}
 	if !private(o, a.Name) {
@@ -39,8 +39,8 @@ func (g *Ecosystem) Facts(ctx context.Context, f registry.Fetcher, o *registry.O
 	return nil, refusePath("this is not a path of a module proxy")
 }
 
-// private reports whether no checksum database knows a module: it is at a private origin
-// that has none, or the module is one of those that belong to this origin only.
+// private reports whether no checksum database knows a module: its origin is private and has no
+// database, or the module belongs to this origin only.
 func private(o *registry.Origin, name string) bool {
 	return o.Private && (len(o.Keys) == 0 || name != "" && module.MatchPrefixPatterns(strings.Join(o.Scopes, ","), name))
 }
@@ -84,7 +84,7 @@ func filePath(version, extension string) (string, error) {
 	return "/@v/" + v + "." + extension, err
 }
 
-// plain gets what names no version.
+// plain gets a document that names no version.
 func (r *reading) plain() (*registry.Facts, error) {
 	facts := &registry.Facts{Document: &registry.Document{Type: typeText}}
 	if r.database == nil {
@@ -130,7 +130,7 @@ func (r *reading) artifact() (*registry.Facts, error) {
 		}
 		file := registry.File{URL: r.ask.Base.String() + path, Of: zip}
 		switch {
-		case form == formInfo: // nobody lists a hash of it
+		case form == formInfo: // no hash of it is listed
 		case rec == nil:
 			file.Weak = true
 		case form == formMod:
@@ -144,7 +144,7 @@ func (r *reading) artifact() (*registry.Facts, error) {
 	return &registry.Facts{Name: r.ask.Name, Versions: []registry.Version{*v}}, nil
 }
 
-// asked is version for the one that the request names.
+// asked calls version for the requested version.
 func (r *reading) asked() (*registry.Version, *record, error) {
 	asked := registry.Pin{Name: r.ask.Name, Version: r.ask.Version}
 	if err := r.fetcher.Admit(r.ctx, r.origin, asked, r.listed); err != nil {
@@ -153,7 +153,7 @@ func (r *reading) asked() (*registry.Version, *record, error) {
 	return r.version(asked.Version)
 }
 
-// listed reports whether the module's list has the version that the request names.
+// listed reports whether the module's list has the requested version.
 func (r *reading) listed() (bool, error) {
 	doc, err := r.document("/@v/list", maxList)
 	if errors.Is(err, registry.ErrNotFound) {
@@ -166,8 +166,7 @@ func (r *reading) listed() (bool, error) {
 	return slices.Contains(versions, r.ask.Version), err
 }
 
-// version gets what is said of one version: its .info and its record, which is nil for a
-// private module.
+// version gets the .info and the record of one version. The record is nil for a private module.
 func (r *reading) version(version string) (*registry.Version, *record, error) {
 	below, err := filePath(version, formInfo)
 	if err != nil {
@@ -179,7 +178,7 @@ func (r *reading) version(version string) (*registry.Version, *record, error) {
 	}
 	told, err := readInfo(doc.Data)
 	if err != nil || told.version != version {
-		return nil, nil, registry.Refuse(502, registry.ReasonDocument, "%s@%s: its .info is not of this version", r.ask.Name, version)
+		return nil, nil, registry.Refuse(502, registry.ReasonDocument, "%s@%s: its .info is of another version", r.ask.Name, version)
 	}
 	r.infos[version] = doc.Data
 	v := &registry.Version{Version: version, Prerelease: semver.Prerelease(version) != ""}
@@ -197,7 +196,7 @@ func (r *reading) version(version string) (*registry.Version, *record, error) {
 	return v, rec, nil
 }
 
-// info is what a .info says.
+// info is the content of a .info.
 type info struct {
 	version string
 	time    time.Time

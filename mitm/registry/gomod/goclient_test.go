@@ -132,7 +132,7 @@ func TestGoCommandSeesWhyAYoungVersionIsRefused(t *testing.T) {
 	}
 	f.put(t, "mods.example/new", "v0.1.0", released)
 	out, err = c.run(t, "get", "mods.example/new")
-	if err == nil || !strings.Contains(out, "each version that could be had is too young") {
+	if err == nil || !strings.Contains(out, "every available version is too young") {
 		t.Errorf("go get of a young module: %v\n%s", err, out)
 	}
 	for _, path := range f.paths() {

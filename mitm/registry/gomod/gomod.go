@@ -9,7 +9,7 @@ type Ecosystem struct {
 	now   func() time.Time
 }
 
-// New returns the ecosystem. Ages rest on heads.
+// New returns the ecosystem. It derives ages from heads.
 func New(heads Heads) *Ecosystem {
 	return &Ecosystem{heads: heads, now: time.Now}
 }

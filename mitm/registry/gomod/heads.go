@@ -13,14 +13,14 @@ import (
 // Its methods are safe for concurrent use. A database is named as in its verifier key.
 type Heads interface {
 	// Latest returns the signed text of the largest head that was held, or nil. A database
-	// that shows another past than this head's is refused.
+	// that contradicts this head is refused.
 	Latest(database string) []byte
-	// Since returns the earliest time at which a head was held whose tree has the record of
-	// that number: one of a size larger than it.
+	// Since returns the earliest time at which a head was held whose tree contains the record
+	// with that number.
 	Since(database string, record int64) (time.Time, bool)
-	// Hold keeps a head. When it is the largest one, old must be what Latest returned, or
-	// ErrConflict is returned and nothing is kept. A head without a signed text is evidence
-	// of age only.
+	// Hold keeps a head. If it is the largest one, old must be what Latest returned;
+	// otherwise ErrConflict is returned and nothing is kept. A head without a signed text only
+	// proves age.
 	Hold(database string, h Head, old []byte) error
 }
 
@@ -34,15 +34,15 @@ type Head struct {
 // ErrConflict means that a larger head was held in the meantime.
 var ErrConflict = errors.New("another head was held in the meantime")
 
-// grain is how close in time two heads may be before one between them is forgotten. It
-// makes versions at most that much younger than they are.
+// grain is the time between two heads below which a head between them is forgotten. Versions may
+// appear up to that much younger than they are.
 const grain = time.Hour
 
 // Memory is Heads in memory. The zero value is ready.
 type Memory struct {
 	mu     sync.Mutex
 	latest map[string]Head
-	// held are the heads of a database that say more than others do: sizes and times rise.
+	// held are the heads of a database that prove something; sizes and times rise.
 	held map[string][]Head
 }
 
@@ -82,7 +82,7 @@ func (m *Memory) Hold(database string, h Head, old []byte) error {
 	return nil
 }
 
-// All returns what is held, of each database in the order in which it can be held again.
+// All returns all held heads, those of each database in the order in which to hold them again.
 func (m *Memory) All() map[string][]Head {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -96,8 +96,8 @@ func (m *Memory) All() map[string][]Head {
 	return all
 }
 
-// withHead adds a head, and leaves out those that say nothing that another does not: a
-// smaller one that was not held earlier, and one between two that are close in time.
+// withHead adds a head and removes those that prove nothing more than another one: a smaller one
+// that was not held earlier, and one between two that are close in time.
 func withHead(held []Head, h Head) []Head {
 	all := append(append([]Head{}, held...), h)
 	sort.SliceStable(all, func(i, j int) bool {

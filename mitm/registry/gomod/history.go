@@ -14,14 +14,14 @@ import (
 // maxHistory bounds how many stored look-ups are read.
 const maxHistory = 50_000
 
-// firstDatabase is before the first checksum database. A file of an earlier time has lost its own,
-// as caches in images and in archives have, and would make young versions old.
+// firstDatabase is before the first checksum database. A file with an earlier time has lost its
+// own time, as happens in caches of images and archives, and would make young versions look old.
 var firstDatabase = time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // History returns the heads in the look-ups that the go command has stored in a module
 // cache ("go env GOMODCACHE"), of the database with that verifier key. Each look-up has a
-// signed head, and the time of its file says since when this host has it. A head that is
-// not signed by the key is left out. A cache that does not exist has no heads.
+// signed head, and the file's time says since when this host has had it. Heads that are not
+// signed with the key are skipped. A cache that does not exist has no heads.
 func History(moduleCache, verifierKey string) ([]Head, error) {
 	verifier, err := note.NewVerifier(verifierKey)
 	if err != nil {
@@ -39,7 +39,7 @@ func History(moduleCache, verifierKey string) ([]Head, error) {
 	files := 0
 	err = fs.WalkDir(root.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
-			return nil // what cannot be read is no evidence
+			return nil // a file that cannot be read proves nothing
 		}
 		if files++; files > maxHistory {
 			return fs.SkipAll

@@ -17,11 +17,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// maxFiles bounds the names of files and of modules that an inspection tells.
+// maxFiles bounds the names of files and of modules in an inspection.
 const maxFiles = 1000
 
-// Inspect compares a file with the hash of the checksum database, which nobody else does,
-// and looks whether it is what the go command would take for a module.
+// Inspect compares a file with its hash in the checksum database, which nothing else does, and
+// checks that the go command would accept it as a module.
 func (*Ecosystem) Inspect(f *registry.Facts, v *registry.Version, file *registry.File, data io.ReaderAt, size int64) (*registry.Inspection, error) {
 	switch {
 	case strings.HasSuffix(file.URL, ".info"):
@@ -43,10 +43,10 @@ func refuseHash(f *registry.Facts, v *registry.Version, what string) *registry.R
 func inspectInfo(f *registry.Facts, v *registry.Version, data io.ReaderAt, size int64) (*registry.Inspection, error) {
 	raw, err := readAll(data, size, maxInfo)
 	if err != nil {
-		return nil, refuseContent(f, v, "its .info is too large or cannot be read")
+		return nil, refuseContent(f, v, "its .info is too large or malformed")
 	}
 	if told, err := readInfo(raw); err != nil || told.version != v.Version {
-		return nil, refuseContent(f, v, "its .info is not of this version")
+		return nil, refuseContent(f, v, "its .info is of another version")
 	}
 	return &registry.Inspection{}, nil
 }
@@ -54,7 +54,7 @@ func inspectInfo(f *registry.Facts, v *registry.Version, data io.ReaderAt, size 
 func inspectMod(f *registry.Facts, v *registry.Version, file *registry.File, data io.ReaderAt, size int64) (*registry.Inspection, error) {
 	raw, err := readAll(data, size, maxMod)
 	if err != nil {
-		return nil, refuseContent(f, v, "its go.mod is too large or cannot be read")
+		return nil, refuseContent(f, v, "its go.mod is too large or malformed")
 	}
 	if !fits(file, hashOfMod(raw)) {
 		return nil, refuseHash(f, v, "its go.mod")
@@ -62,8 +62,8 @@ func inspectMod(f *registry.Facts, v *registry.Version, file *registry.File, dat
 	return &registry.Inspection{Needs: required(raw)}, nil
 }
 
-// required returns the versions that a go.mod requires. One that cannot be read, as the go
-// command will say too, requires none.
+// required returns the versions that a go.mod requires. A malformed go.mod, which the go command
+// rejects as well, requires none.
 func required(mod []byte) []registry.Pin {
 	parsed, err := modfile.ParseLax("go.mod", mod, nil)
 	if err != nil {
@@ -76,7 +76,7 @@ func required(mod []byte) []registry.Pin {
 	return all
 }
 
-// fits reports whether a hash is each of those that are listed.
+// fits reports whether a hash equals all listed ones.
 func fits(file *registry.File, hash string) bool {
 	for _, d := range file.Digests {
 		if d.Algorithm != "h1" || string(d.Sum) != hash {
@@ -100,10 +100,10 @@ func hashOfMod(data []byte) string {
 // inspectZip checks the names and sizes of a zip before anything of it is decompressed.
 func inspectZip(f *registry.Facts, v *registry.Version, file *registry.File, data io.ReaderAt, size int64) (*registry.Inspection, error) {
 	if size > modzip.MaxZipFile {
-		return nil, refuseContent(f, v, "its zip is larger than the go command takes")
+		return nil, refuseContent(f, v, "its zip is larger than the go command accepts")
 	}
 	if length, ok := directoryOf(data, size); !ok || length > maxDirectory {
-		return nil, refuseContent(f, v, "its zip has more files than are looked at, or does not end with their list")
+		return nil, refuseContent(f, v, "its zip has too many files to be inspected, or does not end with its directory")
 	}
 	archive, err := zip.NewReader(data, size)
 	if err != nil {
@@ -117,11 +117,11 @@ func inspectZip(f *registry.Facts, v *registry.Version, file *registry.File, dat
 	for _, entry := range archive.File {
 		below, ok := strings.CutPrefix(entry.Name, prefix)
 		if !ok || files[entry.Name] != nil {
-			return nil, refuseContent(f, v, "its zip has a file of another name than the module's, or one twice")
+			return nil, refuseContent(f, v, "its zip has a file outside the module's directory, or the same file twice")
 		}
 		files[entry.Name], names = entry, append(names, entry.Name)
 		if entry.UncompressedSize64 > room {
-			return nil, refuseContent(f, v, "its zip holds more than the go command takes")
+			return nil, refuseContent(f, v, "its zip unpacks to more than the go command accepts")
 		}
 		room -= entry.UncompressedSize64
 		if dir, ok := strings.CutSuffix(below, "/"); ok || below == "" {
@@ -131,12 +131,12 @@ func inspectZip(f *registry.Facts, v *registry.Version, file *registry.File, dat
 			continue
 		}
 		if !entry.Mode().IsRegular() {
-			return nil, refuseContent(f, v, "its zip has something that is no file")
+			return nil, refuseContent(f, v, "its zip has something that is not a file")
 		}
 		checked = append(checked, zipFile{below, entry})
 	}
 	if _, err := modzip.CheckFiles(checked); err != nil {
-		return nil, refuseContent(f, v, "its zip is one that the go command refuses")
+		return nil, refuseContent(f, v, "the go command refuses its zip")
 	}
 	hash, err := dirhash.Hash1(names, func(name string) (io.ReadCloser, error) { return files[name].Open() })
 	if err != nil {
@@ -152,13 +152,13 @@ func inspectZip(f *registry.Facts, v *registry.Version, file *registry.File, dat
 	return found, nil
 }
 
-// maxDirectory bounds the list of files at the end of a zip, in bytes: that of about 100,000
-// files. To read it takes ten times as much memory.
+// maxDirectory bounds the list of files at the end of a zip, in bytes: enough for about 100,000
+// files. Reading it takes ten times as much memory.
 const maxDirectory = 16 << 20
 
-// directoryOf returns the length of the list of files of a zip. It is false when the list does
-// not reach to the record that ends the zip: the library reads the list as far as it goes,
-// whatever that record says.
+// directoryOf returns the length of the list of files in a zip. It returns false if the list does
+// not reach the record at the end of the zip, because the library reads the whole list, whatever
+// length that record gives.
 func directoryOf(data io.ReaderAt, size int64) (int64, bool) {
 	const end, locator, end64 = 22, 20, 56
 	record := make([]byte, end64+locator+end)

@@ -135,13 +135,13 @@ func TestInspectBoundsTheListOfFiles(t *testing.T) {
 	}{
 		"a few":                     {few, ""},
 		"many":                      {many, ""},
-		"too many":                  {listed(66_000, 240), "more files"},
+		"too many":                  {listed(66_000, 240), "too many files"},
 		"the list begins later":     {small, "cannot be"}, // the library's word
-		"the list is longer":        {shorter, "more files"},
-		"the list of many, as well": {other, "more files"},
-		"something behind":          {append(bytes.Clone(few), 0), "more files"},
-		"no end":                    {few[:10], "more files"},
-		"nothing":                   {nil, "more files"},
+		"the list is longer":        {shorter, "too many files"},
+		"the list of many, as well": {other, "too many files"},
+		"something behind":          {append(bytes.Clone(few), 0), "too many files"},
+		"no end":                    {few[:10], "too many files"},
+		"nothing":                   {nil, "too many files"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := inspect("zip", "", test.data); (err == nil) != (test.says == "") || err != nil && !strings.Contains(err.Error(), test.says) {

@@ -17,16 +17,16 @@ import (
 const (
 	// maxVersions bounds a list.
 	maxVersions = 100_000
-	// settled ends the search for a version that is old enough: no usual rule holds one
-	// back that is this old.
+	// settled is the age at which the search for an old enough version ends: no usual rule
+	// holds back a version that is so old.
 	settled = 30 * 24 * time.Hour
 	// maxLookups bounds that search in each group of versions.
 	maxLookups = 8
 )
 
-// list gets the versions of a module. The ages of the newest are looked up until one is
-// settled: the go command takes the newest that it sees. Those below are taken for as old,
-// which is checked when one is asked for.
+// list gets the versions of a module. It looks up the ages of the newest versions until one is
+// settled, because the go command takes the newest that it sees. Older versions are assumed to be
+// settled as well; their age is checked when they are requested.
 func (r *reading) list() (*registry.Facts, error) {
 	doc, err := r.document("/@v/list", maxList)
 	if err != nil {
@@ -58,11 +58,11 @@ func (r *reading) list() (*registry.Facts, error) {
 	return facts, err
 }
 
-// retractions reads which versions the newest one takes back, if it is so young that it may be
-// hidden: then the go command does not see its go.mod, and would take one that was taken back.
+// retractions reads which versions the newest one retracts, if that one is so young that it may be
+// hidden. The go command then does not see its go.mod, and would take a retracted version.
 func (r *reading) retractions(versions []registry.Version, st *state) error {
 	all := groups(versions)
-	newest := append(all[0], all[2]...) // a release, or else one before it; others have no go.mod
+	newest := append(all[0], all[2]...) // a release, else a prerelease; +incompatible versions have no go.mod
 	if len(newest) == 0 || r.infos[newest[0].Version] == nil || r.eco.now().Sub(newest[0].Published) >= settled {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (r *reading) retractions(versions []registry.Version, st *state) error {
 	}
 	doc, err := r.document(below, maxMod)
 	if errors.Is(err, registry.ErrNotFound) {
-		return nil // nobody gets this version
+		return nil // nobody can download this version
 	}
 	if err != nil {
 		return err
@@ -83,17 +83,17 @@ func (r *reading) retractions(versions []registry.Version, st *state) error {
 		return err
 	}
 	if hashOfMod(doc.Data) != rec.mod {
-		return registry.Refuse(502, registry.ReasonDigest, "%s@%s: its go.mod, which may take versions back, is not the one in the checksum database", r.ask.Name, version)
+		return registry.Refuse(502, registry.ReasonDigest, "%s@%s: its go.mod, which may retract versions, is not the one in the checksum database", r.ask.Name, version)
 	}
 	mod, err := modfile.ParseLax("go.mod", doc.Data, nil)
 	if err != nil {
-		return nil // the go command reads nothing from it either
+		return nil // the go command cannot read it either
 	}
 	st.retracted, st.by = takenBack(versions, mod.Retract), version
 	return nil
 }
 
-// takenBack returns the versions that are in one of many ranges.
+// takenBack returns the versions that are in at least one of the ranges.
 func takenBack(versions []registry.Version, ranges []*modfile.Retract) map[string]bool {
 	var all []string
 	for i := range versions {
@@ -118,8 +118,8 @@ func takenBack(versions []registry.Version, ranges []*modfile.Retract) map[strin
 	return taken
 }
 
-// readList returns the versions of a list in its order. What is no version of the module in
-// its only spelling is left out, as the go command does.
+// readList returns the versions of a list in its order. Like the go command, it skips what is not a
+// canonical version of the module.
 func readList(name string, data []byte) ([]string, error) {
 	var lines []string
 	seen := map[string]bool{}
@@ -136,9 +136,8 @@ func readList(name string, data []byte) ([]string, error) {
 	return lines, nil
 }
 
-// groups are the versions among which the go command takes the newest: releases, those of
-// a time before modules (+incompatible), and the ones before a release. The newest of each
-// is first.
+// groups are the groups of versions from which the go command takes the newest: releases,
+// versions from before modules (+incompatible), and prereleases. Each begins with its newest.
 func groups(versions []registry.Version) [][]*registry.Version {
 	all := make([][]*registry.Version, 3)
 	for i := range versions {
@@ -157,9 +156,9 @@ func groups(versions []registry.Version) [][]*registry.Version {
 	return all
 }
 
-// ages looks up how old the newest versions are. When several are young it begins to skip
-// some, which then stay without an age, so that even a module that brings out twenty a day
-// has one that is settled.
+// ages looks up the ages of the newest versions. When several are young, it skips more and more
+// versions, which stay without an age. So it finds a settled version even in a module that
+// publishes twenty a day.
 func (r *reading) ages(group []*registry.Version, gone map[string]bool) error {
 	step := 1
 	for i, lookups := 0, 0; i < len(group) && lookups < maxLookups; i += step {
@@ -176,7 +175,7 @@ func (r *reading) ages(group []*registry.Version, gone map[string]bool) error {
 		v.Published, v.Proof = found.Published, found.Proof
 		if r.eco.now().Sub(v.Published) >= settled {
 			for _, older := range group[i+1:] {
-				older.Published, older.Proof = v.Published, "taken for no younger than "+v.Version+" until it is asked for"
+				older.Published, older.Proof = v.Published, "assumed to be no younger than "+v.Version+" until it is requested"
 			}
 			return nil
 		}
@@ -187,15 +186,15 @@ func (r *reading) ages(group []*registry.Version, gone map[string]bool) error {
 	return nil
 }
 
-// unavailable reports whether a listed version cannot be had: the proxy has no .info of it
-// or the checksum database no record.
+// unavailable reports whether a listed version cannot be downloaded: the proxy does not have its
+// .info, or the checksum database does not have its record.
 func unavailable(err error) bool {
 	var refusal *registry.Refusal
 	return errors.As(err, &refusal) && (refusal.Reason == registry.ReasonNotFound || refusal.Reason == registry.ReasonUnlisted)
 }
 
-// latest gets the version that a module proxy takes for the newest, and the listed ones,
-// of which another is shown when that one is hidden.
+// latest gets the version that a module proxy calls the newest, and the listed versions, one of
+// which is shown if that one is hidden.
 func (r *reading) latest() (*registry.Facts, error) {
 	doc, err := r.document("/@latest", maxInfo)
 	if err != nil {
@@ -203,7 +202,7 @@ func (r *reading) latest() (*registry.Facts, error) {
 	}
 	told, err := readInfo(doc.Data)
 	if err != nil || !canonical(r.ask.Name, told.version) {
-		return nil, registry.Refuse(502, registry.ReasonDocument, "%s: what the module proxy says of the newest version cannot be read", r.ask.Name)
+		return nil, registry.Refuse(502, registry.ReasonDocument, "%s: the module proxy's answer about the newest version cannot be read", r.ask.Name)
 	}
 	newest, _, err := r.version(told.version)
 	if err != nil {

@@ -22,12 +22,12 @@ const (
 	typeTile = "application/octet-stream"
 )
 
-// Parse reads a request. The exclamation mark, by which module paths spell capitals, may
-// come as "%21", as the go command sends it. Nothing else may be escaped.
+// Parse reads a request. The exclamation mark, with which module paths spell capital letters, may
+// be sent as "%21", as the go command does. Nothing else may be escaped.
 func (*Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, error) {
 	if r.Method != "GET" && r.Method != "HEAD" {
 		return nil, registry.Refuse(405, registry.ReasonMethod,
-			"modules are only read here: nothing can be published through this proxy")
+			"modules can only be read here; nothing can be published")
 	}
 	if r.Query != "" || len(r.Body) > 0 {
 		return nil, refusePath("requests to the module proxy have neither a query nor a body")
@@ -57,11 +57,11 @@ func (*Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask,
 func (e *Ecosystem) Lookup(o *registry.Origin, name, version string) (*registry.Ask, error) {
 	path, err := module.EscapePath(name)
 	if err != nil {
-		return nil, registry.Refuse(404, registry.ReasonPath, "this is no path of a Go module")
+		return nil, registry.Refuse(404, registry.ReasonPath, "this is not the path of a Go module")
 	}
 	escaped, err := module.EscapeVersion(version)
 	if err != nil {
-		return nil, registry.Refuse(404, registry.ReasonPath, "this is no version of a Go module")
+		return nil, registry.Refuse(404, registry.ReasonPath, "this is not a version of a Go module")
 	}
 	return e.Parse(o, &registry.Request{Method: "GET", Base: o.URL, Path: path + "/@v/" + escaped + ".zip"})
 }
@@ -70,7 +70,7 @@ func refusePath(text string) *registry.Refusal {
 	return registry.Refuse(403, registry.ReasonPath, "%s", text)
 }
 
-// documents reports whether a base is one below which the origin has documents.
+// documents reports whether the origin's documents are below a base.
 func documents(o *registry.Origin, base *url.URL) bool {
 	if base == nil {
 		return false
@@ -87,7 +87,7 @@ func documents(o *registry.Origin, base *url.URL) bool {
 	return false
 }
 
-// unescape returns the path that a request means, if all of its bytes may stand in one.
+// unescape returns the unescaped path, and false if a byte may not be in a path.
 func unescape(path string) (string, bool) {
 	if len(path) > maxPath {
 		return "", false
@@ -139,7 +139,7 @@ func parseFile(a *registry.Ask, file string) error {
 	case ".zip":
 		a.Form, a.Type = formZip, typeZip
 	default:
-		return refusePath("a module proxy has .info, .mod and .zip of a version, and a list of versions")
+		return refusePath("a module proxy has the .info, .mod and .zip of each version, and a list of versions")
 	}
 	var err error
 	a.Kind = registry.Artifact
@@ -147,7 +147,7 @@ func parseFile(a *registry.Ask, file string) error {
 	return err
 }
 
-// modulePath returns the module path of an escaped one that has no other spelling.
+// modulePath unescapes a module path, which must be in its canonical spelling.
 func modulePath(escaped string) (string, error) {
 	name, err := module.UnescapePath(escaped)
 	if err == nil {
@@ -156,22 +156,22 @@ func modulePath(escaped string) (string, error) {
 			return name, nil
 		}
 	}
-	return "", refusePath("this is no valid module path: it begins with a host's name, and a capital letter is written as ! and the small one")
+	return "", refusePath("this is not a valid module path: it begins with a host name, and a capital letter is written as ! and the lower-case letter")
 }
 
-// moduleVersion returns the version of an escaped one that has no other spelling.
+// moduleVersion unescapes a version, which must be in its canonical spelling.
 func moduleVersion(name, escaped string) (string, error) {
 	version, err := module.UnescapeVersion(escaped)
 	if err != nil || !canonical(name, version) {
-		return "", refusePath("ask for a whole version of the module, such as v1.2.3, that is listed: branches, tags and commits are not looked up here")
+		return "", refusePath("ask for a full version from the module's list, such as v1.2.3: branches, tags and commits are not looked up here")
 	}
 	if again, err := module.EscapeVersion(version); err != nil || again != escaped {
-		return "", refusePath("this is no valid version: a capital letter is written as ! and the small one")
+		return "", refusePath("this is not a valid version: a capital letter is written as ! and the lower-case letter")
 	}
 	return version, nil
 }
 
-// canonical reports whether a version is whole, in its only spelling, and fits the
+// canonical reports whether a version is complete, in its canonical spelling, and belongs to the
 // module's path.
 func canonical(name, version string) bool {
 	return len(version) <= 256 && module.CanonicalVersion(version) == version && module.Check(name, version) == nil
@@ -208,8 +208,8 @@ func parseDatabase(o *registry.Origin, path string) (*registry.Ask, error) {
 // tileHeight is the height of the tiles that the go command asks for.
 const tileHeight = 8
 
-// parseLookup reads MODULE@VERSION. A look-up is a document and not an artifact, so that
-// it is answered for a version that waits for a person.
+// parseLookup reads MODULE@VERSION. A look-up is a document and not an artifact, so it is answered
+// even for a version that waits for a person.
 func parseLookup(a *registry.Ask, path string) error {
 	escaped, version, ok := strings.Cut(path, "@")
 	if !ok {
@@ -224,11 +224,11 @@ func parseLookup(a *registry.Ask, path string) error {
 	return err
 }
 
-// verifierOf returns what an origin's checksum database signs with.
+// verifierOf returns the verifier of an origin's checksum database.
 func verifierOf(o *registry.Origin) (note.Verifier, error) {
 	if len(o.Keys) != 1 {
 		return nil, registry.Refuse(403, registry.ReasonUpstream,
-			"the checksum database of this module proxy is not known: the person has to run registry learn, or to mark the source as private")
+			"the checksum database of this module proxy is not known: the person has to run registry learn or to mark the source as private")
 	}
 	verifier, err := note.NewVerifier(o.Keys[0])
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// head gets the database's newest head, and holds it if it is larger than the one held.
+// head gets the database's newest head, and holds it if it is larger than the held one.
 func (d *database) head() (*registry.Document, error) {
 	doc, err := d.fetcher.Document(d.ctx, d.origin, "sumdb/"+d.verifier.Name()+"/latest", "")
 	if err != nil {
@@ -44,7 +44,7 @@ func (d *database) head() (*registry.Document, error) {
 	}
 }
 
-// continues compares two heads: the smaller tree has to be the beginning of the larger.
+// continues checks two heads: the smaller tree must be the beginning of the larger one.
 func (d *database) continues(a, b tlog.Tree) error {
 	if a.N > b.N {
 		a, b = b, a
@@ -65,7 +65,7 @@ func (d *database) continues(a, b tlog.Tree) error {
 	return d.reason(nil)
 }
 
-// tile gets a tile of the tree whose head is held, and compares it with that.
+// tile gets a tile of the tree whose head is held, and verifies it.
 func (d *database) tile(path string) (*registry.Document, error) {
 	tile, err := tlog.ParseTilePath(strings.TrimPrefix(path, "sumdb/"+d.verifier.Name()+"/"))
 	if err != nil {
@@ -89,8 +89,8 @@ func (d *database) tile(path string) (*registry.Document, error) {
 	return doc, nil
 }
 
-// treeWith returns the tree that is held, or the newest one where that has not the tile.
-// A tile that no tree has is not asked for: its number would tell anything to anybody.
+// treeWith returns the held tree, or the newest one if the held one does not have the tile. A tile
+// that neither has is not requested, because an agent could encode data in its number.
 func (d *database) treeWith(tile tlog.Tile) (tlog.Tree, error) {
 	for _, newest := range []bool{false, true} {
 		signed := d.eco.heads.Latest(d.verifier.Name())
@@ -131,7 +131,7 @@ type tiles database
 // Height is the height of the tiles.
 func (*tiles) Height() int { return tileHeight }
 
-// ReadTiles reads tiles, from memory where they were read before.
+// ReadTiles reads tiles, from memory if they were read before.
 func (t *tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
 	d := (*database)(t)
 	all := make([][]byte, 0, len(wanted))
@@ -148,7 +148,7 @@ func (t *tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
 	return all, nil
 }
 
-// SaveTiles keeps tiles that were found to belong to the tree.
+// SaveTiles keeps verified tiles.
 func (t *tiles) SaveTiles(saved []tlog.Tile, data [][]byte) {
 	d := (*database)(t)
 	for i, tile := range saved {

@@ -12,16 +12,16 @@ var _ registry.Ecosystem = (*Ecosystem)(nil)
 
 // state is what Facts leaves for Write.
 type state struct {
-	// lines are the versions of a list, in its order, without those that cannot be had.
+	// lines are the available versions of a list, in its order.
 	lines []string
 	// infos are the .info documents that were read, by version.
 	infos map[string][]byte
-	// retracted are the versions that the version by, the newest, has taken back.
+	// retracted are the versions that the version by, the newest one, retracts.
 	retracted map[string]bool
 	by        string
 }
 
-// hides adds to the hidden versions those that a hidden one has taken back.
+// hides adds to the hidden versions those that a hidden version retracts.
 func (s *state) hides(hidden func(string) bool) func(string) bool {
 	if s.by == "" || !hidden(s.by) {
 		return hidden
@@ -32,7 +32,7 @@ func (s *state) hides(hidden func(string) bool) func(string) bool {
 // Write writes the document of the facts without the hidden versions.
 func (*Ecosystem) Write(w io.Writer, f *registry.Facts, a *registry.Ask, hidden func(string) bool) error {
 	held := registry.Refuse(403, registry.ReasonQuarantine,
-		"%s: each version that could be had is too young, held back for now, or taken back by a younger one: ask for a version by request_package", a.Name)
+		"%s: every available version is too young, held back for now, or retracted by a newer one; request_package asks for one", a.Name)
 	switch a.Form {
 	case formList:
 		st := f.State.(*state)
@@ -42,7 +42,7 @@ func (*Ecosystem) Write(w io.Writer, f *registry.Facts, a *registry.Ask, hidden 
 	case formLookup:
 		if hidden(a.Version) {
 			return registry.Refuse(403, registry.ReasonQuarantine,
-				"%s@%s is too young or held back for now: take an older version", a.Name, a.Version)
+				"%s@%s is too young or held back for now; use an older version", a.Name, a.Version)
 		}
 	}
 	_, err := w.Write(f.Document.Data)
@@ -64,8 +64,8 @@ func writeList(w io.Writer, lines []string, hidden func(string) bool, held error
 	return err
 }
 
-// writeLatest writes the .info of the newest version that is not hidden, of those whose
-// .info was read. A release is newer than what came before one.
+// writeLatest writes the .info of the newest version that is not hidden, among those whose
+// .info was read. A release is newer than its prereleases.
 func writeLatest(w io.Writer, f *registry.Facts, hidden func(string) bool, held error) error {
 	if !hidden(f.Tags["latest"]) {
 		_, err := w.Write(f.Document.Data)
