@@ -13,8 +13,8 @@ import (
 
 // Answer is where a Session writes its answer to an agent's request.
 type Answer interface {
-	// Start sends the head. length is that of the body in bytes, or -1 when it is not
-	// known; then the body has no end, for the client, until Serve has returned nil.
+	// Start sends the head. length is that of the body in bytes, or -1 if it is not known; then
+	// the client does not see the end of the body before Serve has returned nil.
 	Start(status int, phrase string, fields []Field, length int64) error
 	// Write sends a part of the body. It discards the body of an answer to HEAD.
 	io.Writer
@@ -23,8 +23,8 @@ type Answer interface {
 // Field is one field of a head.
 type Field struct{ Name, Value string }
 
-// refuser is an Ecosystem whose clients show the text of a refusal only in a form of their
-// own.
+// refuser is an Ecosystem whose clients only show the text of a refusal if the body has a special
+// form.
 type refuser interface {
 	RefusalBody(text string) (mediaType string, body []byte)
 }
@@ -46,14 +46,14 @@ func refuse(w Answer, e Ecosystem, r *Refusal) error {
 	return err
 }
 
-// line makes one line of printable ASCII of a text, at most 300 bytes.
+// line turns a text into one line of printable ASCII, at most 300 bytes.
 func line(s string) string {
 	s = text.ASCII(s[:min(len(s), 300)])
 	return s[:min(len(s), 300)]
 }
 
-// refusalOf returns the refusal that an error stands for. The text of any other error stays
-// here: it names files of the host.
+// refusalOf returns the refusal for an error. The text of any other error is only logged, because
+// it names files of the host.
 func refusalOf(err error) *Refusal {
 	var r *Refusal
 	if errors.As(err, &r) {
@@ -65,8 +65,8 @@ func refusalOf(err error) *Refusal {
 // byteRange is a part of a body.
 type byteRange struct{ from, length int64 }
 
-// parseRange reads the field Range for a body of a size. A field that asks for anything but
-// one range is ignored, as HTTP allows. It reports false for a range outside the body.
+// parseRange reads the field Range for a body of the given size. Like HTTP allows, it ignores a
+// field that does not ask for exactly one range. It returns false for a range outside the body.
 func parseRange(value string, size int64) (*byteRange, bool) {
 	spec, is := strings.CutPrefix(value, "bytes=")
 	first, last, dash := strings.Cut(spec, "-")
@@ -92,7 +92,7 @@ func parseRange(value string, size int64) (*byteRange, bool) {
 	return &byteRange{int64(from), int64(to-from) + 1}, true
 }
 
-// send answers with a body of a known size, or with the part that the client asks for.
+// send answers with a body of known size, or with the range of it that the client wants.
 func send(w Answer, fields []Field, wanted string, body io.ReaderAt, size int64) error {
 	part, inside := parseRange(wanted, size)
 	switch {

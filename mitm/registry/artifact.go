@@ -27,8 +27,8 @@ type artifact struct {
 	fromStore  bool
 }
 
-// artifact returns the bytes of a file: downloaded, held against the digests that are listed
-// for it, and inspected. before is called before the registry is asked.
+// artifact returns the bytes of a file: downloaded, compared with its listed digests, and
+// inspected. before is called before the registry is asked.
 func (p *Plane) artifact(ctx context.Context, o *Origin, f *Facts, v *Version, file *File, before func() error) (*artifact, error) {
 	key := artifactKey(o, f, v, file)
 	var kept artifact
@@ -51,8 +51,8 @@ func (p *Plane) artifact(ctx context.Context, o *Origin, f *Facts, v *Version, f
 	return got.(*artifact), nil
 }
 
-// artifactKey names a file by its origin, address, version and digests, so that bytes that
-// were accepted for others are not found.
+// artifactKey identifies a file by its origin, address, version and digests, so that bytes that
+// were accepted for another file are not found.
 func artifactKey(o *Origin, f *Facts, v *Version, file *File) string {
 	var key strings.Builder
 	fmt.Fprintf(&key, "artifact\n%s\n%s\n%s %s", o.URL, file.URL, f.Name, v.Version)
@@ -103,7 +103,7 @@ func (p *Plane) download(ctx context.Context, o *Origin, f *Facts, v *Version, f
 	return p.inspect(f, v, file, incoming, o, key)
 }
 
-// inspect looks into bytes whose digests fit, and stores them.
+// inspect looks into bytes whose digests match, and stores them.
 func (p *Plane) inspect(f *Facts, v *Version, file *File, incoming *store.Incoming, o *Origin, key string) (*artifact, error) {
 	found, err := p.ecosystems[o.Ecosystem].Inspect(f, v, file, incoming, incoming.Size())
 	if err != nil {
@@ -119,8 +119,8 @@ func (p *Plane) inspect(f *Facts, v *Version, file *File, incoming *store.Incomi
 	return a, p.config.Store.Note(key, a)
 }
 
-// sums computes all listed digests of what is written to it. An algorithm that it does not
-// know is left to the ecosystem's inspection.
+// sums computes all listed digests of the bytes written to it. An unknown algorithm is left
+// to the ecosystem's inspection.
 type sums struct {
 	listed []Digest
 	hashes []hash.Hash // nil where unknown
@@ -159,7 +159,7 @@ func (s *sums) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// differ returns the algorithm of the first digest that does not fit, or "".
+// differ returns the algorithm of the first digest that does not match, or "".
 func (s *sums) differ() string {
 	for i, h := range s.hashes {
 		if h != nil && !bytes.Equal(h.Sum(nil), s.listed[i].Sum) {
@@ -180,7 +180,7 @@ func (d Digest) String() string {
 	return d.Algorithm + ":" + hex.EncodeToString(d.Sum)
 }
 
-// Fits reports whether bytes have the digest. Those of an algorithm that is not known here do not.
+// Fits reports whether data has the digest. It is false for an unknown algorithm.
 func (d Digest) Fits(data []byte) bool {
 	h := newHash(d.Algorithm)
 	if h == nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// auditor is an Ecosystem with requests for audits.
+// auditor is an Ecosystem that supports audits.
 type auditor interface {
 	// AuditBody writes the body of such a request from versions by name.
 	AuditBody(listed map[string][]string) ([]byte, error)
@@ -16,13 +16,13 @@ type auditor interface {
 	AuditPath() string
 }
 
-// audit asks the registry which versions are known to be vulnerable. The body is written
-// anew of those versions that this very registry has served in the session, so it learns
-// nothing that it did not know. A redirect is not followed: nobody else is told.
+// audit asks the registry which versions are known to be vulnerable. The body is rewritten to
+// contain only versions that this registry has served in the session, so the registry learns
+// nothing new. Redirects are not followed, so nobody else learns it.
 func (x *exchange) audit(ctx context.Context) error {
 	e, is := x.ecosystem.(auditor)
 	if x.s.plane.config.NoAudit {
-		return Refuse(403, ReasonPath, "audits are switched off by this machine's configuration")
+		return Refuse(403, ReasonPath, "audits are switched off in this machine's configuration")
 	}
 	if !is {
 		return Refuse(404, ReasonPath, "the registry has no such path")
@@ -62,7 +62,7 @@ func (x *exchange) audit(ctx context.Context) error {
 	return nil
 }
 
-// served remembers versions that the agent was told of or got, for audits.
+// served remembers versions that the agent saw or got, for audits.
 func (x *exchange) served(name string, versions ...Version) {
 	if _, is := x.ecosystem.(auditor); !is {
 		return
@@ -78,7 +78,7 @@ func (x *exchange) served(name string, versions ...Version) {
 	}
 }
 
-// known returns what a request for an audit lists of that. Other versions could be data.
+// known returns the known versions of an audit request. Any other version could hide data.
 func (x *exchange) known() map[string][]string {
 	x.s.mu.Lock()
 	defer x.s.mu.Unlock()

@@ -7,9 +7,9 @@ import (
 	"net/url"
 )
 
-// Ecosystem is one kind of registry. Its methods are safe for concurrent use. Nothing that
-// it is given was checked before, but for the bounds of the plane: agents write requests,
-// anyone may have written what a registry serves.
+// Ecosystem is one kind of registry. Its methods are safe for concurrent use. Their input is
+// untrusted: agents write the requests, and anyone may have written what a registry serves. The
+// plane has only checked sizes.
 type Ecosystem interface {
 	// Name is the name in configuration, records and screens: "npm", "pypi".
 	Name() string
@@ -18,28 +18,28 @@ type Ecosystem interface {
 	// error is a *Refusal.
 	Parse(o *Origin, r *Request) (*Ask, error)
 
-	// Lookup returns a request whose facts have a version of a package with its artifacts.
-	// The error is a *Refusal for what is no name or no version.
+	// Lookup returns a request whose facts contain a version of a package with its artifacts.
+	// The error is a *Refusal if the name or the version is not valid.
 	Lookup(o *Origin, name, version string) (*Ask, error)
 
-	// Facts fetches what the registry says of the package that a request is about, and
-	// reads it. For an artifact the facts have a File whose URL is the artifact's, or it is
-	// refused. The error is a *Refusal when the registry's answer cannot be accepted, and
-	// the fetcher's own otherwise.
+	// Facts fetches and reads what the registry says about the package of a request. For an
+	// artifact, the facts contain a File whose URL is the artifact's; otherwise the request is
+	// refused. The error is a *Refusal if the registry's answer cannot be accepted, otherwise
+	// the fetcher's own.
 	Facts(ctx context.Context, f Fetcher, o *Origin, a *Ask) (*Facts, error)
 
-	// Write writes the document of the facts in the form that was asked for, without the
-	// hidden versions. It copies byte ranges and never encodes anew what it copies. Its
-	// error is a *Refusal when nothing is left to show, else the writer's.
+	// Write writes the requested form of the document without the hidden versions. It copies
+	// byte ranges and never re-encodes them. Its error is a *Refusal if no version is left,
+	// otherwise the writer's.
 	Write(w io.Writer, f *Facts, a *Ask, hidden func(version string) bool) error
 
-	// Inspect looks into a downloaded artifact whose listed digests fit. An error means
-	// that it is not what the facts say, or cannot be looked into.
+	// Inspect looks into a downloaded artifact whose listed digests match. An error means
+	// that it contradicts the facts or cannot be read.
 	Inspect(f *Facts, v *Version, file *File, data io.ReaderAt, size int64) (*Inspection, error)
 
-	// Pins returns what a lockfile pins. It returns nothing for a file that is no lockfile
-	// of the ecosystem, and what could be read of a broken one. base is the file's name
-	// without its directory.
+	// Pins returns the versions that a lockfile pins. It returns nothing for a file that is not
+	// a lockfile of the ecosystem, and the readable part of a broken one. base is the file's
+	// name without its directory.
 	Pins(base string, data []byte) []Pin
 }
 
@@ -48,21 +48,19 @@ type Pin struct{ Name, Version string }
 
 // Fetcher gets documents of an origin, from the store or from the registry.
 type Fetcher interface {
-	// Document gets a document by its path below the origin's URL, of which the registry is
-	// asked for the given media types (Accept; empty for any). The error is ErrNotFound
-	// when there is none.
+	// Document gets a document by its path below the origin's URL. accept is the media types
+	// to ask for; empty for any. The error is ErrNotFound if there is no such document.
 	Document(ctx context.Context, o *Origin, path, accept string) (*Document, error)
 	// Admit is called before a version leaves the host in a path, because the agent may have
-	// made it up. It passes when it is known, when a document of the registry lists it, and
-	// otherwise like a new name. The error is a *Refusal or that of listed.
+	// made it up. A version passes if it is known or if a document of the registry lists it;
+	// otherwise it is treated like a new name. The error is a *Refusal or that of listed.
 	Admit(ctx context.Context, o *Origin, v Pin, listed func() (bool, error)) error
 }
 
 // Origin is one registry as agents know it.
 type Origin struct {
 	Ecosystem string
-	// URL is the base below which documents are: "https://npm.example/". Its path ends
-	// with a slash.
+	// URL is the base of the documents: "https://npm.example/". Its path ends with a slash.
 	URL *url.URL
 	// Aliases are other bases by which clients know the same registry. Their documents
 	// come from URL.
@@ -78,8 +76,8 @@ type Origin struct {
 	// Credential is the value of the field Authorization for requests to URL; empty for
 	// none. It never goes to another host.
 	Credential string
-	// Keys are what the ecosystem verifies signatures with: the verifier key of a checksum
-	// database for Go, paths of keyrings for apt.
+	// Keys verify the ecosystem's signatures: the verifier key of a checksum database for Go,
+	// paths of keyrings for apt.
 	Keys []string
 }
 
@@ -98,25 +96,25 @@ type Kind int
 
 // The kinds of requests.
 const (
-	// Metadata asks for a document that lists versions, of which some may be hidden.
+	// Metadata asks for a document that lists versions, some of which may be hidden.
 	Metadata Kind = iota
 	// Artifact asks for bytes of one version.
 	Artifact
 	// Plain asks for something that names no version: keys, settings, signed indexes. Facts
 	// checks it, and Write writes it.
 	Plain
-	// Audit asks which of many versions are known to be vulnerable. Only npm has it. Path
-	// and Names say what; the plane writes the body.
+	// Audit asks which of many versions are known to be vulnerable. Only npm has it. Ask.Path
+	// and Ask.Listed say what; the plane writes the body.
 	Audit
 )
 
-// Ask is a request that was understood.
+// Ask is a parsed request.
 type Ask struct {
 	Kind    Kind
 	Name    string // of the package in the registry's own spelling; empty for Plain and Audit
 	Version string // when the path names it
-	// Path is what the registry is asked for, below URL; for an artifact, below Base. It is
-	// built of the parts that were read.
+	// Path is the path to ask the registry for, below URL; for an artifact, below Base. It is
+	// built from the parsed parts.
 	Path string
 	// Base is the base that an artifact is below.
 	Base *url.URL
@@ -134,7 +132,7 @@ func (a *Ask) URL() string { return a.Base.String() + a.Path }
 
 // Document is a document as the registry sent it, decoded.
 type Document struct {
-	URL  *url.URL // where it stands, as agents know it; relative links start there
+	URL  *url.URL // its address as agents know it; relative links start there
 	Type string   // its media type, without parameters
 	Data []byte   // read-only: it may be a mapped file
 	Sum  string   // SHA-256 of Data, in hex
@@ -147,7 +145,7 @@ type Refusal struct {
 	Reason Reason // for the record
 	Text   string
 
-	away bool // the registry gave no answer of its own: a kept document may be used
+	away bool // the registry gave no answer of its own: a stored document may be used
 }
 
 // Error is the text.
@@ -164,15 +162,15 @@ type Reason string
 // The reasons.
 const (
 	ReasonAllowed    Reason = "allowed"
-	ReasonPath       Reason = "registry-path"       // no path by which packages are read
+	ReasonPath       Reason = "registry-path"       // not a path for reading packages
 	ReasonMethod     Reason = "registry-method"     // publishing, logging in
 	ReasonNotFound   Reason = "registry-not-found"  // the registry has no such thing
-	ReasonDocument   Reason = "registry-document"   // two programs could read it differently, or it is not what was asked for
+	ReasonDocument   Reason = "registry-document"   // ambiguous, or not what was asked for
 	ReasonUnlisted   Reason = "registry-unlisted"   // no document names the artifact
 	ReasonDigest     Reason = "registry-digest"     // the bytes are not those that are listed
 	ReasonContent    Reason = "registry-content"    // the artifact is not what its document says
 	ReasonLimit      Reason = "registry-limit"      // too large, too many
-	ReasonUpstream   Reason = "registry-upstream"   // the registry cannot be reached, or answers nonsense
+	ReasonUpstream   Reason = "registry-upstream"   // the registry cannot be reached, or sends a broken answer
 	ReasonMalicious  Reason = "registry-malicious"  // on the list of malicious packages
 	ReasonPrivate    Reason = "registry-private"    // a private name at a public registry
 	ReasonNames      Reason = "registry-names"      // too many new names

@@ -30,7 +30,7 @@ func (x *exchange) done() {
 	}
 }
 
-// run does what the request asks for. A *Refusal is answered by Serve.
+// run answers the request. Serve answers a *Refusal.
 func (x *exchange) run(ctx context.Context) error {
 	if x.origin == nil {
 		return Refuse(403, ReasonPath, "this address belongs to no package registry that agents may use")
@@ -79,25 +79,25 @@ func (x *exchange) parse() error {
 	return nil
 }
 
-// foreign refuses the names of a private registry at another one, which must not learn them.
+// foreign refuses names of a private registry at other registries, which must not learn them.
 func (x *exchange) foreign(ctx context.Context) error {
 	if x.ask.Name == "" {
 		return nil
 	}
 	if inScopes(x.origin.Ecosystem, x.s.plane.config.Reserved[x.origin.Ecosystem], x.ask.Name) {
-		return Refuse(404, ReasonPrivate, "%s belongs to this machine's person; no registry is asked for it", line(x.ask.Name))
+		return Refuse(404, ReasonPrivate, "%s is reserved on this machine; no registry is asked for it", line(x.ask.Name))
 	}
 	for _, other := range x.s.plane.config.Origins {
 		if other != x.origin && other.Ecosystem == x.origin.Ecosystem && other.Owns(x.ask.Name) && !x.origin.Owns(x.ask.Name) {
-			return Refuse(404, ReasonPrivate, "%s belongs to another registry of this machine; it is not asked for here", line(x.ask.Name))
+			return Refuse(404, ReasonPrivate, "%s belongs to another registry of this machine; this one is not asked for it", line(x.ask.Name))
 		}
 	}
 	return x.onPrivate(ctx)
 }
 
-// onPrivate refuses a name at a public Python index when a private one has it, because pip takes
-// the highest version that any of its indexes has. A private index with scopes is not asked: the
-// person has said which names are its own.
+// onPrivate refuses a name at a public Python index if a private index has it, because pip takes
+// the highest version of all its indexes. A private index with scopes is not asked, because the
+// scopes already say which names are its own.
 func (x *exchange) onPrivate(ctx context.Context) error {
 	if x.origin.Ecosystem != "pypi" || x.origin.Private {
 		return nil
@@ -114,14 +114,14 @@ func (x *exchange) onPrivate(ctx context.Context) error {
 		case ctx.Err() != nil:
 			return err
 		default:
-			return Refuse(502, ReasonPrivate, "%s may be on the private registry %s, which does not tell, so no public one is asked; the person can name what is its own in the scopes of this source (registries.sources of config.json): %s",
+			return Refuse(502, ReasonPrivate, "%s may be on the private registry %s, which did not answer, so no public one is asked; the person can list the private names in the scopes of this source (registries.sources in config.json): %s",
 				line(x.ask.Name), other.URL.Host, line(refusalOf(err).Text))
 		}
 	}
 	return nil
 }
 
-// lookAt asks another registry for what this one is asked for. Its error is nil when it is there.
+// lookAt asks another registry for the requested name. It returns nil if that registry has it.
 func (x *exchange) lookAt(ctx context.Context, other *Origin) error {
 	ask, err := x.ecosystem.Lookup(other, x.ask.Name, "")
 	if err != nil {
@@ -135,8 +135,8 @@ func (x *exchange) lookAt(ctx context.Context, other *Origin) error {
 	return err
 }
 
-// before returns what must happen before the name leaves the host: it is admitted, and there
-// is a record.
+// before returns a function to call before the name leaves the host: it admits and records the
+// name.
 func (x *exchange) before(ctx context.Context) func() error {
 	return func() error { return x.send(ctx, Pin{Name: x.ask.Name}) }
 }
@@ -177,7 +177,7 @@ func (x *exchange) record(decision string) error {
 	return nil
 }
 
-// ended notes what became of the request.
+// ended notes how the request ended.
 func (x *exchange) ended(decision string, reason Reason, why string) {
 	r := x.rec
 	r.Time, r.Decision, r.Reason, r.Text = time.Now().UTC(), decision, reason, why
@@ -192,12 +192,12 @@ func (x *exchange) refuse(r *Refusal) error {
 		decision = "error"
 	}
 	if err := x.record(decision); err != nil {
-		r = refusalOf(err) // a refusal all the same
+		r = refusalOf(err) // it stays a refusal
 	}
 	return refuse(x.w, x.ecosystem, r)
 }
 
-// facts returns what the registry says of the package.
+// facts returns what the registry says about the package.
 func (x *exchange) facts(ctx context.Context) (*Facts, error) {
 	p, key, age := x.s.plane, "", x.s.plane.limits.Fresh
 	switch x.ask.Kind {
@@ -226,7 +226,7 @@ func (x *exchange) facts(ctx context.Context) (*Facts, error) {
 	})
 }
 
-// read fetches and reads what the registry says of the package.
+// read fetches and reads what the registry says about the package.
 func (x *exchange) read(ctx context.Context) (*Facts, error) {
 	if x.documents == nil {
 		x.documents = &documents{p: x.s.plane, before: x.before(ctx), x: x}

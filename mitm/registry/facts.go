@@ -7,31 +7,31 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// Facts are what a registry says of one package.
+// Facts are what a registry says about one package.
 type Facts struct {
 	Name     string
-	Document *Document // that the agent gets; may be one of several that were read
-	Versions []Version // at most one of each version, in the order of the document
+	Document *Document // for the agent; may be one of several that were read
+	Versions []Version // each version once, in the order of the document
 	// Tags are names for versions, such as "latest".
 	Tags map[string]string
-	// State is the ecosystem's own, for Write: what it has read of the document.
+	// State is the ecosystem's parsed document, for Write.
 	State any
 
 	mu      sync.Mutex
-	written *written // the document, as it was written last; facts belong to one path and form
+	written *written // the document as it was last written; facts belong to one path and form
 	history *History
 }
 
-// History says since when the versions of a package are what they are.
+// History tells when things about a package were first seen in one of its versions.
 type History struct {
-	First      time.Time            // the earliest time that is told; zero when none is
+	First      time.Time            // the earliest known publication; zero if there is none
 	Publishers map[string]time.Time // when each published a version first
 	Told       *time.Time           // when the first version with a publisher was published
 	Provenance *time.Time           // when the first version with a proof of where it was built was
 }
 
-// History returns the history of all versions. It is found out once, because each of many
-// versions is judged by it.
+// History returns the history of all versions. It is computed once, because many versions are
+// judged by it.
 func (f *Facts) History() *History {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -88,30 +88,30 @@ func (f *Facts) File(address string) (*Version, *File) {
 	return nil, nil
 }
 
-// Version is what a registry says of one version.
+// Version is what a registry says about one version.
 type Version struct {
 	Version string
-	// Published is when the registry says that it was published; zero when it does not say.
+	// Published is when the registry says that it was published; zero if unknown.
 	Published time.Time
-	// Proof says what the age rests on when that is not the registry's word: "record 1234 of
-	// the checksum database". It is shown to people.
+	// Proof says what the age is based on, if not on the registry's word: "record 1234 of the
+	// checksum database". It is shown to people.
 	Proof string
 	Files []File
-	// Publisher is who published it; Provenance says whether there is a proof of where it
-	// was built. Both may be not told.
+	// Publisher is who published it; empty if unknown. Provenance says whether there is a proof
+	// of where it was built.
 	Publisher  string
 	Provenance Told
-	Scripts    []string // that run at install, as the document says it: "postinstall"
+	Scripts    []string // that run at install, according to the document: "postinstall"
 	// ScriptsTold means that the document says which scripts run at install.
 	ScriptsTold bool
 	Needs       []string // the names of the packages that it depends on
 	Prerelease  bool
-	Withdrawn   bool // yanked, deprecated by the registry: never the newest old enough
+	Withdrawn   bool // yanked or deprecated: never offered as the newest one that is old enough
 }
 
-// ParseTime reads when a version was published. It is zero for a text that is no time, and for
-// one from before there were such registries: some write the beginning of their clock where they
-// do not know.
+// ParseTime reads when a version was published. It returns zero for a malformed time, and for one
+// from before such registries existed, because some registries write the start of their clock when
+// they do not know the time.
 func ParseTime(text string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil || t.Year() < 2000 {
@@ -120,7 +120,7 @@ func ParseTime(text string) time.Time {
 	return t
 }
 
-// Told is what a registry says about something that it may be silent about.
+// Told is a registry's answer to a question that it may leave open.
 type Told int
 
 // The values of Told.
@@ -134,8 +134,8 @@ const (
 type File struct {
 	URL     string // absolute, as agents know it
 	Digests []Digest
-	Size    int64 // in bytes; 0 when not told
-	// Weak means that no digest but SHA-1 or MD5 is listed.
+	Size    int64 // in bytes; 0 if unknown
+	// Weak means that only SHA-1 or MD5 digests are listed.
 	Weak bool
 	// Of is the URL of the artifact that the file belongs to, such as the wheel whose
 	// metadata it is; empty for an artifact. Both wait for a person together.
@@ -145,19 +145,19 @@ type File struct {
 // Digest is a listed digest.
 type Digest struct {
 	Algorithm string // "sha512", "sha384", "sha256", "sha1", "md5", "h1"
-	Sum       []byte // for h1 the whole text
+	Sum       []byte // for "h1" the whole text
 }
 
 // Inspection is what was found in an artifact.
 type Inspection struct {
 	Scripts []string // what runs at install: "postinstall: node setup.js"
-	Files   []string // names, of which AddFile keeps the first
-	// Needs are packages that it says it needs, where only the artifact tells them; at most
-	// 1000. The version is empty where it names none.
+	Files   []string // names; AddFile keeps the first ones
+	// Needs are the packages that it depends on, if only the artifact tells them; at most
+	// 1000. A version may be empty.
 	Needs []Pin `json:",omitempty"`
 }
 
-// The bounds of what is kept of an artifact: how many names, and bytes of each text.
+// Limits of what is kept about an artifact: the number of names, and the bytes of each text.
 const (
 	mostFound    = 1000
 	longestFound = 1000
@@ -170,7 +170,7 @@ func (i *Inspection) AddFile(name string) {
 	}
 }
 
-// AddScript adds what runs at install. After many of them, no others are told.
+// AddScript adds a script that runs at install. Beyond a limit, scripts are dropped.
 func (i *Inspection) AddScript(script string) {
 	if len(i.Scripts) < mostFound {
 		i.Scripts = append(i.Scripts, text.Clip(script, longestFound))

@@ -12,8 +12,8 @@ import (
 )
 
 // holds are the artifacts of one session that wait for a person, and the answers. Artifacts
-// that begin to wait at about the same time are one wave: one question with one answer. What
-// was answered stands for the same bytes as long as the session lives.
+// that begin to wait at about the same time form a wave: one question with one answer. An
+// answer applies to the same bytes until the session ends.
 type holds struct {
 	s      *Session
 	ctx    context.Context // ends with the session
@@ -22,12 +22,12 @@ type holds struct {
 
 	mu      sync.Mutex
 	forming *wave
-	byKey   map[string]*wave  // that wait, by what waits
-	answers map[string]answer // by what had waited
+	byKey   map[string]*wave  // the waiting ones, by Package.key
+	answers map[string]answer // by Package.key
 	visible map[string]bool   // versions that were approved
 }
 
-// answer is what a person has decided about some bytes.
+// answer is a person's decision about some bytes.
 type answer struct {
 	decision Decision
 	about    Denied
@@ -55,7 +55,7 @@ func (h *holds) close() {
 	h.wg.Wait()
 }
 
-// key names bytes: an answer is for these and no others.
+// key identifies bytes; a decision applies only to these.
 func (p *Package) key() string { return p.version() + "\n" + p.Sum }
 
 func (p *Package) version() string {
@@ -69,8 +69,8 @@ func (h *holds) approved(p *Package) bool {
 	return h.visible[p.version()]
 }
 
-// ask waits until a person has decided about the bytes of a package. When ctx ends, the
-// question stays for Limits.Patience, so that a client that tries again finds it.
+// ask waits until a person has decided about the bytes of a package. When ctx ends, the question
+// stays for Limits.Patience, so that a client that retries finds it.
 func (h *holds) ask(ctx context.Context, p Package) (Decision, error) {
 	w, decided, err := h.join(p)
 	if err != nil || decided != nil {
@@ -88,7 +88,7 @@ func (h *holds) ask(ctx context.Context, p Package) (Decision, error) {
 	}
 }
 
-// join adds a package to the wave in which it waits already, or to the one that forms.
+// join adds a package to the wave in which it already waits, or to the one that is forming.
 func (h *holds) join(p Package) (*wave, *Decision, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -115,7 +115,7 @@ func (h *holds) join(p Package) (*wave, *Decision, error) {
 	return w, nil, nil
 }
 
-// leave is called when a request waits no longer.
+// leave is called when a request stops waiting.
 func (h *holds) leave(w *wave) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -124,7 +124,7 @@ func (h *holds) leave(w *wave) {
 	}
 }
 
-// begin begins a wave, and asks when it is complete. The caller holds the lock.
+// begin starts a wave, which asks when it is complete. The caller holds the lock.
 func (h *holds) begin() *wave {
 	ctx, cancel := context.WithCancel(h.ctx)
 	w := &wave{done: make(chan struct{}), cancel: cancel, idle: time.AfterFunc(time.Hour, cancel)}
@@ -141,7 +141,7 @@ func (h *holds) begin() *wave {
 		}
 		h.mu.Lock()
 		h.forming = nil
-		packages := w.packages // nothing is added any more
+		packages := w.packages // it is complete now
 		h.mu.Unlock()
 		decision, err := h.s.config.Ask(ctx, packages)
 		h.settle(w, decision, err)
@@ -149,7 +149,7 @@ func (h *holds) begin() *wave {
 	return w
 }
 
-// settle keeps the answer to a question and frees what waits.
+// settle stores the decision about a wave and releases its requests.
 func (h *holds) settle(w *wave, d Decision, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -176,7 +176,7 @@ type Denied struct {
 	Ecosystem, Name, Version string
 }
 
-// String is what a person types: "npm:left@2.1.0".
+// String returns what a person types: "npm:left@2.1.0".
 func (d Denied) String() string { return d.Ecosystem + ":" + d.Name + "@" + d.Version }
 
 // Denied lists the versions that the person has denied, in order.
@@ -197,7 +197,7 @@ func (s *Session) Denied() []Denied {
 }
 
 // Release forgets that the person has denied a version, named by its String, so that the next
-// request for it asks again. It returns false when there is no such version.
+// request for it asks again. It returns false if there is no such version.
 func (s *Session) Release(version string) bool {
 	h := s.holds
 	h.mu.Lock()

@@ -16,10 +16,10 @@ type Package struct {
 	Inspection *Inspection // nil before the bytes are there
 }
 
-// Then is what may happen to a version.
+// Then is the outcome for a version.
 type Then string
 
-// What may happen.
+// The outcomes.
 const (
 	Allow Then = "allow"
 	Wait  Then = "ask"
@@ -48,7 +48,7 @@ type Decision struct {
 // Record is one decision for the audit.
 type Record struct {
 	Time      time.Time
-	Decision  string // "allow", "deny", "error", or "done" for what has happened
+	Decision  string // "allow", "deny", "error", or "done" for the end of a request
 	Ecosystem string
 	Origin    string
 	What      string // "document", "artifact", "audit", "other"
@@ -62,8 +62,8 @@ type Record struct {
 	Digest    string // SHA-256 of the bytes, in hex
 	Bytes     int64
 	Store     bool      // the bytes were in the store
-	Published time.Time // as the judge took it
+	Published time.Time // the time that the judge used
 	Proof     string
-	Hidden    int // versions that the document left out
+	Hidden    int // versions that are left out of the document
 	Decided   *Decision
 }

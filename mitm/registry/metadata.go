@@ -18,7 +18,7 @@ func (x *exchange) judge(f *Facts, v *Version) (Package, Verdict) {
 	return p, x.s.config.Judge(p)
 }
 
-// document answers with a document, from which the versions that are held back are missing.
+// document answers with a document without the versions that are held back.
 func (x *exchange) document(ctx context.Context) error {
 	f, err := x.facts(ctx)
 	if err != nil {
@@ -36,7 +36,7 @@ func (x *exchange) document(ctx context.Context) error {
 	return x.sendDocument(f, hidden)
 }
 
-// sendDocument sends a document, or says that the client has it already.
+// sendDocument sends a document, or 304 if the client has it already.
 func (x *exchange) sendDocument(f *Facts, hidden map[string]bool) error {
 	written, err := x.write(f, hidden)
 	if err != nil {
@@ -68,7 +68,7 @@ func (x *exchange) sendDocument(f *Facts, hidden map[string]bool) error {
 	return err
 }
 
-// plain answers with what names no version.
+// plain answers with a document that names no version.
 func (x *exchange) plain(ctx context.Context) error {
 	f, err := x.facts(ctx)
 	if err != nil {
@@ -84,8 +84,8 @@ type written struct {
 	tag    string
 }
 
-// write writes a document without the hidden versions. Those who ask for the same one, at a time
-// or while its facts are fresh, share its bytes.
+// write writes a document without the hidden versions. Requests for the same document share its
+// bytes while its facts are fresh.
 func (x *exchange) write(f *Facts, hidden map[string]bool) (*written, error) {
 	key := strings.Join(slices.Sorted(maps.Keys(hidden)), "\n")
 	f.mu.Lock()

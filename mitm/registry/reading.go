@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// readings are the facts that requests of one session are reading. Of those who want the same at a
-// time, one reads it for all.
+// readings are the facts that requests of one session are reading. If several requests want the
+// same facts at the same time, one reads them for all.
 type readings struct {
 	mu    sync.Mutex
 	byKey map[string]*reading
@@ -19,7 +19,7 @@ type reading struct {
 	err   error
 }
 
-// do returns what is known, what another request is reading, or else what it reads.
+// do returns the known facts, those that another request is reading, or else the result of read.
 func (r *readings) do(ctx context.Context, key string, known func() *Facts, read func() (*Facts, error)) (*Facts, error) {
 	for {
 		if f := known(); f != nil {
@@ -47,7 +47,7 @@ func (r *readings) do(ctx context.Context, key string, known func() *Facts, read
 			return nil, context.Cause(ctx)
 		}
 		var refusal *Refusal
-		if one.facts != nil && one.err == nil || errors.As(one.err, &refusal) { // else its client has gone
+		if one.facts != nil && one.err == nil || errors.As(one.err, &refusal) { // otherwise its client has gone
 			return one.facts, one.err
 		}
 	}

@@ -480,8 +480,8 @@ func TestRangesAndTags(t *testing.T) {
 func TestRegistryInThePersonsNetwork(t *testing.T) {
 	for address, want := range map[string]string{
 		"10.1.2.3":        `set "private": true for this source in registries.sources of config.json`,
-		"203.0.113.9":     "at an address that no registry may have",
-		"169.254.169.254": "at an address that no registry may have",
+		"203.0.113.9":     "at an address that is never allowed",
+		"169.254.169.254": "at an address that is never allowed",
 	} {
 		w := newWorld(t, func(c *registry.Config) {
 			c.Upstreams = nil

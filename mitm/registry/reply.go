@@ -17,8 +17,8 @@ type reply struct {
 	Length int64         // of the body as it was sent; -1 when not told
 }
 
-// reply checks the coding of an answer. One that was not to be coded is the file itself: some
-// servers name the compression of a file as if it were a coding.
+// reply decodes an answer. If no compression was asked for, a compressed answer is the file
+// itself: some servers declare the compression of a file as a content coding.
 func (u *upstream) reply(res *http.Response, coded bool) (*reply, error) {
 	kind, _, _ := strings.Cut(res.Header.Get("Content-Type"), ";")
 	r := &reply{Status: res.StatusCode, Type: strings.ToLower(strings.TrimSpace(kind)), ETag: res.Header.Get("ETag"), Body: res.Body, Length: res.ContentLength}
@@ -30,24 +30,24 @@ func (u *upstream) reply(res *http.Response, coded bool) (*reply, error) {
 		unpacked, err := gzip.NewReader(packed)
 		if err != nil {
 			_ = res.Body.Close()
-			return nil, Refuse(502, ReasonUpstream, "the registry's answer is not compressed as it says")
+			return nil, Refuse(502, ReasonUpstream, "the registry's answer is not compressed as its header says")
 		}
 		r.Body = &ungzipped{unpacked: &counted{r: unpacked}, packed: packed, under: res.Body}
 		r.Length = -1
 	default:
 		_ = res.Body.Close()
-		return nil, Refuse(502, ReasonUpstream, "the registry's answer has a coding that was not asked for")
+		return nil, Refuse(502, ReasonUpstream, "the registry's answer has a content coding that was not asked for")
 	}
 	return r, nil
 }
 
-// The bounds of what a compressed answer may become: an honest document is far below.
+// Limits of decompression; honest documents stay far below.
 const (
 	maxRatio  = 200
-	freeBytes = 1 << 20 // that no ratio is asked of
+	freeBytes = 1 << 20 // without a limit of the ratio
 )
 
-// ungzipped is a compressed body, decompressed. One that becomes too large is refused.
+// ungzipped decompresses a body. It refuses one that becomes too large.
 type ungzipped struct {
 	unpacked, packed *counted
 	under            io.Closer
@@ -75,7 +75,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bounded is a body that ends when no byte comes for too long.
+// bounded is a body that ends if no byte arrives for too long.
 type bounded struct {
 	body  io.ReadCloser
 	stall time.Duration

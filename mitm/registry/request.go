@@ -45,7 +45,7 @@ func (s *Session) Check(ctx context.Context, ecosystem, name, version string) (P
 	return x.check(ctx, f, version)
 }
 
-// lookup fetches what the registry says of a package.
+// lookup fetches what the registry says about a package.
 func (s *Session) lookup(ctx context.Context, ecosystem, name, version string) (*exchange, *Facts, error) {
 	o := s.plane.Find(ecosystem, name)
 	if o == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/store"
 )
 
-// secretsOf finds what is secret in the credentials of origins.
+// secretsOf finds the secrets in the credentials of origins.
 func secretsOf(origins []*Origin) *leak.Finder {
 	var forms []leak.Form
 	add := func(secret string) {
@@ -43,8 +43,8 @@ func (p *Plane) keepSecrets(body []byte) error {
 	return nil
 }
 
-// mostScanned bounds the artifacts that are looked through for credentials, in bytes. Those that
-// are text, such as the metadata beside a wheel, are far smaller.
+// mostScanned bounds the artifacts that are searched for credentials, in bytes. Artifacts that are
+// text, such as the metadata of a wheel, are far smaller.
 const mostScanned = 1 << 20
 
 // keepSecretsOf does the same for a small artifact, which may be text.

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// SessionConfig configures the way of one agent.
+// SessionConfig configures one agent's Session.
 type SessionConfig struct {
-	// Judge says what may happen to a version. It answers at once and asks nobody.
+	// Judge decides what may happen to a version. It answers at once and asks nobody.
 	Judge func(Package) Verdict
 	// Ask asks a person about packages that wait, and returns their decision. ctx ends
 	// when nobody has waited for Limits.Patience.
@@ -19,25 +19,25 @@ type SessionConfig struct {
 	// began. Nil means that none did.
 	Pinned func(ecosystem, name, version string) bool
 	// Admit is called before a name leaves the host for the first time in the session, and
-	// before a version of it does that no document has named; the version is empty for the
-	// name itself. The error is a *Refusal.
+	// before a version leaves it that no document has listed. The version is empty for the name
+	// itself. The error is a *Refusal.
 	Admit func(ctx context.Context, o *Origin, p Pin) error
-	// Named reports whether a version was named by others than the agent. Nil means that
+	// Named reports whether a version was named by someone other than the agent. Nil means that
 	// none was.
 	Named func(o *Origin, p Pin) bool
-	// Delivered is told of each document that the agent gets, Missing of each name that the
+	// Delivered is called for each document that the agent gets, Missing for each name that the
 	// registry does not have. They may be nil.
 	Delivered func(o *Origin, f *Facts)
-	// Needed is told, before an artifact is released, what it says that the package needs. It may be nil.
+	// Needed is called before an artifact is released, with the package's dependencies. It may be nil.
 	Needed  func(o *Origin, by string, needs []Pin)
 	Missing func(o *Origin, name string)
-	// Remember holds bytes against those that were accepted for the same file before. The
+	// Remember compares bytes with those that were accepted for the same file before. The
 	// error is a *Refusal.
 	Remember func(Package) error
 	// Record stores a record and returns when it is durable. After an error nothing
 	// leaves the host, and nothing is released.
 	Record func(Record) error
-	// Note stores a record of what has happened.
+	// Note stores a record of something that has happened.
 	Note func(Record)
 }
 
@@ -52,21 +52,21 @@ type Session struct {
 	memory   *semaphore.Weighted // for large documents; sessionBytes
 
 	mu    sync.Mutex
-	sent  map[Pin]bool               // names and versions that have left the host, below their origin
-	known map[string]map[string]bool // versions that the agent has got of them, where audits list such, likewise
+	sent  map[Pin]bool               // names and versions that have left the host, by origin
+	known map[string]map[string]bool // for audits: versions that the agent got, by origin and name
 }
 
-// NewSession makes the way of one agent. It ends with Close.
+// NewSession makes the session of one agent. It ends with Close.
 func (p *Plane) NewSession(c SessionConfig) *Session {
 	s := &Session{plane: p, config: c, slots: make(chan struct{}, p.limits.Requests), readings: readings{byKey: make(map[string]*reading)}, memory: semaphore.NewWeighted(sessionBytes), sent: make(map[Pin]bool), known: make(map[string]map[string]bool)}
 	s.holds = newHolds(s)
 	return s
 }
 
-// Close withdraws what waits.
+// Close withdraws the waiting artifacts.
 func (s *Session) Close() { s.holds.close() }
 
-// HTTPRequest is a request as package mitm has read it: strictly, and in one piece.
+// HTTPRequest is a request as package mitm has read it, strictly and completely.
 type HTTPRequest struct {
 	Method      string
 	Authority   string // scheme, host and port: "https://npm.example:443"
@@ -77,8 +77,8 @@ type HTTPRequest struct {
 	Body        []byte
 }
 
-// under does something when fewer than Limits.Requests are under way. What is fetched for one whose
-// client is gone still is.
+// under calls do when fewer than Limits.Requests are under way. A fetch counts until it ends, even
+// if its client has gone.
 func (s *Session) under(ctx context.Context, do func() error) (err error) {
 	select {
 	case s.slots <- struct{}{}:
@@ -115,7 +115,7 @@ func (s *Session) Serve(ctx context.Context, r *HTTPRequest, w Answer) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		x.ended("error", ReasonGone, "the client is gone")
+		x.ended("error", ReasonGone, "the client has gone")
 		return err
 	case x.begun:
 		x.ended("error", ReasonUpstream, line(err.Error()))

@@ -7,27 +7,27 @@ import (
 	"github.com/pelletier/go-toml/v2/unstable"
 )
 
-// mostMembers bounds the members of a manifest. The library compares each with all others of its
-// table.
+// mostMembers bounds the members of a manifest, because the library compares each with all others
+// of its table.
 const mostMembers = 20_000
 
-// ParseManifest reads a file in TOML that anyone may have written. It is no struct, whose names would
-// be matched loosely.
+// ParseManifest reads an untrusted TOML file. It does not decode into a struct, because the library
+// would match member names loosely.
 func ParseManifest(data []byte) (map[string]any, error) {
 	if bytes.Count(data, []byte("="))+bytes.Count(data, []byte("[")) > mostMembers {
-		return nil, Refuse(403, ReasonLimit, "a file in TOML has more than %d members", mostMembers)
+		return nil, Refuse(403, ReasonLimit, "a TOML file has more than %d members", mostMembers)
 	}
 	var m map[string]any
 	err := toml.Unmarshal(data, &m)
 	return m, err
 }
 
-// LockedPackages calls f with the texts of each table in the arrays "package" and "packages" of a
-// lockfile in TOML, up to where it cannot be read.
+// LockedPackages calls f with the string members of each table in the arrays "package" and
+// "packages" of a TOML lockfile. It stops where the file is malformed.
 func LockedPackages(data []byte, f func(texts map[string]string)) {
 	var p unstable.Parser
 	p.Reset(data)
-	var texts map[string]string // of the table that is being read; nil for others
+	var texts map[string]string // of the current table; nil in other tables
 	for p.NextExpression() {
 		e := p.Expression()
 		var key []string

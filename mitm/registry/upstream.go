@@ -26,7 +26,7 @@ type upstream struct {
 	slots map[string]chan struct{} // by authority
 }
 
-// userAgent replaces that of every client, because theirs tell much about this machine.
+// userAgent replaces that of every client, because theirs tell a lot about this machine.
 const userAgent = "ironcurtain-mux"
 
 const maxRedirects = 5
@@ -40,7 +40,7 @@ func newUpstream(p *Plane) *upstream {
 func (u *upstream) transport(private bool) *http.Transport {
 	dialer := u.p.config.Dialer
 	return &http.Transport{
-		Proxy: nil, // the person's proxy could reach private addresses for the agent
+		Proxy: nil, // through the person's proxy the agent could reach private addresses
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
 			ctx, cancel := context.WithTimeout(ctx, 15*time.Second)
 			defer cancel()
@@ -51,7 +51,7 @@ func (u *upstream) transport(private bool) *http.Transport {
 		ResponseHeaderTimeout: u.p.limits.Stall,
 		IdleConnTimeout:       90 * time.Second,
 		MaxIdleConnsPerHost:   u.p.limits.HostRequests,
-		DisableCompression:    true, // get decodes, and bounds what it decodes
+		DisableCompression:    true, // get decodes, within bounds
 		ForceAttemptHTTP2:     true,
 	}
 }
@@ -72,7 +72,7 @@ type query struct {
 	body    []byte // JSON
 }
 
-// get asks, and follows redirects of what has no body. Its errors are *Refusal, except the end of ctx.
+// get sends a request and follows redirects if it has no body. Its errors are *Refusal, except the end of ctx.
 func (u *upstream) get(ctx context.Context, q query) (*reply, error) {
 	address := u.move(q.address)
 	private, secure := address != q.address || u.mayBePrivate(q.origin, address), q.address.Scheme == "https"
@@ -101,8 +101,8 @@ func (u *upstream) get(ctx context.Context, q query) (*reply, error) {
 	return nil, Refuse(502, ReasonUpstream, "the registry %s redirects too often", q.origin.URL.Host)
 }
 
-// move returns where an address is asked for: at the base that the person has named for its
-// host, if they have.
+// move returns the address to ask: below the base that the person has configured for the
+// address's host, if there is one.
 func (u *upstream) move(address *url.URL) *url.URL {
 	base := u.p.config.Upstreams[address.Host]
 	if base == nil {
@@ -121,9 +121,9 @@ func (u *upstream) move(address *url.URL) *url.URL {
 	return &moved
 }
 
-// mayBePrivate reports whether an address may be in the person's network though its name was not
-// moved there: it belongs to a private origin, or to one whose hosts the person has moved there.
-// Where other origins were moved to, a redirect of this one must not lead.
+// mayBePrivate reports whether an address that was not moved may be in the person's network: it is
+// at a host of this origin, if that is private, or at one to which the person has moved a base of
+// this origin. A redirect must not lead to where other origins were moved.
 func (u *upstream) mayBePrivate(o *Origin, address *url.URL) bool {
 	for _, base := range o.Bases() {
 		moved := u.move(base)
@@ -142,7 +142,7 @@ func (u *upstream) others(o *Origin, address *url.URL) bool {
 	return !at(o) && slices.ContainsFunc(u.p.config.Origins, at)
 }
 
-// once sends one request. It may reach the person's network if private is set.
+// once sends one request. Only if private is set may it reach the person's network.
 func (u *upstream) once(ctx context.Context, q *query, address *url.URL, private bool) (*http.Response, error) {
 	free, err := u.slot(ctx, Authority(address))
 	if err != nil {
@@ -172,7 +172,7 @@ func (u *upstream) send(ctx context.Context, q *query, address *url.URL, private
 	if err != nil {
 		return nil, err
 	}
-	req.Host = q.address.Host // also where the person has moved it: some registries write it into their documents
+	req.Host = q.address.Host // also for a configured upstream, because some registries write it into their documents
 	if address.Host != u.move(q.address).Host {
 		req.Host = "" // a redirect has led elsewhere
 	}
@@ -208,14 +208,14 @@ func (u *upstream) failed(q *query, err error) error {
 	case refused.Private():
 		return Refuse(403, ReasonUpstream, `the registry %s is not at a public address: if %s is the person's own mirror, they set "private": true for this source in registries.sources of config.json`, host, refused.Host)
 	default:
-		return Refuse(403, ReasonUpstream, "the registry %s is at an address that no registry may have; registries.sources of config.json can name a mirror of it", host)
+		return Refuse(403, ReasonUpstream, "the registry %s is at an address that is never allowed; the person can name a mirror of it in registries.sources of config.json", host)
 	}
 	u.p.log.Warn("a registry cannot be reached", "host", host, "error", err)
 	return away("the registry %s cannot be reached: %s", host, withoutAddress(err))
 }
 
-// withoutAddress says what went wrong without the addresses of the person's network, which the
-// text of such an error has.
+// withoutAddress returns the cause of a network error without addresses of the person's network,
+// which its text contains.
 func withoutAddress(err error) string {
 	var name *net.DNSError
 	var connection *net.OpError

@@ -17,7 +17,7 @@ type Ecosystem struct {
 	archives map[string]*archive // by the origin's URL
 }
 
-// New returns the ecosystem. What it has accepted is remembered by seen.
+// New returns the ecosystem. seen remembers what it has accepted.
 func New(seen Seen) *Ecosystem {
 	return &Ecosystem{seen: seen, now: time.Now, archives: map[string]*archive{}}
 }
@@ -25,15 +25,15 @@ func New(seen Seen) *Ecosystem {
 // Name is "apt".
 func (*Ecosystem) Name() string { return "apt" }
 
-// archive is what is known of one origin.
+// archive is the state of one origin.
 type archive struct {
 	mu       sync.Mutex
 	releases map[string]*release // the last verified ones, by distribution
 	tried    map[string]bool     // distributions that were asked for
-	indexes  []*index            // read ones, the one used last is last
+	indexes  []*index            // those in memory; the most recently used is last
 }
 
-// archive returns what is known of an origin.
+// archive returns the state of an origin.
 func (e *Ecosystem) archive(o *registry.Origin) *archive {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -44,7 +44,7 @@ func (e *Ecosystem) archive(o *registry.Origin) *archive {
 	return e.archives[key]
 }
 
-// Write writes a document as it was verified. Nothing in it is hidden.
+// Write writes a document as it was verified. Nothing is hidden.
 func (*Ecosystem) Write(w io.Writer, f *registry.Facts, _ *registry.Ask, _ func(string) bool) error {
 	_, err := w.Write(f.Document.Data)
 	return err

@@ -11,15 +11,15 @@ import (
 )
 
 var (
-	errCompression = errors.New("compressed in a way that is not known")
+	errCompression = errors.New("unknown compression")
 	errTooLarge    = errors.New("too large when decompressed")
 )
 
-// maxWindow bounds what decompressing one file needs of memory, in bytes.
+// maxWindow bounds the memory for decompressing one file, in bytes.
 const maxWindow = 64 << 20
 
-// decompress reads data that is compressed as the end of its name says. Reading more than
-// limit bytes is an error.
+// decompress decompresses data according to the end of its name. Reading more than limit bytes is
+// an error.
 func decompress(end string, data io.ReaderAt, size, limit int64) (io.ReadCloser, error) {
 	raw := io.NewSectionReader(data, 0, size)
 	switch end {
@@ -52,7 +52,7 @@ func decompress(end string, data io.ReaderAt, size, limit int64) (io.ReadCloser,
 	return nil, errCompression
 }
 
-// bounded is a reader that fails after so many bytes.
+// bounded is a reader that fails after a number of bytes.
 type bounded struct {
 	io.Reader
 	left  int64
@@ -67,7 +67,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close frees what decompressing needed.
+// Close frees the decompressor.
 func (b *bounded) Close() error {
 	if b.close != nil {
 		b.close()

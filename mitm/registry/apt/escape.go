@@ -8,15 +8,15 @@ import (
 // maxPath bounds a request's path, in bytes.
 const maxPath = 1024
 
-// plainByte reports whether a byte stands in a path for itself.
+// plainByte reports whether a byte needs no escape in a path.
 func plainByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._:@=,", c) >= 0
 }
 
-// escapes are the other bytes that names of packages have, and how apt writes them.
+// escapes are the other bytes in names of packages, and how apt writes them.
 var escapes = map[byte]string{'+': "%2b", '~': "%7e", '%': "%25"}
 
-// split takes a path apart into names. A plus and a tilde may also stand for themselves.
+// split splits a path into unescaped names. A plus and a tilde may also be unescaped.
 func split(path string) ([]string, bool) {
 	if len(path) > maxPath {
 		return nil, false
@@ -43,13 +43,13 @@ func split(path string) ([]string, bool) {
 	return parts, !slices.ContainsFunc(parts, func(p string) bool { return p == "" || p[0] == '.' })
 }
 
-// plain reports whether a path that is not escaped is one that split returns.
+// plain reports whether split can return an unescaped path.
 func plain(path string) bool {
 	parts, ok := split(join(strings.Split(path, "/")))
 	return ok && strings.Join(parts, "/") == path
 }
 
-// unescape returns the byte for which an escape of apt's stands, or 0.
+// unescape returns the byte of one of apt's escapes, or 0.
 func unescape(escaped string) byte {
 	for c, e := range escapes {
 		if strings.EqualFold(e, escaped) {
@@ -59,7 +59,7 @@ func unescape(escaped string) byte {
 	return 0
 }
 
-// join is the path of names, as apt writes it.
+// join returns the path of names, as apt writes it.
 func join(parts []string) string {
 	var b strings.Builder
 	for i, part := range parts {

@@ -10,7 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// Facts fetches what a request is about and verifies it.
+// Facts fetches and verifies the document or the package of a request.
 func (e *Ecosystem) Facts(ctx context.Context, f registry.Fetcher, o *registry.Origin, a *registry.Ask) (*registry.Facts, error) {
 	parts, ok := split(a.Path)
 	if !ok {
@@ -54,21 +54,21 @@ func (r *reading) document(path string, limit int) (*registry.Document, error) {
 	return doc, nil
 }
 
-// maxTried bounds the names of distributions that a repository is asked for in vain: a name
-// could say anything to whom the repository belongs.
+// maxTried bounds the distributions that a repository is asked for in vain, because an agent could
+// encode data in their names.
 const maxTried = 64
 
-// maxDistribution bounds such a name, in bytes.
+// maxDistribution bounds the name of a distribution, in bytes.
 const maxDistribution = 100
 
-// try admits the name of a distribution, unless there is one of that name. Another one counts
-// and is recorded as the name of a package is, because the agent may have made it up.
+// try admits the name of a distribution, unless it is known to exist. An unknown one is counted and
+// recorded like the name of a package, because the agent may have made it up.
 func (r *reading) try(dist string) error {
 	if !r.remembered(dist).Date.IsZero() {
 		return nil
 	}
 	if len(dist) > maxDistribution {
-		return refusePath("no distribution has such a long name")
+		return refusePath("this name is too long for a distribution")
 	}
 	if err := r.archive.count(dist); err != nil {
 		return err
@@ -76,19 +76,19 @@ func (r *reading) try(dist string) error {
 	return r.fetcher.Admit(r.ctx, r.origin, registry.Pin{Name: "dists/" + dist}, func() (bool, error) { return false, nil })
 }
 
-// count counts a distribution that is asked for.
+// count counts a requested distribution.
 func (a *archive) count(dist string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !a.tried[dist] && len(a.tried) >= maxTried {
-		return registry.Refuse(403, registry.ReasonLimit, "too many names of distributions: ask for one that exists")
+		return registry.Refuse(403, registry.ReasonLimit, "too many distributions were requested in vain; ask for one that exists")
 	}
 	a.tried[dist] = true
 	return nil
 }
 
-// fetchRelease gets a distribution's Release in one of its two forms, verifies it and
-// accepts it. It returns the document that the form names.
+// fetchRelease gets a distribution's Release in one of its two forms, verifies and accepts it. It
+// returns the document of the requested form.
 func (r *reading) fetchRelease(dist, form string) (*registry.Document, error) {
 	keys, err := keyring(r.origin.Keys)
 	if err != nil {
@@ -96,7 +96,7 @@ func (r *reading) fetchRelease(dist, form string) (*registry.Document, error) {
 	}
 	config := &packet.Config{Time: r.eco.now}
 	unsigned := registry.Refuse(502, registry.ReasonDigest,
-		"the Release of %s is not signed by a key that the person has for this repository", dist)
+		"the Release of %s is not signed with a key that this machine has for the repository", dist)
 	if form == formInRelease {
 		doc, err := r.document("dists/"+dist+"/InRelease", maxRelease)
 		if err != nil {
@@ -126,7 +126,7 @@ func (r *reading) fetchRelease(dist, form string) (*registry.Document, error) {
 	return doc, err
 }
 
-// accept takes a verified Release, unless it is out of date or older than the last one.
+// accept accepts a verified Release, unless it is out of date or older than the last one.
 func (r *reading) accept(dist string, text []byte) error {
 	found, err := parseRelease(dist, text)
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *reading) accept(dist string, text []byte) error {
 	last := r.remembered(dist)
 	if found.date.Before(last.Date) {
 		return registry.Refuse(502, registry.ReasonDocument,
-			"the Release of %s is older than the one that this host has seen before: the mirror is behind, wait or let the person name another one", dist)
+			"the Release of %s is older than the one that this host has seen before: the mirror is out of date; wait, or ask the person to configure another one", dist)
 	}
 	if found.date.After(last.Date) {
 		last.Date = found.date
@@ -153,7 +153,7 @@ func (r *reading) accept(dist string, text []byte) error {
 	return nil
 }
 
-// remembered returns what is remembered of a distribution, which may be its name only.
+// remembered returns what is remembered about a distribution, which may be only its name.
 func (r *reading) remembered(dist string) Distribution {
 	for _, d := range r.eco.seen.Distributions(r.origin.URL.String()) {
 		if d.Name == dist {
@@ -163,8 +163,8 @@ func (r *reading) remembered(dist string) Distribution {
 	return Distribution{Name: dist}
 }
 
-// release returns the verified Release of a distribution, fetching it if there is none in
-// memory or it is out of date.
+// release returns the verified Release of a distribution. It fetches the Release if there is none
+// in memory or if that is out of date.
 func (r *reading) release(dist string) (*release, error) {
 	r.archive.mu.Lock()
 	known := r.archive.releases[dist]

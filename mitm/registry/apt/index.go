@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxIndex bounds an index as it is sent, and maxDecoded decompressed, in bytes.
+	// maxIndex bounds an index as it is sent, in bytes; maxDecoded bounds it decompressed.
 	maxIndex   = 256 << 20
 	maxDecoded = 512 << 20
 	// maxGiven bounds the indexes of one distribution in which packages are looked up.
@@ -35,14 +35,13 @@ func (r *reading) index(parts []string) (*registry.Document, error) {
 	return doc, err
 }
 
-// stemOf is the name of an index without its directory and its compression.
+// stemOf returns the name of an index without directory and compression.
 func stemOf(name string) string {
 	stem, _, _ := strings.Cut(path.Base(name), ".")
 	return stem
 }
 
-// locate finds the Release that lists an index, and the index's path below the
-// distribution.
+// locate finds the Release that lists an index, and the index's path below the distribution.
 func (r *reading) locate(parts []string) (*release, string, error) {
 	var failed error
 	for _, dist := range r.candidates(parts) {
@@ -61,9 +60,9 @@ func (r *reading) locate(parts []string) (*release, string, error) {
 	return nil, "", failed
 }
 
-// candidates are the distributions that a path below "dists" may be of. How much of it is
-// the distribution's name, the path does not say: where none is known that fits, it is the
-// first part or the first two.
+// candidates are the distributions that a path below "dists" may belong to. The path does not say
+// how many of its parts are the distribution's name. If no known one fits, these are the first part
+// and the first two.
 func (r *reading) candidates(parts []string) []string {
 	var known []string
 	for _, d := range r.eco.seen.Distributions(r.origin.URL.String()) {
@@ -77,7 +76,7 @@ func (r *reading) candidates(parts []string) []string {
 	return known
 }
 
-// find returns the path of an index that is asked for by it or by its hash.
+// find returns the path of an index that is requested by its path or by its hash.
 func (r *release) find(below string) (string, bool) {
 	if dir, sum, ok := byHash(append([]string{"", ""}, strings.Split(below, "/")...)); ok {
 		name, ok := r.hashes[path.Join(path.Join(dir...), sum)]
@@ -87,8 +86,8 @@ func (r *release) find(below string) (string, bool) {
 	return below, ok
 }
 
-// listed gets an index and compares it with the Release. Where the repository has indexes
-// by their hashes, it is asked for that: such a path always has the same bytes.
+// listed gets an index and compares it with the Release. If the repository has indexes by their
+// hashes, that path is used, because its bytes never change.
 func (r *reading) listed(found *release, name string) (*registry.Document, error) {
 	entry := found.entries[name]
 	if entry.size > maxIndex {
@@ -109,12 +108,12 @@ func (r *reading) listed(found *release, name string) (*registry.Document, error
 	sum := sha256.Sum256(doc.Data)
 	if int64(len(doc.Data)) != entry.size || hex.EncodeToString(sum[:]) != entry.sha256 {
 		return nil, registry.Refuse(502, registry.ReasonDigest,
-			"an index is not the one that the Release of %s lists: the mirror is being updated, run apt-get update again", found.dist)
+			"an index differs from the one that the Release of %s lists, probably because the mirror is being updated; run apt-get update again", found.dist)
 	}
 	return doc, nil
 }
 
-// given remembers that an agent was given an index, in which packages are then looked up.
+// given remembers that an agent got an index, so that packages are looked up in it.
 func (r *reading) given(dist, name string) error {
 	r.archive.mu.Lock()
 	defer r.archive.mu.Unlock()

@@ -12,15 +12,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// maxControl bounds the part of a package that says what it is, decompressed, in bytes.
+// maxControl bounds the control part of a package, decompressed, in bytes.
 const maxControl = 16 << 20
 
-// scripts are the files of a package that run when it is installed or removed.
+// scripts are the files in the control part that run when a package is installed or removed.
 var scripts = map[string]bool{"preinst": true, "postinst": true, "prerm": true, "postrm": true, "config": true}
 
-// Inspect looks whether a binary package is the one that its index says, and which scripts
-// it has. Its files are not looked at: to decompress them would take longer than the
-// download, and their hash is signed. Of source packages nothing runs at all.
+// Inspect checks that a binary package is the one that its index describes, and lists its scripts.
+// It does not look at the files: decompressing them would take longer than the download, and their
+// hash is signed. Source packages run nothing.
 func (*Ecosystem) Inspect(f *registry.Facts, v *registry.Version, file *registry.File, data io.ReaderAt, size int64) (*registry.Inspection, error) {
 	if name := path.Base(file.URL); !strings.HasSuffix(name, "deb") {
 		return &registry.Inspection{}, nil
@@ -30,12 +30,12 @@ func (*Ecosystem) Inspect(f *registry.Facts, v *registry.Version, file *registry
 	}
 	control, err := controlOf(data, size)
 	if err != nil {
-		return nil, refuse("it is no Debian package")
+		return nil, refuse("it is not a Debian package")
 	}
 	found := &registry.Inspection{}
 	name, version, err := readControl(control, found)
 	if err != nil {
-		return nil, refuse("what it says of itself cannot be read")
+		return nil, refuse("its control file cannot be read")
 	}
 	if name != f.Name || version != v.Version {
 		return nil, refuse("it is another package than its index says")
@@ -51,8 +51,8 @@ type member struct {
 
 var errMember = errors.New("not the archive of a package")
 
-// controlOf returns the part of a package in which it says what it is. The package is an
-// archive of "ar": a version, this part, its files, and maybe more that nobody reads.
+// controlOf returns the control part of a package. The package is an archive of "ar": a version,
+// this part, the files, and maybe more that nobody reads.
 func controlOf(data io.ReaderAt, size int64) (member, error) {
 	const magic, head = "!<arch>\n", 60
 	start := make([]byte, len(magic))
@@ -81,7 +81,7 @@ func controlOf(data io.ReaderAt, size int64) (member, error) {
 	return parts[1], nil
 }
 
-// readControl reads what a package says of itself, and the names of its scripts.
+// readControl reads the control part of a package: its name, its version, the names of its scripts.
 func readControl(m member, found *registry.Inspection) (name, version string, err error) {
 	end := path.Ext(m.name)
 	if end == ".tar" {
@@ -109,7 +109,7 @@ func readControl(m member, found *registry.Inspection) (name, version string, er
 		if header.Typeflag == tar.TypeDir {
 			continue
 		}
-		if seen[entry] || header.Typeflag != tar.TypeReg || len(header.PAXRecords) > 0 { // dpkg knows no such records
+		if seen[entry] || header.Typeflag != tar.TypeReg || len(header.PAXRecords) > 0 { // dpkg does not know such records
 			return "", "", errFormat
 		}
 		seen[entry] = true

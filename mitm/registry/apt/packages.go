@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	// maxRead bounds the indexes of an archive that are in memory.
+	// maxRead bounds the indexes of an archive in memory.
 	maxRead = 16
 	// maxFilesListed bounds the files of one index.
 	maxFilesListed = 1_000_000
 )
 
-// index is a Packages or Sources that was read, or is being read.
+// index is a Packages or Sources that was read or is being read.
 type index struct {
 	sum   string        // its SHA-256
 	busy  chan struct{} // holds a value while somebody reads it
 	files map[string]file
 }
 
-// file is what an index says of a file.
+// file is what an index says about a file.
 type file struct {
 	name, version string // of the package
 	size          int64
@@ -61,7 +61,7 @@ func (r *reading) pkg(filename, address string) (*registry.Facts, error) {
 	if failed != nil {
 		return nil, failed
 	}
-	return nil, registry.Refuse(403, registry.ReasonUnlisted, "no index that was fetched through here names this package: run apt-get update first")
+	return nil, registry.Refuse(403, registry.ReasonUnlisted, "no index that apt has fetched here lists this package: run apt-get update first")
 }
 
 func (f file) facts(address string) *registry.Facts {
@@ -74,7 +74,7 @@ func (f file) facts(address string) *registry.Facts {
 	}}}
 }
 
-// read returns the files that an index lists. It is read once, by one at a time.
+// read returns the files that an index lists. The index is read only once.
 func (r *reading) read(found *release, name string) (map[string]file, error) {
 	ix := r.archive.index(found.entries[name].sha256)
 	select {
@@ -98,8 +98,8 @@ func (r *reading) read(found *release, name string) (map[string]file, error) {
 	return files, nil
 }
 
-// index returns the index of a hash, and forgets the one that was not used for longest
-// when there are too many.
+// index returns the index with this hash. If there are too many, it forgets the least recently used
+// one.
 func (a *archive) index(sum string) *index {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -144,7 +144,7 @@ func parseIndex(name string, data []byte) (map[string]file, error) {
 	return files, err
 }
 
-// addBinary adds the file of a binary package. One without a SHA-256 hash cannot be had.
+// addBinary adds the file of a binary package, unless it has no SHA-256 hash.
 func addBinary(s stanza, add func(string, file) error) error {
 	if s[4] == "" {
 		return nil

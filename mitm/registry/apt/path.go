@@ -19,8 +19,8 @@ const (
 	formPackage   = "package"
 )
 
-// binaryEnds and sourceEnds are how names of binary packages and of the parts of source
-// packages end. Below "dists" there are no sources: what ends like one there is an index of
+// binaryEnds and sourceEnds are the endings of the names of binary packages and of parts of source
+// packages. Below "dists" there are no source packages: a name with such an ending is an index of
 // pictures.
 var (
 	binaryEnds = []string{".deb", ".udeb", ".ddeb"}
@@ -30,17 +30,17 @@ var (
 	}
 )
 
-// Lookup refuses: a repository is looked up by its indexes, and none of its packages is held
-// back for its age.
+// Lookup refuses: packages are looked up in the repository's indexes, and none is held back for its
+// age.
 func (*Ecosystem) Lookup(*registry.Origin, string, string) (*registry.Ask, error) {
-	return nil, registry.Refuse(404, registry.ReasonPath, "packages of Debian repositories are not held back: use apt-get")
+	return nil, registry.Refuse(404, registry.ReasonPath, "Debian packages are not held back: use apt-get")
 }
 
-// Parse reads a request. Paths are below "dists", where each name of an index is accepted
-// that a Release may list, or end as packages do.
+// Parse reads a request. A path is below "dists" and has the name of an index that a Release may
+// list, or it ends like a package.
 func (*Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, error) {
 	if r.Method != "GET" && r.Method != "HEAD" {
-		return nil, registry.Refuse(405, registry.ReasonMethod, "repositories are only read here: nothing can be uploaded")
+		return nil, registry.Refuse(405, registry.ReasonMethod, "repositories can only be read here: nothing can be uploaded")
 	}
 	if r.Query != "" || len(r.Body) > 0 {
 		return nil, refusePath("requests to an apt repository have neither a query nor a body")
@@ -59,7 +59,7 @@ func (*Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask,
 		a.Kind, a.Form = registry.Artifact, formPackage
 		a.Name, _, _ = strings.Cut(last, "_")
 	case parts[0] != "dists":
-		return nil, refusePath("only repositories with distributions are served here, whose indexes are below dists/ and whose packages are .deb files")
+		return nil, refusePath("only repositories with distributions are supported: indexes are below dists/, and packages are .deb files")
 	default:
 		a.Kind = registry.Plain
 		return a, parseDists(a, parts[1:])
@@ -71,7 +71,7 @@ func refusePath(text string) *registry.Refusal {
 	return registry.Refuse(403, registry.ReasonPath, "%s", text)
 }
 
-// documents reports whether a base is one below which the origin has documents.
+// documents reports whether the origin's documents are below a base.
 func documents(o *registry.Origin, base *url.URL) bool {
 	if base == nil {
 		return false
@@ -96,11 +96,11 @@ func parseDists(a *registry.Ask, parts []string) error {
 	case last == "Release.gpg":
 		a.Form = formSignature
 	case slices.ContainsFunc(parts, func(p string) bool { return strings.HasSuffix(p, ".diff") }):
-		return refusePath("differences of indexes are not served here: apt takes the whole index")
+		return refusePath("index diffs are not available here: apt falls back to the whole index")
 	case slices.Contains(parts, "by-hash"):
 		a.Form = formByHash
 		if _, _, ok := byHash(parts); !ok {
-			return refusePath("an index by its hash is at by-hash/SHA256/ and the hash in small letters")
+			return refusePath("an index by its hash is at by-hash/SHA256/HASH, with the hash in lower case")
 		}
 	case len(parts) < 3:
 		return refusePath("an index is below its component: dists/stable/main/binary-amd64/Packages.xz")
@@ -110,8 +110,8 @@ func parseDists(a *registry.Ask, parts []string) error {
 	return nil
 }
 
-// byHash reads the end of a path: by-hash/SHA256/HEX. dir is what is before, length that
-// of the hash in bytes.
+// byHash reads the end of a path: by-hash/SHA256/HEX. dir is the part before it, length that of the
+// hash in bytes.
 func byHash(parts []string) (dir []string, sum string, ok bool) {
 	n := len(parts)
 	if n < 5 || parts[n-3] != "by-hash" || slices.Index(parts, "by-hash") != n-3 {

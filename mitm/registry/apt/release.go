@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxRelease bounds a Release, in bytes, and maxEntries its list.
+	// maxRelease bounds a Release, in bytes; maxEntries bounds its list.
 	maxRelease = 16 << 20
 	maxEntries = 200_000
 	// maxAhead is how far in the future a Release may be dated.
@@ -23,19 +23,19 @@ const (
 type release struct {
 	dist       string
 	date       time.Time
-	validUntil time.Time // zero when it says nothing
-	byHash     bool      // that the repository has its indexes by their hashes, too
+	validUntil time.Time // zero if there is none
+	byHash     bool      // indexes can also be requested by their hashes
 	entries    map[string]entry
 	hashes     map[string]string // paths by directory and hash: "main/binary-amd64/HEX"
 }
 
-// entry is what a Release says of an index.
+// entry is what a Release says about an index.
 type entry struct {
 	size   int64
 	sha256 string // in hex
 }
 
-// fields of a Release.
+// releaseFields are the fields of a Release that are read.
 var releaseFields = []string{"Suite", "Codename", "Date", "Valid-Until", "Acquire-By-Hash", "SHA256", "SHA512"}
 
 // parseRelease reads the signed text of a distribution's Release.
@@ -55,7 +55,7 @@ func parseRelease(dist string, text []byte) (*release, error) {
 		return nil, broken("it cannot be read")
 	}
 	if !named(dist, fields[0], fields[1]) {
-		return nil, broken("it is of another distribution")
+		return nil, broken("it is about another distribution")
 	}
 	r := &release{dist: dist, byHash: fields[4] == "yes", entries: map[string]entry{}, hashes: map[string]string{}}
 	if r.date, err = parseDate(fields[2]); err != nil {
@@ -63,7 +63,7 @@ func parseRelease(dist string, text []byte) (*release, error) {
 	}
 	if fields[3] != "" {
 		if r.validUntil, err = parseDate(fields[3]); err != nil {
-			return nil, broken("it does not say until when it is valid")
+			return nil, broken("its Valid-Until cannot be read")
 		}
 	}
 	if !r.list(fields[5]) || len(r.entries) == 0 {
@@ -75,8 +75,8 @@ func parseRelease(dist string, text []byte) (*release, error) {
 	return r, nil
 }
 
-// named reports whether a Release is of the distribution that was asked for. An old form
-// has "/updates" behind the name; a repository that has only one names none.
+// named reports whether a Release is about the requested distribution. An old form has "/updates"
+// after the name. A repository with only one distribution names none.
 func named(dist, suite, codename string) bool {
 	short := strings.TrimSuffix(dist, "/updates")
 	if suite == "" && codename == "" {
@@ -90,7 +90,7 @@ func named(dist, suite, codename string) bool {
 	return false
 }
 
-// parseDate reads a date as it stands in a Release. It is in universal time.
+// parseDate reads a date of a Release, which is in universal time.
 func parseDate(text string) (time.Time, error) {
 	var err error
 	for _, layout := range []string{"Mon, _2 Jan 2006 15:04:05 UTC", "Mon, _2 Jan 2006 15:04:05 GMT", "Mon, _2 Jan 2006 15:04:05 +0000", "Mon, _2 Jan 2006 15:04:05 Z"} {
@@ -102,7 +102,7 @@ func parseDate(text string) (time.Time, error) {
 	return time.Time{}, err
 }
 
-// list reads lines of a hash, a size and a path.
+// list reads lines with a hash, a size and a path.
 func (r *release) list(text string) bool {
 	for line := range strings.SplitSeq(text, "\n") {
 		if line == "" {
@@ -113,7 +113,7 @@ func (r *release) list(text string) bool {
 			return false
 		}
 		if !plain(name) {
-			continue // nobody can ask for it
+			continue // it cannot be requested
 		}
 		r.entries[name] = entry{size: size, sha256: sum}
 		r.hashes[path.Join(path.Dir(name), sum)] = name
@@ -121,7 +121,7 @@ func (r *release) list(text string) bool {
 	return true
 }
 
-// listLong reads the same lines with SHA-512 hashes, by which indexes can be asked for.
+// listLong reads such lines with SHA-512 hashes, by which indexes can be requested as well.
 func (r *release) listLong(text string) bool {
 	for line := range strings.SplitSeq(text, "\n") {
 		if line == "" {
@@ -138,7 +138,7 @@ func (r *release) listLong(text string) bool {
 	return true
 }
 
-// listed reads one line of a hash of some bytes, a size and a path.
+// listed reads one line with a hash of the given length in bytes, a size and a path.
 func listed(line string, bytes int) (sum, name string, size int64, ok bool) {
 	words := strings.Fields(line)
 	if len(words) != 3 {
@@ -150,16 +150,16 @@ func listed(line string, bytes int) (sum, name string, size int64, ok bool) {
 	return hex.EncodeToString(raw), words[2], size, ok
 }
 
-// current reports why a Release cannot be used at a time: it is no longer valid, or comes
-// from the future. nil means that it can.
+// current returns an error if a Release cannot be used at a time, because it has expired or is
+// dated in the future.
 func (r *release) current(now time.Time) error {
 	if !r.validUntil.IsZero() && now.After(r.validUntil) {
 		return registry.Refuse(502, registry.ReasonDocument,
-			"the Release of %s was valid until %s: the mirror is behind, wait or let the person name another one", r.dist, r.validUntil.Format(time.DateOnly))
+			"the Release of %s was valid until %s: the mirror is out of date; wait, or ask the person to configure another one", r.dist, r.validUntil.Format(time.DateOnly))
 	}
 	if r.date.After(now.Add(maxAhead)) {
 		return registry.Refuse(502, registry.ReasonDocument,
-			"the Release of %s is dated %s, which is in the future: the person has to look at the clock", r.dist, r.date.Format(time.DateTime))
+			"the Release of %s is dated %s, which is in the future; ask the person to check this machine's clock", r.dist, r.date.Format(time.DateTime))
 	}
 	return nil
 }

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Seen remembers what was accepted of repositories, beyond the end of the process. Its
-// methods are safe for concurrent use. An origin is named by its URL.
+// Seen remembers across processes what was accepted from repositories. Its methods are safe for
+// concurrent use. An origin is named by its URL.
 type Seen interface {
-	// Distributions returns what is remembered of an origin.
+	// Distributions returns what is remembered about an origin.
 	Distributions(origin string) []Distribution
-	// Remember replaces what is remembered of one of its distributions.
+	// Remember replaces what is remembered about one of its distributions.
 	Remember(origin string, d Distribution) error
 }
 
-// Distribution is what is remembered of one.
+// Distribution is what is remembered about a distribution.
 type Distribution struct {
 	Name string    // as in its path: "stable", "stable/updates"
 	Date time.Time // of the newest Release that was accepted
@@ -31,7 +31,7 @@ type Memory struct {
 	seen map[string]map[string]Distribution
 }
 
-// Distributions returns what is remembered of an origin, by name.
+// Distributions returns what is remembered about an origin, by name.
 func (m *Memory) Distributions(origin string) []Distribution {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -42,7 +42,7 @@ func (m *Memory) Distributions(origin string) []Distribution {
 	return all
 }
 
-// Remember replaces what is remembered of a distribution.
+// Remember replaces what is remembered about a distribution.
 func (m *Memory) Remember(origin string, d Distribution) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

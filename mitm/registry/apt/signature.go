@@ -18,15 +18,15 @@ import (
 // maxKeyring bounds a keyring's file, in bytes.
 const maxKeyring = 8 << 20
 
-// keyring reads the keys of keyrings. A keyring is a file of keys, in binary or in text.
+// keyring reads the keys in keyring files, each in binary or in text.
 func keyring(paths []string) (openpgp.EntityList, error) {
 	var all openpgp.EntityList
 	for _, path := range paths {
 		keys, err := readKeyring(path)
 		if err != nil {
-			// Where it lies is nothing that an agent has to know.
+			// The agent does not need to know its path.
 			return nil, registry.Refuse(403, registry.ReasonUpstream,
-				"a keyring of this repository cannot be read: the person has to install it, or to correct its path in config.json")
+				"a keyring of this repository cannot be read: the person has to install it or to correct its path in config.json")
 		}
 		all = append(all, keys...)
 	}
@@ -74,7 +74,7 @@ func parseKeyring(data []byte) (openpgp.EntityList, error) {
 	return all, nil
 }
 
-// openSigned returns the signed text of an InRelease. Nothing may stand outside it.
+// openSigned returns the signed text of an InRelease. There must be no text outside it.
 func openSigned(data []byte, keys openpgp.EntityList, config *packet.Config) ([]byte, bool) {
 	if !bytes.HasPrefix(data, []byte("-----BEGIN PGP SIGNED MESSAGE-----\n")) {
 		return nil, false
@@ -89,7 +89,7 @@ func openSigned(data []byte, keys openpgp.EntityList, config *packet.Config) ([]
 	return block.Plaintext, true
 }
 
-// openDetached reports whether a Release.gpg is a signature of a Release.
+// openDetached reports whether a Release.gpg is a valid signature of a Release.
 func openDetached(text, signature []byte, keys openpgp.EntityList, config *packet.Config) bool {
 	block, err := armor.Decode(bytes.NewReader(signature))
 	if err != nil || block.Type != openpgp.SignatureType {
@@ -101,8 +101,8 @@ func openDetached(text, signature []byte, keys openpgp.EntityList, config *packe
 // maxSignatures bounds the signatures of one Release.
 const maxSignatures = 32
 
-// signed reports whether one of the signatures is by one of the keys. Those by other keys
-// do not matter: repositories sign with keys to come as well, and with old ones.
+// signed reports whether one of the signatures is by one of the keys. Signatures by other keys are
+// ignored, because repositories also sign with future and old keys.
 func signed(text []byte, signatures io.Reader, keys openpgp.EntityList, config *packet.Config) bool {
 	strong := []crypto.Hash{crypto.SHA256, crypto.SHA384, crypto.SHA512}
 	packets := packet.NewOpaqueReader(signatures)

@@ -12,17 +12,16 @@ import (
 const maxLine = 1 << 20
 
 var (
-	errTwice  = errors.New("a field stands twice in one paragraph")
+	errTwice  = errors.New("a paragraph has the same field twice")
 	errFormat = errors.New("not a control file")
 )
 
-// stanza is one paragraph of a control file: the fields that were asked for, by their
-// place in the list of names. Lines that continue a field are separated by a line feed and
-// are without their first blank.
+// stanza is one paragraph of a control file: the values of the requested fields, in the order of
+// their names. Continuation lines are separated by a line feed and have no leading blank.
 type stanza []string
 
-// stanzas reads the paragraphs of a control file and calls f for each one. Names of fields
-// are compared without regard to case; one that was asked for may stand only once.
+// stanzas reads the paragraphs of a control file and calls f for each. Field names are compared
+// without regard to case; a requested field may appear only once in a paragraph.
 func stanzas(r io.Reader, names []string, f func(stanza) error) error {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	s := make(stanza, len(names))
@@ -82,7 +81,7 @@ func stanzas(r io.Reader, names []string, f func(stanza) error) error {
 	}
 }
 
-// place returns the place of a name, or -1.
+// place returns the index of a name, or -1.
 func place(names []string, name []byte) int {
 	for i, n := range names {
 		if len(n) == len(name) && strings.EqualFold(n, string(name)) {
@@ -92,7 +91,7 @@ func place(names []string, name []byte) int {
 	return -1
 }
 
-// readLine returns the next line without its end. It is good until the next call.
+// readLine returns the next line without its end. The line is valid until the next call.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {

@@ -7,14 +7,14 @@ import (
 	"io"
 )
 
-var errXZ = errors.New("no xz file of one stream whose blocks need little memory")
+var errXZ = errors.New("not an xz file with a single stream and small dictionaries")
 
 const (
 	xzHead = 12 // bytes of a stream's header
-	xzFoot = 12 // and of its footer
+	xzFoot = 12 // bytes of a stream's footer
 	// maxXZIndex bounds the index at the end of a stream, in bytes.
 	maxXZIndex = 1 << 20
-	// maxDictionary bounds the dictionary of a block: what "xz -9" makes needs it.
+	// maxDictionary bounds the dictionary of a block: "xz -9" needs this much.
 	maxDictionary = 64 << 20
 )
 
@@ -50,7 +50,7 @@ func checkXZ(data io.ReaderAt, size int64) error {
 		if length, index, ok = varint(index); !ok || length > uint64(size) {
 			return errXZ
 		}
-		if _, index, ok = varint(index); !ok { // the size of what is compressed
+		if _, index, ok = varint(index); !ok { // the uncompressed size
 			return errXZ
 		}
 		if err := checkBlock(data, block, size); err != nil {
@@ -81,7 +81,7 @@ func checkBlock(data io.ReaderAt, offset, size int64) error {
 		return errXZ
 	}
 	ok := true
-	for _, told := range []byte{0x40, 0x80} { // the sizes, before and after
+	for _, told := range []byte{0x40, 0x80} { // the compressed and the uncompressed size
 		if flags&told != 0 && ok {
 			_, rest, ok = varint(rest)
 		}

@@ -1,9 +1,9 @@
-// Package archive looks into archives that anyone may have made: it lists their entries and
-// reads some of them, within bounds, and writes nothing out.
+// Package archive reads untrusted archives: it lists their entries and reads some of them, within
+// bounds, and extracts nothing.
 //
-// The programs that install a package have archive readers of their own. So an archive is
-// refused when two of them could find different files in it: names that repeat, bytes
-// between the entries of a zip file, a second stream after the first.
+// The programs that install a package have archive readers of their own. So an archive is refused
+// if two of them could find different files in it: because of repeated names, bytes between the
+// entries of a zip file, or a second stream after the first.
 package archive
 
 import (
@@ -18,25 +18,24 @@ import (
 const (
 	MaxDecoded = 64 << 20 // bytes that are decompressed
 	MaxEntries = 20_000
-	MaxName    = 4096 // bytes of a name, as many as a file system takes of a path
+	MaxName    = 4096 // bytes of a name, the limit of a path in file systems
 )
 
 // ErrLimit means that an archive is larger than the bounds.
-var ErrLimit = errors.New("the archive is too large to be looked into")
+var ErrLimit = errors.New("the archive is too large to be inspected")
 
 // Entry is a file, a directory or a link in an archive.
 type Entry struct {
-	Name string // with slashes, relative, clean; of a directory without the slash at the end
+	Name string // with slashes, relative, clean, without a final slash
 	Dir  bool
 	Link bool  // symbolic or hard; it has no content
 	Size int64 // of the content, in bytes, as the archive says
-	// Extended means that records in pax form say more of it, of which readers of tar
-	// archives take different ones.
+	// Extended means that the entry has pax records, which tar readers interpret differently.
 	Extended bool
 }
 
-// clean returns an entry's name without the slash that marks a directory. It refuses names
-// that lead out of the directory that is unpacked into, or that readers spell differently.
+// clean returns an entry's name without the slash that marks a directory. It refuses names that
+// lead out of the target directory, or that readers spell differently.
 func clean(name string) (string, error) {
 	name = strings.TrimSuffix(strings.TrimPrefix(name, "./"), "/")
 	if name == "" || name == "." {
@@ -56,7 +55,7 @@ func clean(name string) (string, error) {
 	return name, nil
 }
 
-// bounded reads at most left bytes, and then fails with ErrLimit.
+// bounded reads at most left bytes, then fails with ErrLimit.
 type bounded struct {
 	r    io.Reader
 	left int64
@@ -78,7 +77,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ReadAll reads the content of an entry of at most so many bytes. A longer one is an error.
+// ReadAll reads the content of an entry. It fails if there are more than most bytes.
 func ReadAll(r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err == nil && int64(len(data)) > most {

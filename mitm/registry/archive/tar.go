@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// Tar calls visit for each entry of a tar archive that is compressed with gzip or bzip2, in
-// order; r has the entry's content until visit returns. It ends with the first error of visit.
-// Names may repeat. An archive beyond the bounds is read up to them, and is not whole.
+// Tar calls visit for each entry of a tar archive that is compressed with gzip or bzip2, in order.
+// r has the entry's content until visit returns. Tar returns the first error of visit. Names may
+// repeat. If an archive exceeds the bounds, Tar stops there and whole is false.
 func Tar(data io.ReaderAt, size int64, visit func(e Entry, r io.Reader) error) (whole bool, err error) {
 	packed := bufio.NewReader(io.NewSectionReader(data, 0, size))
 	unpacked, err := decompress(packed)
@@ -34,7 +34,7 @@ func Tar(data io.ReaderAt, size int64, visit func(e Entry, r io.Reader) error) (
 		return false, err
 	}
 	if _, err := packed.ReadByte(); err != io.EOF {
-		return false, errors.New("the archive goes on after its end")
+		return false, errors.New("the archive has data after its end")
 	}
 	return true, nil
 }
@@ -52,23 +52,23 @@ func decompress(r *bufio.Reader) (io.Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the archive is not compressed with gzip: %w", err)
 	}
-	z.Multistream(false) // some readers stop after the first stream, others go on
+	z.Multistream(false) // some readers stop after the first stream, others continue
 	return z, nil
 }
 
-// checkGlobal refuses a header for all files behind it that says more than a comment, as Git
-// writes one: some installers take their names or sizes from it, others do not.
+// checkGlobal refuses a global header that contains more than a comment, which Git writes: some
+// installers take names or sizes of files from it, others do not.
 func checkGlobal(h *tar.Header) error {
 	for key := range h.PAXRecords {
 		if key != "comment" {
-			return errors.New("the archive has a header for all its files that says more than a comment")
+			return errors.New("the archive has a global header with more than a comment")
 		}
 	}
 	return nil
 }
 
-// Heads is what a tar.Reader reads from: it keeps the last block, which is the head of an entry
-// after tar.Reader.Next.
+// Heads is the input of a tar.Reader. It keeps the last block, which is the head of an entry after
+// tar.Reader.Next.
 type Heads struct {
 	R     io.Reader
 	block [512]byte
@@ -82,8 +82,8 @@ func (l *Heads) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Check refuses an entry, of which h was read, when installers take another name or content
-// from its head.
+// Check refuses an entry if installers take different names or contents from its head. h is the
+// parsed head.
 func (l *Heads) Check(h *tar.Header) error {
 	if h.Typeflag == tar.TypeXGlobalHeader {
 		return checkGlobal(h)
@@ -93,7 +93,7 @@ func (l *Heads) Check(h *tar.Header) error {
 		sparse = sparse || strings.HasPrefix(key, "GNU.sparse.")
 	}
 	if sparse {
-		return errors.New("the archive has a file with holes, whose name and content some installers read differently")
+		return errors.New("the archive has a sparse file, whose name and content some installers read differently")
 	}
 	if !l.oneName() {
 		return errors.New("the archive has a head from which installers read different names")
@@ -101,12 +101,12 @@ func (l *Heads) Check(h *tar.Header) error {
 	return nil
 }
 
-// oneName reports whether all readers take the same name from a head: the directory in front of
-// it counts for some only in heads of the standard's form, for others in each.
+// oneName reports whether all readers take the same name from a head: some use the prefix field
+// only in heads of the standard's form, others always.
 func (l *Heads) oneName() bool {
 	const magic, prefix, end = 257, 345, 500
 	if string(l.block[magic:magic+8]) == "ustar\x0000" {
-		return string(l.block[508:]) != "tar\x00" // in this form it is shorter
+		return string(l.block[508:]) != "tar\x00" // in this form the field is shorter
 	}
 	return bytes.Count(l.block[prefix:end], []byte{0}) == end-prefix
 }

@@ -15,9 +15,8 @@ import (
 const maxDirectory = 8 << 20
 
 // Zip calls visit for each entry of a zip file, in the order of the directory at its end; open
-// opens the entry's content. It ends with the first error of visit. No name repeats, and a
-// reader that goes through the file from its beginning finds the same entries as one that
-// reads the directory.
+// opens the entry's content. Zip returns the first error of visit. No name repeats, and a reader
+// that scans the file from its beginning finds the same entries as one that reads the directory.
 func Zip(data io.ReaderAt, size int64, visit func(e Entry, open func() (io.ReadCloser, error)) error) error {
 	directory, err := checkEnd(data, size)
 	if err != nil {
@@ -55,7 +54,7 @@ func Zip(data io.ReaderAt, size int64, visit func(e Entry, open func() (io.ReadC
 	return nil
 }
 
-// counted takes what it reads off what may still be decompressed of the archive.
+// counted subtracts what it reads from the bytes that may still be decompressed.
 type counted struct {
 	io.ReadCloser
 	left *int64
@@ -69,12 +68,12 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkEnd holds the record that ends a zip file against the bounds, before a reader makes
-// room for what it promises. It returns where the directory begins.
+// checkEnd checks the record at the end of a zip file, before a reader allocates what the record
+// asks for. It returns where the directory begins.
 func checkEnd(data io.ReaderAt, size int64) (int64, error) {
 	const record, locator = 22, 20
 	if size < record {
-		return 0, errors.New("it is no zip file")
+		return 0, errors.New("it is not a zip file")
 	}
 	end := make([]byte, locator+record)
 	from := max(size-locator-record, 0)
@@ -100,8 +99,8 @@ func checkEnd(data io.ReaderAt, size int64) (int64, error) {
 	return start, nil
 }
 
-// checkOrder sees to it that the entries fill the file up to the directory without gaps, and
-// that each one's own head says what the directory says.
+// checkOrder checks that the entries fill the file up to the directory without gaps, and that the
+// local head of each agrees with the directory.
 func checkOrder(data io.ReaderAt, files []*zip.File, directory int64) error {
 	type place struct {
 		file *zip.File

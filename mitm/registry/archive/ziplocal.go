@@ -12,13 +12,13 @@ const (
 	flagDescriptor = 1 << 3
 	localHead      = 30
 	extraZip64     = 1
-	extraName      = 0x7075 // another name, which newer readers take and older ones do not
+	extraName      = 0x7075 // another name, which only newer readers use
 )
 
-var errLocal = errors.New("an entry of the zip file is not what the file's directory says")
+var errLocal = errors.New("an entry of the zip file differs from the file's directory")
 
-// checkLocal holds the head of an entry, which has to begin at start and to end where its
-// content begins, against the directory. It returns where the entry ends.
+// checkLocal compares the local head of an entry with the directory. The head must begin at start
+// and end at content. It returns where the entry ends.
 func checkLocal(data io.ReaderAt, f *zip.File, start, content int64) (int64, error) {
 	if f.Flags&flagEncrypted != 0 || f.Method != zip.Store && f.Method != zip.Deflate {
 		return 0, errors.New("an entry of the zip file is encrypted, or compressed in an unusual way")
@@ -82,8 +82,8 @@ func zip64Sizes(extra []byte) (unpacked, packed uint64) {
 	return 0, 0
 }
 
-// descriptorEnd returns where the record ends that follows an entry's content, when its
-// sizes were not known before. There are four forms of it.
+// descriptorEnd returns the end of the record after an entry's content that gives sizes which were
+// not known before. It has four forms.
 func descriptorEnd(data io.ReaderAt, f *zip.File, at int64) (int64, error) {
 	record := make([]byte, 24)
 	n, err := data.ReadAt(record, at)

@@ -11,9 +11,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// config is what config.json says.
+// config is the content of config.json.
 type config struct {
-	template string // of the addresses of archives, with at least two markers
+	template string // for the addresses of archives, with at least two markers
 }
 
 // markers of a template.
@@ -25,8 +25,8 @@ const (
 	markSum     = "{sha256-checksum}"
 )
 
-// readConfig reads config.json. Its template has to lead to where the origin's archives are,
-// by paths that Parse reads.
+// readConfig reads config.json. Its template must lead to the origin's archives, by paths that
+// Parse reads.
 func readConfig(o *registry.Origin, d *registry.Document) (*config, error) {
 	if err := checkJSON(d.Data); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func readConfig(o *registry.Origin, d *registry.Document) (*config, error) {
 	}
 	if api := m["api"]; there(api) {
 		if _, ok := jsonx.Unquote(api); !ok {
-			return nil, errors.New("its api is no text")
+			return nil, errors.New("its api is not a text")
 		}
 	}
 	if auth := string(m["auth-required"]); auth != "" && auth != "true" && auth != "false" {
@@ -66,7 +66,7 @@ func readConfig(o *registry.Origin, d *registry.Document) (*config, error) {
 	return c, nil
 }
 
-// address is where the archive of a version is, as agents know it. cksum is in hex.
+// address returns the address of a version's archive, as agents know it. cksum is in hex.
 func (c *config) address(o *registry.Origin, name, version, cksum string) (string, error) {
 	p := prefix(name)
 	// One after the other, as cargo does.
@@ -83,7 +83,7 @@ func (c *config) address(o *registry.Origin, name, version, cksum string) (strin
 	}
 	base := baseOf(o, link)
 	if base == "" {
-		return "", fmt.Errorf("its archives are at %s, which the configuration does not name among this registry's artifacts", hostOf(link))
+		return "", fmt.Errorf("its archives are at %s, which is not in this registry's artifacts in config.json", hostOf(link))
 	}
 	if !cleanPath(strings.TrimPrefix(link, base)) {
 		return "", errors.New("its addresses of archives have unusual characters")
@@ -91,7 +91,7 @@ func (c *config) address(o *registry.Origin, name, version, cksum string) (strin
 	return link, nil
 }
 
-// baseOf returns the base of the origin that an address is below, the longest one.
+// baseOf returns the longest base of the origin that an address is below.
 func baseOf(o *registry.Origin, address string) string {
 	longest := ""
 	for _, u := range append([]*url.URL{o.URL}, o.Artifacts...) {
@@ -102,7 +102,7 @@ func baseOf(o *registry.Origin, address string) string {
 	return longest
 }
 
-// hostOf returns the host of a link for a message: only characters that hosts have.
+// hostOf returns the host of a link for a message, without characters that hosts do not have.
 func hostOf(link string) string {
 	_, rest, _ := strings.Cut(link, "://")
 	host, _, _ := strings.Cut(rest, "/")
@@ -117,7 +117,7 @@ func hostOf(link string) string {
 	return host
 }
 
-// checkJSON refuses what must not be copied.
+// checkJSON refuses a document that must not be copied.
 func checkJSON(data []byte) error {
 	if !utf8.Valid(data) || !jsonx.Valid(data) {
 		return errors.New("it is not JSON")
@@ -125,8 +125,8 @@ func checkJSON(data []byte) error {
 	return nil
 }
 
-// members returns those members of an object that have one of the names. A name that differs
-// from one of them only in case is refused, because some reader takes it for that.
+// members returns the members of an object that have one of the names. It refuses a name that only
+// differs in case, because some reader may treat it as equal.
 func members(object []byte, names ...string) (map[string][]byte, error) {
 	found := make(map[string][]byte, len(names))
 	err := jsonx.Walk(object, func(name string, raw []byte, _ int) error {
@@ -142,5 +142,5 @@ func members(object []byte, names ...string) (map[string][]byte, error) {
 	return found, err
 }
 
-// there reports whether a member is there and not null.
+// there reports whether a member exists and is not null.
 func there(raw []byte) bool { return raw != nil && string(raw) != "null" }

@@ -1,10 +1,10 @@
 // Package cargo reads what cargo asks of a registry with a sparse index, and what the
 // registry answers.
 //
-// The index is one document for each crate, at a path that is made of the crate's name in
-// small letters; each line is a version, with the digest of its archive. Where archives are
-// is not in it: config.json, beside the documents, has a template for their addresses. So an
-// archive is known by both. Its path only says which crate that might be.
+// The index has one document for each crate, at a path that is made of the crate's name in lower
+// case. Each line is a version, with the digest of its archive. The addresses of the archives come
+// from a template in config.json, beside the documents. So an archive is identified by both; its
+// path only says which crate it might belong to.
 package cargo
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"

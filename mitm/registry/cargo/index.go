@@ -16,9 +16,9 @@ import (
 // maxLines bounds the document of a crate.
 const maxLines = 100_000
 
-// index is the document of a crate: the lines that are versions of it, in order.
+// index is the document of a crate: the lines with its versions, in order.
 type index struct {
-	lines [][]byte // the version of Facts.Versions at the same place
+	lines [][]byte // each is the version at the same index of Facts.Versions
 }
 
 // Facts reads config.json and the document of the crate.
@@ -49,7 +49,7 @@ func (Ecosystem) Facts(ctx context.Context, f registry.Fetcher, o *registry.Orig
 	return facts, nil
 }
 
-// readIndex reads the document of a crate; name is in small letters.
+// readIndex reads the document of a crate; name is in lower case.
 func readIndex(o *registry.Origin, c *config, d *registry.Document, name string) (*registry.Facts, error) {
 	facts := &registry.Facts{Name: name, Document: d}
 	doc := &index{}
@@ -67,13 +67,13 @@ func readIndex(o *registry.Origin, c *config, d *registry.Document, name string)
 			return nil, fmt.Errorf("line %d: %w", count, err)
 		}
 		if v == nil || strings.ToLower(spelled) != name {
-			continue // no version of this crate
+			continue // not a version of this crate
 		}
 		if len(facts.Versions) > 0 && spelled != facts.Name {
 			return nil, errors.New("it spells the name in two ways")
 		}
 		if seen[v.Version] {
-			return nil, errors.New("it has one version twice")
+			return nil, errors.New("it has the same version twice")
 		}
 		seen[v.Version] = true
 		facts.Name = spelled
@@ -84,7 +84,7 @@ func readIndex(o *registry.Origin, c *config, d *registry.Document, name string)
 	return facts, nil
 }
 
-// readLine reads a version. It returns none for a line that cargo could not use either.
+// readLine reads a version. It returns nil for a line that cargo could not use either.
 func readLine(o *registry.Origin, c *config, line []byte) (name string, v *registry.Version, err error) {
 	if err := checkJSON(line); err != nil {
 		return "", nil, err
@@ -98,7 +98,7 @@ func readLine(o *registry.Origin, c *config, line []byte) (name string, v *regis
 		if raw := m[member]; there(raw) {
 			text, ok := jsonx.Unquote(raw)
 			if !ok {
-				return "", nil, fmt.Errorf("its %s is no text", member)
+				return "", nil, fmt.Errorf("its %s is not a text", member)
 			}
 			texts[member] = text
 		}
@@ -129,7 +129,7 @@ func readLine(o *registry.Origin, c *config, line []byte) (name string, v *regis
 	return name, v, nil
 }
 
-// readNeeds returns the crates of this registry that a version is built with.
+// readNeeds returns the dependencies of a version that are from this registry.
 func readNeeds(deps []byte) ([]string, error) {
 	if !there(deps) {
 		return nil, nil
@@ -159,7 +159,7 @@ func readNeeds(deps []byte) ([]string, error) {
 	return needs, err
 }
 
-// Write writes config.json as it is, and the document of a crate without the lines of hidden
+// Write writes config.json unchanged, and the document of a crate without the lines of hidden
 // versions.
 func (Ecosystem) Write(w io.Writer, f *registry.Facts, a *registry.Ask, hidden func(version string) bool) error {
 	if a.Kind == registry.Plain {
@@ -168,10 +168,10 @@ func (Ecosystem) Write(w io.Writer, f *registry.Facts, a *registry.Ask, hidden f
 	}
 	doc, ok := f.State.(*index)
 	if !ok {
-		return errors.New("write the document of a crate: nothing was read")
+		return errors.New("write the document of a crate: it has not been read")
 	}
 	if len(doc.lines) == 0 {
-		return registry.Refuse(404, registry.ReasonNotFound, "the registry has no version of %s that could be built", f.Name)
+		return registry.Refuse(404, registry.ReasonNotFound, "the registry has no usable version of %s", f.Name)
 	}
 	left := false
 	for i, line := range doc.lines {

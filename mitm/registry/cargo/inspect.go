@@ -15,16 +15,16 @@ const (
 	maxLockfile = 16 << 20 // bytes of a Cargo.lock
 )
 
-// notAll is in Scripts when an archive is larger than what is looked at.
-const notAll = "the archive is too large to be looked at as a whole"
+// notAll is in Scripts if an archive is too large to be inspected completely.
+const notAll = "the archive is too large to be inspected completely"
 
-// Inspect looks into a crate: everything is in one directory, and its manifest has the name
-// and version of the facts.
+// Inspect looks into a crate: everything must be in one directory, and its manifest must have the
+// name and version of the facts.
 func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.File, data io.ReaderAt, size int64) (*registry.Inspection, error) {
 	c := crate{top: f.Name + "-" + v.Version + "/"}
 	whole, err := archive.Tar(data, size, c.visit)
 	if err == nil && c.manifest == nil && !whole {
-		return nil, registry.Refuse(403, registry.ReasonLimit, "%s %s is too large to be looked into", f.Name, v.Version)
+		return nil, registry.Refuse(403, registry.ReasonLimit, "%s %s is too large to be inspected", f.Name, v.Version)
 	}
 	if err == nil {
 		err = c.read(f.Name, v.Version)
@@ -38,15 +38,15 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.Fil
 	return &c.in, nil
 }
 
-// crate collects what matters of an archive.
+// crate collects the relevant parts of an archive.
 type crate struct {
-	top      string // the directory that everything is in, with a slash
+	top      string // the top directory, with a slash
 	in       registry.Inspection
 	manifest []byte
 	build    bool // there is a build.rs
 }
 
-// visit takes one entry.
+// visit handles one entry.
 func (c *crate) visit(e archive.Entry, r io.Reader) error {
 	if e.Dir && e.Name+"/" == c.top {
 		return nil
@@ -54,15 +54,15 @@ func (c *crate) visit(e archive.Entry, r io.Reader) error {
 	rest, ok := strings.CutPrefix(e.Name, c.top)
 	switch {
 	case !ok:
-		return errors.New("it has files beside its directory")
+		return errors.New("it has files outside its top directory")
 	case e.Extended:
-		return errors.New("it has records in pax form, which cargo never packs and reads in its own way")
+		return errors.New("it has pax records, which cargo never writes and reads in its own way")
 	case e.Link:
 		return errors.New("it has a link")
 	case e.Dir:
 		return nil
 	case rest == ".cargo-ok":
-		return errors.New("it has the file by which cargo knows what it has unpacked")
+		return errors.New("it has the file with which cargo marks unpacked crates")
 	case rest == "build.rs":
 		c.build = true
 	}
@@ -80,7 +80,7 @@ func (c *crate) visit(e archive.Entry, r io.Reader) error {
 	return err
 }
 
-// read reads the manifest, into a map because names in it are not to be matched loosely.
+// read reads the manifest into a map, so that member names are compared exactly.
 func (c *crate) read(name, version string) error {
 	if c.manifest == nil {
 		return errors.New("it has no Cargo.toml")
@@ -116,14 +116,14 @@ func (c *crate) read(name, version string) error {
 	return nil
 }
 
-// isMacro reports whether a library runs in the compiler, in each of the ways to say so.
+// isMacro reports whether a library runs in the compiler. There are several ways to declare it.
 func isMacro(lib map[string]any) bool {
 	kinds, _ := lib["crate-type"].([]any)
 	older, _ := lib["crate_type"].([]any)
 	return lib["proc-macro"] == true || lib["proc_macro"] == true || slices.Contains(append(kinds, older...), any("proc-macro"))
 }
 
-// printable is a short text of others, or says that it is none.
+// printable returns a short untrusted text, or a note that it is not printable.
 func printable(s string) string {
 	if len(s) > 100 || s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return "(unreadable)"

@@ -44,15 +44,15 @@ func TestInspect(t *testing.T) {
 		{"no manifest", packed(t, "foo-1.0.0/cargo.toml", manifest), "no Cargo.toml"},
 		{"manifest elsewhere", packed(t, "foo-1.0.0/a/Cargo.toml", manifest), "no Cargo.toml"},
 		{"two manifests", crate(manifest, "foo-1.0.0/Cargo.toml", manifest), "twice"},
-		{"another directory", packed(t, "foo-1.0.1/Cargo.toml", manifest), "beside"},
-		{"beside", crate(manifest, "foo-1.0.00/x", ""), "beside"},
+		{"another directory", packed(t, "foo-1.0.1/Cargo.toml", manifest), "top directory"},
+		{"beside", crate(manifest, "foo-1.0.00/x", ""), "top directory"},
 		{"link", crate(manifest, "foo-1.0.0/src", "-> /etc"), "a link"},
 		{"cargo-ok", crate(manifest, "foo-1.0.0/.cargo-ok", ""), "unpacked"},
-		{"a long name in pax form", crate(manifest, "foo-1.0.0/"+strings.Repeat("n", 120), ""), "pax form"},
+		{"a long name in pax form", crate(manifest, "foo-1.0.0/"+strings.Repeat("n", 120), ""), "pax records"},
 		{"no archive", []byte("<html>"), "gzip"},
 		{"two archives", append(crate(manifest), crate(manifest)...), "after its end"},
 		{"large", crate(manifest, "foo-1.0.0/blob", strings.Repeat("\x00", archive.MaxDecoded)), "[" + notAll + "]"},
-		{"large, manifest behind", packed(t, "foo-1.0.0/blob", strings.Repeat("\x00", archive.MaxDecoded), "foo-1.0.0/Cargo.toml", manifest), "too large to be looked into"},
+		{"large, manifest behind", packed(t, "foo-1.0.0/blob", strings.Repeat("\x00", archive.MaxDecoded), "foo-1.0.0/Cargo.toml", manifest), "too large to be inspected"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			in, err := inspect(tc.data)

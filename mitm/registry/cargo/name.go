@@ -24,7 +24,7 @@ func alphanumeric(c byte) bool {
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// prefix is the directory of a crate in an index: "1", "2", "3/a", "ab/cd".
+// prefix returns the directory of a crate in an index: "1", "2", "3/a", "ab/cd".
 func prefix(name string) string {
 	switch len(name) {
 	case 1:
@@ -37,14 +37,14 @@ func prefix(name string) string {
 	return name[:2] + "/" + name[2:4]
 }
 
-// indexPath is where the document of a crate is.
+// indexPath returns the path of a crate's document.
 func indexPath(name string) string {
 	name = strings.ToLower(name)
 	return prefix(name) + "/" + name
 }
 
-// isVersion reports whether text is a version by Semantic Versioning 2.0.0, which has one
-// spelling only, and whether it is a prerelease.
+// isVersion reports whether text is a version by Semantic Versioning 2.0.0, which allows only one
+// spelling, and whether it is a prerelease.
 func isVersion(text string) (prerelease, ok bool) {
 	if len(text) > 128 {
 		return false, false
@@ -80,8 +80,8 @@ func number(text string) bool {
 
 func allDigits(text string) bool { return strings.Trim(text, "0123456789") == "" }
 
-// identifiers reports whether text is identifiers with dots between them. Those of a
-// prerelease that are numbers have no leading zeros.
+// identifiers reports whether text is identifiers separated by dots. Numeric identifiers of a
+// prerelease must not have leading zeros.
 func identifiers(text string, prerelease bool) bool {
 	for id := range strings.SplitSeq(text, ".") {
 		if id == "" || prerelease && allDigits(id) && id[0] == '0' && id != "0" {

@@ -14,16 +14,16 @@ const (
 	typeConfig = "application/json"
 )
 
-// Parse reads a request. Below the index there are documents and, with some registries,
-// archives; below the other bases only archives. A crate's name is in small letters, as
-// documents are asked for; the facts have it in the registry's spelling.
+// Parse reads a request. Below the index there are documents and, in some registries, archives;
+// below the other bases only archives. A crate's name is in lower case, as in the paths of
+// documents; the facts have it in the registry's spelling.
 func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, error) {
 	if err := refuseOther(r); err != nil {
 		return nil, err
 	}
 	base := r.Base
 	if slices.ContainsFunc(append([]*url.URL{o.URL}, o.Aliases...), func(u *url.URL) bool { return u.String() == base.String() }) {
-		base = o.URL // documents of aliases come from there, and so do their archives
+		base = o.URL // documents and archives of aliases come from there
 		if r.Path == configPath {
 			return &registry.Ask{Kind: registry.Plain, Path: configPath, Type: typeConfig}, nil
 		}
@@ -39,40 +39,40 @@ func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, 
 		return nil, refuseAPI(403)
 	}
 	return nil, registry.Refuse(403, registry.ReasonPath,
-		"not a path by which crates are read: there are config.json, the documents of a sparse index such as se/rd/serde, and archives")
+		"this is not a path of a crate registry: it has config.json, the documents of a sparse index such as se/rd/serde, and archives")
 }
 
 // Lookup is the request for a crate's document. The name may be in capitals.
 func (Ecosystem) Lookup(_ *registry.Origin, name, _ string) (*registry.Ask, error) {
 	if !isName(name) {
-		return nil, registry.Refuse(404, registry.ReasonPath, "not the name of a crate: it has letters, digits, hyphens and underscores")
+		return nil, registry.Refuse(404, registry.ReasonPath, "this is not the name of a crate: such a name has letters, digits, hyphens and underscores")
 	}
 	name = strings.ToLower(name)
 	return &registry.Ask{Kind: registry.Metadata, Name: name, Path: indexPath(name), Type: typeIndex}, nil
 }
 
 func refuseAPI(status int) error {
-	return registry.Refuse(status, registry.ReasonMethod, "this way to the crates is for building: nothing is published, yanked, owned or searched here")
+	return registry.Refuse(status, registry.ReasonMethod, "crates can only be downloaded here: publishing, yanking, owning and searching are not possible")
 }
 
-// refuseOther refuses what no build asks for.
+// refuseOther refuses requests that no build makes.
 func refuseOther(r *registry.Request) error {
 	path := "/" + r.Path
 	switch {
 	case strings.HasSuffix(path, "/info/refs"), strings.HasSuffix(path, "/HEAD"), strings.HasSuffix(path, "/git-upload-pack"):
-		return registry.Refuse(403, registry.ReasonPath, "an index in git is not passed on: use the registry's sparse index (sparse+https://)")
+		return registry.Refuse(403, registry.ReasonPath, "an index in git is not available here: use the registry's sparse index (sparse+https://)")
 	case r.Method != "GET" && r.Method != "HEAD":
 		return refuseAPI(405)
 	case r.Query != "" && slices.Contains(strings.Split(r.Path, "/"), "api"):
 		return refuseAPI(403)
 	case r.Query != "":
-		return registry.Refuse(403, registry.ReasonPath, "addresses of crates have no query here")
+		return registry.Refuse(403, registry.ReasonPath, "addresses of crates must not have a query")
 	}
 	return nil
 }
 
-// crateOf returns the crate and the version that a path of an archive names, in one of the
-// forms NAME/VERSION/download, NAME-VERSION.crate, NAME/VERSION.crate and NAME/VERSION.
+// crateOf returns the crate and the version in the path of an archive, which has one of the forms
+// NAME/VERSION/download, NAME-VERSION.crate, NAME/VERSION.crate and NAME/VERSION.
 func crateOf(path string) (name, version string, ok bool) {
 	if !cleanPath(path) {
 		return "", "", false
@@ -95,8 +95,8 @@ func crateOf(path string) (name, version string, ok bool) {
 	return name, version, ok && isName(name)
 }
 
-// splitStem takes NAME-VERSION apart. A name has no dot, so the hyphen between them is the
-// last one before the first dot.
+// splitStem splits NAME-VERSION. A name has no dot, so the separating hyphen is the last one before
+// the first dot.
 func splitStem(stem string) (name, version string, ok bool) {
 	dot := strings.IndexByte(stem, '.')
 	if dot < 0 {
@@ -111,7 +111,7 @@ func splitStem(stem string) (name, version string, ok bool) {
 	return name, version, ok && isName(name)
 }
 
-// cleanPath reports whether a path has plain segments only, without any escape.
+// cleanPath reports whether a path only has plain segments without escapes.
 func cleanPath(path string) bool {
 	if len(path) > 2048 {
 		return false

@@ -54,7 +54,7 @@ type npmPackage struct {
 	latest   string
 }
 
-// NPMVersion is one version. Manifest is what its document and its package.json have beside
+// NPMVersion is one version. Manifest has the members of its document and its package.json beside
 // name and version.
 type NPMVersion struct {
 	Version   string
@@ -93,8 +93,8 @@ func (n *NPM) Add(name string, v NPMVersion) {
 	p.versions, p.latest = append(p.versions, &v), v.Version
 }
 
-// Sign makes the registry sign its versions with a new key, which it publishes. expires is zero
-// for a key that does not.
+// Sign makes the registry sign its versions with a new key, which it publishes. expires is zero for
+// a key that does not expire.
 func (n *NPM) Sign(expires time.Time) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -105,7 +105,7 @@ func (n *NPM) Sign(expires time.Time) {
 	n.keys = append(n.keys, npmKey{private, fmt.Sprintf("SHA256:%d", len(n.keys)), expires})
 }
 
-// Change makes the registry send other bytes than its own. path has no leading slash.
+// Change changes what the registry sends. path has no leading slash.
 func (n *NPM) Change(f func(path string, body []byte) []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// tunnel answers CONNECT for whatever name with a connection to the registry itself, so that a
-// client without a container can take the registry for its proxy and use a container's names.
+// tunnel answers CONNECT to any host with a connection to the registry, so that a client outside a
+// container can use the registry as its proxy and the same names as in a container.
 func tunnel(w http.ResponseWriter, registry string) {
 	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {

@@ -73,7 +73,7 @@ func TestParseRefuses(t *testing.T) {
 		reason  registry.Reason
 		says    string
 	}{
-		"publishing":      {registry.Request{Method: "POST", Base: o.URL, Path: "a.example/b/@v/list"}, registry.ReasonMethod, "only read"},
+		"publishing":      {registry.Request{Method: "POST", Base: o.URL, Path: "a.example/b/@v/list"}, registry.ReasonMethod, "only be read"},
 		"a query":         {registry.Request{Method: "GET", Base: o.URL, Path: "a.example/b/@v/list", Query: "go-get=1"}, registry.ReasonPath, "query"},
 		"a body":          {registry.Request{Method: "GET", Base: o.URL, Path: "a.example/b/@v/list", Body: []byte("x")}, registry.ReasonPath, "body"},
 		"an artifact URL": {registry.Request{Method: "GET", Base: o.Artifacts[0], Path: "a.example/b/@v/list"}, registry.ReasonPath, "address"},

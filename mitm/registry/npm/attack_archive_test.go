@@ -228,7 +228,7 @@ func TestBundledPackages(t *testing.T) {
 		"of a scope":    {file{"package/node_modules/@s/x/package.json", runner}, []string{"node_modules/@s/x/ postinstall: node x.js"}},
 		"deeper":        {file{"package/node_modules/a/node_modules/x/package.json", runner}, []string{"node_modules/a/node_modules/x/ postinstall: node x.js"}},
 		"a binding.gyp": {file{"package/node_modules/x/binding.gyp", "{}"}, []string{"node_modules/x/ install: node-gyp rebuild, unless its package.json says otherwise"}},
-		"unreadable":    {file{"package/node_modules/x/package.json", `{"scripts":{},"scripts":{}}`}, []string{"node_modules/x/ what its package.json says cannot be read"}},
+		"unreadable":    {file{"package/node_modules/x/package.json", `{"scripts":{},"scripts":{}}`}, []string{"node_modules/x/ scripts unknown: its package.json cannot be read"}},
 		"quiet":         {file{"package/node_modules/x/package.json", quiet}, nil},
 		"no package":    {file{"package/test/package.json", runner}, nil},
 	} {

@@ -19,11 +19,11 @@ func parseAudit(body []byte) (*registry.Ask, error) {
 	listed := make(map[string][]string)
 	for _, m := range doc.Members {
 		if !isName(m.Name) || m.Value.Kind != jsonx.Array {
-			return refuse("it lists what is no package")
+			return refuse("it lists an invalid package name")
 		}
 		for _, v := range m.Value.Items {
 			if v.Kind != jsonx.String || !isVersion(v.Text) {
-				return refuse("it lists what is no version")
+				return refuse("it lists an invalid version")
 			}
 			listed[m.Name] = append(listed[m.Name], v.Text)
 		}
@@ -34,5 +34,5 @@ func parseAudit(body []byte) (*registry.Ask, error) {
 // AuditBody writes the body of a bulk audit.
 func (Ecosystem) AuditBody(listed map[string][]string) ([]byte, error) { return json.Marshal(listed) }
 
-// AuditPath is where audits are asked for.
+// AuditPath is the path of audits.
 func (Ecosystem) AuditPath() string { return bulkPath }

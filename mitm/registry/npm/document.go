@@ -16,9 +16,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// document is where the parts of a package's document stand.
+// document says where the parts of a package's document are.
 type document struct {
-	members  []member // of the whole, in their order
+	members  []member // top level, in order
 	versions []entry  // of "versions", without those that were dropped
 	times    []entry  // of "time"
 	listed   map[string]bool
@@ -37,7 +37,7 @@ type entry struct {
 	raw  []byte
 }
 
-// Facts fetches and reads what a request is about.
+// Facts fetches and reads the document for a request.
 func (e Ecosystem) Facts(ctx context.Context, f registry.Fetcher, o *registry.Origin, a *registry.Ask) (*registry.Facts, error) {
 	path := a.Path
 	if a.Kind == registry.Artifact {
@@ -70,7 +70,7 @@ func broken(why string) error {
 
 // read reads the document of a package.
 func read(o *registry.Origin, name string, doc *registry.Document) (*registry.Facts, error) {
-	if !utf8.Valid(doc.Data) || !jsonx.Valid(doc.Data) { // the parts that are not read are copied
+	if !utf8.Valid(doc.Data) || !jsonx.Valid(doc.Data) { // unread parts are copied
 		return nil, broken("it is not JSON")
 	}
 	facts := &registry.Facts{Name: name, Document: doc, Tags: make(map[string]string)}
@@ -112,7 +112,7 @@ func read(o *registry.Origin, name string, doc *registry.Document) (*registry.Fa
 		return nil, broken(err.Error())
 	}
 	if said != name {
-		return nil, broken("it is that of another package")
+		return nil, broken("it is about another package")
 	}
 	for i := range facts.Versions {
 		facts.Versions[i].Published = published[facts.Versions[i].Version]
@@ -121,7 +121,7 @@ func read(o *registry.Origin, name string, doc *registry.Document) (*registry.Fa
 	return facts, nil
 }
 
-// readTexts reads an object whose values are strings; other values are passed over.
+// readTexts reads an object's members that are strings and ignores the others.
 func readTexts(raw []byte, f func(name, text string)) error {
 	return jsonx.Walk(raw, func(name string, raw []byte, _ int) error {
 		if text, is := jsonx.Unquote(raw); is {
@@ -131,9 +131,9 @@ func readTexts(raw []byte, f func(name, text string)) error {
 	})
 }
 
-// readVersion reads one version. It returns nil for one that says that it is another, whose
-// tarball is elsewhere, or of which a digest cannot be read: such a version is left out. So is
-// one with the name of a time that is not a version's, because it would be taken for its own.
+// readVersion reads one version. It returns nil for a version to leave out: one that names another
+// version, whose tarball is elsewhere, or with an unreadable digest. This includes a version whose
+// name is a key of "time" that does not stand for a version.
 func readVersion(o *registry.Origin, name, version string, raw []byte) (*registry.Version, signed, error) {
 	v := &registry.Version{Version: version, ScriptsTold: true, Prerelease: semver.Prerelease("v"+version) != ""}
 	var saidName, saidVersion string
@@ -181,7 +181,7 @@ func readVersion(o *registry.Origin, name, version string, raw []byte) (*registr
 	return v, proof, nil
 }
 
-// readDist reads where the tarball is, its digests and its proofs.
+// readDist reads the tarball's address, its digests and its proofs.
 func readDist(raw []byte, file *registry.File, v *registry.Version, proof *signed) error {
 	return jsonx.Walk(raw, func(key string, raw []byte, _ int) error {
 		text, is := jsonx.Unquote(raw)
@@ -211,7 +211,7 @@ func readDist(raw []byte, file *registry.File, v *registry.Version, proof *signe
 	})
 }
 
-// hasProvenance reports whether attestations say how a version was built.
+// hasProvenance reports whether the attestations say how a version was built.
 func hasProvenance(attestations []byte) (has bool) {
 	err := jsonx.Walk(attestations, func(key string, raw []byte, _ int) error {
 		has = has || key == "provenance" && raw[0] == '{'
@@ -220,9 +220,9 @@ func hasProvenance(attestations []byte) (has bool) {
 	return has && err == nil
 }
 
-// parseIntegrity reads digests as browsers' subresource integrity writes them. It passes over
-// algorithms that nobody knows, and reports false for a digest of a known one that it cannot
-// read: the bytes cannot be held against that one.
+// parseIntegrity reads digests in the syntax of subresource integrity. It ignores unknown
+// algorithms. It returns false for an unreadable digest of a known algorithm, because the bytes
+// cannot be compared with it.
 func parseIntegrity(text string) (all []registry.Digest, ok bool) {
 	ok = true
 	for one := range strings.FieldsSeq(text) {
@@ -251,8 +251,8 @@ func installScript(scripts []string, name string) []string {
 	return scripts
 }
 
-// newest returns the highest of the visible versions that is not above a limit: a release, or
-// else a prerelease. An empty limit is none.
+// newest returns the highest visible version up to a limit: a release, or else a prerelease. An
+// empty limit means none.
 func (d *document) newest(limit string, hidden func(string) bool) string {
 	best := func(prereleases bool) string {
 		var highest string
@@ -270,8 +270,8 @@ func (d *document) newest(limit string, hidden func(string) bool) string {
 	return cmp.Or(best(false), best(true))
 }
 
-// tagsOf returns the tags without those that name hidden or dropped versions. "latest" names
-// the highest version that is left below the one it named.
+// tagsOf returns the tags without those that name hidden or dropped versions. If "latest" is one of
+// them, it names the highest remaining version below the one that it named.
 func (d *document) tagsOf(f *registry.Facts, hidden func(string) bool) map[string]string {
 	all := make(map[string]string, len(f.Tags))
 	for tag, version := range f.Tags {

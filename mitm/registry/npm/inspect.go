@@ -15,7 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/archive"
 )
 
-// The bounds of looking into a tarball, which is unpacked in passing and never kept.
+// Bounds for inspecting a tarball, which is unpacked as a stream and never stored.
 const (
 	mostUnpacked = 1 << 30
 	mostEntries  = 200_000
@@ -23,8 +23,9 @@ const (
 	mostManifest = 4 << 20
 )
 
-// Inspect verifies the registry's signatures and finds what a tarball runs at install. Its
-// package.json decides that, whatever the document says, so there must be exactly one.
+// Inspect verifies the registry's signatures and finds what a tarball runs at install. The
+// package.json in the tarball decides that, whatever the document says, so there must be exactly
+// one.
 func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.File, data io.ReaderAt, size int64) (*registry.Inspection, error) {
 	if d, is := f.State.(*document); is {
 		if err := d.checkSignatures(f.Name, v); err != nil {
@@ -55,7 +56,7 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.Fil
 			}
 			return found, nil
 		case bounded.N <= 0 || n >= mostEntries:
-			return nil, errors.New("it unpacks to more than is looked into")
+			return nil, errors.New("it unpacks to more than can be inspected")
 		case err != nil:
 			return nil, errors.New("it is not a tar archive")
 		case len(h.Name) > archive.MaxName:
@@ -86,16 +87,15 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, _ *registry.Fil
 	}
 }
 
-// instead reports whether a script runs in place of the one for a binding.gyp.
+// instead reports whether a script replaces the default one for a binding.gyp.
 func instead(script string) bool {
 	return strings.HasPrefix(script, "install: ") || strings.HasPrefix(script, "preinstall: ")
 }
 
-// bundled matches what decides what runs at the installation of a package that comes inside of
-// another one.
+// bundled matches the files that decide what runs at the installation of a bundled package.
 var bundled = regexp.MustCompile(`(^|/)node_modules/(@[^/]+/)?[^/]+/(package\.json|binding\.gyp)$`)
 
-// readBundled finds what such a package runs.
+// readBundled finds what a bundled package runs.
 func readBundled(r io.Reader, name string, found *registry.Inspection) {
 	dir, file := path.Split(name)
 	if file == "binding.gyp" {
@@ -108,16 +108,16 @@ func readBundled(r io.Reader, name string, found *registry.Inspection) {
 		_, _, err = readMembers(data, &inner)
 	}
 	if err != nil || len(data) > mostManifest {
-		inner.Scripts = []string{"what its package.json says cannot be read"}
+		inner.Scripts = []string{"scripts unknown: its package.json cannot be read"}
 	}
 	for _, script := range inner.Scripts {
 		found.AddScript(dir + " " + script)
 	}
 }
 
-// unpackedAs returns the two names under which clients may unpack an entry, as a file system
-// that ignores case would find them. All strip the first directory, some of them before they
-// clean the name: "./package.json" is package.json to these.
+// unpackedAs returns the two names under which clients may unpack an entry, in lower case for file
+// systems that ignore case. All clients strip the first directory, but some strip it before they
+// clean the name: for these, "./package.json" is package.json.
 func unpackedAs(name string) (cleaned, stripped string) {
 	name = strings.ToLower(name)
 	_, cleaned, _ = strings.Cut(path.Clean("/" + name)[1:], "/")
@@ -125,21 +125,21 @@ func unpackedAs(name string) (cleaned, stripped string) {
 	return cleaned, path.Clean("/" + stripped)[1:]
 }
 
-// onlyZeros reads what follows the end of an archive. Some clients look for entries there.
+// onlyZeros reads what follows the end of an archive, where some clients look for more entries.
 func onlyZeros(r *io.LimitedReader) error {
 	block := make([]byte, 32<<10)
 	for {
 		n, err := r.Read(block)
 		for _, b := range block[:n] {
 			if b != 0 {
-				return errors.New("it goes on after its end")
+				return errors.New("it has data after its end")
 			}
 		}
 		switch {
 		case errors.Is(err, io.EOF) && r.N > 0:
 			return nil
 		case err != nil:
-			return errors.New("it cannot be read to its end, or unpacks to more than is looked into")
+			return errors.New("it cannot be read to its end, or unpacks to more than can be inspected")
 		}
 	}
 }
@@ -155,13 +155,13 @@ func readManifest(r io.Reader, name, version string, found *registry.Inspection)
 		return errors.New("its package.json can be read in more than one way, or not at all")
 	}
 	if saidName != name || strings.TrimPrefix(strings.TrimPrefix(saidVersion, "v"), "=") != version {
-		return errors.New("its package.json is that of another package or version")
+		return errors.New("its package.json is about another package or version")
 	}
 	return nil
 }
 
-// readMembers reads what a package.json says of its package, and adds its scripts to those that
-// were found.
+// readMembers reads name, version and scripts of a package.json, and adds the scripts to those
+// found before.
 func readMembers(data []byte, found *registry.Inspection) (name, version string, err error) {
 	err = jsonx.Walk(trimMark(data), func(key string, raw []byte, _ int) error {
 		switch key {
@@ -183,7 +183,7 @@ func readMembers(data []byte, found *registry.Inspection) (name, version string,
 	return name, version, err
 }
 
-// trimMark removes the mark with which some editors begin a file.
+// trimMark removes the byte order mark that some editors write.
 func trimMark(data []byte) []byte {
 	const mark = "\xef\xbb\xbf"
 	if len(data) >= len(mark) && string(data[:len(mark)]) == mark {

@@ -1,14 +1,14 @@
 // Package npm reads the protocol of npm registries, which npm, pnpm, yarn and bun speak.
 //
 // A registry has one document for each package: a JSON object with all versions, their times,
-// their tarballs and the digests of these. Clients take it in a full and in an abbreviated
-// form. This package asks for the full form always, because the abbreviated one does not tell
-// when a version was published, and writes both from it: ranges of its bytes, without the
-// versions that are held back, and with tags that name versions which are still there. Where the
-// registry signs versions and publishes its keys, the signatures are verified.
+// their tarballs and the tarballs' digests. Clients ask for a full or an abbreviated form. This
+// package always asks for the full form, because the abbreviated one does not say when a version
+// was published, and writes both from it: ranges of its bytes, without the versions that are held
+// back and with tags that name remaining versions. If the registry signs versions and publishes its
+// keys, the signatures are verified.
 //
-// Nothing can be published: the paths by which packages are read are the only ones, and the
-// audit of known vulnerabilities is asked anew from names that the registry knows anyway.
+// Nothing can be published: only the paths for reading packages exist. The audit of known
+// vulnerabilities is rewritten to contain only names that the registry knows anyway.
 package npm
 
 import (
@@ -45,7 +45,7 @@ func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, 
 		return parseAudit(r.Body)
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		return nil, registry.Refuse(403, registry.ReasonMethod, "packages can be installed here; publishing, logging in and changing packages is not possible")
+		return nil, registry.Refuse(403, registry.ReasonMethod, "packages can only be installed here: publishing, logging in and changing packages are not possible")
 	}
 	if r.Base.String() != o.URL.String() {
 		return parseElsewhere(r)
@@ -84,14 +84,13 @@ func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, 
 // Lookup is the request for a package's document.
 func (Ecosystem) Lookup(_ *registry.Origin, name, _ string) (*registry.Ask, error) {
 	if !isName(name) {
-		return nil, registry.Refuse(404, registry.ReasonPath, "this is no name of an npm package")
+		return nil, registry.Refuse(404, registry.ReasonPath, "this is not the name of an npm package")
 	}
 	return &registry.Ask{Kind: registry.Metadata, Name: name, Path: escape(name), Form: full, Type: "application/json"}, nil
 }
 
-// parseElsewhere reads the path of an artifact that does not stand below its package, as
-// some registries have them: "download/@scope/name/1.0.0/0123abcd". The first name in it is
-// that of the package.
+// parseElsewhere reads the path of an artifact that is not below its package, as in some
+// registries: "download/@scope/name/1.0.0/0123abcd". The first name in it is the package's.
 func parseElsewhere(r *registry.Request) (*registry.Ask, error) {
 	if !plainPath(r.Path) {
 		return nil, unknownPath()
@@ -105,11 +104,11 @@ func parseElsewhere(r *registry.Request) (*registry.Ask, error) {
 }
 
 func unknownPath() error {
-	return registry.Refuse(404, registry.ReasonPath, "this is no path by which packages are read")
+	return registry.Refuse(404, registry.ReasonPath, "this is not a path for reading packages")
 }
 
-// cutName cuts the name of a package from the start of a path. What is left is empty or begins
-// with a slash. The name is empty when there is none.
+// cutName cuts a package's name from the start of a path. The rest is empty or begins with a slash.
+// The name is empty if there is none.
 func cutName(path string) (name, rest string) {
 	if scoped, is := strings.CutPrefix(path, "@"); is {
 		scope, after, ok := strings.Cut(scoped, "/")
@@ -135,8 +134,8 @@ func cutName(path string) (name, rest string) {
 	return base, rest
 }
 
-// isNamePart reports whether s can be a package's name without its scope, or a scope. Names of
-// old packages have capitals.
+// isNamePart reports whether s can be a scope, or a package's name without its scope. Old packages
+// have capitals in their names.
 func isNamePart(s string) bool {
 	if s == "" || len(s) > 214 || s[0] == '.' || s[0] == '_' || s[0] == '-' {
 		return false
@@ -168,7 +167,7 @@ func isVersion(s string) bool {
 	return s[0] != '.' && s[0] != '-'
 }
 
-// plainPath reports whether a path needs no decoding and stays where it is.
+// plainPath reports whether a path needs no decoding and no cleaning.
 func plainPath(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && strings.IndexByte("._~@+/-", c) < 0 {
@@ -183,11 +182,11 @@ func plainPath(s string) bool {
 	return true
 }
 
-// escape is the path of a package's document: the slash of a scope is written "%2f".
+// escape returns the path of a package's document: the slash of a scope is written "%2f".
 func escape(name string) string { return strings.Replace(name, "/", "%2f", 1) }
 
-// below returns the base that an address is below, or nil. Some registries write the slash of a
-// scope as "%2f"; the address is asked for as it is listed.
+// below returns the base that an address is below, or nil. Some registries list addresses in which
+// the slash of a scope is "%2f"; these are requested as listed.
 func below(o *registry.Origin, address string) *url.URL {
 	for _, base := range o.Bases() {
 		path, is := strings.CutPrefix(address, base.String())

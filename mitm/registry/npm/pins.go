@@ -31,8 +31,8 @@ func (p *pins) add(name, version string) {
 	}
 }
 
-// packageLock reads "packages", by the directories that they are in, and the "dependencies"
-// of the first format, which are nested.
+// packageLock reads "packages", whose keys are directories, and "dependencies" of the first format,
+// which are nested.
 func (p *pins) packageLock(data []byte) {
 	_ = jsonx.Walk(data, func(key string, raw []byte, _ int) error {
 		switch key {
@@ -68,8 +68,7 @@ func (p *pins) nested(raw []byte, depth int) error {
 	})
 }
 
-// Needs tells which package needs which in a lockfile of npm's of the second format or a later
-// one.
+// Needs calls f for each dependency between packages in an npm lockfile of format 2 or later.
 func (Ecosystem) Needs(base string, data []byte, f func(by, name string)) {
 	if base != "package-lock.json" && base != "npm-shrinkwrap.json" {
 		return
@@ -117,12 +116,12 @@ func readLocked(raw []byte) (name, version string, dependencies []byte) {
 	return name, version, dependencies
 }
 
-// yarn reads entries such as
+// yarn reads entries of yarn 1 such as
 //
 //	"@scope/name@^1.0.0", "@scope/name@^1.1.0":
 //	  version "1.2.0"
 //
-// of yarn 1, and those of later ones, which are YAML: name@npm:^1.0.0, and version: 1.2.0.
+// and those of later ones, which are YAML: name@npm:^1.0.0, and version: 1.2.0.
 func (p *pins) yarn(text string) {
 	var name string
 	for row := range strings.Lines(text) {
@@ -138,8 +137,8 @@ func (p *pins) yarn(text string) {
 	}
 }
 
-// pnpm reads the keys of "packages" and "snapshots": /name@1.0.0, name@1.0.0(peer@2.0.0) and
-// /name/1.0.0 of older ones.
+// pnpm reads the keys of "packages" and "snapshots": /name@1.0.0, name@1.0.0(peer@2.0.0), and
+// /name/1.0.0 in older files.
 func (p *pins) pnpm(text string) {
 	for row := range strings.Lines(text) {
 		key, is := strings.CutPrefix(row, "  ")
@@ -169,7 +168,7 @@ func (p *pins) bun(text string) {
 	}
 }
 
-// nameOf returns what stands before the @ of "name@version".
+// nameOf returns the part of "name@version" before the last @.
 func nameOf(spec string) string {
 	if i := strings.LastIndexByte(spec, '@'); i > 0 {
 		if first := strings.IndexByte(spec[1:], '@'); first >= 0 {

@@ -16,11 +16,11 @@ import (
 // key is one of the keys with which a registry signs versions.
 type key struct {
 	public  *ecdsa.PublicKey
-	expires time.Time // zero when it does not
+	expires time.Time // zero if never
 }
 
-// fetchKeys gets the keys of a registry, by their identifiers. A registry that publishes none
-// has none: a mirror may pass signatures on whose keys it does not know.
+// fetchKeys gets the keys of a registry by their identifiers. If it publishes none, there are none:
+// a mirror may pass on signatures without knowing the keys.
 func fetchKeys(ctx context.Context, f registry.Fetcher, o *registry.Origin) (map[string]key, error) {
 	doc, err := f.Document(ctx, o, keysPath, "application/json")
 	if errors.Is(err, registry.ErrNotFound) {
@@ -48,7 +48,7 @@ func fetchKeys(ctx context.Context, f registry.Fetcher, o *registry.Origin) (map
 	return keys, nil
 }
 
-// readKey reads one key. It has no public part when its kind is not known here.
+// readKey reads one key. The public part is nil if the kind of key is unknown.
 func readKey(raw []byte) (id string, k key, err error) {
 	wrong := readTexts(raw, func(name, text string) {
 		switch name {
@@ -65,16 +65,16 @@ func readKey(raw []byte) (id string, k key, err error) {
 	return id, k, errors.Join(wrong, err)
 }
 
-// signed is what a registry's signatures of a version are about. A signature covers the name, the
-// version and the text of the digests.
+// signed is the text that a registry's signatures of a version cover: the name, the version and the
+// text of the digests.
 type signed struct {
 	integrity  string
 	signatures []byte // an array; nil when there are none
-	unread     bool   // there is a digest that cannot be read
+	unread     bool   // a digest cannot be read
 }
 
-// checkSignatures holds the signatures of a version against the keys of its registry. A version
-// without signatures passes, so does one of a registry that publishes no keys.
+// checkSignatures verifies the signatures of a version with the keys of its registry. A version
+// without signatures passes, and so does one of a registry that publishes no keys.
 func (d *document) checkSignatures(name string, v *registry.Version) error {
 	proof, is := d.signed[v.Version]
 	if !is || len(d.keys) == 0 {
@@ -105,7 +105,7 @@ func (d *document) checkSignatures(name string, v *registry.Version) error {
 		case !known:
 			return nil
 		case !k.expires.IsZero() && !at.Before(k.expires):
-			return errors.New("it was published after the key of its registry's signature had expired")
+			return errors.New("it was published after its registry's signing key had expired")
 		case !ecdsa.VerifyASN1(k.public, sum[:], signature):
 			return errors.New("its registry's signature is wrong")
 		}

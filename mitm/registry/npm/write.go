@@ -159,10 +159,10 @@ func sorted(texts map[string]string) []entry {
 	return all
 }
 
-// RefusalBody is the form in which npm and its like print why a request was refused.
+// RefusalBody returns a body from which npm and similar clients print why a request was refused.
 func (Ecosystem) RefusalBody(text string) (mediaType string, body []byte) {
 	body, err := json.Marshal(map[string]string{"error": text})
-	if err != nil { // a text can always be encoded
+	if err != nil { // encoding a text cannot fail
 		return "application/json", []byte(`{"error":"refused"}`)
 	}
 	return "application/json", body

@@ -20,11 +20,11 @@ const (
 	typePlain = "application/json"
 )
 
-// acceptSimple is what the index is asked for.
+// acceptSimple is the field Accept that is sent to the index.
 const acceptSimple = typeJSON + ", " + typeHTML1 + ";q=0.2, " + typeHTML + ";q=0.1"
 
-// offered are the types that a client can have, with their forms. Those in front win when a
-// client takes two equally; whoever takes anything gets HTML, as from any index.
+// offered are the media types that a client can get, with their forms. If a client accepts several
+// equally, the first of them wins. A client that accepts anything gets HTML, as from any index.
 var offered = []struct{ media, form, answer string }{
 	{typeJSON, formJSON, typeJSON},
 	{"application/vnd.pypi.simple.latest+json", formJSON, typeJSON},

@@ -7,8 +7,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// cleanPath returns a path of a file in one spelling, and whether it is one: segments of
-// plain characters, of which pip escapes "+" and "!" and other clients do not.
+// cleanPath returns a file's path in its canonical spelling, and whether it is acceptable: segments
+// of plain characters. pip escapes "+" and "!" in them, other clients do not.
 func cleanPath(path string) (string, bool) {
 	if path == "" || len(path) > 2048 {
 		return "", false
@@ -42,7 +42,7 @@ func cleanPath(path string) (string, bool) {
 	return string(out[:len(out)-1]), true
 }
 
-// escaped reads an escape of one of the two characters that may be escaped.
+// escaped decodes an escape of one of these two characters.
 func escaped(s string) byte {
 	switch {
 	case len(s) < 3:
@@ -70,10 +70,10 @@ func fileName(path string) string {
 // place is a base of an origin.
 type place struct {
 	base     *url.URL
-	text     string // how links begin that are below it
+	text     string // the prefix of links below it
 	path     string
-	canonic  string // how their addresses begin: an alias is the origin's URL
-	contains bool   // its path ends with a slash, so that something can be below
+	canonic  string // the prefix of their addresses; for an alias the origin's URL
+	contains bool   // its path ends with a slash, so files can be below it
 }
 
 func places(o *registry.Origin) []place {
@@ -92,10 +92,10 @@ func places(o *registry.Origin) []place {
 	return all
 }
 
-// locate returns the address of a file as Parse spells it, or false when it is below none of
-// the places. link is absolute, or relative to where it stands, and has no fragment.
+// locate returns the address of a file as Parse spells it, or false if it is below none of the
+// places. link has no fragment and is absolute or relative to where.
 func locate(all []place, where *url.URL, link string) (address string, ok bool) {
-	for _, p := range all { // nearly every link is written plainly
+	for _, p := range all { // the usual case: the link needs no decoding
 		if rest, below := strings.CutPrefix(link, p.text); below && p.contains {
 			if path, clean := cleanPath(rest); clean {
 				return p.canonic + path, true

@@ -6,10 +6,10 @@
 // package always asks for JSON and takes HTML from an index that has nothing else; the client
 // gets the form that it asked for. JSON is written from JSON by copying ranges of bytes; in
 // every other case the document is written anew from what was read. poetry also asks for
-// /pypi/NAME/json and /pypi/NAME/VERSION/json, which are served to the extent that the first
-// document agrees.
+// /pypi/NAME/json and /pypi/NAME/VERSION/json, whose files are served if the first document
+// lists them as well.
 //
-// A wheel or a source archive is known by the document that lists its address. Its file name
+// A wheel or a source archive is identified by the document that lists its address. Its file name
 // only says which document that should be.
 package pypi
 

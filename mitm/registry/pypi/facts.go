@@ -29,7 +29,7 @@ func artifactFacts(ctx context.Context, f registry.Fetcher, o *registry.Origin, 
 	return facts, nil
 }
 
-// pageFacts reads the document of a project, wherever the index has it.
+// pageFacts reads the document of a project, at either of its possible paths.
 func pageFacts(ctx context.Context, f registry.Fetcher, o *registry.Origin, project string) (*registry.Facts, error) {
 	var doc *registry.Document
 	err := error(registry.ErrNotFound)
@@ -48,14 +48,14 @@ func pageFacts(ctx context.Context, f registry.Fetcher, o *registry.Origin, proj
 	case typeHTML, typeHTML1:
 		p, err = readHTML(o, doc, project)
 	default:
-		err = errors.New("it is neither JSON nor HTML of a Python index")
+		err = errors.New("it is neither the JSON nor the HTML of a Python index")
 	}
 	if err != nil {
 		return nil, refuseDocument(project, err)
 	}
 	if len(p.items) == 0 && p.away != "" {
 		return nil, registry.Refuse(502, registry.ReasonDocument,
-			"the files of %s are at %s, which the configuration does not name among this registry's artifacts", project, p.away)
+			"the files of %s are at %s, which is not in this registry's artifacts in config.json", project, p.away)
 	}
 	return &registry.Facts{Name: project, Document: doc, Versions: p.versions(), State: p}, nil
 }

@@ -12,20 +12,20 @@ import (
 )
 
 const (
-	maxMetadata = 4 << 20 // bytes of a file in an archive that is read
-	maxListed   = 1000    // packages that it needs
+	maxMetadata = 4 << 20 // bytes read of a file in an archive
+	maxListed   = 1000    // dependencies
 )
 
-// notAll is in Scripts when an archive is larger than what is looked at.
-const notAll = "the archive is too large to be looked at as a whole"
+// notAll is in Scripts if an archive is too large to be inspected completely.
+const notAll = "the archive is too large to be inspected completely"
 
-// Inspect looks into a wheel, a source archive, or the metadata beside one: name and version
-// in it have to be those of the facts.
+// Inspect looks into a wheel, a source archive, or the metadata of a wheel. Its name and version
+// must match the facts.
 func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, file *registry.File, data io.ReaderAt, size int64) (*registry.Inspection, error) {
 	want := identity{project: f.Name}
 	parsed, ok := parseVersion(v.Version)
 	if !ok {
-		return nil, registry.Refuse(403, registry.ReasonContent, "not a version of Python's")
+		return nil, registry.Refuse(403, registry.ReasonContent, "not a Python version number")
 	}
 	want.key = parsed.key
 	name := fileName(file.URL)
@@ -54,33 +54,33 @@ func (Ecosystem) Inspect(f *registry.Facts, v *registry.Version, file *registry.
 	}
 	switch {
 	case errors.Is(err, archive.ErrLimit):
-		return nil, registry.Refuse(403, registry.ReasonLimit, "%s %s is too large to be looked into", f.Name, v.Version)
+		return nil, registry.Refuse(403, registry.ReasonLimit, "%s %s is too large to be inspected", f.Name, v.Version)
 	case err != nil:
 		return nil, registry.Refuse(403, registry.ReasonContent, "%s %s is not what the registry says: %v", f.Name, v.Version, err)
 	}
 	return in, nil
 }
 
-// identity is what an artifact has to say of itself.
+// identity is what an artifact must say about itself.
 type identity struct {
 	project, key string
-	metadata     []registry.Digest // of the copy beside a wheel, by which clients resolve
+	metadata     []registry.Digest // of the separate copy of a wheel's metadata, which clients resolve by
 }
 
-// matches reports whether a name and a version are those.
+// matches reports whether a name and a version are the expected ones.
 func (w identity) matches(name, version string) bool {
 	normal, named := normalize(name)
 	v, versioned := parseVersion(version)
 	return named && versioned && normal == w.project && v.key == w.key
 }
 
-// checkMetadata reads the head of a METADATA or PKG-INFO file, in which Name and Version
-// stand once. It returns the projects that the package needs.
+// checkMetadata reads the head of a METADATA or PKG-INFO file, in which Name and Version must
+// appear exactly once. It returns the dependencies.
 func (w identity) checkMetadata(data []byte) (needs []registry.Pin, err error) {
 	found := map[string]string{}
 	for line := range strings.FieldsFuncSeq(beforeBlank(string(data)), func(r rune) bool { return r == '\n' || r == '\r' }) {
 		if line[0] == ' ' || line[0] == '\t' {
-			continue // goes on with the line before
+			continue // continues the line before
 		}
 		key, value, ok := strings.Cut(line, ":")
 		if !ok {
@@ -101,7 +101,7 @@ func (w identity) checkMetadata(data []byte) (needs []registry.Pin, err error) {
 	return needs, nil
 }
 
-// required is the project that a requirement such as "foo[bar] >= 1; extra == 'x'" begins with.
+// required returns the project of a requirement such as "foo[bar] >= 1; extra == 'x'".
 func required(requirement string) (project string, ok bool) {
 	requirement = strings.TrimSpace(requirement)
 	end := strings.IndexFunc(requirement, func(r rune) bool {
@@ -113,7 +113,7 @@ func required(requirement string) (project string, ok bool) {
 	return normalize(requirement)
 }
 
-// beforeBlank is the text before the first empty line, whatever ends lines in it.
+// beforeBlank returns the text before the first empty line, whatever the line ends are.
 func beforeBlank(text string) string {
 	end := len(text)
 	for _, blank := range []string{"\n\n", "\n\r\n", "\r\n\r\n", "\r\r"} {
@@ -133,8 +133,8 @@ func inspectMetadata(want identity, data io.ReaderAt, size int64) (*registry.Ins
 	return &registry.Inspection{Needs: needs}, err
 }
 
-// inspectWheel looks into a wheel. Nothing of one runs at its installation, but some files
-// run whenever Python starts afterwards.
+// inspectWheel looks into a wheel. Nothing in a wheel runs at installation, but some files run
+// whenever Python starts later.
 func inspectWheel(want identity, data io.ReaderAt, size int64) (*registry.Inspection, error) {
 	in := &registry.Inspection{}
 	var info string // the directory with the metadata
@@ -159,7 +159,7 @@ func inspectWheel(want identity, data io.ReaderAt, size int64) (*registry.Inspec
 				}
 				for _, d := range want.metadata {
 					if !d.Fits(content) {
-						return errors.New("its metadata is not that which the registry has beside it")
+						return errors.New("its metadata differs from the registry's separate copy")
 					}
 				}
 				in.Needs, err = want.checkMetadata(content)
@@ -174,7 +174,7 @@ func inspectWheel(want identity, data io.ReaderAt, size int64) (*registry.Inspec
 		return err
 	})
 	if err == nil && (!found["METADATA"] || !found["WHEEL"] || !found["RECORD"]) {
-		err = errors.New("it is no wheel: its metadata is incomplete")
+		err = errors.New("it is not a wheel: its metadata is incomplete")
 	}
 	return in, err
 }
@@ -182,7 +182,7 @@ func inspectWheel(want identity, data io.ReaderAt, size int64) (*registry.Inspec
 // readEntry reads a file in an archive.
 func readEntry(e archive.Entry, open func() (io.ReadCloser, error)) ([]byte, error) {
 	if e.Link || e.Dir {
-		return nil, fmt.Errorf("it has a link in place of %s", path.Base(e.Name))
+		return nil, fmt.Errorf("its %s is a link", path.Base(e.Name))
 	}
 	r, err := open()
 	if err != nil {
@@ -192,9 +192,9 @@ func readEntry(e archive.Entry, open func() (io.ReadCloser, error)) ([]byte, err
 	return archive.ReadAll(r, maxMetadata)
 }
 
-// atStart returns how a file of a wheel runs when Python starts, or nothing. Python imports
-// sitecustomize and usercustomize, whatever form these modules have, and runs some lines of
-// .pth files; what it takes for a line differs between its versions.
+// atStart returns how a file of a wheel runs when Python starts, or an empty string. Python imports
+// sitecustomize and usercustomize, whatever kind of module they are, and runs some lines of .pth
+// files. Its versions disagree about where a line ends.
 func atStart(e archive.Entry, open func() (io.ReadCloser, error)) (string, error) {
 	name := amongModules(e.Name)
 	first, _, below := strings.Cut(name, "/")
@@ -213,8 +213,8 @@ func atStart(e archive.Entry, open func() (io.ReadCloser, error)) (string, error
 	return "", nil
 }
 
-// amongModules returns where a file of a wheel is installed below the directory of modules, or
-// nothing when that is elsewhere.
+// amongModules returns where a file of a wheel is installed below the directory of modules, or an
+// empty string if it is installed elsewhere.
 func amongModules(name string) string {
 	top, rest, _ := strings.Cut(name, "/")
 	if !strings.HasSuffix(top, ".data") {
@@ -223,7 +223,7 @@ func amongModules(name string) string {
 	switch scheme, rest, _ := strings.Cut(rest, "/"); scheme {
 	case "purelib", "platlib":
 		return rest
-	case "data": // below the prefix, where the directory of modules is, too
+	case "data": // below the prefix, which contains the directory of modules
 		for _, modules := range []string{"/site-packages/", "/dist-packages/"} {
 			if _, inside, ok := strings.Cut("/"+rest, modules); ok {
 				return inside
@@ -233,7 +233,7 @@ func amongModules(name string) string {
 	return ""
 }
 
-// printable is a short text of others, or says that it is none.
+// printable returns a short untrusted text, or a note that it is not printable.
 func printable(s string) string {
 	if len(s) > 100 || s == "" || strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
 		return "(unreadable)"

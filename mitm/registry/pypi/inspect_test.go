@@ -139,7 +139,7 @@ func TestInspect(t *testing.T) {
 		{"a name behind a carriage return", whl, infoOnly("Summary: x\rName: evil\nName: foo-bar\nVersion: 1.0\n"), "two names"},
 		{"a name in the body", whl, infoOnly("Version: 1.0\n\nName: foo-bar\n"), "another name"},
 		{"no metadata", whl, wheel(t, "foo_bar.py", ""), "incomplete"},
-		{"no zip", whl, []byte("PK"), "no zip file"},
+		{"no zip", whl, []byte("PK"), "not a zip file"},
 		{"pth", whl, goodWheel(t, "foo_bar", "1.0", "x.pth", "# x\nimport os; os.getcwd()\n", "y.pth", "lib\n", "sub/z.pth", "import os\n"), "[whenever Python starts: x.pth]"},
 		{"pth in data", whl, goodWheel(t, "foo_bar", "1.0", "foo_bar-1.0.data/purelib/x\u202e.pth", "import\tos"), "[whenever Python starts: (unreadable)]"},
 		{"pth behind a form feed", whl, goodWheel(t, "foo_bar", "1.0", "x.pth", "lib\x0cimport os"), "[whenever Python starts: x.pth]"},
@@ -162,9 +162,9 @@ func TestInspect(t *testing.T) {
 		{"PKG-INFO elsewhere", source, sdist(t, "x/foo.egg-info/PKG-INFO", about), "no PKG-INFO"},
 		{"PKG-INFO twice", source, sdist(t, "x/PKG-INFO", about, "x/PKG-INFO", about), "twice"},
 		{"PKG-INFO of another", source, sdist(t, "x/PKG-INFO", metadataText("foo-bar", "1.1")), "another name"},
-		{"two directories", source, sdist(t, "x/PKG-INFO", about, "y/setup.py", ""), "beside"},
+		{"two directories", source, sdist(t, "x/PKG-INFO", about, "y/setup.py", ""), "top directory"},
 		{"out of it", source, sdist(t, "x/PKG-INFO", about, "x/../../y", ""), "leads out"},
-		{"large", source, sdist(t, "x/PKG-INFO", about, "x/blob", strings.Repeat("\x00", archive.MaxDecoded)), "[build: setuptools the archive is too large to be looked at as a whole]"},
+		{"large", source, sdist(t, "x/PKG-INFO", about, "x/blob", strings.Repeat("\x00", archive.MaxDecoded)), "[build: setuptools the archive is too large to be inspected completely]"},
 		{"large, metadata behind", source, sdist(t, "x/blob", strings.Repeat("\x00", archive.MaxDecoded), "x/PKG-INFO", about), "too large"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

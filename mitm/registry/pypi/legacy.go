@@ -9,25 +9,25 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// legacy is what a document of poetry's says. Of its files those stay that the simple
-// document lists too, with the same digests.
+// legacy is a document in the form that poetry reads. Only the files that the simple document lists
+// with the same digests are kept.
 type legacy struct {
 	info     list // the object about one version; it has no elements
-	current  int  // that version, or less than 0 when the simple document has no file of it
+	current  int  // the index of that version, or negative if the simple document has no file of it
 	urls     list // that version's files
 	releases list // an object of lists of files by version; not in every document
 	files    map[int]list
 }
 
-// legacyFacts reads the simple document, by which everything is judged, and then the one
-// that was asked for.
+// legacyFacts reads the simple document, which everything is judged by, and then the requested
+// one.
 func legacyFacts(ctx context.Context, f registry.Fetcher, o *registry.Origin, a *registry.Ask) (*registry.Facts, error) {
 	facts, err := pageFacts(ctx, f, o, a.Name)
 	if err != nil {
 		return nil, err
 	}
 	if a.Form == formRelease && facts.Version(a.Version) == nil {
-		return nil, registry.ErrNotFound // nor does the registry learn what the agent has written
+		return nil, registry.ErrNotFound // so the registry does not learn the version that the agent asked for
 	}
 	doc, err := f.Document(ctx, o, a.Path, typePlain)
 	if err != nil {
@@ -38,7 +38,7 @@ func legacyFacts(ctx context.Context, f registry.Fetcher, o *registry.Origin, a 
 	if err == nil && a.Form == formRelease {
 		asked, _ := parseVersion(a.Version)
 		if at, known := p.index[asked.key]; !known || at != l.current {
-			err = errors.New("it is of another version, or its version has no files")
+			err = errors.New("it is about another version, or its version has no files")
 		}
 	}
 	if err != nil {
@@ -81,7 +81,7 @@ func readLegacy(d *registry.Document, p *page) (l *legacy, needs []string, err e
 	return l, needs, err
 }
 
-// readInfo reads the object about one version, and returns what that depends on.
+// readInfo reads the object about one version, and returns that version's dependencies.
 func (l *legacy) readInfo(v value, p *page) ([]string, error) {
 	m, err := members(v, "name", "version", "requires_dist")
 	if err != nil {
@@ -93,7 +93,7 @@ func (l *legacy) readInfo(v value, p *page) ([]string, error) {
 		return nil, err
 	}
 	if normal, ok := normalize(name); !ok || normal != p.project {
-		return nil, errors.New("it is of another project")
+		return nil, errors.New("it is about another project")
 	}
 	text, err := m[1].text()
 	if err != nil {
@@ -101,7 +101,7 @@ func (l *legacy) readInfo(v value, p *page) ([]string, error) {
 	}
 	parsed, ok := parseVersion(text)
 	if !ok {
-		return nil, errors.New("it is of no version")
+		return nil, errors.New("its version is not valid")
 	}
 	if at, known := p.index[parsed.key]; known {
 		l.current = at
@@ -121,7 +121,7 @@ func (l *legacy) readInfo(v value, p *page) ([]string, error) {
 	return needs, err
 }
 
-// requirementName returns the name, normalized, that a requirement begins with.
+// requirementName returns the normalized name at the beginning of a requirement.
 func requirementName(text string) string {
 	text = strings.TrimSpace(text)
 	end := 0
@@ -132,11 +132,11 @@ func requirementName(text string) string {
 	return name
 }
 
-// readReleases reads the object of lists of files. A version that is written in two ways in
-// it is refused.
+// readReleases reads the object of lists of files. It refuses a version that appears in two
+// spellings.
 func (l *legacy) readReleases(data []byte, v value, p *page, readFile func(v value) (element, error)) error {
 	l.releases = list{start: v.at, end: v.at + len(v.raw)}
-	after := v.at + 1 // behind the bracket or the last element
+	after := v.at + 1 // after the bracket or the last element
 	return jsonx.Walk(v.raw, func(name string, raw []byte, at int) error {
 		if len(l.releases.elements) == maxFiles {
 			return errors.New("it has too many versions")
@@ -153,7 +153,7 @@ func (l *legacy) readReleases(data []byte, v value, p *page, readFile func(v val
 		if parsed, ok := parseVersion(name); ok {
 			if at, known := p.index[parsed.key]; known {
 				if _, twice := l.files[at]; twice {
-					return errors.New("it has one version twice")
+					return errors.New("it has the same version twice")
 				}
 				for i := range files.elements {
 					if f := &files.elements[i]; f.version != at {
@@ -171,7 +171,7 @@ func (l *legacy) readReleases(data []byte, v value, p *page, readFile func(v val
 
 // legacyFile finds the file of the simple document that an entry is about.
 func (p *page) legacyFile(d *registry.Document, v value) (element, error) {
-	m, err := members(v, "filename", "url", "digests", "yanked") // the last one only for its spelling
+	m, err := members(v, "filename", "url", "digests", "yanked") // yanked only to check its spelling
 	if err != nil {
 		return element{}, err
 	}
@@ -199,7 +199,7 @@ func (p *page) legacyFile(d *registry.Document, v value) (element, error) {
 	return element{version: it.version}, nil
 }
 
-// agree reports whether no algorithm has two digests.
+// agree reports whether no algorithm has two different digests.
 func agree(a, b []hash) bool {
 	for _, x := range a {
 		for _, y := range b {

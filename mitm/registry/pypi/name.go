@@ -5,8 +5,8 @@ import "strings"
 // maxName bounds names of projects and files, in bytes.
 const maxName = 255
 
-// normalize returns a project's name in the only spelling that indexes have (PEP 503), and
-// whether it is a name.
+// normalize returns a project's name as indexes spell it (PEP 503), and whether it is a valid
+// name.
 func normalize(name string) (string, bool) {
 	if name == "" || len(name) > maxName || separator(name[0]) || separator(name[len(name)-1]) {
 		return "", false
@@ -33,14 +33,14 @@ func normalize(name string) (string, bool) {
 
 func separator(c byte) bool { return c == '-' || c == '_' || c == '.' }
 
-// distribution is what a file's name says: a wheel's or a source archive's.
+// distribution is the parsed file name of a wheel or a source archive.
 type distribution struct {
 	name    string // normalized
 	version version
 	wheel   bool
 }
 
-// suffixes of source archives, as far as they can be looked into.
+// suffixes of the source archives that can be inspected.
 var suffixes = []string{".tar.gz", ".zip", ".tar.bz2", ".tgz", ".tbz"}
 
 // sourceStem returns the name of a source archive without its suffix.
@@ -69,7 +69,7 @@ func wheelOf(file string) (distribution, bool) {
 		}
 	}
 	if len(parts) == 6 && (parts[2][0] < '0' || parts[2][0] > '9') {
-		return distribution{}, false // a build begins with a digit
+		return distribution{}, false // a build tag begins with a digit
 	}
 	name, ok := normalize(parts[0])
 	if !ok {
@@ -79,8 +79,8 @@ func wheelOf(file string) (distribution, bool) {
 	return distribution{name: name, version: v, wheel: true}, ok
 }
 
-// distributionOf reads the name of a file of a project, as pip does: a source archive's name
-// ends before the first hyphen up to which it is the project's.
+// distributionOf parses a file name of a project as pip does: in a source archive's name, the
+// project's name ends at the first hyphen before which it matches.
 func distributionOf(file, project string) (distribution, bool) {
 	if strings.HasSuffix(file, ".whl") {
 		d, ok := wheelOf(file)
@@ -102,10 +102,10 @@ func distributionOf(file, project string) (distribution, bool) {
 	return distribution{}, false
 }
 
-// guess returns what a file is likely to be, by its name alone. Of a source archive's name
-// nobody can tell where the project's ends: foo-1-2.tar.gz is version 1-2 of foo, or version
-// 2 of foo-1. It is taken for the former, because archives of the latter have been written
-// foo_1-2.tar.gz for years. Only one project is ever asked for: other names were not admitted.
+// guess parses a file name without knowing the project. For a source archive it is unclear where
+// the project's name ends: foo-1-2.tar.gz is version 1-2 of foo, or version 2 of foo-1. guess
+// assumes the former, because archives of the latter have been named foo_1-2.tar.gz for years.
+// Only one project is ever asked for: other names were not admitted.
 func guess(file string) (distribution, bool) {
 	if d, ok := wheelOf(file); ok {
 		return d, true
@@ -126,7 +126,7 @@ func guess(file string) (distribution, bool) {
 	return distribution{}, false
 }
 
-// plainFile reports whether a file's name has only the characters of names and versions.
+// plainFile reports whether a file name only has characters of names and versions.
 func plainFile(file string) bool {
 	for i := 0; i < len(file); i++ {
 		if c := file[i]; !wordByte(c) && c != '-' && c != '.' && c != '+' && c != '!' {

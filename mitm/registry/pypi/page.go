@@ -10,15 +10,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// page is what the document of a project says.
+// page is the parsed document of a project.
 type page struct {
 	project string
 	places  []place
 	items   []item
 	index   map[string]int // versions by their keys
 	names   map[string]int // items by their files' names
-	away    string         // the host of a file that is at none of the origin's bases
-	json    bool           // the document is JSON, and lists are its arrays of files and versions
+	away    string         // the host of a file that is below none of the origin's bases
+	json    bool           // whether the document is JSON; lists are then its arrays of files and versions
 	lists   []list
 }
 
@@ -33,40 +33,40 @@ type item struct {
 	yanked   bool
 	reason   string // why it was yanked
 	metadata metadata
-	uploaded time.Time // zero when not told
-	size     int64     // 0 when not told
+	uploaded time.Time // zero if unknown
+	size     int64     // 0 if unknown
 	proof    registry.Told
 }
 
 // hash is a digest as documents write it.
 type hash struct{ algorithm, hex string }
 
-// metadata says whether there is a copy of the metadata beside a file, and its digests.
+// metadata says whether a separate copy of a file's metadata exists, and its digests.
 type metadata struct {
 	there  bool
 	hashes []hash
 }
 
-// list is an array or object of a document, of which elements may be left out.
+// list is an array or object of a document. Its elements can be left out.
 type list struct {
 	start, end int // with its brackets
 	elements   []element
 }
 
-// element is one of a list. One that is of no version, less than 0, is always left out.
+// element is one element of a list. One whose version is negative is always left out.
 type element struct {
-	start, end int // of an object: with the name
+	start, end int // in an object: including the name
 	version    int
 	inner      []list
 }
 
-// sums are the lengths of the digests that are understood, in bytes.
+// sums are the known digest algorithms and the lengths of their digests, in bytes.
 var sums = map[string]int{"sha512": 64, "sha384": 48, "sha256": 32, "sha1": 20, "md5": 16}
 
-// algorithms are their names in the order in which documents are written.
+// algorithms are their names in the order in which documents list them.
 var algorithms = []string{"sha256", "sha384", "sha512", "sha1", "md5"}
 
-// newHash reads a digest. It returns nothing for an algorithm that is not understood.
+// newHash reads a digest. It returns nil for an unknown algorithm.
 func newHash(algorithm, text string) ([]hash, error) {
 	size, known := sums[algorithm]
 	if !known {
@@ -88,11 +88,11 @@ func digests(hashes []hash) (all []registry.Digest, weak bool) {
 	return all, weak
 }
 
-// errSkip means that an entry of a document is left out.
-var errSkip = errors.New("the entry is not one of the project")
+// errSkip means that an entry of a document is ignored.
+var errSkip = errors.New("the entry does not belong to the project")
 
-// add places an entry of the document. The error is errSkip when its file is none of the
-// project's, and another one when the document contradicts itself.
+// add adds an entry of the document. The error is errSkip if its file does not belong to the
+// project, and another one if the document contradicts itself.
 func (p *page) add(d *registry.Document, link string, it item) error {
 	dist, ok := distributionOf(it.file, p.project)
 	if !ok {
@@ -111,7 +111,7 @@ func (p *page) add(d *registry.Document, link string, it item) error {
 		before := p.items[at]
 		it.version = before.version
 		if !it.equal(before) {
-			return errors.New("a file is listed twice, and not alike")
+			return errors.New("a file is listed twice with different details")
 		}
 		return nil
 	}
@@ -132,8 +132,8 @@ func (it *item) equal(b item) bool {
 		slices.Equal(it.metadata.hashes, b.metadata.hashes)
 }
 
-// versions makes the facts of the items. A version is as old as its newest file, because
-// files can be added to an old one.
+// versions makes the facts from the items. A version is as old as its newest file, because files
+// can be added to an old version.
 func (p *page) versions() []registry.Version {
 	all := make([]registry.Version, len(p.index))
 	untimed := make([]bool, len(all))
@@ -169,7 +169,7 @@ func (p *page) versions() []registry.Version {
 	return all
 }
 
-// hostOf returns the host of a link for a message: only characters that hosts have.
+// hostOf returns the host of a link for a message, without characters that hosts do not have.
 func hostOf(link string) string {
 	_, rest, _ := strings.Cut(link, "://")
 	host, _, _ := strings.Cut(rest, "/")

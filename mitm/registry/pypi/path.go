@@ -14,14 +14,14 @@ const metadataSuffix = ".metadata"
 // below the other bases only files.
 func (Ecosystem) Parse(o *registry.Origin, r *registry.Request) (*registry.Ask, error) {
 	if r.Method != "GET" && r.Method != "HEAD" {
-		return nil, registry.Refuse(405, registry.ReasonMethod, "this way to the Python index is for installing: nothing can be uploaded, and there is no XML-RPC")
+		return nil, registry.Refuse(405, registry.ReasonMethod, "packages can only be installed from this Python index: nothing can be uploaded, and there is no XML-RPC")
 	}
 	if r.Query != "" {
-		return nil, registry.Refuse(403, registry.ReasonPath, "addresses of a Python index have no query here")
+		return nil, registry.Refuse(403, registry.ReasonPath, "addresses of this Python index must not have a query")
 	}
 	base := r.Base
 	if slices.ContainsFunc(append([]*url.URL{o.URL}, o.Aliases...), func(u *url.URL) bool { return u.String() == base.String() }) {
-		base = o.URL // documents of aliases come from there, and so do their files
+		base = o.URL // documents and files of aliases come from there
 		if a, err := parseDocument(o, r); a != nil || err != nil {
 			return a, err
 		}
@@ -47,16 +47,17 @@ func (Ecosystem) Lookup(o *registry.Origin, name, _ string) (*registry.Ask, erro
 }
 
 func refusePath() error {
-	return registry.Refuse(403, registry.ReasonPath, "not a path by which Python packages are read: there are simple/NAME/, wheels, and source archives as .tar.gz, .zip or .tar.bz2")
+	return registry.Refuse(403, registry.ReasonPath, "this is not a path of a Python index: it has simple/NAME/, wheels, and source archives as .tar.gz, .zip or .tar.bz2")
 }
 
-// layout says how an origin's documents stand below its URL.
+// layout says where an origin's documents are below its URL.
 type layout struct {
 	nested bool // simple/NAME/
 	flat   bool // NAME/
 }
 
-// layoutOf tells it by the URL. An index whose URL does not end with "simple" may be either.
+// layoutOf derives the layout from the URL. If the URL does not end with "simple", both layouts
+// are possible.
 func layoutOf(o *registry.Origin) layout {
 	switch path := o.URL.EscapedPath(); {
 	case path == "/" || path == "":
@@ -68,7 +69,7 @@ func layoutOf(o *registry.Origin) layout {
 	}
 }
 
-// paths are where the document of a project may be.
+// paths are the possible paths of a project's document.
 func (l layout) paths(name string) []string {
 	var all []string
 	if l.nested {
@@ -80,13 +81,13 @@ func (l layout) paths(name string) []string {
 	return all
 }
 
-// parseDocument reads a path of a document. It returns nothing for any other path.
+// parseDocument reads the path of a document. It returns nil for any other path.
 func parseDocument(o *registry.Origin, r *registry.Request) (*registry.Ask, error) {
 	l := layoutOf(o)
 	parts := strings.Split(r.Path, "/")
 	switch {
 	case r.Path == "", l.nested && (r.Path == "simple/" || r.Path == "simple"):
-		return nil, registry.Refuse(403, registry.ReasonPath, "the list of all projects is not passed on: ask for one, as simple/NAME/")
+		return nil, registry.Refuse(403, registry.ReasonPath, "the list of all projects is not available: ask for one project, as simple/NAME/")
 	case l.nested && len(parts) == 3 && parts[0] == "simple" && parts[2] == "",
 		l.flat && len(parts) == 2 && parts[1] == "":
 		name := parts[len(parts)-2]
@@ -123,12 +124,12 @@ func parseLegacy(parts []string) (*registry.Ask, error) {
 	return a, nil
 }
 
-// checkName refuses names that are not normalized. pip, uv and poetry only send such.
+// checkName refuses names that are not normalized. pip, uv and poetry only send normalized ones.
 func checkName(name string) error {
 	normal, ok := normalize(name)
 	switch {
 	case !ok:
-		return registry.Refuse(404, registry.ReasonPath, "not the name of a Python project: it has letters, digits and hyphens")
+		return registry.Refuse(404, registry.ReasonPath, "this is not the name of a Python project: such a name has letters, digits and hyphens")
 	case normal != name:
 		return registry.Refuse(404, registry.ReasonPath, "write the project's name normalized: %s", normal)
 	}

@@ -29,7 +29,7 @@ func (Ecosystem) Pins(base string, data []byte) []registry.Pin {
 	return nil
 }
 
-// pin appends a pin, if it is one of a version.
+// pin appends a pin if the version is valid.
 func pin(pins []registry.Pin, name, text string) []registry.Pin {
 	normal, named := normalize(name)
 	v, versioned := parseVersion(text)
@@ -66,7 +66,7 @@ func pipfilePins(data []byte) []registry.Pin {
 	return pins
 }
 
-// requirementForm is a requirement that names one version.
+// requirementForm matches a requirement for exactly one version.
 var requirementForm = regexp.MustCompile(`^\s*([A-Za-z0-9._-]+)\s*(?:\[[^\]]*\])?\s*\(?\s*===?\s*([^\s;,#\\)]+)`)
 
 func requirementPins(data []byte) []registry.Pin {

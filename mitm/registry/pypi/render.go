@@ -10,7 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// writeHTML writes the document of a project in HTML, in plain ASCII.
+// writeHTML writes the document of a project as HTML, in plain ASCII.
 func writeHTML(w io.Writer, p *page, shown []bool) error {
 	b := bufio.NewWriter(w)
 	fmt.Fprintf(b, "<!DOCTYPE html>\n<html>\n<head>\n<meta name=\"pypi:repository-version\" content=\"1.0\">\n"+
@@ -21,7 +21,7 @@ func writeHTML(w io.Writer, p *page, shown []bool) error {
 			continue
 		}
 		address := it.address
-		if len(it.hashes) > 0 { // the strongest of which all clients know
+		if len(it.hashes) > 0 { // the strongest algorithm that all clients know
 			address += "#" + it.hashes[0].algorithm + "=" + it.hashes[0].hex
 		}
 		fmt.Fprintf(b, `<a href="%s"`, escape(address))
@@ -44,7 +44,7 @@ func writeHTML(w io.Writer, p *page, shown []bool) error {
 	return b.Flush()
 }
 
-// escape makes text fit for HTML, in whatever encoding it is read.
+// escape makes a text safe for HTML in any encoding.
 func escape(s string) string {
 	var out strings.Builder
 	for _, r := range html.EscapeString(s) {
@@ -60,8 +60,8 @@ func escape(s string) string {
 	return out.String()
 }
 
-// writeJSON writes the document of a project in JSON, for an index that has only HTML. It is
-// of the first version of the interface, which tells neither times nor sizes.
+// writeJSON writes the document of a project as JSON, for an index that only has HTML. It uses
+// version 1.0 of the interface, which has neither times nor sizes.
 func writeJSON(w io.Writer, p *page, shown []bool) error {
 	b := bufio.NewWriter(w)
 	out := jsonx.AppendString([]byte(`{"meta":{"api-version":"1.0"},"name":`), p.project)
@@ -98,7 +98,7 @@ func (it *item) appendJSON(out []byte) []byte {
 		if len(it.metadata.hashes) > 0 {
 			m = appendHashes(nil, it.metadata.hashes)
 		}
-		// Not under the older name: pip 22.3 to 23.0 fail at that one with digests.
+		// Not under the older name, because pip 22.3 to 23.0 fail if that has digests.
 		out = append(append(out, `,"core-metadata":`...), m...)
 	}
 	switch {

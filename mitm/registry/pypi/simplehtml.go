@@ -12,8 +12,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// readHTML reads the document of a project in HTML (PEP 503, 592, 658, 714). Nothing of it is
-// copied, so it is enough that this reader understands it.
+// readHTML reads the document of a project in HTML (PEP 503, 592, 658, 714). No part of it is
+// copied, so it does not matter if other readers understand it differently.
 func readHTML(o *registry.Origin, d *registry.Document, project string) (*page, error) {
 	if !utf8.Valid(d.Data) {
 		return nil, errors.New("it is not UTF-8")
@@ -41,7 +41,7 @@ func readHTML(o *registry.Origin, d *registry.Document, project string) (*page, 
 			if href, there := attributes(z)["href"]; there {
 				u, err := d.URL.Parse(href)
 				if err != nil {
-					return nil, errors.New("it has a base that is no address")
+					return nil, errors.New("it has a base that is not an address")
 				}
 				where.URL, based = u, true
 			}
@@ -56,7 +56,7 @@ func readHTML(o *registry.Origin, d *registry.Document, project string) (*page, 
 	}
 }
 
-// attributes returns the attributes of a tag; of two with one name the first.
+// attributes returns the attributes of a tag. If a name appears twice, the first one counts.
 func attributes(z *html.Tokenizer) map[string]string {
 	all := map[string]string{}
 	for more := true; more; {
@@ -105,7 +105,7 @@ func anchorMetadata(a map[string]string) (metadata, error) {
 	now, there := a["data-core-metadata"]
 	before, old := a["data-dist-info-metadata"]
 	if there && old && now != before {
-		return metadata{}, errors.New("it says two things of a file's metadata")
+		return metadata{}, errors.New("it contradicts itself about a file's metadata")
 	}
 	if !there {
 		now = before

@@ -16,7 +16,7 @@ import (
 // maxFiles bounds the entries of a document.
 const maxFiles = 200_000
 
-// checkJSON refuses a document of which ranges must not be copied.
+// checkJSON refuses a document whose ranges must not be copied.
 func checkJSON(data []byte) error {
 	if !utf8.Valid(data) || !jsonx.Valid(data) {
 		return errors.New("it is not JSON")
@@ -24,8 +24,8 @@ func checkJSON(data []byte) error {
 	return nil
 }
 
-// member returns which of the names a member has, or less than 0. A name that differs from one of them only
-// in case is refused, because some reader takes it for that.
+// member returns the index of a member's name in names, or a negative number. A name that differs
+// only in case is refused, because some reader may treat it as equal.
 func member(name string, names []string) (int, error) {
 	for i, n := range names {
 		if name == n {
@@ -48,7 +48,7 @@ type value struct {
 
 func (v value) there() bool { return v.raw != nil && string(v.raw) != "null" }
 
-// members returns the members of an object that have the names, in the order of the names.
+// members returns the members of an object with these names, in this order.
 func members(object value, names ...string) ([]value, error) {
 	found := make([]value, len(names))
 	err := jsonx.Walk(object.raw, func(name string, raw []byte, at int) error {
@@ -67,11 +67,11 @@ func (v value) text() (string, error) {
 		return "", nil
 	}
 	if v.raw[0] == '"' && bytes.IndexByte(v.raw, '\\') < 0 {
-		return string(v.raw[1 : len(v.raw)-1]), nil // checkJSON has seen it
+		return string(v.raw[1 : len(v.raw)-1]), nil // checkJSON has checked it
 	}
 	s, ok := jsonx.Unquote(v.raw)
 	if !ok {
-		return "", errors.New("it has something else in place of a text")
+		return "", errors.New("it has another value where a text should be")
 	}
 	return s, nil
 }
@@ -112,21 +112,21 @@ func newPage(o *registry.Origin, project string) *page {
 	return &page{project: project, places: places(o), index: map[string]int{}, names: map[string]int{}}
 }
 
-// checkHead holds the version of the interface and the name against what is understood.
+// checkHead checks the version of the interface and the name of the project.
 func checkHead(meta, name value, project string) error {
 	m, err := members(meta, "api-version")
 	if err != nil {
 		return err
 	}
 	if api, err := m[0].text(); err != nil || !strings.HasPrefix(api, "1.") {
-		return errors.New("it is not of version 1 of the interface")
+		return errors.New("it does not have version 1 of the interface")
 	}
 	text, err := name.text()
 	if err != nil {
 		return err
 	}
 	if normal, ok := normalize(text); !ok || normal != project {
-		return errors.New("it is of another project")
+		return errors.New("it is about another project")
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (p *page) readFile(d *registry.Document, v value) (element, error) {
 	}
 	if size.there() {
 		if it.size, err = strconv.ParseInt(string(size.raw), 10, 64); err != nil || it.size < 0 {
-			return element{}, errors.New("it has a size that is none")
+			return element{}, errors.New("it has an invalid size")
 		}
 	}
 	it.uploaded = registry.ParseTime(uploaded)
@@ -203,7 +203,7 @@ func (p *page) readFile(d *registry.Document, v value) (element, error) {
 	return element{version: p.versionOf(it.file)}, err
 }
 
-// versionOf returns the version of a file that was placed, or less than 0.
+// versionOf returns the index of the version of an added file, or a negative number.
 func (p *page) versionOf(file string) int {
 	if at, ok := p.names[file]; ok {
 		return p.items[at].version
@@ -238,8 +238,8 @@ func readHashes(v value) ([]hash, error) {
 	return all, nil
 }
 
-// readMetadata reads the member about the metadata, which has had three names. Where several
-// are there they have to agree, because clients differ in which they read.
+// readMetadata reads the member about the metadata, which has had three names. If several are
+// there, they must agree, because clients differ in which one they read.
 func readMetadata(values ...value) (metadata, error) {
 	var found metadata
 	first := true
@@ -260,14 +260,14 @@ func readMetadata(values ...value) (metadata, error) {
 			m = metadata{there: true, hashes: hashes}
 		}
 		if !first && (m.there != found.there || !slices.Equal(m.hashes, found.hashes)) {
-			return m, errors.New("it says two things of a file's metadata")
+			return m, errors.New("it contradicts itself about a file's metadata")
 		}
 		found, first = m, false
 	}
 	return found, nil
 }
 
-// readYanked reads false, true, or a text that is the reason.
+// readYanked reads false, true, or a text with the reason.
 func readYanked(v value) (yanked bool, reason string, err error) {
 	if s := string(v.raw); !v.there() || s == "false" {
 		return false, "", nil

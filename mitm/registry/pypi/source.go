@@ -10,25 +10,25 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/archive"
 )
 
-// source collects what matters of a source archive.
+// source collects the relevant files of a source archive.
 type source struct {
 	want  identity
 	in    registry.Inspection
-	top   string // the directory that everything is in
+	top   string // the top directory, which contains everything
 	files map[string][]byte
 }
 
-// read are the files of which the content matters, in the directory that all is in.
+// read are the files in the top directory whose content is read.
 var read = map[string]bool{"PKG-INFO": true, "pyproject.toml": true, "setup.py": true, "setup.cfg": true}
 
-// visit takes one entry.
+// visit handles one entry.
 func (s *source) visit(e archive.Entry, open func() (io.ReadCloser, error)) error {
 	top, rest, _ := strings.Cut(e.Name, "/")
 	if s.top == "" {
 		s.top = top
 	}
 	if top != s.top || rest == "" && !e.Dir {
-		return errors.New("it has files beside its directory")
+		return errors.New("it has files outside its top directory")
 	}
 	if !e.Dir {
 		s.in.AddFile(e.Name)
@@ -46,7 +46,7 @@ func (s *source) visit(e archive.Entry, open func() (io.ReadCloser, error)) erro
 	return err
 }
 
-// inspectSource looks into a source archive. Building it runs what it says.
+// inspectSource looks into a source archive. Building it runs code of its own.
 func inspectSource(want identity, walk func(s *source) (whole bool, err error)) (*registry.Inspection, error) {
 	s := &source{want: want, files: map[string][]byte{}}
 	whole, err := walk(s)
@@ -70,7 +70,7 @@ func inspectSource(want identity, walk func(s *source) (whole bool, err error)) 
 	return &s.in, nil
 }
 
-// scripts says what runs when the archive is built.
+// scripts lists what runs when the archive is built.
 func (s *source) scripts() []string {
 	var scripts []string
 	if project, there := s.files["pyproject.toml"]; there {
@@ -85,7 +85,7 @@ func (s *source) scripts() []string {
 	return scripts
 }
 
-// backend says what pyproject.toml has the archive built by.
+// backend returns the build backend that pyproject.toml names.
 func backend(project []byte) string {
 	p, err := registry.ParseManifest(project)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 // version is a version of PEP 440.
 type version struct {
 	text       string // normalized: "1.0rc1.post2+local.1"
-	key        string // the same for versions that are equal: 1.0 and 1.0.0
+	key        string // the same for equal versions, such as 1.0 and 1.0.0
 	prerelease bool
 }
 
-// versionForm is PEP 440's, for text in small letters.
+// versionForm is the syntax of PEP 440 in lower case.
 var versionForm = regexp.MustCompile(`^v?(?:([0-9]+)!)?([0-9]+(?:\.[0-9]+)*)` +
 	`(?:[-_.]?(a|b|c|rc|alpha|beta|pre|preview)[-_.]?([0-9]+)?)?` +
 	`(?:-([0-9]+)|[-_.]?(post|rev|r)[-_.]?([0-9]+)?)?` +
@@ -21,7 +21,7 @@ var versionForm = regexp.MustCompile(`^v?(?:([0-9]+)!)?([0-9]+(?:\.[0-9]+)*)` +
 
 var phases = map[string]string{"alpha": "a", "a": "a", "beta": "b", "b": "b", "c": "rc", "rc": "rc", "pre": "rc", "preview": "rc"}
 
-// parseVersion reads a version. Text that is none by PEP 440 is refused, as pip and uv do.
+// parseVersion reads a version. Like pip and uv, it refuses what PEP 440 does not allow.
 func parseVersion(text string) (version, bool) {
 	if len(text) > 128 {
 		return version{}, false
@@ -64,8 +64,8 @@ func parseVersion(text string) (version, bool) {
 	return v, true
 }
 
-// VersionKey returns a text that is the same for all spellings of a version; for what is none, the
-// text itself.
+// VersionKey returns a text that is the same for all spellings of a version. For an invalid version
+// it returns the text itself.
 func VersionKey(text string) string {
 	if v, ok := parseVersion(text); ok {
 		return v.key
@@ -73,14 +73,14 @@ func VersionKey(text string) string {
 	return text
 }
 
-// SameVersion reports whether two texts are one version by PEP 440, as 1.0 and v1.0.0 are.
+// SameVersion reports whether two texts are the same version by PEP 440, such as 1.0 and v1.0.0.
 func SameVersion(a, b string) bool {
 	v, ok := parseVersion(a)
 	w, also := parseVersion(b)
 	return ok && also && v.key == w.key
 }
 
-// number is a number without leading zeros; the empty text is 0.
+// number returns a number without leading zeros; empty text becomes 0.
 func number(s string) string {
 	if s = strings.TrimLeft(s, "0"); s == "" {
 		return "0"
@@ -88,7 +88,7 @@ func number(s string) string {
 	return s
 }
 
-// isNormalVersion reports whether a version is written normalized.
+// isNormalVersion reports whether a version is in normal form.
 func isNormalVersion(text string) bool {
 	v, ok := parseVersion(text)
 	return ok && v.text == text

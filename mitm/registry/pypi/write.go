@@ -13,7 +13,7 @@ import (
 // Write writes the document without the hidden versions.
 func (Ecosystem) Write(w io.Writer, f *registry.Facts, a *registry.Ask, hidden func(version string) bool) error {
 	if len(f.Versions) == 0 {
-		return registry.Refuse(404, registry.ReasonNotFound, "the registry has no file of %s that could be installed", f.Name)
+		return registry.Refuse(404, registry.ReasonNotFound, "the registry has no installable file of %s", f.Name)
 	}
 	shown := make([]bool, len(f.Versions))
 	for i := range f.Versions {
@@ -35,10 +35,10 @@ func (Ecosystem) Write(w io.Writer, f *registry.Facts, a *registry.Ask, hidden f
 	case *legacy:
 		return s.write(out, f, a)
 	}
-	return errors.New("write a document of a Python index: nothing was read")
+	return errors.New("write a document of a Python index: it has not been read")
 }
 
-// copier copies a document without the elements of versions that are not shown.
+// copier copies a document without the elements of hidden versions.
 type copier struct {
 	w     io.Writer
 	data  []byte
@@ -46,7 +46,7 @@ type copier struct {
 	err   error
 }
 
-// document copies the whole document; lists are in its order and not in one another.
+// document copies the whole document. The lists are in its order and not nested.
 func (c *copier) document(lists []list) error {
 	c.span(0, len(c.data), lists)
 	return c.err
@@ -58,7 +58,7 @@ func (c *copier) bytes(b []byte) {
 	}
 }
 
-// span copies a range in which the lists are.
+// span copies a range that contains lists.
 func (c *copier) span(start, end int, lists []list) {
 	for _, l := range lists {
 		c.bytes(c.data[start:l.start])
@@ -84,8 +84,8 @@ func (c *copier) list(l list) {
 	c.bytes(c.data[l.end-1 : l.end])
 }
 
-// write writes a document of poetry's. When the version that it is about is hidden, another
-// one takes its place.
+// write writes a document for poetry. If the version that it is about is hidden, another one takes
+// its place.
 func (l *legacy) write(c *copier, f *registry.Facts, a *registry.Ask) error {
 	lists := []list{l.urls}
 	if l.releases.end > 0 {
@@ -123,15 +123,15 @@ func inOrder(lists []list) []list {
 	return lists
 }
 
-// info is the least that a document says about a version.
+// info returns a minimal document about a version.
 func info(name, version string) []byte {
 	out := jsonx.AppendString([]byte(`{"name":`), name)
 	out = jsonx.AppendString(append(out, `,"version":`...), version)
 	return append(out, '}')
 }
 
-// newestShown returns the version that was published last of those that are shown, a stable
-// one if there is one.
+// newestShown returns the most recently published of the shown versions, a stable one if there is
+// one.
 func newestShown(versions []registry.Version, shown []bool) int {
 	best := -1
 	for i := range versions {

@@ -1,3 +1,3 @@
-// Package registrytest has what the tests of all ecosystems need: a gateway that answers a real
-// package manager as the plane does, and a look at refusals.
+// Package registrytest helps to test ecosystems: a gateway that answers a real package manager as
+// the plane does, and checks of refusals.
 package registrytest

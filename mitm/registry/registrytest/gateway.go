@@ -12,14 +12,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// Gateway answers a package manager: what it asks passes Parse, Facts, Inspect and Write of an
-// ecosystem. Nothing is decided or kept, but for what the test hides.
+// Gateway answers a package manager: each request passes Parse, Facts, Inspect and Write of an
+// ecosystem. It judges and stores nothing; the test says which versions are hidden.
 type Gateway struct {
 	Ecosystem registry.Ecosystem
 	Fetcher   registry.Fetcher
 	Origin    *registry.Origin
-	// Bases are the bases of the origin by the paths of this server below which they are. The
-	// longest path counts; "/" has what is below no other.
+	// Bases are the bases of the origin, by their paths on this server. The longest path wins; "/"
+	// is for all other paths.
 	Bases map[string]*url.URL
 	// Hidden says which versions documents leave out; nil: none.
 	Hidden func(f *registry.Facts, version string) bool

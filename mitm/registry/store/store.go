@@ -1,9 +1,9 @@
 // Package store keeps what was downloaded from package registries, for all sessions of this
 // machine: bytes by their SHA-256, and notes about them by any key.
 //
-// Everything in it can be downloaded again, so it is a cache. Nothing in it is believed: bytes
-// are held against their name each time they are opened, and a note that cannot be read is
-// none. Files are written aside and renamed, so several processes can use one directory.
+// It is a cache: everything in it can be downloaded again. Nothing in it is trusted: blobs are
+// compared with their name whenever they are opened, and a malformed note counts as missing.
+// Files are written under another name and renamed, so several processes can use one directory.
 package store
 
 import (
@@ -26,7 +26,7 @@ import (
 type Store struct {
 	dir   string
 	limit int64        // in bytes; 0 for none
-	added atomic.Int64 // bytes since it was shrunk
+	added atomic.Int64 // bytes since the last Shrink
 }
 
 // Open returns the store in a directory, which it makes if it is missing.
@@ -39,11 +39,11 @@ func Open(dir string) (*Store, error) {
 	return &Store{dir: dir}, nil
 }
 
-// Bound shrinks the store whenever it has grown by an eighth of limit, so that it does not become
-// larger than limit. What is added at once may go beyond.
+// Bound shrinks the store whenever it has grown by an eighth of limit, so that it stays smaller
+// than limit. A single large addition may exceed it.
 func (s *Store) Bound(limit int64) { s.limit = limit }
 
-// shrink is called before a blob is begun, so that it finds no blob that was never used.
+// shrink is called before a blob is begun, so that it cannot remove a blob before its first use.
 func (s *Store) shrink() error {
 	if grown := s.limit / 8; grown == 0 || s.added.Load() < grown || s.added.Swap(0) < grown {
 		return nil
@@ -52,8 +52,8 @@ func (s *Store) shrink() error {
 	return err
 }
 
-// ErrCorrupt means that a blob was not what its name says. It has been removed.
-var ErrCorrupt = errors.New("the stored bytes have changed")
+// ErrCorrupt means that a blob did not match its name. It has been removed.
+var ErrCorrupt = errors.New("the stored bytes have changed since they were downloaded")
 
 // Incoming is a blob that is being written.
 type Incoming struct {
@@ -62,7 +62,7 @@ type Incoming struct {
 	sum   hash.Hash
 	size  int64
 
-	failed bool // to be written
+	failed bool // bytes could not be written
 }
 
 // New begins a blob.
@@ -118,8 +118,8 @@ func (i *Incoming) Keep() (string, error) {
 	return sum, i.rename(path)
 }
 
-// rename makes what was written the file at a path. Nothing waits until the disk has it: what a
-// power cut leaves of a file is not believed.
+// rename gives the written file its final path. It does not wait for the disk, because a file that
+// a power cut damages is recognized when it is opened.
 func (i *Incoming) rename(path string) error {
 	err := i.file.Close()
 	name := i.file.Name()
@@ -140,8 +140,8 @@ type Blob struct {
 	Size int64
 }
 
-// Open opens a blob after holding its bytes against its name. The error is fs.ErrNotExist
-// when there is none, and ErrCorrupt.
+// Open opens a blob and compares its bytes with its name. The error is fs.ErrNotExist if there is
+// none, or ErrCorrupt.
 func (s *Store) Open(sum string) (*Blob, error) {
 	if !isSum(sum) {
 		return nil, fs.ErrNotExist
@@ -208,7 +208,7 @@ func (s *Store) Read(key string, value any) bool {
 	return err == nil && json.Unmarshal(data, value) == nil
 }
 
-// use says that a file is used: Shrink removes what was not used for longest.
+// use marks a file as used now, for Shrink.
 func use(path string) {
 	now := time.Now()
 	_ = os.Chtimes(path, now, now)
@@ -222,9 +222,8 @@ func (s *Store) note(key string) string {
 	return filepath.Join(s.dir, "notes", hex.EncodeToString(sum[:]))
 }
 
-// Shrink removes the files that were not used for longest until at most limit bytes are left.
-// It returns how many bytes it removed and how many are left. What is being written stays for
-// a day.
+// Shrink removes the least recently used files until at most limit bytes are left. It returns how
+// many bytes it removed and how many are left. Files that are being written stay for a day.
 func (s *Store) Shrink(limit int64) (removed, left int64, err error) {
 	type file struct {
 		path string
