@@ -28,10 +28,10 @@ func Address(url string) (gitx.Address, error) {
 	return remote, nil
 }
 
-// notInBranch is what git allows in no name of a branch.
+// notInBranch matches what git does not allow in the name of a branch.
 var notInBranch = regexp.MustCompile(`[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\./|\.lock(/|$)|^[-./@]|[./]$`)
 
-// CheckBranch refuses a name that no branch can have, or that looks like an option.
+// CheckBranch refuses what cannot be the name of a branch, or looks like an option.
 func CheckBranch(name string) error {
 	if name == "" || len(name) > 200 || strings.ToValidUTF8(name, "") != name || notInBranch.MatchString(name) || name == "HEAD" {
 		return fault.New("give the branch's name as the remote has it, such as main", "--branch: %.100q is not the name of a branch", name)

@@ -12,18 +12,18 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// Progress gets a line of what git or the remote says, which is not trusted. A passing line
-// replaces the passing line before it.
+// Progress is called with each line that git or the remote prints, which is not trusted. A passing
+// line replaces the passing line before it.
 type Progress func(line string, passing bool)
 
-// Bounds on what is kept of git's standard error.
+// How much of git's standard error is kept.
 const (
 	maxLine  = 300 // bytes of a line
 	maxLines = 30
 )
 
-// gitOutput reads git's standard error. It passes the lines on, and keeps the last ones that
-// the remote has not written.
+// gitOutput reads git's standard error. It passes all lines on, and keeps the last ones that are
+// git's own and not the remote's.
 type gitOutput struct {
 	each   Progress // may be nil
 	part   []byte
@@ -48,7 +48,7 @@ func (s *gitOutput) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// password is a login in an address, as the person's configuration of git may insert it.
+// password matches a login in a URL, which the person's git configuration may insert.
 var password = regexp.MustCompile(`://[^/\s'"]*@`)
 
 func (s *gitOutput) line(line string, passing bool) {
@@ -98,7 +98,7 @@ func (s *gitOutput) wantsLogin() bool {
 	return s.contains("could not read Username", "could not read Password")
 }
 
-// explain says in one line why git could not fetch, and what to do.
+// explain returns an error that says in one line why git could not fetch, and what to do.
 func (s *gitOutput) explain(ctx context.Context, remote gitx.Address, err error) error {
 	var limit *gitrun.Limit
 	const large = "clone it yourself, then open it with --workspace DIR --worktree"

@@ -23,7 +23,7 @@ import (
 // Cache is a directory of mirrors.
 type Cache struct{ Dir string }
 
-// Path is where the mirror of a remote is, or will be.
+// Path is the path of a remote's mirror, whether that exists or not.
 func (c Cache) Path(remote gitx.Address) string {
 	sum := sha256.Sum256([]byte(remote.String()))
 	return filepath.Join(c.Dir, hex.EncodeToString(sum[:16])+".git")
@@ -32,17 +32,17 @@ func (c Cache) Path(remote gitx.Address) string {
 // Mirror is the mirror of a remote, held by the caller until Release.
 type Mirror struct {
 	Dir    string // a bare repository
-	Branch string // that was asked for, or that the remote names as its own
+	Branch string // the requested one, or the remote's default branch
 	Commit string // of that branch
 
 	remote gitx.Address
 	tell   Progress
-	login  *gitauth.Credential // nil while the remote has wanted none
+	login  *gitauth.Credential // nil until the remote requires one
 	lock   *flock.Flock
 }
 
-// Fetch brings the mirror of a remote up to date, making it when there is none, and holds
-// it. An empty branch stands for the one that the remote names as its own.
+// Fetch makes or updates the mirror of a remote, and holds it. An empty branch means the remote's
+// default branch.
 func (c Cache) Fetch(ctx context.Context, remote gitx.Address, branch string, tell Progress) (*Mirror, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fault.Wrap("make the cache of repositories", err, "make the directory writable")
@@ -73,7 +73,7 @@ func (m *Mirror) take(ctx context.Context) error {
 	return nil
 }
 
-// Release lets others use the mirror.
+// Release unlocks the mirror.
 func (m *Mirror) Release() error { return m.lock.Close() }
 
 func (m *Mirror) fetch(ctx context.Context, branch string) error {
@@ -94,7 +94,7 @@ func (m *Mirror) fetch(ctx context.Context, branch string) error {
 	return nil
 }
 
-// update makes the mirror, or fetches what is new. A mirror that is damaged is repaired.
+// update makes the mirror, or fetches what is new, and repairs a damaged mirror.
 func (m *Mirror) update(ctx context.Context) error {
 	if !m.complete() {
 		if err := dirtree.Remove(ctx, m.Dir); err != nil {
@@ -115,7 +115,7 @@ func (m *Mirror) update(ctx context.Context) error {
 	return errors.Join(err, m.clear(ctx))
 }
 
-// complete reports whether there is a mirror, whatever its state is.
+// complete reports whether there is a mirror, even if it is damaged.
 func (m *Mirror) complete() bool {
 	for _, name := range []string{"HEAD", "config", "objects", "refs"} {
 		if info, err := os.Lstat(filepath.Join(m.Dir, name)); err != nil || info.Mode()&os.ModeSymlink != 0 {
@@ -125,10 +125,10 @@ func (m *Mirror) complete() bool {
 	return true
 }
 
-// fresh is where a mirror is while it is made.
+// fresh is the path of a mirror that is being made.
 func (m *Mirror) fresh() string { return m.Dir + ".new" }
 
-// rebuild makes a whole mirror beside the place of the present one.
+// rebuild makes a new mirror beside the present one.
 func (m *Mirror) rebuild(ctx context.Context) error {
 	err := dirtree.Remove(ctx, m.fresh())
 	if err == nil {
@@ -153,7 +153,7 @@ func (m *Mirror) rebuild(ctx context.Context) error {
 	return nil
 }
 
-// clear removes what a git that was ended has left in the mirror: locks, and parts of packs.
+// clear removes what a killed git has left in the mirror: locks, and parts of packs.
 func (m *Mirror) clear(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	var left []string
@@ -172,11 +172,10 @@ func (m *Mirror) clear(ctx context.Context) error {
 	return err
 }
 
-// maxAnswer is the largest output of git that is kept, in bytes.
+// maxAnswer is the largest output of git, in bytes.
 const maxAnswer = 64 << 10
 
-// local runs git on the mirror without the person's configuration, and returns what it
-// prints.
+// local runs git on the mirror without the person's configuration, and returns its output.
 func (m *Mirror) local(ctx context.Context, args ...string) (string, error) {
 	out, err := gitrun.Thorough.Output(ctx, maxAnswer, gitrun.Command{
 		Args: args, Env: []string{"GIT_DIR=" + m.Dir}, Indexes: gitrun.Indexes(filepath.Join(m.Dir, "objects")),

@@ -20,8 +20,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
-// A private repository is fetched with the person's login, which stays nowhere. Later only
-// what is new is fetched.
+// A private repository is fetched with the person's login, which is not stored. Later only what is
+// new is fetched.
 func TestHTTPS(t *testing.T) {
 	w := newWorld(t)
 	url := w.serve(t, private(w.git(t)))
@@ -61,7 +61,7 @@ func TestHTTPS(t *testing.T) {
 	}
 }
 
-// The person's ssh does it, but only toward a host that is known, and it asks nobody.
+// A repository is fetched over the person's ssh, only from a known host and without prompts.
 func TestSSH(t *testing.T) {
 	w := newWorld(t)
 	remote, port := w.sshd(t)
@@ -83,7 +83,7 @@ func TestSSH(t *testing.T) {
 	w.refused(t, remote, "main", "127.0.0.1 refused the login")
 }
 
-// A login goes to the host that the person has named, wherever that leads.
+// A login is sent only to the host that the person has named, whatever that redirects to.
 func TestRedirects(t *testing.T) {
 	w := newWorld(t)
 	var sent atomic.Int32
@@ -120,7 +120,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// Servers that send nothing, or too much, are given up.
+// Fetching from servers that send nothing, or too much, fails.
 func TestLimits(t *testing.T) {
 	askBefore, fetchBefore := askLimit, fetching
 	t.Cleanup(func() { askLimit, fetching = askBefore, fetchBefore })
@@ -171,7 +171,7 @@ func random(t *testing.T, n int) string {
 	return string(data)
 }
 
-// What is given up half-way ends git with all it has started, and leaves nothing.
+// Cancelling ends git and all that it has started, and leaves nothing behind.
 func TestCancelled(t *testing.T) {
 	w := newWorld(t)
 	git, arrived, gone := w.git(t), make(chan struct{}, 1), make(chan struct{}, 1)
@@ -232,8 +232,8 @@ func TestTogether(t *testing.T) {
 	all.Wait()
 }
 
-// What a killed git has left does not disturb the next one, and a damaged mirror is fetched
-// anew, in the directory of objects that containers have mounted.
+// What a killed git has left does not disturb the next one, and a damaged mirror is fetched again,
+// into the objects directory that containers have mounted.
 func TestDamage(t *testing.T) {
 	w := newWorld(t)
 	remote := w.serve(t, w.git(t)) + "/team/repo.git"
@@ -305,8 +305,8 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// Nothing of the repository is run or obeyed, and the person's own hooks and filters are
-// not run either.
+// Nothing from the repository is run or obeyed, and the person's own hooks and filters are not run
+// either.
 func TestNothingRuns(t *testing.T) {
 	w := newWorld(t)
 	flag := filepath.Join(w.top, "ran")
@@ -333,7 +333,7 @@ func TestNothingRuns(t *testing.T) {
 	}
 }
 
-// What is no address of a repository elsewhere is refused without showing it.
+// What is not the address of a remote repository is refused without showing it.
 func TestAddresses(t *testing.T) {
 	for _, bad := range []string{
 		"https://me:" + token + "@example.com/x.git", "https://" + token + "@example.com/x", "ssh://me:" + token + "@example.com/x",
@@ -366,7 +366,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// An empty repository has nothing to work on.
+// An empty repository is refused.
 func TestEmpty(t *testing.T) {
 	w := newWorld(t)
 	run(t, "git", "init", "-q", "--bare", filepath.Join(w.top, "srv", "team", "empty.git"))

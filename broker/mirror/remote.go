@@ -11,7 +11,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
-// maxSize is how large a pack may be that a remote sends, in bytes.
+// maxSize is the largest pack that a remote may send, in bytes.
 const maxSize = 4 << 30
 
 // Limits; tests lower them.
@@ -22,8 +22,8 @@ var (
 
 var errSlow = errors.New("no answer in time")
 
-// findBranch asks the remote for a branch and returns its name. Without a name it returns
-// that of the branch which the remote names as its own.
+// findBranch asks the remote for a branch and returns its name. Without a name it returns the name
+// of the remote's default branch.
 func (m *Mirror) findBranch(ctx context.Context, branch string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, askLimit, errSlow)
 	defer cancel()
@@ -45,10 +45,10 @@ func (m *Mirror) findBranch(ctx context.Context, branch string) (string, error) 
 	if branch != "" {
 		return "", refusal(m.remote, "see its branches with 'git ls-remote --heads "+m.remote.String()+"'", "it has no branch %s", branch)
 	}
-	return "", refusal(m.remote, "make a first commit there, or name a branch with --branch", "it has no commit yet, or names no branch as its own")
+	return "", refusal(m.remote, "make a first commit there, or name a branch with --branch", "it has no commit yet, or no default branch")
 }
 
-// limitedBuffer is a buffer that takes a bounded number of bytes.
+// limitedBuffer is a buffer of at most maxAnswer bytes.
 type limitedBuffer struct{ *bytes.Buffer }
 
 func (b *limitedBuffer) Write(p []byte) (int, error) {
@@ -69,8 +69,8 @@ func (m *Mirror) fetchInto(ctx context.Context, dir string) error {
 	}, m.tell)
 }
 
-// runAsPerson runs git toward the remote, as the person. It looks for a login only when the
-// remote has asked for one.
+// runAsPerson runs git with the remote, as the person. It gets the person's login only if the remote
+// asks for one.
 func (m *Mirror) runAsPerson(ctx context.Context, cmd gitrun.Command, tell Progress) error {
 	said, err := m.run(ctx, cmd, tell)
 	if err != nil && ctx.Err() == nil && m.login == nil && said.wantsLogin() && m.remote.Scheme == "https" {
@@ -87,12 +87,12 @@ func (m *Mirror) runAsPerson(ctx context.Context, cmd gitrun.Command, tell Progr
 	return nil
 }
 
-// run runs git once. Among the settings are some that keep it from fetching more than was
-// asked for, and from waiting for a server that sends nothing.
+// run runs git once. Its settings keep it from fetching more than was requested, and from waiting for
+// a server that sends nothing.
 func (m *Mirror) run(ctx context.Context, cmd gitrun.Command, tell Progress) (*gitOutput, error) {
 	said := &gitOutput{each: tell}
 	settings := []string{
-		"credential.helper=", // no helper but ours
+		"credential.helper=", // none but the one that Lend adds
 		"http.followRedirects=initial", "http.lowSpeedLimit=1", "http.lowSpeedTime=60",
 		"transfer.bundleURI=false", "fetch.unpackLimit=1", "transfer.unpackLimit=1", "fetch.writeCommitGraph=false", "submodule.recurse=false",
 	}

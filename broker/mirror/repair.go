@@ -12,12 +12,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
-// Repair looks for damage in the mirror. If there is some, it fetches all of the remote again.
-// It reports whether it has done so.
+// Repair checks the mirror. If it is damaged, Repair fetches everything again and returns true.
 func (m *Mirror) Repair(ctx context.Context) (bool, error) {
 	_, err := m.local(ctx, "fsck", "--no-dangling", "--no-progress")
 	var limit *gitrun.Limit
-	if err == nil || errors.As(err, &limit) || ctx.Err() != nil { // too large to be looked at
+	if err == nil || errors.As(err, &limit) || ctx.Err() != nil { // a Limit: it is too large to be checked
 		return false, context.Cause(ctx)
 	}
 	if m.tell != nil {
@@ -33,8 +32,8 @@ func (m *Mirror) Repair(ctx context.Context) (bool, error) {
 	return true, err
 }
 
-// replace puts the content of the fresh mirror in the place of the present one's. The
-// directory of objects stays the same, because containers have it mounted.
+// replace moves the content of the fresh mirror into the present one. The objects directory itself
+// stays, because containers have it mounted.
 func (m *Mirror) replace(ctx context.Context) error {
 	packs, err := os.ReadDir(filepath.Join(m.fresh(), "objects", "pack"))
 	if err != nil {

@@ -22,13 +22,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const token = "tok-5ecretZ7wq91"
 
-// world is a person's home, with a bare repository that servers show and a cache.
+// world is a person's home, a bare repository to be served, and a cache.
 type world struct {
 	top, home, bare, seed string
 	cache                 Cache
 }
 
-// newWorld makes it, and makes it the environment of this test.
+// newWorld makes a world and sets the test's environment to it.
 func newWorld(t *testing.T) world {
 	t.Helper()
 	top := t.TempDir()
@@ -92,7 +92,7 @@ func (w world) serve(t *testing.T, handler http.Handler) string {
 	return server.URL
 }
 
-// git is a real git server over HTTP.
+// git returns a real git server over HTTP.
 func (w world) git(t *testing.T) http.Handler {
 	t.Helper()
 	return gitserver.HTTP(t, filepath.Join(w.top, "srv"))
@@ -101,7 +101,7 @@ func (w world) git(t *testing.T) http.Handler {
 // private lets through only requests with the token.
 func private(next http.Handler) http.Handler { return gitserver.Private(next, token, nil) }
 
-// store makes the person's git keep a login for a host.
+// store lets the person's git have a login for a host.
 func (w world) store(t *testing.T, url, secret string) {
 	t.Helper()
 	run(t, "git", "config", "--global", "credential.helper", "store")
@@ -141,7 +141,7 @@ func (w world) sshd(t *testing.T) (url string, port int) {
 	return fmt.Sprintf("ssh://%s@127.0.0.1:%d%s", me, port, w.bare), port
 }
 
-// know makes a key that of the host in the person's known hosts.
+// know adds the host's key to the person's known hosts.
 func (w world) know(t *testing.T, port int, key string) {
 	t.Helper()
 	public, err := os.ReadFile(key)
@@ -151,7 +151,7 @@ func (w world) know(t *testing.T, port int, key string) {
 	write(t, filepath.Join(w.home, ".ssh", "known_hosts"), fmt.Sprintf("[127.0.0.1]:%d %s", port, public), 0o600)
 }
 
-// fetched fetches, and gives the mirror free again.
+// fetched fetches, and releases the mirror.
 func (w world) fetched(t *testing.T, url, branch string) (*Mirror, error) {
 	t.Helper()
 	m, err := w.cache.Fetch(t.Context(), address(t, url), branch, func(line string, _ bool) { t.Log(line) })
@@ -161,8 +161,7 @@ func (w world) fetched(t *testing.T, url, branch string) (*Mirror, error) {
 	return m, err
 }
 
-// refused checks that fetching fails with one line and a hint, without the token, and that
-// nothing of it stays.
+// refused checks that fetching fails with one line and a hint, without the token, and leaves nothing.
 func (w world) refused(t *testing.T, url, branch string, want ...string) {
 	t.Helper()
 	_, err := w.fetched(t, url, branch)
@@ -183,7 +182,7 @@ func (w world) refused(t *testing.T, url, branch string, want ...string) {
 	}
 }
 
-// left lists what is in the cache besides locks.
+// left lists the cache without locks.
 func (w world) left(t *testing.T) (left []string) {
 	t.Helper()
 	entries, err := os.ReadDir(w.cache.Dir)

@@ -16,8 +16,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
-// Commit carries over what became of the call's files. An error says what was not carried
-// over and why. Files that the call only reads stay as they are.
+// Commit applies the changes of the call's files to the host. An error says what was not applied, and
+// why. Files that the call only reads are not changed.
 func (s *Stage) Commit(ctx context.Context) error {
 	moved, err := s.moves()
 	if err != nil {
@@ -40,7 +40,8 @@ func (s *Stage) Commit(ctx context.Context) error {
 	return nil
 }
 
-// moves returns which targets the server has moved: by each, the target where its copy is now.
+// moves returns which targets the server has moved: the index of the destination → that of the
+// source.
 func (s *Stage) moves() (map[int]int, error) {
 	moved := map[int]int{}
 	for i, t := range s.plan.targets {
@@ -85,7 +86,7 @@ func (s *Stage) now(t target) (os.FileInfo, error) {
 	return info, err
 }
 
-// carryOver makes a target what its path on the stage is now.
+// carryOver applies the change of one target.
 func (s *Stage) carryOver(ctx context.Context, i int, t target) error {
 	now, err := s.now(t)
 	if err != nil {
@@ -96,7 +97,7 @@ func (s *Stage) carryOver(ctx context.Context, i int, t target) error {
 	case now == nil && laid == nil, now != nil && laid != nil && unchanged(now, laid):
 		return nil
 	case now == nil && !t.Delete, now != nil && laid != nil && !t.Write:
-		return errors.New("the server did something with it that was not let through")
+		return errors.New("the server changed it in a way that was not allowed")
 	case now != nil && !now.Mode().IsRegular() && !(now.IsDir() && laid == nil):
 		return fmt.Errorf("the server left %s there", kind(now.Mode()))
 	}
@@ -153,8 +154,8 @@ func (t *target) makeParents(dir *os.Root) (name string, undo func(), err error)
 	return name, undo, nil
 }
 
-// replace puts the new content into a file of its own and renames it, so that nobody sees
-// half of it. Owner and permissions stay.
+// replace writes the new content to a temporary file and renames it, so that nobody sees half of it.
+// Owner and permissions stay the same.
 func (s *Stage) replace(ctx context.Context, dir *os.Root, t target, now os.FileInfo) error {
 	temporary := ".ironcurtain-" + rand.Text()
 	if err := copyFile(ctx, s.root, relative(t.Path), dir, temporary, now, 0o600); err != nil {
@@ -192,7 +193,7 @@ func keepOwner(dir *os.Root, name string, like os.FileInfo) error {
 	return dir.Lchown(name, want.uid, want.gid)
 }
 
-// moveFrom moves the real file of another target here.
+// moveFrom moves the host's file of another target to this target's path.
 func (t *target) moveFrom(ctx context.Context, from target) error {
 	to, err := t.open()
 	if err != nil {
@@ -214,7 +215,7 @@ func (t *target) moveFrom(ctx context.Context, from target) error {
 	return cause(err)
 }
 
-// move moves the target, which lies in source, to a name in another directory.
+// move moves the target, which is in source, to a name in another directory.
 func (t *target) move(ctx context.Context, source, to *os.Root, name string) error {
 	err := renameNew(source, t.first(), to, name)
 	if !errors.Is(err, unix.EXDEV) {
@@ -224,7 +225,7 @@ func (t *target) move(ctx context.Context, source, to *os.Root, name string) err
 	if err := moved.whole(t.first(), name); err != nil {
 		return err
 	}
-	if err := t.checkIn(source); err != nil { // somebody wrote to it meanwhile
+	if err := t.checkIn(source); err != nil { // it was changed while it was copied
 		return errors.Join(err, dirtree.RemoveIn(context.WithoutCancel(ctx), to, name))
 	}
 	return dirtree.RemoveIn(context.WithoutCancel(ctx), source, t.first())

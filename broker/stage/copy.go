@@ -13,7 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
-// Bounds of what one call may create.
+// Limits of what one call may create.
 const (
 	maxEntries = 500_000
 	maxBytes   = 4 << 30
@@ -21,8 +21,8 @@ const (
 
 var errTooMuch = fmt.Errorf("it has more than %d files or %d GiB", maxEntries, maxBytes>>30)
 
-// copyFile copies a regular file from one directory to another, where it must not exist.
-// It fails if the file is not the given one. The time of change stays.
+// copyFile copies a regular file, with its modification time, from one directory to another, where
+// it must not exist. It fails if the file is not the one that is describes.
 func copyFile(ctx context.Context, from *os.Root, name string, to *os.Root, as string, is os.FileInfo, perm os.FileMode) error {
 	in, err := from.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK|unix.O_NOCTTY, 0)
 	if err != nil {
@@ -54,7 +54,7 @@ func copyFile(ctx context.Context, from *os.Root, name string, to *os.Root, as s
 	return nil
 }
 
-// cancelled is a reader that ends with a context.
+// cancelled is a reader that fails when a context ends.
 type cancelled struct {
 	ctx context.Context
 	r   io.Reader
@@ -67,18 +67,18 @@ func (c cancelled) Read(b []byte) (int, error) {
 	return c.r.Read(b)
 }
 
-// tree copies directories. It counts, because servers can create any number of files.
+// tree copies directories, with limits, because servers can create any number of files.
 type tree struct {
 	ctx      context.Context
 	from, to *os.Root
-	owners   bool // they stay
+	owners   bool // keep the owners of files
 	entries  int
 	bytes    int64
-	made     bool // a directory that must be removed when the copy fails
+	made     bool // a directory was made, which must be removed if the copy fails
 }
 
-// whole copies an entry with everything below it to a name that must not exist. When that
-// fails, it removes what it has made, and nothing that somebody else has.
+// whole copies an entry with everything below it to a name that must not exist. If that fails, it
+// removes only what it has made itself.
 func (t *tree) whole(name, as string) error {
 	err := t.copy(name, as)
 	if err != nil && t.made {

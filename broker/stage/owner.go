@@ -16,7 +16,7 @@ func owner(info os.FileInfo) (account, bool) {
 	return account{int(s.Uid), int(s.Gid)}, true
 }
 
-// device returns the file system that a file lies on.
+// device returns the number of a file's file system.
 func device(info os.FileInfo) uint64 {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -38,7 +38,7 @@ type target struct {
 	bound bool        // bound, not copied
 }
 
-// Bind is a file or directory that a server sees as it is.
+// Bind is a file or directory of the host that is bound to the stage.
 type Bind struct {
 	Path     string
 	Writable bool
@@ -58,7 +58,7 @@ func New(accesses []Access) (*Plan, error) {
 	for _, dir := range p.targets {
 		for _, t := range p.targets {
 			if dir.Delete && t.Path != dir.Path && Within(t.Path, dir.Path) {
-				return nil, fmt.Errorf("%s lies in %s, which the call removes or moves away", t.Path, dir.Path)
+				return nil, fmt.Errorf("%s is in %s, which the call removes or moves", t.Path, dir.Path)
 			}
 			if dir.leavesTo(t) {
 				if err := dir.copyable(); err != nil {
@@ -71,13 +71,13 @@ func New(accesses []Access) (*Plan, error) {
 	return p, nil
 }
 
-// leavesTo reports whether the target is a directory that the call may move to another one on
-// another file system.
+// leavesTo reports whether the call may move the target, a directory, to a target on another file
+// system.
 func (t target) leavesTo(to target) bool {
 	return t.Delete && t.found != nil && t.found.IsDir() && to.Write && to.found == nil && device(t.found) != device(to.in)
 }
 
-// copyable returns why the directory could not be copied whole, or nil.
+// copyable returns an error if the directory cannot be copied completely.
 func (t target) copyable() error {
 	entries, size := 0, int64(0)
 	return filepath.WalkDir(t.Path, func(path string, d fs.DirEntry, err error) error {
@@ -117,18 +117,18 @@ func merged(accesses []Access) []Access {
 	return out
 }
 
-// covered reports whether a target lies in a directory that is bound with the same access.
+// covered reports whether a target is in a directory that is bound with the same access.
 func (p *Plan) covered(t target) bool {
 	return slices.ContainsFunc(p.targets, func(dir target) bool {
 		return dir.bound && dir.Path != t.Path && Within(t.Path, dir.Path) && !t.Delete && (dir.Write || !t.Write)
 	})
 }
 
-// pseudo are directories whose files are made by the kernel. They show the process that
-// reads them, so a copy made by the host would show the host's secrets.
+// pseudo are the kernel's directories. Their files describe the process that reads them, so a copy
+// that the host makes would contain the host's secrets.
 var pseudo = []string{"/proc", "/sys", "/dev"}
 
-// look finds out what a path is now, and whether this process may do what the call does.
+// look finds out what is at a path, and whether this process may do what the call does.
 func look(a Access) (target, error) {
 	t := target{Access: a}
 	if !filepath.IsAbs(a.Path) || filepath.Clean(a.Path) != a.Path || strings.ContainsRune(a.Path, 0) {
@@ -173,7 +173,7 @@ func look(a Access) (target, error) {
 	return t, t.check()
 }
 
-// check returns why the call could not do with the target what it may do.
+// check returns an error if the call could not access the target as it must.
 func (t *target) check() error {
 	if t.found == nil {
 		if !t.Write {
@@ -203,7 +203,7 @@ func (t *target) check() error {
 		return nil
 	case t.bound:
 		return permitted(t.Path, unix.W_OK|unix.X_OK)
-	default: // it is replaced or removed, which changes its directory
+	default: // replacing or removing it changes its directory
 		if t.Write && permitted(t.Path, unix.W_OK) != nil {
 			return permitted(t.Path, unix.W_OK)
 		}
@@ -211,8 +211,8 @@ func (t *target) check() error {
 	}
 }
 
-// permitted returns why this process may not use a path in this way, or nil. A file system
-// that is mounted read-only is a reason, too.
+// permitted returns an error if this process may not use a path in this way, for example because the
+// file system is mounted read-only.
 func permitted(path string, mode uint32) error {
 	err := unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS)
 	if err == nil {
@@ -251,7 +251,7 @@ func cause(err error) error {
 	return err
 }
 
-// Binds returns the files and directories that the server sees as they are.
+// Binds returns the files and directories that are bound to the stage.
 func (p *Plan) Binds() []Bind {
 	var all []Bind
 	for _, t := range p.targets {
@@ -262,7 +262,7 @@ func (p *Plan) Binds() []Bind {
 	return all
 }
 
-// Directories returns the existing directories in which copies lie.
+// Directories returns the existing directories of the files that are copied.
 func (p *Plan) Directories() []string {
 	var all []string
 	for _, t := range p.targets {
@@ -292,7 +292,7 @@ func (p *Plan) Base() string {
 	return base
 }
 
-// Removes reports whether the call may remove or move away a file.
+// Removes reports whether the call may remove or move a file.
 func (p *Plan) Removes() bool {
 	return slices.ContainsFunc(p.targets, func(t target) bool { return t.Delete })
 }

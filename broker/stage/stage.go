@@ -12,15 +12,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
-// errChanged is the error of a target that has changed since the call was judged.
+// errChanged means that a target has changed since New.
 var errChanged = errors.New("it has changed since the call was judged")
 
-// Stage is a directory on which calls are carried out, one at a time. Nothing of the host
-// that is not ours is in it, so its links lead nowhere else.
+// Stage is a directory in which calls are carried out, one at a time. It has none of the host's
+// files, so links in it cannot lead to any.
 type Stage struct {
 	root *os.Root
 	plan *Plan         // of the call at hand
-	laid []os.FileInfo // of the copies, by the plan's targets; nil where there was nothing to copy
+	laid []os.FileInfo // of the copies, by the plan's targets; nil if there was nothing to copy
 	made []string      // directories to remove after the call, outermost first
 }
 
@@ -36,8 +36,8 @@ func Open(dir string) (*Stage, error) {
 // Close closes the stage. Its directory stays.
 func (s *Stage) Close() error { return s.root.Close() }
 
-// Prepare makes the existing directories in which the copies of a plan will lie. They stay
-// after Clear, because the sandbox may have bound them.
+// Prepare makes the directories in which the copies of a plan will be, as far as the originals exist.
+// They stay after Clear, because the sandbox may have bound them.
 func (s *Stage) Prepare(p *Plan) error {
 	for _, dir := range p.Directories() {
 		if err := s.mkdirAll(relative(dir)); err != nil {
@@ -48,8 +48,8 @@ func (s *Stage) Prepare(p *Plan) error {
 	return nil
 }
 
-// Lay puts the copies of a plan in place. It fails when a file or the directory that
-// contains it is not the one that was judged. Clear must follow, also after an error.
+// Lay makes the copies of a plan. It fails if a file or its directory is not the one that was judged.
+// Clear must follow, even after an error.
 func (s *Stage) Lay(ctx context.Context, p *Plan) error {
 	s.plan, s.laid = p, make([]os.FileInfo, len(p.targets))
 	for i, t := range p.targets {
@@ -76,7 +76,7 @@ func (s *Stage) lay(ctx context.Context, i int, t target) error {
 		return nil
 	}
 	name := relative(t.Path)
-	if t.found.IsDir() { // it is moved or removed as a whole: an empty one stands for it
+	if t.found.IsDir() { // the call can only move or remove it: an empty directory represents it
 		err = s.root.Mkdir(name, 0o700)
 	} else {
 		err = copyFile(ctx, dir, filepath.Base(t.Path), s.root, name, t.found, t.found.Mode().Perm())
@@ -122,8 +122,8 @@ func (s *Stage) Clear(ctx context.Context) error {
 // relative returns an absolute path as the path below the stage's root.
 func relative(path string) string { return strings.TrimPrefix(path, "/") }
 
-// open opens the directory of the target's nearest existing parent, and checks that it and
-// the target are those that were judged.
+// open opens the target's nearest existing parent directory, and checks that it and the target are
+// those that were judged.
 func (t *target) open() (*os.Root, error) {
 	dir, err := os.OpenRoot(t.base)
 	if err != nil {
@@ -156,14 +156,14 @@ func (t *target) checkIn(dir *os.Root) error {
 	return nil
 }
 
-// first returns the name below base with which the target's path goes on.
+// first returns the first name of the target's path below base.
 func (t *target) first() string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(t.Path, t.base), "/"), "/")
 	return name
 }
 
-// unchanged reports whether a file is still the same one with the same content. Of a
-// directory only the identity counts.
+// unchanged reports whether a file is still the same one with the same content. Of directories it
+// compares only the identity.
 func unchanged(now, then os.FileInfo) bool {
 	if !os.SameFile(now, then) || now.Mode().Type() != then.Mode().Type() {
 		return false

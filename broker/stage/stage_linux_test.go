@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// ground is a place outside the workspace, with a stage.
+// ground is a directory outside the workspace, and a stage.
 type ground struct {
 	t     *testing.T
 	dir   string
@@ -38,7 +38,7 @@ func newGround(t *testing.T) *ground {
 	return &ground{t, dir, at, s}
 }
 
-// path returns a path of the ground; on returns where the server finds it.
+// path returns a path of the directory; on returns where the server finds it.
 func (g *ground) path(name string) string { return filepath.Join(g.dir, name) }
 func (g *ground) on(name string) string   { return filepath.Join(g.at, g.dir, name) }
 
@@ -70,7 +70,7 @@ func (g *ground) run(server func() error, accesses ...Access) error {
 	return g.perform(p, server)
 }
 
-// perform lets a server work on the stage by a plan and brings about what became of it.
+// perform lays a plan, lets the server work on the stage, and commits.
 func (g *ground) perform(p *Plan, server func() error) error {
 	g.t.Helper()
 	defer func() {
@@ -90,8 +90,7 @@ func (g *ground) perform(p *Plan, server func() error) error {
 	return g.stage.Commit(g.t.Context())
 }
 
-// Of all that a server does on the stage, only what the call was let through for takes
-// effect.
+// Of all that a server does on the stage, only what the call is allowed to do takes effect.
 func TestOnlyTheApprovedFileChanges(t *testing.T) {
 	g := newGround(t)
 	g.write(g.path("a/one"), "1")
@@ -117,18 +116,18 @@ func TestOnlyTheApprovedFileChanges(t *testing.T) {
 	}
 }
 
-// What a server does with a file beyond what the call is for is refused as a whole.
+// If a server does more with a file than the call may, all of it is refused.
 func TestMoreThanWasApprovedIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		access Access
 		server func(g *ground) error
 		says   string
 	}{
-		"removed":  {Access{Write: true}, func(g *ground) error { return os.Remove(g.on("f")) }, "that was not let through"},
+		"removed":  {Access{Write: true}, func(g *ground) error { return os.Remove(g.on("f")) }, "that was not allowed"},
 		"a link":   {Access{Write: true}, func(g *ground) error { return errors.Join(os.Remove(g.on("f")), os.Symlink("/etc/passwd", g.on("f"))) }, "a link"},
 		"a pipe":   {Access{Write: true}, func(g *ground) error { return errors.Join(os.Remove(g.on("f")), syscall.Mkfifo(g.on("f"), 0o600)) }, "a pipe"},
 		"a folder": {Access{Write: true}, func(g *ground) error { return errors.Join(os.Remove(g.on("f")), os.Mkdir(g.on("f"), 0o700)) }, "left"},
-		"changed":  {Access{Delete: true}, func(g *ground) error { return os.WriteFile(g.on("f"), []byte("new"), 0o600) }, "that was not let through"},
+		"changed":  {Access{Delete: true}, func(g *ground) error { return os.WriteFile(g.on("f"), []byte("new"), 0o600) }, "that was not allowed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := newGround(t)
@@ -144,7 +143,7 @@ func TestMoreThanWasApprovedIsRefused(t *testing.T) {
 	}
 }
 
-// What cannot take effect is said before anybody is asked.
+// A call that cannot take effect is an error of New, before anybody is asked.
 func TestWhatCannotTakeEffectIsSaidBefore(t *testing.T) {
 	g := newGround(t)
 	g.write(g.path("f"), "text")
@@ -175,8 +174,7 @@ func TestWhatCannotTakeEffectIsSaidBefore(t *testing.T) {
 	}
 }
 
-// A target that becomes another one between the judgment and the effect is refused, and
-// nothing is written anywhere.
+// A target that is replaced between judgment and effect is refused, and nothing is written anywhere.
 func TestAnotherTargetIsRefused(t *testing.T) {
 	swaps := map[string]func(g *ground) error{
 		"a link": func(g *ground) error {
@@ -230,7 +228,7 @@ func TestAnotherTargetIsRefused(t *testing.T) {
 	}
 }
 
-// nowhere checks that no file has a text.
+// nowhere checks that no file contains a text.
 func (g *ground) nowhere(text string) {
 	g.t.Helper()
 	err := filepath.WalkDir(g.dir, func(path string, d os.DirEntry, err error) error {
@@ -244,8 +242,8 @@ func (g *ground) nowhere(text string) {
 	}
 }
 
-// While somebody exchanges the target's directory a thousand times, the effect comes to the
-// judged directory or nowhere.
+// While somebody swaps the target's directory a thousand times, the effect is in the judged
+// directory or nowhere.
 func TestASwappedDirectoryIsNeverWritten(t *testing.T) {
 	g := newGround(t)
 	g.write(g.path("d/f"), "old")
@@ -279,8 +277,8 @@ func TestASwappedDirectoryIsNeverWritten(t *testing.T) {
 	}
 }
 
-// swapUntil exchanges the directory d for a link and back until done is closed, at least
-// once, and returns how often.
+// swapUntil replaces the directory d by a link and back until done is closed, at least once, and
+// returns how often.
 func (g *ground) swapUntil(done <-chan struct{}) int {
 	for n := 1; ; n++ {
 		err := errors.Join(os.Rename(g.path("d"), g.path("e")), os.Symlink("away", g.path("d")), os.Remove(g.path("d")), os.Rename(g.path("e"), g.path("d")))
@@ -296,7 +294,7 @@ func (g *ground) swapUntil(done <-chan struct{}) int {
 	}
 }
 
-// A move whose destination somebody else has made meanwhile removes neither.
+// A move to a path that somebody else has made meanwhile changes neither file.
 func TestAMoveReplacesNothing(t *testing.T) {
 	before := pseudo
 	pseudo = nil // /dev/shm is the one file system that is sure to be another one
@@ -333,7 +331,7 @@ func TestAMoveReplacesNothing(t *testing.T) {
 	}
 }
 
-// When a new file cannot be made, the directories for it go again.
+// If a new file cannot be made, the directories that were made for it are removed.
 func TestNothingIsLeftOfAFailure(t *testing.T) {
 	g := newGround(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -351,7 +349,7 @@ func TestNothingIsLeftOfAFailure(t *testing.T) {
 	}
 }
 
-// Moves take effect for real: of files and directories, between file systems, too.
+// Files and directories are moved, between file systems, too.
 func TestMoves(t *testing.T) {
 	away, err := os.MkdirTemp("/dev/shm", "stage")
 	if err != nil {

@@ -1,9 +1,8 @@
-// Package transfer copies files at a person's command: into a Box, which an agent can read,
-// and, by Save, out of what an agent can write to.
+// Package transfer copies files at a person's command: into a Box, which an agent can read, and with
+// Save from where an agent can write.
 //
-// An agent can put links into its workspace, and the person types paths that lead through
-// it. So a path that is read may contain no link, and a path that is written to is resolved
-// before it is judged.
+// An agent can put links into its workspace, and the person may type paths that lead through it. So
+// a path to read must not contain a link, and a path to write is resolved before it is judged.
 package transfer
 
 import (
@@ -37,8 +36,8 @@ type Box struct {
 	mu        sync.Mutex
 }
 
-// Add copies files into the box and returns the names of the copies. Each path is absolute
-// and contains no link. judge returns an error for a file that may not be copied. If one file
+// Add copies files into the box and returns the names of the copies. Each path must be absolute and
+// must not contain a link. judge returns an error for a file that may not be copied. If one file
 // cannot be copied, none is.
 func (b *Box) Add(ctx context.Context, paths []string, judge func(path string) error) (names []string, err error) {
 	defer func() {
@@ -67,7 +66,7 @@ func (b *Box) Add(ctx context.Context, paths []string, judge func(path string) e
 	return names, nil
 }
 
-// open opens a file of the person's.
+// open opens a file of the person, and follows no link.
 func open(path string) (*os.File, error) {
 	file, err := dirtree.Open("/", path)
 	var other *dirtree.NotRegularError
@@ -82,7 +81,7 @@ func open(path string) (*os.File, error) {
 	return file, err
 }
 
-// Put copies what from has into the box, under a name like the one given.
+// Put copies from into the box, under the given name or a similar one, which it returns.
 func (b *Box) Put(ctx context.Context, name string, from io.Reader) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -94,7 +93,7 @@ func (b *Box) Put(ctx context.Context, name string, from io.Reader) (string, err
 	if err != nil {
 		return "", fault.Wrap("copy", err, "")
 	}
-	defer os.Remove(copied.Name()) // it is gone already after a success
+	defer os.Remove(copied.Name()) // fails after a success, because it was renamed
 	n, err := io.Copy(copied, io.LimitReader(reading{ctx, from}, min(free, maxFile)+1))
 	err = errors.Join(err, copied.Chmod(0o444), copied.Close())
 	switch {
@@ -111,7 +110,7 @@ func (b *Box) Put(ctx context.Context, name string, from io.Reader) (string, err
 	return name, os.Rename(copied.Name(), filepath.Join(b.Dir, name))
 }
 
-// reading is a reader that ends with a context.
+// reading is a reader that fails when a context ends.
 type reading struct {
 	ctx context.Context
 	io.Reader
@@ -124,7 +123,7 @@ func (r reading) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// free returns how many bytes there is room for.
+// free returns how many more bytes the box may have.
 func (b *Box) free() (int64, error) {
 	entries, err := os.ReadDir(b.Dir)
 	if err != nil {
@@ -165,7 +164,7 @@ func plainName(name string) string {
 	return stem + ext
 }
 
-// unused returns the name, or one like it, that no copy has.
+// unused returns the name, or a similar one, that no copy has.
 func (b *Box) unused(name string) (string, error) {
 	ext := filepath.Ext(name)
 	for n, try := 2, name; n < 10_000; n++ {

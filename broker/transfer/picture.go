@@ -13,15 +13,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// clipboards are the programs that print a picture of the clipboard as PNG, in the order in
-// which they are tried.
+// clipboards are the programs that print a picture in the clipboard as PNG. They are tried in this
+// order.
 var clipboards = [][]string{
 	{"wl-paste", "--type", "image/png"},
 	{"xclip", "-selection", "clipboard", "-target", "image/png", "-out"},
 	{"pngpaste", "-"},
 }
 
-// clipboardTime is how long one of these programs may take. The owner of a clipboard may
+// clipboardTime is how long one of these programs may take. The program that owns the clipboard may
 // never answer.
 const clipboardTime = 5 * time.Second
 
@@ -47,12 +47,12 @@ func Picture(ctx context.Context) ([]byte, error) {
 		tried = append(tried, fmt.Sprintf("%s: %v", argv[0], err))
 	}
 	if len(tried) == 0 {
-		return nil, fault.New("install the one of your desktop, or name a file", "no program reads the clipboard here: %s are missing", strings.Join(names, ", "))
+		return nil, fault.New("install the one for your desktop, or name a file", "no program is installed that reads the clipboard: %s", strings.Join(names, ", "))
 	}
 	return nil, fault.New("copy a picture first, or name a file", "the clipboard has no picture (%s)", strings.Join(tried, "; "))
 }
 
-// printed returns what a program prints, up to the size of one attachment.
+// printed returns a program's output, up to the size of one attachment.
 func printed(ctx context.Context, path string, args []string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, clipboardTime, fmt.Errorf("no answer within %v", clipboardTime))
 	defer cancel()

@@ -15,10 +15,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Save copies a file to the absolute path dest or, if that is a directory, into it, and
-// returns where the copy is. The copy is private and cannot be executed. judge returns an
-// error if the person's policy forbids writing the file that dest leads to; it gets the
-// file's path without links. A file that exists is replaced only if replace is set.
+// Save copies a file to the absolute path dest or, if that is a directory, into it, and returns the
+// path of the copy. The copy is private and not executable. judge gets the path without links, and
+// returns an error if the person's policy forbids writing it. An existing file is replaced only if
+// replace is set.
 func Save(ctx context.Context, from *os.File, dest string, replace bool, judge func(path string) error) (string, error) {
 	if info, err := os.Stat(dest); err == nil && info.IsDir() {
 		dest = filepath.Join(dest, filepath.Base(from.Name()))
@@ -76,7 +76,7 @@ func openJudged(path string) (*os.Root, error) {
 	return dir, nil
 }
 
-// write writes the file as a whole, or not at all.
+// write writes the file completely, or not at all.
 func write(ctx context.Context, dir *os.Root, name string, from io.Reader, replace bool) error {
 	temporary := ".saving-" + rand.Text()
 	to, err := dir.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

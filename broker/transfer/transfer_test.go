@@ -90,8 +90,8 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// What is not a regular file, is too large, is gone or lies behind a link is one clear line, and
-// nothing is left of the whole command.
+// A file that is not regular, is too large, is missing or is behind a link is refused with one clear
+// line, and none of the command's files is copied.
 func TestAddRefuses(t *testing.T) {
 	b, dir := newBox(t), realDir(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -130,7 +130,7 @@ func TestAddRefuses(t *testing.T) {
 	}
 }
 
-// A box has a limit of its own.
+// The size of a box is limited.
 func TestBoxIsBounded(t *testing.T) {
 	b, dir := newBox(t), realDir(t)
 	writeFile(t, filepath.Join(b.Dir, "most"), "", maxBox-3)
@@ -144,7 +144,7 @@ func TestBoxIsBounded(t *testing.T) {
 	}
 }
 
-// program puts a shell script on the path, which has nothing else.
+// program puts a shell script on PATH, which has nothing else.
 func program(t *testing.T, dir, name, script string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script), 0o755); err != nil {
@@ -153,11 +153,11 @@ func program(t *testing.T, dir, name, script string) {
 	t.Setenv("PATH", dir)
 }
 
-// The picture of the clipboard comes from the first program that has one.
+// The picture is that of the first program that prints one.
 func TestPicture(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
-	if _, err := Picture(t.Context()); err == nil || !strings.Contains(err.Error(), "wl-paste, xclip, pngpaste are missing") {
+	if _, err := Picture(t.Context()); err == nil || !strings.Contains(err.Error(), "no program is installed that reads the clipboard: wl-paste, xclip, pngpaste") {
 		t.Error(err)
 	}
 	program(t, dir, "wl-paste", "echo 'No selection' >&2; exit 1")
@@ -174,7 +174,7 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// A copy is private, replaces nothing unless told to, and lands where it was judged.
+// A copy is private, replaces nothing unless told to, and has the path that was judged.
 func TestSave(t *testing.T) {
 	dir := realDir(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
