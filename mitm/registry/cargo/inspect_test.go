@@ -59,7 +59,7 @@ func TestInspect(t *testing.T) {
 			got := ""
 			if err != nil {
 				reason := registry.ReasonContent
-				if strings.Contains(tc.want, "into") {
+				if strings.Contains(tc.want, "too large") {
 					reason = registry.ReasonLimit
 				}
 				registrytest.Refused(t, err, reason)
