@@ -24,10 +24,10 @@ func attachCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attach [SESSION]",
 		Short: "Show the multiplexer that runs in this terminal, too",
-		Long: `Show the multiplexer that runs in this terminal, too, beginning with a session's tab;
-its number or the beginning of the session's id is enough. /detach leaves it running, and so does closing the
-terminal. Several terminals can show it; a tab has the size of the one in which it was
-used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.
+		Long: `Show the multiplexer that runs in this terminal, too, beginning with a session's tab; its
+number or the beginning of the session's id is enough. /detach leaves it running, and so
+does closing the terminal. Several terminals can show it; a tab has the size of the one in
+which it was used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.
 
 With --read-only the terminal shows everything and changes nothing: no key reaches an
 agent, nothing is decided, opened or run, and no tab takes its size. With --answer-only
@@ -35,7 +35,7 @@ it shows no agent: it asks about the calls that wait, line by line, one after th
 and remembers no approval. --name says whose terminal it is, for records and 'clients ls'.
 
 The tabs are arranged as in the terminal of that name that was detached last, or
-else in any: which one is in front, their order, the panes, the zoom and what is muted.`,
+else in any: which one is in front, the panes, the zoom and what is muted.`,
 		Example: "  ironcurtain-mux attach\n  ironcurtain-mux attach --answer-only --name phone\n  ironcurtain-mux attach 6f1c\n  ironcurtain-mux --host workstation attach",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
