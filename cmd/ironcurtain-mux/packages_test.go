@@ -308,7 +308,7 @@ func TestPackagesOfApt(t *testing.T) {
 	d := drive(t, home, 120, 40, "--agent", "shell")
 	d.see(patience, "/workspace$")
 	d.send("apt-get update; apt-get install -y left-tool && left-tool; echo apt-$?\r")
-	d.see(patience, "the Release of testing is not signed by a key that the person has", "Unpacked left-tool (2.0)", "right says from-left", "apt-0")
+	d.see(patience, "the Release of testing is not signed with a key that this machine has", "Unpacked left-tool (2.0)", "right says from-left", "apt-0")
 	d.send("clear; apt-get install -y forged-tool; echo forged-$?; apt-get remove -y git; echo removed-$?; git --version\r")
 	d.see(patience, "403", "forged-100", "Held packages were changed", "removed-100", "git version")
 	d.send("clear; apt-get remove -y left-tool && ! test -e ~/.apt/root/usr/bin/left-tool && right-tool stays; echo gone-$?\r")
