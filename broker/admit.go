@@ -9,7 +9,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// ErrNotAlone is returned by Open when there is a session, and the request wants to be the first.
+// ErrNotAlone is returned by Open for a request that must be the first, when there is a session
+// already.
 var ErrNotAlone = errors.New("open session: there is one already")
 
 // hasFirst reports whether there is a session with a terminal, or, with a profile, one that has
@@ -20,9 +21,10 @@ func (b *Broker) hasFirst(p Profile) bool {
 	})
 }
 
-// admit gives the session its place, unless too many sessions run already, or any when it is to be
-// the first. A session that it replaces is not counted. One that another process has handed over
-// keeps its life. It returns the sessions whose places have changed, which the caller announces.
+// admit gives the session its place in the bar. It fails if too many sessions run already, or if
+// the request must be the first and is not. A session that this one replaces is not counted. A
+// session that another process has handed over keeps its life. admit returns the sessions whose
+// places have changed; the caller announces them.
 func (b *Broker) admit(s *session.Session, r OpenRequest) (moved []*session.Session, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -40,7 +42,7 @@ func (b *Broker) admit(s *session.Session, r OpenRequest) (moved []*session.Sess
 		switch {
 		case other.Over():
 		case s.Replaces() != "" && other.Replaces() == s.Replaces() && other.AwaitsPlace():
-			return nil, fault.New("wait until that one runs", "open session: session %s takes the place of that one already", other.ShortID())
+			return nil, fault.New("wait until session "+other.ShortID()+" runs", "open session: session %s already replaces that one", other.ShortID())
 		case s.Replaces() != "" && other.ID() == s.Replaces():
 			after = other.Ended()
 		default:

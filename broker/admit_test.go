@@ -60,7 +60,7 @@ func TestASessionThatReplacesAnotherNeedsNoRoom(t *testing.T) {
 	admitted(t, b, OpenRequest{}, "one session runs already")
 	admitted(t, b, OpenRequest{Replaces: "0123456789abcdef0123456789abcdef"}, "one session runs already")
 	by := admitted(t, b, replacing, "")
-	admitted(t, b, replacing, "takes the place of that one already")
+	admitted(t, b, replacing, "already replaces that one")
 	admitted(t, b, OpenRequest{}, "2 sessions run already")
 	if !by.AwaitsPlace() {
 		t.Error("it does not wait for the other one")

@@ -16,8 +16,8 @@ type API interface {
 	Submit(ctx context.Context, in TrustedInput) (Receipt, error)
 }
 
-// Calls is what can also be asked from another process. What is in API alone never leaves the
-// broker's: the stream of an agent's terminal, and what a person has typed.
+// Calls are the methods that other processes may call, too. The methods that only API has never
+// leave the broker's process: the stream of an agent's terminal, and what a person has typed.
 type Calls interface {
 	// Agents lists the agents a session can be opened with.
 	Agents(ctx context.Context) ([]Agent, error)

@@ -15,10 +15,10 @@ type Escalation = approval.Escalation
 // left the call to a person.
 type AutoReview = approval.AutoReview
 
-// ProgramCall says as which of a program's calls one is made, and on which of its lines.
+// ProgramCall says which call of a program this is, and on which line the program makes it.
 type ProgramCall = approval.ProgramCall
 
-// Client is a process beside a person that decides or asks for something.
+// Client is a process at a person's side that decides or asks for something.
 type Client = identity.Client
 
 // The ways in which a person decides at a view.

@@ -18,7 +18,7 @@ const (
 	EventAutoApproval EventKind = "auto-approval"
 
 	EventBudget EventKind = "budget" // a session's usage or allowance changed: Budget
-	EventMoving EventKind = "moving" // packages come in, or do not any more: Moving
+	EventMoving EventKind = "moving" // packages are being downloaded, or no longer are: Moving
 	EventNotice EventKind = "notice" // something a person should read: Notice
 )
 

@@ -25,7 +25,7 @@ import (
 
 // Broker implements API in this process.
 type Broker struct {
-	config    Config // with which the process has begun
+	config    Config // that the process was started with
 	log       *slog.Logger
 	hub       *hub
 	approvals *approval.Queue
@@ -48,13 +48,13 @@ type Broker struct {
 	sessions   []*session.Session        // in the order of the bar
 	leaving    map[*session.Session]bool // are being closed, and have no place in the bar
 	endNotices map[endNotice][]string    // what a person should know about ended sessions
-	lives      int                       // how many sessions there were, those that were resumed once more
+	lives      int                       // how many lives there were so far; a resumed session has one more
 	formerBar  []SessionID               // the order of the bar in a former process
 	sweeping   *sweeping                 // nil before Sweep
 	closed     bool
 	refused    os.FileInfo // the state of config.json of which the person was told that it is refused
 	review     *reviewed   // the policy that was read again last; nil before
-	calmed     bool        // nothing new begins
+	calmed     bool        // no session opens: the process is being upgraded
 
 	keeping sync.Mutex  // held while the order of the bar is written down
 	kept    []SessionID // that order; guarded by keeping
@@ -101,13 +101,12 @@ func New(c Config) (*Broker, error) {
 	return b, nil
 }
 
-// SetAway sets whether nobody is there who could decide. The time of waiting tool calls is
-// paused then, for Config.Away at most.
+// SetAway says whether nobody is there to decide. While nobody is, the time limits of waiting tool
+// calls are paused, for Config.Away at most.
 func (b *Broker) SetAway(away bool) { b.approvals.SetAway(away) }
 
-// Hurry makes sessions that end, or are ending, look only briefly at what their agents have
-// left. Work that was not finished then is left to 'sessions rm' or to the next end of the
-// session.
+// Hurry makes sessions that end from now on, or are ending, look only briefly at what their agents
+// have left. Whatever they cannot finish is done by 'sessions rm', or when the session ends again.
 func (b *Broker) Hurry() { b.hurry() }
 
 // Shutdown ends every session and waits until all are taken down. It returns an error
@@ -158,7 +157,7 @@ func (b *Broker) Agents(context.Context) ([]Agent, error) {
 func (b *Broker) Open(ctx context.Context, r OpenRequest) (Session, error) {
 	prepare := session.New
 	if r.Resume != "" {
-		// The sweep holds the leases of sessions while it looks at them.
+		// The sweep holds the lease of each session that it is examining.
 		if _, err := b.LeftRunning(ctx); err != nil {
 			return Session{}, fmt.Errorf("open session: %w", err)
 		}
@@ -257,8 +256,7 @@ func (b *Broker) Close(ctx context.Context, id SessionID) error {
 	}
 }
 
-// run runs a session. A shell that a person has left is closed then, as programs are in other
-// multiplexers.
+// run runs a session. When a person exits a shell, its tab closes, as in other multiplexers.
 func (b *Broker) run(s *session.Session) {
 	s.Run()
 	if s.Info().State == StateClosed {
@@ -294,8 +292,8 @@ func (b *Broker) Subscribe(ctx context.Context) (<-chan Event, error) {
 	return b.hub.subscribe(ctx), nil
 }
 
-// Follow is Subscribe for what shows nothing to a person: it gets no notices, so that those go to
-// somebody who reads them.
+// Follow is Subscribe for a reader that shows nothing to a person. It gets no notices, so that a
+// notice is kept for a subscriber that shows it.
 func (b *Broker) Follow(ctx context.Context) <-chan Event { return b.hub.follow(ctx) }
 
 func (b *Broker) session(id SessionID) (*session.Session, error) {

@@ -54,8 +54,8 @@ func (h *engineHandle) connect(ctx context.Context, userHome string) (client *do
 	return h.choice.Connect(ctx, os.Getenv, userHome)
 }
 
-// check says whether there is an engine to connect to: one of this machine without waiting for
-// its answer. With one elsewhere the connection is made, and kept.
+// check says whether there is an engine to connect to. It does not wait for the answer of an engine
+// on this machine. It connects to an engine elsewhere, and keeps the connection.
 func (h *engineHandle) check(ctx context.Context, userHome string) error {
 	endpoint, err := h.choice.Resolve(os.Getenv, userHome)
 	if err != nil {
@@ -71,7 +71,7 @@ func (h *engineHandle) check(ctx context.Context, userHome string) error {
 	return err
 }
 
-// endpoint returns where the engine is to which there is a connection, or will be.
+// endpoint returns the address of the engine that is connected or will be.
 func (h *engineHandle) endpoint(userHome string) (docker.Endpoint, error) {
 	if client := h.connected(); client != nil {
 		return client.Endpoint(), nil

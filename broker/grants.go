@@ -75,7 +75,7 @@ func (r *pendingGrant) keep() (int, error) {
 		return 0, err
 	}
 	select {
-	case <-s.Ended(): // the session may be resumed under its name, without its grants
+	case <-s.Ended(): // it may be resumed with the same id, but without its grants
 		if err := r.broker.grants.Close(r.item.Session); err != nil {
 			return 0, err
 		}

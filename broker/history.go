@@ -10,8 +10,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// decisive are the decisions about calls that a person was, or would have been, asked
-// about.
+// decisive are the decisions about calls that were escalated, or that a grant or a receipt let
+// through without asking.
 var decisive = []audit.Decision{
 	audit.EscalatedApproved, audit.EscalatedDenied, audit.EscalatedExpired, audit.EscalatedWithdrawn,
 	audit.AutoApproved, audit.Granted,
@@ -19,11 +19,8 @@ var decisive = []audit.Decision{
 
 // History lists the latest decisions of the open sessions, newest first.
 func (b *Broker) History(ctx context.Context, limit int) ([]Decided, error) {
-	b.mu.Lock()
-	open := slices.Clone(b.sessions)
-	b.mu.Unlock()
 	var out []Decided
-	for _, s := range open {
+	for _, s := range b.openSessions() {
 		if log, _ := s.Audit(); log == nil {
 			continue // no audit: the session is still starting, or has no tools
 		}

@@ -14,10 +14,10 @@ const (
 	earlyNotices      = 16
 )
 
-// hub sends every event to every subscriber. When a
-// subscriber's backlog is full, the hub closes the subscriber's channel, so no single event
-// is lost from the middle. A notice that comes before any subscriber goes to the first one.
-// Followers are subscribers that show nothing to a person, and get no notices.
+// hub sends every event to every subscriber. When a subscriber's backlog is full, the hub closes
+// the subscriber's channel instead of dropping an event. A notice that comes before any subscriber
+// goes to the first one. Followers are subscribers that show nothing to a person, and get no
+// notices.
 type hub struct {
 	mu          sync.Mutex
 	subscribers map[chan Event]struct{}
@@ -46,7 +46,8 @@ func (h *hub) publish(e Event) {
 	}
 }
 
-// keep keeps a notice for the first subscriber, or forgets those that it takes back.
+// keep keeps a notice for the first subscriber. A notice without a text removes the kept ones that
+// it takes back.
 func (h *hub) keep(e Event) {
 	switch n := e.Notice; {
 	case n.Text == "":
@@ -56,7 +57,7 @@ func (h *hub) keep(e Event) {
 	}
 }
 
-// tell sends an event to the subscribers that there are, and keeps it for nobody.
+// tell sends an event to the present subscribers and does not keep it for later ones.
 func (h *hub) tell(e Event) {
 	e.At = time.Now()
 	h.mu.Lock()

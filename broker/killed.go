@@ -30,11 +30,12 @@ func (b *Broker) sweepWaiting(ctx context.Context, running []SessionID) error {
 	return errors.Join(all...)
 }
 
-// goingOn returns the sessions whose multiplexer was killed and whose conversations go on.
+// goingOn returns the sessions of killed multiplexers whose conversations continue when they are
+// resumed.
 func (b *Broker) goingOn() (ids []SessionID) {
 	all, err := stored.List(b.config.Home, nil)
 	if err != nil {
-		b.log.Warn("could not look for conversations that go on", "error", err)
+		b.log.Warn("could not look for conversations that can be continued", "error", err)
 	}
 	for _, s := range all {
 		if s.Detached && b.goesOn(s.ID) {

@@ -16,8 +16,8 @@ import (
 )
 
 // The bar of every view has the tabs in the order of the broker's list. A tab is numbered by its
-// place there, so its number changes when one before it goes or is moved. Nothing that is done to a
-// session names it by that number.
+// place there, so its number changes when one before it goes or is moved. No call of API names a
+// session by that number.
 
 // Move puts a session's tab at a place in the bar, from 1, in all views.
 func (b *Broker) Move(_ context.Context, id SessionID, place int) error {
@@ -44,8 +44,8 @@ func (b *Broker) Move(_ context.Context, id SessionID, place int) error {
 	return nil
 }
 
-// insert adds a session to the list: in the place of its former life, behind the one that it
-// replaces, as it was ordered in a process that was killed, or at the end. The caller holds mu.
+// insert adds a session to the list: where its former life was, after the session that it replaces,
+// where the order of a former process has it, or at the end. The caller holds mu.
 func (b *Broker) insert(s *session.Session) {
 	at := func(id SessionID) int {
 		return slices.IndexFunc(b.sessions, func(other *session.Session) bool { return other.ID() == id })
@@ -57,11 +57,11 @@ func (b *Broker) insert(s *session.Session) {
 		s.Inherit(b.sessions[i])
 		b.sessions = slices.Insert(b.sessions, i+1, s)
 	} else {
-		b.sessions = slices.Insert(b.sessions, b.formerly(s.ID()), s)
+		b.sessions = slices.Insert(b.sessions, b.formerIndex(s.ID()), s)
 	}
 }
 
-// leave takes a session that ends out of the bar. It comes last if it is resumed.
+// leave takes a session that ends out of the bar. If it is resumed, it gets the last place.
 func (b *Broker) leave(s *session.Session) {
 	b.mu.Lock()
 	if slices.Contains(b.sessions, s) {
@@ -73,9 +73,9 @@ func (b *Broker) leave(s *session.Session) {
 	b.arranged(moved)
 }
 
-// formerly returns where in the list a session is inserted: before those that were behind it in a
-// former process. The caller holds mu.
-func (b *Broker) formerly(id SessionID) int {
+// formerIndex returns the index at which a session is inserted: before the sessions that came after it
+// in a former process. The caller holds mu.
+func (b *Broker) formerIndex(id SessionID) int {
 	if was := slices.Index(b.formerBar, id); was >= 0 {
 		behind := func(s *session.Session) bool { return slices.Index(b.formerBar, s.ID()) > was }
 		if i := slices.IndexFunc(b.sessions, behind); i >= 0 {
@@ -90,8 +90,8 @@ func (b *Broker) inBar(s *session.Session) bool {
 	return !s.NoTerminal() && !b.leaving[s] && s.Info().State != StateClosed
 }
 
-// number gives the sessions their places in the bar, and returns those that have another one now.
-// The caller holds mu, and announces them after it has given that up.
+// number numbers the sessions in the bar and returns those whose number has changed. The caller
+// holds mu, and announces them after it has released it.
 func (b *Broker) number() (moved []*session.Session) {
 	place := 0
 	for _, s := range b.sessions {
@@ -105,9 +105,9 @@ func (b *Broker) number() (moved []*session.Session) {
 	return moved
 }
 
-// arranged announces sessions whose places have changed, the last one first: so a view hears of a new
-// tab when those behind it have made room. It also writes down the order, for a process that takes
-// the agents back.
+// arranged announces the sessions whose places have changed, starting with the last: a view has
+// moved the tabs behind a new one before it hears of the new one. It also stores the order, for a
+// process that takes the agents back.
 func (b *Broker) arranged(moved []*session.Session) {
 	for _, s := range slices.Backward(moved) {
 		s.Announce()
@@ -130,7 +130,7 @@ func (b *Broker) arranged(moved []*session.Session) {
 		err = wholefile.Write(b.orderFile(), data, 0o600)
 	}
 	if err != nil {
-		b.log.Warn("the order of the tabs is not kept", "error", err)
+		b.log.Warn("the order of the tabs was not stored", "error", err)
 	}
 	b.kept = order
 }

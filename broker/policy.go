@@ -25,8 +25,8 @@ type reviewed struct {
 	hash  string
 }
 
-// difference says what other files change of the policy that new sessions have, and of each that
-// holds for a session without a profile.
+// difference says how a policy differs from that of new sessions, and from each one that is in
+// force in a session without a profile.
 func (b *Broker) difference(f policy.Files) (lines []string) {
 	inForce := []policy.Files{b.deps().PolicyInForce()}
 	b.mu.Lock()
@@ -54,7 +54,7 @@ func (b *Broker) difference(f policy.Files) (lines []string) {
 func (b *Broker) ReviewPolicy(context.Context) (PolicyReview, error) {
 	load := b.settings.Load().config.LoadPolicy
 	if load == nil {
-		return PolicyReview{}, fault.New("name a directory with policy in config.json; a tab with a profile keeps its policy", "reload policy: the built-in policy is in force, which has no files")
+		return PolicyReview{}, fault.New("name a directory as \"policy\" in config.json; a tab with a profile keeps its policy", "reload policy: the built-in policy is in force, which has no files")
 	}
 	f, err := load()
 	if err != nil {
@@ -74,7 +74,7 @@ func (b *Broker) ReviewPolicy(context.Context) (PolicyReview, error) {
 }
 
 // ApplyPolicy puts a policy in force that was reviewed, for all sessions without a profile, or
-// for none if it fails for one. It returns how many sessions it judges now.
+// for none if it fails for one. It returns how many sessions that are.
 func (b *Broker) ApplyPolicy(ctx context.Context, hash string) (int, error) {
 	const op = "apply policy: "
 	b.applying.Lock()
@@ -83,7 +83,7 @@ func (b *Broker) ApplyPolicy(ctx context.Context, hash string) (int, error) {
 	r, open := b.review, b.withoutProfile()
 	b.mu.Unlock()
 	if r == nil || r.hash != hash {
-		return 0, fault.New("/policy reload shows it", op+"this policy was not shown, or was read again since")
+		return 0, fault.New("/policy reload shows it", op+"this policy was never shown, or was read again since then")
 	}
 	var ready []*session.Reload
 	for _, s := range open {

@@ -23,7 +23,8 @@ func (b *Broker) Stored(context.Context) ([]StoredSession, error) {
 	return all, nil
 }
 
-// awaitEnd waits until a session that is to be resumed is taken down, if its agent has ended. It refuses a session that still runs.
+// awaitEnd waits until the former life of a session that is to be resumed is taken down. It refuses
+// a session whose agent still runs.
 func (b *Broker) awaitEnd(ctx context.Context, id SessionID) error {
 	s, err := b.session(id)
 	if err != nil {
@@ -47,7 +48,7 @@ func (b *Broker) closeStored(ctx context.Context, id SessionID, unknown error) e
 	if !stored.ValidID(id) || !stored.WasKilled(stored.LayoutOf(b.config.Home, id)) {
 		return unknown
 	}
-	// The sweep holds the leases of sessions while it looks at them.
+	// The sweep holds the lease of each session that it is examining.
 	if _, err := b.LeftRunning(ctx); err != nil {
 		return err
 	}

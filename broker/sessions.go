@@ -34,7 +34,7 @@ func (b *Broker) Rename(_ context.Context, id SessionID, name string) error {
 	return s.Rename(name)
 }
 
-// Registries returns the package registries of a session, and what came of them.
+// Registries returns the package registries of a session, and what its agent got from them.
 func (b *Broker) Registries(_ context.Context, id SessionID) (Registries, error) {
 	s, err := b.session(id)
 	if err != nil {

@@ -25,8 +25,8 @@ func (b *Broker) newSettings(c *Config) *settings {
 	return &settings{config: c, tools: mcpproxy.KnownIn(filepath.Join(c.Home, "tools"), b.log)}
 }
 
-// Reload reads the configuration again, for sessions that open from now on. After an error they
-// have the former one.
+// Reload reads the configuration again, for sessions that open from now on. After an error the
+// former configuration stays in use.
 func (b *Broker) Reload(context.Context) error {
 	b.applying.Lock()
 	defer b.applying.Unlock()
@@ -65,7 +65,7 @@ func (b *Broker) reload() error {
 		}
 	}
 	b.mu.Lock()
-	b.review = nil // it was read for the former configuration
+	b.review = nil // it was compared with the former configuration
 	b.mu.Unlock()
 	b.former = append(b.former, b.settings.Load())
 	b.settings.Store(b.newSettings(&c))
@@ -73,10 +73,11 @@ func (b *Broker) reload() error {
 	return nil
 }
 
-// Outdated says that sessions have the former configuration, because of an error of Refresh. It tells
-// the person in the views that there are, unless they were told of this state of config.json.
+// Outdated returns a text that says that new sessions get the former configuration, because Refresh
+// failed. It also shows the text in the open views, unless they have shown it for this state of
+// config.json.
 func (b *Broker) Outdated(err error) string {
-	said := err.Error() + "; the former settings hold"
+	said := err.Error() + "; the former settings stay in use"
 	if hint := fault.Hint(err); hint != "" {
 		said += "; " + hint
 	}
@@ -84,8 +85,8 @@ func (b *Broker) Outdated(err error) string {
 	return said
 }
 
-// tellRefused tells the person in the views that there are that config.json is refused, once for each
-// state of the file. A view that begins later says so itself.
+// tellRefused says in the open views that config.json is refused, once for each state of the file.
+// A view that starts later finds out by itself.
 func (b *Broker) tellRefused(text string) {
 	now := stateOf(b.config.ConfigFile)
 	b.mu.Lock()

@@ -21,12 +21,11 @@ type sweeping struct {
 	left []SessionID   // what LeftRunning returns; set before done is closed
 }
 
-// Sweep starts to remove what killed multiplexers left behind: containers that have
-// ended, of any home, and sockets of this home; of volumes those whose sessions of this home are
-// gone. It never touches what a running process
-// owns. It also removes the sessions that were not used for longer than the configuration
-// keeps them. The work is done in the background; a failure is logged, and the next Sweep
-// tries again. Sweep may be called only once. It reports whether agents of this home may
+// Sweep starts to remove what killed multiplexers left behind: ended containers of any home,
+// sockets of this home, and volumes whose sessions of this home are gone. It never touches what a
+// running process owns. It also removes the sessions that were not used for longer than the
+// configuration keeps them. The work is done in the background; a failure is logged, and the next
+// Sweep tries again. Sweep may be called only once. It reports whether agents of this home may
 // still run; LeftRunning returns which.
 func (b *Broker) Sweep() bool {
 	s := &sweeping{done: make(chan struct{})}
@@ -42,10 +41,10 @@ func (b *Broker) Sweep() bool {
 	return len(dirs) > 0 || err != nil
 }
 
-// LeftRunning waits for the end of the sweep and returns the sessions of this
-// home whose agents run although their multiplexers were killed, and the conversations with the
-// built-in agent, which go on in another process. Open takes such a
-// session back (OpenRequest.Resume), and Close ends it. It fails only when ctx ends.
+// LeftRunning waits for the end of the sweep. It returns the sessions of this home whose agents
+// still run although their multiplexers were killed, and the conversations with the built-in agent,
+// which a new process continues. Open takes such a session back (OpenRequest.Resume), and Close
+// ends it. It fails only when ctx ends.
 func (b *Broker) LeftRunning(ctx context.Context) ([]SessionID, error) {
 	b.mu.Lock()
 	s := b.sweeping
@@ -61,9 +60,9 @@ func (b *Broker) LeftRunning(ctx context.Context) ([]SessionID, error) {
 	}
 }
 
-// TakeBack takes back every session that LeftRunning returns, except that it ends those without a
-// terminal: nobody waits for their tasks any more. It returns an error for those that it could
-// not open or end; a person can.
+// TakeBack takes back every session that LeftRunning returns. It ends those without a terminal,
+// because nobody waits for their tasks any more. It returns an error for those that it could not
+// open or end; the person can try again.
 func (b *Broker) TakeBack(ctx context.Context) error {
 	left, err := b.LeftRunning(ctx)
 	if err != nil {
@@ -93,7 +92,7 @@ func (b *Broker) sweep(ctx context.Context) []SessionID {
 	engine, err := b.engine.get(ctx, b.config.UserHome)
 	if err != nil {
 		b.log.Warn("could not look for what killed multiplexers left behind", "error", err)
-		return left // remove nothing, since agents may still run
+		return left // remove nothing: agents may still run
 	}
 	running := map[string]bool{} // by directory below run/
 	for _, id := range left {
@@ -182,7 +181,7 @@ func (b *Broker) reportUnsettled() {
 	if more := len(ids) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	publisher{b}.Noticed(Notice{Urgent: true, Text: fmt.Sprintf("no time was left to bring home the work of %s: 'ironcurtain-mux sessions resume' or 'sessions rm' goes on with it", strings.Join(names, ", "))})
+	publisher{b}.Noticed(Notice{Urgent: true, Text: fmt.Sprintf("there was no time left to bring back the work of %s: 'ironcurtain-mux sessions resume' or 'sessions rm' does it", strings.Join(names, ", "))})
 }
 
 // TakeableElsewhere reports whether a container whose owner was killed can be

@@ -15,26 +15,27 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Kept is what the program that this process becomes needs of a broker, beside what is on disk.
+// Kept is what the program that replaces this one needs to know of a broker, besides what is on
+// disk.
 type Kept struct {
 	Lives    int
 	Sessions []session.Kept
 	Grants   []byte
 }
 
-// busyEvery is how often Calm looks whether something is still under way.
+// busyEvery is how often Calm checks whether something is still under way.
 const busyEvery = 10 * time.Millisecond
 
 // restLimit is how long Rest waits for the end of the tool servers.
 const restLimit = 3 * time.Second
 
 // Calm prepares the broker for HandOver. Tool calls and model requests that arrive from now on
-// wait, no session opens, and nothing is decided, until end is called. It waits at most that long
-// for what is under way. If a tool call is under way then, Calm fails. Model requests are cut off
-// later; agents repeat them. With now it waits for nothing and does not fail because of that.
+// wait, no session opens, and nothing is decided, until end is called. Calm waits for what is under
+// way, for wait at most, and fails if a tool call still is. Model requests still under way are cut
+// off later; agents repeat them. With now it neither waits nor fails because of calls.
 func (b *Broker) Calm(ctx context.Context, wait time.Duration, now bool) (end func(), err error) {
 	if !b.upgrading.TryLock() {
-		return nil, errors.New("it becomes another program already")
+		return nil, errors.New("another upgrade is under way already")
 	}
 	if what := b.unkept(); what != "" && !now {
 		b.upgrading.Unlock()
@@ -72,9 +73,8 @@ func (b *Broker) Calm(ctx context.Context, wait time.Duration, now bool) (end fu
 	}
 }
 
-// settle reports whether nothing is under way any more, with now in any case. If so, nothing is
-// decided from then on, because a call that is approved begins. over says that model requests do
-// not count.
+// settle reports whether nothing is under way any more; with now it always does. From then on
+// nothing is decided, because an approved call would begin. With over, model requests do not count.
 func (b *Broker) settle(now, over bool) (calls []string, settled bool) {
 	b.deciding.Lock()
 	defer b.deciding.Unlock()
@@ -90,7 +90,8 @@ func (b *Broker) openSessions() []*session.Session {
 	return slices.Clone(b.sessions)
 }
 
-// calm makes sessions, and those that open, begin nothing new, or lets them.
+// calm stops the sessions, and those that would open, from beginning anything new, or lets them
+// again.
 func (b *Broker) calm(yes bool) {
 	b.mu.Lock()
 	b.calmed = yes
@@ -110,8 +111,8 @@ func (b *Broker) unkept() string {
 	return ""
 }
 
-// busy says which sessions have tool calls under way or start, and which have model requests. What
-// waits for a person is not under way: tool calls are on disk, requests are repeated.
+// busy lists the tool calls and starts of sessions that are under way, and the model requests. What
+// waits for a person does not count: tool calls are on disk, and requests are repeated.
 func (b *Broker) busy() (calls, requests []string) {
 	waiting := map[SessionID]map[string]int{}
 	for _, item := range b.approvals.Pending() {
@@ -143,7 +144,8 @@ func (b *Broker) busy() (calls, requests []string) {
 }
 
 // HandOver stops reading from the agents and returns what another program needs to go on with the
-// sessions, and the connections to keep open. It ends the tool servers. undo goes on here.
+// sessions, and the connections to keep open. It ends the tool servers. undo makes this process go
+// on with them.
 func (b *Broker) HandOver() (k Kept, conns []syscall.RawConn, undo func(), err error) {
 	var undone []func()
 	undo = func() {
@@ -177,8 +179,8 @@ func (b *Broker) HandOver() (k Kept, conns []syscall.RawConn, undo func(), err e
 	return k, conns, undo, nil
 }
 
-// TakeOver goes on with what another program has handed over in this process. Sessions that it
-// cannot continue are left to the person, like those of a process that was killed. Call it before
+// TakeOver continues the sessions that the former program of this process has handed over. Those
+// that it cannot continue are left to the person, like those of a killed process. Call it before
 // Sweep.
 func (b *Broker) TakeOver(ctx context.Context, k Kept) error {
 	b.mu.Lock()

@@ -8,14 +8,13 @@ import (
 	"strings"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
-	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
 // keepWaiting writes a waiting call to the session's directory.
 func (b *Broker) keepWaiting(i approval.Escalation) {
 	if err := stored.WriteWaiting(stored.LayoutOf(b.config.Home, i.Session), stored.WaitingCallOf(b.redact, i)); err != nil {
-		b.log.Warn("a waiting call was not written down", "escalation", i.ID, "error", err)
+		b.log.Warn("a waiting call was not stored", "escalation", i.ID, "error", err)
 	}
 }
 
@@ -23,16 +22,13 @@ func (b *Broker) keepWaiting(i approval.Escalation) {
 func (b *Broker) dropWaiting(session, id string) {
 	l := stored.LayoutOf(b.config.Home, session)
 	if err := os.Remove(l.WaitingCall(id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		b.log.Warn("a settled call is still written down as waiting", "escalation", id, "error", err)
+		b.log.Warn("a settled call is still stored as waiting", "escalation", id, "error", err)
 	}
 }
 
 // dropSettled removes the files of the open sessions' calls that wait no longer.
 func (b *Broker) dropSettled() {
-	b.mu.Lock()
-	open := append([]*session.Session(nil), b.sessions...)
-	b.mu.Unlock()
-	for _, s := range open {
+	for _, s := range b.openSessions() {
 		if !s.Restored() {
 			continue // the calls that waited under a killed multiplexer are not restored yet
 		}

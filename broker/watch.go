@@ -8,8 +8,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/session"
 )
 
-// How often the container engine is looked after while agents run, and how long its
-// answer may take.
+// How often the container engine is checked while agents run, and how long its answer may take.
 const (
 	watchEvery = time.Second
 	watchLimit = 800 * time.Millisecond
@@ -21,7 +20,7 @@ const engineAway = "the container engine does not answer; the agent cannot be se
 
 // watchEngine tells the sessions when the container engine stops answering and when it
 // answers again. An engine of this machine is pinged, which is the only way to notice one
-// that hangs: its streams stay open and carry nothing. One elsewhere gets no requests for it.
+// that hangs: its streams stay open and carry nothing. An engine elsewhere is not pinged.
 func (b *Broker) watchEngine() {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -52,8 +51,8 @@ func (b *Broker) contained() []*session.Session {
 	return slices.DeleteFunc(b.live(), func(s *session.Session) bool { return !s.Contained() })
 }
 
-// askEngine returns what is wrong with the engine, or "". Before the first connection
-// nothing is wrong, because no agent runs there.
+// askEngine returns what is wrong with the engine, or "". Before the first connection it returns
+// "", because no agent runs yet.
 func (b *Broker) askEngine() string {
 	client := b.engine.connected()
 	if client == nil {

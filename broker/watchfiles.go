@@ -10,9 +10,9 @@ import (
 // system call each; config.json is read only when it has changed.
 const filesEvery = 2 * time.Second
 
-// watchFiles tells the person when a workspace is gone, which its agent would not notice,
-// and when config.json was changed so that it is refused. It also keeps what tabs say of the way to
-// containers elsewhere.
+// watchFiles tells the person when a workspace is gone, which its agent would not notice, and when
+// a changed config.json is refused. It also updates the round trips that tabs show for containers
+// elsewhere.
 func (b *Broker) watchFiles() {
 	tick := time.NewTicker(filesEvery)
 	defer tick.Stop()
@@ -59,14 +59,14 @@ func (w *configWatch) look() string {
 	w.broken = err != nil
 	switch {
 	case err != nil:
-		return "config.json was changed and is refused; the former settings hold: " + err.Error()
+		return "config.json was changed and is refused; the former settings stay in use: " + err.Error()
 	case before:
-		return "config.json is right again"
+		return "config.json is valid again"
 	}
 	return ""
 }
 
-// stateOf returns what tells of changes of a file; nil: there is no such file.
+// stateOf returns what changes when a file does; nil: there is no such file.
 func stateOf(path string) os.FileInfo {
 	info, err := os.Stat(path)
 	if err != nil {

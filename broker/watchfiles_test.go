@@ -25,7 +25,7 @@ func TestABrokenConfigIsTold(t *testing.T) {
 		told   string
 		checks int
 	}{
-		{"-", "", 0}, {"{}", "", 1}, {"{}", "", 1}, {"garbled", "garbled", 2}, {"garbled", "", 2}, {"{ }", "right again", 3}, {"-", "", 4},
+		{"-", "", 0}, {"{}", "", 1}, {"{}", "", 1}, {"garbled", "garbled", 2}, {"garbled", "", 2}, {"{ }", "valid again", 3}, {"-", "", 4},
 	} {
 		if before, err := os.ReadFile(path); err != nil || string(before) != step.text {
 			err := os.Remove(path)

@@ -118,7 +118,7 @@ func TestEngineHangsDuringATask(t *testing.T) {
 }
 
 // Somebody moves the workspace away and spoils config.json. The tab says so within
-// seconds, and when both are right again.
+// seconds, and when both are in order again.
 func TestWorkspaceAndConfigSpoiled(t *testing.T) {
 	t.Parallel()
 	home := newHome(t)
@@ -146,6 +146,6 @@ func TestWorkspaceAndConfigSpoiled(t *testing.T) {
 	if err := os.WriteFile(config, before, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.see(toldWithin, "config.json is right again")
+	d.see(toldWithin, "config.json is valid again")
 	d.quit()
 }

@@ -201,7 +201,7 @@ func TestSignalDuringTheEnd(t *testing.T) {
 		t.Errorf("it took %v:\n%s", took, d.note("stderr"))
 	}
 	next := driveArgv(t, home, 130, 40, program, "demo", "--agent", "mine", "--workspace", repo)
-	next.see(patience, "no time was left to bring home the work of "+string(id[:8])) // it is said again
+	next.see(patience, "there was no time left to bring back the work of "+string(id[:8])) // it is said again
 	next.quit()
 	d.traceless()
 }

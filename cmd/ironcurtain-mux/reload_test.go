@@ -26,7 +26,7 @@ func TestTheDaemonReadsItsConfigurationAgain(t *testing.T) {
 		t.Errorf("an agent that nobody knows: %d, %s", code, errs)
 	}
 	a.send("\x01/new\r")
-	a.see(patience, "the former settings hold")
+	a.see(patience, "the former settings stay in use")
 	a.see(patience, "1 ", "2 ", "here>")
 
 	configure(t, home, `{"localShell":true,"agent":"local-shell","maxSessions":2,"commandKey":"ctrl+b"}`)
