@@ -99,6 +99,11 @@ func lookUpCommand(name string) (command, bool) {
 	return command{}, false
 }
 
+// typed is a command with its arguments, if any, as an error names it.
+func typed(name, args string) string {
+	return strings.TrimSpace("/" + name + " " + args)
+}
+
 // unknownCommand is the error of a command that does not exist; it proposes others.
 func unknownCommand(name string) error {
 	var names []string

@@ -117,7 +117,7 @@ func (m *Model) runPolicy(args string) (tea.Cmd, error) {
 			return appliedMsg{sessions, err}
 		}), nil
 	}
-	return nil, fmt.Errorf("/policy %s: takes reload, and then apply", args)
+	return nil, fmt.Errorf("%s: takes reload, and then apply", typed("policy", args))
 }
 
 // onPolicy shows what would change.

@@ -272,7 +272,7 @@ func (m *Model) runMove(args string) (tea.Cmd, error) {
 	n, ok := input.Number(args)
 	t := m.current()
 	if !ok || t == nil || n > len(m.tabs) {
-		return nil, fmt.Errorf("/move %s: takes a place from 1 to %d", args, len(m.tabs))
+		return nil, fmt.Errorf("%s: takes a place from 1 to %d", typed("move", args), len(m.tabs))
 	}
 	id := t.session.ID
 	return m.do(func(ctx context.Context) tea.Msg {

@@ -31,4 +31,6 @@ func TestPolicyIsShownBeforeItIsApplied(t *testing.T) {
 	r.broker.policyErr, r.broker.policy = nil, broker.PolicyReview{Hash: "h2"}
 	r.keys("\x15/policy reload\r")
 	r.wants("nothing has changed")
+	r.keys("\x01/policy\r")
+	r.wants("/policy: takes reload, and then apply")
 }

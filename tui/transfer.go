@@ -72,7 +72,7 @@ func (m *Model) runSave(args string) (tea.Cmd, error) {
 		return nil, fmt.Errorf("/save: %w", err)
 	}
 	if len(words) == 0 || len(words) > 2 {
-		return nil, fmt.Errorf("/save %s: takes a file of the container and, if not the current directory, where to save it", args)
+		return nil, fmt.Errorf("%s: takes a file of the container and, if not the current directory, where to save it", typed("save", args))
 	}
 	if len(words) == 1 {
 		words = append(words, ".")
