@@ -64,7 +64,7 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 }
 
 // beginHere starts the agent where the container sees this machine's files. unseen says that this machine's
-// sockets were found not to lead there.
+// sockets were found not to work there.
 func (s *Session) beginHere(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client, image string) (running program, unseen bool, err error) {
 	way, other := s.deps.Config.Ways.First(engine.Endpoint().Address, engine.Info().Version)
 	if way == reach.Sockets {
