@@ -9,7 +9,6 @@
 //     one spelling each, and refuses everything else: nothing is published.
 //  2. The request that goes upstream is written from what was read. No byte of the agent's
 //     head or query leaves.
-//  3. A document is kept on disk and read once. Versions that the judge holds back are left
 //  3. A document is stored on disk and read once. Versions that the judge holds back are left
 //     out of what the agent gets, so its package manager takes older ones.
 //  4. An artifact is identified by the document that lists it, not by its file name. It is
@@ -18,5 +17,4 @@
 //  5. It is recorded and released.
 //
 // The caller passes in everything that concerns files of the host, rules or people.
-// Everything that knows of files of the host, of rules or of people is handed in.
 package registry
