@@ -1,5 +1,5 @@
-// What makes a bridge hostile: it floods the host's program, reads nothing, and lies about files. The test
-// TestAHostileContainerIsBounded builds the bridge with this file and with a main.go that calls it.
+// Package main is a hostile bridge: it floods the host's program, reads nothing, and lies about files.
+// TestAHostileContainerIsBounded adds this file to the bridge's own and makes its main.go call it.
 package main
 
 import (
