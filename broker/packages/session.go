@@ -160,7 +160,7 @@ func (s *Session) remember(p registry.Package) error {
 
 // record is registry.SessionConfig's: durable.
 func (s *Session) record(r registry.Record) error {
-	return s.options.Log.Commit(context.Background(), s.auditRecord(r))
+	return s.options.Log.Append(context.Background(), s.auditRecord(r))
 }
 
 // note is registry.SessionConfig's: it need not be durable.
