@@ -34,8 +34,8 @@ type AutoApprove struct {
 // autoApprover is the decider that the record of an automatic approval names.
 const autoApprover = "auto-approver"
 
-// keptApprovals is how many automatic approvals of a session AutoApprovals can list.
-const keptApprovals = 50
+// maxApprovals is how many automatic approvals of a session AutoApprovals can list.
+const maxApprovals = 50
 
 // AutoApproval is a call that was let through because a receipt ordered it.
 type AutoApproval struct {
@@ -197,7 +197,7 @@ func (s *Session) keepApproval(a AutoApproval) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.approvals = append(s.approvals, a)
-	if len(s.approvals) > keptApprovals {
+	if len(s.approvals) > maxApprovals {
 		s.approvals = s.approvals[1:]
 	}
 }

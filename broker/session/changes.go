@@ -65,7 +65,7 @@ fi`
 // Changes shows what has changed in the workspace since the session's start.
 func (s *Session) Changes(ctx context.Context) (c Changes, err error) {
 	c.Base = s.base()
-	if err := s.bring(ctx); err != nil {
+	if err := s.fetchFiles(ctx); err != nil {
 		return Changes{}, fmt.Errorf("show changes: %w", err)
 	}
 	if s.adapter.Place != agent.OnHost {
@@ -133,7 +133,7 @@ func (s *Session) noteBase(ctx context.Context) {
 		return
 	}
 	s.mu.Lock()
-	s.startedAt = base
+	s.baseCommit = base
 	s.mu.Unlock()
 	if err := s.save(); err != nil {
 		s.deps.Log.Warn("the base commit of the workspace was not recorded", "session", s.fixed.ID, "error", err)
@@ -152,7 +152,7 @@ func isCommit(name string) bool {
 func (s *Session) base() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.startedAt
+	return s.baseCommit
 }
 
 // exec runs a shell command in the session's container and returns its output.

@@ -119,7 +119,7 @@ func (s *Session) fillClone(ctx context.Context, tree worktree.Tree) error {
 // setClone sets the worktree of the session's clone, with its branch and commit.
 func (s *Session) setClone(tree *worktree.Tree) {
 	s.mu.Lock()
-	s.fixed.Worktree, s.startedAt = tree, tree.Base
+	s.fixed.Worktree, s.baseCommit = tree, tree.Base
 	s.mu.Unlock()
 	s.Announce()
 }
@@ -162,9 +162,9 @@ func (s *Session) abandon(ctx context.Context) error {
 // pushLook is how long the end of a clone waits for the remote to say what it has.
 const pushLook = 10 * time.Second
 
-// lookAtPushed brings the mirror up to date if the clone says that its branch was pushed,
+// fetchPushed brings the mirror up to date if the clone says that its branch was pushed,
 // because only the remote knows that. It does nothing when the process must end soon.
-func (s *Session) lookAtPushed(ctx context.Context) {
+func (s *Session) fetchPushed(ctx context.Context) {
 	tree := s.fixed.Worktree
 	remote, err := mirror.Address(tree.Repository)
 	if err != nil || !s.layout.Worktree().SaysPushed(*tree) {

@@ -21,7 +21,7 @@ import (
 
 // confined returns the check of what a container says of itself before its agent begins. Isolation
 // that differs from the order is an error; limits that differ are told to the person.
-func (s *Session) confined(spec docker.Spec, info docker.Info) func(report []byte) error {
+func (s *Session) confinementCheck(spec docker.Spec, info docker.Info) func(report []byte) error {
 	memory, cpus, pids := spec.Limits(info)
 	want := seen.Want{
 		UID: s.inside.uid, GID: s.inside.gid, MemoryBytes: memory, CPUs: cpus, Pids: pids,
@@ -50,8 +50,8 @@ func (s *Session) confined(spec docker.Spec, info docker.Info) func(report []byt
 	}
 }
 
-// confinedStill returns the check of a container that was started by an earlier process.
-func (s *Session) confinedStill(info docker.Info) func(report []byte) error {
+// confinementCheckAgain returns the check of a container that was started by an earlier process.
+func (s *Session) confinementCheckAgain(info docker.Info) func(report []byte) error {
 	want := seen.Want{UID: s.inside.uid, GID: s.inside.gid, Rootless: info.Rootless}
 	return func(report []byte) error {
 		said, err := seen.Parse(report)

@@ -31,28 +31,28 @@ const labelFiles = "ironcurtain.files"
 // started again, with copies.
 var errNotShared = errors.New("the engine does not see this machine's files")
 
-// findFiles decides whether an engine sees this machine's files, as far as that is known.
-func (s *Session) findFiles(engine *docker.Client) reach.Files {
+// filesOf decides whether an engine sees this machine's files, as far as that is known.
+func (s *Session) filesOf(engine *docker.Client) reach.Files {
 	files, _ := s.deps.Config.Ways.FilesOf(engine.Endpoint().Address, engine.Info().Version)
 	return files
 }
 
-// nowCopied reports whether the engine is known by now not to see this machine's files.
-func (s *Session) nowCopied(ctx context.Context) bool {
+// needsCopies reports whether the engine is known by now not to see this machine's files.
+func (s *Session) needsCopies(ctx context.Context) bool {
 	engine, err := s.deps.Engine(ctx)
-	return err == nil && s.findFiles(engine) == reach.Copied
+	return err == nil && s.filesOf(engine) == reach.Copied
 }
 
-// bring brings here what the agent has written, where its files are copies. It takes at most bringLimit,
+// fetchFiles brings here what the agent has written, where its files are copies. It takes at most fetchLimit,
 // because the agent can stop what serves its files, and the session's end waits for this.
-func (s *Session) bring(ctx context.Context) error {
+func (s *Session) fetchFiles(ctx context.Context) error {
 	s.mu.Lock()
 	files := s.elsewhere
 	s.mu.Unlock()
 	if files == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, bringLimit)
+	ctx, cancel := context.WithTimeout(ctx, fetchLimit)
 	defer cancel()
 	return files.Bring(ctx)
 }
@@ -65,7 +65,7 @@ func (s *Session) copyWorkspace(ctx context.Context) error {
 			return nil
 		}
 		engine, err := s.deps.Engine(ctx)
-		if err != nil || s.findFiles(engine) != reach.Copied {
+		if err != nil || s.filesOf(engine) != reach.Copied {
 			return nil //nolint:nilerr // the start comes to it, and says more
 		}
 		s.mu.Lock()
@@ -117,8 +117,8 @@ func (s *Session) openElsewhere(stack *teardown, engine *docker.Client) error {
 	return nil
 }
 
-// beginElsewhere starts the agent in a container that gets copies of the session's files.
-func (s *Session) beginElsewhere(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client, image string) (program, error) {
+// startCopied starts the agent in a container that gets copies of the session's files.
+func (s *Session) startCopied(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client, image string) (program, error) {
 	s.setInside(elsewhereUser)
 	volumes, err := s.makeVolumes(ctx, engine)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *Session) beginElsewhere(ctx context.Context, stack *teardown, log *audi
 	if err := s.openElsewhere(stack, engine); err != nil {
 		return nil, err
 	}
-	launch, err := s.open(ctx, stack, log, engine)
+	launch, err := s.openProxies(ctx, stack, log, engine)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (s *Session) beginElsewhere(ctx context.Context, stack *teardown, log *audi
 		return nil, err
 	}
 	spec := s.spec(image, launch)
-	spec.Labels[labelFiles], spec.Tmpfs = string(reach.Copied), s.sent()
+	spec.Labels[labelFiles], spec.Tmpfs = string(reach.Copied), s.tmpfs()
 	if spec.Volumes, err = s.withBorrowed(engine, volumes); err != nil {
 		return nil, err
 	}
@@ -182,7 +182,7 @@ func (s *Session) layer(ctx context.Context, engine *docker.Client, image string
 		{Path: agent.Bridge, Data: bridge, Mode: 0o755},
 		{Path: agent.CABundle, Link: path.Join(agent.Orientation, caFile)},
 	}
-	for _, m := range s.sent() {
+	for _, m := range s.tmpfs() {
 		files = append(files, m.MountPoint())
 	}
 	for _, dir := range []string{agent.Home, agent.Workspace, agent.Objects} {
@@ -201,7 +201,7 @@ func (s *Session) layer(ctx context.Context, engine *docker.Client, image string
 
 // sent are the directories of a container that have only what is sent there, and the one that stands in the
 // way of what the worktree borrows: only root can go on to a directory below root's home.
-func (s *Session) sent() []docker.Tmpfs {
+func (s *Session) tmpfs() []docker.Tmpfs {
 	all := []docker.Tmpfs{{Target: agent.Orientation}, {Target: agent.Attachments}}
 	for _, dir := range s.borrowed() {
 		if strings.HasPrefix(dir, rootsHome+"/") {
@@ -248,9 +248,9 @@ func (s *Session) withBorrowed(engine *docker.Client, volumes []docker.VolumeMou
 	return volumes, nil
 }
 
-// bringLimit is how long the files of an agent that ends may take to come here. The rest comes when the
+// fetchLimit is how long the files of an agent that ends may take to come here. The rest comes when the
 // session is resumed.
-const bringLimit = 22 * time.Second
+const fetchLimit = 22 * time.Second
 
 // hangUpLimit is how long such an agent may take to end after its terminal was hung up. What it has written
 // by then is brought.
@@ -261,35 +261,35 @@ const hangUpLimit = 3 * time.Second
 type overStream struct {
 	*reach.Stream
 	cols, rows int           // of the terminal before the agent was taken back; 0: nobody knows
-	bring      func() error  // brings the files for the last time; nil: the container sees this machine's
+	fetchOnce  func() error  // fetches the files for the last time; nil: the files are shared
 	ended      chan struct{} // closed when the agent has ended; nil likewise
 	watching   sync.WaitGroup
 }
 
 // reached returns the agent that the session's stream has reached.
-func (s *Session) reached(ctx context.Context, engine *docker.Client) *overStream {
+func (s *Session) newOverStream(ctx context.Context, engine *docker.Client) *overStream {
 	s.SetFar(engineHost(engine.Endpoint().Address), s.elsewhere != nil, s.stream)
 	o := &overStream{Stream: s.stream}
 	if s.elsewhere == nil {
 		return o
 	}
-	o.bring = sync.OnceValue(func() error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bringLimit)
+	o.fetchOnce = sync.OnceValue(func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchLimit)
 		defer cancel()
-		return s.bringLast(ctx, engine.Endpoint().Address)
+		return s.fetchLast(ctx, engine.Endpoint().Address)
 	})
 	o.ended = make(chan struct{})
 	o.watching.Go(func() {
 		if o.AwaitExit() {
 			close(o.ended)
-			_ = o.bring()
+			_ = o.fetchOnce()
 		}
 	})
 	return o
 }
 
-// bringLast brings the files of an agent here that has ended, or is to end, from the engine at an address.
-func (s *Session) bringLast(ctx context.Context, engine string) error {
+// fetchLast brings the files of an agent here that has ended, or is to end, from the engine at an address.
+func (s *Session) fetchLast(ctx context.Context, engine string) error {
 	err := s.elsewhere.Finish(ctx)
 	if err == nil {
 		err = s.layout.NoteReturned(engine)
@@ -321,18 +321,18 @@ func (o *overStream) hangUp(ctx context.Context) {
 	}
 }
 
-// bringLast ends the agent and brings its files here, where they are copies. It does nothing the second time.
-func (o *overStream) bringLast(ctx context.Context) {
-	if o.bring != nil {
+// fetchLast ends the agent and brings its files here, where they are copies. It does nothing the second time.
+func (o *overStream) fetchLast(ctx context.Context) {
+	if o.fetchOnce != nil {
 		o.hangUp(ctx)
-		_ = o.bring() // it has told what did not come
+		_ = o.fetchOnce() // it has told what did not come
 	}
 }
 
 // Remove ends the agent, brings its files here and removes its container. What of the files does not
 // come, the session tells at its end: it stays in volumes, and nothing is left to be removed.
 func (o *overStream) Remove(ctx context.Context) error {
-	o.bringLast(ctx)
+	o.fetchLast(ctx)
 	err := o.Stream.Remove(ctx)
 	o.watching.Wait()
 	return err

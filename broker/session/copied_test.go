@@ -32,7 +32,7 @@ func TestFilesThatNobodyServesAreNotWaitedFor(t *testing.T) {
 		}
 		defer files.Close()
 		s := &Session{elsewhere: files}
-		if err := s.bring(context.WithoutCancel(t.Context())); !asked || !errors.Is(err, context.DeadlineExceeded) {
+		if err := s.fetchFiles(context.WithoutCancel(t.Context())); !asked || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("asked %v, and then %v", asked, err)
 		}
 	})

@@ -126,7 +126,7 @@ func (s *Session) HandOver() (k *Kept, conn syscall.RawConn, undo func(), err er
 	var taken *takenBack
 	switch p := running.(type) {
 	case *overStream:
-		return s.letGo(p.Stream, output)
+		return s.handOverStream(p.Stream, output)
 	case *docker.Container:
 		container = p
 	case *takenBack:
@@ -156,8 +156,8 @@ func (s *Session) HandOver() (k *Kept, conn syscall.RawConn, undo func(), err er
 	return k, conn, undo, nil
 }
 
-// letGo is HandOver for an agent that is reached over a stream.
-func (s *Session) letGo(stream *reach.Stream, output *output) (k *Kept, conn syscall.RawConn, undo func(), err error) {
+// handOverStream is HandOver for an agent that is reached over a stream.
+func (s *Session) handOverStream(stream *reach.Stream, output *output) (k *Kept, conn syscall.RawConn, undo func(), err error) {
 	stream.HoldReads(true)
 	ahead, past := output.hold()
 	unread, have := stream.Unread()

@@ -43,7 +43,7 @@ const (
 func (s *Session) Landing(ctx context.Context, which copies.Which) (Landing, error) {
 	ctx, cancel := context.WithTimeout(ctx, landingTime)
 	defer cancel()
-	err := s.bring(ctx)
+	err := s.fetchFiles(ctx)
 	var d copies.Diff
 	if err == nil {
 		d, err = stored.Difference(ctx, s.layout, s.fixed, s.deps.Config.UserHome)
@@ -84,16 +84,16 @@ func (s *Session) Land(ctx context.Context, id string) (copies.Landed, error) {
 	return landed, fault.Wrap("land", err, "")
 }
 
-// notLooked is what is unlanded of a copy that nobody has looked at since its agent ran.
-const notLooked = "changes that were not looked at"
+// unexamined is what is unlanded of a copy that nobody has looked at since its agent ran.
+const unexamined = "changes that were not looked at"
 
-// expectWork keeps in mind that there is work in the copy, until reportCopy says what. It does not
+// noteUnexaminedCopy keeps in mind that there is work in the copy, until reportCopy says what. It does not
 // when this process is killed.
-func (s *Session) expectWork() error {
+func (s *Session) noteUnexaminedCopy() error {
 	if s.fixed.Origin == "" {
 		return nil
 	}
-	return stored.NoteUnlanded(s.layout, notLooked)
+	return stored.NoteUnlanded(s.layout, unexamined)
 }
 
 // reportCopy tells the person what the agent of an ended session has left elsewhere, or what of its
@@ -107,7 +107,7 @@ func (s *Session) reportCopy(ctx context.Context, most time.Duration) error {
 	case s.fixed.Origin == "":
 		return nil
 	case elsewhere:
-		return stored.NoteUnlanded(s.layout, notLooked)
+		return stored.NoteUnlanded(s.layout, unexamined)
 	}
 	ctx, cancel := s.lookContext(ctx)
 	defer cancel()
@@ -116,7 +116,7 @@ func (s *Session) reportCopy(ctx context.Context, most time.Duration) error {
 	d, err := stored.Difference(limited, s.layout, s.fixed, s.deps.Config.UserHome)
 	left := d.Left()
 	if err != nil {
-		left = notLooked
+		left = unexamined
 	}
 	s.reportWork(unlanded(s.fixed, left, err))
 	if errors.Is(err, worktree.ErrLate) {

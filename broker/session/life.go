@@ -138,7 +138,7 @@ func (s *Session) end(exit docker.Exit, err error) {
 		s.exitCode = 1
 	}
 	s.mu.Unlock()
-	last, left := s.Info(), err == nil && s.left(exit)
+	last, left := s.Info(), err == nil && s.shellExited(exit)
 	if last.State = stored.StateDead; left || errors.Is(err, context.Canceled) {
 		last.State, last.Reason, last.ExitCode = stored.StateClosed, "", 0
 	}
@@ -150,7 +150,7 @@ func (s *Session) end(exit docker.Exit, err error) {
 
 // left reports whether a person has left a shell that had no failure to tell of. Only shells have
 // job control.
-func (s *Session) left(exit docker.Exit) bool {
+func (s *Session) shellExited(exit docker.Exit) bool {
 	return s.adapter.JobControl && !s.idle && exit.Code == 0 && exit.Reason == ""
 }
 

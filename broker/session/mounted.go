@@ -58,7 +58,7 @@ func (s *Session) describeMounts(first docker.Mount, workspace []docker.Mount) (
 	}
 	var all []bridge.Mount
 	for _, m := range append([]docker.Mount{{Source: stored.RealPath(first.Source), Target: first.Target}}, workspace...) {
-		device, inode, err := dirtree.Identify(s.behindOwnLinks(m.Source))
+		device, inode, err := dirtree.Identify(s.resolveStateLinks(m.Source))
 		if err != nil {
 			return "", fault.New("end other agents that work there, and try again", "look at what is to be mounted: %w", err)
 		}
@@ -67,9 +67,9 @@ func (s *Session) describeMounts(first docker.Mount, workspace []docker.Mount) (
 	return bridge.DescribeMounts(all), nil
 }
 
-// behindOwnLinks resolves the links in the path of our state directory, which the person
+// resolveStateLinks resolves the links in the path of our state directory, which the person
 // made, and no others.
-func (s *Session) behindOwnLinks(path string) string {
+func (s *Session) resolveStateLinks(path string) string {
 	home := s.deps.Config.Home
 	if below, ok := strings.CutPrefix(path, home+"/"); ok {
 		return filepath.Join(stored.RealPath(home), below)

@@ -51,7 +51,7 @@ func Resume(d *Deps, r Request) (*Session, error) {
 	s := unnamed(d, adapter, r)
 	s.layout, s.resumed, s.name = l, true, stored.ReadName(l)
 	if isCommit(rec.Base) {
-		s.startedAt = rec.Base
+		s.baseCommit = rec.Base
 	}
 	s.fixed.ID, s.fixed.CreatedAt, s.fixed.Workspace = rec.ID, rec.CreatedAt, workspace
 	s.fixed.Worktree, s.fixed.Origin = rec.Worktree, rec.Origin

@@ -88,7 +88,7 @@ func (s *Session) fillVolume(ctx context.Context, engine *docker.Client, image s
 	}
 	stream := reach.NewStream()
 	defer func() { err = errors.Join(err, removeNow(ctx, handle), stream.Close()) }()
-	order := s.order(s.confined(spec, engine.Info()))
+	order := s.order(s.confinementCheck(spec, engine.Info()))
 	order.Fill = func(ctx context.Context) error {
 		conn, err := stream.OpenFiles(ctx)
 		if err != nil {

@@ -170,7 +170,7 @@ func recipeWith(r docker.Recipe, a toolchain.Answer) docker.Recipe {
 
 // place names the workspace for the person's answers: several worktrees of a repository
 // have the same name.
-func (s *Session) place() string {
+func (s *Session) answersKey() string {
 	switch tree := s.fixed.Worktree; {
 	case tree == nil:
 		return stored.RealPath(s.fixed.Place())
@@ -183,7 +183,7 @@ func (s *Session) place() string {
 
 // recipe returns what the agent's image contains.
 func (s *Session) recipe() (docker.Recipe, error) {
-	a, err := ToolchainAnswers(s.deps.Config.Home).Of(s.place())
+	a, err := ToolchainAnswers(s.deps.Config.Home).Of(s.answersKey())
 	return recipeWith(s.deps.Config.Images.Recipe, a), err
 }
 
@@ -194,7 +194,7 @@ func (s *Session) offerToolchains() {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		s.notice(false, fmt.Sprintf("could not find out which toolchains this workspace needs: %s", describe(err)))
 	}
-	answer, err := ToolchainAnswers(s.deps.Config.Home).Of(s.place())
+	answer, err := ToolchainAnswers(s.deps.Config.Home).Of(s.answersKey())
 	if err != nil {
 		return // the start of the session would have failed
 	}
@@ -245,6 +245,6 @@ func (s *Session) AnswerOffer(yes bool) error {
 	if offer.Empty() {
 		return fault.New("'images.tools' in config.json says what all images contain", "nothing was offered in this tab")
 	}
-	err := ToolchainAnswers(s.deps.Config.Home).Change(s.place(), func(a toolchain.Answer) toolchain.Answer { return a.With(offer, yes) })
+	err := ToolchainAnswers(s.deps.Config.Home).Change(s.answersKey(), func(a toolchain.Answer) toolchain.Answer { return a.With(offer, yes) })
 	return fault.Wrap("keep the answer", err, "")
 }

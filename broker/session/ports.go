@@ -22,7 +22,7 @@ type Port = ports.Port
 // servePorts opens the way to ports of the container, and the ports that the configuration
 // names for the workspace.
 func (s *Session) servePorts(ctx context.Context, stack *teardown) error {
-	listener, err := s.door(mux.Ports, s.layout.PortsSocket())
+	listener, err := s.openListener(mux.Ports, s.layout.PortsSocket())
 	if err != nil {
 		return err
 	}

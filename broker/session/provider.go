@@ -110,7 +110,7 @@ func (s *Session) serveProvider(ctx context.Context, stack *teardown, log *audit
 	modes := credentials.Modes()
 	config := s.modelProxyConfig(name, credentials, log)
 	config.Modes = modes
-	config.Budget = s.afford
+	config.Budget = s.reserveBudget
 	held := newPause(ctx, s, stack, log)
 	config.Admit = func(ctx context.Context, r mitm.Request) error {
 		if err := s.requests.wait(ctx); err != nil {
@@ -130,7 +130,7 @@ func (s *Session) serveProvider(ctx context.Context, stack *teardown, log *audit
 		return provider{}, fmt.Errorf("open the way to the model: %w", err)
 	}
 	s.keepIdentity(stack, proxy)
-	listener, err := s.door(mux.Model, s.layout.ProxySocket())
+	listener, err := s.openListener(mux.Model, s.layout.ProxySocket())
 	if err != nil {
 		return provider{}, err
 	}
@@ -284,7 +284,7 @@ func (s *Session) providerActivity(a mitm.Activity) {
 		s.count(func(t *tally) { t.requests++ })
 	case mitm.RequestEnded:
 		s.count(func(t *tally) { t.requests-- })
-		s.spend(a)
+		s.settleRequest(a)
 	case mitm.KeyLeaked:
 		s.notice(true, "the provider sent the real key back; it was masked, and the session is paused until you approve that it goes on")
 	case mitm.AcceptFailed:
@@ -292,7 +292,7 @@ func (s *Session) providerActivity(a mitm.Activity) {
 	case mitm.LoginNeeded:
 		s.notice(true, a.Text)
 	case mitm.RequestRefused:
-		s.spend(a)
+		s.settleRequest(a)
 	case mitm.AuditFailed:
 		// auditState tells the person; a notice for each refused request would hide
 		// more important ones.

@@ -57,10 +57,10 @@ func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 		}
 	}
 	if restored > 0 {
-		s.tell(Notice{Urgent: true, About: aboutRestored, Text: waited(restored) + " when the multiplexer ended, and can be decided again"})
+		s.sendNotice(Notice{Urgent: true, About: aboutRestored, Text: callsWaited(restored) + " when the multiplexer ended, and can be decided again"})
 	}
 	if left := len(open) - restored; left > 0 {
-		s.notice(true, fmt.Sprintf("%s when the multiplexer ended, and cannot wait again: not carried out, see /history", waited(left)))
+		s.notice(true, fmt.Sprintf("%s when the multiplexer ended, and cannot wait again: not carried out, see /history", callsWaited(left)))
 	}
 	return nil
 }
@@ -154,8 +154,8 @@ func (s *Session) awaitAnswer(ctx context.Context, log *audit.Log, h *approval.H
 	}
 }
 
-// waited says how many calls waited.
-func waited(n int) string {
+// callsWaited says how many calls waited.
+func callsWaited(n int) string {
 	if n == 1 {
 		return "1 call waited"
 	}
@@ -167,7 +167,7 @@ func waited(n int) string {
 func (s *Session) settleWaiting(ctx context.Context, log *audit.Log) error {
 	n, err := stored.WithdrawAll(ctx, s.layout, s.fixed.ID, log)
 	if n > 0 {
-		s.notice(true, fmt.Sprintf("%s when the multiplexer ended: not carried out, see /history", waited(n)))
+		s.notice(true, fmt.Sprintf("%s when the multiplexer ended: not carried out, see /history", callsWaited(n)))
 	}
 	s.restoreDone()
 	return errors.Join(err, os.RemoveAll(s.layout.Journals()))

@@ -3,7 +3,7 @@
 // in this order: directories, audit, image, the two proxies with their sockets and the tool
 // servers in their sandboxes, container. Where the engine's containers cannot be reached by
 // sockets, proxies and container are begun once more by a stream (begin). Where the engine turns out
-// not to see this machine's files, everything is begun once more with copies (beginElsewhere). The
+// not to see this machine's files, everything is begun once more with copies (startCopied). The
 // agent starts in its container only after its isolation was judged from inside (confined). Run
 // waits for the agent's end and takes everything down again.
 //
@@ -117,9 +117,9 @@ type Session struct {
 	restored     bool // see Restored
 	reason       string
 	exitCode     int
-	// startedAt is the commit of the workspace before the agent began; empty while it
+	// baseCommit is the commit of the workspace before the agent began; empty while it
 	// is not known.
-	startedAt        string
+	baseCommit       string
 	landing          *Landing        // what was shown last of what could be landed; nil: nothing
 	task             string          // an idle session's last task, shortened for lists
 	trouble          string          // what is wrong with the container engine; empty while it answers
@@ -151,26 +151,26 @@ func (s *Session) Attach(ctx context.Context) (Terminal, error) {
 	if program, ok := s.program.(writeHolder); ok {
 		program.HoldWrites(false) // the last attachment has held them
 	}
-	var suspends func()
+	var onSuspend func()
 	if !s.adapter.JobControl {
-		suspends = func() {
+		onSuspend = func() {
 			s.notice(false, "Ctrl-Z was not passed on: the agent would stop, and nothing in its container could continue it")
 		}
 	}
-	var sized func(cols, rows int)
+	var onResize func(cols, rows int)
 	if s.Contained() {
-		sized = func(cols, rows int) {
+		onResize = func(cols, rows int) {
 			if err := stored.WriteSize(s.layout, cols, rows); err != nil {
 				s.deps.Log.Warn("the size of a terminal is not kept", "session", s.fixed.ID, "error", err)
 			}
 		}
 	}
 	return &terminal{
-		sized:    sized,
-		suspends: suspends,
-		program:  s.program,
-		output:   s.output,
-		history:  s.output.history(),
+		onResize:  onResize,
+		onSuspend: onSuspend,
+		program:   s.program,
+		output:    s.output,
+		history:   s.output.history(),
 		release: func() {
 			s.mu.Lock()
 			defer s.mu.Unlock()

@@ -166,9 +166,9 @@ func UsageOf(u budget.Used) Usage {
 	}
 }
 
-// afford is a mitm.Config.Budget: it reserves what a request may cost, or refuses the
+// reserveBudget is a mitm.Config.Budget: it reserves what a request may cost, or refuses the
 // request.
-func (s *Session) afford(_ context.Context, r mitm.Request) error {
+func (s *Session) reserveBudget(_ context.Context, r mitm.Request) error {
 	s.mu.Lock()
 	account := s.account
 	s.mu.Unlock()
@@ -199,8 +199,8 @@ func (s *Session) outOfTime() error {
 }
 
 // spend counts the usage that an answer reported. For a request that was not sent, it
-// releases what afford reserved.
-func (s *Session) spend(a mitm.Activity) {
+// releases what reserveBudget reserved.
+func (s *Session) settleRequest(a mitm.Activity) {
 	s.mu.Lock()
 	account := s.account
 	s.mu.Unlock()

@@ -23,14 +23,14 @@ func (s *Session) start(ctx context.Context, stack *teardown) (running program, 
 	defer func() {
 		if err != nil && ctx.Err() != nil {
 			if taken, ok := running.(*overStream); ok {
-				taken.bringLast(context.WithoutCancel(ctx))
+				taken.fetchLast(context.WithoutCancel(ctx))
 			}
 			err = errors.Join(err, s.endLeftRunning(ctx))
 		}
 	}()
 	attempt := &teardown{limit: stack.limit}
 	running, err = s.startOnce(ctx, attempt)
-	if errors.Is(err, errNotShared) && s.nowCopied(ctx) {
+	if errors.Is(err, errNotShared) && s.needsCopies(ctx) {
 		if err := attempt.run(ctx); err != nil {
 			return nil, err
 		}
@@ -75,7 +75,7 @@ func (s *Session) startOnce(ctx context.Context, stack *teardown) (program, erro
 	if err := errors.Join(s.settleWaiting(ctx, log), s.deps.Grants.Close(s.fixed.ID)); err != nil {
 		return nil, err
 	}
-	return s.begin(ctx, stack, log, engine)
+	return s.startContainer(ctx, stack, log, engine)
 }
 
 // endLeftRunning ends the agent that runs without a multiplexer, for a person who ends the session
@@ -165,7 +165,7 @@ func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 		}
 		return errors.Join(s.disarm(), s.reportObeyed(left, most), s.reportCopy(left, most))
 	})
-	if err := errors.Join(s.makeWorktree(ctx, stack), s.expectWork()); err != nil {
+	if err := errors.Join(s.makeWorktree(ctx, stack), s.noteUnexaminedCopy()); err != nil {
 		return err
 	}
 	if err := s.makePassage(); err != nil {

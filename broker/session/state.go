@@ -74,7 +74,7 @@ func (s *Session) SetTab(place int) bool {
 func (s *Session) SetWaiting(n int) {
 	s.count(func(t *tally) { t.waiting = n })
 	if n == 0 {
-		s.unsay(aboutRestored)
+		s.retractNotice(aboutRestored)
 	}
 }
 
@@ -209,11 +209,11 @@ func describe(err error) string {
 // notice tells the person something about this session. It drops a notice that equals
 // the last one within repeatNotice.
 func (s *Session) notice(urgent bool, text string) {
-	s.tell(Notice{Urgent: urgent, Text: text})
+	s.sendNotice(Notice{Urgent: urgent, Text: text})
 }
 
 // tell is notice for one that can be taken back.
-func (s *Session) tell(n Notice) {
+func (s *Session) sendNotice(n Notice) {
 	s.mu.Lock()
 	again := s.lastNotice == n.Text && time.Since(s.lastNoticeAt) < repeatNotice
 	if !again {
@@ -233,8 +233,8 @@ func (s *Session) tell(n Notice) {
 	s.deps.Events.Noticed(n)
 }
 
-// unsay takes back the notices about something. An equal one is news again.
-func (s *Session) unsay(about string) {
+// retractNotice takes back the notices about something. An equal one is news again.
+func (s *Session) retractNotice(about string) {
 	s.mu.Lock()
 	told := s.noticed[about]
 	delete(s.noticed, about)

@@ -70,7 +70,7 @@ func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine 
 		}
 	}
 	cols, rows := stored.ReadSize(s.layout)
-	order := s.order(s.confinedStill(engine.Info()))
+	order := s.order(s.confinementCheckAgain(engine.Info()))
 	order.Cols, order.Rows = cmp.Or(cols, s.cols), cmp.Or(rows, s.rows)
 	if k := s.kept; k != nil {
 		order.Cols, order.Rows, order.Have, order.Ahead, order.Past = k.Cols, k.Rows, k.Have, k.Ahead, k.Past
@@ -81,7 +81,7 @@ func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine 
 		return nil, err
 	}
 	s.connectedBefore()
-	again := s.reached(ctx, engine)
+	again := s.newOverStream(ctx, engine)
 	again.cols, again.rows = cols, rows
 	return again, nil
 }

@@ -17,16 +17,16 @@ import (
 // Closing it frees the session for another attachment and leaves the agent
 // running.
 type terminal struct {
-	program program
-	output  *output
-	history int64 // bytes
-	release func()
-	once    sync.Once
-	closed  atomic.Bool          // set by Close
-	sized   func(cols, rows int) // is called with each new size; nil: nobody wants to know
-	// suspends is called when a Ctrl-Z was not passed on to the program; nil: the program
+	program  program
+	output   *output
+	history  int64 // bytes
+	release  func()
+	once     sync.Once
+	closed   atomic.Bool          // set by Close
+	onResize func(cols, rows int) // is called with each new size; nil: nobody wants to know
+	// onSuspend is called when a Ctrl-Z was not passed on to the program; nil: the program
 	// gets every Ctrl-Z.
-	suspends func()
+	onSuspend func()
 }
 
 func (t *terminal) CopyTo(w io.Writer) error { return t.output.copyTo(w, t.closed.Load) }
@@ -35,12 +35,12 @@ func (t *terminal) Write(p []byte) (int, error) {
 	if t.closed.Load() {
 		return 0, io.ErrClosedPipe
 	}
-	if t.suspends == nil {
+	if t.onSuspend == nil {
 		return t.program.Write(p)
 	}
 	rest, found := agent.WithoutSuspend(p)
 	if found {
-		t.suspends()
+		t.onSuspend()
 	}
 	if len(rest) > 0 {
 		if n, err := t.program.Write(rest); err != nil {
@@ -73,7 +73,7 @@ func (t *terminal) TryWrite(p []byte) (int, error) {
 	if !ok {
 		return 0, nil
 	}
-	if t.suspends != nil {
+	if t.onSuspend != nil {
 		if _, found := agent.WithoutSuspend(p); found {
 			return 0, nil
 		}
@@ -86,8 +86,8 @@ func (t *terminal) History() int64 { return t.history }
 
 func (t *terminal) Resize(ctx context.Context, cols, rows int) error {
 	err := t.program.Resize(ctx, cols, rows)
-	if err == nil && t.sized != nil {
-		t.sized(cols, rows)
+	if err == nil && t.onResize != nil {
+		t.onResize(cols, rows)
 	}
 	return err
 }

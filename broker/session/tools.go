@@ -38,7 +38,7 @@ func (s *Session) serveTools(ctx context.Context, stack *teardown, log *audit.Lo
 	if err != nil {
 		return nil, err
 	}
-	listener, err := s.door(mux.Tools, s.layout.ToolSocket())
+	listener, err := s.openListener(mux.Tools, s.layout.ToolSocket())
 	if err != nil {
 		return nil, err
 	}
@@ -274,9 +274,9 @@ func (s *Session) toolActivity(a mcpproxy.Activity) {
 	case mcpproxy.ServerDown:
 		s.notice(false, fmt.Sprintf("tool server %s has ended; it is started again when it is needed", a.Server))
 	case mcpproxy.ServerFailed:
-		s.tell(Notice{Urgent: true, About: aboutServer(a.Server), Text: fmt.Sprintf("tool server %s could not be started: %s", a.Server, a.Detail)})
+		s.sendNotice(Notice{Urgent: true, About: aboutServer(a.Server), Text: fmt.Sprintf("tool server %s could not be started: %s", a.Server, a.Detail)})
 	case mcpproxy.ServerUp:
-		s.unsay(aboutServer(a.Server))
+		s.retractNotice(aboutServer(a.Server))
 	case mcpproxy.AcceptFailed:
 		s.notice(true, fmt.Sprintf("the agent cannot reach its tools for now: %s; this is tried again", a.Detail))
 	case mcpproxy.CallUnasked:

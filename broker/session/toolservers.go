@@ -275,7 +275,7 @@ func (s *Session) TurnServer(name string, off bool) error {
 	}
 	proxy, err := s.toolProxy()
 	if err == nil {
-		s.unsay(aboutServer(name)) // before it can fail again
+		s.retractNotice(aboutServer(name)) // before it can fail again
 		err = turn(proxy, name)
 	}
 	return fault.Wrap(op, err, "/servers lists them")

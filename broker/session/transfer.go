@@ -63,7 +63,7 @@ func (s *Session) attach(ctx context.Context, paths []string) ([]string, error) 
 	}
 	var all []string
 	for _, p := range paths {
-		all = append(all, s.behindHomeLinks(filepath.Clean(p)))
+		all = append(all, s.resolveHomeLinks(filepath.Clean(p)))
 	}
 	return s.attachments.Add(ctx, all, func(path string) error {
 		v := s.judge("read_file", path, nil)
@@ -86,9 +86,9 @@ func (s *Session) running(instead string) error {
 	return nil
 }
 
-// behindHomeLinks resolves the links in the path of the person's home directory, which no
+// resolveHomeLinks resolves the links in the path of the person's home directory, which no
 // agent can have made, and no others.
-func (s *Session) behindHomeLinks(path string) string {
+func (s *Session) resolveHomeLinks(path string) string {
 	home := s.deps.Config.UserHome
 	if below, ok := strings.CutPrefix(path, home+"/"); ok {
 		return filepath.Join(stored.RealPath(home), below)
@@ -132,7 +132,7 @@ func (s *Session) saveFile(ctx context.Context, r SaveRequest) (string, error) {
 	if err := s.running("its files are in " + s.fixed.Workspace); err != nil {
 		return "", err
 	}
-	if err := s.bring(ctx); err != nil {
+	if err := s.fetchFiles(ctx); err != nil {
 		return "", err
 	}
 	file, err := s.openInContainer(r.Path)

@@ -137,7 +137,7 @@ func (s *Session) typedTurn(ctx context.Context, task Task, cancel context.Cance
 		noteFiles = s.compareFiles(ctx)
 	}
 	turn, err := s.turn(ctx, task.Text)
-	if notHere := s.bring(context.WithoutCancel(ctx)); notHere != nil { // the answer counts all the same
+	if notHere := s.fetchFiles(context.WithoutCancel(ctx)); notHere != nil { // the answer counts all the same
 		s.notice(true, "what the agent has written in this task is not on this machine yet: "+describe(notHere))
 	}
 	if after, _ := s.Budget(); counts {

@@ -20,7 +20,7 @@ const labelWay = "ironcurtain.way"
 
 // door opens one of the session's ways in: a socket at path, for the container's user only, or
 // connections of a kind over the stream.
-func (s *Session) door(kind mux.Kind, path string) (net.Listener, error) {
+func (s *Session) openListener(kind mux.Kind, path string) (net.Listener, error) {
 	if s.stream != nil {
 		return s.stream.Listener(kind), nil
 	}
@@ -29,25 +29,25 @@ func (s *Session) door(kind mux.Kind, path string) (net.Listener, error) {
 
 // begin starts the agent in a container, by the way that the engine has. Which one that is gets
 // tried: nothing that an engine says of itself tells it. It is remembered once it is certain.
-func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client) (program, error) {
+func (s *Session) startContainer(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client) (program, error) {
 	s.progress("checking the agent image", s.adapter.Image)
 	image, err := s.image(ctx, engine)
 	if err != nil {
 		return nil, err
 	}
-	files := s.findFiles(engine)
+	files := s.filesOf(engine)
 	for _, address := range s.layout.Away() {
 		if files != reach.Copied || address != engine.Endpoint().Address {
 			s.notice(true, "what the agent has written last is in volumes of the engine at "+address+" and not here: resume the session there, with --engine and copied files, to get it")
 		}
 	}
 	if files == reach.Copied {
-		return s.beginElsewhere(ctx, stack, log, engine, image)
+		return s.startCopied(ctx, stack, log, engine, image)
 	}
 	if err := s.chooseUser(ctx, engine, image); err != nil {
 		return nil, err
 	}
-	running, unseen, err := s.beginHere(ctx, stack, log, engine, image)
+	running, unseen, err := s.startShared(ctx, stack, log, engine, image)
 	var found reach.Found
 	switch {
 	case errors.Is(err, errNotShared):
@@ -63,13 +63,13 @@ func (s *Session) begin(ctx context.Context, stack *teardown, log *audit.Log, en
 	return running, err
 }
 
-// beginHere starts the agent where the container sees this machine's files. unseen says that this machine's
+// startShared starts the agent where the container sees this machine's files. unseen says that this machine's
 // sockets were found not to work there.
-func (s *Session) beginHere(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client, image string) (running program, unseen bool, err error) {
+func (s *Session) startShared(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client, image string) (running program, unseen bool, err error) {
 	way, other := s.deps.Config.Ways.First(engine.Endpoint().Address, engine.Info().Version)
 	if way == reach.Sockets {
 		attempt := &teardown{limit: stack.limit}
-		running, err := s.beginBy(ctx, way, attempt, log, engine, image)
+		running, err := s.startByWay(ctx, way, attempt, log, engine, image)
 		unseen = errors.Is(err, reach.ErrUnseen)
 		if !other || !unseen && !errors.Is(err, reach.ErrSilent) && !errors.As(err, new(notStarted)) {
 			stack.steps = append(stack.steps, attempt.steps...)
@@ -80,16 +80,16 @@ func (s *Session) beginHere(ctx context.Context, stack *teardown, log *audit.Log
 		}
 		s.progress("trying the other way to the engine", "")
 	}
-	running, err = s.beginBy(ctx, reach.ByStream, stack, log, engine, image)
+	running, err = s.startByWay(ctx, reach.ByStream, stack, log, engine, image)
 	return running, unseen, err
 }
 
-// beginBy opens the two proxies and starts the agent in a container that is connected in that way.
-func (s *Session) beginBy(ctx context.Context, way reach.Way, stack *teardown, log *audit.Log, engine *docker.Client, image string) (program, error) {
+// startByWay opens the two proxies and starts the agent in a container that is connected in that way.
+func (s *Session) startByWay(ctx context.Context, way reach.Way, stack *teardown, log *audit.Log, engine *docker.Client, image string) (program, error) {
 	if way == reach.ByStream {
 		s.openStream(stack)
 	}
-	launch, err := s.open(ctx, stack, log, engine)
+	launch, err := s.openProxies(ctx, stack, log, engine)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (s *Session) beginBy(ctx context.Context, way reach.Way, stack *teardown, l
 
 // open opens the two proxies and writes down what the agent has to know. It returns how the agent is
 // launched.
-func (s *Session) open(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client) (agent.Launch, error) {
+func (s *Session) openProxies(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client) (agent.Launch, error) {
 	proxy, err := s.serve(ctx, stack, log)
 	if err != nil {
 		return agent.Launch{}, err
@@ -141,7 +141,7 @@ func (s *Session) startBySockets(ctx context.Context, engine *docker.Client, spe
 	if err != nil {
 		return nil, errors.Join(notStarted{err}, reports.Close()) // returning container would make a non-nil program of a nil pointer
 	}
-	if err := reach.Approve(ctx, reports, container, s.confined(spec, engine.Info())); err != nil {
+	if err := reach.Approve(ctx, reports, container, s.confinementCheck(spec, engine.Info())); err != nil {
 		return nil, errors.Join(err, removeNow(ctx, container))
 	}
 	return container, nil
@@ -170,14 +170,14 @@ func (s *Session) startByStream(ctx context.Context, engine *docker.Client, spec
 	} else if err != nil {
 		return nil, err
 	}
-	order := s.order(s.confined(spec, engine.Info()))
+	order := s.order(s.confinementCheck(spec, engine.Info()))
 	if s.elsewhere != nil {
 		order.Fill = func(ctx context.Context) error { return s.fill(ctx, engine.Info()) }
 	}
 	if err := s.stream.Begin(ctx, engine, handle, order); err != nil {
 		return nil, errors.Join(err, removeNow(ctx, handle)) // the teardown closes the stream
 	}
-	return s.reached(ctx, engine), nil
+	return s.newOverStream(ctx, engine), nil
 }
 
 // order says how the stream reaches a container, whose report check judges.

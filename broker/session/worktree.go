@@ -83,7 +83,7 @@ func (s *Session) chooseWorktree(ctx context.Context, r Request) error {
 		return err
 	}
 	tree := source.Tree("ironcurtain/" + string(s.fixed.ID[:8]))
-	s.fixed.Worktree, s.fixed.Workspace, s.startedAt = &tree, s.layout.Worktree().Dir, tree.Base
+	s.fixed.Worktree, s.fixed.Workspace, s.baseCommit = &tree, s.layout.Worktree().Dir, tree.Base
 	return nil
 }
 
@@ -141,7 +141,7 @@ func (s *Session) settleWorktree(ctx context.Context) error {
 	ctx, cancel := s.lookContext(ctx)
 	defer cancel()
 	if tree.Cloned {
-		s.lookAtPushed(ctx)
+		s.fetchPushed(ctx)
 	}
 	o, err := place.Settle(ctx, tree)
 	if ctx.Err() == nil { // otherwise something was not finished, and the next start says so
