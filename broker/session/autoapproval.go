@@ -25,13 +25,13 @@ import (
 // AutoApprove configures the automatic approval of calls that a person has just ordered.
 type AutoApprove struct {
 	Known   []string  // hosts that a remote named by a short name may be on
-	Reads   bool      // a model reads what was typed, in place of the grammar
-	Confirm bool      // a model has to confirm each approval; true where it reads
-	Model   llm.Model // the model that confirms or reads; nil when there is none
+	Reads   bool      // a model interprets what was typed, instead of the grammar
+	Confirm bool      // a model has to confirm each approval; always true with Reads
+	Model   llm.Model // the model that confirms or interprets; nil when there is none
 	Missing error     // why Model is nil
 }
 
-// autoApprover is the decider that the record of an automatic approval names.
+// autoApprover is who has decided, in the record of an automatic approval.
 const autoApprover = "auto-approver"
 
 // maxApprovals is how many automatic approvals of a session AutoApprovals can list.
@@ -46,10 +46,9 @@ type AutoApproval struct {
 	At      time.Time           `json:"at"`
 }
 
-// Ordered approves a call if the receipt of its session orders it, and reports whether it
-// did. Otherwise the call is left to a person, and e.Auto says why. If a model has to
-// confirm first, Ordered sets e.Confirm, and the call waits for the model and the person:
-// the first to answer decides.
+// Ordered approves a call if the receipt of its session orders it, and reports whether it did.
+// Otherwise the person decides, and e.Auto says why. If a model has to confirm first, Ordered sets
+// e.Confirm, and the call waits for the model and the person: the first answer counts.
 func (s *Session) Ordered(e *approval.Escalation) (approval.Resolution, bool) {
 	auto := s.deps.Config.AutoApprove
 	if auto == nil || s.deps.Approvals.Holds(*e) {
@@ -61,7 +60,7 @@ func (s *Session) Ordered(e *approval.Escalation) (approval.Resolution, bool) {
 	}
 	id, err := approval.NewID()
 	if err != nil {
-		return approval.Resolution{}, false // the queue says why
+		return approval.Resolution{}, false // the queue needs an id, too, and reports the error
 	}
 	e.ID, e.AskedAt = id, time.Now()
 	a := &attempt{session: s, call: e, receipt: r, since: e.AskedAt, question: s.question(*e, r)}
@@ -73,7 +72,7 @@ func (s *Session) Ordered(e *approval.Escalation) (approval.Resolution, bool) {
 	switch {
 	case err != nil:
 	case e.Effect != nil && e.Effect.Changed:
-		err = errors.New("what the call would do changed since it was let through")
+		err = errors.New("what the call would do has changed since it was approved")
 	case !auto.Confirm:
 		return a.approve()
 	case auto.Model == nil:
@@ -111,8 +110,7 @@ func (a *attempt) approve() (approval.Resolution, bool) {
 	return res, true
 }
 
-// confirm asks the model about a call that also waits for a person. The first to answer
-// decides.
+// confirm asks the model about a call that also waits for a person. The first answer counts.
 func (a *attempt) confirm() {
 	d := a.session.deps
 	a.confirmation = autoapprove.Confirm(d.Context, d.Config.AutoApprove.Model, a.question)
@@ -120,7 +118,7 @@ func (a *attempt) confirm() {
 	review := (*approval.AutoReview)(nil)
 	switch {
 	case !waits:
-		a.leaveToPerson("somebody was faster")
+		a.leaveToPerson("the call was settled before the model answered")
 		return
 	case !a.confirmation.Approve:
 		review = a.leaveToPerson("the model did not confirm: " + cmp.Or(a.confirmation.Error, a.confirmation.Reason))
@@ -136,8 +134,8 @@ func (a *attempt) confirm() {
 	d.Approvals.Review(call.ID, *review)
 }
 
-// spend spends the receipt and records the call that it was spent on. It leaves the call
-// to a person when the receipt was spent already or the record cannot be written.
+// spend spends the receipt on the call and logs that. It leaves the call to the person if the
+// receipt was spent before or the log cannot be written.
 func (a *attempt) spend() (approval.Answer, *approval.AutoReview) {
 	if _, err := a.session.deps.Receipts.Spend(a.receipt.Number, receipt.Call{
 		ID: a.call.ID, Session: a.call.Session, Digest: a.call.Digest, AskedAt: a.since,
@@ -145,7 +143,7 @@ func (a *attempt) spend() (approval.Answer, *approval.AutoReview) {
 		return approval.Answer{}, a.leaveToPerson(err.Error())
 	}
 	if err := a.session.autoLog().Append(a.entry(autoapprove.OutcomeApproved, a.confirmation.Reason)); err != nil {
-		why := "that could not be recorded: " + err.Error()
+		why := "the approval could not be logged: " + err.Error()
 		a.session.notice(true, "a call was not approved automatically, because "+why)
 		return approval.Answer{}, a.review(why)
 	}
@@ -158,21 +156,21 @@ func (a *attempt) spend() (approval.Answer, *approval.AutoReview) {
 	}, nil
 }
 
-// leaveToPerson leaves the call to a person and logs why.
+// leaveToPerson logs why the person decides about the call, and returns that for user interfaces.
 func (a *attempt) leaveToPerson(reason string) *approval.AutoReview {
 	if err := a.session.autoLog().Append(a.entry(autoapprove.OutcomeAsked, reason)); err != nil {
-		a.session.deps.Log.Error("automatic approval was not recorded", "session", a.call.Session, "error", err)
+		a.session.deps.Log.Error("log why a call was left to the person", "session", a.call.Session, "error", err)
 	}
 	return a.review(reason)
 }
 
-// review describes the attempt for user interfaces. An empty reason means that the model
-// still judges.
+// review describes the attempt for user interfaces. An empty reason means that the model has not
+// answered yet.
 func (a *attempt) review(reason string) *approval.AutoReview {
 	return &approval.AutoReview{Receipt: a.receipt.Number, Since: a.since, Reason: reason}
 }
 
-// entry makes the attempt's line in the log of the automatic approval.
+// entry returns the attempt's line for the log of automatic approvals.
 func (a *attempt) entry(outcome, reason string) autoapprove.Entry {
 	return autoapprove.Entry{
 		Time: time.Now().UTC(), Session: a.call.Session, Escalation: a.call.ID, Server: a.call.Server, Tool: a.call.Tool,
@@ -182,7 +180,7 @@ func (a *attempt) entry(outcome, reason string) autoapprove.Entry {
 	}
 }
 
-// publish publishes that the call was approved.
+// publish announces that the call was approved.
 func (a *attempt) publish(call approval.Escalation) {
 	call.Agent = a.session.fixed.Agent
 	done := AutoApproval{
@@ -205,8 +203,7 @@ func (s *Session) keepApproval(a AutoApproval) {
 // autoLog is the session's log of automatic approvals.
 func (s *Session) autoLog() *autoapprove.Log { return autoapprove.NewLog(s.layout.AutoApprovals()) }
 
-// question combines a waiting call, a receipt, and what the host knows about the
-// workspace.
+// question combines a waiting call, a receipt, and the state of the workspace.
 func (s *Session) question(item approval.Escalation, r receipt.Receipt) autoapprove.Question {
 	q := autoapprove.Question{
 		Plane: item.Plane, Server: item.Server, Tool: item.Tool, Command: s.gitCommand(item.Server, item.Tool), Arguments: item.Arguments, Rule: item.Rule, Reason: item.Reason,
@@ -230,7 +227,7 @@ func (s *Session) question(item approval.Escalation, r receipt.Receipt) autoappr
 			Path        string `json:"path"`
 			Destination string `json:"destination"`
 		}
-		_ = json.Unmarshal(item.Arguments, &a) // an empty path does not exist
+		_ = json.Unmarshal(item.Arguments, &a) // after an error the path is empty, which does not exist
 		_, err := os.Lstat(cmp.Or(a.Path, a.Destination))
 		q.Exists = !errors.Is(err, fs.ErrNotExist)
 	}
@@ -247,12 +244,12 @@ func (s *Session) Head() receipt.Head {
 	return receipt.Head{Branch: branch, Upstream: upstream}
 }
 
-// previewer works out what this session's calls would do.
+// previewer returns a Previewer for this session's calls.
 func (s *Session) previewer() *preview.Previewer {
 	return &preview.Previewer{UserHome: s.deps.Config.UserHome, Known: preview.KnownHosts, Command: s.gitCommand}
 }
 
-// gitCommand is the command of git that a tool runs, or "".
+// gitCommand returns the git command that a tool runs, or "".
 func (s *Session) gitCommand(server, tool string) string {
 	s.mu.Lock()
 	engine := s.engine
@@ -260,7 +257,7 @@ func (s *Session) gitCommand(server, tool string) string {
 	return engine.Behavior(server, tool).Command
 }
 
-// commitsOf says which commits a tool makes.
+// commitsOf returns which commits a tool makes.
 func (s *Session) commitsOf(server, tool string) mcpproxy.Commits {
 	if server != "git" {
 		return mcpproxy.NoCommits
@@ -280,8 +277,8 @@ func (s *Session) commitsOf(server, tool string) mcpproxy.Commits {
 	return mcpproxy.NoCommits
 }
 
-// pinRemotes writes down the workspace's remotes before the agent can change them. A
-// resumed session reads them from that file and keeps them.
+// pinRemotes stores the workspace's remotes before the agent can change them. A resumed session
+// reads the stored ones.
 func (s *Session) pinRemotes() error {
 	data, err := os.ReadFile(s.layout.Remotes())
 	if err == nil {

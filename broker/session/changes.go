@@ -21,19 +21,19 @@ import (
 
 // Changes compares a session's workspace with its state when the agent was first started.
 type Changes struct {
-	// Base is the commit that the workspace is compared with. It is empty for a
-	// workspace that is no repository; all files are listed then.
+	// Base is the commit that the workspace is compared with. It is empty if the workspace is not a
+	// repository; then all files are listed.
 	Base string `json:"base,omitempty"`
-	// Since is set where git was not asked, for an agent without a container. Text then lists
-	// the files that were written since.
+	// Since is set for an agent without a container, because git is not run for it. Text then lists
+	// the files that were written since that time.
 	Since time.Time `json:"since,omitzero"`
 	// Text is git's output, or a list of files. It is not trusted: the agent decides
 	// what it contains.
 	Text string `json:"text"`
 	Cut  bool   `json:"cut,omitempty"` // Text was longer and has been cut
-	// Obeyed is what programs of this machine would run. The host looks for it.
+	// Obeyed is what programs of this machine would run. The host finds it without git.
 	Obeyed stored.Obeyed `json:"obeyed"`
-	// Trouble says why there is no Text, if only Obeyed could be found out.
+	// Trouble says why Text is missing; only Obeyed is known then.
 	Trouble string `json:"trouble,omitempty"`
 }
 
@@ -43,12 +43,12 @@ const (
 	changesTime  = 30 * time.Second
 )
 
-// gitInside runs git in the container, where a program that the repository makes git run
-// has no more power than the agent.
+// gitInside runs git in the container. If the repository makes git run a program there, that
+// program has no more rights than the agent.
 const gitInside = `git -c safe.directory=/workspace -C /workspace --no-pager "$@"`
 
-// markBase is the shell command that prints a commit of the tracked files as they are
-// now, uncommitted changes included. It changes none of them.
+// markBase is the shell command that prints a commit of the tracked files in their present state,
+// with uncommitted changes. It changes no file.
 const markBase = `g() { ` + gitInside + `; }; b=$(g stash create 2>/dev/null); [ -n "$b" ] || b=$(g rev-parse -q --verify HEAD 2>/dev/null); echo "$b"`
 
 // showChanges is the shell command that compares the workspace with the commit $1, or
@@ -62,7 +62,7 @@ else
 	cd /workspace && find . -name .git -prune -o -type f -print | sed 's/^\.\//file: /' | sort
 fi`
 
-// Changes shows what has changed in the workspace since the session's start.
+// Changes returns what has changed in the workspace since the session's start.
 func (s *Session) Changes(ctx context.Context) (c Changes, err error) {
 	c.Base = s.base()
 	if err := s.fetchFiles(ctx); err != nil {
@@ -94,9 +94,9 @@ func (s *Session) Changes(ctx context.Context) (c Changes, err error) {
 	return c, nil
 }
 
-// writtenSince lists the files below a directory that were written since that time, but for
-// those of git's own. It asks no git, which would run on this machine what the directory
-// makes it run.
+// writtenSince lists the files below a directory that were written since a time, except those in
+// .git. It does not run git, because git would run programs that the directory names, on this
+// machine.
 func writtenSince(ctx context.Context, dir string, since time.Time) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, changesTime)
 	defer cancel()
@@ -119,10 +119,9 @@ func writtenSince(ctx context.Context, dir string, since time.Time) (string, err
 	return strings.Join(lines, ""), err
 }
 
-// noteBase sets the session's base commit, once in the life of a session. It runs in the
-// background while the agent starts. A workspace that cannot be examined or is no
-// repository gets no base. A missing .git is looked for first, so that the engine does
-// not have to run a command only to find that out.
+// noteBase sets the session's base commit, once per session. It runs in the background while the
+// agent starts. It sets nothing if the workspace cannot be examined or is not a repository. It
+// checks for .git first, which costs less than a command in the container.
 func (s *Session) noteBase(ctx context.Context) {
 	if _, err := os.Lstat(filepath.Join(s.fixed.Workspace, ".git")); errors.Is(err, fs.ErrNotExist) {
 		return
@@ -136,7 +135,7 @@ func (s *Session) noteBase(ctx context.Context) {
 	s.baseCommit = base
 	s.mu.Unlock()
 	if err := s.save(); err != nil {
-		s.deps.Log.Warn("the base commit of the workspace was not recorded", "session", s.fixed.ID, "error", err)
+		s.deps.Log.Warn("store the base commit of the workspace", "session", s.fixed.ID, "error", err)
 	}
 }
 
@@ -158,7 +157,7 @@ func (s *Session) base() string {
 // exec runs a shell command in the session's container and returns its output.
 func (s *Session) exec(ctx context.Context, script string, args ...string) (string, error) {
 	if !s.Contained() {
-		return "", fault.New("use git in "+s.fixed.Workspace, "%s runs without a container in which the changes could be looked at", s.adapter.Name)
+		return "", fault.New("use git in "+s.fixed.Workspace, "%s has no container, and git runs only there", s.adapter.Name)
 	}
 	ctx, cancel := context.WithTimeout(ctx, changesTime)
 	defer cancel()
@@ -185,7 +184,7 @@ func (s *Session) exec(ctx context.Context, script string, args ...string) (stri
 	case err != nil:
 		return "", err
 	case code != 0 && out == "":
-		return "", fmt.Errorf("the container says %q", text.FirstLine(complaint, 200))
+		return "", fmt.Errorf("the command in the container failed with code %d: %q", code, text.FirstLine(complaint, 200))
 	}
 	return out, nil
 }

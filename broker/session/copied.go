@@ -21,30 +21,32 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// On an engine that does not see this machine's files, a session's container has volumes, and
-// this machine keeps the session's directories beside them (package elsewhere).
+// An engine that does not see this machine's files gives a session's container volumes. The session
+// keeps its directories on this machine, too, and package elsewhere keeps both equal.
 
 // labelFiles is the label of a container whose files are copies.
 const labelFiles = "ironcurtain.files"
 
-// errNotShared means that an engine turned out not to see this machine's files. The session is
-// started again, with copies.
+// errNotShared means that the engine was found not to see this machine's files. The session then
+// starts again, with copies.
 var errNotShared = errors.New("the engine does not see this machine's files")
 
-// filesOf decides whether an engine sees this machine's files, as far as that is known.
+// filesOf returns whether an engine's containers share this machine's files or get copies, as far as
+// that is known.
 func (s *Session) filesOf(engine *docker.Client) reach.Files {
 	files, _ := s.deps.Config.Ways.FilesOf(engine.Endpoint().Address, engine.Info().Version)
 	return files
 }
 
-// needsCopies reports whether the engine is known by now not to see this machine's files.
+// needsCopies reports whether the engine is known not to see this machine's files.
 func (s *Session) needsCopies(ctx context.Context) bool {
 	engine, err := s.deps.Engine(ctx)
 	return err == nil && s.filesOf(engine) == reach.Copied
 }
 
-// fetchFiles brings here what the agent has written, where its files are copies. It takes at most fetchLimit,
-// because the agent can stop what serves its files, and the session's end waits for this.
+// fetchFiles fetches what the agent has written, if its files are copies. It takes at most
+// fetchLimit: the agent can stop the process that sends its files, and the session's end waits for
+// them.
 func (s *Session) fetchFiles(ctx context.Context) error {
 	s.mu.Lock()
 	files := s.elsewhere
@@ -57,8 +59,8 @@ func (s *Session) fetchFiles(ctx context.Context) error {
 	return files.Bring(ctx)
 }
 
-// copyWorkspace gives the session a copy of the workspace that a person has named, where the
-// engine does not see that. It keeps the copy of an earlier life.
+// copyWorkspace copies the workspace that the person has named, if the engine does not see it. The
+// copy of an earlier life is kept.
 func (s *Session) copyWorkspace(ctx context.Context) error {
 	if s.fixed.Origin == "" {
 		if s.fixed.Worktree != nil || s.fixed.Workspace == s.layout.Sandbox() || !s.Contained() {
@@ -66,7 +68,7 @@ func (s *Session) copyWorkspace(ctx context.Context) error {
 		}
 		engine, err := s.deps.Engine(ctx)
 		if err != nil || s.filesOf(engine) != reach.Copied {
-			return nil //nolint:nilerr // the start comes to it, and says more
+			return nil //nolint:nilerr // the start connects to the engine later, and reports the error
 		}
 		s.mu.Lock()
 		s.fixed.Origin, s.fixed.Workspace = s.fixed.Workspace, s.layout.Copy()
@@ -80,18 +82,18 @@ func (s *Session) copyWorkspace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := "this tab works on a copy of " + s.fixed.Origin + ", because the engine does not see that: /land brings back what changes"
+	text := "this tab works on a copy of " + s.fixed.Origin + ", because the engine does not see that directory: /land writes the changes back"
 	if stored.PlainPath(s.fixed.Origin, ".git") {
 		text += "; commits stay in the copy, which --worktree would bring back"
 	}
 	if dropped > 0 {
-		text += fmt.Sprintf("; it lacks %d devices, pipes, sockets, or names that cannot be carried", dropped)
+		text += fmt.Sprintf("; %d entries were not copied: devices, pipes, sockets, or files whose names cannot be copied", dropped)
 	}
 	s.notice(false, text)
 	return nil
 }
 
-// openElsewhere prepares the session's directories for a container that does not see them.
+// openElsewhere prepares the synchronization of the session's directories with the container.
 func (s *Session) openElsewhere(stack *teardown, engine *docker.Client) error {
 	var fixed []string
 	if s.fixed.Workspace != s.layout.Sandbox() {
@@ -110,7 +112,7 @@ func (s *Session) openElsewhere(stack *teardown, engine *docker.Client) error {
 	if err != nil {
 		return err
 	}
-	stack.push("let go of the files elsewhere", func(context.Context) error { return files.Close() })
+	stack.push("disconnect from the container's files", func(context.Context) error { return files.Close() })
 	s.mu.Lock()
 	s.elsewhere = files
 	s.mu.Unlock()
@@ -153,7 +155,7 @@ func (s *Session) startCopied(ctx context.Context, stack *teardown, log *audit.L
 // elsewhereUser is the user in containers that have volumes of their own.
 var elsewhereUser = inside{1000, 1000}
 
-// fill takes the session's files to the engine's container, before its agent begins.
+// fill copies the session's files to the container, before the agent starts.
 func (s *Session) fill(ctx context.Context, engine docker.Info) error {
 	s.progress("copying files to the engine", "")
 	rate, err := s.elsewhere.Fill(ctx)
@@ -161,14 +163,15 @@ func (s *Session) fill(ctx context.Context, engine docker.Info) error {
 		return err
 	}
 	if err := s.deps.Config.Ways.NoteRate(engine.Endpoint, engine.Version, rate); err != nil {
-		s.deps.Log.Warn("how fast files went to the engine is not kept", "session", s.fixed.ID, "error", err)
+		s.deps.Log.Warn("store how fast files went to the engine", "session", s.fixed.ID, "error", err)
 	}
 	return nil
 }
 
-// layer makes the image with which a container needs no file of this machine: the bridge and
-// what is the same in all containers are in it, and where files arrive there are directories
-// of the container's user. What differs from session to session is reached by links.
+// layer returns an image for containers that get no mounts from this machine. It adds to the agent's
+// image the bridge, the files that are the same in all sessions, and the directories that files are
+// copied to, which belong to the container's user. Files that differ by session are links into the
+// orientation directory.
 func (s *Session) layer(ctx context.Context, engine *docker.Client, image string) (string, error) {
 	program, err := embedded.Install(s.deps.Config.CacheDir, engine.Info().Architecture)
 	if err != nil {
@@ -199,8 +202,9 @@ func (s *Session) layer(ctx context.Context, engine *docker.Client, image string
 	return engine.EnsureLayer(ctx, image, docker.Layer{Files: files}, docker.BuildOptions{CacheDir: s.deps.Config.CacheDir})
 }
 
-// sent are the directories of a container that have only what is sent there, and the one that stands in the
-// way of what the worktree borrows: only root can go on to a directory below root's home.
+// tmpfs returns the container's directories in memory: those that only the host writes to, and
+// root's home if the worktree borrows objects from below it, because the image lets only root enter
+// that directory.
 func (s *Session) tmpfs() []docker.Tmpfs {
 	all := []docker.Tmpfs{{Target: agent.Orientation}, {Target: agent.Attachments}}
 	for _, dir := range s.borrowed() {
@@ -211,8 +215,8 @@ func (s *Session) tmpfs() []docker.Tmpfs {
 	return all
 }
 
-// makeVolumes makes what of the session's volumes is missing. What both sides have agreed on is forgotten
-// with a volume.
+// makeVolumes creates the session's volumes that are missing. For each it deletes the notes of the
+// state that both sides had in common, because a new volume is empty.
 func (s *Session) makeVolumes(ctx context.Context, engine *docker.Client) ([]docker.VolumeMount, error) {
 	if err := s.layout.NoteVolumes(engine.Endpoint().Address); err != nil {
 		return nil, err
@@ -236,7 +240,7 @@ func (s *Session) makeVolumes(ctx context.Context, engine *docker.Client) ([]doc
 	return volumes, nil
 }
 
-// withBorrowed adds the volume of what the session's worktree borrows.
+// withBorrowed adds the volume of the objects that the session's worktree borrows.
 func (s *Session) withBorrowed(engine *docker.Client, volumes []docker.VolumeMount) ([]docker.VolumeMount, error) {
 	for _, dir := range s.borrowed() {
 		o, err := s.objects(engine)
@@ -248,25 +252,25 @@ func (s *Session) withBorrowed(engine *docker.Client, volumes []docker.VolumeMou
 	return volumes, nil
 }
 
-// fetchLimit is how long the files of an agent that ends may take to come here. The rest comes when the
-// session is resumed.
+// fetchLimit is how long fetching the agent's files may take when the session ends. The rest is
+// fetched when the session is resumed.
 const fetchLimit = 22 * time.Second
 
-// hangUpLimit is how long such an agent may take to end after its terminal was hung up. What it has written
-// by then is brought.
+// hangUpLimit is how long an agent may take to end after its terminal was hung up. What it has written
+// by then is fetched.
 const hangUpLimit = 3 * time.Second
 
-// overStream is an agent that is reached over a stream. Where its files are copies, they are
-// brought here before it is let go.
+// overStream is an agent that is reached over a stream. If its files are copies, they are fetched
+// before its container is removed.
 type overStream struct {
 	*reach.Stream
-	cols, rows int           // of the terminal before the agent was taken back; 0: nobody knows
+	cols, rows int           // of the terminal before the agent was taken back; 0: not known
 	fetchOnce  func() error  // fetches the files for the last time; nil: the files are shared
-	ended      chan struct{} // closed when the agent has ended; nil likewise
+	ended      chan struct{} // closed when the agent has ended; nil if fetchOnce is
 	watching   sync.WaitGroup
 }
 
-// reached returns the agent that the session's stream has reached.
+// newOverStream returns the agent to which the session's stream is connected.
 func (s *Session) newOverStream(ctx context.Context, engine *docker.Client) *overStream {
 	s.SetFar(engineHost(engine.Endpoint().Address), s.elsewhere != nil, s.stream)
 	o := &overStream{Stream: s.stream}
@@ -288,22 +292,24 @@ func (s *Session) newOverStream(ctx context.Context, engine *docker.Client) *ove
 	return o
 }
 
-// fetchLast brings the files of an agent here that has ended, or is to end, from the engine at an address.
+// fetchLast fetches the files of an agent that has ended or is about to, and notes for the engine at
+// that address that they are here.
 func (s *Session) fetchLast(ctx context.Context, engine string) error {
 	err := s.elsewhere.Finish(ctx)
 	if err == nil {
 		err = s.layout.NoteReturned(engine)
 	}
 	if err != nil {
-		s.notice(true, "not all that the agent has written has come to this machine: "+describe(err))
+		s.notice(true, "some files that the agent has written were not copied to this machine: "+describe(err))
 	}
 	return err
 }
 
-// FormerSize returns the size of the terminal before the agent was taken back; 0: nobody knows.
+// FormerSize returns the size of the terminal before the agent was taken back; 0: not known.
 func (o *overStream) FormerSize() (cols, rows int) { return o.cols, o.rows }
 
-// hangUp lets the agent save what it has to save, before its files are brought here.
+// hangUp hangs up the agent's terminal and waits until the agent has ended, for hangUpLimit at most:
+// the agent may save its state before its files are fetched.
 func (o *overStream) hangUp(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, hangUpLimit)
 	defer cancel()
@@ -321,16 +327,16 @@ func (o *overStream) hangUp(ctx context.Context) {
 	}
 }
 
-// fetchLast ends the agent and brings its files here, where they are copies. It does nothing the second time.
+// fetchLast ends the agent and fetches its files, if they are copies. It fetches them only once.
 func (o *overStream) fetchLast(ctx context.Context) {
 	if o.fetchOnce != nil {
 		o.hangUp(ctx)
-		_ = o.fetchOnce() // it has told what did not come
+		_ = o.fetchOnce() // Session.fetchLast has told the person about an error
 	}
 }
 
-// Remove ends the agent, brings its files here and removes its container. What of the files does not
-// come, the session tells at its end: it stays in volumes, and nothing is left to be removed.
+// Remove ends the agent, fetches its files and removes its container. Files that could not be fetched
+// are not an error here: they stay in the volumes, and reportCopy tells the person.
 func (o *overStream) Remove(ctx context.Context) error {
 	o.fetchLast(ctx)
 	err := o.Stream.Remove(ctx)
@@ -338,7 +344,7 @@ func (o *overStream) Remove(ctx context.Context) error {
 	return err
 }
 
-// Close lets go of the agent, which goes on.
+// Close disconnects from the agent, which keeps running.
 func (o *overStream) Close() error {
 	err := o.Stream.Close()
 	o.watching.Wait()

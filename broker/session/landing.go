@@ -18,28 +18,28 @@ import (
 // Which says which changes of a copy are landed.
 type Which = copies.Which
 
-// Landing is what an agent has changed in its copy of the person's directory, as a person looks
-// at it before it is landed.
+// Landing is what an agent has changed in its copy of the person's directory, as the person sees it
+// before it is landed.
 type Landing struct {
-	ID     string        `json:"id"`     // of what was shown, for Land
-	Origin string        `json:"origin"` // the person's directory
-	Lines  []copies.Line `json:"lines"`  // not to be trusted: the agent chose names
-	More   int           `json:"more,omitempty"`
-	Files  int           `json:"files"`         // how many are landed
-	Run    int           `json:"run,omitempty"` // how many of them programs of this machine would run
+	ID     string        `json:"id"`             // identifies this Landing to Land
+	Origin string        `json:"origin"`         // the person's directory
+	Lines  []copies.Line `json:"lines"`          // not to be trusted: the agent chose the file names
+	More   int           `json:"more,omitempty"` // how many changes have no line
+	Files  int           `json:"files"`          // how many files Land would write
+	Run    int           `json:"run,omitempty"`  // how many of them programs of this machine would run
 	which  copies.Which
 	diff   copies.Diff
 }
 
-// Bounds of a landing.
+// Limits of a landing.
 const (
 	landingShown = 1000 // changes
 	landingTime  = 2 * time.Minute
-	landTime     = 10 * time.Minute // each file is on the disk before it takes its place
+	landTime     = 10 * time.Minute // long, because each file is synced to disk before it is renamed
 )
 
-// Landing compares the session's copy with the person's directory. What it shows can be landed
-// until something else is shown.
+// Landing compares the session's copy with the person's directory. Land accepts the result until the
+// next call of Landing.
 func (s *Session) Landing(ctx context.Context, which copies.Which) (Landing, error) {
 	ctx, cancel := context.WithTimeout(ctx, landingTime)
 	defer cancel()
@@ -61,8 +61,8 @@ func (s *Session) Landing(ctx context.Context, which copies.Which) (Landing, err
 	return l, nil
 }
 
-// Land writes what was shown into the person's directory, and says what it did. It leaves what has
-// changed since.
+// Land writes the changes that Landing has shown into the person's directory, and returns what it
+// did. It skips files that have changed since.
 func (s *Session) Land(ctx context.Context, id string) (copies.Landed, error) {
 	ctx, cancel := context.WithTimeout(ctx, landTime)
 	defer cancel()
@@ -73,9 +73,9 @@ func (s *Session) Land(ctx context.Context, id string) (copies.Landed, error) {
 	}
 	s.mu.Unlock()
 	if l == nil || l.ID != id {
-		return copies.Landed{}, fault.New("/land shows it", "land: what would be landed was not shown, or was shown anew since")
+		return copies.Landed{}, fault.New("/land shows them", "land: these changes were not shown, or others were shown since then")
 	}
-	if !s.Over() { // else its audit is closed
+	if !s.Over() { // the audit of a session that is over is closed
 		if err := s.note(ctx, fmt.Sprintf("the person lands %s of the copy in %s", text.Counted(l.Files, "changed file"), s.fixed.Origin)); err != nil {
 			return copies.Landed{}, fault.Wrap("land", err, "")
 		}
@@ -84,11 +84,11 @@ func (s *Session) Land(ctx context.Context, id string) (copies.Landed, error) {
 	return landed, fault.Wrap("land", err, "")
 }
 
-// unexamined is what is unlanded of a copy that nobody has looked at since its agent ran.
-const unexamined = "changes that were not looked at"
+// unexamined describes the changes in a copy that was not compared since its agent ran. It is stored.
+const unexamined = "unexamined changes"
 
-// noteUnexaminedCopy keeps in mind that there is work in the copy, until reportCopy says what. It does not
-// when this process is killed.
+// noteUnexaminedCopy stores that the copy may contain changes. reportCopy replaces this when the
+// session ends, unless this process is killed.
 func (s *Session) noteUnexaminedCopy() error {
 	if s.fixed.Origin == "" {
 		return nil
@@ -96,8 +96,8 @@ func (s *Session) noteUnexaminedCopy() error {
 	return stored.NoteUnlanded(s.layout, unexamined)
 }
 
-// reportCopy tells the person what the agent of an ended session has left elsewhere, or what of its
-// copy was not landed. The look takes at most that long.
+// reportCopy tells the person, after the session's end, that files of the agent are still in volumes
+// of an engine, or else which changes of the copy were not landed. The comparison takes most at most.
 func (s *Session) reportCopy(ctx context.Context, most time.Duration) error {
 	elsewhere := s.layout.HasAway()
 	if elsewhere {
@@ -120,22 +120,22 @@ func (s *Session) reportCopy(ctx context.Context, most time.Duration) error {
 	}
 	s.reportWork(unlanded(s.fixed, left, err))
 	if errors.Is(err, worktree.ErrLate) {
-		err = nil // the person is told of it, and nothing failed
+		err = nil // running out of time is no failure, and the person was told
 	}
 	return errors.Join(err, stored.NoteUnlanded(s.layout, left))
 }
 
-// away says in one sentence that what the agent has written last did not come here from engines.
+// away says in one sentence that the agent's last files were not fetched from engines.
 func away(id stored.ID, engines []string) string {
 	where := "an engine"
 	if len(engines) > 0 {
 		where = "the engine at " + strings.Join(engines, " and ")
 	}
 	short := stored.ShortID(id)
-	return fmt.Sprintf("session %s leaves files of its agent in volumes of %s, which are not here (ironcurtain-mux sessions resume %s)", short, where, short)
+	return fmt.Sprintf("session %s leaves files of its agent in volumes of %s, and this machine does not have them yet (ironcurtain-mux sessions resume %s)", short, where, short)
 }
 
-// unlanded says in one sentence what an ended session leaves in its copy, or returns "".
+// unlanded says in one sentence what an ended session leaves in its copy; empty: nothing.
 func unlanded(s stored.Session, left string, err error) string {
 	if left == "" {
 		return ""

@@ -40,7 +40,7 @@ func TestLandingOfASession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Land(t.Context(), l.ID); err == nil || !strings.Contains(err.Error(), "shown anew") {
+	if _, err := s.Land(t.Context(), l.ID); err == nil || !strings.Contains(err.Error(), "others were shown") {
 		t.Errorf("landed what was not shown last: %v", err)
 	}
 	if said, err := s.Land(t.Context(), again.ID); err != nil || said.String() != "landed 2 changed files" {
@@ -69,8 +69,8 @@ func TestTheEndSaysWhatWasNotLanded(t *testing.T) {
 		"nothing":         {"true", t.Context(), stored.LookTime, ""},
 		"changes":         {"echo b > a; echo c > c", t.Context(), stored.LookTime, "session 1a2b3c4d leaves 2 changed files in its copy of ORIGIN (ironcurtain-mux sessions land 1a2b3c4d)"},
 		"told to end":     {"echo b > a", hurried, stored.LookTime, "session 1a2b3c4d leaves 1 changed file in its copy of ORIGIN (ironcurtain-mux sessions land 1a2b3c4d)"},
-		"no time at all":  {"echo b > a", t.Context(), -1, "session 1a2b3c4d leaves changes that were not looked at in its copy of ORIGIN (ironcurtain-mux sessions land 1a2b3c4d)"},
-		"files elsewhere": {"echo ssh://box > ../away", t.Context(), stored.LookTime, "session 1a2b3c4d leaves files of its agent in volumes of the engine at ssh://box, which are not here (ironcurtain-mux sessions resume 1a2b3c4d)"},
+		"no time at all":  {"echo b > a", t.Context(), -1, "session 1a2b3c4d leaves unexamined changes in its copy of ORIGIN (ironcurtain-mux sessions land 1a2b3c4d)"},
+		"files elsewhere": {"echo ssh://box > ../away", t.Context(), stored.LookTime, "session 1a2b3c4d leaves files of its agent in volumes of the engine at ssh://box, and this machine does not have them yet (ironcurtain-mux sessions resume 1a2b3c4d)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := copied(t, "echo a > a")
