@@ -14,22 +14,20 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// The rules in escalations of requests: to an endpoint that a person decides about, and to
-// GitHub's API.
+// The rules that escalations of requests name.
 const (
-	ruleAsk    = "endpoint-ask"
-	ruleGitHub = "gh-reads-only"
+	ruleAsk    = "endpoint-ask"  // the configuration says that the person decides about the endpoint
+	ruleGitHub = "gh-reads-only" // the request to GitHub's API would change something
 )
 
-// A body of up to wholeBody bytes is shown whole to the person who decides about the
-// request. Of a longer body they see the first and the last partBody bytes.
+// The person who decides about a request sees its whole body if that has at most wholeBody bytes, and
+// otherwise its first and last partBody bytes.
 const (
 	wholeBody = 8 << 10
 	partBody  = 1 << 10
 )
 
-// askRequest lets a person decide about a request to an endpoint that the
-// configuration marks for it. The request waits in the same queue as tool calls.
+// askRequest asks the person about a request. It waits in the same queue as tool calls.
 func (s *Session) askRequest(ctx context.Context, r mitm.Request) (mitm.Ruling, error) {
 	shown := shownRequest{Method: r.Method, URL: "https://" + r.Host + r.Path, Query: r.Query, Model: r.Model}
 	rule, reason, whole := ruleAsk, "the configuration says that you decide about this endpoint", wholeBody
@@ -56,8 +54,8 @@ func (s *Session) askRequest(ctx context.Context, r mitm.Request) (mitm.Ruling, 
 	}, nil
 }
 
-// reportOutcomes wraps write, which writes the audit's records of requests. It also tells
-// the queue how each request ended that a person decided about.
+// reportOutcomes wraps write, which writes the audit's records of requests. It also tells the queue
+// how those requests ended that a person has decided about.
 func (s *Session) reportOutcomes(write func(mitm.Record) error) func(mitm.Record) error {
 	return func(r mitm.Record) error {
 		err := write(r)
@@ -87,13 +85,13 @@ func (s *Session) reportOutcome(r mitm.Record, unwritten error) {
 // unrecorded says why a decision does not count: its record could not be written.
 func unrecorded(err error) string { return "its record could not be written: " + describe(err) }
 
-// shownRequest is a request as the person sees it. The most important members come first.
+// shownRequest is a request as the person sees it, the most important members first.
 type shownRequest struct {
 	Method string `json:"method"`
 	URL    string `json:"url"`
 	Query  string `json:"query,omitempty"`
 	Model  string `json:"model,omitempty"`
-	// Credential names the person's credential that the request would carry.
+	// Credential names the person's credential that the request would be sent with.
 	Credential string          `json:"credential,omitempty"`
 	Body       json.RawMessage `json:"body,omitempty"`
 	Bytes      int             `json:"bodyBytes,omitempty"`
@@ -102,8 +100,8 @@ type shownRequest struct {
 	Ends       string          `json:"bodyEnds,omitempty"`
 }
 
-// with returns the request and its body in the form of a tool call's arguments. JSON of up
-// to whole bytes is shown whole.
+// with returns the request with its body as the arguments of a tool call. A JSON body of at most
+// whole bytes is shown completely.
 func (shown shownRequest) with(body []byte, whole int) (json.RawMessage, error) {
 	switch n := len(body); {
 	case n == 0:

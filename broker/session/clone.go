@@ -16,8 +16,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// CheckRepo returns an error if the URL or the branch of a request for a clone is not valid,
-// or does not fit the rest of the request. It contacts nobody.
+// CheckRepo returns an error if the URL or the branch of a request for a clone is invalid, or does not
+// fit the rest of the request. It does not contact the remote.
 func CheckRepo(r Request) error {
 	switch {
 	case r.Repo == "" && r.Branch == "":
@@ -34,13 +34,13 @@ func CheckRepo(r Request) error {
 	return err
 }
 
-// mirrors is the cache of mirrors. A worktree borrows only from a real path.
+// mirrors returns the cache of mirrors, by its real path, because worktrees borrow only from those.
 func (s *Session) mirrors() mirror.Cache {
 	return mirror.Cache{Dir: filepath.Join(stored.RealPath(s.deps.Config.CacheDir), "repositories")}
 }
 
-// chooseClone gives the session a clone of the repository at a URL. Its branch and commit are
-// known once the repository was fetched.
+// chooseClone makes the session's workspace a clone of the repository at a URL. makeClone sets the
+// branch and commit after fetching.
 func (s *Session) chooseClone(r Request) error {
 	if s.adapter.Place == agent.OnHost {
 		return fault.New("leave --repo out", "%s runs without a container, so it cannot get a clone", s.adapter.Name)
@@ -54,8 +54,8 @@ func (s *Session) chooseClone(r Request) error {
 	return nil
 }
 
-// fetch brings the mirror of the session's repository up to date, and shows what git reports.
-// The caller must release it.
+// fetch makes or updates the mirror of the session's repository, and reports git's progress. The
+// caller must release the mirror.
 func (s *Session) fetch(ctx context.Context) (*mirror.Mirror, error) {
 	tree := s.fixed.Worktree
 	remote, err := mirror.Address(tree.Repository)
@@ -68,17 +68,17 @@ func (s *Session) fetch(ctx context.Context) (*mirror.Mirror, error) {
 		s.reportProgress(s.starting.next(time.Now(), step, line, passing))
 	})
 	if err == nil && m.Dir != tree.Common {
-		err = errors.Join(m.Release(), fault.New("set IRONCURTAIN_CACHE to it, or clone anew with --repo", "the cache is not where the session began: %s", tree.Common))
+		err = errors.Join(m.Release(), fault.New("set IRONCURTAIN_CACHE to the former cache, or clone again with --repo", "the cache has moved: the session borrows from %s", tree.Common))
 	}
 	return m, err
 }
 
-// makeClone fetches the session's repository and makes its worktree. If that fails, nothing
-// of a new session is kept.
+// makeClone fetches the session's repository and makes its worktree. If that fails, the directory of a
+// new session is removed.
 func (s *Session) makeClone(ctx context.Context, stack *teardown) (err error) {
 	defer func() {
 		if err != nil && !s.resumed {
-			stack.push("remove what was to be a clone", s.abandon)
+			stack.push("remove the unfinished clone", s.abandon)
 		}
 	}()
 	m, err := s.fetch(ctx)
@@ -124,7 +124,7 @@ func (s *Session) setClone(tree *worktree.Tree) {
 	s.Announce()
 }
 
-// lendClone fetches the repository of a resumed clone if the cache does not have what it
+// lendClone fetches the repository of a resumed clone if the cache lacks objects that the clone
 // borrows.
 func (s *Session) lendClone(ctx context.Context) (err error) {
 	tree := *s.fixed.Worktree
@@ -143,14 +143,13 @@ func (s *Session) lendClone(ctx context.Context) (err error) {
 		return err
 	}
 	if !tree.Lends(ctx) {
-		return fault.New("save what you need from "+s.fixed.Workspace+", then clone anew with --repo",
-			"the cache has lost commit %s, and %s does not have it any more", tree.Base[:min(12, len(tree.Base))], tree.Repository)
+		return fault.New("save what you need from "+s.fixed.Workspace+", then clone again with --repo",
+			"the cache has lost commit %s, and %s no longer has it", tree.Base[:min(12, len(tree.Base))], tree.Repository)
 	}
 	return nil
 }
 
-// abandon removes the directory of a session that never had a workspace, and gives its
-// lease up.
+// abandon removes the directory of a session that never got a workspace, and releases its lease.
 func (s *Session) abandon(ctx context.Context) error {
 	err := dirtree.Remove(ctx, s.layout.Dir)
 	if released := s.Release(); !errors.Is(released, fs.ErrNotExist) {
@@ -159,11 +158,11 @@ func (s *Session) abandon(ctx context.Context) error {
 	return err
 }
 
-// pushLook is how long the end of a clone waits for the remote to say what it has.
+// pushLook is how long the end of a clone waits for the remote's answer.
 const pushLook = 10 * time.Second
 
-// fetchPushed brings the mirror up to date if the clone says that its branch was pushed,
-// because only the remote knows that. It does nothing when the process must end soon.
+// fetchPushed updates the mirror if the clone claims that its branch was pushed, because only the
+// remote can confirm that. It stops when the process must end soon.
 func (s *Session) fetchPushed(ctx context.Context) {
 	tree := s.fixed.Worktree
 	remote, err := mirror.Address(tree.Repository)
@@ -175,10 +174,10 @@ func (s *Session) fetchPushed(ctx context.Context) {
 	defer context.AfterFunc(s.deps.Hurried, cancel)()
 	m, err := s.mirrors().Fetch(ctx, remote, tree.Branch, nil)
 	if err != nil {
-		s.deps.Log.Warn("whether a clone was pushed could not be found out", "session", s.fixed.ID, "error", err)
+		s.deps.Log.Warn("find out whether a clone was pushed", "session", s.fixed.ID, "error", err)
 		return
 	}
 	if err := m.Release(); err != nil {
-		s.deps.Log.Warn("a mirror was not released", "error", err)
+		s.deps.Log.Warn("release the mirror of a clone", "session", s.fixed.ID, "error", err)
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// confined returns the check of what a container says of itself before its agent begins. Isolation
-// that differs from the order is an error; limits that differ are told to the person.
+// confinementCheck returns the function that judges a container's report before its agent starts.
+// Isolation that differs from the order is an error. The person is told of limits that differ.
 func (s *Session) confinementCheck(spec docker.Spec, info docker.Info) func(report []byte) error {
 	memory, cpus, pids := spec.Limits(info)
 	want := seen.Want{
@@ -44,13 +44,14 @@ func (s *Session) confinementCheck(spec docker.Spec, info docker.Info) func(repo
 		}
 		lately := reach.LastSeen{User: said.User(), Isolation: seen.Isolation(warnings), Differs: len(warnings) > 0, At: time.Now().UTC()}
 		if err := s.deps.Config.Ways.NoteSeen(info.Endpoint, info.Version, lately); err != nil {
-			s.deps.Log.Warn("what was seen in the container is not kept", "session", s.fixed.ID, "error", err)
+			s.deps.Log.Warn("store what the container reported", "session", s.fixed.ID, "error", err)
 		}
 		return nil
 	}
 }
 
-// confinementCheckAgain returns the check of a container that was started by an earlier process.
+// confinementCheckAgain is confinementCheck for a container that an earlier process has started. It
+// checks no limits and no shared directories.
 func (s *Session) confinementCheckAgain(info docker.Info) func(report []byte) error {
 	want := seen.Want{UID: s.inside.uid, GID: s.inside.gid, Rootless: info.Rootless}
 	return func(report []byte) error {
@@ -62,11 +63,11 @@ func (s *Session) confinementCheckAgain(info docker.Info) func(report []byte) er
 	}
 }
 
-// findTokens looks on this machine for what the bridge has written into the directories that
-// both sides are to see. Some engines mount an empty directory and say nothing.
+// findTokens checks that the tokens which the bridge has written into shared directories are on this
+// machine. Some engines mount an empty directory instead, without an error.
 func (s *Session) findTokens(tokens []seen.Token) error {
 	if s.elsewhere != nil {
-		return nil // it has directories of its own
+		return nil // the container shares no directories
 	}
 	places := map[string]string{agent.Home: s.layout.Home(), agent.Workspace: s.fixed.Workspace}
 	for _, t := range tokens {
@@ -85,8 +86,8 @@ func (s *Session) findTokens(tokens []seen.Token) error {
 	return nil
 }
 
-// canWrite reports whether an agent is sure to be able to write into a directory of this machine,
-// because this process can, as the same user.
+// canWrite reports whether an agent can certainly write to a directory of this machine: this process
+// can, and it runs as the same user.
 func canWrite(dir string) bool {
 	if os.Geteuid() == 0 {
 		return false // agents are not root
@@ -98,52 +99,51 @@ func canWrite(dir string) bool {
 	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
 }
 
-// findToken compares a token with the file of its name on this machine.
+// findToken compares a token with the file of that name on this machine.
 func findToken(place string, t seen.Token) error {
 	if t.Failed != "" {
-		return fmt.Errorf("the container could not write there: %.200q", t.Failed)
+		return fmt.Errorf("the container could not write to it: %.200q", t.Failed)
 	}
 	root, err := os.OpenRoot(place)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	// Another agent that works in the directory may put anything in the file's place. Opening a pipe
-	// that nobody writes to must not wait.
+	// Another agent that works in the directory may replace the file by anything. O_NONBLOCK keeps
+	// this from waiting at a pipe that nobody writes to.
 	f, err := root.OpenFile(t.Name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("what was written there in the container is not here")
+		return errors.New("a file that the container wrote to it is not on this machine")
 	} else if err != nil {
 		return err
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return errors.Join(err, errors.New("what was written there in the container is not a file here"))
+		return errors.Join(err, errors.New("a file that the container wrote to it is not a regular file on this machine"))
 	}
 	content, err := io.ReadAll(io.LimitReader(f, seen.MaxSize))
 	if err == nil && string(content) != t.Content {
-		err = errors.New("what was written there in the container is not the same here")
+		err = errors.New("a file that the container wrote to it has other content on this machine")
 	}
 	return err
 }
 
-// inside is the user of a container's programs as the container numbers it. It is the owner of
-// the session's files, who may have another number on this machine.
+// inside is the user of a container's programs, by the numbers in the container. That user owns the
+// session's files, possibly under other numbers on this machine.
 type inside struct{ uid, gid int }
 
-// String is the form container engines take.
+// String returns the user in the form for container engines.
 func (i inside) String() string { return fmt.Sprintf("%d:%d", i.uid, i.gid) }
 
-// root reports whether the user has the number that programs take for root. It is nobody special
-// outside, or the container's report is refused.
+// root reports whether the user has root's number in the container. Outside it must be an ordinary
+// user, or the container's report is refused.
 func (i inside) root() bool { return i.uid == 0 }
 
-// labelUser is the label of a container with its user, where that is not the owner of the session's
-// files.
+// labelUser is the label with a container's user, if its numbers are not those of the files' owner.
 const labelUser = "ironcurtain.user"
 
-// insideOf returns the user in a container of an engine: the owner's number, or 0 where that is
-// the owner because the engine is run by them and keeps no numbers.
+// insideOf returns the user in a container: the owner's numbers if the engine keeps them, otherwise 0,
+// which stands for the owner in a container of a rootless engine.
 func insideOf(owner stored.User, keeps bool) inside {
 	if keeps {
 		return inside{owner.UID, owner.GID}
@@ -151,7 +151,7 @@ func insideOf(owner stored.User, keeps bool) inside {
 	return inside{}
 }
 
-// insideLabeled returns the user of a container that has these labels.
+// insideLabeled returns the user of a container with these labels.
 func insideLabeled(owner stored.User, labels map[string]string) inside {
 	if labels[labelFiles] == string(reach.Copied) {
 		return elsewhereUser
@@ -159,7 +159,7 @@ func insideLabeled(owner stored.User, labels map[string]string) inside {
 	return insideOf(owner, labels[labelUser] != inside{}.String())
 }
 
-// chooseUser decides the user in the container, of which everything depends that is made for it.
+// chooseUser decides the user in the container. Call it before anything is made for the container.
 func (s *Session) chooseUser(ctx context.Context, engine *docker.Client, image string) error {
 	keeps, err := engine.KeepsUser(ctx, image)
 	if err != nil {

@@ -19,10 +19,10 @@ func TestFindToken(t *testing.T) {
 		want string // of the error; empty: it is found
 	}{
 		"there":       {func(path string) error { return os.WriteFile(path, []byte(token.Content), 0o600) }, ""},
-		"nothing":     {func(string) error { return nil }, "is not here"},
-		"another":     {func(path string) error { return os.WriteFile(path, []byte("b"), 0o600) }, "not the same"},
-		"a pipe":      {func(path string) error { return unix.Mkfifo(path, 0o600) }, "not a file"},
-		"a directory": {func(path string) error { return os.Mkdir(path, 0o700) }, "not a file"},
+		"nothing":     {func(string) error { return nil }, "is not on this machine"},
+		"another":     {func(path string) error { return os.WriteFile(path, []byte("b"), 0o600) }, "has other content"},
+		"a pipe":      {func(path string) error { return unix.Mkfifo(path, 0o600) }, "not a regular file"},
+		"a directory": {func(path string) error { return os.Mkdir(path, 0o700) }, "not a regular file"},
 		"a way out":   {func(path string) error { return os.Symlink("/dev/zero", path) }, "escapes"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,7 +24,7 @@ import (
 // An engine that does not see this machine's files gives a session's container volumes. The session
 // keeps its directories on this machine, too, and package elsewhere keeps both equal.
 
-// labelFiles is the label of a container whose files are copies.
+// labelFiles is the label with how a container gets its files; it is missing if they are shared.
 const labelFiles = "ironcurtain.files"
 
 // errNotShared means that the engine was found not to see this machine's files. The session then
@@ -152,7 +152,7 @@ func (s *Session) startCopied(ctx context.Context, stack *teardown, log *audit.L
 	return s.startByStream(ctx, engine, spec)
 }
 
-// elsewhereUser is the user in containers that have volumes of their own.
+// elsewhereUser is the user in containers that work on copies of the files.
 var elsewhereUser = inside{1000, 1000}
 
 // fill copies the session's files to the container, before the agent starts.

@@ -25,8 +25,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// Deps is what a session needs from its process. All sessions without a profile share it. One
-// with a profile has a Config of its own, Servers of its own, and no Policy.
+// Deps is what a session needs from its process. All sessions without a profile share one. A session
+// with a profile has its own Config and Servers, and no Policy.
 type Deps struct {
 	Config    *Config
 	Log       *slog.Logger
@@ -34,8 +34,8 @@ type Deps struct {
 	Receipts  *receipt.Store
 	Grants    *grant.Store
 	Ledger    *budget.Ledger
-	Policy    *atomic.Pointer[policy.Files] // in force; nil, or empty: that of Config
-	Servers   *atomic.Pointer[OwnServers]   // that new sessions have; nil, or empty: those of Config
+	Policy    *atomic.Pointer[policy.Files] // the policy in force; nil, or empty: that of Config
+	Servers   *atomic.Pointer[OwnServers]   // for new sessions; nil, or empty: those of Config
 	Tools     *mcpproxy.Known               // the servers' tools, known once a session has started the servers
 	Engine    func(context.Context) (*docker.Client, error)
 	Events    Events
@@ -43,7 +43,7 @@ type Deps struct {
 	Hurried   context.Context // ends when the process must end within two seconds
 }
 
-// OwnServers are the person's own tool servers, by name. A map that is in use is not changed.
+// OwnServers are the person's own tool servers, by name. The map is replaced, never changed.
 type OwnServers = map[string]servers.Config
 
 // servers returns the person's own servers.
@@ -56,7 +56,7 @@ func (d *Deps) servers() OwnServers {
 	return d.Config.Servers
 }
 
-// Know adds one of the person's own servers to those of new sessions.
+// Know adds a server of the person's own for new sessions.
 func (d *Deps) Know(name string, c servers.Config) {
 	all := OwnServers{name: c}
 	maps.Copy(all, d.servers())
@@ -75,27 +75,26 @@ func (d *Deps) PolicyInForce() policy.Files {
 
 // Events receives what happens in sessions. Its methods return at once.
 type Events interface {
-	// Changed tells that a session's state or description has changed.
+	// Changed reports a session's new state or description.
 	Changed(s stored.Session)
-	// Progressed tells of a step of starting a session.
+	// Progressed reports on a step of starting a session.
 	Progressed(p Progress)
-	// Spent tells what a session has used of its models.
+	// Spent reports what a session has used of its models.
 	Spent(b Budget)
-	// Moved tells what comes in of a session's packages.
+	// Moved reports the downloads of a session's packages.
 	Moved(p Moving)
-	// AutoApproved tells that a call was let through because a receipt ordered it.
+	// AutoApproved reports a call that was approved because a receipt ordered it.
 	AutoApproved(a AutoApproval)
-	// Noticed tells the person something.
+	// Noticed shows a message to the person.
 	Noticed(n Notice)
-	// Left tells what a person has to know about a session after its end. The lines
-	// replace earlier lines of the same session and topic; no lines remove them.
+	// Left reports what the person has to know about a session after its end. The lines replace
+	// earlier ones of the same session and topic; no lines remove them.
 	Left(id stored.ID, about EndTopic, lines ...string)
 }
 
-// Progress reports on one step of starting a session. The first report of a step has
-// Elapsed 0; the last one says that the step is done or has failed. In between there is a
-// report every second and when a builder writes a line, though not for every line:
-// StartLog has all lines.
+// Progress reports on one step of starting a session. The first report of a step has Elapsed 0; the
+// last one has Done or Failed. In between, reports come every second and with some of the builder's
+// lines; StartLog has all lines.
 type Progress struct {
 	Session stored.ID     `json:"session"`
 	Step    string        `json:"step"`             // "build image shell (step 2 of 3)"
@@ -106,12 +105,12 @@ type Progress struct {
 	Tail    []string      `json:"tail,omitempty"` // the builder's last lines, if the step has failed
 }
 
-// Notice is a message for the person. One without a text takes back those about the same of the
-// same session, because they are true no more.
+// Notice is a message for the person. A Notice without a text removes the session's earlier ones with
+// the same About, because they are no longer true.
 type Notice struct {
 	Session stored.ID `json:"session,omitempty"` // empty: the whole program
 	Urgent  bool      `json:"urgent"`            // stays until it is read
-	About   string    `json:"about,omitempty"`   // what must last for the text to be true; empty: nothing
+	About   string    `json:"about,omitempty"`   // the condition that the text reports; empty: it cannot be removed
 	Text    string    `json:"text"`
 }
 
@@ -132,20 +131,19 @@ type Config struct {
 	CacheDir     string          // images and server packages, rebuilt when missing
 	Agents       *agent.Registry // nil: the built-in ones
 	DefaultAgent string
-	Models       map[string]string // the models that agents use, by the agents' names
+	Models       map[string]string // agents' names to the models that they use
 	Images       Images
 	Engine       docker.Choice // the container engine that the person has named
-	Runtime      string        // of the engine, which every container runs with; empty: the engine's default
-	Ways         *reach.Ways   // how the containers of an engine are connected with the host, and get files
+	Runtime      string        // the engine's runtime for all containers; empty: the engine's default
+	Ways         *reach.Ways   // the way and the files of each engine
 	MaxSessions  int           // how many may run at the same time
 	KeepSessions time.Duration // how long unused sessions are kept; 0: for ever
 
-	// AutoApprove approves calls that a person has just ordered. nil: every
-	// escalation waits for a person.
+	// AutoApprove approves calls that the person has just ordered. nil: every escalation waits.
 	AutoApprove *AutoApprove
 
-	// GitHosts are the hosts that the git server can always reach. The policy still
-	// judges every call, and others are opened for single calls.
+	// GitHosts are the hosts that the git server can always reach, and other hosts only during an
+	// approved call. The policy still judges every call.
 	GitHosts []string
 
 	Compiled    *policy.Compiled
@@ -166,26 +164,25 @@ type Config struct {
 	// Worktree gives a session on a repository a worktree of it, unless its request
 	// says otherwise.
 	Worktree bool
-	// AgentPolicies are the directories of policies that hold for agents' sessions beside
-	// Compiled, by agent. They can only hold back more.
+	// AgentPolicies maps agents' names to directories with further policies for their sessions. Such
+	// a policy can only be stricter than the policy in force.
 	AgentPolicies map[string]string
-	// CodeModes say which agents can run programs, and CodeProgram is the program that runs
-	// one, without which none of them is served.
+	// CodeModes says which agents can make programs, by name. CodeProgram is the executable of the
+	// isolate that runs them.
 	CodeModes   map[string]codemode.Mode
 	CodeProgram string
-	// Furnish lays out the sandbox of a session: fresh, before its first agent begins, and in every
-	// later life of the session, when an agent may have written there and may still run. Nil: the sandbox begins
-	// empty.
+	// Furnish fills the sandbox of a session. fresh is true in the session's first life, before an
+	// agent starts. In later lives an agent has written there, and may still run. nil: the sandbox
+	// starts empty.
 	Furnish func(ctx context.Context, dir string, fresh bool) error
-	// Reachable are directories outside the workspace that the filesystem server can
-	// always use. The policy still judges every call, and others are opened for single
-	// calls.
+	// Reachable are directories outside the workspace that the filesystem server can always use, and
+	// other directories only during an approved call. The policy still judges every call.
 	Reachable []string
-	// FetchServer is the command line of the server of http_fetch. Empty: agents do
-	// not have that tool.
+	// FetchServer is the command line of the server with the tool http_fetch. Empty: agents do not
+	// have that tool.
 	FetchServer []string
-	// Servers are the person's own MCP servers, by name. AddServer adds one to ConfigFile: a
-	// command with its arguments, or the URL of a server. nil: none can be added.
+	// Servers are the person's own MCP servers, by name. AddServer adds one to ConfigFile; words are
+	// its command with arguments, or its URL. nil: none can be added.
 	Servers   OwnServers
 	AddServer func(name string, words []string) (servers.Config, error)
 	// SandboxPolicy says what happens to a tool server that cannot be
@@ -193,9 +190,9 @@ type Config struct {
 	SandboxPolicy string
 
 	EscalationTimeout time.Duration
-	Away              time.Duration // for how long a call's time is paused while nobody is there
-	// ConfigFile is the file of this configuration. CheckConfig returns an error if the
-	// next start would refuse the file as it is now; nil: nobody is told of changes.
+	Away              time.Duration // how long a call's time limit is paused at most while nobody is there
+	// ConfigFile is the file of this configuration. CheckConfig returns an error if the file is
+	// invalid now; nil: it is not checked.
 	ConfigFile  string
 	CheckConfig func() error
 	// Reload reads ConfigFile for sessions that open from then on; nil: it is read only once.
@@ -206,10 +203,10 @@ type Config struct {
 	Credentials Credentials
 	AgentKeys   map[string]AgentKey // by agent: the only credential of its sessions
 	Providers   []mitm.Provider     // the table of model providers; nil for the built-in one
-	GitHub      *GitHub             // whose API agents may use; Providers has it, too. nil: none
+	GitHub      *GitHub             // the GitHub server whose API agents may use, also in Providers; nil: none
 	// Packages returns the package registries that agents may use; nil: they use none.
 	Packages    func(ctx context.Context) (*packages.Host, error)
-	Secrets     []string  // values that never reach the audit
+	Secrets     []string  // values that are never written to the audit
 	HostShell   HostShell // nil: no shell of this machine may be opened
 	Own         OwnAgent
 	Upstreams   map[string]*url.URL // provider host to the address that its requests go to instead
@@ -217,18 +214,17 @@ type Config struct {
 	Resources   Resources
 	Limits      budget.Limits // how much one session may use of its models
 	Prices      budget.Prices // what tokens cost
-	Notice      string        // what every agent's tab must show all the time
+	Notice      string        // what every agent's tab shows all the time
 	Log         *slog.Logger
-	// OfProfile makes the configuration of a session that has a profile; nil: no session can
-	// have one. What the profile names is read each time. It may block.
+	// OfProfile returns the configuration of a session with a profile; nil: no session can have one.
+	// It reads the files that the profile names each time. It may block.
 	OfProfile func(ctx context.Context, p stored.Profile) (Config, error)
 }
 
-// Images says what the agents' images are made of. Zero values mean the program's own
-// choice.
+// Images says what the agents' images are made of. Zero values mean the program's defaults.
 type Images struct {
 	From   docker.BaseChoice // the source of the root file system
-	Recipe docker.Recipe     // what they contain beside the agents
+	Recipe docker.Recipe     // what they contain besides the agents
 }
 
 // Resources limits one container. Zero values mean the defaults of package docker.

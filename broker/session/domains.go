@@ -15,7 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// domainHold is how long an agent may send requests to a domain that a person approved.
+// domainHold is how long an agent may send requests to a domain that the person has approved.
 const domainHold = time.Hour
 
 // openedDomain describes a domain to the agent.
@@ -26,15 +26,13 @@ type openedDomain struct {
 	How    string    `json:"message,omitempty"`
 }
 
-// domainTools returns the tools with which an agent asks for access to one more host,
-// gives it up, and lists the hosts that it can reach. A session without a model proxy has
-// none of them.
+// domainTools returns the tools with which an agent asks for access to one more host, removes that
+// access, and lists the hosts that it can reach. An agent without a model provider gets none.
 func (s *Session) domainTools() []mcpproxy.Builtin {
 	if len(s.adapter.Providers) == 0 {
 		return nil
 	}
-	// The policy compares these schemas exactly, so the arguments are described in the
-	// tool's description.
+	// The policy compares these schemas exactly, so the tool's description describes the arguments.
 	const domain, name = `"domain":{"type":"string"}`, " The domain is a public host name, such as docs.example.org, without scheme, port or path."
 	return []mcpproxy.Builtin{
 		{
@@ -69,7 +67,7 @@ func (s *Session) egressProxy() (*mitm.Proxy, error) {
 	return s.modelProxy, nil
 }
 
-// domainCall reads the domain from canonical arguments, and returns the model proxy.
+// domainCall returns the domain in a call's canonical arguments, and the model proxy.
 func (s *Session) domainCall(arguments json.RawMessage) (domain string, proxy *mitm.Proxy, err error) {
 	var args struct {
 		Domain string `json:"domain"`
@@ -81,7 +79,7 @@ func (s *Session) domainCall(arguments json.RawMessage) (domain string, proxy *m
 	return args.Domain, proxy, err
 }
 
-// checkDomain refuses domains that no person should be asked about.
+// checkDomain refuses domains that the person must not be asked about.
 func (s *Session) checkDomain(arguments json.RawMessage) error {
 	domain, proxy, err := s.domainCall(arguments)
 	if err != nil {
@@ -137,10 +135,10 @@ type GitHub struct {
 	Token secretref.Reference
 }
 
-// String names the credential, for the person.
+// String names the token for the person.
 func (g *GitHub) String() string { return fmt.Sprintf("your token of %s, from %s", g.Host, g.Token) }
 
-// environment is what gh finds the server and its stand-in token by.
+// environment returns the variables that give gh the server and its sentinel.
 func (g *GitHub) environment(sentinel string) []string {
 	if g == nil {
 		return nil
@@ -148,7 +146,7 @@ func (g *GitHub) environment(sentinel string) []string {
 	return []string{"GH_HOST=" + g.Host, "GH_TOKEN=" + sentinel, "GH_ENTERPRISE_TOKEN=" + sentinel}
 }
 
-// prompt tells an agent what it may use the server for.
+// prompt returns the part of the agent's prompt about the server.
 func (g *GitHub) prompt() string {
 	if g == nil {
 		return ""
@@ -156,8 +154,8 @@ func (g *GitHub) prompt() string {
 	return fmt.Sprintf("\n\ngh, and other programs with the token in GH_TOKEN, can use the API of %s. Reading passes at once; every other request waits for the person and is sent as it is once they approve it.", g.Host)
 }
 
-// withToken are the credentials of a session whose agent may use GitHub's API. The token
-// is looked for when it is first needed.
+// withToken adds the token for GitHub's API to other credentials. It resolves the token when that is
+// first needed.
 type withToken struct {
 	Credentials
 	github *GitHub
@@ -183,8 +181,8 @@ func (w *withToken) Credential(ctx context.Context, provider string) (mitm.Crede
 	return mitm.Credential{Kind: mitm.KindAPIKey, Value: w.token}, nil
 }
 
-// Refused forgets a token that the server has refused, so that the next request uses the
-// one that there is then. This request is not repeated: a person may have approved it.
+// Refused forgets a token that the server has refused, so that the next request resolves it again. It
+// returns false, so that this request is not repeated: the person may have approved it only once.
 func (w *withToken) Refused(ctx context.Context, provider string, used mitm.Credential) bool {
 	if provider != mitm.GitHub {
 		return w.Credentials.Refused(ctx, provider, used)

@@ -10,31 +10,31 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 )
 
-// Line is what carries everything to and from a container; a reach.Stream is one.
+// Line is the connection to a container; reach.Stream implements it.
 type Line interface {
-	// RTT is how long it takes there and back at present; 0: that is not known.
+	// RTT returns the present round-trip time; 0: not known.
 	RTT() time.Duration
 }
 
-// far is what a tab says all the time whose files or whose engine are elsewhere. The session's mutex
-// guards it.
+// far is what a tab shows all the time if its engine is on another machine or its files are copied.
+// The session's mutex guards it.
 type far struct {
-	host   string // of the engine; empty: it is this machine
-	copied bool   // the agent's files are another copy than this machine's
-	line   Line   // nil: there is none
-	shown  time.Duration
-	looked time.Time // when the line was last asked
+	host   string        // of the engine; empty: this machine
+	copied bool          // the agent works on copies of the files
+	line   Line          // nil: there is none
+	shown  time.Duration // the round-trip time that the tab shows
+	looked time.Time     // when the round-trip time was last read
 }
 
-// A round trip is asked for at most once in farEvery, and is news when it differs from the shown one
-// by a part of it.
+// The round-trip time is read at most once per farEvery. The tab shows the new one if it differs from
+// the shown one by at least 1/farPart.
 const (
 	farEvery = 5 * time.Second
-	farPart  = 5 // a fifth
+	farPart  = 5
 )
 
-// SetFar says where the session's container runs and whether its files are copied there. From now on
-// its tab says so, if the host is another machine or files are copied.
+// SetFar sets the host on which the session's container runs, empty for this machine, and whether its
+// files are copied. The tab shows both from now on.
 func (s *Session) SetFar(host string, copied bool, line Line) {
 	s.mu.Lock()
 	s.far = far{host: host, copied: copied, line: line}
@@ -43,8 +43,8 @@ func (s *Session) SetFar(host string, copied bool, line Line) {
 	s.Announce()
 }
 
-// CheckFar asks how long it takes to the container and back, if it was not asked a moment ago, and
-// announces what is news.
+// CheckFar reads the round-trip time to an engine on another machine, unless it was read within
+// farEvery, and announces a changed one.
 func (s *Session) CheckFar(now time.Time) {
 	s.mu.Lock()
 	f := &s.far
@@ -64,7 +64,7 @@ func (s *Session) CheckFar(now time.Time) {
 	}
 }
 
-// rttDiffers reports whether a round trip differs so much from the shown one that it is shown.
+// rttDiffers reports whether a round-trip time differs enough from the shown one to be shown.
 func rttDiffers(shown, now time.Duration) bool {
 	if shown == 0 || now == 0 {
 		return shown != now
@@ -72,8 +72,8 @@ func rttDiffers(shown, now time.Duration) bool {
 	return (now-shown).Abs() >= shown/farPart && rttText(shown) != rttText(now)
 }
 
-// farLine is what a tab says of an engine on another host, and of copied files; empty: nothing. The
-// round trip to this machine's own engine is of no interest.
+// farLine returns what a tab shows of an engine on another host and of copied files; empty: nothing.
+// It leaves out the round-trip time to an engine on this machine.
 func farLine(host string, copied bool, rtt time.Duration) string {
 	var parts []string
 	if host != "" {
@@ -88,7 +88,7 @@ func farLine(host string, copied bool, rtt time.Duration) string {
 	return strings.Join(parts, " · ")
 }
 
-// rttText is a round trip as people read it.
+// rttText formats a round-trip time for people.
 func rttText(d time.Duration) string {
 	switch {
 	case d < time.Millisecond:
@@ -99,8 +99,7 @@ func rttText(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// engineHost is the machine on which an engine at an address runs; empty: this one, as far as the
-// address tells.
+// engineHost returns the host in an engine's address; empty: the address is on this machine.
 func engineHost(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme == "unix" {
@@ -113,7 +112,7 @@ func engineHost(address string) string {
 	return host
 }
 
-// describeFar adds to a description what the tab says of where its container is. mu is held.
+// describeFar sets Far in the description of a session that has not ended. mu is held.
 func (s *Session) describeFar(out *stored.Session) {
 	if out.State != stored.StateDead && out.State != stored.StateClosed {
 		out.Far = farLine(s.far.host, s.far.copied, s.far.shown)

@@ -13,7 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
-// FileChange is a file of the workspace that changed during a turn, whoever changed it.
+// FileChange is a file of the workspace that changed during a turn, no matter who changed it.
 type FileChange struct {
 	Path   string `json:"path"`   // relative to the workspace
 	Change string `json:"change"` // "added", "changed" or "removed"
@@ -26,16 +26,15 @@ const (
 	filesTime       = 10 * time.Second
 )
 
-// fileState is what changes with a file's content. No program can set the time of the
-// change.
+// fileState differs whenever a file's content does: no program can set changed, its ctime.
 type fileState struct {
 	inode   uint64
 	size    int64
 	changed unix.Timespec
 }
 
-// files returns the state of every file of the workspace outside of .git directories. The
-// host looks itself, and follows no link.
+// files returns the state of every file of the workspace outside of .git directories. It runs on the
+// host and follows no links.
 func (s *Session) files(ctx context.Context) (map[string]fileState, error) {
 	ctx, cancel := context.WithTimeout(ctx, filesTime)
 	defer cancel()
@@ -55,8 +54,8 @@ func (s *Session) files(ctx context.Context) (map[string]fileState, error) {
 	return found, err
 }
 
-// filesChanged compares two states of a workspace. The list is sorted and has at most
-// maxFilesChanged files; more says how many are left out.
+// filesChanged compares two states of a workspace. It returns at most maxFilesChanged files, sorted;
+// more counts the rest.
 func filesChanged(before, after map[string]fileState) (changes []FileChange, more int) {
 	changes = []FileChange{}
 	for path, now := range after {
@@ -77,8 +76,8 @@ func filesChanged(before, after map[string]fileState) (changes []FileChange, mor
 	return changes[:len(changes)-more], more
 }
 
-// compareFiles looks at the workspace and returns a function that looks again and notes in a
-// turn what changed in between.
+// compareFiles reads the state of the workspace. The function that it returns reads it again and sets
+// the changed files in a turn.
 func (s *Session) compareFiles(ctx context.Context) (note func(*Turn)) {
 	before, err := s.files(ctx)
 	return func(t *Turn) {

@@ -15,27 +15,28 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Kept is what the program that a process becomes needs of a running session, beside what is on
-// disk.
+// Kept is what the program that replaces this one needs to know of a running session, besides what is
+// on disk.
 type Kept struct {
 	ID     stored.ID
 	Life   int
 	Opener Opener
-	// Connection is the descriptor of the connection to the agent's terminal. Ahead was read from
-	// it and shown to nobody; its first Past bytes are from before the agent was taken back.
+	// Connection is the descriptor of the connection to the agent's terminal. It is 0 for an agent
+	// that is reached over a stream: the other program connects by itself.
 	Connection int
-	// Have is how many bytes of output have come of an agent that is reached over a stream. The other
-	// program connects by itself, so that Connection is 0.
-	Have  uint64
+	// Have is how many bytes of output were received from an agent that is reached over a stream.
+	Have uint64
+	// Ahead is output that was received but not shown yet. The next Past bytes of output, those of
+	// Ahead first, are from before the agent was taken back.
 	Ahead []byte
 	Past  int64
 	// Cols and Rows are the size of the terminal.
 	Cols, Rows int
-	// Waiting is what is left of the time of the calls that wait, by id.
+	// Waiting is the time that is left for each waiting call, by id.
 	Waiting map[string]approval.Left
 }
 
-// gate makes what arrives wait, if it is closed.
+// gate is a gate that callers of wait pass only while it is open.
 type gate struct {
 	mu     sync.Mutex
 	opened chan struct{} // closed when the gate opens; nil: it is open
@@ -89,8 +90,8 @@ func (s *Session) Calm(calm bool) {
 	}
 }
 
-// Busy says what the session works on: how many tool calls are under way, those that wait for a
-// person included, how many model requests, and whether the session starts.
+// Busy returns how many tool calls are under way, including those that wait for a person, how many
+// model requests, and whether the session is starting.
 func (s *Session) Busy() (calls, requests int, starting bool) {
 	s.tally.mu.Lock()
 	running, over := s.tally.running, s.tally.dead || s.tally.closed
@@ -115,8 +116,8 @@ func (s *Session) Rest(limit time.Duration) {
 	}
 }
 
-// HandOver stops reading from the agent and returns what another program needs to go on with
-// this session, and the connection to keep open. undo goes on with it here.
+// HandOver stops reading from the agent and returns what another program needs to continue this
+// session, and the connection to keep open. undo makes this process continue the session.
 func (s *Session) HandOver() (k *Kept, conn syscall.RawConn, undo func(), err error) {
 	s.mu.Lock()
 	running, output := s.program, s.output
@@ -132,7 +133,7 @@ func (s *Session) HandOver() (k *Kept, conn syscall.RawConn, undo func(), err er
 	case *takenBack:
 		container, taken = p.Container, p
 	default:
-		return nil, nil, nil, fault.New("", "session %s has no container that could be handed over", s.fixed.ID)
+		return nil, nil, nil, fault.New("", "hand over session %s: it has no container", s.fixed.ID)
 	}
 	container.HoldReads(true)
 	ahead, past := output.hold()
@@ -169,7 +170,7 @@ func (s *Session) handOverStream(stream *reach.Stream, output *output) (k *Kept,
 	}, nil
 }
 
-// continueTerminal goes on with the terminal of an agent that another program has handed over.
+// continueTerminal adopts the connection to an agent's terminal that another program has handed over.
 func (s *Session) continueTerminal(engine *docker.Client, id string) (attached, error) {
 	k := s.kept
 	container, err := engine.Adopt(id, os.NewFile(uintptr(k.Connection), "terminal"))

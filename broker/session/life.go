@@ -13,8 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Run runs the session: it starts the agent, waits for its end, and takes everything
-// down. It returns when only the session's directory is left.
+// Run starts the agent, waits for its end, and takes everything down except the session's directory.
 func (s *Session) Run() {
 	ctx := s.life
 	defer s.cancel()
@@ -22,14 +21,14 @@ func (s *Session) Run() {
 		close(s.finished)
 		s.deps.Receipts.Close(s.fixed.ID)
 		if err := s.deps.Grants.Close(s.fixed.ID); err != nil {
-			s.deps.Log.Error("the grants of a session that has ended are still kept", "session", s.fixed.ID, "error", err)
+			s.deps.Log.Error("remove the grants of an ended session", "session", s.fixed.ID, "error", err)
 		}
 	}()
 	started := sync.OnceFunc(func() { close(s.started) })
 	defer started()
 
 	stack := &teardown{limit: 30 * time.Second}
-	stack.push("give up the session", func(context.Context) error { return s.Release() })
+	stack.push("release the session's lease", func(context.Context) error { return s.Release() })
 	exit, err := s.live(ctx, stack, started)
 	s.end(exit, err)
 	if s.deps.Approvals.Withdraw(s.fixed.ID, s.withdrawal(err)) > 0 {
@@ -39,15 +38,15 @@ func (s *Session) Run() {
 		stack.hurry(removeProgram, engineAwayLimit)
 	}
 	if err := stack.run(context.WithoutCancel(ctx)); err != nil {
-		s.deps.Log.Error("session was not taken down cleanly", "session", s.fixed.ID, "error", err)
+		s.deps.Log.Error("take down the session", "session", s.fixed.ID, "error", err)
 		s.mu.Lock()
 		s.cleanupErr = err
 		s.mu.Unlock()
 	}
 }
 
-// live starts the session and waits until the agent ends or ctx does. It pushes on stack
-// what must be undone afterwards.
+// live starts the session and waits until the agent or ctx ends. It pushes the steps of the teardown
+// on stack.
 func (s *Session) live(ctx context.Context, stack *teardown, started func()) (docker.Exit, error) {
 	begin := s.start
 	switch s.adapter.Place {
@@ -120,12 +119,12 @@ func (s *Session) wait(ctx context.Context, running program) (docker.Exit, error
 	return exit, err
 }
 
-// memoryFull is what a tab says when the kernel has ended a program in its container
-// because of the memory limit: the agent itself, or a program that the agent started.
+// memoryFull is the notice when the kernel has ended the agent, or a program that it started, because
+// of the container's memory limit.
 const memoryFull = "the memory limit was hit: the kernel ended a program in the container (resources.memoryMb in config.json raises it)"
 
-// end records how the session ended. Its tab stays until it is closed. A session that a
-// person ended is recorded as closed, not as dead, and so is a shell that a person has left.
+// end records how the session ended. Its tab stays until it is closed. A session that the person ended
+// is recorded as closed, not as dead, and so is a shell that the person has exited.
 func (s *Session) end(exit docker.Exit, err error) {
 	s.mu.Lock()
 	s.exitCode = exit.Code
@@ -143,18 +142,18 @@ func (s *Session) end(exit docker.Exit, err error) {
 		last.State, last.Reason, last.ExitCode = stored.StateClosed, "", 0
 	}
 	if err := s.writeRecord(last); err != nil {
-		s.deps.Log.Error("session record was not written", "session", s.fixed.ID, "error", err)
+		s.deps.Log.Error("write the session record", "session", s.fixed.ID, "error", err)
 	}
 	s.count(func(t *tally) { t.dead, t.closed = true, left })
 }
 
-// left reports whether a person has left a shell that had no failure to tell of. Only shells have
-// job control.
+// shellExited reports whether the person has exited a shell, and it reported no failure. Only shells
+// have job control.
 func (s *Session) shellExited(exit docker.Exit) bool {
 	return s.adapter.JobControl && !s.idle && exit.Code == 0 && exit.Reason == ""
 }
 
-// withdrawal says why the calls that still wait for a person are not carried out.
+// withdrawal returns the reason why calls that still wait for the person are withdrawn.
 func (s *Session) withdrawal(err error) string {
 	if errors.Is(err, context.Canceled) {
 		return "the person ended the session while it waited"
@@ -162,11 +161,11 @@ func (s *Session) withdrawal(err error) string {
 	return "the session has ended"
 }
 
-// deliverLimit is how long the end of a session waits until the agent has the answers to its
-// withdrawn calls.
+// deliverLimit is how long the end of a session waits until the agent has the answers to its withdrawn
+// calls.
 const deliverLimit = 500 * time.Millisecond
 
-// deliver gives the agent the answers to its calls while it still runs.
+// deliver sends the agent the answers to its calls before it is ended.
 func (s *Session) deliver(ctx context.Context) {
 	s.mu.Lock()
 	proxy := s.tools
@@ -179,18 +178,16 @@ func (s *Session) deliver(ctx context.Context) {
 	proxy.Deliver(ctx)
 }
 
-// removeProgram names the step of the teardown that needs the container engine.
-// engineAwayLimit is how long that step may take while the engine does not answer.
 const (
-	removeProgram   = "remove the program"
-	engineAwayLimit = 5 * time.Second
+	removeProgram   = "remove the program" // the step of the teardown that needs the engine
+	engineAwayLimit = 5 * time.Second      // how long that step may take while the engine does not answer
 )
 
 // Stop asks the session to end, without waiting.
 func (s *Session) Stop() { s.cancel() }
 
-// Close ends the session and waits until it is taken down. It returns an error when
-// something could not be removed and is left to gc.
+// Close ends the session and waits until it is taken down. It returns an error if something could not
+// be removed; gc removes it later.
 func (s *Session) Close(ctx context.Context) error {
 	s.cancel()
 	select {
@@ -202,16 +199,16 @@ func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cleanupErr != nil {
-		return fault.New("run 'ironcurtain-mux gc' later", "session %s is not gone: %w", s.fixed.ID[:8], s.cleanupErr)
+		return fault.New("run 'ironcurtain-mux gc' later", "close session %s: not everything was removed: %w", s.fixed.ID[:8], s.cleanupErr)
 	}
 	return nil
 }
 
-// Ended returns a channel that is closed when the session has ended and its teardown is
-// over, even if some steps of it failed.
+// Ended returns a channel that is closed when the session's teardown is over, even if steps of it
+// failed.
 func (s *Session) Ended() <-chan struct{} { return s.finished }
 
-// Over reports whether the channel of Ended is closed.
+// Over reports whether the session's teardown is over.
 func (s *Session) Over() bool {
 	select {
 	case <-s.finished:
@@ -221,7 +218,7 @@ func (s *Session) Over() bool {
 	}
 }
 
-// teardown undoes the steps of a start in reverse order. It goes on when a step fails.
+// teardown undoes the steps of a start in reverse order. It continues when a step fails.
 type teardown struct {
 	limit time.Duration // how long a step may take, unless it has its own limit
 	steps []teardownStep
