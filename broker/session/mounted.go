@@ -18,7 +18,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// mountShared mounts this machine's files.
+// mountShared adds the mounts of this machine's files to a container's specification.
 func (s *Session) mountShared(spec *docker.Spec, bridgePath string) error {
 	inOrientation := func(name string) string { return s.layout.Orientation() + "/" + name }
 	bridgeMount := docker.Mount{Source: bridgePath, Target: agent.Bridge, ReadOnly: true}
@@ -48,19 +48,18 @@ func (s *Session) mountShared(spec *docker.Spec, bridgePath string) error {
 	return nil
 }
 
-// describeMounts describes the mounts whose sources other agents may be able to replace:
-// the workspace, if it was given, and the mounts inside it. The bridge compares the
-// description with what the engine has mounted. It begins with a mount that no agent can
-// replace.
+// describeMounts describes the mounts whose sources other agents may be able to replace: a workspace
+// that the person has named, and the mounts inside it. The bridge compares the description with what
+// the engine has mounted. The first mount is one that no agent can replace.
 func (s *Session) describeMounts(first docker.Mount, workspace []docker.Mount) (string, error) {
 	if s.fixed.Workspace == s.layout.Sandbox() {
-		return "", nil // no other agent can write to the sandbox's directory
+		return "", nil // no other agent can write to this session's sandbox
 	}
 	var all []bridge.Mount
 	for _, m := range append([]docker.Mount{{Source: stored.RealPath(first.Source), Target: first.Target}}, workspace...) {
 		device, inode, err := dirtree.Identify(s.resolveStateLinks(m.Source))
 		if err != nil {
-			return "", fault.New("end other agents that work there, and try again", "look at what is to be mounted: %w", err)
+			return "", fault.New("end other agents that work in that directory, and try again", "examine what is to be mounted: %w", err)
 		}
 		all = append(all, bridge.Mount{Path: m.Target, Device: device, Inode: inode})
 	}
@@ -77,12 +76,12 @@ func (s *Session) resolveStateLinks(path string) string {
 	return path
 }
 
-// rootsHome is the directory of an image in which only root can go on to another one. A root
-// caller's cache is below it, and the container's user is not root.
+// rootsHome is root's home, which only root can enter in an image. If the multiplexer runs as root,
+// its cache, with the objects that worktrees borrow, is below it.
 const rootsHome = "/root"
 
-// passage returns a mount that the container's user needs in order to reach what the session's
-// worktree borrows: empty directories in the place of rootsHome. ok is false if none is needed.
+// passage returns a mount of empty directories over rootsHome, through which the container's user can
+// reach the objects that the session's worktree borrows. ok is false if none is needed.
 func (s *Session) passage() (m docker.Mount, ok bool) {
 	for _, dir := range s.borrowed() {
 		ok = ok || strings.HasPrefix(dir, rootsHome+"/")
@@ -90,7 +89,7 @@ func (s *Session) passage() (m docker.Mount, ok bool) {
 	return docker.Mount{Source: filepath.Join(s.layout.Dir, "passage"), Target: rootsHome, ReadOnly: true}, ok
 }
 
-// makePassage makes these directories.
+// makePassage makes the directories of passage.
 func (s *Session) makePassage() error {
 	m, ok := s.passage()
 	if !ok {
@@ -111,8 +110,8 @@ func (s *Session) makePassage() error {
 	return nil
 }
 
-// shareWorkspace gives the agent and the host access to the workspace (User.ShareTree). If
-// the workspace is too large, a part of it is shared and the person is told.
+// shareWorkspace gives both the agent and the host access to the workspace (User.ShareTree). If the
+// workspace is too large, it shares a part and tells the person.
 func (s *Session) shareWorkspace(ctx context.Context) error {
 	err := s.owner.ShareTree(ctx, s.fixed.Workspace)
 	if limit := (*dirtree.Limit)(nil); errors.As(err, &limit) {
@@ -122,16 +121,15 @@ func (s *Session) shareWorkspace(ctx context.Context) error {
 	return err
 }
 
-// repositoryMounts returns mounts that keep an agent from planting files that git would
-// run for the person outside of the container. In a workspace that was given, the hooks
-// and the configuration of its repository are read-only. Links are not mounted, because
-// they would name another file in the container than on the host. The .git directory is a
-// mount, too, so that the agent cannot move it away. A mount ends when somebody replaces
-// the file on the host, as 'git config' does; reportObeyed names what the agent leaves
-// there afterwards.
+// repositoryMounts returns mounts that keep an agent from planting files that git would run for the
+// person outside of the container. In a workspace that the person has named, the hooks and the
+// configuration of its repository are read-only. Links are not mounted, because they would lead to
+// another file in the container than on the host. The .git directory is a mount, too, so that the
+// agent cannot rename it. A mount loses its effect when somebody replaces the file on the host, as
+// 'git config' does; reportObeyed finds what the agent leaves there afterwards.
 //
-// In a worktree that we made, the files that lead git to other repositories are read-only
-// as well, and so are the objects that it borrows.
+// In a worktree that we made, the files that lead git to other repositories are read-only as well, and
+// so are the borrowed objects.
 func (s *Session) repositoryMounts() []docker.Mount {
 	fixed, kept := s.guarded()
 	var mounts []docker.Mount
@@ -149,8 +147,9 @@ func (s *Session) repositoryMounts() []docker.Mount {
 	return mounts
 }
 
-// guarded returns what is there of a repository in the workspace that programs of this machine run or
-// obey, and the directories that must stay for that to be where it is.
+// guarded returns those files of the workspace's repository that programs of this machine run or obey,
+// to be mounted read-only, and the directories that the agent must not rename, because they contain
+// those files. Missing ones are left out.
 func (s *Session) guarded() (fixed, kept []string) {
 	switch {
 	case s.fixed.Worktree != nil:
@@ -164,7 +163,7 @@ func (s *Session) guarded() (fixed, kept []string) {
 	return slices.DeleteFunc(fixed, missing), slices.DeleteFunc(kept, missing)
 }
 
-// borrowed returns the object directories that the session's worktree reads.
+// borrowed returns the object directories from which the session's worktree borrows.
 func (s *Session) borrowed() []string {
 	if s.fixed.Worktree == nil {
 		return nil
@@ -172,8 +171,8 @@ func (s *Session) borrowed() []string {
 	return []string{s.fixed.Worktree.Objects()}
 }
 
-// commonDirFile is the file with which a repository in a workspace makes git use the
-// configuration and hooks of another repository. An ordinary repository does not have it.
+// commonDirFile returns the file by which a repository in a workspace makes git use the configuration
+// and hooks of another repository. An ordinary repository does not have it.
 func commonDirFile(workspace string) string { return filepath.Join(workspace, ".git", "commondir") }
 
 // checkRepository refuses a workspace whose repository makes git use another one.
@@ -183,12 +182,12 @@ func (s *Session) checkRepository() error {
 		return nil // in a worktree the file is mounted read-only
 	}
 	if _, err := os.Lstat(path); err == nil {
-		return fault.New("look where it leads, then remove it", "%s makes git use another repository", path)
+		return fault.New("check which repository the file names, then remove the file", "%s makes git use another repository", path)
 	}
 	return nil
 }
 
-// disarm moves commonDirFile away if the agent has made one. The agent must have ended.
+// disarm renames commonDirFile if the agent has made one. The agent must have ended.
 func (s *Session) disarm() error {
 	path := commonDirFile(s.fixed.Workspace)
 	if s.fixed.Worktree != nil || !stored.PlainPath(s.fixed.Workspace, ".git") {
@@ -198,9 +197,9 @@ func (s *Session) disarm() error {
 		return nil // there is no such file
 	}
 	if err := os.Rename(path, path+".disarmed"); err != nil {
-		return fmt.Errorf("%s makes git use another repository, and cannot be moved away: %w", path, err)
+		return fmt.Errorf("%s makes git use another repository, and cannot be renamed: %w", path, err)
 	}
-	text := fmt.Sprintf("the agent had made git use another repository; the file that did so was moved to %s.disarmed", path)
+	text := fmt.Sprintf("the agent had made git use another repository; the file for that was renamed to %s.disarmed", path)
 	s.deps.Events.Left(s.fixed.ID, aboutDisarmed, text)
 	s.notice(true, text)
 	return nil

@@ -12,9 +12,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Resume makes the session that continues a stored one, with the same id, directory,
-// agent and workspace. It takes the session's lease, so that the caller learns at once
-// if another process has it.
+// Resume makes the session that continues a stored one, with the same id, directory, agent and
+// workspace. It acquires the session's lease, so that it fails at once if another process has the
+// session open.
 func Resume(d *Deps, r Request) (*Session, error) {
 	if !stored.ValidID(r.Resume) {
 		return nil, fault.New("list them with 'ironcurtain-mux sessions ls'", "%q is not the id of a session", r.Resume)
@@ -29,7 +29,7 @@ func Resume(d *Deps, r Request) (*Session, error) {
 		return nil, err
 	}
 	if adapter.Place == agent.OnHost {
-		return nil, fault.New("open another one with /new local-shell", "a shell of this machine keeps nothing that could be resumed")
+		return nil, fault.New("open another one with /new local-shell", "a shell of this machine cannot be resumed")
 	}
 	workspace := l.Sandbox()
 	if rec.Worktree != nil {
@@ -40,9 +40,9 @@ func Resume(d *Deps, r Request) (*Session, error) {
 		if workspace, err = stored.ResolveWorkspace(rec.Workspace, d.Config.Home, d.Config.CacheDir, d.Config.UserHome); err != nil {
 			return nil, err
 		}
-		if workspace != rec.Workspace { // an agent that works in a parent directory can have put a link there
-			return nil, fault.New(fmt.Sprintf("find out who put the link there; to work in the directory that it leads to: /new %s --workspace", rec.Agent),
-				"the session's workspace %q leads to %q now", rec.Workspace, workspace)
+		if workspace != rec.Workspace { // an agent that works in a parent directory can have made it a link
+			return nil, fault.New(fmt.Sprintf("find out who made the link; to work in the directory that it leads to: /new %s --workspace", rec.Agent),
+				"the session's workspace %q is now a link to %q", rec.Workspace, workspace)
 		}
 	}
 	if d, err = d.withKeys(adapter.Name, r.Opener); err != nil {
@@ -62,18 +62,18 @@ func Resume(d *Deps, r Request) (*Session, error) {
 		return nil, err
 	}
 	if s.fixed.Policy != rec.Policy {
-		return nil, fault.New("find out who put the link there", "the session's policy %q leads to %q now", rec.Policy, s.fixed.Policy)
+		return nil, fault.New("find out who made the link", "the session's policy directory %q is now a link to %q", rec.Policy, s.fixed.Policy)
 	}
 	if s.lease, err = docker.AcquireLease(l.Lock()); errors.Is(err, docker.ErrLeaseHeld) {
-		return nil, fault.New("use it there, or close it there first", "session %s is open in another multiplexer", rec.ID)
+		return nil, fault.New("use or close it in that multiplexer", "session %s is open in another multiplexer", rec.ID)
 	} else if err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// clearStale removes what is left of a resumed session's former container. Nobody else
-// uses it, since this process has the session's lease.
+// clearStale removes the container of a resumed session's former life. Nobody else uses it, because
+// this process has the session's lease.
 func (s *Session) clearStale(ctx context.Context, engine *docker.Client) error {
 	if !s.resumed {
 		return nil
@@ -109,8 +109,8 @@ func New(d *Deps, r Request) (*Session, error) {
 	if adapter.Place == agent.OnHost {
 		s.fixed.Workspace, s.fixed.Notice = d.Config.UserHome, hostNotice
 	}
-	// A request for a shell of this machine may name its usual directory, as one to open it
-	// again does.
+	// A request for a shell of this machine may name the home directory, which is its workspace
+	// anyway: a request to open the shell again does so.
 	if r.Workspace != "" && (adapter.Place != agent.OnHost || stored.RealPath(r.Workspace) != stored.RealPath(d.Config.UserHome)) {
 		if s.fixed.Workspace, err = stored.ResolveWorkspace(r.Workspace, d.Config.Home, d.Config.CacheDir, d.Config.UserHome); err != nil {
 			return nil, err
@@ -125,7 +125,7 @@ func New(d *Deps, r Request) (*Session, error) {
 	return s, s.chooseWorktree(d.Context, r)
 }
 
-// unnamed makes a session that has no id, directory or workspace yet.
+// unnamed makes a session without an id, directory and workspace.
 func unnamed(d *Deps, adapter agent.Adapter, r Request) *Session {
 	s := &Session{
 		deps:        d,
@@ -147,8 +147,8 @@ func unnamed(d *Deps, adapter agent.Adapter, r Request) *Session {
 	return s
 }
 
-// CheckWorkspace returns an error if no session could be opened on the directory given,
-// by a multiplexer with that home and cache. An empty directory means a fresh sandbox.
+// CheckWorkspace returns an error if a multiplexer with that home and cache cannot open a session on
+// the given directory. An empty directory means a new sandbox.
 func CheckWorkspace(given, home, cache, userHome string) error {
 	if given == "" {
 		return nil
@@ -160,35 +160,34 @@ func CheckWorkspace(given, home, cache, userHome string) error {
 // Request says which session to open.
 type Request struct {
 	Agent     string `json:"agent"`     // empty: the configured default
-	Workspace string `json:"workspace"` // empty: a fresh sandbox
+	Workspace string `json:"workspace"` // empty: a new sandbox
 	// Worktree says whether the session gets a worktree of the workspace instead of
 	// the workspace itself.
 	Worktree WorktreeChoice `json:"worktree,omitempty"`
-	// Repo is the URL of a repository that the session gets a clone of instead, and Branch
-	// the branch that the clone is at; empty: the one that the remote names as its own.
+	// Repo is the URL of a repository; a clone of it becomes the workspace. Branch is the branch to
+	// check out; empty: the remote's default branch.
 	Repo   string `json:"repo,omitempty"`
 	Branch string `json:"branch,omitempty"`
-	// Policy is the directory of a policy that holds for the session beside the
-	// multiplexer's and only holds back more; empty: none.
+	// Policy is the directory of a further policy for the session, which must be stricter than the
+	// multiplexer's; empty: none.
 	Policy string `json:"policy,omitempty"`
 	// Profile is what the session has in place of the configuration.
 	Profile stored.Profile `json:"profile,omitzero"`
-	// Resume continues a stored session instead of making a new one. Agent, Workspace,
-	// Policy and Profile are ignored then: the stored session has its own.
+	// Resume continues a stored session instead of making a new one. Agent, Workspace, Policy and
+	// Profile are ignored, because the stored session has its own.
 	Resume stored.ID `json:"resume,omitempty"`
-	// Replaces is a session that this one replaces and that the caller ends with
-	// Close. It does not count towards the limit of sessions, and this session starts
-	// when it has ended.
+	// Replaces is the session that this one replaces. The caller ends that one with Close, and this
+	// one starts after it has ended. The replaced session does not count towards the limit.
 	Replaces stored.ID `json:"replaces,omitempty"`
-	// First refuses the session when there is one already. With a profile, only one that has
-	// this profile and has not ended counts.
+	// First refuses the request if there is a session already. With a profile, only sessions count
+	// that have this profile and have not ended.
 	First bool `json:"first,omitempty"`
 	Cols  int  `json:"cols"`
 	Rows  int  `json:"rows"`
 	// Idle starts no agent on a terminal: Turn gives the agent tasks.
 	Idle   bool   `json:"idle,omitempty"`
 	Opener Opener `json:"-"`
-	Kept   *Kept  `json:"-"` // what another process has handed over of the stored session; nil: nothing
+	Kept   *Kept  `json:"-"` // what another program has handed over of the stored session; nil: nothing
 }
 
 // WorktreeChoice says whether a session gets a worktree of its workspace.
@@ -196,7 +195,7 @@ type WorktreeChoice string
 
 // The choices.
 const (
-	WorktreeAsConfigured WorktreeChoice = ""    // as config.json says, where the workspace is a repository
-	WorktreeYes          WorktreeChoice = "yes" // or the session is refused
+	WorktreeAsConfigured WorktreeChoice = ""    // as config.json says, if the workspace is a repository
+	WorktreeYes          WorktreeChoice = "yes" // refuse the session if it cannot get one
 	WorktreeNo           WorktreeChoice = "no"
 )

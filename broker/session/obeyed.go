@@ -14,16 +14,16 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/worktree"
 )
 
-// noteObeyed records which files of the workspace programs would run or obey. It does so
-// before the agent begins, once in the life of a session.
+// noteObeyed records which files of the workspace programs would run or obey. It does so once per
+// session, before the agent starts for the first time.
 func (s *Session) noteObeyed(ctx context.Context) error {
 	_, err := obeyed.Kept(s.layout.Obeyed())
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	r := obeyed.Record{Look: obeyed.Look{Missed: "the agent worked there before it was looked at"}}
+	r := obeyed.Record{Look: obeyed.Look{Missed: "the agent worked in the workspace before it was examined"}}
 	if !s.resumed {
-		s.progress("looking at the workspace", "")
+		s.progress("examining the workspace", "")
 		if r.Look, err = obeyed.Take(ctx, s.fixed.Workspace, s.deps.Config.UserHome, stored.LookTime); err != nil {
 			return err
 		}
@@ -31,9 +31,8 @@ func (s *Session) noteObeyed(ctx context.Context) error {
 	return r.Keep(s.layout.Obeyed())
 }
 
-// fillRepository creates the files that must be read-only in the container and that the
-// repository of a given workspace lacks. They are removed when the last session on the
-// workspace ends.
+// fillRepository creates the files that must be read-only in the container but are missing in the
+// workspace's repository. They are removed when the last session on the workspace ends.
 func (s *Session) fillRepository(ctx context.Context, stack *teardown) error {
 	if s.fixed.Worktree != nil || s.fixed.Workspace == s.layout.Sandbox() {
 		return nil
@@ -42,12 +41,12 @@ func (s *Session) fillRepository(ctx context.Context, stack *teardown) error {
 	if held == nil || err != nil {
 		return err
 	}
-	stack.push("give the repository back", func(context.Context) error {
+	stack.push("remove what was added to the repository", func(context.Context) error {
 		r, err := obeyed.Kept(s.layout.Obeyed())
 		return errors.Join(err, held.Release(r.Made, len(r.Made) > 0 && !stored.OthersDetached(s.deps.Config.Home, s.fixed)))
 	})
 	if err := held.Share(ctx); err != nil {
-		s.deps.Log.Warn("the repository cannot be held", "session", s.fixed.ID, "error", err)
+		s.deps.Log.Warn("mark the repository as in use", "session", s.fixed.ID, "error", err)
 	}
 	r, err := obeyed.Kept(s.layout.Obeyed())
 	if err != nil {
@@ -65,20 +64,19 @@ func (s *Session) fillRepository(ctx context.Context, stack *teardown) error {
 	return held.Make(lacks)
 }
 
-// obeyed compares the workspace with its state before the agent began. It takes at most
-// that long.
+// obeyed compares the workspace with its state before the agent started. It takes most at most.
 func (s *Session) obeyed(ctx context.Context, most time.Duration) (stored.Obeyed, error) {
 	return stored.LookObeyed(ctx, s.layout, s.fixed.Workspace, s.deps.Config.UserHome, most)
 }
 
-// watchRepository tells the person within seconds when git in the workspace would run or
-// obey something that the agent has made, since the person may use git there meanwhile. It
-// looks only at the repository and its submodules' repositories; reportObeyed looks at
-// everything when the session ends.
+// watchRepository tells the person within seconds if git in the workspace would run or obey something
+// that the agent has made, because the person may use git there while the agent works. It examines
+// only the repository and those of its submodules; reportObeyed examines everything when the session
+// ends.
 func (s *Session) watchRepository(ctx context.Context) {
 	kept, err := obeyed.Kept(s.layout.Obeyed())
 	if err != nil {
-		return // reportObeyed says so at the end
+		return // reportObeyed reports the error when the session ends
 	}
 	reported := map[string]bool{}
 	next := time.NewTimer(repositoryTick)
@@ -92,10 +90,10 @@ func (s *Session) watchRepository(ctx context.Context) {
 		for _, f := range now.Since(kept.Look) {
 			if line := f.String(); !reported[line] && len(reported) < maxReported {
 				reported[line] = true
-				s.notice(true, fmt.Sprintf("do not use git in %s before you have looked at this: %s", s.fixed.Workspace, line))
+				s.notice(true, fmt.Sprintf("do not use git in %s before you have checked this: %s", s.fixed.Workspace, line))
 			}
 		}
-		next.Reset(max(repositoryTick, 20*time.Since(began))) // an agent can make a look take long
+		next.Reset(max(repositoryTick, 20*time.Since(began))) // an agent can make each look slow
 		select {
 		case <-next.C:
 		case <-ctx.Done():
@@ -104,15 +102,15 @@ func (s *Session) watchRepository(ctx context.Context) {
 	}
 }
 
-// repositoryTick is how often the repository of a workspace is looked at. A look usually
-// takes a fraction of a millisecond.
+// repositoryTick is how often the repository of a workspace is examined, which usually takes a
+// fraction of a millisecond.
 const repositoryTick = 2 * time.Second
 
-// maxReported is how many findings about a workspace a person is told of.
+// maxReported is how many findings about a workspace the person is told of.
 const maxReported = 20
 
-// reportObeyed tells the person what the agent has left in the workspace that programs would
-// run or obey. The agent must have ended. The look takes at most that long.
+// reportObeyed tells the person what the agent has left in the workspace that programs would run or
+// obey. The agent must have ended. The comparison takes most at most.
 func (s *Session) reportObeyed(ctx context.Context, most time.Duration) error {
 	s.mu.Lock()
 	began := s.program != nil
@@ -130,7 +128,7 @@ func (s *Session) reportObeyed(ctx context.Context, most time.Duration) error {
 		o.Missed = err.Error()
 	}
 	if errors.Is(err, worktree.ErrLate) {
-		err = nil // the person is told of it, and nothing failed
+		err = nil // running out of time is no failure, and the person is told
 	}
 	lines, id := o.Lines(), string(s.fixed.ID[:8])
 	if len(lines) == 0 {
@@ -138,16 +136,16 @@ func (s *Session) reportObeyed(ctx context.Context, most time.Duration) error {
 		return err
 	}
 	if more := len(o.Found) - maxReported; more > 0 {
-		lines = slices.Replace(lines, maxReported, len(o.Found), fmt.Sprintf("%d more, which 'ironcurtain-mux sessions show %s' names", more, id))
+		lines = slices.Replace(lines, maxReported, len(o.Found), fmt.Sprintf("%d more, which 'ironcurtain-mux sessions show %s' lists", more, id))
 	}
 	if o.Missed != "" {
 		lines[len(lines)-1] += fmt.Sprintf(" ('ironcurtain-mux sessions show %s' looks again)", id)
 	}
-	title := fmt.Sprintf("session %s leaves in %s what programs of this machine would run; look at it before you use git, an editor or a shell there:", id, s.fixed.Workspace)
+	title := fmt.Sprintf("session %s leaves files in %s that programs of this machine would run; check them before you use git, an editor or a shell there:", id, s.fixed.Workspace)
 	for i := range lines {
 		lines[i] = "  " + lines[i]
 	}
 	s.deps.Events.Left(s.fixed.ID, aboutObeyed, append([]string{title}, lines...)...)
-	s.notice(true, fmt.Sprintf("look before you use git, an editor or a shell in the workspace (/diff names all): %s", strings.TrimSpace(lines[0])))
+	s.notice(true, fmt.Sprintf("check this before you use git, an editor or a shell in the workspace (/diff lists all): %s", strings.TrimSpace(lines[0])))
 	return err
 }

@@ -15,12 +15,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// objects is the volume of the objects that the session's worktree borrows.
+// objects returns the volume with the objects that the session's worktree borrows.
 func (s *Session) objects(engine *docker.Client) (stored.Objects, error) {
 	return stored.ObjectsOf(s.deps.Config.Home, engine.Endpoint().Address, s.fixed.Worktree.Objects())
 }
 
-// fillObjects takes to the engine what the session's worktree borrows of a repository.
+// fillObjects copies to the engine's volume the objects that the session's worktree borrows.
 func (s *Session) fillObjects(ctx context.Context, engine *docker.Client, image string) error {
 	if s.fixed.Worktree == nil {
 		return nil
@@ -53,13 +53,13 @@ func (s *Session) fillObjects(ctx context.Context, engine *docker.Client, image 
 		return err
 	}
 	if missing := result.Missing(); missing != "" {
-		s.notice(false, fmt.Sprintf("the worktree lacks %s, which was not copied to the engine; your repository still has it", missing))
+		s.notice(false, fmt.Sprintf("the worktree lacks %s, to copy less to the engine; your repository is complete", missing))
 	}
 	return errors.Join(o.Use(), place.Cut(result.Cut), place.Forget(result.Absent))
 }
 
-// makeObjects makes the volume if it is missing, and returns what tells it from one that had its name
-// before.
+// makeObjects creates the volume if it is missing. identity distinguishes it from an earlier volume
+// with the same name.
 func makeObjects(ctx context.Context, engine *docker.Client, o stored.Objects) (identity string, err error) {
 	if err := engine.CreateVolume(ctx, o.Volume, o.Labels); err != nil {
 		return "", err
@@ -76,7 +76,8 @@ func makeObjects(ctx context.Context, engine *docker.Client, o stored.Objects) (
 	return "", err
 }
 
-// fillVolume starts a container that can write to the volume, fills it, and removes the container.
+// fillVolume starts a container that can write to the volume, fills the volume, and removes the
+// container.
 func (s *Session) fillVolume(ctx context.Context, engine *docker.Client, image string, o stored.Objects, plan packs.Plan) (result packs.Result, err error) {
 	spec := docker.Spec{
 		Image: image, Cmd: agent.KeptCommand([]string{"/bin/false"}), User: s.inside.String(), Labels: s.lease.Labels(),
