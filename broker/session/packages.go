@@ -23,14 +23,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// Moving is what comes in of one session's packages.
+// Moving counts the package downloads of one session.
 type Moving struct {
 	Session stored.ID `json:"session"`
 	packages.Counts
 }
 
-// openPackages gives the proxy the agent's way to package registries. Without them the agent
-// works, but installs nothing.
+// openPackages configures the proxy for package registries. After an error the agent works without
+// them, and the person is told.
 func (s *Session) openPackages(ctx context.Context, c *mitm.Config, stack *teardown, log *audit.Log) {
 	if s.deps.Config.Packages == nil {
 		return
@@ -56,8 +56,8 @@ func (s *Session) openPackages(ctx context.Context, c *mitm.Config, stack *teard
 	s.mu.Unlock()
 }
 
-// packageTools returns the tool with which an agent asks for a version that documents hide. An
-// agent without tools of the host's has none of it.
+// packageTools returns the tool with which an agent asks for a version that documents hide. Agents
+// that cannot use the host's tools do not get it.
 func (s *Session) packageTools() []mcpproxy.Builtin {
 	if s.deps.Config.Packages == nil || !s.adapter.Tools {
 		return nil
@@ -94,7 +94,7 @@ func (s *Session) requestPackage(ctx context.Context, arguments json.RawMessage)
 	}{decision.Approved, decision.Outcome, decision.Reason}, nil
 }
 
-// Registries returns what came of the agent's way to package registries.
+// Registries returns what the agent has requested from package registries.
 func (s *Session) Registries() (packages.Overview, error) {
 	way, err := s.wayToPackages()
 	if err != nil {
@@ -116,13 +116,13 @@ func (s *Session) wayToPackages() (*packages.Session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.packages == nil {
-		return nil, fault.New("\"registries\" in config.json says whether agents install packages", "this session installs no packages")
+		return nil, fault.New("\"registries\" in config.json says whether agents install packages", "this session cannot install packages")
 	}
 	return s.packages, nil
 }
 
-// registryMounts are the files of the read-only directory by which package managers find
-// their registries.
+// registryMounts returns the mounts of the read-only files by which package managers find their
+// registries.
 func (s *Session) registryMounts() []docker.Mount {
 	var all []docker.Mount
 	for _, f := range s.registries.SystemFiles() {
@@ -133,7 +133,7 @@ func (s *Session) registryMounts() []docker.Mount {
 	return all
 }
 
-// registryFiles are all files by which they do.
+// registryFiles returns all files by which package managers find their registries.
 func (s *Session) registryFiles() []agent.File {
 	files := s.registries.HomeFiles()
 	for _, f := range s.registries.SystemFiles() {
@@ -142,14 +142,14 @@ func (s *Session) registryFiles() []agent.File {
 	return files
 }
 
-// ToolchainAnswers returns what the person said about toolchains, by workspace, in the
-// state directory home.
+// ToolchainAnswers returns the person's answers about toolchains, by workspace, in the state directory
+// home.
 func ToolchainAnswers(home string) *toolchain.Answers {
 	return toolchain.NewAnswers(filepath.Join(home, "workspaces.json"))
 }
 
-// Recipes returns the recipe of config.json and those of the workspaces in the state
-// directory home that need more.
+// Recipes returns the recipe of config.json, and one for each workspace with an answer in the state
+// directory home.
 func Recipes(configured docker.Recipe, home string) ([]docker.Recipe, error) {
 	all, err := ToolchainAnswers(home).All()
 	recipes := []docker.Recipe{configured}
@@ -159,7 +159,7 @@ func Recipes(configured docker.Recipe, home string) ([]docker.Recipe, error) {
 	return recipes, err
 }
 
-// recipeWith returns a recipe with what the person wants for one workspace.
+// recipeWith adds to a recipe what the person has accepted for a workspace.
 func recipeWith(r docker.Recipe, a toolchain.Answer) docker.Recipe {
 	r.Toolchains = slices.Concat(r.Toolchains, a.Toolchains)
 	if a.Base != "" {
@@ -168,8 +168,8 @@ func recipeWith(r docker.Recipe, a toolchain.Answer) docker.Recipe {
 	return r
 }
 
-// place names the workspace for the person's answers: several worktrees of a repository
-// have the same name.
+// answersKey returns the key of the workspace among the person's answers. All worktrees of a repository
+// have the same key.
 func (s *Session) answersKey() string {
 	switch tree := s.fixed.Worktree; {
 	case tree == nil:
@@ -192,11 +192,11 @@ func (s *Session) recipe() (docker.Recipe, error) {
 func (s *Session) offerToolchains() {
 	needs, err := toolchain.Look(s.fixed.Workspace)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		s.notice(false, fmt.Sprintf("could not find out which toolchains this workspace needs: %s", describe(err)))
+		s.notice(false, fmt.Sprintf("find out which toolchains this workspace needs: %s", describe(err)))
 	}
 	answer, err := ToolchainAnswers(s.deps.Config.Home).Of(s.answersKey())
 	if err != nil {
-		return // the start of the session would have failed
+		return // the session's start has read the answers without an error
 	}
 	configured := s.deps.Config.Images.Recipe
 	offer := answer.OfferFor(needs, configured.Toolchains, configured.Base)
@@ -209,7 +209,7 @@ func (s *Session) offerToolchains() {
 	s.notice(true, offerText(offer))
 }
 
-// offerText says what is offered and how to answer.
+// offerText says what the workspace needs and how to answer.
 func offerText(o toolchain.Offer) string {
 	var wants []string
 	if len(o.Toolchains) > 0 {
@@ -222,10 +222,10 @@ func offerText(o toolchain.Offer) string {
 	if n := len(o.Unknown); n > 0 {
 		said += fmt.Sprintf(" (it also names %d features that are not supported, the first is %s)", n, text.Clip(text.Drawable(o.Unknown[0]), 60))
 	}
-	return said + ": /yes makes an image with that and starts this tab's agent again in it, /no leaves it so"
+	return said + ": /yes makes an image with that and restarts this tab's agent in it, /no keeps the present image"
 }
 
-// titles names toolchains for people.
+// titles returns the names of toolchains for people.
 func titles(names []string) string {
 	var out []string
 	for _, t := range docker.Toolchains() {
@@ -236,8 +236,8 @@ func titles(names []string) string {
 	return strings.Join(out, ", ")
 }
 
-// AnswerOffer keeps the person's answer to what was offered for the session's workspace.
-// Images that are made from now on contain what was accepted.
+// AnswerOffer stores the person's answer to the offer for the session's workspace. Images that are made
+// from now on contain what was accepted.
 func (s *Session) AnswerOffer(yes bool) error {
 	s.mu.Lock()
 	offer := s.offer
@@ -246,5 +246,5 @@ func (s *Session) AnswerOffer(yes bool) error {
 		return fault.New("'images.tools' in config.json says what all images contain", "nothing was offered in this tab")
 	}
 	err := ToolchainAnswers(s.deps.Config.Home).Change(s.answersKey(), func(a toolchain.Answer) toolchain.Answer { return a.With(offer, yes) })
-	return fault.Wrap("keep the answer", err, "")
+	return fault.Wrap("store the answer", err, "")
 }

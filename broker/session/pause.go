@@ -16,16 +16,16 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// ruleLeak names the rule in the question whether a paused session may go on.
+// ruleLeak is the rule in the question whether a paused session may continue.
 const ruleLeak = "credential-in-answer"
 
-// errPaused is the error for requests of a session that is paused.
-var errPaused = errors.New("the session is paused, since its provider sent the real credential back; a person must let it go on in the multiplexer")
+// errPaused is the error for requests of a paused session.
+var errPaused = errors.New("the session is paused, because its provider sent the real credential back; a person must let it continue in the multiplexer")
 
-// pause holds the model requests of a session whose provider sent the real credential
-// back, until a person lets the session go on. It asks the person at once, in the queue of
-// approvals. When the question ends without an approval, the next request asks again. A
-// file in the session's directory keeps the session paused under the next multiplexer.
+// pause blocks the model requests of a session whose provider sent the real credential back, until the
+// person lets the session continue. It asks the person at once, in the queue of approvals. If the
+// question ends without an approval, the next request asks again. A file in the session's directory
+// keeps the session paused when another multiplexer resumes it.
 type pause struct {
 	session *Session
 	log     *audit.Log
@@ -35,19 +35,19 @@ type pause struct {
 
 	mu     sync.Mutex
 	paused bool
-	leaks  int           // how many leaks there were
-	asking chan struct{} // closed when the question is settled; nil: nobody is asked
+	leaks  int           // how many leaks there were so far
+	asking chan struct{} // closed when the present question is settled; nil: there is none
 }
 
-// newPause makes the pause of a session. It is paused from the start if the session was
-// paused under the last multiplexer. Its questions end when the stack is undone.
+// newPause makes the pause of a session, which is paused from the start if it was paused when its last
+// multiplexer ended. The teardown ends its questions.
 func newPause(ctx context.Context, s *Session, stack *teardown, log *audit.Log) *pause {
 	p := &pause{session: s, log: log}
 	if _, err := os.Lstat(s.layout.Paused()); !errors.Is(err, fs.ErrNotExist) {
 		p.paused = true
 	}
 	p.ctx, p.cancel = context.WithCancel(ctx)
-	stack.push("stop asking whether the session may go on", func(context.Context) error {
+	stack.push("stop asking whether the session may continue", func(context.Context) error {
 		p.cancel()
 		p.work.Wait()
 		return nil
@@ -61,13 +61,13 @@ func (p *pause) begin(a mitm.Activity) {
 	defer p.mu.Unlock()
 	p.paused, p.leaks = true, p.leaks+1
 	if err := os.WriteFile(p.session.layout.Paused(), nil, 0o600); err != nil {
-		p.session.deps.Log.Warn("the pause was not written down: another multiplexer would let the session go on", "session", p.session.fixed.ID, "error", err)
+		p.session.deps.Log.Warn("store the pause: another multiplexer would let the session continue", "session", p.session.fixed.ID, "error", err)
 	}
 	p.ask(a.Host, a.Path)
 }
 
-// admit waits until the session may go on. It returns errPaused when the question ended
-// without an approval, or when ctx ends.
+// admit waits until the session may continue. It returns errPaused if the question ends without an
+// approval, or ctx ends.
 func (p *pause) admit(ctx context.Context, r mitm.Request) error {
 	p.mu.Lock()
 	if !p.paused {
@@ -89,8 +89,8 @@ func (p *pause) admit(ctx context.Context, r mitm.Request) error {
 	return nil
 }
 
-// ask asks a person, unless they are being asked already. It returns a channel that is
-// closed when the question is settled. The caller holds the lock.
+// ask asks the person, unless a question is open already. It returns a channel that is closed when the
+// question is settled. The caller holds the lock.
 func (p *pause) ask(host, path string) <-chan struct{} {
 	if p.asking != nil {
 		return p.asking
@@ -101,20 +101,20 @@ func (p *pause) ask(host, path string) <-chan struct{} {
 		approved, leaks := p.decide(host, path)
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		goes := approved && leaks == p.leaks
-		p.paused, p.asking = !goes, nil
-		if goes {
+		resume := approved && leaks == p.leaks
+		p.paused, p.asking = !resume, nil
+		if resume {
 			_ = os.Remove(p.session.layout.Paused()) // if the file stays, the next multiplexer asks again
 		} else if approved {
-			p.ask(host, path) // about a leak that came after the decision
+			p.ask(host, path) // there was another leak after the decision
 		}
 		close(settled)
 	})
 	return settled
 }
 
-// decide asks a person and records the decision. It also returns how many leaks there
-// were at the time of the decision. A decision that cannot be recorded does not count.
+// decide asks the person and records the decision. leaks is how many leaks there were when the person
+// decided. A decision that cannot be recorded does not count.
 func (p *pause) decide(host, path string) (approved bool, leaks int) {
 	s := p.session
 	arguments, err := json.Marshal(map[string]string{"host": host, "path": path, "approve": "the session goes on; the answer was masked"})

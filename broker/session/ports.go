@@ -15,11 +15,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Port is a port of the container that programs of this machine can connect to, or from
-// which programs in the container reach a port of this machine.
+// Port is a port of the container that programs of this machine can connect to, or, with Out, one
+// through which programs in the container reach a port of this machine.
 type Port = ports.Port
 
-// servePorts opens the way to ports of the container, and the ports that the configuration
+// servePorts starts forwarding to ports of the container, and opens the ports that the configuration
 // names for the workspace.
 func (s *Session) servePorts(ctx context.Context, stack *teardown) error {
 	listener, err := s.openListener(mux.Ports, s.layout.PortsSocket())
@@ -46,8 +46,8 @@ func (s *Session) servePorts(ctx context.Context, stack *teardown) error {
 	return nil
 }
 
-// origin returns the directory that the person named: the workspace, or the repository of
-// its worktree, or what it is a copy of.
+// origin returns the directory that the person has named: the workspace, the repository of the
+// worktree, or the directory that was copied.
 func (s *Session) origin() string {
 	if s.fixed.Worktree != nil {
 		return s.fixed.Worktree.Repository
@@ -55,17 +55,17 @@ func (s *Session) origin() string {
 	return s.fixed.Place()
 }
 
-// forwarder returns what carries connections to ports, once the session has it.
+// forwarder returns the forwarder of connections to ports, which a session in a container has.
 func (s *Session) forwarder() (*ports.Forwarder, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.adapter.Place == agent.InProcess:
-		return nil, fault.New("open a tab with an agent in a container", "%s runs without a container and without a network, so it has no ports", s.adapter.Name)
+		return nil, fault.New("open a tab with an agent in a container", "%s has neither a container nor a network, so it has no ports", s.adapter.Name)
 	case !s.Contained():
 		return nil, fault.New("connect to it directly", "%s runs without a container and has no ports of its own", s.adapter.Name)
 	case s.ports == nil:
-		return nil, fault.New("try again when its container runs", "the session has not started yet")
+		return nil, fault.New("try again when the session's container runs", "the session has not started yet")
 	}
 	return s.ports, nil
 }
@@ -75,11 +75,11 @@ func (s *Session) forwarder() (*ports.Forwarder, error) {
 func (s *Session) OpenPort(ctx context.Context, p Port) error {
 	f, err := s.forwarder()
 	if err == nil && strings.HasSuffix(agent.ProxyAddress, ":"+strconv.Itoa(p.Container)) {
-		err = fault.New("let the program listen on another port", "%d is the agent's own way to its model", p.Container)
+		err = fault.New("let the program listen on another port", "the agent reaches its model by port %d", p.Container)
 	}
 	what := fmt.Sprintf("the person opens port %d of the container on this machine, as localhost:%d", p.Container, p.Host)
 	if p.Out {
-		what = fmt.Sprintf("the person lets the container connect to port %d of this machine, by its port %d", p.Host, p.Container)
+		what = fmt.Sprintf("the person lets the container connect to port %d of this machine, through its own port %d", p.Host, p.Container)
 	}
 	if err == nil {
 		err = s.note(ctx, what)
@@ -98,7 +98,7 @@ func (s *Session) OpenPort(ctx context.Context, p Port) error {
 	return nil
 }
 
-// ClosePort ends OpenPort, by the container's port.
+// ClosePort closes what OpenPort has opened for a port of the container.
 func (s *Session) ClosePort(container int) error {
 	f, err := s.forwarder()
 	if err == nil {
@@ -111,11 +111,11 @@ func (s *Session) ClosePort(container int) error {
 	return nil
 }
 
-// note records what the person does to the session, before it is done.
+// note records in the audit what the person is about to do to the session.
 func (s *Session) note(ctx context.Context, text string) error {
 	log, _ := s.Audit()
 	if log == nil {
-		return fault.New("try again when its agent runs", "the session has no audit yet")
+		return fault.New("try again when the session's agent runs", "the session has no audit yet")
 	}
 	return log.Append(ctx, audit.Record{Plane: audit.PlaneHost, Decision: audit.Noted, Session: s.fixed.ID, Reason: text})
 }

@@ -23,17 +23,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// OwnAgent is what an agent in a process of this machine needs.
+// OwnAgent is what the built-in agent needs, which runs in a locked process of this machine.
 type OwnAgent struct {
-	// Find returns the program that is the agent. It fails while that, or what runs the agent's
-	// programs, is not installed, and is asked each time: both can be installed later.
+	// Find returns the path of the agent's executable. It fails if that or the executable of the
+	// isolate is not installed. It is called each time, because both can be installed later.
 	Find func() (string, error)
-	// OnTerminal starts a program on a terminal in raw mode, with more files open, the first as
-	// descriptor 3.
+	// OnTerminal starts a program on a terminal in raw mode. files are open in it, from descriptor 3
+	// on.
 	OnTerminal func(ctx context.Context, argv, env []string, cols, rows int, files ...*os.File) (HostTerminal, error)
 }
 
-// Check returns why there can be no such agent, or nil.
+// Check returns an error if the agent cannot run.
 func (o OwnAgent) Check() error {
 	if o.Find == nil || o.OnTerminal == nil {
 		return errNotInstalled
@@ -45,13 +45,13 @@ func (o OwnAgent) Check() error {
 
 var errNotInstalled = fault.New("run 'make build', or install them beside this program", "the built-in agent needs the programs ironcurtain-mux-ask and ironcurtain-mux-code")
 
-// processEnvironment is that of the agent's process. It opens nothing later, not even a time
-// zone, or the files in which the runtime would look for a limit of processors. With two it draws
-// while it reads a long answer.
+// processEnvironment is the environment of the agent's process. The locked process cannot open files,
+// so TZ and GOMAXPROCS keep Go's runtime from reading the time zone and the limit of processors from
+// files. With two processors the agent can draw while it reads a long answer.
 var processEnvironment = []string{"TERM=xterm-256color", "COLORTERM=truecolor", "TZ=UTC", "GOMAXPROCS=2", "GOTRACEBACK=none"}
 
-// startProcess starts an agent in a locked process of this machine. It has the same two ways
-// out as an agent in a container; instead of mounted sockets the process is handed connections.
+// startProcess starts an agent in a locked process of this machine. It uses the same two proxies as an
+// agent in a container, but gets open connections instead of mounted sockets.
 func (s *Session) startProcess(ctx context.Context, stack *teardown) (program, error) {
 	if err := s.deps.Config.Own.Check(); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func (s *Session) startProcess(ctx context.Context, stack *teardown) (program, e
 	if err != nil {
 		return nil, err
 	}
-	if err := s.restoreWaiting(ctx, stack, log); err != nil { // its conversation goes on
+	if err := s.restoreWaiting(ctx, stack, log); err != nil { // the agent continues its conversation
 		return nil, err
 	}
 	if err := s.restoreGrants(ctx, log); err != nil {
@@ -82,7 +82,7 @@ func (s *Session) startProcess(ctx context.Context, stack *teardown) (program, e
 	return own.onTerminal(ctx, log)
 }
 
-// settingsFor says what the agent has to know.
+// settingsFor returns the agent's settings.
 func (s *Session) settingsFor(way provider) builtin.Settings {
 	set := builtin.Settings{CA: string(way.certificate), Models: map[string]builtin.Way{}, NoColor: hasVariable(s.opener.Environment, "NO_COLOR")}
 	for name, sentinel := range way.sentinels {
@@ -95,7 +95,7 @@ func (s *Session) settingsFor(way provider) builtin.Settings {
 	return set
 }
 
-// hasVariable reports whether an environment has a variable of that name that is not empty.
+// hasVariable reports whether a variable of that name is in an environment and not empty.
 func hasVariable(environment []string, name string) bool {
 	for _, variable := range environment {
 		if value, is := strings.CutPrefix(variable, name+"="); is && value != "" {
@@ -105,22 +105,23 @@ func hasVariable(environment []string, name string) bool {
 	return false
 }
 
-// ownProcess is how to start the process of a session's agent.
+// ownProcess starts processes of a session's agent.
 type ownProcess struct {
 	session  *Session
 	settings builtin.Settings
 }
 
-// handed is what a process is handed: its desk, a connection to its tools, its conversation.
+// handed is what a process gets at its start: its desk, and open files for the connection to its tools
+// and for its conversation.
 type handed struct {
 	desk  *desk.Host
 	files []*os.File
 }
 
-// close ends the desk. The process closes the others with its end.
+// close closes the desk. Closing the files is up to the caller of hand.
 func (h *handed) close() error { return h.desk.Close() }
 
-// hand prepares what a process is handed. The caller closes the files once it has started.
+// hand prepares what a process gets at its start. The caller closes the files after starting it.
 func (p *ownProcess) hand(ctx context.Context, settings builtin.Settings) (h *handed, err error) {
 	s := p.session
 	d, err := desk.Open(settings)
@@ -157,7 +158,7 @@ func dialSocket(ctx context.Context, path string) (*net.UnixConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return conn.(*net.UnixConn), nil //nolint:forcetypeassert // it is of a socket of that kind
+	return conn.(*net.UnixConn), nil //nolint:forcetypeassert // the network is "unix"
 }
 
 func closeAll(files []*os.File) {
@@ -200,8 +201,7 @@ func (a *atDesk) Remove(ctx context.Context) error {
 	return errors.Join(a.hostProgram.Remove(ctx), a.handed.close())
 }
 
-// taskProcess is the program of a session whose agent gets tasks: a process for each task and
-// none in between.
+// taskProcess is the program of a session whose agent gets tasks. It starts a process for each task.
 type taskProcess struct {
 	*ownProcess
 	life    context.Context // ends with Remove
@@ -215,7 +215,7 @@ func newTaskProcess(p *ownProcess) *taskProcess {
 	return t
 }
 
-// Read waits for the end: there is no terminal.
+// Read blocks until Remove, because there is no terminal.
 func (t *taskProcess) Read([]byte) (int, error) {
 	<-t.life.Done()
 	return 0, io.EOF
@@ -229,7 +229,7 @@ func (t *taskProcess) Wait(ctx context.Context) (docker.Exit, error) {
 	return docker.Exit{}, context.Cause(ctx)
 }
 
-// Remove kills the process of a task that is under way, and waits for its end.
+// Remove kills the process of a running task and waits for its end.
 func (t *taskProcess) Remove(context.Context) error {
 	t.end(errors.New("the session was ended"))
 	t.running.Lock()
@@ -240,7 +240,7 @@ func (t *taskProcess) Remove(context.Context) error {
 // maxTaskOutput bounds what a process prints for a task, in bytes.
 const maxTaskOutput = 1 << 20
 
-// run carries out one task and returns what the process printed, and its exit code.
+// run carries out one task and returns the output and the exit code of its process.
 func (t *taskProcess) run(ctx context.Context, task string) (out string, code int, err error) {
 	t.running.Lock()
 	defer t.running.Unlock()
@@ -276,13 +276,13 @@ func (t *taskProcess) run(ctx context.Context, task string) (out string, code in
 	}
 	out = said.String()
 	if code != 0 && strings.TrimSpace(out) == "" {
-		out = complaints.String() // they say why it failed
+		out = complaints.String() // it says why the process failed
 	}
 	return out, code, err
 }
 
-// limited keeps the beginning of what is written. The buffer is a member of its own: os/exec
-// would have it read all by itself.
+// limited keeps the first bytes that are written. The buffer is not embedded, because os/exec would
+// then call its ReadFrom, which has no limit.
 type limited struct {
 	kept bytes.Buffer
 	left int

@@ -11,14 +11,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// program is the program that a session runs on a terminal: an agent's container or, if
-// the configuration allows it, a shell of this machine.
+// program is what a session runs on a terminal: an agent's container, a process of the built-in agent
+// or, if the configuration allows it, a shell of this machine.
 type program interface {
-	io.ReadWriter // reads from and writes to its terminal; Read ends once Remove was called
+	io.ReadWriter // the terminal's output and input; Read ends after Remove
 	Resize(ctx context.Context, cols, rows int) error
-	// Wait returns when the program has ended or ctx does.
+	// Wait returns when the program or ctx has ended.
 	Wait(ctx context.Context) (docker.Exit, error)
-	// Remove ends the program and removes everything of it.
+	// Remove ends the program and removes its container.
 	Remove(ctx context.Context) error
 }
 
@@ -27,30 +27,30 @@ var _ program = (*docker.Container)(nil)
 // HostTerminal is a program of this machine on a terminal of its own.
 type HostTerminal interface {
 	io.ReadWriteCloser // Close ends the program and waits for it
-	// TryWrite types what the program takes without waiting, and returns how
-	// many bytes that was.
+	// TryWrite writes as much as the program accepts without blocking, and returns how many bytes
+	// that was.
 	TryWrite(p []byte) (int, error)
 	Resize(cols, rows int) error
 	Done() <-chan struct{} // closed when the program has ended
 	Wait() int             // its exit code, 128 plus the number for a signal
 }
 
-// HostShell starts the person's shell in dir, with an environment; nil: that of this process. It
-// ends when ctx does.
+// HostShell starts the person's shell in dir, with the environment env; nil: that of this process. The
+// shell ends when ctx does.
 type HostShell func(ctx context.Context, env []string, dir string, cols, rows int) (HostTerminal, error)
 
-// hostNotice is what a tab with a shell of this machine says all the time.
+// hostNotice is what a tab with a shell of this machine shows all the time.
 const hostNotice = "unprotected: a shell of this machine"
 
-// ErrHostShellOff returns the error for opening a shell of this machine while the
-// configuration does not allow it.
+// ErrHostShellOff returns the error for opening a shell of this machine if the configuration does not
+// allow it.
 func ErrHostShellOff() error {
 	return fault.New(`allow it with "localShell": true in config.json`,
 		"local-shell is off: it is a shell of this machine, without any protection")
 }
 
-// startHost opens a shell of this machine. The shell gets no proxies, and no policy judges
-// what it does. The audit records the opening first.
+// startHost opens a shell of this machine, after recording that in the audit. The shell gets no
+// proxies, and no policy judges what it does.
 func (s *Session) startHost(ctx context.Context, stack *teardown) (program, error) {
 	if err := s.claim(); err != nil {
 		return nil, err
@@ -97,16 +97,16 @@ func (h hostProgram) Wait(ctx context.Context) (docker.Exit, error) {
 
 func (h hostProgram) Remove(context.Context) error { return h.Close() }
 
-// setupScript runs the setup commands $1 and then becomes the agent. The commands run on
-// the agent's terminal, as the agent's user and with the agent's rights. If they fail, the
-// agent is not started, and their output stays in the tab.
+// setupScript runs the setup commands $1 and then executes the agent. The commands run on the agent's
+// terminal, as the agent's user and with the agent's rights. If they fail, the agent is not started,
+// and the tab keeps their output.
 const setupScript = `sh -e -c "$1" sh || { code=$?; echo "the setup of this workspace has failed with code $code"; exit "$code"; }
 shift
 exec "$@"`
 
-// withSetup returns the agent's command, preceded by the setup commands of its workspace
-// if the configuration has some. They run at every start, since every start makes a new
-// container; files that they make in the workspace and in the agent's home are kept.
+// withSetup puts the workspace's setup commands, if config.json has some, before the agent's command.
+// They run at every start, because every start makes a new container; files that they make in the
+// workspace and in the agent's home are kept.
 func (s *Session) withSetup(argv []string) []string {
 	commands := s.deps.Config.Setup[stored.RealPath(s.origin())]
 	if commands == "" {

@@ -19,25 +19,24 @@ import (
 
 // Credentials are the real keys and logins of the person, for all sessions.
 type Credentials interface {
-	// Credential returns the credential for requests to a provider. The hint of an
-	// error tells the person how to get one.
+	// Credential returns the credential for requests to a provider. An error's hint tells the person
+	// how to get one.
 	Credential(ctx context.Context, provider string) (mitm.Credential, error)
-	// Refused is called when a provider has refused a credential. It reports whether
-	// there is another one now.
+	// Refused must be called when a provider has refused a credential. It reports whether there is
+	// another one now.
 	Refused(ctx context.Context, provider string, used mitm.Credential) bool
-	// Modes says which kind of credential each provider has now.
+	// Modes returns the kind of credential that each provider has now.
 	Modes() map[string]string
-	// Held returns all present credentials, for the code that must keep them from the
-	// agent.
+	// Held returns all present credentials, for the code that masks them in what the agent gets.
 	Held() []mitm.Credential
 	// APIKeys returns the credentials that are keys, for agents that cannot use logins.
 	APIKeys() egress.Keys
 }
 
-// Opener is what a session has from the terminal in which it was opened. It is never stored.
+// Opener is what a session gets from the terminal in which it was opened. It is never stored.
 type Opener struct {
-	Keys        egress.Keys // of its environment; they replace those of this process
-	Environment []string    // that a shell of this machine gets; nil: that of this process
+	Keys        egress.Keys // from the terminal's environment; they replace those of this process
+	Environment []string    // for a shell of this machine; nil: that of this process
 }
 
 // AgentKey says where the API key of an agent's sessions is, and whose key it is.
@@ -46,9 +45,9 @@ type AgentKey struct {
 	Reference secretref.Reference
 }
 
-// withKeys returns d, or a copy for a session that has keys of its own: of an agent whose API
-// key is given by reference, which is looked for now, this key and no other credential; else the
-// keys of whoever has opened the session.
+// withKeys returns d, or a copy for a session with its own keys. If AgentKeys has a key of the agent,
+// withKeys resolves it now, and the session gets it as its only credential. Otherwise the opener's keys
+// replace those of this process.
 func (d *Deps) withKeys(name string, opener Opener) (*Deps, error) {
 	config, own := *d.Config, *d
 	own.Config = &config
@@ -64,31 +63,29 @@ func (d *Deps) withKeys(name string, opener Opener) (*Deps, error) {
 	}
 	key, err := given.Reference.Resolve(d.Context)
 	if err != nil {
-		return nil, fault.New("fix it, or agentApiKeys in config.json", "find the API key of %s: %w", name, err)
+		return nil, fault.New("correct agentApiKeys in config.json, or what it refers to", "find the API key of %s: %w", name, err)
 	}
 	config.Credentials = egress.Keys{given.Provider: key}
 	config.Secrets = append(slices.Clone(config.Secrets), key)
 	return &own, nil
 }
 
-// provider is what an agent needs to know of its model provider: fake keys and
-// the certificate under which the proxy answers.
+// provider is what an agent needs to reach its model provider: sentinels and the certificate of the
+// proxy's authority.
 type provider struct {
 	sentinels   map[string]string // by provider
 	logins      map[string]string // account name by provider, for sentinels that stand in for a login's token
-	certificate []byte            // PEM; nil for an agent without a way out
+	certificate []byte            // PEM; nil for an agent without a model proxy
 	environment []string          // variables for its programs
 }
 
-// hasWayOut reports whether the agent has a MITM proxy: to its model, to GitHub, to package
-// registries.
+// hasWayOut reports whether the agent has a MITM proxy, to its model, GitHub or package registries.
 func (s *Session) hasWayOut() bool {
 	return len(s.adapter.Providers) > 0 || s.deps.Config.GitHub != nil || s.deps.Config.Packages != nil
 }
 
-// serveProvider opens the agent's way to its model: the MITM proxy on a socket
-// of its own, which is its way to GitHub's API as well. An agent that talks to no model,
-// such as a plain shell, gets no way out to one.
+// serveProvider serves the agent's MITM proxy, by which it reaches its model, GitHub's API and package
+// registries. An agent without a model, such as a plain shell, gets the proxy only for the latter two.
 func (s *Session) serveProvider(ctx context.Context, stack *teardown, log *audit.Log) (provider, error) {
 	if !s.hasWayOut() {
 		return provider{}, nil
@@ -157,9 +154,8 @@ func (s *Session) serveProvider(ctx context.Context, stack *teardown, log *audit
 	return p, nil
 }
 
-// modelProxyConfig returns the configuration of the proxy to a provider, if the agent uses
-// one, and to GitHub, if config.json has it. The parts that serveProvider adds are missing:
-// the budget, the pause and the activity.
+// modelProxyConfig returns the configuration of the proxy to a provider, if that is not empty, and to
+// GitHub, if config.json has it. serveProvider adds the rest: budget, pause, activity and registries.
 func (s *Session) modelProxyConfig(provider string, credentials Credentials, log *audit.Log) mitm.Config {
 	c := s.deps.Config
 	var providers []string
@@ -187,19 +183,18 @@ func (s *Session) modelProxyConfig(provider string, credentials Credentials, log
 	}
 }
 
-// keepIdentity keeps in the kernel's keyring what another multiplexer needs to serve this
-// agent if this multiplexer is killed. If that fails, the agent is started anew when its
-// session is resumed after a kill.
+// keepIdentity stores in the kernel's keyring what another multiplexer needs to serve this agent if
+// this one is killed. Without it, resuming the session starts the agent again.
 func (s *Session) keepIdentity(stack *teardown, proxy *mitm.Proxy) {
 	identity, err := proxy.Identity()
 	if err == nil {
 		err = stored.KeepSecret(s.layout.Run, identity)
 	}
 	if err != nil {
-		s.deps.Log.Warn("the agent cannot be taken back if this multiplexer is killed", "session", s.fixed.ID, "error", err)
+		s.deps.Log.Warn("store the proxy's identity: the agent cannot be taken back if this multiplexer is killed", "session", s.fixed.ID, "error", err)
 		return
 	}
-	stack.push("take back the kernel's key", func(context.Context) error { stored.DropSecret(s.layout.Run); return nil })
+	stack.push("remove the identity from the kernel's keyring", func(context.Context) error { stored.DropSecret(s.layout.Run); return nil })
 }
 
 // table returns the provider table: the configured one, or the built-in one.
@@ -210,8 +205,8 @@ func (c *Config) table() []mitm.Provider {
 	return mitm.Providers()
 }
 
-// upstreamsOf returns the configured addresses that requests for providers' hosts go to
-// instead.
+// upstreamsOf returns the configured addresses to which requests for providers' hosts go instead, by
+// host.
 func (c *Config) upstreamsOf(providers []string) map[string]*url.URL {
 	all := make(map[string]*url.URL)
 	for _, p := range c.table() {
@@ -227,8 +222,8 @@ func (c *Config) upstreamsOf(providers []string) map[string]*url.URL {
 	return all
 }
 
-// tabNotice returns what an agent's tab says all the time: the configured notice or,
-// without one, which providers' requests go to another address than the agent believes.
+// tabNotice returns what an agent's tab shows all the time: the configured notice or, without one, the
+// providers whose requests go to another address than the agent believes.
 func (c *Config) tabNotice(a agent.Adapter) string {
 	if c.Notice != "" {
 		return c.Notice
@@ -251,11 +246,10 @@ func (c *Config) tabNotice(a agent.Adapter) string {
 	return strings.Join(moved, ", ")
 }
 
-// chooseProvider returns the first of the agent's providers that the person has a
-// credential for, and the account that a login belongs to. The agent can reach that
-// provider and no other.
+// chooseProvider returns the first of the agent's providers for which the person has a credential, and
+// the account if that is a login. The agent can reach only that provider.
 func (s *Session) chooseProvider(ctx context.Context, c Credentials) (name, account string, err error) {
-	var lacks error // why there is no credential for the preferred provider
+	var lacks error // why there is no credential for the first provider
 	for _, name := range s.preferred() {
 		cred, err := c.Credential(ctx, name)
 		if err == nil {
@@ -268,7 +262,8 @@ func (s *Session) chooseProvider(ctx context.Context, c Credentials) (name, acco
 	return "", "", fmt.Errorf("open the way to the model: %w", lacks)
 }
 
-// preferred returns the agent's providers, the one first that the configured model names.
+// preferred returns the providers to try, in order: the one that the configured model of the built-in
+// agent names, or all of the agent's.
 func (s *Session) preferred() []string {
 	named, _, _ := strings.Cut(s.deps.Config.Models[s.adapter.Name], "/")
 	if s.adapter.Place == agent.InProcess && slices.Contains(s.adapter.Providers, named) {
@@ -286,15 +281,14 @@ func (s *Session) providerActivity(a mitm.Activity) {
 		s.count(func(t *tally) { t.requests-- })
 		s.settleRequest(a)
 	case mitm.KeyLeaked:
-		s.notice(true, "the provider sent the real key back; it was masked, and the session is paused until you approve that it goes on")
+		s.notice(true, "the provider sent the real key back; it was masked, and the session is paused until you approve that it continues")
 	case mitm.AcceptFailed:
-		s.notice(true, fmt.Sprintf("the agent cannot reach its model for now: %s; this is tried again", a.Text))
+		s.notice(true, fmt.Sprintf("the agent cannot reach its model for now: %s; this is retried", a.Text))
 	case mitm.LoginNeeded:
 		s.notice(true, a.Text)
 	case mitm.RequestRefused:
 		s.settleRequest(a)
 	case mitm.AuditFailed:
-		// auditState tells the person; a notice for each refused request would hide
-		// more important ones.
+		// auditState tells the person once; a notice for each refused request would hide others.
 	}
 }

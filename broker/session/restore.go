@@ -12,23 +12,23 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// restoreWaiting puts the calls back into the queue that waited when the agent's
-// multiplexer was killed, as the same items with the same digests. The agent still runs, or
-// goes on with its conversation, and makes the calls again as soon as the tools are served.
+// restoreWaiting puts the calls back into the queue that waited when the agent's multiplexer was
+// killed, with the same ids and digests. The agent still runs, or continues its conversation, and makes
+// the calls again as soon as the tools are served.
 func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audit.Log) error {
 	open, err := stored.Undecided(s.layout)
 	if err != nil {
 		return err
 	}
 	held, end := context.WithCancel(ctx)
-	stack.push("end what waits from before", func(context.Context) error {
+	stack.push("stop waiting for the callers of restored calls", func(context.Context) error {
 		end()
 		s.restoredCalls.Wait()
 		return nil
 	})
 	restored := 0
 	for _, u := range open {
-		if u.Ticket == "" { // a client cannot make the same call again
+		if u.Ticket == "" { // the caller cannot make the same call again
 			if err := stored.Withdraw(ctx, s.layout, s.fixed.ID, log, u); err != nil {
 				return err
 			}
@@ -41,7 +41,7 @@ func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 			return err
 		}
 		if u.ID != was {
-			left = nil // the person has not seen what it would do now
+			left = nil // the person has not seen the new effect, so the call gets its full time again
 		}
 		h, err := s.deps.Approvals.Restore(f, left)
 		if err != nil {
@@ -52,7 +52,7 @@ func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 	}
 	s.restoreDone()
 	if restored == 0 {
-		if err := os.RemoveAll(s.layout.Journals()); err != nil { // of programs that do not wait any more
+		if err := os.RemoveAll(s.layout.Journals()); err != nil { // no program waits any more
 			return err
 		}
 	}
@@ -65,10 +65,10 @@ func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audi
 	return nil
 }
 
-// aboutRestored is what a notice is about that says that calls from before can be decided.
+// aboutRestored is the About of the notice that restored calls can be decided.
 const aboutRestored = "restored calls"
 
-// leftOf returns what is left of the time of a call that another program has handed over; nil: it
+// leftOf returns the time that is left for a call which another program has handed over; nil: the call
 // was not handed over.
 func (s *Session) leftOf(id string) *approval.Left {
 	if s.kept == nil {
@@ -81,9 +81,9 @@ func (s *Session) leftOf(id string) *approval.Left {
 	return &left
 }
 
-// restoredItem makes the item that is put back into the queue for a call. The effect is worked
-// out anew. If it differs from the effect that was shown, it is marked as changed and the
-// call gets a new id, so that nobody who has seen the old effect can approve the new one.
+// restoredItem makes the queue's item for a restored call, with its present effect. If that differs
+// from the effect that was shown, it is marked as changed and the call gets a new id, so that a person
+// who has seen the old effect cannot approve the new one.
 func (s *Session) restoredItem(ctx context.Context, u *stored.WaitingCall) (approval.Escalation, error) {
 	f := approval.Escalation{
 		Number: u.Number, AskedAt: u.AskedAt,
@@ -103,22 +103,22 @@ func (s *Session) restoredItem(ctx context.Context, u *stored.WaitingCall) (appr
 		}
 		u.Fingerprint = f.Fingerprint()
 		if err := stored.WriteWaiting(s.layout, *u); err != nil {
-			return f, fmt.Errorf("write down what waits: %w", err)
+			return f, fmt.Errorf("store a waiting call: %w", err)
 		}
 		if err := os.Remove(before); err != nil {
-			return f, fmt.Errorf("forget what waited: %w", err)
+			return f, fmt.Errorf("remove a former waiting call: %w", err)
 		}
 	}
 	f.ID = u.ID
 	return f, nil
 }
 
-// awaitAnswer waits until a restored call's caller is back. If the call is answered before, it
-// records the answer. An answer that cannot be recorded does not count.
+// awaitAnswer waits until a restored call's caller is back. If the call is settled before that,
+// awaitAnswer records it. An answer that cannot be recorded does not count.
 func (s *Session) awaitAnswer(ctx context.Context, log *audit.Log, h *approval.Held, u stored.WaitingCall) {
 	res, settled := h.Wait(ctx)
 	if !settled {
-		return // its caller is back and records the answer
+		return // the caller is back, and the proxy records the answer
 	}
 	r := audit.Record{
 		Plane: audit.PlaneTool, Session: s.fixed.ID, Call: u.Ticket, Server: u.Server, Tool: u.Tool,
@@ -128,14 +128,14 @@ func (s *Session) awaitAnswer(ctx context.Context, log *audit.Log, h *approval.H
 	}
 	switch res.Outcome {
 	case approval.Approved:
-		r.Decision, r.Reason = audit.Noted, fmt.Sprintf("approved while its agent did not wait for it: the same call is let through once, within %v", approval.AnswerHold)
+		r.Decision, r.Reason = audit.Noted, fmt.Sprintf("approved while the agent did not wait for the answer: the same call is let through once, within %v", approval.AnswerHold)
 	case approval.Denied:
 		r.Decision = audit.EscalatedDenied
 	case approval.Expired:
 		r.Decision = audit.EscalatedExpired
 	case approval.Withdrawn:
 		r.Decision = audit.EscalatedWithdrawn
-		if res.By != "caller" { // which has ended without it
+		if res.By != "caller" { // the session withdrew it, not its caller
 			r.Reason = "the session has ended"
 		}
 	}
@@ -149,7 +149,7 @@ func (s *Session) awaitAnswer(ctx context.Context, log *audit.Log, h *approval.H
 	if res.Kept && !h.Used(ctx) && res.Outcome == approval.Approved {
 		r.Reason = "the approval has ended unused"
 		if err := log.Append(context.WithoutCancel(ctx), r); err != nil {
-			s.deps.Log.Error("an approval that ended unused was not recorded", "session", s.fixed.ID, "error", err)
+			s.deps.Log.Error("record that an approval ended unused", "session", s.fixed.ID, "error", err)
 		}
 	}
 }
@@ -162,8 +162,8 @@ func callsWaited(n int) string {
 	return fmt.Sprintf("%d calls waited", n)
 }
 
-// settleWaiting records the calls that waited when the multiplexer ended as withdrawn, for
-// a session whose agent starts anew.
+// settleWaiting withdraws the calls that waited when the multiplexer ended, and records that. It is for
+// a session whose agent starts again.
 func (s *Session) settleWaiting(ctx context.Context, log *audit.Log) error {
 	n, err := stored.WithdrawAll(ctx, s.layout, s.fixed.ID, log)
 	if n > 0 {
@@ -173,8 +173,8 @@ func (s *Session) settleWaiting(ctx context.Context, log *audit.Log) error {
 	return errors.Join(err, os.RemoveAll(s.layout.Journals()))
 }
 
-// Restored reports whether the calls that waited under the session's last multiplexer
-// have been restored or withdrawn.
+// Restored reports whether the calls that waited when the session's last multiplexer ended have been
+// restored or withdrawn.
 func (s *Session) Restored() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

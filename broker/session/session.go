@@ -1,11 +1,11 @@
-// Package session runs one session from its start to its end. New makes a session from a
-// request, Resume from a stored session's directory. Run then starts what the agent needs,
-// in this order: directories, audit, image, the two proxies with their sockets and the tool
-// servers in their sandboxes, container. Where the engine's containers cannot be reached by
-// sockets, proxies and container are begun once more by a stream (begin). Where the engine turns out
-// not to see this machine's files, everything is begun once more with copies (startCopied). The
-// agent starts in its container only after its isolation was judged from inside (confined). Run
-// waits for the agent's end and takes everything down again.
+// Package session runs one session from its start to its end. New makes a session from a request,
+// Resume from a stored session's directory. Run then starts what the agent needs, in this order:
+// directories, audit, image, the two proxies with their sockets and the tool servers in their
+// sandboxes, container. If sockets do not work in the engine's containers, the proxies and the
+// container are started again with a stream (startContainer). If the engine is found not to see this
+// machine's files, everything is started again with copies (startCopied). The agent starts only after
+// the container's isolation was judged from inside (confinementCheck). Run waits for the agent's end
+// and takes everything down.
 //
 // A session gets what it needs as Deps and reports what happens through Events. It knows
 // nothing of the broker that runs it.
@@ -38,45 +38,45 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// Session is one agent with everything it needs. Its goroutine, Run, owns the
-// proxies and the program and is the only one that takes them down.
+// Session is one agent with everything it needs. The goroutine of Run owns the proxies and the program:
+// only it takes them down.
 type Session struct {
 	deps    *Deps
 	adapter agent.Adapter
 	idle    bool // the agent gets tasks instead of a terminal
 	opener  Opener
-	kept    *Kept // what another process has handed over of it; nil: nothing
+	kept    *Kept // what another program has handed over of the session; nil: nothing
 	layout  stored.Layout
-	owner   stored.User
-	lease   *docker.Lease // set while the session's directory is ours
+	owner   stored.User   // of the session's files
+	lease   *docker.Lease // nil while this process does not own the session's directory
 	resumed bool          // the session was made by Resume
-	// replaces is the session that this one replaces; after is closed when that has ended.
+	// replaces is the session that this one replaces; after is closed when that one has ended.
 	replaces stored.ID
 	after    <-chan struct{}
-	// identity is the certificate authority and stand-in keys that a taken-back agent
-	// knows its model proxy by; nil for any other agent.
+	// identity is the certificate authority and the sentinels that a taken-back agent has from its
+	// former model proxy; nil for any other agent.
 	identity []byte
 	cols     int
 	rows     int
 	// fixed is the part of Info that never changes, except that Run sets the worktree of a clone
 	// and the copy of a workspace once, under mu.
 	fixed stored.Session
-	// narrowings are policies that judge its calls beside the multiplexer's.
+	// narrowings are further policies, stricter than the multiplexer's, that judge the agent's calls.
 	narrowings []policy.Narrowing
 	judging    sync.Mutex // held while the engine is made or replaced; guards narrowings, too
 
 	life        context.Context
-	cancel      context.CancelFunc // ends life, and so asks Run to end
+	cancel      context.CancelFunc // cancels life, and so asks Run to end
 	firstOutput chan struct{}      // closed at the first byte of the agent's terminal
-	started     chan struct{}      // closed when the agent runs, or never will
+	started     chan struct{}      // closed when the agent runs, or its start has failed
 	finished    chan struct{}      // closed when Run has taken everything down
 
-	toolsUp <-chan error // receives one value: whether the tool servers could be started
-	fresh   bool         // its container was made by this process
+	toolsUp <-chan error // delivers one value: the result of starting the tool servers
+	fresh   bool         // this process has made the container
 
 	tally tally
 
-	announcing sync.Mutex // held from the description to its publication, so that the newest comes last
+	announcing sync.Mutex // held while a description is made and published, so that the newest comes last
 
 	starting starting // the steps of the start
 
@@ -86,50 +86,50 @@ type Session struct {
 
 	turns sync.Mutex // held during a turn
 
-	requests gate // through which model requests go
+	requests gate // holds model requests back while it is closed
 
 	attachments transfer.Box // its fields are set before engine
 
 	mu           sync.Mutex
-	tab          int               // the place of its tab in the bar; 0: it has none
-	name         string            // that a person has given its tab; empty: none
+	tab          int               // the place of the session's tab in the bar; 0: it has none
+	name         string            // the tab's name, given by the person; empty: none
 	host         agent.Host        // what the agent was told; set while the session starts
-	approvals    []AutoApproval    // the latest calls that were let through automatically
-	engine       *policy.Engine    // judges its calls; set while the session starts
+	approvals    []AutoApproval    // the latest automatic approvals
+	engine       *policy.Engine    // judges the agent's calls; set while the session starts
 	log          *audit.Log        // set together with engine
 	program      program           // set before started is closed
 	inside       inside            // the user in the container. Set before program
-	stream       *reach.Stream     // over which the container is reached; nil: its sockets are mounted. Set before program
-	written      map[string]bool   // files of the home that the container needs as they were written for it. Set before program
-	elsewhere    *elsewhere.Files  // what the container has copies of; nil: it sees this machine's files. Set before program
+	stream       *reach.Stream     // connects with the container; nil: sockets are mounted. Set before program
+	written      map[string]bool   // files of the home whose content is always the host's. Set before program
+	elsewhere    *elsewhere.Files  // the files that are copied; nil: they are shared. Set before program
 	output       *output           // the program's output; set together with program
 	tools        *mcpproxy.Proxy   // nil until the tool servers run
 	modelProxy   *mitm.Proxy       // the proxy to the model and to approved domains; nil while there is none
 	packages     *packages.Session // the way to package registries; nil while there is none
-	registries   agent.Registries  // as programs in the container know them
+	registries   agent.Registries  // the package registries' files and environment in the container
 	ports        *ports.Forwarder  // nil until the container can be reached
-	far          far               // where the container is; nothing until SetFar
+	far          far               // where the container is; empty until SetFar
 	account      *budget.Account   // nil while there is none
-	budgetEvents []budgetEvent     // for the next turn that ends
+	budgetEvents []budgetEvent     // events for the next turn that ends
 	spent        bool              // the latest model request was refused because of the budget
-	calm         bool              // nothing new begins
+	calm         bool              // tool calls and model requests that arrive wait, see Calm
 	attached     bool
 	restored     bool // see Restored
 	reason       string
 	exitCode     int
-	// baseCommit is the commit of the workspace before the agent began; empty while it
-	// is not known.
+	// baseCommit is the commit of the workspace before the agent started; empty while it is not
+	// known.
 	baseCommit       string
-	landing          *Landing        // what was shown last of what could be landed; nil: nothing
+	landing          *Landing        // the last one that was shown; nil: none
 	task             string          // an idle session's last task, shortened for lists
 	trouble          string          // what is wrong with the container engine; empty while it answers
-	workspace        fs.FileInfo     // the workspace at the first look; nil before
-	workspaceMissing bool            // the workspace is gone, or another directory is in its place
+	workspace        fs.FileInfo     // the workspace at the first check; nil before
+	workspaceMissing bool            // the workspace is gone, or was replaced by another directory
 	cleanupErr       error           // why the teardown failed; set before finished is closed
 	offer            toolchain.Offer // what the workspace needs and the image lacks
 	lastNotice       string          // the latest notice; lastNoticeAt is its time
 	lastNoticeAt     time.Time
-	noticed          map[string]bool // what notices were about that could be taken back
+	noticed          map[string]bool // the About of notices that can be removed
 }
 
 // Attach waits until the agent runs and returns an attachment to its terminal.
@@ -143,13 +143,13 @@ func (s *Session) Attach(ctx context.Context) (Terminal, error) {
 	defer s.mu.Unlock()
 	switch {
 	case s.program == nil:
-		return nil, fault.New("open another one with /new", "attach: the agent never started: %s", s.reason)
+		return nil, fault.New("open another session with /new", "attach: the agent never started: %s", s.reason)
 	case s.attached:
-		return nil, fault.New("use the tab that shows it", "attach: the session is attached already")
+		return nil, fault.New("use the tab that shows the session", "attach: the session is attached already")
 	}
 	s.attached = true
 	if program, ok := s.program.(writeHolder); ok {
-		program.HoldWrites(false) // the last attachment has held them
+		program.HoldWrites(false) // closing the last attachment has held them
 	}
 	var onSuspend func()
 	if !s.adapter.JobControl {
@@ -161,7 +161,7 @@ func (s *Session) Attach(ctx context.Context) (Terminal, error) {
 	if s.Contained() {
 		onResize = func(cols, rows int) {
 			if err := stored.WriteSize(s.layout, cols, rows); err != nil {
-				s.deps.Log.Warn("the size of a terminal is not kept", "session", s.fixed.ID, "error", err)
+				s.deps.Log.Warn("store the size of a terminal", "session", s.fixed.ID, "error", err)
 			}
 		}
 	}
@@ -179,17 +179,16 @@ func (s *Session) Attach(ctx context.Context) (Terminal, error) {
 	}, nil
 }
 
-// save writes the session's record, so that the session can be listed while no
-// multiplexer runs.
+// save writes the session's record, so that the session is listed while no multiplexer runs.
 func (s *Session) save() error { return s.writeRecord(s.Info()) }
 
-// writeRecord writes the session's record with that state.
+// writeRecord writes the session's record with the description as.
 func (s *Session) writeRecord(as stored.Session) error {
 	if s.lease == nil {
-		return nil // the directory is somebody else's, or there is none
+		return nil // another process owns the directory, or there is none
 	}
 	name := as.Name
-	as.Ports, as.Far, as.Tab, as.Name = "", "", 0, "" // they end with this process, and the name has a file of its own
+	as.Ports, as.Far, as.Tab, as.Name = "", "", 0, "" // these end with this process; Name has its own file
 	data, err := json.MarshalIndent(stored.Record{Session: as, Base: s.base(), Task: s.lastTask()}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("session record: %w", err)
@@ -200,19 +199,19 @@ func (s *Session) writeRecord(as stored.Session) error {
 	if s.resumed || name == "" {
 		return nil
 	}
-	return stored.WriteName(s.layout, name) // it had the name before it had a directory
+	return stored.WriteName(s.layout, name) // the session may have got the name before its directory
 }
 
-// auditState tells the person when the audit cannot be written, and when it can be
-// written again (err is nil). In between, every call and request is refused.
+// auditState tells the person when the audit cannot be written, and, with a nil err, when it can be
+// written again. In between, every call and request is refused.
 func (s *Session) auditState(err error) {
 	if full := (*audit.FullError)(nil); errors.As(err, &full) {
-		s.notice(true, fmt.Sprintf("everything that the agent asks for is refused from here on: %v; %s", full, full.Hint()))
+		s.notice(true, fmt.Sprintf("all calls and requests are refused from now on: %v; %s", full, full.Hint()))
 		return
 	}
 	if err != nil {
-		s.notice(true, fmt.Sprintf("everything is refused until the audit can be written: %s", describe(err)))
+		s.notice(true, fmt.Sprintf("all calls and requests are refused until the audit can be written: %s", describe(err)))
 		return
 	}
-	s.notice(true, "the audit can be written again; calls and requests go on")
+	s.notice(true, "the audit can be written again; calls and requests are served")
 }

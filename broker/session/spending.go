@@ -16,19 +16,19 @@ import (
 // Usage says how much of models was used. The cost is an estimate from a price table.
 type Usage struct {
 	Requests   int64         `json:"requests"`
-	In         int64         `json:"in"` // tokens that the model read and that no cache had
+	In         int64         `json:"in"` // input tokens that were not in a cache
 	Out        int64         `json:"out"`
 	CacheRead  int64         `json:"cacheRead"`
 	CacheWrite int64         `json:"cacheWrite"`
 	CostUSD    float64       `json:"costUsd"`
-	GuessedUSD float64       `json:"guessedUsd,omitempty"` // the part of CostUSD for models whose price is not known
+	GuessedUSD float64       `json:"guessedUsd,omitempty"` // the part of CostUSD for models whose price is unknown
 	Time       time.Duration `json:"timeNs"`               // how long the session was open
 }
 
 // Tokens returns the number of tokens of all kinds.
 func (u Usage) Tokens() int64 { return u.In + u.Out + u.CacheRead + u.CacheWrite }
 
-// since returns what was used after an earlier time.
+// since returns the usage since an earlier one.
 func (u Usage) since(then Usage) *Usage {
 	return &Usage{
 		Requests: u.Requests - then.Requests, In: u.In - then.In, Out: u.Out - then.Out,
@@ -60,7 +60,7 @@ type Budgets struct {
 	PricesDate string   `json:"pricesDate"`
 }
 
-// openAccount opens the session's budget, with what was used before it was resumed.
+// openAccount opens the session's budget, with the usage of its former lives.
 func (s *Session) openAccount(stack *teardown) error {
 	account, err := budget.Open(budget.Options{
 		Path:    s.layout.Budget(),
@@ -81,19 +81,19 @@ func (s *Session) openAccount(stack *teardown) error {
 	return nil
 }
 
-// budgetEvent is what the account adds to the events of a turn, in the host's words.
+// budgetEvent is an event of a turn that the account adds.
 type budgetEvent struct {
 	Kind string `json:"kind"`
 	Text string `json:"text"`
 }
 
-// The kinds of those.
+// The kinds of a budgetEvent.
 const (
 	budgetWarning   = "budget_warning"   // most of a limit is used
 	budgetExhausted = "budget_exhausted" // a limit is used up
 )
 
-// warnOfBudget tells the person of the budget, and whoever reads the events of the turn.
+// warnOfBudget shows a warning to the person and, in an idle session, adds it to the turn's events.
 func (s *Session) warnOfBudget(w budget.Warning) {
 	s.notice(true, w.Text)
 	kind := map[budget.WarningKind]string{budget.Nearly: budgetWarning, budget.Spent: budgetExhausted}[w.Kind]
@@ -101,23 +101,23 @@ func (s *Session) warnOfBudget(w budget.Warning) {
 		return
 	}
 	s.mu.Lock()
-	s.budgetEvents = append(s.budgetEvents, budgetEvent{kind, w.Text}) // a few each time that somebody raises it
+	s.budgetEvents = append(s.budgetEvents, budgetEvent{kind, w.Text}) // bounded: a few each time the budget is raised
 	s.mu.Unlock()
 }
 
-// addBudgetEvents adds to the events of a turn what the account said since the last one. An agent
-// cannot say it in the account's place.
+// addBudgetEvents adds the account's events since the last turn to a turn. It removes events of these
+// kinds that come from the agent.
 func (s *Session) addBudgetEvents(t *Turn) {
 	s.mu.Lock()
 	said := s.budgetEvents
 	s.budgetEvents = nil
 	s.mu.Unlock()
 	if t.End == TurnOverBudget && !slices.ContainsFunc(said, func(e budgetEvent) bool { return e.Kind == budgetExhausted }) {
-		said = append(said, budgetEvent{budgetExhausted, "the session's budget is used up"}) // its time, or told in a turn before
+		said = append(said, budgetEvent{budgetExhausted, "the session's budget is used up"}) // its time is, or an earlier turn had the event
 	}
 	var all []any
 	var agents []map[string]any
-	_ = json.Unmarshal(t.Events, &agents) // an agent that says no events has none
+	_ = json.Unmarshal(t.Events, &agents) // after an error there are no events
 	for _, e := range agents {
 		if e["kind"] != budgetWarning && e["kind"] != budgetExhausted {
 			all = append(all, e)
@@ -128,7 +128,7 @@ func (s *Session) addBudgetEvents(t *Turn) {
 	}
 	t.Events = nil
 	if len(all) > 0 {
-		t.Events, _ = json.Marshal(all) // it was read as JSON, or is a text
+		t.Events, _ = json.Marshal(all) // cannot fail: these are values from JSON, and strings
 	}
 }
 
@@ -158,7 +158,7 @@ func (s *Session) Budget() (Budget, bool) {
 	}, true
 }
 
-// UsageOf converts what a ledger or an account has counted.
+// UsageOf converts the usage of a ledger or an account.
 func UsageOf(u budget.Used) Usage {
 	return Usage{
 		Requests: u.Requests, In: u.In, Out: u.Out, CacheRead: u.CacheRead, CacheWrite: u.CacheWrite,
@@ -166,7 +166,7 @@ func UsageOf(u budget.Used) Usage {
 	}
 }
 
-// reserveBudget is a mitm.Config.Budget: it reserves what a request may cost, or refuses the
+// reserveBudget is the mitm.Config.Budget: it reserves what a request may cost at most, or refuses the
 // request.
 func (s *Session) reserveBudget(_ context.Context, r mitm.Request) error {
 	s.mu.Lock()
@@ -180,11 +180,11 @@ func (s *Session) reserveBudget(_ context.Context, r mitm.Request) error {
 	return err
 }
 
-// errOutOfTime is why a session whose budget of time is used up goes no further.
+// errOutOfTime is the error for a session whose budget of time is used up.
 var errOutOfTime = errors.New("the session's time is used up (budget.minutes in config.json, or /budget +30m, gives it more)")
 
-// outOfTime returns errOutOfTime if it applies. It refuses tool calls, so that an agent does
-// not go on with those after its last answer from a model.
+// outOfTime returns errOutOfTime if the session's time is used up. The tool proxy refuses calls then, so
+// that an agent does not continue with those that its last answer from a model contained.
 func (s *Session) outOfTime() error {
 	s.mu.Lock()
 	account := s.account
@@ -198,8 +198,8 @@ func (s *Session) outOfTime() error {
 	return errOutOfTime
 }
 
-// spend counts the usage that an answer reported. For a request that was not sent, it
-// releases what reserveBudget reserved.
+// settleRequest counts the usage that an answer reported. For a request that was not sent, it releases
+// what reserveBudget has reserved.
 func (s *Session) settleRequest(a mitm.Activity) {
 	s.mu.Lock()
 	account := s.account
@@ -213,7 +213,7 @@ func (s *Session) settleRequest(a mitm.Activity) {
 	}
 }
 
-// RaiseBudget lets the session use more.
+// RaiseBudget raises a limit of the session's budget.
 func (s *Session) RaiseBudget(by string) (Budget, error) {
 	more, err := budget.ParseRaise(by)
 	if err != nil {
@@ -226,7 +226,7 @@ func (s *Session) RaiseBudget(by string) (Budget, error) {
 	case account == nil:
 		return Budget{}, errors.New("raise the budget: this tab talks to no model")
 	case !account.Limited(more):
-		return Budget{}, fmt.Errorf("raise the budget by %q: there is no such limit to raise", by)
+		return Budget{}, fmt.Errorf("raise the budget by %q: the budget has no limit of this kind", by)
 	}
 	account.Raise(more)
 	one, _ := s.Budget()

@@ -34,7 +34,7 @@ func TestAnAgentsKeyByReference(t *testing.T) {
 		"command":       {`{"provider":"openai","command":["cat","{home}/key"]}`, ""},
 		"variable":      {`{"provider":"openai","env":"MY_KEY"}`, ""},
 		"file":          {`{"provider":"openai","file":"{home}/key"}`, ""},
-		"refused":       {`{"provider":"openai","command":["sh","-c","cat {home}/key; exit 3"]}`, `find the API key of opencode: command "sh": exit status 3 (fix it, or agentApiKeys in config.json)`},
+		"refused":       {`{"provider":"openai","command":["sh","-c","cat {home}/key; exit 3"]}`, `find the API key of opencode: command "sh": exit status 3 (correct agentApiKeys in config.json, or what it refers to)`},
 		"not there":     {`{"provider":"openai","file":"{home}/none"}`, "no such file"},
 		"other use":     {`{"provider":"nobody","env":"MY_KEY"}`, `opencode has no use for a key of "nobody"`},
 		"two of them":   {`{"env":"MY_KEY","file":"{home}/key"}`, "agentApiKeys"},

@@ -188,7 +188,7 @@ func TestPortOfTheHost(t *testing.T) {
 	d.see(patience, "gone-1")
 	d.send(fmt.Sprintf("\x01/port --to localhost:%d 5432\r", port))
 	d.see(patience, fmt.Sprintf("5432→localhost:%d", port))
-	if record := d.audit(d.onlySession().ID); !strings.Contains(record, fmt.Sprintf("the person lets the container connect to port %d of this machine, by its port 5432", port)) {
+	if record := d.audit(d.onlySession().ID); !strings.Contains(record, fmt.Sprintf("the person lets the container connect to port %d of this machine, through its own port 5432", port)) {
 		t.Errorf("it is not on record:\n%s", record)
 	}
 	d.send(get)
