@@ -21,7 +21,7 @@ func TestAnAgentCannotChangeItsProfile(t *testing.T) {
 		for _, p := range []stored.Profile{{Policy: path}, {Servers: path}, {UpstreamCA: path}} {
 			s, err := New(r.deps, Request{Agent: "shell", Workspace: work, Profile: p})
 			switch {
-			case refused && (err == nil || !strings.Contains(err.Error(), "lies where an agent can change it")):
+			case refused && (err == nil || !strings.Contains(err.Error(), "in a directory that an agent can write to")):
 				t.Errorf("%v: %v", p, err)
 			case !refused && err != nil:
 				t.Errorf("%v: %v", p, err)

@@ -14,11 +14,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// start makes everything that a session needs, each thing after the ones that it depends
-// on: directories, lock, audit, image, the two proxies with their sockets, the agent's
-// files, container. It pushes on stack how to undo each step, so that a failure at any
-// step leaves nothing behind. When the engine turns out not to see this machine's files, it
-// starts once more, with copies.
+// start makes everything that a session needs, in the order of dependency: directories, lease, audit,
+// image, the two proxies with their sockets, the agent's files, container. It pushes on stack how to
+// undo each step, so that a failure at any step leaves nothing behind. If the engine is found not to
+// see this machine's files, it starts again, with copies.
 func (s *Session) start(ctx context.Context, stack *teardown) (running program, err error) {
 	defer func() {
 		if err != nil && ctx.Err() != nil {
@@ -41,7 +40,7 @@ func (s *Session) start(ctx context.Context, stack *teardown) (running program, 
 	return running, err
 }
 
-// startOnce is start, for what is known of the engine.
+// startOnce is one attempt of start.
 func (s *Session) startOnce(ctx context.Context, stack *teardown) (program, error) {
 	s.progress("preparing the session", "")
 	if err := s.prepare(ctx, stack); err != nil {
@@ -78,7 +77,7 @@ func (s *Session) startOnce(ctx context.Context, stack *teardown) (program, erro
 	return s.startContainer(ctx, stack, log, engine)
 }
 
-// endLeftRunning ends the agent that runs without a multiplexer, for a person who ends the session
+// endLeftRunning ends the agent that still runs from a former life, if the person ends the session
 // before the agent was taken back.
 func (s *Session) endLeftRunning(ctx context.Context) error {
 	if !s.resumed {
@@ -93,7 +92,7 @@ func (s *Session) endLeftRunning(ctx context.Context) error {
 	return s.clearStale(ctx, engine)
 }
 
-// serve opens the two proxies, and returns what the agent has to know of its provider.
+// serve opens the two proxies, and returns what the agent needs to reach its provider.
 func (s *Session) serve(ctx context.Context, stack *teardown, log *audit.Log) (p provider, err error) {
 	s.progress("preparing the tool servers", "")
 	if s.toolsUp, err = s.serveTools(ctx, stack, log); err != nil {
@@ -136,8 +135,8 @@ func (s *Session) openAudit(stack *teardown) (*audit.Log, error) {
 	return log, nil
 }
 
-// prepare claims the session's directory and prepares the directories that the container
-// mounts, the workspace included.
+// prepare claims the session's directory and makes the directories that the container gets, including
+// the workspace.
 func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 	if err := s.claim(); err != nil {
 		return err
@@ -148,7 +147,7 @@ func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 	}
 	if furnish := s.deps.Config.Furnish; furnish != nil && s.fixed.Workspace == s.layout.Sandbox() {
 		if err := furnish(ctx, s.layout.Sandbox(), !s.resumed); err != nil {
-			return fmt.Errorf("lay out the workspace: %w", err)
+			return fmt.Errorf("fill the workspace: %w", err)
 		}
 	}
 	if err := s.copyWorkspace(ctx); err != nil {
@@ -158,9 +157,9 @@ func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 	if err := s.checkRepository(); err != nil {
 		return err
 	}
-	stack.push("look at what the agent has left", func(left context.Context) error {
+	stack.push("examine what the agent has left", func(left context.Context) error {
 		most := stored.LookTime
-		if ctx.Err() != nil { // the session was told to end, and somebody waits for that
+		if ctx.Err() != nil { // somebody has ended the session and waits for this
 			most = stored.EndLookTime
 		}
 		return errors.Join(s.disarm(), s.reportObeyed(left, most), s.reportCopy(left, most))
@@ -177,7 +176,7 @@ func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 			return err
 		}
 	case os.Geteuid() == 0 && s.Contained():
-		s.notice(true, "the agent is not root, so it can change only files in this workspace that everybody may change; run the multiplexer as an ordinary user instead")
+		s.notice(true, "the agent is not root, so in this workspace it can change only files that everybody may change; run the multiplexer as an ordinary user instead")
 	}
 	if err := s.noteObeyed(ctx); err != nil {
 		return err
@@ -191,8 +190,8 @@ func (s *Session) prepare(ctx context.Context, stack *teardown) error {
 	return s.save()
 }
 
-// claim makes the session's directory and takes its lease, which tells other processes
-// that the session has an owner. Resume has taken the lease of a resumed session already.
+// claim makes the session's directory and acquires its lease, which shows other processes that the
+// session has an owner. Resume has acquired the lease of a resumed session already.
 func (s *Session) claim() error {
 	if err := s.layout.Fits(); err != nil {
 		return fmt.Errorf("prepare session: %w", err)
@@ -210,7 +209,7 @@ func (s *Session) claim() error {
 	return nil
 }
 
-// Release gives up the lease of the session's directory.
+// Release releases the lease of the session's directory.
 func (s *Session) Release() error {
 	if s.lease == nil {
 		return nil
@@ -220,7 +219,7 @@ func (s *Session) Release() error {
 	return err
 }
 
-// listen opens one of the session's sockets, for the container's user only.
+// listen listens on one of the session's sockets, which only the container's user may connect to.
 func (s *Session) listen(path string) (net.Listener, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("open socket: %w", err)
@@ -235,7 +234,7 @@ func (s *Session) listen(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// caFile is the file of the session's certificate authority, in what the agent is told.
+// caFile is the file of the session's certificate authority in the orientation directory.
 const caFile = "ca.crt"
 
 // orient writes the files that the agent needs at its start, and returns its command.
@@ -267,13 +266,13 @@ func (s *Session) orient(ctx context.Context, p provider) (agent.Launch, error) 
 	return launch, nil
 }
 
-// containerName is what the engine calls the session's container.
+// containerName returns the name of the session's container.
 func (s *Session) containerName() string {
 	return "ironcurtain-" + string(s.fixed.ID[:8]) + string(s.fixed.ID[9:13])
 }
 
-// spec describes the container, but for its files. The container trusts only the session's own
-// certificate authority, so that nothing but the proxy can answer the agent over TLS.
+// spec returns the container's specification without its files. The container trusts only the
+// session's own certificate authority, so that only the proxy can answer the agent over TLS.
 func (s *Session) spec(image string, launch agent.Launch) docker.Spec {
 	spec := docker.Spec{
 		Image:      image,
@@ -291,7 +290,7 @@ func (s *Session) spec(image string, launch agent.Launch) docker.Spec {
 		Cols:       s.cols,
 		Rows:       s.rows,
 		TTY:        true,
-		Waits:      true, // nothing of the image may run before the bridge has looked around
+		Waits:      true, // no program of the image may run before the bridge has reported
 	}
 	if s.stream != nil {
 		spec.Cmd, spec.TTY, spec.Detached = agent.KeptCommand(s.withSetup(launch.Argv)), false, true
@@ -299,7 +298,7 @@ func (s *Session) spec(image string, launch agent.Launch) docker.Spec {
 	return spec
 }
 
-// labels say which session a container belongs to and who owns it.
+// labels returns the labels that say which session a container belongs to and who owns it.
 func (s *Session) labels() map[string]string {
 	labels := s.lease.Labels()
 	labels[stored.LabelSession] = s.fixed.ID

@@ -11,7 +11,7 @@ import (
 type StartLog struct {
 	Lines []StartLine `json:"lines"`
 	Cut   int         `json:"cut,omitempty"` // how many earlier lines were dropped
-	Over  bool        `json:"over"`          // nothing more will come
+	Over  bool        `json:"over"`          // the start is over, and the log complete
 }
 
 // StartLine is one line of a StartLog.
@@ -26,10 +26,10 @@ const (
 	maxStartLines  = 5000
 	tailLines      = 8                      // last lines that are reported when a start fails
 	reportInterval = 100 * time.Millisecond // between two lines that are reported
-	tickInterval   = time.Second            // between two reports of a step that writes nothing
+	tickInterval   = time.Second            // between two reports of a step without output
 )
 
-// starting keeps the log of a session's start and decides what is reported of it.
+// starting keeps the log of a session's start and decides which of it is reported.
 type starting struct {
 	mu         sync.Mutex
 	began      time.Time
@@ -96,7 +96,7 @@ func (s *starting) add(line StartLine) {
 	}
 }
 
-// tick returns a report of a step that has not been reported for a while.
+// tick returns a report of the current step if the last report was a while ago.
 func (s *starting) tick(now time.Time) []Progress {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,8 +153,8 @@ func (s *Session) reportProgress(all []Progress) {
 	}
 }
 
-// followStart reports the current step every second, so that a person sees how long it
-// takes. The function that it returns ends that and reports whether the start failed.
+// followStart reports the current step every second, so that the person sees how long it takes. end
+// stops that and reports the end of the start, which has failed if err is not nil.
 func (s *Session) followStart(ctx context.Context) (end func(err error)) {
 	ctx, cancel := context.WithCancel(ctx)
 	var following sync.WaitGroup

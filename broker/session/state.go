@@ -27,7 +27,7 @@ func (s *Session) ShortID() string { return stored.ShortID(s.fixed.ID) }
 // NoTerminal reports whether the session has no tab in any view.
 func (s *Session) NoTerminal() bool { return s.fixed.NoTerminal }
 
-// Inherit gives the session the name of another one. The caller announces that.
+// Inherit gives the session the name of another one. The caller announces the change.
 func (s *Session) Inherit(from *Session) {
 	name := from.Info().Name
 	s.mu.Lock()
@@ -35,7 +35,8 @@ func (s *Session) Inherit(from *Session) {
 	s.name = name
 }
 
-// Rename gives the session's tab a name, in all views and when the session is resumed; empty: none.
+// Rename gives the session's tab a name, which all views show and a resumed session keeps; empty: no
+// name.
 func (s *Session) Rename(name string) error {
 	if len(name) > stored.MaxName {
 		return fault.New("give a shorter one", "rename tab: the name has %d bytes, and %d are allowed", len(name), stored.MaxName)
@@ -50,18 +51,18 @@ func (s *Session) Rename(name string) error {
 // Replaces returns the session that this one replaces, or "".
 func (s *Session) Replaces() stored.ID { return s.replaces }
 
-// Files returns where the session's files are on the host.
+// Files returns the paths of the session's files on the host.
 func (s *Session) Files() stored.Layout { return s.layout }
 
 // Contained reports whether the agent runs in a container.
 func (s *Session) Contained() bool { return s.adapter.Place == agent.InContainer }
 
-// Place sets the session's life, and the channel that must be closed before it starts: the
-// end of the session that it replaces, or nil. Call it before Run.
+// Place sets the number of the session's life, and the channel that is closed when the session that it
+// replaces has ended; nil: it replaces none. Call it before Run.
 func (s *Session) Place(life int, after <-chan struct{}) { s.fixed.Life, s.after = life, after }
 
-// SetTab sets the place of the session's tab in the bar, and reports whether it had another one.
-// The caller announces that.
+// SetTab sets the place of the session's tab in the bar, and reports whether it was another one. The
+// caller announces the change.
 func (s *Session) SetTab(place int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,8 +79,8 @@ func (s *Session) SetWaiting(n int) {
 	}
 }
 
-// Audit returns the session's audit and the policy that judges its calls. Both are nil
-// early in the start, and for a session without tools.
+// Audit returns the session's audit and the policy that judges its calls. Both are nil early in the
+// start, and in a session without tools.
 func (s *Session) Audit() (*audit.Log, *policy.Engine) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,19 +98,18 @@ func (s *Session) SetTrouble(text string) {
 	}
 }
 
-// workspaceGone is what a tab says all the time while its workspace is not there.
+// workspaceGone is what a tab shows as long as its workspace is missing.
 const workspaceGone = "the workspace is gone"
 
-// CheckWorkspace tells the person when the workspace is no longer the directory that it
-// was at the first check, and when it is again. An error other than a missing directory
-// does not count as gone.
+// CheckWorkspace tells the person when the workspace is missing or another directory than at the first
+// check, and when it is back. Errors other than a missing directory are ignored.
 func (s *Session) CheckWorkspace() {
 	info, err := os.Stat(s.fixed.Workspace)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
 		return
 	}
-	// The state is read after the directory, so that the removal of a workspace at the end
-	// of its session does not count.
+	// Reading the state after the directory keeps a workspace from being reported as gone that was
+	// removed at the end of its session.
 	if state := s.Info().State; state == stored.StateStarting || state == stored.StateDead || state == stored.StateClosed {
 		return
 	}
@@ -125,7 +125,7 @@ func (s *Session) CheckWorkspace() {
 	case same:
 	case gone:
 		s.Announce()
-		s.notice(true, fmt.Sprintf("the workspace %s was deleted, moved or replaced: what the agent writes does not arrive there; put it back, or /close the tab", s.fixed.Workspace))
+		s.notice(true, fmt.Sprintf("the workspace %s was deleted, moved or replaced: files that the agent writes are not stored there; put the directory back, or /close the tab", s.fixed.Workspace))
 	default:
 		s.Announce()
 		s.notice(false, "the workspace is back")
@@ -150,7 +150,7 @@ func (s *Session) awaitPlace(ctx context.Context) error {
 	if !s.AwaitsPlace() {
 		return nil
 	}
-	s.progress("ending the agent that had this place", "")
+	s.progress("waiting for the end of the former agent", "")
 	select {
 	case <-s.after:
 		return nil
@@ -159,7 +159,7 @@ func (s *Session) awaitPlace(ctx context.Context) error {
 	}
 }
 
-// repeatNotice is how long an equal notice is not repeated.
+// repeatNotice is how long a notice equal to the last one is dropped.
 const repeatNotice = time.Minute
 
 // Info describes the session and its state now.
@@ -206,13 +206,13 @@ func describe(err error) string {
 	return text
 }
 
-// notice tells the person something about this session. It drops a notice that equals
-// the last one within repeatNotice.
+// notice sends the person a notice about this session, which cannot be removed. See sendNotice.
 func (s *Session) notice(urgent bool, text string) {
 	s.sendNotice(Notice{Urgent: urgent, Text: text})
 }
 
-// tell is notice for one that can be taken back.
+// sendNotice sends the person a notice about this session, unless an equal one was the last within
+// repeatNotice.
 func (s *Session) sendNotice(n Notice) {
 	s.mu.Lock()
 	again := s.lastNotice == n.Text && time.Since(s.lastNoticeAt) < repeatNotice
@@ -233,7 +233,7 @@ func (s *Session) sendNotice(n Notice) {
 	s.deps.Events.Noticed(n)
 }
 
-// retractNotice takes back the notices about something. An equal one is news again.
+// retractNotice removes the session's notices with this About. An equal notice is sent again then.
 func (s *Session) retractNotice(about string) {
 	s.mu.Lock()
 	told := s.noticed[about]
@@ -247,16 +247,16 @@ func (s *Session) retractNotice(about string) {
 	}
 }
 
-// tally counts what a session is doing and derives its state from the counts. The
-// proxies and the approval queue change the counts; the screen never does.
+// tally counts what a session is doing and derives its state from the counts. The proxies and the
+// approval queue report what they do; what the agent draws on its terminal never counts.
 type tally struct {
 	mu        sync.Mutex
 	running   bool
-	connected bool // to the tools; true from the start for agents that use none
+	connected bool // to the tools; always true for agents without tools
 	dead      bool
 	closed    bool
 	requests  int // model requests under way
-	calls     int // tool calls under way, waiting ones included
+	calls     int // tool calls under way, including waiting ones
 	waiting   int // calls that wait for a person
 }
 

@@ -13,9 +13,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// takeBack connects to the session's agent if it still runs although its multiplexer was
-// killed. It returns nil when no agent runs or the agent cannot be served again. The agent
-// runs on unchanged; its caller opens the proxies again, on the same sockets.
+// takeBack connects to the session's agent if that still runs although its multiplexer was killed. It
+// returns nil if no agent runs, or if the agent cannot be served again. The agent is not disturbed; the
+// caller opens the proxies again, on the same sockets.
 func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.Client, log *audit.Log) (attached, error) {
 	if !s.resumed {
 		return nil, nil
@@ -27,10 +27,10 @@ func (s *Session) takeBack(ctx context.Context, stack *teardown, engine *docker.
 	id := left.ID
 	s.setInside(insideLabeled(s.owner, left.Labels))
 	elsewhere := left.Labels[labelFiles] == string(reach.Copied)
-	stack.push("remove what was left running", func(ctx context.Context) error { return s.clearStale(ctx, engine) })
+	stack.push("remove the container that was left running", func(ctx context.Context) error { return s.clearStale(ctx, engine) })
 	if s.hasWayOut() {
 		if s.identity, err = stored.KeptSecret(s.layout.Run); err != nil {
-			s.deps.Log.Warn("an agent that still runs cannot be served again", "session", s.fixed.ID, "error", err)
+			s.deps.Log.Warn("read the former proxy's identity: the running agent cannot be served again", "session", s.fixed.ID, "error", err)
 			return nil, nil
 		}
 	}
@@ -56,8 +56,8 @@ type attached interface {
 	Close() error
 }
 
-// takeBackByStream reaches an agent again that was reached over a stream. What it wrote before
-// comes from its bridge.
+// takeBackByStream connects again to an agent that is reached over a stream. The bridge sends the
+// agent's earlier output.
 func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine *docker.Client, id string, elsewhere bool) (attached, error) {
 	handle, err := engine.Running(ctx, id)
 	if err != nil {
@@ -86,8 +86,8 @@ func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine 
 	return again, nil
 }
 
-// lateReach is how long an agent may still be reached again when its session is told to end. What it has
-// written where files are copied can only come here then.
+// lateReach is how much time there still is to connect to an agent again after its session was told to
+// end. Copied files that the agent has written can be fetched only over that connection.
 const lateReach = 5 * time.Second
 
 // lateContext returns a context that ends lateReach after ctx, or as soon as the process must end.
@@ -99,7 +99,7 @@ func (s *Session) lateContext(ctx context.Context) (context.Context, context.Can
 	return late, func() { stop(); hurry(); end.Stop(); cancel(nil) }
 }
 
-// attachAgain attaches to a container's terminal again, with what it wrote before.
+// attachAgain attaches to a container's terminal again, and reads its earlier output.
 func (s *Session) attachAgain(ctx context.Context, engine *docker.Client, id string) (attached, error) {
 	var history bytes.Buffer
 	if err := engine.Replay(ctx, id, &history); err != nil {
@@ -110,8 +110,8 @@ func (s *Session) attachAgain(ctx context.Context, engine *docker.Client, id str
 		return nil, err
 	}
 	cols, rows := stored.ReadSize(s.layout)
-	// Another width now makes the agent draw everything anew once it gets its real
-	// width: the last bytes that it wrote may be missing from the history.
+	// Setting another width first makes the agent redraw everything when it gets its real width. That
+	// is needed because the last bytes of its output may be missing from the history.
 	if err := container.Resize(ctx, max(1, cmp.Or(cols, s.cols)-1), max(1, cmp.Or(rows, s.rows))); err != nil {
 		return nil, errors.Join(err, container.Close())
 	}
@@ -119,20 +119,20 @@ func (s *Session) attachAgain(ctx context.Context, engine *docker.Client, id str
 	return &takenBack{Container: container, past: int64(history.Len()), history: &history, narrowed: time.Now(), cols: cols, rows: rows}, nil
 }
 
-// restoreGrants puts the grants into force again that the session had when its multiplexer was
-// killed: its life goes on. Each ends when it would have.
+// restoreGrants restores the grants that the session had when its multiplexer was killed, because the
+// session's life continues. Each ends when it would have ended anyway.
 func (s *Session) restoreGrants(ctx context.Context, log *audit.Log) error {
-	if !s.resumed || s.kept != nil { // another process has handed them over
+	if !s.resumed || s.kept != nil { // another program has handed the grants over
 		return nil
 	}
 	grants, err := s.deps.Grants.Restore(s.fixed.ID)
 	if err != nil {
-		s.deps.Log.Warn("the grants of a session that goes on are lost", "session", s.fixed.ID, "error", err)
+		s.deps.Log.Warn("restore the session's grants", "session", s.fixed.ID, "error", err)
 	}
 	for _, g := range grants {
 		if err := log.Append(ctx, audit.Record{
 			Plane: audit.PlaneHost, Decision: audit.Noted, Session: s.fixed.ID, DecidedBy: g.By, Client: g.Client, EscalationID: g.Escalation,
-			Reason: "a grant goes on, until " + g.ExpiresAt.UTC().Format(time.RFC3339),
+			Reason: "a grant stays in force, until " + g.ExpiresAt.UTC().Format(time.RFC3339),
 			Detail: map[string]any{"grant": g.Number, "scope": string(g.Scope), "used": g.Used},
 		}); err != nil {
 			return err
@@ -141,15 +141,15 @@ func (s *Session) restoreGrants(ctx context.Context, log *audit.Log) error {
 	return nil
 }
 
-// connectedBefore notes that the agent listed the tools under its last multiplexer.
+// connectedBefore sets that the agent is connected to its tools, as it was before it was taken back.
 func (s *Session) connectedBefore() { s.count(func(t *tally) { t.connected = true }) }
 
-// takenBackFrom says for the record what became of the agent's last multiplexer.
+// takenBackFrom returns, for the record, what happened to the agent's last multiplexer.
 func (s *Session) takenBackFrom() string {
 	if s.kept != nil {
-		return "its multiplexer became another program, which has taken the agent back"
+		return "the agent's multiplexer became another program, which has taken the agent back"
 	}
-	return "its multiplexer was killed; another one has taken the agent back"
+	return "the agent's multiplexer was killed; another one has taken the agent back"
 }
 
 // leftRunning returns the session's container that still runs, or nil.
@@ -166,18 +166,17 @@ func (s *Session) leftRunning(ctx context.Context, engine *docker.Client) (*dock
 	return nil, nil
 }
 
-// takenBack is the container of an agent that was taken back. Reading its terminal first
-// returns the output from before.
+// takenBack is the container of an agent that was taken back. Read returns the earlier output first.
 type takenBack struct {
 	*docker.Container
 	past       int64         // bytes of history
-	history    *bytes.Buffer // read by one reader only
-	narrowed   time.Time     // when takeBack set the other width
-	cols, rows int           // of the terminal before the kill; 0: nobody knows
+	history    *bytes.Buffer // used by one reader only
+	narrowed   time.Time     // when attachAgain set the other width
+	cols, rows int           // of the terminal before the kill; 0: not known
 }
 
-// narrowTime is how long an agent keeps the other width. OpenCode reads its size 100 ms
-// after the last change, and draws nothing anew if the size is the old one again.
+// narrowTime is how long an agent must have the other width. OpenCode reads its size 100 ms after the
+// last change, and redraws nothing if it finds its old size.
 const narrowTime = 400 * time.Millisecond
 
 // Resize waits until narrowTime is over and then sets the size.
@@ -202,8 +201,8 @@ func (t *takenBack) Read(p []byte) (int, error) {
 	return t.Container.Read(p)
 }
 
-// History returns how many of the bytes are from before the agent was taken back.
+// History returns how many of the first bytes of output are from before the agent was taken back.
 func (t *takenBack) History() int64 { return t.past }
 
-// FormerSize returns the size of the terminal before the agent was taken back; 0: nobody knows.
+// FormerSize returns the size of the terminal before the agent was taken back; 0: not known.
 func (t *takenBack) FormerSize() (cols, rows int) { return t.cols, t.rows }

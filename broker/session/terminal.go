@@ -13,9 +13,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 )
 
-// terminal is the attachment of one user interface to an agent's terminal.
-// Closing it frees the session for another attachment and leaves the agent
-// running.
+// terminal is the attachment of one user interface to an agent's terminal. After Close another one may
+// attach; the agent keeps running.
 type terminal struct {
 	program  program
 	output   *output
@@ -45,7 +44,7 @@ func (t *terminal) Write(p []byte) (int, error) {
 	if len(rest) > 0 {
 		if n, err := t.program.Write(rest); err != nil {
 			if found {
-				n = 0 // the caller cannot know which bytes are left
+				n = 0 // n counts bytes of rest, not of p
 			}
 			return n, err
 		}
@@ -53,18 +52,17 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// writeHolder is a program whose writes can be made to return.
+// writeHolder is a program whose blocked writes HoldWrites(true) makes return.
 type writeHolder interface {
 	HoldWrites(hold bool)
 }
 
-// tryWriter is a program that can take input without blocking.
+// tryWriter is a program that accepts input without blocking.
 type tryWriter interface {
 	TryWrite(p []byte) (int, error)
 }
 
-// TryWrite takes nothing if p contains a Ctrl-Z that the program must not get. Write
-// handles that.
+// TryWrite writes nothing if p contains a Ctrl-Z that the program must not get. Write handles that.
 func (t *terminal) TryWrite(p []byte) (int, error) {
 	if t.closed.Load() {
 		return 0, io.ErrClosedPipe
@@ -96,7 +94,7 @@ func (t *terminal) Close() error {
 	t.once.Do(func() {
 		t.output.change(func() { t.closed.Store(true) })
 		if program, ok := t.program.(writeHolder); ok {
-			program.HoldWrites(true) // a write that waits for the agent returns
+			program.HoldWrites(true) // makes a blocked Write return
 		}
 		t.release()
 	})
@@ -111,40 +109,38 @@ func (t *terminal) FormerSize() (cols, rows int) {
 	return 0, 0
 }
 
-// Terminal is an attachment to an agent's terminal. Write types, and blocks while the
-// agent does not read. Close detaches and leaves the agent running; a Write that blocks returns
-// how much was written.
+// Terminal is an attachment to an agent's terminal. Write sends input, and blocks while the agent does
+// not read. Close detaches, and the agent keeps running; a blocked Write then returns how much was
+// written.
 type Terminal interface {
 	io.WriteCloser
-	// CopyTo copies everything that the agent writes to w, in order. It returns nil
-	// when the agent has ended or Close is called, and an error when w fails. The
-	// agent blocks while a write to w does. CopyTo may be called only once.
+	// CopyTo copies the agent's output to w. It returns nil when the agent has ended or Close is
+	// called, and an error when w fails. The agent blocks while a write to w does. CopyTo may be
+	// called only once.
 	CopyTo(w io.Writer) error
-	// TryWrite types as much as the agent takes without waiting, and returns how many
-	// bytes that was. It types nothing if it cannot know how much the agent takes.
+	// TryWrite sends as much input as the agent accepts without blocking, and returns how many bytes
+	// that was. It sends nothing if it cannot know how much the agent accepts.
 	TryWrite(p []byte) (int, error)
-	// History returns how many of the first bytes of CopyTo are from before the agent
-	// was taken back. The terminal queries in them were answered then and must not be
-	// answered again.
+	// History returns how many of the first bytes of CopyTo are from before the agent was taken
+	// back. Terminal queries in them were answered before and must not be answered again.
 	History() int64
-	// FormerSize returns the size of the agent's screen before the agent was taken back from a
-	// process that was killed; 0: it was not, or nobody knows.
+	// FormerSize returns the size of the agent's screen before the agent was taken back from a killed
+	// process; 0: it was not taken back, or the size is not known.
 	FormerSize() (cols, rows int)
-	// Resize tells the agent the size of its screen.
+	// Resize sets the size of the agent's screen.
 	Resize(ctx context.Context, cols, rows int) error
 }
 
-// outputChunk is how much of a terminal's output is read at a time, in bytes.
+// outputChunk is how many bytes of a terminal's output are read at a time at most.
 const outputChunk = 64 << 10
 
-// output copies what an agent writes to the attached user interface. One goroutine reads
-// and writes, so no byte is handed from one goroutine to another. While nobody is
-// attached, output reads one chunk ahead and waits, so a flooding agent is slowed down and
-// no memory grows. The session owns the reading, so a user interface can detach at any
-// point and the next one loses no byte.
+// output copies an agent's output to the attached user interface. One goroutine both reads and writes,
+// so bytes need no queue. While no user interface is attached, output reads one chunk ahead and waits,
+// so that an agent with much output blocks and memory stays bounded. A user interface can detach at any
+// time without losing output for the next one.
 type output struct {
 	source    io.Reader
-	firstByte func()        // called at the first byte, or the end
+	firstByte func()        // called at the first byte or at the end, once
 	drained   chan struct{} // closed when run has returned
 
 	mu      sync.Mutex
@@ -153,10 +149,10 @@ type output struct {
 	busy    *outputSink // the sink that is being written to
 	stopped bool        // end was called
 	ended   bool        // run has returned
-	past    int64       // how many bytes to come are from before the agent was taken back
-	held    bool        // nothing is read or delivered
-	idle    bool        // run has noticed that
-	ahead   []byte      // what run has read and could not deliver by then
+	past    int64       // how many of the next bytes are from before the agent was taken back
+	held    bool        // hold was called: nothing may be read or delivered
+	idle    bool        // run waits because of held
+	ahead   []byte      // what run had read but not delivered when it began to wait
 }
 
 // outputSink is a receiver of the output.
@@ -205,7 +201,8 @@ func (o *output) awaitRelease() {
 	o.waitHeld(nil)
 }
 
-// waitHeld waits while the output is held. The caller holds the lock, and has read ahead.
+// waitHeld waits while the output is held. The caller holds the lock. ahead is what it has read but
+// not delivered.
 func (o *output) waitHeld(ahead []byte) {
 	for o.held && !o.stopped {
 		o.idle, o.ahead = true, ahead
@@ -215,9 +212,10 @@ func (o *output) waitHeld(ahead []byte) {
 	o.idle, o.ahead = false, nil
 }
 
-// hold stops reading and delivering until release, and returns what was read and is delivered to
-// nobody, and how much of what follows is from before the agent was taken back. The caller makes
-// reads of the source fail with os.ErrDeadlineExceeded, and has detached everybody.
+// hold stops reading and delivering until release. It returns what was read but not delivered, and how
+// many of the next bytes, including those, are from before the agent was taken back. Before the call,
+// reads of the source must have been made to fail with os.ErrDeadlineExceeded, and user interfaces must
+// have detached.
 func (o *output) hold() (ahead []byte, past int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -274,8 +272,8 @@ func (o *output) change(f func()) {
 // drainLimit is how long the last output of an agent may wait for a reader.
 const drainLimit = 2 * time.Second
 
-// drain waits until all output has been delivered, at most for drainLimit: the last
-// output of an agent may say why it ended.
+// drain waits until all output has been delivered, for drainLimit at most, because the agent's last
+// output may say why it ended.
 func (o *output) drain(ctx context.Context) {
 	limited, cancel := context.WithTimeout(ctx, drainLimit)
 	defer cancel()
@@ -288,9 +286,9 @@ func (o *output) drain(ctx context.Context) {
 // end stops the delivery. run returns once its read from the source does.
 func (o *output) end() { o.change(func() { o.stopped = true }) }
 
-// copyTo writes the output to w until the agent has ended, which is no error, w fails, or
-// left returns true; a caller that changes left's result does so in change. After copyTo
-// returns, nothing is written to w.
+// copyTo writes the output to w until the agent has ended, which is not an error, w fails, or left
+// returns true. left's result must be changed inside change. After copyTo has returned, nothing is
+// written to w.
 func (o *output) copyTo(w io.Writer, left func() bool) error {
 	t := &outputSink{w: w}
 	o.mu.Lock()

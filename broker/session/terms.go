@@ -15,21 +15,21 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// takeProfile keeps the session's profile. It refuses one with files that the agent could change.
+// takeProfile sets the session's profile. It refuses a profile with files that the agent could change.
 func (s *Session) takeProfile(p stored.Profile) error {
 	for _, path := range p.Files() {
 		if s.AgentCanChange(path) {
-			return fault.New("keep it in another directory", "profile of the tab: %s lies where an agent can change it", path)
+			return fault.New("move the file to another directory", "profile of the tab: %s is in a directory that an agent can write to", path)
 		}
 	}
 	s.fixed.Profile = p
 	return nil
 }
 
-// Profile is what the session has in place of the configuration.
+// Profile returns what the session has in place of the configuration.
 func (s *Session) Profile() stored.Profile { return s.fixed.Profile }
 
-// PolicyInForce returns the multiplexer's policy that holds for the session.
+// PolicyInForce returns the multiplexer's policy for the session.
 func (s *Session) PolicyInForce() policy.Files { return s.deps.PolicyInForce() }
 
 // AgentCanChange reports whether a path lies in a directory that an agent can write to.
@@ -41,13 +41,13 @@ func (s *Session) AgentCanChange(path string) bool {
 	return stored.Contains(s.fixed.Workspace, at) || stored.ManagedWorkspace(s.deps.Config.Home, at)
 }
 
-// narrowBy reads the policies that hold for this session beside the multiplexer's: that of
-// its agent in config.json, and that in the directory given for its tab, which may be
-// empty. It returns an error for one that would allow more than the multiplexer's.
+// narrowBy sets and reads the session's further policies: that of its agent in config.json, and that in
+// the directory given for its tab, which may be empty. It returns an error for a policy that would
+// allow more than the multiplexer's.
 func (s *Session) narrowBy(given string) error {
 	if given != "" {
 		if s.adapter.Place == agent.OnHost {
-			return fault.New("leave --policy out", "a shell of this machine makes no calls that a policy could judge")
+			return fault.New("leave --policy out", "no policy judges a shell of this machine")
 		}
 		dir, err := filepath.Abs(given)
 		if err != nil {
@@ -60,7 +60,7 @@ func (s *Session) narrowBy(given string) error {
 	return err
 }
 
-// readNarrowings reads the policies that hold for this session beside the given one.
+// readNarrowings reads the session's further policies, which must not allow more than outer.
 func (s *Session) readNarrowings(outer policy.Files) ([]policy.Narrowing, error) {
 	var all []policy.Narrowing
 	for _, dir := range []string{s.deps.Config.AgentPolicies[s.adapter.Name], s.fixed.Policy} {
@@ -79,8 +79,7 @@ func (s *Session) readNarrowings(outer policy.Files) ([]policy.Narrowing, error)
 	return all, nil
 }
 
-// checkPolicyDir returns an error for a policy directory that is gone, or that an agent
-// could write to.
+// checkPolicyDir returns an error if a policy directory is missing, or an agent could write to it.
 func (s *Session) checkPolicyDir(dir string) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		if err == nil || errors.Is(err, fs.ErrNotExist) {
@@ -89,12 +88,12 @@ func (s *Session) checkPolicyDir(dir string) error {
 		return fault.New("name an existing directory with compiled-policy.json in it", "policy of the tab: %s: %w", dir, err)
 	}
 	if s.AgentCanChange(dir) {
-		return fault.New("keep the policy in another directory", "policy of the tab: %s lies where an agent can change it", dir)
+		return fault.New("move the policy to another directory", "policy of the tab: %s is in a directory that an agent can write to", dir)
 	}
 	return nil
 }
 
-// policyDirs returns the directories of narrowing policies. No call may touch them.
+// policyDirs returns the directories of further policies. No call may touch them.
 func policyDirs(narrowings []policy.Narrowing) []string {
 	var all []string
 	for _, n := range narrowings {
@@ -103,15 +102,15 @@ func policyDirs(narrowings []policy.Narrowing) []string {
 	return all
 }
 
-// Reload is a session's change to another policy that is ready to take place.
+// Reload is a session's change to another policy, prepared but not applied.
 type Reload struct {
 	session    *Session
 	narrowings []policy.Narrowing
 	engine     *policy.Engine
 }
 
-// PrepareReload prepares the session's change to other files of the multiplexer's policy. It
-// changes nothing. It fails if a policy of the tab or the agent would allow more than them.
+// PrepareReload prepares the session's change to another policy of the multiplexer's. It changes
+// nothing. It fails if a policy of the tab or the agent would allow more than the new one.
 func (s *Session) PrepareReload(f policy.Files) (*Reload, error) {
 	r := &Reload{session: s}
 	if s.adapter.Place == agent.OnHost {
@@ -128,14 +127,14 @@ func (s *Session) PrepareReload(f policy.Files) (*Reload, error) {
 	return r, err
 }
 
-// Record records the change before it takes place.
+// Record records the change in the audit. Call it before Apply.
 func (r *Reload) Record(ctx context.Context) error {
 	s := r.session
 	s.mu.Lock()
 	log, before := s.log, s.engine
 	s.mu.Unlock()
 	if log == nil || r.engine == nil {
-		return nil // it judges nothing yet
+		return nil // the session judges no calls yet, or no longer
 	}
 	return log.Append(ctx, audit.Record{
 		Plane: audit.PlaneHost, Decision: audit.Noted, Session: s.fixed.ID, Reason: "policy reloaded",
@@ -143,14 +142,14 @@ func (r *Reload) Record(ctx context.Context) error {
 	})
 }
 
-// Apply puts the other policy in force. Calls that wait are judged by it when they go on.
+// Apply puts the other policy in force. It also judges waiting calls again when they continue.
 func (r *Reload) Apply() {
 	s := r.session
 	s.judging.Lock()
 	defer s.judging.Unlock()
 	s.narrowings = r.narrowings
 	s.mu.Lock()
-	begun := s.engine != nil && r.engine != nil // otherwise its engine is made of what is in force then
+	begun := s.engine != nil && r.engine != nil // otherwise the session's start makes its engine from the policy in force then
 	if begun {
 		s.engine = r.engine
 	}

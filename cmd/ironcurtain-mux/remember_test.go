@@ -145,7 +145,7 @@ func TestAGrantGoesOnThroughAKill(t *testing.T) {
 	if _, err := os.Stat(next.state("sessions", string(id), "grants.json")); err == nil {
 		t.Error("the grant is still kept")
 	}
-	if record := next.audit(id); !strings.Contains(record, "a grant goes on, until ") {
+	if record := next.audit(id); !strings.Contains(record, "a grant stays in force, until ") {
 		t.Error("the audit does not say that the grant went on")
 	}
 }
