@@ -68,7 +68,7 @@ func TestQuestionIsShort(t *testing.T) {
 		all.WriteString(l.Text + "\n")
 	}
 	size := all.Len()
-	for _, want := range []string{"…\", and all versions before by others\n", "…; not so in 2.0.4\n"} {
+	for _, want := range []string{"…\"; all earlier versions are by others\n", "…; not so in 2.0.4\n"} {
 		if !strings.Contains(all.String(), want) {
 			t.Errorf("%q is missing", want)
 		}

@@ -71,7 +71,7 @@ func TestSubstitutedAtAnotherAddress(t *testing.T) {
 			evil.ServeHTTP(got, httptest.NewRequest(http.MethodGet, "/"+strings.Replace(path, "/again", "", 1), nil))
 			return got.Body.Bytes()
 		})
-		if a := w.get("/left/-/again/left-1.0.0.tgz"); a.status != 403 || !strings.Contains(a.phrase, "had of it before") {
+		if a := w.get("/left/-/again/left-1.0.0.tgz"); a.status != 403 || !strings.Contains(a.phrase, "got before") {
 			t.Errorf("%d %s", a.status, a.phrase)
 		}
 	})
@@ -83,7 +83,7 @@ func TestSubstitutedAtAnotherAddress(t *testing.T) {
 			t.Fatalf("%d %s", a.status, a.phrase)
 		}
 		pages.Store(&map[string]string{"/simple/foo/": `<a href="/b/` + file + `">foo</a>`, "/b/" + file: wheelOf("evil")})
-		if a := w.getAt("pypi.example", "/b/"+file); a.status != 403 || !strings.Contains(a.phrase, "had of it before") {
+		if a := w.getAt("pypi.example", "/b/"+file); a.status != 403 || !strings.Contains(a.phrase, "got before") {
 			t.Errorf("%d %s", a.status, a.phrase)
 		}
 	})

@@ -125,7 +125,7 @@ func TestMovedArchivesHaveTheSameBytes(t *testing.T) {
 			}
 			*c.secondPublic = "https://" + host + "/moved/moved/"
 			serving.Store(&c.second)
-			if a := get("/moved/moved/"); a.status != 403 || !strings.Contains(a.phrase, "not those that this machine had") {
+			if a := get("/moved/moved/"); a.status != 403 || !strings.Contains(a.phrase, "differ from those that this machine got") {
 				t.Errorf("other bytes elsewhere: %d %s", a.status, a.phrase)
 			}
 		})

@@ -38,7 +38,7 @@ func TestProvenanceIsShown(t *testing.T) {
 	w := newWorld(t, nil)
 	origin, way := w.host.Origins()[0], &Session{host: w.host, names: newNames(w.host.options)}
 	for proof, want := range map[registry.Told]string{
-		registry.Yes: "provenance: yes", registry.No: "provenance: none, before: yes", registry.NotTold: "provenance: not told, before: yes",
+		registry.Yes: "provenance: yes", registry.No: "provenance: none, before: yes", registry.NotTold: "provenance: unknown, before: yes",
 	} {
 		f := &registry.Facts{Name: "left", Versions: []registry.Version{
 			{Version: "1.0.0", Published: time.Unix(1, 0), Provenance: registry.Yes},

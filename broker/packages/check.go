@@ -8,22 +8,22 @@ import (
 	rules "github.com/ironcurtain-mux/ironcurtain-mux/policy/packages"
 )
 
-// Checked is what a check has found out about a version.
+// Checked is the result of checking a version.
 type Checked struct {
 	Facts   rules.Facts
 	Verdict rules.Verdict
 	SHA256  string // of the artifact, in hex
 	Bytes   int64
-	Lines   []preview.Line // as a person would be asked
+	Lines   []preview.Line // as in a question to the person
 }
 
-// Check fetches, inspects and judges a version for the person, without an agent. The error is
-// a *registry.Refusal when the registry's word or bytes cannot be accepted.
+// Check fetches, inspects and judges a version for the person, without an agent. The error is a
+// *registry.Refusal if the registry's answer cannot be accepted.
 func (h *Host) Check(ctx context.Context, ecosystem, name, version string) (*Checked, error) {
 	s := &Session{host: h, names: newNames(h.options)}
 	way := h.plane.NewSession(registry.SessionConfig{
 		Judge:  s.judge,
-		Record: func(registry.Record) error { return nil }, // the person asks, so nothing leaves unknown to them
+		Record: func(registry.Record) error { return nil }, // the person asks, so no record is needed
 		Note:   func(registry.Record) {},
 	})
 	defer way.Close()
@@ -43,6 +43,6 @@ func (h *Host) Check(ctx context.Context, ecosystem, name, version string) (*Che
 	return c, nil
 }
 
-// Shrink removes what was not used for longest from the store, down to its limit. It returns
-// how many bytes it removed and how many are left.
+// Shrink removes the least recently used files from the store, down to its limit. It returns how
+// many bytes it removed and how many are left.
 func (h *Host) Shrink() (removed, left int64, err error) { return h.store.Shrink(h.cacheBytes()) }

@@ -5,21 +5,21 @@ import (
 	"sync"
 )
 
-// comparison says once in what the tools of this machine differ from what agents use. It tells
-// the sessions that are open when it is known, or else the next one.
+// comparison compares the registries that this machine's tools use with those that agents use. It
+// reports the result once, to a session that is open when the result arrives or to the next one.
 type comparison struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	mu   sync.Mutex
-	text string
-	tell map[*Session]func(text string)
+	mu      sync.Mutex
+	text    string // the result; "" before it arrives and after it was reported
+	notices map[*Session]func(text string)
 }
 
-// begin asks in a goroutine, which end waits for. A nil ask says nothing.
-func (c *comparison) begin(ask func(ctx context.Context) string) {
+// start runs ask in a goroutine, which stop waits for. A nil ask is not run.
+func (c *comparison) start(ask func(ctx context.Context) string) {
 	ctx, cancel := context.WithCancel(context.Background())
-	c.cancel, c.tell = cancel, make(map[*Session]func(string))
+	c.cancel, c.notices = cancel, make(map[*Session]func(string))
 	if ask == nil {
 		return
 	}
@@ -28,37 +28,37 @@ func (c *comparison) begin(ask func(ctx context.Context) string) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.text = text
-		for _, tell := range c.tell {
-			c.say(tell)
+		for _, notice := range c.notices {
+			c.report(notice)
 		}
 	})
 }
 
-// say tells one session, which is enough. The caller holds the lock.
-func (c *comparison) say(tell func(text string)) {
-	if c.text != "" && tell != nil {
-		tell(c.text)
+// report reports the result to one session, unless another one has got it. The caller holds the
+// lock.
+func (c *comparison) report(notice func(text string)) {
+	if c.text != "" && notice != nil {
+		notice(c.text)
 		c.text = ""
 	}
 }
 
-// open takes a session into account.
-func (c *comparison) open(s *Session) {
+// add adds a session.
+func (c *comparison) add(s *Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.tell[s] = s.options.Notice
-	c.say(s.options.Notice)
+	c.notices[s] = s.options.Notice
+	c.report(s.options.Notice)
 }
 
-// close forgets a session.
-func (c *comparison) close(s *Session) {
+// remove removes a session.
+func (c *comparison) remove(s *Session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.tell, s)
+	delete(c.notices, s)
 }
 
-// end stops asking.
-func (c *comparison) end() {
+func (c *comparison) stop() {
 	c.cancel()
 	c.done.Wait()
 }

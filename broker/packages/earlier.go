@@ -14,17 +14,16 @@ import (
 	rules "github.com/ironcurtain-mux/ironcurtain-mux/policy/packages"
 )
 
-// earlier is the version with which one that waits is compared: the newest that needs no person.
+// earlier is the version that a waiting one is compared with: the newest that needs no approval.
 type earlier struct {
 	version    *registry.Version
-	inspection *registry.Inspection // nil when its artifact could not be had in time
+	inspection *registry.Inspection // nil if its artifact was not available in time
 	size       int64
 }
 
-// A question waits so long for what it compares with, and so many are fetched at a time.
 const (
-	earlierPatience = 5 * time.Second
-	earlierAtOnce   = 4
+	earlierPatience = 5 * time.Second // how long a question waits for the earlier versions
+	earlierAtOnce   = 4               // how many of them are fetched at a time
 )
 
 // findEarlier finds the earlier versions of a wave, and looks into them.
@@ -42,13 +41,13 @@ func (s *Session) findEarlier(ctx context.Context, wave []judged) {
 			if found, size, err := s.way.Look(ctx, j.Package, j.earlier.version); err == nil {
 				j.earlier.inspection, j.earlier.size = found, size
 			}
-			return nil // then the question tells less
+			return nil // the question then has less to show
 		})
 	}
 	_ = looks.Wait()
 }
 
-// newestOldEnough returns the version that was published last of those that need no person.
+// newestOldEnough returns the most recently published version that needs no approval.
 func (s *Session) newestOldEnough(j *judged) *registry.Version {
 	var newest *registry.Version
 	for i := range j.Facts.Versions {
@@ -63,9 +62,9 @@ func (s *Session) newestOldEnough(j *judged) *registry.Version {
 	return newest
 }
 
-// scripts says what runs at install, and whether the earlier version did so.
+// scripts says what runs at install, and whether it did so in the earlier version.
 func (j *judged) scripts() string {
-	said := "runs " + text.Clip(strings.Join(j.facts.Scripts, "; "), longestScripts) // what follows is ours
+	said := "runs " + text.Clip(strings.Join(j.facts.Scripts, "; "), longestScripts) // the rest is our own text
 	switch e := &j.earlier; {
 	case e.inspection == nil:
 		return said
@@ -76,14 +75,14 @@ func (j *judged) scripts() string {
 	}
 }
 
-// So many new files are named, and so many bytes of each name and of all scripts shown.
+// Limits of a question: the new files that it names, and the bytes of each name and of all scripts.
 const (
 	mostNewFiles   = 5
 	longestName    = 100
 	longestScripts = longestLine - 500
 )
 
-// sizes says how large the artifact is, and which files it has that the earlier one had not.
+// sizes says how large the artifact is, and which files the earlier version did not have.
 func (j *judged) sizes() string {
 	said := fmt.Sprintf("%d bytes", j.Size)
 	if j.earlier.inspection == nil || j.Inspection == nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/gomod"
 )
 
-// heads keeps the heads of checksum databases in a file to which lines are added. They are
-// the evidence for the age of Go modules, and gather value with time.
+// heads keeps the heads of checksum databases in a file to which lines are appended. They prove the
+// age of Go modules, and prove more the longer they are kept.
 type heads struct {
 	gomod.Memory
 	mu   sync.Mutex
-	file *os.File // nil when it is another process's to write
+	file *os.File // nil if another process writes it
 }
 
 // heldHead is one line.
@@ -27,10 +27,10 @@ type heldHead struct {
 	Head     gomod.Head `json:"head"`
 }
 
-// openHeads opens the file, which it makes if there is none. While it has no head, it takes over
-// those that the go command has in its module cache. A line that cannot be read is no evidence. The
-// file is shortened to the heads that still say something. With aside, another process may write
-// it, and it stays as it is.
+// openHeads opens the file, which it creates if necessary. If the file has no lines, it starts with
+// the heads in the go command's module cache. Malformed lines are ignored. A file that has grown
+// too long is rewritten with only the heads that still prove something. With aside, another process
+// may write the file, and openHeads does not change it.
 func openHeads(path, moduleCache string, keys []string, aside bool) (*heads, error) {
 	h := &heads{}
 	lines, err := h.read(path)
@@ -60,7 +60,7 @@ func (h *heads) learn(moduleCache string, keys []string) {
 		}
 		all, err := gomod.History(moduleCache, key)
 		if err != nil {
-			continue // then ages begin with what this machine sees from now on
+			continue // ages then start from now
 		}
 		for _, head := range all {
 			_ = h.Memory.Hold(databaseOf(key), gomod.Head{Size: head.Size, Time: head.Time}, nil) // no signed text, no conflict
@@ -68,8 +68,8 @@ func (h *heads) learn(moduleCache string, keys []string) {
 	}
 }
 
-// maxHeadLines is how many lines the file may have when it is opened. There may be one an hour
-// for a year of work.
+// maxHeadLines is the number of lines above which openHeads shortens the file: about one for each
+// working hour of a year.
 const maxHeadLines = 3000
 
 // read holds the heads in the file, and returns how many lines it has.
@@ -87,13 +87,13 @@ func (h *heads) read(path string) (n int, err error) {
 	for ; lines.Scan(); n++ {
 		var l heldHead
 		if json.Unmarshal(lines.Bytes(), &l) == nil {
-			_ = h.Memory.Hold(l.Database, l.Head, h.Latest(l.Database)) // it cannot conflict with itself
+			_ = h.Memory.Hold(l.Database, l.Head, h.Latest(l.Database)) // the file's own heads cannot conflict
 		}
 	}
 	return n, nil
 }
 
-// shorten writes the file anew.
+// shorten rewrites the file.
 func (h *heads) shorten(path string, held map[string][]gomod.Head) error {
 	var text []byte
 	for database, all := range held {
@@ -108,7 +108,7 @@ func (h *heads) shorten(path string, held map[string][]gomod.Head) error {
 	return wholefile.Write(path, text, 0o600)
 }
 
-// databaseOf is the name in a verifier key.
+// databaseOf returns the name in a verifier key.
 func databaseOf(key string) string {
 	for i, c := range key {
 		if c == '+' {
@@ -118,7 +118,8 @@ func databaseOf(key string) string {
 	return key
 }
 
-// Hold keeps a head in memory and in the file, in which each line ends the one before.
+// Hold keeps a head in memory and in the file. Each line begins with a line feed, in case the one
+// before is incomplete.
 func (h *heads) Hold(database string, head gomod.Head, old []byte) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -130,7 +131,7 @@ func (h *heads) Hold(database string, head gomod.Head, old []byte) error {
 	}
 	text, err := json.Marshal(heldHead{database, head})
 	if err == nil {
-		_, err = h.file.Write(append([]byte{'\n'}, text...)) // also one that could be written only in part
+		_, err = h.file.Write(append([]byte{'\n'}, text...))
 	}
 	if err != nil {
 		return fmt.Errorf("keep the head of a checksum database: %w", err)

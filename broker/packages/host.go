@@ -1,10 +1,10 @@
 // Package packages is what the host knows and decides about package registries.
 //
 // A Host belongs to the process: the registries of this machine, the person's rules, the
-// ledger of what was seen, the list of malicious versions. Each session of an agent gets its
-// own way to the registries from it (Host.Session): what the workspace's lockfiles pin is read
-// when the session begins, questions go to the person through the queue of approvals, and
-// records to the session's audit.
+// ledger of what was seen, the list of malicious versions. Each agent's session reaches the
+// registries through it (Host.Session): the workspace's lockfiles are read when the session begins,
+// questions go to the person through the queue of approvals, and records go to the session's
+// audit.
 package packages
 
 import (
@@ -37,34 +37,34 @@ type Options struct {
 	Origins   []*registry.Origin
 	Rules     rules.Rules
 	NoAudit   bool // audits of vulnerabilities are refused
-	NoOffline bool // nothing is served by a stored document while its registry cannot be reached
+	NoOffline bool // stored documents are not used while their registry cannot be reached
 	// Aside means that another process may have the same directories open. Nothing new is
 	// remembered then.
 	Aside bool
 	// Malicious are directories of OSV files.
 	Malicious []string
-	// ModuleCache is the go command's cache, whose age tells that of modules; empty for none.
+	// ModuleCache is the go command's cache, which proves the age of modules; empty for none.
 	ModuleCache string
-	// NewNames and UnknownNames are how many names a session may ask for that this machine
-	// does not know, and that a registry does not have, before a person is asked.
+	// NewNames is how many names that this machine does not know a session may ask for before a
+	// person is asked, and UnknownNames how many that a registry does not have. 0 means no limit.
 	NewNames, UnknownNames int
-	// Reserved are names, by ecosystem, that no registry is asked for.
+	// Reserved are names, by ecosystem, that are never sent to a registry.
 	Reserved map[string][]string
 	// Container are the registries as programs in a container know them.
 	Container agent.Registries
-	// GitHosts are hosts of Go modules that are known.
+	// GitHosts are the known hosts of Go modules.
 	GitHosts    []string
 	Upstreams   map[string]*url.URL
 	UpstreamCAs *x509.CertPool
 	Limits      registry.Limits
 	CacheBytes  int64 // to which the store is shrunk; 0 means 10 GB
 	Log         *slog.Logger
-	// Compare says in what the tools of this machine name other registries than Origins; "" for
-	// in nothing. It may take a minute, and ends with its context. Nil means that nobody asks.
+	// Compare says in which registries the tools of this machine differ from Origins, or "". It may
+	// take a minute, and ends with its context. If it is nil, nothing is compared.
 	Compare func(ctx context.Context) string
 }
 
-// Host is what the sessions of one process have in common. It is safe for concurrent use.
+// Host is what the sessions of one process share. It is safe for concurrent use.
 type Host struct {
 	options Options
 	store   *store.Store
@@ -77,7 +77,7 @@ type Host struct {
 	malicious  *Malicious
 }
 
-// Ecosystems names the kinds of registries that agents can use.
+// Ecosystems lists the kinds of registries that agents can use.
 func Ecosystems() []string { return []string{"npm", "pypi", "go", "cargo", "apt"} }
 
 // Open makes a Host. It reads the ledger and the list of malicious versions, which may take a
@@ -121,7 +121,7 @@ func Open(o Options) (*Host, error) {
 		h.plane.Close()
 		return nil, errors.Join(err, h.heads.close())
 	}
-	h.comparison.begin(o.Compare)
+	h.comparison.start(o.Compare)
 	return h, nil
 }
 
@@ -139,7 +139,7 @@ func goKeys(origins []*registry.Origin) []string {
 
 // Close ends all fetches, and shrinks the store. All sessions must have ended.
 func (h *Host) Close() error {
-	h.comparison.end()
+	h.comparison.stop()
 	h.plane.Close()
 	_, _, err := h.Shrink()
 	return errors.Join(err, h.ledger.Close(), h.heads.close())
@@ -188,22 +188,22 @@ func (h *Host) factsOf(p registry.Package, s *Session) rules.Facts {
 	if !f.Ageless {
 		var err error
 		version := f.Version
-		if f.Ecosystem == "pypi" { // the names of its files choose the spelling
+		if f.Ecosystem == "pypi" { // the file name decides the spelling
 			version = pypi.VersionKey(version)
 		}
 		switch {
 		case f.Published.IsZero():
 			f.Published, err = h.ledger.FirstSeen(origin, f.Name, version, filesOf(p)...)
 		case v.Proof == "":
-			f.Published, err = h.ledger.Told(origin, f.Name, version, f.Published)
+			f.Published, err = h.ledger.Published(origin, f.Name, version, f.Published)
 		}
 		if err != nil {
-			h.log().Error("packages", "error", err) // and the version counts as new
+			h.log().Error("packages", "error", err) // the version then counts as new
 		}
 	}
 	first := p.Facts.History().First
 	if first.IsZero() {
-		first = f.Published // the registry tells no times
+		first = f.Published // the registry gives no times
 	}
 	if !first.IsZero() && time.Since(first) < newPackage && !p.Origin.Private {
 		f.Confusable = s.lookAlike(p.Origin, p.Facts)
@@ -214,7 +214,7 @@ func (h *Host) factsOf(p registry.Package, s *Session) rules.Facts {
 	return f
 }
 
-// filesOf names the files of a version whose ecosystem lets files be added to it.
+// filesOf names the files of a version, if its ecosystem allows files to be added to versions.
 func filesOf(p registry.Package) []string {
 	if p.Origin.Ecosystem != "pypi" {
 		return nil
@@ -228,9 +228,8 @@ func filesOf(p registry.Package) []string {
 	return names
 }
 
-// changed reports whether all versions before one have another publisher than it, and whether
-// one of them has a proof of its origin while it has none. A registry may tell either without
-// the other.
+// changed reports whether all earlier versions have another publisher than v, and whether one of
+// them has a proof of origin and v has none. A registry may give only one of the two.
 func changed(f *registry.Facts, v *registry.Version) (publisher, provenance bool) {
 	h := f.History()
 	before := func(at *time.Time) bool { return at != nil && at.Before(v.Published) }

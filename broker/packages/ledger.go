@@ -18,21 +18,21 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Ledger remembers of packages what no registry can be asked for: when this machine first saw
-// a version, and which bytes it got for a file. It is a file to which lines are added, each
-// with the digest of all before it, so that a change of an older line is noticed.
+// Ledger remembers facts about packages that no registry knows: when this machine first saw a
+// version, and which bytes it got for a file. It is a file to which lines are appended. Each line
+// has the digest of all earlier ones, so that a change of an older line is noticed.
 //
 // One process writes it; others may read it. It is safe for concurrent use.
 type Ledger struct {
 	mu    sync.Mutex
 	file  *os.File
-	whole int64 // bytes of whole lines
+	whole int64 // bytes of complete lines
 	chain [sha256.Size]byte
-	seen  map[string]time.Time // versions
-	told  map[string]time.Time // the latest times that registries told of versions that were new
-	files map[string]bool      // that versions had when they were seen
+	seen  map[string]time.Time // when versions were first seen
+	times map[string]time.Time // the latest publication times that registries gave for new versions
+	files map[string]bool      // files that versions had when they were seen
 	sums  map[string][]pinned  // by package
-	names map[string]bool
+	names map[string]bool      // packages with a line
 }
 
 // pinned is a file whose bytes are known: their SHA-256, and where it was.
@@ -46,19 +46,18 @@ type entry struct {
 	Version string    `json:"version,omitempty"`
 	Seen    time.Time `json:"seen"`
 	Told    time.Time `json:"published,omitzero"`
-	Files   []string  `json:"files,omitempty"` // that the version had, of several
+	Files   []string  `json:"files,omitempty"` // of a version that can have several
 	File    string    `json:"file,omitempty"`
 	Sum     string    `json:"sha256,omitempty"`
 }
 
-// OpenLedger opens the ledger in a file, which it makes if there is none. A last line that was
-// written in part is removed. With reading, the file stays as it is, and what is added is known
-// to this Ledger only.
+// OpenLedger opens the ledger in a file, which it creates if necessary. It removes an incomplete
+// last line. With reading, the file is not changed, and additions stay in memory.
 func OpenLedger(path string, reading bool) (*Ledger, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("open the ledger of packages: %w", err)
 	}
-	l := &Ledger{seen: make(map[string]time.Time), told: make(map[string]time.Time), files: make(map[string]bool), sums: make(map[string][]pinned), names: make(map[string]bool)}
+	l := &Ledger{seen: make(map[string]time.Time), times: make(map[string]time.Time), files: make(map[string]bool), sums: make(map[string][]pinned), names: make(map[string]bool)}
 	whole, err := l.read(path)
 	if err != nil || reading {
 		return l, err
@@ -74,7 +73,7 @@ func OpenLedger(path string, reading bool) (*Ledger, error) {
 	return l, nil
 }
 
-// read reads all lines, and returns where the last whole one ends.
+// read reads all lines, and returns where the last complete one ends.
 func (l *Ledger) read(path string) (whole int64, err error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,12 +86,12 @@ func (l *Ledger) read(path string) (whole int64, err error) {
 	r := bufio.NewReader(f)
 	for n := 1; ; n++ {
 		text, err := r.ReadString('\n')
-		if err != nil { // the end, or a line that was written in part
+		if err != nil { // the end, or an incomplete line
 			return whole, nil
 		}
 		var e entry
 		if json.Unmarshal([]byte(text), &e) != nil || e.Chain != hex.EncodeToString(l.chain[:]) {
-			return 0, fault.New("move it away if you accept that this machine forgets which packages it has seen",
+			return 0, fault.New("move the file away if you accept that this machine forgets which packages it has seen",
 				"open the ledger of packages: line %d of %s was changed", n, path)
 		}
 		l.note(e, text)
@@ -100,7 +99,7 @@ func (l *Ledger) read(path string) (whole int64, err error) {
 	}
 }
 
-// note takes a line into account.
+// note adds a line to the maps.
 func (l *Ledger) note(e entry, text string) {
 	l.chain = sha256.Sum256(append(l.chain[:], text...))
 	l.names[key(e.Origin, e.Name)] = true
@@ -109,8 +108,8 @@ func (l *Ledger) note(e entry, text string) {
 			l.seen[k] = e.Seen
 		}
 	}
-	if k := key(e.Origin, e.Name, e.Version); e.Told.After(l.told[k]) {
-		l.told[k] = e.Told
+	if k := key(e.Origin, e.Name, e.Version); e.Told.After(l.times[k]) {
+		l.times[k] = e.Told
 	}
 	for _, file := range e.Files {
 		l.files[key(e.Origin, e.Name, file)] = true
@@ -123,7 +122,7 @@ func (l *Ledger) note(e entry, text string) {
 
 func key(parts ...string) string { return strings.Join(parts, "\n") }
 
-// add writes a line, over one that could be written only in part. The caller holds the lock.
+// add writes a line, over an incomplete one if there is one. The caller holds the lock.
 func (l *Ledger) add(e entry) error {
 	e.Chain, e.Seen = hex.EncodeToString(l.chain[:]), time.Now().UTC()
 	text, err := json.Marshal(e)
@@ -139,9 +138,8 @@ func (l *Ledger) add(e entry) error {
 	return nil
 }
 
-// FirstSeen returns when this machine first saw a version: now, if it is new. With files, a
-// version is new again when it has one that it did not have, because files can be added to an
-// old one.
+// FirstSeen returns when this machine first saw a version: now, if it is new. With files, a version
+// becomes new again when it gets another file, because files can be added to old versions.
 func (l *Ledger) FirstSeen(origin, name, version string, files ...string) (time.Time, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,26 +153,25 @@ func (l *Ledger) FirstSeen(origin, name, version string, files ...string) (time.
 	return l.seen[k], nil
 }
 
-// Told returns the latest time of publication that a registry has told of a version, for those that
-// were new: a version does not become older than it was said to be.
-func (l *Ledger) Told(origin, name, version string, told time.Time) (time.Time, error) {
+// Published returns the latest publication time that a registry gives now or has given for a
+// version. Times are kept while a version is new, so that a registry cannot make it older later.
+func (l *Ledger) Published(origin, name, version string, told time.Time) (time.Time, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := key(origin, name, version)
-	if told.After(l.told[k]) && time.Since(told) < newPackage {
+	if told.After(l.times[k]) && time.Since(told) < newPackage {
 		if err := l.add(entry{Origin: origin, Name: name, Version: version, Told: told}); err != nil {
 			return time.Time{}, err
 		}
 	}
-	if latest := l.told[k]; latest.After(told) {
+	if latest := l.times[k]; latest.After(told) {
 		return latest, nil
 	}
 	return told, nil
 }
 
-// Pin remembers the bytes of a file. It reports false when they are not those that the file
-// had before. same reports whether a file of the package is that one: its address may have
-// changed.
+// Pin remembers the bytes of a file. It returns false if the file had other bytes before. same
+// reports whether a known file of the package is this one, even if its address has changed.
 func (l *Ledger) Pin(origin, name, version, file, sum string, same func(version, file string) bool) (bool, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -186,14 +183,15 @@ func (l *Ledger) Pin(origin, name, version, file, sum string, same func(version,
 	return true, l.add(entry{Origin: origin, Name: name, Version: version, File: file, Sum: sum})
 }
 
-// Knows reports whether this machine has installed a package of that name before.
+// Knows reports whether the ledger has a line about a package.
 func (l *Ledger) Knows(origin, name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.names[key(origin, name)]
 }
 
-// Installed returns the other packages of a registry of which this machine has had files.
+// Installed returns the names of a registry's packages of which this machine has got files, without
+// the name except.
 func (l *Ledger) Installed(origin, except string) map[string]bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -206,7 +204,7 @@ func (l *Ledger) Installed(origin, except string) map[string]bool {
 	return all
 }
 
-// size returns how many packages this machine has had files of.
+// size returns the number of packages of which this machine has got files.
 func (l *Ledger) size() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

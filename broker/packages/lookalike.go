@@ -7,19 +7,20 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// alike keeps the answers of Session.lookAlike: a document has many versions of one name.
+// alike caches the answers of Session.lookAlike, because a document has many versions of one name.
 type alike struct {
 	mu     sync.Mutex
 	byName map[string]compared // by origin and name
 }
 
 type compared struct {
-	known int // how many names it was compared with
+	known int // the number of names it was compared with
 	other string
 }
 
-// lookAlike returns the name for which that of a package could be taken: one that the session
-// knows, or that of a package which this machine has had from the same registry.
+// lookAlike returns a name that a package's name could be mistaken for: one that the session knows,
+// or that of a package which this machine has installed from the same registry. It returns "" if
+// there is none.
 func (s *Session) lookAlike(o *registry.Origin, f *registry.Facts) string {
 	known, k := s.names.size(o.Ecosystem)+s.host.ledger.size(), key(o.URL.String(), f.Name)
 	s.alike.mu.Lock()
@@ -39,9 +40,9 @@ func (s *Session) lookAlike(o *registry.Origin, f *registry.Facts) string {
 	return c.other
 }
 
-// confusable returns the known name for which a name could be taken: one that differs by one
-// letter, by two letters that changed places, or only by separators and letters that look
-// alike. It returns "" when there is none.
+// confusable returns a known name that a name could be mistaken for: they differ by one letter, by
+// two swapped letters, or only by separators and letters that look alike. It returns "" if there is
+// none.
 func confusable(name string, known map[string]bool) string {
 	if known[name] {
 		return ""
@@ -55,8 +56,8 @@ func confusable(name string, known map[string]bool) string {
 	return ""
 }
 
-// owner returns the scope of a name, or host and owner of a Go module: nobody else can have names
-// below it.
+// owner returns the scope of a name, or the host and owner of a Go module. Nobody else can register
+// names below it.
 func owner(name string) string {
 	first, rest, _ := strings.Cut(name, "/")
 	second, _, more := strings.Cut(rest, "/")
@@ -69,16 +70,16 @@ func owner(name string) string {
 	return ""
 }
 
-// skeleton writes letters that look alike in one way, and leaves out separators and the signs of a
-// scope: types-node could be taken for @types/node.
+// skeleton replaces letters that look alike by one of them, and drops separators and the signs of a
+// scope, because types-node could be mistaken for @types/node.
 func skeleton(name string) string {
 	return lookAlike.Replace(strings.ToLower(name))
 }
 
 var lookAlike = strings.NewReplacer("-", "", "_", "", ".", "", "@", "", "/", "", "0", "o", "1", "l", "i", "l", "rn", "m", "vv", "w", "5", "s")
 
-// oneEdit reports whether one letter that is added, removed or changed, or two neighbors that
-// change places, make one name of the other.
+// oneEdit reports whether one added, removed or changed letter, or two swapped neighbors, turn one
+// name into the other.
 func oneEdit(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

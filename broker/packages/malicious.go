@@ -19,19 +19,18 @@ import (
 // Malicious is a list of malicious versions, read from files in the format of the Open Source
 // Vulnerabilities project (OSV).
 type Malicious struct {
-	// entries are by ecosystem and name.
-	Entries map[string][]MaliciousEntry
-	Files   int
+	Entries map[string][]MaliciousEntry // by listedKey
+	Files   int                         // how many were read
 }
 
-// MaliciousEntry is one report. Without versions and ranges it is about all of them.
+// MaliciousEntry is one report. Without versions and ranges it concerns all versions.
 type MaliciousEntry struct {
 	ID       string
 	Versions []string   `json:",omitempty"`
 	Ranges   []osvRange `json:",omitempty"` // of semantic versions
 }
 
-// osvRange are versions between events: from one that introduced it up to one that fixed it.
+// osvRange are versions between events: from one that introduced a problem up to one that fixed it.
 type osvRange struct {
 	Type   string `json:"type"`
 	Events []struct {
@@ -41,16 +40,16 @@ type osvRange struct {
 	} `json:"events"`
 }
 
-// osvEcosystems are our ecosystems by the first words of their names in OSV files, of which
-// some are hosts: what follows the first dot or colon is left out.
+// osvEcosystems are our ecosystems by the first word of their names in OSV files. Some of these names
+// are hosts; what follows the first dot or colon is ignored.
 var osvEcosystems = map[string]string{"npm": "npm", "PyPI": "pypi", "Go": "go", "crates": "cargo", "Debian": "apt"}
 
 // maxReport bounds one file of the list, in bytes.
 const maxReport = 8 << 20
 
-// ReadMalicious reads all files ".json" below some directories. Many thousands are usual, so
-// what was read is kept in the store until a directory changes. Without directories there is no
-// list.
+// ReadMalicious reads all ".json" files below the directories. Many thousands are usual, so the
+// result is kept in the store until a file changes. Without directories it returns nil, a list in
+// which Find finds nothing.
 func ReadMalicious(dirs []string, kept *store.Store) (*Malicious, error) {
 	if len(dirs) == 0 {
 		return nil, nil
@@ -72,7 +71,7 @@ func ReadMalicious(dirs []string, kept *store.Store) (*Malicious, error) {
 	return m, kept.Note(state, m)
 }
 
-// listReports lists the files, and describes them so that a change shows.
+// listReports lists the files, with a description that changes when they do.
 func listReports(dirs []string) (files []string, state string, err error) {
 	var b strings.Builder
 	b.WriteString("malicious 2\n")
@@ -96,14 +95,14 @@ func listReports(dirs []string) (files []string, state string, err error) {
 	return files, b.String(), nil
 }
 
-// add reads one file.
+// add adds the report in a file.
 func (m *Malicious) add(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
 	if info.Size() > maxReport {
-		return fmt.Errorf("it is larger than %d bytes", maxReport)
+		return fmt.Errorf("the file is larger than %d bytes", maxReport)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -136,7 +135,7 @@ func (m *Malicious) add(path string) error {
 		e, every := MaliciousEntry{ID: report.ID, Versions: a.Versions}, false
 		for _, r := range a.Ranges {
 			switch {
-			case r.all(), r.Type == "ECOSYSTEM" && len(a.Versions) == 0: // nothing tells which
+			case r.all(), r.Type == "ECOSYSTEM" && len(a.Versions) == 0: // nothing says which versions
 				every = true
 			case r.Type == "SEMVER":
 				e.Ranges = append(e.Ranges, r)
@@ -150,7 +149,7 @@ func (m *Malicious) add(path string) error {
 	return nil
 }
 
-// Find returns the report about a version, or "".
+// Find returns the ID of a report about a version, or "".
 func (m *Malicious) Find(ecosystem, name, version string) string {
 	if m == nil {
 		return ""
@@ -164,7 +163,7 @@ func (m *Malicious) Find(ecosystem, name, version string) string {
 	return ""
 }
 
-// all reports whether a range has each version: it begins with the first, and nothing ends it.
+// all reports whether a range contains all versions: it begins with the first one and has no end.
 func (r osvRange) all() bool {
 	begins, ends := false, r.Type == "GIT"
 	for _, e := range r.Events {
@@ -174,7 +173,8 @@ func (r osvRange) all() bool {
 	return begins && !ends
 }
 
-// contains reports whether a version is in a range of semantic versions. One that is none may be.
+// contains reports whether a version is in a range of semantic versions; an invalid one counts as in
+// it.
 func (r osvRange) contains(version string) bool {
 	version = "v" + strings.TrimPrefix(version, "v")
 	if !semver.IsValid(version) {
@@ -195,9 +195,9 @@ func (r osvRange) contains(version string) bool {
 	return inside
 }
 
-// listedKey is the key of a name, which reports spell as its author did: Python's and cargo's
-// registries take some spellings for the same. The count of names does not, because each
-// spelling is another request.
+// listedKey returns the same key for all spellings of a name, because reports spell it as its author
+// did, and registries of Python and Cargo treat some spellings as equal. The count of names does not
+// use it, because each spelling is another request.
 func listedKey(ecosystem, name string) string {
 	if ecosystem == "pypi" || ecosystem == "cargo" {
 		name = text.Fold(name)
@@ -205,9 +205,9 @@ func listedKey(ecosystem, name string) string {
 	return key(ecosystem, name)
 }
 
-// sameVersion compares a version in a report, which writes those of Go without their "v", and
-// those of Python as their author did. What follows a plus makes no other version in npm and
-// cargo.
+// sameVersion compares a version in a report with another one. Reports write Go versions without
+// "v", and Python versions as their author did. In npm and cargo, what follows a plus does not make
+// another version.
 func sameVersion(ecosystem, listed, version string) bool {
 	switch ecosystem {
 	case "go":

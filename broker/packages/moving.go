@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Counts are how many packages of a session have come in, how many versions of them its agent
-// does not see, and how many artifacts wait for the person. All are 0 when nothing moves.
+// Counts are how many packages a session has received, how many versions of packages its agent does
+// not see, and how many artifacts wait for the person. All are 0 while no packages arrive.
 type Counts struct {
 	Delivered int `json:"delivered"`
 	Hidden    int `json:"hidden"`
@@ -14,23 +14,23 @@ type Counts struct {
 }
 
 const (
-	movingEvery = 500 * time.Millisecond // between two counts that are told
-	movingQuiet = 10 * time.Second       // without a request, after which nothing moves
+	movingEvery = 500 * time.Millisecond // between two reports
+	movingQuiet = 10 * time.Second       // without a request, after which packages count as no longer arriving
 )
 
-// moving tells a session's counts while packages come in, and that none do any more.
+// moving reports a session's counts while packages arrive, and then that no more do.
 type moving struct {
-	count func() Counts
-	tell  func(Counts) // returns at once
+	count  func() Counts
+	report func(Counts) // returns at once
 
-	mu     sync.Mutex
-	timer  *time.Timer // nil while nothing moves
-	told   Counts
-	last   time.Time // of the newest request
-	closed bool
+	mu       sync.Mutex
+	timer    *time.Timer // nil while no packages arrive
+	reported Counts
+	last     time.Time // of the newest request
+	closed   bool
 }
 
-// touch says that a request was made or answered.
+// touch records that a request was made or answered.
 func (m *moving) touch() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -39,7 +39,7 @@ func (m *moving) touch() {
 	}
 }
 
-// tick tells the counts, when they have changed.
+// tick reports the counts if they have changed.
 func (m *moving) tick() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,13 +52,13 @@ func (m *moving) tick() {
 	} else {
 		m.timer.Reset(movingEvery)
 	}
-	if now != m.told {
-		m.told = now
-		m.tell(now)
+	if now != m.reported {
+		m.reported = now
+		m.report(now)
 	}
 }
 
-// close ends it: nothing is told afterwards.
+// close stops the reports.
 func (m *moving) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -21,7 +21,7 @@ func TestMoving(t *testing.T) {
 				defer mu.Unlock()
 				return now
 			},
-			tell: func(c Counts) {
+			report: func(c Counts) {
 				mu.Lock()
 				defer mu.Unlock()
 				told = append(told, c)

@@ -17,37 +17,37 @@ import (
 )
 
 // names counts the names that a session asks registries for. A name is data that leaves this
-// machine, so an agent could write what it has read into names that nobody has registered.
-// Names that others chose are known: those of lockfiles, of dependencies in documents that were
-// delivered, and those that this machine has installed before. A version that reaches a registry
-// and that nothing has named counts as a name, too: "NAME@VERSION".
+// machine, so an agent could encode what it has read in names that nobody has registered. Names
+// that others chose are known: those in lockfiles, those of dependencies in delivered documents and
+// artifacts, and those in the ledger. A version that is sent to a registry counts as a name, too
+// ("NAME@VERSION"), unless a lockfile, a document, an artifact or the ledger names it.
 type names struct {
 	limits map[string]int // by what is counted
 
-	mu     sync.Mutex
-	known  map[string]map[string]bool // by ecosystem
-	by     map[string]string          // who needs a name first, by ecosystem and name
-	told   map[string]bool            // versions that others named, by ecosystem and name
-	count  map[string]int
-	absent map[string]bool // that a registry did not have
-	hosts  map[string]bool // of Go modules, that are known
+	mu       sync.Mutex
+	known    map[string]map[string]bool // by ecosystem
+	by       map[string]string          // the first package that needs a name, by ecosystem and name
+	versions map[string]bool            // versions that others chose, by ecosystem, name and version
+	count    map[string]int
+	absent   map[string]bool // names that a registry did not have
+	hosts    map[string]bool // known hosts of Go modules
 
-	asking sync.Mutex       // held while a person is asked, so that they are asked once
-	denied map[string]error // the newest denial, by what was asked about
+	asking sync.Mutex       // held while a person is asked, so that they are asked only once
+	denied map[string]error // the newest denial, by subject of the question
 }
 
-// What is counted.
+// The counters.
 const (
 	countNew     = "names and versions that this machine does not know"
 	countUnknown = "names that no registry has"
 	countAll     = "names"
 )
 
-// mostNames is how many names in all a session may ask for before a person is asked.
+// mostNames is how many names a session may ask for in total before a person is asked.
 const mostNames = 5000
 
-// mostKnown is how many names of an ecosystem a session knows because others chose them. One
-// document can list millions, and such of any length, which a question would show.
+// mostKnown is how many known names of an ecosystem a session remembers, because one document can
+// list millions. A longer name than longestKnown is not remembered either: a question would show it.
 const (
 	mostKnown    = 100_000
 	longestKnown = 500 // bytes
@@ -56,7 +56,7 @@ const (
 func newNames(o Options) *names {
 	n := &names{
 		limits: map[string]int{countNew: o.NewNames, countUnknown: o.UnknownNames, countAll: mostNames},
-		known:  make(map[string]map[string]bool), by: make(map[string]string), told: make(map[string]bool), count: make(map[string]int), absent: make(map[string]bool), hosts: make(map[string]bool), denied: make(map[string]error),
+		known:  make(map[string]map[string]bool), by: make(map[string]string), versions: make(map[string]bool), count: make(map[string]int), absent: make(map[string]bool), hosts: make(map[string]bool), denied: make(map[string]error),
 	}
 	for _, host := range o.GitHosts {
 		n.hosts[host] = true
@@ -84,7 +84,7 @@ func (n *names) know(ecosystem string, all ...string) {
 	}
 }
 
-// need adds names that a package needs.
+// need adds the dependencies of a package.
 func (n *names) need(ecosystem, by string, all ...string) {
 	n.know(ecosystem, all...)
 	n.mu.Lock()
@@ -96,10 +96,10 @@ func (n *names) need(ecosystem, by string, all ...string) {
 	}
 }
 
-// mostNeeded bounds a chain of packages that need each other.
+// mostNeeded bounds a chain of dependencies.
 const mostNeeded = 8
 
-// neededBy says by what a name is needed, as "app > express > left", or "" when nothing told.
+// neededBy returns the chain of packages that need a name, as "app > express > left", or "".
 func (n *names) neededBy(ecosystem, name string) string {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -117,18 +117,18 @@ func (n *names) neededBy(ecosystem, name string) string {
 	return strings.Join(chain, " > ")
 }
 
-// tell adds a version that others named.
-func (n *names) tell(ecosystem string, p registry.Pin) {
+// knowVersion adds a version that others chose.
+func (n *names) knowVersion(ecosystem string, p registry.Pin) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.told[key(ecosystem, p.Name, p.Version)] = true
+	n.versions[key(ecosystem, p.Name, p.Version)] = true
 }
 
-// tells reports whether others named a version.
-func (n *names) tells(ecosystem string, p registry.Pin) bool {
+// knowsVersion reports whether others chose a version.
+func (n *names) knowsVersion(ecosystem string, p registry.Pin) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.told[key(ecosystem, p.Name, p.Version)]
+	return n.versions[key(ecosystem, p.Name, p.Version)]
 }
 
 // all returns the known names.
@@ -145,7 +145,7 @@ func (n *names) size(ecosystem string) int {
 	return len(n.known[ecosystem])
 }
 
-// spelled writes a name so that equal names are equal: those of crates without regard to case.
+// spelled returns the same text for equal names: crate names ignore case.
 func spelled(ecosystem, name string) string {
 	if ecosystem == "cargo" {
 		return strings.ToLower(name)
@@ -168,7 +168,7 @@ func (n *names) missing(ecosystem, name string) {
 	}
 }
 
-// add counts a name, and returns what a person has to be asked about, or "".
+// add counts a name, and returns what a person must be asked about, or "".
 func (n *names) add(ecosystem, name string, knownHere bool) (what string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -184,21 +184,22 @@ func (n *names) add(ecosystem, name string, knownHere bool) (what string) {
 	return ""
 }
 
-// allow doubles a limit, after a person has agreed.
+// allow doubles a limit, after a person has approved.
 func (n *names) allow(what string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.limits[what] = max(2*n.limits[what], n.count[what])
 }
 
-// over returns the count of what is over its limit, and whether it still is.
+// over returns a count, and whether it is still over its limit.
 func (n *names) over(what string) (count int, still bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.count[what], n.count[what] > n.limits[what]
 }
 
-// admit decides whether a name or a version may leave this machine: registry.SessionConfig's.
+// admit implements registry.SessionConfig.Admit: it decides whether a name or a version may leave
+// this machine.
 func (s *Session) admit(ctx context.Context, o *registry.Origin, p registry.Pin) error {
 	name, here := p.Name, s.host.ledger.Knows(o.URL.String(), p.Name)
 	if p.Version != "" {
@@ -227,8 +228,8 @@ func (s *Session) admit(ctx context.Context, o *registry.Origin, p registry.Pin)
 	return err
 }
 
-// admitHost asks about a host of Go modules that is new: a module's path reaches the server
-// of its author.
+// admitHost asks about a new host of Go modules, because the path of a module reaches its author's
+// server.
 func (s *Session) admitHost(ctx context.Context, host string) error {
 	before := s.names.denials()
 	s.names.asking.Lock()
@@ -240,7 +241,7 @@ func (s *Session) admitHost(ctx context.Context, host string) error {
 		return nil
 	}
 	err := s.askName(ctx, before, &registry.Origin{Ecosystem: "go"}, "host", host, host,
-		fmt.Sprintf("the host %s of Go modules is new; the paths that are asked for reach its owner", host))
+		fmt.Sprintf("the host %s of Go modules is new; its owner sees the paths that are requested", host))
 	if err == nil {
 		s.names.mu.Lock()
 		s.names.hosts[host] = true
@@ -249,21 +250,22 @@ func (s *Session) admitHost(ctx context.Context, host string) error {
 	return err
 }
 
-// denials returns what was denied until now.
+// denials returns the denials so far.
 func (n *names) denials() map[string]error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return maps.Clone(n.denied)
 }
 
-// askName asks the person about names. What was denied while a request waited to ask about the
-// same, since it had looked at the denials before, is denied to it as well. The caller holds asking.
+// askName asks the person about names. before are the denials from before the caller waited for
+// asking, which it holds. If the same question was denied in the meantime, askName returns that
+// denial and does not ask again.
 func (s *Session) askName(ctx context.Context, before map[string]error, o *registry.Origin, what, value, name, why string) error {
 	about := what
 	if what == "host" {
 		about = key(what, value)
 	}
-	if denied := s.names.denials()[about]; denied != before[about] { //nolint:errorlint // the very same denial
+	if denied := s.names.denials()[about]; denied != before[about] { //nolint:errorlint // identity of the denial
 		return denied
 	}
 	arguments, err := json.Marshal(map[string]string{"what": what, "value": value, "next": name})
@@ -271,7 +273,7 @@ func (s *Session) askName(ctx context.Context, before map[string]error, o *regis
 		return fmt.Errorf("ask about names: %w", err)
 	}
 	sum := sha256.Sum256(slices.Concat([]byte(s.options.ID+"\x00names\x00"), arguments))
-	decision, err := s.put(ctx, approval.Escalation{
+	decision, err := s.askPerson(ctx, approval.Escalation{
 		Session: s.options.ID, Plane: audit.PlanePackage, Server: o.Ecosystem, Tool: "ask for names", Arguments: arguments,
 		Rule: "names", Reason: why, Digest: hex.EncodeToString(sum[:]), Timeout: s.options.Timeout,
 	})

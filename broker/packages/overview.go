@@ -9,19 +9,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry"
 )
 
-// Overview is what came of one agent's way to the registries, for its person.
+// Overview summarizes one agent's use of the registries for the person.
 type Overview struct {
 	Registries []Registry `json:"registries"`
-	// Delivered counts artifacts, Waiting those that wait for the person.
+	// Delivered counts the artifacts that the agent got, Waiting those that wait for the person.
 	Delivered int `json:"delivered"`
 	Waiting   int `json:"waiting"`
 	// Hidden are the packages with versions that the agent does not see, by ecosystem and name.
 	Hidden []Hidden `json:"hidden,omitempty"`
 	// Refused are the newest requests that were refused or failed, the newest first; RefusedAll
-	// counts all.
+	// counts all of them.
 	Refused    []Refused `json:"refused,omitempty"`
 	RefusedAll int       `json:"refusedAll"`
-	// Denied are versions that the person has denied, as "npm:left@2.1.0": what Release takes.
+	// Denied are versions that the person has denied, written for Release: "npm:left@2.1.0".
 	Denied []string `json:"denied,omitempty"`
 }
 
@@ -29,7 +29,7 @@ type Overview struct {
 type Registry struct {
 	Ecosystem string   `json:"ecosystem"`
 	URL       string   `json:"url"`
-	From      string   `json:"from,omitempty"` // who named it
+	From      string   `json:"from,omitempty"` // what named it
 	Aliases   []string `json:"aliases,omitempty"`
 	Scopes    []string `json:"scopes,omitempty"`
 	Private   bool     `json:"private,omitempty"`
@@ -45,11 +45,11 @@ type Hidden struct {
 // Refused is a request that was refused, or that failed.
 type Refused struct {
 	Ecosystem string `json:"ecosystem"`
-	Package   string `json:"package"` // "left@2.1.0", or the path of what is no package
+	Package   string `json:"package"` // "left@2.1.0", or a path if it is not about a package
 	Why       string `json:"why"`
 }
 
-// Bounds of what a session keeps for its Overview.
+// Limits of what a session keeps for its Overview.
 const (
 	mostRefused = 20
 	mostHidden  = 1000 // packages
@@ -74,7 +74,7 @@ func (o *overview) add(r *registry.Record) {
 		o.refusedAll++
 		o.refused = append(o.refused, Refused{r.Ecosystem, what, r.Text})
 		o.refused = o.refused[max(0, len(o.refused)-mostRefused):]
-	case r.What == "artifact" && r.Decision == "allow" && r.Digest != "": // without one, its name leaves
+	case r.What == "artifact" && r.Decision == "allow" && r.Digest != "": // without a digest, the record is about the name
 		o.delivered++
 	case r.What == "document" && r.Decision == "done":
 		k := key(r.Ecosystem, r.Name)
@@ -84,7 +84,7 @@ func (o *overview) add(r *registry.Record) {
 	}
 }
 
-// Overview tells what came of the session so far.
+// Overview returns the summary of the session so far.
 func (s *Session) Overview() Overview {
 	all := Overview{Waiting: s.way.Waiting()}
 	for _, o := range s.host.Origins() {
@@ -108,7 +108,7 @@ func (s *Session) Overview() Overview {
 	return all
 }
 
-// counts are those of Overview.
+// counts returns the numbers of Overview.
 func (s *Session) counts() Counts {
 	c := Counts{Waiting: s.way.Waiting()}
 	s.mu.Lock()
@@ -120,7 +120,7 @@ func (s *Session) counts() Counts {
 	return c
 }
 
-// touch says that packages come in.
+// touch records that packages arrive.
 func (s *Session) touch() {
 	if s.moving != nil {
 		s.moving.touch()
@@ -133,5 +133,5 @@ func (s *Session) Release(version string) error {
 	if s.way.Release(version) {
 		return nil
 	}
-	return fault.New("/registries lists what was denied", "release %s: it was not denied in this session", version)
+	return fault.New("/registries lists what was denied", "release %s: this version was not denied in this session", version)
 }

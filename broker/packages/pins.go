@@ -12,16 +12,16 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/pypi"
 )
 
-// The bounds of looking for lockfiles in a workspace.
+// Limits of the search for lockfiles in a workspace.
 const (
-	maxLockfile  = 64 << 20
-	maxLockfiles = 128 << 20 // all of them
+	maxLockfile  = 64 << 20  // bytes of one
+	maxLockfiles = 128 << 20 // bytes of all
 	mostPins     = 1_000_000
-	pinDepth     = 4 // directories below the workspace
-	pinFiles     = 20_000
+	pinDepth     = 4      // directories below the workspace
+	pinFiles     = 20_000 // files and directories that are looked at
 )
 
-// lockfiles are what the lockfiles of a workspace say.
+// lockfiles is what the lockfiles of a workspace say.
 type lockfiles struct {
 	pins  map[string]string // paths of lockfiles, by ecosystem, name, version
 	needs []need
@@ -30,14 +30,14 @@ type lockfiles struct {
 // need is a package that another one needs.
 type need struct{ ecosystem, by, name string }
 
-// needer is an Ecosystem whose lockfiles tell which package needs which.
+// needer is an Ecosystem whose lockfiles say which package needs which.
 type needer interface {
-	// Needs calls f for each of them. by is "" for the project itself.
+	// Needs calls f for each dependency in a lockfile. by is "" for the project itself.
 	Needs(base string, data []byte, f func(by, name string))
 }
 
-// readLockfiles reads the lockfiles of a workspace before its agent can change them. A file
-// that cannot be read says nothing.
+// readLockfiles reads the lockfiles of a workspace before its agent can change them. It ignores
+// files that cannot be read.
 func readLockfiles(workspace string, ecosystems []registry.Ecosystem) lockfiles {
 	all := lockfiles{pins: make(map[string]string)}
 	root, err := os.OpenRoot(workspace)
@@ -80,7 +80,7 @@ func readLockfiles(workspace string, ecosystems []registry.Ecosystem) lockfiles 
 	return all
 }
 
-// versionKey is the key of a version of a package, in whichever spelling.
+// versionKey returns the same key for all spellings of a version of a package.
 func versionKey(ecosystem, name, version string) string {
 	if ecosystem == "pypi" {
 		version = pypi.VersionKey(version)
@@ -88,7 +88,7 @@ func versionKey(ecosystem, name, version string) string {
 	return key(ecosystem, name, version)
 }
 
-// isLockfile reports whether a file may pin versions, so that others are not read.
+// isLockfile reports whether a file may pin versions. Other files are not read.
 func isLockfile(name string) bool {
 	lower := strings.ToLower(name)
 	return strings.Contains(lower, "lock") || strings.Contains(lower, "requirements") || strings.Contains(lower, "constraints") || lower == "go.mod" || lower == "go.sum" || lower == "npm-shrinkwrap.json"

@@ -78,21 +78,21 @@ func summary(wave []judged) string {
 		}
 	}
 	if young == len(wave) {
-		return fmt.Sprintf("%d packages are so young that you decide about them", young)
+		return fmt.Sprintf("%d packages are so young that they need your approval", young)
 	}
 	return fmt.Sprintf("%d packages wait for you", len(wave))
 }
 
-// longestLine bounds what a registry, an archive or a lockfile says in one line of a question, in
+// longestLine bounds a text from a registry, an archive or a lockfile in one line of a question, in
 // bytes.
 const longestLine = 2000
 
-// notTold stands for what a registry does not say.
-const notTold = "not told"
+// unknown stands for something that a registry does not say.
+const unknown = "unknown"
 
-// describe says of one package what a person needs to decide.
+// describe lists what a person needs to know to decide about one package.
 func (s *Session) describe(j *judged) []preview.Line {
-	age := "age not told"
+	age := "age unknown"
 	if !j.facts.Published.IsZero() {
 		age = "published " + rules.Age(time.Since(j.facts.Published)) + " ago"
 		if j.Version.Published.IsZero() {
@@ -115,13 +115,13 @@ func (s *Session) describe(j *judged) []preview.Line {
 	if file := s.pins[versionKey(j.facts.Ecosystem, j.facts.Name, j.facts.Version)]; file != "" {
 		note("pinned", "in "+file)
 	}
-	publisher := notTold
+	publisher := unknown
 	if by := j.Version.Publisher; by != "" {
-		publisher = `"` + text.Clip(by, longestName) + `"` // what stands outside is ours
+		publisher = `"` + text.Clip(by, longestName) + `"` // the text outside the quotes is ours
 	}
 	other, lost := changed(j.Facts, j.Version)
 	if other {
-		warn("publisher", publisher+", and all versions before by others")
+		warn("publisher", publisher+"; all earlier versions are by others")
 	} else {
 		note("publisher", publisher)
 	}
@@ -136,7 +136,7 @@ func (s *Session) describe(j *judged) []preview.Line {
 		note("at install", "runs nothing")
 	}
 	note("size", j.sizes())
-	digest := "none is listed"
+	digest := "none listed"
 	if len(j.File.Digests) > 0 {
 		digest = j.File.Digests[0].String() + " = registry = downloaded bytes"
 	}
@@ -146,12 +146,12 @@ func (s *Session) describe(j *judged) []preview.Line {
 		note("integrity", digest)
 	}
 	if j.facts.Confusable != "" {
-		warn("name", "could be taken for "+j.facts.Confusable)
+		warn("name", "could be mistaken for "+j.facts.Confusable)
 	}
 	return lines
 }
 
-// provenanceOf says whether a registry names a proof of where a version was built.
+// provenanceOf says whether a registry has a proof of where a version was built.
 func provenanceOf(v *registry.Version) string {
 	switch v.Provenance {
 	case registry.Yes:
@@ -159,6 +159,6 @@ func provenanceOf(v *registry.Version) string {
 	case registry.No:
 		return "none"
 	default:
-		return notTold
+		return unknown
 	}
 }

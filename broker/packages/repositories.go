@@ -13,11 +13,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/registry/apt"
 )
 
-// repositories remembers in a file what was accepted of Debian repositories, so that an older
-// Release than the last one is refused after a restart, too.
+// repositories remembers in a file what was accepted from Debian repositories, so that a Release
+// older than the last one is refused even after a restart.
 type repositories struct {
 	path  string
-	aside bool // it is another process's to write
+	aside bool // another process writes the file
 
 	mu  sync.Mutex
 	all map[string][]apt.Distribution // by origin
@@ -33,19 +33,19 @@ func openRepositories(path string, aside bool) (*repositories, error) {
 		err = json.Unmarshal(data, &r.all)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what was seen of Debian repositories: %w", err)
+		return nil, fmt.Errorf("read the state of Debian repositories: %w", err)
 	}
 	return r, nil
 }
 
-// Distributions is apt.Seen's.
+// Distributions implements apt.Seen.
 func (r *repositories) Distributions(origin string) []apt.Distribution {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.all[origin])
 }
 
-// Remember is apt.Seen's.
+// Remember implements apt.Seen.
 func (r *repositories) Remember(origin string, d apt.Distribution) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

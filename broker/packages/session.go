@@ -15,7 +15,7 @@ import (
 	rules "github.com/ironcurtain-mux/ironcurtain-mux/policy/packages"
 )
 
-// SessionOptions configure the way of one agent.
+// SessionOptions configure one agent's Session.
 type SessionOptions struct {
 	ID        string
 	Workspace string // whose lockfiles are read
@@ -23,17 +23,17 @@ type SessionOptions struct {
 	Timeout   time.Duration // of a question
 	Log       *audit.Log
 	Notice    func(text string) // for the person; it returns at once
-	Moved     func(Counts)      // packages come in, or do not any more; it returns at once
+	Moved     func(Counts)      // packages arrive, or no longer do; it returns at once
 }
 
-// Session is one agent's way to the registries.
+// Session gives one agent access to the registries.
 type Session struct {
 	host    *Host
 	options SessionOptions
 	way     *registry.Session
 	names   *names
 	pins    map[string]string // the lockfile, by ecosystem, name, version
-	moving  *moving           // nil when nobody wants to know
+	moving  *moving           // nil if Moved is nil
 
 	alike alike
 
@@ -42,7 +42,7 @@ type Session struct {
 	seen   overview
 }
 
-// Session opens the way of one agent. It ends with Close.
+// Session gives one agent access, until Close.
 func (h *Host) Session(o SessionOptions) *Session {
 	s := &Session{host: h, options: o, served: make(map[string]bool), seen: overview{hidden: make(map[string]Hidden)}}
 	locked := readLockfiles(o.Workspace, h.kinds)
@@ -56,7 +56,7 @@ func (h *Host) Session(o SessionOptions) *Session {
 		s.names.need(n.ecosystem, n.by, n.name)
 	}
 	if o.Moved != nil {
-		s.moving = &moving{count: s.counts, tell: o.Moved}
+		s.moving = &moving{count: s.counts, report: o.Moved}
 	}
 	s.way = h.plane.NewSession(registry.SessionConfig{
 		Judge:     s.judge,
@@ -71,23 +71,23 @@ func (h *Host) Session(o SessionOptions) *Session {
 		Record:    s.record,
 		Note:      s.note,
 	})
-	h.comparison.open(s)
+	h.comparison.add(s)
 	return s
 }
 
 // Way is for mitm.Config.Packages.
 func (s *Session) Way() *registry.Session { return s.way }
 
-// Close withdraws what waits.
+// Close withdraws the waiting questions.
 func (s *Session) Close() {
-	s.host.comparison.close(s)
+	s.host.comparison.remove(s)
 	s.way.Close()
 	if s.moving != nil {
 		s.moving.close()
 	}
 }
 
-// judge is registry.SessionConfig's.
+// judge implements registry.SessionConfig.Judge.
 func (s *Session) judge(p registry.Package) registry.Verdict {
 	_, v := s.host.judge(p, s)
 	verdict := registry.Verdict{Then: registry.Then(v.Then), Rule: v.Rule, Text: v.Text, Reason: registry.ReasonRule}
@@ -100,30 +100,30 @@ func (s *Session) judge(p registry.Package) registry.Verdict {
 	return verdict
 }
 
-// named is registry.SessionConfig's.
+// named implements registry.SessionConfig.Named.
 func (s *Session) named(o *registry.Origin, p registry.Pin) bool {
-	return s.pins[versionKey(o.Ecosystem, p.Name, p.Version)] != "" || s.names.tells(o.Ecosystem, p) ||
+	return s.pins[versionKey(o.Ecosystem, p.Name, p.Version)] != "" || s.names.knowsVersion(o.Ecosystem, p) ||
 		s.host.ledger.KnowsVersion(o.URL.String(), p.Name, p.Version)
 }
 
-// needed learns the names and versions that an artifact names.
+// needed learns the dependencies of an artifact: names and versions.
 func (s *Session) needed(o *registry.Origin, by string, needs []registry.Pin) {
 	for _, p := range needs {
 		s.names.need(o.Ecosystem, by, p.Name)
 		if p.Version != "" {
-			s.names.tell(o.Ecosystem, p)
+			s.names.knowVersion(o.Ecosystem, p)
 		}
 	}
 }
 
-// delivered learns the names that a document names, and tells the person once that packages
-// come in.
+// delivered learns the names in a document. It tells the person once for each ecosystem that
+// packages arrive.
 func (s *Session) delivered(o *registry.Origin, f *registry.Facts) {
 	for i := range f.Versions {
 		s.names.need(o.Ecosystem, f.Name, f.Versions[i].Needs...)
 	}
-	if latest := f.Tags["latest"]; latest != "" { // that of a Go module may be in no list
-		s.names.tell(o.Ecosystem, registry.Pin{Name: f.Name, Version: latest})
+	if latest := f.Tags["latest"]; latest != "" { // that of a Go module may be missing from Versions
+		s.names.knowVersion(o.Ecosystem, registry.Pin{Name: f.Name, Version: latest})
 	}
 	s.mu.Lock()
 	first := !s.served[o.Ecosystem]
@@ -134,17 +134,17 @@ func (s *Session) delivered(o *registry.Origin, f *registry.Facts) {
 	}
 }
 
-// remember refuses bytes that are not those which this machine had for the same file. What
-// belongs to an artifact and has no digest, such as the description of a Go version, may change.
+// remember refuses bytes that differ from those that this machine got for the same file before.
+// Files without a digest that belong to an artifact, such as the .info of a Go version, may change.
 func (s *Session) remember(p registry.Package) error {
 	if p.File.Of != "" && len(p.File.Digests) == 0 {
 		return nil
 	}
 	same, err := s.host.ledger.Pin(p.Origin.URL.String(), p.Facts.Name, p.Version.Version, p.File.URL, p.Sum, func(version, file string) bool {
 		switch {
-		case p.Origin.Ecosystem == "npm", p.Origin.Ecosystem == "cargo": // a version has one archive
+		case p.Origin.Ecosystem == "npm", p.Origin.Ecosystem == "cargo": // each version has one archive
 			return version == p.Version.Version
-		case p.Origin.Ecosystem == "pypi" && !p.Origin.Private: // a name is given once; the address changes with the bytes
+		case p.Origin.Ecosystem == "pypi" && !p.Origin.Private: // PyPI uses a file name only once, but the address contains the digest
 			return path.Base(file) == path.Base(p.File.URL)
 		}
 		return file == p.File.URL
@@ -153,24 +153,24 @@ func (s *Session) remember(p registry.Package) error {
 		return err
 	}
 	if !same {
-		return registry.Refuse(403, registry.ReasonDigest, "the bytes of %s %s are not those that this machine had of it before", p.Facts.Name, p.Version.Version)
+		return registry.Refuse(403, registry.ReasonDigest, "the bytes of %s %s differ from those that this machine got before", p.Facts.Name, p.Version.Version)
 	}
 	return nil
 }
 
-// record is registry.SessionConfig's: durable.
+// record implements registry.SessionConfig.Record, durably.
 func (s *Session) record(r registry.Record) error {
 	return s.options.Log.Append(context.Background(), s.auditRecord(r))
 }
 
-// note is registry.SessionConfig's: it need not be durable.
+// note implements registry.SessionConfig.Note: the record need not be durable.
 func (s *Session) note(r registry.Record) {
 	if err := s.options.Log.Post(context.Background(), s.auditRecord(r)); err != nil {
 		s.host.log().Error("packages", "session", s.options.ID, "error", err)
 	}
 }
 
-// auditRecord writes a record as the audit has it, and counts it.
+// auditRecord converts a record for the audit, and counts it.
 func (s *Session) auditRecord(r registry.Record) audit.Record {
 	s.mu.Lock()
 	s.seen.add(&r)
@@ -221,11 +221,11 @@ func (s *Session) ask(ctx context.Context, wave []registry.Package) (registry.De
 	if err != nil {
 		return registry.Decision{}, err
 	}
-	return s.put(ctx, e)
+	return s.askPerson(ctx, e)
 }
 
-// put puts a question to the person, and records the answer.
-func (s *Session) put(ctx context.Context, e approval.Escalation) (registry.Decision, error) {
+// askPerson asks the person a question, and records the answer.
+func (s *Session) askPerson(ctx context.Context, e approval.Escalation) (registry.Decision, error) {
 	res, err := s.options.Approvals.Ask(ctx, e)
 	if err != nil {
 		return registry.Decision{}, err
@@ -247,7 +247,7 @@ func (s *Session) put(ctx context.Context, e approval.Escalation) (registry.Deci
 	return registry.Decision{Approved: res.Outcome == approval.Approved, Outcome: string(res.Outcome), ID: res.ID, By: res.By, Reason: res.Reason}, nil
 }
 
-// judged is a package and what was found out about it.
+// judged is a package with what was found out about it.
 type judged struct {
 	registry.Package
 	facts   rules.Facts

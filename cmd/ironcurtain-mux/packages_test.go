@@ -122,7 +122,7 @@ func TestPackages(t *testing.T) {
 	d.decide("/approve", func() bool { return len(d.pending()) == 0 })
 	d.see(patience, "added 1 package", "pinned-0")
 	d.send("clear; cd /workspace/twelve && npm ci; echo twelve-$?\r")
-	d.see(patience, "12 packages are so young that you decide about them", " · 12 wait")
+	d.see(patience, "12 packages are so young that they need your approval", " · 12 wait")
 	waiting := d.pending()
 	if len(waiting) != 1 {
 		t.Fatalf("twelve young pins are %d questions", len(waiting))
