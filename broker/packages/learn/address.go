@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// base reads the address of a registry as a tool has it. It returns the base as origins have
-// it, with a slash at its end and without a login, and the login apart from it. The error
-// names no part of the address, because it may contain a secret.
+// base parses the address of a registry as a tool has it. It returns the base that origins use,
+// which ends with a slash and has no login, and separately the login. The error does not quote the
+// address, because the address may contain a secret.
 func base(raw string) (address string, login *url.Userinfo, err error) {
 	u, err := url.Parse(strings.TrimSpace(raw))
 	switch {
 	case err != nil || u.Opaque != "" || u.Hostname() == "":
-		return "", nil, errors.New("it is not a complete address")
+		return "", nil, errors.New("not a complete address")
 	case u.Scheme != "https" && u.Scheme != "http":
-		return "", nil, errors.New("it is not reached over HTTP")
+		return "", nil, errors.New("not an address of HTTP or HTTPS")
 	case u.RawQuery != "" || u.ForceQuery || strings.Contains(u.Path, "@"):
-		return "", nil, errors.New("it has parts that the address of a registry must not have")
+		return "", nil, errors.New("the address of a registry must not have a query or an @ in its path")
 	}
 	login, u.User, u.Fragment, u.RawFragment = u.User, nil, "", ""
 	u.Host = strings.ToLower(u.Host)
@@ -40,10 +40,10 @@ func withSlash(u *url.URL) *url.URL {
 	return &v
 }
 
-// loginInText is a login in an address.
+// loginInText matches the login in an address.
 var loginInText = regexp.MustCompile(`//[^/\s@]*@`)
 
-// withoutLogins returns a text without the logins of the addresses in it.
+// withoutLogins removes the logins from the addresses in a text.
 func withoutLogins(s string) string { return loginInText.ReplaceAllString(s, "//") }
 
 // sameHost reports whether two bases are on the same server.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// apt learns the repositories of Debian packages. Their keys are those that this machine's own
-// apt verifies them with.
+// apt learns the repositories of Debian packages, with the keys that this machine's own apt
+// verifies them with.
 func (a *asker) apt(ctx context.Context) {
 	if a.Apt == nil {
 		return
@@ -36,7 +36,7 @@ func (a *asker) apt(ctx context.Context) {
 	}
 }
 
-// aptKeyrings are the keyrings of repositories that name none.
+// aptKeyrings returns the keyrings for repositories that name none.
 func (a *asker) aptKeyrings() []string {
 	keys := []string{}
 	for _, pattern := range []string{"trusted.gpg", "trusted.gpg.d/*.gpg", "trusted.gpg.d/*.asc"} {
@@ -46,7 +46,7 @@ func (a *asker) aptKeyrings() []string {
 	return keys
 }
 
-// aptSource reads a line of a sources.list: deb [options] address suite component…
+// aptSource parses a line of a sources.list: deb [options] address suite component…
 func aptSource(line string) (Source, error) {
 	rest := strings.TrimSpace(strings.TrimPrefix(line, "deb "))
 	s := Source{Ecosystem: Apt, From: "apt-get indextargets"}

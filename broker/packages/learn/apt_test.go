@@ -37,7 +37,7 @@ func TestAptNamesRepositories(t *testing.T) {
 	if diff := cmp.Diff(want, got.Sources); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"apt-get indextargets: it is not a complete address"}, got.Notes); diff != "" {
+	if diff := cmp.Diff([]string{"apt-get indextargets: not a complete address"}, got.Notes); diff != "" {
 		t.Error(diff)
 	}
 	if err := check(got.Sources); err != nil {

@@ -3,6 +3,7 @@ package learn
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -15,21 +16,20 @@ import (
 // maxDocument bounds a document that is read, in bytes.
 const maxDocument = 8 << 20
 
-// probe is a package of an ecosystem that every complete registry has, and the document in
-// which one sees where its artifacts are.
+// probe has, by ecosystem, a package that every complete registry has, and the document that says
+// where the registry's artifacts are.
 var probe = map[string]struct{ name, path, accept string }{
 	NPM:   {"npm", "npm/latest", "application/json"},
 	PyPI:  {"pip", "pip/", "application/vnd.pypi.simple.v1+json, text/html;q=0.5"},
 	Cargo: {"", "config.json", "application/json"},
 }
 
-// documentLimits are those of a registry's document.
 var documentLimits = jsonx.Limits{Bytes: maxDocument, Members: 1 << 20, Trusted: true}
 
-var errNoArtifact = errors.New("its document names no package")
+var errNoArtifact = errors.New("the registry's document names no artifact")
 
-// readArtifacts finds the bases of artifacts in a registry's document of a package. kind is the
-// document's media type, and at its address. The error is for a document that names none.
+// readArtifacts finds the bases of artifacts in a registry's document about a package. kind is the
+// document's media type, and at its address. It fails if the document names no artifact.
 func readArtifacts(ecosystem string, data []byte, kind string, at *url.URL, name string) ([]string, error) {
 	switch ecosystem {
 	case NPM:
@@ -42,8 +42,8 @@ func readArtifacts(ecosystem string, data []byte, kind string, at *url.URL, name
 	return nil, errNoArtifact
 }
 
-// npmArtifacts reads a version's document. The tarball's path is taken apart where it names
-// the package.
+// npmArtifacts reads a version's document. The base ends where the tarball's path names the
+// package.
 func npmArtifacts(data []byte, name string) ([]string, error) {
 	v, err := jsonx.Parse(data, documentLimits)
 	if err != nil {
@@ -58,8 +58,8 @@ func npmArtifacts(data []byte, name string) ([]string, error) {
 	return []string{b}, nil
 }
 
-// pythonArtifacts reads the page of a project, as JSON or HTML. Its links begin alike up to
-// where the files are.
+// pythonArtifacts reads the page of a project, as JSON or HTML. The base at each host is what the
+// links to that host have in common.
 func pythonArtifacts(data []byte, kind string, at *url.URL, name string) ([]string, error) {
 	var links []string
 	var err error
@@ -88,7 +88,7 @@ func pythonArtifacts(data []byte, kind string, at *url.URL, name string) ([]stri
 			bases[i] = common(bases[i], b)
 		}
 		if len(bases) > maxBases {
-			return nil, errors.New("its packages are at too many hosts")
+			return nil, fmt.Errorf("the registry's artifacts are at more than %d hosts", maxBases)
 		}
 	}
 	if len(bases) == 0 {
@@ -97,7 +97,7 @@ func pythonArtifacts(data []byte, kind string, at *url.URL, name string) ([]stri
 	return bases, nil
 }
 
-// maxBases is at how many hosts a registry may have its artifacts.
+// maxBases is the number of hosts at which a registry may have its artifacts.
 const maxBases = 4
 
 func jsonLinks(data []byte) ([]string, error) {
@@ -128,13 +128,13 @@ func htmlLinks(data []byte) []string {
 					}
 				}
 			}
-		default: // no link
+		default: // not a link
 		}
 	}
 }
 
-// cargoArtifacts reads the settings of an index. Its template for downloads begins with the
-// base, up to the first marker.
+// cargoArtifacts reads the settings of an index. The base is the template for downloads up to the
+// path segment with the first marker.
 func cargoArtifacts(data []byte) ([]string, error) {
 	v, err := jsonx.Parse(data, documentLimits)
 	if err != nil {
@@ -152,8 +152,8 @@ func cargoArtifacts(data []byte) ([]string, error) {
 	return []string{b}, nil
 }
 
-// directory is the base of an artifact: its directory, cut before the first part of the path
-// that is the package's name.
+// directory returns the base of an artifact: its directory, cut before the first segment of the
+// path that is the package's name.
 func directory(address, name string) (string, bool) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -173,7 +173,7 @@ func directory(address, name string) (string, bool) {
 	return b, err == nil
 }
 
-// common is the longest base that two bases of the same host are below.
+// common returns the longest base that contains two bases of the same host.
 func common(a, b string) string {
 	n := 0
 	for n < len(a) && n < len(b) && a[n] == b[n] {
@@ -185,7 +185,7 @@ func common(a, b string) string {
 	return a[:strings.LastIndexByte(a[:n], '/')+1]
 }
 
-// besides leaves out bases that are below the registry's own.
-func besides(own *url.URL, bases []string) []string {
+// outside returns the bases that are not below the registry's own.
+func outside(own *url.URL, bases []string) []string {
 	return slices.DeleteFunc(bases, func(b string) bool { return strings.HasPrefix(b, own.String()) })
 }

@@ -45,7 +45,7 @@ func TestWhereArtifactsAre(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff(c.want, besides(own, got)); diff != "" || err != nil {
+			if diff := cmp.Diff(c.want, outside(own, got)); diff != "" || err != nil {
 				t.Error(err, diff)
 			}
 		})

@@ -26,7 +26,7 @@ type cargoConfig struct {
 	} `toml:"registries"`
 }
 
-// cargoHome is the directory of Cargo's configuration.
+// cargoHome returns the directory of Cargo's configuration.
 func (h Host) cargoHome() string {
 	if dir := h.value("CARGO_HOME"); filepath.IsAbs(dir) {
 		return dir
@@ -34,9 +34,10 @@ func (h Host) cargoHome() string {
 	return filepath.Join(h.Home, ".cargo")
 }
 
-// cargoFile reads a file of Cargo's by its newer name, else by its older one.
+// cargoFile reads a file of Cargo's configuration. Like Cargo, it prefers the older name, without
+// .toml.
 func (h Host) cargoFile(name string) (c cargoConfig, err error) {
-	for _, file := range []string{name, name + ".toml"} { // the older one counts for Cargo, too
+	for _, file := range []string{name, name + ".toml"} {
 		path := filepath.Join(h.cargoHome(), file)
 		if data := readFile(path); len(data) > 0 {
 			if toml.Unmarshal(data, &c) != nil {
@@ -48,7 +49,8 @@ func (h Host) cargoFile(name string) (c cargoConfig, err error) {
 	return c, nil
 }
 
-// cargo reads Cargo's configuration. It listens to Cargo where that names no registry.
+// cargo reads Cargo's configuration. If that does not replace the default registry, cargo finds out
+// the default by listening to Cargo's requests.
 func (a *asker) cargo(ctx context.Context) {
 	program := a.find("cargo")
 	if program == "" {
@@ -76,11 +78,11 @@ func (a *asker) cargo(ctx context.Context) {
 	}
 }
 
-// CargoDefault is the From of the registry that Cargo uses without any configuration.
+// CargoDefault is the From of the registry that Cargo uses without configuration.
 const CargoDefault = "cargo, listened to"
 
-// replacement is the registry that stands in for the default one, and whether something
-// does. What is no registry is "".
+// replacement returns the index of the registry that replaces the default one, and whether the
+// configuration replaces it. index is "" if the replacement is not a registry.
 func (c cargoConfig) replacement() (index string, found bool) {
 	name := c.Source["crates-io"].ReplaceWith
 	if name == "" {
@@ -96,18 +98,18 @@ func (c cargoConfig) replacement() (index string, found bool) {
 	return c.Registries[name].Index, true
 }
 
-// cargoIndex is the index of a named registry; the environment counts first.
+// cargoIndex returns the index of a named registry. The environment has precedence.
 func (h Host) cargoIndex(name string, c cargoConfig) string {
 	return cmp.Or(h.value(cargoVariable(name, "INDEX")), c.Registries[name].Index)
 }
 
-// cargoVariable is the variable for a member of a registry.
+// cargoVariable returns the environment variable for a setting of a registry.
 func cargoVariable(name, member string) string {
 	return "CARGO_REGISTRIES_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")) + "_" + member
 }
 
-// cargoSource adds a registry with a sparse index. Other indexes are git repositories or
-// directories.
+// cargoSource adds a registry, if it has a sparse index. Other indexes are git repositories or
+// directories, which are not supported.
 func (a *asker) cargoSource(index, name, from string) {
 	raw, sparse := strings.CutPrefix(index, "sparse+")
 	if !sparse {
@@ -126,7 +128,7 @@ func (a *asker) cargoSource(index, name, from string) {
 	a.add(s)
 }
 
-// cargoToken is the token of a named registry, or "".
+// cargoToken returns the token of a named registry, or "".
 func (h Host) cargoToken(name string) string {
 	if token := h.value(cargoVariable(name, "TOKEN")); token != "" {
 		return token
@@ -139,7 +141,7 @@ func (h Host) cargoToken(name string) string {
 	return ""
 }
 
-// cargoManifest is a package that needs another, so that Cargo looks for it.
+// cargoManifest is a package with a dependency, so that Cargo asks its registry.
 const cargoManifest = `[package]
 name = "listening"
 version = "0.0.0"
@@ -147,7 +149,8 @@ version = "0.0.0"
 libc = "*"
 `
 
-// cargoDefault listens to Cargo while it looks for a package, with nothing configured.
+// cargoDefault listens to Cargo while it looks for a package without configuration, and returns the
+// base of the registry that it asks.
 func (a *asker) cargoDefault(ctx context.Context, program string) (string, error) {
 	dir, home := filepath.Join(a.dir, "package"), filepath.Join(a.dir, "home")
 	err := errors.Join(os.MkdirAll(filepath.Join(dir, "src"), 0o700), os.Mkdir(home, 0o700),
@@ -162,7 +165,7 @@ func (a *asker) cargoDefault(ctx context.Context, program string) (string, error
 		if err := os.WriteFile(authority, root, 0o600); err != nil {
 			return err
 		}
-		// It fails in any case, because it is refused.
+		// Cargo always fails, because the listener refuses its requests.
 		_, failure = a.ask(ctx, dir, []string{
 			"CARGO_HOME=" + home, "CARGO_HTTP_PROXY=" + proxy, "CARGO_HTTP_CAINFO=" + authority, "CARGO_NET_RETRY=0",
 			"CARGO_HTTP_TIMEOUT=10", "CARGO_HTTP_CHECK_REVOKE=false", "CARGO_NET_OFFLINE=false",

@@ -15,8 +15,8 @@ type Difference struct {
 	Changes []string
 }
 
-// Differences compares two lists of sources, in the order of the second; what is missing there
-// comes last. Who named a source makes no difference.
+// Differences compares two lists of sources, in the order of the second; sources that are missing
+// there come last. It ignores From.
 func Differences(before, after []Source) []Difference {
 	var all []Difference
 	same := func(a, b Source) bool {

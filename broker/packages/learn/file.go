@@ -10,8 +10,8 @@ import (
 // maxFileSize bounds a configuration file, in bytes.
 const maxFileSize = 1 << 20
 
-// readFile reads a configuration file. One that is missing, too large or no regular file is
-// empty.
+// readFile reads a configuration file. It returns nil if the file is missing, too large or not
+// regular.
 func readFile(path string) []byte {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -27,7 +27,7 @@ func readFile(path string) []byte {
 	return data[:n]
 }
 
-// list reads a list with commas or spaces.
+// list splits a list at commas and spaces.
 func list(value string) []string {
 	return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }

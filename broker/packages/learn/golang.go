@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// goEnv is what "go env -json" prints of what we ask for.
+// goEnv is the output of "go env -json".
 type goEnv struct{ GOPROXY, GOSUMDB, GOPRIVATE, GONOPROXY, GONOSUMDB, GOROOT string }
 
 func (h Host) goEnv(ctx context.Context, program string) (goEnv, error) {
@@ -63,20 +63,20 @@ func (a *asker) golang(ctx context.Context) {
 	}
 }
 
-// privateModules are the patterns of modules that no proxy is asked for: those in GOPRIVATE, and
-// those in GONOPROXY, which is the same as long as nobody has set it.
+// privateModules returns the patterns of modules that no proxy is asked for: those in GOPRIVATE and
+// in GONOPROXY, whose default is GOPRIVATE.
 func privateModules(env goEnv) []string {
 	names := list(env.GOPRIVATE)
 	for _, name := range list(env.GONOPROXY) {
-		if name != "none" && !slices.Contains(names, name) { // the go command's word for no module
+		if name != "none" && !slices.Contains(names, name) { // "none" means no module
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// goProxies are the addresses in GOPROXY. Those that are asked only after an error of another
-// kind are among them; "direct" and "off" name no proxy.
+// goProxies returns the addresses in GOPROXY, also those that are only asked after an error of
+// another one. "direct" and "off" are not proxies.
 func goProxies(value string) []string {
 	var all []string
 	for _, entry := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == '|' }) {
@@ -87,10 +87,10 @@ func goProxies(value string) []string {
 	return all
 }
 
-// verifierKey is a key as golang.org/x/mod/sumdb/note has it: a name, a hash, a key.
+// verifierKey matches a key as golang.org/x/mod/sumdb/note writes it: a name, a hash, a key.
 var verifierKey = regexp.MustCompile(`^[^+\s]+\+[0-9a-f]{8}\+[A-Za-z0-9+/=]+$`)
 
-// isVerifierKey reports whether a text is such a key and its hash is that of name and key.
+// isVerifierKey reports whether a text is a verifier key whose hash matches its name and key.
 func isVerifierKey(s string) bool {
 	if !verifierKey.MatchString(s) {
 		return false
@@ -104,8 +104,8 @@ func isVerifierKey(s string) bool {
 	return hex.EncodeToString(sum[:4]) == parts[1]
 }
 
-// sumKeys is the verifier key of the checksum database: that in GOSUMDB, else the one that the
-// Go installation has for the name there. There is none where the database is off.
+// sumKeys returns the verifier key of the checksum database: the one in GOSUMDB, or else the one
+// that the Go installation has for the name in GOSUMDB. It returns nil if the database is off.
 func (a *asker) sumKeys(env goEnv) []string {
 	fields := strings.Fields(env.GOSUMDB)
 	if len(fields) == 0 || fields[0] == "off" {
@@ -113,7 +113,7 @@ func (a *asker) sumKeys(env goEnv) []string {
 		return nil
 	}
 	if len(fields) > 1 {
-		a.note("go env GOSUMDB names an address: the database is reached through the module proxy only")
+		a.note("go env GOSUMDB names an address, which is not used: the database is reached only through the module proxy")
 	}
 	if isVerifierKey(fields[0]) {
 		return fields[:1]
@@ -123,14 +123,14 @@ func (a *asker) sumKeys(env goEnv) []string {
 			return []string{key}
 		}
 	}
-	a.note("the Go installation has no key of its checksum database")
+	a.note("the Go installation has no key of the checksum database %s", fields[0])
 	return nil
 }
 
-// maxProgram bounds the search in the go command.
+// maxProgram bounds the search in the go command, in bytes.
 const maxProgram = 256 << 20
 
-// keyOf finds the verifier key of a database in a file of the Go installation: a text, or the
+// keyOf finds the verifier key of a database in a file of the Go installation: a source file or the
 // go command itself.
 func keyOf(path, name string) string {
 	if strings.ContainsAny(name, "+\n") {

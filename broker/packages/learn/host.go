@@ -10,17 +10,17 @@ import (
 type Host struct {
 	Env  []string // the person's environment, as NAME=value
 	Home string   // the person's home
-	// Dir is an existing directory in which nobody else can write. The tools run in an
-	// empty one below it, because most of them look for configuration in the directories
-	// above as well.
+	// Dir is an existing directory in which nobody else can write. The tools run in empty
+	// directories below it, because most tools also look for configuration in the directories
+	// above theirs.
 	Dir string
 	// Dialer connects to registries; the zero value uses the network.
 	Dialer netguard.Dialer
-	// Offline means that no registry is asked for a document, so no base of artifacts and
-	// no private address is found out.
+	// Offline means that no registry is examined, so that artifacts' bases and private addresses
+	// stay unknown.
 	Offline bool
-	// Apt returns lines of a sources.list for the agents' images; nil: there are none.
+	// Apt returns lines of a sources.list for the agents' images. If it is nil, there are none.
 	Apt func(context.Context) []string
-	// System is the directory below which the system's configuration is; empty is the root.
+	// System is the directory that contains the system's /etc; "" means the root.
 	System string
 }

@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// Learned is what the tools have named.
+// Learned is what was learned from the tools.
 type Learned struct {
-	Sources []Source // ordered by ecosystem as the constants are
-	// Notes say, each in a line for the person, what could not be found out and why. They
-	// contain no secret.
+	Sources []Source // in the order of the constants of ecosystems
+	// Notes say what could not be found out and why, each in one line for the person. They contain
+	// no secrets.
 	Notes []string
 }
 
-// asker collects what is learned of one ecosystem.
+// asker collects what is learned about one ecosystem.
 type asker struct {
 	Host
 	dir string // empty
@@ -29,8 +29,9 @@ func (a *asker) note(format string, args ...any) {
 	a.Notes = append(a.Notes, fmt.Sprintf(format, args...))
 }
 
-// Learn asks the tools of this machine. A tool that is missing or fails costs its own sources
-// only and is told in a note. The error says that no tool could be asked at all.
+// Learn asks the tools of this machine. If a tool is missing or fails, only its own sources are
+// missing; a note says that it failed. Learn returns an error if it cannot make a directory for a
+// tool, or when ctx ends.
 func Learn(ctx context.Context, h Host) (Learned, error) {
 	questions := []func(*asker, context.Context){(*asker).npm, (*asker).python, (*asker).golang, (*asker).cargo, (*asker).apt}
 	parts := make([]asker, len(questions))
@@ -51,7 +52,7 @@ func Learn(ctx context.Context, h Host) (Learned, error) {
 	return all, errors.Join(errs...)
 }
 
-// run asks one question in an empty directory, and looks at the registries that were named.
+// run asks one question in an empty directory, and examines the registries in the answer.
 func (a *asker) run(ctx context.Context, ask func(*asker, context.Context)) error {
 	dir, err := os.MkdirTemp(a.Dir, "learn-")
 	if err != nil {

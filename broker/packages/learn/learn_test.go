@@ -94,10 +94,10 @@ func TestLearn(t *testing.T) {
 		t.Error(diff)
 	}
 	notes := []string{
-		"npmrc, @odd:registry: it is not a complete address",
-		"http://extra.example/simple/ could not be looked at: it answers 404",
-		"http://go2.example/ could not be looked at: look up go2.example: no such host",
-		"http://cargo.example/index/ could not be looked at: it answers 302",
+		"npmrc, @odd:registry: not a complete address",
+		"http://extra.example/simple/ could not be examined: the registry answered 404",
+		"http://go2.example/ could not be examined: look up go2.example: no such host",
+		"http://cargo.example/index/ could not be examined: the registry answered 302",
 	}
 	if diff := cmp.Diff(notes, got.Notes); diff != "" {
 		t.Error(diff)
@@ -139,11 +139,11 @@ func TestOtherTools(t *testing.T) {
 		},
 		"npm without an answer": {
 			tools: map[string][]string{"npm": {`"config get registry") echo undefined`}},
-			notes: []string{"npm config get registry: it is not a complete address"},
+			notes: []string{"npm config get registry: not a complete address"},
 		},
 		"npm that talks": {
 			tools: map[string][]string{"npm": {`"config get registry") head -c 2000000 /dev/zero`}},
-			notes: []string{"npm config get registry: it printed more than 1048576 bytes"},
+			notes: []string{"npm config get registry: more than 1048576 bytes of output"},
 		},
 		"npm that fails": {
 			tools: map[string][]string{"npm": {`"config get registry") printf 'bad https://me:hunter2@npm.example/\033[31m\nmore\n' >&2; exit 1`}},

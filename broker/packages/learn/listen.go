@@ -20,23 +20,23 @@ import (
 	"time"
 )
 
-// Bounds on what a tool says while it is listened to.
+// Bounds on the requests of a tool to the listener.
 const (
 	maxHeard   = 16       // connections
 	maxHead    = 64 << 10 // bytes of a request
 	connection = 10 * time.Second
 )
 
-// listener is a proxy that notes what it is asked for and refuses all of it. It connects to
-// nobody.
+// listener is a proxy that records the requested addresses and refuses every request. It connects
+// to nobody.
 type listener struct {
-	login     string // that the tool was given, so that no other program is heard
+	login     string // given only to the tool, so that requests of other programs are ignored
 	authority *authority
 	heard     []string
 }
 
-// listen runs a tool with a proxy. root is the certificate, in PEM, that the tool has to trust.
-// It returns the addresses that the tool asked for.
+// listen calls run, which runs a tool that uses proxy and trusts the certificate root (PEM). It
+// returns the addresses that the tool requested.
 func listen(ctx context.Context, run func(proxy string, root []byte) error) ([]string, error) {
 	made, err := newAuthority()
 	if err != nil {
@@ -65,7 +65,7 @@ func listen(ctx context.Context, run func(proxy string, root []byte) error) ([]s
 	return l.heard, err
 }
 
-// serve notes the request of a connection.
+// serve records the address that is requested on a connection.
 func (l *listener) serve(conn net.Conn) {
 	defer conn.Close()
 	if conn.SetDeadline(time.Now().Add(connection)) != nil {
@@ -104,7 +104,7 @@ func refuse(w io.Writer) {
 	_, _ = io.WriteString(w, "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 }
 
-// authority signs certificates for as long as one tool is listened to.
+// authority signs the certificates of one listener.
 type authority struct {
 	der  []byte
 	root *x509.Certificate
@@ -116,7 +116,7 @@ func newAuthority() (*authority, error) {
 	if err != nil {
 		return nil, err
 	}
-	root := validFor(pkix.Name{CommonName: "ironcurtain-mux registry learn"})
+	root := certificateTemplate(pkix.Name{CommonName: "ironcurtain-mux registry learn"})
 	root.IsCA, root.BasicConstraintsValid, root.KeyUsage = true, true, x509.KeyUsageCertSign
 	der, err := x509.CreateCertificate(rand.Reader, root, root, key.Public(), key)
 	if err != nil {
@@ -128,15 +128,16 @@ func newAuthority() (*authority, error) {
 
 // certificate makes a certificate for a host.
 func (a *authority) certificate(host string) (*tls.Certificate, error) {
-	leaf := validFor(pkix.Name{CommonName: "listening"})
+	leaf := certificateTemplate(pkix.Name{CommonName: "listening"})
 	leaf.DNSNames, leaf.KeyUsage = []string{host}, x509.KeyUsageDigitalSignature
 	leaf.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}
 	der, err := x509.CreateCertificate(rand.Reader, leaf, a.root, a.key.Public(), a.key)
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.key}, err
 }
 
-// validFor is a certificate that is valid for a few minutes.
-func validFor(subject pkix.Name) *x509.Certificate {
+// certificateTemplate returns an unsigned certificate that expires in an hour. It has been valid for an hour
+// already, in case the tool's clock is slow.
+func certificateTemplate(subject pkix.Name) *x509.Certificate {
 	serial, _ := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 100)) // it cannot fail
 	return &x509.Certificate{
 		SerialNumber: serial, Subject: subject,

@@ -12,10 +12,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
 )
 
-// Login reads the person's login for a source where its Credential says it is. It returns the
-// value of the field Authorization, or "" for a source without a credential. The value is for
-// the host of the source's URL and for no other. An error names no secret; it means that the
-// login is gone, or must not be sent to that address.
+// Login reads the person's login for a source from where the source's Credential says. It returns
+// the value of the header field Authorization, or "" for a source without a credential. The value
+// must be sent only to the host of the source's URL. An error means that there is no login any
+// more, or that it must not be sent to that address. Errors contain no secrets.
 func (h Host) Login(ctx context.Context, s Source) (string, error) {
 	if s.Credential == "" {
 		return "", nil
@@ -23,17 +23,17 @@ func (h Host) Login(ctx context.Context, s Source) (string, error) {
 	op := "find the login for " + s.URL
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" {
-		return "", fault.Wrap(op, errors.New("it has no address"), "")
+		return "", fault.Wrap(op, errors.New("the source has no address"), "")
 	}
 	if u.Scheme != "https" && !s.Private && !netguard.OnThisMachine(u.Hostname()) {
-		return "", fault.Wrap(op, errors.New("it would be sent without encryption"), "use https, or say in registries.sources that the registry is private")
+		return "", fault.Wrap(op, errors.New("the login would be sent without encryption"), "use https, or say in registries.sources that the registry is private")
 	}
 	value, err := h.credential(ctx, s)
 	if err == nil && value == "" {
-		err = fault.New("log in again with that tool, or change credential in registries.sources", "the configuration of %s has no login", s.Credential)
+		err = fault.New("log in again with the registry's tool, or change credential in registries.sources", "%s has no login for this address", s.Credential)
 	}
-	if err == nil && !fieldValue(value) {
-		err = errors.New("it has characters that a header field must not have")
+	if err == nil && !isFieldValue(value) {
+		err = errors.New("the login has characters that a header field must not have")
 	}
 	if err != nil {
 		return "", fault.Wrap(op, err, "")
@@ -41,7 +41,7 @@ func (h Host) Login(ctx context.Context, s Source) (string, error) {
 	return value, nil
 }
 
-// credential returns the login by the source's reference, or "" when it is not there.
+// credential returns the login that the source's Credential refers to, or "" if there is none.
 func (h Host) credential(ctx context.Context, s Source) (string, error) {
 	switch s.Credential {
 	case "npmrc":
@@ -55,11 +55,11 @@ func (h Host) credential(ctx context.Context, s Source) (string, error) {
 	case "pip":
 		program := h.find("pip", "pip3")
 		if program == "" {
-			return "", errors.New("there is no pip")
+			return "", errors.New("pip is not installed")
 		}
 		settings, err := h.pipConfig(ctx, program)
 		if err != nil {
-			return "", errors.New("pip does not say its configuration")
+			return "", errors.New("'pip config list' failed")
 		}
 		return loginAmong(settings.indexes(), s.URL), nil
 	case "uv":
@@ -72,7 +72,7 @@ func (h Host) credential(ctx context.Context, s Source) (string, error) {
 	return "", errors.New("unknown credential " + s.Credential)
 }
 
-// netrc returns the login of a registry in the person's netrc, or "".
+// netrc returns the login for a registry in the person's netrc, or "".
 func (h Host) netrc(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -82,15 +82,15 @@ func (h Host) netrc(address string) string {
 	return readNetrc(readFile(path), u.Hostname())
 }
 
-// goLogin is the login in an address of GOPROXY.
+// goLogin returns the login for an address in GOPROXY, or "".
 func (h Host) goLogin(ctx context.Context, address string) (string, error) {
 	program := h.find("go")
 	if program == "" {
-		return "", errors.New("there is no go")
+		return "", errors.New("go is not installed")
 	}
 	env, err := h.goEnv(ctx, program)
 	if err != nil {
-		return "", errors.New("go does not say its environment")
+		return "", errors.New("'go env' failed")
 	}
 	var all []index
 	for _, raw := range goProxies(env.GOPROXY) {
@@ -99,7 +99,7 @@ func (h Host) goLogin(ctx context.Context, address string) (string, error) {
 	return loginAmong(all, address), nil
 }
 
-// fieldValue reports whether a text can be the value of a header field as it is.
-func fieldValue(s string) bool {
+// isFieldValue reports whether a text can be the value of a header field.
+func isFieldValue(s string) bool {
 	return len(s) <= 16<<10 && strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
 }

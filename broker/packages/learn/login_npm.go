@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// login returns the value of the field Authorization for a registry, or "". As npm does, it
-// takes what belongs to the longest part of the registry's path. A login of no registry is
-// not used.
+// login returns the value of the header field Authorization for a registry, or "". Like npm, it
+// uses the login of the longest prefix of the registry's path that has one. It does not use a login
+// that names no registry.
 func (rc npmrc) login(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -33,15 +33,15 @@ func (rc npmrc) login(address string) string {
 	}
 }
 
-// loginAt is the login of exactly one place.
-func (rc npmrc) loginAt(place string) string {
-	if token := rc[place+":_authToken"]; token != "" {
+// loginAt returns the login for exactly this prefix, or "".
+func (rc npmrc) loginAt(prefix string) string {
+	if token := rc[prefix+":_authToken"]; token != "" {
 		return "Bearer " + token
 	}
-	if pair := rc[place+":_auth"]; pair != "" {
+	if pair := rc[prefix+":_auth"]; pair != "" {
 		return "Basic " + pair
 	}
-	name, secret := rc[place+":username"], rc[place+":_password"]
+	name, secret := rc[prefix+":username"], rc[prefix+":_password"]
 	password, err := base64.StdEncoding.DecodeString(secret)
 	if name == "" || secret == "" || err != nil {
 		return ""
@@ -49,7 +49,7 @@ func (rc npmrc) loginAt(place string) string {
 	return basic(name, string(password))
 }
 
-// basic is a login by name and password.
+// basic returns the value of Authorization for a name and a password.
 func basic(name, password string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(name+":"+password))
 }

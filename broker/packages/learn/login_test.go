@@ -19,10 +19,10 @@ func TestLogin(t *testing.T) {
 	}{
 		"none":                    {Source{URL: "https://npm.acme.example/"}, ""},
 		"npmrc":                   {Source{URL: "http://npm.acme.example/", Credential: "npmrc", Private: true}, "Bearer token"},
-		"npmrc, another host":     {Source{URL: "https://npm.example/", Credential: "npmrc"}, "error: the configuration of npmrc has no login"},
+		"npmrc, another host":     {Source{URL: "https://npm.example/", Credential: "npmrc"}, "error: npmrc has no login"},
 		"netrc":                   {Source{URL: "https://netrc.example/go/", Credential: "netrc"}, basic("me", "netrcpw")},
 		"netrc, another host":     {Source{URL: "https://other.example/", Credential: "netrc"}, "error: has no login"},
-		"in plain text":           {Source{URL: "http://http.example/", Credential: "netrc"}, "error: it would be sent without encryption"},
+		"in plain text":           {Source{URL: "http://http.example/", Credential: "netrc"}, "error: the login would be sent without encryption"},
 		"in plain text, private":  {Source{URL: "http://http.example/", Credential: "netrc", Private: true}, basic("me", "x")},
 		"pip":                     {Source{URL: "http://extra.example/simple/", Credential: "pip", Private: true}, basic("me", "pypipw")},
 		"pip, another path":       {Source{URL: "http://extra.example/other/", Credential: "pip", Private: true}, "error: has no login"},
@@ -31,9 +31,9 @@ func TestLogin(t *testing.T) {
 		"go, without":             {Source{URL: "http://go.example/", Credential: "go", Private: true}, "error: has no login"},
 		"cargo":                   {Source{URL: "https://cargo.example/", Credential: "cargo", Name: "acme"}, "cargo token"},
 		"cargo, the default one":  {Source{URL: "https://cargo.example/", Credential: "cargo"}, "error: has no login"},
-		"with a line's end":       {Source{URL: "https://cargo.example/", Credential: "cargo", Name: "odd"}, "error: it has characters"},
+		"with a line's end":       {Source{URL: "https://cargo.example/", Credential: "cargo", Name: "odd"}, "error: the login has characters"},
 		"by nobody":               {Source{URL: "https://cargo.example/", Credential: "else"}, "error: unknown credential"},
-		"of names without a host": {Source{Credential: "go"}, "error: it has no address"},
+		"of names without a host": {Source{Credential: "go"}, "error: the source has no address"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := h.Login(t.Context(), c.source)

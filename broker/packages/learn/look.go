@@ -12,11 +12,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/netguard"
 )
 
-// lookTime bounds the looking at one registry.
+// lookTime bounds the examination of one registry.
 const lookTime = 20 * time.Second
 
-// look finds out whether a registry is at a private address, and where its artifacts are. What
-// cannot be found out stays open.
+// look finds out whether a registry is at a private address, and where its artifacts are. If that
+// fails, it adds a note and leaves the source as it is.
 func (a *asker) look(ctx context.Context, s *Source) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" {
@@ -35,11 +35,11 @@ func (a *asker) look(ctx context.Context, s *Source) {
 		s.Artifacts, err = a.artifacts(ctx, *s, u)
 	}
 	if err != nil {
-		a.note("%s could not be looked at: %v", s.URL, err)
+		a.note("%s could not be examined: %v", s.URL, err)
 	}
 }
 
-// artifacts returns the bases, besides the registry's own, at which artifacts are.
+// artifacts returns the bases of artifacts that are outside the registry's own base.
 func (a *asker) artifacts(ctx context.Context, s Source, u *url.URL) ([]string, error) {
 	p := probe[s.Ecosystem]
 	at := u.JoinPath(p.path)
@@ -48,10 +48,10 @@ func (a *asker) artifacts(ctx context.Context, s Source, u *url.URL) ([]string, 
 		return nil, err
 	}
 	bases, err := readArtifacts(s.Ecosystem, data, kind, at, p.name)
-	return besides(u, bases), err
+	return outside(u, bases), err
 }
 
-// document gets a document of a registry, with the login for it.
+// document gets a document from a registry, with the person's login.
 func (a *asker) document(ctx context.Context, s Source, at, accept string) (data []byte, kind string, err error) {
 	client := a.Dialer.Client(func(string) bool { return s.Private })
 	defer client.CloseIdleConnections()
@@ -76,7 +76,7 @@ func (a *asker) document(ctx context.Context, s Source, at, accept string) (data
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
-		return nil, "", fmt.Errorf("it answers %d", answer.StatusCode)
+		return nil, "", fmt.Errorf("the registry answered %d", answer.StatusCode)
 	}
 	data, err = io.ReadAll(io.LimitReader(answer.Body, maxDocument+1))
 	if err == nil && len(data) > maxDocument {

@@ -64,7 +64,7 @@ func lookFor(address string) error {
 		return err
 	}
 	answer.Body.Close()
-	return fmt.Errorf("it answers %d", answer.StatusCode)
+	return fmt.Errorf("the registry answered %d", answer.StatusCode)
 }
 
 // tools is a directory of programs that pretend to be tools.

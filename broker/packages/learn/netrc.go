@@ -2,8 +2,8 @@ package learn
 
 import "strings"
 
-// readNetrc finds the login of a machine. The entry "default" is not used: it is the login
-// of no registry.
+// readNetrc returns the login for a machine, or "". It does not use the entry "default", which
+// names no registry.
 func readNetrc(data []byte, machine string) string {
 	words := netrcWords(string(data))
 	found, name, password := false, "", ""
@@ -43,8 +43,8 @@ func netrcLogin(name, password string) string {
 	return basic(name, password)
 }
 
-// netrcWords are the words of a netrc without comments and without macros, which end at an
-// empty line.
+// netrcWords returns the words of a netrc without comments and macros. A macro ends at an empty
+// line.
 func netrcWords(text string) []string {
 	var words []string
 	macro := false

@@ -7,21 +7,21 @@ import (
 	"strings"
 )
 
-// npm asks npm, or pnpm where npm is missing, for the registry and the registries of scopes,
-// and yarn for its own name of the registry.
+// npm asks npm, or pnpm if npm is missing, for the registry, and yarn for its own address of the
+// registry. It reads the registries of scopes from npmrc.
 func (a *asker) npm(ctx context.Context) {
 	registry, from := a.npmRegistry(ctx)
-	yarns, yarnFrom := a.yarnRegistry(ctx)
+	yarnRegistry, yarnFrom := a.yarnRegistry(ctx)
 	if registry == "" {
-		registry, from = yarns, yarnFrom
+		registry, from = yarnRegistry, yarnFrom
 	}
 	if registry == "" {
 		return
 	}
 	rc := a.npmrc(ctx)
 	s := Source{Ecosystem: NPM, URL: registry, From: from}
-	if yarns != "" && yarns != registry {
-		s.Aliases = []string{yarns}
+	if yarnRegistry != "" && yarnRegistry != registry {
+		s.Aliases = []string{yarnRegistry}
 	}
 	if rc.login(s.URL) != "" {
 		s.Credential = "npmrc"
@@ -30,7 +30,7 @@ func (a *asker) npm(ctx context.Context) {
 	a.npmScopes(rc, registry)
 }
 
-// npmRegistry returns the registry by npm or pnpm.
+// npmRegistry asks npm or pnpm for the registry.
 func (a *asker) npmRegistry(ctx context.Context) (address, from string) {
 	program := a.find("npm", "pnpm")
 	if program == "" {
@@ -40,11 +40,11 @@ func (a *asker) npmRegistry(ctx context.Context) (address, from string) {
 		return "", ""
 	}
 	from = filepath.Base(program) + " config get registry"
-	return a.named(ctx, program, "config", "get", "registry"), from
+	return a.askAddress(ctx, program, "config", "get", "registry"), from
 }
 
-// named asks a program for an address. An answer that is none is noted.
-func (a *asker) named(ctx context.Context, program string, args ...string) string {
+// askAddress runs a program that prints an address. If that fails, it adds a note and returns "".
+func (a *asker) askAddress(ctx context.Context, program string, args ...string) string {
 	out, err := a.ask(ctx, a.dir, nil, program, args...)
 	if err != nil {
 		a.note("%v", err)
@@ -57,7 +57,7 @@ func (a *asker) named(ctx context.Context, program string, args ...string) strin
 	return address
 }
 
-// yarnRegistry returns the registry by yarn. It lets no yarn be downloaded.
+// yarnRegistry asks yarn for the registry.
 func (a *asker) yarnRegistry(ctx context.Context) (address, from string) {
 	program := a.find("yarn")
 	if program == "" {
@@ -72,10 +72,10 @@ func (a *asker) yarnRegistry(ctx context.Context) (address, from string) {
 	if strings.HasPrefix(version, "1.") || strings.HasPrefix(version, "0.") {
 		key = "registry"
 	}
-	return a.named(ctx, program, "config", "get", key), "yarn config get " + key
+	return a.askAddress(ctx, program, "config", "get", key), "yarn config get " + key
 }
 
-// npmrc reads the global and the person's npmrc.
+// npmrc reads the global npmrc and the person's.
 func (a *asker) npmrc(ctx context.Context) npmrc {
 	rc := npmrc{}
 	for _, path := range a.npmrcPaths(ctx) {
@@ -84,8 +84,8 @@ func (a *asker) npmrc(ctx context.Context) npmrc {
 	return rc
 }
 
-// npmrcPaths are the places of the global and the person's npmrc, by npm. Without npm it is
-// the usual one.
+// npmrcPaths asks npm for the paths of the global npmrc and the person's. Without npm it returns
+// the default path of the person's.
 func (h Host) npmrcPaths(ctx context.Context) []string {
 	paths := []string{filepath.Join(h.Home, ".npmrc")}
 	program := h.find("npm")
@@ -110,7 +110,7 @@ func (h Host) npmrcPaths(ctx context.Context) []string {
 	return paths
 }
 
-// npmScopes adds a source for each registry that scopes have, with all scopes that it has.
+// npmScopes adds a source for each registry that npmrc names for scopes, with all of its scopes.
 func (a *asker) npmScopes(rc npmrc, registry string) {
 	scopes := map[string][]string{}
 	var order []string
@@ -125,7 +125,7 @@ func (a *asker) npmScopes(rc npmrc, registry string) {
 			continue
 		}
 		if address == registry {
-			continue // it has what no other source has
+			continue // the default source has all packages that no other source has
 		}
 		if scopes[address] == nil {
 			order = append(order, address)

@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// npmrc is what an npmrc says: the last value of each key, with variables replaced.
+// npmrc has the settings of an npmrc: the last value of each key, with variables replaced.
 type npmrc map[string]string
 
-// variable is a reference to an environment variable: ${NAME}, or ${NAME?} for one that may
+// variable matches a reference to an environment variable: ${NAME}, or ${NAME?} for one that may
 // be missing.
 var variable = regexp.MustCompile(`\$\{([^${}?]+)(\?)?\}`)
 
-// readNpmrc reads the text of an npmrc. A value with a variable that is not set is left out,
-// because npm would use the name in place of the value. Lines that say nothing are left out.
+// readNpmrc parses an npmrc. It leaves out settings with a variable that is not set, because npm
+// would keep the reference in place of the value, and lines that are not settings.
 func readNpmrc(data []byte, env func(string) string) npmrc {
 	rc := npmrc{}
 	lines := bufio.NewScanner(bytes.NewReader(data))
@@ -27,7 +27,7 @@ func readNpmrc(data []byte, env func(string) string) npmrc {
 			continue
 		}
 		if line[0] == '[' {
-			break // a section: npm has no settings in one
+			break // npm has no settings in sections
 		}
 		key, value, ok := strings.Cut(line, "=")
 		if !ok {
@@ -42,7 +42,7 @@ func readNpmrc(data []byte, env func(string) string) npmrc {
 	return rc
 }
 
-// unquoteIni takes off the quotes of a value, or a comment behind a value without quotes.
+// unquoteIni removes the quotes of a value, or the comment after a value without quotes.
 func unquoteIni(s string) string {
 	if len(s) >= 2 && s[0] == '"' && s[len(s)-1] == '"' {
 		var inner string
@@ -76,7 +76,7 @@ func expand(s string, env func(string) string) (out string, ok bool) {
 	return out, ok
 }
 
-// merge adds settings that take precedence.
+// merge adds settings that have precedence over those that are there.
 func (rc npmrc) merge(over npmrc) {
 	for key, value := range over {
 		rc[key] = value

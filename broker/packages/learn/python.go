@@ -12,20 +12,21 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// index is an address of a Python index as a tool has it, which may contain a login.
+// index is a Python index as a tool names it.
 type index struct {
-	raw, from, credential string
-	extra                 bool // it is asked beside the default
+	raw              string // the address, which may contain a login
+	from, credential string
+	extra            bool // used in addition to the default
 }
 
 // python asks pip for its indexes and reads those of uv.
 func (a *asker) python(ctx context.Context) {
 	indexes := a.pipIndexes(ctx)
-	uvs := a.uvIndexes()
-	if len(indexes)+len(uvs) == 0 && a.find("uv") != "" {
+	uvIndexes := a.uvIndexes()
+	if len(indexes)+len(uvIndexes) == 0 && a.find("uv") != "" {
 		a.note("uv does not say which index it uses: install pip, or name it in registries.sources")
 	}
-	for _, i := range append(indexes, uvs...) {
+	for _, i := range append(indexes, uvIndexes...) {
 		address, login, err := base(i.raw)
 		if err != nil {
 			a.note("%s: %v", i.from, err)
@@ -46,11 +47,11 @@ func (a *asker) python(ctx context.Context) {
 	}
 }
 
-// pipDefault is where pip's help names the index.
+// pipDefault finds the default index in pip's help.
 var pipDefault = regexp.MustCompile(`(?s)--index-url.*?\(default:?\s+(\S+?)\)`)
 
-// pipIndexes are the indexes of pip: those of its configuration, which its environment is a
-// part of, else its own default, which its help names.
+// pipIndexes returns the indexes of pip, the default first. If pip's configuration, which includes
+// its environment, has no default, pip's help names it.
 func (a *asker) pipIndexes(ctx context.Context) []index {
 	program := a.find("pip", "pip3")
 	if program == "" {
@@ -65,7 +66,7 @@ func (a *asker) pipIndexes(ctx context.Context) []index {
 	if len(all) > 0 && !all[0].extra {
 		return all
 	}
-	// Where pyenv stands before pip, "install" would also make it write its shims anew.
+	// Not "pip install --help": if pip is pyenv's, "install" makes pyenv rewrite its shims.
 	from := filepath.Base(program) + " download --help"
 	help, err := a.ask(ctx, a.dir, nil, program, "download", "--help")
 	if err != nil {
@@ -80,7 +81,7 @@ func (a *asker) pipIndexes(ctx context.Context) []index {
 	return append([]index{{raw: m[1], from: from}}, all...)
 }
 
-// pipSettings are pip's settings by section and name: "global.index-url".
+// pipSettings are pip's settings by section and name, such as "global.index-url".
 type pipSettings map[string]string
 
 func (h Host) pipConfig(ctx context.Context, program string) (pipSettings, error) {
@@ -91,8 +92,8 @@ func (h Host) pipConfig(ctx context.Context, program string) (pipSettings, error
 	return readPipConfig(out), nil
 }
 
-// readPipConfig reads what "pip config list" prints: lines of a name, =, and a string as
-// Python writes it.
+// readPipConfig parses the output of "pip config list": lines of a name, =, and a Python string
+// literal.
 func readPipConfig(out string) pipSettings {
 	settings := pipSettings{}
 	for line := range strings.Lines(out) {
@@ -104,7 +105,8 @@ func readPipConfig(out string) pipSettings {
 	return settings
 }
 
-// unquotePython reads a string literal of Python without the escapes that no address needs.
+// unquotePython parses a Python string literal. It supports only the escapes that an address may
+// need.
 func unquotePython(s string) (value string, ok bool) {
 	if len(s) < 2 || s[0] != '\'' && s[0] != '"' || s[len(s)-1] != s[0] {
 		return "", false
@@ -125,13 +127,13 @@ func unquotePython(s string) (value string, ok bool) {
 	return b.String(), true
 }
 
-// value is a setting of "pip install". The environment beats the command's section, and that
-// the global one.
+// value returns a setting of "pip install". The environment has precedence over the section of the
+// command, which has precedence over the global section.
 func (p pipSettings) value(name string) string {
 	return cmp.Or(p[":env:."+name], p["install."+name], p["global."+name])
 }
 
-// indexes are the configured indexes, the default first.
+// indexes returns the configured indexes, the default first.
 func (p pipSettings) indexes() []index {
 	var all []index
 	if raw := p.value("index-url"); raw != "" {
@@ -153,7 +155,7 @@ type uvConfig struct {
 	} `toml:"index"`
 }
 
-// uvIndexes are the indexes that uv's environment or else uv.toml names, the default first.
+// uvIndexes returns the indexes in uv's environment and in uv.toml, the default ones first.
 func (h Host) uvIndexes() []index {
 	var all []index
 	add := func(from string, extra bool, raws ...string) {
@@ -193,7 +195,7 @@ func rank(extra bool) int {
 	return 0
 }
 
-// withoutName takes the name off an index of uv: "name=https://…".
+// withoutName removes the name of an index of uv, such as "name=https://…".
 func withoutName(raw string) string {
 	if name, rest, ok := strings.Cut(raw, "="); ok && !strings.ContainsAny(name, ":/") {
 		return rest
@@ -201,7 +203,7 @@ func withoutName(raw string) string {
 	return raw
 }
 
-// loginAmong returns the login in the first of some addresses that has this base, or "".
+// loginAmong returns the login in the first index with this address that has a login, or "".
 func loginAmong(indexes []index, address string) string {
 	for _, i := range indexes {
 		if b, login, err := base(i.raw); err == nil && b == address && login != nil {
@@ -211,7 +213,7 @@ func loginAmong(indexes []index, address string) string {
 	return ""
 }
 
-// userinfo is a login that was written in an address.
+// userinfo returns the value of Authorization for a login that is part of an address.
 func userinfo(u *url.Userinfo) string {
 	password, _ := u.Password()
 	return basic(u.Username(), password)

@@ -14,7 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
-// File is the path of what was learned, in the state directory.
+// File returns the path of the file that keeps the learned sources, in the state directory.
 func File(state string) string { return filepath.Join(state, "registries.json") }
 
 // stored is the content of that file.
@@ -22,8 +22,8 @@ type stored struct {
 	Sources []Source `json:"sources"`
 }
 
-// Load reads what was learned before. known is false when nothing was. A file that cannot be
-// read or has what nobody knows is an error.
+// Load reads the learned sources. known is false if there is no file. It fails if the file cannot be
+// read or has unknown members.
 func Load(path string) (sources []Source, known bool, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -42,19 +42,19 @@ func Load(path string) (sources []Source, known bool, err error) {
 		err = check(s.Sources)
 	}
 	if err != nil {
-		return nil, false, fault.Wrap("read "+path, err, "remove it, and learn again with 'ironcurtain-mux registry learn --write'")
+		return nil, false, fault.Wrap("read "+path, err, "remove the file, and learn again with 'ironcurtain-mux registry learn --write'")
 	}
 	return s.Sources, true, nil
 }
 
-// check returns an error for sources that Learn would not have returned.
+// check fails for sources that Learn would not have returned.
 func check(sources []Source) error {
 	for _, s := range sources {
 		if !slices.Contains([]string{NPM, PyPI, Go, Cargo, Apt}, s.Ecosystem) {
-			return fault.New("", "there is no ecosystem %q", s.Ecosystem)
+			return fault.New("", "unknown ecosystem %q", s.Ecosystem)
 		}
 		if s.URL == "" && len(s.Scopes) == 0 {
-			return fault.New("", "a source has neither an address nor names")
+			return fault.New("", "a source of %s has neither a URL nor scopes", s.Ecosystem)
 		}
 		addresses := slices.Concat(s.Aliases, s.Artifacts)
 		if s.URL != "" {
@@ -62,14 +62,14 @@ func check(sources []Source) error {
 		}
 		for _, address := range addresses {
 			if clean, login, err := base(address); err != nil || login != nil || clean != address {
-				return fault.New("", "an address of %s is not as it should be", s.Ecosystem)
+				return fault.New("", "a source of %s has an address that 'registry learn' does not write", s.Ecosystem)
 			}
 		}
 	}
 	return nil
 }
 
-// Save replaces what was learned before.
+// Save replaces the learned sources.
 func Save(path string, sources []Source) error {
 	const op = "store the package registries"
 	if sources == nil {
@@ -89,12 +89,12 @@ func Save(path string, sources []Source) error {
 	return fault.Wrap(op, err, "make the directory writable or set IRONCURTAIN_HOME")
 }
 
-// Effective are the sources that count: those of config.json and, of ecosystems that have none
-// there, those that were learned. What config.json leaves out of a source that was learned as
-// well is taken from there: its aliases, where its artifacts are, its suites and its keys.
+// Effective returns the sources in use: those of config.json and, for ecosystems without a source
+// there, the learned ones. If a source of config.json was learned as well, the aliases, artifacts,
+// suites and keys that config.json leaves out come from the learned one.
 func Effective(configured, learned []Source) []Source {
 	all := slices.Clone(configured)
-	for i := range all { // a person may leave the slash out
+	for i := range all { // config.json may lack the slash at the end of an address
 		all[i] = normal(all[i])
 		for _, l := range learned {
 			if l.Ecosystem == all[i].Ecosystem && l.URL == all[i].URL {
@@ -110,7 +110,8 @@ func Effective(configured, learned []Source) []Source {
 	return all
 }
 
-// completed takes from a learned source what a configured one of the same address leaves out.
+// completed fills in the lists that a configured source leaves out from the learned source with the
+// same address.
 func completed(s, learned Source) Source {
 	for _, list := range []struct {
 		to   *[]string
@@ -123,7 +124,7 @@ func completed(s, learned Source) Source {
 	return s
 }
 
-// normal writes the addresses of a source as Learn does. One that is no address stays.
+// normal writes the addresses of a source as Learn does, and leaves malformed ones as they are.
 func normal(s Source) Source {
 	clean := func(address string) string {
 		if b, _, err := base(address); err == nil {

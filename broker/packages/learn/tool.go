@@ -16,15 +16,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// Bounds on a tool.
+// Bounds on one run of a tool.
 const (
 	toolTime  = 30 * time.Second
 	maxOutput = 1 << 20 // bytes of standard output
 	maxError  = 4 << 10 // bytes of standard error
 )
 
-// needed are the variables that a tool's configuration is found by, or its program; a final *
-// stands for any ending. Names are compared without regard to case.
+// needed are the variables by which tools find their configuration and programs. A final * stands
+// for any ending. Case is ignored.
 var needed = []string{
 	"HOME", "PATH", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "VIRTUAL_ENV",
 	"NPM_CONFIG_*", "PNPM_CONFIG_*", "YARN_*", "COREPACK_HOME", "NVM_*", "VOLTA_HOME", "ASDF_*", "MISE_*", "PYENV_*",
@@ -33,7 +33,7 @@ var needed = []string{
 	"CARGO_HOME", "CARGO_REGISTRY_*", "CARGO_REGISTRIES_*", "CARGO_SOURCE_*", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN",
 }
 
-// quiet are variables that keep tools from downloading, updating and reporting.
+// quiet are variables that keep tools from downloading and updating themselves and from telemetry.
 var quiet = []string{
 	"LC_ALL=C.UTF-8", "NO_COLOR=1", "COLUMNS=1000", "CI=1",
 	"NPM_CONFIG_UPDATE_NOTIFIER=false", "NPM_CONFIG_LOGS_MAX=0", "COREPACK_ENABLE_NETWORK=0", "COREPACK_ENABLE_DOWNLOAD_PROMPT=0",
@@ -41,14 +41,14 @@ var quiet = []string{
 	"GOTOOLCHAIN=local", "GOWORK=off", "GOFLAGS=", "GO111MODULE=on", "RUSTUP_AUTO_INSTALL=0",
 }
 
-// environment returns the variables of the person that tools need, and ours.
+// environment returns the person's variables that tools need, quiet, and more.
 func (h Host) environment(more ...string) []string {
 	var env []string
 	for _, v := range h.Env {
 		name, value, ok := strings.Cut(v, "=")
 		if ok && isNeeded(name) {
 			if name == "PATH" {
-				value = wholePaths(value)
+				value = absolutePaths(value)
 			}
 			env = append(env, name+"="+value)
 		}
@@ -65,9 +65,8 @@ func isNeeded(name string) bool {
 	})
 }
 
-// Variables names the variables of the environment by which tools find their configuration, and
-// those that the person's npmrc takes logins from. Whoever asks later, in another process,
-// needs them there.
+// Variables returns the names of the environment variables by which tools find their configuration,
+// and of those that the person's npmrc refers to. Another process that asks later needs them, too.
 func (h Host) Variables() []string {
 	var names []string
 	for _, v := range h.Env {
@@ -83,8 +82,8 @@ func (h Host) Variables() []string {
 	return slices.Compact(names)
 }
 
-// wholePaths leaves relative directories out of a search path.
-func wholePaths(list string) string {
+// absolutePaths removes relative directories from a search path.
+func absolutePaths(list string) string {
 	dirs := slices.DeleteFunc(filepath.SplitList(list), func(dir string) bool { return !filepath.IsAbs(dir) })
 	return strings.Join(dirs, string(filepath.ListSeparator))
 }
@@ -100,10 +99,10 @@ func (h Host) value(name string) string {
 	return found
 }
 
-// find returns the path of the first of some programs that is there, or "".
+// find returns the path of the first of the named programs that is installed, or "".
 func (h Host) find(names ...string) string {
 	for _, name := range names {
-		for _, dir := range filepath.SplitList(wholePaths(h.value("PATH"))) {
+		for _, dir := range filepath.SplitList(absolutePaths(h.value("PATH"))) {
 			path := filepath.Join(dir, name)
 			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 				return path
@@ -113,8 +112,8 @@ func (h Host) find(names ...string) string {
 	return ""
 }
 
-// ask runs a program in dir, or in an empty directory if that is "", and returns what it
-// prints, without spaces around it. The error is one line without logins.
+// ask runs a program in dir, or in an empty directory if dir is "", and returns its trimmed output.
+// The error is one line without logins.
 func (h Host) ask(ctx context.Context, dir string, env []string, program string, args ...string) (string, error) {
 	if dir == "" {
 		empty, err := os.MkdirTemp(h.Dir, "ask-")
@@ -131,14 +130,14 @@ func (h Host) ask(ctx context.Context, dir string, env []string, program string,
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	out, complaint := &kept{most: maxOutput, fails: true}, &kept{most: maxError}
+	out, complaint := &head{most: maxOutput, fails: true}, &head{most: maxError}
 	cmd.Stdout, cmd.Stderr = out, complaint
 	err := cmd.Run()
 	switch {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	case out.full:
-		err = fmt.Errorf("it printed more than %d bytes", maxOutput)
+		err = fmt.Errorf("more than %d bytes of output", maxOutput)
 	case err != nil && len(complaint.data) > 0:
 		err = errors.New(text.Drawable(text.FirstLine(strings.TrimSpace(string(complaint.data)), 200)))
 	}
@@ -148,20 +147,21 @@ func (h Host) ask(ctx context.Context, dir string, env []string, program string,
 	return strings.TrimSpace(string(out.data)), nil
 }
 
-// kept keeps the beginning of what is written to it.
-type kept struct {
-	data        []byte
-	most        int
-	fails, full bool // fails: more than most is an error of the writer
+// head keeps the first most bytes that are written to it.
+type head struct {
+	data  []byte
+	most  int
+	fails bool // Write fails for more bytes, so that the program ends
+	full  bool // more bytes were written
 }
 
-func (k *kept) Write(p []byte) (int, error) {
+func (k *head) Write(p []byte) (int, error) {
 	room := min(len(p), k.most-len(k.data))
 	k.data = append(k.data, p[:room]...)
 	if room < len(p) {
 		k.full = true
 		if k.fails {
-			return room, errors.New("too much")
+			return room, errors.New("too much output")
 		}
 	}
 	return len(p), nil
@@ -170,7 +170,7 @@ func (k *kept) Write(p []byte) (int, error) {
 // system returns a path of the system's configuration.
 func (h Host) system(path string) string { return filepath.Join(h.System, path) }
 
-// configHome is where the person's programs keep their configuration.
+// configHome returns the directory in which the person's programs keep their configuration.
 func (h Host) configHome() string {
 	if dir := h.value("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
 		return dir
