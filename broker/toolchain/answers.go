@@ -16,14 +16,14 @@ import (
 
 // Answer is what the person said about a workspace.
 type Answer struct {
-	Toolchains []string `json:"tools,omitempty"`    // that its images contain beside those of config.json
-	Base       string   `json:"base,omitempty"`     // the image that they are built on; empty: that of config.json
-	Declined   []string `json:"declined,omitempty"` // toolchains and bases that were offered and not wanted
-	Here       Here     `json:"here,omitempty"`     // where the first tab works when the program is started there
+	Toolchains []string `json:"tools,omitempty"`    // that its images contain in addition to those of config.json
+	Base       string   `json:"base,omitempty"`     // the image that its images are built on; "" means that of config.json
+	Declined   []string `json:"declined,omitempty"` // toolchains and bases that were offered and declined
+	Here       Here     `json:"here,omitempty"`     // where the first tab works when the program is started in it
 }
 
-// Answers keeps answers by workspace: a real path, or the address of a repository. Several
-// programs may share its file.
+// Answers keeps answers in a file, by workspace: a real path, or the address of a repository.
+// Several programs may share the file.
 type Answers struct{ path string }
 
 // NewAnswers returns the answers in the file at path. The first answer creates the file.
@@ -44,16 +44,16 @@ func (a *Answers) All() (map[string]Answer, error) {
 	return all, fault.Wrap("read "+a.path, err, "fix the file, or remove it to be asked again")
 }
 
-// Of returns the answer for a workspace; empty if nobody was asked.
+// Of returns the answer for a workspace, which is empty if the person was not asked.
 func (a *Answers) Of(workspace string) (Answer, error) {
 	all, err := a.All()
 	return all[workspace], err
 }
 
-// Change replaces the answer for a workspace by what change makes of it.
+// Change replaces the answer for a workspace by the result of change.
 func (a *Answers) Change(workspace string, change func(Answer) Answer) error {
 	lock := flock.New(a.path + ".lock")
-	defer lock.Close() // which unlocks
+	defer lock.Close() // unlocks
 	if err := lock.Lock(); err != nil {
 		return err
 	}
@@ -69,18 +69,18 @@ func (a *Answers) Change(workspace string, change func(Answer) Answer) error {
 	return wholefile.Write(a.path, append(data, '\n'), 0o600)
 }
 
-// Offer is what a workspace needs and its images lack. A person has not declined it.
+// Offer is what a workspace needs, its images lack and the person has not declined.
 type Offer struct {
 	Toolchains []string
-	Base       string   // empty: the present one
-	Unknown    []string // features of its devcontainer.json that nothing stands for
+	Base       string   // "" if the base is as needed
+	Unknown    []string // features in its devcontainer.json without a toolchain
 }
 
 // Empty reports whether there is nothing to offer.
 func (o Offer) Empty() bool { return len(o.Toolchains) == 0 && o.Base == "" }
 
-// OfferFor compares needs with the toolchains and the base of config.json and with the
-// person's answer.
+// OfferFor compares needs with the person's answer and with the toolchains and the base of
+// config.json.
 func (a Answer) OfferFor(n Needs, toolchains []string, base string) Offer {
 	var o Offer
 	for _, name := range n.Toolchains {

@@ -16,8 +16,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// devcontainer is the part of a devcontainer.json that is used. The other members would run
-// something or open the container, and are ignored.
+// devcontainer is the part of a devcontainer.json that is used. The other members are ignored: they
+// would run something or weaken the container's isolation.
 type devcontainer struct {
 	image      string
 	toolchains []string
@@ -27,8 +27,7 @@ type devcontainer struct {
 // devcontainerFiles are the places where a devcontainer.json can be.
 var devcontainerFiles = []string{".devcontainer/devcontainer.json", ".devcontainer.json"}
 
-// reference is the form of an image's name in a registry, which has maxReference characters
-// at most.
+// reference matches the name of an image in a registry, which has at most maxReference characters.
 var reference = regexp.MustCompile(`^[a-z0-9][A-Za-z0-9._/:@-]*$`)
 
 const maxReference = 255
@@ -52,8 +51,8 @@ func readDevcontainer(root *os.Root) (devcontainer, error) {
 	return devcontainer{}, nil
 }
 
-// parseDevcontainer reads the image and the features. The file is JSON with comments and
-// commas at the ends of lists.
+// parseDevcontainer parses the image and the features. The file is JSON with comments and trailing
+// commas.
 func parseDevcontainer(data []byte) (devcontainer, error) {
 	plain, err := hujson.Standardize(data)
 	if err != nil {
@@ -84,13 +83,13 @@ func parseDevcontainer(data []byte) (devcontainer, error) {
 	return c, nil
 }
 
-// featureName returns the toolchain that stands for a feature, and whether the feature is
-// known at all: some ask for what every image has.
+// featureName returns the toolchain for a feature, and whether the feature is known. A known feature
+// that every image has needs no toolchain.
 func featureName(feature string) (toolchain string, known bool) {
-	of, _, _ := strings.Cut(path.Base(feature), ":")
-	switch of {
+	name, _, _ := strings.Cut(path.Base(feature), ":")
+	switch name {
 	case "go", "java", "node", "python", "rust":
-		return of, true
+		return name, true
 	case "common-utils", "git":
 		return "", true
 	}

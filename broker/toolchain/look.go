@@ -3,7 +3,6 @@ package toolchain
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -11,21 +10,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Needs is what a workspace asks for.
+// Needs is what a workspace needs.
 type Needs struct {
 	Toolchains []string // by name, sorted
-	Base       string   // the image that its devcontainer.json names, or empty
-	Unknown    []string // features of its devcontainer.json that no toolchain stands for
+	Base       string   // the image that its devcontainer.json names, or ""
+	Unknown    []string // features in its devcontainer.json without a toolchain
 }
 
-// Limits of a look, so that a workspace of any size costs little.
+// Limits of Look, so that it is fast in a workspace of any size.
 const (
 	mostEntries     = 5000    // of a directory
 	mostDirectories = 100     // below the workspace
 	mostFile        = 1 << 18 // bytes of devcontainer.json
 )
 
-// signs are files by whose names a project's toolchain is known.
+// signs are the toolchains of projects, by the names of files that they have.
 var signs = map[string]string{
 	"go.mod": "go", "go.work": "go",
 	"package.json": "node",
@@ -35,15 +34,15 @@ var signs = map[string]string{
 	"CMakeLists.txt": "build", "configure.ac": "build", "meson.build": "build",
 }
 
-// endings are endings of such names.
+// endings are the toolchains of projects, by the endings of such names.
 var endings = map[string]string{
 	".c": "build", ".cc": "build", ".cpp": "build", ".cxx": "build",
 	".py": "python",
 }
 
-// Look returns what the projects in a workspace, and in the directories directly below it,
-// need. An error is about the workspace itself or about its devcontainer.json; what is
-// known without the latter is returned with it.
+// Look returns what the projects in a workspace and in the directories directly below it need. It
+// fails if it cannot read the workspace or its devcontainer.json. If it cannot read the latter, it
+// also returns what it has found without it.
 func Look(workspace string) (Needs, error) {
 	root, err := os.OpenRoot(workspace)
 	if err != nil {
@@ -51,12 +50,12 @@ func Look(workspace string) (Needs, error) {
 	}
 	defer root.Close()
 	found := map[string]bool{}
-	below, err := note(root, ".", found)
+	below, err := scan(root, ".", found)
 	if err != nil {
 		return Needs{}, err
 	}
 	for _, dir := range below[:min(len(below), mostDirectories)] {
-		_, _ = note(root, dir, found) // one that cannot be read shows nothing
+		_, _ = scan(root, dir, found) // directories that cannot be read are ignored
 	}
 	c, err := readDevcontainer(root)
 	for _, name := range c.toolchains {
@@ -70,9 +69,9 @@ func Look(workspace string) (Needs, error) {
 	return needs, err
 }
 
-// note adds the toolchains that a directory's files show and returns the directories in
-// it, without those that hold what others made.
-func note(root *os.Root, dir string, found map[string]bool) (below []string, err error) {
+// scan adds the toolchains that a directory's files need to found. It returns the directories in
+// it, without hidden ones and those with code of others.
+func scan(root *os.Root, dir string, found map[string]bool) (below []string, err error) {
 	f, err := root.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
@@ -97,8 +96,8 @@ func note(root *os.Root, dir string, found map[string]bool) (below []string, err
 	return below, nil
 }
 
-// readSmall reads a regular file below root, at most mostFile bytes of it. It does not
-// wait for a pipe or a device.
+// readSmall reads a regular file below root, which must not be larger than mostFile. It does not
+// block at a pipe or a device.
 func readSmall(root *os.Root, name string) ([]byte, error) {
 	f, err := root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -110,9 +109,9 @@ func readSmall(root *os.Root, name string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("it is not a regular file")}
+		return nil, errors.New("not a regular file")
 	case info.Size() > mostFile:
-		return nil, &fs.PathError{Op: "read", Path: name, Err: errors.New("it is larger than 256 KiB")}
+		return nil, errors.New("the file is larger than 256 KiB")
 	}
 	return io.ReadAll(io.LimitReader(f, mostFile))
 }
