@@ -1,9 +1,9 @@
-// Package token keeps the answer tokens. One lets a helper of the person's that has a sandbox of
-// its own, such as a bot, answer the calls of some sessions and do nothing else.
+// Package token keeps the answer tokens. An answer token lets a helper that has a sandbox of its
+// own, such as a bot, answer the calls of some sessions and do nothing else.
 //
-// A token is 256 random bits, which the person sees once. Its hash is kept in a file, with a name
-// for the records, the sessions it is for, and when it ends, at most 30 days later. Whoever shows
-// five wrong tokens within a minute locks everybody out for the rest of it.
+// A token is 256 random bits, which the person sees once. A file keeps its hash, its name for the
+// records, its sessions and the time of its end, at most 30 days later. After five wrong tokens
+// within a minute, no token is accepted until that minute is over.
 package token
 
 import (
@@ -29,31 +29,31 @@ const (
 	MaxLife     = 30 * 24 * time.Hour
 	maxTokens   = 32
 	maxSessions = 64
-	maxWrong    = 5 // within wrongTime
+	maxWrong    = 5 // tokens within wrongTime
 	wrongTime   = time.Minute
 )
 
-// Token is what there is to know of a token, without what it consists of.
+// Token describes a token without its secret.
 type Token struct {
 	Name     string    `json:"name"`
 	Sessions []string  `json:"sessions"` // whose calls it answers; never empty
 	DenyOnly bool      `json:"denyOnly,omitempty"`
 	Made     time.Time `json:"made"`
 	Expires  time.Time `json:"expires"`
-	Used     time.Time `json:"used,omitzero"` // last, as far as this process knows
+	Used     time.Time `json:"used,omitzero"` // the last time in this process
 }
 
-// entry is a token as it is kept.
+// entry is a token in the file.
 type entry struct {
 	Token
 	Hash  []byte        `json:"hash"` // SHA-256 of the text that the person has
-	ended chan struct{} // closed when it is revoked
+	ended chan struct{} // closed when the token is revoked or expires
 }
 
-// ErrLocked means that no token is taken at present, because too many wrong ones were shown.
-var ErrLocked = errors.New("too many wrong tokens were shown")
+// ErrLocked means that no token is accepted at present, because too many wrong ones were shown.
+var ErrLocked = errors.New("no token is accepted: too many wrong ones were shown")
 
-// Store has the tokens of a home. It is safe for concurrent use.
+// Store keeps the tokens of a home. It is safe for concurrent use.
 type Store struct {
 	path string
 	now  func() time.Time
@@ -64,8 +64,7 @@ type Store struct {
 	changed chan struct{} // closed and replaced when a token is made or revoked
 }
 
-// Open reads the tokens that a file has. The store can be used also after an error, and has none
-// of them.
+// Open reads the tokens in a file. After an error it also returns a store, which is empty.
 func Open(path string) (*Store, error) {
 	s := &Store{path: path, now: time.Now, changed: make(chan struct{})}
 	text, err := os.ReadFile(path)
@@ -79,10 +78,10 @@ func Open(path string) (*Store, error) {
 	if err == nil && slices.ContainsFunc(kept, func(e *entry) bool {
 		return e == nil || len(e.Hash) != sha256.Size || len(e.Sessions) == 0 || e.Expires.Sub(e.Made) > MaxLife
 	}) {
-		err = errors.New("it has what is no token")
+		err = errors.New("an entry is not a valid token")
 	}
 	if err != nil {
-		return s, fault.Wrap("read answer tokens", fmt.Errorf("%s: %w", path, err), "make them anew")
+		return s, fault.Wrap("read answer tokens", fmt.Errorf("%s: %w", path, err), "create the tokens again")
 	}
 	for _, e := range kept {
 		e.ended = make(chan struct{})
@@ -91,27 +90,27 @@ func Open(path string) (*Store, error) {
 	return s, nil
 }
 
-// Make makes a token, and returns the text that its owner shows to be served.
+// Make makes a token, and returns the secret that its owner shows.
 func (s *Store) Make(name string, sessions []string, denyOnly bool, life time.Duration) (secret string, err error) {
 	switch {
 	case name == "" || len(sessions) == 0 || len(sessions) > maxSessions || slices.Contains(sessions, ""):
-		return "", fmt.Errorf("a token has a name and from 1 to %d sessions", maxSessions)
+		return "", fmt.Errorf("a token needs a name and 1 to %d sessions", maxSessions)
 	case life <= 0 || life > MaxLife:
-		return "", fmt.Errorf("a token lasts for some time, and %d days at most", MaxLife/(24*time.Hour))
+		return "", fmt.Errorf("the life of a token must be more than 0 and at most %d days", MaxLife/(24*time.Hour))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dropExpired()
 	switch {
 	case s.find(name) >= 0:
-		return "", fault.New("revoke it, or choose another name", "there is a token with the name %q", name)
+		return "", fault.New("revoke that token, or choose another name", "there is already a token with the name %q", name)
 	case len(s.entries) >= maxTokens:
-		return "", fault.New("revoke one", "there are %d tokens, and no more are allowed", maxTokens)
+		return "", fault.New("revoke a token", "there are %d tokens already, and no more are allowed", maxTokens)
 	}
 	var bits [32]byte
 	_, _ = rand.Read(bits[:]) // never fails
 	secret = base64.RawURLEncoding.EncodeToString(bits[:])
-	now := s.now().Round(0) // by the wall clock: time passes while the machine sleeps
+	now := s.now().Round(0) // without the monotonic clock, which may stop while the machine sleeps
 	e := &entry{Token{Name: name, Sessions: slices.Clone(sessions), DenyOnly: denyOnly, Made: now, Expires: now.Add(life)}, hash(secret), make(chan struct{})}
 	entries := append(slices.Clone(s.entries), e)
 	if err := s.write(entries); err != nil {
@@ -128,14 +127,14 @@ func (s *Store) Revoke(name string) error {
 	s.dropExpired()
 	at := s.find(name)
 	if at < 0 {
-		return fault.New("'ironcurtain-mux tokens ls' lists them", "there is no token with the name %q", name)
+		return fault.New("'ironcurtain-mux tokens ls' lists the tokens", "there is no token with the name %q", name)
 	}
 	close(s.entries[at].ended)
 	s.replace(slices.Delete(s.entries, at, at+1))
-	return fault.Wrap("it is revoked until the daemon starts again", s.write(s.entries), "")
+	return fault.Wrap("the token is revoked only until the daemon starts again", s.write(s.entries), "")
 }
 
-// List returns the tokens that are in force, the oldest first.
+// List returns the valid tokens, the oldest first.
 func (s *Store) List() []Token {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,8 +146,8 @@ func (s *Store) List() []Token {
 	return list
 }
 
-// Live reports whether a token is in force. That may be otherwise after changed is closed, or
-// after the time next if that is not zero.
+// Live reports whether any token is valid. The answer may change when changed is closed, or after
+// next, unless that is zero.
 func (s *Store) Live() (live bool, changed <-chan struct{}, next time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,8 +160,8 @@ func (s *Store) Live() (live bool, changed <-chan struct{}, next time.Duration) 
 	return len(s.entries) > 0, s.changed, next
 }
 
-// Check returns the token that somebody has shown, and a channel that is closed when it is
-// revoked.
+// Check returns the token with a secret that somebody has shown, and a channel that is closed when
+// the token is revoked or expires.
 func (s *Store) Check(secret string) (t Token, ended <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -174,14 +173,14 @@ func (s *Store) Check(secret string) (t Token, ended <-chan struct{}, err error)
 	}
 	shown := hash(secret)
 	var found *entry
-	for _, e := range s.entries { // all of them, so that the time says nothing
+	for _, e := range s.entries { // all of them, so that the time does not depend on which one matches
 		if subtle.ConstantTimeCompare(shown, e.Hash) == 1 {
 			found = e
 		}
 	}
 	if found == nil {
 		s.wrong = append(s.wrong, now)
-		return t, nil, fault.New("'ironcurtain-mux tokens create' makes one", "the token is wrong, revoked, or its time is over")
+		return t, nil, fault.New("'ironcurtain-mux tokens create' makes a token", "the token is wrong, revoked or expired")
 	}
 	found.Used = now
 	return found.Token, found.ended, nil
@@ -192,13 +191,12 @@ func hash(secret string) []byte {
 	return h[:]
 }
 
-// find returns the index of a token; negative: there is none. The caller holds the lock, as for
-// the following.
+// find returns the index of a token, or a negative number. The callers of find and of the methods
+// below hold the lock.
 func (s *Store) find(name string) int {
 	return slices.IndexFunc(s.entries, func(e *entry) bool { return e.Name == name })
 }
 
-// write writes tokens to the file.
 func (s *Store) write(entries []*entry) error {
 	text, err := json.Marshal(entries)
 	if err == nil {
@@ -207,21 +205,21 @@ func (s *Store) write(entries []*entry) error {
 	return fault.Wrap("write answer tokens", err, "")
 }
 
-// replace replaces the tokens.
+// replace replaces the tokens, and reports the change to those who wait for it.
 func (s *Store) replace(entries []*entry) {
 	s.entries = entries
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// dropExpired forgets the tokens whose time is over. The file has them until the next change.
+// dropExpired removes the expired tokens. They stay in the file until the next change.
 func (s *Store) dropExpired() {
 	now := s.now()
 	s.entries = slices.DeleteFunc(s.entries, func(e *entry) bool {
-		over := !now.Before(e.Expires)
-		if over {
+		expired := !now.Before(e.Expires)
+		if expired {
 			close(e.ended)
 		}
-		return over
+		return expired
 	})
 }
