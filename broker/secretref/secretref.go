@@ -1,10 +1,11 @@
-// Package secretref finds a secret of the person's where a reference says: in what a
-// command prints, in an environment variable, or in a file. The configuration holds the
-// reference and never the secret. No error contains what was found.
+// Package secretref reads a secret of the person's from where a reference says: from the output of a
+// command, an environment variable, or a file. The configuration has the reference and never the
+// secret. No error contains the secret.
 package secretref
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,19 +21,19 @@ import (
 
 // Reference says where a secret is. Exactly one member is set.
 type Reference struct {
-	Command []string // its standard output is the secret; no shell is involved
-	Env     string   // a variable
+	Command []string // prints the secret; it is run without a shell
+	Env     string   // the name of a variable
 	File    string   // an absolute path
 }
 
-// Limits of looking for a secret.
+// Limits of reading a secret.
 const (
 	commandTime = 10 * time.Second
 	maxSecret   = 64 << 10 // bytes
 )
 
-// String describes the reference, for messages. Of a command it names the program only,
-// because arguments may be private.
+// String describes the reference, for messages. It leaves out the arguments of a command, because
+// they may be private.
 func (r Reference) String() string {
 	switch {
 	case len(r.Command) > 0:
@@ -43,19 +44,19 @@ func (r Reference) String() string {
 	return fmt.Sprintf("file %q", r.File)
 }
 
-// Resolve returns the secret, without white space around it. A command gets this process's
-// environment and no terminal, and ten seconds.
+// Resolve returns the secret, without white space around it. A command has this process's
+// environment, no terminal, and ten seconds.
 func (r Reference) Resolve(ctx context.Context) (string, error) {
 	value, err := r.read(ctx)
 	secret := strings.TrimSpace(value)
 	switch {
 	case err != nil:
 	case secret == "":
-		err = errors.New("it is empty")
+		err = errors.New("the secret is empty")
 	case len(value) > maxSecret:
-		err = fmt.Errorf("it is longer than %d bytes", maxSecret)
+		err = fmt.Errorf("the secret is longer than %d bytes", maxSecret)
 	case strings.ContainsFunc(secret, func(c rune) bool { return c < ' ' || c > '~' }):
-		err = errors.New("it is more than one line of plain characters")
+		err = errors.New("the secret is not a single line of printable ASCII characters")
 	}
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", r, err)
@@ -70,22 +71,22 @@ func (r Reference) read(ctx context.Context) (string, error) {
 	case r.Env != "":
 		return os.Getenv(r.Env), nil
 	}
-	f, err := os.OpenFile(r.File, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe nobody writes to must not stop us
+	f, err := os.OpenFile(r.File, os.O_RDONLY|unix.O_NONBLOCK, 0) // a pipe without a writer must not block
 	if err != nil {
 		return "", cause(err)
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return "", errors.Join(err, errors.New("it is not a regular file"))
+		return "", cmp.Or(err, errors.New("not a regular file"))
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
 	return string(data), cause(err)
 }
 
-// output runs a command in a session of its own, so that it cannot use the terminal and ends
-// as a whole.
+// output runs a command in a session of its own, so that the command cannot use the terminal and is
+// killed with all its children.
 func output(ctx context.Context, argv []string) (string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, commandTime, fmt.Errorf("it took longer than %s", commandTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, commandTime, fmt.Errorf("the command took longer than %s", commandTime))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -100,7 +101,7 @@ func output(ctx context.Context, argv []string) (string, error) {
 	return out.String(), cause(err)
 }
 
-// bounded keeps the beginning of an output, one byte more than a secret may have.
+// bounded keeps the beginning of an output, up to one byte more than a secret may have.
 type bounded struct{ bytes.Buffer }
 
 func (b *bounded) Write(p []byte) (int, error) {
@@ -108,7 +109,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// cause returns an error without its path or program, which the message has already.
+// cause returns an error without its path or program, because the message already has the
+// reference.
 func cause(err error) error {
 	var path *os.PathError
 	var program *exec.Error
