@@ -248,7 +248,7 @@ func TestRemoteServerHarmsNoOther(t *testing.T) {
 		why    string
 	}{
 		"redirect":       {redirect, `redirects to "https://elsewhere.example.com/mcp?a=b", which is not followed`},
-		"wants a login":  {status(http.StatusUnauthorized), "it needs a credential"},
+		"wants a login":  {status(http.StatusUnauthorized), "the server needs a credential"},
 		"nothing there":  {status(http.StatusNotFound), "older SSE transport"},
 		"wrong method":   {status(http.StatusMethodNotAllowed), "older SSE transport"},
 		"fails":          {status(http.StatusBadGateway), "502 Bad Gateway"},
@@ -386,7 +386,7 @@ func TestRemoteServerWantsLogin(t *testing.T) {
 	r := ownHarness(t, spec, nil)
 	a := r.agent()
 	eventually(t, func() bool { return r.status("own").State == ServerBroken }, "the failure")
-	const needed = `it needs a login: run "ironcurtain-mux servers login own"`
+	const needed = `the server needs a login: run "ironcurtain-mux servers login own"`
 	if p := r.status("own").Problem; !strings.Contains(p, needed) {
 		t.Errorf("without a login: %s", p)
 	}

@@ -21,30 +21,30 @@ import (
 
 // Limits of a connection.
 const (
-	small      = 64 << 10         // bytes of a message that is read beside others
+	small      = 64 << 10         // bytes of a message that may be read at the same time as others
 	maxQueue   = 64               // notifications and answers that wait to be sent
-	noticeTime = 30 * time.Second // for a notification or an answer to be taken
-	endTime    = 2 * time.Second  // for the end of a session to be taken
+	noticeTime = 30 * time.Second // until the server must have accepted a notification or an answer
+	endTime    = 2 * time.Second  // until the server must have accepted the end of a session
 )
 
-// Options say where a server is and how it is spoken to.
+// Options say how to connect to a server.
 type Options struct {
-	Address string      // of its one endpoint, as netguard.Service accepts it
+	Address string      // of its only endpoint, as netguard.Service accepts it
 	Header  http.Header // of every request; the values may be secrets
 	Limit   int         // bytes of a message
-	Login   Login       // of the person at the server; nil: there can be none
+	Login   Login       // of the person at the server; nil if the server has no logins
 }
 
-// Login has the tokens of the person's login at a server.
+// Login provides the tokens of the person's login at a server.
 type Login interface {
-	// Token returns the token to be sent, or "" if nobody has logged in.
+	// Token returns the token to send, or "" if the person has not logged in.
 	Token(ctx context.Context) (string, error)
-	// Renew returns another token than the one that the server has just rejected, which is
-	// "" if there was none.
+	// Renew returns a token other than rejected, which the server has just rejected. rejected is ""
+	// if none was sent.
 	Renew(ctx context.Context, rejected string) (string, error)
 }
 
-// Conn is a connection to one server. A session of the server's may belong to it.
+// Conn is a connection to one server, which may open a session for it.
 type Conn struct {
 	options Options
 	host    string
@@ -55,18 +55,18 @@ type Conn struct {
 	out     *io.PipeWriter
 	writing sync.Mutex    // of out
 	large   chan struct{} // holds one value while a long message is read
-	queue   chan []byte   // to the goroutine that sends notifications and answers; a flood is dropped
+	queue   chan []byte   // notifications and answers for sendQueue; dropped while it is full
 	done    chan struct{}
 
 	mu      sync.Mutex
 	ended   error          // why the connection has ended
 	group   sync.WaitGroup // requests and streams; nothing is added once ended is set
-	session string         // that the server has given
-	version string         // of the protocol, as the server has chosen it
-	gone    bool           // the server has ended the session by itself
+	session string         // the id that the server gave, or ""
+	version string         // of the protocol, which the server chose
+	gone    bool           // the server itself has ended the session
 }
 
-// Dial prepares a connection. Only the first line that is written to it reaches the server.
+// Dial prepares a connection. It sends nothing: the first request is the first line that is written.
 func Dial(o Options) (*Conn, error) {
 	u, err := netguard.Service(o.Address)
 	if err != nil {
@@ -83,16 +83,16 @@ func Dial(o Options) (*Conn, error) {
 	return c, nil
 }
 
-// Stdin is where messages to the server are written, each with a line feed behind it.
+// Stdin is where messages to the server are written, each with a line feed at its end.
 func (c *Conn) Stdin() io.WriteCloser { return c }
 
 // Stdout is where the server's messages are read. It ends when the connection does.
 func (c *Conn) Stdout() *bufio.Reader { return c.lines }
 
-// Sandboxed reports false: what the server does on its own machine is unknown.
+// Sandboxed reports false, because nothing is known about the machine of the server.
 func (c *Conn) Sandboxed() bool { return false }
 
-// LastWords is empty, because Err says everything.
+// LastWords returns "", because Err says everything.
 func (c *Conn) LastWords() string { return "" }
 
 // Done is closed when the connection has ended.
@@ -105,7 +105,7 @@ func (c *Conn) Err() error {
 	return c.ended
 }
 
-// Stop ends the connection and the server's session. It returns when nothing of it is left.
+// Stop ends the connection and the server's session. It waits until all goroutines have ended.
 func (c *Conn) Stop() {
 	c.fail(errors.New("the connection was closed"))
 	<-c.done
@@ -117,7 +117,7 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// fail begins to end the connection, and does not wait until it has ended.
+// fail starts to end the connection, and does not wait for its end.
 func (c *Conn) fail(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,12 +135,12 @@ func (c *Conn) fail(why error) {
 	}()
 }
 
-// endSession tells the server that the session has ended, so that it need not keep it.
+// endSession tells the server that it need not keep the session any longer.
 func (c *Conn) endSession() {
 	c.mu.Lock()
-	needless := c.session == "" || c.gone
+	none := c.session == "" || c.gone
 	c.mu.Unlock()
-	if needless {
+	if none {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
@@ -160,15 +160,15 @@ func (c *Conn) start(f func()) error {
 	return c.ended
 }
 
-// Write sends whole lines. It waits only for "initialized", because the requests after it
-// must not overtake it.
+// Write sends whole lines. It waits only for the server to accept "initialized", because later
+// requests must not overtake that.
 func (c *Conn) Write(lines []byte) (int, error) {
 	for line := range bytes.Lines(lines) {
 		m, err := strict.Open(line)
 		if err != nil {
 			return 0, err
 		}
-		line = bytes.Clone(bytes.TrimSpace(line)) // the caller uses its memory again
+		line = bytes.Clone(bytes.TrimSpace(line)) // the caller may reuse its buffer
 		switch {
 		case m.Method == "notifications/initialized":
 			if err = c.notify(line); err == nil {
@@ -193,19 +193,19 @@ func (c *Conn) Write(lines []byte) (int, error) {
 	return len(lines), nil
 }
 
-// sendQueue sends notifications and answers in their order.
+// sendQueue sends the queued notifications and answers in their order.
 func (c *Conn) sendQueue() {
 	for {
 		select {
 		case line := <-c.queue:
-			_ = c.notify(line) // the server can go on without it
+			_ = c.notify(line) // the server can work without it
 		case <-c.life.Done():
 			return
 		}
 	}
 }
 
-// notify sends a message that has no answer.
+// notify sends a message that gets no answer.
 func (c *Conn) notify(line []byte) error {
 	ctx, cancel := context.WithTimeout(c.life, noticeTime)
 	defer cancel()
@@ -220,8 +220,7 @@ func (c *Conn) notify(line []byte) error {
 	return nil
 }
 
-// send makes one HTTP request. When the server rejects the login, send has it renewed and
-// tries once more.
+// send makes one HTTP request. If the server rejects the login, send renews it and retries once.
 func (c *Conn) send(ctx context.Context, method string, body []byte) (*http.Response, error) {
 	if c.options.Login == nil {
 		return c.once(ctx, method, body, "")
@@ -270,7 +269,7 @@ func (c *Conn) once(ctx context.Context, method string, body []byte, token strin
 	c.mu.Unlock()
 	answer, err := c.client.Do(r)
 	var whole *url.Error
-	if errors.As(err, &whole) { // its text has the address, which may be private
+	if errors.As(err, &whole) { // whole quotes the address, which may be private
 		err = whole.Err
 	}
 	if err != nil {
@@ -279,7 +278,7 @@ func (c *Conn) once(ctx context.Context, method string, body []byte, token strin
 	return answer, nil
 }
 
-// refusedError means that the server did not accept the login, or got none and needs one.
+// refusedError means that the server rejected the login, or needs one and got none.
 type refusedError struct{ Err error }
 
 func (e *refusedError) Error() string { return e.Err.Error() }
@@ -291,30 +290,29 @@ func (c *Conn) refused(r *http.Response) error {
 	err := fmt.Errorf("%s answered %q", c.host, fmt.Sprintf("%d %s", r.StatusCode, http.StatusText(r.StatusCode)))
 	switch {
 	case r.StatusCode == http.StatusUnauthorized && c.options.Login != nil:
-		return &refusedError{fault.New("log in again", "%w: it refuses the login that was just renewed", err)}
+		return &refusedError{fault.New("log in again", "%w: the server rejects the login that was just renewed", err)}
 	case r.StatusCode == http.StatusUnauthorized:
-		return &refusedError{fault.New("fix its headers and credentials", "%w: it needs a credential, or refuses the one in its headers", err)}
+		return &refusedError{fault.New("fix the server's headers and credentials in the configuration", "%w: the server needs a credential, or rejects the one in its headers", err)}
 	case r.StatusCode/100 == 3:
 		if to, bad := r.Location(); bad == nil {
-			err = fmt.Errorf("%w: it redirects to %.200q, which is not followed", err, to.Redacted())
+			err = fmt.Errorf("%w: the server redirects to %.200q, which is not followed", err, to.Redacted())
 		}
 		return err
 	case r.StatusCode == http.StatusNotFound || r.StatusCode == http.StatusMethodNotAllowed:
-		return fmt.Errorf("%w: nothing speaks Streamable HTTP at this address; servers with the older SSE transport cannot be used", err)
+		return fmt.Errorf("%w: there is no Streamable HTTP server at this address; servers with the older SSE transport are not supported", err)
 	}
 	return err
 }
 
-// plain reports whether a text may be the id of a session or the version of the protocol.
-func plain(s string) bool {
-	unfit := func(r rune) bool { return r < '!' || r > '~' }
-	return s != "" && len(s) <= 1000 && !strings.ContainsFunc(s, unfit)
+// isPlain reports whether a text may be the id of a session or the version of the protocol.
+func isPlain(s string) bool {
+	return s != "" && len(s) <= 1000 && !strings.ContainsFunc(s, func(r rune) bool { return r < '!' || r > '~' })
 }
 
-// pass passes one message of the server on, as one line.
-func (c *Conn) pass(message []byte) error {
+// forward forwards one message of the server as one line.
+func (c *Conn) forward(message []byte) error {
 	for i, b := range message {
-		if b == '\n' || b == '\r' { // between the parts of a JSON text they are spaces
+		if b == '\n' || b == '\r' { // in JSON, they can only be white space between tokens
 			message[i] = ' '
 		}
 	}
@@ -324,7 +322,7 @@ func (c *Conn) pass(message []byte) error {
 	return err
 }
 
-// answerError answers a request in the server's place.
+// answerError answers a request in place of the server.
 func (c *Conn) answerError(id []byte, why error) {
-	_ = c.pass(jsonrpc.AnswerError(id, why))
+	_ = c.forward(jsonrpc.AnswerError(id, why))
 }

@@ -14,25 +14,25 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc/strict"
 )
 
-// request sends a request and passes on what the server sends for it. Every request is
-// answered, by the server or with the reason why there is no answer.
+// request sends a request and forwards the messages of the response. Every request gets an answer:
+// the server's, or an error that says why the server has given none.
 func (c *Conn) request(id []byte, method string, line []byte) {
 	r, err := c.send(c.life, http.MethodPost, line)
 	if err != nil {
-		c.fail(err) // the server is gone, or there is no login
+		c.fail(err) // the server cannot be reached, or there is no login
 		return
 	}
 	defer r.Body.Close()
 	if method == "initialize" {
-		c.begin(r)
+		c.noteSession(r)
 	}
-	if err := c.answer(r, id, method); err != nil && !c.endIfRefused(r, err) {
+	if err := c.forwardResponse(r, id, method); err != nil && !c.endIfRefused(r, err) {
 		c.answerError(id, err)
 	}
 }
 
-// endIfRefused ends the connection if the server does not know the session any more or rejects
-// the login, and reports whether it has. The proxy then connects to the server again.
+// endIfRefused ends the connection if the server no longer knows the session or rejects the login.
+// It reports whether it has done so. The proxy then connects to the server again.
 func (c *Conn) endIfRefused(r *http.Response, err error) bool {
 	c.mu.Lock()
 	lost := c.session != "" && (r.StatusCode == http.StatusNotFound || r.StatusCode == http.StatusBadRequest)
@@ -50,24 +50,24 @@ func (c *Conn) endIfRefused(r *http.Response, err error) bool {
 	return true
 }
 
-// begin notes the session that the server gives.
-func (c *Conn) begin(r *http.Response) {
-	if id := r.Header.Get("Mcp-Session-Id"); plain(id) {
+// noteSession notes the id of the session that the server opens.
+func (c *Conn) noteSession(r *http.Response) {
+	if id := r.Header.Get("Mcp-Session-Id"); isPlain(id) {
 		c.mu.Lock()
 		c.session = id
 		c.mu.Unlock()
 	}
 }
 
-// answer passes on the messages of a response, until the answer to the request.
-func (c *Conn) answer(r *http.Response, id []byte, method string) error {
+// forwardResponse forwards the messages of a response, up to the answer to the request.
+func (c *Conn) forwardResponse(r *http.Response, id []byte, method string) error {
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	given := func(m jsonrpc.Message) bool {
+	isAnswer := func(m jsonrpc.Message) bool {
 		if m.Method != "" || string(m.ID) != string(id) {
 			return false
 		}
 		if method == "initialize" {
-			c.agree(m.Result)
+			c.noteVersion(m.Result)
 		}
 		return true
 	}
@@ -75,14 +75,14 @@ func (c *Conn) answer(r *http.Response, id []byte, method string) error {
 	defer end()
 	switch {
 	case r.StatusCode == http.StatusOK && kind == "text/event-stream":
-		return c.stream(r.Body, grow, given)
+		return c.forwardStream(r.Body, grow, isAnswer)
 	case kind == "application/json" && r.StatusCode != http.StatusUnauthorized:
-		text, err := whole(r.Body, grow)
+		text, err := readAll(r.Body, grow)
 		if err != nil {
 			return fmt.Errorf("the answer of %s: %w", c.host, err)
 		}
-		if m, err := strict.Open(text); err == nil && given(m) {
-			return c.pass(text)
+		if m, err := strict.Open(text); err == nil && isAnswer(m) {
+			return c.forward(text)
 		}
 		if r.StatusCode == http.StatusOK {
 			return fmt.Errorf("the answer of %s is not an answer to the request", c.host)
@@ -93,8 +93,8 @@ func (c *Conn) answer(r *http.Response, id []byte, method string) error {
 	return c.refused(r)
 }
 
-// stream passes on the messages of a stream until one is the last.
-func (c *Conn) stream(body io.Reader, grow func(int) error, last func(jsonrpc.Message) bool) error {
+// forwardStream forwards the messages of a stream, up to the one that is the last.
+func (c *Conn) forwardStream(body io.Reader, grow func(int) error, last func(jsonrpc.Message) bool) error {
 	e := events{r: bufio.NewReaderSize(body, 4<<10), grow: grow}
 	for {
 		data, err := e.next()
@@ -109,7 +109,7 @@ func (c *Conn) stream(body io.Reader, grow func(int) error, last func(jsonrpc.Me
 			return fmt.Errorf("the stream of %s: %w", c.host, err)
 		}
 		done := last(m)
-		if err := c.pass(data); err != nil || done {
+		if err := c.forward(data); err != nil || done {
 			return err
 		}
 		if err := grow(0); err != nil {
@@ -118,8 +118,9 @@ func (c *Conn) stream(body io.Reader, grow func(int) error, last func(jsonrpc.Me
 	}
 }
 
-// budget returns the function that bounds the memory of the messages of one response, and
-// one to be called at its end. Of all responses, only one message at a time may be long.
+// budget bounds the memory for the messages of one response. grow is called before a message grows
+// to some bytes, and with 0 when it is forwarded; end is called at the end of the response. Of all
+// responses, only one message at a time may be longer than small: grow waits for its turn.
 func (c *Conn) budget() (grow func(bytes int) error, end func()) {
 	turn := false
 	end = func() {
@@ -130,7 +131,7 @@ func (c *Conn) budget() (grow func(bytes int) error, end func()) {
 	}
 	return func(bytes int) error {
 		switch {
-		case bytes >= c.options.Limit: // the line feed behind it counts, too
+		case bytes >= c.options.Limit: // the line feed at the end counts, too
 			return errTooLong
 		case bytes <= small:
 			if bytes == 0 {
@@ -150,26 +151,26 @@ func (c *Conn) budget() (grow func(bytes int) error, end func()) {
 	}, end
 }
 
-// agree notes the version of the protocol in the server's answer to "initialize".
-func (c *Conn) agree(result json.RawMessage) {
+// noteVersion notes the version of the protocol in the server's answer to "initialize".
+func (c *Conn) noteVersion(result json.RawMessage) {
 	var chosen struct {
 		Version string `json:"protocolVersion"`
 	}
-	if json.Unmarshal(result, &chosen) == nil && plain(chosen.Version) {
+	if json.Unmarshal(result, &chosen) == nil && isPlain(chosen.Version) {
 		c.mu.Lock()
 		c.version = chosen.Version
 		c.mu.Unlock()
 	}
 }
 
-// Pauses between streams of notifications.
+// The pause between streams of notifications doubles from minPause to maxPause.
 const (
 	minPause = time.Second
 	maxPause = time.Minute
 )
 
-// listen passes on what the server sends by itself, if it offers that, until the
-// connection ends.
+// listen forwards the messages that the server sends without a request, if it offers a stream of
+// them, until the connection ends.
 func (c *Conn) listen() {
 	pause := minPause
 	for {
@@ -183,7 +184,7 @@ func (c *Conn) listen() {
 		offered := r.StatusCode == http.StatusOK && kind == "text/event-stream"
 		if offered {
 			grow, end := c.budget()
-			_ = c.stream(r.Body, grow, func(jsonrpc.Message) bool { return false })
+			_ = c.forwardStream(r.Body, grow, func(jsonrpc.Message) bool { return false })
 			end()
 		}
 		_ = r.Body.Close()

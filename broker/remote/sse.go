@@ -7,21 +7,20 @@ import (
 	"io"
 )
 
-// errTooLong is the error of a message beyond the limit.
 var errTooLong = errors.New("the message is too long")
 
 // events reads a stream of server-sent events.
 type events struct {
 	r *bufio.Reader
-	// grow is called before what is kept of an event grows to that many bytes, and with 0
-	// when nothing is kept. Its error ends the stream.
+	// grow is called before the kept part of an event grows to some bytes, and with 0 when nothing
+	// is kept any more. Its error ends the stream.
 	grow    func(bytes int) error
 	begun   bool
-	afterCR bool // a line feed now would belong to the end of the line before
+	afterCR bool // the last line ended with CR, so that a following LF belongs to it
 }
 
-// next returns the data of the next event that is a message. It skips other events,
-// comments and fields, and an event that the stream's end cuts off.
+// next returns the data of the next event that is a message. It skips other events, comments, other
+// fields, and an event that is incomplete at the end of the stream.
 func (e *events) next() ([]byte, error) {
 	var data []byte
 	kind, has := "", false
@@ -51,8 +50,8 @@ func (e *events) next() ([]byte, error) {
 	}
 }
 
-// line returns the next line without its end, which is CR, LF or both. So many bytes are
-// kept already.
+// line returns the next line without its end, which is CR, LF or both. kept is the number of bytes
+// that are kept of the event so far.
 func (e *events) line(kept int) ([]byte, error) {
 	if !e.begun {
 		e.begun = true
@@ -81,8 +80,8 @@ func (e *events) line(kept int) ([]byte, error) {
 	}
 }
 
-// whole reads a message that is a whole body.
-func whole(r io.Reader, grow func(bytes int) error) ([]byte, error) {
+// readAll reads a message that is the whole body of a response.
+func readAll(r io.Reader, grow func(bytes int) error) ([]byte, error) {
 	var all bytes.Buffer
 	part := make([]byte, 16<<10)
 	for {

@@ -11,7 +11,7 @@ import (
 func TestANoticeOfAServerIsTakenBack(t *testing.T) {
 	s := stateSession(t)
 	notices := eventsOf(s).notices
-	failed := mcpproxy.Activity{Kind: mcpproxy.ServerFailed, Server: "board", Detail: "it needs a login"}
+	failed := mcpproxy.Activity{Kind: mcpproxy.ServerFailed, Server: "board", Detail: "the server needs a login"}
 	up := mcpproxy.Activity{Kind: mcpproxy.ServerUp, Server: "board"}
 	s.toolActivity(up)
 	s.toolActivity(failed)
@@ -19,7 +19,7 @@ func TestANoticeOfAServerIsTakenBack(t *testing.T) {
 	s.toolActivity(up)
 	s.toolActivity(up)
 	s.toolActivity(failed)
-	const text = "tool server board could not be started: it needs a login"
+	const text = "tool server board could not be started: the server needs a login"
 	for i, want := range []Notice{{Urgent: true, Text: text}, {}, {Urgent: true, Text: text}} {
 		want.Session, want.About = s.fixed.ID, "server board"
 		if len(notices) == 0 {

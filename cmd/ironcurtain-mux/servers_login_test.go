@@ -114,7 +114,7 @@ func TestServersLogin(t *testing.T) {
 	if err := login.Wait(); err != nil || !strings.Contains(said.String(), "/servers restart board") || strings.Contains(said.String(), "-secret-") {
 		t.Fatalf("%v: %s", err, said.String())
 	}
-	listed("failed: it needs a login")
+	listed("failed: the server needs a login")
 	d.send("\x01/servers restart board\r")
 	listed("2 tools; running")
 	session := d.onlySession()

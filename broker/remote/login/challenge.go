@@ -2,12 +2,12 @@ package login
 
 import "strings"
 
-// maxChallenge is how much of a header is read, in bytes.
+// maxChallenge is the longest header that is read, in bytes.
 const maxChallenge = 8 << 10
 
 // challenge returns the parameters of the first "Bearer" challenge in the values of
-// WWW-Authenticate, by their names in lower case; nil if there is none or if a value cannot
-// be read (RFC 9110, 11.6.1).
+// WWW-Authenticate (RFC 9110, 11.6.1), by their names in lower case. It ignores the rest of a
+// malformed value, and returns nil if there is no such challenge.
 func challenge(values []string) map[string]string {
 	for _, v := range values {
 		if len(v) > maxChallenge {
@@ -48,7 +48,7 @@ func (s *scanner) params() (map[string]string, bool) {
 		spaced := s.spaces()
 		if !s.skip('=') {
 			if len(all) > 0 || spaced || *s == "" || (*s)[0] == ',' {
-				*s = before // that was the scheme of the next challenge
+				*s = before // the token is the scheme of the next challenge
 				return all, true
 			}
 			return nil, false

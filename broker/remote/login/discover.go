@@ -23,7 +23,7 @@ const (
 	maxAnswer   = 1 << 20 // bytes
 )
 
-// site is the way to one MCP server and the servers that it names.
+// site makes requests to one MCP server and to the servers that it names.
 type site struct {
 	server *url.URL
 	client *http.Client
@@ -34,19 +34,19 @@ func newSite(address string) (*site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the address of the server: %w", err)
 	}
-	// What a server elsewhere names must not lead to this machine or the person's network.
+	// A server on another machine must not name addresses of this machine or of the person's network.
 	client := netguard.Dialer{}.Client(func(host string) bool { return host == u.Hostname() || netguard.OnThisMachine(u.Hostname()) })
 	return &site{server: u, client: client}, nil
 }
 
-// service checks an address that the server's metadata name.
+// service checks an address in the server's metadata.
 func (s *site) service(what, address string) (*url.URL, error) {
 	u, err := netguard.Service(address)
 	if err == nil && u.Scheme == "http" && !netguard.OnThisMachine(s.server.Hostname()) {
-		err = errors.New("it must use https")
+		err = errors.New("the address must use https")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the %s %.200q: %w", what, address, err)
+		return nil, fmt.Errorf("%s %.200q: %w", what, address, err)
 	}
 	return u, nil
 }
@@ -74,7 +74,7 @@ func (e *statusError) Error() string {
 
 // ask makes one request and decodes the JSON answer.
 func (s *site) ask(ctx context.Context, method, address, kind string, body []byte, into any, with func(*http.Request)) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, requestTime, fmt.Errorf("it did not answer within %s", requestTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, requestTime, fmt.Errorf("no answer within %s", requestTime))
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
@@ -94,18 +94,18 @@ func (s *site) ask(ctx context.Context, method, address, kind string, body []byt
 	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
 	if err == nil && len(text) > maxAnswer {
-		err = errors.New("its answer is too long")
+		err = errors.New("the answer is too long")
 	}
 	if err != nil {
 		return brief(ctx, r.URL.Host, err)
 	}
 	if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusCreated {
 		failed := &statusError{host: r.URL.Host, code: answer.StatusCode}
-		_ = json.Unmarshal(text, &failed.said) // there may be no reason
+		_ = json.Unmarshal(text, &failed.said) // the answer need not have a reason
 		return failed
 	}
 	if json.Unmarshal(text, into) != nil {
-		return fmt.Errorf("%s: its answer cannot be understood", r.URL.Host)
+		return fmt.Errorf("%s: the answer is not the expected JSON", r.URL.Host)
 	}
 	return nil
 }
@@ -122,18 +122,18 @@ func brief(ctx context.Context, host string, err error) error {
 	return fmt.Errorf("%s: %w", host, err)
 }
 
-// place describes where people log in for a server, and for what.
-type place struct {
-	resource                 string // the server, as tokens name it
+// authorization describes how a person logs in for a server.
+type authorization struct {
+	resource                 string // the server's name in tokens
 	issuer, authorize, token string
-	register                 string // empty: programs cannot introduce themselves
-	method                   string // how a program that has a secret shows it
+	register                 string // "" if programs cannot register themselves
+	method                   string // how a program shows its secret, if it has one
 	scope                    string
 	names                    bool // answers contain the issuer
 }
 
-// find asks the server, and the authorization server that it names, where people log in.
-func (s *site) find(ctx context.Context) (*place, error) {
+// find asks the server, and the authorization server that it names, how a person logs in.
+func (s *site) find(ctx context.Context) (*authorization, error) {
 	metadata, scope, err := s.locate(ctx)
 	if err != nil {
 		return nil, err
@@ -147,10 +147,10 @@ func (s *site) find(ctx context.Context) (*place, error) {
 		return nil, fmt.Errorf("read the server's metadata: %w", err)
 	}
 	if !covers(of.Resource, s.server) {
-		return nil, fmt.Errorf("the server's metadata are for another server, %.200q", of.Resource)
+		return nil, fmt.Errorf("the server's metadata is for another server, %.200q", of.Resource)
 	}
 	if len(of.Issuers) == 0 {
-		return nil, errors.New("the server's metadata name no authorization server")
+		return nil, errors.New("the server's metadata names no authorization server")
 	}
 	p, err := s.authorizer(ctx, of.Issuers[0])
 	if err != nil {
@@ -160,12 +160,13 @@ func (s *site) find(ctx context.Context) (*place, error) {
 	return p, nil
 }
 
-// hello is a first message, which a server that wants a login rejects.
+// hello is a first message, which a server that needs a login rejects.
 const hello = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"ironcurtain-mux","version":"1"}}}`
 
-// locate returns where the server's metadata may be, and the scope that the server asks for.
+// locate returns the addresses at which the server's metadata may be, and the scope that the server
+// asks for.
 func (s *site) locate(ctx context.Context) (metadata []string, scope string, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, requestTime, fmt.Errorf("it did not answer within %s", requestTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, requestTime, fmt.Errorf("no answer within %s", requestTime))
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.server.String(), strings.NewReader(hello))
 	if err != nil {
@@ -179,21 +180,21 @@ func (s *site) locate(ctx context.Context) (metadata []string, scope string, err
 	}
 	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusUnauthorized {
-		return nil, "", fmt.Errorf("%s does not ask for a login: it answered %q", s.server.Host, fmt.Sprintf("%d %s", answer.StatusCode, http.StatusText(answer.StatusCode)))
+		return nil, "", fmt.Errorf("%s does not ask for a login: the answer is %q", s.server.Host, fmt.Sprintf("%d %s", answer.StatusCode, http.StatusText(answer.StatusCode)))
 	}
 	asked := challenge(answer.Header.Values("WWW-Authenticate"))
 	if named := asked["resource_metadata"]; named != "" {
-		u, err := s.service("address of the server's metadata", named)
+		u, err := s.service("the address of the server's metadata", named)
 		if err == nil && (u.Scheme != s.server.Scheme || u.Host != s.server.Host) {
-			err = fmt.Errorf("the server says that its metadata are at another host, %s", u.Host)
+			err = fmt.Errorf("the server says that its metadata is at another host, %s", u.Host)
 		}
 		return []string{named}, asked["scope"], err
 	}
 	return wellKnown(s.server, "oauth-protected-resource", true), asked["scope"], nil
 }
 
-// wellKnown returns the addresses of a well-known document: with the path behind it, and,
-// if root, without.
+// wellKnown returns the addresses of a well-known document: with u's path at the end, and if root
+// also without it.
 func wellKnown(u *url.URL, name string, root bool) []string {
 	origin := u.Scheme + "://" + u.Host + "/.well-known/" + name
 	path := strings.TrimSuffix(u.EscapedPath(), "/")
@@ -203,7 +204,8 @@ func wellKnown(u *url.URL, name string, root bool) []string {
 	return []string{origin + path, origin}
 }
 
-// first decodes the first of several documents that is there.
+// first decodes the document at the first address that does not answer with an error of the client
+// (4xx).
 func (s *site) first(ctx context.Context, addresses []string, into any) (err error) {
 	for _, address := range addresses {
 		err = s.ask(ctx, http.MethodGet, address, "", nil, into, nil)
@@ -215,7 +217,7 @@ func (s *site) first(ctx context.Context, addresses []string, into any) (err err
 	return err
 }
 
-// covers reports whether a resource is the server, its host, or a path above it.
+// covers reports whether a resource is the server, its host, or a parent of its path.
 func covers(resource string, server *url.URL) bool {
 	u, err := url.Parse(resource)
 	if err != nil || u.Scheme != server.Scheme || !strings.EqualFold(u.Host, server.Host) || u.RawQuery != "" || u.User != nil || u.Fragment != "" {
@@ -226,8 +228,8 @@ func covers(resource string, server *url.URL) bool {
 }
 
 // authorizer reads and checks the metadata of an authorization server.
-func (s *site) authorizer(ctx context.Context, issuer string) (*place, error) {
-	u, err := s.service("authorization server", issuer)
+func (s *site) authorizer(ctx context.Context, issuer string) (*authorization, error) {
+	u, err := s.service("the authorization server", issuer)
 	if err != nil {
 		return nil, err
 	}
@@ -253,9 +255,9 @@ func (s *site) authorizer(ctx context.Context, issuer string) (*place, error) {
 	if !slices.Contains(of.Proofs, "S256") {
 		return nil, fmt.Errorf("the authorization server %.200q does not say that it supports PKCE (S256)", issuer)
 	}
-	p := &place{issuer: of.Issuer, authorize: of.Authorize, token: of.Token, register: of.Register, names: of.Names, method: method(of.Methods)}
-	for what, address := range map[string]string{"authorization endpoint": p.authorize, "token endpoint": p.token, "registration endpoint": p.register} {
-		if address == "" && what == "registration endpoint" {
+	p := &authorization{issuer: of.Issuer, authorize: of.Authorize, token: of.Token, register: of.Register, names: of.Names, method: method(of.Methods)}
+	for what, address := range map[string]string{"the authorization endpoint": p.authorize, "the token endpoint": p.token, "the registration endpoint": p.register} {
+		if address == "" && what == "the registration endpoint" {
 			continue
 		}
 		if _, err := s.service(what+" of the authorization server", address); err != nil {
@@ -265,7 +267,7 @@ func (s *site) authorizer(ctx context.Context, issuer string) (*place, error) {
 	return p, nil
 }
 
-// method chooses how this program shows who it is.
+// method chooses how this program authenticates to the authorization server.
 func method(offered []string) string {
 	for _, m := range []string{"none", "client_secret_post", "client_secret_basic"} {
 		if slices.Contains(offered, m) {

@@ -18,12 +18,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Request is a login that the person wants to make.
+// Request is the person's wish to log in.
 type Request struct {
 	Address  string // of the MCP server
-	ClientID string // by which the authorization server knows this program; empty: it is introduced
-	Scope    string // empty: what the server asks for
-	Port     int    // of this machine, to which the answer comes; 0: any
+	ClientID string // of this program at the authorization server; if "", the program registers there
+	Scope    string // "" means the scope that the server asks for
+	Port     int    // of this machine, for the answer; 0 means any
 	// Show is called with the address at which the person logs in.
 	Show func(address string)
 }
@@ -49,16 +49,16 @@ func (s *Store) Login(ctx context.Context, r Request) error {
 	switch {
 	case who.ID != "":
 	case p.register == "":
-		return fault.New(`register this program there and write its id to "oauth": {"clientId": …}`, "the authorization server does not let programs introduce themselves")
+		return fault.New(`register this program there and write its id to "oauth": {"clientId": …}`, "the authorization server does not let programs register themselves")
 	default:
-		if who, err = at.introduce(ctx, p, answer.address); err != nil {
+		if who, err = at.registerClient(ctx, p, answer.address); err != nil {
 			return err
 		}
 	}
 	if r.Scope != "" {
 		p.scope = r.Scope
 	}
-	verifier := rand.Text() + rand.Text() // 43 characters at least
+	verifier := rand.Text() + rand.Text() // PKCE wants at least 43 characters
 	r.Show(p.authorizationURL(who, answer, verifier))
 	code, err := answer.wait(ctx)
 	if err != nil {
@@ -73,10 +73,10 @@ func (s *Store) Login(ctx context.Context, r Request) error {
 }
 
 // authorizationURL returns the address at which the person logs in.
-func (p *place) authorizationURL(who client, a *answer, verifier string) string {
+func (p *authorization) authorizationURL(who client, a *answer, verifier string) string {
 	u, err := url.Parse(p.authorize)
 	if err != nil {
-		return "" // it was parsed before
+		return "" // cannot happen: authorizer has parsed the address
 	}
 	proof := sha256.Sum256([]byte(verifier))
 	q := u.Query()
@@ -94,15 +94,15 @@ func (p *place) authorizationURL(who client, a *answer, verifier string) string 
 	return u.String()
 }
 
-// answer waits on a port of this machine for the answer of the authorization server, which
-// the person's browser brings.
+// answer waits on a port of this machine for the answer of the authorization server, which the
+// person's browser delivers.
 type answer struct {
-	place   *place
+	from    *authorization
 	state   string
 	address string
 	server  *http.Server
 	served  chan struct{}
-	got     chan outcome // must-deliver, room for the first one
+	got     chan outcome // has room for one: the first is kept, later ones are dropped
 }
 
 type outcome struct {
@@ -110,15 +110,15 @@ type outcome struct {
 	err  error
 }
 
-func listen(l net.Listener, p *place) *answer {
+func listen(l net.Listener, p *authorization) *answer {
 	a := &answer{
-		place: p, state: rand.Text() + rand.Text(), address: fmt.Sprintf("http://%s/callback", l.Addr()),
+		from: p, state: rand.Text() + rand.Text(), address: fmt.Sprintf("http://%s/callback", l.Addr()),
 		served: make(chan struct{}), got: make(chan outcome, 1),
 	}
 	a.server = &http.Server{Handler: a, ReadTimeout: requestTime, WriteTimeout: requestTime, MaxHeaderBytes: 64 << 10}
 	go func() {
 		defer close(a.served)
-		_ = a.server.Serve(l) // it ends with close
+		_ = a.server.Serve(l) // until close
 	}()
 	return a
 }
@@ -126,13 +126,13 @@ func listen(l net.Listener, p *place) *answer {
 func (a *answer) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if a.server.Shutdown(ctx) != nil { // lets the browser have its page
+	if a.server.Shutdown(ctx) != nil { // Shutdown waits until the browser has its page
 		_ = a.server.Close()
 	}
 	<-a.served
 }
 
-// wait returns the code.
+// wait waits for the code, and returns it.
 func (a *answer) wait(ctx context.Context) (string, error) {
 	select {
 	case got := <-a.got:
@@ -142,8 +142,7 @@ func (a *answer) wait(ctx context.Context) (string, error) {
 	}
 }
 
-// ServeHTTP takes the answer. It refuses a request without the right state, and the login
-// goes on.
+// ServeHTTP receives the answer. It refuses requests without the right state, and continues to wait.
 func (a *answer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -160,11 +159,11 @@ func (a *answer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "ironcurtain-mux has the answer. You can close this page and go back to the terminal.\n")
 }
 
-// read returns what an answer with the right state says.
+// read returns the outcome in an answer with the right state.
 func (a *answer) read(q url.Values) outcome {
 	switch issuer := q.Get("iss"); {
-	case issuer != "" && issuer != a.place.issuer || issuer == "" && a.place.names:
-		return outcome{err: fmt.Errorf("the answer comes from %.200q instead of %.200q", issuer, a.place.issuer)}
+	case issuer != "" && issuer != a.from.issuer || issuer == "" && a.from.names:
+		return outcome{err: fmt.Errorf("the answer comes from %.200q instead of %.200q", issuer, a.from.issuer)}
 	case q.Get("error") != "":
 		return outcome{err: fmt.Errorf("the login was refused: %.300q", strings.TrimSpace(q.Get("error")+" "+q.Get("error_description")))}
 	case q.Get("code") == "":

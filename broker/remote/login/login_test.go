@@ -33,7 +33,7 @@ type service struct {
 	change  func(path string, document map[string]any)
 
 	mu       sync.Mutex
-	redirect string     // of the program that has introduced itself
+	redirect string     // of the program that has registered itself
 	asked    url.Values // in the browser
 	tokens   int        // that were given
 	renewals int
@@ -327,10 +327,10 @@ func TestLoginRefused(t *testing.T) {
 			w.WriteHeader(401)
 		}}, why: "at another host"},
 		"metadata flood":        {instead: map[string]http.HandlerFunc{"/meta": floods}, why: "too long"},
-		"metadata rubbish":      {instead: map[string]http.HandlerFunc{"/meta": says("{]")}, why: "cannot be understood"},
+		"metadata rubbish":      {instead: map[string]http.HandlerFunc{"/meta": says("{]")}, why: "not the expected JSON"},
 		"of another server":     {path: "/meta", change: map[string]any{"resource": "https://evil.example/mcp"}, why: `for another server, "https://evil.example/mcp"`},
 		"of a path beside":      {path: "/meta", change: map[string]any{"resource": "PLACE/mc"}, why: "for another server"},
-		"nobody to log in at":   {path: "/meta", change: map[string]any{"authorization_servers": []string{}}, why: "name no authorization server"},
+		"nobody to log in at":   {path: "/meta", change: map[string]any{"authorization_servers": []string{}}, why: "names no authorization server"},
 		"an http authorizer":    {path: "/meta", change: map[string]any{"authorization_servers": []string{"http://evil.example"}}, why: "it must use https"},
 		"a metadata service":    {path: "/meta", change: map[string]any{"authorization_servers": []string{"https://169.254.169.254"}}, why: "metadata service"},
 		"no authorizer":         {instead: map[string]http.HandlerFunc{authorizer: status(404)}, why: "404"},
@@ -338,13 +338,13 @@ func TestLoginRefused(t *testing.T) {
 		"another authorizer":    {path: authorizer, change: map[string]any{"issuer": "https://evil.example"}, why: `says that it is "https://evil.example"`},
 		"no proof":              {path: authorizer, change: map[string]any{"code_challenge_methods_supported": []string{"plain"}}, why: "PKCE"},
 		"an odd address":        {path: authorizer, change: map[string]any{"authorization_endpoint": "javascript:alert(1)"}, why: "authorization endpoint"},
-		"no introduction":       {path: authorizer, change: map[string]any{"registration_endpoint": ""}, why: "does not let programs introduce themselves"},
+		"no introduction":       {path: authorizer, change: map[string]any{"registration_endpoint": ""}, why: "does not let programs register themselves"},
 		"introduction refused":  {instead: map[string]http.HandlerFunc{"/register": status(403)}, why: "403"},
-		"introduction rubbish":  {instead: map[string]http.HandlerFunc{"/register": says("{}")}, why: "gave no id"},
+		"introduction rubbish":  {instead: map[string]http.HandlerFunc{"/register": says("{}")}, why: "has no client id"},
 		"answer without issuer": {path: authorizer, change: map[string]any{"authorization_response_iss_parameter_supported": true}, answer: url.Values{"code": {"the-code"}}, why: "comes from"},
 		"token redirect":        {instead: map[string]http.HandlerFunc{"/token": http.RedirectHandler(other.URL, http.StatusTemporaryRedirect).ServeHTTP}, answer: url.Values{"code": {"the-code"}}, why: "redirect"},
 		"another kind":          {instead: map[string]http.HandlerFunc{"/token": says(`{"access_token":"x","token_type":"mac"}`)}, answer: url.Values{"code": {"the-code"}}, why: "only Bearer"},
-		"an odd token":          {instead: map[string]http.HandlerFunc{"/token": says(`{"access_token":"a\r\nb","token_type":"Bearer"}`)}, answer: url.Values{"code": {"the-code"}}, why: "cannot be used"},
+		"an odd token":          {instead: map[string]http.HandlerFunc{"/token": says(`{"access_token":"a\r\nb","token_type":"Bearer"}`)}, answer: url.Values{"code": {"the-code"}}, why: "too long or malformed"},
 		"token flood":           {instead: map[string]http.HandlerFunc{"/token": floods}, answer: url.Values{"code": {"the-code"}}, why: "too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
