@@ -15,9 +15,9 @@ import (
 // ErrNoDaemon means that nobody listens on the socket.
 var ErrNoDaemon = errors.New("no daemon runs")
 
-// Dial connects to whoever listens on a socket and says hello. It completes the hello with the
-// protocol, and with all rights if it asks for none. It returns why the client is refused, if it
-// is.
+// Dial connects to the daemon that listens on a socket and says hello. It completes the hello with
+// the protocol, and with all rights if h names none. If the daemon refuses the client, the error
+// says why.
 func Dial(ctx context.Context, socket string, h Hello) (*Conn, Welcome, error) {
 	const op = "reach the daemon"
 	unix, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: socket, Net: "unix"})
@@ -38,7 +38,7 @@ func Dial(ctx context.Context, socket string, h Hello) (*Conn, Welcome, error) {
 	}
 	_ = c.Close()
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
-		return nil, Welcome{}, ErrNoDaemon // it has just ended
+		return nil, Welcome{}, ErrNoDaemon // the daemon has just ended
 	}
 	return nil, Welcome{}, fault.Wrap(op, err, "")
 }
@@ -67,5 +67,5 @@ func (c *Conn) greet(h Hello) (w Welcome, err error) {
 		}
 		return w, fault.New(r.Next, "%s", r.Reason)
 	}
-	return w, fmt.Errorf("it answers with %q", f.Kind)
+	return w, fmt.Errorf("unexpected answer %q", f.Kind)
 }

@@ -9,11 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxFiles is how many descriptors a frame can have: a program's standard streams.
+// maxFiles is the number of descriptors that a frame can have: a program's standard streams.
 const maxFiles = 3
 
-// sendFirst sends the beginning of a frame, with which its files travel. It returns how many
-// bytes were sent.
+// sendFirst sends the files of a frame together with its first bytes. It returns how many bytes it
+// has sent.
 func (c *Conn) sendFirst(data []byte, files []*os.File) (int, error) {
 	if len(files) == 0 {
 		return 0, nil
@@ -26,17 +26,17 @@ func (c *Conn) sendFirst(data []byte, files []*os.File) (int, error) {
 	return n, err
 }
 
-// receiveFirst receives the first bytes of a frame, with its files. The files are closed on
-// exec from the beginning, so that no program that is started meanwhile has them.
+// receiveFirst receives the first bytes of a frame, with its files. The files have close-on-exec set
+// from the start, so that a program that is started at the same time does not inherit them.
 func (c *Conn) receiveFirst(head []byte) ([]*os.File, error) {
-	control := make([]byte, unix.CmsgLen(4*maxFiles)) // no padding, in which one more would have room
+	control := make([]byte, unix.CmsgLen(4*maxFiles)) // without padding, which could have room for one more
 	n, size, flags, err := readMessage(c.unix, head, control)
 	files, unfit := filesOf(control[:size])
 	if err == nil && n == 0 {
 		err = io.EOF
 	}
 	if err == nil && flags&unix.MSG_CTRUNC != 0 {
-		err = fmt.Errorf("more than %d files came with a frame", maxFiles)
+		err = fmt.Errorf("a frame has more than %d files", maxFiles)
 	}
 	if err == nil {
 		err = unfit
@@ -64,12 +64,12 @@ func filesOf(control []byte) (files []*os.File, err error) {
 func filesIn(control []byte) (fds []int, err error) {
 	messages, err := unix.ParseSocketControlMessage(control)
 	if err != nil {
-		return nil, fmt.Errorf("read the files that came with a frame: %w", err)
+		return nil, fmt.Errorf("read the files of a frame: %w", err)
 	}
 	for _, m := range messages {
 		more, err := unix.ParseUnixRights(&m)
 		if err != nil {
-			return fds, errors.New("something other than files came with a frame")
+			return fds, errors.New("a frame has attachments other than files")
 		}
 		fds = append(fds, more...)
 	}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readMessage reads from a socket with what is attached. This system cannot close files on exec
-// from the beginning, so no program is started until that is set.
+// readMessage reads data and attached files from a socket. macOS cannot receive files with
+// close-on-exec set, so readMessage prevents programs from being started until it has set that.
 func readMessage(c *net.UnixConn, data, control []byte) (n, size, flags int, err error) {
 	conn, err := c.SyscallConn()
 	if err != nil {
@@ -23,7 +23,7 @@ func readMessage(c *net.UnixConn, data, control []byte) (n, size, flags int, err
 		if failed != nil {
 			return !errors.Is(failed, unix.EAGAIN) && !errors.Is(failed, unix.EINTR)
 		}
-		files, _ := filesIn(control[:size]) // whoever reads the message returns the error
+		files, _ := filesIn(control[:size]) // receiveFirst returns the error
 		for _, file := range files {
 			unix.CloseOnExec(file)
 		}

@@ -2,8 +2,8 @@ package wire
 
 import "net"
 
-// readMessage reads from a socket with what is attached. Files are closed on exec from the
-// beginning: net asks the kernel for that.
+// readMessage reads data and attached files from a socket. Package net asks the kernel to set
+// close-on-exec.
 func readMessage(c *net.UnixConn, data, control []byte) (n, size, flags int, err error) {
 	n, size, flags, _, err = c.ReadMsgUnix(data, control)
 	return n, size, flags, err

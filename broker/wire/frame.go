@@ -12,10 +12,11 @@ import (
 	"time"
 )
 
-// MaxFrame is the size in bytes of the largest frame, but for the first one.
-const MaxFrame = 1 << 20
-
-const maxHello = 4 << 10
+// The size of the largest frame, in bytes: maxHello for the first one that a connection receives.
+const (
+	MaxFrame = 1 << 20
+	maxHello = 4 << 10
+)
 
 // writeLimit is how long the other side may take to accept a frame.
 const writeLimit = 10 * time.Second
@@ -25,20 +26,20 @@ const writeLimit = 10 * time.Second
 type Conn struct {
 	unix    *net.UnixConn
 	sending sync.Mutex
-	limit   int // of the frames that are received
+	limit   int // bytes of the next frame that is received
 }
 
-// NewConn returns a connection whose first frame is small.
+// NewConn returns a connection. The first frame that it receives may have at most maxHello bytes.
 func NewConn(c *net.UnixConn) *Conn { return &Conn{unix: c, limit: maxHello} }
 
-// Frame is one message. Its sender and its kind decide what is in the body.
+// Frame is one message. Its kind decides what is in the body.
 type Frame struct {
 	Kind  string          `json:"kind"`
 	Body  json.RawMessage `json:"body,omitempty"`
-	Files []*os.File      `json:"-"` // that came with it; the receiver owns them
+	Files []*os.File      `json:"-"` // received with the frame; the receiver owns them
 }
 
-// Into reads the body of a frame, strictly.
+// Into decodes the body of a frame, strictly.
 func (f Frame) Into(body any) error {
 	if err := Strictly(f.Body, body); err != nil {
 		return fmt.Errorf("read a %q frame: %w", f.Kind, err)
@@ -46,7 +47,7 @@ func (f Frame) Into(body any) error {
 	return nil
 }
 
-// IntoKnown reads what this program knows of the body of a frame.
+// IntoKnown decodes the body of a frame, and ignores members that body does not have.
 func (f Frame) IntoKnown(body any) error {
 	if err := json.Unmarshal(f.Body, body); err != nil {
 		return fmt.Errorf("read a %q frame: %w", f.Kind, err)
@@ -54,14 +55,14 @@ func (f Frame) IntoKnown(body any) error {
 	return nil
 }
 
-// Close closes the files that came with a frame.
+// Close closes the files of a frame.
 func (f Frame) Close() {
 	for _, file := range f.Files {
 		_ = file.Close()
 	}
 }
 
-// Send sends a frame, with files that the other side then has open, too. body may be nil.
+// Send sends a frame with files, which the other side then has open, too. body may be nil.
 func (c *Conn) Send(kind string, body any, files ...*os.File) error {
 	f := Frame{Kind: kind}
 	var err error
@@ -77,7 +78,7 @@ func (c *Conn) Send(kind string, body any, files ...*os.File) error {
 	return c.send(kind, text, files)
 }
 
-// SendText sends a frame that consists of text alone. What says what it is, for errors.
+// SendText sends a frame that consists of text alone. Errors name it by what.
 func (c *Conn) SendText(what string, text []byte) error { return c.send(what, text, nil) }
 
 func (c *Conn) send(what string, text []byte, files []*os.File) error {
@@ -89,7 +90,7 @@ func (c *Conn) send(what string, text []byte, files []*os.File) error {
 	defer c.sending.Unlock()
 	_ = c.unix.SetWriteDeadline(time.Now().Add(writeLimit))
 	n, err := c.sendFirst(data, files)
-	if err == nil && n < len(data) { // the other side may have closed after the whole frame
+	if err == nil && n < len(data) { // no empty write: the other side may have closed after the whole frame
 		_, err = c.unix.Write(data[n:])
 	}
 	if err != nil {
@@ -99,8 +100,8 @@ func (c *Conn) send(what string, text []byte, files []*os.File) error {
 	return nil
 }
 
-// Receive waits for the next frame. At the end of the connection it returns io.EOF. After
-// another error the connection cannot be used.
+// Receive waits for the next frame. At the end of the connection it returns io.EOF. After any other
+// error the connection cannot be used.
 func (c *Conn) Receive() (f Frame, err error) {
 	text, files, err := c.receive()
 	if err != nil {
@@ -109,7 +110,7 @@ func (c *Conn) Receive() (f Frame, err error) {
 	err = Strictly(text, &f)
 	f.Files = files
 	if err == nil && f.Kind == "" {
-		err = errors.New("it has no kind")
+		err = errors.New("the frame has no kind")
 	}
 	if err != nil {
 		f.Close()
@@ -118,17 +119,17 @@ func (c *Conn) Receive() (f Frame, err error) {
 	return f, nil
 }
 
-// ReceiveText waits for the next frame and returns its text. No file may come with it.
+// ReceiveText waits for the next frame and returns its text. The frame must not have files.
 func (c *Conn) ReceiveText() ([]byte, error) {
 	text, files, err := c.receive()
 	if len(files) > 0 {
 		Frame{Files: files}.Close()
-		return nil, errors.New("files came with a frame that has none")
+		return nil, errors.New("a frame has unexpected files")
 	}
 	return text, err
 }
 
-// receive receives a frame; after an error there are no files.
+// receive receives a frame. With an error it returns no files.
 func (c *Conn) receive() (text []byte, files []*os.File, err error) {
 	var head [4]byte
 	if files, err = c.receiveFirst(head[:]); err != nil {
@@ -151,7 +152,7 @@ func (c *Conn) receive() (text []byte, files []*os.File, err error) {
 	return text, files, nil
 }
 
-// SetReceiveLimit sets how long Receive waits from now on; 0 means for ever.
+// SetReceiveLimit makes Receive fail after d, counted from now; 0 removes the limit.
 func (c *Conn) SetReceiveLimit(d time.Duration) {
 	var at time.Time
 	if d > 0 {

@@ -7,11 +7,11 @@ import (
 )
 
 // CheckPeer returns an error unless the kernel says that the process at the other end of a
-// connection is of this process's user.
+// connection belongs to this process's user.
 func CheckPeer(conn net.Conn) error {
 	p, err := peerOf(conn)
 	if err != nil {
-		return fmt.Errorf("ask who is at the other end: %w", err)
+		return fmt.Errorf("find the process at the other end: %w", err)
 	}
 	return p.checkUser(os.Geteuid())
 }
@@ -20,18 +20,18 @@ func CheckPeer(conn net.Conn) error {
 func PeerProcess(conn *net.UnixConn) (int, error) {
 	p, err := peerOf(conn)
 	if err != nil {
-		return 0, fmt.Errorf("ask who is at the other end: %w", err)
+		return 0, fmt.Errorf("find the process at the other end: %w", err)
 	}
 	return p.process, nil
 }
 
-// peer is the process at the other end of a connection, when the connection was made.
+// peer is the process that was at the other end of a connection when that was made.
 type peer struct{ user, process int }
 
-// checkUser returns an error unless the process is of a user. Root is no exception.
+// checkUser returns an error unless the process belongs to a user. Root is no exception.
 func (p peer) checkUser(user int) error {
 	if p.user != user {
-		return fmt.Errorf("the process at the other end is of another user: %d", p.user)
+		return fmt.Errorf("the process at the other end belongs to another user: %d", p.user)
 	}
 	return nil
 }

@@ -2,7 +2,7 @@ package wire
 
 import "golang.org/x/sys/unix"
 
-// peerBehind is the process at the other end of a socket.
+// peerBehind returns the process at the other end of a socket.
 func peerBehind(fd int) (peer, error) {
 	cred, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
 	if err != nil {

@@ -2,7 +2,7 @@ package wire
 
 import "golang.org/x/sys/unix"
 
-// peerBehind is the process at the other end of a socket.
+// peerBehind returns the process at the other end of a socket.
 func peerBehind(fd int) (peer, error) {
 	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {

@@ -23,12 +23,12 @@ type Tokens struct {
 // MakeToken asks for a token.
 type MakeToken struct {
 	Name     string        `json:"name"`
-	Sessions []string      `json:"sessions"` // their whole ids
+	Sessions []string      `json:"sessions"` // full ids
 	DenyOnly bool          `json:"denyOnly,omitempty"`
 	Life     time.Duration `json:"life"`
 }
 
-// Made is a token that was made, for its owner alone.
+// Made is a new token. Only its owner may see it.
 type Made struct {
 	Secret string `json:"secret"`
 }

@@ -53,7 +53,7 @@ func TestAnotherUserIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.stop()
-	if !strings.Contains(s.log.String(), "of another user: 65534") {
+	if !strings.Contains(s.log.String(), "belongs to another user: 65534") {
 		t.Errorf("the log: %s", s.log)
 	}
 }

@@ -17,26 +17,27 @@ var ErrClosed = errors.New("the connection to the multiplexer has ended")
 // maxEvents is how many events may wait for a slow reader of Subscribe.
 const maxEvents = 256
 
-// Client is broker.Calls over a connection. It is safe for concurrent use.
+// Client implements broker.Calls over a connection. It is safe for concurrent use.
 type Client struct {
 	conn *wire.Conn
 	done chan struct{} // closed when nothing is received any more
 
 	mu     sync.Mutex
-	last   uint64             // id
-	open   map[uint64]*opened // by id
+	last   uint64               // the id of the newest call
+	open   map[uint64]*openCall // by id
 	closed bool
 }
 
-// opened is a call that has no answer yet, or a stream.
-type opened struct {
-	answered chan answer       // capacity 1: the answer
+// openCall is a call that has no answer yet, or a stream.
+type openCall struct {
+	answered chan answer       // has room for the only answer
 	parts    []byte            // of the result
 	events   chan broker.Event // of a stream, else nil
-	streams  bool              // the answer has come; events follow
+	streams  bool              // the answer has come, and events follow
 }
 
-// Connect connects to whoever serves calls on a socket. wire.ErrNoDaemon: nobody does.
+// Connect connects to the process that serves calls on a socket. It returns wire.ErrNoDaemon if none
+// does.
 func Connect(ctx context.Context, socket string, h wire.Hello) (*Client, error) {
 	h.Kind = wire.ForCalls
 	conn, _, err := wire.Dial(ctx, socket, h)
@@ -46,9 +47,10 @@ func Connect(ctx context.Context, socket string, h wire.Hello) (*Client, error) 
 	return NewClient(conn), nil
 }
 
-// NewClient asks over a connection on which the hello was said. Disconnect ends the connection.
+// NewClient returns a client on a connection that has exchanged the hello. Disconnect ends the
+// connection.
 func NewClient(conn *wire.Conn) *Client {
-	c := &Client{conn: conn, done: make(chan struct{}), open: map[uint64]*opened{}}
+	c := &Client{conn: conn, done: make(chan struct{}), open: map[uint64]*openCall{}}
 	go c.receive()
 	return c
 }
@@ -60,21 +62,21 @@ func (c *Client) Disconnect() error {
 	return err
 }
 
-// receive hands out answers until the connection ends.
+// receive delivers answers until the connection ends.
 func (c *Client) receive() {
 	defer close(c.done)
 	defer c.end()
 	for {
 		text, err := c.conn.ReceiveText()
 		var a answer
-		if err != nil || json.Unmarshal(text, &a) != nil || !c.take(a) {
+		if err != nil || json.Unmarshal(text, &a) != nil || !c.deliver(a) {
 			_ = c.conn.Close()
 			return
 		}
 	}
 }
 
-// end ends whatever is open.
+// end ends all open calls.
 func (c *Client) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,7 +86,7 @@ func (c *Client) end() {
 	}
 }
 
-// dropLocked forgets a call; whoever waits for it is told.
+// dropLocked removes a call, and closes its channels for the goroutine that waits for it.
 func (c *Client) dropLocked(id uint64) {
 	o := c.open[id]
 	delete(c.open, id)
@@ -94,19 +96,19 @@ func (c *Client) dropLocked(id uint64) {
 	close(o.answered)
 }
 
-// take hands out a frame. It reports false if the connection cannot be used any more.
-func (c *Client) take(a answer) bool {
+// deliver delivers a frame to its call. It reports false if the connection cannot be used any more.
+func (c *Client) deliver(a answer) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o := c.open[a.ID]
 	switch {
-	case o == nil: // it was given up
+	case o == nil: // the call was given up
 		return true
 	case a.Part != nil:
 		o.parts = append(o.parts, a.Part...)
 		return len(o.parts) <= maxResult
 	case a.Event != nil:
-		return c.takeEventLocked(a, o)
+		return c.deliverEventLocked(a, o)
 	case o.streams:
 		c.dropLocked(a.ID)
 		return true
@@ -114,28 +116,28 @@ func (c *Client) take(a answer) bool {
 	if len(o.parts) > 0 && a.Error == nil {
 		a.Result = o.parts
 	}
-	o.answered <- a // it has room: there is one answer
+	o.answered <- a // never blocks: there is only one answer
 	if o.streams = o.events != nil && a.Error == nil; !o.streams {
 		c.dropLocked(a.ID)
 	}
 	return true
 }
 
-func (c *Client) takeEventLocked(a answer, o *opened) bool {
+func (c *Client) deliverEventLocked(a answer, o *openCall) bool {
 	var ev broker.Event
 	if !o.streams || json.Unmarshal(a.Event, &ev) != nil {
 		return false
 	}
 	select {
 	case o.events <- ev:
-	default: // its reader is too slow
+	default: // the reader is too slow
 		c.dropLocked(a.ID)
 		go c.cancel(a.ID)
 	}
 	return true
 }
 
-// cancel tells the other side that a call is given up.
+// cancel tells the broker's side that a call is given up.
 func (c *Client) cancel(id uint64) {
 	if text, err := json.Marshal(request{Cancel: id}); err == nil {
 		_ = c.conn.SendText("cancel", text) // the connection may have ended
@@ -143,7 +145,7 @@ func (c *Client) cancel(id uint64) {
 }
 
 // ask sends a call and waits for its answer.
-func (c *Client) ask(ctx context.Context, o *opened, method string, params []any) (result json.RawMessage, id uint64, err error) {
+func (c *Client) ask(ctx context.Context, o *openCall, method string, params []any) (result json.RawMessage, id uint64, err error) {
 	fail := func(err error) (json.RawMessage, uint64, error) {
 		return nil, 0, fmt.Errorf("ask the multiplexer: %w", err)
 	}
@@ -189,7 +191,7 @@ func (c *Client) ask(ctx context.Context, o *opened, method string, params []any
 	}
 }
 
-// giveUp forgets a call, and reports whether it was open.
+// giveUp removes a call, and reports whether it was open.
 func (c *Client) giveUp(id uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -202,24 +204,24 @@ func (c *Client) giveUp(id uint64) bool {
 
 // call makes one call.
 func call[R any](ctx context.Context, c *Client, method string, params ...any) (result R, err error) {
-	text, _, err := c.ask(ctx, &opened{answered: make(chan answer, 1)}, method, params)
+	text, _, err := c.ask(ctx, &openCall{answered: make(chan answer, 1)}, method, params)
 	if err == nil {
 		if err = json.Unmarshal(text, &result); err != nil {
-			err = fmt.Errorf("ask the multiplexer: its answer cannot be understood: %w", err)
+			err = fmt.Errorf("ask the multiplexer: decode the answer: %w", err)
 		}
 	}
 	return result, err
 }
 
-// done makes one call that has no result.
-func done(ctx context.Context, c *Client, method string, params ...any) error {
+// doCall makes one call that has no result.
+func doCall(ctx context.Context, c *Client, method string, params ...any) error {
 	_, err := call[struct{}](ctx, c, method, params...)
 	return err
 }
 
-// Subscribe streams events as broker.Calls says.
+// Subscribe implements broker.Calls.
 func (c *Client) Subscribe(ctx context.Context) (<-chan broker.Event, error) {
-	o := &opened{answered: make(chan answer, 1), events: make(chan broker.Event, maxEvents)}
+	o := &openCall{answered: make(chan answer, 1), events: make(chan broker.Event, maxEvents)}
 	_, id, err := c.ask(ctx, o, "Subscribe", nil)
 	if err != nil {
 		return nil, err

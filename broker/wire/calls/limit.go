@@ -7,11 +7,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 )
 
-// readOnly is an API of which only what wire.See allows can be asked.
+// readOnly is an API that refuses the calls that wire.See does not allow.
 type readOnly struct{ broker.API }
 
-// ReadOnly limits an API to wire.See, as the table does for connections. Attach stays: it is what
-// a pane draws from.
+// ReadOnly limits an API to wire.See, as the table does for connections. Attach is still allowed,
+// because a pane draws what it returns.
 func ReadOnly(api broker.API) broker.API { return readOnly{api} }
 
 func refused(what string) error { return refusal(what, wire.See) }

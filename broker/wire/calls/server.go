@@ -12,13 +12,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Served is what is served on a connection, and to whom.
+// Served says what is served on a connection, and to whom.
 type Served struct {
 	Broker  broker.Calls
-	Right   wire.Right    // of the client; nothing raises it
-	Client  broker.Client // that the records name
-	By      string        // the way in which it decides, for the records; empty: by a command
-	Hello   wire.Hello    // with which the client began
+	Right   wire.Right    // of the client; it cannot get more
+	Client  broker.Client // for the records
+	By      string        // the way in which the client decides, for the records; "" means by a command
+	Hello   wire.Hello    // of the client
 	Version string        // of this program
 }
 
@@ -26,14 +26,14 @@ type Served struct {
 type caller struct {
 	Served
 	conn *wire.Conn
-	work sync.WaitGroup // its calls
+	work sync.WaitGroup // running calls
 
 	mu      sync.Mutex
 	running map[uint64]context.CancelFunc // by id
 }
 
-// Serve answers the calls that come over a connection until it or ctx ends. Then it waits for
-// the calls that are under way, and has closed the connection.
+// Serve answers the calls that come over a connection, until the connection or ctx ends. Then it
+// closes the connection and waits for the calls that are under way.
 func Serve(ctx context.Context, conn *wire.Conn, s Served) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
@@ -44,14 +44,14 @@ func Serve(ctx context.Context, conn *wire.Conn, s Served) {
 	for {
 		text, err := conn.ReceiveText()
 		var r request
-		if err != nil || wire.Strictly(text, &r) != nil || !c.take(ctx, r) {
-			return // the client is gone, or is none
+		if err != nil || wire.Strictly(text, &r) != nil || !c.handle(ctx, r) {
+			return // the client is gone, or breaks the protocol
 		}
 	}
 }
 
-// take begins or cancels a call. It reports false for a frame that no client sends.
-func (c *caller) take(ctx context.Context, r request) bool {
+// handle starts or cancels a call. It reports false for a frame that breaks the protocol.
+func (c *caller) handle(ctx context.Context, r request) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.Cancel != 0 {
@@ -63,7 +63,7 @@ func (c *caller) take(ctx context.Context, r request) bool {
 	}
 	row, err := c.find(r)
 	if err == nil && len(c.running) >= maxCalls {
-		err = fault.New("wait for some of them", "%d calls are under way, and no more are served at once", maxCalls)
+		err = fault.New("wait until some of the calls have ended", "%d calls are under way, and no more are served at a time", maxCalls)
 	}
 	if err != nil {
 		row.call = func(context.Context, *caller, []json.RawMessage) (any, error) { return nil, err }
@@ -74,7 +74,7 @@ func (c *caller) take(ctx context.Context, r request) bool {
 		defer c.forget(r.ID)
 		c.answer(ctx, r, row)
 	})
-	return len(c.running) <= 2*maxCalls // a client that reads its answers has fewer
+	return len(c.running) <= 2*maxCalls // more means that the client does not read its answers
 }
 
 // cancel ends the context of a call.
@@ -97,7 +97,7 @@ func (c *caller) forget(id uint64) {
 	delete(c.running, id)
 }
 
-// find returns the row of a call, or why the call is refused.
+// find returns the row of a call. The error says why the call is refused.
 func (c *caller) find(r request) (row, error) {
 	row, known := table[r.Method]
 	switch {
@@ -106,27 +106,27 @@ func (c *caller) find(r request) (row, error) {
 	case !slices.Contains(row.rights, c.Right):
 		return row, refusal(r.Method, c.Right)
 	case len(r.Params) != row.params:
-		return row, fmt.Errorf("%s has %d parameters and not %d", r.Method, row.params, len(r.Params))
+		return row, fmt.Errorf("%s has %d parameters, not %d", r.Method, row.params, len(r.Params))
 	}
 	return row, nil
 }
 
-// unknown is the error of a method that this side does not have. Methods are only ever added to a
-// protocol.
+// unknown returns the error for a method that is not in the table. A version of the protocol never
+// loses a method.
 func (c *caller) unknown(method string) error {
 	if c.Hello.Protocol < wire.Protocol {
-		return fault.New("use the program of the daemon", "the program (%s) is older than the daemon (%s), which does not know %q any more", c.Hello.Version, c.Version, method)
+		return fault.New("use the program of the daemon", "the program (%s) is older than the daemon (%s), which no longer knows %q", c.Hello.Version, c.Version, method)
 	}
-	return fault.New("when its agents are done, end it with 'ironcurtain-mux stop' and start it again",
+	return fault.New("when the agents are done, end the daemon with 'ironcurtain-mux stop' and start it again",
 		"the daemon (%s) is older than the program (%s) and does not know %q", c.Version, c.Hello.Version, method)
 }
 
-// refusal is the error of a call that a client has no right to.
+// refusal returns the error for a call that the client's right does not allow.
 func refusal(what string, right wire.Right) error {
-	return fault.New("attach without a limit", "this client may not do that: %s is more than %q", what, right)
+	return fault.New("attach without a limit", "this client may not do that: its right %q does not allow %s", right, what)
 }
 
-// answer carries out a call and sends its result.
+// answer makes a call and sends its result.
 func (c *caller) answer(ctx context.Context, r request, row row) {
 	result, err := row.call(ctx, c, r.Params)
 	if events, ok := result.(<-chan broker.Event); ok && err == nil {
@@ -155,7 +155,6 @@ func (c *caller) answer(ctx context.Context, r request, row row) {
 	_ = c.send(answer{ID: r.ID, Result: text}) // the client may be gone
 }
 
-// send sends a frame.
 func (c *caller) send(a answer) error {
 	text, err := json.Marshal(a)
 	if err != nil {

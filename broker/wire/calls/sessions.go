@@ -9,42 +9,42 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Scope narrows what a client with wire.Answer may do.
+// Scope limits what a client with wire.Answer may do.
 type Scope struct {
-	Sessions []broker.SessionID // whose calls it sees and decides
-	DenyOnly bool               // it approves none of them
-	Until    time.Time          // it may do nothing from then on
+	Sessions []broker.SessionID // whose calls the client sees and decides
+	DenyOnly bool               // the client may only deny
+	Until    time.Time          // when the client may do nothing any more
 }
 
-// scoped is a broker within a scope.
+// scoped is a broker that is limited to a scope.
 type scoped struct {
 	broker.Calls
 	scope Scope
 }
 
-// Within limits what wire.Answer allows to a scope. The other methods are as they were: serve the
-// result to nobody with another right.
+// Within limits the methods that wire.Answer allows to a scope. It does not limit the other methods:
+// serve the result only to clients with wire.Answer.
 func Within(api broker.Calls, s Scope) broker.Calls { return scoped{api, s} }
 
-// over returns an error when the time of the scope is over.
-func (s scoped) over() error {
+// checkTime returns an error when the scope has expired.
+func (s scoped) checkTime() error {
 	if time.Now().Before(s.scope.Until) {
 		return nil
 	}
-	return fault.New("'ironcurtain-mux tokens create' makes another one", "the time of this token is over")
+	return fault.New("'ironcurtain-mux tokens create' makes another token", "this token has expired")
 }
 
-// Pending lists what waits of the sessions.
+// Pending lists the waiting calls of the scope's sessions.
 func (s scoped) Pending(ctx context.Context) ([]broker.Escalation, error) {
-	if err := s.over(); err != nil {
+	if err := s.checkTime(); err != nil {
 		return nil, err
 	}
 	list, err := s.Calls.Pending(ctx)
 	return slices.DeleteFunc(list, func(e broker.Escalation) bool { return !slices.Contains(s.scope.Sessions, e.Session) }), err
 }
 
-// Decide decides a call of the sessions that waits. Of one that does not wait any more nobody is
-// told whose it was.
+// Decide decides a waiting call of the scope's sessions. For every other call the error is the same,
+// so that it does not say whether a call of another session exists.
 func (s scoped) Decide(ctx context.Context, d broker.Decision) (broker.Resolution, error) {
 	if d.Approve && s.scope.DenyOnly {
 		return broker.Resolution{}, fault.New("leave it to the person", "this client may only deny")
@@ -59,9 +59,9 @@ func (s scoped) Decide(ctx context.Context, d broker.Decision) (broker.Resolutio
 	return s.Calls.Decide(ctx, d)
 }
 
-// Subscribe streams what happens to waiting calls of the sessions.
+// Subscribe streams the events about waiting calls of the scope's sessions.
 func (s scoped) Subscribe(ctx context.Context) (<-chan broker.Event, error) {
-	if err := s.over(); err != nil {
+	if err := s.checkTime(); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithDeadline(ctx, s.scope.Until)
@@ -70,7 +70,7 @@ func (s scoped) Subscribe(ctx context.Context) (<-chan broker.Event, error) {
 		cancel()
 		return nil, err
 	}
-	some := make(chan broker.Event) // loses nothing; its reader ends it by ctx
+	some := make(chan broker.Event) // drops nothing; the reader ends it by ctx
 	go func() {
 		defer cancel()
 		defer close(some)
@@ -80,14 +80,14 @@ func (s scoped) Subscribe(ctx context.Context) (<-chan broker.Event, error) {
 			}
 			select {
 			case some <- ev:
-			case <-ctx.Done(): // all is closed then
+			case <-ctx.Done(): // the broker closes all
 			}
 		}
 	}()
 	return some, nil
 }
 
-// has reports whether an event is about a waiting call of the sessions.
+// has reports whether an event is about a waiting call of the scope's sessions.
 func (s scoped) has(ev broker.Event) bool {
 	switch ev.Kind {
 	case broker.EventEscalation:

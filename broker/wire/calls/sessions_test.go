@@ -71,7 +71,7 @@ func TestCallsOfOtherSessionsAreNotThere(t *testing.T) {
 	_, errDecide := over.Decide(t.Context(), broker.Decision{ID: "1"})
 	_, errSubscribe := over.Subscribe(t.Context())
 	for _, err := range []error{errPending, errDecide, errSubscribe} {
-		if err == nil || !strings.Contains(err.Error(), "is over") {
+		if err == nil || !strings.Contains(err.Error(), "has expired") {
 			t.Errorf("the time is over: %v", err)
 		}
 	}

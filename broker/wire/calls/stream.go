@@ -10,24 +10,24 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// What may be unsent of a stream. With more, the stream ends.
+// A stream ends when more of its events are unsent.
 const (
 	maxUnsentEvents = 256
 	maxUnsentBytes  = 1 << 20
 )
 
-// subscribe begins a stream of events; answer sends them.
+// subscribe starts a stream of events, which answer sends.
 func subscribe(ctx context.Context, c *caller, _ []json.RawMessage) (any, error) {
 	return c.Broker.Subscribe(ctx)
 }
 
 // stream sends events until the call is cancelled or its reader is too slow.
 func (c *caller) stream(ctx context.Context, id uint64, events <-chan broker.Event) {
-	queue := make(chan []byte, maxUnsentEvents) // loses nothing: the stream ends instead
-	var unsent atomic.Int64                     // bytes in it
+	queue := make(chan []byte, maxUnsentEvents) // drops nothing: the stream ends when it is full
+	var unsent atomic.Int64                     // bytes in queue
 	go func() {
 		defer close(queue)
-		defer c.cancel(id) // what is unsent is dropped
+		defer c.cancel(id) // the unsent events are dropped
 		for ev := range events {
 			if !c.mayKnow(ev) {
 				continue
@@ -53,7 +53,7 @@ func (c *caller) stream(ctx context.Context, id uint64, events <-chan broker.Eve
 		}
 		unsent.Add(-int64(len(text)))
 	}
-	for range events { // the broker closes it, because the call is cancelled
+	for range events { // until the broker closes it, because the call is cancelled
 	}
 	_ = c.send(answer{ID: id, Error: errorOf(fault.New("subscribe again and list everything anew", "the events have ended"))}) // the client may be gone
 }

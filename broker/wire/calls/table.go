@@ -10,7 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 )
 
-// rights are those that allow a method.
+// rights are the rights that allow a method.
 type rights []wire.Right
 
 var (
@@ -20,15 +20,15 @@ var (
 	operated = rights{wire.Operate}
 )
 
-// row is how a method of broker.Calls is served.
+// row says how a method of broker.Calls is served.
 type row struct {
 	rights rights
 	params int
 	call   func(ctx context.Context, c *caller, params []json.RawMessage) (any, error)
 }
 
-// table has every method of broker.Calls. What is answered here runs as the broker, so a method
-// that changes anything, or reads a file that the caller names, is for wire.Operate.
+// table has every method of broker.Calls. The methods run with the broker's rights, so one that
+// changes anything, or reads a file that the caller names, needs wire.Operate.
 var table = map[string]row{
 	"Agents":        none(seen, broker.Calls.Agents),
 	"Sessions":      none(seen, broker.Calls.Sessions),
@@ -44,7 +44,7 @@ var table = map[string]row{
 
 	"Pending":   none(both, broker.Calls.Pending),
 	"Subscribe": {both, 0, subscribe},
-	"Decide":    {answered, 1, decide}, // to remember an approval is for wire.Operate
+	"Decide":    {answered, 1, decide}, // to remember an approval needs wire.Operate
 
 	"Scopes":         one(operated, broker.Calls.Scopes),
 	"Revoke":         {operated, 1, revoke},
@@ -69,8 +69,8 @@ var table = map[string]row{
 	"SaveFile":       two(operated, broker.Calls.SaveFile),
 }
 
-// byCommand is the way in which what comes over a connection is decided, whatever the caller says,
-// unless Served names another one.
+// byCommand is the recorded way of a decision over a connection, unless Served.By names another one.
+// What the caller says about it is ignored.
 const byCommand = "cli"
 
 func decide(ctx context.Context, c *caller, params []json.RawMessage) (any, error) {
@@ -94,10 +94,10 @@ func revoke(ctx context.Context, c *caller, params []json.RawMessage) (any, erro
 	return c.Broker.Revoke(ctx, r)
 }
 
-// param reads a parameter, strictly.
+// param decodes a parameter, strictly.
 func param[T any](params []json.RawMessage, i int) (value T, err error) {
 	if err = wire.Strictly(params[i], &value); err != nil {
-		err = fmt.Errorf("parameter %d cannot be understood: %w", i+1, err)
+		err = fmt.Errorf("decode parameter %d: %w", i+1, err)
 	}
 	return value, err
 }
@@ -141,7 +141,7 @@ func three[A, B, C, R any](who rights, m func(broker.Calls, context.Context, A, 
 	}}
 }
 
-// silent, silent1, silent2 and silent3 give a result to a method that has none.
+// silent, silent1, silent2 and silent3 give an empty result to a method that has none.
 func silent(m func(broker.Calls, context.Context) error) func(broker.Calls, context.Context) (struct{}, error) {
 	return func(api broker.Calls, ctx context.Context) (struct{}, error) { return struct{}{}, m(api, ctx) }
 }
