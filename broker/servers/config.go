@@ -22,22 +22,22 @@ type Config struct {
 	Command     string            `json:"command"`
 	Args        []string          `json:"args"`
 	Env         map[string]string `json:"env"`
-	Type        string            `json:"type"`    // "stdio", "http" or "streamable-http", or nothing; other programs write it
+	Type        string            `json:"type"`    // "stdio", "http", "streamable-http" or ""; other programs write it
 	URL         string            `json:"url"`     // of a server that is reached over HTTP, in place of a command
-	Headers     map[string]string `json:"headers"` // of the requests to it; "${NAME}" is a credential
-	OAuth       *OAuth            `json:"oauth"`   // how the person logs in there; nil: as the server says
+	Headers     map[string]string `json:"headers"` // of requests to the URL; "${NAME}" is a credential
+	OAuth       *OAuth            `json:"oauth"`   // how the person logs in at the server; nil means as the server says
 	Description string            `json:"description"`
 	Sandbox     Sandbox           `json:"sandbox"`
 	// Credentials are variables of the server's environment, or parts of its headers, whose
-	// values are found when it starts and never written down.
+	// values are read when the server starts and never written down.
 	Credentials map[string]Credential `json:"credentials"`
-	Agents      []string              `json:"agents"`   // whose sessions have the server; none: all
-	Enabled     *bool                 `json:"enabled"`  // nil: it is
-	Comment     json.RawMessage       `json:"_comment"` // for whoever reads the file
+	Agents      []string              `json:"agents"`   // whose sessions have the server; if empty, all have it
+	Enabled     *bool                 `json:"enabled"`  // nil means true
+	Comment     json.RawMessage       `json:"_comment"` // for people who read the file
 }
 
-// Credential says where a secret is: in what a command prints, in an environment variable or
-// in a file. Exactly one of these is set.
+// Credential says where a secret is: in the output of a command, in an environment variable or
+// in a file. Exactly one member is set.
 type Credential struct {
 	Command []string `json:"command"`
 	Env     string   `json:"env"`
@@ -47,12 +47,13 @@ type Credential struct {
 // Off reports whether the server is not to be started.
 func (c Config) Off() bool { return c.Enabled != nil && !*c.Enabled }
 
-// For reports whether sessions of an agent have the server, or of any agent if it is "".
+// For reports whether sessions of an agent have the server. If agent is "", it reports whether
+// sessions of any agent do.
 func (c Config) For(agent string) bool {
 	return !c.Off() && (agent == "" || len(c.Agents) == 0 || slices.Contains(c.Agents, agent))
 }
 
-// Find finds the credentials of the server, as variables of its environment.
+// Find returns the values of the server's credentials, by name.
 func (c Config) Find(ctx context.Context, home string) (map[string]string, error) {
 	found := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(c.Credentials)) {
@@ -63,25 +64,25 @@ func (c Config) Find(ctx context.Context, home string) (map[string]string, error
 		}
 		var err error
 		if found[name], err = ref.Resolve(ctx); err != nil {
-			return nil, fault.New("fix it in the server's credentials", "find the credential %s: %w", name, err)
+			return nil, fault.New("fix the entry in the server's credentials", "find the credential %s: %w", name, err)
 		}
 	}
 	return found, nil
 }
 
-// Sandbox is how a server is confined. The zero value, an absent field, is the
-// default: only the session's directory can be written, no network.
+// Sandbox says how a server is confined. The zero value is the default: the server can only write
+// to the session's directory and has no network.
 type Sandbox struct {
 	Off        bool       `json:"-"` // "sandbox": false
 	Filesystem Filesystem `json:"filesystem"`
 	Network    Network    `json:"network"`
 }
 
-// Filesystem says what a server may reach beyond the session's directory.
-// Relative paths are below that directory; "~" is the home directory.
+// Filesystem says what a server may read and write outside the session's directory. Relative paths
+// are below that directory; "~" is the home directory.
 type Filesystem struct {
 	AllowWrite []string `json:"allowWrite"`
-	AllowRead  []string `json:"allowRead"` // inside what is denied
+	AllowRead  []string `json:"allowRead"` // exceptions from DenyRead
 	DenyRead   []string `json:"denyRead"`
 	DenyWrite  []string `json:"denyWrite"`
 }
@@ -92,23 +93,22 @@ type Network struct {
 	// Calls that name an address beyond them escalate.
 	AllowedDomains []string `json:"allowedDomains"`
 	DeniedDomains  []string `json:"deniedDomains"`
-	// Judged leaves the server without a network of its own: it asks the proxy
-	// for each web request, and the policy judges every address.
+	// Judged means that the server has no network of its own: it asks the proxy for each web
+	// request, and the policy judges every address.
 	Judged bool `json:"judged"`
-	// Private lists hosts ("name" or "name:port") that a judged request may
-	// reach although their addresses are private.
+	// Private lists hosts ("name" or "name:port") that a judged request may reach even if their
+	// addresses are private.
 	Private []string `json:"private"`
 }
 
-// reserved is the server name of the product's own tools.
+// reserved is the name of the server with the program's own tools.
 const reserved = "proxy"
 
-// everySession are the names of the servers that each session has. The person's own servers cannot
-// have them.
+// everySession are the names of the servers that each session has.
 var everySession = []string{"filesystem", "git", "fetch"}
 
-// CheckOwn returns why servers cannot be a person's own beside those that each session has,
-// or nil.
+// CheckOwn returns an error if one of a person's own servers has the name of a server that each
+// session has.
 func CheckOwn(own map[string]Config) error {
 	for _, name := range everySession {
 		if _, is := own[name]; is {
@@ -118,8 +118,8 @@ func CheckOwn(own map[string]Config) error {
 	return nil
 }
 
-// names are what a server may be called: tools are shown to agents as
-// server__tool, and there is only so much room.
+// names matches the names that a server may have. They are short because agents see the tools as
+// server__tool, and the length of that is limited.
 var names = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9-]|_[A-Za-z0-9-]){0,31}$`)
 
 // UnmarshalJSON reads false or an object.
@@ -148,8 +148,8 @@ func (n *Network) UnmarshalJSON(b []byte) error {
 	return strictly(b, (*plain)(n))
 }
 
-// Load reads mcp-servers.json strictly: a name written twice, a member nobody
-// knows or a value of the wrong kind is an error.
+// Load reads mcp-servers.json strictly: a repeated name, an unknown member or a value of the wrong
+// kind is an error.
 func Load(path string) (map[string]Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -161,8 +161,8 @@ func Load(path string) (map[string]Config, error) {
 // fix is the next step for a file that cannot be used.
 const fix = "fix the file"
 
-// Parse reads the text of an mcp-servers.json; path is used in errors only. An
-// outer "mcpServers" object, as other programs write it, may be there.
+// Parse parses the text of an mcp-servers.json; errors name path. The text may have an outer
+// "mcpServers" object, as other programs write it.
 func Parse(path string, data []byte) (map[string]Config, error) {
 	if _, err := jsonx.Parse(data, jsonx.Limits{Bytes: 1 << 20}); err != nil {
 		return nil, fault.New(fix, "%s: %w", path, err)
@@ -195,7 +195,7 @@ func strictly(b []byte, v any) error {
 	return d.Decode(v)
 }
 
-// check refuses an entry that could not be run.
+// check refuses an entry that cannot be used.
 func check(name string, c Config) error {
 	switch {
 	case name == reserved:
@@ -203,14 +203,14 @@ func check(name string, c Config) error {
 	case !names.MatchString(name) || strings.Contains(name, "__"):
 		return errors.New("a server's name has at most 32 letters, digits, '-' and single '_'")
 	case c.Type == "sse":
-		return errors.New(`type "sse": the older SSE transport cannot be used; many servers speak "http" (Streamable HTTP) at another address`)
+		return errors.New(`type "sse": the older SSE transport is not supported; many servers also have "http" (Streamable HTTP) at another address`)
 	case !slices.Contains([]string{"", "stdio", "http", "streamable-http"}, c.Type):
-		return fmt.Errorf(`type %q: it must be "stdio" or "http"`, c.Type)
+		return fmt.Errorf(`type %q: the type must be "stdio" or "http"`, c.Type)
 	case !c.overHTTP() && c.Command == "":
-		return errors.New("it has neither a command nor a url")
+		return errors.New("command or url is missing")
 	}
-	for key, found := range c.Credentials {
-		if err := found.check(key); err != nil {
+	for key, credential := range c.Credentials {
+		if err := credential.check(key); err != nil {
 			return err
 		}
 	}
@@ -263,7 +263,7 @@ func (c Credential) check(name string) error {
 	return nil
 }
 
-// check refuses settings that would have no effect, or another effect than they say.
+// check refuses settings that would have no effect, or an unexpected one.
 func (n Network) check() error {
 	if len(n.Private) > 0 && !n.Judged {
 		return errors.New(`network: "private" applies to judged requests only`)
@@ -279,8 +279,8 @@ func (n Network) check() error {
 	return nil
 }
 
-// Allows reports whether the sandbox lets a server connect to a host: an entry names the
-// host, the host and this port, or with "*." all hosts below a domain.
+// Allows reports whether the sandbox lets a server connect to a host. An entry names the host, the
+// host with the port, or all hosts below a domain ("*.domain").
 func (n Network) Allows(host, port string) bool {
 	return !n.Judged && covers(n.AllowedDomains, host, port) && !covers(n.DeniedDomains, host, port)
 }
@@ -296,15 +296,15 @@ func covers(entries []string, host, port string) bool {
 	})
 }
 
-// CheckDomain returns why a sandbox cannot let a server connect to a host ("name" or
-// "name:port"), or nil.
+// CheckDomain returns an error if a sandbox cannot let a server connect to a host ("name" or
+// "name:port").
 func CheckDomain(entry string) error {
 	host, _, _ := strings.Cut(entry, ":")
 	if strings.HasPrefix(entry, "[") {
-		return fmt.Errorf("a sandbox cannot reach %s, which is a bare IPv6 address", entry)
+		return fmt.Errorf("a sandbox cannot reach %s, because it is an IPv6 address", entry)
 	}
 	if host != "localhost" && !strings.Contains(strings.Trim(host, "."), ".") {
-		return fmt.Errorf("a sandbox cannot reach %s, which has no dot in its name", host)
+		return fmt.Errorf("a sandbox cannot reach %s, because its name has no dot", host)
 	}
 	return nil
 }

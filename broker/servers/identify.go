@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Identify returns a digest that is another one as soon as a command line or an environment would
-// start another program, or another version of it. The path of an installed server has the digest
-// of the lock file in it; the state of a file tells its versions apart, as does what Node.js
-// says of itself, which may be a script of a version manager. Identify returns "" if the first
-// word is no file at an absolute path.
+// Identify returns a digest that changes when a command line and an environment would start another
+// program or another version of it. It covers the path of an installed server, which contains the
+// digest of the lock file, the state of each file in the command line, and the version that Node.js
+// reports, because node may be a script of a version manager. Identify returns "" if the first word
+// is not a file at an absolute path.
 func (d Dir) Identify(argv []string, env map[string]string) string {
 	if len(argv) == 0 || stateOf(argv[0]) == "" {
 		return ""
@@ -34,8 +34,8 @@ func (d Dir) Identify(argv []string, env map[string]string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// stateOf returns what changes with every change of a file; "" if there is no such file. The time
-// of the last change of an inode is one that nobody can set.
+// stateOf returns a text that changes with every change of a file, or "" if there is no such file.
+// It contains the time of the inode's last change, which no program can set.
 func stateOf(path string) string {
 	var st unix.Stat_t
 	if !filepath.IsAbs(path) || unix.Stat(path, &st) != nil {

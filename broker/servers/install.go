@@ -42,19 +42,18 @@ var scripts = map[string]string{
 type Dir struct {
 	path    string
 	node    string
-	version string // of node, as it says
+	version string // of node, as node reports it
 }
 
-// Path is where the installation is.
+// Path returns the directory of the installation.
 func (d Dir) Path() string { return d.path }
 
-// Argv is the command line of a server that the product brings, to which its
-// arguments are appended: "filesystem", "git", "everything", or "srt", the
-// sandbox.
+// Argv returns the command line of an installed program, without arguments: the server "filesystem",
+// "git" or "everything", or the sandbox "srt".
 func (d Dir) Argv(name string) ([]string, error) {
 	script, ok := scripts[name]
 	if !ok {
-		return nil, fmt.Errorf("no server of the name %q is installed", name)
+		return nil, fmt.Errorf("no server with the name %q is installed", name)
 	}
 	argv := []string{d.node, filepath.Join(d.path, "node_modules", filepath.FromSlash(script))}
 	if name == "everything" {
@@ -63,7 +62,7 @@ func (d Dir) Argv(name string) ([]string, error) {
 	return argv, nil
 }
 
-// Version identifies the set of servers: the hash of what is embedded.
+// Version identifies the set of servers: the hash of the embedded files.
 func Version() string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d:%d:", len(manifest), len(lock))
@@ -75,9 +74,9 @@ func Version() string {
 // Installed reports whether Install would have nothing to do.
 func Installed(cache string) bool { return installed(filepath.Join(cache, "servers", Version())) }
 
-// Install makes sure that the servers are below cache and returns their directory. While
-// they are fetched, progress is called with a line now and then; it may be nil. Programs
-// that start at the same time wait for the one that installs.
+// Install installs the servers below cache, unless they are there, and returns their directory. It
+// calls progress with a line before it fetches them; progress may be nil. Programs that call Install
+// at the same time wait for the one that installs.
 func Install(ctx context.Context, cache string, progress func(string)) (Dir, error) {
 	node, version, err := findNode(ctx)
 	if err != nil {
@@ -93,7 +92,7 @@ func Install(ctx context.Context, cache string, progress func(string)) (Dir, err
 	guard := flock.New(d.path + ".lock")
 	defer guard.Close()
 	if _, err := guard.TryLockContext(ctx, 200*time.Millisecond); err != nil {
-		return Dir{}, &fault.Error{Op: "install MCP servers", Err: err, Next: "see who holds " + guard.Path()}
+		return Dir{}, &fault.Error{Op: "install MCP servers", Err: err, Next: "find out which process has locked " + guard.Path()}
 	}
 	if installed(d.path) {
 		return d, nil
@@ -107,14 +106,14 @@ func Install(ctx context.Context, cache string, progress func(string)) (Dir, err
 	return d, nil
 }
 
-// installed reports whether the directory exists. It is always complete, because it appears
-// by one rename.
+// installed reports whether the directory exists. It is always complete, because fetch renames it
+// into place.
 func installed(path string) bool {
 	info, err := os.Lstat(filepath.Join(path, "node_modules"))
 	return err == nil && info.IsDir()
 }
 
-// fetch installs into a directory of its own and renames it.
+// fetch installs into a temporary directory and renames it.
 func fetch(ctx context.Context, path string) error {
 	const op = "install MCP servers"
 	npm, err := exec.LookPath("npm")
@@ -140,7 +139,7 @@ func fetch(ctx context.Context, path string) error {
 		if ctx.Err() != nil {
 			err = ctx.Err()
 		}
-		return &fault.Error{Op: op, Err: fmt.Errorf("npm ci: %w: %s", err, lastLine(out.String())), Next: "see that npm reaches its registry, then try again"}
+		return &fault.Error{Op: op, Err: fmt.Errorf("npm ci: %w: %s", err, lastLine(out.String())), Next: "make sure that npm reaches its registry, then try again"}
 	}
 	if err := os.RemoveAll(path); err != nil {
 		return &fault.Error{Op: op, Err: err, Next: "remove " + path}
@@ -151,7 +150,7 @@ func fetch(ctx context.Context, path string) error {
 	return nil
 }
 
-// findNode looks for a Node.js that is new enough, and returns its version, too.
+// findNode finds a Node.js that is new enough, and returns its path and version.
 func findNode(ctx context.Context) (node, version string, err error) {
 	next := fmt.Sprintf("install Node.js %d or newer (on Debian: apt-get install nodejs npm)", minNode)
 	fail := func(err error) (string, string, error) {
@@ -186,9 +185,9 @@ func findNode(ctx context.Context) (node, version string, err error) {
 	return node, version, nil
 }
 
-// goodNodes are the versions of the Node.js programs that this process has found new enough.
-// Asking one for its version takes 30 ms, which every session would wait for.
-var goodNodes sync.Map // of nodeFile
+// goodNodes caches the versions of the Node.js programs that are new enough. To ask node for its
+// version takes 30 ms, and every session would wait for that.
+var goodNodes sync.Map // by nodeFile
 
 type nodeFile struct {
 	path    string

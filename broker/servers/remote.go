@@ -17,8 +17,8 @@ import (
 // Remote is a server that is reached over HTTP.
 type Remote struct {
 	Address string
-	// Login has the tokens of the person's login at the server. It is nil if nobody logs in
-	// there, because a header has the credential.
+	// Login provides the tokens of the person's login at the server. It is nil if a header has the
+	// credential, so that nobody logs in.
 	Login interface {
 		Token(ctx context.Context) (string, error)
 		Renew(ctx context.Context, rejected string) (string, error)
@@ -26,7 +26,7 @@ type Remote struct {
 	headers map[string]string // with "${NAME}" in place of credentials
 }
 
-// Remote returns how the server is reached over HTTP, or nil if it is a program.
+// Remote returns how to reach the server over HTTP, or nil if the server is a program.
 func (c Config) Remote() *Remote {
 	if !c.overHTTP() {
 		return nil
@@ -40,7 +40,7 @@ func (c Config) LogsIn() bool {
 	return c.overHTTP() && len(c.Credentials) == 0
 }
 
-// Header returns the headers of requests, with these credentials.
+// Header returns the headers of requests with the values of credentials.
 func (r *Remote) Header(credentials map[string]string) http.Header {
 	h := http.Header{}
 	for name, value := range r.headers {
@@ -49,13 +49,13 @@ func (r *Remote) Header(credentials map[string]string) http.Header {
 	return h
 }
 
-// reference is the place of a credential in a header.
+// reference matches the place of a credential in a header.
 var reference = regexp.MustCompile(`\$\{[A-Za-z_][A-Za-z0-9_]*\}`)
 
 var (
 	headerName  = regexp.MustCompile(`^[A-Za-z0-9!#$%&'*+.^_|~-]+$`)
 	headerValue = regexp.MustCompile(`^[ -~]*$`)
-	// secretName is a header whose value is a secret.
+	// secretName matches the names of headers whose values are secrets.
 	secretName = regexp.MustCompile(`(?i)auth|cookie|key|password|secret|token`)
 )
 
@@ -70,8 +70,7 @@ func (c Config) overHTTP() bool {
 	return c.URL != "" || c.Type == "http" || c.Type == "streamable-http"
 }
 
-// checkRemote refuses a server over HTTP that could not be used, and settings that would
-// have no effect.
+// checkRemote refuses a server over HTTP that could not be reached, and settings without an effect.
 func (c Config) checkRemote() error {
 	switch {
 	case c.Type == "stdio":
@@ -119,11 +118,11 @@ func (c Config) checkRemote() error {
 	return nil
 }
 
-// OAuth says how this program presents itself where the person logs in for a server.
+// OAuth says how this program logs the person in at the authorization server of an MCP server.
 type OAuth struct {
-	ClientID string `json:"clientId"`     // that the person has registered; empty: it introduces itself
-	Port     int    `json:"callbackPort"` // of this machine, to which the answer comes; 0: any
-	Scope    string `json:"scope"`        // what is asked for; empty: what the server says
+	ClientID string `json:"clientId"`     // that the person has registered; if "", the program registers itself
+	Port     int    `json:"callbackPort"` // of this machine, for the answer; 0 means any
+	Scope    string `json:"scope"`        // "" means the scope that the server asks for
 }
 
 func (c Config) checkOAuth() error {
@@ -133,7 +132,7 @@ func (c Config) checkOAuth() error {
 	case c.OAuth.Port < 0 || c.OAuth.Port > 65535:
 		return fmt.Errorf("oauth: %d is not a port", c.OAuth.Port)
 	case !headerValue.MatchString(c.OAuth.ClientID) || !headerValue.MatchString(c.OAuth.Scope):
-		return errors.New("oauth: clientId and scope are plain characters")
+		return errors.New("oauth: clientId and scope must be printable ASCII characters")
 	}
 	return nil
 }

@@ -129,7 +129,7 @@ func TestParseRemote(t *testing.T) {
 	const good = `"url":"https://example.com/mcp"`
 	for text, want := range map[string]string{
 		`"type":"sse",` + good:                      "older SSE transport",
-		`"type":"ws",` + good:                       `it must be "stdio" or "http"`,
+		`"type":"ws",` + good:                       `the type must be "stdio" or "http"`,
 		`"type":"http"`:                             "url is missing",
 		`"type":"stdio",` + good + `,"command":"x"`: `has the type "http"`,
 		good + `,"command":"x"`:                     "are for servers that are programs",

@@ -19,18 +19,18 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// Server is a server that another agent's configuration names.
+// Server is a server in another agent's configuration.
 type Server struct {
 	Name  string         // as config.json can have it
-	From  string         // whose configuration: "Claude Code"
+	From  string         // the other agent, such as "Claude Code"
 	Entry map[string]any // its entry for mcpServers in config.json
-	// Variables have to be set where ironcurtain-mux is started: they held what may be a
-	// secret.
+	// Variables must be set where ironcurtain-mux is started. They replace values that may be
+	// secrets.
 	Variables []string
-	Unusable  string // why it cannot be taken, or empty
+	Unusable  string // why the server cannot be imported, or ""
 }
 
-// What says in one line what the server is: its command line, or its address.
+// What returns the command line of the server, or its address.
 func (s Server) What() string {
 	if url, ok := s.Entry["url"].(string); ok {
 		return url
@@ -55,12 +55,13 @@ var sources = []source{
 	{"OpenCode", ".config/opencode/opencode.jsonc", readOpenCode},
 }
 
-// mostConfig bounds a configuration that is read, in bytes. Claude Code keeps its history in
+// mostConfig bounds a configuration, in bytes. It is large because Claude Code keeps its history in
 // the same file.
 const mostConfig = 64 << 20
 
-// Find returns the servers in the configurations below home, by name. Errors are those of
-// single configurations; a missing one is none.
+// Find returns the servers in the configurations below home, sorted by name. The error is about the
+// configurations that cannot be read; the servers in the others are returned, too. A missing
+// configuration is not an error.
 func Find(home string) ([]Server, error) {
 	var all []Server
 	var failures []error
@@ -96,12 +97,12 @@ func readFile(path string) ([]byte, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, mostConfig+1))
 	if err == nil && len(data) > mostConfig {
-		err = errors.New("it is larger than 64 MiB")
+		err = errors.New("the file is larger than 64 MiB")
 	}
 	return data, err
 }
 
-// withoutText keeps of a parser's error only its kind: its text may quote the file.
+// withoutText replaces a parser's error by one without its text, which may quote the file.
 func withoutText(err error) error {
 	var path *fs.PathError
 	if errors.As(err, &path) {
@@ -110,12 +111,12 @@ func withoutText(err error) error {
 	var place *toml.DecodeError
 	if errors.As(err, &place) {
 		row, _ := place.Position()
-		return fmt.Errorf("line %d does not have the form in which that agent writes it", row)
+		return fmt.Errorf("line %d is not in the format of that agent", row)
 	}
-	return errors.New("it does not have the form in which that agent writes it")
+	return errors.New("the file is not in the format of that agent")
 }
 
-// foreign is a server as other agents describe it, in the union of their members.
+// foreign is a server in the configuration of another agent. It has the members of all agents.
 type foreign struct {
 	Type        string            `json:"type"`
 	Command     string            `json:"command" toml:"command"`
@@ -124,7 +125,7 @@ type foreign struct {
 	EnvVars     []string          `json:"-" toml:"env_vars"` // variables that are passed on
 	Cwd         string            `json:"cwd" toml:"cwd"`
 	URL         string            `json:"url" toml:"url"`
-	HTTPURL     string            `json:"httpUrl"` // of Gemini CLI: Streamable HTTP, where url is of the old kind
+	HTTPURL     string            `json:"httpUrl"` // of Gemini CLI, for Streamable HTTP; its url is for SSE
 	Headers     map[string]string `json:"headers" toml:"http_headers"`
 	EnvHeaders  map[string]string `json:"-" toml:"env_http_headers"` // variables by header
 	BearerToken string            `json:"-" toml:"bearer_token_env_var"`
@@ -204,13 +205,13 @@ func readOpenCode(data []byte) (map[string]foreign, error) {
 
 var (
 	unusual = regexp.MustCompile(`[^A-Za-z0-9-]+`)
-	// variable is a value that only names a variable: ${NAME}, $NAME, {env:NAME}.
+	// variable matches a value that only names a variable: ${NAME}, $NAME, {env:NAME}.
 	variable = regexp.MustCompile(`^(?:\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)|\{env:([A-Za-z_][A-Za-z0-9_]*)\})$`)
-	// secretNames are parts of names whose values may be secrets.
+	// secretNames matches names whose values may be secrets.
 	secretNames = regexp.MustCompile(`(?i)token|secret|passw|key|auth|credential|cookie|dsn|database_url|connection`)
 )
 
-// server translates an entry.
+// server translates f into an entry of config.json.
 func (f foreign) server(name, from string) Server {
 	s := Server{Name: strings.Trim(unusual.ReplaceAllString(name, "-"), "-"), From: from, Entry: map[string]any{}}
 	s.Name = s.Name[:min(len(s.Name), 32)]
@@ -221,15 +222,15 @@ func (f foreign) server(name, from string) Server {
 	}
 	switch {
 	case s.Name == "":
-		s.Unusable = "its name cannot be used"
+		s.Unusable = "the name has no letters or digits"
 	case f.Cwd != "":
-		s.Unusable = "it must be started in a directory of its own"
+		s.Unusable = "the server must be started in a certain directory, which is not supported"
 	case f.URL != "" && f.Type == "sse":
-		s.Unusable = "it speaks the former HTTP transport of MCP (SSE)"
+		s.Unusable = "the server uses the former HTTP transport of MCP (SSE)"
 	case f.URL == "" && f.Command == "":
-		s.Unusable = "it has neither a command nor an address"
+		s.Unusable = "the server has neither a command nor an address"
 	case f.mayShowSecret():
-		s.Unusable = "its arguments or its address may contain a secret; write it into config.json yourself"
+		s.Unusable = "the arguments or the address may contain a secret; write the server into config.json yourself"
 		f.Args, f.URL = nil, strings.SplitN(f.URL, "?", 2)[0]
 	}
 	if f.URL != "" {
@@ -283,8 +284,8 @@ func (f foreign) mayShowSecret() bool {
 	return err != nil || u.User != nil || secretNames.MatchString(u.RawQuery)
 }
 
-// headers translates the headers of a server with an address. Each value becomes a
-// credential, because most of them are secrets.
+// headers translates the headers of a server with an address. Each value becomes a credential,
+// because most values are secrets.
 func (f foreign) headers(entry map[string]any, refer func(name, to string)) {
 	headers := map[string]string{}
 	put := func(header, before, name, to string) {

@@ -44,13 +44,13 @@ func TestFind(t *testing.T) {
 	want := map[string]string{
 		"memory":     `Claude Code {"args":["-y","server-memory"],"command":"npx","credentials":{"API_TOKEN":{"env":"API_TOKEN"}},"env":{"LEVEL":"debug"}} [API_TOKEN]`,
 		"issues":     `Claude Code {"credentials":{"AUTHORIZATION":{"env":"AUTHORIZATION"},"X_TEAM":{"env":"TEAM"}},"headers":{"Authorization":"Bearer ${AUTHORIZATION}","X-Team":"${X_TEAM}"},"type":"http","url":"https://example.com/mcp"} [AUTHORIZATION TEAM]`,
-		"old":        `Claude Code {"type":"http","url":"https://example.com/sse"} [] it speaks the former HTTP transport of MCP (SSE)`,
+		"old":        `Claude Code {"type":"http","url":"https://example.com/sse"} [] the server uses the former HTTP transport of MCP (SSE)`,
 		"of-project": `Claude Code {"command":"tool"} []`,
 		"docs":       `Codex {"args":["--port","1"],"command":"docs-server","credentials":{"DSN":{"env":"DSN"}}} [DSN]`,
 		"figma":      `Codex {"credentials":{"FIGMA":{"env":"FIGMA"}},"headers":{"Authorization":"Bearer ${FIGMA}"},"type":"http","url":"https://example.com/figma"} [FIGMA]`,
 		"g":          `Gemini CLI {"type":"http","url":"https://example.com/g"} []`,
-		"moved":      `Gemini CLI {"command":"x"} [] it must be started in a directory of its own`,
-		"flag":       `Gemini CLI {"command":"x"} [] its arguments or its address may contain a secret; write it into config.json yourself`,
+		"moved":      `Gemini CLI {"command":"x"} [] the server must be started in a certain directory, which is not supported`,
+		"flag":       `Gemini CLI {"command":"x"} [] the arguments or the address may contain a secret; write the server into config.json yourself`,
 		"o":          `OpenCode {"args":["x","o"],"command":"bun","credentials":{"KEY":{"env":"MY_KEY"}},"enabled":false} [MY_KEY]`,
 	}
 	for _, s := range all {
