@@ -7,26 +7,25 @@ import (
 )
 
 var (
-	// noise matches the lines that a runtime adds to an error: the place where it was
-	// thrown, and the runtime's version.
+	// noise matches the lines that a runtime adds to an error: the stack trace and the runtime's
+	// version.
 	noise = regexp.MustCompile(`^(?:[{}\[\]^]+|at .*|Node\.js v\S+)$`)
 	// thrown matches the line that names an uncaught error.
 	thrown = regexp.MustCompile(`^(?:Uncaught )?\w*(?:Error|Exception)(?: \[\w+\])?: .`)
 )
 
-// LastWords returns the line of standard error that best explains why the server ended, or
-// "".
+// LastWords returns the line of standard error that best explains why the server ended, or "".
 func (p *Process) LastWords() string { return lastWords(p.Stderr()) }
 
-// lastWords returns the last line with a meaning: not the properties of an error, which are
-// indented, and the message of an error with a stack trace.
+// lastWords returns the last line that explains something: not a property of an error, which is
+// indented, and of an error with a stack trace the message.
 func lastWords(text string) string {
-	var message, aside, end string
+	var message, property, last string
 	traced := false
 	lines := strings.Split(text, "\n")
 	for i := len(lines) - 1; i >= 0; i-- {
 		line := strings.TrimSpace(lines[i])
-		end = cmp.Or(end, line)
+		last = cmp.Or(last, line)
 		switch {
 		case noise.MatchString(line):
 			traced = traced || strings.HasPrefix(line, "at ")
@@ -35,12 +34,12 @@ func lastWords(text string) string {
 		case thrown.MatchString(line):
 			return line
 		case strings.HasPrefix(lines[i], " ") || strings.HasPrefix(lines[i], "\t"):
-			aside = cmp.Or(aside, line)
+			property = cmp.Or(property, line)
 		case line != "" && !traced:
 			return line
 		default: // the message above the trace may have several lines
 			message = cmp.Or(message, line)
 		}
 	}
-	return cmp.Or(message, aside, end)
+	return cmp.Or(message, property, last)
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// bounded returns a command that limits its own memory and that of its children first.
+// bounded returns a command that first limits its own memory and that of its children, in bytes.
 func bounded(memory int64, argv []string) []string {
 	if memory == 0 || runtime.GOOS != "linux" {
 		return argv
@@ -17,9 +17,9 @@ func bounded(memory int64, argv []string) []string {
 	return append([]string{"/bin/sh", "-c", fmt.Sprintf("ulimit -d %d && exec \"$@\"", memory>>10), "sh"}, argv...)
 }
 
-// boundedPrograms returns the environment of a server. Its PATH begins with a directory of
-// scripts that lower the memory limit of a program and then become that program. The server
-// cannot write to them.
+// boundedPrograms returns the environment of a server. If the server limits single programs, its
+// PATH begins with a directory of scripts that lower the memory limit and then become the program.
+// The server cannot write to the scripts.
 func (h *Host) boundedPrograms(s Spec) ([]string, error) {
 	env := h.environment(s.Env)
 	if len(s.Programs) == 0 || runtime.GOOS != "linux" {

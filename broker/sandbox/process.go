@@ -14,25 +14,24 @@ import (
 	"time"
 )
 
-// How long a server has to end after its input was closed, and then after SIGTERM. Many
-// servers ignore a closed input.
+// How long Stop waits for the end of a server. Many servers ignore the end of their input.
 const (
-	closeGrace = 300 * time.Millisecond
-	termGrace  = 500 * time.Millisecond
+	closeGrace = 300 * time.Millisecond // after closing its input
+	termGrace  = 500 * time.Millisecond // after SIGTERM
 )
 
-// Process is a running server. Its output must be read; its process group is
-// gone when Stop returns.
+// Process is a running server. Its output must be read. When Stop returns, its whole process group
+// has ended.
 type Process struct {
 	name      string
 	cmd       *exec.Cmd
 	in        io.WriteCloser
 	out       *bufio.Reader
-	pipe      *os.File // below out
+	pipe      *os.File // read by out
 	errors    *tail
 	sandboxed bool
 	probes    []Probe
-	done      chan struct{} // closed when the process has ended and was waited for
+	done      chan struct{} // closed when the process has ended and waited is set
 	waited    error
 	stop      sync.Once
 }
@@ -56,7 +55,7 @@ func launch(name string, argv, env []string, dir string) (*Process, error) {
 	cmd.Stdout = w
 	p.pipe, p.out = r, bufio.NewReaderSize(r, 64<<10)
 	err = cmd.Start()
-	_ = w.Close() // the server holds the other copy
+	_ = w.Close() // the server has its own copy
 	if err != nil {
 		_ = r.Close()
 		return nil, fmt.Errorf("start server %s: %w", name, err)
@@ -64,27 +63,27 @@ func launch(name string, argv, env []string, dir string) (*Process, error) {
 	go func() {
 		defer close(p.done)
 		p.waited = cmd.Wait()
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // whatever it left behind
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // its children
 	}()
 	return p, nil
 }
 
-// Stdin is the server's input.
+// Stdin returns the server's input.
 func (p *Process) Stdin() io.WriteCloser { return p.in }
 
-// Stdout is the server's output; it ends when the server does.
+// Stdout returns the server's output, which ends when the server does.
 func (p *Process) Stdout() *bufio.Reader { return p.out }
 
-// Sandboxed reports whether the process really runs in a sandbox.
+// Sandboxed reports whether the process runs in a sandbox.
 func (p *Process) Sandboxed() bool { return p.sandboxed }
 
-// Probes returns the tests that the sandbox has passed or failed.
+// Probes returns the tests of the sandbox.
 func (p *Process) Probes() []Probe { return p.probes }
 
 // Done is closed when the process has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Pid is the process's id, which is also that of its group.
+// Pid returns the process's id, which is also the id of its group.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
 // Err says how the process ended, after Done.
@@ -95,15 +94,15 @@ func (p *Process) Err() error {
 	return p.waited
 }
 
-// Stderr is the end of what the server wrote to its error output.
+// Stderr returns the end of the server's standard error.
 func (p *Process) Stderr() string { return p.errors.String() }
 
-// Stop ends the process: its input is closed, after a while its group is
-// terminated, then killed. It returns when the process is gone.
+// Stop ends the process and its group: it closes the input, then sends SIGTERM, then SIGKILL. It
+// returns when the process has ended.
 func (p *Process) Stop() {
 	p.stop.Do(func() {
 		_ = p.in.Close()
-		_ = p.pipe.Close() // unread output must not keep it alive
+		_ = p.pipe.Close() // a server that writes to a full pipe would not end
 		if !p.endsWithin(closeGrace) {
 			_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM)
 		}
@@ -126,8 +125,8 @@ func (p *Process) endsWithin(d time.Duration) bool {
 	}
 }
 
-// errNotBegun means that the server's program has not run at all.
-var errNotBegun = errors.New("the sandbox ended before the server began")
+// errNotStarted means that the server's program was not started.
+var errNotStarted = errors.New("the sandbox ended before the server began")
 
 // maxReport bounds the line with which a sandbox reports its probes, in bytes.
 const maxReport = 64 << 10
@@ -144,7 +143,7 @@ func (p *Process) firstLine(ctx context.Context) (string, error) {
 		for b.Len() < maxReport {
 			c, err := p.out.ReadByte()
 			if err != nil {
-				got <- result{err: errNotBegun}
+				got <- result{err: errNotStarted}
 				return
 			}
 			if c == '\n' {
@@ -165,8 +164,8 @@ func (p *Process) firstLine(ctx context.Context) (string, error) {
 	}
 }
 
-// epitaph returns the last words of a process, to be appended to a message.
-func (p *Process) epitaph() string {
+// cause returns the last words of a process as the end of a message.
+func (p *Process) cause() string {
 	if words := p.LastWords(); words != "" {
 		return fmt.Sprintf(": %.300s", words)
 	}

@@ -19,17 +19,16 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Policy says what happens where there is no sandbox.
+// Policy says what happens on a machine without sandboxes.
 type Policy string
 
-// The policies.
 const (
-	Enforce Policy = "enforce" // nothing starts
-	Warn    Policy = "warn"    // servers start without, and say so
+	Enforce Policy = "enforce" // no server starts
+	Warn    Policy = "warn"    // servers start without a sandbox, with a warning
 )
 
 // goWithout is the hint on how to run servers without a sandbox.
-const goWithout = `run servers without one ("sandboxPolicy": "warn" in config.json, --sandbox-policy warn for proxy mcp)`
+const goWithout = `run servers without a sandbox ("sandboxPolicy": "warn" in config.json, --sandbox-policy warn for proxy mcp)`
 
 // Options describe the sandboxes of one session.
 type Options struct {
@@ -37,11 +36,10 @@ type Options struct {
 	Runtime   []string // argv of srt
 	Policy    Policy   // empty means Enforce
 	UserHome  string   // the person's home directory
-	StateHome string   // the program's state: not readable
+	StateHome string   // the program's state, which servers cannot read
 	Programs  []string // directories with programs of the servers: readable, also in a view
-	Readable  []string // readable also where StateHome or a default would hide it
-	// Warn is called once with the warning that servers run without a sandbox. It may be
-	// nil.
+	Readable  []string // paths that are readable even in StateHome or a directory that is hidden by default
+	// Warn is called once with the warning that servers run without a sandbox. It may be nil.
 	Warn func(string)
 }
 
@@ -49,10 +47,10 @@ type Options struct {
 type Host struct {
 	options     Options
 	scratch     string // settings, private directories, canaries
-	unavailable error  // why there are no sandboxes; nil when there are
+	unavailable error  // why there are no sandboxes; nil if there are
 
 	find     sync.Once
-	programs []string // found by needed
+	programs []string // set by needed
 }
 
 // New checks whether this machine can sandbox servers. If it cannot, New fails under
@@ -99,17 +97,18 @@ func (h *Host) Close() error {
 	return dirtree.Remove(ctx, h.scratch)
 }
 
-// removeTime bounds the removal of what servers left.
+// removeTime bounds Close.
 const removeTime = time.Second
 
-// Scratch returns the directory with the settings and private directories. After its process
-// was killed, any other may remove it.
+// Scratch returns the directory with the settings and private directories. If this process is
+// killed, any other process may remove it.
 func (h *Host) Scratch() string { return h.scratch }
 
-// Unavailable returns why this machine has no sandboxes, or nil.
+// Unavailable returns an error that says why this machine has no sandboxes, or nil.
 func (h *Host) Unavailable() error { return h.unavailable }
 
-// available checks what the runtime needs, up to making a namespace.
+// available checks that the machine has what the runtime needs, including that bubblewrap can make
+// namespaces.
 func available(ctx context.Context, argv []string) error {
 	if len(argv) == 0 {
 		return &fault.Error{Op: "sandbox", Err: errors.New("the sandbox runtime is not installed"), Next: "install Node.js and npm"}
@@ -119,7 +118,7 @@ func available(ctx context.Context, argv []string) error {
 		return nil
 	case "linux":
 	default:
-		return &fault.Error{Op: "sandbox", Err: fmt.Errorf("%s has none", runtime.GOOS), Next: "use Linux or macOS, or " + goWithout}
+		return &fault.Error{Op: "sandbox", Err: fmt.Errorf("%s has no sandbox", runtime.GOOS), Next: "use Linux or macOS, or " + goWithout}
 	}
 	var missing []string
 	for program, pkg := range map[string]string{"bwrap": "bubblewrap", "socat": "socat"} {
@@ -140,12 +139,12 @@ func available(ctx context.Context, argv []string) error {
 	return nil
 }
 
-// namespaces is set after this process has seen bubblewrap make namespaces. If bubblewrap
-// cannot any more, no server starts.
+// namespaces is set when bubblewrap has made namespaces in this process. If bubblewrap fails later,
+// no server starts, so the check need not be repeated.
 var namespaces atomic.Bool
 
-// tryNamespaces lets bubblewrap make namespaces, and tries again after a failure that may
-// pass (see startTries).
+// tryNamespaces calls makeNamespaces, and retries it because a failure may be temporary (see
+// startTries).
 func tryNamespaces(ctx context.Context) (err error) {
 	for range startTries {
 		if err = makeNamespaces(ctx); err == nil || ctx.Err() != nil {
@@ -155,14 +154,14 @@ func tryNamespaces(ctx context.Context) (err error) {
 	return err
 }
 
-// makeNamespaces has bubblewrap run a command as it would run a server.
+// makeNamespaces runs a command under bubblewrap like a server.
 func makeNamespaces(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bwrap", "--ro-bind", "/", "/", "--unshare-user", "--unshare-pid",
 		"--unshare-net", "--die-with-parent", "--", "/bin/sh", "-c", ":")
-	// When bwrap is killed too early, its child stays and holds our pipe open, so the
-	// whole group is killed.
+	// If bwrap alone is killed early, its child stays and keeps our pipe open, so the whole group is
+	// killed.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = termGrace
@@ -178,11 +177,11 @@ func makeNamespaces(ctx context.Context) error {
 	return nil
 }
 
-// blocked are the messages that a sandbox's refusals carry.
+// blocked are parts of the error messages of programs that a sandbox has refused something.
 var blocked = []string{"eacces", "eperm", "erofs", "operation not permitted", "permission denied", "read-only file system"}
 
-// Annotate marks the error text of a sandboxed server that looks like a refusal
-// of its sandbox, so that an agent does not try again.
+// Annotate marks an error text of a sandboxed server if it looks like a refusal by the sandbox, so
+// that the agent does not retry.
 func Annotate(text string, sandboxed bool) string {
 	if !sandboxed {
 		return text

@@ -193,7 +193,7 @@ func TestASandboxThatDoesNotHoldIsRefused(t *testing.T) {
 	if p, err := h.Start(t.Context(), spec); err == nil {
 		p.Stop()
 		t.Fatal("it was started")
-	} else if !strings.Contains(err.Error(), "does not hold") {
+	} else if !strings.Contains(err.Error(), "failed its test") {
 		t.Fatal(err)
 	}
 	h = host(t, g, Options{Runtime: []string{leaky}, Policy: Warn})

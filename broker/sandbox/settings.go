@@ -21,7 +21,7 @@ type settings struct {
 type networkSettings struct {
 	AllowedDomains []string `json:"allowedDomains"`
 	DeniedDomains  []string `json:"deniedDomains"`
-	// Proxy takes the connections to some of the allowed domains.
+	// Proxy gets the connections to some of the allowed domains.
 	Proxy *proxySettings `json:"mitmProxy,omitempty"`
 }
 
@@ -37,7 +37,7 @@ type filesystemSettings struct {
 	DenyWrite  []string `json:"denyWrite"`
 }
 
-// hidden are directories of the home that no server may read. logins are files and
+// hidden are directories of the person's home that no server may read. logins are files and
 // directories in which other programs keep logins; no server may read those that exist.
 var (
 	hidden = []string{".ssh", ".gnupg", ".aws"}
@@ -47,7 +47,7 @@ var (
 	}
 )
 
-// settingsFor makes the settings of one server. private is its own directory.
+// settingsFor returns the settings for one server. private is the server's private directory.
 func (h *Host) settingsFor(c servers.Sandbox, private string) settings {
 	s := settings{
 		Network: networkSettings{
@@ -60,17 +60,17 @@ func (h *Host) settingsFor(c servers.Sandbox, private string) settings {
 			DenyRead:   h.resolve(c.Filesystem.DenyRead),
 		},
 	}
-	if c.Network.Judged { // the server asks the proxy; nothing leaves its sandbox
+	if c.Network.Judged { // the server asks the proxy, and needs no network
 		s.Network.AllowedDomains = []string{}
 	}
 	s.Filesystem.DenyRead = append(s.Filesystem.DenyRead, h.unreadable()...)
-	// A writable path is readable, even inside a hidden one.
+	// A writable path is also readable, even inside a hidden directory.
 	s.Filesystem.AllowRead = slices.Concat(h.resolve(c.Filesystem.AllowRead), h.options.Programs, h.options.Readable)
 	s.Filesystem.AllowRead = append(s.Filesystem.AllowRead, s.Filesystem.AllowWrite...)
 	return s
 }
 
-// unreadable returns what no server may read.
+// unreadable returns the paths that no server may read.
 func (h *Host) unreadable() []string {
 	var all []string
 	if h.options.UserHome != "" {
@@ -90,18 +90,18 @@ func (h *Host) unreadable() []string {
 	return all
 }
 
-// Reaches returns why a server that was started with a spec cannot use a path in this way,
-// or nil.
+// Reaches returns an error if a server that was started with a spec cannot access a path in this
+// way.
 func (h *Host) Reaches(s Spec, a stage.Access) error {
 	if s.Sandbox.Off || h.unavailable != nil {
 		return nil
 	}
 	f := h.settingsFor(s.Sandbox, h.scratch).Filesystem
 	if (a.Write || a.Delete) && (!among(a.Path, f.AllowWrite) || among(a.Path, f.DenyWrite)) {
-		return fmt.Errorf("the sandbox of server %s does not let it change %s", s.Name, a.Path)
+		return fmt.Errorf("the sandbox of server %s does not let the server change %s", s.Name, a.Path)
 	}
 	if a.Read && among(a.Path, f.DenyRead) && !among(a.Path, f.AllowRead) {
-		return fmt.Errorf("the sandbox of server %s hides %s from it", s.Name, a.Path)
+		return fmt.Errorf("the sandbox of server %s hides %s", s.Name, a.Path)
 	}
 	return nil
 }
@@ -114,8 +114,8 @@ func among(path string, dirs []string) bool {
 	})
 }
 
-// resolve makes paths of a configuration absolute: relative ones are below the
-// session's directory, "~" is the home.
+// resolve makes paths of a configuration absolute: relative paths are below the session's directory,
+// "~" is the home.
 func (h *Host) resolve(paths []string) []string {
 	all := make([]string, 0, len(paths))
 	for _, p := range paths {
@@ -130,7 +130,7 @@ func (h *Host) resolve(paths []string) []string {
 	return all
 }
 
-// writeSettings writes the file for one server and returns its path.
+// writeSettings writes the settings file of one server and returns its path.
 func (h *Host) writeSettings(name string, s settings) (string, error) {
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {

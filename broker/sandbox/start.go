@@ -16,71 +16,69 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// probeLimit is how long a sandbox may take until its probes have run: about a
-// second where nothing else is done, and far more on a machine that is busy.
+// probeLimit is how long a sandbox may take until its probes have run. They take about a second on
+// an idle machine, and far longer on a busy one.
 const probeLimit = 90 * time.Second
 
-// Spec is a server to be started.
+// Spec describes a server to start.
 type Spec struct {
 	Name string
 	Argv []string          // the program and its arguments
 	Env  map[string]string // its own variables and credentials
-	// Version tells the program that Argv would start from its other versions. It is empty where
-	// that cannot be told.
+	// Version identifies the version of the program that Argv starts. It is "" if that is unknown.
 	Version string
-	// Remote is set for a server that is reached over HTTP. It has no program and no sandbox.
+	// Remote is set for a server that is reached over HTTP, which has no program and no sandbox.
 	Remote *servers.Remote
-	// Credentials finds more variables, at each start. Their values are secrets. It may be nil.
+	// Credentials returns more variables, at each start. Their values are secrets. It may be nil.
 	Credentials func(context.Context) (map[string]string, error)
 	Sandbox     servers.Sandbox
-	// Roots are the directories that the server gets as MCP roots when it asks; the first
-	// is the session's. Without any, the server has no roots. RootArgs says that they are
-	// also the last of its arguments.
+	// Roots are the directories that the server gets as MCP roots when it asks. The first one is the
+	// session's. If Roots is empty, the server has no roots. RootArgs means that the roots are also
+	// appended to the arguments.
 	Roots    []string
 	RootArgs bool
-	// View is what the server sees of the machine; nil: what Sandbox lets it.
+	// View is what the server sees of the file system; if it is nil, Sandbox decides.
 	View *View
-	// Outlet is the way to the one host that the server can reach; nil: what Sandbox lets it.
+	// Outlet leads to the only host that the server can reach; if it is nil, Sandbox decides.
 	Outlet *Outlet
-	// Staging says how a process of the server carries out single calls that the running
-	// one cannot; nil: there are no such processes.
+	// Staging says how separate processes of the server carry out single calls that the running one
+	// cannot. If it is nil, such calls cannot be carried out.
 	Staging *Staging
-	// Own says that the server is one of the person's, beside those that the product brings.
+	// Own means that the server is one of the person's own, not one that the program installs.
 	Own bool
-	// Memory bounds what each process of the server keeps in memory of its own, in bytes,
-	// where the system can; 0 is no bound.
+	// Memory limits the private memory of each process of the server, in bytes, on systems that can
+	// do so. 0 means no limit.
 	Memory int64
-	// Programs bounds those of these names that the server starts, in place of Memory. It
-	// is less than Memory.
+	// Programs limits the memory of programs that the server starts, by their names. The limits
+	// replace Memory and must be lower.
 	Programs map[string]int64
 }
 
-// Outlet is a socket of the host's to which a server's connections to one host go.
+// Outlet is a socket of the host that gets a server's connections to one host.
 type Outlet struct {
 	Socket  string   // the path of the socket
-	Host    string   // whose connections go there
-	Allowed string   // "host:port", all that the server can reach
+	Host    string   // the name of the host
+	Allowed string   // "host:port", the only address that the server can reach
 	Script  string   // shell code that runs in the sandbox before the server
-	Seen    []string // files that the server reads for it
+	Seen    []string // files that the server needs for these connections
 }
 
 // Staging says how a process of a server carries out a single call on a stage.
 type Staging struct {
 	Open  []string // the directories that the running server can use
-	Whole bool     // they are bound to the stage if a path of the call lies in them, instead of copied
-	Base  string   // the variable of the environment with the directory that the server does not leave
+	Whole bool     // directories in Open that contain a path of the call are bound to the stage, not copied
+	Base  string   // the environment variable that names the directory which the server does not leave
 	Seen  []string // files and directories that the server reads in every call, if they exist
 }
 
-// Probe is one attempt to break out, made from inside before the server began.
+// Probe is an attempt to break out of a sandbox, which is made inside it before the server starts.
 type Probe struct {
 	Name    string `json:"name"` // "write outside", "dial the host", "dial past the list"
 	Blocked bool   `json:"blocked"`
 }
 
-// Start runs a server. The process is sandboxed unless its configuration opts
-// out or, under Warn, the machine cannot. A sandbox that lets a probe through
-// is an error under Enforce.
+// Start starts a server. It runs in a sandbox unless its configuration opts out, or the policy is
+// Warn and the machine has no sandboxes. Under Enforce, Start fails if a probe gets through.
 func (h *Host) Start(ctx context.Context, s Spec) (*Process, error) {
 	if len(s.Argv) == 0 {
 		return nil, fmt.Errorf("start server %s: no command", s.Name)
@@ -109,15 +107,15 @@ func (h *Host) Start(ctx context.Context, s Spec) (*Process, error) {
 	return p, nil
 }
 
-// startTries is how often a sandbox is started that ends before its server has started. This
-// happens when a mount disappears while bubblewrap lists the mounts, for example because a
-// container ends, or on a busy machine.
+// startTries is how often a sandbox is started in all if it ends before the server has started. This
+// happens on a busy machine, and when a mount disappears while bubblewrap lists the mounts, for
+// example because a container ends.
 const startTries = 3
 
-// startConfined starts a server under srt, once.
+// startConfined starts a server under srt, with retries.
 func (h *Host) startConfined(ctx context.Context, s Spec, env []string, private string) (p *Process, err error) {
 	for range startTries {
-		if p, err = h.tryConfined(ctx, s, env, private); !errors.Is(err, errNotBegun) || ctx.Err() != nil {
+		if p, err = h.tryConfined(ctx, s, env, private); !errors.Is(err, errNotStarted) || ctx.Err() != nil {
 			break
 		}
 	}
@@ -170,19 +168,19 @@ func (h *Host) tryConfined(ctx context.Context, s Spec, env []string, private st
 	}
 	if err != nil {
 		p.Stop()
-		return nil, &fault.Error{Op: "sandbox", Err: fmt.Errorf("%w%s", err, p.epitaph()), Next: "run 'ironcurtain-mux doctor'"}
+		return nil, &fault.Error{Op: "sandbox", Err: fmt.Errorf("%w%s", err, p.cause()), Next: "run 'ironcurtain-mux doctor'"}
 	}
 	for _, probe := range p.probes {
 		if !probe.Blocked && h.options.Policy == Enforce {
 			p.Stop()
-			return nil, &fault.Error{Op: "sandbox", Err: fmt.Errorf("the sandbox does not hold: probe %q got through", probe.Name), Next: "update bubblewrap; see 'ironcurtain-mux doctor'"}
+			return nil, &fault.Error{Op: "sandbox", Err: fmt.Errorf("the sandbox failed its test: probe %q got through", probe.Name), Next: "update bubblewrap; see 'ironcurtain-mux doctor'"}
 		}
 	}
 	return p, nil
 }
 
-// hasList reports whether the sandbox lets a server reach some hosts. The bait is not among
-// them.
+// hasList reports whether the sandbox lets a server reach listed hosts, which do not include the
+// bait's.
 func hasList(n servers.Network) bool {
 	return !n.Judged && len(n.AllowedDomains) > 0 && !slices.Contains(n.AllowedDomains, baitHost)
 }
@@ -206,13 +204,12 @@ func (h *Host) environment(own map[string]string) []string {
 	return list
 }
 
-// baitHost is where the listener of the bait is.
+// baitHost is the address of the bait's listener.
 const baitHost = "127.0.0.1"
 
-// bait is what the probes try to reach: a file beside the sandbox and a listener on the
-// host's loopback. The host sees whether they were reached. With a list of hosts, a probe
-// also tries the listener, which is not on the list, through the proxy that enforces the
-// list.
+// bait is what the probes try to reach: a file outside the sandbox and a listener on the host's
+// loopback interface. The host sees whether they were reached. If there is a list of hosts, a probe
+// also tries to reach the listener, which is not listed, through the proxy that enforces the list.
 type bait struct {
 	canary string
 	listen *net.TCPListener
@@ -235,7 +232,7 @@ func (b *bait) remove() {
 // probeWord begins the one line that the probes print before the server runs.
 const probeWord = "ironcurtain-probe"
 
-// script is the shell code that tries all and reports.
+// script returns shell code that runs the probes and prints the report.
 func (b *bait) script() string {
 	port := strconv.Itoa(b.listen.Addr().(*net.TCPAddr).Port)
 	script := `w=blocked; (: > ` + quote([]string{b.canary}) + `) 2>/dev/null && w=open; ` +
@@ -246,16 +243,16 @@ func (b *bait) script() string {
 	return script + `printf '` + probeWord + ` %s %s %s' $w $d $l; unset w d l; `
 }
 
-// throughProxy asks the proxy of the environment for a connection to the bait.
-// The name and the password in the proxy's address are percent-encoded.
+// throughProxy asks the proxy that the environment names for a connection to the bait. The name and
+// the password in the proxy's address are percent-encoded.
 const throughProxy = `p=${HTTP_PROXY#http://}; p=${p%/}; at=${p##*@}; who=; [ "$at" = "$p" ] || who=${p%@*}; ` +
 	`exec 3<>"/dev/tcp/${at%:*}/${at##*:}" || exit 1; ` +
 	`{ printf 'CONNECT 127.0.0.1:PORT HTTP/1.1\r\nHost: 127.0.0.1:PORT\r\n'; ` +
 	`[ -z "$who" ] || printf 'Proxy-Authorization: Basic %s\r\n' "$(printf '%b' "${who//%/\\x}" | base64 | tr -d '\n')"; ` +
 	`printf '\r\n'; } >&3; IFS= read -r -t 3 answer <&3; case "$answer" in *' 200 '*) exit 0;; esac; exit 1`
 
-// read reads the report and compares it with what the host has seen. It also returns the
-// rest of the report.
+// read parses the report and compares it with what the host has seen. It also returns the rest of
+// the report.
 func (b *bait) read(line string) (probes []Probe, rest []string, err error) {
 	fields := strings.Fields(line)
 	if len(fields) < 4 || fields[0] != probeWord {
@@ -279,7 +276,7 @@ func (b *bait) read(line string) (probes []Probe, rest []string, err error) {
 	return probes, fields[4:], nil
 }
 
-// quote writes words for a POSIX shell.
+// quote quotes words for a POSIX shell.
 func quote(words []string) string {
 	quoted := make([]string, len(words))
 	for i, w := range words {

@@ -15,19 +15,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stage"
 )
 
-// View is all that a server sees of the machine besides the system's programs and its own.
-// It takes the place of what Spec.Sandbox says of the file system. It is for servers that
-// carry out calls on files outside the session's directory.
+// View is all that a server sees of the file system, in addition to the system's programs and its
+// own. It replaces Spec.Sandbox.Filesystem. It is for servers that carry out calls on files outside
+// the session's directory.
 type View struct {
 	Stage  string       // the directory that becomes the root
-	Copies []string     // directories of the stage that contain copies; they can be written
-	Binds  []stage.Bind // files and directories that are seen as they are
+	Copies []string     // directories of the stage that contain copies; the server can write to them
+	Binds  []stage.Bind // files and directories that the server sees themselves, not as copies
 }
 
-// Views returns why servers of this machine cannot be given a view, or nil.
+// Views returns an error if servers on this machine cannot have a view.
 func (h *Host) Views() error {
 	if h.unavailable == nil && runtime.GOOS != "linux" {
-		return fmt.Errorf("sandboxes of %s do not allow it", runtime.GOOS)
+		return fmt.Errorf("sandboxes on %s cannot show single files to a server", runtime.GOOS)
 	}
 	return h.unavailable
 }
@@ -38,7 +38,7 @@ var system = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/lib
 // ofSystem reports whether a path lies in a directory that every view has.
 func ofSystem(path string) bool { return slices.Contains(system, stage.Top(path)) }
 
-// CheckView returns why a server cannot carry out a plan in a view, or nil.
+// CheckView returns an error if a server cannot carry out a plan in a view.
 func (h *Host) CheckView(p *stage.Plan) error {
 	mounts := map[string]bool{}
 	for _, dir := range p.Directories() {
@@ -59,7 +59,7 @@ func (h *Host) CheckView(p *stage.Plan) error {
 	return nil
 }
 
-// needed returns the directories with the programs of every server. It looks for them once.
+// needed returns the directories with the programs that every server needs. It finds them only once.
 func (h *Host) needed() []string {
 	h.find.Do(func() { h.programs = h.findPrograms() })
 	return h.programs
@@ -94,10 +94,10 @@ func (h *Host) findPrograms() []string {
 	return slices.Compact(dirs)
 }
 
-// alternatives contains links by which programs are found on Debian and its like.
+// alternatives is the directory with the links to programs on Debian and its derivatives.
 const alternatives = "/etc/alternatives"
 
-// writable returns the directories that a server with this view can write.
+// writable returns the directories to which a server with this view can write.
 func (v *View) writable() []string {
 	var all []string
 	common := ""
@@ -107,7 +107,7 @@ func (v *View) writable() []string {
 			all = append(all, dir)
 		case common == "":
 			common = dir
-		default: // files can only be moved in one writable directory
+		default: // one directory for all: files cannot be moved between two
 			for !stage.Within(dir, common) {
 				common = filepath.Dir(common)
 			}
@@ -125,13 +125,13 @@ func (v *View) writable() []string {
 	return slices.Compact(all)
 }
 
-// usesTmp reports whether copies lie in /tmp, which otherwise is empty in a view.
+// usesTmp reports whether there are copies in /tmp. Otherwise /tmp is empty in a view.
 func (v *View) usesTmp() bool {
 	return slices.ContainsFunc(v.Copies, func(dir string) bool { return stage.Top(dir) == "/tmp" })
 }
 
-// wrap returns a command that runs another one in the view. The runtime of the sandbox runs
-// in the view, too, and confines the server in the usual way.
+// wrap returns a command that runs argv in the view. argv is the sandbox's runtime, which confines
+// the server as usual.
 func (h *Host) wrap(v *View, out *Outlet, private string, argv []string) ([]string, error) {
 	args := []string{"bwrap", "--bind", v.Stage, "/"}
 	for _, dir := range system {
@@ -181,10 +181,10 @@ func (h *Host) wrap(v *View, out *Outlet, private string, argv []string) ([]stri
 	return append(args, argv...), nil
 }
 
-// errExchanged is the error of a view whose bind is not what was judged.
-var errExchanged = errors.New("it has changed since the call was judged")
+// errReplaced means that a bind of a view is not the file that was judged.
+var errReplaced = errors.New("the file or directory was replaced after the call was judged")
 
-// Key is equal for views in which the same server can carry out calls.
+// Key returns the same text for views in which the same process of a server can carry out calls.
 func (v *View) Key() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v %q ", v.usesTmp(), v.writable())
@@ -195,7 +195,7 @@ func (v *View) Key() string {
 	return b.String()
 }
 
-// identify returns a command that prints the identities of the view's binds.
+// identify returns shell code that prints the identities of the view's binds.
 func (v *View) identify() string {
 	if v == nil || len(v.Binds) == 0 {
 		return ""
@@ -207,7 +207,7 @@ func (v *View) identify() string {
 	return quote(paths) + ` | tr -d '\n'; `
 }
 
-// check compares the identities of the binds with the judged ones.
+// check fails if the identities of the binds differ from the judged ones.
 func (v *View) check(found []string) error {
 	if v == nil {
 		return nil
@@ -218,14 +218,14 @@ func (v *View) check(found []string) error {
 	for i, b := range v.Binds {
 		s, ok := b.Info.Sys().(*syscall.Stat_t)
 		if !ok || found[i] != fmt.Sprintf("%d:%d", s.Dev, s.Ino) {
-			return fmt.Errorf("%s: %w", b.Path, errExchanged)
+			return fmt.Errorf("%s: %w", b.Path, errReplaced)
 		}
 	}
 	return nil
 }
 
-// viewSettings returns what the sandbox's runtime has to allow in the view. Of what servers
-// may not read, the view contains only what lies in a directory that is bound.
+// viewSettings returns the runtime's settings for the file system in the view. Of the paths that
+// servers may not read, the view contains only those in bound directories.
 func (h *Host) viewSettings(v *View, private string) filesystemSettings {
 	f := filesystemSettings{
 		DenyRead: []string{}, AllowRead: []string{}, DenyWrite: []string{},

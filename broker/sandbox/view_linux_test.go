@@ -70,7 +70,7 @@ r config '%[1]s/.config/plain'; r login '%[1]s/.config/gh/hosts.yml'`, g.home, g
 	if p, err := h.Start(t.Context(), spec(stage.Bind{Path: whole, Writable: true, Info: info})); err == nil {
 		p.Stop()
 		t.Error("another directory was bound")
-	} else if !strings.Contains(err.Error(), errExchanged.Error()) {
+	} else if !strings.Contains(err.Error(), errReplaced.Error()) {
 		t.Error(err)
 	}
 }
