@@ -18,8 +18,8 @@ var pathRoles = []policy.Role{
 	policy.ReadPath, policy.WritePath, policy.DeletePath, policy.WriteHistory, policy.DeleteHistory,
 }
 
-// accesses returns what a judged call does with which paths. Those that are relative to a
-// repository lie in one of the others.
+// accesses returns the paths that a judged call names, and what it does with each. Relative paths
+// are left out: they are relative to a repository that is in the list.
 func accesses(v policy.Verdict) []stage.Access {
 	named := map[string]stage.Access{}
 	var names []string
@@ -88,8 +88,8 @@ func plainSpelling(doc []byte) []byte {
 	return append(out, doc[copied:]...)
 }
 
-// needlessEscape returns the next escape, from a place outside of one, whose character may
-// need no escape.
+// needlessEscape returns the index of the next escape whose character may need none, or -1. from is
+// not inside of an escape.
 func needlessEscape(doc []byte, from int) int {
 	for {
 		i := bytes.IndexByte(doc[from:], '\\')

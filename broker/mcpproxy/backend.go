@@ -30,13 +30,13 @@ const protocolVersion = "2025-11-25"
 type backend struct {
 	proxy *Proxy
 	spec  sandbox.Spec
-	git   bool     // it works in a directory that it was told before
+	git   bool     // it works in the directory that an earlier call has set
 	open  []string // its roots: real paths
 	// A call that needs more directories takes all slots, so that no other call can use
 	// these directories.
 	slots  slots
 	atOnce int64   // how many slots there are
-	late   error   // the cause of calls that take too long
+	late   error   // the error of a call that takes too long
 	stages *stages // nil: the server can carry out calls in the running process only
 
 	mu     sync.Mutex
@@ -84,10 +84,9 @@ func realPaths(dirs []string) []string {
 	return paths
 }
 
-// start starts the server for the first time, and the goroutine that keeps it running. A
-// server whose tools are known is started only when a call needs it. Nothing waits for a
-// server of the person's own, and its failure is no failure of the proxy: its tools are
-// offered once it runs.
+// start starts the server for the first time, and the goroutine that keeps it running. A server
+// whose tools are known is started only when a call needs it. start does not wait for a server of
+// the person's own and does not fail with it: its tools are offered once it runs.
 func (b *backend) start(ctx context.Context) error {
 	if b.spec.Own {
 		b.mu.Lock()
@@ -110,8 +109,8 @@ func (b *backend) start(ctx context.Context) error {
 	return nil
 }
 
-// known holds the server's tools for other proxies. A server of the person's own is not in
-// it: it runs all the time, because it may remember things between calls.
+// known returns where the server's tools are shared with other proxies. It returns nil for a server
+// of the person's own, which runs all the time because it may remember things between calls.
 func (b *backend) known() *Known {
 	if b.spec.Own {
 		return nil
@@ -155,8 +154,8 @@ func (b *backend) connect(ctx context.Context) (*link, error) {
 	return l, nil
 }
 
-// withCredentials returns the server to be started with its credentials, which from now on
-// never reach the agent.
+// withCredentials returns the server's spec with its credentials in the environment, and keeps
+// these from the agent from now on.
 func (b *backend) withCredentials(ctx context.Context) (sandbox.Spec, error) {
 	spec := b.spec
 	if spec.Credentials == nil {
@@ -197,7 +196,7 @@ func (b *backend) greet(ctx context.Context, l *link) ([]tool, error) {
 		hello.Params.Capabilities.Experimental = map[string]any{fetch.WebMethod: struct{}{}}
 	}
 	if _, err := c.Initialize(ctx, hello); err != nil {
-		var wrapped *transport.Error // says only that it is one
+		var wrapped *transport.Error // its own text only says "transport error"
 		if errors.As(err, &wrapped) {
 			err = wrapped.Err
 		}

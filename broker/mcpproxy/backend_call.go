@@ -78,7 +78,7 @@ func (b *backend) call(ctx context.Context, c *call) (reply, error) {
 	return got, err
 }
 
-// unblock stops a server that works only on abandoned calls while another call waits for
+// unblock stops a server that works only on calls that were given up, while another call waits for
 // it. The server is then started again.
 func (b *backend) unblock() {
 	if l := b.down(); l != nil {

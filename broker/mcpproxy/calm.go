@@ -11,8 +11,8 @@ import (
 
 // Messages to the bridge about a call that arrives while the proxy is calm.
 const (
-	notifyUnbegun = "notifications/ironcurtain/unbegun" // nothing of the call is done: the next host can be asked again
-	notifyBegun   = "notifications/ironcurtain/begun"   // that is so no more
+	notifyUnbegun = "notifications/ironcurtain/unbegun" // the call has not begun: the bridge can ask the next host for it
+	notifyBegun   = "notifications/ironcurtain/begun"   // the call begins now
 )
 
 // calmness makes calls wait before they begin.
@@ -43,8 +43,8 @@ func (p *Proxy) Begun() int {
 	return p.calm.begun
 }
 
-// begin begins a call, at the end of the calm if there is one. It returns what ends the call, or
-// nil when ctx has ended before.
+// begin begins a call, after the calm if there is one. The caller calls end when the call has
+// ended; end is nil when ctx has ended first.
 func (c *calmness) begin(ctx context.Context, tell func(method string)) (end func()) {
 	told := false
 	for {
@@ -73,9 +73,9 @@ func (c *calmness) begin(ctx context.Context, tell func(method string)) (end fun
 	}
 }
 
-// beginInside begins a call of a program that has begun: no calm holds it up. Its program is one
-// call more than those of the program that wait for a person, so that nobody takes a program for
-// a call that waits, which could go on in another process.
+// beginInside begins a call of a running program, which does not wait for the end of a calm. The
+// program is counted besides its calls, so there are more begun calls than waiting ones. So nobody
+// takes it for a waiting call, which could go on in another process.
 func (c *calmness) beginInside() (end func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

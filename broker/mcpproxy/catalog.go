@@ -25,8 +25,8 @@ type tool struct {
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
 	Annotations json.RawMessage `json:"annotations"`
-	// Output says what its structured answers are. It is only for programs, and no part of the
-	// fingerprint.
+	// Output is the schema of its structured results. Only programs need it, and it is no part of
+	// the fingerprint.
 	Output json.RawMessage `json:"outputSchema"`
 }
 
@@ -39,7 +39,7 @@ func (t tool) fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// same reports whether two definitions do not differ in anything.
+// same reports whether two definitions are equal.
 func (t tool) same(other tool) bool {
 	return t.fingerprint() == other.fingerprint() && bytes.Equal(t.Output, other.Output)
 }
@@ -53,7 +53,7 @@ type catalog struct {
 	byName  map[string]target
 	pins    map[target]string // first seen definition of every tool
 	hidden  map[target]string // why a tool is not offered
-	changed map[target]string // how a tool differs from the one that was annotated; each call of it asks
+	changed map[target]string // how a tool differs from the one that was annotated; each call of it is escalated
 	list    json.RawMessage   // the result of tools/list
 
 	programs *codemode.Toolset // what programs can call; nil: there are none

@@ -28,8 +28,8 @@ type Judge interface {
 // Recorder makes decisions durable; *audit.Log is one.
 type Recorder interface {
 	Append(ctx context.Context, r audit.Record) error
-	Post(ctx context.Context, r audit.Record) error // for what nothing depends on; must not wait
-	Full() error                                    // whether there is no room for the records of another call
+	Post(ctx context.Context, r audit.Record) error // for records that nothing depends on; must not block
+	Full() error                                    // an error when there is no room for the records of another call
 }
 
 // Approver asks a person and waits; *approval.Queue is one.
@@ -38,11 +38,11 @@ type Approver interface {
 	// Collapse counts a call that is refused without asking on a similar waiting call. It
 	// reports whether there was one.
 	Collapse(session, likeness string) bool
-	// Resume reports, once, whether a call of a killed process was certainly never let
-	// through. Abandon removes a call that nobody is to decide any more.
+	// Resume reports, once, whether a call of a killed process was certainly never let through.
+	// Abandon removes a call that no longer needs a decision.
 	Resume(session, ticket string) bool
 	Abandon(session, ticket, reason string)
-	// Ended is called with the end of the call of a settled item.
+	// Ended reports how the call of a decided item ended.
 	Ended(id string, state approval.EndState, reason string)
 }
 
@@ -64,8 +64,8 @@ type Starter interface {
 	Start(ctx context.Context, s sandbox.Spec) (*sandbox.Process, error)
 	// Reaches returns why a running server cannot use a path, or nil.
 	Reaches(s sandbox.Spec, a stage.Access) error
-	// Views returns why no server can be started with a view, or nil; CheckView why none
-	// can carry out a plan in a view.
+	// Views returns why no server can be started with a view, or nil. CheckView returns why none
+	// can carry out a plan in a view, or nil.
 	Views() error
 	CheckView(p *stage.Plan) error
 }
@@ -76,14 +76,15 @@ type Config struct {
 	Engine    Judge
 	Servers   []sandbox.Spec
 	Sandbox   Starter
-	Approvals Approver  // nil: what would need a person is refused
+	Approvals Approver  // nil: a call that needs a person is refused
 	Grants    Granter   // nil: nothing is allowed beforehand
 	Orders    Orders    // nil: what a person types lets no call through
 	Preview   Previewer // nil: a person sees the arguments alone
 	// Commits says whether a tool makes commits, and which. Nil: no tool does.
 	Commits func(server, tool string) Commits
 	Audit   Recorder
-	// Workspace is set where the agent's files are another copy than the tools'. nil: both have the same.
+	// Workspace keeps the agent's copy of the workspace equal to that of the tools. nil: they share
+	// one.
 	Workspace Workspace
 	// EscalationTimeout is how long a call waits for a person; 0 leaves it to
 	// the queue.
@@ -113,14 +114,15 @@ type Config struct {
 	Programs *codemode.Runner
 	// OnlyPrograms offers the agent programs alone, and none of the tools that they call.
 	OnlyPrograms bool
-	// Journals is a directory for what is kept of programs that wait for a person, so that they
-	// can be run again if this process is killed. Empty: they end with it.
+	// Journals is a directory for the journals of programs. By its journal, a program that waits
+	// for a person can be run again if this process is killed. Empty: programs end with this
+	// process.
 	Journals string
-	// Past reads the records of the session, oldest first, to tell an agent what became of a
-	// program that ended with another process. It may be nil.
+	// Past reads the session's records, oldest first. They tell an agent what its program did
+	// before another process was killed. It may be nil.
 	Past func(each func(audit.Line) error) error
-	// Tickets makes the proxy tell clients a ticket for each waiting call, by which they
-	// can resume the call if this process is killed.
+	// Tickets makes the proxy send clients a ticket for each waiting call, by which they can resume
+	// the call if this process is killed.
 	Tickets bool
 	Widen   string // how a person opens a directory to the sandboxes, for agents to pass on
 	Limits  Limits
@@ -130,7 +132,7 @@ type Config struct {
 type Limits struct {
 	Request     int           // bytes of a message of an agent's; 4 MiB
 	Line        int           // bytes of a message of a server's; 10 MiB
-	Room        int           // bytes of what is under way; 16 MiB, of which a quarter is kept for answers
+	Room        int           // bytes of calls and answers in memory; 16 MiB, a quarter of it for answers
 	Clients     int           // connections at a time; 64
 	InFlight    int           // unanswered requests of one connection; 256
 	PerServer   int           // calls that one server works on at a time; 32
@@ -140,10 +142,10 @@ type Limits struct {
 	Escalations int           // calls a minute that may ask a person; 120
 	Alike       int           // of them, those that differ in details only; 60
 	Repeats     int           // equal calls a minute; 0 means no limit
-	Progress    time.Duration // between signs of life while a call waits; 3 seconds
-	Roots       time.Duration // time a server has to learn of other roots; 5 seconds
+	Progress    time.Duration // between progress notifications; 3 seconds
+	Roots       time.Duration // time a server has to apply changed roots; 5 seconds
 	Backoff     time.Duration // before the first restart of a server; 250 ms
-	Idle        time.Duration // without calls, before a server that is known is stopped; 2 minutes
+	Idle        time.Duration // without calls, before a server whose tools are known is stopped; 2 minutes
 }
 
 func (l Limits) orDefaults() Limits {

@@ -13,14 +13,14 @@
 // and is then judged again. It goes on only if it still means exactly what was
 // shown. Anything that is not understood or cannot be recorded is refused.
 //
-// A call that needs more of the machine than its server has, such as a file outside the
-// workspace, is carried out by another process of the server on a stage, which is started
-// while the call waits and ended after it. If it could not take effect there either, it is
-// refused before anybody is asked.
+// A call that needs more of the machine than its server has, such as a file outside the workspace,
+// is carried out on a stage by another process of the server. That is started while the call waits
+// and ended after it. If the call could not take effect there either, it is refused before anybody
+// is asked.
 //
-// Where the engine does not share this machine's files, the agent's workspace is another copy than
-// the tools' (Config.Workspace). What the agent wrote before a call is fetched before the call is
-// judged, and what the call wrote is returned before the agent has the answer (barrier).
+// Where the engine does not share this machine's files, the agent and the tools have separate
+// copies of the workspace (Config.Workspace). The agent's changes are fetched before a call is
+// judged, and the call's changes are returned before the agent has the answer (barrier).
 //
 // An agent can be offered one more tool, proxy/execute, or this one alone. It runs a program
 // that makes calls (broker/codemode). Each of them is judged, recorded, decided and carried

@@ -165,7 +165,7 @@ func TestNothingStructuralIsGranted(t *testing.T) {
 	}
 }
 
-// A flood of calls that are much the same is refused after a while, and counted
+// A flood of calls that are similar is refused after a while, and counted
 // where the person sees it; other calls still ask.
 func TestAlikeCallsAreCollapsed(t *testing.T) {
 	r := newHarness(t, func(c *Config) { c.Limits.Alike = 3 })
@@ -174,7 +174,7 @@ func TestAlikeCallsAreCollapsed(t *testing.T) {
 		a.send(callLine(fmt.Sprint(100+n), "filesystem__write_file", write(fmt.Sprintf("%s/%d.txt", r.outside, n), "")))
 	}
 	for range 7 {
-		if m := a.receive(); !m.isError() || !strings.Contains(m.text(), "much the same") {
+		if m := a.receive(); !m.isError() || !strings.Contains(m.text(), "and 3 for similar ones") {
 			t.Fatal(m.text())
 		}
 	}

@@ -17,9 +17,9 @@ const conduct = `These tools run on the person's machine. A policy judges each c
 - Each call that waits costs the person's attention. Ask for as much as you need in one call: several files at once, all edits of a file together.
 `
 
-// instructions returns what an agent is told when it connects: how calls are judged, what
-// is particular to this session, and which tools there are. What would be too long is left
-// out and counted.
+// instructions returns what an agent is told when it connects: how calls are judged, what is
+// particular to this session, and which tools there are. What would be too long is left out; the
+// tools among it are counted.
 func (p *Proxy) instructions() string {
 	var b strings.Builder
 	b.WriteString(conduct)
@@ -35,7 +35,7 @@ func (p *Proxy) instructions() string {
 		b.WriteString("- Programs of " + exposedName(execute.server, execute.tool) + " call these tools as well: one program instead of many calls.\n")
 	}
 	if p.config.OnlyPrograms {
-		return p.present(b.String(), false) // the tools stand in the description of the one that runs programs
+		return p.present(b.String(), false) // the tools are in the description of proxy/execute
 	}
 	byServer := map[string][]string{}
 	var servers []string

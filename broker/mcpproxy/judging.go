@@ -10,13 +10,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// judge asks the policy about the call, by the files as the agent has them by now, and prepares
-// the record. A call that is taken back before its turn comes is denied.
+// judge fetches what the agent has changed, asks the policy about the call, and prepares the
+// record. A call that is taken back before its turn comes is denied.
 func (c *call) judge(ctx context.Context) {
 	c.judgeHere(ctx, c.fetchFiles(ctx))
 }
 
-// judgeHere is judge by the files that are here. A verdict that is known already stands.
+// judgeHere is judge without fetching files. A known verdict replaces the policy's.
 func (c *call) judgeHere(ctx context.Context, known *policy.Verdict) {
 	engine := c.proxy.engine()
 	c.hash = engine.Hash()
@@ -44,8 +44,8 @@ func (c *call) judgeHere(ctx context.Context, known *policy.Verdict) {
 // processor, so more at a time would not be faster, and each keeps files in memory.
 const maxJudged = 4
 
-// evaluate asks the policy when it is the call's turn. It denies a call that is taken back
-// before, by the agent or by the end of the proxy.
+// evaluate asks the policy when it is the call's turn. It denies a call that is taken back before
+// its turn, by the agent or by the end of the proxy.
 func (p *Proxy) evaluate(ctx context.Context, engine Judge, c policy.Call) policy.Verdict {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -22,9 +22,9 @@ func (l *link) nextID() json.RawMessage {
 	return strconv.AppendQuote(nil, "ic-"+strconv.FormatUint(l.calls, 10))
 }
 
-// call runs the call's tool with exactly the arguments that were judged. The server may make
-// the web request, unless that is nil. When the call is given up, over is called as soon as
-// the server has answered or ended.
+// call runs the call's tool with exactly the arguments that were judged. The server may ask for the
+// web request, unless web is nil. If the call is given up, over is called when the server has
+// answered or ended.
 func (l *link) call(ctx context.Context, c *call, web *webCall, over func()) (reply, error) {
 	id := l.nextID()
 	name, err := encode(c.target.tool)
@@ -78,15 +78,15 @@ func (c *call) relay() func(json.RawMessage) {
 // reply is what a server answered.
 type reply struct {
 	result json.RawMessage
-	room   hold // what it takes, of a call's
+	room   hold // memory of the result of a call; of other requests nothing
 	err    error
 }
 
 // waiter is a request that the server has not answered.
 type waiter struct {
-	got     chan reply // must-deliver, room for the one reply
+	got     chan reply // never dropped; has room for the one reply
 	over    func()     // set when nobody waits for the answer any more
-	charged bool
+	charged bool       // the answer takes room
 }
 
 // givenUpError is the error of an abandoned call that the server may still work on.

@@ -25,7 +25,7 @@ var unreadable = json.RawMessage(`{"message":"the server's answer cannot be unde
 // maxRubbish is how many lines in a row a server may print that are no messages.
 const maxRubbish = 10_000
 
-// read takes the server's messages until it ends.
+// read handles the server's messages until the server ends.
 func (l *link) read() {
 	defer close(l.heard)
 	defer close(l.requests)
@@ -150,8 +150,8 @@ func (l *link) end(err error) {
 	}
 }
 
-// answerServer answers requests of the server. It may ask whether we live and
-// which directories are open; it gets no model and no person from us.
+// answerServer answers the server's own requests: ping and roots/list. Any other is refused, so a
+// server can neither use a model nor ask a person through us.
 func (l *link) answerServer() {
 	for r := range l.requests {
 		var err error

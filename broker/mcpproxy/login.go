@@ -46,9 +46,9 @@ func outlet(g *gitauth.Gate, env map[string]string) *sandbox.Outlet {
 	return &sandbox.Outlet{Socket: g.Socket(), Host: g.Host(), Allowed: g.Allowed(), Script: g.Exports(settings), Seen: g.Readable()}
 }
 
-// findLogin looks for the person's login at the remote of an escalated call. It returns nil
-// if the call needs none, or does without: then the note says why. An error says why the
-// call cannot take effect.
+// findLogin looks for the person's login at the remote of an escalated call. It returns nil if the
+// call needs none, or if there is none to use: then the note says why. An error says why the call
+// cannot take effect.
 func (c *call) findLogin(ctx context.Context) (found *login, note string, err error) {
 	b := c.proxy.backend(c.target.server)
 	if c.verdict.Contacts == "" || b == nil || b.stages == nil {

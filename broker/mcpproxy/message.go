@@ -10,8 +10,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// errUnknownMember refuses a member of a call that nobody would judge.
-var errUnknownMember = errors.New("they have a member that a call does not have")
+// errUnknownMember refuses a member that nobody would judge.
+var errUnknownMember = errors.New("a member is unknown")
 
 // decode decodes the parameters of tools/call, except the arguments, which the policy
 // reads. It returns the name of the tool.

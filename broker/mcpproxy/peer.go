@@ -17,7 +17,7 @@ type peer interface {
 	Sandboxed() bool
 	Done() <-chan struct{} // closed when it has ended
 	Err() error            // how it ended, after Done
-	LastWords() string     // what explains that besides, or ""
+	LastWords() string     // more about why it ended, or ""
 	Stop()
 }
 
@@ -60,7 +60,8 @@ func (b *backend) began() string {
 	return "server started"
 }
 
-// stopUntilCall does not try again to reach a server until a call needs it.
+// stopUntilCall notes that a server could not be reached, and is not tried again until a call needs
+// it.
 func (b *backend) stopUntilCall(why error) {
 	b.mu.Lock()
 	b.demand.stopped, b.demand.failure = true, why

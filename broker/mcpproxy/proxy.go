@@ -28,25 +28,25 @@ type Proxy struct {
 	redact  atomic.Pointer[audit.Redactor]
 
 	catalog atomic.Pointer[catalog]
-	relist  sync.Mutex // orders rebuilding the catalog
+	relist  sync.Mutex // held while the catalog is rebuilt
 	rate    *rates
 	calm    calmness
 	room    *room
-	barrier *barrier               // nil: the agent's files are the tools'
+	barrier *barrier               // nil: agent and tools share their files
 	workDir atomic.Pointer[string] // of the git server
 
-	recalled   atomic.Int32           // how often the past was read
-	resuming   sync.Mutex             // orders who finds what waits again of a program
+	recalled   atomic.Int32           // how often Config.Past was read
+	resuming   sync.Mutex             // held by waitingOf
 	lastFutile atomic.Pointer[string] // why a call was last refused without asking
 
-	waits    context.Context // ends when Close begins: nobody waits for a person any more
+	waits    context.Context // ends when Close begins, and with it every wait for a person
 	endWaits context.CancelFunc
-	life     context.Context // ends when Close has drained
+	life     context.Context // ends when Close has drained the sessions
 	endLife  context.CancelFunc
 
 	mu        sync.Mutex
 	backends  []*backend // in order; a slice that was handed out is not changed
-	secrets   []string   // that redact knows
+	secrets   []string   // known to redact
 	closed    bool
 	listeners map[net.Listener]struct{}
 	sessions  map[*session]struct{}
@@ -83,7 +83,7 @@ func New(c Config) (*Proxy, error) {
 	return p, nil
 }
 
-// hide keeps more secrets from the agent.
+// hide adds secrets that must not reach the agent.
 func (p *Proxy) hide(secrets []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,7 +99,8 @@ func (p *Proxy) hide(secrets []string) {
 	p.redact.Store(audit.NewRedactor(p.secrets))
 }
 
-// AwaitOwn waits until the servers of the person's own run or have failed, or until ctx ends.
+// AwaitOwn waits until each server of the person's own runs or has failed to start, or until ctx
+// ends.
 func (p *Proxy) AwaitOwn(ctx context.Context) {
 	for _, b := range p.servers() {
 		b.mu.Lock()
@@ -150,7 +151,7 @@ func (p *Proxy) Add(s sandbox.Spec) error {
 	return b.start(p.life) // before Close can stop it; it does not wait for an own server
 }
 
-// servers returns the servers that there are now.
+// servers returns the present servers.
 func (p *Proxy) servers() []*backend {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,8 +170,8 @@ func (p *Proxy) Hidden() map[string]string {
 	return all
 }
 
-// Reload replaces the engine that judges. Waiting calls are judged by the new engine when
-// they go on.
+// Reload replaces the engine that judges. Calls that wait now are judged by the new engine after
+// their decision.
 func (p *Proxy) Reload(engine Judge) {
 	p.judge.Store(&engine)
 	p.rebuild()
@@ -219,7 +220,7 @@ func (p *Proxy) Serve(l net.Listener) error {
 			_ = conn.Close()
 			return nil
 		}
-		go func() { _ = p.serve(s) }() // how one client left is of no concern to the others
+		go func() { _ = p.serve(s) }() // how one client left does not concern the others
 	}
 }
 
@@ -267,8 +268,8 @@ func (p *Proxy) serve(s *session) error {
 	return err
 }
 
-// Close takes no more requests, withdraws the calls that wait for a person, lets servers
-// finish their calls until ctx ends, and stops the servers.
+// Close accepts no more requests, withdraws the calls that wait for a person, lets servers finish
+// their calls until ctx ends, and stops the servers.
 func (p *Proxy) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
@@ -286,9 +287,8 @@ func (p *Proxy) Close(ctx context.Context) error {
 	return err
 }
 
-// Deliver takes no more calls from the agents that are connected and waits until they have
-// the answers to their calls, or until ctx ends. It is for the moment before the agents are
-// ended; Close follows.
+// Deliver accepts no more calls from the connected agents, and waits until they have the answers to
+// their calls or until ctx ends. It is called before the agents are ended; Close follows.
 func (p *Proxy) Deliver(ctx context.Context) {
 	p.each(func(s *session) { s.deliver(ctx) })
 }

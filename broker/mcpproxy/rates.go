@@ -56,7 +56,7 @@ func (r *rates) repeated(digest string) bool {
 			}
 		}
 		if len(r.equal) >= maxKeys {
-			clear(r.equal) // a flood of different calls is not a circle
+			clear(r.equal) // many different calls are no repetition
 		}
 	}
 	at := recent(r.equal[digest], now)
@@ -127,6 +127,6 @@ func (c *call) collapse(ctx context.Context) json.RawMessage {
 	if !c.proxy.config.Approvals.Collapse(c.proxy.config.Session, c.likeness()) {
 		c.proxy.announce(Activity{Kind: CallUnasked, Server: c.target.server, Tool: c.target.tool})
 	}
-	return c.deny(ctx, ruleCrowded, fmt.Sprintf("too many calls asked for a person within a minute: at most %d, and %d that are much the same",
+	return c.deny(ctx, ruleCrowded, fmt.Sprintf("too many calls needed a person within a minute; the limit is %d, and %d for similar ones",
 		c.proxy.limits.Escalations, c.proxy.limits.Alike))
 }

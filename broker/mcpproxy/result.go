@@ -31,7 +31,7 @@ func (p *Proxy) clean(raw json.RawMessage, sandboxed bool) (result json.RawMessa
 		return nil, false, errUnreadable
 	}
 	out = plainSpelling(out)
-	if bytes.Count(out, []byte(`"text"`)) > 2 { // several blocks, or a result that talks of some
+	if bytes.Count(out, []byte(`"text"`)) > 2 { // several blocks, or one that contains this word
 		// This comes first, because the rest of a secret could not be found after its
 		// greater part was masked.
 		if out, err = p.acrossBlocks(out); err != nil {
@@ -91,7 +91,8 @@ func (p *Proxy) annotated(result []byte) ([]byte, error) {
 	return encode(r)
 }
 
-// present makes a text fit for the agent.
+// present returns a text as the agent may see it: with the container's paths, without known
+// secrets.
 func (p *Proxy) present(text string, sandboxed bool) string {
 	return p.blocked(p.redact.Load().Known(p.engine().ToContainer(text)), sandboxed)
 }

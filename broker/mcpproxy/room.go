@@ -48,11 +48,11 @@ func (t tokens) take(call, proxy context.Context) error {
 
 func (t tokens) give() { <-t }
 
-// DefaultRoom is the room of a session, in bytes. A call of the largest size takes a third of what
-// requests have of it: the line, and what is forwarded in its place.
+// DefaultRoom is the room of a session, in bytes. A call of the largest size takes a third of the
+// part for requests: first its line, then the arguments that are forwarded.
 const DefaultRoom = 16 << 20
 
-// requestCost is what a request takes besides its own bytes: a goroutine's stack, above all.
+// requestCost is what a request takes besides its own bytes: mostly a goroutine's stack.
 const requestCost = 16 << 10
 
 func newRoom(bytes int) *room {
@@ -70,7 +70,8 @@ var errNoRoom = errors.New("too much of this session is under way already; " +
 // errEnding is the error of a call that was not let through before the proxy was closed.
 var errEnding = errors.New("the proxy is ending")
 
-// hold is the part of the room that one request uses. Only one goroutine at a time uses it.
+// hold is the part of the room that one request or one answer uses. Only one goroutine at a time
+// uses it.
 type hold struct {
 	of    *semaphore.Weighted
 	bytes int64
@@ -99,7 +100,7 @@ func (h *hold) pass() hold {
 	return passed
 }
 
-// size is what a call keeps while it is under way.
+// size returns how much of the room the call needs while it is under way.
 func (c *call) size() int {
 	n := requestCost + len(c.arguments) + len(c.verdict.Arguments)
 	for _, v := range c.verdict.Values {

@@ -23,7 +23,7 @@ const introspection = "list_allowed_directories"
 // prevent a server with a list of its own from refusing an allowed call.
 type roots struct {
 	base  []string      // of the session, all the time
-	limit time.Duration // for a change to be taken in
+	limit time.Duration // for the server to apply a change
 
 	mu    sync.Mutex
 	asked bool          // the server has asked for roots at least once
@@ -101,8 +101,8 @@ func beyond(paths, base []string) []string {
 	return dirs
 }
 
-// widen adds directories to the server's roots and waits until the server uses them. A
-// server that does not in time still gets the call, and refuses it.
+// widen adds directories to the server's roots and waits until the server uses them. A server that
+// is too slow still gets the call, and refuses it.
 func (l *link) widen(ctx context.Context, dirs []string, confirm bool) {
 	_ = l.reroot(ctx, dirs, confirm, func(open []string) bool {
 		return !slices.ContainsFunc(dirs, func(d string) bool { return !slices.Contains(open, d) })

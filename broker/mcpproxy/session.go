@@ -195,7 +195,7 @@ func (s *session) notified(m jsonrpc.Message) {
 		s.mu.Lock()
 		cancel := s.open[string(id.Encode())]
 		s.mu.Unlock()
-		if cancel != nil { // an id that is answered already is not there any more
+		if cancel != nil { // nil: it has been answered
 			cancel(errCancelled)
 		}
 	case "tools/call":
@@ -207,7 +207,7 @@ func (s *session) notified(m jsonrpc.Message) {
 func (s *session) begin(m jsonrpc.Message, h *hold, run func(*call, context.Context) []byte) error {
 	if err := s.proxy.config.Audit.Full(); err != nil {
 		return s.out.Send(jsonrpc.Answer(m.ID, errorResult("DENIED: the call was neither judged nor carried out (rule "+ruleAudit+"), "+
-			"because this session's record of decisions is full. So will every other be: do not repeat it, and tell the person, who can open a new session.")))
+			"because this session's record of decisions is full. Every other call is refused as well: do not repeat it, and tell the person, who can open a new session.")))
 	}
 	if !h.Resize(int(h.bytes) + requestCost) {
 		return s.refused(m, jsonrpc.Refuse(jsonrpc.InvalidRequest, "%w", errNoRoom))
@@ -266,7 +266,7 @@ func (s *session) toolsChanged() {
 	}
 }
 
-// progress sends a sign of life for a request.
+// progress sends a progress notification for a request.
 func (s *session) progress(token json.RawMessage, done, total float64, text string) {
 	params := map[string]any{"progressToken": token, "progress": done, "message": text}
 	if total > 0 {
@@ -299,14 +299,14 @@ func (s *session) drain(ctx context.Context) {
 }
 
 // deliver refuses new calls, waits until the others are answered, and closes our side of the
-// connection. The agent's bridge closes its side when it has passed on what it read. An end
-// of ctx ends the waiting.
+// connection. The agent's bridge closes its side when it has passed on what it read. When ctx ends,
+// deliver stops waiting.
 func (s *session) deliver(ctx context.Context) {
 	s.mu.Lock()
 	s.draining = true
 	s.mu.Unlock()
 	answered := make(chan struct{})
-	go func() { // drain waits for the same calls
+	go func() { // ends by the time that drain has waited for the same calls
 		s.calls.Wait()
 		s.out.Settle()
 		close(answered)

@@ -41,7 +41,7 @@ const (
 	OtherCommits           // others, which cannot be compared
 )
 
-// findSigner returns with which key the host signs the commit that the call makes, or "".
+// findSigner returns the key with which the host signs the commit that the call makes, or "".
 // unsigned means that the person's git would sign the call's commits and the host does not.
 func (c *call) findSigner(ctx context.Context) (key string, unsigned bool) {
 	c.signing = signing{}
@@ -146,12 +146,12 @@ type commitArguments struct {
 
 func (c *call) commitArguments() commitArguments {
 	var a commitArguments
-	_ = json.Unmarshal(c.verdict.Arguments, &a) // what is missing is found to differ in the commit
+	_ = json.Unmarshal(c.verdict.Arguments, &a) // a missing value makes the commit differ from the approved one
 	return a
 }
 
-// derivation returns how a call makes commits of others, or false if the host cannot compare
-// them with what it makes of the others itself.
+// derivation returns how a call makes its commits from others, or false if the host cannot make the
+// same from the others to compare them.
 func derivation(kind Commits, arguments json.RawMessage) (d gitauth.Derivation, compares bool) {
 	var a struct {
 		Branch, Message, Strategy                         string

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// patience is how long a call waits for calls that nobody waits for, before the server
-// is started again.
+// patience is how long a call waits for slots that only given-up calls have, before the server is
+// started again.
 const patience = time.Second
 
 // slots bound the calls that a server works on. A call that was given up, because its
@@ -23,7 +23,7 @@ type slots struct {
 	live int // calls with a slot that somebody waits for
 }
 
-// take waits for the slots of a call. While only abandoned calls use the slots, it calls
+// take waits for the slots of a call. While only calls that were given up use the slots, it calls
 // unblock every second.
 func (s *slots) take(ctx context.Context, share int64, unblock func()) (waited bool, err error) {
 	if !s.free.TryAcquire(share) {
@@ -78,7 +78,7 @@ const maxIdle = 16
 // are reused, because a new one would first have to grow its stack to the depth of a call,
 // which costs more than judging the call.
 type workerPool struct {
-	jobs    chan func() // taken only by those that wait for it: never buffered
+	jobs    chan func() // unbuffered: received only by an idle goroutine
 	quit    chan struct{}
 	idle    atomic.Int32
 	members sync.WaitGroup

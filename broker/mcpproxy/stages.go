@@ -36,7 +36,7 @@ type stages struct {
 	busy    bool        // a call is carried out in it
 	waiting []*staging  // of the calls that wait for a person, oldest first
 	kept    *time.Timer // ends a process that is kept; nil: it is not kept
-	flooded time.Time   // when too many calls waited last
+	flooded time.Time   // when too many calls last waited
 	count   int
 	closed  bool
 }
@@ -104,8 +104,8 @@ func (s *stages) forget(p *staging) {
 // decided.
 const decidedTime = 10 * time.Second
 
-// startAhead starts a process for the oldest waiting call if there is none, and if agents do
-// not have much under way. mu is held.
+// startAhead starts a process for the oldest waiting call if there is none, unless agents have much
+// in memory. mu is held.
 func (s *stages) startAhead() {
 	if s.now == nil && !s.busy && len(s.waiting) > 0 && time.Since(s.flooded) > calm && !pressure.High() && !s.closed {
 		s.now = s.launch(s.waiting[0])
@@ -266,8 +266,8 @@ type unrecordedError struct{ err error }
 
 func (e *unrecordedError) Error() string { return e.err.Error() }
 
-// stagedSpec returns how the server is started on a stage. What it sees there it may use,
-// so its root is "/".
+// stagedSpec returns how the server is started on a stage. It may use everything that it sees
+// there, so its root is "/".
 func (b *backend) stagedSpec(p *staging, dir string, number int) sandbox.Spec {
 	spec := b.spec
 	spec.Name = fmt.Sprintf("%s-%d", spec.Name, number)
@@ -324,7 +324,7 @@ func (at *staged) clear() {
 	_ = dirtree.Remove(ctx, at.dir+".login")
 }
 
-// permit says whether git may log in from now on. It returns why the gate or the remote last
+// permit sets whether git may log in from now on. It returns why the gate or the remote last
 // refused something, or nil.
 func (at *staged) permit(yes bool) error {
 	if at.gate == nil {

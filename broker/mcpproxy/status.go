@@ -45,7 +45,7 @@ func (p *Proxy) Servers() []ServerStatus {
 	return all
 }
 
-// ofServer returns what is said of one server's tools, by their names; nil if nothing is.
+// ofServer returns the entries of one server's tools, by the tools' names; nil if there are none.
 func ofServer(all map[target]string, server string) map[string]string {
 	var some map[string]string
 	for t, what := range all {
@@ -82,8 +82,8 @@ func (b *backend) status() ServerStatus {
 // that it works on fail. It also turns on again what Disable has turned off.
 func (p *Proxy) Restart(server string) error { return p.turn(server, false) }
 
-// Disable ends a server and offers its tools no more, until Restart. Calls that it works on
-// fail, and so do calls of it that wait for a person.
+// Disable ends a server and no longer offers its tools, until Restart. Calls that it works on fail,
+// and so do calls of it that wait for a person.
 func (p *Proxy) Disable(server string) error { return p.turn(server, true) }
 
 func (p *Proxy) turn(server string, off bool) error {
@@ -124,7 +124,7 @@ const (
 	ServerDown     ActivityKind = "server-down"
 	ServerFailed   ActivityKind = "server-failed" // a call needed it and it did not start; Detail says why
 	ToolsChanged   ActivityKind = "tools-changed"
-	CallGranted    ActivityKind = "call-granted"    // by what a person allowed beforehand; Detail names it
+	CallGranted    ActivityKind = "call-granted"    // by a grant; Number names it
 	AcceptFailed   ActivityKind = "accept-failed"   // a client could not be let in for now; Detail says why
 	CallFutile     ActivityKind = "call-futile"     // refused without asking, because it could not take effect; Detail says why
 	CommitUnsigned ActivityKind = "commit-unsigned" // the person's git signs commits, and this one is not signed; Detail says why

@@ -121,7 +121,7 @@ func (t *tokenListener) admit(conn net.Conn) {
 func (t *tokenListener) check(conn net.Conn) error {
 	stop := make(chan struct{})
 	defer close(stop)
-	go func() { // a listener that is closed waits for no guest
+	go func() { // a closed listener does not wait for clients that have shown no token
 		select {
 		case <-t.ended:
 			_ = conn.SetReadDeadline(time.Unix(1, 0))
