@@ -59,8 +59,8 @@ func (b *backend) listAgain(l *link) {
 	b.proxy.announce(Activity{Kind: ToolsChanged, Server: b.spec.Name})
 }
 
-// keep waits for the server's end and starts it again, with longer pauses each time that it
-// ends soon. It returns when the server was stopped because it was idle.
+// keep waits for the server's end and starts it again, after longer pauses each time that it ends
+// soon. It returns when the server was stopped until a call needs it, or when the backend ends.
 func (b *backend) keep(l *link) {
 	pause := b.proxy.limits.Backoff
 	for {
@@ -70,7 +70,7 @@ func (b *backend) keep(l *link) {
 		ended := b.turnedOff() || b.watch(l)
 		if ended {
 			b.down()
-			l.hearOut()
+			l.awaitOutput()
 		}
 		_ = l.Close()
 		listing.Wait()
@@ -105,8 +105,9 @@ func (b *backend) down() *link {
 	return l
 }
 
-// restart tries to start the server until it runs. It returns nil when the backend ends, or
-// when a server that is reached over HTTP is left to the next call.
+// restart tries to start the server until it runs. It returns nil when the backend ends, or when
+// the next call is to try again: for a server over HTTP after one attempt, and for one that a
+// person has turned off.
 func (b *backend) restart(pause *time.Duration) *link {
 	for {
 		timer := time.NewTimer(*pause)
@@ -139,8 +140,7 @@ func (b *backend) turnedOff() bool {
 	return b.off
 }
 
-// leaveOff notes that a server which has ended does not run until a call needs it, if a
-// person has turned it off, and reports whether that is so.
+// leaveOff reports whether a person has turned the server off, and then notes that it is stopped.
 func (b *backend) leaveOff() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

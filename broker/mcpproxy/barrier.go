@@ -15,37 +15,36 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// Workspace is the agent's workspace where the engine does not share this machine's files: the
-// agent has one copy, and the tools work on another one, which the policy judges. Both methods are
-// safe for concurrent use, and return when ctx ends.
+// Workspace keeps two copies of the agent's workspace equal where the engine does not share this
+// machine's files: the agent has one, the tools and the policy use the other. Both methods are safe
+// for concurrent use, and return when ctx ends.
 type Workspace interface {
-	// Fetch brings here what the agent has changed.
+	// Fetch copies the agent's changes to this machine.
 	Fetch(ctx context.Context) error
-	// Return brings to the agent what was changed here. The note tells the agent of what both have
-	// changed; it is mostly empty.
+	// Return copies this machine's changes to the agent. The note tells the agent of conflicts; it
+	// is empty if there are none.
 	Return(ctx context.Context) (note string, err error)
 }
 
-// barrier makes the two copies of the workspace one for the calls: what the agent wrote before a
-// call is here before that is judged, and what the call wrote is there before the agent has the
-// answer.
+// barrier keeps both copies of the workspace equal for calls: it fetches the agent's changes before
+// a call is judged, and returns the call's changes before the agent has the answer.
 //
-// What was judged is forwarded, also while other calls fetch. A call that waited for a person is
-// judged by files fetched after the decision, and then its effect is compared with the one that was
-// shown. So what another call has fetched meanwhile is noticed as a write of an agent that shares
-// the files is.
+// A call is forwarded as it was judged, even if other calls fetch meanwhile. A call that waited for
+// a person is judged again by files fetched after the decision, and its effect is compared with the
+// one that was shown. So a change that another call has fetched is noticed like a write of an agent
+// that shares the files.
 type barrier struct {
-	fetches, returns crossings
+	fetches, returns transfers
 	running          sync.WaitGroup
 }
 
 func newBarrier(life context.Context, w Workspace, limit time.Duration) *barrier {
-	late := fmt.Errorf("the container's files did not arrive within %v", limit)
-	within := func(cross func(context.Context) (string, error)) func() (string, error) {
+	late := fmt.Errorf("copying the changed files took longer than %v", limit)
+	within := func(move func(context.Context) (string, error)) func() (string, error) {
 		return func() (string, error) {
 			ctx, cancel := context.WithTimeoutCause(life, limit, late)
 			defer cancel()
-			note, err := cross(ctx)
+			note, err := move(ctx)
 			if cause := context.Cause(ctx); err != nil && errors.Is(err, context.DeadlineExceeded) && cause != nil {
 				err = cause
 			}
@@ -53,37 +52,37 @@ func newBarrier(life context.Context, w Workspace, limit time.Duration) *barrier
 		}
 	}
 	b := &barrier{}
-	b.fetches = crossings{running: &b.running, cross: within(func(ctx context.Context) (string, error) { return "", w.Fetch(ctx) })}
-	b.returns = crossings{running: &b.running, cross: within(w.Return)}
+	b.fetches = transfers{running: &b.running, move: within(func(ctx context.Context) (string, error) { return "", w.Fetch(ctx) })}
+	b.returns = transfers{running: &b.running, move: within(w.Return)}
 	return b
 }
 
-// wait returns when nothing crosses any more. Call it when no call can begin to.
+// wait waits for the end of all transfers. No call may begin one meanwhile.
 func (b *barrier) wait() {
 	if b != nil {
 		b.running.Wait()
 	}
 }
 
-// crossings are those in one direction, one at a time. Calls that need one while another one is
-// under way share the next, because what they wait for may have missed the present one.
-type crossings struct {
-	cross   func() (note string, err error)
+// transfers are those in one direction, one at a time. Calls that need one while another one runs
+// share the next, because the present one may have missed their changes.
+type transfers struct {
+	move    func() (note string, err error)
 	running *sync.WaitGroup
 
 	mu        sync.Mutex
-	now, next *crossing // next only while there is one now
+	now, next *transfer // next is nil unless now is set
 }
 
-// crossing has its result when done is closed.
-type crossing struct {
+// transfer has its result when done is closed.
+type transfer struct {
 	done chan struct{}
 	note string
 	err  error
 }
 
-// wait waits for a crossing that begins from now on. It goes on without a call that is given up.
-func (s *crossings) wait(ctx context.Context) (note string, err error) {
+// wait waits for a transfer that begins from now on. The transfer continues when ctx ends first.
+func (s *transfers) wait(ctx context.Context) (note string, err error) {
 	x := s.join()
 	select {
 	case <-x.done:
@@ -93,25 +92,25 @@ func (s *crossings) wait(ctx context.Context) (note string, err error) {
 	}
 }
 
-func (s *crossings) join() *crossing {
+func (s *transfers) join() *transfer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.now == nil:
-		s.now = &crossing{done: make(chan struct{})}
+		s.now = &transfer{done: make(chan struct{})}
 		first := s.now
 		s.running.Go(func() { s.run(first) })
 		return first
 	case s.next == nil:
-		s.next = &crossing{done: make(chan struct{})}
+		s.next = &transfer{done: make(chan struct{})}
 	}
 	return s.next
 }
 
-// run carries out crossings until nobody needs one.
-func (s *crossings) run(x *crossing) {
+// run carries out transfers until no call needs one.
+func (s *transfers) run(x *transfer) {
 	for x != nil {
-		x.note, x.err = s.cross()
+		x.note, x.err = s.move()
 		s.mu.Lock()
 		close(x.done)
 		s.now, s.next = s.next, nil
@@ -120,15 +119,14 @@ func (s *crossings) run(x *crossing) {
 	}
 }
 
-// seesWorkspace reports whether a server can use the workspace: a program of this machine can,
-// but for the one that fetches pages, which has no tool for files. One behind HTTP cannot, and what
-// the host carries out itself is no server.
+// seesWorkspace reports whether a server can use the workspace. A process of this machine can,
+// except the fetch server, which has no tool for files. A server over HTTP cannot.
 func seesWorkspace(s sandbox.Spec) bool {
 	return s.Remote == nil && (s.Own || !s.Sandbox.Network.Judged)
 }
 
-// crosses reports whether the workspace has to be the same on both sides for the call.
-func (c *call) crosses() bool {
+// usesWorkspace reports whether both copies of the workspace have to be equal for the call.
+func (c *call) usesWorkspace() bool {
 	if c.proxy.barrier == nil {
 		return false
 	}
@@ -136,10 +134,10 @@ func (c *call) crosses() bool {
 	return b != nil && seesWorkspace(b.spec)
 }
 
-// fetchFiles brings the agent's workspace here, for a call that may use it. It returns the verdict
-// on a call for which that failed, and else nil.
+// fetchFiles fetches the agent's changes for a call that may use the workspace. It returns nil, or
+// the denial of a call for which that failed.
 func (c *call) fetchFiles(ctx context.Context) *policy.Verdict {
-	if !c.crosses() {
+	if !c.usesWorkspace() {
 		return nil
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -154,35 +152,35 @@ func (c *call) fetchFiles(ctx context.Context) *policy.Verdict {
 	}
 	return &policy.Verdict{
 		Decision: policy.Deny, Rule: ruleFiles,
-		Reason: "the files of the container, by which it is judged, could not be brought here: " + c.proxy.present(err.Error(), false),
+		Reason: "the files in the container, by which the call is judged, could not be fetched: " + c.proxy.present(err.Error(), false),
 	}
 }
 
-// bringBack returns when the agent has in its workspace what a call that was sent to its server has
-// changed, or when that failed. It says so in the notes, those of a program's call in the
-// program's.
-func (c *call) bringBack(ctx context.Context) {
-	if !c.sent || !c.crosses() {
+// returnFiles returns the changes of a call that was sent to its server to the agent, or adds a
+// note for the agent that this failed. A note about a program's call is added to the program's
+// notes.
+func (c *call) returnFiles(ctx context.Context) {
+	if !c.sent || !c.usesWorkspace() {
 		return
 	}
 	note, err := c.proxy.barrier.returns.wait(ctx)
 	if err != nil && ctx.Err() != nil {
-		return // nobody reads the answer, and it goes on by itself
+		return // nobody reads the answer, and the transfer continues
 	}
 	if err != nil {
 		note = c.notArrived(c.proxy.present(err.Error(), false))
 	}
 	switch {
 	case note == "":
-	case c.program != nil: // whose code takes the value of the call, and nothing else
+	case c.program != nil: // its code gets the value of the call, and nothing else
 		c.program.note(note)
 	default:
 		c.notes = append(c.notes, note)
 	}
 }
 
-// notArrived notes why the agent's workspace has not what the call did, and returns what the agent
-// is told.
+// notArrived notes why the agent's workspace lacks the call's changes, and returns the agent's
+// note.
 func (c *call) notArrived(why string) string {
 	if c.ending.detail == nil {
 		c.ending.detail = map[string]any{}
@@ -195,7 +193,7 @@ func (c *call) notArrived(why string) string {
 	if c.outcome.state == approval.EndDone {
 		c.outcome.is(approval.EndFailed, "it was carried out, but its result has not arrived in the agent's workspace: "+why)
 	}
-	return what + why + ". Do not repeat the call. The next call of a tool tries again to bring it there; tell the person if that fails as well."
+	return what + why + ". Do not repeat the call. The next call of a tool copies it again; tell the person if that fails as well."
 }
 
 // maxNotes is how many different notes a program's answer has at most.
@@ -216,8 +214,8 @@ func (r *running) noted() []string {
 	return r.notes
 }
 
-// withNotes returns a result with the call's notes as its last blocks. Such a result has no structured
-// content, because Claude Code shows its model nothing else when there is some. Agents are given no
+// withNotes returns a result with the call's notes as its last blocks. Such a result has no
+// structured content, because Claude Code would show its model only that. Agents are given no
 // output schema, so no client requires it.
 func (c *call) withNotes(result json.RawMessage) json.RawMessage {
 	if len(c.notes) == 0 {

@@ -15,10 +15,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// escalate decides whether a person is needed before anything waits for one. First a grant
-// may let the call through, then an order that the person has just typed; otherwise the
-// person is asked. It returns nil with the record filled in when the call may go on, and
-// otherwise the refusal for the agent.
+// escalate gets a decision about an escalated call: from a grant, else from an order that the
+// person has just typed, else from the person. It returns nil with the record filled in when the
+// call may be carried out, and otherwise the refusal for the agent.
 func (c *call) escalate(ctx context.Context) json.RawMessage {
 	if c.proxy.config.Approvals == nil {
 		c.record.DecidedBy = "configuration"
@@ -28,11 +27,11 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 	}
 	if c.granted(ctx) {
 		if err := c.planWithLogin(ctx); err != nil {
-			return c.inVain(ctx, err)
+			return c.refuseFutile(ctx, err)
 		}
 		return nil
 	}
-	if c.verdict.Decision == policy.Deny { // when it was judged for a grant
+	if c.verdict.Decision == policy.Deny { // by the second judgment, which granted made
 		return c.deny(ctx, c.verdict.Rule, c.verdict.Reason)
 	}
 	if c.proxy.rate.crowded(c.likeness()) {
@@ -43,11 +42,11 @@ func (c *call) escalate(ctx context.Context) json.RawMessage {
 		return c.withdrawn(ctx, why)
 	}
 	if futile := (*futileError)(nil); errors.As(err, &futile) {
-		return c.inVain(ctx, futile)
+		return c.refuseFutile(ctx, futile)
 	}
 	if err != nil {
 		return c.refuseAs(ctx, audit.EscalatedDenied, c.verdict.Rule, "ESCALATION DENIED: "+c.name()+
-			" needs a person's approval, and it could not be asked for: "+err.Error()+". Do not repeat the call now.", err.Error())
+			" needs a person's approval, and the person could not be asked: "+err.Error()+". Do not repeat the call now.", err.Error())
 	}
 	c.outcome = outcome{item: res.ID, approved: res.Outcome == approval.Approved}
 	c.record.EscalationID, c.record.DecidedBy, c.record.Client = res.ID, res.By, res.Client
@@ -86,7 +85,7 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			c.signsOfLife(ctx)
+			c.reportWaiting(ctx)
 		}()
 		defer func() {
 			cancel(nil)
@@ -129,7 +128,7 @@ func (c *call) ask(ctx context.Context) (approval.Resolution, error) {
 	return res, err
 }
 
-// escalation returns the call as it waits for a person.
+// escalation returns the call's item for the queue.
 func (c *call) escalation() approval.Escalation {
 	var from *approval.ProgramCall
 	if c.program != nil {
@@ -161,14 +160,14 @@ func evidence(res approval.Resolution) map[string]any {
 	if res.Remembered != "" {
 		detail["remembered"] = res.Remembered
 	}
-	if res.Restored { // by a process that was killed while it waited
+	if res.Restored { // the person was asked by a process that was killed then
 		detail["askedBeforeRestart"], detail["answerKept"] = true, res.Kept
 	}
 	return detail
 }
 
-// signsOfLife tells the agent every few seconds that the call still waits.
-func (c *call) signsOfLife(ctx context.Context) {
+// reportWaiting tells the agent every few seconds that the call still waits.
+func (c *call) reportWaiting(ctx context.Context) {
 	began := time.Now()
 	total := c.proxy.config.EscalationTimeout
 	if total <= 0 {
@@ -223,9 +222,9 @@ func (c *call) grantable() grant.Call {
 	return grant.CallOf(c.proxy.config.Session, c.target.server, c.target.tool, c.verdict)
 }
 
-// granted reports whether a grant covers the escalated call. It judges the call once more,
-// and the grant must still be valid and match that judgment. If anything has changed, a
-// person is asked. The call was judged a moment ago, so the files are not fetched again.
+// granted reports whether a grant covers the escalated call. It judges the call once more, and the
+// grant must still be valid and match that judgment. If anything has changed, it reports false, and
+// the person is asked. The call was judged a moment ago, so the files are not fetched again.
 func (c *call) granted(ctx context.Context) bool {
 	grants := c.proxy.config.Grants
 	if grants == nil {

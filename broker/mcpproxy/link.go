@@ -20,8 +20,8 @@ import (
 // errServerGone is the error of a request whose server has ended.
 var errServerGone = errors.New("the server ended")
 
-// serverGone is the error of a request after reading or writing has failed. That a pipe is closed says
-// no more than that the server has ended.
+// serverGone is the error of a request after reading or writing has failed. A closed pipe is left
+// out of it: that says only that the server has ended.
 func serverGone(err error) error {
 	for _, closed := range []error{io.EOF, os.ErrClosed, syscall.EPIPE} {
 		if errors.Is(err, closed) {
@@ -31,9 +31,9 @@ func serverGone(err error) error {
 	return fmt.Errorf("%w: %w", errServerGone, err)
 }
 
-// link is the connection to one running server. For the handshake it is a transport of
-// mcp-go's client. It carries tool calls by itself, so that the bytes of parameters and
-// results do not change.
+// link is the connection to one running server. For the handshake it is a transport of mcp-go's
+// client. It sends tool calls without mcp-go, so that the bytes of parameters and results do not
+// change.
 type link struct {
 	peer   peer
 	out    *jsonrpc.Writer
@@ -52,7 +52,7 @@ type link struct {
 	notify   func(mcp.JSONRPCNotification)
 
 	requests chan serverRequest // to the answering goroutine; a flood is dropped
-	heard    chan struct{}      // closed when all that the server has said was read
+	heard    chan struct{}      // closed when the server's output was read to its end
 	readers  sync.WaitGroup
 }
 
@@ -66,8 +66,8 @@ func newLink(p peer, limits Limits, room *room, open []string) *link {
 		requests: make(chan serverRequest, 16), heard: make(chan struct{}),
 	}
 	l.life, l.cancel = context.WithCancel(context.Background())
-	// A caller whose line another caller writes waits for an answer, so end reports the
-	// failed write to it.
+	// One caller's line can be written by another caller. The first one waits for an answer, so end
+	// reports the failed write to it.
 	l.out = jsonrpc.NewWriter(p.Stdin(), writeDeadline(p.Stdin()), l.end)
 	l.readers.Go(l.read)
 	l.readers.Go(l.answerServer)
@@ -121,9 +121,9 @@ func (l *link) SendNotification(_ context.Context, n mcp.JSONRPCNotification) er
 	return l.out.Send(msg)
 }
 
-// hearOut waits until the last words of a server that has ended are read, but not for long: what it
-// has left behind could hold its output open.
-func (l *link) hearOut() {
+// awaitOutput waits until the output of a server that has ended is read to its end, for
+// lastWordsWait at most: a process that the server left behind could keep the output open.
+func (l *link) awaitOutput() {
 	timer := time.NewTimer(lastWordsWait)
 	defer timer.Stop()
 	select {
@@ -132,7 +132,7 @@ func (l *link) hearOut() {
 	}
 }
 
-// lastWordsWait is how long is waited for what a server has said before it ended.
+// lastWordsWait bounds the wait for the last output of a server that has ended.
 const lastWordsWait = time.Second
 
 // Close ends the server and waits for the readers.

@@ -131,9 +131,9 @@ func (b *backend) watch(l *link) bool {
 	}
 }
 
-// stopIfIdle marks an idle server as stopped and returns 0, or returns how long it has to
-// run on at least. A git server that was told a working directory keeps running, because it
-// would forget the directory.
+// stopIfIdle marks an idle server as stopped and returns 0, or returns after what time to check
+// again. A git server that was told a working directory keeps running, because it would forget the
+// directory.
 func (b *backend) stopIfIdle() time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -153,20 +153,20 @@ func (b *backend) stopIfIdle() time.Duration {
 // server takes a second or two to start, and a hundred megabytes while it is idle. Each version
 // of a server has a list of its own. The zero value is empty; a nil *Known stays empty.
 type Known struct {
-	dir string // where lists are kept for later processes; empty: nowhere
+	dir string // where lists are stored for later processes; empty: nowhere
 	log *slog.Logger
 
 	mu    sync.Mutex
-	lists map[program][]tool
+	lists map[serverVersion][]tool
 }
 
-// program is one version of a server; the version is that of its Spec.
-type program struct{ server, version string }
+// serverVersion is one version of a server, as Spec.Version names it.
+type serverVersion struct{ server, version string }
 
-// KnownIn returns a Known that also keeps its lists in a directory, which no agent may be able to
+// KnownIn returns a Known that also stores its lists in a directory, which no agent may be able to
 // write to. A later process then starts no server to learn its tools, unless the server has another
-// version now. A list only says what agents are shown: the server is started before a call is
-// carried out, and what it defines then is compared.
+// version now. A stored list only decides what agents are shown: the server is started before a
+// call is carried out, and its definitions are compared then.
 func KnownIn(dir string, log *slog.Logger) *Known { return &Known{dir: dir, log: log} }
 
 // of returns the tools of a server, or nil when they are not known.
@@ -176,23 +176,23 @@ func (k *Known) of(s sandbox.Spec) []tool {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	p := program{s.Name, s.Version}
+	p := serverVersion{s.Name, s.Version}
 	if k.lists[p] == nil {
 		k.note(p, k.load(p))
 	}
 	return k.lists[p]
 }
 
-// learn notes the tools of a server that has just been started. It keeps the first list, so that a
-// later difference is a changed definition for every session. What differs is not kept on disk any
-// more: a later process learns it from the server.
+// learn notes the tools of a server that has just been started. It keeps the first list in memory,
+// so that every session takes a later difference for a changed definition. A list that differs from
+// it removes the first one from the disk, so that a later process asks the server.
 func (k *Known) learn(s sandbox.Spec, tools []tool) {
 	if k == nil {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	p := program{s.Name, s.Version}
+	p := serverVersion{s.Name, s.Version}
 	var err error
 	if first := k.lists[p]; first == nil {
 		k.note(p, tools)
@@ -201,29 +201,30 @@ func (k *Known) learn(s sandbox.Spec, tools []tool) {
 		err = k.drop(p)
 	}
 	if err != nil {
-		k.log.Warn("keep the tools of a server", "server", s.Name, "error", err)
+		k.log.Warn("could not store the tools of a server", "server", s.Name, "error", err)
 	}
 }
 
 // note notes the first list of a server. mu is held.
-func (k *Known) note(p program, tools []tool) {
+func (k *Known) note(p serverVersion, tools []tool) {
 	if k.lists == nil {
-		k.lists = make(map[program][]tool)
+		k.lists = make(map[serverVersion][]tool)
 	}
 	k.lists[p] = tools
 }
 
-// file is where the list of a server is kept; "" if it is not. There is one for each server, of the
-// version that was learned last.
-func (k *Known) file(p program) string {
+// file returns the path of a server's list, or "" if the list is not stored. Each server has one
+// file, with the tools of the version that was learned last.
+func (k *Known) file(p serverVersion) string {
 	if k.dir == "" || p.version == "" {
 		return ""
 	}
 	return filepath.Join(k.dir, p.server+".json")
 }
 
-// load returns the list that an earlier process has kept, or nil. A damaged one is as good as none.
-func (k *Known) load(p program) []tool {
+// load returns the list that an earlier process has stored, or nil. It ignores a damaged list, with
+// a warning.
+func (k *Known) load(p serverVersion) []tool {
 	path := k.file(p)
 	if path == "" {
 		return nil
@@ -242,7 +243,7 @@ func (k *Known) load(p program) []tool {
 		l, err = decodeList(data)
 	}
 	if err != nil {
-		k.log.Warn("the tools of a server are learned anew", "file", path, "error", err)
+		k.log.Warn("cannot read the stored tools of a server, so the server is asked again", "file", path, "error", err)
 		return nil
 	}
 	if l.Version != p.version {
@@ -251,8 +252,9 @@ func (k *Known) load(p program) []tool {
 	return l.tools(p.server)
 }
 
-// save keeps a list, unless it is too large or has text that is none.
-func (k *Known) save(p program, tools []tool) error {
+// save stores a list, unless it is too large or would not be read back as it is, such as text that
+// is not valid UTF-8.
+func (k *Known) save(p serverVersion, tools []tool) error {
 	path := k.file(p)
 	if path == "" {
 		return nil
@@ -271,7 +273,7 @@ func (k *Known) save(p program, tools []tool) error {
 }
 
 // drop removes the list of a server.
-func (k *Known) drop(p program) error {
+func (k *Known) drop(p serverVersion) error {
 	path := k.file(p)
 	if path == "" {
 		return nil
@@ -282,16 +284,17 @@ func (k *Known) drop(p program) error {
 	return nil
 }
 
-// maxList is how large a kept list may be, in bytes.
+// maxList is how large a stored list may be, in bytes.
 const maxList = 2 << 20
 
-// list is the text of a kept list.
+// list is a stored list.
 type list struct {
 	Version string       `json:"version"`
 	Tools   []listedTool `json:"tools"`
 }
 
-// listedTool is a tool in it. JSON stands in it as a text, because the fingerprint counts each byte.
+// listedTool is a tool of a stored list. JSON is stored as a string, because the fingerprint counts
+// each byte.
 type listedTool struct {
 	Name        string `json:"name"`
 	Title       string `json:"title"`
@@ -324,7 +327,7 @@ func (l list) tools(server string) []tool {
 	return all
 }
 
-// decodeList reads a kept list. It returns an error for what no server could have said.
+// decodeList reads a stored list. It returns an error for a list that no server can have sent.
 func decodeList(data []byte) (list, error) {
 	var l list
 	if _, err := jsonx.Parse(data, jsonx.Limits{Bytes: maxList, Depth: 3}); err != nil {
@@ -338,7 +341,7 @@ func decodeList(data []byte) (list, error) {
 	for _, t := range l.Tools {
 		for _, text := range []string{t.InputSchema, t.Annotations, t.Output} {
 			if text != "" && !json.Valid([]byte(text)) {
-				return l, fmt.Errorf("a schema of %.64q is no JSON", t.Name)
+				return l, fmt.Errorf("a schema of %.64q is not JSON", t.Name)
 			}
 		}
 	}

@@ -44,8 +44,8 @@ func newStaging(files *stage.Plan, hosts []string, l *login) *staging {
 	return n
 }
 
-// plan finds out whether the call needs what its running server does not have. An error
-// says why it cannot take effect anyway.
+// plan finds out whether the call needs more than its running server has. An error says why the
+// call cannot take effect on a stage either.
 func (c *call) plan() error {
 	c.staging, c.needs = nil, accesses(c.verdict)
 	b := c.proxy.backend(c.target.server)
@@ -74,7 +74,7 @@ func (c *call) plan() error {
 	return nil
 }
 
-// planWithLogin is plan for a call that is about to be asked about or let through.
+// planWithLogin is plan after a search for the person's login at the remote that the call contacts.
 func (c *call) planWithLogin(ctx context.Context) (err error) {
 	if c.login == nil && c.loginNote == "" {
 		if c.login, c.loginNote, err = c.findLogin(ctx); err != nil {
@@ -129,18 +129,18 @@ func (b *backend) staged(needs []stage.Access) ([]stage.Access, error) {
 	return all, nil
 }
 
-// checkRepository returns why git could not work in a repository of which it sees nothing
-// but the given directory.
+// checkRepository returns why git could not work in a repository if it sees only the given
+// directory.
 func checkRepository(a stage.Access) error {
 	if !a.Read {
-		return nil // it is made by the call
+		return nil // the call makes it
 	}
 	info, err := os.Lstat(filepath.Join(a.Path, ".git"))
 	if err == nil && info.IsDir() {
 		return nil
 	}
 	if err == nil {
-		return fmt.Errorf("the repository of %s lies elsewhere, and git sees this directory alone", a.Path)
+		return fmt.Errorf("the repository of %s is in another directory, and git sees only this one", a.Path)
 	}
 	if _, err := os.Lstat(filepath.Join(a.Path, "objects")); err == nil {
 		return nil // a bare repository
@@ -166,9 +166,9 @@ type futileError struct{ error }
 
 func (e *futileError) Unwrap() error { return e.error }
 
-// inVain refuses a call that could not take effect even if a person approved it, and tells
+// refuseFutile refuses a call that could not take effect even if a person approved it, and tells
 // the person, once for the same reason.
-func (c *call) inVain(ctx context.Context, why error) json.RawMessage {
+func (c *call) refuseFutile(ctx context.Context, why error) json.RawMessage {
 	reason := why.Error()
 	if next := fault.Hint(why); next != "" {
 		reason += "; to change that: " + next
@@ -223,7 +223,7 @@ func (c *call) forwardOnStage(ctx context.Context, b *backend) json.RawMessage {
 	keep := false
 	defer func() { b.stages.give(at, keep) }()
 	if !at.offers(c.proxy.catalog.Load(), c.target) {
-		return c.deny(ctx, ruleQuarantine, "the tool is not defined as it was")
+		return c.deny(ctx, ruleQuarantine, "the tool's definition has changed")
 	}
 	if err := at.stage.Lay(ctx, c.staging.files); err != nil {
 		return c.deny(ctx, ruleChanged, err.Error())
@@ -240,7 +240,7 @@ func (c *call) forwardOnStage(ctx context.Context, b *backend) json.RawMessage {
 	spec.Name = filepath.Base(at.dir)
 	defer c.prepareSigning(ctx, b, spec)()
 	c.ending.began = time.Now()
-	_ = at.permit(true) // what was refused before is not of this call
+	_ = at.permit(true) // forgets what was refused to earlier calls
 	got, err := at.link.call(ctx, c, nil, func() {})
 	refusal := at.permit(false)
 	if err != nil {

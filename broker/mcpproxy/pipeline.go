@@ -43,34 +43,34 @@ type call struct {
 	session       *session
 	request       json.RawMessage // the id of the agent's request
 	params        json.RawMessage // of the request; nil as soon as the call is judged
-	hold          hold            // what the request takes until it is answered
+	hold          hold            // memory of the request, until it is answered
 	id            string          // of the call in the audit
 	target        target
-	arguments     json.RawMessage // as received, and no more than is needed; nil when absent
+	arguments     json.RawMessage // as received, then cut to what is still needed; nil when absent
 	progressToken json.RawMessage // nil when the agent wants no progress
 	verdict       policy.Verdict
 	hash          string // of the policy that judged
 	record        audit.Record
-	needs         []stage.Access  // the paths that it names
-	staging       *staging        // what its running server does not have for it; nil: it has everything
-	login         *login          // at the remote that it contacts; nil: it has none
+	needs         []stage.Access  // the paths that the call names
+	staging       *staging        // what the call needs that its running server lacks; nil: nothing
+	login         *login          // at the remote that the call contacts; nil: none
 	effect        *preview.Effect // as it was shown to the person
 	// loginNote says with which login the call contacts a remote, or why with none. It is empty
 	// until that was found out.
 	loginNote string
 	again     bool // the person is asked again, because the effect changed
-	asked     int  // how often an approval came too late for what was shown
+	asked     int  // how often an approval was void because the effect had changed
 	signing   signing
 	ending    ending
-	answer    hold    // what its result takes until the agent has it
-	outcome   outcome // of the item that was decided about it
+	answer    hold    // memory of the result, until the agent has it
+	outcome   outcome // for the person who decided about the call
 	refusal   refusal
-	past      *past         // of a program that is run again; nil: it is not
-	program   *running      // that makes the call; nil: the agent does
+	past      *past         // of a program that is run again; nil: this call is none
+	program   *running      // that makes the call; nil: the agent makes it
 	made      codemode.Call // by that program
 	sent      bool          // to its server
 	notes     []string      // for the agent, behind the result
-	waits     func(bool)    // is told when a call of a program begins and ends to wait for a person
+	waits     func(bool)    // called with true when a program's call begins to wait for a person, then with false; may be nil
 }
 
 // run carries out a call and returns the answer. The caller finishes the call after sending
@@ -90,8 +90,7 @@ func (c *call) notACall(ctx context.Context, err error) []byte {
 	return jsonrpc.AnswerError(c.request, jsonrpc.Refuse(jsonrpc.InvalidParams, "%v", err))
 }
 
-// carryOut is run for a call whose parameters are known. The tool is named as the agent
-// knows it.
+// carryOut is run for decoded parameters. tool is the agent's name for the tool.
 func (c *call) carryOut(ctx context.Context, tool string) []byte {
 	return jsonrpc.Answer(c.request, c.result(ctx, tool))
 }
@@ -105,10 +104,10 @@ func (c *call) result(ctx context.Context, tool string) json.RawMessage {
 	defer c.proxy.announce(Activity{Kind: CallEnded, Server: where.server, Tool: where.tool})
 	c.judge(ctx)
 	if !c.keepLess() {
-		return c.unkept(ctx)
+		return c.refuseNoRoom(ctx)
 	}
 	result := c.decide(ctx, offered, catalog.hidden[where])
-	c.bringBack(ctx)
+	c.returnFiles(ctx)
 	c.tellOutcome()
 	return c.withNotes(result)
 }
@@ -132,17 +131,17 @@ func (c *call) decide(ctx context.Context, offered bool, hidden string) json.Raw
 	}
 	switch {
 	case c.proxy.rate.repeated(c.verdict.Digest):
-		return c.circling(ctx)
+		return c.refuseRepeated(ctx)
 	case c.verdict.Decision == policy.Escalate:
 		if err := c.futile(); err != nil {
-			return c.inVain(ctx, err)
+			return c.refuseFutile(ctx, err)
 		}
 		if refusal := c.escalate(ctx); refusal != nil {
 			return refusal
 		}
 	default:
 		if err := c.plan(); err != nil {
-			return c.inVain(ctx, err)
+			return c.refuseFutile(ctx, err)
 		}
 		c.record.Decision = audit.Allow
 	}
@@ -162,15 +161,15 @@ func (c *call) deny(ctx context.Context, rule, reason string) json.RawMessage {
 	again := "The same call will be denied again; do not repeat it. Do it another way, or tell the person what you need."
 	switch rule {
 	case ruleFutile:
-		again = "Nobody was asked, and the same call will be denied as long as that is so. Do it another way, or tell the person what you need."
+		again = "The person was not asked. The same call will be denied until the reason is gone. Do it another way, or tell the person what you need."
 	case ruleFiles:
-		again = "Nothing was done. Try again in a moment, and tell the person if that stays so."
+		again = "Nothing was done. Try again in a moment, and tell the person if it is denied again."
 	}
 	return c.refuseAs(ctx, audit.Deny, rule, "DENIED: "+c.name()+" was denied by rule "+rule+": "+reason+". "+again, reason)
 }
 
-// circling refuses a call that the agent repeats too often.
-func (c *call) circling(ctx context.Context) json.RawMessage {
+// refuseRepeated refuses a call that the agent repeats too often.
+func (c *call) refuseRepeated(ctx context.Context) json.RawMessage {
 	reason := fmt.Sprintf("the same call was made %d times within a minute", c.proxy.limits.Repeats)
 	return c.refuseAs(ctx, audit.Deny, ruleRepeats, "CIRCUIT BREAKER: "+c.name()+" was denied by rule "+ruleRepeats+": "+reason+
 		". DENIED: do something else, or wait a minute.", reason)
@@ -194,8 +193,8 @@ func (c *call) refuseAs(ctx context.Context, d audit.Decision, rule, text, reaso
 	return errorResult(c.proxy.present(text, false))
 }
 
-// unkept refuses a call for which there is no room.
-func (c *call) unkept(ctx context.Context) json.RawMessage {
+// refuseNoRoom refuses a call for which there is no room.
+func (c *call) refuseNoRoom(ctx context.Context) json.RawMessage {
 	return c.refuseAs(ctx, audit.Deny, ruleRoom, "DENIED: "+c.name()+" was denied by rule "+ruleRoom+": "+errNoRoom.Error()+".", errNoRoom.Error())
 }
 
@@ -209,7 +208,7 @@ func (c *call) append(ctx context.Context, r audit.Record) error {
 	return c.proxy.config.Audit.Append(context.WithoutCancel(ctx), c.ofProgram(r))
 }
 
-// forward records that the call goes on, sends it to the server, and prepares the result.
+// forward records that the call is let through, sends it to the server, and prepares the result.
 func (c *call) forward(ctx context.Context) json.RawMessage {
 	if c.target == execute {
 		return c.runProgram(ctx)
@@ -235,7 +234,7 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 		return c.failed(err)
 	}
 	defer b.release()
-	if hidden := c.proxy.catalog.Load().hidden[c.target]; hidden != "" { // as its start has shown
+	if hidden := c.proxy.catalog.Load().hidden[c.target]; hidden != "" { // found when the server was started
 		return c.deny(ctx, ruleQuarantine, "the tool is not offered any more: "+hidden)
 	}
 	c.record.Sandboxed = b.sandboxed()
@@ -271,7 +270,7 @@ func (c *call) cleaned(ctx context.Context, got reply) (result json.RawMessage, 
 	return c.proxy.clean(got.result, c.record.Sandboxed)
 }
 
-// note adds to the record of a call that goes on.
+// note adds a detail to the record of a call that is let through.
 func (c *call) note(name, value string) {
 	if value == "" {
 		return

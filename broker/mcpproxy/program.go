@@ -60,7 +60,7 @@ type refusal struct {
 // running is a program that runs.
 type running struct {
 	call    *call  // by which it was started
-	asked   func() // wakes what tells the agent how it goes
+	asked   func() // wakes the goroutine of report; nil: there is none
 	journal *codemode.Journal
 
 	mu      sync.Mutex
@@ -90,14 +90,14 @@ func (c *call) runProgram(ctx context.Context) json.RawMessage {
 	if err := json.Unmarshal(c.verdict.Arguments, &arguments); err != nil {
 		return c.failed(err)
 	}
-	if c.proxy.config.Tickets { // by which the next process finds what took effect
+	if c.proxy.config.Tickets { // the next process finds by it which calls took effect
 		c.sayWaiting()
 	}
 	r := &running{call: c, journal: journal}
 	defer r.report(ctx)()
 	defer func() { c.notes = r.noted() }()
 	out, err := c.proxy.config.Programs.Run(ctx, codemode.Program{
-		Code: arguments.Code, Tools: c.programTools(), Do: r.do, Journal: journal, Again: r.again,
+		Code: arguments.Code, Tools: c.programTools(), Do: r.do, Journal: journal, Again: r.replayed,
 	})
 	if err == nil && out.Parted {
 		err = errors.New(out.Error)
@@ -144,26 +144,27 @@ func (r *running) do(ctx context.Context, made codemode.Call, waits func(bool)) 
 	return answer
 }
 
-// again is told of a call that got its answer before this process.
-func (r *running) again(made codemode.Call, a codemode.Answer) {
+// replayed reports a call that was answered by a former process.
+func (r *running) replayed(made codemode.Call, a codemode.Answer) {
 	r.count(1, 0)
 	r.teller(made)(a.Fate())
 }
 
-// notifyCall tells a client that shows its programs how a call of one stands. Such a client
-// says so in the experimental capabilities with which it introduces itself.
+// notifyCall reports the state of a program's call to a client that has declared the experimental
+// capability showsPrograms.
 const (
 	notifyCall    = "notifications/ironcurtain/call"
 	showsPrograms = "ironcurtain/programs"
 )
 
-// How a call stands that has no fate yet.
+// The states of a call that has not ended.
 const (
 	callRuns  codemode.Fate = "runs"
 	callWaits codemode.Fate = "waits"
 )
 
-// teller returns what tells the agent how a call of the program stands, if it wants to know.
+// teller returns a function that tells the client the state of a call, if the client shows
+// programs.
 func (r *running) teller(made codemode.Call) func(codemode.Fate) {
 	c := r.call
 	if !c.session.showsPrograms() {
@@ -248,8 +249,8 @@ func describeBlock(raw json.RawMessage) map[string]any {
 	return d
 }
 
-// ofProgram adds to the record of a program's call by which program it was made, as which of its
-// calls, and on which of its lines.
+// ofProgram adds to the record of a program's call the id of the program, the number of the call
+// and its line.
 func (c *call) ofProgram(r audit.Record) audit.Record {
 	if c.program == nil {
 		return r
@@ -265,8 +266,8 @@ func (c *call) ofProgram(r audit.Record) audit.Record {
 	return r
 }
 
-// waitsForPerson is called when the call begins to wait for a person. It returns what is to
-// be called when that is over.
+// waitsForPerson reports that the call begins to wait for a person. It returns what reports the end
+// of the wait.
 func (c *call) waitsForPerson() func() {
 	if c.waits == nil {
 		return func() {}
@@ -286,14 +287,14 @@ func (r *running) count(calls, waiting int) {
 	}
 }
 
-// report tells an agent that wants progress every few seconds how the program goes, and at
-// once when a call begins to wait. It returns what stops it.
+// report sends progress to an agent that wants it, every few seconds and when a call begins to
+// wait, until stop is called.
 func (r *running) report(ctx context.Context) (stop func()) {
 	c := r.call
 	if c.progressToken == nil {
 		return func() {}
 	}
-	woken, quit, done := make(chan struct{}, 1), make(chan struct{}), make(chan struct{}) // one report that waits covers all reasons for it
+	woken, quit, done := make(chan struct{}, 1), make(chan struct{}), make(chan struct{}) // one pending report is enough
 	r.asked = func() {
 		select {
 		case woken <- struct{}{}:
@@ -328,8 +329,7 @@ func (r *running) report(ctx context.Context) (stop func()) {
 	}
 }
 
-// summary is what stands for arguments where there is little room: the values of those that
-// are texts, and the others with their names.
+// summary shortens arguments to one line: strings as they are, other values with their names.
 func summary(arguments json.RawMessage) string {
 	v, err := jsonx.Parse(arguments, jsonx.Limits{Depth: 64, Bytes: 256 << 10})
 	if err != nil {

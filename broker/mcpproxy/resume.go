@@ -63,9 +63,9 @@ func (c *call) decodeResume(raw json.RawMessage) (ticket, tool string, err error
 	return ticket, tool, nil
 }
 
-// resume continues a call that waited when another process was killed. The queue has the
-// call only if the audit shows that it was never let through, and says so once. A program goes on while
-// a call of it waits. Any other resumed call ends as interrupted.
+// resume continues a call that waited when another process was killed. The queue resumes a call
+// only if the audit shows that it was never let through, and only once. A program is run again if a
+// call of it waits. Any other resumed call ends as interrupted.
 func (c *call) resume(ctx context.Context) []byte {
 	p := c.proxy
 	ticket, tool, err := c.decodeResume(c.params)
@@ -92,7 +92,7 @@ func (c *call) asShown(res approval.Resolution) {
 	case res.Shown != nil:
 		c.effect = res.Shown
 	case c.effect != nil:
-		c.effect = &preview.Effect{} // no effect was shown: it is another one now
+		c.effect = &preview.Effect{} // none was shown, so this one differs
 	}
 }
 
@@ -133,21 +133,22 @@ func (p *Proxy) interruptedProgram(ctx context.Context, program string) string {
 	return p.present(text+"\n\n"+codemode.Effects(made), false)
 }
 
-// maxRemembered is more than a program makes calls.
+// maxRemembered is how many calls are listed; no program makes more.
 const maxRemembered = 1000
 
-// fates are what became of calls by the outcomes on record. That of any other is not known.
+// fates are the fates of calls by the outcomes on record. After any other outcome, the fate is
+// unknown.
 var fates = map[audit.Outcome]codemode.Fate{
 	audit.Answered: codemode.Done, audit.ToolError: codemode.Failed, audit.Refused: codemode.Failed,
 }
 
-// callOf is the id of a call of a program. Each process finds the same one.
+// callOf derives the id of a program's call. It is the same in each process.
 func callOf(program string, index int) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d", program, index))
 	return hex.EncodeToString(sum[:8])
 }
 
-// past is what there is of a program whose process was killed while a call of it waited for a
+// past is what is left of a program whose process was killed while a call of it waited for a
 // person.
 type past struct {
 	journal *codemode.Journal
@@ -188,7 +189,7 @@ func (c *call) resumeProgram(ctx context.Context, program, tool string) json.Raw
 		return errorResult(p.interruptedProgram(ctx, program))
 	}
 	defer c.past.end(p, program)
-	p.AwaitOwn(ctx) // whose tools the program may have
+	p.AwaitOwn(ctx) // the program may call their tools
 	if p.open(ctx, c.past, program, c.arguments) == nil {
 		c.id = program
 		if result := c.result(ctx, tool); c.ranAgain() {
@@ -198,13 +199,13 @@ func (c *call) resumeProgram(ctx context.Context, program, tool string) json.Raw
 	return errorResult(p.interruptedProgram(ctx, program))
 }
 
-// ranAgain reports whether the program of this call was run and did not depart from what it had
-// done.
+// ranAgain reports whether the program was run again and repeated what it had done before.
 func (c *call) ranAgain() bool {
 	return c.ending.outcome == audit.Answered || c.ending.outcome == audit.ToolError
 }
 
-// waitingOf returns, once, what of a program waits again; nil: nothing.
+// waitingOf returns the calls of a program that wait again, or nil if none does. It returns them
+// only once.
 func (p *Proxy) waitingOf(program string) *past {
 	p.resuming.Lock()
 	defer p.resuming.Unlock()
@@ -220,8 +221,8 @@ func (p *Proxy) waitingOf(program string) *past {
 	return &past{waiting: waiting}
 }
 
-// open opens the journal of a program. An error means that it cannot be run again: something
-// is not as it was, or a call has begun whose answer is not there.
+// open opens the journal of a program. An error means that the program cannot be run again:
+// something has changed, or a call has begun whose answer is missing.
 func (p *Proxy) open(ctx context.Context, was *past, program string, arguments json.RawMessage) (err error) {
 	var made struct {
 		Code string `json:"code"`
@@ -255,11 +256,11 @@ func (p *Proxy) open(ctx context.Context, was *past, program string, arguments j
 	return err
 }
 
-// entering finds in the records in which working directory the git server was. It is in none
-// after its start, but calls that name no directory are sent with the one that the host knows.
+// entering finds in the records which working directory the git server had. A restarted server has
+// none, but the host adds the one that it knows to calls that name none.
 type entering struct {
 	engine Judge
-	by     map[string]string // the directory that a call enters, by its id, until that has ended
+	by     map[string]string // the directory that a call enters, by the call's id, until the call has ended
 	dir    string
 }
 
@@ -283,7 +284,8 @@ func (e *entering) take(l audit.Line) {
 	}
 }
 
-// noted is the record of a program that is run again: of what it did before there are records.
+// noted returns the record of a program that is run again. Its earlier calls have records of their
+// own.
 func (was *past) noted(r audit.Record) audit.Record {
 	r.Decision, r.Arguments = audit.Noted, nil
 	r.Reason = fmt.Sprintf("the process that ran the program was killed; it is run again, and %d of its calls get the answers that they have had", len(was.kept))
@@ -301,7 +303,7 @@ func (was *past) end(p *Proxy, program string) {
 	}
 }
 
-// abandon has nobody decide any more about a call that has ended or is not made.
+// abandon removes a call that has ended, or is not made, from those that wait for a person.
 func (was *past) abandon(p *Proxy, id string) {
 	if was != nil && was.waiting[id] {
 		p.config.Approvals.Abandon(p.config.Session, id, "the call has ended without it")

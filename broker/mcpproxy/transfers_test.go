@@ -112,17 +112,17 @@ func TestTheEndWaitsForNoFiles(t *testing.T) {
 func TestFilesThatTakeTooLong(t *testing.T) {
 	r, w := withCopies(t, func(c *Config) { c.Limits.Call = 20 * time.Millisecond })
 	w.set(func(ctx context.Context, _ int) error { <-ctx.Done(); return ctx.Err() }, nil)
-	if m := r.agent().call("1", "filesystem__read_text_file", `{"path":"/workspace/a"}`); !m.isError() || !strings.Contains(m.text(), "did not arrive within 20ms") {
+	if m := r.agent().call("1", "filesystem__read_text_file", `{"path":"/workspace/a"}`); !m.isError() || !strings.Contains(m.text(), "took longer than 20ms") {
 		t.Errorf("answer %s", m.Result)
 	}
 }
 
-// Those that need files at once share a crossing, and none has one that began before it.
+// Those that need files at once share a transfer, and none has one that began before it.
 func TestCrossingsAreShared(t *testing.T) {
 	begun, end := make(chan struct{}), make(chan struct{})
 	n := 0
 	var running sync.WaitGroup
-	s := crossings{running: &running, cross: func() (string, error) {
+	s := transfers{running: &running, move: func() (string, error) {
 		if n++; n == 1 {
 			close(begun)
 			<-end
@@ -140,7 +140,7 @@ func TestCrossingsAreShared(t *testing.T) {
 	<-second.done
 	running.Wait()
 	if third, err := s.wait(t.Context()); first.note != "1" || second.note != "2" || third != "3" || err != nil {
-		t.Errorf("crossings %q, %q, %q, %v", first.note, second.note, third, err)
+		t.Errorf("transfers %q, %q, %q, %v", first.note, second.note, third, err)
 	}
 	running.Wait()
 }
@@ -222,7 +222,7 @@ func TestNothingCrossesWhereFilesAreShared(t *testing.T) {
 		if c.fetchFiles(t.Context()) != nil {
 			t.Error("a verdict")
 		}
-		c.bringBack(t.Context())
+		c.returnFiles(t.Context())
 		result = c.withNotes(result)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
