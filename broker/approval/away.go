@@ -2,9 +2,9 @@ package approval
 
 import "time"
 
-// SetAway sets whether nobody is there who could decide. While that is so, the time of waiting
-// tool calls is paused, for Options.Away at most. The time of model requests is not, because an
-// agent drops a connection on which nothing comes.
+// SetAway sets whether nobody is there to decide. While nobody is, the time of waiting tool calls
+// is paused, for Options.Away at most. The time of other requests is not, because an agent drops a
+// connection on which nothing comes.
 func (q *Queue) SetAway(away bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -44,7 +44,7 @@ func (q *Queue) pause(w *waiting) time.Duration {
 	return max(0, min(q.options.Clock.Now().Sub(from), q.options.Away-w.paused))
 }
 
-// current returns an item with the time until which it waits if somebody comes now. The caller
+// current returns an item with the time until which it waits if somebody comes back now. The caller
 // holds the lock.
 func (q *Queue) current(w *waiting) Escalation {
 	item := w.item
@@ -52,15 +52,15 @@ func (q *Queue) current(w *waiting) Escalation {
 	return item
 }
 
-// left returns how long an item waits at least, if nobody comes or goes.
+// left returns how long an item still waits if nobody comes or goes.
 func (q *Queue) left(w *waiting) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.leftLocked(w)
 }
 
-// next returns how long it takes at least until half of an item's time is over or, once that was
-// announced, all of it. The time is never past its half while it is paused.
+// next returns how long to wait until half of an item's time is over. Once it is over, next
+// announces that and returns the rest of the time. A paused time is never past its half.
 func (q *Queue) next(w *waiting) time.Duration {
 	q.mu.Lock()
 	defer q.mu.Unlock()

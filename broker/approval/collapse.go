@@ -1,9 +1,9 @@
 package approval
 
-// Collapse counts a call that is refused because too many similar calls ask. It adds to the
-// newest similar item that waits, where a person sees the number. It reports false when no
-// such item waits, so that the caller reports the refusal in another way. It never lets the
-// call through.
+// Collapse counts a call that is refused because too many similar calls ask. It adds the call to
+// the count of the newest similar item that waits, which a person sees. It reports false when no
+// such item waits, so that the caller reports the refusal in another way. It never lets the call
+// through.
 func (q *Queue) Collapse(session, likeness string) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

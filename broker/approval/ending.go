@@ -8,8 +8,8 @@ type EndState string
 // The states in which a call can end.
 const (
 	EndDone    EndState = "done"
-	EndFailed  EndState = "failed"  // it was begun
-	EndRefused EndState = "refused" // it was not
+	EndFailed  EndState = "failed"  // the call was begun
+	EndRefused EndState = "refused" // the call was not begun
 	// EndKept means that no caller waited for the answer. The answer is recorded and
 	// kept for AnswerHold. The call that takes it has an ending of its own.
 	EndKept EndState = "kept"
@@ -66,5 +66,5 @@ func (q *Queue) Ended(id string, state EndState, reason string) {
 // settledItem is an item that no longer waits.
 type settledItem struct {
 	res   Resolution
-	ended bool // what became of its call is told
+	ended bool // the end of its call was reported
 }

@@ -107,7 +107,7 @@ func keep(open map[string]*fileItem, items []Escalation, dir string) map[string]
 	return now
 }
 
-// fileItem is an item on its way through the directory.
+// fileItem is an item that is asked about by files.
 type fileItem struct {
 	Escalation
 	written bool

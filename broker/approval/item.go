@@ -63,12 +63,12 @@ type Escalation struct {
 	Ticket string `json:"-"`
 }
 
-// ProgramCall says as which of a program's calls one is made.
+// ProgramCall identifies a call among those of a program.
 type ProgramCall struct {
 	ID    string `json:"id"`    // of the program's own record in the audit
 	Index int    `json:"index"` // from 1
-	// Line is the line of the program that makes it, from 1, and Source the beginning of that
-	// line. They are the program's words. 0: the line is not known.
+	// Line is the line of the program that makes the call, from 1, and Source the beginning of that
+	// line, as the agent wrote it. 0: the line is not known.
 	Line   int    `json:"line,omitempty"`
 	Source string `json:"source,omitempty"`
 }
@@ -149,15 +149,15 @@ type Resolution struct {
 	Automatic  bool
 	Evidence   map[string]any
 	Waited     time.Duration // by the monotonic clock, unless it is restored
-	Restored   bool          // it was asked of a process that was killed
-	Kept       bool          // nobody waited for the answer: it stands for AnswerHold
+	Restored   bool          // the call waited in a process that was killed
+	Kept       bool          // nobody waited for the answer: it is kept for AnswerHold
 	// Shown is the effect of a restored call as a person saw it. Only the caller gets it.
 	Shown *preview.Effect
 }
 
 // Errors of the queue.
 var (
-	// ErrClosed means that the queue takes no more calls.
+	// ErrClosed means that the queue accepts no more calls.
 	ErrClosed = errors.New("approval queue is closed")
 	// ErrUnknown means that no item has this id, waiting or settled.
 	ErrUnknown = errors.New("no waiting call has this number or id")

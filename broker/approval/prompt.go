@@ -37,13 +37,13 @@ type prompt struct {
 	queue    *Queue
 	terminal Terminal
 	client   identity.Client // whose terminal it is
-	input    chan typed      // must-deliver; has room, so that it is read when it is typed
+	input    chan typed      // never dropped; has room, so that input is read when it is typed
 	line     string          // typed so far
 	begun    time.Time       // when that line was begun
 	changes  <-chan Change
 	asked    *Escalation // the question on the screen, or nil
 	shown    time.Time
-	approved map[string]bool // here; what becomes of them is told
+	approved map[string]bool // by id, what was approved here and has not ended
 }
 
 // ServePrompt asks the person at a terminal about one item after the other. Only "y" or
@@ -179,7 +179,7 @@ func (p *prompt) change(c Change) {
 	case c.Ended != nil && p.approved[c.Ended.ID]:
 		delete(p.approved, c.Ended.ID)
 		fmt.Fprintf(p.terminal, "\n    [%d] %s\n", c.Ended.Number, text.ASCII(c.Ended.Text()))
-		p.asked = nil // that may look like a question; what waits is asked about in full below it
+		p.asked = nil // the text may look like a question; what waits is asked about in full below it
 	}
 }
 

@@ -34,7 +34,7 @@ type Queue struct {
 	mu     sync.Mutex
 	closed bool
 	number int
-	// awaySince is since when nobody is there who could decide; zero: somebody is.
+	// awaySince is the time since when nobody is there to decide; zero: somebody is.
 	awaySince time.Time
 	pending   map[string]*waiting
 	settled   map[string]*settledItem
@@ -49,9 +49,9 @@ type waiting struct {
 	item    Escalation
 	began   time.Time       // in this process
 	half    time.Duration   // half of its time
-	paused  time.Duration   // how long its time was paused before nobody was there last
-	resumed chan struct{}   // capacity 1, lossy: its time goes on
-	done    chan Resolution // must-deliver, room for the one resolution
+	paused  time.Duration   // how long its time was paused, without the present pause
+	resumed chan struct{}   // capacity 1, lossy: the pause of its time has ended
+	done    chan Resolution // never dropped: has room for the one resolution
 }
 
 func (q *Queue) newWaiting(e Escalation) *waiting {
@@ -97,8 +97,8 @@ func (q *Queue) Ask(ctx context.Context, r Escalation) (Resolution, error) {
 	return w.told(res), nil
 }
 
-// await waits until an item is settled, which it is when its time is over or ctx ends, and
-// returns the resolution. It reports false when the item is claimed first.
+// await waits until an item is settled, and settles it when its time is over or ctx ends. It
+// returns the resolution, or false when the item is claimed first.
 func (q *Queue) await(ctx context.Context, w *waiting, done <-chan Resolution, claimed <-chan struct{}, by string) (Resolution, bool) {
 	for open := true; open; {
 		timer := q.options.Clock.NewTimer(q.next(w))
@@ -273,7 +273,7 @@ func (q *Queue) settleLocked(w *waiting, outcome Outcome, a Answer) Resolution {
 			kept := res
 			h.answer = &kept
 		} else {
-			delete(q.held, res.ID) // the one who waits for it gets the resolution
+			delete(q.held, res.ID) // Wait returns the resolution
 		}
 	}
 	delete(q.pending, res.ID)

@@ -19,20 +19,20 @@ const maxSkipped = 10_000
 type Held struct {
 	q       *Queue
 	w       *waiting
-	done    <-chan Resolution // as long as no caller has it
-	claimed chan struct{}     // closed when it is held no longer
+	done    <-chan Resolution // until a caller has the call
+	claimed chan struct{}     // closed when the call is no longer held
 
 	// Guarded by the queue's lock:
 	resumed bool        // its client has asked for it
 	used    bool        // a caller has taken the call, or its answer
-	answer  *Resolution // kept until then
+	answer  *Resolution // kept until a caller takes it
 }
 
-// Left is what is left of the time of a waiting call, for the program that goes on with it.
+// Left is what is left of the time of a waiting call, for the process that takes the call over.
 type Left struct {
-	Time     time.Duration // until nobody can decide it any more
+	Time     time.Duration // until the call expires
 	Half     time.Duration // half of its whole time
-	HalfOver bool          // as of the call
+	HalfOver bool          // half of its time is over
 	Paused   time.Duration // how long its time was paused
 }
 
@@ -49,9 +49,9 @@ func (q *Queue) Left(session string) map[string]Left {
 	return left
 }
 
-// Restore puts a call back that waited in a former process. The call keeps its id, the time when
-// it was asked, and its number unless that is taken. Its time to be decided goes on with left; nil:
-// it starts again, because the process was killed. The caller must call Wait.
+// Restore puts a call back that waited in a former process. The call keeps its id, the time when it
+// was asked, and its number unless that is taken. left is what is left of its time; nil: the time
+// starts again, because the process was killed. The caller must call Wait.
 func (q *Queue) Restore(f Escalation, left *Left) (*Held, error) {
 	if f.Digest == "" || f.ID == "" {
 		return nil, errors.New("restore a call: it has no digest or no id")
@@ -149,8 +149,8 @@ func (q *Queue) Resume(session, ticket string) bool {
 	return false
 }
 
-// Abandon removes a resumed call that has ended in another way than by its item, so that
-// nobody can decide it any more.
+// Abandon removes a resumed call that has ended without a decision about its item, so that nobody
+// can decide it any more.
 func (q *Queue) Abandon(session, ticket, reason string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -194,7 +194,7 @@ func (q *Queue) claim(r Escalation) *waiting {
 		return nil
 	}
 	w := found.w
-	w.done = make(chan Resolution, 1) // what Wait has is for nobody any more
+	w.done = make(chan Resolution, 1) // the former channel stays with Wait
 	found.used = true
 	found.drop()
 	if found.answer != nil {

@@ -11,7 +11,7 @@ const backlog = 256
 // Change is one thing that happened to the queue; exactly one member is set.
 type Change struct {
 	Asked   *Escalation
-	Grown   *Escalation // something about it is another: more calls like it were refused, its review, or half of its time is over
+	Grown   *Escalation // the item has changed: more calls like it were refused, its review, its caller, its time, or half of that is over
 	Settled *Resolution
 	Ended   *Ending // of a settled item's call
 }
