@@ -30,7 +30,7 @@ type chain struct {
 	r      *bufio.Reader
 	tip    tip
 	long   []byte
-	body   []byte // of the last line, from behind its link on; until the next is read
+	body   []byte // of the last line, after its hash; valid until the next line is read
 	sealed bool   // the last line is a closing one
 }
 

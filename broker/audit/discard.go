@@ -8,7 +8,7 @@ type Discard struct{}
 // Append does nothing.
 func (Discard) Append(context.Context, Record) error { return nil }
 
-// Full is never so.
+// Full returns nil.
 func (Discard) Full() error { return nil }
 
 // Post does nothing.

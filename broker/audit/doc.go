@@ -15,6 +15,6 @@
 //
 // Commit does the same, at less cost, for a caller who is mostly alone.
 //
-// The end of a call that was let through is a record of its own, for Post: nothing
-// waits for it.
+// The end of a call that was let through is a record of its own, written with Post: nothing waits
+// for it.
 package audit

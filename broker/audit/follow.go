@@ -11,7 +11,7 @@ import (
 type Follower struct {
 	path  string
 	after uint64 // the newest line that was handed on
-	at    tip    // the place behind what was read
+	at    tip    // the end of what was read
 }
 
 // Follow prepares to read the lines after number seq; 0 means all.
@@ -29,7 +29,7 @@ func (f *Follower) Next(each func(Line) error) error {
 		return nil
 	}
 	if info.Size() < f.at.Size {
-		f.at = tip{} // it was cut: what it has now is looked through anew
+		f.at = tip{} // the log was cut, so it is read from its beginning
 	}
 	f.at, err = readFrom(f.path, f.at, func(l Line) error {
 		if l.Seq <= f.after {

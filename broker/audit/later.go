@@ -41,7 +41,7 @@ func (b *bodies) add(body []byte) {
 	b.ends = append(b.ends, len(b.data))
 }
 
-// each calls f with one after the other.
+// each calls f with one body after the other.
 func (b *bodies) each(f func(body []byte)) {
 	from := 0
 	for _, end := range b.ends {
@@ -50,10 +50,9 @@ func (b *bodies) each(f func(body []byte)) {
 	}
 }
 
-// Post takes a record that nothing depends on, such as the end of a call, and returns at
-// once. The record is on the disk soon after, and before Close returns without an error.
-// When thousands of records wait because the disk cannot be written, Post waits and fails
-// like Append.
+// Post queues a record that nothing depends on, such as the end of a call, and returns at once. The
+// record is on the disk soon after, and before Close returns without an error. When thousands of
+// records wait because the disk cannot be written, Post waits and fails like Append.
 func (l *Log) Post(ctx context.Context, r Record) error {
 	e, err := l.newEntry(&r)
 	if err != nil {
@@ -106,7 +105,7 @@ func (q *later) fire() {
 func (q *later) signal() {
 	select {
 	case q.due <- struct{}{}:
-	default: // it is on its way
+	default: // a signal is pending
 	}
 }
 

@@ -173,7 +173,7 @@ func (l *Log) late() error {
 // Close writes what is queued and the closing line, and releases the file.
 func (l *Log) Close() error {
 	l.once.Do(func() {
-		l.sayRefused()
+		l.recordRefusals()
 		close(l.closing)
 	})
 	<-l.stopped

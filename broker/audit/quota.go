@@ -31,7 +31,7 @@ func (e *FullError) Error() string {
 
 // Hint is the next thing to do.
 func (e *FullError) Hint() string {
-	return "go on in a new session, or with another --audit file; what is under way still ends"
+	return "continue in a new session, or with another --audit file; calls that are under way still end"
 }
 
 // quota counts how much of its quota a log has used.
@@ -70,8 +70,8 @@ func (l *Log) admits(r *Record) error {
 	return nil
 }
 
-// sayRefused records how much was refused because the log was full.
-func (l *Log) sayRefused() {
+// recordRefusals records how many calls and requests were refused because the log was full.
+func (l *Log) recordRefusals() {
 	if n := l.quota.refused.Load(); n > 0 {
 		_ = l.Append(context.Background(), Record{
 			Plane: PlaneAudit, Decision: Noted, Reason: "refused, because the log was full", Detail: map[string]any{"refused": n},

@@ -26,7 +26,7 @@ const (
 	EscalatedExpired   Decision = "escalated-expired"
 	EscalatedWithdrawn Decision = "escalated-withdrawn"
 	AutoApproved       Decision = "auto-approved"
-	Granted            Decision = "granted" // by an earlier approval that was to be remembered
+	Granted            Decision = "granted" // by a grant
 	Done               Decision = "done"    // a call that was let through, and was answered
 	Failed             Decision = "error"   // one that was let through, and could not be carried out
 	Recovered          Decision = "recovered"
@@ -53,7 +53,7 @@ const (
 	PlaneTool    = "tool"
 	PlaneHTTP    = "http"
 	PlanePackage = "package" // package registries
-	PlaneAudit   = "audit"   // the log speaks of itself
+	PlaneAudit   = "audit"   // the log itself
 	PlaneHost    = "host"    // sandboxes, servers, sessions
 )
 

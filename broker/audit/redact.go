@@ -9,11 +9,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm/leak"
 )
 
-// Redactor takes secrets out of text: known values and parts of them (package leak)
-// first, then what has the shape of a credential. All patterns run in linear time.
+// Redactor masks secrets in text: known values and parts of them (package leak) first, then what
+// has the shape of a credential. All patterns run in linear time.
 type Redactor struct {
 	known   *leak.Finder // values, plain and as JSON writes them
-	needles needles      // of which text without a credential has none, but for numbers
+	needles needles      // every credential contains one of these, except numbers
 }
 
 // minSecret is the length below which a value is not treated as a secret, because it would
@@ -74,7 +74,7 @@ var shapes = []shape{
 	{"earer ", regexp.MustCompile(`\b[Bb]earer [A-Za-z0-9._~+/=-]{12,}`)},
 }
 
-// digitRuns finds candidates for card and social security numbers.
+// Candidates for card and social security numbers.
 var (
 	cards  = regexp.MustCompile(`\b(?:\d[ -]?){12,18}\d\b`)
 	social = regexp.MustCompile(`\b\d{3}-\d{2}-\d{4}\b`)
@@ -155,7 +155,8 @@ func (r *Redactor) Changes(s string) bool {
 	return strings.Contains(s, masked) || r.Text(s) != s || string(r.JSON(json.RawMessage(s))) != s
 }
 
-// Known returns s without the known values and parts of them only.
+// Known returns s without the known values and parts of them. It leaves what only has the shape of
+// a credential.
 func (r *Redactor) Known(s string) string {
 	if spans := r.Spans(s); len(spans) > 0 {
 		return r.Cut(s, 0, len(s), spans)
@@ -175,8 +176,8 @@ func (r *Redactor) Spans(s string) [][2]int {
 	return spans
 }
 
-// behindEscape is at or, if that is inside an escape of JSON, the escape's end: the n
-// of \n can be in a secret, too.
+// behindEscape returns at, or the end of the JSON escape that contains it: the n of \n can be in a
+// secret, too.
 func behindEscape(s string, at int) int {
 	for i := at - 1; i >= max(0, at-5); i-- {
 		if s[i] != '\\' {
@@ -184,7 +185,7 @@ func behindEscape(s string, at int) int {
 		}
 		before := len(s[:i]) - len(strings.TrimRight(s[:i], `\`))
 		if before%2 == 1 {
-			continue // it is what the one before escapes
+			continue // this backslash is itself escaped
 		}
 		end := i + len(`\n`)
 		if s[i+1] == 'u' {

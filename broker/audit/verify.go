@@ -11,7 +11,7 @@ import (
 
 // Report is what Verify found.
 type Report struct {
-	Records uint64 `json:"records"` // lines that hold
+	Records uint64 `json:"records"` // intact lines
 	Bytes   int64  `json:"bytes"`
 	Closed  bool   `json:"closed"` // the log ends with a closing line
 	Whole   bool   `json:"whole"`

@@ -18,7 +18,7 @@ const (
 	writeLimit = batchLimit + laterLimit + 1
 )
 
-// crowdLasts is after how many lone records those who came together are forgotten.
+// crowdLasts is for how many writes after a shared one all records go to the writing goroutine.
 const crowdLasts = 32
 
 // bufferKept is the size up to which the memory of a write is used again.
@@ -231,7 +231,7 @@ func (w *writer) failure(op string, err error) error {
 	return problem(w.path, op, err, "make room or put the file back; calls are refused until it can be written")
 }
 
-// report tells once when the log stops working and once when it works again.
+// report reports once when the log stops working and once when it works again.
 func (w *writer) report(err error) {
 	if w.state == nil || (err != nil) == w.failed {
 		return
