@@ -35,7 +35,7 @@ const (
 // Options are what an account needs.
 type Options struct {
 	Path   string  // of the session's file
-	Limits Limits  // as configured; what a person added stands in the file
+	Limits Limits  // as configured; what a person added is in the file
 	Prices Prices  // by which tokens become money
 	Ledger *Ledger // of all sessions; may be nil
 	// Warn is called once for each limit when most of it is used and when it is used up,
@@ -54,9 +54,9 @@ type Account struct {
 	mu     sync.Mutex
 	used   Used // without the time since opened
 	raised Limits
-	warned map[Kind]float64 // the limit's part that was told of: 0.8 or 1
+	warned map[Kind]float64 // the part of a limit that was last warned of: 0.8 or 1
 	held   holds            // for requests under way
-	closed bool             // used has all the time it will get
+	closed bool             // no more time is added to used
 
 	dirty  chan struct{} // holds one: the counts must be stored
 	stop   chan struct{}
@@ -100,11 +100,10 @@ type SpentError struct{ text string }
 
 func (e *SpentError) Error() string { return e.text }
 
-// Admit admits a request before it is sent. The request has a number that no other request
-// under way has, the models of which one will answer, and an estimate of its use; the most
-// expensive model counts. The error, for the agent and the person, is a *SpentError or,
-// while other requests are under way, a *BusyError. The caller ends an admitted request with
-// Settle or Release.
+// Admit admits a request before it is sent. No other request under way has the same id. expected
+// estimates its use. One of the models will answer; the most expensive one counts. The error, for
+// the agent and the person, is a *SpentError or, while other requests are under way, a *BusyError.
+// The caller ends an admitted request with Settle or Release.
 func (a *Account) Admit(id uint64, expected usage.Count, models ...string) error {
 	cost := a.o.Prices.most(expected, models)
 	a.mu.Lock()
@@ -237,7 +236,7 @@ func (a *Account) now() Used {
 
 func (a *Account) limits() Limits { return a.o.Limits.add(a.raised) }
 
-// note starts storing the counts and calls Changed.
+// note warns of limits that are nearly used up, starts storing the counts and calls Changed.
 func (a *Account) note() {
 	a.mu.Lock()
 	var texts []string
@@ -266,8 +265,7 @@ func (a *Account) warn(kind WarningKind, text string) {
 	}
 }
 
-// run stores the counts whenever they have changed. booked is the part of them that is in
-// the ledger already.
+// run stores the counts whenever they have changed. booked is the part that the ledger already has.
 func (a *Account) run(booked Used) {
 	defer close(a.stored)
 	failing := false

@@ -26,7 +26,7 @@ func (l Limits) add(m Limits) Limits {
 		if a == 0 {
 			return 0
 		}
-		return max(a, a+b) // an absurd raise is no wrap-around
+		return max(a, a+b) // an absurd raise must not overflow
 	}
 	return Limits{
 		Cost:     Cost(sum(int64(l.Cost), int64(m.Cost))),

@@ -139,7 +139,7 @@ func (p Prices) charge(model string, c usage.Count) (Cost, bool) {
 // exact.
 type Cost int64
 
-// mostCost is more than a request can cost; sums of it are still a Cost.
+// mostCost is more than a request can cost, and so small that a sum of several is still a Cost.
 const mostCost = 1e17
 
 // costs converts US dollars to a Cost.
