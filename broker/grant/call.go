@@ -16,8 +16,8 @@ type Call struct {
 	Values     []policy.Value
 	Prose      []string
 	Structural bool
-	// Unannotated is true when nobody has annotated the tool, so that the call names no
-	// values that a grant could keep to.
+	// Unannotated is true when nobody has annotated the tool, so that the call names no values to
+	// which a grant could be limited.
 	Unannotated bool
 }
 

@@ -15,14 +15,14 @@ type pattern struct {
 	digest       string // of the one call that fits, when set; the rest is unused
 	any          bool   // every call of the tool fits, as long as it is not annotated
 	slots        map[slot]allowed
-	rest         map[string]string // arguments that must be written like this
+	rest         map[string]string // the JSON of other arguments, which must be the same
 }
 
 // allowed describes the values that a slot may have.
 type allowed struct {
 	texts     []string
-	origins   []string // of addresses: any path there will do
-	directory string   // of paths: what lies directly in it will do, but nothing hidden
+	origins   []string // any address at one of them is allowed
+	directory string   // any path directly in it is allowed, unless it is hidden
 }
 
 // matches reports whether the pattern lets a call through.
@@ -42,7 +42,7 @@ func (p pattern) matches(c Call) bool {
 	}
 	for at, values := range slots {
 		may, ok := p.slots[at]
-		if !ok || slices.ContainsFunc(values, func(v policy.Value) bool { return !may.takes(v) }) {
+		if !ok || slices.ContainsFunc(values, func(v policy.Value) bool { return !may.allows(v) }) {
 			return false
 		}
 	}
@@ -50,7 +50,7 @@ func (p pattern) matches(c Call) bool {
 	return err == nil && maps.Equal(rest, p.rest)
 }
 
-func (a allowed) takes(v policy.Value) bool {
+func (a allowed) allows(v policy.Value) bool {
 	switch {
 	case slices.Contains(a.texts, v.Text):
 		return true

@@ -13,7 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// saved is a grant with what it lets through, for another process.
+// saved is a grant with its pattern, as it is stored.
 type saved struct {
 	Grant
 	Server, Tool string
@@ -65,12 +65,12 @@ func (s *Store) encode(which func(*held) bool) ([]byte, error) {
 func decode(data []byte) (number int, grants []*held, err error) {
 	var all savedStore
 	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields() // one could narrow what a grant lets through
+	d.DisallowUnknownFields() // an unknown field could narrow a grant
 	if err := d.Decode(&all); err != nil {
 		return 0, nil, fmt.Errorf("load the grants: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return 0, nil, errors.New("load the grants: something follows them")
+		return 0, nil, errors.New("load the grants: more data follows them")
 	}
 	for _, one := range all.Grants {
 		p := pattern{server: one.Server, tool: one.Tool, digest: one.Digest, any: one.Any, rest: one.Rest}
@@ -85,7 +85,8 @@ func decode(data []byte) (number int, grants []*held, err error) {
 	return all.Number, grants, nil
 }
 
-// Load puts the grants that Save returned into an empty store. Each ends when it would have.
+// Load puts the grants that Save returned into an empty store. Each ends at the same time as
+// before.
 func (s *Store) Load(data []byte) error {
 	number, grants, err := decode(data)
 	if err != nil {
@@ -97,13 +98,13 @@ func (s *Store) Load(data []byte) error {
 	return nil
 }
 
-// KeepIn keeps the grants of each session in a file, for Restore after this process was killed. The
-// file goes with the last grant. How often a grant was used is as it was when the session got or lost a
-// grant last.
+// KeepIn stores the grants of each session in a file, for Restore after this process was killed.
+// The file is removed with the last grant. It is written when a session gets or loses a grant, so
+// the uses since then are not counted in it.
 func (s *Store) KeepIn(file func(session string) string) { s.file = file }
 
-// keep writes down the grants of a session. If it cannot, none of them is kept; an error means
-// that some might be that have ended.
+// keep stores the grants of a session in its file. If it cannot, it removes the file. An error
+// means that the file may still have grants that have ended.
 func (s *Store) keep(session string) error {
 	if s.file == nil {
 		return nil
@@ -124,8 +125,8 @@ func (s *Store) keep(session string) error {
 // mostNumber bounds the number of a grant that comes from a file.
 const mostNumber = 1 << 30
 
-// Restore puts the grants into force again that are kept of a session whose life goes on although its
-// process was killed. Each ends when it would have. It returns them.
+// Restore puts the stored grants of a session in force again, whose life continues although its
+// process was killed. Each ends at the same time as before. It returns those that are in force.
 func (s *Store) Restore(session string) ([]Grant, error) {
 	if s.file == nil {
 		return nil, nil

@@ -53,7 +53,7 @@ var (
 // Store holds the grants of all sessions. It is safe for concurrent use.
 type Store struct {
 	now  func() time.Time
-	file func(session string) string // where the grants of a session are kept; nil: nowhere
+	file func(session string) string // where the grants of a session are stored; nil: nowhere
 
 	mu     sync.Mutex
 	number int
@@ -106,7 +106,7 @@ func (s *Store) Add(session string, o Offer, by string, client identity.Client, 
 		At: now, ExpiresAt: now.Add(limit),
 	}}
 	s.held = append(s.held, h)
-	_ = s.keep(session) // one that cannot be kept ends with this process
+	_ = s.keep(session) // if it fails, the grant ends with this process
 	return h.Grant, nil
 }
 
