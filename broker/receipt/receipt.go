@@ -13,11 +13,11 @@ import (
 // DefaultHold is how long a receipt is valid by default.
 const DefaultHold = 120 * time.Second
 
-// maxUses bounds the approvals one receipt can be good for, also one that says
-// "all": nobody means more within its time.
+// maxUses bounds the approvals that one receipt can be good for, even if it says "all": nobody
+// means more within its time.
 const maxUses = 100
 
-// Span is a run of bytes of a text that came in one way.
+// Span is a part of a text that was typed or pasted as a whole, in bytes.
 type Span struct {
 	Start, End int
 	Pasted     bool
@@ -80,8 +80,8 @@ type Call struct {
 
 // Why a receipt cannot be spent.
 var (
-	// ErrNone means that the session has no receipt with this number any
-	// more: it was replaced, forgotten or never there.
+	// ErrNone means that the session has no receipt with this number now: it was replaced,
+	// forgotten or never there.
 	ErrNone = errors.New("there is no such receipt")
 	// ErrExpired means that its time is over.
 	ErrExpired = errors.New("the receipt has expired")

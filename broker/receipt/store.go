@@ -11,10 +11,10 @@ import (
 
 // Options configure a store. The zero value is usable.
 type Options struct {
-	Hold time.Duration    // how long a receipt holds; 0 means DefaultHold
+	Hold time.Duration    // how long a receipt is valid; 0 means DefaultHold
 	Now  func() time.Time // with a monotonic reading; nil means time.Now
-	// Changed is told of every change: a receipt that came, was spent, or is
-	// no more (then with Left 0). It must not block and not call the store.
+	// Changed is called with each receipt that was added, spent or forgotten (then with Left 0). It
+	// must not block and not call the store.
 	Changed func(Receipt)
 }
 
@@ -42,10 +42,9 @@ func New(o Options) *Store {
 	return &Store{options: o, latest: map[string]*kept{}, numbers: map[string]int{}}
 }
 
-// Add records an input and returns its receipt. It takes the place of the one
-// before: only the last thing a person said is their intent. An input without
-// any typed span is recorded too and is good for nothing. The head must be read
-// before the agent can learn of the text.
+// Add records an input and returns its receipt, which replaces the former one: only the last thing
+// that a person said is their intent. An input without a typed span is recorded too, and is good
+// for no approval. The head must be read before the agent can learn of the text.
 func (s *Store) Add(session, text string, spans []Span, head Head, client identity.Client) (Receipt, error) {
 	if session == "" || text == "" {
 		return Receipt{}, fmt.Errorf("receipt: a session and a text are needed")
@@ -68,8 +67,8 @@ func (s *Store) Add(session, text string, spans []Span, head Head, client identi
 	return k.copy(), nil
 }
 
-// Current returns the receipt of a session that can still be spent, if there is
-// one. Whether it can be spent on a call is for Spend to say.
+// Current returns the receipt of a session that can still be spent, if there is one. Spend decides
+// whether it can be spent on a call.
 func (s *Store) Current(session string) (Receipt, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,10 +79,10 @@ func (s *Store) Current(session string) (Receipt, bool) {
 	return k.copy(), true
 }
 
-// Spend takes one approval from the receipt with this number, for one call of
-// the same session, made after it, and for no call twice. Of those who spend the
-// last one at once, exactly one succeeds. It returns the receipt as it is after.
-// What was spent is never given back, also when the call is not approved then.
+// Spend uses one approval of the receipt with this number for a call of the same session that was
+// made after it, and only once for each call. If several callers spend the last approval at once,
+// exactly one succeeds. It returns the receipt as it is afterwards. A spent approval is never given
+// back, even if the call is not approved then.
 func (s *Store) Spend(number int, call Call) (Receipt, error) {
 	if err := call.complete(); err != nil {
 		return Receipt{}, err
@@ -103,8 +102,7 @@ func (s *Store) Spend(number int, call Call) (Receipt, error) {
 	return k.copy(), nil
 }
 
-// Forget drops the receipt of a session. It reports whether anything was left
-// of it.
+// Forget drops the receipt of a session. It reports whether the receipt could still be spent.
 func (s *Store) Forget(session string) (Receipt, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,8 +131,8 @@ func (s *Store) ForgetClient(id string) {
 	}
 }
 
-// Close drops the receipt of a session that has ended. Its numbers go on should
-// it be resumed.
+// Close drops the receipt of a session that has ended. If the session is resumed, its numbers
+// continue.
 func (s *Store) Close(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

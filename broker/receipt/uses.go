@@ -57,7 +57,7 @@ func named(words []string) int {
 	return largest
 }
 
-// thingFollows tells whether the next word, beside articles, is a thing.
+// thingFollows reports whether the next word, apart from articles, is a thing.
 func thingFollows(words []string) bool {
 	for i, w := range words {
 		if things[w] {
