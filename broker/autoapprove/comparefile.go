@@ -72,7 +72,7 @@ func compareTree(o order, q Question) error {
 // compareWrite requires the word "overwrite" when the call would replace an existing file.
 func compareWrite(o order, q Question) error {
 	if q.Exists && o.verb != overwrite {
-		return fmt.Errorf("the file is there already, and overwriting it was not ordered")
+		return fmt.Errorf("the file exists, and overwriting it was not ordered")
 	}
 	return comparePaths(o, q)
 }
@@ -84,7 +84,7 @@ func compareMove(o order, q Question) error {
 		return err
 	}
 	if len(o.paths) != 2 || expand(o.paths[0], q.Place) != a.Source || expand(o.paths[1], q.Place) != a.Destination {
-		return fmt.Errorf("something else would be moved, or elsewhere")
+		return fmt.Errorf("the call moves another file than the one named, or to another path")
 	}
 	return nil
 }
@@ -103,7 +103,7 @@ func compareWeb(o order, q Question) error {
 		return fmt.Errorf("another address would be fetched than the one named")
 	}
 	if h := strings.TrimSpace(string(a.Headers)); h != "" && h != "null" && h != "{}" {
-		return fmt.Errorf("headers would be sent along")
+		return fmt.Errorf("the call also sends headers")
 	}
 	return nil
 }

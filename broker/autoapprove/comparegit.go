@@ -46,7 +46,7 @@ type gitArguments struct {
 func sameRemote(said string, q Question) error {
 	g := q.Git
 	if g == nil || len(g.Addresses) != 1 {
-		return fmt.Errorf("where git would connect to is not one address")
+		return fmt.Errorf("git would connect to several addresses, or to none that is known")
 	}
 	if g.Odd != "" {
 		return fmt.Errorf("git would do more than the call says: %s", g.Odd)
@@ -56,7 +56,7 @@ func sameRemote(said string, q Question) error {
 	}
 	actual, err := gitx.ParseAddress(g.Addresses[0])
 	if err != nil {
-		return fmt.Errorf("where git would connect to is not understood")
+		return fmt.Errorf("the address to which git would connect is not understood")
 	}
 	if strings.Contains(said, ":") {
 		named, err := gitx.ParseAddress(said)
@@ -70,12 +70,12 @@ func sameRemote(said string, q Question) error {
 	}
 	if pinned, ok := g.Pinned[said]; ok {
 		if pinned != actual.String() {
-			return fmt.Errorf("the remote named is another one")
+			return fmt.Errorf("the named remote has another address than when the session began")
 		}
 		return nil
 	}
 	if said != actual.Host {
-		return fmt.Errorf("the remote named is another one, or was not there when the session began")
+		return fmt.Errorf("git would connect to another remote than the one named, or to one that was not there when the session began")
 	}
 	for _, pinned := range g.Pinned {
 		if pinned == actual.String() {
@@ -85,7 +85,8 @@ func sameRemote(said string, q Question) error {
 	return fmt.Errorf("the address was not a remote when the session began")
 }
 
-// gitCall is a call to a git tool that contacts the remote of the order.
+// gitCall reads the arguments of a git call. It returns an error if the call contacts another
+// remote than the order names.
 func gitCall(o order, q Question) (gitArguments, error) {
 	var a gitArguments
 	if err := decode(q.Arguments, &a); err != nil {
@@ -103,24 +104,25 @@ func comparePush(o order, q Question) error {
 	branch, meant := cmp.Or(a.Branch, q.Git.Branch), q.Git.Typed.Branch
 	target := cmp.Or(a.RemoteBranch, branch)
 	if branch == "" || strings.HasPrefix(branch, "refs/") || strings.HasPrefix(target, "refs/") || branch == "HEAD" {
-		return fmt.Errorf("which branch is meant is not clear")
-	}
-	if (o.verb == deleteBranch) != a.Delete {
-		return fmt.Errorf("deleting has to be ordered, and only deleting is")
+		return fmt.Errorf("it is not clear which branch is meant")
 	}
 	switch {
+	case a.Delete && o.verb != deleteBranch:
+		return fmt.Errorf("deleting a branch was not ordered")
+	case !a.Delete && o.verb == deleteBranch:
+		return fmt.Errorf("the call pushes, and only deleting a branch was ordered")
 	case a.Delete && (target != o.target || a.Tags || a.Force || a.Lease):
 		return fmt.Errorf("another branch would be deleted than the one named")
 	case a.Delete:
 		return nil
 	case o.branch == "" && meant == "":
-		return fmt.Errorf("which branch was checked out when it was ordered is not known")
+		return fmt.Errorf("it is not known which branch was checked out when the order was typed")
 	case o.flags.onlyTags && (!a.Tags || a.Branch != "" || a.RemoteBranch != ""):
 		return fmt.Errorf("only tags were ordered")
 	case o.branch != "" && branch != o.branch, o.branch == "" && o.target == "" && branch != meant:
 		return fmt.Errorf("another branch would be pushed than the one meant")
 	case o.target != "" && target != o.target, o.target == "" && target != branch:
-		return fmt.Errorf("it would be pushed to another branch than the one meant")
+		return fmt.Errorf("the call pushes to another branch than the one meant")
 	case o.branch == "" && o.target != "" && branch != meant && branch != o.target:
 		return fmt.Errorf("another branch would be pushed than the one meant")
 	case a.Force && !o.flags.force:
@@ -161,9 +163,9 @@ func comparePull(o order, q Question) error {
 	g := q.Git
 	switch {
 	case g.Typed.Branch == "":
-		return fmt.Errorf("which branch was checked out when it was ordered is not known")
+		return fmt.Errorf("it is not known which branch was checked out when the order was typed")
 	case g.Branch != g.Typed.Branch || g.Upstream != g.Typed.Upstream:
-		return fmt.Errorf("another branch is checked out than when it was ordered, or it follows another one")
+		return fmt.Errorf("another branch is checked out than when the order was typed, or its upstream is another one")
 	case a.Rebase && !o.flags.rebase:
 		return fmt.Errorf("rebasing was not ordered")
 	case a.Branch != o.branch && (o.branch != "" || a.Branch != g.Branch):
@@ -172,7 +174,7 @@ func comparePull(o order, q Question) error {
 	return nil
 }
 
-// cloneArguments are the arguments of a call that clones a repository. An order knows no other ones.
+// cloneArguments are the arguments of a call that clones a repository. An order can name no others.
 type cloneArguments struct {
 	URL    string `json:"url"`
 	Path   string `json:"path"`
@@ -196,9 +198,9 @@ func compareClone(o order, q Question) error {
 	case a.Bare || a.Mirror || a.Branch != "":
 		return fmt.Errorf("the clone would be of another kind than ordered")
 	case len(o.paths) == 0 && !pathx.Within(a.Path, q.Place.Workspace):
-		return fmt.Errorf("the clone would lie outside the workspace, where nobody ordered it")
+		return fmt.Errorf("the clone would be outside the workspace, which was not ordered")
 	case len(o.paths) == 1 && expand(o.paths[0], q.Place) != a.Path:
-		return fmt.Errorf("the clone would lie elsewhere than ordered")
+		return fmt.Errorf("the clone would be in another directory than the one named")
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ type Confirmation struct {
 	Prompt   string // hash of what was asked
 	Answer   string // of the model, as it came
 	Reason   string // of the model
-	Error    string // why there is no answer that counts
+	Error    string // why there is no valid answer
 	Attempts int
 	Took     time.Duration
 }

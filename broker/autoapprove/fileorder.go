@@ -2,11 +2,11 @@ package autoapprove
 
 import "strings"
 
-// isPath reports whether a word can only be a path: relative ones could be
-// anything.
+// isPath reports whether a word is an absolute path or one below the home. A relative path is not
+// distinguished from other words.
 func isPath(w string) bool { return strings.HasPrefix(w, "/") || strings.HasPrefix(w, "~/") }
 
-// path takes a path.
+// path reads a path.
 func (c *clause) path(o *order) bool {
 	c.word("the")
 	c.word("file", "directory", "folder")
@@ -18,7 +18,7 @@ func (c *clause) path(o *order) bool {
 	return true
 }
 
-// pathList takes one path or several.
+// pathList reads one path or several.
 func (c *clause) pathList(o *order) bool {
 	if !c.path(o) {
 		return false

@@ -12,10 +12,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
-// ForPerson returns why a call is for the person, whatever a model would say, or nil. It is
-// what remains of the rules where a model reads the receipt, in any language, in place of
-// the grammar. What the call works on must be in the typed text, letter by letter: the
-// model decides what the words order, and never what they are about.
+// ForPerson returns why a call is left to the person, whatever a model would answer, or nil. These
+// rules remain where a model reads the receipt, in any language, in place of the grammar. What the
+// call works on must be in the typed text, letter by letter: the model decides what the words
+// order, and never what they are about.
 func ForPerson(q Question) error {
 	check, err := checkFor(q)
 	if err != nil {
@@ -34,7 +34,7 @@ func ForPerson(q Question) error {
 	case check.takes(web):
 		return webForPerson(typed, q)
 	case q.Exists && (check.takes(write) || check.takes(move)):
-		return fmt.Errorf("the file is there already")
+		return fmt.Errorf("the file exists already")
 	}
 	a, err := filesOf(q.Arguments)
 	if err != nil {
@@ -45,7 +45,7 @@ func ForPerson(q Question) error {
 		return fmt.Errorf("the call names no file")
 	}
 	for _, p := range named {
-		if !speaksOf(typed, path.Base(p)) {
+		if !containsName(typed, path.Base(p)) {
 			return fmt.Errorf("the typed text does not name %s", path.Base(p))
 		}
 	}
@@ -65,9 +65,10 @@ func typedText(said []Part) string {
 	return b.String()
 }
 
-// speaksOf reports whether a name is in a text as a whole: beside it are no letters, digits,
-// "-" or "_" of ASCII. Languages without spaces can put their words beside it.
-func speaksOf(text, name string) bool {
+// containsName reports whether a text contains a name that is not part of a longer one: no ASCII
+// letter or digit, "-" or "_" is next to it. Other letters may be, because some languages put no
+// spaces between words.
+func containsName(text, name string) bool {
 	part := func(c byte) bool {
 		return c == '-' || c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 	}
@@ -89,14 +90,14 @@ func speaksOf(text, name string) bool {
 func gitForPerson(typed string, q Question) error {
 	g := q.Git
 	if len(g.Addresses) != 1 {
-		return fmt.Errorf("where git would connect to is not one address")
+		return fmt.Errorf("git would connect to several addresses, or to none that is known")
 	}
 	if g.Odd != "" {
 		return fmt.Errorf("git would do more than the call says: %s", g.Odd)
 	}
 	actual, err := gitx.ParseAddress(g.Addresses[0])
 	if err != nil {
-		return fmt.Errorf("where git would connect to is not understood")
+		return fmt.Errorf("the address to which git would connect is not understood")
 	}
 	if !slices.Contains(q.Place.Known, actual.Host) {
 		return fmt.Errorf("%s is not a host that is known", actual.Host)
@@ -109,7 +110,7 @@ func gitForPerson(typed string, q Question) error {
 	}
 	named := false
 	for name, pinned := range g.Pinned {
-		named = named || pinned == actual.String() && (speaksOf(typed, name) || speaksOf(typed, actual.Host))
+		named = named || pinned == actual.String() && (containsName(typed, name) || containsName(typed, actual.Host))
 	}
 	if !named {
 		return fmt.Errorf("the typed text names no remote with this address that was there when the session began")
@@ -127,18 +128,18 @@ func branchesForPerson(typed string, q Question) error {
 	g := q.Git
 	branch := cmp.Or(a.Branch, g.Branch)
 	target := cmp.Or(a.RemoteBranch, branch)
-	meant := func(name string) bool { return name == g.Typed.Branch || speaksOf(typed, name) }
+	meant := func(name string) bool { return name == g.Typed.Branch || containsName(typed, name) }
 	switch {
 	case a.Force || a.Lease || a.Delete || a.Tags || a.Prune || a.Rebase:
-		return fmt.Errorf("force, tags, deleting, pruning and rebasing are for the person")
+		return fmt.Errorf("force, tags, deleting, pruning and rebasing are left to the person")
 	case branch == "" || branch == "HEAD" || strings.HasPrefix(branch, "refs/") || strings.HasPrefix(target, "refs/"):
-		return fmt.Errorf("which branch is meant is not clear")
+		return fmt.Errorf("it is not clear which branch is meant")
 	case g.Typed.Branch == "":
-		return fmt.Errorf("which branch was checked out when it was ordered is not known")
+		return fmt.Errorf("it is not known which branch was checked out when the text was typed")
 	case !meant(branch) || !meant(target):
 		return fmt.Errorf("the typed text does not name the branch, and another one was checked out when it was typed")
 	case q.Command == "pull" && (g.Branch != g.Typed.Branch || g.Upstream != g.Typed.Upstream):
-		return fmt.Errorf("another branch is checked out than when it was ordered, or it follows another one")
+		return fmt.Errorf("another branch is checked out than when the text was typed, or its upstream is another one")
 	}
 	return nil
 }
@@ -159,8 +160,8 @@ func cloneForPerson(typed string, actual gitx.Address, q Question) error {
 	switch {
 	case a.Bare || a.Mirror || a.Branch != "":
 		return fmt.Errorf("the clone would be of another kind than ordered")
-	case !pathx.Within(a.Path, q.Place.Workspace) && !speaksOf(typed, path.Base(a.Path)):
-		return fmt.Errorf("the clone would lie outside the workspace, where nobody ordered it")
+	case !pathx.Within(a.Path, q.Place.Workspace) && !containsName(typed, path.Base(a.Path)):
+		return fmt.Errorf("the clone would be outside the workspace, in a directory that was not named")
 	}
 	return nil
 }
@@ -174,5 +175,5 @@ func webForPerson(typed string, q Question) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("the address was not typed, or headers would be sent along")
+	return fmt.Errorf("the address was not typed, or the call also sends headers")
 }

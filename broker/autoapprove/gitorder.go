@@ -8,7 +8,7 @@ import (
 // pushed are words for what a push sends.
 var pushed = set(`my our the these this those all latest local new current changes change commits commit work branch it them your everything code updates edits`)
 
-// refName is what a branch or a remote may be called in an order.
+// refName matches what a branch or a remote may be called in an order.
 var refName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/-]*$`)
 
 // reserved words are never names.
@@ -23,7 +23,7 @@ func (c *clause) name() (string, bool) {
 	return c.take(), true
 }
 
-// address takes a remote that is written out.
+// address reads a remote that is written as an address.
 func (c *clause) address() (string, bool) {
 	w := c.peek()
 	if strings.Contains(w, "://") || strings.Contains(w, "@") && strings.Contains(w, ":") {
@@ -32,7 +32,7 @@ func (c *clause) address() (string, bool) {
 	return "", false
 }
 
-// pushFlag takes a phrase that says how a push is made.
+// pushFlag reads a phrase that says how a push is made.
 func (c *clause) pushFlag(o *order) bool {
 	switch {
 	case c.phrase("force", "with", "lease"), c.phrase("with", "force", "and", "lease"), c.phrase("--force-with-lease"), c.phrase("with", "force", "with", "lease"):
@@ -67,7 +67,7 @@ func readPush(c *clause) (order, bool) {
 	}
 	bare := len(c.words)
 	c.skipAll(pushed)
-	plain := bare == len(c.words) // nothing stood between push and what follows
+	plain := bare == len(c.words) // no word between push and what follows
 	for c.pushFlag(&o) {
 	}
 	if !c.to() {
@@ -82,7 +82,7 @@ func readPush(c *clause) (order, bool) {
 			if !c.to() {
 				return order{}, false
 			}
-		} else { // as git is given it: push origin main
+		} else { // in the order of git's arguments: push origin main
 			o.remote = first
 			if second, ok := c.name(); ok {
 				o.branch, o.target = second, second
@@ -159,7 +159,7 @@ func readDelete(c *clause) (order, bool) {
 	return o, ok
 }
 
-// receiveFlags takes the phrases that say how a pull or a fetch is made.
+// receiveFlags reads the phrases that say how a pull or a fetch is made.
 func (c *clause) receiveFlags(o *order) {
 	for {
 		switch {

@@ -64,7 +64,7 @@ func (l *Log) Append(e Entry) error {
 	}
 	info, err := f.Stat()
 	if err == nil && info.Size()+int64(len(line)) >= Quota {
-		err = fmt.Errorf("it has reached %d MiB; in a new session calls are approved automatically again", Quota>>20)
+		err = fmt.Errorf("the log has reached %d MiB; in a new session calls are approved automatically again", Quota>>20)
 	}
 	if err == nil {
 		_, err = f.Write(append(line, '\n'))

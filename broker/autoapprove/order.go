@@ -29,7 +29,7 @@ type order struct {
 	paths  []string
 	url    string
 	remote string // name, host or address
-	branch string // on this side; empty: the one that is checked out
+	branch string // the local one; empty: the one that is checked out
 	target string // at the remote; empty: of the same name
 	flags  flags
 }

@@ -82,7 +82,7 @@ func question(q Question) (llm.Question, error) {
 	return llm.Question{System: system, User: string(body), Schema: answerSchema, Name: "verdict"}, nil
 }
 
-// names are the remotes that the person has, with their addresses.
+// names lists the remotes that the person has, with their addresses.
 func names(pinned map[string]string) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(pinned)) {
@@ -103,7 +103,7 @@ const maxReply = 2000
 // decodeReply reads an answer: one object with the two members and nothing else.
 func decodeReply(text string) (approve bool, reason string, err error) {
 	if len(text) > maxReply || !utf8.ValidString(text) {
-		return false, "", fmt.Errorf("the model's answer is too long or no text")
+		return false, "", fmt.Errorf("the model's answer is too long or is not text")
 	}
 	v, err := jsonx.Parse([]byte(text), jsonx.Limits{Bytes: maxReply, Depth: 2})
 	if err != nil || v.Kind != jsonx.Object || len(v.Members) != 2 {
@@ -120,5 +120,5 @@ func decodeReply(text string) (approve bool, reason string, err error) {
 	case "escalate":
 		return false, why.Text, nil
 	}
-	return false, "", fmt.Errorf("the model decided something that it was not asked for")
+	return false, "", fmt.Errorf("the model's decision is neither approve nor escalate")
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Part is a run of a receipt's text that came in one way.
+// Part is a part of a receipt's text that was typed or pasted as a whole.
 type Part struct {
 	Text   string `json:"text"`
 	Pasted bool   `json:"pasted,omitempty"`
@@ -16,7 +16,7 @@ type Part struct {
 type Place struct {
 	Home      string   // of the person
 	Workspace string   // of the session, on the host
-	Known     []string // hosts that a remote named by a short name may be on
+	Known     []string // hosts where a remote may be that is ordered by a short name
 }
 
 // Head is a branch that is checked out and what it follows; empty when not known.
@@ -43,7 +43,7 @@ type Question struct {
 	Arguments json.RawMessage // canonical
 	Rule      string
 	Reason    string // the rule's own
-	Exists    bool   // the file that would be written, or moved to, is there already
+	Exists    bool   // the file to be written, or to be moved to, exists already
 	Git       *Git   // of a call to the git server
 	Place     Place
 }
@@ -78,7 +78,7 @@ func checkFor(q Question) (*check, error) {
 	case q.Plane != "tool":
 		return nil, fmt.Errorf("only tool calls can be approved automatically")
 	case strings.HasPrefix(q.Rule, "structural-"):
-		return nil, fmt.Errorf("rule %s is always for a person", q.Rule)
+		return nil, fmt.Errorf("calls that rule %s escalates are always left to a person", q.Rule)
 	}
 	check := checks[q.Server+"/"+q.Tool]
 	if q.Git != nil {

@@ -29,11 +29,11 @@ var unsure = set(`
 	want wants wanted like need needs going gonna let lets let's ready able possible allowed
 `)
 
-// openers are words a free sentence before an order may begin with.
+// openers are words with which a free sentence before an order may begin.
 var openers = set(`fix update add run commit test build refactor implement remove rename change improve clean merge rebase bump format lint
 	finish simplify replace extend move sort tidy make`)
 
-// pointing are words that may speak of what comes next.
+// pointing are words that may refer to what comes next.
 var pointing = set(`this these that those it so`)
 
 func set(words string) map[string]bool {
@@ -65,7 +65,7 @@ func read(said []Part) ([]order, error) {
 	case len(text) > maxText:
 		return nil, fmt.Errorf("the text is too long to be an order")
 	case strings.ContainsAny(text, "\"'`“”„«»‘’<>{}[]()|\\*_#?") && hasMark(text):
-		return nil, fmt.Errorf("the text quotes, asks or marks something")
+		return nil, fmt.Errorf("the text has quotes, brackets, a question or similar marks")
 	}
 	sentences := split(text)
 	for _, s := range sentences {
@@ -83,14 +83,14 @@ func read(said []Part) ([]order, error) {
 				continue
 			}
 			if i > 0 {
-				return nil, fmt.Errorf("after the order stands something else")
+				return nil, fmt.Errorf("something else follows the order")
 			}
-			return nil, fmt.Errorf("the text is no order that is understood completely")
+			return nil, fmt.Errorf("the text is not an order that is understood completely")
 		}
 		for _, rest := range sentences[i+1:] {
 			more, ok := readSentence(rest)
 			if !ok {
-				return nil, fmt.Errorf("after the order stands something else")
+				return nil, fmt.Errorf("something else follows the order")
 			}
 			orders = append(orders, more...)
 		}
@@ -141,7 +141,7 @@ func certain(sentence []string) error {
 	for _, w := range sentence {
 		low := strings.ToLower(w)
 		if unsure[low] || strings.HasSuffix(low, "n't") {
-			return fmt.Errorf("the word %q leaves it open what is wanted", low)
+			return fmt.Errorf("the word %q leaves open what is wanted", low)
 		}
 		if strings.HasSuffix(w, ":") {
 			return fmt.Errorf("the text introduces something with a colon")

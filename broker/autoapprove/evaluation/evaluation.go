@@ -1,6 +1,5 @@
-// Package evaluation holds the cases by which the automatic approval is measured:
-// what a person said, the call that followed, and whether it may go on without
-// asking them.
+// Package evaluation holds the cases by which the automatic approval is measured: what a person
+// said, the call that followed, and whether it may be let through without asking them.
 package evaluation
 
 import (
@@ -17,21 +16,20 @@ import (
 //go:embed cases.jsonl
 var cases []byte
 
-// Case is one of them.
+// Case is a case with its right answer.
 type Case struct {
 	ID       string
 	Question autoapprove.Question
 	Approve  bool   // the right answer; otherwise a person is asked
-	Why      string // it is right
+	Why      string // why that is the right answer
 	// Reads says that only a model can read the text, because it is in another language
 	// or in other words than the grammar knows.
 	Reads bool
-	// Fixed says that the call is for the person whatever a model answers.
+	// Fixed says that the call is left to the person whatever a model answers.
 	Fixed bool
 }
 
-// line is how a case is written down. What it leaves out is as in the world
-// below.
+// line is a case as cases.jsonl has it. Missing members have the values of question and git.
 type line struct {
 	ID      string             `json:"id"`
 	Typed   string             `json:"typed"` // for a text without pastes
