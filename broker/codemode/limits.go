@@ -23,7 +23,7 @@ const (
 	maxLog       = 64 << 10  // bytes of its log lines together
 	maxAtOnce    = 8         // calls under way
 	maxSleeps    = 500
-	maxRefused   = 20 // calls that were refused, before it is ended
+	maxRefused   = 20 // refused calls, after which the program is ended
 	maxPrograms  = 4  // of one runner at a time
 	maxResult    = 32 << 10
 )
@@ -48,6 +48,6 @@ func (l Limits) orDefaults() Limits {
 	return l
 }
 
-// grace is how much processor time a process has to stop by itself at its limit, with a line
-// and a reason. Then it is killed.
+// grace is how much processor time a process has beyond its limit to end by itself, with the line
+// and the reason. Then it is killed.
 const grace = 60 * time.Millisecond

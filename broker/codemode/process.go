@@ -28,7 +28,7 @@ func Find() (string, error) {
 type process struct {
 	cmd     *exec.Cmd
 	frames  *bufio.Reader
-	words   *words // what it complains
+	words   *words // what it writes to its standard error
 	in      io.WriteCloser
 	writing sync.Mutex // guards in
 }
@@ -37,7 +37,7 @@ type process struct {
 func start(ctx context.Context, path string, limit time.Duration) (*process, error) {
 	const op = "start an isolate"
 	p := &process{cmd: exec.Command(path), words: &words{}} //nolint:noctx // end kills it
-	// It reads nothing from the disk later, not even the time zone. With two processors the
+	// The locked process cannot read the disk, not even for the time zone. With two processors the
 	// program runs on one, and what watches its time on the other.
 	p.cmd.Dir, p.cmd.Env = "/", []string{"GOMAXPROCS=2", "GOTRACEBACK=none", "TZ=UTC"}
 	p.cmd.Stderr, p.cmd.WaitDelay = p.words, time.Second
@@ -68,9 +68,9 @@ func start(ctx context.Context, path string, limit time.Duration) (*process, err
 	if said := p.words.String(); said != "" {
 		err = errors.New(said)
 	} else if err == nil {
-		err = errors.New("it did not say that it is ready")
+		err = errors.New("the process did not report that it is ready")
 	}
-	return nil, fault.Wrap(op, err, "'ironcurtain-mux doctor' says whether this system can lock processes")
+	return nil, fault.Wrap(op, err, "'ironcurtain-mux doctor' shows whether this system can lock processes")
 }
 
 // send sends a frame to the isolate.
@@ -97,13 +97,13 @@ func (p *process) kill() { _ = p.cmd.Process.Kill() }
 func (p *process) end() {
 	p.kill()
 	_ = p.in.Close()
-	_ = p.cmd.Wait() // how it ended says the program's outcome
+	_ = p.cmd.Wait() // the outcome says how it ended
 }
 
 // used is the processor time of the process since its start, by the kernel's clock.
 func (p *process) used() time.Duration { return processorTime(p.cmd.Process.Pid) }
 
-// words keeps the beginning of what an isolate complains.
+// words keeps the beginning of what an isolate writes to its standard error.
 type words struct {
 	mu   sync.Mutex
 	text []byte
@@ -118,7 +118,7 @@ func (w *words) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String is the first line of it, fit to be shown.
+// String returns its first line, fit to be shown.
 func (w *words) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

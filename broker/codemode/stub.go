@@ -57,7 +57,7 @@ func typeOf(schema []byte) string {
 // reader reads one schema.
 type reader struct {
 	root jsonx.Value
-	read int // schemas inside it
+	read int // how many schemas were read
 }
 
 // Bounds of what is read of a schema.
@@ -106,7 +106,7 @@ func (r *reader) target(ref string) jsonx.Value {
 	return v
 }
 
-// named returns the type that a schema has by its word for it.
+// named returns the type of a schema whose "type" is kind.
 func (r *reader) named(kind string, v jsonx.Value, depth int) string {
 	switch kind {
 	case "string", "boolean", "null":

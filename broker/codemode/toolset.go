@@ -24,7 +24,7 @@ type Toolset struct {
 	tools []Tool
 	list  string // what the isolate is sent: an array of [group, name, whole name, line, stub]
 	text  string // what the agent's model is told of them
-	print string // fingerprint of all that they are
+	print string // fingerprint of all tools
 }
 
 // Bounds of what is told of tools, in bytes.
@@ -81,7 +81,7 @@ func NewToolset(tools []Tool) *Toolset {
 	return t
 }
 
-// clipped is a list of lines that is too long.
+// clipped shortens a list of lines that is too long.
 func clipped(text string, tools int) string {
 	text = text[:strings.LastIndexByte(text[:maxStubs], '\n')+1]
 	return text + fmt.Sprintf("and more, %d in all: tools.find(\"words\") finds them.\n", tools)
@@ -131,7 +131,7 @@ func (n *names) of(t Tool) (group, name string) {
 	return group, name
 }
 
-// mark tells names apart that would be the same.
+// mark returns a suffix for a name that would not be unique.
 func mark(of string) string {
 	sum := sha256.Sum256([]byte(of))
 	return "_" + hex.EncodeToString(sum[:4])
@@ -139,8 +139,7 @@ func mark(of string) string {
 
 var notInIdentifiers = regexp.MustCompile(`[^A-Za-z0-9_$]`)
 
-// identifier makes an identifier of a name that is none, or that is a word of the language
-// or one of others.
+// identifier makes an identifier of a name. It avoids the language's keywords and the others.
 func identifier(name string, others []string) string {
 	name = notInIdentifiers.ReplaceAllString(name, "_")
 	switch {
@@ -188,6 +187,6 @@ func encode(v any) string {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(v) // texts and arrays of texts always can be
+	_ = e.Encode(v) // strings and arrays of strings never fail
 	return strings.TrimSuffix(b.String(), "\n")
 }

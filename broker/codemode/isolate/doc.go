@@ -7,7 +7,7 @@
 // to write log lines. Each call goes to the host as a frame; the host judges it and
 // answers. When the program has ended, so does the process.
 //
-// Both the parser and the engine work on a stranger's text and may have flaws. The engine's
-// own limits of memory and time are a courtesy, because they end a program with a message.
-// What holds is the lock and the host, which believes nothing that comes from here.
+// Both the parser and the engine work on a stranger's text and may have flaws. The engine's own
+// limits of memory and time only serve to end a program with a message. The protection is the lock,
+// and the host, which trusts nothing that the process sends.
 package isolate

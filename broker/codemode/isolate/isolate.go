@@ -22,8 +22,8 @@ import (
 //go:embed prelude.js
 var prelude string
 
-// Limits of the process. The processor time of a program comes with it; the kernel's limit
-// is for a process that nobody watches any more.
+// Limits of the process. The processor time of a program comes in its frame; the kernel's limit is
+// for a process that nobody watches any more.
 const (
 	engineMemory = 64 << 20 // bytes for a program's values
 	memory       = 224 << 20
@@ -83,7 +83,7 @@ func Main(in io.Reader, out io.Writer) error {
 	return errors.Join(err, i.broken)
 }
 
-// warmUp has the runtime make what it could not make after the lock.
+// warmUp makes the Go runtime load what it could not load after the lock.
 func warmUp() {
 	time.AfterFunc(time.Hour, func() {}).Stop() // the poller, which comes with the first timer
 	_ = time.Now().Local().String()             // the time zone
@@ -135,7 +135,7 @@ func (i *isolate) makeEngine() (err error) {
 	return nil
 }
 
-// asked is what the prelude calls, and nothing else can.
+// asked handles what the prelude asks of the host. Nothing but the prelude can call it.
 func (i *isolate) asked(kind string, id, what int, text, place string) string {
 	switch kind {
 	case "call":
@@ -161,7 +161,7 @@ func (i *isolate) asked(kind string, id, what int, text, place string) string {
 	return ""
 }
 
-// send sends a frame. Where that fails nobody is interested in the program any more.
+// send sends a frame. If that fails, the host is gone, and the program is stopped.
 func (i *isolate) send(f wire.Frame) {
 	if err := wire.Write(i.out, f); err != nil {
 		i.broken = err
@@ -196,7 +196,7 @@ func (i *isolate) run(f wire.Frame) wire.Frame {
 			continue
 		}
 		if i.open == 0 {
-			return failed("the program waits for something that cannot come")
+			return failed("the program awaits a promise that nothing can settle")
 		}
 		if end, over := i.receive(); over {
 			return end
@@ -220,7 +220,7 @@ func (i *isolate) receive() (wire.Frame, bool) {
 	return i.over(err)
 }
 
-// over says how the program has ended, if it has. err is what the engine said last.
+// over returns how the program has ended, if it has. err is the engine's last error.
 func (i *isolate) over(err error) (wire.Frame, bool) {
 	switch {
 	case i.broken != nil:
@@ -243,10 +243,10 @@ func (i *isolate) explain(err error) string {
 	if text := err.Error(); text != "" && text != "null" {
 		return i.lines.inText(text) + i.place(err)
 	}
-	return "out of memory" // so much that there is none for an error
+	return "out of memory" // there is not even memory for an error
 }
 
-// place says on which line an error of the engine happened, or "".
+// place returns on which line an error of the engine happened, or "".
 func (i *isolate) place(err error) string {
 	var e *quickjs.Error
 	if !errors.As(err, &e) {

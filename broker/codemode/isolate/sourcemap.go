@@ -42,8 +42,8 @@ func newSourceMap(raw []byte) *sourceMap {
 
 const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-// variableLengths reads the numbers of a segment: five bits a digit, the lowest first, of
-// which the sixth bit says that more follow and the lowest of all is the sign.
+// variableLengths reads the numbers of a segment. A digit has five bits of a number, the lowest
+// first; its sixth bit means that more digits follow. The lowest bit of a number is its sign.
 func variableLengths(segment string) []int {
 	var all []int
 	value, shift := 0, 0

@@ -1,10 +1,10 @@
 // Package wire is what host and isolate say to each other: frames of four bytes of length,
 // the most significant first, and one JSON object of that length.
 //
-// The isolate runs a stranger's program, so what comes from it is no more trusted than the
-// program. Each kind of frame has a fixed set of members, all of them texts, whole numbers
-// below 2^53, or truths. A frame that lacks one, has another, or is longer than MaxFrame is an error,
-// and after an error there is nothing to go on with: the host kills the isolate.
+// The isolate runs a stranger's program, so what comes from it is no more trusted than the program.
+// Each kind of frame has a fixed set of members, all of them strings, whole numbers below 2^53, or
+// booleans. A frame that lacks one, has another, or is longer than MaxFrame is an error. After an
+// error the host kills the isolate.
 //
 //	to the isolate    run, then results; cancel
 //	from the isolate  ready, then calls, sleeps, logs and idles; done is the last
@@ -46,7 +46,7 @@ const (
 // Frame is one message. Which members count depends on its kind.
 type Frame struct {
 	Kind  Kind
-	ID    int64  // of a call or a sleep, unlike all before it
+	ID    int64  // of a call or a sleep, greater than all before it
 	Tool  int64  // index into the tools that the isolate was given
 	Line  int64  // of the program, from 1, on which a call is made; 0: it is not known
 	OK    bool   // a result: the call has a value; done: the program has one
@@ -54,7 +54,7 @@ type Frame struct {
 	Code  string // the program
 	Tools string // JSON: what the program is given, as package codemode composes it
 	State string // a JSON object that one program leaves to the next
-	Seed  int64  // of the program's chance
+	Seed  int64  // of the program's random numbers
 	Now   int64  // milliseconds since 1970; of a sleep, how many it lasts
 	CPU   int64  // milliseconds of processor time that the program has
 	// Why a call was refused: the audit's words for the decision, and the rule.
@@ -181,7 +181,7 @@ func decode(body []byte) (Frame, error) {
 	return f, nil
 }
 
-// set takes a member over, and reports whether it is of the right type.
+// set sets a member, and reports whether it is of the right type.
 func (f *Frame) set(m jsonx.Member) bool {
 	if n := f.number(m.Name); n != nil {
 		v, err := strconv.ParseInt(m.Value.Text, 10, 64)
