@@ -14,12 +14,12 @@ import (
 type ask struct {
 	id    int64
 	call  Call   // Index is 0 for a sleep
-	what  string // as in kept
-	begin func() // begins it
+	what  string // see kept.Asked
+	begin func() // carries it out, and answers it
 }
 
-// takeID counts a call or a sleep. No honest isolate has too many under way, or uses an id
-// again.
+// takeID counts a call or a sleep. An honest isolate never has too many under way, and never uses
+// an id again.
 func (c *conversation) takeID(id int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -35,7 +35,7 @@ func (c *conversation) takeID(id int64) error {
 func (c *conversation) call(f wire.Frame) error {
 	tools := c.program.Tools.tools
 	if f.Tool >= int64(len(tools)) || len(f.Text) > maxArguments {
-		return errors.New("it called a tool that it was not given, or with too much")
+		return errors.New("it called a tool that it was not given, or with arguments that are too long")
 	}
 	if f.Line > int64(len(c.lines)) {
 		return errors.New("it called from a line that the program does not have")
@@ -75,7 +75,8 @@ func (c *conversation) call(f wire.Frame) error {
 	return nil
 }
 
-// asked begins a call or a sleep, unless answers from before have to be given first.
+// asked begins a call or a sleep. As long as stored answers have to be given, it only adds it to
+// those that are open.
 func (c *conversation) asked(a ask) {
 	c.mu.Lock()
 	c.open = append(c.open, a)
@@ -85,12 +86,13 @@ func (c *conversation) asked(a ask) {
 	}
 }
 
-// errParted is the error of a program that was run again.
-var errParted = errors.New("the program was run again and did not do what it had done")
+// errDiverged is the error of a program that was run again and did something else.
+var errDiverged = errors.New("the program was run again, and did something else than the first time")
 
-// again gives the program the next answer from before: it waits for it, since it got one answer
-// each time that it waited. After the last one its other calls begin.
-func (c *conversation) again() error {
+// replay gives the program its next stored answer. It is called when the program waits, because the
+// program got one answer each time that it waited. After the last stored answer, the other open
+// calls begin.
+func (c *conversation) replay() error {
 	if len(c.past) == 0 {
 		return nil
 	}
@@ -98,17 +100,17 @@ func (c *conversation) again() error {
 	// No call runs before the last answer is given, so nothing else changes c.open.
 	at := slices.IndexFunc(c.open, func(a ask) bool { return a.id == k.ID && a.what == k.Asked && a.call.Index == k.Index })
 	if at < 0 {
-		return errParted
+		return errDiverged
 	}
 	if call := c.open[at].call; k.Index > 0 {
 		c.answered(k.Index, k.Answer)
-		if c.program.Again != nil {
-			c.program.Again(call, k.Answer)
+		if c.program.Replayed != nil {
+			c.program.Replayed(call, k.Answer)
 		}
 	}
 	c.past = c.past[1:]
 	c.closed(k.ID)
-	_ = c.process.send(frameOf(k)) // where this fails the isolate has ended, and listen says so
+	_ = c.process.send(frameOf(k)) // if this fails, the isolate has ended, and listen reports it
 	if len(c.past) == 0 {
 		for _, a := range slices.Clone(c.open) {
 			c.group.Go(a.begin)
@@ -117,7 +119,7 @@ func (c *conversation) again() error {
 	return nil
 }
 
-// closed takes a call or a sleep off those that have no answer.
+// closed removes a call or a sleep from those that have no answer, and returns it.
 func (c *conversation) closed(id int64) (a ask) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,7 +136,7 @@ func frameOf(k kept) wire.Frame {
 	return wire.Frame{Kind: wire.Result, ID: k.ID, OK: a.OK, Text: a.Text, Decision: a.Decision, Rule: a.Rule, Now: k.Now}
 }
 
-// answered notes what became of a call, and ends a program that does not take no for an answer.
+// answered notes the fate of a call, and ends a program after too many refusals.
 func (c *conversation) answered(index int, a Answer) {
 	c.meter.add(-1, 0)
 	c.mu.Lock()
@@ -160,13 +162,13 @@ func (c *conversation) answer(id int64, a Answer) {
 		k.Answer = Answer{Decision: tooLarge, Text: fmt.Sprintf("the call took effect, but its answer of %d bytes is too long for a program: ask for less of it", len(a.Text))}
 		b, _ = wire.Encode(frameOf(k))
 	}
-	if c.ctx.Err() == nil { // the program is there to get it
+	if c.ctx.Err() == nil { // the program can still get it
 		c.program.Journal.keep(k)
 	}
-	_ = c.process.write(b) // where this fails the isolate has ended, and listen says so
+	_ = c.process.write(b) // if this fails, the isolate has ended, and listen reports it
 }
 
-// sleep answers after a while.
+// sleep answers after the time that the program asked for.
 func (c *conversation) sleep(f wire.Frame) error {
 	if err := c.takeID(f.ID); err != nil {
 		return err

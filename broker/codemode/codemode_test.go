@@ -155,7 +155,7 @@ func TestHostilePrograms(t *testing.T) {
 		{"deep types", "type A = " + strings.Repeat("[", 100_000), ""},
 		{"more calls than there may be", `for (let i = 0; i < 1000; i++) test.add({ n: i }); await new Promise(() => {})`, "more than 500 calls"},
 		{"asking again and again", `for (;;) { try { await git.status() } catch {} }`, "20 calls of the program were refused"},
-		{"waiting for nothing", `await new Promise(() => {})`, "cannot come"},
+		{"waiting for nothing", `await new Promise(() => {})`, "nothing can settle"},
 		{"an error", "\n\nthrow new TypeError('no')", "TypeError: no\n    at <anonymous> (line 3)"},
 		{"an error that cannot be described", `throw { toString() { throw 1 }, toJSON() { throw 2 } }`, "cannot be described"},
 		{"a value that is no JSON", `const a = {}; a.a = a; return a`, "cannot be written as JSON"},
@@ -217,8 +217,8 @@ func TestState(t *testing.T) {
 func TestTheClocks(t *testing.T) {
 	brief := Limits{Idle: 300 * time.Millisecond, Alone: 600 * time.Millisecond}
 	for _, c := range []struct{ name, code, want string }{
-		{"waiting for nobody", `await sleep(100000)`, "without its calls"},
-		{"a call that hangs", `await test.hang()`, "without the time for which a person was asked"},
+		{"waiting for nobody", `await sleep(100000)`, "not counting the time of its calls"},
+		{"a call that hangs", `await test.hang()`, "not counting the time in which it waited for a person"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if out, _ := runIn(t, NewRunner(isolatePath, "", brief), c.code); !strings.Contains(out.Error, c.want) {

@@ -13,7 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/codemode/wire"
 )
 
-// errEnded is the cause for which the calls of a program end that has ended.
+// errEnded is the cause with which the calls of an ended program are cancelled.
 var errEnded = errors.New("the program that made the call has ended")
 
 // EndedWith reports whether a call ended because its program did.
@@ -28,7 +28,7 @@ type conversation struct {
 	ctx     context.Context // of the calls
 	group   sync.WaitGroup  // calls and sleeps
 	lines   []string        // of the program
-	past    []kept          // answers from before a kill that are still to be given; listen has them
+	past    []kept          // stored answers that are still to be given; only listen uses them
 	giving  sync.Mutex      // orders answers
 
 	mu      sync.Mutex
@@ -117,8 +117,8 @@ func (c *conversation) end(why string) {
 	c.process.kill()
 }
 
-// listen reads what the isolate sends until it says that the program has ended. The error is
-// of an isolate that has died, or has to.
+// listen handles what the isolate sends until it reports that the program has ended. An error means
+// that the isolate has died, or must be killed.
 func (c *conversation) listen() (wire.Frame, error) {
 	for {
 		f, err := wire.Read(c.process.frames)
@@ -133,7 +133,7 @@ func (c *conversation) listen() (wire.Frame, error) {
 		case wire.Log:
 			c.note(f.Text)
 		case wire.Idle:
-			err = c.again()
+			err = c.replay()
 		case wire.Done:
 			return f, nil
 		default:
@@ -152,16 +152,16 @@ func (c *conversation) note(line string) {
 	}
 }
 
-// outcome says how the program has ended. last is the isolate's last word, err why there is
+// outcome returns how the program has ended. last is the isolate's last frame; err is why it sent
 // none.
 func (c *conversation) outcome(last wire.Frame, err error) Outcome {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := Outcome{Log: c.log.String(), Calls: c.made, Killed: c.killed != "", Parted: len(c.past) > 0}
+	out := Outcome{Log: c.log.String(), Calls: c.made, Killed: c.killed != "", Diverged: len(c.past) > 0}
 	switch {
-	case out.Parted:
+	case out.Diverged:
 		out.Killed = true
-		out.fail(errParted.Error())
+		out.fail(errDiverged.Error())
 	case c.killed != "":
 		out.fail(c.killed)
 	case err != nil:
@@ -169,7 +169,7 @@ func (c *conversation) outcome(last wire.Frame, err error) Outcome {
 		out.fail(c.lastWords(err))
 	case last.OK && !json.Valid([]byte(last.Text)):
 		out.Killed = true
-		out.fail("the program's process returned no JSON")
+		out.fail("the program's process did not return JSON")
 	case last.OK:
 		out.OK, out.Value, out.state = true, last.Text, last.State
 	default:
@@ -179,7 +179,7 @@ func (c *conversation) outcome(last wire.Frame, err error) Outcome {
 	return out
 }
 
-// lastWords explains the end of an isolate that did not say that its program has ended.
+// lastWords explains the end of an isolate that did not report the end of its program.
 func (c *conversation) lastWords(err error) string {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		if said := c.process.words.String(); said != "" {

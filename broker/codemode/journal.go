@@ -12,13 +12,13 @@ import (
 	"sync"
 )
 
-// maxJournal is how much is kept of one program, in bytes.
+// maxJournal bounds the journal of one program, in bytes.
 const maxJournal = 8 << 20
 
-// Journal keeps what a program is given: its text, seed, start and state, and the answers to
-// its calls in their order. Given the same in the same order it does the same, so another
-// process can run it again. It is on the disk from the first call that waits for a person on.
-// A nil Journal keeps nothing.
+// Journal stores what a program is given: its text, seed, start and state, and the answers to its
+// calls in their order. A program that is given the same in the same order does the same, so
+// another process can run it again. The journal is on the disk once a call has waited for a person.
+// A nil Journal stores nothing.
 type Journal struct {
 	path   string
 	secret func(text string) bool // whether a text must not be written
@@ -26,7 +26,7 @@ type Journal struct {
 	mu        sync.Mutex
 	lost      error // why the program cannot be run again
 	file      *os.File
-	begins    *beginning // as long as it is not written
+	begins    *beginning // nil once it is written
 	unwritten []kept
 	held      int // bytes of those
 	size      int // of the file
@@ -51,14 +51,14 @@ type kept struct {
 	Now    int64  `json:"now"`
 }
 
-// NewJournal makes the journal of a program that begins. It gets the file path; secret reports
+// NewJournal makes the journal of a program that begins, for the file at path. secret reports
 // whether a text must not be written there.
 func NewJournal(path string, secret func(text string) bool) *Journal {
 	return &Journal{path: path, secret: secret}
 }
 
-// OpenJournal opens the journal of a program whose process was killed. It must be the same
-// program, and be able to call the same tools.
+// OpenJournal opens the journal of a program whose process was killed. It fails unless the program
+// and the tools that it can call are the same.
 func OpenJournal(path, code string, tools *Toolset, secret func(text string) bool) (*Journal, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
@@ -74,7 +74,7 @@ func OpenJournal(path, code string, tools *Toolset, secret func(text string) boo
 	return j, nil
 }
 
-// read reads the whole lines of the file, and cuts off what was not written whole.
+// read reads the complete lines of the file, and cuts off an incomplete one at its end.
 func (j *Journal) read() error {
 	data, err := io.ReadAll(io.LimitReader(j.file, maxJournal))
 	if err != nil {
@@ -100,7 +100,7 @@ func (j *Journal) read() error {
 	return j.file.Truncate(int64(j.size))
 }
 
-// Kept returns which calls have kept answers, by their index.
+// Kept returns which calls have stored answers, by their index.
 func (j *Journal) Kept() map[int]bool {
 	all := map[int]bool{}
 	for _, k := range j.past {
@@ -111,8 +111,8 @@ func (j *Journal) Kept() map[int]bool {
 	return all
 }
 
-// begin takes what a program begins with, and returns what it is to begin with, and the
-// answers that it is to get.
+// begin returns what the program begins with, and the answers to give it again: from an opened
+// journal, else b and none.
 func (j *Journal) begin(b beginning) (beginning, []kept) {
 	if j == nil {
 		return b, nil
@@ -128,7 +128,7 @@ func (j *Journal) begin(b beginning) (beginning, []kept) {
 	return b, past
 }
 
-// keep keeps an answer, before the program has it.
+// keep stores an answer before the program gets it.
 func (j *Journal) keep(k kept) {
 	if j == nil {
 		return
@@ -147,8 +147,8 @@ func (j *Journal) keep(k kept) {
 }
 
 var (
-	errTooMuch = errors.New("there is too much to keep of the program")
-	errSecret  = errors.New("the program knows a secret")
+	errTooMuch = errors.New("the journal of the program would be too large")
+	errSecret  = errors.New("the program or its input contains a secret")
 )
 
 // Wait is called when a call of the program begins to wait for a person. When it returns nil,
@@ -170,7 +170,7 @@ func (j *Journal) Wait() error {
 	return j.lost
 }
 
-// write writes what is not written. The caller holds the lock.
+// write writes what has not been written yet. The caller holds the lock.
 func (j *Journal) write() {
 	if j.file == nil {
 		err := os.MkdirAll(filepath.Dir(j.path), 0o700)
@@ -192,7 +192,8 @@ func (j *Journal) write() {
 	j.unwritten, j.held = nil, 0
 }
 
-// line writes a line, in which foreign words are. The caller holds the lock.
+// line writes a line. foreign are the texts in it that the agent or a tool wrote; it writes no
+// secret. The caller holds the lock.
 func (j *Journal) line(v any, foreign ...string) {
 	for _, text := range foreign {
 		if j.lost == nil && j.secret(text) {
@@ -214,8 +215,8 @@ func (j *Journal) line(v any, foreign ...string) {
 	}
 }
 
-// lose gives the journal up, and removes its file. Should that fail, too, the audit knows of
-// calls that the journal does not, and the program is not run again. The caller holds the lock.
+// lose gives the journal up, and removes its file. If that fails, too, the audit has calls that the
+// journal lacks, so the program is not run again. The caller holds the lock.
 func (j *Journal) lose(why error) {
 	j.lost, j.begins, j.unwritten = why, nil, nil
 	if j.file != nil {
@@ -234,7 +235,7 @@ func (j *Journal) Close() {
 	j.lose(errors.New("the program has ended"))
 }
 
-// digest stands for the arguments of a call.
+// digest identifies a call by its tool and arguments.
 func digest(tool int64, arguments string) string {
 	return fmt.Sprintf("%d %x", tool, sha256.Sum256([]byte(arguments)))
 }

@@ -50,7 +50,7 @@ func (e *effects) run(t interface {
 			}
 			return Answer{OK: true, Text: string(c.Arguments)}
 		},
-		Again: func(c Call, _ Answer) { e.again[c.Index]++ },
+		Replayed: func(c Call, _ Answer) { e.again[c.Index]++ },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +127,7 @@ func TestRunAgain(t *testing.T) {
 		cut := rapid.IntRange(1, len(lines)).Draw(t, "cut")
 		e := newEffects()
 		again, after := e.run(t, code, reopen(t, dir, code, bytes.Join(lines[:cut], nil)))
-		if again.Parted || !again.OK || !bytes.HasPrefix(after, bytes.Join(lines[:cut], nil)) {
+		if again.Diverged || !again.OK || !bytes.HasPrefix(after, bytes.Join(lines[:cut], nil)) {
 			t.Fatalf("cut at %d of %d: %s\n%s\n%s", cut, len(lines), again.Text(), data, after)
 		}
 		for i := range again.Calls {
@@ -216,8 +216,8 @@ func TestAnotherProgram(t *testing.T) {
 				t.Fatal("it is the same")
 			}
 			e := newEffects()
-			if out, _ := e.run(t, fiveCalls, reopen(t, t.TempDir(), fiveCalls, bytes.Join(lines, nil))); !out.Parted || out.OK || len(e.begun) > 0 {
-				t.Errorf("parted %v, made %v: %s", out.Parted, e.begun, out.Text())
+			if out, _ := e.run(t, fiveCalls, reopen(t, t.TempDir(), fiveCalls, bytes.Join(lines, nil))); !out.Diverged || out.OK || len(e.begun) > 0 {
+				t.Errorf("diverged %v, made %v: %s", out.Diverged, e.begun, out.Text())
 			}
 		})
 	}

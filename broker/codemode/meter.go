@@ -9,7 +9,7 @@ import (
 // stopwatch measures the time while it runs.
 type stopwatch struct {
 	before time.Duration
-	since  time.Time // zero: it stands
+	since  time.Time // zero: it is stopped
 }
 
 func (w *stopwatch) run(on bool, now time.Time) {
@@ -63,9 +63,9 @@ func (m *meter) spent(used time.Duration, l Limits) string {
 	case used >= l.CPU+grace:
 		return fmt.Sprintf("the program has used up its processor time of %v", l.CPU)
 	case m.idle.shows(now) >= l.Idle:
-		return fmt.Sprintf("the program did not end within %v, without its calls", l.Idle)
+		return fmt.Sprintf("the program did not end within %v, not counting the time of its calls", l.Idle)
 	case m.alone.shows(now) >= l.Alone:
-		return fmt.Sprintf("the program did not end within %v, without the time for which a person was asked", l.Alone)
+		return fmt.Sprintf("the program did not end within %v, not counting the time in which it waited for a person", l.Alone)
 	}
 	return ""
 }
@@ -73,7 +73,7 @@ func (m *meter) spent(used time.Duration, l Limits) string {
 // Bounds of the time between two looks at a program.
 const shortest, longest = 20 * time.Millisecond, 500 * time.Millisecond
 
-// next is when the program has to be looked at again: a process with two processors cannot
+// next returns after what time to look at the program again: a process with two processors cannot
 // reach its limit before. The other limits need not be kept so exactly.
 func (m *meter) next(used time.Duration, l Limits) time.Duration {
 	return min(max((l.CPU+grace-used)/2, shortest), min(longest, l.Idle/4, l.Alone/4))

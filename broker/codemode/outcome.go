@@ -20,17 +20,21 @@ type Fate string
 
 // The fates of calls.
 const (
-	CutOff   Fate = ""        // the program ended first: whether it took effect is not known
-	Done     Fate = "done"    // it took effect
-	Failed   Fate = "failed"  // it was let through, and the tool reported an error
-	Refused  Fate = "refused" // it was not let through
-	maxList       = 6 << 10   // bytes of the list of calls
-	maxLines      = 10 << 10  // bytes of the log that the agent sees
-	maxArg        = 120       // bytes of arguments in that list, and of a line of the program
-	lost          = "put it in state, and return a part of it"
+	CutOff  Fate = ""        // the program ended first: whether it took effect is not known
+	Done    Fate = "done"    // it took effect
+	Failed  Fate = "failed"  // it was let through, and the tool reported an error
+	Refused Fate = "refused" // it was not let through
 )
 
-// Excerpt returns arguments as they are listed.
+// Bounds of what an agent is told of a program, and the advice when its value is cut.
+const (
+	maxList      = 6 << 10  // bytes of the list of calls
+	maxLines     = 10 << 10 // bytes of the log that the agent sees
+	maxArg       = 120      // bytes of arguments in that list, and of a line of the program
+	shorterValue = "put it in state, and return a part of it"
+)
+
+// Excerpt shortens arguments for a list of calls.
 func Excerpt(arguments string) string { return text.OneLine(arguments, maxArg) }
 
 // Fate is what became of the call that has this answer.
@@ -46,7 +50,7 @@ func (a Answer) Fate() Fate {
 	return CutOff
 }
 
-// Decisions that are no words of the audit's.
+// Decisions that the audit does not have.
 const (
 	cutOff   = "cut-off"   // the call had been sent when its program ended
 	tooLarge = "too-large" // the call took effect, but its answer does not fit
@@ -57,15 +61,15 @@ func CutOffAnswer(why string) Answer { return Answer{Text: why, Decision: cutOff
 
 // Outcome is how a program has ended.
 type Outcome struct {
-	OK     bool
-	Value  string // JSON
-	Error  string // why there is none
-	Killed bool   // it did not end by itself
-	Parted bool   // it was run again and did not do what it had done
-	Log    string
-	Calls  []Made
+	OK       bool
+	Value    string // JSON
+	Error    string // why there is none
+	Killed   bool   // it did not end by itself
+	Diverged bool   // it was run again and did something else than the first time
+	Log      string
+	Calls    []Made
 
-	state string // what it leaves to the next program; empty: what there was
+	state string // what it leaves to the next program; empty: the state is unchanged
 }
 
 func (o *Outcome) fail(why string) {
@@ -87,8 +91,8 @@ func (o *Outcome) Count(f Fate) int {
 	return n
 }
 
-// Text is what the agent is told: the value or what went wrong, the log, and for a program
-// that did not do what it should, which of its calls took effect.
+// Text is what the agent is told: the value or the error, the log, and for a program that failed,
+// which of its calls took effect.
 func (o *Outcome) Text() string {
 	var rest strings.Builder
 	if o.Log != "" {
@@ -103,7 +107,7 @@ func (o *Outcome) Text() string {
 	if !o.OK {
 		first = "ERROR: " + o.Error
 	}
-	return cut(first, maxResult-rest.Len(), lost) + rest.String()
+	return cut(first, maxResult-rest.Len(), shorterValue) + rest.String()
 }
 
 // Effects lists the calls of a program that took effect, or may have, for an agent.
@@ -130,7 +134,7 @@ func Effects(made []Made) string {
 		b.WriteString("\n" + line)
 	}
 	if listed == 0 {
-		return "No call of it took effect."
+		return "No call of the program took effect."
 	}
 	if left > 0 {
 		fmt.Fprintf(&b, "\nand %d more", left)
@@ -138,12 +142,13 @@ func Effects(made []Made) string {
 	return "Calls that took effect, which are not to be repeated:" + b.String()
 }
 
-// cut leaves out what is too much of a text: of what stays, 70 parts of 100 are its beginning.
+// cut shortens a text to limit bytes, by leaving out its middle. 70 % of what stays is the
+// beginning.
 func cut(s string, limit int, advice string) string {
 	if len(s) <= limit {
 		return s
 	}
-	marker := fmt.Sprintf("\n… of %d bytes the middle is left out: %s …\n", len(s), advice)
+	marker := fmt.Sprintf("\n… the middle of %d bytes is left out: %s …\n", len(s), advice)
 	room := max(limit-len(marker), 0)
 	head, tail := room*7/10, len(s)-(room-room*7/10)
 	for head > 0 && !utf8.RuneStart(s[head]) {

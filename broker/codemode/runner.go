@@ -18,8 +18,8 @@ type Call struct {
 	Index        int // from 1, in the order in which the host heard of them
 	Server, Tool string
 	Arguments    json.RawMessage // as the program wrote them: nothing of them is judged
-	// Line is the line of the program that makes the call, from 1, as the isolate says, which may
-	// lie; 0: it is not known. Source is the beginning of that line, as the program has it.
+	// Line is the line of the program that makes the call, from 1, as the isolate reports it, which
+	// may be wrong; 0: it is not known. Source is the beginning of that line in the program.
 	Line   int
 	Source string
 }
@@ -41,33 +41,33 @@ type Program struct {
 	// time. waits is called with true when the call begins to wait for a person, and with
 	// false when it does not wait any more.
 	Do func(ctx context.Context, c Call, waits func(bool)) Answer
-	// Journal keeps what the program is given. One that was opened makes the program run
-	// again: Do gets none of the calls that have kept answers, and Again gets those. Do gets
-	// no call before all kept answers were given. Both may be nil.
-	Journal *Journal
-	Again   func(c Call, a Answer)
+	// Journal stores what the program is given. With a journal that was opened, the program is run
+	// again: calls with stored answers get these, which is reported to Replayed, and then Do gets
+	// the others. Both may be nil.
+	Journal  *Journal
+	Replayed func(c Call, a Answer)
 }
 
 // Runner runs the programs of one session.
 type Runner struct {
-	path   string // of the program that is an isolate
-	kept   string // file of the state; empty: it is kept in memory
-	limits Limits
-	places chan struct{} // one a program that runs
+	path      string // of the program that is an isolate
+	stateFile string // file of the state; empty: it is only in memory
+	limits    Limits
+	places    chan struct{} // one for each running program
 
 	mu    sync.Mutex
 	state string // a JSON object that one program leaves to the next
 }
 
-// NewRunner makes a runner. path is the program that is an isolate. The state that programs
-// leave is kept in the file stateFile, which only the host may write to; an empty name keeps
-// it in memory.
+// NewRunner makes a runner. path is the program that is an isolate. The state that programs leave
+// is stored in the file stateFile, which only the host may write to; an empty name keeps it in
+// memory.
 func NewRunner(path, stateFile string, limits Limits) *Runner {
-	return &Runner{path: path, kept: stateFile, limits: limits.orDefaults(), places: make(chan struct{}, maxPrograms)}
+	return &Runner{path: path, stateFile: stateFile, limits: limits.orDefaults(), places: make(chan struct{}, maxPrograms)}
 }
 
-// Run runs a program to its end. More than a few of one runner wait for each other. The
-// error is of a program that was not begun; it did nothing.
+// Run runs a program to its end. When a few programs of the runner run already, it waits for one to
+// end. An error means that the program was not started and did nothing.
 func (r *Runner) Run(ctx context.Context, p Program) (Outcome, error) {
 	if len(p.Code) > maxCode {
 		return Outcome{}, fmt.Errorf("the program is longer than %d KiB", maxCode>>10)
@@ -92,7 +92,7 @@ func (r *Runner) Run(ctx context.Context, p Program) (Outcome, error) {
 	out := converse(ctx, isolate, p, r.limits, begins, past)
 	if out.state != "" {
 		if err := r.save(out.state); err != nil {
-			out.fail("what the program put in state is not kept: " + err.Error())
+			out.fail("what the program put in state could not be stored: " + err.Error())
 		}
 	}
 	return out, nil
@@ -102,8 +102,8 @@ func (r *Runner) Run(ctx context.Context, p Program) (Outcome, error) {
 func (r *Runner) load() (string, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.state == "" && r.kept != "" {
-		data, err := os.ReadFile(r.kept)
+	if r.state == "" && r.stateFile != "" {
+		data, err := os.ReadFile(r.stateFile)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return "", fmt.Errorf("read the state of programs: %w", err)
 		}
@@ -115,7 +115,8 @@ func (r *Runner) load() (string, error) {
 	return r.state, nil
 }
 
-// save keeps what a program has left. Only isolates read it: that it is JSON is enough.
+// save stores what a program has left. Only isolates read it, so it is only checked to be a JSON
+// object.
 func (r *Runner) save(state string) error {
 	if len(state) > maxState {
 		return fmt.Errorf("it is longer than %d KiB, so the state before the program stays", maxState>>10)
@@ -125,8 +126,8 @@ func (r *Runner) save(state string) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.kept != "" && state != r.state {
-		if err := wholefile.Write(r.kept, []byte(state), 0o600); err != nil {
+	if r.stateFile != "" && state != r.state {
+		if err := wholefile.Write(r.stateFile, []byte(state), 0o600); err != nil {
 			return err
 		}
 	}

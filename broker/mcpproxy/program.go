@@ -97,9 +97,9 @@ func (c *call) runProgram(ctx context.Context) json.RawMessage {
 	defer r.report(ctx)()
 	defer func() { c.notes = r.noted() }()
 	out, err := c.proxy.config.Programs.Run(ctx, codemode.Program{
-		Code: arguments.Code, Tools: c.programTools(), Do: r.do, Journal: journal, Again: r.replayed,
+		Code: arguments.Code, Tools: c.programTools(), Do: r.do, Journal: journal, Replayed: r.replayed,
 	})
-	if err == nil && out.Parted {
+	if err == nil && out.Diverged {
 		err = errors.New(out.Error)
 	}
 	if err != nil {
