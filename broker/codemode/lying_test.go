@@ -55,7 +55,7 @@ func TestLyingIsolates(t *testing.T) {
 		"an id out of order":             {said(wire.Frame{Kind: wire.Sleep, ID: 2}, wire.Frame{Kind: wire.Sleep, ID: 1}, done), "was ended: it used an id again"},
 		"too many calls at a time":       {said(append(nine, done)...), "was ended: it used an id again, or made too many"},
 		"long arguments":                 {said(wire.Frame{Kind: wire.Call, ID: 1, Text: strings.Repeat("x", 300<<10)}, done), "was ended: it called a tool"},
-		"a frame of the host's":          {said(wire.Frame{Kind: wire.Cancel}, done), "was ended: it sent a frame of the kind cancel"},
+		"a frame of the host's":          {said(wire.Frame{Kind: wire.Result}, done), "was ended: it sent a frame of the kind result"},
 		"ready twice":                    {said(wire.Frame{Kind: wire.Ready}, done), "was ended: it sent a frame of the kind ready"},
 		"no frame":                       {append(said(), "GET / HTTP/1.1\r\n\r\n"...), "was ended: a frame is too large"},
 		"half a frame":                   {said(done)[:30], "not counting the time of its calls"},

@@ -213,7 +213,7 @@ func (i *isolate) receive() (wire.Frame, bool) {
 		i.broken = err
 		return failed(err.Error()), true
 	case r.Kind != wire.Result:
-		return failed("the program was cancelled"), true
+		return failed("the host sent a frame of the kind " + string(r.Kind)), true
 	}
 	i.open--
 	_, err = i.glue["deliver"].Call(quickjs.UndefinedValue, float64(r.ID), r.OK, r.Text, r.Decision, r.Rule, float64(r.Now))

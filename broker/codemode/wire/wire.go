@@ -6,7 +6,7 @@
 // booleans. A frame that lacks one, has another, or is longer than MaxFrame is an error. After an
 // error the host kills the isolate.
 //
-//	to the isolate    run, then results; cancel
+//	to the isolate    run, then results
 //	from the isolate  ready, then calls, sleeps, logs and idles; done is the last
 package wire
 
@@ -34,13 +34,12 @@ type Kind string
 const (
 	Run    Kind = "run"    // Code, Tools, State, Seed, Now, CPU
 	Result Kind = "result" // ID, OK, Text, Decision, Rule, Now
-	Cancel Kind = "cancel"
-	Ready  Kind = "ready" // locked, and waiting for a program
-	Call   Kind = "call"  // ID, Tool, Line, Text
-	Sleep  Kind = "sleep" // ID, Now
-	Log    Kind = "log"   // Text
-	Idle   Kind = "idle"  // the program waits for results
-	Done   Kind = "done"  // OK, Text, State
+	Ready  Kind = "ready"  // locked, and waiting for a program
+	Call   Kind = "call"   // ID, Tool, Line, Text
+	Sleep  Kind = "sleep"  // ID, Now
+	Log    Kind = "log"    // Text
+	Idle   Kind = "idle"   // the program waits for results
+	Done   Kind = "done"   // OK, Text, State
 )
 
 // Frame is one message. Which members count depends on its kind.
@@ -104,7 +103,6 @@ func (f *Frame) text(name string) *string {
 var members = map[Kind][]string{
 	Run:    {"code", "tools", "state", "seed", "now", "cpu"},
 	Result: {"id", "ok", "text", "decision", "rule", "now"},
-	Cancel: {},
 	Ready:  {},
 	Call:   {"id", "tool", "line", "text"},
 	Sleep:  {"id", "now"},
