@@ -227,8 +227,8 @@ func TestSSHErrorsAreOurs(t *testing.T) {
 // An address that cannot be used is told with where it came from.
 func TestSSHAddressOfAnEndpoint(t *testing.T) {
 	for address, want := range map[string]string{
-		"ssh://me:secret@box": "the Docker endpoint is not usable: test: the address holds a password, which everybody could read",
-		"ssh://-oX":           `the Docker endpoint is not usable: test: "-oX" is no name of a machine`,
+		"ssh://me:secret@box": "the Docker endpoint is not usable: test: the address contains a password, which everybody could read",
+		"ssh://-oX":           `the Docker endpoint is not usable: test: "-oX" is not the name of a machine`,
 		"ssh:box":             `the Docker endpoint is not usable: test: "ssh:box" names no host`,
 		"ssh://box:x":         "the Docker endpoint is not usable: test: not an address",
 		"SSH://box":           `the Docker endpoint is not usable: test: unknown kind of address "SSH://box"`,

@@ -12,12 +12,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Target is an engine's socket on a machine that ssh reaches, as an address such as
-// ssh://user@host:port/path/of/socket names it. It means what the docker command takes it for.
+// Target is an engine's socket on a machine that ssh reaches. Its address, such as
+// ssh://user@host:port/path/of/socket, has the same meaning as for the docker command.
 type Target struct {
-	user, host, port string // the first and last are empty where ssh's configuration decides
-	socket           string // the engine's path there; empty: where the docker command there finds it
-	newer            bool   // ssh is OpenSSH's of version 8.7 or later; see newer
+	user, host, port string // user and port may be empty: then ssh's configuration decides
+	socket           string // path on that machine; empty: the one that its docker command uses
+	newer            bool   // the local ssh is OpenSSH 8.7 or later; see newer
 }
 
 // engineSocket is the path of an engine's socket where the address names none.
@@ -29,11 +29,11 @@ const maxSocketPath = 103
 
 const addressForm = "use ssh://user@host:port/path, of which only the host is needed"
 
-// remoteSocket matches the path of a socket whose name means nothing else to ssh, nor to a shell.
+// remoteSocket matches a socket's path without characters that are special to ssh or to a shell.
 var remoteSocket = regexp.MustCompile(`^/[A-Za-z0-9._/@+=,-]+$`)
 
-// Parse reads an address. It refuses what ssh could take for an option, or hand to a shell. Its
-// errors are only causes, with what to do: the caller says whose address it is.
+// Parse reads an address. It refuses one that ssh could mistake for an option or pass to a shell.
+// Its errors have a cause and a hint but no operation: the caller says where the address is from.
 func Parse(address string) (Target, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -50,43 +50,42 @@ func Parse(address string) (Target, error) {
 	case u.Scheme != "ssh":
 		err = fmt.Errorf("%q does not begin with ssh://", address)
 	case password:
-		err = errors.New("the address holds a password, which everybody could read")
-		next = "leave it out, and give that machine a key with 'ssh-copy-id'"
+		err = errors.New("the address contains a password, which everybody could read")
+		next = "remove the password, and use a key: 'ssh-copy-id' installs yours on that machine"
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		err = fmt.Errorf("%q has more than a host and a path", address)
 	case t.host == "":
 		err = fmt.Errorf("%q names no host", address)
 	case !plainHost(t.host):
-		err = fmt.Errorf("%q is no name of a machine", t.host)
+		err = fmt.Errorf("%q is not the name of a machine", t.host)
 	case t.user != "" && !plainUser(t.user):
-		err = fmt.Errorf("%q is no name of a user", t.user)
+		err = fmt.Errorf("%q is not the name of a user", t.user)
 	case t.port != "" && (portErr != nil || port == 0):
-		err = fmt.Errorf("%q is no port", t.port)
+		err = fmt.Errorf("%q is not a port", t.port)
 	case t.socket != "" && !remoteSocket.MatchString(t.socket):
 		err = fmt.Errorf("the socket's path %q has characters other than letters, digits and ._/@+=,-", t.socket)
 	case len(t.socket) > maxSocketPath:
-		err = fmt.Errorf("socket path is %d bytes long, %d are possible", len(t.socket), maxSocketPath)
+		err = fmt.Errorf("the socket's path is %d bytes long, at most %d are possible", len(t.socket), maxSocketPath)
 	}
 	return t, fault.Wrap("", err, next)
 }
 
-// plainHost reports whether a name is nothing but a host for ssh and for what the person's
-// configuration does with it, such as a ProxyCommand that a shell runs.
+// plainHost reports whether a name has no special meaning, neither to ssh nor to a shell: the
+// person's configuration may insert it into a ProxyCommand.
 func plainHost(name string) bool {
 	return !strings.HasPrefix(name, "-") && !strings.ContainsFunc(name, func(c rune) bool {
 		return c <= ' ' || c >= 0x7f || strings.ContainsRune("'`\"$\\;&<>|(){}[],!*?#~/", c)
 	})
 }
 
-// plainUser is plainHost for the name of a user, which may have the domain of a Windows machine
-// before it.
+// plainUser is plainHost for the name of a user, which may begin with a Windows domain.
 func plainUser(name string) bool {
 	return !strings.HasPrefix(name, "-") && !strings.HasSuffix(name, `\`) && !strings.ContainsFunc(name, func(c rune) bool {
 		return c == ' ' || !unicode.IsPrint(c) || strings.ContainsRune("'`\";&<>|(){}", c)
 	})
 }
 
-// String is the machine as a person names it for ssh.
+// String returns the machine as a person names it for ssh: user@host.
 func (t Target) String() string {
 	if t.user == "" {
 		return t.host
@@ -94,7 +93,7 @@ func (t Target) String() string {
 	return t.user + "@" + t.host
 }
 
-// command is what a person types to reach the machine.
+// command returns the command line with which a person reaches the machine.
 func (t Target) command() string {
 	if t.port != "" {
 		return "ssh -p " + t.port + " " + t.String()
@@ -102,22 +101,22 @@ func (t Target) command() string {
 	return "ssh " + t.String()
 }
 
-// options are those of every ssh that is started, and the machine. They come before what the
-// configuration says: no agent, display or ticket is forwarded, no LocalCommand is run, and no
-// connection is shared that somebody else could end or refuse. ask says that ssh may ask the person.
+// options returns the options of every ssh, then more, then the machine. They override the person's
+// configuration: ssh forwards no agent, display or ticket, runs no LocalCommand, and shares no
+// connection that somebody else could end or refuse. ask says that ssh may ask the person.
 func (t Target) options(ask bool, more ...string) []string {
-	args := []string{"-T", "-a", "-x", "-k"} // no terminal; no agent, display or ticket is forwarded
+	args := []string{"-T", "-a", "-x", "-k"} // no terminal, agent, display, ticket
 	set := []string{
 		"ControlMaster=no", "ControlPath=none", "PermitLocalCommand=no", "RemoteCommand=none", "Tunnel=no",
 		"ServerAliveInterval=5", "ServerAliveCountMax=3", // a dead connection ends after 15 s
-		"LogLevel=ERROR", // no banner, and never less than the reason of a failure
+		"LogLevel=ERROR", // no banner, but the reason of a failure
 	}
 	if ask {
-		set = append(set, "ConnectTimeout=20") // what takes longer is the person
+		set = append(set, "ConnectTimeout=20") // seconds, for the network alone: answering may take longer
 	} else {
 		set = append(set, "BatchMode=yes")
 	}
-	if t.newer { // what the configuration can say since then would part us from ssh
+	if t.newer { // the configuration may turn these on, which would cut ssh off from this process
 		set = append(set, "ForkAfterAuthentication=no", "StdinNull=no")
 	}
 	for _, o := range set {
@@ -133,22 +132,23 @@ func (t Target) options(ask bool, more ...string) []string {
 	return append(args, "--", t.host)
 }
 
-// forwardArgs make ssh forward a socket of this machine, which only this user can connect to.
-// Where the person's configuration forwards more, another ssh may have taken that, which is no
-// reason to end.
+// forwardArgs returns arguments that make ssh forward a socket of this machine, to which only this
+// user can connect. ExitOnForwardFailure is off because the person's configuration may forward a
+// port that another ssh already has.
 func (t Target) forwardArgs(socket string, ask bool) []string {
-	there := t.socket
-	if there == "" {
-		there = engineSocket
+	remote := t.socket
+	if remote == "" {
+		remote = engineSocket
 	}
-	return t.options(ask, "-N", "-o", "ExitOnForwardFailure=no", "-o", "StreamLocalBindMask=0177", "-L", socket+":"+there)
+	return t.options(ask, "-N", "-o", "ExitOnForwardFailure=no", "-o", "StreamLocalBindMask=0177", "-L", socket+":"+remote)
 }
 
-// dialArgs make ssh run a program of docker's there, which passes one connection on.
+// dialArgs returns arguments that make ssh run "docker system dial-stdio" on the machine, which
+// connects its standard input and output with the engine.
 func (t Target) dialArgs(ask bool) []string {
 	more := []string{"-o", "ClearAllForwardings=yes"}
 	if t.newer {
-		more = append(more, "-o", "SessionType=default") // -N says otherwise where nothing is run
+		more = append(more, "-o", "SessionType=default") // the configuration may say that ssh runs nothing
 	}
 	args := append(t.options(ask, more...), "docker")
 	if t.socket != "" {

@@ -20,27 +20,27 @@ func TestSSHWords(t *testing.T) {
 		reason     string
 		next       string
 		kind       error
-		stays      bool
+		permanent  bool
 	}{
-		{"nothing", "", nil, "without a word", "see what 'ssh -p 2222 me@box' says in a terminal", ErrUnreachable, false},
-		{"too late", "", late, "no connection within 30s", "see what", ErrUnreachable, false},
+		{"nothing", "", nil, "without a message", "run 'ssh -p 2222 me@box' in a terminal to see why", ErrUnreachable, false},
+		{"too late", "", late, "no connection within 30s", "in a terminal to see why", ErrUnreachable, false},
 		{"a new key", "Host key verification failed.\r\n", nil, ": Host key verification failed.", "'ssh -p 2222 me@box' once", ErrUnreachable, true},
 		{
 			"another key", "@@@@@@@@@\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @\n@@@@@@\nIT IS POSSIBLE\nHost key verification failed.\n",
 			nil, "the machine's key has changed", "ssh-keygen -R", ErrUnreachable, true,
 		},
 		{"no key", "me@box: Permission denied (publickey).\n", nil, "(publickey)", "ssh-add", ErrUnreachable, true},
-		{"a port that is taken", "bind [127.0.0.1]:8080: Address already in use\nchannel_setup_fwd_listener_tcpip: cannot listen to port: 8080\nTimeout, server box not responding.\n", nil, ": Timeout, server box not responding.", "see what", ErrUnreachable, false},
-		{"no docker", "sh: 1: docker: not found\n", notFound, "forwards no socket, and it has no docker command", "AllowStreamLocalForwarding", ErrUnreachable, true},
+		{"a port that is taken", "bind [127.0.0.1]:8080: Address already in use\nchannel_setup_fwd_listener_tcpip: cannot listen to port: 8080\nTimeout, server box not responding.\n", nil, ": Timeout, server box not responding.", "in a terminal to see why", ErrUnreachable, false},
+		{"no docker", "sh: 1: docker: not found\n", notFound, "forwards no sockets, and it has no docker command", "AllowStreamLocalForwarding", ErrUnreachable, true},
 		{"no engine", "failed to open the raw stream connection: dial unix /x: connect: connection refused\n", nil, "/x", "start the engine there", ErrNotRunning, false},
 		{"not allowed", "failed to open the raw stream connection: dial unix /x: connect: permission denied\n", nil, "/x", "group docker", ErrPermission, true},
-		{"what a terminal would obey", "one\ntwo\n\x1b[31mred\x07\u202e\n", nil, `two; \x1b[31mred`, "see what", ErrUnreachable, false},
-		{"too much", strings.Repeat("x", 2*lastLimit), nil, "xxx", "see what", ErrUnreachable, false},
+		{"what a terminal would obey", "one\ntwo\n\x1b[31mred\x07\u202e\n", nil, `two; \x1b[31mred`, "in a terminal to see why", ErrUnreachable, false},
+		{"too much", strings.Repeat("x", 2*lastLimit), nil, "xxx", "in a terminal to see why", ErrUnreachable, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			stays, err := target.failure(tt.said, tt.ended)
-			if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.reason) || !strings.Contains(fault.Hint(err), tt.next) || stays != tt.stays {
-				t.Errorf("%v (%s), %v", err, fault.Hint(err), stays)
+			permanent, err := target.failure(tt.said, tt.ended)
+			if !errors.Is(err, tt.kind) || !strings.Contains(err.Error(), tt.reason) || !strings.Contains(fault.Hint(err), tt.next) || permanent != tt.permanent {
+				t.Errorf("%v (%s), %v", err, fault.Hint(err), permanent)
 			}
 			if len(err.Error()) > lastLimit+200 || strings.ContainsAny(err.Error(), "\n\r\x1b\x07\u202e") {
 				t.Errorf("%d bytes: %q", len(err.Error()), err)

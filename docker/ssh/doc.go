@@ -1,16 +1,15 @@
-// Package ssh is the way to a machine by the system's ssh: one process that forwards a socket, or
-// one for each connection.
+// Package ssh connects to a container engine's socket on another machine by the system's ssh: one
+// ssh process forwards the socket for all connections, or each connection has a process of its own.
 //
-// Parse reads an address, and refuses what ssh or a shell could take for anything but a name.
-// New makes a Tunnel to it, which starts nothing by itself: the first Dial starts an ssh that
-// forwards a socket in a private directory to the one of a container engine there, and all
-// connections are made through that. When it ends, the next Dial starts another one. Whether the
-// machine forwards sockets shows only when somebody connects, so the caller finds out, and calls
-// FallBack: from then on each connection has an ssh of its own, which runs docker's program for
-// that there.
+// Parse reads an address, and refuses names that could mean something else to ssh or a shell. New
+// makes a Tunnel and starts no process: the first Dial starts an ssh that forwards a socket in a
+// private directory to the engine's, and all connections go through it. When that ssh has ended,
+// the next Dial starts another one. Only a connection shows whether the machine allows forwarding.
+// If not, the caller calls FallBack: from then on each connection has an ssh of its own, which runs
+// "docker system dial-stdio" on the machine.
 //
-// It is the person's ssh, with its configuration, agent and known machines, but no agent, display
-// or ticket is forwarded and no master is shared. What it says last becomes the reason of an Error,
-// with a kind and what to do next. Every ssh ends with the Tunnel, and with this process, however
+// It is the person's ssh, with their configuration, agent and known hosts, but it forwards no agent,
+// display or ticket and shares no connection. The last lines that it prints become the cause of an
+// Error, with a kind and a hint. Every ssh ends with the Tunnel, and with this process, however
 // that ends.
 package ssh

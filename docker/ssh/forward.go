@@ -26,19 +26,18 @@ type forward struct {
 	began  time.Time
 	cmd    *exec.Cmd
 	stdin  io.Closer     // of the guard
-	stderr io.ReadCloser // of ssh; its end is that of ssh
+	stderr io.ReadCloser // of ssh; it ends when ssh does
 	once   sync.Once     // of stop
 	kill   *time.Timer
 
 	ready  chan struct{} // closed when ssh listens at the socket
-	done   chan struct{} // closed by the owner when nothing of it is left
+	done   chan struct{} // closed by the owner when process and directory are gone
 	failed error         // why it ended; set before done is closed
 }
 
-// guard runs a program until the standard input ends. The kernel ends that together with the
-// process at its other end, also when that is killed or becomes another program. Then nothing is
-// left, the directory included. The signals that a terminal sends to all of its programs are that
-// process's to handle.
+// guard is a shell script that runs ssh until its own standard input ends. The kernel closes that
+// input when this process ends, is killed, or becomes another program. The script then ends ssh and
+// removes the directory. It ignores the signals of a terminal's keys: this process handles them.
 const guard = `trap '' INT QUIT HUP
 dir=$1
 shift
@@ -53,10 +52,10 @@ code=$?
 rm -rf -- "$dir"
 exit "$code"`
 
-// directoryName matches the path of a directory that ssh takes for nothing else.
+// directoryName matches the path of a directory without characters that are special to ssh.
 var directoryName = regexp.MustCompile(`^/[A-Za-z0-9._/@+=,-]*$`)
 
-// privateDir makes a directory for a socket, into which nobody else can look.
+// privateDir makes a directory for a socket that no other user can read.
 func privateDir() (string, error) {
 	base := os.TempDir()
 	if !directoryName.MatchString(base) || len(base)+len("/icssh1234567890/s") > maxSocketPath {
@@ -77,7 +76,7 @@ func startForward(t *Tunnel) (*forward, error) {
 		ready: make(chan struct{}), done: make(chan struct{}),
 	}
 	argv := append([]string{"-c", guard, "sh", dir, t.program}, t.target.forwardArgs(f.socket, t.ask)...)
-	f.cmd = exec.Command("/bin/sh", argv...) //nolint:noctx,gosec // stop ends it; the script is ours, and what is named are its arguments
+	f.cmd = exec.Command("/bin/sh", argv...) //nolint:noctx,gosec // stop ends it; the script is constant, and names are only its arguments
 	detach(f.cmd, t.ask)
 	f.stdin, err = f.cmd.StdinPipe()
 	if err == nil {
@@ -93,20 +92,21 @@ func startForward(t *Tunnel) (*forward, error) {
 	return f, nil
 }
 
-// detach keeps a program from the terminal, unless it may ask there: it cannot ask by mistake, and
-// gets none of the signals of the terminal's keys.
+// detach separates a program from the terminal, unless it may ask there. A separated program cannot
+// ask, and gets none of the signals of the terminal's keys.
 func detach(cmd *exec.Cmd, ask bool) {
 	if !ask {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	}
 }
 
-// killDelay is how long an ssh may take to end when it is told to.
+// killDelay is how long an ssh may take to end after a request to end.
 const killDelay = 2 * time.Second
 
-// run returns why the process has ended, when nothing of it is left, and whether it would end so
-// again. It ends the process if the machine is not reached within limit.
-func (f *forward) run(limit time.Duration) (stays bool, err error) {
+// run waits for the end of the process, removes the directory, and returns why the process ended.
+// permanent reports that another one would fail, too. run ends a process that does not reach the
+// machine within limit.
+func (f *forward) run(limit time.Duration) (permanent bool, err error) {
 	var said tail
 	quiet := make(chan struct{}) // closed when ssh has ended
 	var work sync.WaitGroup
@@ -124,12 +124,13 @@ func (f *forward) run(limit time.Duration) (stays bool, err error) {
 	if !inTime {
 		err = fmt.Errorf("no connection within %s", limit)
 	}
-	stays, why := f.tunnel.target.failure(said.String(), err)
+	permanent, why := f.tunnel.target.failure(said.String(), err)
 	f.failed = f.tunnel.explain(why)
-	return stays, f.failed
+	return permanent, f.failed
 }
 
-// await closes ready when ssh listens. It returns false, and stops it, if that takes too long.
+// await closes ready when ssh listens. If ssh does not listen within limit, await stops it and
+// returns false.
 func (f *forward) await(quiet <-chan struct{}, limit time.Duration) bool {
 	late := time.NewTimer(limit)
 	defer late.Stop()
@@ -152,26 +153,26 @@ func (f *forward) await(quiet <-chan struct{}, limit time.Duration) bool {
 	}
 }
 
-// stop makes the process end, by force if it must be.
+// stop makes the process end, and kills it after killDelay.
 func (f *forward) stop() {
 	f.once.Do(func() {
 		f.kill = time.AfterFunc(killDelay, func() {
 			if f.cmd.SysProcAttr != nil {
 				_ = syscall.Kill(-f.cmd.Process.Pid, syscall.SIGKILL) // ssh, and what it has started
 			} else if pid := f.ssh(); pid > 1 {
-				_ = syscall.Kill(pid, syscall.SIGKILL) // whoever would end it may be gone
+				_ = syscall.Kill(pid, syscall.SIGKILL) // the guard, which should end it, may be gone
 			}
 			_ = f.cmd.Process.Kill()
-			f.stderr.Close() // what ssh has started may hold it
+			f.stderr.Close() // programs that ssh started may keep it open
 		})
 		f.stdin.Close()
 	})
 }
 
-// ssh is the number of ssh's process, or 0.
+// ssh returns the process ID of ssh, or 0 if it is not known.
 func (f *forward) ssh() int {
 	text, _ := os.ReadFile(filepath.Join(filepath.Dir(f.socket), "pid"))
-	pid, _ := strconv.Atoi(strings.TrimSpace(string(text))) // 0 of what is no number
+	pid, _ := strconv.Atoi(strings.TrimSpace(string(text)))
 	return pid
 }
 
@@ -185,7 +186,7 @@ func (f *forward) isReady() bool {
 	}
 }
 
-// connect opens a connection through ssh, as soon as that has reached the machine.
+// connect waits until ssh has reached the machine, and opens a connection through it.
 func (f *forward) connect(ctx context.Context) (net.Conn, error) {
 	select {
 	case <-f.ready:

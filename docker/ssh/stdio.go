@@ -14,18 +14,18 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// stdioConn is a connection to the engine by an ssh of its own, which runs docker's own program for
-// that at its other end.
+// stdioConn is a connection to the engine through an ssh of its own, which runs
+// "docker system dial-stdio" on the machine.
 type stdioConn struct {
 	net.Conn // one end of a pair of sockets; the other one is ssh's standard input and output
 	tunnel   *Tunnel
 	end      context.CancelFunc
 	done     chan struct{} // closed when ssh has ended
-	failed   error         // why; set before done is closed
-	heard    atomic.Bool   // the engine has said something
+	failed   error         // why ssh ended; set before done is closed
+	heard    atomic.Bool   // the engine has sent something
 }
 
-// dialStdio opens such a connection. When ssh cannot reach the engine, the first read fails.
+// dialStdio opens a stdioConn. When ssh cannot reach the engine, the first read fails.
 func (t *Tunnel) dialStdio(ctx context.Context) (net.Conn, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -57,19 +57,19 @@ func (t *Tunnel) dialStdio(ctx context.Context) (net.Conn, error) {
 	}
 	t.work.Go(func() {
 		ended := cmd.Wait()
-		stays, why := t.target.failure(said.String(), ended)
+		permanent, why := t.target.failure(said.String(), ended)
 		c.failed = t.explain(why)
 		if !c.heard.Load() && life.Err() == nil {
-			t.ended(c.failed, stays)
+			t.ended(c.failed, permanent)
 		}
 		close(c.done)
 	})
 	return c, nil
 }
 
-// socketPair makes two sockets that are connected.
+// socketPair makes two connected sockets.
 func socketPair() (net.Conn, *os.File, error) {
-	syscall.ForkLock.RLock() // no program that is started meanwhile gets them
+	syscall.ForkLock.RLock() // no program that is started meanwhile inherits them
 	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
 	if err == nil {
 		syscall.CloseOnExec(fds[0])
@@ -89,8 +89,8 @@ func socketPair() (net.Conn, *os.File, error) {
 	return conn, theirs, nil
 }
 
-// Read returns what the engine says. If the connection ends before that has said anything, it fails
-// with the reason.
+// Read returns what the engine sends. If the connection ends before the engine has sent anything,
+// Read fails with the reason why ssh ended.
 func (c *stdioConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 && !c.heard.Swap(true) {
@@ -104,7 +104,7 @@ func (c *stdioConn) Write(p []byte) (int, error) {
 	return n, c.explain(err)
 }
 
-// explain returns why ssh has ended, where that is why a read or a write fails.
+// explain replaces the error of a read or write by the reason why ssh ended, if that caused it.
 func (c *stdioConn) explain(err error) error {
 	if c.heard.Load() || !errors.Is(err, io.EOF) && !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
 		return err
@@ -119,10 +119,10 @@ func (c *stdioConn) explain(err error) error {
 	}
 }
 
-// CloseWrite tells the engine that nothing more comes.
+// CloseWrite ends the engine's input.
 func (c *stdioConn) CloseWrite() error { return c.Conn.(*net.UnixConn).CloseWrite() }
 
-// Close ends the connection with its ssh, and waits for that.
+// Close ends the connection and its ssh, and waits until ssh has ended.
 func (c *stdioConn) Close() error {
 	err := c.Conn.Close()
 	c.end()

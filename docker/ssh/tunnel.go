@@ -14,38 +14,38 @@ import (
 	"time"
 )
 
-// Tunnel leads to a socket on a machine that ssh reaches. One ssh forwards a socket of this
-// machine to that one, for all connections. It is started by the first connection, and again
-// by the next one after it has ended. Where the machine forwards no socket, each connection has an
-// ssh of its own instead (see dialStdio). A Tunnel is safe for concurrent use.
+// Tunnel connects to a socket on a machine that ssh reaches. One ssh forwards a socket of this
+// machine to it, for all connections. The first connection starts that ssh, and the next one after
+// its end starts another. If the machine forwards no sockets, each connection has an ssh of its own
+// instead (see dialStdio). A Tunnel is safe for concurrent use.
 type Tunnel struct {
 	target  Target
 	program string // the path of ssh
-	ask     bool   // it may ask the person
+	ask     bool   // ssh may ask the person
 	explain func(*Error) error
 
 	life context.Context // ends with the tunnel
 	end  context.CancelFunc
-	work sync.WaitGroup // the owners of all processes; grows under mu only, and before life ends
+	work sync.WaitGroup // the goroutines that own processes; Go is called with mu held, before life ends
 
 	mu     sync.Mutex
 	single bool     // each connection has an ssh of its own
 	now    *forward // the ssh that forwards; nil: none runs
 	pause  time.Duration
 	next   time.Time // when the next ssh may be started
-	failed error     // with what connections fail until then; nil: they wait
+	failed error     // the error of connections before next; nil: they wait
 }
 
-// How long to wait before another ssh is started: longer each time, until one has lived for some
-// time. Where trying again changes nothing, that is not tried for longer.
+// How long to wait before another ssh is started: twice as long each time, from minRedial to
+// maxRedial, until one has run for longRun. After a permanent failure the wait is lockOut.
 const (
-	leastRedial = 100 * time.Millisecond
-	mostRedial  = 5 * time.Second
-	lived       = 10 * time.Second
-	lockOut     = 15 * time.Second
+	minRedial = 100 * time.Millisecond
+	maxRedial = 5 * time.Second
+	longRun   = 10 * time.Second
+	lockOut   = 15 * time.Second
 )
 
-// How long ssh may take to reach the machine, and how long if it may ask the person.
+// How long ssh may take to reach the machine: without and with questions to the person.
 const (
 	limitBatch = 30 * time.Second
 	limitAsk   = 3 * time.Minute
@@ -53,11 +53,11 @@ const (
 
 // Options say how ssh is run.
 type Options struct {
-	// Ask lets ssh ask the person on the terminal of this process, if it has one. Without, it
-	// fails where it would have to ask.
+	// Ask lets ssh ask the person on the terminal of this process, if it has one. Otherwise ssh
+	// fails when it would have to ask.
 	Ask bool
-	// Explain makes what callers get instead of an Error, reads and writes of connections included.
-	// nil: the Error itself.
+	// Explain translates each Error that a method, or a connection's Read or Write, returns. nil:
+	// the Error is returned as it is.
 	Explain func(*Error) error
 }
 
@@ -79,14 +79,14 @@ func New(target Target, o Options) (*Tunnel, error) {
 	return t, nil
 }
 
-// version is how OpenSSH names its version.
+// version matches the version that "ssh -V" prints.
 var version = regexp.MustCompile(`^OpenSSH_(?:[A-Za-z_]+_)?(\d{1,3})\.(\d{1,3})`)
 
-// versionLimit is how long ssh may take to name its version.
+// versionLimit is how long "ssh -V" may take.
 const versionLimit = 5 * time.Second
 
-// newer reports whether a program is OpenSSH's of version 8.7 or later. An older one takes options that
-// came with that for mistakes.
+// newer reports whether a program is OpenSSH 8.7 or later. An older one refuses the options that
+// were new in that version.
 func newer(program string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), versionLimit)
 	defer cancel()
@@ -94,7 +94,7 @@ func newer(program string) bool {
 	return err == nil && since87(string(said))
 }
 
-// since87 reports whether what ssh says of its version is 8.7 or later.
+// since87 reports whether the output of "ssh -V" names version 8.7 or later.
 func since87(said string) bool {
 	found := version.FindStringSubmatch(said)
 	if found == nil {
@@ -105,7 +105,7 @@ func since87(said string) bool {
 	return major > 8 || major == 8 && minor >= 7
 }
 
-// haveTerminal reports whether this process has a terminal on which a question can be asked.
+// haveTerminal reports whether this process has a terminal on which ssh can ask.
 func haveTerminal() bool {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
 	if err != nil {
@@ -114,7 +114,7 @@ func haveTerminal() bool {
 	return tty.Close() == nil
 }
 
-// Patience is how long it may take until the machine is reached.
+// Patience returns how long ssh may take to reach the machine.
 func (t *Tunnel) Patience() time.Duration {
 	if t.ask {
 		return limitAsk
@@ -122,7 +122,7 @@ func (t *Tunnel) Patience() time.Duration {
 	return limitBatch
 }
 
-// Dial opens a connection to the socket there. ctx bounds only that.
+// Dial opens a connection to the socket. ctx bounds only the opening.
 func (t *Tunnel) Dial(ctx context.Context) (net.Conn, error) {
 	for again := false; ; again = true {
 		f, fresh, err := t.current(ctx)
@@ -136,16 +136,16 @@ func (t *Tunnel) Dial(ctx context.Context) (net.Conn, error) {
 		if err == nil || fresh || again || ctx.Err() != nil || !f.gone(err) {
 			return conn, err
 		}
-		f.stop() // it has ended, or is about to: another one is started
+		f.stop() // it has ended or is ending: start another one
 		<-f.done
 	}
 }
 
-// current returns the ssh that forwards, which is started if there is none: fresh. It returns none
-// where each connection has its own.
+// current returns the ssh that forwards. It starts one if none runs; then fresh is true. It returns
+// nil when each connection has an ssh of its own.
 func (t *Tunnel) current(ctx context.Context) (f *forward, fresh bool, err error) {
 	for {
-		if err := t.turn(ctx); err != nil {
+		if err := t.awaitStart(ctx); err != nil {
 			return nil, false, err
 		}
 		t.mu.Lock()
@@ -168,8 +168,8 @@ func (t *Tunnel) current(ctx context.Context) (f *forward, fresh bool, err error
 	}
 }
 
-// turn waits until an ssh may be started, unless one runs that forwards.
-func (t *Tunnel) turn(ctx context.Context) error {
+// awaitStart waits until an ssh may be started. It returns at once if one that forwards runs.
+func (t *Tunnel) awaitStart(ctx context.Context) error {
 	t.mu.Lock()
 	wait, failed, runs := time.Until(t.next), t.failed, t.now != nil
 	t.mu.Unlock()
@@ -203,21 +203,21 @@ func (t *Tunnel) start() (*forward, error) {
 	t.now = f
 	t.work.Go(func() {
 		defer context.AfterFunc(t.life, f.stop)()
-		stays, failed := f.run(t.Patience())
+		permanent, failed := f.run(t.Patience())
 		t.mu.Lock()
 		t.now = nil
-		t.pauseAfter(failed, stays, time.Since(f.began))
+		t.pauseAfter(failed, permanent, time.Since(f.began))
 		t.mu.Unlock()
-		close(f.done) // whoever waits finds all that
+		close(f.done) // last, so that who waits for it sees the new state
 	})
 	return f, nil
 }
 
-// ended notes that the ssh of one connection has ended before the engine said anything.
-func (t *Tunnel) ended(err error, stays bool) {
+// ended notes that the ssh of one connection ended before the engine sent anything.
+func (t *Tunnel) ended(err error, permanent bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.pauseAfter(err, stays, 0)
+	t.pauseAfter(err, permanent, 0)
 }
 
 // works notes that the engine has answered through the ssh of one connection.
@@ -227,21 +227,22 @@ func (t *Tunnel) works() {
 	t.pause, t.next, t.failed = 0, time.Time{}, nil
 }
 
-// pauseAfter decides when the next ssh may be started after one that has run for some time. The
-// caller holds mu.
-func (t *Tunnel) pauseAfter(err error, stays bool, ran time.Duration) {
-	t.pause = min(max(2*t.pause, leastRedial), mostRedial)
-	if ran >= lived {
-		t.pause = leastRedial
+// pauseAfter decides when the next ssh may be started. ran is how long the last one ran. The caller
+// holds mu.
+func (t *Tunnel) pauseAfter(err error, permanent bool, ran time.Duration) {
+	t.pause = min(max(2*t.pause, minRedial), maxRedial)
+	if ran >= longRun {
+		t.pause = minRedial
 	}
 	t.failed, t.next = nil, time.Now().Add(t.pause)
-	if stays {
+	if permanent {
 		t.failed, t.next = err, time.Now().Add(lockOut)
 	}
 }
 
-// FallBack gives each connection an ssh of its own from now on, because nobody answered at the end
-// of what is forwarded. It returns false where nothing is forwarded, or no longer.
+// FallBack gives each connection an ssh of its own from now on. The caller has found that the
+// forwarded socket does not answer. FallBack returns false and changes nothing if no ssh forwards a
+// socket now.
 func (t *Tunnel) FallBack() bool {
 	t.mu.Lock()
 	f := t.now
@@ -251,12 +252,12 @@ func (t *Tunnel) FallBack() bool {
 	if able {
 		f.stop()
 		<-f.done
-		t.works() // the machine is there
+		t.works() // the machine was reached
 	}
 	return able
 }
 
-// Close ends every ssh, and with them the connections, and waits for that.
+// Close ends every ssh and all connections, and waits until they have ended.
 func (t *Tunnel) Close() {
 	t.mu.Lock()
 	t.end()
