@@ -1,47 +1,46 @@
-// Package agent knows the kinds of agents a session can run: which image
-// holds them, which files and variables they want before their first byte, how
-// they are told about the tools of the host, and how text is typed into them so
-// that they take it for typing. An adapter is data and a few small functions;
-// it starts nothing itself.
+// Package agent describes the kinds of agents that a session can run: their image,
+// the files and variables that they need before they start, how they learn about the
+// tools of the host, and how text is typed into them so that they accept it as typed.
+// An adapter is data and a few small functions; it starts nothing itself.
 package agent
 
 // The places of a session inside its container.
 const (
 	Workspace   = "/workspace"       // the directory the agent works in, writable
 	Home        = "/home/codespace"  // the agent's own home, writable, kept for resuming
-	Orientation = "/etc/ironcurtain" // what the agent is told, read-only
+	Orientation = "/etc/ironcurtain" // instructions and configuration for the agent, read-only
 	Sockets     = "/run/ironcurtain" // the host's sockets, read-only
 	ToolSocket  = Sockets + "/proxy.sock"
 	ProxySocket = Sockets + "/mitm-proxy.sock"
 	PortsSocket = Sockets + "/ports.sock"
-	// ReportSocket is where the bridge says what it sees before the agent begins.
+	// ReportSocket is where the bridge sends its report before the agent starts.
 	ReportSocket = Sockets + "/report.sock"
-	// KeptSockets is where the bridge listens itself where the host's sockets are not mounted: a
-	// directory in memory in which every engine lets every user write. CarrierSocket is where it takes
-	// the carriers of the stream.
+	// KeptSockets is the directory of the bridge's own sockets, if the host's are not mounted. It
+	// is in memory, and every user may write there with every engine. At CarrierSocket the bridge
+	// accepts the carriers of the stream.
 	KeptSockets   = "/dev/shm/ironcurtain"
 	CarrierSocket = KeptSockets + "/carrier.sock"
-	Attachments   = "/attachments" // what the person has attached, read-only
-	Objects       = "/objects"     // git's objects of a repository, in a container that is only to be filled with them
+	Attachments   = "/attachments" // files that the person has attached, read-only
+	Objects       = "/objects"     // a repository's git objects, in the container that fills their volume
 	CABundle      = "/etc/ssl/certs/ca-certificates.crt"
-	// ProxyAddress is where the agent finds its proxy.
+	// ProxyAddress is where the agent's HTTP proxy listens.
 	ProxyAddress = "127.0.0.1:18080"
 	ProxyURL     = "http://" + ProxyAddress
-	// Bridge is our program in the container: its main process until it becomes
-	// the agent, and the carrier of everything to the sockets.
+	// Bridge is our program in the container. It is the main process until it becomes the
+	// agent, and it connects the agent with the sockets.
 	Bridge = "/usr/local/bin/ironcurtain-mux-bridge"
 )
 
-// Host is what a session offers to the agent in it.
+// Host is what a session offers to its agent.
 type Host struct {
-	Sentinels    map[string]string // provider to the fake credential that stands for the real one; only what can be used
-	Logins       map[string]string // providers whose sentinel stands for a login's token and not for an API key, and the name of the account
+	Sentinels    map[string]string // sentinels by provider; only of providers that can be used
+	Logins       map[string]string // account names by provider, for sentinels that stand for a login's token and not for an API key
 	Conversation string            // UUID of the agent's conversation
-	Resume       bool              // continue that conversation instead of beginning it
+	Resume       bool              // continue that conversation instead of starting it
 	Prompt       string            // system prompt: where the agent is and what it may do
-	Model        string            // the model to use, as the agent calls it; empty: the adapter's choice
-	Root         bool              // the agent's user has the number 0 in its container; outside that is an ordinary one
-	First        string            // what the person asks first; empty: the agent waits to be asked
+	Model        string            // the model to use, as the agent names it; empty: the adapter's choice
+	Root         bool              // the agent's user has ID 0 in its container, but is an ordinary user outside
+	First        string            // the person's first request; empty: the agent waits for one
 }
 
 // Launch is how to start an agent.
@@ -53,10 +52,10 @@ type Launch struct {
 
 // Answer is the result of a one-shot run.
 type Answer struct {
-	Text    string  // the agent's last words, or what it has printed before it failed
-	Failure string  // why it failed, in one line; empty when it answered
-	CostUSD float64 // as the agent reckons it; 0 when it does not say
-	Events  string  // JSON: what happened meanwhile, in the agent's own words; empty when it does not say
+	Text    string  // the agent's answer, or what it printed before it failed
+	Failure string  // why it failed, in one line; empty after an answer
+	CostUSD float64 // as the agent reports it; 0 if it does not
+	Events  string  // JSON: what happened meanwhile, as the agent reports it; empty if it does not
 }
 
 // Place is where an agent runs.
@@ -77,44 +76,43 @@ type Adapter struct {
 	// Foreign means that the image is somebody else's. It is used unchanged and never
 	// built.
 	Foreign bool
-	// Providers are the model providers it can talk to, by their names in package
-	// mitm, the preferred one first. One of them is enough; none means that it
-	// talks to no model.
+	// Providers are the model providers that the agent can use, by their names in package
+	// mitm, the preferred one first. One of them is enough; none means that the agent
+	// uses no model.
 	Providers []string
-	KeysOnly  bool // it takes API keys and no logins
-	Tools     bool // it connects to the host's tools before it is of use
+	KeysOnly  bool // the agent accepts API keys and no logins
+	Tools     bool // the agent connects to the host's tools before it is ready
 	Place     Place
 	// JobControl means that the agent stops and continues programs itself, as shells do.
 	// Other agents would stop themselves at Ctrl-Z and wait for a shell, which the
 	// container does not have, so they never get that key.
 	JobControl bool
 
-	// Launch starts it on a terminal.
+	// Launch starts the agent on a terminal.
 	Launch func(Host) (Launch, error)
-	// Once runs it for one task, without terminal and input: the answer is on its
-	// standard output. Only the command depends on the task, so that a container
-	// that was made for one serves all later ones. Nil: it cannot.
+	// Once runs the agent for one task, without terminal and input; it prints its answer
+	// to standard output. Only the command depends on the task, so that one container
+	// serves several tasks. Nil: the agent cannot do that.
 	Once func(h Host, task string) (Launch, error)
-	// Answer reads what a one-shot run printed and how it ended. Nil: all that it prints is its
+	// Answer reads the output and exit code of a one-shot run. Nil: the whole output is the
 	// answer.
 	Answer func(stdout string, exitCode int) Answer
-	// Kept says whether a home holds the conversation, so that Host.Resume can
-	// continue it. Nil: the agent continues nothing.
+	// Kept reports whether a home contains the conversation, so that Host.Resume can
+	// continue it. Nil: the agent cannot continue a conversation.
 	Kept func(home HomeDir, conversation string) bool
-	// LastPrompt is what the person asked last, as a home that belongs to the
-	// conversation tells it; empty when it does not. Nil: the agent keeps nothing
-	// of that kind.
+	// LastPrompt returns the person's last prompt of the conversation, read from the
+	// home; empty if it is not there. Nil: the agent does not keep prompts.
 	LastPrompt func(home HomeDir, conversation string) string
-	// Submit is how text is typed into it and sent off.
+	// Submit returns how text is typed into the agent and sent.
 	Submit func(text string) Submission
-	// Version is the command that prints its version; empty: it has none.
+	// Version is the command that prints the agent's version; empty: there is none.
 	Version []string
 }
 
-// TakesTasks reports whether it can be run for one task.
+// TakesTasks reports whether the agent can be run for one task.
 func (a Adapter) TakesTasks() bool { return a.Once != nil || a.Place == InProcess }
 
-// provider picks the provider to use: the first that the host has a sentinel for.
+// provider returns the first provider that the host has a sentinel for.
 func (a Adapter) provider(h Host) (name, sentinel string, err error) {
 	for _, name := range a.Providers {
 		if s := h.Sentinels[name]; s != "" {

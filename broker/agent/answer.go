@@ -14,8 +14,8 @@ import (
 // bytes.
 const longestEvent = 8 << 20
 
-// eventsOf yields the events that an agent printed, one a line. Lines that are no event, and those
-// that are too long, are passed over.
+// eventsOf yields the events that an agent printed, one on each line. It skips other lines, and
+// lines that are too long.
 func eventsOf[Event any](stdout string) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		for line := range strings.Lines(stdout) {
@@ -30,23 +30,23 @@ func eventsOf[Event any](stdout string) iter.Seq[Event] {
 	}
 }
 
-// AnswerOf reads what a one-shot run printed and how it ended.
+// AnswerOf makes an Answer of the output and exit code of a one-shot run.
 func (a Adapter) AnswerOf(stdout, stderr string, exitCode int) Answer {
 	switch {
 	case a.Answer == nil:
 		return printed(stdout, stderr, exitCode)
 	case exitCode != 0 && strings.TrimSpace(stdout) == "":
-		stdout = stderr // it says why the agent failed
+		stdout = stderr // which says why the agent failed
 	}
 	return a.Answer(stdout, exitCode)
 }
 
-// printed is the answer of an agent all of whose output is its answer. The last line of its
-// complaints explains a failure.
+// printed returns the answer of an agent whose whole output is its answer. The last line of stderr
+// explains a failure.
 func printed(stdout, stderr string, exitCode int) Answer {
 	a := Answer{Text: stdout}
 	if exitCode != 0 {
-		a.Failure = fmt.Sprintf("it ended with code %d", exitCode)
+		a.Failure = fmt.Sprintf("the agent ended with code %d", exitCode)
 		if why := lastLine(stderr); why != "" {
 			a.Failure += ": " + why
 		}
@@ -54,7 +54,7 @@ func printed(stdout, stderr string, exitCode int) Answer {
 	return a
 }
 
-// concluded completes an answer that was read from events by the way the agent ended.
+// concluded completes an answer that was read from events with the agent's exit code.
 func concluded(a Answer, stdout string, exitCode int) Answer {
 	switch {
 	case a.Failure != "":
@@ -65,14 +65,14 @@ func concluded(a Answer, stdout string, exitCode int) Answer {
 	return a
 }
 
-// failedAnswer is the answer of a run that printed none in the expected form. Its last line
-// of output is the best explanation.
+// failedAnswer returns the answer of a run that printed none in the expected form. The last line of
+// the output explains it best.
 func failedAnswer(stdout string, exitCode int) Answer {
 	last := cmp.Or(lastLine(stdout), "it printed nothing")
 	return Answer{Failure: fmt.Sprintf("the agent ended with code %d and gave no answer: %s", exitCode, last)}
 }
 
-// lastLine returns the last line of what an agent printed, fit to be shown.
+// lastLine returns the last line of an agent's output, shortened by oneLine.
 func lastLine(printed string) string {
 	lines := strings.Split(strings.TrimSpace(printed), "\n")
 	return oneLine(lines[len(lines)-1], "")
@@ -81,7 +81,8 @@ func lastLine(printed string) string {
 // longestFailure is the longest explanation of a failure, in bytes.
 const longestFailure = 300
 
-// oneLine makes one line of an agent's text about its failure.
+// oneLine shortens an agent's text about its failure to one line, or returns otherwise if the text
+// is empty.
 func oneLine(said, otherwise string) string {
 	return cmp.Or(text.OneLine(said, longestFailure), otherwise)
 }

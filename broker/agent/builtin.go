@@ -8,25 +8,26 @@ import (
 // BuiltinName is the name of the agent of our own.
 const BuiltinName = "builtin"
 
-// BuiltinHistory is the file of its conversation in its home. Only the host can open it.
+// BuiltinHistory is the file of the built-in agent's conversation in its home. Only the host can
+// open it.
 const BuiltinHistory = "conversation.jsonl"
 
-// BuiltinModels are what it uses of each provider unless told otherwise.
+// BuiltinModels are the built-in agent's default models, by provider.
 var BuiltinModels = map[string]string{
 	"anthropic": "claude-sonnet-4-6",
 	"openai":    "gpt-5.5",
 	"google":    "gemini-2.5-pro",
 }
 
-// builtin is the agent of our own (broker/builtin): a model that can do nothing but write
-// programs, whose calls the policy judges. It needs no container.
+// builtin is our own agent (broker/builtin): its model can only write programs, and the policy judges
+// their calls. It needs no container.
 func builtin() Adapter {
 	return Adapter{
 		Name:      BuiltinName,
 		Title:     "Built-in agent",
 		Place:     InProcess,
 		Providers: []string{"anthropic", "openai", "google"},
-		KeysOnly:  true, // providers refuse logins of their own programs to other ones
+		KeysOnly:  true, // providers accept logins only from their own programs
 		Tools:     true,
 		Answer:    answerOfBuiltin,
 		Kept:      func(home HomeDir, _ string) bool { size, ok := home.file(BuiltinHistory); return ok && size > 0 },
@@ -45,7 +46,7 @@ func builtin() Adapter {
 	}
 }
 
-// answerOfBuiltin reads the one object that it prints at the end of a task.
+// answerOfBuiltin reads the JSON object that the built-in agent prints at the end of a task.
 func answerOfBuiltin(stdout string, exitCode int) Answer {
 	var report struct {
 		Text, Failure string

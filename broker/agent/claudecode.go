@@ -33,7 +33,7 @@ func claudeCode() Adapter {
 	}
 }
 
-// claudeFirst is the argument that asks the first question.
+// claudeFirst returns the arguments with the person's first request.
 func claudeFirst(h Host) []string {
 	if h.First == "" {
 		return nil
@@ -71,7 +71,7 @@ func launchClaude(h Host, more ...string) (Launch, error) {
 			credential + key,
 			"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
 			"CLAUDE_CODE_DISABLE_OFFICIAL_MARKETPLACE_AUTOINSTALL=1",
-			"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS=0", // a call that waits for a person is waited for
+			"CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS=0", // wait for a call that waits for a person
 			"DISABLE_AUTOUPDATER=1",
 			"DISABLE_ERROR_REPORTING=1",
 			"DISABLE_INSTALLATION_CHECKS=1",
@@ -80,13 +80,13 @@ func launchClaude(h Host, more ...string) (Launch, error) {
 		},
 	}
 	if h.Root {
-		launch.Env = append(launch.Env, "IS_SANDBOX=1") // else it refuses to run without asking permissions
+		launch.Env = append(launch.Env, "IS_SANDBOX=1") // otherwise root may not skip its permission prompts
 	}
 	return launch, nil
 }
 
-// claudeFiles answers Claude Code's dialogs: onboarding, trust of the
-// workspace, the custom key, the mode that asks no permissions.
+// claudeFiles answers Claude Code's dialogs in advance: onboarding, trust of the workspace, the
+// custom key, the mode without permission prompts.
 func claudeFiles(key, prompt string) []File {
 	state := object{
 		"hasCompletedOnboarding": true,
@@ -113,14 +113,14 @@ func claudeFiles(key, prompt string) []File {
 	}
 }
 
-// claudeKept looks for the record that Claude Code keeps of a conversation once
-// something was said in it.
+// claudeKept looks for the file in which Claude Code keeps a conversation. The file exists
+// once there was a message.
 func claudeKept(home HomeDir, conversation string) bool {
 	size, ok := home.file(claudeRecord(conversation))
 	return ok && size > 0
 }
 
-// claudeRecord is where that record is: one message a line.
+// claudeRecord returns the path of that file, which has one message on each line.
 func claudeRecord(conversation string) string {
 	return ".claude/projects/" + strings.ReplaceAll(Workspace, "/", "-") + "/" + conversation + ".jsonl"
 }
@@ -141,7 +141,7 @@ func claudeLastPrompt(home HomeDir, conversation string) string {
 		}
 		var text string
 		if l.Type != "user" || json.Unmarshal(l.Message.Content, &text) != nil || strings.HasPrefix(text, "<") {
-			return "" // results of tools are lists, what commands printed is in tags
+			return "" // results of tools are lists, and output of commands is in tags
 		}
 		return text
 	})

@@ -7,7 +7,7 @@ import (
 )
 
 // CodexSubmitPause is how long Codex needs between a text and the Enter that
-// submits it; what comes sooner may be part of a paste.
+// submits it; an earlier Enter may count as part of a paste.
 const CodexSubmitPause = 200 * time.Millisecond
 
 // codexModel is the newest model that calls tools one by one. Newer models write programs
@@ -33,7 +33,7 @@ func codex() Adapter {
 			return launchCodex(h, argv)
 		},
 		Once: func(h Host, task string) (Launch, error) {
-			// Codex would start before its tools are ready.
+			// Otherwise Codex starts before its tools are ready.
 			const wait = "mcp_servers." + toolServer + ".required=true"
 			argv := []string{"codex", "exec", "-c", wait, "--json", "--skip-git-repo-check"}
 			if h.Resume {
@@ -61,12 +61,12 @@ func launchCodex(h Host, argv []string) (Launch, error) {
 			homeFile(".codex/auth.json", codexAuth(provider, key, h.Logins[provider])),
 			promptFile(h.Prompt),
 		},
-		Env: []string{"RUST_LOG=off"}, // it would write on the screen it draws,
+		Env: []string{"RUST_LOG=off"}, // logs would appear on the screen that Codex draws
 	}, nil
 }
 
-// codexConfig keeps Codex from asking anything first, from looking for updates
-// and plugins, and from hiding the host's tools behind a search.
+// codexConfig turns off Codex's first questions, its search for updates and plugins, and
+// the tool search that would hide the host's tools.
 func codexConfig(h Host) string {
 	model := h.Model
 	if model == "" {
@@ -103,9 +103,8 @@ enable_request_compression = false
 `
 }
 
-// codexAuth is the file in which Codex keeps its credential: a key, or the tokens
-// of a login. A login's second token is made from the first, since Codex only
-// looks into it.
+// codexAuth returns the file in which Codex keeps its credential: a key, or the tokens
+// of a login. The login's id_token is made up, because Codex only reads the claims in it.
 func codexAuth(provider, key, account string) string {
 	if provider != "chatgpt" {
 		return jsonText(object{"OPENAI_API_KEY": key})
@@ -123,8 +122,8 @@ func codexAuth(provider, key, account string) string {
 	})
 }
 
-// codexKept looks for the record that Codex keeps of a conversation once
-// something was said in it: sessions/YEAR/MONTH/DAY/rollout-….jsonl.
+// codexKept looks for a file in which Codex keeps a conversation, once there was a message:
+// sessions/YEAR/MONTH/DAY/rollout-….jsonl.
 func codexKept(home HomeDir, _ string) bool {
 	return home.keepsFile(".codex/sessions", 3, "rollout-", ".jsonl")
 }
@@ -133,7 +132,7 @@ func codexKept(home HomeDir, _ string) bool {
 func codexLastPrompt(home HomeDir, _ string) string {
 	return home.lastOf(".codex/history.jsonl", func(line []byte) string {
 		var l struct{ Text string }
-		_ = json.Unmarshal(line, &l) // a line of something else has no text
+		_ = json.Unmarshal(line, &l) // any other line leaves Text empty
 		return unlessCommand(l.Text)
 	})
 }
@@ -164,7 +163,7 @@ func answerOfCodex(stdout string, exitCode int) Answer {
 		case event.Type == "error":
 			a.Failure = oneLine(event.Message, "the turn failed")
 		case event.Type == "turn.completed":
-			a.Failure = "" // what failed before was tried again
+			a.Failure = "" // Codex has tried again
 		}
 	}
 	return concluded(a, stdout, exitCode)

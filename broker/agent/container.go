@@ -2,20 +2,20 @@ package agent
 
 import "fmt"
 
-// Command is the container's command line for an agent's own: the bridge opens
-// the way to the proxy, waits for the terminal's size and becomes the agent.
+// Command returns the container's command line for an agent's command line: the bridge connects to
+// the proxy, waits for the terminal's size and becomes the agent.
 func Command(argv []string) []string {
 	return append([]string{Bridge, "run", "--"}, argv...)
 }
 
-// KeptCommand is that command line where no sockets are mounted: the bridge keeps the agent's
-// terminal, and the host reaches both over a stream.
+// KeptCommand is Command for a container without mounted sockets: the bridge stays the main process
+// as the keeper, with the agent's terminal, and the host reaches it by the stream.
 func KeptCommand(argv []string) []string {
 	return append([]string{Bridge, "keep", "--"}, argv...)
 }
 
-// Accounts are the passwd and group files of a container whose only person is
-// the agent, with these ids. Where they are 0, the agent is the only one who has them.
+// Accounts returns the passwd and group files of a container, with these IDs for the agent. They also
+// list root, except for an ID 0, which is then the agent's alone.
 func Accounts(uid, gid int) []File {
 	passwd := fmt.Sprintf("codespace:x:%d:%d:agent:%s:/bin/bash\n", uid, gid, Home)
 	group := fmt.Sprintf("codespace:x:%d:\n", gid)

@@ -6,15 +6,15 @@ import (
 	"unicode/utf8"
 )
 
-// Conversation is an agent's conversation as its home shows it. Nothing of it is to be
-// trusted, because the agent can write anything there.
+// Conversation is an agent's conversation as its home shows it. It is not trusted, because the agent
+// can write anything there.
 type Conversation struct {
-	Begun      bool   // there is something to go on with
-	LastPrompt string // what the person asked last; empty when it is not known
+	Begun      bool   // it can be continued
+	LastPrompt string // the person's last prompt; empty if it is not known
 }
 
-// Conversation looks in an agent's home on the host for the conversation with that id. An
-// agent that keeps no conversation has none to continue.
+// Conversation looks in an agent's home on the host for the conversation with that id. It is empty
+// for an agent that keeps no conversations.
 func (a Adapter) Conversation(home, id string) Conversation {
 	root, err := os.OpenRoot(home)
 	if err != nil {
@@ -31,8 +31,8 @@ func (a Adapter) Conversation(home, id string) Conversation {
 	return c
 }
 
-// PromptLine is a prompt as lists show it: its beginning, as one line of valid
-// UTF-8 of at most 400 bytes. It is no safer to draw than the prompt was.
+// PromptLine returns a prompt as lists show it: its beginning, as one line of valid UTF-8 of at most
+// 400 bytes. Control characters stay in it.
 func PromptLine(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "�")), " ")
 	const limit = 400
@@ -45,8 +45,8 @@ func PromptLine(text string) string {
 	return text
 }
 
-// unlessCommand is a text that was typed into an agent, or nothing when it was
-// one of the agent's own commands: "/model", but not "/etc/hosts is wrong".
+// unlessCommand returns a text that was typed into an agent, or "" if it is one of the agent's own
+// commands: "/model", but not "/etc/hosts is wrong".
 func unlessCommand(text string) string {
 	word, _, _ := strings.Cut(strings.TrimSpace(text), " ")
 	if strings.HasPrefix(word, "/") && strings.Count(word, "/") == 1 {

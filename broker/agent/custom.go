@@ -9,35 +9,35 @@ import (
 	"time"
 )
 
-// Custom describes an agent of the person's own: any image and any command
-// that speaks MCP over standard input and output. In Command, Resume, Task and in
-// the values of Env and Files these words are replaced:
+// Custom describes an agent of the person's own: any image, and any command that speaks MCP over
+// standard input and output. These words are replaced in Command, Resume and Task, and in the values
+// of Env and Files:
 //
-//	{task}          what the one-shot run shall do; in Task only
+//	{task}          the task of a one-shot run; in Task only
 //	{prompt}        the system prompt
-//	{prompt-file}   the file that holds the system prompt
-//	{mcp-file}      the file that names the host's tools, in the common form:
+//	{prompt-file}   the path of a file with the system prompt
+//	{mcp-file}      the path of a file with the host's tools, in the common form:
 //	                {"mcpServers": {"ironcurtain": {"command": …, "args": […]}}}
-//	{mcp-command}   the command that such an entry would start, as a line
-//	{sentinel}      the credential that stands for the real one
-//	{conversation}  a UUID of the session's own
+//	{mcp-command}   the command and arguments of that entry, as one line
+//	{sentinel}      the sentinel
+//	{conversation}  the UUID of the session's conversation
 type Custom struct {
 	Name      string
 	Title     string            // empty: the name
-	Image     string            // a reference, as "docker run" takes it
-	Command   []string          // starts it on a terminal
-	Resume    []string          // the same, to go on with its conversation; empty: it cannot
-	Task      []string          // runs it for one task and prints the answer; empty: it cannot
-	Version   []string          // prints its version; may be empty
+	Image     string            // a reference, as in "docker run"
+	Command   []string          // starts the agent on a terminal
+	Resume    []string          // the same, but continues the conversation; empty: the agent cannot
+	Task      []string          // runs one task and prints the answer; empty: the agent cannot
+	Version   []string          // prints the agent's version; may be empty
 	Env       map[string]string // besides what every agent gets
-	Files     map[string]string // text by path below its home
-	Providers []string          // model providers it can talk to
-	Tools     bool              // it starts the host's tools by itself before it is of use
-	Paste     bool              // it wants what is submitted as a paste
+	Files     map[string]string // text by path below the agent's home
+	Providers []string          // model providers that the agent can use
+	Tools     bool              // the agent connects to the host's tools before it is ready
+	Paste     bool              // submit text as a paste
 	Pause     time.Duration     // before the Enter that submits
 }
 
-// agentName is what an agent may be called.
+// agentName matches the allowed names of agents.
 var agentName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
 // Adapter checks the description and makes an adapter of it.
@@ -85,7 +85,7 @@ func (c Custom) Adapter() (Adapter, error) {
 // the agent. The format of the agent's conversations is unknown.
 func keepsAnything(home HomeDir, _ string) bool { return len(home.entries(".")) > 0 }
 
-// validFile says whether a path stays below the directory that it is put in.
+// validFile reports whether a relative path stays below its directory.
 func validFile(path string) bool {
 	if path == "" || strings.HasPrefix(path, "/") || strings.HasSuffix(path, "/") {
 		return false
@@ -95,7 +95,7 @@ func validFile(path string) bool {
 	})
 }
 
-// launch fills in what the description leaves open.
+// launch replaces the words in braces and adds the files of the host's tools.
 func (c Custom) launch(h Host, command []string, task string) (Launch, error) {
 	var provider, sentinel string
 	if len(c.Providers) > 0 {

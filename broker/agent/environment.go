@@ -1,7 +1,7 @@
 package agent
 
-// Environment lists the variables every agent gets: its proxy, its only root
-// certificate, and a terminal that promises no more than the engine keeps.
+// Environment lists the variables that every agent gets, such as its proxy, its only root
+// certificate, and the type of its terminal.
 func Environment() []string {
 	env := []string{
 		"HOME=" + Home,

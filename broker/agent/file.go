@@ -12,21 +12,20 @@ type File struct {
 	Mode uint32 // permission bits
 	// Orientation puts the file into the read-only directory.
 	Orientation bool
-	// Keep leaves a file alone that is there already, unless its first line is that of Data.
+	// Keep leaves an existing file as it is, unless its first line is that of Data.
 	Keep bool
 }
 
-// homeFile is a file in the agent's home, for the agent alone.
+// homeFile returns a file in the agent's home that only the agent can read.
 func homeFile(path, text string) File { return File{Path: path, Data: []byte(text), Mode: 0o600} }
 
-// orientationFile is a file that the agent can read and nobody in its container
+// orientationFile returns a file that the agent can read and nobody in its container
 // can change.
 func orientationFile(path, text string) File {
 	return File{Path: path, Data: []byte(text), Mode: 0o444, Orientation: true}
 }
 
-// jsonText writes a value made in this package as JSON; such values always can
-// be written.
+// jsonText encodes a value of this package as JSON, which never fails.
 func jsonText(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

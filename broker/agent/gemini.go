@@ -10,7 +10,7 @@ import (
 )
 
 // GeminiSubmitPause is how long Gemini CLI needs between a text and the Enter
-// that submits it: until it has drawn the text it submits what was there before.
+// that submits it: before it has drawn the text, Enter submits the former input.
 const GeminiSubmitPause = 400 * time.Millisecond
 
 // gemini is Google's agent.
@@ -72,22 +72,21 @@ func launchGemini(h Host, more []string) (Launch, error) {
 		Argv: append(argv, more...),
 		Files: []File{
 			homeFile(".gemini/settings.json", jsonText(settings)),
-			homeFile(".gemini/GEMINI.md", h.Prompt), // what it reads besides the project's own
+			homeFile(".gemini/GEMINI.md", h.Prompt), // Gemini reads it besides the project's own
 			promptFile(h.Prompt),
 		},
 		Env: []string{
 			"GEMINI_API_KEY=" + key,
 			"GEMINI_CLI_NO_RELAUNCH=true", // one process; the container bounds its memory
-			"SANDBOX=ironcurtain",         // it runs in one already
+			"SANDBOX=ironcurtain",         // the container is the sandbox: it starts no other
 		},
 	}, nil
 }
 
-// geminiProject is where Gemini CLI keeps what belongs to the workspace.
+// geminiProject is the directory in which Gemini CLI keeps its files about the workspace.
 var geminiProject = ".gemini/tmp/" + path.Base(Workspace)
 
-// geminiKept looks for the record that Gemini CLI keeps of a conversation:
-// chats/session-….jsonl.
+// geminiKept looks for a file in which Gemini CLI keeps a conversation: chats/session-….jsonl.
 func geminiKept(home HomeDir, _ string) bool {
 	return home.keepsFile(geminiProject+"/chats", 0, "session-", ".jsonl")
 }
@@ -105,8 +104,8 @@ func geminiLastPrompt(home HomeDir, _ string) string {
 	})
 }
 
-// answerOfGemini reads the one object that "--output-format json" prints, which
-// may have lines of other things before it.
+// answerOfGemini reads the one object that "--output-format json" prints. Other lines may come
+// before it.
 func answerOfGemini(stdout string, exitCode int) Answer {
 	var result struct {
 		Response string `json:"response"`

@@ -10,17 +10,17 @@ import (
 // submits it.
 const GooseSubmitPause = 200 * time.Millisecond
 
-// gooseModels are what Goose uses of each provider unless told otherwise.
+// gooseModels are the default models for Goose, by provider.
 var gooseModels = map[string]string{
 	"anthropic": "claude-sonnet-4-5",
 	"openai":    "gpt-5.5",
 	"google":    "gemini-2.5-pro",
 }
 
-// gooseTurns is how often it may go back to its model for one request.
+// gooseTurns is how many requests Goose may send to its model for one request of the person.
 const gooseTurns = "200"
 
-// goose is an agent that talks to whatever provider there is a key for.
+// goose is an agent that uses any provider that it has a key for.
 func goose() Adapter {
 	return Adapter{
 		Name:      "goose",
@@ -64,7 +64,7 @@ func launchGoose(h Host, argv []string) (Launch, error) {
 		model = gooseModels[provider]
 	}
 	command := toolCommand()
-	config := object{ // its file is YAML, which takes JSON
+	config := object{ // the file is YAML, of which JSON is a part
 		"GOOSE_PROVIDER":          provider,
 		"GOOSE_MODEL":             model,
 		"GOOSE_MODE":              "auto", // the policy of the host asks
@@ -82,22 +82,21 @@ func launchGoose(h Host, argv []string) (Launch, error) {
 		Argv: argv,
 		Files: []File{
 			homeFile(".config/goose/config.yaml", jsonText(config)+"\n"),
-			homeFile(".config/goose/.goosehints", h.Prompt), // what it reads besides the project's own
+			homeFile(".config/goose/.goosehints", h.Prompt), // Goose reads it besides the project's own
 			promptFile(h.Prompt),
 		},
 		Env: append(keyVariables(provider, key), "GOOSE_DISABLE_KEYRING=1", "GOOSE_CLI_SHOW_THINKING=0"),
 	}, nil
 }
 
-// gooseKept looks for the conversations that Goose keeps, in a database or, in
-// older versions, in a file each.
+// gooseKept looks for conversations: Goose keeps them in a database, and older versions in a file
+// each.
 func gooseKept(home HomeDir, _ string) bool {
 	return home.keepsFile(".local/share/goose/sessions", 0, "", "")
 }
 
-// gooseLastPrompt reads the lines that Goose keeps for its arrow keys; the first
-// one names their format, in which a backslash stands before an n for each end of
-// a line and before each backslash.
+// gooseLastPrompt reads the lines that Goose keeps for its arrow keys. The first line names their
+// format, in which \n stands for a newline and \\ for a backslash.
 func gooseLastPrompt(home HomeDir, _ string) string {
 	unescape := strings.NewReplacer(`\n`, "\n", `\\`, `\`)
 	return home.lastOf(".local/state/goose/history.txt", func(line []byte) string {
@@ -108,8 +107,8 @@ func gooseLastPrompt(home HomeDir, _ string) string {
 	})
 }
 
-// answerOfGoose reads the one object that "--output-format json" prints: the
-// texts after the last result of a tool are the answer.
+// answerOfGoose reads the one object that "--output-format json" prints. The answer is the texts
+// after the last result of a tool.
 func answerOfGoose(stdout string, exitCode int) Answer {
 	var conversation struct {
 		Messages []struct {
@@ -127,7 +126,7 @@ func answerOfGoose(stdout string, exitCode int) Answer {
 	var a Answer
 	for _, m := range conversation.Messages {
 		if m.Role != "assistant" {
-			a.Text = "" // what came before was on the way to a call
+			a.Text = "" // the texts so far came before a call
 			continue
 		}
 		for _, c := range m.Content {

@@ -12,10 +12,10 @@ import (
 )
 
 // HomeDir is an agent's home on the host. The agent can put anything there, so no method
-// waits for a pipe, follows a link out of it, or reads without a bound.
+// blocks on a pipe, follows a link out of the home, or reads without a bound.
 type HomeDir struct{ root *os.Root }
 
-// Bounds on what is read of a home.
+// How much is read of a home.
 const (
 	tailSize   = 256 << 10 // bytes of a file, from its end
 	maxEntries = 1000      // entries of a directory, as the system lists them
@@ -30,14 +30,14 @@ func (h HomeDir) file(name string) (size int64, ok bool) {
 	return info.Size(), true
 }
 
-// entries lists a directory by name; one that cannot be read has none.
+// entries lists a directory, sorted by name. If the directory cannot be read, the list is empty.
 func (h HomeDir) entries(dir string) []fs.DirEntry {
 	f, err := h.root.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	all, _ := f.ReadDir(maxEntries) // what was read before an error is there as well
+	all, _ := f.ReadDir(maxEntries) // on an error, the entries so far are returned
 	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return all
 }
@@ -58,7 +58,7 @@ func (h HomeDir) tail(name string) []byte {
 	if err != nil {
 		return nil
 	}
-	if from > 0 { // the first line is a piece of one
+	if from > 0 { // the first line is incomplete
 		if _, rest, ok := bytes.Cut(data, []byte("\n")); ok {
 			data = rest
 		}
@@ -66,7 +66,7 @@ func (h HomeDir) tail(name string) []byte {
 	return data
 }
 
-// lastOf returns the last text, not empty, that is found in a line of a file's
+// lastOf returns the last non-empty text that the function text finds in a line of a file's
 // end.
 func (h HomeDir) lastOf(name string, text func(line []byte) string) string {
 	lines := h.tail(name)
@@ -81,20 +81,20 @@ func (h HomeDir) lastOf(name string, text func(line []byte) string) string {
 	return ""
 }
 
-// maxBeside is how many directories beside each other are looked into.
-const maxBeside = 10
+// maxSiblings is how many subdirectories of a directory keepsFile searches: the last by name.
+const maxSiblings = 10
 
-// keepsFile reports whether a regular file with such a name is so many
-// directories below dir, of which the last by name are looked into first.
-func (h HomeDir) keepsFile(dir string, below int, prefix, suffix string) bool {
+// keepsFile reports whether there is a regular file with this prefix and suffix exactly depth
+// directories below dir.
+func (h HomeDir) keepsFile(dir string, depth int, prefix, suffix string) bool {
 	all := h.entries(dir)
-	if below == 0 {
+	if depth == 0 {
 		return slices.ContainsFunc(all, func(e fs.DirEntry) bool {
 			return e.Type().IsRegular() && strings.HasPrefix(e.Name(), prefix) && strings.HasSuffix(e.Name(), suffix)
 		})
 	}
-	for _, e := range slices.Backward(all[max(0, len(all)-maxBeside):]) {
-		if h.keepsFile(dir+"/"+e.Name(), below-1, prefix, suffix) {
+	for _, e := range slices.Backward(all[max(0, len(all)-maxSiblings):]) {
+		if h.keepsFile(dir+"/"+e.Name(), depth-1, prefix, suffix) {
 			return true
 		}
 	}

@@ -1,6 +1,6 @@
 package agent
 
-// The variables in which programs look for a provider's API key.
+// variablesOfKeys are the variables in which programs look for a provider's API key.
 var variablesOfKeys = map[string][]string{
 	"anthropic":  {"ANTHROPIC_API_KEY"},
 	"openai":     {"OPENAI_API_KEY"},
@@ -8,8 +8,7 @@ var variablesOfKeys = map[string][]string{
 	"openrouter": {"OPENROUTER_API_KEY"},
 }
 
-// keyVariables hand a provider's sentinel to a program that looks for a key in
-// its environment.
+// keyVariables returns the variables that pass a provider's sentinel to a program.
 func keyVariables(provider, sentinel string) []string {
 	var env []string
 	for _, name := range variablesOfKeys[provider] {

@@ -1,8 +1,7 @@
 package agent
 
-// localShell is a shell of this machine itself, with everything the person may
-// do: no container, no proxies, no policy. The session that runs it needs
-// nothing of what a container has.
+// localShell is a shell on this machine itself, with all the person's rights: no container,
+// no proxies, no policy.
 func localShell() Adapter {
 	a := shell()
 	a.Name, a.Title, a.Image = "local-shell", "Local shell, unprotected", ""

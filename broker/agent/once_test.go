@@ -151,8 +151,8 @@ func TestAnswersOfCommands(t *testing.T) {
 		want           agent.Answer
 	}{
 		{"hi\n", "a warning\n", 0, agent.Answer{Text: "hi\n"}},
-		{"hi\n", "", 1, agent.Answer{Text: "hi\n", Failure: "it ended with code 1"}},
-		{"", "one\ntwo\n", 127, agent.Answer{Failure: "it ended with code 127: two"}},
+		{"hi\n", "", 1, agent.Answer{Text: "hi\n", Failure: "the agent ended with code 1"}},
+		{"", "one\ntwo\n", 127, agent.Answer{Failure: "the agent ended with code 127: two"}},
 	} {
 		if got := named(t, "shell").AnswerOf(tt.stdout, tt.stderr, tt.code); got != tt.want {
 			t.Errorf("%+v: %+v", tt, got)

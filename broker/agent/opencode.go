@@ -11,14 +11,14 @@ import (
 // that submits it.
 const OpenCodeSubmitPause = 200 * time.Millisecond
 
-// openCodeModels are what OpenCode uses of each provider unless told otherwise.
+// openCodeModels are the default models for OpenCode, by provider.
 var openCodeModels = map[string]string{
 	"anthropic": "anthropic/claude-sonnet-4-5",
 	"openai":    "openai/gpt-5.5",
 	"google":    "google/gemini-2.5-pro",
 }
 
-// openCode is an agent that talks to whatever provider there is a key for.
+// openCode is an agent that uses any provider that it has a key for.
 func openCode() Adapter {
 	return Adapter{
 		Name:      "opencode",
@@ -42,7 +42,7 @@ func openCode() Adapter {
 			if h.Resume {
 				argv = append(argv, "--continue")
 			}
-			// It puts quotes around a word that has a space in it.
+			// OpenCode puts quotes around an argument with a space, so each word is one.
 			return launchOpenCode(h, append(append(argv, "--"), strings.Split(task, " ")...))
 		},
 		Answer:     answerOfOpenCode,
@@ -59,7 +59,7 @@ func launchOpenCode(h Host, argv []string) (Launch, error) {
 		return Launch{}, err
 	}
 	if _, login := h.Logins[provider]; login {
-		return Launch{}, fmt.Errorf("opencode: it takes an API key of %s and no login", provider)
+		return Launch{}, fmt.Errorf("OpenCode needs an API key of %s; it cannot use a login", provider)
 	}
 	model := h.Model
 	if model == "" {
@@ -122,8 +122,8 @@ type openCodeEvent struct {
 	} `json:"error"`
 }
 
-// answerOfOpenCode reads the events that "run --format json" prints: the texts
-// after the last call of a tool are the answer.
+// answerOfOpenCode reads the events that "run --format json" prints. The answer is the texts
+// after the last call of a tool.
 func answerOfOpenCode(stdout string, exitCode int) Answer {
 	var a Answer
 	for event := range eventsOf[openCodeEvent](stdout) {

@@ -2,9 +2,9 @@ package agent
 
 import "strings"
 
-// Prompt tells an agent where it is: what it may do freely, what it must ask
-// the host's tools for, and what the answers mean. It is added to the agent's own
-// system prompt and never written into the workspace.
+// Prompt tells an agent where it is: what it may do freely, for what it must use the
+// host's tools, and what the answers mean. It is added to the agent's own system prompt
+// and never written into the workspace.
 func Prompt() string {
 	return strings.TrimSpace(`
 You work inside a container without a network. ` + "`" + Workspace + "`" + ` is yours: read, write and run there as you like with your own tools.

@@ -11,39 +11,39 @@ import (
 	"time"
 )
 
-// Registries are the package registries that a container reaches, by their bases as programs
-// in it know them: ContainerAddress makes them. The zero value is none, and changes nothing.
+// Registries are the package registries that a container reaches. Their bases are those that
+// ContainerAddress returns. The zero value has none, and changes nothing.
 type Registries struct {
-	NPM       string            // for all names that no scope has
-	Yarn      string            // yarn's own name for NPM, which is in its lockfiles; empty: it has none
+	NPM       string            // for all names without a scope in NPMScopes
+	Yarn      string            // yarn's own address for NPM, which its lockfiles contain; empty: the same as NPM
 	NPMScopes map[string]string // by scope, "@acme"
 	PyPI      []string          // the default index first
 	Go        []string          // module proxies, in the order in which go asks them
 	GoSum     string            // verifier key of the checksum database; empty: there is none
-	GoPrivate []string          // patterns of modules that the database does not know
+	GoPrivate []string          // patterns of modules that are not in the database
 	// Cargo is the base of the index in place of Cargo's own; empty: Cargo's own. It must not
 	// be Cargo's own address, because Cargo refuses two sources of one address.
 	Cargo      string
 	CargoNamed map[string]string // by the name that projects use
 	// Apt means that repositories of Debian packages can be reached.
 	Apt bool
-	// AptSources are these, each an address, a suite and its components, as a sources.list has
-	// them. None: those that the image has by itself.
+	// AptSources are the repositories, each an address, a suite and its components, as in a
+	// sources.list. Empty: those of the image.
 	AptSources []string
 }
 
-// Empty reports whether there are none.
+// Empty reports whether there are no registries.
 func (r Registries) Empty() bool {
 	return r.NPM == "" && len(r.NPMScopes)+len(r.PyPI)+len(r.Go)+len(r.CargoNamed) == 0 && r.Cargo == "" && !r.Apt
 }
 
 // packagePatience is how long programs wait for a package, because a person may have to decide. It
-// is longer than a question waits.
+// is longer than an escalation waits.
 const packagePatience = 900 * time.Second
 
 // Environment lists the variables that package managers need to use the registries through
-// the proxy, besides those of every container. Nothing of it overrules what a project says
-// about registries, but for Go, whose projects say nothing.
+// the proxy, besides those of every container. They do not override a project's own settings
+// for registries, except for Go, whose projects have none.
 func (r Registries) Environment() []string {
 	if r.Empty() {
 		return nil
@@ -75,9 +75,9 @@ func (r Registries) Environment() []string {
 // addressSuffix is the end of names that stand for addresses.
 const addressSuffix = ".address.invalid"
 
-// ContainerAddress returns the base of a registry as programs in a container know it. They
-// would connect to localhost and to addresses directly, and not through the proxy, so these
-// get a name under .invalid, which no server has. Port and path stay.
+// ContainerAddress returns the base of a registry for programs in a container. They would connect to
+// localhost and to IP addresses directly and not through the proxy, so these hosts get a name under
+// .invalid, which no server has. Port and path stay.
 func ContainerAddress(base string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Hostname() == "" {
@@ -100,7 +100,7 @@ func ContainerAddress(base string) (string, error) {
 	return u.String(), nil
 }
 
-// nameOf writes an address as one label of a name.
+// nameOf returns an IP address as one label of a host name.
 func nameOf(a netip.Addr) string {
 	a = a.Unmap().WithZone("")
 	if a.Is4() {
@@ -109,7 +109,7 @@ func nameOf(a netip.Addr) string {
 	return strings.ReplaceAll(a.StringExpanded(), ":", "-")
 }
 
-// plainHosts are the hosts, with their ports, of bases that are reached without encryption.
+// plainHosts returns the hosts, with their ports, of bases without encryption.
 func plainHosts(bases ...string) []string {
 	var hosts []string
 	for _, base := range bases {
@@ -120,7 +120,7 @@ func plainHosts(bases ...string) []string {
 	return hosts
 }
 
-// byName returns the entries of a map in the order of their names.
+// byName returns the entries of a map, sorted by name.
 func byName(m map[string]string) [][2]string {
 	var all [][2]string
 	for _, name := range slices.Sorted(maps.Keys(m)) {

@@ -9,20 +9,20 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// Registry holds the agents a session can run.
+// Registry is the list of agents that a session can run.
 type Registry struct{ all []Adapter }
 
-// Builtin holds the agents that this program knows by itself.
+// Builtin returns a registry of this program's own agents.
 func Builtin() *Registry {
 	r, err := NewRegistry()
 	if err != nil {
-		panic("agent: " + err.Error()) // the names stand in this package, proven by its tests
+		panic("agent: " + err.Error()) // a test proves that the names differ
 	}
 	return r
 }
 
-// NewRegistry holds the built-in agents and others beside them. Two of the same
-// name are an error.
+// NewRegistry returns a registry of this program's own agents and others. It fails if two
+// have the same name.
 func NewRegistry(others ...Adapter) (*Registry, error) {
 	r := &Registry{all: append([]Adapter{builtin(), claudeCode(), codex(), gemini(), goose(), localShell(), openCode(), shell()}, others...)}
 	slices.SortFunc(r.all, func(a, b Adapter) int { return strings.Compare(a.Name, b.Name) })

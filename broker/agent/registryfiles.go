@@ -8,19 +8,19 @@ import (
 	"time"
 )
 
-// MountedFile is a file of the read-only directory that also stands at another place of the
-// container, where programs look for it.
+// MountedFile is a file of the read-only directory that is also mounted at the path where programs
+// look for it.
 type MountedFile struct {
 	File
-	Target string // absolute; empty for one that programs are told of otherwise
+	Target string // absolute; empty if a variable or another file names the file
 }
 
-// madeByUs is the first line of files in an agent's home that are written anew at each start
-// for as long as they begin with it.
+// madeByUs is the first line of files in an agent's home that are written again at each start, as
+// long as they begin with this line.
 const madeByUs = "# Made by ironcurtain-mux at each start. Without this line, the file is yours."
 
-// SystemFiles name the registries where package managers look last, so that what a project
-// or the agent says counts. They are for the read-only directory.
+// SystemFiles returns files of the read-only directory that name the registries. They are where
+// package managers look last, so that settings of a project or of the agent count more.
 func (r Registries) SystemFiles() []MountedFile {
 	var files []MountedFile
 	add := func(name, target, content string) {
@@ -38,8 +38,9 @@ func (r Registries) SystemFiles() []MountedFile {
 	return files
 }
 
-// HomeFiles name the registries for package managers that look nowhere but in the home: pnpm,
-// bun and yarn from 2 on. A file of the agent's own stays. Empty files make directories.
+// HomeFiles returns files that name the registries for package managers that look only in the home:
+// pnpm, bun and yarn from 2 on. Files of the agent's own are kept. For apt, empty files create the
+// directories that it needs.
 func (r Registries) HomeFiles() []File {
 	var files []File
 	for _, f := range []File{homeFile(".npmrc", r.npmrc()), homeFile(".yarnrc.yml", r.yarnrcYML())} {
@@ -48,7 +49,7 @@ func (r Registries) HomeFiles() []File {
 			files = append(files, f)
 		}
 	}
-	if r.Apt { // which makes none of the directories that it needs
+	if r.Apt {
 		for _, dir := range []string{"state/lists/partial", "log", "cache/archives/partial"} {
 			f := homeFile(aptDir+"/"+dir+"/.keep", "")
 			f.Keep = true
@@ -58,15 +59,15 @@ func (r Registries) HomeFiles() []File {
 	return files
 }
 
-// aptDir is where apt keeps its things without root, and where packages go: a directory below
-// the home that nothing else uses.
+// aptDir is the directory below the home where apt, without root, keeps its state and where packages
+// are installed.
 const aptDir = ".apt"
 
-// AptDir is that directory.
+// AptDir is the absolute path of that directory.
 const AptDir = Home + "/" + aptDir
 
-// aptConf is for apt, which reads it before the image's own configuration. The bridge stands in
-// for dpkg, which needs root.
+// aptConf returns the configuration that apt reads before the image's own. The bridge stands in for
+// dpkg, which needs root.
 func (r Registries) aptConf() string {
 	if !r.Apt {
 		return ""
@@ -95,8 +96,8 @@ func (r Registries) aptConf() string {
 	return b.String()
 }
 
-// aptList is for apt. The host has verified everything with the person's keyrings, which may be
-// others than the image's.
+// aptList returns apt's list of sources. They are trusted, because the host verifies everything with
+// the person's keyrings, which the image may not have.
 func (r Registries) aptList() string {
 	var b strings.Builder
 	for _, s := range r.AptSources {
@@ -105,7 +106,7 @@ func (r Registries) aptList() string {
 	return b.String()
 }
 
-// npmrc is for npm, pnpm, bun and yarn 1.
+// npmrc returns the configuration for npm, pnpm, bun and yarn 1.
 func (r Registries) npmrc() string {
 	var b strings.Builder
 	if r.NPM != "" {
@@ -117,7 +118,7 @@ func (r Registries) npmrc() string {
 	return b.String()
 }
 
-// yarnrc is for yarn 1, whose time limit no variable sets.
+// yarnrc returns the configuration for yarn 1, which has no variable for its time limit.
 func (r Registries) yarnrc() string {
 	if r.NPM == "" {
 		return ""
@@ -125,10 +126,10 @@ func (r Registries) yarnrc() string {
 	return "registry " + strconv.Quote(r.yarn()) + "\nnetwork-timeout " + strconv.FormatInt(packagePatience.Milliseconds(), 10) + "\n"
 }
 
-// yarn is the registry of all names as yarn knows it.
+// yarn returns yarn's address of the NPM registry.
 func (r Registries) yarn() string { return cmp.Or(r.Yarn, r.NPM) }
 
-// yarnrcYML is for yarn from 2 on.
+// yarnrcYML returns the configuration for yarn from 2 on.
 func (r Registries) yarnrcYML() string {
 	var b strings.Builder
 	if r.NPM != "" {
@@ -151,7 +152,7 @@ func (r Registries) yarnrcYML() string {
 	return b.String()
 }
 
-// withoutPorts are the names of hosts, each once.
+// withoutPorts returns the hosts without their ports, and without duplicates.
 func withoutPorts(hosts []string) []string {
 	var names []string
 	for _, host := range hosts {
@@ -163,7 +164,7 @@ func withoutPorts(hosts []string) []string {
 	return names
 }
 
-// pipConf is for pip.
+// pipConf returns the configuration for pip.
 func (r Registries) pipConf() string {
 	if len(r.PyPI) == 0 {
 		return ""
@@ -184,10 +185,10 @@ func (r Registries) pipConf() string {
 	return b.String()
 }
 
-// index is an index as pip and uv name it in their lockfiles: without the slash.
+// index returns a base as pip and uv write it in their lockfiles: without the slash.
 func index(base string) string { return strings.TrimSuffix(base, "/") }
 
-// uvToml is for uv.
+// uvToml returns the configuration for uv.
 func (r Registries) uvToml() string {
 	var b strings.Builder
 	for i, base := range r.PyPI {
@@ -199,7 +200,7 @@ func (r Registries) uvToml() string {
 	return b.String()
 }
 
-// cargoToml is for Cargo.
+// cargoToml returns the configuration for Cargo.
 func (r Registries) cargoToml() string {
 	var b strings.Builder
 	if r.Cargo != "" {

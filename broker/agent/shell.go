@@ -10,9 +10,9 @@ func shell() Adapter {
 		Launch: func(Host) (Launch, error) {
 			return Launch{
 				Argv: []string{"bash", "--noprofile", "--norc", "-i"},
-				// The marks (OSC 133) tell the tab where prompts are, and whether a command runs.
-				// That of the prompt is a part of it, so it is there again when the shell draws
-				// it anew: what the engine keeps of the output ends with the last whole line.
+				// The marks (OSC 133) tell the tab where prompts are, and whether a command runs. The
+				// prompt contains its mark, so that redrawing the prompt repeats the mark: the
+				// engine's log, from which a tab is restored, ends with the last whole line.
 				Env: []string{`PS1=\[\e]133;A\a\]\w\$ `, `PS0=\e]133;C\a`, "HISTFILE=" + Home + "/.bash_history"},
 			}, nil
 		},

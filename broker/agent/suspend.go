@@ -20,8 +20,8 @@ var (
 // The modifiers of the kitty keyboard protocol, without the locks.
 const kittyControl, kittyLocks = 4, 64 | 128
 
-// WithoutSuspend takes Ctrl-Z out of what is typed into an agent, and says
-// whether it was there. The bytes given are not changed.
+// WithoutSuspend removes Ctrl-Z from what is typed into an agent, and reports whether it was there.
+// It does not change the given bytes.
 func WithoutSuspend(typed []byte) (rest []byte, found bool) {
 	rest = bytes.ReplaceAll(typed, []byte{suspendByte}, nil)
 	rest = bytes.ReplaceAll(rest, suspendXterm, nil)

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// Submission is text as an agent wants it typed: the steps in order, with a
-// pause between them.
+// Submission is how text is typed into an agent: the steps in order, with a pause between
+// them.
 type Submission struct {
 	Steps []string
 	Pause time.Duration
 }
 
-// typed is a Submit for agents that take a text and the Enter behind it in one
-// burst for a paste: they get the Enter after a pause.
+// typed returns a Submit function for agents that treat a text with an immediate Enter as a paste:
+// they get the Enter after a pause.
 func typed(pause time.Duration) func(string) Submission {
 	return func(text string) Submission {
 		return Submission{Steps: []string{bracketed(text), "\r"}, Pause: pause}
 	}
 }
 
-// pasted is a Submit for agents that take fast typing for a paste: they get the
-// text as one, and the Enter after a pause. Commands of their own are typed, so
-// that they are understood as such.
+// pasted returns a Submit function for agents that treat fast typing as a paste: they get the text as
+// a paste, and the Enter after a pause. Their own commands are typed, because they would not
+// recognize pasted ones.
 func pasted(pause time.Duration) func(string) Submission {
 	return func(text string) Submission {
 		if strings.HasPrefix(text, "/") {
@@ -35,8 +35,8 @@ func pasted(pause time.Duration) func(string) Submission {
 // What a terminal puts around a paste.
 const pasteStart, pasteEnd = "\x1b[200~", "\x1b[201~"
 
-// bracketed wraps text of several lines as a paste, which is how a terminal
-// would hand it over; single lines are typed as they are.
+// bracketed marks text of several lines as a paste, as a terminal would. A single line stays as it
+// is.
 func bracketed(text string) string {
 	clean := printable(text)
 	if !strings.Contains(clean, "\n") {
@@ -45,8 +45,8 @@ func bracketed(text string) string {
 	return pasteStart + clean + pasteEnd
 }
 
-// printable leaves out control characters other than newline and tab: they
-// would be keys.
+// printable removes control characters other than newline and tab, because they would act as
+// keys.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if (r < 0x20 && r != '\n' && r != '\t') || r == 0x7f || (r >= 0x80 && r < 0xa0) {

@@ -132,7 +132,7 @@ func TestStartPrintsWhatACommandHasPrintedBeforeItFailed(t *testing.T) {
 		code int
 		want string
 	}{
-		"fails":     {[]string{"echo hi; pwd; echo no good >&2; exit 7"}, cli.ExitFailure, "the task failed: it ended with code 7: no good"},
+		"fails":     {[]string{"echo hi; pwd; echo no good >&2; exit 7"}, cli.ExitFailure, "the task failed: the agent ended with code 7: no good"},
 		"times out": {[]string{"--timeout", "20s", "echo hi; pwd; sleep 500"}, cli.ExitTimedOut, "longer than 20s"},
 	} {
 		t.Run(name, func(t *testing.T) {
