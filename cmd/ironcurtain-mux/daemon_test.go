@@ -251,7 +251,7 @@ func TestTheDaemonStandsDown(t *testing.T) {
 	asked := d.waiting(func(broker.Escalation) bool { return true })
 	for range 2 { // the second time is as good as the first
 		d.signal(syscall.SIGTERM)
-		if code := a.exit(patience); code != 0 || !strings.Contains(a.text(), "its agents run on") {
+		if code := a.exit(patience); code != 0 || !strings.Contains(a.text(), "its agents keep running") {
 			t.Errorf("the view ends with %d: %s", code, a.text())
 		}
 		if code := d.exit(patience); code != 0 {

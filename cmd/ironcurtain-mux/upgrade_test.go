@@ -161,7 +161,7 @@ func TestUpgradeLosesNothing(t *testing.T) {
 	a.tap.Store(&tap)
 	began := time.Now()
 	out, errs, code := d.command("upgrade")
-	if code != 0 || !strings.Contains(errs, "its agents run on") {
+	if code != 0 || !strings.Contains(errs, "its agents keep running") {
 		t.Fatalf("upgrade: %d, %s%s", code, out, errs)
 	}
 	if now := d.daemon(); now != pid {
@@ -221,7 +221,7 @@ func TestUpgradeThatFailsChangesNothing(t *testing.T) {
 		{"it says nothing", "exit 0\n", "does not say"},
 		{"its configuration is wrong", `echo '{"version":"2","protocol":1,"state":1,"error":"no such policy"}'` + "\n", "no such policy"},
 		{"it is older", `echo '{"version":"0","protocol":1,"state":0}'` + "\n", "older"},
-		{"it is gone then", `echo '{"version":"2","protocol":1,"state":1}'; rm "$0"` + "\n", "goes on as before"},
+		{"it is gone then", `echo '{"version":"2","protocol":1,"state":1}'; rm "$0"` + "\n", "continues as before"},
 	}
 	for i, tt := range tests {
 		replace(t, program, tt.script)

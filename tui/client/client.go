@@ -15,7 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
-// Options say where the daemon is, and who asks.
+// Options say where the daemon is and who this client is.
 type Options struct {
 	Socket   string // of the daemon
 	In, Out  *os.File
@@ -23,14 +23,13 @@ type Options struct {
 	Name     string // of this machine or, with Named, as the person calls this client
 	Named    bool
 	Terminal string     // the device of the person's terminal; empty: none
-	Rights   wire.Right // that the client limits itself to; empty: no limit
+	Rights   wire.Right // to which the client limits itself; empty: no limit
 
-	// Engine is the container engine that the daemon must have, and with which one is started.
-	// The zero value: any.
+	// Engine is the container engine that the daemon must use. The zero value: any.
 	Engine Engine
 
-	// Variables names what a daemon that Start starts has of this environment, besides what
-	// every daemon has.
+	// Variables names variables of this environment that Start passes to a new daemon, in addition
+	// to those that every daemon gets.
 	Variables []string
 
 	View wire.View // what to show; Attach adds the directory and what the terminal can do
@@ -39,15 +38,15 @@ type Options struct {
 // ErrNoDaemon means that nobody listens on the socket.
 var ErrNoDaemon = wire.ErrNoDaemon
 
-// ErrLost means that the daemon has ended without giving a reason while it showed a view. Its
-// agents still run.
+// ErrLost means that the daemon has ended without giving a reason while it showed a view. The
+// agents keep running.
 var ErrLost = errors.New("the daemon has ended")
 
-// ErrViewFailed means that the view has failed, and nothing else: attaching again shows another.
+// ErrViewFailed means that only the view has failed: attaching again shows a new one.
 var ErrViewFailed = errors.New("the view has failed")
 
-// Attach shows the daemon's view on a terminal until the person detaches or quits, ctx ends,
-// which detaches too, or the daemon ends. It returns what to tell the person then.
+// Attach shows the daemon's view on a terminal until the person detaches or quits, ctx ends (which
+// detaches, too), or the daemon ends. It returns a message for the person.
 func Attach(ctx context.Context, o Options) (end string, err error) {
 	saved, err := outer.Save(o.In, o.Out)
 	if err != nil {
@@ -83,7 +82,7 @@ func attach(ctx context.Context, o Options, saved *outer.Saved) (end string, err
 	}()
 	c, err := dial(ctx, o)
 	if err != nil && o.View.Follows() {
-		return "", &lostError{errors.Join(ErrLost, err)} // the terminal is as the last view has left it
+		return "", &lostError{errors.Join(ErrLost, err)} // the former view has not restored the terminal
 	}
 	if err != nil {
 		return "", err
@@ -102,13 +101,13 @@ func attach(ctx context.Context, o Options, saved *outer.Saved) (end string, err
 	return c.serve(ctx)
 }
 
-// movedError is the error of a daemon that becomes another program.
+// movedError means that the daemon becomes another program, and the client must connect again.
 type movedError struct{ wire.Moved }
 
 func (e *movedError) Error() string { return "the daemon is being upgraded" }
 
-// Stop ends the daemon with every session, and returns what to tell the person. Unless now is
-// set, it is refused while agents run.
+// Stop ends the daemon with every session, and returns a message for the person. Unless now is set,
+// the daemon refuses while agents run.
 func Stop(ctx context.Context, o Options, now bool) (end string, err error) {
 	c, done, err := request(ctx, o, wire.KindStop, wire.Stop{Now: now})
 	if err != nil {
@@ -118,8 +117,8 @@ func Stop(ctx context.Context, o Options, now bool) (end string, err error) {
 	return c.serve(ctx)
 }
 
-// Kick ends the view of another client, and returns what to tell the person. The beginning of its
-// id is enough.
+// Kick ends the view of another client, and returns a message for the person. The start of the
+// client's id is enough.
 func Kick(ctx context.Context, o Options, id string) (end string, err error) {
 	ended, err := ask[wire.End](ctx, o, wire.KindKick, wire.Kick{Client: id})
 	return ended.Reason, err
@@ -137,19 +136,19 @@ func Tokens(ctx context.Context, o Options) ([]token.Token, error) {
 	return tokens.Tokens, err
 }
 
-// MakeToken makes an answer token, and returns what its owner shows.
+// MakeToken makes an answer token, and returns the secret that its owner shows.
 func MakeToken(ctx context.Context, o Options, m wire.MakeToken) (secret string, err error) {
 	made, err := ask[wire.Made](ctx, o, wire.KindMakeToken, m)
 	return made.Secret, err
 }
 
-// RevokeToken ends an answer token, and returns what to tell the person.
+// RevokeToken ends an answer token, and returns a message for the person.
 func RevokeToken(ctx context.Context, o Options, name string) (end string, err error) {
 	ended, err := ask[wire.End](ctx, o, wire.KindRevokeToken, wire.RevokeToken{Name: name})
 	return ended.Reason, err
 }
 
-// ask asks the daemon for something other than a view, which it answers with one frame.
+// ask makes a request that the daemon answers with one frame.
 func ask[A any](ctx context.Context, o Options, kind string, body any) (answer A, err error) {
 	c, done, err := request(ctx, o, kind, body)
 	if err != nil {
@@ -171,8 +170,8 @@ func ask[A any](ctx context.Context, o Options, kind string, body any) (answer A
 	return answer, f.Into(&answer)
 }
 
-// request connects to the daemon and asks for something other than a view. done ends the
-// connection, and so does the end of ctx.
+// request connects to the daemon and makes a request other than for a view. The connection ends
+// with done or ctx.
 func request(ctx context.Context, o Options, kind string, body any) (c *client, done func(), err error) {
 	c, err = dial(ctx, o)
 	if err != nil {
@@ -187,7 +186,7 @@ func request(ctx context.Context, o Options, kind string, body any) (c *client, 
 	return c, done, nil
 }
 
-// terminalVariables are those of the environment that tell what the terminal can do.
+// terminalVariables returns the variables of the environment that describe the terminal.
 func terminalVariables() map[string]string {
 	all := map[string]string{}
 	for _, name := range wire.TerminalVariables() {
@@ -198,7 +197,7 @@ func terminalVariables() map[string]string {
 	return all
 }
 
-// dial connects to the daemon for a view, or for something about views.
+// dial connects to the daemon for a view, or for a request about views or tasks.
 func dial(ctx context.Context, o Options) (*client, error) {
 	conn, w, err := wire.Dial(ctx, o.Socket, o.hello(wire.ForView))
 	if err != nil {
@@ -210,7 +209,7 @@ func dial(ctx context.Context, o Options) (*client, error) {
 	return &client{conn: conn, o: o}, nil
 }
 
-// limited reports whether the client has asked for less than every right.
+// limited reports whether the client limits its rights.
 func (o Options) limited() bool { return o.Rights != "" && o.Rights != wire.Operate }
 
 // hello introduces this client.
@@ -224,12 +223,13 @@ type client struct {
 	o    Options
 }
 
-// lostError is the error of a daemon that has ended without giving a reason.
+// lostError means that the daemon has ended without giving a reason.
 type lostError struct{ error }
 
 func (e *lostError) Unwrap() error { return e.error }
 
-// lostBy is the reason for the end of a connection.
+// lostBy returns ErrLost for the error of a connection that the daemon has closed, and any other
+// error as it is.
 func lostBy(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
 		return ErrLost
@@ -242,11 +242,11 @@ func (c *client) serve(ctx context.Context) (end string, err error) {
 	for {
 		f, err := c.conn.Receive()
 		if err != nil {
-			return "", &lostError{fault.New("its agents still run; start it again to take them back", "%w", lostBy(err))}
+			return "", &lostError{fault.New("its agents keep running; 'ironcurtain-mux' takes them back", "%w", lostBy(err))}
 		}
 		switch f.Kind {
 		case wire.KindReleased:
-			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // it is our own process
+			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // cannot fail for our own process
 		case wire.KindLend:
 			var l wire.Lend
 			if err := f.Into(&l); err != nil {
@@ -254,7 +254,7 @@ func (c *client) serve(ctx context.Context) (end string, err error) {
 			}
 			var lent wire.Lent
 			if c.o.limited() {
-				lent.Error = "this client lends its terminal to nothing"
+				lent.Error = "this client runs no programs, because its rights are limited"
 			} else if err := outer.RunForeground(ctx, c.o.In, c.o.Out, l.Argv); err != nil {
 				lent.Error = err.Error()
 			}
@@ -289,10 +289,10 @@ func (c *client) serve(ctx context.Context) (end string, err error) {
 	}
 }
 
-// tellSignals tells the daemon of this process's signals until ctx ends, and then that the
-// client ends.
+// tellSignals reports this process's signals to the daemon until ctx ends, and then that the client
+// ends.
 func (c *client) tellSignals(ctx context.Context) {
-	signals := make(chan os.Signal, 8) // a lossy channel: more than one of a kind says no more
+	signals := make(chan os.Signal, 8) // lossy: a second signal of a kind says no more
 	signal.Notify(signals, syscall.SIGWINCH, syscall.SIGTSTP, syscall.SIGCONT)
 	defer signal.Stop(signals)
 	kinds := map[os.Signal]string{

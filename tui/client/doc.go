@@ -1,5 +1,5 @@
 // Package client is the process beside a person when a daemon shows the view. It passes its
-// terminal to the daemon and waits. It has no part in what is typed and drawn; it is there for
-// what only it can do: signals of its terminal, programs that belong in the foreground there,
-// and the terminal's state if the daemon dies.
+// terminal to the daemon and waits. It neither reads keys nor draws; it does what only a process of
+// that terminal can do: report its signals, run programs in its foreground, and restore its state
+// if the daemon dies.
 package client

@@ -11,12 +11,12 @@ import (
 
 // Engine is a container engine that a person has named.
 type Engine struct {
-	Name    string // as the person has written it; empty: none is named
-	Address string // where that is
+	Name    string // as the person has written it; empty: no engine is named
+	Address string // of that engine
 }
 
-// check returns an error if a daemon uses another engine than the one that the person has named.
-// A daemon keeps its engine: its agents are there.
+// check returns an error if a daemon uses another engine than the one that the person has named. A
+// daemon cannot change its engine, because its agents run there.
 func (e Engine) check(daemon wire.Engine) error {
 	if e.Name == "" || sameAddress(e.Address, daemon.Address) {
 		return nil
@@ -25,15 +25,14 @@ func (e Engine) check(daemon wire.Engine) error {
 	if named != e.Address && "unix://"+named != e.Address {
 		named += " (" + e.Address + ")"
 	}
-	uses := "does not say which container engine it uses"
-	if daemon.Address != "" {
-		uses = "uses the container engine at " + daemon.Address + " (from " + cmp.Or(daemon.Source, "its environment") + ")"
+	const next = "leave out --engine to use the daemon's; or end the daemon with 'ironcurtain-mux stop', or set IRONCURTAIN_HOME to another directory for a second daemon"
+	if daemon.Address == "" {
+		return fault.New(next, "the running daemon does not report its container engine, which may not be %s", named)
 	}
-	return fault.New("leave --engine out to use that one; or end the daemon with 'ironcurtain-mux stop', or set IRONCURTAIN_HOME to another directory for a second one",
-		"the daemon that runs %s, not %s", uses, named)
+	return fault.New(next, "the running daemon uses the container engine at %s (from %s), not %s", daemon.Address, cmp.Or(daemon.Source, "its environment"), named)
 }
 
-// sameAddress reports whether two addresses are the same, or two paths of one socket.
+// sameAddress reports whether two addresses are equal, or are two paths of one socket.
 func sameAddress(a, b string) bool {
 	if a == b {
 		return true

@@ -32,12 +32,12 @@ func TestEngineOfTheDaemon(t *testing.T) {
 		daemon  wire.Engine
 		refused []string
 	}{
-		"none is named":         {Engine{}, wire.Engine{Address: "unix:///a"}, nil},
-		"the same":              {Engine{"box", "unix:///a"}, wire.Engine{Address: "unix:///a"}, nil},
-		"the same by a link":    {Engine{link, "unix://" + link}, wire.Engine{Address: "unix://" + socket}, nil},
-		"another":               {Engine{"box", "unix:///a"}, wire.Engine{Address: "unix:///b", Source: "DOCKER_HOST"}, []string{"unix:///b (from DOCKER_HOST), not box (unix:///a)"}},
-		"another machine":       {Engine{"tcp://a", "tcp://a"}, wire.Engine{Address: "unix:///b"}, []string{"unix:///b (from its environment), not tcp://a"}},
-		"one that does not say": {Engine{"box", "unix:///a"}, wire.Engine{}, []string{"does not say"}},
+		"none is named":               {Engine{}, wire.Engine{Address: "unix:///a"}, nil},
+		"the same":                    {Engine{"box", "unix:///a"}, wire.Engine{Address: "unix:///a"}, nil},
+		"the same by a link":          {Engine{link, "unix://" + link}, wire.Engine{Address: "unix://" + socket}, nil},
+		"another":                     {Engine{"box", "unix:///a"}, wire.Engine{Address: "unix:///b", Source: "DOCKER_HOST"}, []string{"unix:///b (from DOCKER_HOST), not box (unix:///a)"}},
+		"another machine":             {Engine{"tcp://a", "tcp://a"}, wire.Engine{Address: "unix:///b"}, []string{"unix:///b (from its environment), not tcp://a"}},
+		"one that does not report it": {Engine{"box", "unix:///a"}, wire.Engine{}, []string{"does not report"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := c.named.check(c.daemon)

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// inherited names the variables that a daemon has of the terminal in which it was started: what
-// programs that it runs for the person need to find their files, servers and language. A name
-// that ends with "*" stands for all that begin so.
+// inherited names the variables that a daemon gets from the terminal in which it was started. The
+// programs that it runs for the person need them to find their files, servers and language. A name
+// that ends with "*" stands for every name with that start.
 var inherited = []string{
 	"HOME", "PATH", "USER", "LOGNAME", "SHELL", "TMPDIR", "LANG", "LC_*", "TZ",
 	"XDG_CONFIG_*", "XDG_CACHE_HOME", "XDG_DATA_*", "XDG_RUNTIME_DIR", "XDG_STATE_HOME",
@@ -27,12 +27,10 @@ var inherited = []string{
 	"GODEBUG", "GOTRACEBACK", "GOMEMLIMIT", "GORACE", "GOCOVERDIR",
 }
 
-// TokenVariable has the answer token of a helper, which may do nothing but answer calls. No daemon
-// has it.
+// TokenVariable has the answer token of a helper. No daemon gets the variable.
 const TokenVariable = "IRONCURTAIN_ANSWER_TOKEN" //nolint:gosec // its name is no secret
 
-// environment returns those variables of all that a daemon gets: inherited ones, and those with
-// more names.
+// environment returns the variables of all that a daemon gets: those that inherited or more names.
 func environment(all, more []string) []string {
 	var env []string
 	for _, variable := range all {

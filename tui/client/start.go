@@ -18,7 +18,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// StartError says why a daemon that was to be started does not serve clients.
+// StartError says why a daemon that Start has started does not serve clients.
 type StartError struct{ wire.Started }
 
 func (e *StartError) Error() string { return e.Op + ": " + e.Reason }
@@ -26,15 +26,15 @@ func (e *StartError) Error() string { return e.Op + ": " + e.Reason }
 // Hint is the next thing to do.
 func (e *StartError) Hint() string { return e.Next }
 
-// Start starts the daemon with a command line, unless one serves clients, and waits until it
-// does. It reports whether it was this call that started it. The daemon has no terminal, and
-// outlives this process. It is told with ReadyFD where to say that it serves clients.
+// Start starts a daemon with a command line, unless one serves clients already, and waits until it
+// serves clients. It reports whether this call has started the daemon. The daemon has no terminal,
+// and outlives this process. It writes to ReadyFD when it serves clients.
 func Start(ctx context.Context, o Options, argv []string) (started bool, err error) {
 	const op = "start the daemon"
 	if err := os.MkdirAll(filepath.Dir(o.Socket), 0o700); err != nil {
 		return false, fault.Wrap(op, err, "make the directory writable or set IRONCURTAIN_HOME")
 	}
-	lock := flock.New(o.Socket + ".starting") // of many that start it at once, one does
+	lock := flock.New(o.Socket + ".starting") // one process at a time starts the daemon
 	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
 		return false, fmt.Errorf("%s: %w", op, err)
 	}
@@ -60,7 +60,8 @@ func Start(ctx context.Context, o Options, argv []string) (started bool, err err
 	return true, errors.Join(awaitStart(told), daemon.Process.Release())
 }
 
-// Reach returns ErrNoDaemon unless a daemon answers, and why it refuses this client if it does.
+// Reach connects to the daemon and disconnects. It returns ErrNoDaemon if no daemon answers, and the
+// reason if the daemon refuses this client.
 func Reach(ctx context.Context, o Options) error {
 	c, err := dial(ctx, o)
 	if err != nil {
@@ -69,10 +70,10 @@ func Reach(ctx context.Context, o Options) error {
 	return c.conn.Close()
 }
 
-// ReadyFD is the descriptor to which a daemon that Start has started writes a wire.Started.
+// ReadyFD is the descriptor to which a daemon that was started by Start writes a wire.Started.
 const ReadyFD = 3
 
-// awaitStart returns why the daemon does not serve clients; nil when it does.
+// awaitStart waits until the daemon serves clients, or returns why it does not.
 func awaitStart(told io.Reader) error {
 	text, err := io.ReadAll(io.LimitReader(told, 64<<10))
 	if err != nil {
@@ -80,7 +81,7 @@ func awaitStart(told io.Reader) error {
 	}
 	var s wire.Started
 	if err := json.Unmarshal(text, &s); err != nil {
-		return errors.New("the daemon has ended while it started")
+		return errors.New("start the daemon: it has ended without giving a reason")
 	}
 	if s.Reason != "" {
 		return &StartError{s}

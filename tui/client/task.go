@@ -14,9 +14,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
-// Carry has the daemon carry out a task on the standard streams of this process, which are files
-// of any kind. It returns how the task has ended. A task whose client ends otherwise than by the
-// end of ctx goes on, and so it does when SIGHUP ends ctx.
+// Carry lets the daemon carry out a task on the standard streams of this process, which may be any
+// files. It returns how the task has ended. The end of ctx interrupts the task, unless SIGHUP has
+// ended ctx: then the task continues, as it does when this process dies.
 func Carry(ctx context.Context, o Options, task wire.Task, in, out, errs *os.File) (wire.End, error) {
 	restore := outer.SaveLines(in, errs)
 	c, err := dial(context.WithoutCancel(ctx), o)
@@ -39,12 +39,12 @@ func Carry(ctx context.Context, o Options, task wire.Task, in, out, errs *os.Fil
 		if hungUp(ctx) {
 			_ = c.conn.Close()
 		} else {
-			_ = c.conn.Send(wire.KindInterrupt, nil) // awaitEnd returns the error
+			_ = c.conn.Send(wire.KindInterrupt, nil) // awaitEnd returns an error of the connection
 		}
 	})()
 	end, err := c.awaitEnd()
 	if hungUp(ctx) {
-		return end, errors.New("the terminal was closed; the task goes on")
+		return end, errors.New("the terminal was closed; the task continues")
 	}
 	if err != nil {
 		err = errors.Join(fault.New("run it again; 'ironcurtain-mux sessions ls' lists its session", "%w", err), restore())
@@ -54,10 +54,11 @@ func Carry(ctx context.Context, o Options, task wire.Task, in, out, errs *os.Fil
 
 // hungUp reports whether ctx has ended because the terminal was closed.
 func hungUp(ctx context.Context) bool {
-	return ctx.Err() != nil && context.Cause(ctx).Error() == syscall.SIGHUP.String()+" signal received" // as signal.NotifyContext says it
+	return ctx.Err() != nil && context.Cause(ctx).Error() == syscall.SIGHUP.String()+" signal received" // as signal.NotifyContext words it
 }
 
-// awaitEnd waits for the end of a task, and stops meanwhile when the person wants to.
+// awaitEnd waits for the end of a task. When the person suspends the task's client (Ctrl-Z), this
+// process stops meanwhile.
 func (c *client) awaitEnd() (end wire.End, err error) {
 	for {
 		f, err := c.conn.Receive()
@@ -67,7 +68,7 @@ func (c *client) awaitEnd() (end wire.End, err error) {
 		switch f.Kind {
 		case wire.KindReleased:
 			if hasShell() {
-				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // it is our own process
+				_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP) // cannot fail for our own process
 			} else if err := c.conn.Send(wire.KindContinued, nil); err != nil {
 				return end, err
 			}

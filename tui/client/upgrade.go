@@ -10,8 +10,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Upgrade makes the daemon become the program that is at its path now, and returns what to tell
-// the person. The daemon waits that long for what is under way; with now, it interrupts it.
+// Upgrade makes the daemon become the program that is now at its path, and returns a message for
+// the person. The daemon waits at most so long for work that is under way; with now, it interrupts
+// the work.
 func Upgrade(ctx context.Context, o Options, wait time.Duration, now bool) (end string, err error) {
 	conn, was, err := wire.Dial(ctx, o.Socket, o.hello(wire.ForView))
 	if err != nil {
@@ -25,7 +26,7 @@ func Upgrade(ctx context.Context, o Options, wait time.Duration, now bool) (end 
 	c := &client{conn: conn, o: o}
 	_, err = c.serve(ctx)
 	if moved := (*movedError)(nil); errors.As(err, &moved) {
-		_, err = c.serve(ctx) // the connection ends when the daemon is another program
+		_, err = c.serve(ctx) // the connection ends when the new program starts
 	}
 	if !errors.Is(err, ErrLost) {
 		return "", err
@@ -35,5 +36,5 @@ func Upgrade(ctx context.Context, o Options, wait time.Duration, now bool) (end 
 		return "", fault.New("'ironcurtain-mux' starts it again and takes the agents back", "the new program has ended: %w", err)
 	}
 	defer again.Close()
-	return fmt.Sprintf("the daemon was %s and is %s now; its agents run on", was.Version, is.Version), nil
+	return fmt.Sprintf("the daemon was %s and is now %s; its agents keep running", was.Version, is.Version), nil
 }

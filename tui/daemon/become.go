@@ -15,10 +15,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// become makes this process another program, at a path, with the arguments that argv returns for
-// the descriptors of the files, which stay open. It returns only if that fails.
+// become replaces this process by the program at a path. The files stay open, and argv returns the
+// arguments for their descriptors. become returns only if it fails.
 func become(path string, argv func(fds []int) []string, files []syscall.RawConn) error {
-	// No program that is started meanwhile gets the files: exec ends all other threads.
+	// The lock keeps the files from programs that other threads start; exec ends those threads.
 	syscall.ForkLock.Lock()
 	defer syscall.ForkLock.Unlock()
 	var fds []int
@@ -42,10 +42,11 @@ func become(path string, argv func(fds []int) []string, files []syscall.RawConn)
 	return err
 }
 
-// Inherited are the descriptors that a program has from the one that this process was before.
+// Inherited are the descriptors that this program inherits from the one that ran in this process
+// before.
 type Inherited struct{ Socket, Lock, Memory int }
 
-// String is read by Set.
+// String formats the descriptors for Set.
 func (i *Inherited) String() string {
 	if *i == (Inherited{}) {
 		return ""
@@ -53,17 +54,17 @@ func (i *Inherited) String() string {
 	return fmt.Sprintf("%d,%d,%d", i.Socket, i.Lock, i.Memory)
 }
 
-// Set reads what String has written.
+// Set parses what String has written.
 func (i *Inherited) Set(text string) error {
 	_, err := fmt.Sscanf(text, "%d,%d,%d", &i.Socket, &i.Lock, &i.Memory)
 	return err
 }
 
-// Type names the value for people.
+// Type names the value in the help of a flag.
 func (i *Inherited) Type() string { return "descriptors" }
 
-// KeepInherited keeps what this process was left open by the one that started it, or that it
-// was before, from each program that it starts from now on.
+// KeepInherited keeps all inherited descriptors to this process: programs that it starts from now
+// on do not get them.
 func KeepInherited() error {
 	open, err := os.ReadDir("/dev/fd")
 	if err != nil {
@@ -77,14 +78,14 @@ func KeepInherited() error {
 	return nil
 }
 
-// Take returns the door, and what the former program has written.
+// Take returns the door, and the state that the former program has saved.
 func (i *Inherited) Take() (*Door, io.ReadCloser, error) {
-	const op = "go on with the daemon"
+	const op = "continue the daemon"
 	socket := os.NewFile(uintptr(i.Socket), "socket")
 	memory := os.NewFile(uintptr(i.Memory), "memory")
 	lock := os.NewFile(uintptr(i.Lock), "lock")
 	if socket == nil || memory == nil || lock == nil {
-		return nil, nil, fault.Wrap(op, errors.New("the descriptors are none"), "")
+		return nil, nil, fault.Wrap(op, errors.New("an inherited descriptor is not valid"), "")
 	}
 	l, err := net.FileListener(socket)
 	if err = errors.Join(err, socket.Close()); err != nil {
@@ -92,12 +93,12 @@ func (i *Inherited) Take() (*Door, io.ReadCloser, error) {
 	}
 	unixListener, is := l.(*net.UnixListener)
 	if !is {
-		return nil, nil, fault.Wrap(op, errors.New("the socket is none"), "")
+		return nil, nil, fault.Wrap(op, errors.New("the inherited socket is not a Unix socket"), "")
 	}
 	unixListener.SetUnlinkOnClose(true)
 	door := &Door{unixListener, lock}
 	if !sealed(memory) {
-		return door, nil, errors.Join(fault.New("", "%s: what was handed over is not sealed", op), memory.Close())
+		return door, nil, errors.Join(fault.New("", "%s: the saved state is not sealed", op), memory.Close())
 	}
 	if _, err := memory.Seek(0, io.SeekStart); err != nil {
 		return door, nil, errors.Join(fault.Wrap(op, err, ""), memory.Close())

@@ -13,12 +13,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
-// Activity is what a view tells of its person.
+// Activity is what a view reports about its person.
 type Activity struct {
 	Used  atomic.Pointer[time.Time]        // when the person last did something
-	Front atomic.Pointer[broker.SessionID] // whose tab is in front; nil or empty: none is
+	Front atomic.Pointer[broker.SessionID] // the session whose tab is in front; nil or empty: none
 	Away  atomic.Bool                      // the terminal has lost the focus
-	// Mutes reports whether the person has muted the tab of a session there; nil: none is.
+	// Mutes reports whether the person has muted a session's tab in this view; nil: no tab is muted.
 	Mutes atomic.Pointer[func(broker.SessionID) bool]
 }
 
@@ -35,7 +35,7 @@ func (v *view) entry() wire.Client {
 	return c
 }
 
-// front returns the session whose tab is in front; empty: none is.
+// front returns the session whose tab is in front; empty: none.
 func (v *view) front() broker.SessionID {
 	if id := v.activity.Front.Load(); id != nil {
 		return *id
@@ -43,7 +43,7 @@ func (v *view) front() broker.SessionID {
 	return ""
 }
 
-// looked reports whether somebody who may work there is probably looking at the tab of a session.
+// looked reports whether somebody with the right to operate is probably looking at a session's tab.
 func (d *Daemon) looked(id broker.SessionID) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -52,8 +52,7 @@ func (d *Daemon) looked(id broker.SessionID) bool {
 	})
 }
 
-// muted reports whether the tab of a session is muted in every view in which somebody may work.
-// Without such a view that is not known.
+// muted implements Muted.
 func (d *Daemon) muted(id broker.SessionID) (yes, known bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -69,8 +68,8 @@ func (d *Daemon) muted(id broker.SessionID) (yes, known bool) {
 	return known, known
 }
 
-// shown lists the clients that show a view, those attached first first.
-func (d *Daemon) shown() []wire.Client {
+// listViews lists the clients that show a view, in the order in which they attached.
+func (d *Daemon) listViews() []wire.Client {
 	d.mu.Lock()
 	views := slices.Clone(d.views)
 	d.mu.Unlock()
@@ -81,14 +80,14 @@ func (d *Daemon) shown() []wire.Client {
 	return list
 }
 
-// forget tells that what was typed at a client counts no more.
-func (d *Daemon) forget(c wire.Client) {
+// forgetTyped ends the receipts for what was typed at a client.
+func (d *Daemon) forgetTyped(c wire.Client) {
 	if d.Kicked != nil {
 		d.Kicked(c.Client)
 	}
 }
 
-// kick ends the view of a client for another one.
+// kick ends a client's view because another client has asked for it.
 func (d *Daemon) kick(c *wire.Conn, f wire.Frame) {
 	var k wire.Kick
 	if f.Into(&k) != nil {
@@ -111,12 +110,13 @@ func (d *Daemon) kick(c *wire.Conn, f wire.Frame) {
 		v := views[at]
 		v.kicked.Store(true)
 		v.cancel()
-		d.forget(v.client)
+		d.forgetTyped(v.client)
 		_ = c.Send(wire.KindEnd, wire.End{Reason: fmt.Sprintf("%s at %s is detached", v.client.Name, v.client.Terminal)})
 	}
 }
 
-// change changes which views are shown, or stalled, or which clients wait for tasks.
+// change runs a function that changes the views or the clients that wait for tasks, and calls
+// Attended if that changes its value.
 func (d *Daemon) change(views func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -127,8 +127,8 @@ func (d *Daemon) change(views func()) {
 	}
 }
 
-// attended reports whether somebody who may decide may see a view or the calls of a task. The
-// caller holds the mutex.
+// attended reports whether somebody may decide calls: at a view that is not stalled, or at a client
+// that waits for a task. The caller holds the mutex.
 func (d *Daemon) attended() bool {
 	return d.attending > 0 || slices.ContainsFunc(d.views, func(v *view) bool { return !v.stalled.Load() && v.client.Rights != wire.See })
 }

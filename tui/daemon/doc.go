@@ -1,5 +1,5 @@
-// Package daemon serves clients: processes beside a person, each with a terminal that it passes
-// here. For each it runs a view, the user interface, on that terminal. A view that ends, for
-// whatever reason, takes nothing with it: sessions, their screens and the calls that wait are
-// the daemon's.
+// Package daemon serves clients: processes beside a person, each of which passes the daemon its
+// terminal. For each client the daemon runs a view, the user interface, on that terminal. When a
+// view ends, for whatever reason, nothing else does: sessions, their screens and waiting calls
+// belong to the daemon.
 package daemon

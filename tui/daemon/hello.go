@@ -11,20 +11,20 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire"
 )
 
-// welcome greets a client, unless refuse says why it is not served, and tells it so. refuse may
-// complete what the client says.
+// welcome receives a client's hello and answers it: with a welcome, or with the reason for which
+// refuse does not serve the client. refuse may change the hello.
 func (d *Daemon) welcome(c *wire.Conn, refuse func(*wire.Hello) wire.Refused) (h wire.Hello, who wire.Client, err error) {
 	c.SetReceiveLimit(helloLimit)
 	f, err := c.Receive()
-	defer func() { f.Close() }() // also one that came with an error may have files
+	defer func() { f.Close() }() // even with an error, the frame may have files
 	c.SetReceiveLimit(0)
 	if err == nil && (f.Kind != wire.KindHello || len(f.Files) > 0) {
-		err = errors.New("a client begins with hello")
+		err = errors.New("the first frame is not a hello")
 	}
 	if err == nil {
 		err = f.IntoKnown(&h)
 	}
-	refused := wire.Refused{Reason: "this is no client of ironcurtain-mux"}
+	refused := wire.Refused{Reason: "this program is not a client of ironcurtain-mux"}
 	if err == nil {
 		if refused = refuse(&h); refused.Reason == "" {
 			who = wire.Client{Client: identity.New(h.Name, h.Terminal), Version: h.Version, Rights: h.Rights, Since: time.Now()}
@@ -41,7 +41,8 @@ func (d *Daemon) welcome(c *wire.Conn, refuse func(*wire.Hello) wire.Refused) (h
 	return h, who, errors.Join(err, c.Send(wire.KindRefused, refused))
 }
 
-// program names the file of the daemon's program; empty: it is not known.
+// program returns a comma and the path of the daemon's program, to end a sentence with; empty: the
+// path is not known.
 func (d *Daemon) program() string {
 	if d.Upgrade == nil {
 		return ""
@@ -49,7 +50,7 @@ func (d *Daemon) program() string {
 	return ", " + d.Upgrade.Program
 }
 
-// refuse says why a client is not served. No reason: it is.
+// refuse returns why a client is not served; without a reason, it is served.
 func (d *Daemon) refuse(h *wire.Hello) wire.Refused {
 	switch oldest := slices.Min(wire.Protocols); {
 	case h.Protocol < oldest:
@@ -67,14 +68,14 @@ func (d *Daemon) refuse(h *wire.Hello) wire.Refused {
 	case h.Kind == wire.ForCalls:
 		return wire.Refused{}
 	case h.Kind != wire.ForView:
-		return wire.Refused{Reason: fmt.Sprintf("the daemon does not know what %q is", h.Kind)}
+		return wire.Refused{Reason: fmt.Sprintf("the daemon does not know the kind of client %q", h.Kind)}
 	case d.Show == nil:
 		return wire.Refused{Reason: "this process shows no views"}
 	}
 	return wire.Refused{}
 }
 
-// tooMany refuses a client that may stay for long.
+// tooMany refuses a client that may stay for long, because all connections are taken.
 func tooMany() wire.Refused {
 	return wire.Refused{
 		Reason: fmt.Sprintf("%d clients are connected, and no more are allowed", maxConns),

@@ -14,26 +14,26 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// SocketPath is where the daemon of a state home listens.
+// SocketPath is the path of the socket of a state home's daemon.
 func SocketPath(home string) string { return filepath.Join(home, "run", "daemon.sock") }
 
-// TokenSocketPath is where the daemon of a state home serves clients with an answer token.
+// TokenSocketPath is the path of the socket for clients with an answer token.
 func TokenSocketPath(home string) string { return filepath.Join(home, "run", "answer.sock") }
 
-// endLimit is how long a new daemon waits for the end of one that serves no clients any more.
+// endLimit is how long a new daemon waits for the end of one that no longer serves clients.
 const endLimit = 5 * time.Second
 
-// Door is where clients connect: the socket of the daemon of a state home, and the lock that says
-// that the socket is ours.
+// Door is where clients connect: the socket of a state home's daemon, and the lock without which no
+// process may listen there.
 type Door struct {
 	*net.UnixListener
 	lock *os.File
 }
 
-// Unlock gives the lock up, after the socket was closed.
+// Unlock releases the lock. The caller has closed the socket.
 func (d *Door) Unlock() error { return d.lock.Close() }
 
-// Listen opens the socket of the daemon of a state home, of which there is one at a time.
+// Listen opens the socket of a state home's daemon. A state home has one daemon at a time.
 func Listen(ctx context.Context, home string) (*Door, error) {
 	const op = "open the daemon's socket"
 	path := SocketPath(home)
@@ -44,10 +44,10 @@ func Listen(ctx context.Context, home string) (*Door, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	if err := take(ctx, lock, path); err != nil {
+	if err := acquire(ctx, lock, path); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	// Whoever holds the lock knows that nobody listens at this path.
+	// With the lock held, no other process listens at this path.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, errors.Join(fmt.Errorf("%s: %w", op, err), lock.Close())
 	}
@@ -58,12 +58,12 @@ func Listen(ctx context.Context, home string) (*Door, error) {
 	return &Door{private.(*net.UnixListener), lock}, nil
 }
 
-// take takes the lock of the socket at a path.
-func take(ctx context.Context, lock *os.File, path string) error {
+// acquire acquires the lock of the socket at a path.
+func acquire(ctx context.Context, lock *os.File, path string) error {
 	ctx, cancel := context.WithTimeout(ctx, endLimit)
 	defer cancel()
 	for {
-		// Unlike a record lock, this one survives that the process becomes another program.
+		// Unlike a record lock, this one is kept when the process becomes another program.
 		err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return fault.Wrap("open the daemon's socket", err, "")

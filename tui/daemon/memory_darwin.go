@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// newMemory makes a file that only its owner can read and that has no name any more. This system
-// has no files in memory.
+// newMemory makes a file that only its owner can read, and removes its name. macOS has no files in
+// memory.
 func newMemory() (*os.File, error) {
 	f, err := os.CreateTemp("", "ironcurtain-mux-")
 	if err != nil {

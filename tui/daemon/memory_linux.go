@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newMemory makes a file that is in memory only and has no name.
+// newMemory makes a file in memory, without a name.
 func newMemory() (*os.File, error) {
 	fd, err := unix.MemfdCreate("ironcurtain-mux", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
@@ -17,13 +17,13 @@ func newMemory() (*os.File, error) {
 
 const seals = unix.F_SEAL_SEAL | unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE
 
-// seal makes what is in the file final.
+// seal forbids every further change of the file.
 func seal(f *os.File) error {
 	_, err := unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, seals)
 	return err
 }
 
-// sealed reports whether that was done.
+// sealed reports whether seal was called for the file.
 func sealed(f *os.File) bool {
 	has, err := unix.FcntlInt(f.Fd(), unix.F_GET_SEALS, 0)
 	return err == nil && has == seals

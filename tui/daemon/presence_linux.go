@@ -24,8 +24,8 @@ func presence(conn *net.UnixConn) (func() bool, error) {
 	}, nil
 }
 
-// inForeground reads a process's line of /proc: its number, its name in parentheses, then its
-// state, parent, process group, session, terminal and the group in the terminal's foreground.
+// inForeground reads /proc/PID/stat: the process's number, its name in parentheses, then its state,
+// parent, process group, session, terminal and the group in the terminal's foreground.
 func inForeground(stat []byte) bool {
 	end := bytes.LastIndexByte(stat, ')')
 	fields := bytes.Fields(stat[end+1:])

@@ -96,7 +96,7 @@ func TestALimitedClientLendsNothing(t *testing.T) {
 	if _, err := client.Attach(t.Context(), client.Options{Socket: home + "/s", In: tty, Out: tty, Rights: wire.Answer}); err != nil {
 		t.Error(err)
 	}
-	if l := <-lent; !strings.Contains(l.Error, "lends its terminal to nothing") {
+	if l := <-lent; !strings.Contains(l.Error, "runs no programs") {
 		t.Errorf("%+v", l)
 	}
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/wire/calls"
 )
 
-// talk speaks with a client until it is served. It reports whether the client ends everything;
-// its connection stays open then.
+// talk serves one client. It reports whether the client ends everything; then its connection stays
+// open for the result.
 func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (quit bool) {
-	defer context.AfterFunc(ctx, func() { _ = unix.CloseRead() })() // it may say nothing for long
+	defer context.AfterFunc(ctx, func() { _ = unix.CloseRead() })() // the client may send nothing for long
 	if err := wire.CheckPeer(unix); err != nil {
 		d.Log.Warn("a client was refused", "error", err)
 		return false
 	}
 	hello, who, err := d.welcome(c, d.refuse)
 	if err != nil {
-		return false // a client that is gone, or none
+		return false // the client was refused, or is gone
 	}
 	if hello.Kind == wire.ForCalls {
 		d.serveCalls(ctx, c, hello, who)
@@ -37,9 +37,9 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 		refuse(c, wire.Refused{Reason: fmt.Sprintf("this client may not do that: %q is more than %q", f.Kind, hello.Rights), Next: "use a client without a limit"})
 		return false
 	}
-	switch f.Kind { // what is answered at once
+	switch f.Kind { // requests that are answered at once
 	case wire.KindClients:
-		_ = c.Send(wire.KindShown, wire.Shown{Clients: d.shown()}) // the client may be gone
+		_ = c.Send(wire.KindShown, wire.Shown{Clients: d.listViews()}) // the client may be gone
 		return false
 	case wire.KindKick:
 		d.kick(c, f)
@@ -63,16 +63,16 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 	case wire.KindUpgrade:
 		d.upgrade(ctx, c, unix, f)
 	default:
-		refuse(c, wire.Refused{Reason: fmt.Sprintf("the daemon does not know %q", f.Kind)})
+		refuse(c, wire.Refused{Reason: fmt.Sprintf("the daemon does not know the request %q", f.Kind)})
 	}
 	return false
 }
 
-// refuse tells a client, which may be gone, why it is not served.
+// refuse tells a client why it is not served. The client may be gone.
 func refuse(c *wire.Conn, why wire.Refused) { _ = c.Send(wire.KindRefused, why) }
 
-// serveCalls serves a client without a view. One that comes when all connections are taken may
-// want to deny a call, and is served briefly.
+// serveCalls serves a client without a view. When all connections are taken, it still serves the
+// client for a brief time, because the client may want to deny a call.
 func (d *Daemon) serveCalls(ctx context.Context, c *wire.Conn, hello wire.Hello, who wire.Client) {
 	defer d.lasting.Add(-1)
 	if d.lasting.Add(1) > maxConns {
@@ -83,7 +83,7 @@ func (d *Daemon) serveCalls(ctx context.Context, c *wire.Conn, hello wire.Hello,
 	calls.Serve(ctx, c, calls.Served{Broker: d.Calls, Right: hello.Rights, Client: who.Client, Hello: hello, Version: d.Version})
 }
 
-// mayAsk reports whether a client may ask for something about views.
+// mayAsk reports whether a client with a right may make a request about views or tasks.
 func mayAsk(right wire.Right, kind string) bool {
 	return right == wire.Operate || right == wire.See && kind == wire.KindClients
 }

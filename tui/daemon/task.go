@@ -16,13 +16,13 @@ import (
 // Task is a task that a client has given.
 type Task struct {
 	Asked    wire.Task
-	Identity identity.Client // for the records of what is decided there
+	Identity identity.Client // for the records of decisions made there
 	Streams  *outer.Streams  // of the client; they may be closed once it is lost
-	Passed   outer.Passed    // what the daemon cannot see of its terminal, without Run
+	Passed   outer.Passed    // what the daemon cannot see of the client's terminal, without Run
 	Typed    bool            // the task's text was typed in a shell, at the terminal of Streams.In
-	// Lost is closed when nobody is at the client any more: it has ended. The task goes on.
+	// Lost is closed when the client has ended. The task continues.
 	Lost <-chan struct{}
-	// Leave lets the client end, while the task goes on.
+	// Leave lets the client end while the task continues.
 	Leave func()
 }
 
@@ -35,7 +35,7 @@ func (d *Daemon) task(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 		_ = c.Send(wire.KindEnd, wire.End{Reason: fmt.Sprintf("%d tasks run, and no more are allowed", maxTasks), Failed: true})
 		return
 	}
-	t := &tasking{daemon: d, conn: c, unix: unix, lost: make(chan struct{})}
+	t := &runningTask{daemon: d, conn: c, unix: unix, lost: make(chan struct{})}
 	end, err := t.run(ctx, f, who)
 	if err != nil {
 		end = wire.End{Reason: err.Error(), Failed: true}
@@ -46,8 +46,8 @@ func (d *Daemon) task(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 	_ = c.Send(wire.KindEnd, end) // the client may be gone
 }
 
-// tasking is a task under way.
-type tasking struct {
+// runningTask is a task under way.
+type runningTask struct {
 	daemon *Daemon
 	conn   *wire.Conn
 	unix   *net.UnixConn
@@ -59,9 +59,9 @@ type tasking struct {
 	lost chan struct{} // see Task.Lost
 }
 
-// run takes the streams that came with a frame and carries out the task. The client is somebody
-// who can decide its calls until it is lost.
-func (t *tasking) run(ctx context.Context, f wire.Frame, who identity.Client) (end wire.End, err error) {
+// run carries out the task on the streams that came with a frame. Until the client is lost, it
+// counts as somebody who can decide calls.
+func (t *runningTask) run(ctx context.Context, f wire.Frame, who identity.Client) (end wire.End, err error) {
 	var asked wire.Task
 	if err := f.Into(&asked); err != nil {
 		return end, err
@@ -110,16 +110,16 @@ func (t *tasking) run(ctx context.Context, f wire.Frame, who identity.Client) (e
 	})
 }
 
-// leave notes that nobody is at the client any more.
-func (t *tasking) leave() {
+// leave notes that the client is lost.
+func (t *runningTask) leave() {
 	t.once.Do(func() {
 		close(t.lost)
 		t.daemon.change(func() { t.daemon.attending-- })
 	})
 }
 
-// receiveFrames takes the client's frames until the connection ends.
-func (t *tasking) receiveFrames(interrupt func()) {
+// receiveFrames handles the client's frames until the connection ends.
+func (t *runningTask) receiveFrames(interrupt func()) {
 	for {
 		f, err := t.conn.Receive()
 		if err != nil || len(f.Files) > 0 {
@@ -141,12 +141,12 @@ func (t *tasking) receiveFrames(interrupt func()) {
 	}
 }
 
-// guarded carries out a task. A panic in it is the task's end, and nobody else's.
-func (t *tasking) guarded(carry func() wire.End) (end wire.End, err error) {
+// guarded carries out a task. A panic ends the task and nothing else.
+func (t *runningTask) guarded(carry func() wire.End) (end wire.End, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			t.daemon.Log.Error("a task has failed", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			err = errors.New("the task has failed; the log of the daemon says how")
+			t.daemon.Log.Error("a task panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = errors.New("the task has failed; the daemon's log says why")
 		}
 	}()
 	return carry(), nil

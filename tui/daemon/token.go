@@ -17,22 +17,22 @@ import (
 // maxTokenConns is how many clients with a token are served at once.
 const maxTokenConns = 16
 
-// tokenDoor is the socket for clients with a token, which is there while there is a token.
-type tokenDoor struct {
+// tokenSocket is the socket for clients with a token. It exists while there is a token.
+type tokenSocket struct {
 	ctx   context.Context // ends with the daemon
 	mu    sync.Mutex
 	close func() // nil: there is no socket
 }
 
-// serveTokens begins to serve clients with a token, until ctx ends. When it returns their socket is
-// open, so that whoever knows that the daemon serves can use a token.
+// serveTokens starts to serve clients with a token, until ctx ends. When it returns, the socket is
+// open if there is a token, so tokens work as soon as the daemon serves clients.
 func (d *Daemon) serveTokens(ctx context.Context) {
-	d.tokens.ctx = ctx
-	// A daemon that was killed has left it: nobody listens there.
+	d.tokenSocket.ctx = ctx
+	// A killed daemon may have left its socket, on which nobody listens.
 	if err := os.Remove(d.TokenSocket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		d.Log.Error("remove the socket for clients with a token", "error", err)
 	}
-	changed, expires := d.fitTokenDoor()
+	changed, expires := d.updateTokenSocket()
 	d.conns.Go(func() {
 		for {
 			var expired <-chan time.Time
@@ -45,36 +45,36 @@ func (d *Daemon) serveTokens(ctx context.Context) {
 			case <-ctx.Done():
 				return
 			}
-			changed, expires = d.fitTokenDoor()
+			changed, expires = d.updateTokenSocket()
 		}
 	})
 }
 
-// fitTokenDoor opens the socket if there is a token, and closes it if there is none. That may have to
-// be done again after changed is closed, or after the time expires if that is not zero.
-func (d *Daemon) fitTokenDoor() (changed <-chan struct{}, expires time.Duration) {
-	d.tokens.mu.Lock()
-	defer d.tokens.mu.Unlock()
+// updateTokenSocket opens the socket if there is a token, and closes it if there is none. The caller
+// calls it again once changed is closed, and after the time expires unless that is zero.
+func (d *Daemon) updateTokenSocket() (changed <-chan struct{}, expires time.Duration) {
+	d.tokenSocket.mu.Lock()
+	defer d.tokenSocket.mu.Unlock()
 	live, changed, expires := d.Tokens.Live()
 	switch {
-	case live && d.tokens.close == nil:
+	case live && d.tokenSocket.close == nil:
 		l, err := wire.ListenPrivate(d.TokenSocket)
 		if err != nil {
 			d.Log.Error("clients with a token are not served", "error", err)
 			break
 		}
-		ctx, cancel := context.WithCancel(d.tokens.ctx)
+		ctx, cancel := context.WithCancel(d.tokenSocket.ctx)
 		served := make(chan struct{})
 		d.conns.Go(func() {
 			defer close(served)
 			if err := d.accept(ctx, l, maxTokenConns, d.serveToken); err != nil {
-				d.Log.Error("clients with a token are not served any more", "error", err)
+				d.Log.Error("clients with a token are no longer served", "error", err)
 			}
 		})
-		d.tokens.close = func() { cancel(); <-served }
-	case !live && d.tokens.close != nil:
-		d.tokens.close()
-		d.tokens.close = nil
+		d.tokenSocket.close = func() { cancel(); <-served }
+	case !live && d.tokenSocket.close != nil:
+		d.tokenSocket.close()
+		d.tokenSocket.close = nil
 	}
 	return changed, expires
 }
@@ -83,7 +83,7 @@ func (d *Daemon) fitTokenDoor() (changed <-chan struct{}, expires time.Duration)
 func (d *Daemon) serveToken(ctx context.Context, unix *net.UnixConn) {
 	c := wire.NewConn(unix)
 	defer c.Close()
-	defer d.contain(c)
+	defer d.closeOnPanic(c)
 	defer context.AfterFunc(ctx, func() { _ = unix.CloseRead() })()
 	if err := wire.CheckPeer(unix); err != nil {
 		d.Log.Warn("a client with a token was refused", "error", err)
@@ -96,7 +96,7 @@ func (d *Daemon) serveToken(ctx context.Context, unix *net.UnixConn) {
 		return refused
 	})
 	if err != nil {
-		return // a client that is gone, or none
+		return // the client was refused, or is gone
 	}
 	d.Log.Info("a token is used", "name", shown.Name, "client", who.ID)
 	ctx, cancel := context.WithDeadline(ctx, shown.Expires)
@@ -114,24 +114,24 @@ func (d *Daemon) serveToken(ctx context.Context, unix *net.UnixConn) {
 	calls.Serve(ctx, c, calls.Served{Broker: api, Right: wire.Answer, Client: who.Client, By: "token", Hello: hello, Version: d.Version})
 }
 
-// admit returns the token that a client has shown, or why it is refused. The token says what the
-// client is called.
+// admit returns the token that a client has shown, or why it is refused. It gives the client the
+// token's name.
 func (d *Daemon) admit(h *wire.Hello) (t token.Token, ended <-chan struct{}, refused wire.Refused) {
 	t, ended, err := d.Tokens.Check(h.Token)
-	if err != nil && !errors.Is(err, token.ErrLocked) { // or nobody could read the log for them
+	if err != nil && !errors.Is(err, token.ErrLocked) { // while tokens are locked, entries would only flood the log
 		d.Log.Warn("a wrong token was shown")
 	}
 	if err != nil {
 		return t, nil, wire.Refused{Reason: err.Error(), Next: fault.Hint(err)}
 	}
 	if h.Kind != wire.ForCalls || h.Rights != wire.Answer {
-		return t, nil, wire.Refused{Reason: "a token is for answering calls, and for nothing else"}
+		return t, nil, wire.Refused{Reason: "a token can only be used to answer calls"}
 	}
 	h.Token, h.Name, h.Terminal = "", t.Name, ""
 	return t, ended, d.refuse(h)
 }
 
-// answerAboutTokens answers a client that asks for a token, or about them.
+// answerAboutTokens lists, makes or revokes tokens for a client.
 func (d *Daemon) answerAboutTokens(c *wire.Conn, f wire.Frame) {
 	kind, answer, err := wire.KindEnd, any(wire.End{}), error(nil)
 	switch {
@@ -157,6 +157,6 @@ func (d *Daemon) answerAboutTokens(c *wire.Conn, f wire.Frame) {
 		refuse(c, wire.Refused{Reason: err.Error(), Next: fault.Hint(err)})
 		return
 	}
-	d.fitTokenDoor()         // whoever gets the answer may use the token at once
+	d.updateTokenSocket()    // a new token works as soon as the client has the answer
 	_ = c.Send(kind, answer) // the client may be gone
 }

@@ -33,10 +33,10 @@ func typedInShell(conn *net.UnixConn, terminal *os.File) (typed, byKernel bool) 
 	return here && pid == client.group && pid == client.front && pid != client.session && client.session == parent.session, true
 }
 
-// job is how a process belongs to its terminal.
+// job says how a process belongs to its terminal.
 type job struct{ parent, group, session, terminal, front int }
 
-// jobOf reads it from a process's line of /proc; see inForeground.
+// jobOf reads the job of a process from /proc/PID/stat; see inForeground.
 func jobOf(pid int) (j job, err error) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -44,7 +44,7 @@ func jobOf(pid int) (j job, err error) {
 	}
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 6 {
-		return j, fmt.Errorf("process %d: its line ends early", pid)
+		return j, fmt.Errorf("read process %d: its stat file is too short", pid)
 	}
 	for i, to := range []*int{&j.parent, &j.group, &j.session, &j.terminal, &j.front} {
 		if *to, err = strconv.Atoi(string(fields[1+i])); err != nil {

@@ -14,27 +14,28 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Upgrade is how the daemon becomes the program that is at its path now. The process stays, and
-// so do the socket, the agents and their screens.
+// Upgrade says how the daemon becomes the program that is now at its path. The process, the socket,
+// the agents and their screens stay.
 type Upgrade struct {
-	Door    *Door  // through which the clients come, which it inherits
-	Program string // its path
-	// Argv is the command line of that program, for what it inherits.
+	Door    *Door  // inherited by the program
+	Program string // the program's path
+	// Argv returns the command line of the program, with the inherited descriptors.
 	Argv func(Inherited) []string
-	// Check says why the program cannot go on; nil: it can.
+	// Check returns why the program cannot continue the daemon; nil: it can.
 	Check func(ctx context.Context) error
-	// Calm waits until nothing is under way, and fails if something is after that time, except
-	// with now. Nothing begins from then on until end is called.
+	// Calm waits until nothing is under way. It fails if something still is after the time wait,
+	// unless now is set. Nothing new starts from then on until end is called.
 	Calm func(ctx context.Context, wait time.Duration, now bool) (end func(), err error)
-	// Save writes what the program needs, and returns which connections are to stay open. undo
-	// goes on in this one.
+	// Save writes the state that the program needs, and returns the connections that stay open.
+	// undo continues with that state in this program.
 	Save func(ctx context.Context, to *os.File) (files []syscall.RawConn, undo func(from *os.File) error, err error)
 }
 
-// saveLimit is how long the views may take to end, and the panes to be saved.
+// saveLimit bounds how long the views may take to end, and Save to write.
 const saveLimit = 10 * time.Second
 
-// upgrade becomes another program for a client. It returns if that fails.
+// upgrade replaces the daemon by the new program because a client has asked for it. It returns only
+// if that fails.
 func (d *Daemon) upgrade(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f wire.Frame) {
 	var u wire.Upgrade
 	if f.Into(&u) != nil {
@@ -44,7 +45,7 @@ func (d *Daemon) upgrade(ctx context.Context, c *wire.Conn, unix *net.UnixConn, 
 	heard := make(chan struct{})
 	go func() {
 		defer close(heard)
-		_, _ = c.Receive() // the client says nothing more: it has given up
+		_, _ = c.Receive() // the client sends nothing more; this returns when it gives up
 		cancel()
 	}()
 	defer func() { _ = unix.CloseRead(); <-heard }()
@@ -52,12 +53,12 @@ func (d *Daemon) upgrade(ctx context.Context, c *wire.Conn, unix *net.UnixConn, 
 	if d.Upgrade != nil {
 		err = d.becomeNew(ctx, u, func() { _ = c.Send(wire.KindMoved, wire.Moved{}) })
 	}
-	d.Log.Warn("the daemon has not become another program", "error", err)
+	d.Log.Warn("the daemon was not upgraded", "error", err)
 	_ = c.Send(wire.KindRefused, wire.Refused{Reason: err.Error(), Next: fault.Hint(err)}) // the client may be gone
 }
 
-// becomeNew becomes the new program, or returns why not and goes on as before. It calls tell at
-// the point of no return.
+// becomeNew becomes the new program, or returns why it cannot and continues as before. It calls tell
+// right before the new program starts.
 func (d *Daemon) becomeNew(ctx context.Context, u wire.Upgrade, tell func()) error {
 	if err := d.Upgrade.Check(ctx); err != nil {
 		return err
@@ -68,8 +69,8 @@ func (d *Daemon) becomeNew(ctx context.Context, u wire.Upgrade, tell func()) err
 	}
 	defer calm()
 	ctx = context.WithoutCancel(ctx) // from here on, the client cannot give up
-	accepting := d.holdClients()
-	defer accepting()
+	resume := d.pauseAccepting()
+	defer resume()
 	if err := d.moveViews(ctx); err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func (d *Daemon) becomeNew(ctx context.Context, u wire.Upgrade, tell func()) err
 			tell()
 			err = d.exec(memory, files)
 		}
-		err = fault.Wrap("become "+d.Upgrade.Program, err, "the daemon goes on as before")
+		err = fault.Wrap("become "+d.Upgrade.Program, err, "the daemon continues as before")
 	}
 	if undo != nil {
 		if _, unread := memory.Seek(0, io.SeekStart); unread != nil {
@@ -97,7 +98,7 @@ func (d *Daemon) becomeNew(ctx context.Context, u wire.Upgrade, tell func()) err
 	return err
 }
 
-// exec becomes the program. It returns only if that fails.
+// exec becomes the new program. It returns only if that fails.
 func (d *Daemon) exec(memory *os.File, files []syscall.RawConn) error {
 	var own []syscall.RawConn
 	for _, f := range []syscall.Conn{d.Upgrade.Door.UnixListener, d.Upgrade.Door.lock, memory} {
@@ -112,31 +113,31 @@ func (d *Daemon) exec(memory *os.File, files []syscall.RawConn) error {
 	}, append(own, files...))
 }
 
-// moving says whether the daemon is being upgraded.
-type moving struct {
-	over chan struct{} // closed when it is over; nil: it is not under way; guarded by the daemon's mutex
+// upgrading says whether the daemon is being upgraded.
+type upgrading struct {
+	over chan struct{} // closed when the upgrade is over; nil: none is under way; guarded by Daemon.mu
 }
 
-// holdClients makes clients that connect from now on wait, until the function that it returns is
-// called.
-func (d *Daemon) holdClients() (release func()) {
+// pauseAccepting lets clients that connect wait until resume is called.
+func (d *Daemon) pauseAccepting() (resume func()) {
 	d.mu.Lock()
-	d.moving.over = make(chan struct{})
+	d.upgrading.over = make(chan struct{})
 	d.mu.Unlock()
 	_ = d.Upgrade.Door.SetDeadline(time.Unix(1, 0))
 	return func() {
 		_ = d.Upgrade.Door.SetDeadline(time.Time{})
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		close(d.moving.over)
-		d.moving.over = nil
+		close(d.upgrading.over)
+		d.upgrading.over = nil
 	}
 }
 
-// held waits until clients are not held any more. It reports whether they were.
-func (d *Daemon) held(ctx context.Context) bool {
+// awaitUpgrade waits until an upgrade has failed or ctx ends. It reports false at once if no upgrade
+// is under way.
+func (d *Daemon) awaitUpgrade(ctx context.Context) bool {
 	d.mu.Lock()
-	over := d.moving.over
+	over := d.upgrading.over
 	d.mu.Unlock()
 	if over == nil {
 		return false
@@ -168,7 +169,7 @@ func (d *Daemon) moveViews(ctx context.Context) error {
 		select {
 		case <-again.C:
 		case <-ctx.Done():
-			return errors.New("a view does not end")
+			return fault.New("try again", "upgrade: a view has not ended within %v", saveLimit)
 		}
 	}
 }
@@ -176,7 +177,7 @@ func (d *Daemon) moveViews(ctx context.Context) error {
 // add adds a view, unless the daemon is being upgraded.
 func (d *Daemon) add(v *view) (added bool) {
 	d.change(func() {
-		if added = d.moving.over == nil; added {
+		if added = d.upgrading.over == nil; added {
 			d.views = append(d.views, v)
 		}
 	})

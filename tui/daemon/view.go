@@ -32,19 +32,19 @@ type view struct {
 	cancel   func()      // ends the view
 	kicked   atomic.Bool // by another client
 	broken   atomic.Bool // it has panicked
-	moved    atomic.Bool // the daemon is being upgraded, and the client connects again
+	moved    atomic.Bool // the daemon is being upgraded, and the client is to connect again
 	stalled  atomic.Bool // its terminal takes no output
 	others   func() int  // how many other views there are
 
-	// These have a value after a frame of the client. Each channel holds one value, and is
-	// lossy: a second one would say no more.
+	// A frame of the client puts a value into one of these. Each channel has room for one value and
+	// drops further ones, which would say no more.
 	resized, stopping, continued chan struct{}
 
 	lending sync.Mutex     // held while the client runs a program
-	lent    chan wire.Lent // how it ended; capacity 1
+	lent    chan wire.Lent // how that program ended; capacity 1
 }
 
-// receive takes the terminal that came with a frame, unless it is the daemon's own.
+// receive takes over the terminal that came with a frame. It refuses the daemon's own terminals.
 func (v *view) receive(f wire.Frame, own func(*os.File) bool) (err error) {
 	if err := f.Into(&v.asked); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (v *view) receive(f wire.Frame, own func(*os.File) bool) (err error) {
 	if own != nil && (own(f.Files[0]) || own(f.Files[1])) {
 		return fault.New("use another terminal", "this terminal is one of the multiplexer's own tabs")
 	}
-	if v.client.Rights != wire.Operate { // nothing that leads to a program, a tab or a key
+	if v.client.Rights != wire.Operate { // it may not run a program, open a tab or answer with a key
 		v.asked = wire.View{Dir: v.asked.Dir, Terminal: v.asked.Terminal, Show: v.asked.Show, Settings: v.asked.Settings}
 	}
 	v.in, v.out = f.Files[0], f.Files[1]
@@ -73,7 +73,7 @@ func (v *view) run(ctx context.Context, d *Daemon) (end string, err error) {
 	heard := make(chan struct{})
 	go func() {
 		defer close(heard)
-		defer cancel() // the client ends, and so does its view
+		defer cancel() // when the client ends, so does its view
 		_, _ = v.guarded(func() (string, error) { v.receiveFrames(); return "", nil })
 	}()
 	end, err = v.guarded(func() (string, error) {
@@ -98,7 +98,7 @@ func (v *view) run(ctx context.Context, d *Daemon) (end string, err error) {
 	return end, err
 }
 
-// receiveFrames takes the client's frames until the connection ends.
+// receiveFrames handles the client's frames until the connection ends.
 func (v *view) receiveFrames() {
 	for {
 		f, err := v.conn.Receive()
@@ -120,7 +120,7 @@ func (v *view) receiveFrames() {
 			}
 			select {
 			case v.lent <- l:
-			default: // nothing was lent
+			default: // the terminal was not lent
 			}
 		default:
 			return
@@ -128,7 +128,7 @@ func (v *view) receiveFrames() {
 	}
 }
 
-// note puts a value into a channel that holds one, unless it is full.
+// note puts a value into a channel, unless the channel is full.
 func note(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -190,14 +190,14 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 	case errors.Is(err, ErrQuit) && who.Rights == wire.Operate:
 		return true
 	case errors.Is(err, ErrQuit):
-		err = nil // it has ended itself
+		err = nil // without the right to end everything, quitting only ends the view
 	case v.moved.Load():
 		return false
 	case v.kicked.Load():
-		d.forget(who) // also what was typed while the view ended
+		d.forgetTyped(who) // kick has done so already, but more may have been typed while the view ended
 		end, err = "another terminal has detached this one", nil
-	case err == nil && d.stands():
-		end = "the daemon was stopped; its agents run on, and 'ironcurtain-mux' takes them back"
+	case err == nil && d.standsDown():
+		end = "the daemon was stopped; its agents keep running, and 'ironcurtain-mux' takes them back"
 	}
 	message := wire.End{Reason: end}
 	if err != nil {
@@ -207,13 +207,13 @@ func (d *Daemon) show(ctx context.Context, c *wire.Conn, unix *net.UnixConn, f w
 	return false
 }
 
-// showing runs a view that was added, which other clients see meanwhile.
+// showing runs a view that was added, and removes it from the list of views afterwards.
 func (d *Daemon) showing(v *view, run func() (string, error)) (string, error) {
 	defer d.change(func() { d.views = slices.DeleteFunc(d.views, func(other *view) bool { return other == v }) })
 	return run()
 }
 
-// guarded runs a goroutine of a view. A panic in it is the view's end, and nobody else's.
+// guarded runs a goroutine of a view. A panic ends the view and nothing else.
 func (v *view) guarded(run func() (string, error)) (end string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -224,11 +224,11 @@ func (v *view) guarded(run func() (string, error)) (end string, err error) {
 	return run()
 }
 
-// errFailed tells the person of a panic.
-var errFailed = errors.New("the view has failed; the log of the daemon says how. Attach again: nothing is lost")
+// errFailed is the error of a view that has panicked. The client writes client.ErrViewFailed before it.
+var errFailed = fault.New("attach again: nothing is lost", "the daemon's log says why")
 
 // failed writes a panic of the view to the log.
 func (v *view) failed(p any, stack []byte) {
 	v.broken.Store(true)
-	v.log.Error("a view has failed", "panic", fmt.Sprint(p), "stack", string(stack))
+	v.log.Error("a view panicked", "panic", fmt.Sprint(p), "stack", string(stack))
 }
