@@ -25,13 +25,13 @@ const (
 	copyAfter = 5 * time.Second
 	// copyHold is how long any other copy waits for the person's permission.
 	copyHold = 30 * time.Second
-	// copyShown is how much of such a copy the toast shows, in columns, if the viewport has
-	// at least copyWidth columns and copyHeight rows. The first /clipboard shows a longer
-	// copy whole, and then the copy waits for copyRead.
+	// copyShown is how many columns of a waiting copy the toast shows. The toast shows a copy in
+	// full if it is no longer and the viewport has at least copyWidth columns and copyHeight rows.
+	// The first /clipboard shows any other copy in full, and the copy then waits for copyRead.
 	copyShown             = 140
 	copyWidth, copyHeight = 80, 12
 	copyRead              = 2 * time.Minute
-	// copyLook is the size in bytes of the largest copy that is shown whole.
+	// copyLook is the size in bytes of the largest copy that can be shown in full.
 	copyLook = 64 << 10
 )
 
@@ -45,12 +45,12 @@ type programCopies struct {
 // can have caused it.
 type heldCopy struct {
 	data  []byte
-	shown bool // all of it
-	since time.Time
-	until time.Time
+	shown bool      // all of it has been on the screen
+	since time.Time // when it was announced or shown last
+	until time.Time // when it is dropped
 }
 
-// used notes that the person gave the tab's program input that can make it copy.
+// used notes that the person gave the tab's program an input, which may make the program copy.
 func (t *tab) used(ev keys.Event, now time.Time) {
 	if input.Handled(ev) {
 		t.usedAt = now
@@ -58,9 +58,9 @@ func (t *tab) used(ev keys.Event, now time.Time) {
 	}
 }
 
-// onProgramCopies handles a program's copy to the clipboard. If the person looks at the
-// program and has just used it, the copy is passed on, at once or when copyEvery is over;
-// of several that wait, only the newest. Any other copy is held for permission.
+// onProgramCopies handles a program's copy to the clipboard. If the person looks at the program and
+// has just used it, the copy is passed on, at once or when copyEvery is over; then only the newest
+// copy is. Any other copy waits for permission.
 func (m *Model) onProgramCopies(t *tab, msg paneMsg) tea.Cmd {
 	if !m.looksAt(t) || m.mode != modeTerminal || m.now().Sub(t.usedAt) > copyAfter {
 		return m.holdCopy(t, msg.event.Data)
@@ -84,8 +84,8 @@ func (m *Model) onCopy() tea.Cmd {
 	return m.onPane(*msg)
 }
 
-// holdCopy keeps a copy until the person allows it, and shows a toast. It never replaces a
-// copy that is held already: the person would then allow one that they have not seen.
+// holdCopy keeps a copy until the person allows it, and shows a toast. It never replaces a copy that
+// waits already, because the person would then allow a copy that they have not seen.
 func (m *Model) holdCopy(t *tab, data []byte) tea.Cmd {
 	now := m.now()
 	if t.held != nil && now.Before(t.held.until) || len(data) == 0 || len(data) > copymode.MaxCopy {
@@ -93,7 +93,7 @@ func (m *Model) holdCopy(t *tab, data []byte) tea.Cmd {
 	}
 	name, id, size := t.name(), t.shortID(), view.Counted(len(data), "byte")
 	if len(data) > copyLook {
-		m.showInfo(fmt.Sprintf("%s wanted to copy %s, which is too much to look through: use its program, and then it may copy", name, size))
+		m.showInfo(fmt.Sprintf("%s tried to copy %s, which is too much to show; a program may copy right after you have used it", name, size))
 		return nil
 	}
 	start := text.Drawable(string(data[:min(len(data), copyShown)]))
@@ -107,7 +107,7 @@ func (m *Model) holdCopy(t *tab, data []byte) tea.Cmd {
 	return m.addToast(view.Toast{Parts: []string{offer, "“" + view.Clip(start, copyShown) + "”"}, More: "/clipboard"})
 }
 
-// showCopy shows all of a copy that is held, and holds it for as long as it takes to read.
+// showCopy shows all of a copy that waits, and lets it wait for copyRead.
 func (m *Model) showCopy(t *tab) {
 	var lines []view.Line
 	for line := range strings.Lines(string(t.held.data)) {
@@ -118,8 +118,8 @@ func (m *Model) showCopy(t *tab) {
 	t.held.shown, t.held.since, t.held.until = true, now, now.Add(copyRead)
 }
 
-// runClipboard is /clipboard [ID|NAME]. It takes no number, because tabs may have moved since the copy
-// was shown.
+// runClipboard is /clipboard [ID|NAME]. It takes no number, because the tabs' numbers may have changed
+// since the copy was shown.
 func (m *Model) runClipboard(args string) (tea.Cmd, error) {
 	t := m.current()
 	if args != "" {
@@ -131,7 +131,7 @@ func (m *Model) runClipboard(args string) (tea.Cmd, error) {
 	now := m.now()
 	switch {
 	case t == nil || t.held == nil || !now.Before(t.held.until):
-		return nil, fmt.Errorf("/clipboard: no copy waits for permission; a copy is kept for %v", copyHold)
+		return nil, fmt.Errorf("/clipboard: no copy waits for permission; a copy waits for %v", copyHold)
 	case t.held.since.After(m.begun) || now.Sub(t.held.since) < panel.MinAge:
 		m.begun = now
 		return nil, fault.New("look at it, then press Enter again", "/clipboard: %s has only just asked to copy this", t.name())

@@ -183,7 +183,7 @@ func TestALongCopyIsShownWhole(t *testing.T) {
 func TestAHugeCopyIsNotHeld(t *testing.T) {
 	r := newHarness(t, 120, 24, Options{})
 	r.send(paneMsg{"s1", clipboard(strings.Repeat("x", copyLook+1))})
-	r.wants("too much to look through")
+	r.wants("too much to show")
 	r.now = r.now.Add(panel.MinAge)
 	r.keys("\x01/clipboard\r")
 	r.wantCopied()

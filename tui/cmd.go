@@ -58,11 +58,11 @@ type tabRequest struct {
 	profile   broker.Profile
 	prompt    []input.Piece    // sent once the agent is ready
 	line      []input.Piece    // the command line that made the request
-	replace   broker.SessionID // the session whose tab it replaces
+	replace   broker.SessionID // the session whose tab the new one replaces
 	resume    broker.SessionID // the stored session to resume, with its own agent and workspace
-	back      bool             // it is one of those that are taken back together
-	first     bool             // not if there is a tab, or one with the profile
-	beside    half             // where it is shown
+	back      bool             // the session is one of those that are taken back together
+	first     bool             // only if there is no tab, or none with the profile
+	beside    half             // where the tab is shown
 }
 
 // open asks the broker for a new session, or to resume a stored one.
@@ -124,8 +124,7 @@ func (m *Model) endSession(id broker.SessionID) tea.Cmd {
 	})
 }
 
-// fetchOffer asks whether agents were left running, and only then for the sessions on
-// disk.
+// fetchOffer asks whether agents were left running and, if so, lists the sessions on disk.
 func (m *Model) fetchOffer() tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg {
 		if !m.o.Offer(ctx) {
@@ -164,12 +163,12 @@ func (m *Model) decide(e broker.Escalation, what panel.Decision) tea.Cmd {
 	})
 }
 
-// submit sends trusted input to the broker, which records it. The answer carries the
-// pieces, so that they can be put back when they could not be sent.
+// submit sends trusted input to the broker, which records it. The answer contains the pieces, so
+// that they can be put back on the line after an error.
 func (m *Model) submit(in broker.TrustedInput, pieces []input.Piece) tea.Cmd {
 	slot := 0
 	if t := m.tabOf(in.Session); t != nil {
-		slot = t.pane.Reserve() // keys that are typed meanwhile come behind it
+		slot = t.pane.Reserve() // keys that are typed meanwhile come after it
 	}
 	return m.do(func(ctx context.Context) tea.Msg {
 		in.Client = m.o.Client

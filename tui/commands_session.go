@@ -55,8 +55,8 @@ func (m *Model) onServers(msg serversMsg) {
 	m.showHelp("servers", panel.ServerLines(msg.servers))
 }
 
-// runRegistries is /registries: it lists the package registries of this tab and what came of
-// them, or lets a version that was denied ask again.
+// runRegistries is /registries: it lists the package registries of this tab and what they delivered,
+// or lets a denied version ask again.
 func (m *Model) runRegistries(args string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
@@ -139,7 +139,7 @@ func (m *Model) onApplied(msg appliedMsg) {
 		m.showError(msg.err)
 		return
 	}
-	m.showSuccess("the new policy judges " + view.Counted(msg.sessions, "session") + ", and those to come")
+	m.showSuccess("the new policy is in force for " + view.Counted(msg.sessions, "session") + ", and for each new one")
 }
 
 // runPort is /port [N [HOST]|--to HOST [N]|close N].
@@ -165,7 +165,7 @@ func (m *Model) runPort(args string) (tea.Cmd, error) {
 	for i, word := range words {
 		if host, port, named := strings.Cut(word, ":"); out && i == 0 && named {
 			if host != "localhost" && host != "127.0.0.1" {
-				return nil, fault.New("/port --to localhost:5432 leads to that port of this machine", "/port %s: leads to this machine only", args)
+				return nil, fault.New("/port --to localhost:5432 names a port of this machine", "/port %s: only ports of this machine can be reached", args)
 			}
 			word = port
 		}
@@ -195,7 +195,7 @@ func (m *Model) runPort(args string) (tea.Cmd, error) {
 	return nil, fmt.Errorf("/port %s: takes a port and perhaps another one for this machine, --to and a port of this machine, or close and a port", args)
 }
 
-// onCarried shows how a command that carries something between host and container ended.
+// onCarried shows how a request of carriedMsg ended.
 func (m *Model) onCarried(msg carriedMsg) {
 	if msg.err != nil {
 		m.showError(msg.err)

@@ -55,7 +55,7 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 	}
 	if strings.HasPrefix(dir, "--") {
 		flag, _, _ := strings.Cut(dir, " ")
-		return nil, fmt.Errorf("/new %s: takes an agent, --workspace DIR, --worktree, --repo URL, --branch B, --policy DIR, and behind -- the first prompt%s", dir,
+		return nil, fmt.Errorf("/new %s: takes an agent, --workspace DIR, --worktree, --repo URL, --branch B, --policy DIR, and after -- the first prompt%s", dir,
 			text.DidYouMean(flag, []string{"--workspace", "--worktree", "--no-worktree", "--repo", "--branch", "--policy"}))
 	}
 	if o.worktree == broker.WorktreeYes && dir == "" {
@@ -97,9 +97,9 @@ func cutValue(args, option string) (rest, value string, err error) {
 	return args, "", nil
 }
 
-// agentMeant returns the agent with a name or, when exactly one agent's name begins with
-// the word, that agent; otherwise it is empty. Until the broker has listed the agents, any
-// plain word is taken for an agent, and the broker decides.
+// agentMeant returns the name of the agent with this name or, when exactly one agent's name begins
+// with the word, that name; empty: none. Until the broker has listed the agents, it returns any
+// plain word, and the broker then refuses a word that is not an agent.
 func (m *Model) agentMeant(word string) string {
 	if word == "" || strings.ContainsAny(word, "/~.") || strings.HasPrefix(word, "-") {
 		return ""
@@ -129,8 +129,8 @@ func (m *Model) agentNames() (names []string) {
 	return names
 }
 
-// runRestart is /restart: it starts the same agent on the same workspace in a new session,
-// whose tab replaces this one. While the agent runs, it asks first.
+// runRestart is /restart: it starts the same agent on the same workspace in a new session, whose tab
+// replaces this tab. It asks first while the agent runs.
 func (m *Model) runRestart(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
@@ -149,15 +149,15 @@ func (m *Model) runRestart(string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// restart asks for a session like that of a tab, whose tab is to replace it.
+// restart requests a session like that of a tab. The tab of the new session replaces the tab.
 func (m *Model) restart(t *tab) tea.Cmd {
 	o := requestLike(t)
 	o.replace = t.session.ID
 	return m.open(o)
 }
 
-// requestLike is the request for a session with the agent, workspace, policy and profile of a tab, or
-// with a worktree or clone like the one that the tab has.
+// requestLike returns a request for a session with the agent, workspace, policy and profile of a tab.
+// If the tab has a worktree or a clone, the session gets another one of the same repository.
 func requestLike(t *tab) tabRequest {
 	o := tabRequest{agent: t.session.Agent, workspace: t.session.Place(), worktree: broker.WorktreeNo, policy: t.session.Policy, profile: t.session.Profile}
 	if tree := t.session.Worktree; tree != nil && tree.Cloned {
@@ -168,8 +168,8 @@ func requestLike(t *tab) tabRequest {
 	return o
 }
 
-// anotherLike is the request for a second session like that of a tab, which does not share what is
-// that tab's own.
+// anotherLike returns a request for a second session like that of a tab. If the tab's workspace is its
+// own, the session gets another one.
 func anotherLike(t *tab) tabRequest {
 	o := requestLike(t)
 	if t.session.Private() || o.workspace == "" && o.repo == "" {
@@ -178,7 +178,7 @@ func anotherLike(t *tab) tabRequest {
 	return o
 }
 
-// runYes is /yes: it accepts what the broker has offered for this tab's workspace, and
+// runYes is /yes: it accepts the toolchains that the broker has offered for this tab's workspace, and
 // starts the tab's agent again.
 func (m *Model) runYes(string) (tea.Cmd, error) { return m.answerOffer(true) }
 
@@ -202,15 +202,15 @@ func (m *Model) onOffer(msg offerMsg) tea.Cmd {
 	case msg.err != nil:
 		m.showError(msg.err)
 	case !msg.yes:
-		m.showInfo("this is not offered for this workspace again; /yes takes it after all")
+		m.showInfo("the toolchains are not offered for this workspace again; /yes still accepts them")
 	case t != nil:
 		return m.restart(t)
 	}
 	return nil
 }
 
-// runClose is /close [N|NAME]. It asks for a tab that is named even if nothing runs there: a number may
-// have come to be that of another tab while it was typed.
+// runClose is /close [N|NAME]. When a tab is named, it asks even if no agent runs there: the number may
+// have become that of another tab while the person typed it.
 func (m *Model) runClose(args string) (tea.Cmd, error) {
 	t := m.current()
 	if args != "" {
@@ -267,7 +267,7 @@ func (m *Model) runLast(string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// runMove is /move N: the tab's place in the bar of every view.
+// runMove is /move N: it moves the tab to a place in the bar, in every view.
 func (m *Model) runMove(args string) (tea.Cmd, error) {
 	n, ok := input.Number(args)
 	t := m.current()
@@ -332,7 +332,7 @@ func (m *Model) runTheme(args string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// closeTab ends a session and removes its tab at once, without waiting for the end.
+// closeTab removes a tab at once, and ends its session.
 func (m *Model) closeTab(t *tab) tea.Cmd {
 	return join(m.removeTab(t), m.endSession(t.session.ID))
 }

@@ -52,7 +52,7 @@ func (m *Model) copiedTab() *tab {
 	return nil
 }
 
-// leaveCopy leaves copy mode and shows the newest output of the agent.
+// leaveCopy leaves copy mode. The tab then shows the agent's newest output.
 func (m *Model) leaveCopy() {
 	if t := m.copiedTab(); t != nil {
 		t.follow()
@@ -105,7 +105,7 @@ func (m *Model) yank() {
 	}
 }
 
-// pointAt returns the cell under the mouse.
+// pointAt returns the cell under the mouse, as a column and line of the tab's screen and scrollback.
 func (m *Model) pointAt(t *tab, at view.Rect, e keys.Mouse) copymode.Point {
 	left, _ := t.origin(at)
 	top := t.topLine(at)
@@ -124,8 +124,8 @@ func (m *Model) runEdit(string) (tea.Cmd, error) {
 	return m.editScrollback(t, t.topLine(m.focusedRect())), nil
 }
 
-// editScrollback opens all lines of a tab in the person's editor, at the given line. The
-// editor has the terminal until it ends; the agents run on.
+// editScrollback opens all lines of a tab in the person's editor, at the given line. The editor has
+// the terminal until it ends; the agents keep running.
 func (m *Model) editScrollback(t *tab, line int) tea.Cmd {
 	if m.editing {
 		return nil

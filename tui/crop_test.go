@@ -187,7 +187,7 @@ func TestFitAsks(t *testing.T) {
 	large := ofDaemon(t, 200, 50)
 	small := large.beside(40, 20)
 	small.keys("\x01/fit\r")
-	small.wants("make this tab 40x18", "narrow")
+	small.wants("make this tab 40x18", "wide")
 	small.keys("n")
 	large.hasSize("refused", 200, 48)
 	small.keys("\x01/fit\r")
@@ -198,7 +198,7 @@ func TestFitAsks(t *testing.T) {
 		t.Errorf("it is shown whole:\n%s", small.screen())
 	}
 	small.keys("\x01/pan left\r")
-	small.wants("nothing of this tab")
+	small.wants("the whole tab is shown")
 	large.keys("x")
 	large.hasSize("used elsewhere", 200, 48)
 	small.keys("\x15\x1b")

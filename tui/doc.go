@@ -1,11 +1,10 @@
-// Package tui is the multiplexer that a person sees: tabs with agents in them, one status
-// line, a command line that Ctrl-A opens, and the approval panel for calls that wait for
-// the person.
+// Package tui is the multiplexer's user interface: tabs with agents in them, one status line, a
+// command line that Ctrl-A opens, and the approval panel for calls that wait for the person.
 //
 // Three kinds of loops share the work and never wait for each other. The Bubble Tea
 // program (model.go, update*.go) makes all decisions: every key, mouse movement, broker
-// event and finished request reaches it as a message, one after the other, and it handles
-// a key in the mode that is active at that moment. Each pane (tui/pane) moves bytes
+// event and finished request reaches it as a message, one after the other. It handles a key in
+// the mode that is active when the key's message arrives. Each pane (tui/pane) moves bytes
 // between an agent's terminal and its screen of cells. The compositor (tui/view) draws the
 // cells of the visible panes, and the chrome that the model published last, on the
 // person's terminal, one frame at a time.

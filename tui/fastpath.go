@@ -10,16 +10,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// intake gives the person's input to the model. Most input is keys for an agent, which
-// change nothing in the model. Such a key bypasses the event loop, as long as the loop has
-// handled all earlier input.
+// intake gives the person's input to the model. Most input is keys for an agent, which change
+// nothing in the model. Such a key bypasses the event loop if the loop has handled all earlier input.
 type intake struct {
 	model *Model
 	send  func(tea.Msg)             // sends a message to the event loop
 	await func(ctx context.Context) // waits while the focused agent's queue is crowded
 }
 
-// take delivers events of the person's terminal in order. Before each it waits while the
+// take delivers events of the person's terminal in order. Before each event it waits while the
 // focused agent's queue is crowded.
 func (in *intake) take(ctx context.Context, batch []keys.Event) {
 	for _, ev := range batch {
@@ -46,10 +45,9 @@ func (u *underway) done() {
 }
 func (u *underway) none() bool { return u.events.Load() <= 0 }
 
-// takeFastPath sends a key to the focused agent at once, if no earlier event is underway and
-// the key means nothing to the multiplexer now. Otherwise it does nothing and reports false;
-// the event loop then handles the key. The goroutine that reads the person's terminal calls
-// it.
+// takeFastPath sends a key to the focused agent at once, if no earlier event is underway and the key
+// means nothing to the multiplexer now. Otherwise it does nothing and reports false, and the event
+// loop handles the key. The goroutine that reads the person's terminal calls takeFastPath.
 func (m *Model) takeFastPath(ev keys.Event) bool {
 	if ev.Kind != keys.KeyEvent || ev.Key.Action == keys.Release || ev.Key.IsModifier() {
 		return false

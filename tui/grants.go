@@ -74,9 +74,8 @@ func (m *Model) onRevoked(msg revokedMsg) {
 	m.showSuccess("revoked: grant " + strings.Join(numbers, " "))
 }
 
-// runApprovePlus is /approve+. At first it shows below the call the scopes that its
-// approval could be remembered for. A scope can be chosen only when all of that was on the
-// screen.
+// runApprovePlus is /approve+. The first time, it shows below the call the scopes for which its
+// approval could be remembered. A scope can be chosen once all rows of them were on the screen.
 func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 	which, rest := panel.SplitTarget(args)
 	if which == "all" {
@@ -108,7 +107,7 @@ func (m *Model) runApprovePlus(args string) (tea.Cmd, error) {
 	return m.decideOn(which, panel.Decision{Approve: true, Remember: remember})
 }
 
-// findScopes asks the broker for the scopes that an approval could be remembered for.
+// findScopes asks the broker for the scopes for which an approval could be remembered.
 func (m *Model) findScopes(id string) tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg {
 		scopes, err := m.api.Scopes(ctx, id)
@@ -116,8 +115,8 @@ func (m *Model) findScopes(id string) tea.Cmd {
 	})
 }
 
-// onScopes adds the scopes to the rows of their call. The person has to look at the call
-// again, because the rows of the scopes are new.
+// onScopes adds the scopes to the rows of their call. The person has to look at the call again,
+// because these rows are new.
 func (m *Model) onScopes(msg scopesMsg) {
 	it := m.approvals.Find(msg.id)
 	if it == nil {

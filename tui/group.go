@@ -15,21 +15,21 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// group is tabs that are shown together, each in a pane, while one of them has the focus. A tab
-// is in one group at most; a tab in none is shown alone. In a window that has no room for all
-// panes only the focused one is shown, until there is room again.
+// group is tabs that are shown together, each in a pane, while one of them has the focus. A tab is
+// in one group at most; a tab in no group is shown alone. In a window that has no room for all panes,
+// only the focused pane is shown until there is room again.
 type group struct {
 	panes  layout.Tree
-	zoom   bool          // only the focused one is shown
-	named  string        // the layout that it was given last
-	area   view.Rect     // for which places was computed
+	zoom   bool          // only the focused pane is shown
+	named  string        // the layout that /layout gave the group last; empty: none, or changed since
+	area   view.Rect     // the area for which places was computed
 	places layout.Places // of the panes in area
 }
 
 // set gives the group another tree of panes.
 func (g *group) set(panes layout.Tree) { g.panes, g.area = panes, view.Rect{} }
 
-// in returns where the panes are in an area. It computes that once for a tree and an area.
+// in returns the places of the panes in an area. It computes them once for a tree and an area.
 func (g *group) in(area view.Rect) layout.Places {
 	if g.area != area {
 		g.area, g.places = area, g.panes.Place(area)
@@ -37,7 +37,8 @@ func (g *group) in(area view.Rect) layout.Places {
 	return g.places
 }
 
-// groupOf returns the group that a session's tab is in, or nil. It is good until a group comes or goes.
+// groupOf returns the group of a session's tab, or nil. The pointer is valid until a group is added or
+// removed.
 func (m *Model) groupOf(id broker.SessionID) *group {
 	for i := range m.groups {
 		if m.groups[i].panes.Has(id) {
@@ -47,7 +48,7 @@ func (m *Model) groupOf(id broker.SessionID) *group {
 	return nil
 }
 
-// panesOf returns the panes of a tab's group; a tab in none has one pane.
+// panesOf returns the panes of a tab's group; a tab in no group has one pane.
 func (m *Model) panesOf(t *tab) layout.Tree {
 	if g := m.groupOf(t.session.ID); g != nil {
 		return g.panes
@@ -73,10 +74,10 @@ func (m *Model) dropSmallGroups() {
 	m.groups = slices.DeleteFunc(m.groups, func(g group) bool { return len(g.panes.Parts) == 0 })
 }
 
-// half is a half of a tab's pane, in which another tab is to be shown; the zero value is none.
+// half is a half of a tab's pane, in which another tab is to be shown; the zero value is no half.
 type half struct {
 	of   broker.SessionID
-	down bool // the lower one, else the right one
+	down bool // the lower half, else the right one
 }
 
 // newPane names the pane of a tab that is not open yet.
@@ -87,7 +88,7 @@ func errNoRoom() error {
 	return fault.New(fmt.Sprintf("a pane has %dx%d cells at least", layout.MinCols, layout.MinRows), "not enough room for another pane")
 }
 
-// halved returns the panes of a tab's group with one more, in a half of that tab's.
+// halved returns the panes of a tab's group with another one in a half of the tab's pane.
 func (m *Model) halved(t *tab, other broker.SessionID, down bool) (layout.Tree, error) {
 	panes := m.panesOf(t).Remove(other).Split(t.session.ID, other, down, m.lay.Viewport)
 	if !panes.Fits(m.lay.Viewport) {
@@ -96,7 +97,8 @@ func (m *Model) halved(t *tab, other broker.SessionID, down bool) (layout.Tree, 
 	return panes, nil
 }
 
-// room returns the part of the viewport that a tab will have in a half of a pane; without one all of it.
+// room returns the part of the viewport that a tab will have in a half of a pane; without a half, it
+// returns the whole viewport.
 func (m *Model) room(h half) view.Rect {
 	if t := m.tabOf(h.of); t != nil {
 		if panes, err := m.halved(t, newPane, h.down); err == nil {
@@ -183,10 +185,10 @@ func (m *Model) grouped() (*tab, *group, error) {
 			return t, g, nil
 		}
 	}
-	return nil, nil, fault.New("/split shows another tab beside this one", "nothing is split")
+	return nil, nil, fault.New("/split shows another tab beside it", "this tab is not split")
 }
 
-// regrouped goes back to the agent after a person has changed a group.
+// regrouped arranges the panes and returns to the agent after a person has changed a group.
 func (m *Model) regrouped() (tea.Cmd, error) {
 	m.leaveCommand()
 	m.arrange()
@@ -240,16 +242,16 @@ func (m *Model) runFocus(args string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// paneMeant returns the pane that a word means, seen from a tab: the one on that side, the next
-// one, which no word means, too, or the one before. Of several on a side it is the one that had
-// the focus last.
+// paneMeant returns the pane that a word means, seen from a tab: left, right, up or down is the pane
+// on that side, of several the one that had the focus last; next or an empty word is the next pane,
+// and prev the previous one.
 func (m *Model) paneMeant(command, word string, t *tab, g *group) (broker.SessionID, error) {
 	side, ok := layout.SideNamed(word)
 	switch {
 	case ok:
 		beside := g.in(g.panes.Grown(m.lay.Viewport)).Neighbors(t.session.ID, side)
 		if len(beside) == 0 {
-			return "", fmt.Errorf("%s %s: this pane reaches from edge to edge", command, word)
+			return "", fmt.Errorf("%s %s: there is no pane on that side", command, word)
 		}
 		return m.latest(beside), nil
 	case word == "" || word == "next" || word == "prev":
@@ -262,8 +264,8 @@ func (m *Model) paneMeant(command, word string, t *tab, g *group) (broker.Sessio
 	return "", fmt.Errorf("%s %s: takes left, right, up, down, next or prev", command, word)
 }
 
-// runSwap is /swap [left|right|up|down|next|prev|N]: two tabs change their places. The focus stays
-// with the tab or, if that leaves the screen, with its place.
+// runSwap is /swap [left|right|up|down|next|prev|N]: it swaps the places of two tabs. The tab keeps the
+// focus. If it leaves the screen, the tab in its place gets the focus.
 func (m *Model) runSwap(args string) (tea.Cmd, error) {
 	t, g, err := m.grouped()
 	if err != nil {
@@ -290,7 +292,7 @@ func (m *Model) runSwap(args string) (tea.Cmd, error) {
 	return m.regrouped()
 }
 
-// swapPanes lets two tabs change their places among the panes.
+// swapPanes swaps the panes of two tabs.
 func (m *Model) swapPanes(a, b broker.SessionID) {
 	for i := range m.groups {
 		m.groups[i].set(m.groups[i].panes.Swap(a, b))
@@ -310,28 +312,28 @@ func (m *Model) runResize(args string) (tea.Cmd, error) {
 		n, ok = input.Number(number)
 	}
 	if !ok || n < 1 {
-		return nil, fmt.Errorf("%s: takes left, right, up or down, and by how many cells", strings.TrimSpace("/resize "+args))
+		return nil, fmt.Errorf("%s: takes left, right, up or down, and a number of cells", strings.TrimSpace("/resize "+args))
 	}
 	if !g.panes.Fits(m.lay.Viewport) {
 		return nil, errNoRoom()
 	}
 	panes, moved := g.panes.Resize(t.session.ID, side, n, m.lay.Viewport)
 	if !moved {
-		return nil, fmt.Errorf("/resize %s: no border of this pane can be moved there", word)
+		return nil, fmt.Errorf("/resize %s: no border of this pane can be moved that way", word)
 	}
 	g.set(panes)
 	g.zoom, g.named = false, ""
 	return m.regrouped()
 }
 
-// runLayout is /layout [even|even-down|main|tiled]; without a word it takes the next one that fits.
+// runLayout is /layout [even|even-down|main|tiled]. Without a word it chooses the next layout that fits.
 func (m *Model) runLayout(args string) (tea.Cmd, error) {
 	_, g, err := m.grouped()
 	if err != nil {
 		return nil, err
 	}
 	names := []string{args}
-	if args == "" { // all of them, from the one behind the present one
+	if args == "" { // all of them, from the one after the present one
 		next := slices.Index(layout.Names, g.named) + 1
 		names = slices.Concat(layout.Names[next:], layout.Names[:next])
 	} else if !slices.Contains(layout.Names, args) {

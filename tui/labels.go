@@ -40,7 +40,8 @@ func (m *Model) notices() []string {
 	return out
 }
 
-// labelText makes a notice fit to be drawn, but for what is between its parts, which is ours.
+// labelText makes a notice safe to draw. It keeps the dots between the notice's parts, which the broker
+// has put there.
 func labelText(notice string) string {
 	const between = " · "
 	parts := strings.Split(notice, between)

@@ -33,10 +33,10 @@ var harmless = map[string]bool{
 	"theme": true, "mute": true, "help": true, "detach": true,
 }
 
-// may reports whether the person may change anything but the view. Whatever does so asks here.
+// may reports whether the person may change more than the view. Every such change asks it first.
 func (m *Model) may() bool { return m.o.Rights == Operate }
 
-// errReadOnly says that something is not for this view.
+// errReadOnly is the error of an action that a read-only view does not allow.
 func errReadOnly(what string) error {
 	return fault.New("attach without --read-only", "%s: this view is read-only", what)
 }
@@ -54,7 +54,7 @@ func inSafeView() []string {
 	return []string{"approve", "approve+", "deny", "history", "grants", "revoke", "help", "detach"}
 }
 
-// errSafe is the error of everything else.
+// errSafe is the error of every other command in the safe view.
 func errSafe() error {
 	return fault.New("/detach, and attach again for the panes", "the safe view only has /%s", strings.Join(inSafeView(), ", /"))
 }
@@ -69,10 +69,10 @@ func (m *Model) noteSession(s broker.Session) {
 	slices.SortFunc(m.sessions, func(a, b broker.Session) int { return a.Tab - b.Tab })
 }
 
-// drawSafe draws what the safe view has in place of panes.
+// drawSafe draws the safe view's list of sessions.
 func (m *Model) drawSafe() *view.Surface {
 	s := view.NewSurface(m.lay.Viewport, m.theme.Body)
-	rows := view.WrapWords("safe view: the view has failed twice, so no panes are shown; the daemon's log says how. The agents run on.", max(1, s.At.W-2))
+	rows := view.WrapWords("safe view: the view has failed twice, so no panes are shown; the daemon's log says why. The agents keep running.", max(1, s.At.W-2))
 	rows = append(rows, "")
 	for _, x := range m.sessions {
 		rows = append(rows, fmt.Sprintf("%-12s  %-9s  %s", text.Drawable(x.Agent), x.State, broker.ShortID(x.ID)))

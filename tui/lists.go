@@ -46,7 +46,7 @@ func (m *Model) onHistory(msg historyMsg) {
 			Text: text.Drawable(d.Agent) + ": " + panel.DecidedText(d, m.o.Client),
 		})
 	}
-	for i := len(m.approvals.Log) - 1; i >= 0; i-- { // the broker does not list those of closed sessions
+	for i := len(m.approvals.Log) - 1; i >= 0; i-- { // the broker does not list decisions of closed sessions
 		if r := m.approvals.Log[i]; m.tabOf(r.Session) == nil {
 			lines = append(lines, view.Line{Text: panel.ResolutionText(r.Resolution, m.o.Client)})
 		}
@@ -57,8 +57,7 @@ func (m *Model) onHistory(msg historyMsg) {
 	m.showHelp("decisions, newest first", lines)
 }
 
-// runDone is /done. It shows in full what was approved automatically in
-// this tab.
+// runDone is /done. It shows the calls that were approved automatically in this tab, in full.
 func (m *Model) runDone(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
@@ -106,7 +105,7 @@ func changesTitle(name string, c broker.Changes) string {
 	case !c.Since.IsZero():
 		return fmt.Sprintf("%s: names of the files written since its start", name)
 	case c.Base == "":
-		return fmt.Sprintf("files of %s; its workspace is no repository with a commit", name)
+		return fmt.Sprintf("files of %s; its workspace is not a repository with a commit", name)
 	}
 	return fmt.Sprintf("%s: changed since its start at %s", name, c.Base[:min(8, len(c.Base))])
 }
@@ -128,12 +127,12 @@ func (m *Model) onChanges(msg changesMsg) {
 	m.showHelp(msg.title, msg.lines)
 }
 
-// againText tells an agent to make a call again that has expired. The words are ours and not the
-// person's, so they count as pasted.
+// againText tells an agent to make an expired call again. The words are not the person's, so they
+// count as pasted.
 const againText = "Nobody was there to decide about your last call that needed approval, and so it was refused. Somebody is here now: make that call again."
 
-// askAgain is /history again: it tells the agent of an expired call to make it again. Without a
-// number it is the newest one.
+// askAgain is /history again: it tells the agent of an expired call to make the call again. Without a
+// number it chooses the newest expired call.
 func (m *Model) askAgain(number string) (tea.Cmd, error) {
 	n, isNumber := input.Number(strings.TrimPrefix(number, "#"))
 	if number != "" && !isNumber {
@@ -160,8 +159,8 @@ func (m *Model) askAgain(number string) (tea.Cmd, error) {
 type searched struct {
 	typing bool // the person is typing into line
 	line   input.Line
-	from   int    // the first row that was shown before
-	before string // what was looked for before
+	from   int    // the first row that was shown when the search began
+	before string // the former query
 }
 
 // onHelpKey handles a key in the help screen.
@@ -202,8 +201,8 @@ func (m *Model) onHelpKey(name, text string) tea.Cmd {
 	return nil
 }
 
-// onListSearchKey handles a key while the person types what to look for in a list. Each key shows
-// the first match.
+// onListSearchKey handles a key while the person types a query for a list. Each key shows the first
+// match.
 func (m *Model) onListSearchKey(name, text string) {
 	s := &m.searched
 	switch a := m.keys.At(input.PlaceCommand, name); {
@@ -225,13 +224,13 @@ func (m *Model) onListSearchKey(name, text string) {
 	m.searchList()
 }
 
-// searchList looks for what is typed in a list, from where the search began.
+// searchList searches a list for the typed query, from the row where the search began.
 func (m *Model) searchList() {
 	m.help.SetYOffset(m.searched.from)
 	m.help.Search(m.searched.line.Text(), m.listRect(), m.searched.from)
 }
 
-// listHints says what keys do in a list.
+// listHints returns what the person can do in a list.
 func (m *Model) listHints() []string {
 	at := m.listRect()
 	m.help.Lay(at)

@@ -36,7 +36,7 @@ type (
 		pending  []broker.Escalation
 	}
 
-	// brokerLostMsg says that the broker's events or lists cannot be had.
+	// brokerLostMsg says that subscribing to the broker's events, or listing its state, has failed.
 	brokerLostMsg struct{ err error }
 
 	// openedMsg answers a request for a new session.
@@ -60,7 +60,7 @@ type (
 		err error
 	}
 
-	// changedMsg says that something of a pane has changed that is drawn around it.
+	// changedMsg says that something about a pane has changed that is drawn outside of it.
 	changedMsg struct{}
 
 	// endedMsg says that the output of a pane's terminal has ended.
@@ -69,8 +69,9 @@ type (
 		err error
 	}
 
-	// askedMsg answers a request whose result comes as events; err: why there is none.
+	// askedMsg answers a request whose result comes as events. err is why it failed.
 	askedMsg struct{ err error }
+
 	// closedMsg answers a request to end a session.
 	closedMsg struct {
 		id  broker.SessionID
@@ -177,7 +178,7 @@ type (
 	// editedMsg says that the person's editor has ended.
 	editedMsg struct{ err error }
 
-	// foundMsg is what was looked for for the menu above the command line.
+	// foundMsg has the entries that were looked up for the menu above the command line.
 	foundMsg struct {
 		source menu.Source
 		found  []menu.Entry
@@ -207,7 +208,7 @@ type (
 		err      error
 	}
 
-	// offerMsg says that the answer to an offer is kept.
+	// offerMsg says that the answer to an offer was stored.
 	offerMsg struct {
 		id  broker.SessionID
 		yes bool
@@ -233,10 +234,10 @@ type (
 		err  error
 	}
 
-	// carriedMsg answers a request of which the person is told when it is done: a file or a port, a
-	// server, a key.
+	// carriedMsg answers a request whose success is reported to the person: about a file, a port, a
+	// server, a landing or a key.
 	carriedMsg struct {
-		done string // what to say when it succeeded
+		done string // the report when it succeeded
 		err  error
 	}
 
@@ -247,7 +248,7 @@ type (
 		err   error
 	}
 
-	// offeredMsg says that the path of a file was pasted that the agent cannot see.
+	// offeredMsg says that the person pasted the path of a file that the agent cannot see.
 	offeredMsg struct {
 		id   broker.SessionID
 		path string
@@ -281,21 +282,21 @@ type (
 	}
 )
 
-// mailbox brings messages to the event loop from goroutines that must not wait for it: those
-// that read agents, which other views share.
+// mailbox passes messages to the event loop from goroutines that must not wait for it, such as those
+// that read an agent's output for several views.
 type mailbox struct {
 	mu      sync.Mutex
 	waiting []tea.Msg
 	ready   chan struct{} // capacity 1, lossy: a message waits
 }
 
-// mailboxSize is how many messages wait at most; then the oldest are dropped, except those that
-// come once for a tab.
+// mailboxSize is how many messages wait at most. Then the oldest ones are dropped, except endedMsg,
+// which is sent once for a tab.
 const mailboxSize = 256
 
 func newMailbox() *mailbox { return &mailbox{ready: make(chan struct{}, 1)} }
 
-// put takes a message for the event loop. It never blocks.
+// put adds a message for the event loop. It never blocks.
 func (b *mailbox) put(msg tea.Msg) {
 	b.mu.Lock()
 	if !changes(msg) || len(b.waiting) == 0 || !changes(b.waiting[len(b.waiting)-1]) {
@@ -314,7 +315,7 @@ func (b *mailbox) put(msg tea.Msg) {
 	}
 }
 
-// changes reports whether a message says no more than that something has changed.
+// changes reports whether a message is a changedMsg, of which one is enough.
 func changes(msg tea.Msg) bool { _, is := msg.(changedMsg); return is }
 
 // forward sends the messages in their order until ctx ends.

@@ -301,7 +301,7 @@ func TestTheKeyThatDecidedIsNotTyped(t *testing.T) {
 	t.Run("a question", func(t *testing.T) {
 		r := newHarness(t, 80, 24, demo())
 		r.keys("\x01/fit\r")
-		r.wants("everywhere")
+		r.wants("in every terminal")
 		for range 20 {
 			r.keys("n")
 			r.now = r.now.Add(30 * time.Millisecond)

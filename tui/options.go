@@ -19,64 +19,62 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// Options say what the multiplexer shows and how. The zero value of everything
-// but API, In and Out is usable.
+// Options say what the multiplexer shows and how. Only API, In and Out are required.
 type Options struct {
 	API broker.API // the broker
 	In  *os.File   // the person's terminal, for reading
 	Out *os.File   // the person's terminal, for writing
-	// Rights are what the person may do there.
+	// Rights are what the person may do in this view.
 	Rights Rights
-	// Client is whose terminal this is, for the records of what is decided here.
+	// Client identifies this terminal in the records of decisions.
 	Client broker.Client
-	// Passed describes a terminal that a client has passed to this process; nil: it is this
+	// Passed describes the terminal if a client has passed it to this process; nil: it is this
 	// process's own.
 	Passed *outer.Passed
-	// Mux has the panes, which stay when Run returns; nil: they end with it.
+	// Mux has the panes, which stay when Run returns; nil: Run makes panes that end with it.
 	Mux *pane.Mux
-	// Dir is the directory from which the person's paths begin; empty: the current one.
+	// Dir is the directory to which the person's paths are relative; empty: the current one.
 	Dir string
-	// Detach means that the sessions may be older than the view: the first tab is opened only if
-	// there is none, or with Add.
+	// Detach means that there may be sessions from before this view: the first tab is opened only if
+	// there is no tab, or with Add.
 	Detach bool
-	// Add opens the first tab beside those that there are.
+	// Add opens the first tab in addition to the tabs that exist.
 	Add bool
-	// Show is the session whose tab is shown first; empty: the first one's.
+	// Show is the session whose tab is shown first; empty: the first tab's.
 	Show broker.SessionID
-	// Arrangement is how the tabs are arranged that there are; the zero value: as in a first view. Show
-	// and Add go before its focus.
+	// Arrangement is how the existing tabs are arranged; the zero value: not at all. The tab that
+	// Show or Add gives the focus has it, and not Arrangement.Front.
 	Arrangement Arrangement
-	// Left is called when the view ends, unless it has failed, with how its tabs were arranged; nil:
-	// nobody wants to know.
+	// Left is called with the last arrangement when the view ends, unless it has failed. Left,
+	// Used, Front, Focused, Arranged and Stalled may be nil.
 	Left func(Arrangement)
-	// Safe shows lists and what waits, and no panes: for a view that has failed.
+	// Safe shows the safe view: lists, and the calls that wait, without panes.
 	Safe bool
-	// Others says how many other views there are; nil: none.
+	// Others returns how many other views there are; nil: none.
 	Others func() int
-	// Used is called whenever the person does something, Front with the session whose tab is in front
-	// when that changes, and Focused with whether the person's terminal has the focus when that does;
-	// nil: nobody wants to know.
-	Used    func()
-	Front   func(broker.SessionID)
+	// Used is called whenever the person does something.
+	Used func()
+	// Front is called with the session whose tab is in front when that changes.
+	Front func(broker.SessionID)
+	// Focused is called when the person's terminal gets the focus (true) or loses it (false).
 	Focused func(bool)
-	// Arranged is called with the arrangement when it may have changed; nil: nobody wants to know. It
-	// does not block.
+	// Arranged is called with the arrangement when it may have changed. It does not block.
 	Arranged func(Arrangement)
-	// Stalled is called with whether the terminal has taken no output for long, so that nobody sees
-	// what it shows, whenever that changes; nil: nobody wants to know.
+	// Stalled is called with true when the terminal has taken no output for stalledAfter, so that
+	// nobody sees what it shows, and with false when it takes output again.
 	Stalled func(bool)
-	// Failed is called with a panic of the view, which then ends; nil: it ends the process.
+	// Failed is called when the view panics; the view then ends. Nil: the panic ends the process.
 	Failed func(p any, stack []byte)
 	// Getenv looks up a variable of the environment of the person's terminal; nil: this
 	// process's.
 	Getenv func(name string) string
 
-	// Opener is what every tab has that is opened here.
+	// Opener is passed with each request to open a tab.
 	Opener broker.Opener
 
 	// For the first tab:
-	// Profile is what it has in place of the configuration. Without Add, it is opened only if
-	// no tab has this profile; such a tab is shown. The zero value: if there is no tab at all.
+	// Profile replaces the configuration. Without Add, the tab is opened only if no tab has this
+	// profile; otherwise that one is shown. With the zero value, it is opened only if there is no tab.
 	Profile   broker.Profile
 	Agent     string // empty: the broker's default
 	Workspace string // empty: a fresh sandbox
@@ -84,41 +82,41 @@ type Options struct {
 	Repo      string // URL of a repository to clone instead of Workspace; empty: none
 	Branch    string // of that repository
 	Prompt    string // sent once the agent is ready; empty: none
-	// Resume is the stored session that the first tab continues, instead of a
-	// new one with Agent and Workspace.
+	// Resume is the stored session that the first tab continues, instead of a new session.
 	Resume broker.SessionID
 
-	// Here is the project in which the person has started the program and for which there is no
-	// answer yet: they are asked whether the first tab works there, before it is opened. Nil:
-	// nobody is asked.
+	// Here is the project in which the person has started the program. Before the first tab is
+	// opened, the person is asked whether it works there. Nil: there is no project, or the person
+	// has answered before.
 	Here *here.Project
 
-	// Offer reports whether a killed multiplexer left agents running. It may block. When
-	// there are some, the person can take them back or end them before the first tab is
-	// opened. Nil: there are none.
+	// Offer reports whether a killed multiplexer left agents running. It may block. If so, the
+	// person can take the agents back or end them before the first tab is opened. Nil: there are
+	// none.
 	Offer func(context.Context) bool
 
-	// Seen is what the person was told and asked before on a first start, and KeepSeen writes down what
-	// was since; nil: nothing is told or asked. KeepPrefix writes the prefix key that the person has
-	// chosen to the configuration; nil: it is not kept. Both may block.
-	Seen       tour.Seen
-	KeepSeen   func(tour.Seen) error
+	// Seen is what the person has been told and asked of what a first start explains.
+	Seen tour.Seen
+	// KeepSeen stores Seen after a change; nil: nothing is explained. It may block.
+	KeepSeen func(tour.Seen) error
+	// KeepPrefix writes the prefix key that the person has chosen to the configuration; nil: the
+	// key is not stored. It may block.
 	KeepPrefix func(key string) error
 
 	// Notices are always on the screen.
 	Notices []string
-	// Intro says what to try in a session. It is shown while the tab starts, and by /help; nil:
-	// nothing is said. It does not block.
+	// Intro returns what to try in a session. It is shown while the tab starts, and by /help. It
+	// does not block, and may be nil.
 	Intro func(broker.Session) []string
-	// Phrase is drawn in the title of the approval panel and nowhere else, so that a person
-	// can tell a panel that an agent has drawn from the real one.
+	// Phrase is drawn in the title of the approval panel and nowhere else, so that a person can
+	// distinguish the real panel from one that an agent has drawn.
 	Phrase string
 
 	Scrollback int    // lines kept for each tab; 0: 10,000
 	Engine     string // terminal engine: "native" (also for empty) or "vt10x"
 	Theme      string // "dark" (also for empty), "light", "16", "none"
-	// FollowTheme chooses the theme by the background that the person's terminal reports, whenever
-	// it does, until the person chooses one with /theme. It is for terminals with 256 colors.
+	// FollowTheme chooses the theme by the background that the person's terminal reports, each time
+	// it reports one, until the person chooses a theme with /theme. The terminal needs 256 colors.
 	FollowTheme bool
 	CommandKey  string // opens the command line; empty: "ctrl+a"
 	Prefix      string // a tmux-like prefix key, such as "ctrl+b"; empty: none

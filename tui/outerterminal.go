@@ -16,11 +16,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// onReply handles a reply of the person's terminal. The terminal's colors are given to the
-// screens of the tabs, so that programs that ask for them can draw for a light or dark
-// background; the multiplexer's own theme follows them too, unless the person chose one.
-// When the terminal reports a change between light and dark, it is asked for its colors
-// again.
+// onReply handles a reply of the person's terminal. The screens of the tabs get the terminal's
+// colors, so that programs that ask for them can draw for a light or dark background. The
+// multiplexer's own theme follows them, too, unless the person chose one. When the terminal reports
+// a change between light and dark, onReply asks for its colors again.
 func (m *Model) onReply(r keys.Reply) {
 	m.sink.Answered(r)
 	switch {
@@ -91,8 +90,8 @@ const (
 	maxAgentTitle = 60
 )
 
-// windowTitle returns the title for the person's window: the number of waiting calls, the
-// tab, and the title that its agent set, which is only a hint.
+// windowTitle returns the title for the person's window: the number of waiting calls, the tab, and
+// the title that the tab's agent set, which is only a hint.
 func (m *Model) windowTitle() string {
 	title := "ironcurtain-mux"
 	if n := len(m.approvals.Items); n > 0 {
@@ -124,17 +123,18 @@ func (m *Model) retitle() tea.Cmd {
 }
 
 const (
-	// stalledAfter is how long a terminal may take no output until its view is stalled: nobody
-	// sees what it shows.
+	// stalledAfter is how long a terminal may take no output before its view counts as stalled:
+	// nobody sees what the view shows.
 	stalledAfter = 30 * time.Second
-	// goneAfter is how long until the view ends.
+	// goneAfter is how long a terminal may take no output before its view ends.
 	goneAfter = 10 * time.Minute
-	// lookEvery is the time between two looks.
+	// lookEvery is the time between two checks.
 	lookEvery = time.Second
 )
 
-// followOutput tells whenever a terminal stalls, or takes output again, until ctx ends. behind
-// says how long a write has been waiting for the terminal. The error says that it is given up.
+// followOutput calls tell whenever a terminal stalls or takes output again, until ctx ends. behind
+// returns how long a write has been waiting for the terminal. followOutput returns an error when that
+// reaches goneAfter.
 func followOutput(ctx context.Context, behind func() time.Duration, tell func(stalled bool)) error {
 	ticks := time.NewTicker(lookEvery)
 	defer ticks.Stop()
@@ -147,7 +147,7 @@ func followOutput(ctx context.Context, behind func() time.Duration, tell func(st
 		}
 		waits := behind()
 		if waits >= goneAfter {
-			return fault.New("attach again from a terminal that does", "the terminal has taken no output for %v", goneAfter)
+			return fault.New("attach again from another terminal", "the terminal has taken no output for %v", goneAfter)
 		}
 		if now := waits >= stalledAfter; now != was {
 			was = now
@@ -156,7 +156,8 @@ func followOutput(ctx context.Context, behind func() time.Duration, tell func(st
 	}
 }
 
-// onStalled takes the view's size from every tab while nobody sees it.
+// onStalled notes whether the terminal is stalled. While it is, the view's size does not count for any
+// tab.
 func (m *Model) onStalled(msg stalledMsg) {
 	m.stalled = msg.stalled
 	m.arrange()

@@ -147,13 +147,13 @@ func TestPanes(t *testing.T) {
 // What panes refuse, and why.
 func TestPanesRefuse(t *testing.T) {
 	for _, test := range []struct{ keys, want string }{
-		{"\x01/focus left\r", "nothing is split"},
-		{"\x01/break\r", "nothing is split"},
-		{"\x01/layout\r", "nothing is split"},
+		{"\x01/focus left\r", "this tab is not split"},
+		{"\x01/break\r", "this tab is not split"},
+		{"\x01/layout\r", "this tab is not split"},
 		{"\x01/split 1\r", "this tab is shown here already"},
-		{"\x02%\x01/focus up\r", "/focus up: this pane reaches from edge to edge"},
+		{"\x02%\x01/focus up\r", "/focus up: there is no pane on that side"},
 		{"\x02%\x01/swap sideways\r", "/swap sideways: takes left, right"},
-		{"\x02%\x01/resize up\r", "/resize up: no border of this pane can be moved there"},
+		{"\x02%\x01/resize up\r", "/resize up: no border of this pane can be moved that way"},
 		{"\x02%\x01/resize left 99\r\x01/resize left\r", "/resize left: no border"},
 		{"\x02%\x01/resize left 0\r", "/resize left 0: takes left, right"},
 		{"\x02%\x01/resize\r", "/resize: takes left, right"},

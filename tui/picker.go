@@ -22,7 +22,7 @@ type picker struct {
 	at     int // the chosen row
 	top    int // the first row shown
 	loaded bool
-	offer  bool // it is shown before the first tab, and lists only agents left running
+	offer  bool // the list is shown before the first tab, and has only agents left running
 }
 
 // runResume is /resume [ID].
@@ -60,7 +60,7 @@ func (m *Model) onStored(msg storedMsg) tea.Cmd {
 		fresh := !m.picker.loaded
 		m.picker.fill(m.choosable(msg.sessions))
 		if t := m.current(); fresh && t != nil && t.dead() {
-			m.picker.choose(t.session.ID) // the person most likely wants this one
+			m.picker.choose(t.session.ID) // most likely the person wants to resume this session
 		}
 		if m.picker.offer && len(m.picker.rows) == 0 {
 			return m.leavePicker()
@@ -69,7 +69,7 @@ func (m *Model) onStored(msg storedMsg) tea.Cmd {
 	return nil
 }
 
-// leavePicker closes the list. When it was shown before the first tab, it opens that tab.
+// leavePicker closes the list. If the list was shown before the first tab, it opens that tab.
 func (m *Model) leavePicker() tea.Cmd {
 	offer := m.picker.offer
 	m.picker = picker{}
@@ -80,11 +80,11 @@ func (m *Model) leavePicker() tea.Cmd {
 	return nil
 }
 
-// looking reports whether it is not known yet what there is to offer.
+// looking reports whether the list is an offer that is not loaded yet.
 func (p *picker) looking() bool { return p.offer && !p.loaded }
 
-// choosable leaves out sessions that cannot be resumed or that run in a tab and, from an
-// offer, all that were not left running.
+// choosable returns the sessions that can be resumed and do not run in a tab. For an offer, it returns
+// only sessions that were left running.
 func (m *Model) choosable(all []broker.StoredSession) []broker.StoredSession {
 	var out []broker.StoredSession
 	for _, s := range all {
@@ -98,7 +98,7 @@ func (m *Model) choosable(all []broker.StoredSession) []broker.StoredSession {
 	return out
 }
 
-// fill sets the rows and keeps the chosen session chosen.
+// fill sets the rows. The chosen session stays chosen.
 func (p *picker) fill(rows []broker.StoredSession) {
 	var chosen broker.SessionID
 	if p.at < len(p.rows) {
@@ -109,7 +109,7 @@ func (p *picker) fill(rows []broker.StoredSession) {
 	p.choose(chosen)
 }
 
-// choose selects a session, when it is in the list.
+// choose chooses a session, if it is in the list.
 func (p *picker) choose(id broker.SessionID) {
 	for i, s := range p.rows {
 		if s.ID == id {
@@ -135,7 +135,7 @@ func (m *Model) resumeNamed(msg storedMsg) tea.Cmd {
 	return nil
 }
 
-// chosen returns the selected session, or nil.
+// chosen returns the chosen session, or nil.
 func (p *picker) chosen() *broker.StoredSession {
 	if p.at < 0 || p.at >= len(p.rows) {
 		return nil

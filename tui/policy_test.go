@@ -17,7 +17,7 @@ func TestPolicyIsShownBeforeItIsApplied(t *testing.T) {
 	r.keys("\x15/policy reload\r")
 	r.wants("+ rule music: allow", "/policy apply puts this in force", "except for sessions with a profile: 01234567, b")
 	r.keys("q\x01/policy apply\r")
-	r.wants("the new policy judges 1 session")
+	r.wants("the new policy is in force for 1 session")
 	r.keys("\x01/policy apply\r")
 	r.wants("there is no new policy to apply")
 	if got := strings.Join(r.broker.applied, "|"); got != "h1" {

@@ -37,7 +37,7 @@ func TestPort(t *testing.T) {
 		r.keys("\x15\x1b")
 	}
 	r.keys("\x01/port --to example.com:80\r")
-	if !strings.Contains(r.screen(), "leads to this machine only") {
+	if !strings.Contains(r.screen(), "only ports of this machine can be reached") {
 		t.Errorf("another machine: no error:\n%s", r.screen())
 	}
 	r.keys("\x15\x1b")

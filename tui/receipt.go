@@ -47,8 +47,8 @@ func (m *Model) onReceipt(r broker.Receipt) {
 	}
 }
 
-// receiptLeft says for how long, and for how many calls, a tab's receipt still counts;
-// empty when it does not.
+// receiptLeft says for how long, and for how many calls, a tab's receipt is still valid; empty: it is
+// not.
 func (m *Model) receiptLeft(t *tab) string {
 	r := t.receipt
 	left := r.ExpiresAt.Sub(m.now())

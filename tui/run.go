@@ -23,14 +23,14 @@ import (
 var ErrDetached = errors.New("detached")
 
 // ErrFailed is returned by Run when the view has failed.
-var ErrFailed = errors.New("the view has failed; the log says how")
+var ErrFailed = errors.New("the view has failed; the log says why")
 
 // ErrTerminalLost is returned by Run when the person's terminal was closed.
 var ErrTerminalLost = errors.New("the terminal is gone")
 
-// Run shows the multiplexer on the person's terminal until the person quits, ctx ends
-// (which is no error) or the terminal is lost. It opens the first tab at once. It does not
-// end the sessions; its caller does. It restores the terminal in every case.
+// Run shows the multiplexer on the person's terminal until the person leaves, ctx ends (which is no
+// error) or the terminal is lost. It does not end the sessions; its caller does. It restores the
+// terminal in every case.
 func Run(ctx context.Context, o Options) error {
 	o = o.withDefaults()
 	if err := o.check(); err != nil {
@@ -91,8 +91,8 @@ func run(ctx, outside context.Context, cancel context.CancelCauseFunc, o Options
 		return fmt.Errorf("listen to the broker: %w", err)
 	}
 	stop := func(err error) {
-		// After a panic has restored the terminal, errors are its consequences, and must not
-		// end the program before the panic does.
+		// After a panic has restored the terminal, errors are consequences of the panic, and must
+		// not end the program before it does.
 		if err != nil && !t.Restored() {
 			cancel(err)
 		}
@@ -101,7 +101,7 @@ func run(ctx, outside context.Context, cancel context.CancelCauseFunc, o Options
 
 	defer m.leave()
 	tasks.Run(func() {
-		defer program.Kill() // a panic in the event loop, which runs here, leaves its ticker
+		defer program.Kill() // after a panic in the event loop, its ticker would still run
 		_, err = program.Run()
 	})
 	cause := context.Cause(ctx)
@@ -122,8 +122,8 @@ func run(ctx, outside context.Context, cancel context.CancelCauseFunc, o Options
 	return m.ending(cause, outside.Err() != nil, err)
 }
 
-// ending returns why the view ended: a cause, if one has ended it, or the error of its program. One
-// that the person or the process has ended has no error.
+// ending returns why the view ended: the cause, if there is one, or the error of the event loop. It
+// returns nil when the person or the process has ended the view.
 func (m *Model) ending(cause error, outside bool, err error) error {
 	switch {
 	case errors.Is(cause, ErrFailed):
@@ -199,9 +199,9 @@ func followSize(ctx context.Context, t *outer.Terminal, send func(tea.Msg)) {
 	}
 }
 
-// themeFor returns the theme that a view begins with: the chosen one, as far as the terminal has
-// the colors for it, or one that is readable on any background. follow says that the terminal has
-// the colors for a better one once it has reported its background, which not every terminal does.
+// themeFor returns the theme with which a view begins: the chosen one, if the terminal has the
+// colors for it, or one that is readable on any background. follow says that nothing was chosen and
+// the terminal has 256 colors, so a theme for its background can follow once it has reported that.
 func themeFor(p paint.ColorProfile, chosen string) (theme string, follow bool) {
 	switch {
 	case p == paint.NoColor:
@@ -214,15 +214,14 @@ func themeFor(p paint.ColorProfile, chosen string) (theme string, follow bool) {
 	return "16", true
 }
 
-// shutdownTimeout bounds how long Run waits at its end for the broker to answer requests
-// that were canceled.
+// shutdownTimeout bounds how long Run waits at its end for canceled requests to the broker.
 const shutdownTimeout = 5 * time.Second
 
 // retryEvery is how long to wait before subscribing to the broker's events again.
 const retryEvery = time.Second
 
-// followBroker sends the broker's events to the event loop. When the channel closes, because
-// this program was too slow, it subscribes again and lists the broker's state again.
+// followBroker sends the broker's events to the event loop. The channel closes when this program is
+// too slow; then followBroker subscribes again and lists the broker's state again.
 func followBroker(ctx context.Context, api broker.API, events <-chan broker.Event, send func(tea.Msg)) {
 	for ctx.Err() == nil {
 		for ev := range events {

@@ -15,7 +15,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// following is the log that the list shows, and the state of asking for it.
+// following is the log of a start that the list shows, and the state of the request for it.
 type following struct {
 	id      broker.SessionID // empty: another list is shown
 	asked   bool             // the broker has not answered yet
@@ -38,7 +38,7 @@ func startLogTitle(t *tab) string {
 	return "how " + t.name() + " was started"
 }
 
-// askStartLog asks for the log that is shown, with one request at a time.
+// askStartLog requests the log that is shown. It makes one request at a time.
 func (m *Model) askStartLog() tea.Cmd {
 	if m.following.asked {
 		m.following.changed = true
@@ -170,7 +170,7 @@ func (m *Model) drawStarting(t *tab, at view.Rect) *view.Surface {
 // startHeading says which agent is being started, and in which directory.
 func startHeading(t *tab) string {
 	heading := "starting " + text.Drawable(t.session.Agent)
-	if tree := t.session.Worktree; tree != nil && tree.Branch == "" { // it is not fetched yet
+	if tree := t.session.Worktree; tree != nil && tree.Branch == "" { // the clone is not fetched yet
 		return heading + " on " + text.Drawable(tree.Repository)
 	} else if tree != nil {
 		return heading + " on branch " + text.Drawable(tree.Branch) + " of " + text.Drawable(tree.Repository)

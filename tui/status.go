@@ -15,7 +15,7 @@ import (
 // showInfo puts a message into the status line.
 func (m *Model) showInfo(text string) { m.say(view.Message{Text: text}) }
 
-// showAbout says something that is true while a call waits.
+// showAbout shows a message that is true while a call waits.
 func (m *Model) showAbout(id, text string) { m.say(view.Message{Text: text, About: id}) }
 
 // showSuccess says that something has succeeded.
@@ -26,14 +26,14 @@ func (m *Model) showError(err error) {
 	m.say(view.Message{Text: explain(err), Severity: view.Failure})
 }
 
-// say puts a message into the status line. What is said while a key is handled is its answer.
+// say puts a message into the status line. A message while a key is handled is the answer to that key.
 func (m *Model) say(msg view.Message) {
 	msg.Answer = msg.Answer || m.answering
 	m.messages.Put(msg, m.now())
 	m.dirty = true
 }
 
-// said returns the message in the status line.
+// said returns the message that the status line shows now.
 func (m *Model) said() view.Message { return m.messages.Shown(m.now()) }
 
 // errStay keeps the command on the line without a message: the person continues it when the
@@ -42,7 +42,7 @@ var errStay = errors.New("not yet")
 
 // explain turns an error into one sanitized line: the error and its hint.
 func explain(err error) string {
-	shown := text.Drawable(strings.ReplaceAll(err.Error(), "\n", "; ")) // of errors that were joined
+	shown := text.Drawable(strings.ReplaceAll(err.Error(), "\n", "; ")) // errors.Join puts a line end between errors
 	if next := fault.Hint(err); next != "" {
 		shown += " (" + text.Drawable(next) + ")"
 	}
@@ -60,7 +60,7 @@ func (m *Model) drawStatus() *view.Surface {
 	text, style := m.statusText()
 	message, hints := m.message(), m.hints()
 	if above, last := m.messageRows(); last != "" {
-		text, hints, message = last, []string{last}, !m.listsPrefix() // the rest of what can follow the prefix key gives way to notices
+		text, hints, message = last, []string{last}, !m.listsPrefix() // notices matter more than the rest of the keys after the prefix
 	} else if len(above) > 0 {
 		text, style, message = strings.Join(hints, " · "), m.theme.Muted, false
 	}
@@ -92,7 +92,7 @@ func (m *Model) drawStatus() *view.Surface {
 	}
 	x := s.Text(1, 0, text, style)
 	if end == s.At.W {
-		end++ // the line goes on to the edge
+		end++ // the line reaches the edge
 	}
 	s.Line(0, x, end, m.theme.Border)
 	if message {
@@ -101,15 +101,15 @@ func (m *Model) drawStatus() *view.Surface {
 	return s
 }
 
-// messageGap is how many columns the text leaves: one before it, and behind it a blank and a line,
-// which tell it from a notice.
+// messageGap is how many columns beside the text stay free: one before it, and after it a blank and a
+// line, which separate it from a notice.
 const messageGap = 3
 
-// message reports whether the status line shows a question, a message or what can follow the prefix key,
+// message reports whether the status line shows a question, a message or the keys after the prefix,
 // and not hints.
 func (m *Model) message() bool { return m.question != nil || m.said().Text != "" || m.prefixed }
 
-// listsPrefix reports whether it shows what can follow the prefix key.
+// listsPrefix reports whether the status line shows the keys after the prefix.
 func (m *Model) listsPrefix() bool { return m.prefixed && m.question == nil && m.said().Text == "" }
 
 // maxMoreRows is how many rows above the status line a long message may take.
@@ -118,13 +118,13 @@ const maxMoreRows = 3
 // messageRows lays out a message that does not fit the status line: the rows above the line and, when
 // these are too few, the rest for the line itself. A message that fits has no rows.
 func (m *Model) messageRows() (above []string, last string) {
-	leave := 2 // a row of the agent and one of the command line
+	leave := 2 // rows: one of the agent and one of the command line
 	if m.mode == modeCommand && len(m.approvals.Items) > 0 {
-		leave = 3 // two of the call that waits, and one to type into
+		leave = 3 // rows: two of the call that waits, and the command line
 	}
 	room := min(maxMoreRows, m.lay.Viewport.H-leave)
 	if !m.message() || room < 1 {
-		return nil, "" // hints are never laid out here: they say whether the panel has more, which these rows change
+		return nil, "" // laying out hints would not end: they depend on the panel's height, which these rows change
 	}
 	text, _ := m.statusText()
 	if view.TextWidth(text)+2+m.badgeWidth() <= m.cols {
@@ -185,7 +185,7 @@ func (m *Model) statusText() (string, term.Style) {
 	return strings.Join(m.hints(), " · "), m.theme.Muted
 }
 
-// messageLine returns the line in the gutter of the question or the message.
+// messageLine returns the style of the line in the gutter of the question or the message.
 func (m *Model) messageLine() term.Style {
 	switch {
 	case m.question != nil:
@@ -196,7 +196,8 @@ func (m *Model) messageLine() term.Style {
 	return m.theme.Edge
 }
 
-// onNotice shows a message of the broker, with the number of its tab, or takes messages back.
+// onNotice shows a message of the broker, with the name of its tab. A notice without a text removes
+// the message that it is about.
 func (m *Model) onNotice(n broker.Notice) {
 	about := ""
 	if n.About != "" {

@@ -91,8 +91,8 @@ func (m *Model) runSave(args string) (tea.Cmd, error) {
 // maxOffered is the longest paste that can be the path of a file, in bytes.
 const maxOffered = 1024
 
-// offerAttachment looks whether the text of a paste is the path of a file of the host that
-// the agent of a tab cannot see. Such a path is offered once.
+// offerAttachment offers to attach a file if the text of a paste is the path of a file of the host
+// that the tab's agent cannot see. It offers a path once.
 func (m *Model) offerAttachment(t *tab, pasted string) tea.Cmd {
 	path, ok := input.PastedPath(pasted)
 	if !ok || t.offered[path] {
@@ -123,17 +123,17 @@ func (m *Model) onOffered(msg offeredMsg) tea.Cmd {
 	})
 }
 
-// landing is what /land has shown last, which /land now writes.
+// landing identifies the changes that /land has shown last, which "/land now" writes.
 type landing struct {
 	session broker.SessionID
 	id      string
 }
 
-// landingTitle is the title of the list until it is known what can be landed.
+// landingTitle is the title of the list while the changes are being compared.
 const landingTitle = "landing"
 
-// runLand is /land: it shows what this tab's agent has changed in its copy of a directory, and
-// writes into the directory what was shown.
+// runLand is /land: it shows what this tab's agent has changed in its copy of a directory. With "now"
+// it writes into the directory what was shown.
 func (m *Model) runLand(args string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
@@ -165,8 +165,8 @@ func (m *Model) runLand(args string) (tea.Cmd, error) {
 	}), nil
 }
 
-// onLanding shows what can be landed in the list that was opened for it, unless the list was
-// closed meanwhile: what nobody has seen cannot be landed.
+// onLanding shows the changes that can be landed in the list that was opened for them. If the person
+// has closed the list, it does nothing, because changes that nobody has seen must not be landed.
 func (m *Model) onLanding(msg landingMsg) {
 	if m.mode != modeHelp || m.help.Title != landingTitle {
 		return

@@ -39,13 +39,14 @@ func (m *Model) leaveCommand() {
 	m.prefilled = ""
 }
 
-// beganWith reports whether the line is still the command that a key after the prefix has begun.
+// beganWith reports whether the line still begins with this command, and a key after the prefix has
+// put it there.
 func (m *Model) beganWith(command string) bool {
 	return m.prefilled == command && strings.HasPrefix(m.line.Text(), command)
 }
 
-// onKeyBesideLine handles a key that something beside the line takes: the call that has the focus, the
-// search, the panel, or the empty line.
+// onKeyBesideLine handles a key that does not edit the line: it is for the focused call, the search,
+// the panel, or an action of the empty line.
 func (m *Model) onKeyBesideLine(name, text string) (cmd tea.Cmd, taken bool) {
 	if cmd, taken := m.onFocusedKey(name); taken {
 		return cmd, true

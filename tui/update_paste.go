@@ -9,8 +9,8 @@ import (
 // too: a paste is never split between an agent and the command line.
 type pasteState struct {
 	active  bool
-	to      *tab   // nil: the command line, or nobody
-	on      bool   // the command line has a piece of it
+	to      *tab   // nil: the paste is for the command line, or dropped
+	on      bool   // the command line has a piece of the paste
 	refused bool   // a piece did not fit, and an error said so; the rest is dropped
 	text    []byte // the beginning of a paste to an agent, a little more than maxOffered bytes at most
 }

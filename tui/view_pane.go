@@ -48,8 +48,8 @@ func (m *Model) visibleTabs() ([]*tab, []view.Rect) {
 	return tabs, parts
 }
 
-// placePanes puts the visible panes into the scene: their screens or, for an agent that
-// has shown nothing yet, the steps of its start.
+// placePanes puts the visible panes into the scene. A pane shows its agent's screen or, while the
+// agent has shown nothing, the steps of its start.
 func (m *Model) placePanes(s *view.Scene) {
 	tabs, parts := m.visibleTabs()
 	if m.o.Safe {
@@ -119,7 +119,7 @@ func (m *Model) drawBorders(places layout.Places) []*view.Surface {
 	return borders.Draw(m.theme)
 }
 
-// above returns the part of a pane that so many rows above the status line do not cover,
+// above returns the part of a pane that is not covered when so many rows above the status line are,
 // or the whole pane when they cover all of it.
 func (m *Model) above(rows int, at view.Rect) view.Rect {
 	v := m.lay.Viewport
@@ -129,7 +129,7 @@ func (m *Model) above(rows int, at view.Rect) view.Rect {
 	return at
 }
 
-// smallPane is the most rows a pane may have for its end note to hide all but one of them.
+// smallPane is the largest height, in rows, of a pane whose end note may cover all rows but one.
 const smallPane = 6
 
 // drawEndNote draws a note over the last rows of a pane whose agent has ended or cannot be
@@ -172,7 +172,7 @@ func (m *Model) drawEmpty() *view.Surface {
 	return s
 }
 
-// intro says what to try in a tab, which may be nil.
+// intro returns what to try in a tab; the tab may be nil.
 func (m *Model) intro(t *tab) []string {
 	if t == nil || m.o.Intro == nil {
 		return nil
@@ -180,9 +180,9 @@ func (m *Model) intro(t *tab) []string {
 	return m.o.Intro(t.session)
 }
 
-// drawIntro draws the intro over the lower rows of the viewport until the person presses
-// the first key. It draws nothing when the strip is there, or when the intro would take more
-// than a third of the rows.
+// drawIntro draws the intro over the lower rows of the viewport until the person presses the first
+// key. It draws nothing while the strip is shown, or when the intro would cover more than a third of
+// the rows.
 func (m *Model) drawIntro(t *tab) *view.Surface {
 	v := m.lay.Viewport
 	if m.touched || m.strip.H > 0 || !t.attached || t.blank() || m.mode != modeTerminal || t.dead() {
@@ -203,8 +203,8 @@ func (m *Model) drawIntro(t *tab) *view.Surface {
 	return s
 }
 
-// margin returns the cells that fill a pane beyond its tab's last column and row: dots while the
-// tab has the size of another window, and nothing while it is about to have the size of this one.
+// margin returns the cell that fills a pane beyond its tab's last column and row: a dot while the tab
+// has the size of another window, and the zero cell when the tab is about to get this pane's size.
 func (m *Model) margin(t *tab) term.Cell {
 	if t.pane.HasSize() {
 		return term.Cell{}
@@ -212,7 +212,7 @@ func (m *Model) margin(t *tab) term.Cell {
 	return term.Cell{Rune: '·', Width: 1, Style: m.theme.Border}
 }
 
-// cropped reports whether a tab has more cells than a part of the window.
+// cropped reports whether a tab is larger than a part of the window.
 func (t *tab) cropped(at view.Rect) bool {
 	cols, rows := t.pane.Screen.Size()
 	return cols > at.W || rows > at.H
@@ -225,8 +225,8 @@ func (t *tab) part(at view.Rect) view.Rect {
 	return at
 }
 
-// origin returns which cell of the tab's screen comes first in a pane. While the view is
-// scrolled, only the column counts.
+// origin returns which cell of the tab's screen is in the first row and column of a pane. While the
+// tab is scrolled, only x is meaningful.
 func (t *tab) origin(at view.Rect) (x, y int) {
 	cols, rows := t.pane.Screen.Size()
 	crop := t.crop
@@ -237,14 +237,14 @@ func (t *tab) origin(at view.Rect) (x, y int) {
 // follow makes the view follow the output and the cursor.
 func (t *tab) follow() { t.scrolled, t.crop = false, view.Crop{} }
 
-// runFit is /fit. It asks first, because what an agent has written into few columns stays narrow.
+// runFit is /fit. It asks first, because lines that an agent writes into few columns stay narrow.
 func (m *Model) runFit(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
 		return nil, errors.New("there is no tab to fit")
 	}
 	at, fitted := m.focusedRect(), t.pane
-	m.ask(fmt.Sprintf("make this tab %dx%d everywhere, until somebody uses it elsewhere or you leave? What its agent writes into %s stays that narrow for good", at.W, at.H, view.Counted(at.W, "column")), func(*Model) tea.Cmd {
+	m.ask(fmt.Sprintf("make this tab %dx%d in every terminal, until somebody uses it in another one or you leave? What its agent writes stays %s wide", at.W, at.H, view.Counted(at.W, "column")), func(*Model) tea.Cmd {
 		fitted.Fit()
 		return nil
 	})
@@ -260,12 +260,12 @@ func (m *Model) runPan(direction string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// pan moves the part of a larger tab that is shown by half of its size; without a direction it
+// pan moves the visible part of a larger tab by half of the part's size. Without a direction, the part
 // follows the cursor again.
 func (m *Model) pan(direction string) error {
 	t, at := m.current(), m.focusedRect()
 	if t == nil || !t.cropped(at) {
-		return fault.New("a tab that is larger than its part of this window can be panned", "/pan: nothing of this tab is hidden")
+		return fault.New("use it for a tab that is larger than its part of this window", "/pan: the whole tab is shown")
 	}
 	m.dirty = true
 	x, y := t.origin(at)
@@ -295,7 +295,8 @@ func (m *Model) pan(direction string) error {
 	return nil
 }
 
-// zoomed says that the tab is shown alone although it is in a group, because the person wants that.
+// zoomed returns the hint that the person has zoomed the tab: it is shown alone although it is in a
+// group.
 func (m *Model) zoomed(t *tab) string {
 	if g := m.groupOf(t.session.ID); g != nil && g.zoom {
 		return fmt.Sprintf("zoomed: 1 of %d", len(g.panes.Panes()))
@@ -303,7 +304,8 @@ func (m *Model) zoomed(t *tab) string {
 	return ""
 }
 
-// noRoom says the same where the window is too small for all panes.
+// noRoom returns the hint that the tab is shown alone because the window is too small for all panes of
+// its group.
 func (m *Model) noRoom(t *tab) string {
 	if g := m.groupOf(t.session.ID); g != nil && !g.zoom && m.shownGroup() != g {
 		return fmt.Sprintf("1 of %d panes: no room for all", len(g.panes.Panes()))
@@ -311,7 +313,7 @@ func (m *Model) noRoom(t *tab) string {
 	return ""
 }
 
-// shownInPart says that a tab has a larger size than its part of this window.
+// shownInPart returns the hint that a tab is larger than its part of this window.
 func (m *Model) shownInPart(t *tab) string {
 	if !t.attached || !t.cropped(m.focusedRect()) {
 		return ""
@@ -320,8 +322,8 @@ func (m *Model) shownInPart(t *tab) string {
 	return fmt.Sprintf("a part of %dx%d", cols, rows)
 }
 
-// usePanes notes that the person has arranged the visible panes here: that counts as using their
-// programs, which get the sizes of the panes.
+// usePanes notes that the person has arranged the visible panes in this view. That counts as using
+// their programs, which get the sizes of these panes.
 func (m *Model) usePanes() {
 	tabs, _ := m.visibleTabs()
 	for _, t := range tabs {

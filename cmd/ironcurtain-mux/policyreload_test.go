@@ -50,7 +50,7 @@ func TestPolicyIsReloaded(t *testing.T) {
 	d.send("\x1b\x01/policy reload\r")
 	d.see(patience, "- rule ask-outside: escalate, filesystem", "/policy apply puts this in force")
 	d.send("q\x01/policy apply\r")
-	d.see(patience, "the new policy judges 1 session")
+	d.see(patience, "the new policy is in force for 1 session")
 	if _, errs, code := d.command("approve", d.pending()[0].ID); code == cli.ExitOK {
 		t.Errorf("approved what the policy denies now: %s", errs)
 	}
