@@ -26,7 +26,7 @@ func TestReportsAreHints(t *testing.T) {
 		{"state=error", broker.StateDead, "ended"},
 		{"", broker.StateIdle, "idle"},
 	} {
-		tab := &tab{session: broker.Session{State: tt.state}, says: readReport(tt.report)}
+		tab := &tab{session: broker.Session{State: tt.state}, reported: readReport(tt.report)}
 		if got := tab.stateWords(); got != tt.want {
 			t.Errorf("%q with %s: %q, want %q", tt.report, tt.state, got, tt.want)
 		}

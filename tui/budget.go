@@ -17,7 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// nearlySpent is the used part of a limit from which on the usage is highlighted.
+// nearlySpent is the part of a limit at which the usage is highlighted.
 const nearlySpent = 0.8
 
 // runBudget is /budget: it shows what was used, or lets this tab use more.
@@ -39,21 +39,21 @@ func (m *Model) runBudget(args string) (tea.Cmd, error) {
 	}), nil
 }
 
-// onBudget takes over what a session has used.
+// onBudget stores what a session has used.
 func (m *Model) onBudget(b broker.Budget) {
 	if t := m.tabOf(b.Session); t != nil {
 		t.budget, m.dirty = b, true
 	}
 }
 
-// onRaised says what the tab may use now.
+// onRaised shows what the tab may now use.
 func (m *Model) onRaised(msg raisedMsg) {
 	if msg.err != nil {
 		m.showError(msg.err)
 		return
 	}
 	m.onBudget(msg.budget)
-	m.showSuccess("this tab may use " + allowance(msg.budget.Allowance) + " now")
+	m.showSuccess("this tab may now use " + allowance(msg.budget.Allowance))
 }
 
 // onBudgets shows what all sessions have used.
@@ -62,7 +62,7 @@ func (m *Model) onBudgets(msg budgetsMsg) {
 		m.showError(msg.err)
 		return
 	}
-	m.showHelp("what was used of the models", m.budgetText(msg.budgets))
+	m.showHelp("usage of the models", m.budgetText(msg.budgets))
 }
 
 // budgetText returns the lines of the budget screen.
@@ -115,7 +115,7 @@ func allowance(a broker.Allowance) string {
 		parts = append(parts, a.Time.String())
 	}
 	if parts == nil {
-		return "as much as it likes"
+		return "any amount"
 	}
 	return strings.Join(parts, ", ")
 }

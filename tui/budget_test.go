@@ -26,7 +26,7 @@ func TestRaise(t *testing.T) {
 	if got := strings.Join(r.broker.raised, "|"); got != "+5" {
 		t.Fatalf("raised by %q", got)
 	}
-	if screen := r.screen(); !strings.Contains(screen, "may use $10.00 now") {
+	if screen := r.screen(); !strings.Contains(screen, "may now use $10.00") {
 		t.Fatalf("the new budget is not shown:\n%s", screen)
 	}
 }

@@ -35,58 +35,58 @@ func commandTable() []command {
 	return []command{
 		{"approve", "[N|all]", "approve the call shown, call N once it is shown, or all calls that were shown in full", (*Model).runApprove},
 		{"approve+", "[N] [SCOPE [TIME]]", "approve, and remember it for later calls in SCOPE; without a scope, list the scopes", (*Model).runApprovePlus},
-		{"deny", "[N|all] [reason]", "refuse it; the agent is told the reason", (*Model).runDeny},
-		{"new", "[AGENT] [--workspace DIR] [--worktree] [--repo URL [--branch B]] [--policy DIR] [-- prompt]", "open a tab like this one, with its agent and in its directory, or in one of its own where this tab has that; with an agent or an option, in a fresh directory unless one is named, with --worktree on a branch of its own, with --repo in a clone of that repository, with --policy under a stricter policy; the prompt is sent as your words once the agent is ready", (*Model).runNew},
+		{"deny", "[N|all] [reason]", "refuse the call; the agent is told the reason", (*Model).runDeny},
+		{"new", "[AGENT] [--workspace DIR] [--worktree] [--repo URL [--branch B]] [--policy DIR] [-- prompt]", "open a tab like this one, with its agent and directory, or with a directory of its own if this tab has one; with an agent or an option, in a fresh directory unless you name one; --worktree: on a branch of its own; --repo: in a clone of that repository; --policy: under a stricter policy; the prompt is sent as your words once the agent is ready", (*Model).runNew},
 		{"resume", "[ID]", "continue an earlier session, chosen from a list or by the start of its id", (*Model).runResume},
 		{"diff", "", "what has changed in this tab's workspace since its start", (*Model).runDiff},
-		{"land", "[--ignored|now]", "what this tab's agent has changed in its copy of your directory, on an engine that does not see your files; with --ignored, also what git ignores; now writes into the directory what was shown", (*Model).runLand},
-		{"log", "", "how this tab's agent was started, with all that the builder of its image said", (*Model).runLog},
-		{"restart", "", "start this tab's agent again, in the same place; asks while it runs", (*Model).runRestart},
-		{"yes", "", "take the toolchains that this tab offers for its workspace, and start its agent again with them", (*Model).runYes},
-		{"no", "", "leave them out; they are not offered for this workspace again", (*Model).runNo},
-		{"close", "[N|NAME]", "end this tab's agent and close the tab; asks while it runs, and for a tab that is not in front", (*Model).runClose},
+		{"land", "[--ignored|now]", "on an engine that does not see your files, show what this tab's agent has changed in its copy of your directory; --ignored: also what git ignores; now: write into the directory what was shown", (*Model).runLand},
+		{"log", "", "how this tab's agent was started, with all output of its image's builder", (*Model).runLog},
+		{"restart", "", "start this tab's agent again, in the same workspace; asks first while it runs", (*Model).runRestart},
+		{"yes", "", "accept the toolchains that this tab offers for its workspace, and start its agent again with them", (*Model).runYes},
+		{"no", "", "decline these toolchains; they are not offered for this workspace again", (*Model).runNo},
+		{"close", "[N|NAME]", "end this tab's agent and close the tab; asks first while the agent runs, and whenever you name a tab", (*Model).runClose},
 		{"tab", "N|NAME", "show that tab; N is its place in the bar", (*Model).runTab},
 		{"next", "", "show the next tab", (*Model).runNext},
 		{"prev", "", "show the previous tab", (*Model).runPrev},
 		{"last", "", "show the tab shown before", (*Model).runLast},
 		{"move", "N", "move this tab to place N of the bar, in every terminal", (*Model).runMove},
 		{"rename", "NAME", "give this tab a name", (*Model).runRename},
-		{"split", "[right|down] [N]", "divide this pane, and let tab N join it on the right or below, wherever that is shown now; without N, the next tab that is shown alone, or else a new one like this", (*Model).runSplit},
-		{"unsplit", "", "show one tab only: each pane is a tab of its own again", (*Model).runUnsplit},
-		{"break", "", "take this pane out, and show its tab alone", (*Model).runBreak},
-		{"swap", "[left|right|up|down|next|prev|N]", "change the places of this pane and of the one there, or of tab N", (*Model).runSwap},
+		{"split", "[right|down] [N]", "divide this pane, and show tab N on the right or below, even if it is in another group; without N, the next tab that is shown alone, or else a new tab like this one", (*Model).runSplit},
+		{"unsplit", "", "show each tab of this group alone again", (*Model).runUnsplit},
+		{"break", "", "take this pane out of its group, and show its tab alone", (*Model).runBreak},
+		{"swap", "[left|right|up|down|next|prev|N]", "swap this pane with the pane on that side, or with tab N", (*Model).runSwap},
 		{"resize", "left|right|up|down [N]", "move this pane's border by N cells; the mouse drags borders, too", (*Model).runResize},
 		{"layout", "[even|even-down|main|tiled]", "arrange the panes side by side, one below the other, one beside all others, or in rows and columns; without a word, the next of these", (*Model).runLayout},
-		{"zoom", "", "show the focused pane alone, or all again", (*Model).runZoom},
-		{"fit", "", "make this tab as small as its part of this window, until somebody uses it elsewhere or you leave; asks first", (*Model).runFit},
+		{"zoom", "", "show the focused pane alone, or all panes again", (*Model).runZoom},
+		{"fit", "", "make this tab as small as its part of this window, until somebody uses it in another terminal or you leave; asks first", (*Model).runFit},
 		{"pan", "[left|right|up|down]", "show another part of a tab that is too large for this window; without a direction, follow the cursor", (*Model).runPan},
-		{"focus", "[left|right|up|down|next|prev]", "go to the pane there; without a word, to the next one", (*Model).runFocus},
+		{"focus", "[left|right|up|down|next|prev]", "go to the pane on that side; without a word, to the next one", (*Model).runFocus},
 		{"copy", "", "copy mode: move, search and copy in the scrollback", (*Model).runCopy},
 		{"clipboard", "[ID|NAME]", "allow the copy to the clipboard that the program of this tab, or of that session, asks for", (*Model).runClipboard},
 		{"edit", "", "open this tab's scrollback in $VISUAL or $EDITOR", (*Model).runEdit},
-		{"budget", "[+5|+200k tokens|+50 requests|+30m]", "what was used of the models; with an amount, let this tab use more", (*Model).runBudget},
+		{"budget", "[+5|+200k tokens|+50 requests|+30m]", "the usage of the models; with an amount, let this tab use more", (*Model).runBudget},
 		{"done", "", "what was approved automatically in this tab, and what it did", (*Model).runDone},
-		{"history", "[again [N]]", "what was decided lately, and by whom; again tells the agent of call N, which has expired, to make it once more", (*Model).runHistory},
-		{"policy", "reload|apply", "read the policy again and show what would change; apply puts what was shown in force for every tab", (*Model).runPolicy},
+		{"history", "[again [N]]", "the latest decisions, and who made them; again: tell the agent of the expired call N to make the call again", (*Model).runHistory},
+		{"policy", "reload|apply", "reload: read the policy again and show what would change; apply: put what was shown in force for every tab", (*Model).runPolicy},
 		{"servers", "[add NAME COMMAND...|restart NAME|disable NAME]", "the tool servers of this tab and their tools; add one by its command or https address, start one again, or turn one off in this tab", (*Model).runServers},
-		{"registries", "[release NAME]", "the package registries of this tab, and what was delivered, hidden and refused; release lets a version that you denied ask again", (*Model).runRegistries},
+		{"registries", "[release NAME]", "the package registries of this tab, and what was delivered, hidden and refused; release: let a version that you denied ask again", (*Model).runRegistries},
 		{"port", "[N [HOST]|--to HOST [N]|close N]", "open port N of this tab's container as localhost:N of this machine, or as port HOST; --to lets the container reach port HOST of this machine; without a number, list the open ports", (*Model).runPort},
 		{"attach", "[FILE...]", "copy files of this machine to where this tab's agent can read them, and type the paths of the copies; without a file, the picture in the clipboard", (*Model).runAttach},
 		{"save", "[-f] PATH [DEST]", "copy a file of the agent's home or workspace to this machine; -f replaces a file", (*Model).runSave},
 		{"grants", "", "the approvals that are remembered, and what is left of them", (*Model).runGrants},
 		{"revoke", "N|all", "end a grant", (*Model).runRevoke},
 		{"forget", "", "stop what you typed last in this tab from approving more calls", (*Model).runForget},
-		{"theme", "NAME", "dark, light, 16 or none", (*Model).runTheme},
-		{"prefix", "[KEY|none]", "a prefix key like tmux's, such as ctrl+b; alone, what follows it", (*Model).runPrefix},
+		{"theme", "NAME", "set the colors: dark, light, 16 or none", (*Model).runTheme},
+		{"prefix", "[KEY|none]", "set a prefix key like tmux's, such as ctrl+b; without a key, list what can follow it", (*Model).runPrefix},
 		{"mute", "[all]", "turn bell and notifications off for this tab or all, or on again", (*Model).runMute},
-		{"help", "[TOPIC]", "keys and commands; with a topic or a command, what it says about that", (*Model).runHelp},
-		{"detach", "", "leave, and let the agents run; 'ironcurtain-mux' shows them again", (*Model).runDetach},
+		{"help", "[TOPIC]", "keys and commands; with a topic or a command, the part about it", (*Model).runHelp},
+		{"detach", "", "leave; the agents keep running, and 'ironcurtain-mux' shows them again", (*Model).runDetach},
 		{"quit", "", "end all agents and leave; asks while agents run", (*Model).runQuit},
-		{"quit!", "", "the same without asking", (*Model).runQuitNow},
+		{"quit!", "", "end all agents and leave, without asking", (*Model).runQuitNow},
 	}
 }
 
-// lookUpCommand finds a command by its name, or by the former name "rules" of grants.
+// lookUpCommand finds a command by its name; "rules" is an alias of "grants".
 func lookUpCommand(name string) (command, bool) {
 	if name == "rules" {
 		name = "grants"
@@ -99,7 +99,7 @@ func lookUpCommand(name string) (command, bool) {
 	return command{}, false
 }
 
-// typed is a command with its arguments, if any, as an error names it.
+// typed returns a command and its arguments as the person typed them, for an error.
 func typed(name, args string) string {
 	return strings.TrimSpace("/" + name + " " + args)
 }
@@ -116,19 +116,19 @@ func unknownCommand(name string) error {
 	return fmt.Errorf("/%s: no such command, /help lists them; //%s sends it to the agent", name, name)
 }
 
-// finding is the menu above the command line: what was looked for outside of the event loop, and
-// which entry is chosen.
+// finding is the state of the menu above the command line: the entries that were looked up outside of
+// the event loop, and which entry is chosen.
 type finding struct {
 	source menu.Source
 	found  []menu.Entry
-	known  bool   // found is there
-	wanted bool   // Tab was pressed before it was
-	before string // the text before the cursor for which an entry is chosen or Tab was pressed
-	word   string // the entry that is chosen then
+	known  bool   // found is complete
+	wanted bool   // Tab was pressed before found was complete
+	before string // the text before the cursor when an entry was chosen or Tab was pressed
+	word   string // the chosen entry, as long as before is the text before the cursor
 }
 
-// beforeCursor returns the command on the command line, up to the cursor. Text for the agent, which
-// may be long, is none.
+// beforeCursor returns the command on the command line, up to the cursor; empty: the line has no
+// command but text for the agent, which may be long.
 func (m *Model) beforeCursor() string {
 	if !m.line.IsCommand() {
 		return ""
@@ -152,7 +152,7 @@ func (m *Model) offered() (menu.Place, []menu.Entry, bool) {
 	return p, menu.Match(p.Word, entries), true
 }
 
-// arguments returns what is known that a word can be, and what has to be looked for about the tab in front.
+// arguments returns the known entries for a word, and the source of further ones for the tab in front.
 func (m *Model) arguments(p menu.Place) ([]menu.Entry, menu.Source) {
 	entries, more := p.Arguments(m.nameable(p.Command))
 	if t := m.current(); t != nil && more.Kind != menu.Nothing {
@@ -161,8 +161,8 @@ func (m *Model) arguments(p menu.Place) ([]menu.Entry, menu.Source) {
 	return entries, more
 }
 
-// menu returns what the menu above the command line shows, and which of it is chosen; -1: none. A
-// line of the history has none until it is changed or Tab is pressed.
+// menu returns the entries of the menu above the command line, and which one is chosen; -1: none. A
+// line of the history has no menu until it is changed or Tab is pressed.
 func (m *Model) menu() (all []menu.Entry, chosen int) {
 	if m.mode != modeCommand || m.question != nil || m.line.Searching() || m.line.Recalled() && m.finding.before != m.beforeCursor() {
 		return nil, -1
@@ -174,7 +174,7 @@ func (m *Model) menu() (all []menu.Entry, chosen int) {
 	return all, slices.IndexFunc(all, func(e menu.Entry) bool { return e.Word == m.finding.word })
 }
 
-// choose chooses the entry of the menu that is n places further; behind the last comes the first.
+// choose chooses the entry of the menu that is n places further; after the last comes the first.
 func (m *Model) choose(n int) {
 	all, chosen := m.menu()
 	if chosen < 0 && n < 0 {
@@ -196,8 +196,8 @@ func (m *Model) take(p menu.Place, e menu.Entry) {
 	}
 }
 
-// complete completes the word before the cursor as far as it is clear; then it chooses in the menu,
-// and takes what is chosen.
+// complete handles Tab: it completes the word before the cursor as far as only one completion is
+// possible, else chooses the next entry of the menu. If an entry is chosen, it puts that on the line.
 func (m *Model) complete() {
 	p, found, ok := m.offered()
 	all, chosen := m.menu()
@@ -225,7 +225,7 @@ func (m *Model) complete() {
 	}
 }
 
-// showEntries lists in the status line what the menu has no room for.
+// showEntries lists entries in the status line, when the menu has no room for them.
 func (m *Model) showEntries(found []menu.Entry) {
 	var words []string
 	for _, e := range found {
@@ -234,7 +234,7 @@ func (m *Model) showEntries(found []menu.Entry) {
 	m.showInfo(strings.Join(words, " "))
 }
 
-// commandEntries are all commands.
+// commandEntries returns all commands as entries of the menu.
 func commandEntries() []menu.Entry {
 	var out []menu.Entry
 	for _, c := range commandTable() {
@@ -243,7 +243,7 @@ func commandEntries() []menu.Entry {
 	return out
 }
 
-// nameable is what the arguments of a command can name.
+// nameable returns what the arguments of a command can name.
 func (m *Model) nameable(name string) menu.Known {
 	c, _ := lookUpCommand(name)
 	k := menu.Known{Usage: c.args, Scopes: m.scopeEntries}
@@ -270,7 +270,7 @@ func (m *Model) nameable(name string) menu.Known {
 	}
 	for _, it := range m.approvals.Items {
 		e := it.Call
-		about := text.Drawable(e.Server+"/"+e.Tool) + ", " + m.whose(e.Session)
+		about := text.Drawable(e.Server+"/"+e.Tool) + ", " + m.sessionLabel(e.Session)
 		k.Calls = append(k.Calls, menu.Entry{Word: strconv.Itoa(e.Number), About: about})
 	}
 	for _, s := range m.approvals.Log {
@@ -284,8 +284,8 @@ func (m *Model) nameable(name string) menu.Known {
 	return k
 }
 
-// scopeEntries are the scopes of the call with a number, or of the one shown, once /approve+ has
-// looked for them.
+// scopeEntries returns the scopes of the call with a number, or else of the call shown. It returns none
+// before /approve+ has requested them.
 func (m *Model) scopeEntries(number string) (out []menu.Entry) {
 	it := m.approvals.Current()
 	if n, is := input.Number(number); is {
@@ -300,8 +300,8 @@ func (m *Model) scopeEntries(number string) (out []menu.Entry) {
 	return out
 }
 
-// lookFor looks outside of the event loop for what the word at the cursor can become, when that is
-// not known.
+// lookFor looks up what the word at the cursor can become, outside of the event loop, unless that was
+// done before.
 func (m *Model) lookFor() tea.Cmd {
 	var source menu.Source
 	if m.mode == modeCommand {
@@ -328,7 +328,7 @@ func (m *Model) lookFor() tea.Cmd {
 	return m.do(func(ctx context.Context) tea.Msg { return foundMsg{source, look.Find(ctx, source)} })
 }
 
-// onFound shows what was found, unless something else is looked for by now.
+// onFound shows the entries that were looked up, unless the word at the cursor now needs others.
 func (m *Model) onFound(msg foundMsg) {
 	if msg.source != m.finding.source {
 		return

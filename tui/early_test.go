@@ -27,7 +27,7 @@ func TestTypedBeforeTheFirstTab(t *testing.T) {
 		"another is in front":  {open: two, show: "b", steps: []step{types("l"), list, types("s"), size, types("\r")}, want: "ls\r"},
 		"a paste":              {steps: []step{types("a\x1b[200~b"), size, types("c\x1b[20"), list, types("1~d")}, want: "abcd"},
 		"a command meanwhile":  {steps: []step{types("a\x01/he"), list, size, types("\x15\x1b"), types("b")}, want: "ab"},
-		"more than fits":       {steps: []step{types("a\x1b[200~" + strings.Repeat("b", mostEarly) + "\x1b[201~"), list, size, types("c")}, want: "ac"},
+		"more than fits":       {steps: []step{types("a\x1b[200~" + strings.Repeat("b", maxTypeAhead) + "\x1b[201~"), list, size, types("c")}, want: "ac"},
 		"a release of a key":   {steps: []step{types("\x1b[97;1:1u\x1b[97;1:3u"), list, size}, want: "a"},
 		"the size comes first": {open: two, show: "b", steps: []step{size, types("a"), list, types("b")}, want: "ab"},
 	} {

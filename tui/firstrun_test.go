@@ -125,7 +125,7 @@ func TestThePrefixIsTaken(t *testing.T) {
 	f.keys("\x01")
 	f.wants("Do you know tmux?", "c new tab", "] paste", "asked once")
 	f.keys("\x02")
-	f.wants("Ctrl-B is the prefix key now")
+	f.wants("Ctrl-B is now the prefix key")
 	if f.prefix != "ctrl+b" || !f.kept.Prefix || f.says("Do you know tmux?") {
 		t.Errorf("prefix %q, kept %+v", f.prefix, f.kept)
 	}

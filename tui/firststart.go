@@ -32,8 +32,7 @@ func (m *Model) openFirst() tea.Cmd {
 
 // openFirstIn opens the first tab in a workspace.
 func (m *Model) openFirstIn(workspace string, worktree broker.WorktreeChoice) tea.Cmd {
-	// The text of a program's command line may come from anywhere, so it counts as
-	// pasted.
+	// The prompt on a program's command line may come from anywhere, so it counts as pasted.
 	return m.open(tabRequest{
 		agent: m.o.Agent, workspace: workspace, worktree: worktree, repo: m.o.Repo, branch: m.o.Branch,
 		profile: m.o.Profile, prompt: input.Pasted(m.o.Prompt), first: m.o.Detach && !m.o.Add,
@@ -46,8 +45,8 @@ func (m *Model) askHere() {
 	m.mode, m.messages, m.dirty = modeHere, view.Messages{}, true
 }
 
-// onHereKey answers that question and opens the first tab, unless there are others and the person
-// does not want to work in the project.
+// onHereKey handles a key for the question about the project. It opens the first tab, unless the person
+// does not want to work in the project and other tabs are open.
 func (m *Model) onHereKey(name string) tea.Cmd {
 	choice := m.here.Answer(m.keys, name, m.now())
 	if choice == "" {
@@ -60,7 +59,7 @@ func (m *Model) onHereKey(name string) tea.Cmd {
 		if !project.Keeps(choice) {
 			return nil
 		}
-		return askedMsg{fault.Wrap("keep the answer", project.Keep(choice), "you will be asked again")}
+		return askedMsg{fault.Wrap("store the answer", project.Keep(choice), "you will be asked again")}
 	})
 	workspace, worktree := m.o.Workspace, m.o.Worktree
 	switch choice {
@@ -78,26 +77,26 @@ func (m *Model) onHereKey(name string) tea.Cmd {
 	return join(keep, m.openFirstIn(workspace, worktree))
 }
 
-// The first start also has a tour in the status line, asks once about a prefix key, and says what the
-// phrase in the panel is for.
+// The first start also shows a tour in the status line, asks once about a prefix key, and explains the
+// phrase in the panel.
 
-// shownFor is how long something must have been on the screen to count as told or asked.
+// shownFor is how long an explanation or a question must have been on the screen to count as seen.
 const shownFor = time.Second
 
-// tells reports whether this view tells and asks what a first start does.
-func (m *Model) tells() bool { return m.o.KeepSeen != nil && m.may() && !m.o.Safe }
+// introduces reports whether this view shows what a first start explains and asks.
+func (m *Model) introduces() bool { return m.o.KeepSeen != nil && m.may() && !m.o.Safe }
 
 // tourStep returns the step of the tour that the person is at.
 func (m *Model) tourStep() (step tour.Step, n int, ok bool) {
-	if !m.tells() {
+	if !m.introduces() {
 		return tour.Step{}, 0, false
 	}
 	return m.o.Seen.Step(input.DisplayKey(m.keys.CommandKey))
 }
 
-// did notes what the person has done, for the tour.
+// did notes something that the person has done, for the tour.
 func (m *Model) did(d tour.Did) {
-	if m.tells() && m.o.Seen.Note(d) {
+	if m.introduces() && m.o.Seen.Note(d) {
 		m.keepSeen()
 	}
 }
@@ -110,14 +109,15 @@ func (m *Model) endTour() {
 	}
 }
 
-// keepSeen has what was told and asked written down.
+// keepSeen stores what the person has seen.
 func (m *Model) keepSeen() {
 	m.dirty = true
 	keep, seen := m.o.KeepSeen, m.o.Seen
 	m.later = join(m.later, m.do(func(context.Context) tea.Msg { return askedMsg{keep(seen)} }))
 }
 
-// leftLine notes that the person has left the command line, and what was above it.
+// leftLine notes that the person has left the command line, and which question or note they have seen
+// above it.
 func (m *Model) leftLine() {
 	long := func(since time.Time) bool { return !since.IsZero() && m.now().Sub(since) >= shownFor }
 	seen := m.o.Seen
@@ -136,13 +136,13 @@ func (m *Model) leftLine() {
 // offeredPrefix is the prefix key that the first start offers, because people who use tmux know it.
 const offeredPrefix = "ctrl+b"
 
-// asksPrefix reports whether the person is asked now whether there shall be a prefix key.
+// asksPrefix reports whether the question about a prefix key is to be shown now.
 func (m *Model) asksPrefix() bool {
 	return m.mode == modeCommand && m.question == nil && m.line.Empty() && m.approvals.Current() == nil &&
-		m.tells() && !m.o.Seen.Prefix && m.keys.Prefix == "" && m.keys.CommandKey != offeredPrefix
+		m.introduces() && !m.o.Seen.Prefix && m.keys.Prefix == "" && m.keys.CommandKey != offeredPrefix
 }
 
-// prefixQuestion returns the rows that ask it.
+// prefixQuestion returns the rows of the question about a prefix key.
 func (m *Model) prefixQuestion() []string {
 	if !m.asksPrefix() {
 		return nil
@@ -152,7 +152,7 @@ func (m *Model) prefixQuestion() []string {
 	with, err := input.Bind(choice)
 	key := m.keys.KeyFor(input.PlaceEmpty, input.ActTakePrefix)
 	if err != nil || key == "" {
-		return nil // the person's own keys leave no room for it
+		return nil // the person has bound keys that exclude this prefix key
 	}
 	width := max(1, m.lay.Viewport.W-4)
 	rows := view.WrapWords(fmt.Sprintf("Do you know tmux? Press %s now, and %s becomes a prefix key as in tmux, beside %s. These keys then follow it:", key, input.DisplayKey(offeredPrefix), input.DisplayKey(m.keys.CommandKey)), width)
@@ -160,9 +160,9 @@ func (m *Model) prefixQuestion() []string {
 	return append(rows, view.WrapWords("Any other key means no. You are asked once; /prefix changes it later.", width)...)
 }
 
-// takePrefix answers it with yes.
+// takePrefix answers the question about a prefix key with yes.
 func (m *Model) takePrefix() tea.Cmd {
-	if !m.asksPrefix() || m.asking.IsZero() { // or there was no room to ask
+	if !m.asksPrefix() || m.asking.IsZero() { // zero: there was no room for the question
 		return nil
 	}
 	m.o.Seen.Prefix = true
@@ -172,14 +172,14 @@ func (m *Model) takePrefix() tea.Cmd {
 		m.showError(err)
 		return nil
 	}
-	m.leaveCommand() // where the new key works
+	m.leaveCommand() // the new key works outside of the command line
 	return cmd
 }
 
 // runPrefix is /prefix [KEY|none].
 func (m *Model) runPrefix(args string) (tea.Cmd, error) {
 	if args == "" && m.keys.Prefix == "" {
-		return nil, fault.New("/prefix ctrl+b takes that of tmux", "there is no prefix key")
+		return nil, fault.New("/prefix ctrl+b sets the one of tmux", "there is no prefix key")
 	} else if args == "" {
 		m.showInfo(strings.Join(prefixHints(m.keys), " · "))
 		return nil, nil
@@ -197,9 +197,9 @@ func (m *Model) runPrefix(args string) (tea.Cmd, error) {
 		return nil, fmt.Errorf("/prefix: %w", err)
 	}
 	m.keys, m.o.Prefix = bound, bound.Prefix
-	done := "there is no prefix key any more"
+	done := "there is no longer a prefix key"
 	if bound.Prefix != "" {
-		done = fmt.Sprintf("%s is the prefix key now; press it to see what can follow", input.DisplayKey(bound.Prefix))
+		done = fmt.Sprintf("%s is now the prefix key; press it to see which keys can follow", input.DisplayKey(bound.Prefix))
 	}
 	keep, key := m.o.KeepPrefix, bound.Prefix
 	if keep == nil {
@@ -208,13 +208,13 @@ func (m *Model) runPrefix(args string) (tea.Cmd, error) {
 	}
 	return m.do(func(context.Context) tea.Msg {
 		if err := keep(key); err != nil {
-			return askedMsg{fault.Wrap("keep the prefix key", err, "it holds in this terminal until you leave")}
+			return askedMsg{fault.Wrap("store the prefix key", err, "this terminal uses the key until you leave")}
 		}
 		return carriedMsg{done: done}
 	}), nil
 }
 
-// prefixHints lists what can follow the prefix key, what is used most first.
+// prefixHints lists the keys that can follow the prefix key, the most used ones first.
 func prefixHints(k *input.Keys) []string {
 	hints := []string{"after " + input.DisplayKey(k.Prefix)}
 	for _, h := range []struct {
@@ -260,8 +260,8 @@ const (
 	// editorTimeout is how long to wait until the agent asks for bracketed paste, which
 	// every line editor does. Programs without a line editor never ask.
 	editorTimeout = 5 * time.Second
-	// toolTimeout is how long to wait until the agent asks for its tools. Agents that use
-	// tools give up after 30 seconds, so after this time the agent will not ask any more.
+	// toolTimeout is how long to wait until the agent asks for its tools. Agents that use tools
+	// give up after 30 seconds, so after this time the agent will never ask.
 	toolTimeout = time.Minute
 	// readyEvery is the time between two checks.
 	readyEvery = 100 * time.Millisecond
@@ -308,16 +308,16 @@ func (m *Model) onReady(msg readyMsg) tea.Cmd {
 	m.dirty = true
 	m.touched = true // the intro would cover the answer
 	if t.session.State == broker.StateStarting {
-		m.showInfo(fmt.Sprintf("%s has not asked for its tools within %s; its first prompt is sent all the same",
+		m.showInfo(fmt.Sprintf("%s has not asked for its tools within %s; its first prompt was sent anyway",
 			t.name(), view.Stopwatch(toolTimeout)))
 	}
 	return m.submit(broker.TrustedInput{Session: t.session.ID, Text: input.TextOf(prompt), Spans: input.SpansOf(prompt)}, prompt)
 }
 
-// readyForPrompt reports whether the agent would take typed text for a prompt. It must be
-// idle and have its tools, because some agents answer at once without them; it must have
-// asked for bracketed paste, and have stopped drawing. The two timeouts replace the wait for
-// tools and for bracketed paste.
+// readyForPrompt reports whether the agent would read typed text as a prompt. It must be idle and have
+// its tools, because some agents otherwise answer at once without them; it must have asked for
+// bracketed paste, and have stopped drawing. toolTimeout and editorTimeout bound the wait for tools
+// and for bracketed paste.
 func (t *tab) readyForPrompt(now time.Time) bool {
 	connected := t.session.State == broker.StateIdle ||
 		t.session.State == broker.StateStarting && now.Sub(t.attachedAt) >= toolTimeout

@@ -32,7 +32,7 @@ func (m *Model) helpText() []view.Line {
 		out = append(out, view.Line{Text: step.Help})
 	}
 	if m.o.Phrase != "" {
-		out = append(out, view.Line{Text: fmt.Sprintf("“%s” stands in the title of the real panel and nowhere else: a panel without it was drawn by an agent.", m.o.Phrase)})
+		out = append(out, view.Line{Text: fmt.Sprintf("The title of the real panel contains “%s”, which is shown nowhere else: a panel without it was drawn by an agent.", m.o.Phrase)})
 	}
 	var last input.Place
 	listed := false
@@ -56,8 +56,8 @@ func (m *Model) helpText() []view.Line {
 	return out
 }
 
-// commandLines returns the lines about commands. They come directly after the keys of the
-// first place, because people look for them most.
+// commandLines returns the lines about commands. They come directly after the keys of the first place,
+// because people need them most.
 func commandLines() []view.Line {
 	out := []view.Line{{Text: "commands", Head: true}}
 	for _, c := range commandTable() {
@@ -109,7 +109,7 @@ func (m *Model) runHelp(args string) (tea.Cmd, error) {
 	return nil, nil
 }
 
-// headTopic is the topic of a heading: the word of a place, or the first word.
+// headTopic returns the topic of a heading: the topic of a place of keys, or else the first word.
 func headTopic(head string) string {
 	word, _, _ := strings.Cut(head, " ")
 	return cmp.Or(input.Place(head).Topic(), word)

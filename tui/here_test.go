@@ -119,7 +119,7 @@ func TestAnAnswerThatCannotBeKeptIsTold(t *testing.T) {
 	r, _ := hereHarness(t, 80, 24, here.Project{Keep: func(here.Choice) error { return errors.New("disk full") }})
 	r.paint()
 	r.keys("y")
-	r.wants("keep the answer", "disk full")
+	r.wants("store the answer", "disk full")
 	if len(r.broker.opened) != 1 {
 		t.Errorf("opened %+v", r.broker.opened)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// hints returns that a tab is shown in part, or only some of the panes, and what the person can
-// do in the present mode, the most useful first.
+// hints returns the hints for the status line: whether only a part of a tab, or one pane of a group, is
+// shown, and then what the person can do in the present mode, the most useful first.
 func (m *Model) hints() []string {
 	if t := m.current(); t != nil && m.mode == modeTerminal {
 		return append(input.NonEmpty(m.shownInPart(t), m.noRoom(t), m.zoomed(t)), m.modeHints()...)
@@ -46,7 +46,7 @@ func (m *Model) modeHints() []string {
 	case len(m.approvals.Items) > 0:
 		return []string{command + " shows what waits for you"}
 	case t.scrolled:
-		return []string{view.Counted(t.back(m.focusedRect()), "line") + " back", "scroll down or type to return"}
+		return []string{view.Counted(t.linesBack(m.focusedRect()), "line") + " back", "scroll down or type to return"}
 	case t.crop.Panned:
 		return []string{"panned", "type to follow the cursor again"}
 	case !t.attached && t.hasLog() && t.running():
@@ -130,7 +130,7 @@ func (m *Model) panelHints(back string) []string {
 	return input.NonEmpty("/approve", "/deny [reason]", more, next, back)
 }
 
-// mutedWords says that the tab, or every tab, is muted.
+// mutedWords returns the hint that the tab, or every tab, is muted.
 func (m *Model) mutedWords(t *tab) string {
 	switch {
 	case m.muted:

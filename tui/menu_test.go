@@ -27,10 +27,10 @@ func TestCommandMenu(t *testing.T) {
 	has("/re", true, "/restart", "start this tab's agent again", "/resume", "/rename", "/revoke")
 	has("/split", true, "/split [right|down] [N]", "/unsplit")
 	has("/clipboard", true, "allow the copy to the clipboard")
-	has("/toolchain", true, "/yes", "take the toolchains")
+	has("/toolchain", true, "/yes", "accept the toolchains")
 	has("/xyzzy", false, "/approve", " more")
 	has("/tab 1", false, "show that tab")
-	has("//split", false, "show one tab only")
+	has("//split", false, "show each tab of this group")
 	has("/diff", true, "what has changed")
 }
 

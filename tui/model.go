@@ -74,14 +74,14 @@ type Model struct {
 	groups     []group
 	focuses    int // how often a tab got the focus
 	line       input.Line
-	prefilled  string        // what a key after the prefix has begun on the line; empty: nothing
+	prefilled  string        // the command that a key after the prefix has put on the line; empty: none
 	begun      time.Time     // when the person began the line
 	begunAt    int           // the step of the tour at which the person opened the command line
 	asking     time.Time     // since when the question about a prefix key has been on the screen, or zero
-	explaining time.Time     // since when it has been said what the phrase is for, or zero
+	explaining time.Time     // since when the note about the phrase has been on the screen, or zero
 	pressed    time.Time     // when the person last pressed a key or pasted
-	pressedKey rune          // that key, by its code
-	quiet      time.Duration // how long before the newest key that was
+	pressedKey rune          // the code of the key pressed last
+	quiet      time.Duration // between the last key and the one before; 0 for a key that is held down
 	answered   rune          // the key that has decided a call or answered a question, until another one is pressed
 	finding    finding
 	executed   []input.Piece // the line of the command that is being carried out
@@ -115,12 +115,12 @@ type Model struct {
 	quitting  bool
 	detached  bool
 	listed    bool // the open sessions are known
-	placed    bool // the tab that has the keyboard first is in front
-	early     early
+	placed    bool // it is decided which tab has the keyboard first
+	typeAhead typeAhead
 	later     tea.Cmd   // work to start once Update returns
 	editing   bool      // the person's editor has the terminal
-	prefixed  bool      // the prefix key was pressed and waits for the next key
-	again     time.Time // until then a key that resizes a pane does so without the prefix
+	prefixed  bool      // the prefix key was pressed, and the next key belongs to it
+	again     time.Time // until when a key that resizes a pane needs no prefix
 	pasting   pasteState
 	dragging  dragState
 	grip      layout.Grip // the border that is dragged
@@ -222,12 +222,12 @@ func (m *Model) show(i int) {
 	m.active = i
 	m.focuses++
 	m.tabs[i].focused = m.focuses
-	m.tabs[i].fresh, m.tabs[i].done = false, false
+	m.tabs[i].unseen, m.tabs[i].done = false, false
 	m.dragging = dragState{}
 	m.arrange()
 }
 
-// step focuses the tab n places further; behind the last comes the first.
+// step focuses the tab n places further; after the last comes the first.
 func (m *Model) step(n int) {
 	if len(m.tabs) > 0 {
 		m.show(((m.active+n)%len(m.tabs) + len(m.tabs)) % len(m.tabs))

@@ -16,12 +16,12 @@ import (
 // dragState is the state of a selection with the mouse.
 type dragState struct {
 	active bool
-	moved  bool // something is selected
-	tab    *tab // where it began
-	from   copymode.Point
+	moved  bool           // something is selected
+	tab    *tab           // in which the selection began
+	from   copymode.Point // where it began
 }
 
-// clicks counts presses of the left button on the same cell, one soon after the other.
+// clicks counts presses of the left button on the same cell in quick succession.
 type clicks struct {
 	at    copymode.Point
 	last  time.Time
@@ -40,8 +40,8 @@ func (c *clicks) press(at copymode.Point, now time.Time) int {
 	return c.times
 }
 
-// onMouse gives a mouse event to what is under it: a tab of the bar, the
-// approval panel, a program that asked for the mouse, or the scrollback.
+// onMouse handles a mouse event by what is under the mouse: a tab of the bar, the approval panel, a
+// program that asked for the mouse, or the scrollback.
 func (m *Model) onMouse(ev keys.Event) tea.Cmd {
 	e := ev.Mouse
 	if m.mode != modeTerminal && e.Action == keys.MousePress {
@@ -89,15 +89,15 @@ func (m *Model) onMouse(ev keys.Event) tea.Cmd {
 	return m.onPaneMouse(ev)
 }
 
-// leaveModes closes any mode but the command line and goes back to the agent.
+// leaveModes closes any mode except the command line, and returns to the agent.
 func (m *Model) leaveModes() {
 	if m.mode != modeCommand {
 		m.leaveCommand()
 	}
 }
 
-// overPanel reports whether the mouse is over the panel or the command line, so that the
-// panes below do not get the event. Over the panel, the wheel scrolls it.
+// overPanel reports whether the mouse is over the panel or the command line: the panes below then do
+// not get the event. Over the panel, the wheel scrolls the panel.
 func (m *Model) overPanel(e keys.Mouse) bool {
 	panel, line := m.panelRect()
 	if panel.Contains(e.X, e.Y) {
@@ -112,7 +112,7 @@ func (m *Model) overPanel(e keys.Mouse) bool {
 
 // onPaneMouse gives an event to the pane under it.
 func (m *Model) onPaneMouse(ev keys.Event) tea.Cmd {
-	if e := ev.Mouse; e.Action == keys.MousePress && e.Button == keys.ButtonLeft && m.takeBorder(e) {
+	if e := ev.Mouse; e.Action == keys.MousePress && e.Button == keys.ButtonLeft && m.grabBorder(e) {
 		return nil
 	}
 	tabs, parts := m.visibleTabs()
@@ -134,9 +134,9 @@ func (m *Model) onPaneMouse(ev keys.Event) tea.Cmd {
 	return nil
 }
 
-// takeBorder takes hold of the border under the mouse, if there is one. A title is also a part of
-// its pane, which gets the focus.
-func (m *Model) takeBorder(e keys.Mouse) bool {
+// grabBorder grabs the border under the mouse, if there is one, and reports whether there is. A title
+// also belongs to the pane below it, which then gets the focus.
+func (m *Model) grabBorder(e keys.Mouse) bool {
 	g := m.shownGroup()
 	if g == nil {
 		return false
@@ -153,7 +153,7 @@ func (m *Model) takeBorder(e keys.Mouse) bool {
 	return m.grip.Pane != ""
 }
 
-// dragBorder moves the border that is held to the mouse, until the button is released.
+// dragBorder moves the grabbed border to the mouse, until the button is released.
 func (m *Model) dragBorder(e keys.Mouse) {
 	grip := m.grip
 	if e.Action == keys.MouseRelease || e.Button == keys.ButtonNone { // or the release was lost
@@ -232,12 +232,11 @@ func (m *Model) scrollBack(t *tab, at view.Rect, n int) {
 	m.dirty = true
 }
 
-// onDrag handles a drag: the first movement opens copy mode and begins a selection, the
-// release copies it. The second click on a cell has selected its word already, the third one
-// its line.
+// onDrag handles a drag: the first movement opens copy mode and begins a selection, and the release
+// copies the selection. After a double or triple click, a word or a line is selected already.
 func (m *Model) onDrag(e keys.Mouse) tea.Cmd {
 	t := m.current()
-	if t == nil || t != m.dragging.tab { // another one got the focus meanwhile
+	if t == nil || t != m.dragging.tab { // another tab got the focus meanwhile
 		m.dragging = dragState{}
 		return nil
 	}

@@ -12,15 +12,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// The requests of a program that are announced besides the occasions of the broker.
+// A program's requests that are announced, in addition to notify.Occasions.
 const (
 	onBell    notify.Occasion = "bell"
 	onMessage notify.Occasion = "message"
 )
 
-// announce announces an event to a person who may be looking elsewhere, by the bell and the
-// desktop as configured, unless the tab is muted. They get at most one announcement a second. The
-// person's command is run by the daemon, once for all views.
+// announce announces an event to a person who may be looking elsewhere, by the bell and the desktop
+// as configured, unless the tab is muted. The person gets at most one announcement a second. The
+// daemon, and not the view, runs the person's command, once for all views.
 func (m *Model) announce(t *tab, what notify.Occasion, message string) {
 	asked := what == onBell || what == onMessage || len(m.o.NotifyOn) == 0 || slices.Contains(m.o.NotifyOn, string(what))
 	if m.muted || t != nil && t.muted || !asked || m.o.Notify == "none" {
@@ -42,22 +42,22 @@ func (m *Model) announce(t *tab, what notify.Occasion, message string) {
 	m.sink.Request(func(d view.Display) error { return d.Notify(title, text.Drawable(message)) })
 }
 
-// finished checks, notify.Settle after an agent became idle, whether it still is, and then
-// announces to a person who looks elsewhere that it is done.
+// finished runs notify.Settle after an agent became idle. If the agent still is idle, it announces
+// to a person who is not looking at the tab that the agent is done.
 func (m *Model) finished(msg finishedMsg) {
 	t := m.tabOf(msg.id)
 	if t == nil || t.changes != msg.changes || m.looksAt(t) {
 		return
 	}
 	if t != m.current() {
-		t.fresh, t.done, m.dirty = true, true, true
+		t.unseen, t.done, m.dirty = true, true, true
 	}
 	m.announce(t, notify.Done, "done")
 }
 
-// onPane handles what a program asked its terminal for. Bells reach the person at most once
-// a second. A copy reaches the clipboard only when the person can have caused it or allows
-// it. Programs never read the clipboard.
+// onPane handles a program's request to its terminal. Bells reach the person at most once a second. A
+// copy reaches the clipboard only if the person can have caused the copy, or allows it. Programs
+// cannot read the clipboard.
 func (m *Model) onPane(msg paneMsg) tea.Cmd {
 	t := m.tabOf(msg.id)
 	if t == nil {
@@ -66,22 +66,22 @@ func (m *Model) onPane(msg paneMsg) tea.Cmd {
 	switch msg.event.Kind {
 	case term.EventBell:
 		if t != m.current() {
-			t.fresh, m.dirty = true, true
+			t.unseen, m.dirty = true, true
 		}
 		m.announce(t, onBell, "bell")
 	case term.EventClipboard:
 		return m.onProgramCopies(t, msg)
 	case term.EventFault:
-		m.showError(fault.New("please report this", "%s: its screen failed and was cleared: %s", t.name(), msg.event.Text))
+		m.showError(fault.New("please report this", "%s: the screen failed and was cleared: %s", t.name(), msg.event.Text))
 	case term.EventStatus:
-		t.says, m.dirty = readReport(msg.event.Text), true
+		t.reported, m.dirty = readReport(msg.event.Text), true
 	case term.EventCommand, term.EventPrompt:
 		m.dirty = true
 	case term.EventTitle:
 		t.agentTitle = view.Clip(text.Drawable(msg.event.Title), maxAgentTitle)
 	case term.EventNotification:
 		if t != m.current() {
-			t.fresh, m.dirty = true, true
+			t.unseen, m.dirty = true, true
 		}
 		if !m.looksAt(t) {
 			m.announce(t, onMessage, msg.event.Text)

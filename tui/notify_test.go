@@ -104,5 +104,5 @@ func TestMuting(t *testing.T) {
 func TestFaultIsTold(t *testing.T) {
 	r := newHarness(t, 120, 24, Options{})
 	r.send(paneMsg{"s1", term.Event{Kind: term.EventFault, Text: "index out of range"}})
-	r.wants("claude-code s1: its screen failed and was cleared: index out of range (please report this)")
+	r.wants("claude-code s1: the screen failed and was cleared: index out of range (please report this)")
 }

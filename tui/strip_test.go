@@ -199,7 +199,7 @@ func TestTheStripLeavesTheMouseAlone(t *testing.T) {
 	}
 	r.agentSays(1, strings.Repeat("more\r\n", 60))
 	r.keys("\x1b[<64;5;23M")
-	if back := r.m.current().back(r.m.focusedRect()); back != 3 {
+	if back := r.m.current().linesBack(r.m.focusedRect()); back != 3 {
 		t.Errorf("the wheel turned %d lines back", back)
 	}
 	r.keys("x")

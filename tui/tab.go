@@ -27,12 +27,12 @@ type tab struct {
 	attachedAt time.Time
 	budget     broker.Budget
 	moving     broker.Moving
-	says       string          // the state that the agent reports, in our words; only a hint
+	reported   string          // the state that the agent reports, in our words; only a hint
 	usedAt     time.Time       // when the person last gave its program a key, a click or a text
-	held       *heldCopy       // waits for the person's permission; nil for none
+	held       *heldCopy       // the copy to the clipboard that waits for permission; nil: none
 	trouble    string          // why the terminal could not be reached, or was lost
 	done       bool            // the agent finished and the person has not looked since
-	changes    int             // counts the changes of its state
+	changes    int             // counts the changes of the session's state
 	agentTitle string          // the title that the agent set, safe to draw
 	offered    map[string]bool // the pasted paths for which /attach was offered
 	muted      bool
@@ -41,20 +41,21 @@ type tab struct {
 	top        int    // the line in the first row of the view, when scrolled
 	dropped    uint64 // Screen.Dropped when top was set
 	focused    int    // Model.focuses when it got the focus last
-	fresh      bool   // something happened here that the person has not looked at
+	unseen     bool   // something happened here that the person has not looked at
 }
 
-// title returns the tab's name: the one the person gave, or that of its agent.
+// title returns the name that the person gave the tab, or else the agent's name.
 func (t *tab) title() string {
 	return cmp.Or(t.session.Name, t.session.Agent)
 }
 
-// name names the tab where its number may have changed since, by its title and its session.
+// name returns the tab's title and the short id of its session: a message uses it instead of the
+// tab's number, which may change while the message is read.
 func (t *tab) name() string {
 	return text.Drawable(t.title()) + " " + t.shortID()
 }
 
-// shortID returns the id of the tab's session, as people read it.
+// shortID returns the short id of the tab's session.
 func (t *tab) shortID() string { return broker.ShortID(t.session.ID) }
 
 // running reports whether the agent has not ended yet.
@@ -99,14 +100,14 @@ func (t *tab) mark() (mark string, word string, urgent bool) {
 	return view.MarkLost, string(t.session.State), false
 }
 
-// runsCommand reports whether the tab is a shell that says that it runs a command. An agent's own word
-// does not count.
+// runsCommand reports whether the tab is a shell that reports that it runs a command. Such a report
+// by an agent does not count.
 func (t *tab) runsCommand() bool {
 	return (t.session.Agent == "shell" || t.session.Agent == "local-shell") && t.pane.Commands()
 }
 
-// endText says in one line how the agent ended, or why it was not started. To a reason
-// such as "ended by signal 15" it adds no exit code.
+// endText says in one line how the agent ended, or why it was not started. It adds the exit code
+// unless the reason says how the agent ended, such as "ended by signal 15".
 func (t *tab) endText() string {
 	reason := text.Drawable(t.session.Reason)
 	if strings.HasPrefix(reason, "ended ") {
@@ -122,8 +123,7 @@ func (t *tab) endText() string {
 	return line
 }
 
-// progressed notes the progress of a step of starting. It replaces what was noted of the
-// same step before.
+// progressed notes the progress of a step of starting. It replaces the former progress of the step.
 func (t *tab) progressed(p broker.Progress) {
 	for i := len(t.progress) - 1; i >= 0; i-- {
 		if t.progress[i].Step == p.Step {
@@ -147,7 +147,7 @@ func (t *tab) topLine(at view.Rect) int {
 	return max(0, t.pane.Screen.LineCount()-rows+y)
 }
 
-// newest returns the line in the first row when the newest one is in the last.
+// newest returns the line in the first row of a pane that shows the newest lines.
 func (t *tab) newest(at view.Rect) int { return max(0, t.pane.Screen.LineCount()-t.part(at).H) }
 
 // scrollTo puts a line into the first row of a pane.
@@ -161,13 +161,12 @@ func (t *tab) scrollTo(top int, at view.Rect) {
 	t.scrolled = t.top < newest
 }
 
-// back returns how many lines a pane is behind the newest output.
-func (t *tab) back(at view.Rect) int { return max(0, t.newest(at)-t.topLine(at)) }
+// linesBack returns how many lines a pane is scrolled back from the newest output.
+func (t *tab) linesBack(at view.Rect) int { return max(0, t.newest(at)-t.topLine(at)) }
 
-// reportWords are the states that a program can report with OSC 7501, and our words for
-// them. A program may report anything, so the screen shows its state as the program's own,
-// next to what the broker knows, and nothing is decided by it. The message in a report is
-// not shown.
+// reportWords are the states that a program can report with OSC 7501, and our words for them. A
+// program may report anything, so the screen shows the report as the program's own, next to what
+// the broker knows, and no decision depends on it. The message in a report is not shown.
 var reportWords = map[string]string{
 	"working": "working",
 	"blocked": "waiting for you",
@@ -185,9 +184,9 @@ func readReport(text string) string {
 	return ""
 }
 
-// stateWords returns the words for the session's state as the broker knows it and, when
-// the agent reports another one, for that too. For the broker, an agent is starting until
-// it has asked for its tools, even when it draws already.
+// stateWords returns the words for the session's state as the broker knows it and, when the agent
+// reports another state, for that, too. For the broker, an agent is starting until it has asked for
+// its tools, even when it draws already.
 func (t *tab) stateWords() string {
 	_, word, _ := t.mark()
 	if t.attached && t.session.State == broker.StateStarting && !t.blank() {
@@ -196,8 +195,8 @@ func (t *tab) stateWords() string {
 			word += ", then prompt"
 		}
 	}
-	if t.says == "" || t.says == word || !t.running() {
+	if t.reported == "" || t.reported == word || !t.running() {
 		return word
 	}
-	return word + ", it says " + t.says
+	return word + ", it says " + t.reported
 }

@@ -17,9 +17,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// findTab returns the tab that a person means by its number, or as namedTab does.
+// findTab returns the tab with a number, or else the tab that namedTab finds.
 func (m *Model) findTab(arg string) (*tab, error) {
-	if n, ok := input.Number(arg); ok && n < 1e7 { // an id may be digits, eight at least
+	if n, ok := input.Number(arg); ok && n < 1e7 { // a short id may consist of digits, but has eight or more
 		if t := m.numbered(n); t != nil {
 			return t, nil
 		}
@@ -28,8 +28,8 @@ func (m *Model) findTab(arg string) (*tab, error) {
 	return m.namedTab(arg)
 }
 
-// namedTab returns the tab that a person means by the short id of its session, its name, or the
-// start of its name. The error lists the tabs that there are.
+// namedTab returns the tab with a short id, a name, or a name that begins so. The error lists the
+// open tabs.
 func (m *Model) namedTab(arg string) (*tab, error) {
 	for _, t := range m.tabs {
 		if broker.ShortID(t.session.ID) == arg {
@@ -72,9 +72,9 @@ func (m *Model) tabList(tabs []*tab) string {
 	return strings.Join(out, ", ")
 }
 
-// The number of a tab is its place in the bar, from 1. It changes when a tab before it goes or is
-// moved, so only what is drawn anew each time says it; everything else names a tab by its title and
-// its session.
+// The number of a tab is its place in the bar, from 1. It changes when a tab before it is closed or
+// moved, so it is only used on parts of the screen that are drawn again after each change. Everything
+// else names a tab by its title and its session.
 
 // place returns the number of a tab.
 func (m *Model) place(t *tab) int { return slices.Index(m.tabs, t) + 1 }
@@ -87,7 +87,7 @@ func (m *Model) numbered(n int) *tab {
 	return m.tabs[n-1]
 }
 
-// noSuchTab is the error that no tab has a number; it says which there are.
+// noSuchTab is the error that no tab has a number; it says which numbers there are.
 func (m *Model) noSuchTab(n int) error {
 	switch len(m.tabs) {
 	case 0:
@@ -98,8 +98,9 @@ func (m *Model) noSuchTab(n int) error {
 	return fmt.Errorf("no tab %d; open: 1 to %d", n, len(m.tabs))
 }
 
-// whose names a session that need not have a tab here, where its number is drawn anew each time.
-func (m *Model) whose(id broker.SessionID) string {
+// sessionLabel names a session by the number of its tab, or by its id if it has no tab. It is for
+// parts of the screen that are drawn again after each change.
+func (m *Model) sessionLabel(id broker.SessionID) string {
 	if t := m.tabOf(id); t != nil {
 		return fmt.Sprintf("tab %d", m.place(t))
 	}
@@ -117,11 +118,11 @@ func (m *Model) order() {
 // the person gave the old tab: its place in the bar and among panes, its name, and whether
 // it is muted. Its scrollback begins with the old tab's lines.
 
-// replaceTab puts the tab by into the place of the tab old, and closes that.
+// replaceTab puts the tab by into the place of the tab old, and closes old.
 func (m *Model) replaceTab(old, by *tab) tea.Cmd {
 	at, before := m.indexOf(old.session.ID), m.before
 	m.swapPanes(old.session.ID, by.session.ID)
-	by.inherit(old, "begun anew at "+m.now().Format(time.TimeOnly))
+	by.inherit(old, "restarted at "+m.now().Format(time.TimeOnly))
 	cmd := m.closeTab(old)
 	m.moveTab(by, at)
 	m.show(at)
@@ -131,7 +132,7 @@ func (m *Model) replaceTab(old, by *tab) tea.Cmd {
 	return cmd
 }
 
-// renewTab replaces the dead tab of a session that was resumed by a new one.
+// renewTab replaces the tab of a session that was resumed by a new tab.
 func (m *Model) renewTab(old *tab, s broker.Session) tea.Cmd {
 	at, focused, groups := m.indexOf(s.ID), m.current() == old, slices.Clone(m.groups)
 	cmd := join(m.removeTab(old), m.addTab(s))
@@ -147,8 +148,8 @@ func (m *Model) renewTab(old *tab, s broker.Session) tea.Cmd {
 	return cmd
 }
 
-// inherit takes over mute and scrollback of another tab. Below the scrollback it
-// adds a line that says what happened.
+// inherit takes over whether another tab is muted, and its scrollback. Below the scrollback it adds
+// a line that says what happened.
 func (t *tab) inherit(from *tab, happened string) {
 	t.muted = from.muted
 	text := "── " + happened + " ──"
@@ -166,17 +167,17 @@ func (m *Model) moveTab(t *tab, at int) {
 	m.dirty = true
 }
 
-// A window of a daemon's view that is smaller does not make a larger tab smaller, and a tab that
-// is opened in it begins with this size.
+// A window of a daemon's view that is smaller than this size does not make a larger tab smaller. A
+// tab that is opened in such a window begins with this size.
 const (
 	wideCols = 80
 	wideRows = 24
 )
 
-// small reports whether the person's window never makes a larger tab smaller by itself.
+// small reports whether the person's window is so small that it does not make a larger tab smaller.
 func (m *Model) small() bool { return m.o.Detach && (m.cols < wideCols || m.rows < wideRows) }
 
-// firstSize returns the size with which a tab begins that is shown in a part of this window.
+// firstSize returns the size with which a tab begins that is opened in a part of this window.
 func (m *Model) firstSize(at view.Rect) (cols, rows int) {
 	if m.small() || !m.may() {
 		return wideCols, wideRows
@@ -223,17 +224,17 @@ func (m *Model) arrange() {
 
 // Arrangement is how a view arranges the tabs, by their sessions.
 type Arrangement struct {
-	Front  broker.SessionID   // has the focus
-	Groups []Group            `json:",omitempty"` // of tabs that are shown together
-	Muted  []broker.SessionID // are not announced
-	Quiet  bool               // no tab is announced
-	Aside  []string           // calls that the strip does not show
+	Front  broker.SessionID   // the session whose tab has the focus
+	Groups []Group            `json:",omitempty"`
+	Muted  []broker.SessionID // whose events are not announced
+	Quiet  bool               // nothing is announced
+	Aside  []string           // the calls that the strip does not show
 }
 
-// Group is tabs that a view shows together.
+// Group is a group of tabs that a view shows together.
 type Group struct {
-	Panes layout.Tree // by their sessions
-	Zoom  bool        `json:",omitempty"` // only the one that had the focus last is shown
+	Panes layout.Tree // of sessions
+	Zoom  bool        `json:",omitempty"` // only the pane that had the focus last is shown
 }
 
 // Mutes reports whether the tab of a session is muted.
@@ -276,8 +277,8 @@ func (m *Model) rearrange(a Arrangement) {
 	m.show(m.indexOf(a.Front))
 }
 
-// latest returns which of some tabs had the focus last here, the first of those that never had it;
-// empty of none.
+// latest returns which of some sessions' tabs had the focus last in this view. If none had it, it
+// returns the first one with a tab; empty: none has a tab.
 func (m *Model) latest(ids []broker.SessionID) broker.SessionID {
 	var last *tab
 	for _, id := range ids {

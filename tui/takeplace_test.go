@@ -61,13 +61,13 @@ func (r *harness) inPlace(id broker.SessionID, happened string) {
 func TestRestartKeepsThePlace(t *testing.T) {
 	r := placeOfTwo(t)
 	r.keys("\x01/restart\r")
-	r.inPlace("s4", "begun anew")
+	r.inPlace("s4", "restarted")
 
 	r = placeOfTwo(t)
 	s := broker.Session{ID: "s4", Tab: 3, Name: "docs", Agent: "shell", State: broker.StateStarting}
 	r.send(brokerMsg{broker.Event{Session: &s}})
 	r.send(openedMsg{tabRequest: tabRequest{replace: "s2"}, session: s})
-	r.inPlace("s4", "begun anew")
+	r.inPlace("s4", "restarted")
 
 	r = placeOfTwo(t)
 	r.state(2, broker.StateWorking) // an agent that runs is ended after a question
@@ -76,7 +76,7 @@ func TestRestartKeepsThePlace(t *testing.T) {
 		t.Fatal("the agent was restarted without a yes")
 	}
 	r.keys("\x01/restart\ry")
-	r.inPlace("s4", "begun anew")
+	r.inPlace("s4", "restarted")
 	if o := r.broker.opened[3]; o.Replaces != "s2" {
 		t.Errorf("the request was %+v", o)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// aboutBroker is what a message is about that says that the broker cannot be reached.
+// aboutBroker is Message.About of the message that the broker cannot be reached.
 const aboutBroker = "broker"
 
 // Update implements tea.Model: it handles one message, and publishes a new scene when
@@ -15,7 +15,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	was := m.mode
-	cmd := join(m.dispatch(msg), m.typeEarly())
+	cmd := join(m.dispatch(msg), m.replayTypeAhead())
 	if was == modeCommand && m.mode != modeCommand {
 		m.leftLine()
 	}

@@ -51,8 +51,8 @@ func (m *Model) decideOn(which string, d panel.Decision) (tea.Cmd, error) {
 	return tea.Batch(cmds...), nil
 }
 
-// onFocusedKey handles a key while the keyboard is in the panel. It reports false for a key that means
-// there what it means on the command line; one that types goes back to the line.
+// onFocusedKey handles a key while the panel has the keyboard. It reports false for a key that the
+// command line handles; unless that key moves in the panel, the line gets the keyboard back.
 func (m *Model) onFocusedKey(name string) (cmd tea.Cmd, taken bool) {
 	p := &m.approvals
 	a := m.keys.At(input.PlaceDecide, name)
@@ -127,9 +127,8 @@ func (m *Model) onDecided(msg decidedMsg) tea.Cmd {
 	return nil
 }
 
-// onEscalation adds or updates a call that waits, and announces it, again when half of its time is
-// over. It never changes where the person's keys
-// go.
+// onEscalation adds or updates a call that waits. It announces the call when it is new, and again
+// when half of its time is over. It never changes what has the keyboard.
 func (m *Model) onEscalation(e broker.Escalation) tea.Cmd {
 	t := m.tabOf(e.Session)
 	m.dirty = true
@@ -142,13 +141,13 @@ func (m *Model) onEscalation(e broker.Escalation) tea.Cmd {
 	}
 	m.approvals.Add(e)
 	if t != m.current() && t != nil {
-		t.fresh = true
+		t.unseen = true
 	}
 	m.announce(t, notify.Escalated, notify.Call(e))
 	return m.tick()
 }
 
-// tick starts a tick in a second, if something on the screen shows a time.
+// tick requests a tickMsg in a second, if something on the screen depends on the time.
 func (m *Model) tick() tea.Cmd {
 	if m.ticking || !m.counting() {
 		return nil
@@ -165,9 +164,9 @@ func (m *Model) counting() bool {
 	return len(m.toasts.Fresh(m.now())) > 0 || len(m.approvals.Items) > 0 || m.messages.Changes(m.now())
 }
 
-// resolved notes that a call no longer waits, and shows who decided it. The answer to the
-// person's own decision and the broker's event may come in either order, and the news of
-// how the call ended may come before both.
+// resolved notes that a call no longer waits, and shows who decided it. The answer to the person's
+// own decision and the broker's event may come in either order, and the event that the call has
+// ended may come before both.
 func (m *Model) resolved(r broker.Resolution, own bool) {
 	m.messages.Drop(r.ID)
 	it := m.approvals.Remove(r.ID)
@@ -198,8 +197,8 @@ func (m *Model) resolved(r broker.Resolution, own bool) {
 	}
 }
 
-// underWay is what the message is about that says that an approved call is under way. Calls that were
-// decided together have one.
+// underWay returns Message.About of the message that an approved call is under way. Calls that were
+// decided together share one message.
 func (m *Model) underWay(id string) string {
 	if m.approvals.Batch.Member(id) {
 		id = "batch"
@@ -207,7 +206,7 @@ func (m *Model) underWay(id string) string {
 	return "under way: " + id
 }
 
-// onEnding notes and shows how a call ended that was decided.
+// onEnding notes and shows how a decided call has ended.
 func (m *Model) onEnding(e broker.Ending) {
 	s := m.approvals.Settled(e.ID)
 	if s == nil { // it was decided before we subscribed to events
@@ -218,24 +217,24 @@ func (m *Model) onEnding(e broker.Ending) {
 	switch {
 	case e.State == broker.EndKept: // it has not ended yet
 	case e.State != broker.EndDone:
-		m.messages.Drop(over) // else it would wait for the failure, and come back
+		m.messages.Drop(over) // otherwise it would come back after the message about the failure
 		m.showEnding(s)
 	default:
 		m.showEnding(s)
-		if !m.approvals.Batch.Member(e.ID) { // others of a batch may be under way yet
+		if !m.approvals.Batch.Member(e.ID) { // other calls of a batch may still be under way
 			m.messages.Drop(over)
 		}
 	}
 }
 
-// showEnding shows how a call ended, unless it ended as decided. When it did not, the
-// message stays until the next key, and no message of success replaces it.
+// showEnding shows how a call has ended, unless the decision said so already. The message about a
+// failure stays until the next key, and no message of success replaces it.
 func (m *Model) showEnding(s *panel.SettledCall) {
 	e := s.Ending
 	good := e.State == broker.EndDone
 	switch {
 	case e.Expected(), e.State == broker.EndKept, good && m.said().Urgent:
-		return // it is known already, or a failure is on the screen
+		return // the person knows already, or a failure is on the screen
 	case good && m.approvals.Batch.Member(e.ID):
 		if shown := m.approvals.Batch.Done(); shown != "" {
 			m.showSuccess(shown)
@@ -258,8 +257,8 @@ func (m *Model) showEnding(s *panel.SettledCall) {
 	m.say(view.Message{Text: shown, Severity: view.Failure, Urgent: true, About: aboutEndings})
 }
 
-// aboutEndings is what messages are about that tell of calls which did not end as decided.
+// aboutEndings is Message.About of messages about calls that were approved and have failed.
 const aboutEndings = "endings"
 
-// maxFailures is the length in bytes from which on a message of failures gets no more.
+// maxFailures is the length in bytes at which no further failure is added to a message.
 const maxFailures = 600

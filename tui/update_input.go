@@ -20,8 +20,8 @@ func (m *Model) onInput(ev keys.Event) tea.Cmd {
 		return m.onKey(ev)
 	case keys.PasteEvent:
 		m.pressed = m.now()
-		if m.tooEarly() {
-			m.keep(ev)
+		if m.typesAhead() {
+			m.keepTyped(ev)
 			break
 		}
 		m.onPaste(ev)
@@ -41,8 +41,8 @@ func (m *Model) onInput(ev keys.Event) tea.Cmd {
 	return nil
 }
 
-// notePress notes how long the person had pressed nothing before a key. One that is held down is no
-// new press.
+// notePress notes a key press, and how long the person had pressed nothing before it. The repetition
+// of a key that is held down does not count as a press after a pause.
 func (m *Model) notePress(k keys.Key) {
 	if k.Action == keys.Release || k.IsModifier() {
 		return
@@ -55,12 +55,12 @@ func (m *Model) notePress(k keys.Key) {
 	m.pressedKey = k.Code
 }
 
-// repeatDelay is longer than keyboards wait before they repeat a key that is held down. Most terminals do
-// not say that it is one.
+// repeatDelay is longer than keyboards wait before they repeat a key that is held down. Most terminals
+// do not report that a key is a repetition, so the same key within this time counts as one.
 const repeatDelay = time.Second
 
-// stillHeld reports whether a key is the one that has decided a call or answered a question, and is
-// held down since: nobody means it for the agent that has the keyboard now.
+// stillHeld reports whether a key has decided a call or answered a question and has been held down
+// since. The person does not mean it for the agent that has the keyboard now.
 func (m *Model) stillHeld(k keys.Key) bool {
 	if m.answered == 0 || k.Action == keys.Release || k.IsModifier() {
 		return false
@@ -102,8 +102,8 @@ func (m *Model) onKey(ev keys.Event) tea.Cmd {
 		m.touch()
 		return m.onAgentAction(means, ev)
 	case input.MeansMode:
-		if m.tooEarly() && input.KeyName(ev.Key) != "esc" {
-			m.keep(ev)
+		if m.typesAhead() && input.KeyName(ev.Key) != "esc" {
+			m.keepTyped(ev)
 			break
 		}
 		m.claim(code)
@@ -111,11 +111,11 @@ func (m *Model) onKey(ev keys.Event) tea.Cmd {
 		return m.onModeKey(input.KeyName(ev.Key), ev.Key.Text)
 	case input.MeansNobody:
 		if m.ours[code] && ev.Key.Action == keys.Repeat {
-			break // it is held down still
+			break // the key is still held down
 		}
 		delete(m.ours, code)
-		if m.tooEarly() {
-			m.keep(ev)
+		if m.typesAhead() {
+			m.keepTyped(ev)
 		}
 	case input.MeansNothing, input.MeansTyping:
 		delete(m.ours, code)
@@ -143,13 +143,13 @@ func (m *Model) onModeKey(name, text string) tea.Cmd {
 
 // claim notes a key whose press is for the multiplexer, so that no agent gets its release.
 func (m *Model) claim(code rune) {
-	if len(m.ours) < 32 { // terminals that report no releases never empty it
+	if len(m.ours) < 32 { // without reported releases, the map would only grow
 		m.ours[code] = true
 	}
 }
 
-// touch notes that the person has pressed a key or a button of the multiplexer: the intro goes
-// away, and the message as its rule says.
+// touch notes that the person has pressed a key or a button that is for the multiplexer. It hides
+// the intro, and the message unless that must stay (view.Messages).
 func (m *Model) touch() {
 	if !m.touched {
 		m.touched, m.dirty = true, true
@@ -166,7 +166,7 @@ func (m *Model) onAgentAction(means input.Meaning, ev keys.Event) tea.Cmd {
 	}
 	switch means.Action {
 	case input.ActPrefix:
-		m.prefixed, m.messages, m.dirty = true, view.Messages{}, true // no message may hide what can follow
+		m.prefixed, m.messages, m.dirty = true, view.Messages{}, true // a message would hide the keys that can follow
 	case input.ActCommand:
 		m.enterCommand()
 	case input.ActTab:
@@ -258,19 +258,19 @@ func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 	return nil
 }
 
-// beginCommand opens the command line with a command whose arguments the person types. A line that was
-// begun goes into the history. Esc takes the command away again.
+// beginCommand opens the command line with a command whose arguments the person types. A line that the
+// person had begun goes into the history. Esc removes the command again.
 func (m *Model) beginCommand(command string) {
 	m.enterCommand()
 	m.line.Take()
 	m.prefilled = "/" + command + " "
 	m.line.Insert(m.prefilled, false)
 	if t := m.current(); command == "rename" && t != nil && t.session.Name != "" {
-		m.line.Complete(t.session.Name) // to be changed
+		m.line.Complete(t.session.Name) // for the person to change
 	}
 }
 
-// repeatTime is how long a key that resizes a pane does so again without the prefix.
+// repeatTime is how long a key that resizes a pane can be repeated without the prefix.
 const repeatTime = 500 * time.Millisecond
 
 // runAction runs the slash command that has the name of an action.
@@ -287,45 +287,45 @@ func (m *Model) runAction(a input.Action) tea.Cmd {
 	return cmd
 }
 
-// early is what the person has typed before there was a tab for it.
-type early struct {
+// typeAhead is what the person has typed before the tab for it was open.
+type typeAhead struct {
 	events []keys.Event
 	size   int // bytes
 }
 
-// mostEarly bounds the bytes that are kept.
-const mostEarly = 1 << 20
+// maxTypeAhead bounds the bytes that are kept.
+const maxTypeAhead = 1 << 20
 
-// tabComes reports whether the tab that gets the keyboard first is not known yet.
-func (m *Model) tabComes() bool { return !m.placed || len(m.tabs) == 0 && m.opening > 0 }
+// awaitsTab reports whether the tab that gets the keyboard first is not known yet.
+func (m *Model) awaitsTab() bool { return !m.placed || len(m.tabs) == 0 && m.opening > 0 }
 
-// tooEarly reports whether what is typed now is for the tab that comes.
-func (m *Model) tooEarly() bool {
-	return m.tabComes() && m.question == nil && (m.mode == modeTerminal || m.mode == modePicker && m.picker.looking())
+// typesAhead reports whether what the person types now is for a tab that is not open yet.
+func (m *Model) typesAhead() bool {
+	return m.awaitsTab() && m.question == nil && (m.mode == modeTerminal || m.mode == modePicker && m.picker.looking())
 }
 
-// keep keeps a key or a piece of a paste for the tab that comes.
-func (m *Model) keep(ev keys.Event) {
+// keepTyped keeps a key or a piece of a paste until the tab is open.
+func (m *Model) keepTyped(ev keys.Event) {
 	if ev.Key.Action == keys.Release || !m.may() {
 		return
 	}
 	size := max(1, len(ev.Raw)+len(ev.Paste.Data))
-	if m.early.size+size > mostEarly {
-		m.showError(fault.New("type it again when the tab is there", "too much was typed before there was a tab; the end was not kept"))
+	if m.typeAhead.size+size > maxTypeAhead {
+		m.showError(fault.New("type the rest again when the tab is open", "too much was typed before the tab was open; the rest was dropped"))
 		return
 	}
-	m.early.events, m.early.size = append(m.early.events, ev), m.early.size+size
+	m.typeAhead.events, m.typeAhead.size = append(m.typeAhead.events, ev), m.typeAhead.size+size
 }
 
-// typeEarly types what was kept, once the tab is there and has the keyboard. It is dropped
-// when no tab comes, or when something asks the person that was not there when they typed.
-func (m *Model) typeEarly() (cmd tea.Cmd) {
+// replayTypeAhead types what was kept, once the tab is open and has the keyboard. It drops what was
+// kept when no tab opens, or when a question has appeared after the person typed.
+func (m *Model) replayTypeAhead() (cmd tea.Cmd) {
 	asked := m.question != nil || m.mode == modeHere || m.mode == modePicker && !m.picker.looking()
-	if len(m.early.events) == 0 || !asked && (m.tabComes() || m.mode != modeTerminal) {
+	if len(m.typeAhead.events) == 0 || !asked && (m.awaitsTab() || m.mode != modeTerminal) {
 		return nil
 	}
-	events := m.early.events
-	m.early = early{}
+	events := m.typeAhead.events
+	m.typeAhead = typeAhead{}
 	if asked || m.current() == nil {
 		return nil
 	}

@@ -32,8 +32,8 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 	return nil
 }
 
-// begin offers the agents that were left running or, when there are none, opens the first
-// tab.
+// begin shows the tabs that exist, offers the agents that were left running or, when there are
+// none, opens the first tab.
 func (m *Model) begin() tea.Cmd {
 	m.placed = true
 	if m.o.Safe {
@@ -70,8 +70,8 @@ func (m *Model) begin() tea.Cmd {
 	return m.fetchOffer()
 }
 
-// indexOfProfile returns the place of a tab that has the profile of Options and has not ended: the
-// one in front, or the first; or -1.
+// indexOfProfile returns the index of a tab that has the profile of Options and whose agent has not
+// ended. It prefers the tab in front, then the first; -1: there is none.
 func (m *Model) indexOfProfile() int {
 	has := func(t *tab) bool { return t.session.Profile.Same(m.o.Profile) && t.running() }
 	if t := m.current(); t != nil && has(t) {
@@ -114,8 +114,8 @@ func (m *Model) onBroker(ev broker.Event) tea.Cmd {
 	return nil
 }
 
-// onSession takes over the state of a session from the broker. A session without a tab
-// gets one if its agent has a terminal, and a closed session loses its tab.
+// onSession stores a session's new state. It opens a tab for a session that has none and whose
+// agent has a terminal, and removes the tab of a closed session.
 func (m *Model) onSession(s broker.Session) tea.Cmd {
 	if m.o.Safe {
 		m.noteSession(s)
@@ -148,13 +148,14 @@ func (m *Model) onSession(s broker.Session) tea.Cmd {
 	return nil
 }
 
-// onState announces that an agent has ended, and looks later whether one is done.
+// onState announces that an agent has ended. When an agent becomes idle, it has the model check
+// later whether the agent is done.
 func (m *Model) onState(t *tab, was broker.SessionState) tea.Cmd {
 	t.changes++
 	t.done = false
 	switch {
 	case t.session.State == broker.StateDead:
-		t.fresh = t != m.current()
+		t.unseen = t != m.current()
 		m.announce(t, notify.Dead, t.endText())
 		if t != m.current() {
 			m.showInfo(fmt.Sprintf("%s: %s", t.name(), t.endText()))
@@ -165,7 +166,7 @@ func (m *Model) onState(t *tab, was broker.SessionState) tea.Cmd {
 	return nil
 }
 
-// addTab makes a tab for a session and begins to connect to its agent.
+// addTab makes a tab for a session and starts to connect to its agent.
 func (m *Model) addTab(s broker.Session) tea.Cmd {
 	t := &tab{since: m.now(), session: s}
 	cols, rows := m.firstSize(m.lay.Viewport)
@@ -207,7 +208,7 @@ func (m *Model) addTab(s broker.Session) tea.Cmd {
 	return join(m.attach(p, id), m.awaitReady(t))
 }
 
-// onListed takes over the broker's whole state.
+// onListed replaces what is known about the sessions and the waiting calls by the broker's state.
 func (m *Model) onListed(msg listedMsg) tea.Cmd {
 	m.messages.Drop(aboutBroker)
 	var cmd tea.Cmd
@@ -224,7 +225,7 @@ func (m *Model) onListed(msg listedMsg) tea.Cmd {
 	}
 	m.mux.Keep(msg.sessions, msg.at)
 	if !m.listed && m.o.Detach && len(msg.sessions) > 0 {
-		m.touched = true // somebody has worked here: the intro would cover that
+		m.touched = true // somebody has worked here, and the intro would cover their work
 	}
 	if !m.listed && m.o.Detach && m.cols > 0 {
 		cmd = join(cmd, m.begin())
@@ -308,7 +309,7 @@ func (m *Model) removeTab(t *tab) tea.Cmd {
 	if i == m.active && m.mode == modeCopy {
 		m.mode = modeTerminal
 	}
-	var heir broker.SessionID // the pane that gets the focus
+	var heir broker.SessionID // the session whose pane gets the focus
 	if i == m.active {
 		heir = m.latest(m.panesOf(t).Heirs(t.session.ID))
 	}

@@ -68,16 +68,16 @@ func (m *Model) draw() *view.Scene {
 type sink interface {
 	// Publish replaces the scene that is drawn.
 	Publish(s *view.Scene)
-	// Wake asks for a frame because the screen of a visible pane has changed.
+	// Wake requests a frame because the screen of a visible pane has changed.
 	Wake()
-	// Show does the same, and may paint the frame before it returns. The goroutine that
+	// Show does the same as Wake, and may paint the frame before it returns. The goroutine that
 	// wrote the change to the screen calls it.
 	Show()
-	// Request asks the person's terminal for something besides cells: the bell,
-	// a notification, the clipboard.
+	// Request sends something other than cells to the person's terminal: the bell, a notification, a
+	// copy to the clipboard.
 	Request(r view.Request)
-	// Edit shows text in a program that has the terminal to itself until it ends.
-	// It blocks; only commands call it.
+	// Edit shows text in a program that has the terminal to itself until it ends. It blocks, so
+	// only commands (tea.Cmd) call it.
 	Edit(ctx context.Context, argv []string, name string, text []byte) error
 	// Answered passes on the terminal's reply to a query.
 	Answered(r keys.Reply)
@@ -115,7 +115,7 @@ func (m *Model) tabLabel(i int) (string, term.Style) {
 		return label, m.theme.Attention
 	case t.dead():
 		return label, m.theme.Muted
-	case t.fresh:
+	case t.unseen:
 		style := m.theme.Body
 		style.Attr |= term.Bold
 		return label, style
@@ -123,10 +123,10 @@ func (m *Model) tabLabel(i int) (string, term.Style) {
 	return label, m.theme.Body
 }
 
-// drawStrip draws the strip: what waits for the person, over the last rows of the viewport,
-// in every mode but that of the command line, which has the panel. It only draws: it takes
-// no key and no click, and no pane changes its size. It notes where the strip is, and
-// returns nil when there is none.
+// drawStrip draws the strip, which shows a call that waits, over the last rows of the viewport. It
+// does so in every mode except on the command line, which has the panel. The strip handles no key
+// and no click, and changes no pane's size. drawStrip notes where the strip is, and returns nil when
+// there is none.
 func (m *Model) drawStrip() *view.Surface {
 	m.strip = view.Rect{}
 	if m.o.NoStrip || m.mode == modeCommand {
@@ -142,7 +142,7 @@ func (m *Model) drawStrip() *view.Surface {
 	if it == nil || most < 1 {
 		return nil
 	}
-	s := panel.Strip{Item: it, Tab: m.whose(it.Call.Session), Others: others}.Draw(area, most, m.theme, m.now())
+	s := panel.Strip{Item: it, Tab: m.sessionLabel(it.Call.Session), Others: others}.Draw(area, most, m.theme, m.now())
 	if m.hidesCopyCursor(s.At) {
 		s.At.Y = area.Y
 	}
@@ -150,8 +150,8 @@ func (m *Model) drawStrip() *view.Surface {
 	return s
 }
 
-// stripArea returns the part of the viewport whose last rows the strip may cover: all but
-// the rows of a long message and those of the line of a search. Lists hide such a message.
+// stripArea returns the part of the viewport whose last rows the strip may cover: all rows except
+// those of a long message and of the line of a search. A list hides a long message.
 func (m *Model) stripArea() view.Rect {
 	area := m.lay.Viewport
 	switch {
@@ -167,8 +167,8 @@ func (m *Model) stripArea() view.Rect {
 	return area
 }
 
-// hidesCopyCursor reports whether the cursor of copy mode is in a part of the screen. The
-// strip then goes to the top of the viewport, so that the person sees what is selected.
+// hidesCopyCursor reports whether the cursor of copy mode is in a part of the screen. The strip does
+// not cover the cursor: it is then drawn at the top of the viewport.
 func (m *Model) hidesCopyCursor(part view.Rect) bool {
 	t := m.current()
 	if t == nil || !m.copiesFrom(t) {

@@ -26,7 +26,7 @@ func (m *Model) inputRows() []input.LineRow {
 	return m.editedLine().Rows(max(4, m.lay.Viewport.W-view.TextWidth(m.prompt())-1))
 }
 
-// editedLine returns the line that keys edit: that of a search, or the command line.
+// editedLine returns the line that keys edit: the line of a search, or the command line.
 func (m *Model) editedLine() *input.Line {
 	switch m.mode {
 	case modeCopy:
@@ -37,7 +37,7 @@ func (m *Model) editedLine() *input.Line {
 	return &m.line
 }
 
-// prompt returns what stands before the line.
+// prompt returns the prompt before the line.
 func (m *Model) prompt() string {
 	switch {
 	case m.mode == modeCopy && m.copying.Backward:
@@ -93,7 +93,7 @@ func (m *Model) drawCommand(s *view.Scene) {
 	s.Layers = append(s.Layers, box)
 }
 
-// drawDeciding draws what one key decides, in the place of the command line.
+// drawDeciding draws the keys that decide a call, in place of the command line.
 func (m *Model) drawDeciding(at view.Rect) *view.Surface {
 	box := view.NewSurface(at, m.theme.Body)
 	x := 1
@@ -159,7 +159,7 @@ func (m *Model) drawMenu(s *view.Scene) {
 	}
 }
 
-// drawPrefixQuestion draws the question of the first start in the place of a menu.
+// drawPrefixQuestion draws the first start's question about a prefix key, in place of a menu.
 func (m *Model) drawPrefixQuestion(s *view.Scene, at view.Rect) {
 	rows := m.prefixQuestion()
 	if len(rows) == 0 || at.H < len(rows) {
@@ -190,21 +190,21 @@ func (m *Model) panelRows(at view.Rect) int {
 	return at.H - 1
 }
 
-// leastForNote is how many rows the panel must have more than, to give one to the note about the phrase.
-const leastForNote = 6
+// leastForNote is the least height of a panel with a note about the phrase, in rows.
+const leastForNote = 7
 
-// noteIn returns the note about the phrase for a panel of a size; empty: it has none.
+// noteIn returns the note about the phrase for a panel of a size; empty: no note.
 func (m *Model) noteIn(at view.Rect) string {
-	if at.H <= leastForNote {
+	if at.H < leastForNote {
 		return ""
 	}
 	return m.phraseNote()
 }
 
-// phraseNote says what the phrase in the title of the panel is for, the first time that it is there;
-// empty when that was said, or when there is no room for it.
+// phraseNote returns the note that says what the phrase in the title of the panel is for. It is empty
+// when the person has seen the note before, or the terminal is too narrow.
 func (m *Model) phraseNote() string {
-	if !m.tells() || m.o.Seen.Phrase || m.o.Phrase == "" {
+	if !m.introduces() || m.o.Seen.Phrase || m.o.Phrase == "" {
 		return ""
 	}
 	for _, note := range []string{
@@ -227,7 +227,7 @@ func (m *Model) panelFits() bool {
 	return panel.H >= 2
 }
 
-// ensureBody lays the item out for the present width; a large item later, in a command.
+// ensureBody lays the item out for the present width. A large item is laid out in a command.
 func (m *Model) ensureBody(it *panel.Item) {
 	width := max(1, m.lay.Viewport.W-2)
 	if it.LaidFor(width) {

@@ -38,7 +38,7 @@ func TestBudgetStop(t *testing.T) {
 		return strings.Contains(screen, "Done: read") || strings.Contains(screen, "is not connected")
 	})
 	d.send("\x01/budget\r")
-	d.see(patience, "what was used of the models", "all sessions there ever were", "$5.00, 501 requests")
+	d.see(patience, "usage of the models", "all sessions there ever were", "$5.00, 501 requests")
 	id := d.onlySession().ID
 	d.send("q\x01/quit!\r")
 	if code := d.exit(2 * time.Minute); code != 0 {

@@ -55,7 +55,7 @@ func TestTheFirstStartOffersAPrefix(t *testing.T) {
 	d.send("\x01")
 	d.see(patience, "Do you know tmux?")
 	d.send("\x02")
-	d.see(patience, "Ctrl-B is the prefix key now")
+	d.see(patience, "Ctrl-B is now the prefix key")
 	d.see(patience, "3/5 when a call waits")
 	d.send("\x02")
 	d.see(patience, "after Ctrl-B")

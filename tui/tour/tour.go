@@ -42,7 +42,7 @@ func Steps(commandKey string) []Step {
 		{commandKey + ": the command line; Esc: back", commandKey + " opens the command line, Esc closes it. Text there goes to the agent as your own words; / lists the commands.", nil},
 		{"when a call waits: " + commandKey + ", /approve or /deny", "A call that needs you is shown above the status line. " + commandKey + " opens the panel: read what it would do, then /approve or /deny; or Tab, then y or n.", []Did{Decided, Left}},
 		{"/new opens a tab, /split shows two of them", "/new opens a tab, Alt and its number shows it, /split shows two side by side.", []Did{Showed, Left}},
-		{"/detach leaves them running; /help has it all", "/detach leaves, and the agents run on; 'ironcurtain-mux' shows them again. /quit ends them, /resume continues one.", []Did{Left}},
+		{"/detach leaves them running; /help has it all", "/detach leaves, and the agents keep running; 'ironcurtain-mux' shows them again. /quit ends them, /resume continues one.", []Did{Left}},
 	}
 }
 
