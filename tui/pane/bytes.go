@@ -22,30 +22,29 @@ func (p *Pane) read(t broker.Terminal) error {
 	return err
 }
 
-// Write takes output of the agent. It is called on the goroutine that read the output,
-// which is none of p.tasks; p.tasks.Run makes sure that a panic there restores the
-// person's terminal too.
+// Write accepts output of the agent. The goroutine that read the output calls Write. It
+// does not belong to p.tasks, so p.tasks.Run restores the person's terminal after a panic.
 func (p *Pane) Write(output []byte) (int, error) {
 	if p.visible() {
-		p.tasks.Run(func() { p.take(output) })
+		p.tasks.Run(func() { p.receive(output) })
 		return len(output), nil
 	}
 	if !p.priority.yield(p.ctx) {
 		return 0, p.ctx.Err()
 	}
 	begin := time.Now()
-	p.tasks.Run(func() { p.take(output) })
+	p.tasks.Run(func() { p.receive(output) })
 	if !p.priority.pause(p.ctx, time.Since(begin)) {
 		return len(output), p.ctx.Err()
 	}
-	// Lets the scheduler run the goroutine that reads keys. It would not while this
-	// goroutine always has more to do.
+	// Let the scheduler run the goroutine that reads keys, even if this goroutine always
+	// has more to do.
 	runtime.Gosched()
 	return len(output), nil
 }
 
-// Feed gives bytes of the agent to its screen, and the screen's answers back
-// to the agent.
+// Feed writes bytes of the agent to its screen, and sends the screen's answers to the
+// agent.
 func (p *Pane) Feed(data []byte) {
 	p.NoteOutput(time.Now())
 	signal(p.wrote)
@@ -70,9 +69,9 @@ func (p *Pane) answer() {
 	}
 }
 
-// take gives output to the screen. Output from before we attached comes first and is
+// receive writes output to the screen. Output from before we attached comes first and is
 // replayed.
-func (p *Pane) take(output []byte) {
+func (p *Pane) receive(output []byte) {
 	p.received.Add(int64(len(output)))
 	old := min(p.past, int64(len(output)))
 	if old > 0 {
@@ -84,24 +83,24 @@ func (p *Pane) take(output []byte) {
 	}
 }
 
-// replay gives the screen what an agent wrote before we attached to it. Replies are
-// dropped, because the agent's queries were answered at that time.
+// replay writes to the screen what an agent wrote before we attached to it. It drops the
+// screen's replies, because the agent's queries were answered at that time.
 func (p *Pane) replay(data []byte) {
 	p.replaying.Store(true)
 	defer p.replaying.Store(false)
-	p.answering.Lock() // a change of size must not send them meanwhile
+	p.answering.Lock() // resize must not send these replies
 	_, _ = p.Screen.Write(data)
 	p.Screen.TakeReplies()
 	p.answering.Unlock()
 	p.show()
 }
 
-// BytesRead returns how many bytes of the agent the screen has been given.
+// BytesRead returns how many bytes of the agent the screen has received.
 func (p *Pane) BytesRead() int64 { return p.received.Load() }
 
-// show asks the views that show the pane for a frame. The one in which the person uses the
-// program may paint it at once; a slow terminal of another one must not hold up the agent.
-// During a synchronized update show waits until the update ends or holdTime is over.
+// show asks the views that show the pane for a frame. Only the view in which the program was
+// used last may paint at once, because a slow terminal of another view must not delay the
+// agent. During a synchronized update show waits until the update ends or holdTime is over.
 func (p *Pane) show() {
 	if p.Screen.Held() {
 		p.showLate()
@@ -133,7 +132,7 @@ func (p *Pane) showLate() {
 	}
 }
 
-// write sends what is in the queue to the agent, in order.
+// write sends the queued input to the agent, in order.
 func (p *Pane) write(t broker.Terminal) {
 	echo := func() bool { return true } // reports whether the last step was echoed
 	for {
@@ -158,9 +157,9 @@ func (p *Pane) write(t broker.Terminal) {
 	}
 }
 
-// try writes as many bytes as the agent takes without waiting, and returns how many. It
-// drops an error, because the goroutine that writes the rest gets it again.
-func (p *Pane) try(data []byte) int {
+// tryWrite writes as many bytes as the agent accepts without blocking, and returns how many. It
+// ignores errors, because the goroutine that writes the rest gets the same error.
+func (p *Pane) tryWrite(data []byte) int {
 	p.mu.Lock()
 	t := p.terminal
 	p.mu.Unlock()

@@ -18,7 +18,7 @@ type Gate struct {
 }
 
 // stallTime is how long an agent may take no input before its paste is no longer held
-// back. Its queue then refuses the rest of the paste.
+// back. The agent's queue then refuses the rest of the paste.
 const stallTime = time.Second
 
 // NewGate makes a gate that holds nothing back.

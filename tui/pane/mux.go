@@ -9,19 +9,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// Mux has the panes of all sessions. They stay while no view shows them.
+// Mux keeps the panes of all sessions, also while no view shows them.
 type Mux struct {
-	Priority *Priority // of what people type in any view
+	Priority *Priority // of the keys that are typed in any view
 	ctx      context.Context
 	tasks    *Tasks
 	options  term.Options
 
 	mu    sync.Mutex
-	panes map[place]*entry
+	panes map[paneID]*entry
 }
 
-// place is what a pane belongs to: a session in one of its lives.
-type place struct {
+// paneID identifies a pane by its session and the session's life.
+type paneID struct {
 	session broker.SessionID
 	life    int
 }
@@ -31,19 +31,19 @@ type entry struct {
 	made time.Time
 }
 
-// NewMux makes a Mux without panes, whose goroutines belong to tasks and end with ctx. Of the
-// options it takes the engine and the scrollback.
+// NewMux makes a Mux without panes, whose goroutines belong to tasks and end with ctx. It uses
+// only the Engine and Scrollback of the options.
 func NewMux(ctx context.Context, tasks *Tasks, options term.Options) *Mux {
-	return &Mux{Priority: new(Priority), ctx: ctx, tasks: tasks, options: options, panes: map[place]*entry{}}
+	return &Mux{Priority: new(Priority), ctx: ctx, tasks: tasks, options: options, panes: map[paneID]*entry{}}
 }
 
-// View adds a view to the pane of a session, which is made if there is none yet. New panes have
-// the size and the colors of o.
+// View adds a view to the pane of a session. If there is no pane yet, View makes one with the
+// size and the colors of o.
 func (m *Mux) View(s broker.Session, o term.Options, hooks Hooks) (*View, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	at := place{s.ID, s.Life}
-	e := m.panes[at]
+	id := paneID{s.ID, s.Life}
+	e := m.panes[id]
 	if e == nil {
 		o.Engine, o.Scrollback = m.options.Engine, m.options.Scrollback
 		p, err := New(m.ctx, m.tasks, m.Priority, s.ID, o)
@@ -51,48 +51,49 @@ func (m *Mux) View(s broker.Session, o term.Options, hooks Hooks) (*View, error)
 			return nil, err
 		}
 		e = &entry{p, time.Now()}
-		m.panes[at] = e
+		m.panes[id] = e
 	}
 	return e.pane.View(hooks), nil
 }
 
-// Connect connects the panes that have no terminal, as those that Load has added, to their agents
-// as soon as these run.
+// Connect connects panes without a terminal, such as those that Load has added, to their agents
+// as soon as the agents run.
 func (m *Mux) Connect(api broker.API) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.panes {
-		m.tasks.Start(func() { _ = e.pane.connect(api) }) // a view gets the error again
+		m.tasks.Start(func() { _ = e.pane.connect(api) }) // View.Connect tries again and returns the error
 	}
 }
 
 // Remove closes the pane of a session that is gone.
 func (m *Mux) Remove(s broker.Session) {
-	m.drop(func(at place, _ *entry) bool { return at == place{s.ID, s.Life} })
+	m.drop(func(id paneID, _ *entry) bool { return id == paneID{s.ID, s.Life} })
 }
 
-// Keep closes the panes of sessions that were gone when the sessions were listed, at a time.
+// Keep closes the panes whose sessions are not in a list of all sessions. listed is when the list
+// was made: a pane that is newer stays.
 func (m *Mux) Keep(sessions []broker.Session, listed time.Time) {
-	alive := map[place]bool{}
+	alive := map[paneID]bool{}
 	for _, s := range sessions {
-		alive[place{s.ID, s.Life}] = true
+		alive[paneID{s.ID, s.Life}] = true
 	}
-	m.drop(func(at place, e *entry) bool { return !alive[at] && e.made.Before(listed) })
+	m.drop(func(id paneID, e *entry) bool { return !alive[id] && e.made.Before(listed) })
 }
 
 // Close closes all panes. It does not wait for their goroutines; Tasks.Wait does.
 func (m *Mux) Close() {
-	m.drop(func(place, *entry) bool { return true })
+	m.drop(func(paneID, *entry) bool { return true })
 }
 
-// drop closes the panes that are gone.
-func (m *Mux) drop(gone func(place, *entry) bool) {
+// drop closes and removes the panes for which gone returns true.
+func (m *Mux) drop(gone func(paneID, *entry) bool) {
 	m.mu.Lock()
 	var closed []*Pane
-	for at, e := range m.panes {
-		if gone(at, e) {
+	for id, e := range m.panes {
+		if gone(id, e) {
 			closed = append(closed, e.pane)
-			delete(m.panes, at)
+			delete(m.panes, id)
 		}
 	}
 	m.mu.Unlock()

@@ -14,11 +14,10 @@ import (
 )
 
 // Pane moves bytes between an agent's terminal and its screen of cells, for any number of
-// views. The terminal calls
-// Write on the goroutine that read the output. The pane has three goroutines of its own:
-// one waits until the output ends, one writes what is in the queue, one resizes. A busy
-// screen slows down the reader, and the reader the agent, so a flood of output takes no
-// memory.
+// views. The terminal calls Write on the goroutine that read the output. The pane has three
+// goroutines of its own: one waits until the output ends, one writes the queued input, one
+// resizes. A busy screen slows down the reader, and the reader the agent, so a flood of
+// output takes no memory.
 type Pane struct {
 	id       broker.SessionID
 	Screen   *term.Screen
@@ -29,29 +28,29 @@ type Pane struct {
 	cancel   context.CancelFunc
 
 	views     atomic.Pointer[[]*View] // replaced as a whole, under mu
-	user      atomic.Pointer[View]    // in which the program was used last; nil when that has left
+	user      atomic.Pointer[View]    // the view in which the program was used last; nil if it has left
 	past      int64                   // bytes still to come that the agent wrote before we attached
-	replaying atomic.Bool             // the screen is given such bytes
+	replaying atomic.Bool             // the screen receives such bytes
 	answering sync.Mutex              // held while replies of the screen are sent, or dropped
 	drawn     atomic.Bool             // there has been text on the screen
-	commands  atomic.Bool             // a shell says that it runs a command
+	commands  atomic.Bool             // the agent is a shell that runs a command
 	output    atomic.Int64            // when the agent last wrote, in nanoseconds since 1970
-	received  atomic.Int64            // bytes of the agent that the screen has been given
+	received  atomic.Int64            // bytes of the agent that the screen has received
 	wrote     chan struct{}           // capacity 1, lossy: the agent has written something
 
-	connecting sync.Mutex     // held while the agent is waited for
+	connecting sync.Mutex     // held while connect waits for the agent
 	running    sync.WaitGroup // the pane's own goroutines
 
 	mu       sync.Mutex
 	terminal broker.Terminal
-	ended    *error        // with which the terminal has ended; nil before
+	ended    *error        // the error of the terminal's end; nil until it ends
 	title    term.Event    // the newest title that the program has set
 	first    []input.Piece // the prompt that is sent once the agent is ready
 	opened   bool          // there has been a view
 	inherits bool          // the screen begins with the lines of another one
 	cols     int
 	rows     int
-	unfitted [2]int        // the size before Fit made it smaller; zero when Fit does not hold
+	unfitted [2]int        // the size before Fit made it smaller; zero if Fit has not
 	late     *time.Timer   // asks for a frame when a synchronized update does not end
 	resized  chan struct{} // capacity 1, lossy: cols and rows have changed
 }
@@ -88,8 +87,8 @@ func newPane(ctx context.Context, tasks *Tasks, priority *Priority, id broker.Se
 }
 
 // Attach connects the pane to an agent's terminal, which the pane then owns. An agent that was
-// taken back keeps its size until its program is used in a view. On a pane
-// that was closed meanwhile it closes the terminal and returns an error.
+// taken back keeps its size until its program is used in a view. If the pane was closed in the
+// meantime, Attach closes the terminal and returns an error.
 func (p *Pane) Attach(t broker.Terminal) error {
 	p.mu.Lock()
 	if p.ctx.Err() != nil || p.terminal != nil {
@@ -97,11 +96,11 @@ func (p *Pane) Attach(t broker.Terminal) error {
 		return errors.Join(errClosed, t.Close())
 	}
 	if cols, rows := t.FormerSize(); cols > 0 {
-		p.user.Store(nil) // whoever looks has not used it
+		p.user.Store(nil) // the program was used in no view yet
 		p.setSize(cols, rows)
 	}
 	p.terminal = t
-	p.running.Add(1) // so that Save does not miss what is started next
+	p.running.Add(1) // so that Save waits for the goroutines that are started next
 	p.mu.Unlock()
 	defer p.running.Done()
 	signal(p.resized)
@@ -112,7 +111,7 @@ func (p *Pane) Attach(t broker.Terminal) error {
 	return nil
 }
 
-// start runs f in a goroutine of the pane. It reports false when there are no more.
+// start runs f in a goroutine of the pane. It reports false when p.tasks is closed.
 func (p *Pane) start(f func()) bool {
 	p.running.Add(1)
 	started := p.tasks.Start(func() {
@@ -132,7 +131,7 @@ func (p *Pane) Connected() bool {
 	return p.terminal != nil || p.ended != nil
 }
 
-// errClosed is the error of a pane that cannot be attached any more.
+// errClosed is the error of attaching a pane that is closed.
 var errClosed = errors.New("attach: the tab is closed")
 
 func (p *Pane) connect(api broker.API) error {
@@ -148,7 +147,8 @@ func (p *Pane) connect(api broker.API) error {
 	return p.Attach(t)
 }
 
-// end notes that the terminal has ended. The terminal of a pane that was closed has not.
+// end records that the terminal has ended, and tells the views. If the pane was closed, only
+// the connection to the terminal has ended, so end records nothing.
 func (p *Pane) end(err error) {
 	p.mu.Lock()
 	if p.ctx.Err() == nil {
@@ -197,7 +197,7 @@ func (p *Pane) First() []input.Piece {
 	return p.first
 }
 
-// TakeFirst returns that prompt for the view that sends it. No other one gets it then.
+// TakeFirst returns that prompt and removes it, so that only one view sends it.
 func (p *Pane) TakeFirst() []input.Piece {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,8 +206,8 @@ func (p *Pane) TakeFirst() []input.Piece {
 	return first
 }
 
-// Inherit takes over the scrollback of a pane that this one replaces, with a line below. It does so
-// once, whichever view asks.
+// Inherit moves the scrollback of a pane that this one replaces into this one, with the divider
+// line below it. Several views may call it; only the first call has an effect.
 func (p *Pane) Inherit(from *Pane, line []term.Cell) {
 	p.mu.Lock()
 	done := p.inherits
@@ -238,7 +238,7 @@ func (p *Pane) onEvent(ev term.Event) {
 	}
 }
 
-// NoteOutput notes that the agent wrote something at a time.
+// NoteOutput records when the agent wrote something.
 func (p *Pane) NoteOutput(at time.Time) { p.output.Store(at.UnixNano()) }
 
 // LastOutput returns when the agent last wrote something.
@@ -248,7 +248,8 @@ func (p *Pane) LastOutput() time.Time { return time.Unix(0, p.output.Load()) }
 // agents is only queries to their terminal.
 func (p *Pane) Silent() bool { return !p.drawn.Load() }
 
-// Commands reports whether a shell says that it runs a command. It says so only if it marks its prompts.
+// Commands reports whether the agent is a shell that runs a command. This is known only of shells
+// that mark their prompts.
 func (p *Pane) Commands() bool { return p.commands.Load() }
 
 // hasText reports whether there is any text on the screen.

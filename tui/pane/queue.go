@@ -23,14 +23,14 @@ type keystrokes struct {
 	slot  int    // not 0: a reserved place whose data is still to come
 }
 
-// InputQueue holds what waits to be written to a pane, in order. Put never blocks; it
-// reports false for data that does not fit. One goroutine takes.
+// InputQueue is the input that waits to be written to a pane, in order. Put never blocks; it
+// reports false for data that does not fit. Only one goroutine calls take.
 type InputQueue struct {
 	mu    sync.Mutex
 	items []keystrokes
 	size  int
 	slots int  // the number of the last slot
-	taken bool // what was taken last may not be written yet
+	taken bool // the keystrokes taken last may not be written yet
 
 	ready chan struct{} // capacity 1, lossy: something was put
 	room  chan struct{} // capacity 1, lossy: something was taken
@@ -40,7 +40,7 @@ func newInputQueue() *InputQueue {
 	return &InputQueue{ready: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// Put appends data; it reports false and takes nothing when the queue is full.
+// Put appends data; when the queue is full, it adds nothing and reports false.
 func (q *InputQueue) Put(data []byte) bool { return q.add(keystrokes{data: data}, QueueLimit) }
 
 // PutLast appends data that ends something already begun, such as the end of a paste. It
@@ -49,13 +49,13 @@ func (q *InputQueue) PutLast(data []byte) bool {
 	return q.add(keystrokes{data: data}, QueueLimit+QueueReserve)
 }
 
-// pass sends data at once by try, which returns how many bytes it sent, and puts the rest
-// into the queue. While the queue is not empty, or what was taken from it may not be
-// written yet, pass puts all data into the queue.
-func (q *InputQueue) pass(data []byte, try func([]byte) int) bool {
+// writeOrPut sends data at once with tryWrite, which returns how many bytes it sent, and puts
+// the rest into the queue. If the queue is not empty, or the keystrokes taken from it last may
+// not be written yet, it puts all data into the queue.
+func (q *InputQueue) writeOrPut(data []byte, tryWrite func([]byte) int) bool {
 	q.mu.Lock()
 	if !q.taken && len(q.items) == 0 {
-		data = data[try(data):]
+		data = data[tryWrite(data):]
 	}
 	q.mu.Unlock()
 	return q.Put(data)
@@ -70,7 +70,7 @@ func (q *InputQueue) add(k keystrokes, limit int) bool {
 		q.mu.Unlock()
 		return false
 	}
-	// Joins small pieces; otherwise a slow reader would get one write for each key.
+	// Join small pieces; otherwise a slow agent would get one write for each key.
 	if n := len(q.items); n > 0 && k.pause == 0 && len(q.items[n-1].data)+len(k.data) <= writeSize {
 		last := &q.items[n-1]
 		if last.pause == 0 && last.slot == 0 && last.tail == "" {
@@ -89,7 +89,8 @@ func (q *InputQueue) add(k keystrokes, limit int) bool {
 	return true
 }
 
-// take waits for the next thing to write. It reports false when ctx has ended.
+// take waits for the next keystrokes to write, and removes them. It reports false when ctx has
+// ended.
 func (q *InputQueue) take(ctx context.Context) (keystrokes, bool) {
 	for {
 		q.mu.Lock()
@@ -127,7 +128,7 @@ func (q *InputQueue) crowded() bool {
 	return q.size > queueHigh
 }
 
-// String returns the data that waits, for tests and for debugging.
+// String returns the waiting data, for tests and for debugging.
 func (q *InputQueue) String() string {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -138,7 +139,7 @@ func (q *InputQueue) String() string {
 	return b.String()
 }
 
-// Discard drops everything that waits.
+// Discard drops all waiting data.
 func (q *InputQueue) Discard() {
 	q.mu.Lock()
 	q.items, q.size = nil, 0

@@ -1,6 +1,7 @@
 package pane
 
-// putBack puts what was taken and not written, or its rest, before everything else.
+// putBack puts taken keystrokes back to the front of the queue, without the bytes that were
+// written.
 func (q *InputQueue) putBack(k keystrokes, written int) {
 	if written > 0 {
 		k.pause = 0
@@ -16,7 +17,7 @@ func (q *InputQueue) putBack(k keystrokes, written int) {
 	signal(q.ready)
 }
 
-// saved returns what waits, without the places that views have reserved.
+// saved returns the waiting input, without the places that views have reserved.
 func (q *InputQueue) saved() []savedInput {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 )
 
 // Reserve reserves a place in the queue for data that is still to come, so that keys
-// pressed meanwhile come behind it. They wait until the place is filled or released.
+// pressed meanwhile come after it. They wait until the place is filled or released.
 func (q *InputQueue) Reserve() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -16,15 +16,15 @@ func (q *InputQueue) Reserve() int {
 }
 
 // Fill puts several steps into a reserved place, with a pause before each but the first.
-// It reports false when the place does not exist any more, or when the steps do not fit,
-// which releases the place.
+// It reports false if the place no longer exists. If the steps do not fit, it releases the
+// place and reports false.
 func (q *InputQueue) Fill(slot int, steps []string, pause time.Duration) bool {
 	q.mu.Lock()
 	defer func() {
 		q.mu.Unlock()
 		signal(q.ready)
 	}()
-	at := q.place(slot)
+	at := q.slotIndex(slot)
 	if at < 0 {
 		return false
 	}
@@ -50,16 +50,16 @@ func (q *InputQueue) Fill(slot int, steps []string, pause time.Duration) bool {
 	return true
 }
 
-// Release removes a reserved place, so that what is behind it can be written.
+// Release removes a reserved place, so that the input after it can be written.
 func (q *InputQueue) Release(slot int) {
 	q.mu.Lock()
-	if at := q.place(slot); at >= 0 {
+	if at := q.slotIndex(slot); at >= 0 {
 		q.items = slices.Delete(q.items, at, at+1)
 	}
 	q.mu.Unlock()
 	signal(q.ready)
 }
 
-func (q *InputQueue) place(slot int) int {
+func (q *InputQueue) slotIndex(slot int) int {
 	return slices.IndexFunc(q.items, func(k keystrokes) bool { return k.slot == slot && slot != 0 })
 }

@@ -36,14 +36,14 @@ type savedPane struct {
 	Rows     int
 	Title    string
 	First    string        // the first prompt
-	Spans    []broker.Span // what of it was typed
-	Input    []savedInput  // what waits in the queue
+	Spans    []broker.Span // which parts of it were typed, and which pasted
+	Input    []savedInput  // that waits in the queue
 	Read     int64
 	Output   int64 // when the agent last wrote
 	Drawn    bool
 	Opened   bool
 	Inherits bool
-	Ended    *string // why the terminal has ended; nil: it has not
+	Ended    *string // why the terminal has ended; nil if it has not
 }
 
 // savedInput is one thing to write to an agent.
@@ -53,9 +53,9 @@ type savedInput struct {
 	Tail  string
 }
 
-// Save closes all panes and writes them to w, for Load. It waits until no pane reads or
-// writes any more. When ctx ends before, it fails, because then nobody can know which
-// bytes an agent has taken. Places that views have reserved are not saved.
+// Save closes all panes and writes them to w, for Load. It waits until all panes have stopped
+// reading and writing. If ctx ends before that, Save fails, because it cannot know which bytes
+// an agent has read. Places that views have reserved are not saved.
 func (m *Mux) Save(ctx context.Context, w io.Writer) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,9 +65,9 @@ func (m *Mux) Save(ctx context.Context, w io.Writer) error {
 	sum := crc32.NewIEEE()
 	out := io.MultiWriter(w, sum)
 	_, err := io.WriteString(out, savedMark)
-	for at, e := range m.panes {
+	for id, e := range m.panes {
 		if err == nil {
-			err = e.pane.save(ctx, out, at.life)
+			err = e.pane.save(ctx, out, id.life)
 		}
 	}
 	if err == nil {
@@ -92,7 +92,7 @@ func (p *Pane) save(ctx context.Context, w io.Writer, life int) error {
 	select {
 	case <-idle:
 	case <-ctx.Done():
-		return fmt.Errorf("the agent of %s does not take its input: %w", p.id, context.Cause(ctx))
+		return fmt.Errorf("the agent of %s does not read its input: %w", p.id, context.Cause(ctx))
 	}
 	p.mu.Lock()
 	s := savedPane{
@@ -139,20 +139,20 @@ func (m *Mux) Load(r io.Reader) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for at, e := range panes {
-		m.panes[at] = e
+	for id, e := range panes {
+		m.panes[id] = e
 	}
 	return nil
 }
 
-// load reads all panes. With an error it returns those before it.
-func (m *Mux) load(r io.Reader) (map[place]*entry, error) {
-	panes := map[place]*entry{}
+// load reads all panes. If it fails, it returns the panes that it has made so far.
+func (m *Mux) load(r io.Reader) (map[paneID]*entry, error) {
+	panes := map[paneID]*entry{}
 	sum := crc32.NewIEEE()
 	in := io.TeeReader(r, sum)
 	mark := make([]byte, len(savedMark))
 	if _, err := io.ReadFull(in, mark); err != nil || string(mark) != savedMark {
-		return nil, errors.New("the file holds no tabs, or those of another version")
+		return nil, errors.New("the file has no saved tabs, or another version wrote it")
 	}
 	for {
 		header, err := readBlock(in, maxSavedPane)
@@ -166,14 +166,14 @@ func (m *Mux) load(r io.Reader) (map[place]*entry, error) {
 		if err != nil {
 			return panes, err
 		}
-		at, p, err := m.loadPane(header, screen)
+		id, p, err := m.loadPane(header, screen)
 		if err != nil {
 			return panes, err
 		}
-		if panes[at] != nil {
+		if panes[id] != nil {
 			return panes, errDamaged
 		}
-		panes[at] = &entry{p, time.Now()}
+		panes[id] = &entry{p, time.Now()}
 	}
 	want := sum.Sum(nil)
 	got := make([]byte, len(want)+1)
@@ -185,7 +185,8 @@ func (m *Mux) load(r io.Reader) (map[place]*entry, error) {
 
 var errDamaged = errors.New("the saved tabs are damaged")
 
-// readBlock reads a block, and takes memory only for bytes that there are.
+// readBlock reads a block. It allocates memory for the bytes that it gets, and not for the length
+// that the block claims.
 func readBlock(r io.Reader, most uint32) ([]byte, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
@@ -203,7 +204,7 @@ func readBlock(r io.Reader, most uint32) ([]byte, error) {
 }
 
 // loadPane makes the pane of a header and a screen.
-func (m *Mux) loadPane(header, screen []byte) (place, *Pane, error) {
+func (m *Mux) loadPane(header, screen []byte) (paneID, *Pane, error) {
 	var s savedPane
 	d := json.NewDecoder(bytes.NewReader(header))
 	d.DisallowUnknownFields()
@@ -212,13 +213,13 @@ func (m *Mux) loadPane(header, screen []byte) (place, *Pane, error) {
 		first, ok = input.PiecesOf(s.First, s.Spans)
 	}
 	if !ok {
-		return place{}, nil, errDamaged
+		return paneID{}, nil, errDamaged
 	}
 	p := newPane(m.ctx, m.tasks, m.Priority, s.Session, s.Cols, s.Rows)
 	var err error
 	if p.Screen, err = term.LoadScreen(screen, p.onEvent); err != nil {
 		p.cancel()
-		return place{}, nil, err
+		return paneID{}, nil, err
 	}
 	p.Queue.load(s.Input)
 	p.first, p.opened, p.inherits = first, s.Opened, s.Inherits
@@ -232,10 +233,10 @@ func (m *Mux) loadPane(header, screen []byte) (place, *Pane, error) {
 			*p.ended = errors.New(*s.Ended)
 		}
 	}
-	return place{s.Session, s.Life}, p, nil
+	return paneID{s.Session, s.Life}, p, nil
 }
 
-// valid reports whether a pane could have been saved like this.
+// valid reports whether save could have written this pane.
 func (s *savedPane) valid() bool {
 	size := 0
 	for _, k := range s.Input {

@@ -11,7 +11,7 @@ import (
 // person's terminal before a panic in one of them ends the process.
 type Tasks struct {
 	Restore func() // restores the terminal; safe to call more than once
-	// Failed takes a panic and where it happened; nil: the panic ends the process.
+	// Failed is called with a panic and its stack. If it is nil, the panic ends the process.
 	Failed func(p any, stack []byte)
 
 	mu     sync.Mutex
@@ -32,8 +32,8 @@ func (g *Tasks) Start(f func()) bool {
 	return true
 }
 
-// Run calls f in the present goroutine. If f panics, it restores the terminal and passes the
-// panic on.
+// Run calls f in the calling goroutine. If f panics, Run restores the terminal and then calls
+// Failed or continues the panic.
 func (g *Tasks) Run(f func()) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -49,8 +49,8 @@ func (g *Tasks) Run(f func()) {
 	f()
 }
 
-// Add counts the calling goroutine as one of the group, and the caller has to call Done.
-// It reports false, and counts nothing, when the group is closed.
+// Add counts the calling goroutine as one of the group until it calls Done. If the group is
+// closed, Add counts nothing and reports false.
 func (g *Tasks) Add() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -61,10 +61,10 @@ func (g *Tasks) Add() bool {
 	return true
 }
 
-// Done ends what Add began.
+// Done undoes Add.
 func (g *Tasks) Done() { g.wg.Done() }
 
-// Wait closes the group and waits for its goroutines, at most for a timeout. It reports
+// Wait closes the group and waits for its goroutines, at most for timeout. It reports
 // whether all have ended.
 func (g *Tasks) Wait(timeout time.Duration) bool {
 	g.mu.Lock()

@@ -19,20 +19,20 @@ type Hooks struct {
 	Event   func(ev term.Event) // called for what the program asks for besides drawing
 }
 
-// View is one user interface's view of a pane. The pane takes its size from the view in which
-// its program was used last, so that a person who only watches does not change it.
+// View is one user interface's view of a pane. The pane has the size of the view in which its
+// program was used last, so that a person who only watches does not change it.
 type View struct {
 	*Pane
 	hooks   Hooks
 	visible atomic.Bool
-	limited atomic.Bool // the person may only look; it never changes back
+	limited atomic.Bool // the person may only watch; this never ends
 
-	former *error // with which the terminal had ended before the view was added; nil: it had not
+	former *error // of the terminal's end before the view was added; nil if it had not ended
 
 	// The pane's mutex guards these.
 	cols, rows int
 	small      bool  // the person's window is too small to make a larger pane smaller
-	fitted     bool  // Fit was called: it makes a larger pane smaller all the same
+	fitted     bool  // Fit was called: the window makes a larger pane smaller although it is small
 	watching   bool  // the pane never has the size of this view
 	slots      []int // places in the queue that this view has reserved
 }
@@ -52,9 +52,9 @@ func (p *Pane) View(hooks Hooks) *View {
 }
 
 // Connect waits until the session's agent runs and connects the pane to its terminal, unless
-// it is connected. It tells the view what happened before: the title that the program has set,
-// and the end of its terminal. When ctx ends, Connect returns and the pane goes on waiting: it is
-// there for other views, too.
+// it is connected already. Then Connect passes to the view's hooks what happened before: the
+// title that the program has set, and the end of its terminal. When ctx ends, Connect returns,
+// but the pane continues to wait, because other views need it, too.
 func (v *View) Connect(ctx context.Context, api broker.API) (err error) {
 	connected := make(chan error, 1)
 	if !v.tasks.Start(func() { connected <- v.connect(api) }) {
@@ -77,8 +77,8 @@ func (v *View) Connect(ctx context.Context, api broker.API) (err error) {
 	return err
 }
 
-// Leave removes the view. If its program was used in it last and there is only one other view
-// that shows the pane, the pane gets that one's size.
+// Leave removes the view. If the program was used last in this view and exactly one other view
+// shows the pane, the pane gets the size of that other view.
 func (v *View) Leave() {
 	p := v.Pane
 	p.mu.Lock()
@@ -91,7 +91,7 @@ func (v *View) Leave() {
 	p.handOver(v)
 }
 
-// SetWatching says whether the view only watches: the pane never has its size then.
+// SetWatching sets whether the view only watches. The pane never gets the size of such a view.
 func (v *View) SetWatching(watching bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -100,13 +100,13 @@ func (v *View) SetWatching(watching bool) {
 	}
 }
 
-// Limit makes the view one that only watches for good: nothing that is typed in it reaches the
-// agent, and the pane never has its size, not even for want of another.
+// Limit makes the view watch only, for ever: nothing that is typed in it reaches the agent, and
+// the pane never gets its size, even if there is no other view.
 func (v *View) Limit() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.user.Load() == v {
-		v.opened = false // the next view is the first
+		v.opened = false // the next view counts as the first
 	}
 	v.limited.Store(true)
 	v.watching = true
@@ -119,43 +119,44 @@ func (v *View) Put(data []byte) bool { return v.limited.Load() || v.Queue.Put(da
 // PutLast is InputQueue.PutLast. It drops what is typed in a limited view.
 func (v *View) PutLast(data []byte) bool { return v.limited.Load() || v.Queue.PutLast(data) }
 
-// SetColors is Pane.SetColors. The colors of a limited view's terminal are no program's concern.
+// SetColors is Pane.SetColors. Programs do not get the colors of a limited view's terminal.
 func (v *View) SetColors(foreground, background term.Color) {
 	if !v.limited.Load() {
 		v.Pane.SetColors(foreground, background)
 	}
 }
 
-// handOver is called when a view is not to have the pane's size any more. If it had it, the only
-// other view that shows the pane gets it, or nobody. The caller holds the mutex.
+// handOver is called when the pane must no longer have the size of a view. If it had that size, it
+// gets the size of the only other view that shows the pane and does not just watch. If there are
+// several, the pane keeps its size until the program is used in one. The caller holds the mutex.
 func (p *Pane) handOver(v *View) {
 	if p.user.Load() != v {
 		return
 	}
 	p.user.Store(nil)
 	p.endFit(v)
-	var left *View
+	var only *View
 	for _, x := range *p.views.Load() {
 		if x != v && x.visible.Load() && !x.watching {
-			if left != nil {
+			if only != nil {
 				return
 			}
-			left = x
+			only = x
 		}
 	}
-	if left != nil {
-		p.use(left)
+	if only != nil {
+		p.use(only)
 	}
 }
 
 // Visible reports whether the view shows the pane.
 func (v *View) Visible() bool { return v.visible.Load() }
 
-// SetVisible says whether the view shows the pane.
+// SetVisible sets whether the view shows the pane.
 func (v *View) SetVisible(visible bool) { v.visible.Store(visible) }
 
-// SetSize says which size the view wants. The pane takes it while its program was used last in
-// this view. A small window does not make a larger pane smaller.
+// SetSize sets the size that the view wants. The pane gets this size if its program was used last
+// in this view. A small window does not make a larger pane smaller.
 func (v *View) SetSize(cols, rows int, small bool) {
 	v.mu.Lock()
 	v.cols, v.rows, v.small = cols, rows, small
@@ -165,7 +166,7 @@ func (v *View) SetSize(cols, rows int, small bool) {
 	v.mu.Unlock()
 }
 
-// Use notes that the person uses the program in this view.
+// Use records that the person uses the program in this view.
 func (v *View) Use() {
 	if v.user.Load() == v {
 		return
@@ -175,16 +176,16 @@ func (v *View) Use() {
 	v.mu.Unlock()
 }
 
-// Send types to the agent: at once when the agent takes the bytes without waiting, otherwise
+// Send types to the agent: at once if the agent accepts the bytes without blocking, otherwise
 // through the queue. It reports false when the queue is full; the bytes that the agent did not
-// take are lost then.
+// accept are lost then.
 func (v *View) Send(data []byte) bool {
 	if v.limited.Load() {
 		return true
 	}
 	v.Use()
 	v.priority.keyTyped()
-	return v.Queue.pass(data, v.try)
+	return v.Queue.writeOrPut(data, v.tryWrite)
 }
 
 // Reserve reserves a place in the queue, until Fill, Release or Leave.
@@ -198,7 +199,7 @@ func (v *View) Reserve() int {
 
 // Fill is Queue.Fill.
 func (v *View) Fill(slot int, steps []string, pause time.Duration) bool {
-	v.settle(slot)
+	v.forgetSlot(slot)
 	if v.limited.Load() {
 		v.Queue.Release(slot)
 		return false
@@ -208,17 +209,17 @@ func (v *View) Fill(slot int, steps []string, pause time.Duration) bool {
 
 // Release is Queue.Release.
 func (v *View) Release(slot int) {
-	v.settle(slot)
+	v.forgetSlot(slot)
 	v.Queue.Release(slot)
 }
 
-func (v *View) settle(slot int) {
+func (v *View) forgetSlot(slot int) {
 	v.mu.Lock()
 	v.slots = slices.DeleteFunc(v.slots, func(s int) bool { return s == slot })
 	v.mu.Unlock()
 }
 
-// Open notes that the person opened the tab in this view, and gives it its first size.
+// Open records that the person opened the tab in this view, and gives the pane its first size.
 func (v *View) Open(cols, rows int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -250,7 +251,7 @@ func (v *View) Fit() {
 	v.mu.Unlock()
 }
 
-// endFit ends what Fit did for a view. The caller holds the mutex.
+// endFit undoes Fit for a view. The caller holds the mutex.
 func (p *Pane) endFit(v *View) {
 	v.fitted = false
 	if size := p.unfitted; size[0] > 0 {
