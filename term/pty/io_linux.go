@@ -13,8 +13,8 @@ func readNow(fd int, b []byte) (int, error) { return transfer(unix.SYS_READ, fd,
 // writeNow writes to a descriptor that does not block.
 func writeNow(fd int, b []byte) (int, error) { return transfer(unix.SYS_WRITE, fd, b) }
 
-// transfer is a raw system call, because the runtime would otherwise wake a thread for one that
-// does not block. Package tui/outer says at nonblockingWriter what that is worth.
+// transfer makes a raw system call. For any other call the runtime would wake a thread, although
+// this one does not block; nonblockingWriter in tui/outer has the measurements.
 func transfer(call uintptr, fd int, b []byte) (int, error) {
 	if len(b) == 0 {
 		return 0, nil

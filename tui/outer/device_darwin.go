@@ -1,4 +1,4 @@
 package outer
 
-// device is empty: no file tells the name.
+// device returns an empty name, because no file of this system has it.
 func device(int) string { return "" }

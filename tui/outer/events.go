@@ -33,7 +33,7 @@ func (t *Terminal) Listen(ctx context.Context, deliver func([]keys.Event)) error
 	return r.listen(ctx, &t.reader, deliver)
 }
 
-// listen reads the terminal, and says in held how to pause it.
+// listen reads the terminal, and stores in held the pauser of this reader.
 func (r *reader) listen(ctx context.Context, held *atomic.Pointer[pauser], deliver func([]keys.Event)) error {
 	wake, stop, err := os.Pipe()
 	if err != nil {
@@ -69,10 +69,11 @@ type reader struct {
 	last    time.Time // of the last read
 }
 
-// Limits of the time between looking whether the client of a passed terminal is there.
+// How long after a check the reader checks again whether the client of a passed terminal is in
+// the foreground.
 const (
-	presentFor  = 250 * time.Millisecond // after a read
-	presentWait = 50 * time.Millisecond  // while it is not there
+	presentFor  = 250 * time.Millisecond // counted from the last read, while it is
+	presentWait = 50 * time.Millisecond  // while it is not
 )
 
 // awaitPresent waits while what is typed is meant for another program. It returns false when

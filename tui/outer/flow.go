@@ -49,9 +49,9 @@ type flow struct {
 	since    time.Time     // when this period began
 	emptying bool          // no frame is sent until nothing is in flight, to measure the time of an answer
 
-	sent    uint64    // probes
-	got     uint64    // answers, which come in the order of the probes
-	waiting []witness // for answers, in that order
+	sent    uint64       // probes
+	got     uint64       // answers, which come in the order of the probes
+	waiting []answerWait // in that order
 
 	landed chan struct{} // capacity 1, lossy: a probe was answered
 	over   chan struct{} // closed when nothing more is written
@@ -126,7 +126,7 @@ func (f *flow) begin(now time.Time) {
 	defer f.mu.Unlock()
 	f.flying, f.unprobed, f.answers = []probe{{at: now, passed: f.passed}}, 0, false
 	f.best, f.former, f.since = 0, 0, now
-	for _, w := range f.waiting { // what they wait for is not on the screen any more
+	for _, w := range f.waiting { // the frames that they wait for are no longer on the screen
 		w.limit.Stop()
 	}
 	f.waiting, f.got = nil, f.sent
@@ -149,10 +149,10 @@ func (f *flow) sending(n int, now time.Time) bool {
 	return true
 }
 
-// answered records the answer to the oldest probe, and tells who waits for it.
+// answered records the answer to the oldest probe, and calls the functions that wait for it.
 func (f *flow) answered(now time.Time) {
 	f.mu.Lock()
-	shown := f.takeShown()
+	shown := f.takeAnswered()
 	if len(f.flying) > 0 {
 		p := f.flying[0]
 		f.flying = f.flying[1:]
@@ -232,7 +232,7 @@ func (f *flow) drain(fd int) {
 	for f.expected() {
 		left := time.Until(deadline)
 		fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-		n, err := unix.Poll(fds, int(max(0, min(left, 20*time.Millisecond))/time.Millisecond)) // it waits for ever when that is negative
+		n, err := unix.Poll(fds, int(max(0, min(left, 20*time.Millisecond))/time.Millisecond)) // a negative time would wait for ever
 		if left <= 0 || err != nil && err != unix.EINTR || n > 0 && fds[0].Revents&unix.POLLIN == 0 {
 			return
 		}

@@ -134,7 +134,7 @@ func TestWhatIsShown(t *testing.T) {
 				t.Errorf("%s: shown after %v, want %v", when, shown, want)
 			}
 		}
-		f.witness(time.Now(), note)
+		f.whenAnswered(time.Now(), note)
 		time.Sleep(time.Second) //nolint:forbidigo // on the clock of synctest
 		f.answered(time.Now())
 		want("an answer to what was sent before")
@@ -142,20 +142,20 @@ func TestWhatIsShown(t *testing.T) {
 		f.answered(time.Now())
 		want("a late answer", 1500*time.Millisecond)
 		shown, written = nil, time.Now()
-		f.witness(written, note)
+		f.whenAnswered(written, note)
 		time.Sleep(answerTimeout - time.Millisecond) //nolint:forbidigo // on the clock of synctest
 		want("no answer yet")
 		time.Sleep(2 * time.Millisecond) //nolint:forbidigo // on the clock of synctest
 		want("no answer", 0)
 		shown, written = nil, time.Now()
-		f.witness(written, note)
+		f.whenAnswered(written, note)
 		f.answered(time.Now())
 		want("the answer that was given up")
 		time.Sleep(time.Millisecond) //nolint:forbidigo // on the clock of synctest
 		f.answered(time.Now())
 		want("its own", time.Millisecond)
 		f.answered(time.Now())
-		f.witness(time.Now(), note)
+		f.whenAnswered(time.Now(), note)
 		f.begin(time.Now())
 		time.Sleep(2 * answerTimeout) //nolint:forbidigo // on the clock of synctest
 		want("what another program has wiped off", time.Millisecond)

@@ -53,8 +53,9 @@ func (t *Terminal) giveAway() error {
 	return nil
 }
 
-// takeBack writes before and sets the modes again, with the changes made meanwhile. It
-// does nothing after Restore, and while the client's shell has the terminal.
+// takeBack writes the text before and sets the modes again, with the changes that SetMouse
+// and SetKeyboard made meanwhile. It does nothing after Restore, and while the client's
+// shell has the terminal.
 func (t *Terminal) takeBack(before string) error {
 	t.modes.Lock()
 	defer t.modes.Unlock()
@@ -74,12 +75,13 @@ func (t *Terminal) takeBack(before string) error {
 	if _, err := t.out.WriteString(before + enter(t.mouse, t.keyboard)); err != nil {
 		return fmt.Errorf("take back the terminal: %w", err)
 	}
-	note(t.resized) // only the foreground job learns of another size
+	note(t.resized) // SIGWINCH goes only to the foreground job
 	return nil
 }
 
-// RunForeground runs a program as the foreground job of a terminal, if this process is that
-// now. If the program stops itself, it is continued. When ctx ends, it is ended.
+// RunForeground runs a program as the foreground job of a terminal, if this process is the
+// foreground job now. If the program stops itself, RunForeground continues it. When ctx ends,
+// RunForeground ends the program.
 func RunForeground(ctx context.Context, in, out *os.File, argv []string) error {
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // waitJob ends the whole process group
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, out

@@ -15,9 +15,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
-// Lines is a terminal that a client has passed, while lines are read there and the screen is
-// not taken. Keys and pastes arrive as events, because only so can a paste be told from typing.
-// Ctrl-Z and output work as usual, and so does Ctrl-C unless it is to be a key.
+// Lines reads lines from a terminal that a client has passed, without taking over the screen.
+// Keys and pastes arrive as events, because plain input does not show what was pasted. Ctrl-Z
+// and output work as usual, and so does Ctrl-C unless it arrives as a key.
 type Lines struct {
 	in     *os.File
 	out    io.Writer // the same terminal
@@ -33,16 +33,16 @@ type Lines struct {
 	err  error     // of Close
 }
 
-// The sequences that make a terminal mark pastes, and that end this.
+// The sequences that set and reset bracketed paste.
 const (
 	markPastes   = "\x1b[?2004h"
 	unmarkPastes = "\x1b[?2004l"
 )
 
 // OpenLines makes the terminal that in and out are connected to deliver single keys and
-// marked pastes. What was typed before is dropped: nobody can say whether it was pasted. It
-// refuses the same files as Open, and a client in the background. With ctrlC, Ctrl-C arrives as a
-// key and sends no signal. The caller must call Close.
+// marked pastes. It drops what was typed before, because that may have been pasted. It refuses
+// the same files as Open, and a client in the background. With ctrlC, Ctrl-C arrives as a key
+// and sends no signal. The caller must call Close.
 func OpenLines(in, out *Stream, p Passed, ctrlC bool) (*Lines, error) {
 	saved, err := check(in.file, out.file, p.Getenv)
 	if err != nil {
@@ -59,7 +59,8 @@ func OpenLines(in, out *Stream, p Passed, ctrlC bool) (*Lines, error) {
 	return l, nil
 }
 
-// set sets the modes. A shell has its own while the client is stopped.
+// set sets the modes, first in OpenLines and again when the client continues, because a shell
+// sets its own modes while the client is stopped.
 func (l *Lines) set() error {
 	settings := singleKeys(*l.saved)
 	if l.ctrlC {
@@ -82,8 +83,8 @@ func singleKeys(t unix.Termios) *unix.Termios {
 }
 
 // Listen is Terminal.Listen. While the client is stopped by Ctrl-Z, the terminal is as
-// OpenLines found it, because not every shell sets its own modes. Listen calls leave before that
-// and back afterwards; in between, nothing may be shown.
+// OpenLines found it, because not every shell sets its own modes. Listen calls leave before it
+// restores that state, and back afterwards; in between, the caller must not write to the terminal.
 func (l *Lines) Listen(ctx context.Context, deliver func([]keys.Event), leave, back func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var watching sync.WaitGroup
@@ -91,7 +92,7 @@ func (l *Lines) Listen(ctx context.Context, deliver func([]keys.Event), leave, b
 		for {
 			select {
 			case <-l.passed.Stopping:
-				l.away(ctx, leave, back)
+				l.lendToShell(ctx, leave, back)
 			case <-l.passed.Continued:
 				if awaitForeground(ctx, l.passed) && l.set() == nil { // Listen notices when the terminal is closed
 					leave()
@@ -112,18 +113,18 @@ func (l *Lines) Listen(ctx context.Context, deliver func([]keys.Event), leave, b
 	return r.listen(ctx, &l.reader, deliver)
 }
 
-// away gives the terminal to the client's shell until the client goes on.
-func (l *Lines) away(ctx context.Context, leave, back func()) {
+// lendToShell gives the terminal to the client's shell until the client continues.
+func (l *Lines) lendToShell(ctx context.Context, leave, back func()) {
 	if p := l.reader.Load(); p != nil {
-		goOn, err := p.hold(ctx) // before leave, for which a key may have to wait
+		resume, err := p.hold(ctx) // before leave, because a key that is delivered may wait for back
 		if err != nil {
 			return
 		}
-		defer goOn()
+		defer resume()
 	}
 	leave()
 	defer back()
-	_ = l.unset() // the person wants to leave in any case
+	_ = l.unset() // after an error the client stops all the same, as the person wants
 	l.isAway.Store(true)
 	l.passed.Released()
 	select {

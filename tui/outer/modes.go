@@ -41,7 +41,7 @@ const (
 	// leave resets everything that enter and frames may have set.
 	leave = leaveModes + "\x1b[?25h" + "\x1b[?1049l" + "\x1b[23;0t"
 
-	// leaveModes is leave except for what the terminal shows: a view that follows goes on with it.
+	// leaveModes is leave without what changes the screen, which the next view continues to use.
 	leaveModes = "\x1b[?2026l" +
 		"\x1b[<u" +
 		"\x1b[>4m" +
@@ -159,8 +159,7 @@ func (t *Terminal) writeString(s string) error {
 	return err
 }
 
-// visible is s without anything that is not a visible character or a space, cut
-// at limit bytes.
+// visible returns s without the characters that cannot be shown, cut at limit bytes.
 func visible(s string, limit int) string {
 	var b strings.Builder
 	for _, r := range s {

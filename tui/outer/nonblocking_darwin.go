@@ -2,8 +2,7 @@ package outer
 
 import "golang.org/x/sys/unix"
 
-// openAgain opens the terminal of a descriptor without blocking reads and writes. This system
-// has no way to.
+// openAgain fails, because this system cannot open the terminal of a descriptor again.
 func openAgain(int, int) (int, error) { return -1, unix.ENOTSUP }
 
 // nonblockingWriter writes what a terminal takes without blocking. On this system it

@@ -41,7 +41,7 @@ func (t *Terminal) Write(frame []byte) (int, error) {
 	return max(0, min(n-before, size)), err
 }
 
-// Behind returns for how long the terminal has taken nothing of what is written to it.
+// Behind returns how long a write has been waiting for the terminal; 0 if none waits.
 func (t *Terminal) Behind() time.Duration {
 	if since := t.waits.Load(); since != 0 {
 		return time.Since(time.Unix(0, since))
@@ -49,9 +49,9 @@ func (t *Terminal) Behind() time.Duration {
 	return 0
 }
 
-// TryWrite writes as much of a frame as the terminal takes without waiting, and returns how much
-// that is. Of a frame that it has begun it keeps the rest, which the next Write writes first. It
-// writes nothing while that is still to be done, and while another goroutine writes.
+// TryWrite writes as much of a frame as the terminal takes without waiting, and returns the number
+// of bytes. If it has written a part of the frame, it keeps the rest, and the next Write writes that
+// first. It writes nothing while there is such a rest, or while another goroutine writes.
 func (t *Terminal) TryWrite(frame []byte) (int, error) {
 	if !t.write.TryLock() {
 		return 0, nil
@@ -93,7 +93,7 @@ func (t *Terminal) writeWithin(b []byte, d time.Duration) error {
 			return nil
 		}
 	}
-	return errors.New("it takes no output")
+	return errors.New("the terminal takes no output")
 }
 
 // writable reports whether fd takes output, waiting for at most d.

@@ -10,25 +10,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Passed says what a process cannot see of a terminal that another process, the client, has
-// passed to it, because signals and the environment stay with the client.
+// Passed is what a process must be told about a terminal that another process, the client, has
+// passed to it. Signals and the environment stay with the client.
 type Passed struct {
 	// Getenv looks up a variable of the client's environment.
 	Getenv func(name string) string
-	// Resized has a value when the window may have another size, Stopping when the client is
-	// to be stopped, and Continued when it has gone on. Each holds one value, and is lossy.
+	// Resized receives a value when the window may have another size, Stopping when the client
+	// is about to be stopped, and Continued when it has continued. All are lossy, with capacity 1.
 	Resized, Stopping, Continued <-chan struct{}
-	// Released is called when the client may stop: the terminal is as Open found it.
+	// Released tells the client that it may stop, because the terminal is as Open found it.
 	Released func()
 	// Present reports whether the client is in the foreground of its terminal. While it is
 	// not, what is typed is meant for another program.
 	Present func() bool
-	// Failed is told of a panic; nil: it ends the process.
+	// Failed is called with a panic and its stack. If it is nil, the panic ends the process.
 	Failed func(p any, stack []byte)
-	// Settings are what Saved.Settings has returned before a former view, which has left its
-	// screen for this one; empty: there was none. Moving reports whether this one is to leave its
-	// own for the next; nil: it is not. Then Restore resets the modes and leaves the screen, the
-	// line discipline and what was typed as they are.
+	// Settings are what Saved.Settings returned before a former view, which has left its screen
+	// to this view; empty if there was no such view. Moving reports whether this view leaves its
+	// screen to the next view; nil means that it does not. If it does, Restore resets the modes
+	// and leaves the screen, the line discipline and unread input as they are.
 	Settings json.RawMessage
 	Moving   func() bool
 	// Run makes the client run a program in the foreground of the terminal.
@@ -39,8 +39,8 @@ type Passed struct {
 // process dies, the client restores the terminal.
 func WithPassed(p Passed) Option { return func(t *Terminal) { t.passed = &p } }
 
-// Release gives the terminal back, as Open found it, until use returns. The context ends a
-// wait for the reader only.
+// Release gives the terminal back, as Open found it, until use returns. ctx bounds only the wait
+// until the reader pauses.
 func (t *Terminal) Release(ctx context.Context, use func() error) error {
 	t.loan.Lock()
 	defer t.loan.Unlock()
@@ -87,11 +87,11 @@ func Save(in, out *os.File) (*Saved, error) {
 	return &Saved{in, out, termios}, nil
 }
 
-// Settings are those of the line discipline in that state, for Passed.Settings.
+// Settings returns the line discipline's settings in that state, for Passed.Settings.
 func (s *Saved) Settings() (json.RawMessage, error) { return json.Marshal(s.termios) }
 
-// Restore sets that state again. It is for a process whose terminal was passed to one that
-// has died.
+// Restore sets that state again. A process calls it when the process to which it passed its
+// terminal has died.
 func (s *Saved) Restore() error {
 	_, err := s.out.WriteString(cancel + leave)
 	if err = errors.Join(setTermios(int(s.in.Fd()), s.termios), err, dropInput(int(s.in.Fd()))); err != nil {

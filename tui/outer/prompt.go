@@ -14,9 +14,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Prompt is a terminal that a client has passed to this process, used line by line, in the modes in
-// which it was passed: the person edits a line as in a shell, and the client gets the signals of
-// keys.
+// Prompt reads and writes lines on a terminal that a client has passed to this process. It does not
+// change the modes: the person edits a line as in a shell, and the client gets the signals of keys.
 type Prompt struct {
 	in, out int // descriptors of its own
 	passed  Passed
@@ -24,12 +23,13 @@ type Prompt struct {
 	typed   chan []byte
 	ended   chan struct{} // closed when nothing is read any more
 	ctx     context.Context
-	rest    []byte // of what was typed; only Read has it
+	rest    []byte // of the last input, which Read has not returned yet; only Read uses it
 	work    sync.WaitGroup
 }
 
-// ownDescriptor returns a descriptor of a terminal that is not shared with the client where the
-// system can do that; else reads and writes wait until the terminal is ready, and are small.
+// ownDescriptor opens a terminal again, so that its nonblocking mode is not shared with the client.
+// Where the system cannot do that, ownDescriptor duplicates the descriptor, which can block; this is
+// why reads and writes wait until the terminal is ready, and are small.
 func ownDescriptor(f *os.File, mode int) (int, error) {
 	if again, err := openAgain(int(f.Fd()), mode); err == nil {
 		return again, nil
@@ -37,10 +37,10 @@ func ownDescriptor(f *os.File, mode int) (int, error) {
 	return unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 }
 
-// mostWritten is how much is written at once.
+// mostWritten is the size in bytes of the largest write.
 const mostWritten = 512
 
-// mostTyped is the longest line that a terminal hands out at once.
+// mostTyped is the longest line that a terminal returns in one read, in bytes.
 const mostTyped = 4 << 10
 
 // OpenPrompt uses a passed terminal until ctx ends or the caller calls Close.
@@ -69,12 +69,12 @@ func OpenPrompt(ctx context.Context, in, out *os.File, passed Passed) (p *Prompt
 		defer close(p.ended)
 		p.read(r)
 	})
-	p.work.Go(p.giveWay)
+	p.work.Go(p.letStop)
 	context.AfterFunc(ctx, func() { _ = p.wake.Close() })
 	return p, nil
 }
 
-// read hands out lines until the terminal or the context ends.
+// read sends lines to typed until the terminal or the context ends.
 func (p *Prompt) read(r *reader) {
 	buf := make([]byte, mostTyped)
 	for p.ctx.Err() == nil {
@@ -101,8 +101,8 @@ func (p *Prompt) read(r *reader) {
 	}
 }
 
-// giveWay lets the client stop. The terminal is as it was passed.
-func (p *Prompt) giveWay() {
+// letStop lets the client stop whenever it wants to, because the terminal's modes are unchanged.
+func (p *Prompt) letStop() {
 	for {
 		select {
 		case <-p.passed.Stopping:
@@ -129,7 +129,7 @@ func (p *Prompt) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// Write writes to the terminal. It gives up when the terminal takes nothing for a while.
+// Write writes to the terminal. It fails when the terminal takes nothing for openLimit.
 func (p *Prompt) Write(b []byte) (n int, err error) {
 	for n < len(b) {
 		if p.ctx.Err() != nil {
@@ -150,7 +150,7 @@ func (p *Prompt) Write(b []byte) (n int, err error) {
 // DropInput discards what was typed and not read yet, including an unfinished line.
 func (p *Prompt) DropInput() error { return dropInput(p.in) }
 
-// Close stops using the terminal, after the context has ended or the input has.
+// Close stops using the terminal. The context or the input must have ended.
 func (p *Prompt) Close() {
 	_ = p.wake.Close()
 	p.work.Wait()

@@ -48,7 +48,7 @@ func (t *Terminal) Continues(ctx context.Context) <-chan struct{} {
 }
 
 // stop gives a passed terminal back until its client has been stopped and is in the foreground
-// again. When ctx ends before, the terminal stays as it is: the client's shell has it.
+// again. If ctx ends before that, the client's shell keeps the terminal.
 func (t *Terminal) stop(ctx context.Context) error {
 	return t.Release(ctx, func() error {
 		t.away.Store(true)
@@ -66,7 +66,7 @@ func (t *Terminal) stop(ctx context.Context) error {
 }
 
 // awaitForeground waits until the client of a passed terminal is in the foreground. It returns
-// false when ctx ends before.
+// false if ctx ends before that.
 func (t *Terminal) awaitForeground(ctx context.Context) bool {
 	return t.passed == nil || awaitForeground(ctx, *t.passed)
 }

@@ -5,9 +5,10 @@ import (
 	"time"
 )
 
-// WhenShown asks the terminal for its status behind everything written so far, and calls shown
-// once: with the time of the answer or, without one for answerTimeout, with the present time. It
-// does not wait, and neither may shown. While another program has the terminal, it does nothing.
+// WhenShown sends a probe after everything written so far, and calls shown once: with the time of
+// the answer or, if there is none for answerTimeout, with the time of this call. WhenShown does not
+// wait, and shown must not wait either. While another program has the terminal, WhenShown does
+// nothing.
 func (t *Terminal) WhenShown(shown func(at time.Time)) {
 	now := time.Now()
 	if !t.write.TryLock() {
@@ -18,7 +19,7 @@ func (t *Terminal) WhenShown(shown func(at time.Time)) {
 	if t.lent || t.restored.Load() {
 		return
 	}
-	t.flow.witness(now, shown)
+	t.flow.whenAnswered(now, shown)
 	if len(t.rest) > 0 {
 		t.rest = append(t.rest, probeText...)
 	} else if n := t.quick.write([]byte(probeText)); n < len(probeText) {
@@ -26,16 +27,16 @@ func (t *Terminal) WhenShown(shown func(at time.Time)) {
 	}
 }
 
-// witness is who wants to know when a probe is answered.
-type witness struct {
+// answerWait is a function that waits for the answer to a probe.
+type answerWait struct {
 	number uint64 // of the probe
 	shown  func(at time.Time)
-	limit  *time.Timer // when no answer is expected any more
+	limit  *time.Timer // ends the wait
 }
 
-// witness records a probe that is sent now, and calls shown once: with the time of its answer or,
-// without one for answerTimeout, with now. An answer to an earlier probe does not count.
-func (f *flow) witness(now time.Time, shown func(at time.Time)) {
+// whenAnswered records a probe that is sent now, and calls shown once: with the time of its answer
+// or, if there is none for answerTimeout, with now. An answer to an earlier probe does not count.
+func (f *flow) whenAnswered(now time.Time, shown func(at time.Time)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.answers {
@@ -47,22 +48,23 @@ func (f *flow) witness(now time.Time, shown func(at time.Time)) {
 	limit := time.AfterFunc(answerTimeout, func() {
 		f.mu.Lock()
 		waits := len(f.waiting)
-		f.waiting = slices.DeleteFunc(f.waiting, func(w witness) bool { return w.number == number })
+		f.waiting = slices.DeleteFunc(f.waiting, func(w answerWait) bool { return w.number == number })
 		waits -= len(f.waiting)
 		f.mu.Unlock()
 		if waits > 0 {
 			shown(now)
 		}
 	})
-	f.waiting = append(f.waiting, witness{number, shown, limit})
+	f.waiting = append(f.waiting, answerWait{number, shown, limit})
 }
 
-// takeShown notes one more answer, and returns who waits for it. The caller holds the mutex.
-func (f *flow) takeShown() (shown []witness) {
+// takeAnswered counts one more answer, and removes and returns the waits that it ends. The caller
+// holds the mutex.
+func (f *flow) takeAnswered() (ended []answerWait) {
 	f.got = min(f.got+1, f.sent)
 	for len(f.waiting) > 0 && f.waiting[0].number <= f.got {
-		shown = append(shown, f.waiting[0])
+		ended = append(ended, f.waiting[0])
 		f.waiting = f.waiting[1:]
 	}
-	return shown
+	return ended
 }

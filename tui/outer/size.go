@@ -28,7 +28,7 @@ func (t *Terminal) Size() Size { return sizeOf(t.fdOut) }
 // SizeOf returns the size of a terminal; zero if it is closed.
 func SizeOf(f *os.File) (s Size) {
 	if raw, err := f.SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { s = sizeOf(int(fd)) }) // it is closed
+		_ = raw.Control(func(fd uintptr) { s = sizeOf(int(fd)) }) // an error means that it is closed
 	}
 	return s
 }
@@ -49,7 +49,7 @@ func note(c chan struct{}) {
 	}
 }
 
-// Resizes delivers the terminal's present size, and then its size whenever that may have
+// Resizes delivers the terminal's current size, and then its size whenever that may have
 // changed. The channel is lossy: it holds only the last size for a slow receiver. It is
 // closed when ctx ends.
 func (t *Terminal) Resizes(ctx context.Context) <-chan Size {

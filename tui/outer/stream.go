@@ -11,7 +11,7 @@ import (
 )
 
 // Streams are a program's standard streams that a client has passed. Other processes share them,
-// so they stay in blocking mode. Whoever waits for one is freed by End.
+// so they stay in blocking mode. End ends all waiting reads and writes.
 type Streams struct {
 	In, Out, Err *Stream
 
@@ -19,7 +19,8 @@ type Streams struct {
 	once, close sync.Once
 }
 
-// Stream is one of them. A terminal that is gone, and a pipe that nobody reads, are no errors.
+// Stream is one of the standard streams. A closed terminal or a pipe without a reader is not an
+// error.
 type Stream struct {
 	all     *Streams
 	file    *os.File
@@ -27,7 +28,7 @@ type Stream struct {
 	present func() bool // as in Passed
 
 	using sync.Mutex
-	gone  bool // whoever is at the other end, or the file is closed
+	gone  bool // the file or its other end is closed
 }
 
 // PassStreams takes over three files. present is as in Passed.
@@ -37,15 +38,15 @@ func PassStreams(in, out, errs *os.File, present func() bool) (*Streams, error) 
 	if s.ended, s.end, err = os.Pipe(); err != nil {
 		return nil, fmt.Errorf("pass standard streams: %w", err)
 	}
-	s.In = &Stream{all: s, file: in, fd: again(in, unix.O_RDONLY), present: present}
-	s.Out = &Stream{all: s, file: out, fd: again(out, unix.O_WRONLY), present: present}
-	s.Err = &Stream{all: s, file: errs, fd: again(errs, unix.O_WRONLY), present: present}
+	s.In = &Stream{all: s, file: in, fd: reopen(in, unix.O_RDONLY), present: present}
+	s.Out = &Stream{all: s, file: out, fd: reopen(out, unix.O_WRONLY), present: present}
+	s.Err = &Stream{all: s, file: errs, fd: reopen(errs, unix.O_WRONLY), present: present}
 	return s, nil
 }
 
-// again opens a pipe or a terminal again in nonblocking mode, where the system can. It returns the
-// descriptor of f for everything else.
-func again(f *os.File, mode int) int {
+// reopen opens a pipe or a terminal again in nonblocking mode, where the system can do that. For all
+// other files it returns the descriptor of f.
+func reopen(f *os.File, mode int) int {
 	info, err := f.Stat()
 	if err == nil && (info.Mode()&os.ModeNamedPipe != 0 || IsTerminal(f)) {
 		if fd, err := openAgain(int(f.Fd()), mode); err == nil {
@@ -55,11 +56,11 @@ func again(f *os.File, mode int) int {
 	return int(f.Fd())
 }
 
-// End makes whoever waits for a stream go on: reads return io.EOF, and what is written from now
-// on is dropped.
+// End ends all waiting reads and writes: reads return io.EOF, and what is written from now on is
+// dropped.
 func (s *Streams) End() { s.once.Do(func() { _ = s.end.Close() }) }
 
-// Close is End, and closes the files, so that whoever is at their other ends sees that.
+// Close calls End and closes the files, so that the processes at their other ends see the end.
 func (s *Streams) Close() {
 	s.End()
 	s.close.Do(func() {
@@ -70,7 +71,7 @@ func (s *Streams) Close() {
 	})
 }
 
-// close waits for whoever uses the stream.
+// close closes the file when no read or write uses it any more.
 func (s *Stream) close() {
 	s.using.Lock()
 	defer s.using.Unlock()
@@ -84,10 +85,10 @@ func (s *Stream) close() {
 // IsTerminal reports whether the stream is a terminal.
 func (s *Stream) IsTerminal() bool { return IsTerminal(s.file) }
 
-// mostInStream is how many bytes are written at once: a pipe that takes any takes so many.
+// mostInStream is the size in bytes of the largest write. A pipe that is ready has room for that many.
 const mostInStream = 512
 
-// Read reads what is there. From a terminal it reads nothing while the client is in the
+// Read reads the available input. From a terminal it reads nothing while the client is in the
 // background.
 func (s *Stream) Read(b []byte) (int, error) {
 	s.using.Lock()
@@ -118,7 +119,7 @@ func (s *Stream) Read(b []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// Write writes all of b, or drops what nobody reads any more.
+// Write writes all of b. When nobody reads any more, it drops the rest.
 func (s *Stream) Write(b []byte) (int, error) {
 	s.using.Lock()
 	defer s.using.Unlock()
@@ -142,8 +143,8 @@ func (s *Stream) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// wait waits for a descriptor, or for so many milliseconds. It returns false when the streams
-// have ended.
+// wait waits until a descriptor is ready, for at most timeout milliseconds; -1 means for ever. It
+// returns false when the streams have ended.
 func (s *Stream) wait(fd int, events int16, timeout int) bool {
 	fds := []unix.PollFd{{Fd: int32(fd), Events: events}, {Fd: int32(s.all.ended.Fd()), Events: unix.POLLIN}}
 	for {
@@ -155,8 +156,8 @@ func (s *Stream) wait(fd int, events int16, timeout int) bool {
 	}
 }
 
-// SaveLines returns a function that gives a terminal back as it is now, for a client whose daemon
-// has died while it read lines there. It does nothing for other files.
+// SaveLines returns a function that restores the terminal's present state. A client calls it when its
+// daemon has died while reading lines there. For other files the function does nothing.
 func SaveLines(in, out *os.File) (restore func() error) {
 	saved, err := getTermios(int(in.Fd()))
 	if err != nil {

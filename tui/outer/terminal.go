@@ -36,7 +36,7 @@ type Terminal struct {
 	quick    *nonblockingWriter // guarded by write
 	rest     []byte             // of what TryWrite has begun to write; guarded by write
 	restored atomic.Bool        // nothing may be written any more
-	waits    atomic.Int64       // since when a write waits for the terminal, in nanoseconds since 1970; 0: none
+	waits    atomic.Int64       // when the write began that waits for the terminal, in nanoseconds since 1970; 0: none waits
 	lent     bool               // another program has it; guarded by write
 	away     atomic.Bool        // the client is stopped, and its shell has the terminal
 
@@ -82,7 +82,7 @@ func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 	follows := t.passed != nil && len(t.passed.Settings) > 0
 	if follows {
 		if err := json.Unmarshal(t.passed.Settings, saved); err != nil {
-			return nil, &fault.Error{Op: op, Err: fmt.Errorf("read its settings before the last view: %w", err), Next: "attach again"}
+			return nil, &fault.Error{Op: op, Err: fmt.Errorf("read the terminal's settings from before the last view: %w", err), Next: "attach again"}
 		}
 	}
 	t.saved = saved
@@ -108,7 +108,7 @@ func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 	return t, nil
 }
 
-// openLimit is how long a terminal may take for what Open writes.
+// openLimit is how long a terminal may take to accept what Open writes.
 const openLimit = 5 * time.Second
 
 // op is the operation in Open's errors.
@@ -127,7 +127,7 @@ func IsTerminal(f *os.File) bool {
 	return err == nil
 }
 
-// Device returns the name of a terminal's device; empty where the system does not tell.
+// Device returns the name of a terminal's device; empty where the system does not provide it.
 func Device(f *os.File) string { return device(int(f.Fd())) }
 
 // DropInput discards what was typed into a terminal and not read yet, including an
@@ -175,7 +175,7 @@ const mostWaiting = 16 << 10
 // the terminal takes no output, because of Ctrl-S or a dead connection.
 const stuckWrite = 250 * time.Millisecond
 
-// leaveLimit is how long a terminal may then take for the sequences that reset it.
+// leaveLimit is how long a terminal may then take to accept the sequences that reset it.
 const leaveLimit = time.Second
 
 // Restore gives the terminal back as Open found it: modes, screen, cursor and line
@@ -191,7 +191,7 @@ func (t *Terminal) Restore() error {
 		if tryLock(&t.loan, loanEnd, nil) {
 			defer t.loan.Unlock()
 		}
-		if t.away.Load() { // it has been given back
+		if t.away.Load() { // the terminal has been given back already
 			t.write.Lock()
 			defer t.write.Unlock()
 			t.err = t.quick.close()
@@ -220,7 +220,7 @@ func (t *Terminal) leave(text string) error {
 	if !tryLock(&t.write, stuckWrite, nil) {
 		text = cancel + reset
 		if !tryLock(&t.write, stuckWrite, drop) {
-			return errors.New("a write to it hangs")
+			return errors.New("a write to the terminal hangs")
 		}
 	}
 	defer t.write.Unlock()
@@ -251,8 +251,8 @@ func (t *Terminal) Guard() {
 	}
 }
 
-// guard is Guard for the goroutines of this package. A panic in one of a passed terminal is told
-// to Failed, and not continued.
+// guard is Guard for the goroutines of this package. If the terminal was passed, it gives the panic
+// to Failed and does not continue it.
 func (t *Terminal) guard() {
 	if v := recover(); v != nil {
 		stack := debug.Stack()

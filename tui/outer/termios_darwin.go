@@ -14,7 +14,7 @@ const (
 	flushWrite = 2
 )
 
-// noCharacter in place of a character that sends a signal turns that off.
+// noCharacter, in the place of a control character, means that no key sends its signal.
 const noCharacter = 0xff
 
 // dropInput discards input that was not read.
@@ -23,5 +23,5 @@ func dropInput(fd int) error { return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH
 // dropOutput discards output that the terminal has not taken.
 func dropOutput(fd int) error { return unix.IoctlSetPointerInt(fd, unix.TIOCFLUSH, flushWrite) }
 
-// startOutput lets a terminal go on whose output somebody has stopped.
+// startOutput continues output that was stopped, for example with Ctrl-S.
 func startOutput(fd int) error { return unix.IoctlSetInt(fd, unix.TIOCSTART, 0) }

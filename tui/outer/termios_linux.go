@@ -12,7 +12,7 @@ const (
 	ioctlSet = unix.TCSETS
 )
 
-// noCharacter in place of a character that sends a signal turns that off.
+// noCharacter, in the place of a control character, means that no key sends its signal.
 const noCharacter = 0
 
 // dropInput discards input that was not read.
@@ -21,8 +21,8 @@ func dropInput(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCI
 // dropOutput discards output that the terminal has not taken.
 func dropOutput(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCOFLUSH) }
 
-// startOutput lets a terminal go on whose output somebody has stopped, and wakes who waits to
-// write to it. Only the change from stopped to started does that.
+// startOutput continues output that was stopped, for example with Ctrl-S, and wakes waiting writes.
+// It stops the output first, because only the change from stopped to started wakes them.
 func startOutput(fd int) error {
 	return errors.Join(unix.IoctlSetInt(fd, unix.TCXONC, unix.TCOOFF), unix.IoctlSetInt(fd, unix.TCXONC, unix.TCOON))
 }

@@ -12,8 +12,8 @@ import (
 
 // waiter waits until at least one of some descriptors is readable. Other processes share
 // the descriptors, so they must stay in blocking mode and the Go runtime cannot poll
-// them. The runtime polls an epoll descriptor that watches them instead. So no thread
-// blocks, whose wake-up would delay every key.
+// them. Instead, the runtime polls an epoll descriptor that watches them. So no thread
+// blocks; waking it would delay every key.
 type waiter struct {
 	epoll *os.File
 	conn  syscall.RawConn // of epoll
@@ -62,7 +62,7 @@ func (w *waiter) wait(fds []unix.PollFd, d time.Duration) (n int, err error) {
 func (w *waiter) close() error { return w.epoll.Close() }
 
 // ready is poll without waiting. It is a raw system call that the Go runtime does not
-// track, which is right for a call that does not block; nonblockingWriter says what that is worth.
+// track, because it does not block; see nonblockingWriter.
 func ready(fds []unix.PollFd) int {
 	var now unix.Timespec
 	n, _, errno := unix.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&fds[0])), uintptr(len(fds)), //nolint:gosec // both outlive the call

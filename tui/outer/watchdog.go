@@ -47,11 +47,11 @@ func startWatchdog(in, out *os.File) (*watchdog, error) {
 	ask.Stdin = in
 	found, err := ask.Output()
 	if err != nil {
-		return nil, fmt.Errorf("remember its modes: %w", err)
+		return nil, fmt.Errorf("read the terminal's modes with stty: %w", err)
 	}
 	waiting, alive, err := os.Pipe()
 	if err != nil {
-		return nil, fmt.Errorf("watch over it: %w", err)
+		return nil, fmt.Errorf("start the watchdog: %w", err)
 	}
 	defer waiting.Close()
 	shell := exec.Command(standardProgram("sh"), "-c", watchdogScript, "watchdog", //nolint:noctx // it must outlive this process
@@ -60,7 +60,7 @@ func startWatchdog(in, out *os.File) (*watchdog, error) {
 	shell.ExtraFiles = []*os.File{waiting}
 	if err := shell.Start(); err != nil {
 		_ = alive.Close()
-		return nil, fmt.Errorf("watch over it: %w", err)
+		return nil, fmt.Errorf("start the watchdog: %w", err)
 	}
 	return &watchdog{alive: alive, shell: shell}, nil
 }
@@ -107,7 +107,7 @@ func (k *watchdog) guard(dir string) error {
 		return nil
 	}
 	if strings.ContainsAny(dir, "\n\\") || dir != strings.TrimSpace(dir) {
-		return fmt.Errorf("the path %q cannot be passed on", dir)
+		return fmt.Errorf("the path %q cannot be written to the watchdog", dir)
 	}
 	_, err := k.alive.WriteString("remove " + dir + "\n")
 	return err
