@@ -42,5 +42,5 @@ func TestEditFails(t *testing.T) {
 	t.Setenv("EDITOR", "")
 	t.Setenv("PATH", t.TempDir())
 	r.keys("\x01/edit\r")
-	r.wants("edit: there is no editor (set EDITOR to the name of one)")
+	r.wants("edit: there is no editor (set EDITOR to the name of an editor)")
 }

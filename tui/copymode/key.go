@@ -19,7 +19,7 @@ const (
 	NotFound                // say that the query was not found
 )
 
-// Key handles a key in copy mode, in a view of a size.
+// Key handles a key in copy mode, in the view at.
 func (c *State) Key(k *input.Keys, name, text string, at view.Rect) Outcome {
 	if c.Searching {
 		return c.searchKey(k, name, text)

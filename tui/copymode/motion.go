@@ -140,7 +140,7 @@ func firstLetter(line []rune) int {
 	return 0
 }
 
-// charClass tells blanks, words and the rest apart, as vi does.
+// charClass distinguishes blanks, characters of words and all others, as vi does.
 func charClass(r rune) int {
 	switch {
 	case r == 0 || unicode.IsSpace(r):

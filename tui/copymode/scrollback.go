@@ -27,7 +27,7 @@ func ScrollbackText(screen *term.Screen, heading string, line int) (text []byte,
 	b.WriteString(heading)
 	b.WriteString(strings.Repeat("\n", marginLines))
 	total, number, body := screen.LineCount(), marginLines+1, b.Len()
-	end := body // behind the last line that is not empty
+	end := body // after the last line that is not empty
 	at = number
 	for i := range total {
 		if i == line {
@@ -66,7 +66,7 @@ func EditorAt(getenv func(string) string, line int) ([]string, error) {
 		}
 	}
 	if len(argv) == 0 {
-		return nil, fault.New("set EDITOR to the name of one", "there is no editor")
+		return nil, fault.New("set EDITOR to the name of an editor", "there is no editor")
 	}
 	switch filepath.Base(argv[0]) {
 	case "vi", "vim", "nvim", "view", "editor", "nano", "emacs", "emacsclient", "less", "micro", "kak", "joe", "jed", "mg":

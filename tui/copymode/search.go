@@ -12,7 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// search is the search of copy mode: what is looked for, and how often it is there.
+// search is the search of copy mode: the query and its matches.
 type search struct {
 	Searching bool // the person is typing a query into Line
 	Backward  bool // the direction of the search
@@ -24,10 +24,10 @@ type search struct {
 		top, left int
 		query     string
 	}
-	hits []Point // of the query, in reading order, at most mostHits; of when it was typed
+	hits []Point // of the query, in reading order, at most mostHits; count updates them
 }
 
-// searchBlock is how many lines are taken from the screen at a time.
+// searchBlock is how many lines are read from the screen at a time.
 const searchBlock = 512
 
 // mostHits is how many matches are counted.
@@ -66,7 +66,7 @@ func (c *State) searchKey(k *input.Keys, name, text string) Outcome {
 	return Stay
 }
 
-// Typed looks for what is typed, from where the search began.
+// Typed searches for the query as it is typed now, from where the search began.
 func (c *State) Typed() {
 	c.backToStart()
 	if c.Query = c.from.query; !c.Line.Empty() {
@@ -96,7 +96,7 @@ func (c *State) next(backward bool) Outcome {
 	return Stay
 }
 
-// count notes where the query is.
+// count finds all matches of the query.
 func (c *State) count() {
 	c.hits = nil
 	for first := 0; c.Query != "" && first < c.total() && len(c.hits) < mostHits; first += searchBlock {
@@ -109,7 +109,7 @@ func (c *State) count() {
 	c.hits = c.hits[:min(len(c.hits), mostHits)]
 }
 
-// Found says which of how many matches the cursor is at; empty: nothing is looked for.
+// Found returns the number of matches, and which one the cursor is at; empty without a query.
 func (c *State) Found() string {
 	n, all := len(c.hits), strconv.Itoa(len(c.hits))
 	if n == mostHits {
@@ -174,7 +174,7 @@ func (c *State) pick(hits []view.MarkedRow, begins, backward bool) (int, bool) {
 	return 0, false
 }
 
-// matches returns the places of the query in line i, which has this text.
+// matches returns the places of the query in line i, whose text is text.
 func (c *State) matches(i int, text string) []view.MarkedRow {
 	fold := c.Query == strings.ToLower(c.Query)
 	if fold {

@@ -8,7 +8,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// Hints returns what the status line says in copy mode: where the cursor is, and keys.
+// Hints returns what the status line shows in copy mode: where the cursor is, and keys.
 func (c *State) Hints(k *input.Keys) []string {
 	where := fmt.Sprintf("copy line %d/%d", c.Cursor.Line+1, c.total())
 	if c.Searching {

@@ -34,15 +34,15 @@ type State struct {
 	anchor    Point
 	selecting bool
 	shape     shape
-	mark      Point // where the person wants to come back to
+	mark      Point // to which the person can return
 	search
 }
 
-// shape says what of the lines between its two ends a selection has.
+// shape is the shape of a selection: which cells between its two ends belong to it.
 type shape uint8
 
 const (
-	shapeText  shape = iota // from the one end to the other, as text is read
+	shapeText  shape = iota // all from one end to the other, in reading order
 	shapeLines              // whole lines
 	shapeBlock              // the columns between the two ends
 )
@@ -51,7 +51,7 @@ const (
 func (c *State) total() int { return max(1, c.Screen.LineCount()) }
 
 // Begin opens copy mode over the visible part of a screen: from line top and column left on, in
-// a view of a size.
+// the view at.
 func Begin(screen *term.Screen, top, left int, at view.Rect) State {
 	c := State{Screen: screen, cols: at.W, rows: at.H, Top: top, Left: left, Dropped: screen.Dropped()}
 	cols, rows := screen.Size()
@@ -82,7 +82,7 @@ func (c *State) Renumber() {
 	c.count()
 }
 
-// span returns the first and the last cell of the selection. Those of a block are its corners.
+// span returns the first and the last cell of the selection, which are the corners of a block.
 func (c *State) span() (from, to Point) {
 	from, to = c.anchor, c.Cursor
 	if to.before(from) {
@@ -145,8 +145,8 @@ func (c *State) Take() string {
 // SelectFrom begins a selection at a cell.
 func (c *State) SelectFrom(p Point) { c.anchor, c.selecting = p, true }
 
-// SelectWord selects the word at a cell, or with lines the line. A word has no blanks, quotes or
-// brackets, so that a path or an address is one.
+// SelectWord selects the word at a cell or, with lines, the whole line. A word ends at blanks,
+// quotes and brackets, so that a path or a URL is one word.
 func (c *State) SelectWord(p Point, lines bool) {
 	c.anchor, c.Cursor, c.selecting, c.shape = p, p, true, shapeText
 	if lines {
@@ -176,7 +176,7 @@ func endsWord(line []rune, x int) bool {
 func (c *State) MoveTo(p Point) { c.Cursor = p }
 
 // DroppedSince returns how many lines the scrollback has dropped since s.Dropped()
-// returned since. Line numbers from that time are too high by so many.
+// returned since. Line numbers from that time are too high by this number.
 func DroppedSince(s *term.Screen, since uint64) int {
 	now := s.Dropped()
 	if now < since { // the scrollback was cleared, and the count began again

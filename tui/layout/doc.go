@@ -1,7 +1,6 @@
-// Package layout says where the panes of a group are. A Tree divides an area again and again,
-// side by side or one below the other. It holds no sizes of the screen but shares, so it gives
-// the same panes again when a window that became smaller becomes as large as it was.
+// Package layout computes where the panes of a group are. A Tree divides an area into parts, side
+// by side or one below the other, and each part may be divided again. It stores shares and no
+// sizes, so a window that becomes smaller and then as large as before shows the same layout again.
 //
-// Everything here is computed from values and changes none of them: each operation returns
-// another tree.
+// No operation changes a tree: each returns another one.
 package layout

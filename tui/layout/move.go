@@ -35,8 +35,8 @@ func (s Side) forward() bool { return s == Right || s == Down }
 func (s Side) opposite() Side { return s ^ 1 }
 
 // Neighbors returns the panes that touch a side of a pane, the one with the longest common
-// border first. At the edge of the area it returns those at the opposite edge, as if the
-// area began again there. So a pane is a neighbor of each of its neighbors.
+// border first. At the edge of the area it continues at the opposite edge. So a pane is a
+// neighbor of each of its neighbors.
 func (p Places) Neighbors(pane string, side Side) []string {
 	at := slices.IndexFunc(p.Panes, func(x Placed) bool { return x.Pane == pane })
 	if at < 0 {
@@ -48,7 +48,7 @@ func (p Places) Neighbors(pane string, side Side) []string {
 	case edge == p.end(side):
 		edge = p.end(side.opposite())
 	case side == Left:
-		edge-- // there is a line between the two
+		edge-- // the line between the two panes
 	case side == Right:
 		edge++
 	}
@@ -68,7 +68,8 @@ func (p Places) Neighbors(pane string, side Side) []string {
 	return out
 }
 
-// end returns where a rectangle ends on a side: the first cell, or the one behind the last.
+// end returns where a rectangle ends on a side: its first cell on the left and above, the cell
+// after its last one on the right and below.
 func (r Rect) end(side Side) int {
 	switch side {
 	case Left:
@@ -92,7 +93,7 @@ func (p Places) end(side Side) int {
 	return edge
 }
 
-// common returns how many cells of a side two rectangles have in common.
+// common returns the length in cells that two rectangles have in common on a side.
 func (r Rect) common(o Rect, side Side) int {
 	if side.vertical() {
 		return min(r.X+r.W, o.X+o.W) - max(r.X, o.X)
@@ -120,7 +121,7 @@ func (p Places) GripAt(x, y int) Grip {
 	return Grip{}
 }
 
-// Drag moves a border to a column or row of an area, as far as the panes behind it have room.
+// Drag moves a border to a column or row of an area, as far as the panes beyond it can shrink.
 func (t Tree) Drag(g Grip, x, y int, area Rect) Tree {
 	places := t.Place(area)
 	for _, p := range places.Panes {
@@ -136,18 +137,17 @@ func (t Tree) Drag(g Grip, x, y int, area Rect) Tree {
 	return t
 }
 
-// Resize moves the border behind a pane toward a side by n cells or, of a pane that has none
-// behind it, the one before it. Where no border is, or no room, it returns the same tree and
-// false.
+// Resize moves the border after a pane toward a side by n cells. For a pane without a border
+// after it, Resize moves the border before it. It reports whether a border has moved.
 func (t Tree) Resize(pane string, toward Side, n int, area Rect) (Tree, bool) {
 	if !toward.forward() {
 		n = -n
 	}
-	behind, before := Right, Left
+	after, before := Right, Left
 	if toward.vertical() {
-		behind, before = Down, Up
+		after, before = Down, Up
 	}
-	for _, side := range []Side{behind, before} {
+	for _, side := range []Side{after, before} {
 		if _, i := t.border(Grip{pane, side}); i < 0 {
 			continue
 		}
@@ -162,15 +162,16 @@ func same(a, b Tree) bool {
 	return a.Share == b.Share && slices.EqualFunc(a.Parts, b.Parts, same)
 }
 
-// border returns which part of the tree has the border on one side of it, as the way there
-// from the root, and between which part and the next one it is; -1 for an edge of the area.
-func (t Tree) border(g Grip) (way []int, between int) {
+// border finds a border in the tree. path leads from the root to the tree that has the border
+// between two of its parts: an index of Parts for each level. The border is between part first
+// and the next one; first is -1 for an edge of the area, which is no border.
+func (t Tree) border(g Grip) (path []int, first int) {
 	i := slices.IndexFunc(t.Parts, func(p Tree) bool { return p.Has(g.Pane) })
 	if i < 0 {
 		return nil, -1
 	}
-	if way, between = t.Parts[i].border(g); between >= 0 {
-		return append([]int{i}, way...), between
+	if path, first = t.Parts[i].border(g); first >= 0 {
+		return append([]int{i}, path...), first
 	}
 	switch {
 	case t.Down != g.Side.vertical():
@@ -183,26 +184,26 @@ func (t Tree) border(g Grip) (way []int, between int) {
 }
 
 // moveBorder moves a border by n cells to the right or down; a negative n moves it the other
-// way. The parts next to it give their room first, then those behind them.
+// way. The part next to the border shrinks first, then the parts beyond it.
 func (t Tree) moveBorder(g Grip, n int, area Rect) Tree {
 	t = t.sized(area)
-	way, between := t.border(g)
-	if between < 0 {
+	path, first := t.border(g)
+	if first < 0 {
 		return t
 	}
-	at := &t // sized has made all parts anew, so they can be changed
-	for _, i := range way {
+	at := &t // sized has copied all parts, so they can be changed
+	for _, i := range path {
 		at = &at.Parts[i]
 	}
-	gains, step := between, 1 // the parts from gains+step on give their room
+	grows, step := first, 1 // the parts from grows+step on shrink
 	if n < 0 {
-		gains, step, n = between+1, -1, -n
+		grows, step, n = first+1, -1, -n
 	}
-	least := at.leasts()
-	for i := gains + step; i >= 0 && i < len(at.Parts) && n > 0; i += step {
+	least := at.leastLengths()
+	for i := grows + step; i >= 0 && i < len(at.Parts) && n > 0; i += step {
 		given := min(n, max(0, at.Parts[i].Share-least[i]))
 		at.Parts[i].Share -= given
-		at.Parts[gains].Share += given
+		at.Parts[grows].Share += given
 		n -= given
 	}
 	return t

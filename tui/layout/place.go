@@ -8,7 +8,7 @@ func (r Rect) Contains(x, y int) bool {
 	return x >= r.X && x < r.X+r.W && y >= r.Y && y < r.Y+r.H
 }
 
-// The least that a pane has of its program's screen.
+// The least size of a pane, without its title.
 const (
 	MinCols = 10
 	MinRows = 2
@@ -33,7 +33,7 @@ type Places struct {
 	Lines []Rect // between panes that are side by side, one column each; titles are the lines between the others
 }
 
-// gap is how many cells there are between two parts.
+// gap is the number of cells between two parts.
 func (t Tree) gap() int {
 	if t.Down {
 		return 0 // the title of the lower one
@@ -66,7 +66,7 @@ func (t Tree) Fits(area Rect) bool {
 	return cols <= area.W && rows <= area.H
 }
 
-// Grown returns the area, made as large as the panes need at least.
+// Grown returns the area, enlarged if necessary so that every pane has its least size.
 func (t Tree) Grown(area Rect) Rect {
 	cols, rows := t.Least()
 	area.W, area.H = max(area.W, cols), max(area.H, rows)
@@ -113,8 +113,8 @@ func (t Tree) divide(area Rect) []Rect {
 	return out
 }
 
-// lengths divides the length of an area among the parts of a tree by their shares, each with
-// the gap behind it, but so that each has its least length.
+// lengths divides the length of an area among the parts of a tree by their shares. Each length
+// includes the gap after the part, and is at least the part's least length if the area fits.
 func (t Tree) lengths(area Rect) []int {
 	length := area.W + t.gap()
 	if t.Down {
@@ -124,16 +124,16 @@ func (t Tree) lengths(area Rect) []int {
 	for _, p := range t.Parts {
 		total += max(1, p.Share)
 	}
-	out, least := make([]int, len(t.Parts)), t.leasts()
+	out, least := make([]int, len(t.Parts)), t.leastLengths()
 	sum, end := 0, 0
 	for i, p := range t.Parts {
 		sum += max(1, p.Share)
-		next := (length*sum + total - 1) / total // rounded where the part ends, so that others stay where two become one
+		next := (length*sum + total - 1) / total // the part's end is rounded, so that other parts stay in place when two become one
 		out[i], end = next-end, next
 	}
 	for i := range out {
 		for out[i] < least[i] {
-			from := richest(out, least)
+			from := mostSpare(out, least)
 			if out[from] <= least[from] {
 				break
 			}
@@ -144,8 +144,8 @@ func (t Tree) lengths(area Rect) []int {
 	return out
 }
 
-// leasts returns the least lengths of the parts, each with the gap behind it.
-func (t Tree) leasts() []int {
+// leastLengths returns the least lengths of the parts, each with the gap after it.
+func (t Tree) leastLengths() []int {
 	out := make([]int, len(t.Parts))
 	for i, p := range t.Parts {
 		cols, rows := p.Least()
@@ -157,8 +157,8 @@ func (t Tree) leasts() []int {
 	return out
 }
 
-// richest returns which length is furthest above its least one.
-func richest(lengths, least []int) int {
+// mostSpare returns the index of the length that is furthest above its least length.
+func mostSpare(lengths, least []int) int {
 	best := 0
 	for i := range lengths {
 		if lengths[i]-least[i] > lengths[best]-least[best] {
@@ -168,7 +168,7 @@ func richest(lengths, least []int) int {
 	return best
 }
 
-// sized returns the tree with shares that are the lengths that its parts have in an area.
+// sized returns a copy of the tree in which the share of each part is its length in an area.
 func (t Tree) sized(area Rect) Tree {
 	if t.Pane != "" || len(t.Parts) == 0 {
 		return t

@@ -3,10 +3,10 @@ package layout
 import "slices"
 
 // Tree is a tree of panes: one pane, or parts that divide an area among themselves. The zero
-// value has no pane. Panes are named by whatever names their programs.
+// value has no pane. A pane's name is that of what it shows, such as the id of a session.
 type Tree struct {
 	Pane  string `json:",omitempty"` // the only pane; empty: the parts have them
-	Share int    `json:",omitempty"` // how much of the tree's length this part of it gets, beside the others' shares
+	Share int    `json:",omitempty"` // of the length of the tree that this is a part of, relative to the shares of the other parts
 	Down  bool   `json:",omitempty"` // the parts are one below the other, else side by side
 	Parts []Tree `json:",omitempty"` // two at least
 }
@@ -31,8 +31,8 @@ func (t Tree) Has(pane string) bool {
 	return t.Pane == pane && pane != "" || slices.ContainsFunc(t.Parts, func(p Tree) bool { return p.Has(pane) })
 }
 
-// Split divides a pane of an area in two halves. The other pane gets the second one: the lower
-// half when down is set, else the right one.
+// Split divides a pane of an area in two halves. The other pane gets the lower half if down is
+// set, else the right half.
 func (t Tree) Split(pane, other string, down bool, area Rect) Tree {
 	return t.sized(area).split(pane, other, down)
 }
@@ -45,7 +45,7 @@ func (t Tree) split(pane, other string, down bool) Tree {
 	for i, p := range t.Parts {
 		switch {
 		case !p.Has(pane):
-		case p.Pane == pane && t.Down == down: // one more part, not a tree in the tree
+		case p.Pane == pane && t.Down == down: // add a part to this tree and not a tree within it
 			half := p.Share / 2
 			t.Parts[i].Share = max(1, p.Share-half)
 			t.Parts = slices.Insert(t.Parts, i+1, Tree{Pane: other, Share: max(1, half)})
@@ -57,8 +57,8 @@ func (t Tree) split(pane, other string, down bool) Tree {
 	return t
 }
 
-// Remove takes a pane out. The part before it gets its room, or the one behind it if it was
-// the first.
+// Remove removes a pane. The part before it gets its room; if it was the first part, the part
+// after it does.
 func (t Tree) Remove(pane string) Tree {
 	if t.Pane == pane {
 		return Tree{}
@@ -82,7 +82,7 @@ func (t Tree) Remove(pane string) Tree {
 	return t
 }
 
-// heir returns which part gets the room of a part that goes.
+// heir returns the index of the part that gets the room of a removed part.
 func heir(i int) int {
 	if i == 0 {
 		return 1
@@ -90,7 +90,7 @@ func heir(i int) int {
 	return i - 1
 }
 
-// Heirs returns the other panes, those first that get a pane's room when it goes.
+// Heirs returns the other panes. The first are those that get the pane's room when it is removed.
 func (t Tree) Heirs(pane string) []string {
 	i := slices.IndexFunc(t.Parts, func(p Tree) bool { return p.Has(pane) })
 	if i < 0 {
@@ -105,7 +105,7 @@ func (t Tree) Heirs(pane string) []string {
 	return out
 }
 
-// Swap lets two panes change their places. One of them need not be in the tree.
+// Swap exchanges two panes. If only one of them is in the tree, the other one replaces it.
 func (t Tree) Swap(a, b string) Tree {
 	switch t.Pane {
 	case "":
@@ -121,11 +121,11 @@ func (t Tree) Swap(a, b string) Tree {
 	return t
 }
 
-// mostShare bounds the shares of a tree that comes from outside.
+// mostShare bounds the shares of a tree that was loaded.
 const mostShare = 1 << 16
 
-// Keep takes out all panes but those that the function wants, and those that are there twice.
-// The rest of it is fit for use, wherever the tree comes from.
+// Keep removes duplicate panes and the panes for which want returns false. The result is a valid
+// tree even if t is not, because it was loaded from a file.
 func (t Tree) Keep(want func(pane string) bool) Tree {
 	return t.keep(want, map[string]bool{})
 }
@@ -187,7 +187,7 @@ func even(panes []string, down bool) Tree {
 	return out
 }
 
-// tiled puts panes into rows of as many columns; the last row may have fewer.
+// tiled puts panes into rows of equally many columns; the last row may have fewer.
 func tiled(panes []string) Tree {
 	rows, cols := 1, 1
 	for rows*cols < len(panes) {
