@@ -22,8 +22,8 @@ var optionValues = []string{"author", "grep", "since", "until", "format", "patte
 // fileNamePatterns are arguments that select files below a directory that the call names.
 var fileNamePatterns = []string{"pattern", "excludePatterns"}
 
-// strayValue refuses a value of an argument without roles if the server could read it as
-// a path, an address or, for git, an option. A call whose paths lie inside the sandbox is
+// strayValue refuses a value of an argument without roles if the server could interpret it
+// as a path, an address or, for git, an option. A call whose paths lie inside the sandbox is
 // allowed as a whole, so none of its other values may name something outside.
 func (p *preparation) strayValue(name string, v jsonx.Value) error {
 	if p.tool.traits.Git && v.Kind == jsonx.String && slices.Contains(optionValues, name) && strings.HasPrefix(strings.TrimSpace(v.Text), "-") {
@@ -39,7 +39,7 @@ func (p *preparation) strayValue(name string, v jsonx.Value) error {
 	switch v.Kind {
 	case jsonx.String:
 		if points(strings.TrimSpace(v.Text), p.tool.traits.Git) {
-			return p.refuse(RuleStrayValue, name, None, v.Text, "a value without a meaning looks like an option, a path or an address")
+			return p.refuse(RuleStrayValue, name, None, v.Text, "the argument has no role, but its value looks like an option, a path or an address")
 		}
 	case jsonx.Array:
 		for _, item := range v.Items {
@@ -53,7 +53,7 @@ func (p *preparation) strayValue(name string, v jsonx.Value) error {
 				return err
 			}
 		}
-	default: // numbers, truth values and null point nowhere
+	default: // numbers, truth values and null name nothing
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ var gitArguments = map[string]Role{
 	"worktreePath": WritePath, "newPath": WritePath, "localPath": WritePath,
 }
 
-// fetchArguments are the same for tools that send requests.
+// fetchArguments are such arguments of tools that send requests.
 var fetchArguments = map[string]Role{
 	"url": FetchURL, "headers": HTTPHeaders, "query": SearchQuery,
 }

@@ -26,13 +26,13 @@ type action string
 
 const (
 	pushes     action = "pushes"     // sends objects to the remote, instead of receiving them
-	exchanges  action = "exchanges"  // exchanges the branches that it is given with a remote
+	exchanges  action = "exchanges"  // fetches or pushes the branches that the call names
 	configures action = "configures" // changes the configured remotes, and contacts none
 	lists      action = "lists"      // shows the configured remotes and does nothing else
 	creates    action = "creates"    // creates a repository; none needs to exist before
-	continues  action = "continues"  // can continue an operation that git was interrupted in
+	continues  action = "continues"  // can continue an interrupted operation of git
 	hookless   action = "hookless"   // never runs a hook
-	derives    action = "derives"    // makes commits of others, as a merge does
+	derives    action = "derives"    // makes commits from other commits, as a merge does
 	stages     action = "stages"     // stages every file below the given directories
 	sweeps     action = "sweeps"     // reads files of the work tree that the call does not name
 	shows      action = "shows"      // shows contents of tracked files that the call does not name

@@ -61,8 +61,8 @@ var (
 	listName = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 )
 
-// maxName is how long the name of a rule may be, in bytes. The expression does not count it:
-// a counted repetition would be compiled at every start of the program.
+// maxName is how long the name of a rule may be, in bytes. It is not part of ruleName,
+// because a counted repetition would make that expression slow to compile at every start.
 const maxName = 200
 
 // LoadCompiled reads a compiled policy strictly. It fails on anything that it does not

@@ -35,7 +35,8 @@ type Config struct {
 	DomainAllow map[string][]string
 
 	// Asking are the servers whose tools may be called before they are annotated. A person
-	// decides each call of such a tool. Unannotated tools of other servers are denied.
+	// decides each call of such a tool, and each call that no rule covers. Unannotated tools
+	// of other servers are denied.
 	Asking []string
 
 	// Traits are the special properties of servers, by name; nil means DefaultTraits.

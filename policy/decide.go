@@ -98,8 +98,8 @@ func (f *facts) applyRules(role Role, open []int, o *outcome) {
 	o.merge(undecided)
 }
 
-// undecided is the outcome for a role that no rule covers; an empty role is the whole call. It
-// is a denial, but a person decides about the tools of servers that ask.
+// undecided is the outcome for a role that no rule covers; an empty role is the whole call.
+// It is a denial, but for the servers in Config.Asking it is an escalation.
 func (f *facts) undecided(role Role) outcome {
 	what := f.call.Server + "/" + f.call.Tool
 	if role != "" {

@@ -22,9 +22,9 @@ type Files struct {
 // Hash identifies the files together. It is the hash of an engine made of them.
 func (f Files) Hash() string { return hashOf(f.Policy, f.Annotations, f.Lists) }
 
-// Difference says for people what changes when other files take the place of these, a line
-// each. A line begins with "+" for what is added, "-" for what is gone, and "~" for what
-// changes in another way. There are no lines if calls are judged alike.
+// Difference describes for people what changes when other files replace these, one change a
+// line. A line begins with "+" for an addition, "-" for a removal, and "~" for any other
+// change. There are no lines if calls are judged alike.
 func (f Files) Difference(to Files) []string {
 	lines := ruleChanges(f.Policy.Rules, to.Policy.Rules)
 	lines = append(lines, toolChanges(f.Annotations, to.Annotations)...)
@@ -64,7 +64,7 @@ func ruleChanges(from, to []Rule) (lines []string) {
 		}
 	}
 	if !slices.Equal(stay, now) {
-		lines = append(lines, "~ the rules stand in another order: "+strings.Join(now, ", "))
+		lines = append(lines, "~ the rules are in another order: "+strings.Join(now, ", "))
 	}
 	return lines
 }

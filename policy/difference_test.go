@@ -33,7 +33,7 @@ func TestDifference(t *testing.T) {
 		"wider": {of(docs, nil), of(wider, nil), []string{
 			`- rule docs: allow, every server, read-path within ~/Documents`, `+ rule docs: allow, every server, read-path within ~`,
 		}},
-		"order":   {of(docs+","+music, nil), of(music+","+docs, nil), []string{"~ the rules stand in another order: music, docs"}},
+		"order":   {of(docs+","+music, nil), of(music+","+docs, nil), []string{"~ the rules are in another order: music, docs"}},
 		"lists":   {of("", lists(`"a","b"`)), of("", lists(`"b","c"`)), []string{"- list hosts: a", "+ list hosts: c"}},
 		"no list": {of("", lists(`"a"`)), of("", nil), []string{"- list hosts: a"}},
 	} {

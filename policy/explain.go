@@ -72,7 +72,7 @@ func (f *facts) explainRole(role Role) RoleExplanation {
 		x := RuleExplanation{Rule: r.name, Then: r.then}
 		switch {
 		case !r.wholeCall && (decided || (len(open) == 0 && total > 0)):
-			x.Obstacle = "everything was decided before"
+			x.Obstacle = "earlier rules have decided everything"
 		case r.wholeCall:
 			if x.Applied = f.applies(r, ""); !x.Applied {
 				x.Obstacle = "its conditions have no role in common, and are not all true for the call"
@@ -80,7 +80,7 @@ func (f *facts) explainRole(role Role) RoleExplanation {
 		case role != "" && !r.takesPart(role):
 			x.Obstacle = "it applies to other roles"
 		case role != "" && !role.Judged() && r.then != Allow && !r.names(role):
-			x.Obstacle = "it does not name the role, which needs no allowance"
+			x.Obstacle = "it does not name the role, and no rule has to allow values of this role"
 		case !f.applies(r, role):
 			x.Obstacle = "its hosts, lists or roles do not match"
 		case total == 0 && r.perValue():

@@ -21,8 +21,8 @@ type facts struct {
 	root     pathx.Resolved // the repository argument of a git call
 	rootRole []Role
 	programs []string // programs that git would run for the repository
-	// listsRemotes is true when the call only lists a repository's remotes, as its own
-	// configuration has them, and that configuration contains no credentials.
+	// listsRemotes is true when the call only lists a repository's remotes, and these come
+	// from the repository's own configuration and contain no credentials.
 	listsRemotes bool
 	refused      error // why the call is denied, or why a fact could not be gathered
 }
@@ -61,7 +61,7 @@ type collector struct {
 	around   *gitx.Surroundings
 	attached []string // repositories outside the sandbox, resolved
 	gitFixed []string
-	asking   map[string]bool // servers whose unannotated tools ask
+	asking   map[string]bool // Config.Asking
 }
 
 // snapshot is the file system as one judgement sees it. Each file is looked up and read
@@ -104,7 +104,7 @@ func (s *snapshot) gather(c Call) *facts {
 // err returns why a judgement must be discarded, whatever its verdict, or nil.
 func (s *snapshot) err() error {
 	if s.ctx.Err() != nil {
-		return &refusal{rule: RuleWithdrawn, reason: "the call was taken back before it was judged"}
+		return &refusal{rule: RuleWithdrawn, reason: "the call was withdrawn before it was judged"}
 	}
 	if err := s.view.Err(); err != nil {
 		return &refusal{rule: RuleInvalidPath, reason: err.Error()}

@@ -14,7 +14,7 @@ func (p *preparation) direction() gitx.Direction { return gitx.Direction(p.tool.
 
 // remoteValue resolves a remote, given by name or by address, to all addresses that git
 // would contact. It returns the value to forward: the resolved address if the server
-// accepts one, otherwise the name. The digest of the verdict binds what the name meant.
+// accepts one, otherwise the name. The verdict's digest includes the addresses, too.
 func (p *preparation) remoteValue(name, s string) (string, error) {
 	repo := p.repo
 	if repo == nil {
@@ -40,7 +40,7 @@ func (p *preparation) remoteValue(name, s string) (string, error) {
 		return s, p.refuse(RuleGitRemote, name, GitRemote, s, err.Error())
 	}
 	if p.direction() == gitx.Push && p.repo != nil && p.pushesElsewhere() {
-		return s, p.refuse(RuleGitRemote, name, GitRemote, s, "the configuration sends the branch to one of another name; name that as remoteBranch")
+		return s, p.refuse(RuleGitRemote, name, GitRemote, s, "git's configuration pushes the branch to a branch with another name; give that name as remoteBranch")
 	}
 	for _, a := range addresses {
 		p.addAddress(name, a)
@@ -92,7 +92,7 @@ func (p *preparation) accepts(name, value string) bool {
 	return p.tool.schema.Check(p.args.With(name, jsonx.Text(value))) == nil
 }
 
-// defaultRemote adds the remote that git would choose, if the call names none. So that
+// defaultRemote adds the remote that git would choose, if the call names none. Then that
 // remote is judged, and the server cannot choose another.
 func (p *preparation) defaultRemote() error {
 	if p.repo == nil {
@@ -132,7 +132,7 @@ func (p *preparation) gitObeys(r pathx.Resolved) string {
 		}
 	}
 	if err != nil {
-		return "what git would run there cannot be told: " + err.Error()
+		return "it is not known what git would run there: " + err.Error()
 	}
 	return ""
 }

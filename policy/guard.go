@@ -171,8 +171,9 @@ func (x *linkIndex) contains(ctx context.Context, g *guard, dir string, id pathx
 	return found, nil
 }
 
-// searching has room for the one search that goes on. Among very many files it takes a
-// second of a processor and their names in memory, and an agent can make any call need it.
+// searching limits hard-link searches to one at a time. A search among very many files takes
+// a second of CPU time and keeps their names in memory, and an agent can make any call need
+// one.
 var searching = make(chan struct{}, 1)
 
 func (x *linkIndex) read(ctx context.Context, g *guard, dir string) error {
@@ -204,7 +205,7 @@ func (x *linkIndex) read(ctx context.Context, g *guard, dir string) error {
 		switch err := unix.Lstat(name, &st); {
 		case errors.Is(err, unix.ENOENT): // it was removed meanwhile
 		case err != nil:
-			return errors.New("a protected file cannot be looked at for hard links")
+			return errors.New("a protected file cannot be examined for hard links")
 		case st.Nlink > 1:
 			files[pathx.Ident{Dev: uint64(st.Dev), Ino: st.Ino}] = struct{}{}
 		}

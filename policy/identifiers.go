@@ -83,7 +83,7 @@ func (p *preparation) headers(name string, roles []Role, v jsonx.Value) error {
 			return p.refuse(RuleHeaders, name, HTTPHeaders, m.Name, "a header has a malformed name")
 		case forbiddenHeaders[lower] || credentialHeader.MatchString(lower) || strings.HasPrefix(lower, "x-forwarded") || strings.HasPrefix(lower, "proxy-") ||
 			strings.Contains(lower, "metadata"):
-			return p.refuse(RuleHeaders, name, HTTPHeaders, m.Name, "a header that no call may choose")
+			return p.refuse(RuleHeaders, name, HTTPHeaders, m.Name, "no call may set this header")
 		case m.Value.Kind != jsonx.String || !headerValue(m.Value.Text):
 			return p.refuse(RuleHeaders, name, HTTPHeaders, m.Name, "a header has a malformed value")
 		}

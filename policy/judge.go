@@ -20,7 +20,7 @@ type judge struct {
 func (j *judge) evaluate(c Call, f *facts) (Verdict, error) {
 	switch {
 	case f == nil || f.call.Server != c.Server || f.call.Tool != c.Tool || f.call.WorkDir != c.WorkDir || f.call.Signs != c.Signs || f.call.Unsigned != c.Unsigned || f.call.Changed != c.Changed || !bytes.Equal(f.call.Arguments, c.Arguments):
-		return Verdict{}, &refusal{rule: RuleInvalidRequest, reason: "the call cannot be judged by what was gathered of another"}
+		return Verdict{}, &refusal{rule: RuleInvalidRequest, reason: "the facts of the call are missing, or belong to another call"}
 	case f.refused != nil:
 		return Verdict{}, f.refused
 	}
@@ -121,16 +121,16 @@ func (f *facts) hostExecution(o *outcome) {
 	}
 }
 
-// signing escalates a call whose commit the host would sign with a key of the person's, and
-// one whose commits would lack the signature that they should have. A grant can cover such
-// a call: a key is used for nothing but the commit.
+// signing escalates a call whose commit the host would sign with the person's key, and a
+// call whose commits would lack the signature that they should have. A grant can cover such
+// a call, because the key signs nothing but that commit.
 func (f *facts) signing(o *outcome) {
 	structural := o.structural
 	switch {
 	case f.signs() != "":
-		what := "this one"
+		what := "this commit"
 		if f.tool.can(derives) {
-			what = "what this makes"
+			what = "the commits that this call makes"
 		}
 		o.escalate(outcome{
 			decision: Escalate, rule: RuleSignedCommit,
@@ -139,14 +139,14 @@ func (f *facts) signing(o *outcome) {
 	case f.call.Unsigned && f.tool.does(derives, f.args):
 		o.escalate(outcome{
 			decision: Escalate, rule: RuleUnsignedCommit,
-			reason: describe("your git configuration signs commits, and those that git %s makes here are not signed: the host cannot compare them with what you approve", f.tool.behavior.Command),
+			reason: describe("your git configuration signs commits, but the commits that git %s makes here are not signed: the host cannot compare them with what you approve", f.tool.behavior.Command),
 		})
 	}
 	o.structural = structural
 }
 
-// signs says with which key the host signs what the call makes. It is empty if that is no
-// commit.
+// signs names the key with which the host signs the commits that the call makes. It is empty
+// if the call makes none.
 func (f *facts) signs() string {
 	if f.tool.can(derives) && !f.tool.does(derives, f.args) {
 		return ""

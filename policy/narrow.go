@@ -50,8 +50,8 @@ func LoadNarrowing(dir string, outer *Compiled, a *Annotations) (Narrowing, erro
 }
 
 // narrows returns an error that names the first rule that allows more than the outer
-// policy, as far as that can be seen from the rules. Values of dynamic lists are not looked
-// at. No verdict depends on this, because both policies judge each call.
+// policy, as far as the rules show it. It ignores the values of dynamic lists. No verdict
+// depends on this, because both policies judge each call.
 func (c *Compiled) narrows(outer *Compiled, a *Annotations) error {
 	for _, server := range a.Servers() {
 		for _, t := range a.Describe(server) {
@@ -86,8 +86,8 @@ func about(rules []Rule, server, tool string, role Role) []Rule {
 	return out
 }
 
-// objection returns why the outer rules do not allow all values that a rule allows, or "". The
-// rules before it, of its own policy, may hold these values back themselves.
+// objection returns why the outer rules do not allow all values that a rule allows, or "".
+// before are the earlier rules of its own policy, which may already hold these values back.
 func objection(allows Rule, before, outer []Rule, role Role) string {
 	for _, o := range outer {
 		if o.Then == Allow {
@@ -98,10 +98,10 @@ func objection(allows Rule, before, outer []Rule, role Role) string {
 		}
 		held := func(r Rule) bool { return r.Then.severity() >= o.Then.severity() && r.includes(o, role) }
 		if o.If.Meets(allows) && !slices.ContainsFunc(before, held) {
-			return "its rule " + o.Name + " holds back (" + string(o.Then) + ")"
+			return "the multiplexer's rule " + o.Name + " holds back (" + string(o.Then) + ")"
 		}
 	}
-	return "no rule of it allows"
+	return "no rule of the multiplexer's policy allows"
 }
 
 // includes reports whether the rule applies to everything that the other applies to while

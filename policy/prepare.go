@@ -126,7 +126,7 @@ func (p *preparation) each(name string, r Role, v jsonx.Value, f func(string) (s
 		out := jsonx.Value{Kind: jsonx.Array, Items: make([]jsonx.Value, len(v.Items))}
 		for i, item := range v.Items {
 			if item.Kind != jsonx.String {
-				return v, p.refuse(RuleInvalidArguments, name, r, "", "the list holds something that is not a string")
+				return v, p.refuse(RuleInvalidArguments, name, r, "", "the list has an item that is not a string")
 			}
 			s, err := f(item.Text)
 			if err != nil {
@@ -220,7 +220,7 @@ func (p *preparation) urlValue(name, s string) (string, error) {
 }
 
 // documentedDefaults adds the default values of the tool's schema for arguments that the
-// call leaves out and whose values name something. So the value that the server will use
+// call leaves out and whose values name something. Then the value that the server will use
 // is judged, and the forwarded call contains it.
 func (p *preparation) documentedDefaults() {
 	for _, name := range p.tool.names {

@@ -52,7 +52,7 @@ func (p *preparation) runsOnHost(r pathx.Resolved, role Role) string {
 		return why
 	}
 	if role == WritePath && r.Links > 1 && !r.Dir && !p.tool.traits.Git {
-		return fmt.Sprintf("the file has %d names (hard links), and programs may obey it under another; a copy with a name of its own can be written freely", r.Links)
+		return fmt.Sprintf("the file has %d names (hard links), and programs may obey it under another name; a copy with a single name can be written freely", r.Links)
 	}
 	return ""
 }
@@ -70,17 +70,17 @@ func (p *preparation) checkProtected(name string, role Role, r pathx.Resolved, f
 	if p.protected == nil {
 		var err error
 		if p.protected, err = p.collector.guard.look(p.view); err != nil {
-			return p.refuse(RuleProtectedPath, name, role, r.Path, "which paths are protected cannot be told: "+err.Error())
+			return p.refuse(RuleProtectedPath, name, role, r.Path, "it is not known which paths are protected: "+err.Error())
 		}
 	}
 	protected, err := p.protected.protects(p.ctx, r)
 	switch {
 	case err != nil:
-		return p.refuse(RuleProtectedPath, name, role, r.Path, "whether the path is protected cannot be told: "+err.Error())
+		return p.refuse(RuleProtectedPath, name, role, r.Path, "it is not known whether the path is protected: "+err.Error())
 	case protected:
 		return p.refuse(RuleProtectedPath, name, role, r.Path, "the path is protected")
 	case far != itself && p.protected.covers(r, far == destroys):
-		return p.refuse(RuleProtectedPath, name, role, r.Path, "a protected path lies below, which the call would reach")
+		return p.refuse(RuleProtectedPath, name, role, r.Path, "the call would reach a protected path below this one")
 	case len(p.elements) > maxElements:
 		return p.refuse(RuleInvalidArguments, name, role, "", "the call names too many files")
 	}

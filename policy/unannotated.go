@@ -6,8 +6,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// unannotated stands for a tool of which nobody has said what it does. No rule can cover it,
-// so a person decides every call.
+// unannotated returns a tool that nobody has annotated. No rule can cover it, so a person
+// decides every call.
 func unannotated(key toolKey) *tool {
 	return &tool{annotation: &annotation{key: key, behavior: &Behavior{}}, unknown: true}
 }
@@ -51,7 +51,7 @@ func (p *preparation) protectedTexts(argument string, v jsonx.Value, looked *int
 		if *looked++; *looked > maxElements {
 			return p.refuse(RuleInvalidArguments, argument, ReadPath, "", "the call names too many files")
 		}
-		if r, err := p.view.Resolve(v.Text); err == nil { // otherwise it is no path
+		if r, err := p.view.Resolve(v.Text); err == nil { // otherwise the text is not a path
 			return p.checkProtected(argument, ReadPath, r, itself)
 		}
 	}

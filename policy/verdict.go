@@ -42,11 +42,11 @@ type Call struct {
 	// Signs says with which key the host signs the commit that the call makes. It is empty
 	// if the call makes none, or one that is not signed.
 	Signs string
-	// Unsigned means that the person's git signs commits, and that the host does not sign
-	// those of this tool.
+	// Unsigned means that the person's git signs commits, but the host does not sign those
+	// of this tool.
 	Unsigned bool
-	// Changed means that the tool is not what was annotated any more; see Engine.Changed. A
-	// person decides about it, as about a tool that nobody has annotated.
+	// Changed means that the tool has changed since it was annotated; see Engine.Changed. A
+	// person decides the call, as for a tool that nobody has annotated.
 	Changed bool
 }
 
@@ -82,7 +82,7 @@ type Verdict struct {
 	// what they resolved to at that moment, such as the URLs behind the name of a git
 	// remote. It is empty on a denial.
 	Digest string
-	// Signs is that of the call. It is empty on a denial.
+	// Signs is Call.Signs, or empty on a denial and if the call makes no commit.
 	Signs string
 	// Enters is the working directory of the git server after it has carried out the
 	// call; empty: the directory does not change.
@@ -141,7 +141,7 @@ const (
 	RuleIntrospection    = "structural-introspection-allow"
 	RuleSandbox          = "structural-sandbox-allow"
 	RuleDefault          = "default-deny"
-	RuleUndecided        = "default-ask" // of servers whose tools ask
+	RuleUndecided        = "default-ask" // as RuleDefault, for the servers in Config.Asking
 )
 
 // values returns what the call names: every element of a role that rules judge.

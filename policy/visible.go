@@ -113,7 +113,7 @@ func (e *Engine) ToContainer(text string) string {
 	return text
 }
 
-// replacePath replaces a path wherever a file name cannot continue behind it.
+// replacePath replaces a path wherever the text after it cannot continue a file name.
 func replacePath(text, from, to string) string {
 	var b strings.Builder
 	for {

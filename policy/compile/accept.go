@@ -116,10 +116,10 @@ func plain(s string) error {
 
 func acceptList(p *policy.Compiled, def policy.ListDefinition) error {
 	if def.RequiresMCP {
-		return errors.New("its values can be looked up only with a tool, and the model gets no tools here; write the values into the constitution")
+		return errors.New("only a tool could look up its values (requiresMcp), and the model gets no tools here; write the values into the constitution")
 	}
 	if strings.TrimSpace(def.Prompt) == "" {
-		return errors.New("generationPrompt does not say which values belong on it")
+		return errors.New("generationPrompt is empty; it must say which values belong on the list")
 	}
 	for _, s := range []string{def.Name, def.Principle, def.Prompt} {
 		if err := plain(s); err != nil {

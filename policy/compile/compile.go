@@ -42,7 +42,7 @@ const atOnce = 4
 func Run(ctx context.Context, m Model, o Options) (*Result, error) {
 	for _, name := range o.Servers {
 		if !slices.Contains(o.Annotations.Servers(), name) {
-			return nil, fmt.Errorf("server %q is not annotated; those that are: %s", name, strings.Join(o.Annotations.Servers(), ", "))
+			return nil, fmt.Errorf("server %q is not annotated; annotated servers: %s", name, strings.Join(o.Annotations.Servers(), ", "))
 		}
 	}
 	names := o.Annotations.Servers()
@@ -81,7 +81,7 @@ func (o *Options) compileOne(ctx context.Context, m Model, name string) (ServerR
 		if err != nil || kept.Failure == nil || !asked {
 			return kept, err
 		}
-		s.progress("the rules compiled before no longer pass")
+		s.progress("the rules that were compiled before no longer pass; compiling again")
 	}
 	r, err := s.compile(ctx)
 	switch {
@@ -94,7 +94,7 @@ func (o *Options) compileOne(ctx context.Context, m Model, name string) (ServerR
 	return r, err
 }
 
-// keep tests the rules that were compiled before again.
+// keep tests again the rules that were compiled before.
 func (s *server) keep(before ServerResult) (ServerResult, error) {
 	a := attempt{policy: &policy.Compiled{Rules: before.Rules, Lists: before.Lists}, values: before.Values, generated: before.Scenarios}
 	r := ServerResult{Name: s.name, InputHash: before.InputHash, Never: len(s.never), Kept: true, Stale: before.InputHash != s.hash}

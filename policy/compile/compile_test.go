@@ -75,7 +75,7 @@ func TestRefusedProposals(t *testing.T) {
 		"pattern":            {rules(rule("r", "allow", within("~/*", "read-path"))), `contains "*"`},
 		"undefined list":     {rules(rule("r", "escalate", object{"lists": []object{{"roles": []string{"read-path"}, "allowed": []string{"@x"}, "matchType": "identifiers"}}})), "not defined"},
 		"list without rules": {encode(object{"rules": []object{}, "listDefinitions": []object{list("docs", false)}}), "no rule refers"},
-		"list of a tool":     {withList(list("docs", true)), "list docs: its values can be looked up only with a tool"},
+		"list of a tool":     {withList(list("docs", true)), "list docs: only a tool could look up its values"},
 		"too many": {func() string {
 			var all []object
 			for i := range 61 {

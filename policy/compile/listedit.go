@@ -11,7 +11,7 @@ import (
 // up again.
 func Add(def policy.ListDefinition, l policy.List, value string) (policy.List, error) {
 	if err := checkValue(def.Type, value); err != nil {
-		return l, fmt.Errorf("%q cannot stand on list %s (%s): %w", value, def.Name, def.Type, err)
+		return l, fmt.Errorf("%q cannot be on list %s (%s): %w", value, def.Name, def.Type, err)
 	}
 	l.Removed = without(l.Removed, value)
 	if !slices.Contains(l.Values, value) && !slices.Contains(l.Added, value) {
@@ -27,7 +27,7 @@ func Add(def policy.ListDefinition, l policy.List, value string) (policy.List, e
 // looked up again.
 func Remove(def policy.ListDefinition, l policy.List, value string) (policy.List, error) {
 	if !slices.Contains(l.Effective(), value) {
-		return l, fmt.Errorf("list %s does not hold %q", def.Name, value)
+		return l, fmt.Errorf("list %s does not contain %q", def.Name, value)
 	}
 	l.Added = without(l.Added, value)
 	if slices.Contains(l.Values, value) {

@@ -20,7 +20,7 @@ const listTokens = 8192
 // removed from the list before are kept.
 func Resolve(ctx context.Context, m Model, def policy.ListDefinition, before policy.List, now time.Time) (policy.List, error) {
 	if def.RequiresMCP {
-		return policy.List{}, fmt.Errorf("the values of list %s can be looked up only with a tool, and the model gets no tools here; add its values with 'policy lists --add %s=VALUE'", def.Name, def.Name)
+		return policy.List{}, fmt.Errorf("only a tool could look up the values of list %s (requiresMcp), and the model gets no tools here; add values with 'policy lists --add %s=VALUE'", def.Name, def.Name)
 	}
 	user, err := json.Marshal(map[string]string{"name": def.Name, "type": def.Type, "principle": def.Principle, "which": def.Prompt})
 	if err != nil {
@@ -59,7 +59,7 @@ func decodeValues(listType, answer string) ([]string, error) {
 			return nil, errors.New("a value is not a string")
 		}
 		if err := checkValue(listType, v.Text); err != nil {
-			return nil, fmt.Errorf("value %d, %q, cannot stand on the list: %w", i+1, text.Clip(v.Text, maxName), err)
+			return nil, fmt.Errorf("value %d, %q, cannot be on the list: %w", i+1, text.Clip(v.Text, maxName), err)
 		}
 		if !slices.Contains(out, v.Text) {
 			out = append(out, v.Text)

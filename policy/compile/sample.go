@@ -27,7 +27,7 @@ func member(v jsonx.Value, names ...string) jsonx.Value {
 	return v
 }
 
-// harmless returns a value for a role with which a sampled call does no harm.
+// harmless returns a value of a role that does no harm in a sampled call.
 func harmless(role policy.Role) string {
 	switch {
 	case role.IsPath():

@@ -33,7 +33,7 @@ type ServerResult struct {
 	Uncovered []Gap
 	Shadowed  []string
 	Unnamed   []string // allowed hosts and directories that the constitution does not name
-	// Failure says why the server gets no rules; nil when it gets some.
+	// Failure is why the server gets no rules; nil when it gets some.
 	Failure error
 }
 

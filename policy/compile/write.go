@@ -78,8 +78,7 @@ func (r *Result) Write(dir string, a *policy.Annotations, before *Previous, now 
 	return replace(dir, before.stamp, files, len(r.Lists) == 0)
 }
 
-// replace renames files into place, in order. A lock keeps other processes from doing the
-// same meanwhile.
+// replace renames files into place, in order, while it holds the directory's lock.
 func replace(dir, stamp string, files []file, withoutLists bool) (err error) {
 	d, err := os.Open(dir)
 	if err != nil {
