@@ -151,7 +151,7 @@ func TestSettingsThatSendMore(t *testing.T) {
 			r := newRepository(t)
 			r.seen(r.commit("first", "a"))
 			r.git("config", setting, value)
-			wantLines(t, r.push(map[string]any{}), "makes a push to the remote send more than the branch")
+			wantLines(t, r.push(map[string]any{}), "makes a push to the remote send more than the named branch")
 		})
 	}
 

@@ -23,7 +23,7 @@ type cache struct {
 	mu     sync.Mutex
 	known  map[source]*reading
 	weight int              // of known, in bytes
-	none   map[Dir]struct{} // directories without a repository
+	empty  map[Dir]struct{} // directories without a repository
 }
 
 // source is a file or a directory, and how it is read.
@@ -142,15 +142,15 @@ type Dir struct {
 	Changed  int64 // time of the last change in nanoseconds; 0 when it is not known
 }
 
-// maxNone is how many directories without a repository a cache remembers.
-const maxNone = 16_384
+// maxEmpty is how many directories without a repository a cache remembers.
+const maxEmpty = 16_384
 
-// without reports whether a directory has no repository: neither a .git nor a HEAD. It
-// remembers that there is none until the directory changes.
-func (c *cache) without(name string, dir Dir) bool {
+// lacksRepository reports whether a directory has neither a .git nor a HEAD. It remembers
+// this until the directory changes.
+func (c *cache) lacksRepository(name string, dir Dir) bool {
 	began := time.Now()
 	c.mu.Lock()
-	_, ok := c.none[dir]
+	_, ok := c.empty[dir]
 	c.mu.Unlock()
 	if ok {
 		return true
@@ -163,9 +163,9 @@ func (c *cache) without(name string, dir Dir) bool {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.none == nil || len(c.none) >= maxNone {
-		c.none = map[Dir]struct{}{}
+	if c.empty == nil || len(c.empty) >= maxEmpty {
+		c.empty = map[Dir]struct{}{}
 	}
-	c.none[dir] = struct{}{}
+	c.empty[dir] = struct{}{}
 	return true
 }

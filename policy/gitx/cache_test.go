@@ -89,10 +89,10 @@ func TestDirectoriesWithoutARepository(t *testing.T) {
 	write(t, dir+"/with/.git/HEAD", "")
 	write(t, dir+"/none/file", "")
 	var c cache
-	if !c.without(dir+"/none", Dir{Dev: 1, Ino: 1, Changed: 1}) || c.without(dir+"/with", Dir{Dev: 1, Ino: 2, Changed: 1}) {
+	if !c.lacksRepository(dir+"/none", Dir{Dev: 1, Ino: 1, Changed: 1}) || c.lacksRepository(dir+"/with", Dir{Dev: 1, Ino: 2, Changed: 1}) {
 		t.Error("a repository is seen where none is, or none where one is")
 	}
-	if !c.without("not looked at", Dir{Dev: 1, Ino: 1, Changed: 1}) {
+	if !c.lacksRepository("not looked at", Dir{Dev: 1, Ino: 1, Changed: 1}) {
 		t.Error("what was found out is forgotten")
 	}
 }

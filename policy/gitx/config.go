@@ -43,7 +43,7 @@ type config struct {
 	rewrites map[string][]rewrite // rules by variable, filled by rules
 }
 
-// rewrite is a rule that replaces the beginning from of an address by base.
+// rewrite is a rule that replaces the prefix "from" of an address by "base".
 type rewrite struct {
 	from, base string
 	rank       int // of the base, in the order in which git reads them

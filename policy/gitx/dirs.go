@@ -58,7 +58,7 @@ func (r *Repo) namedFiles() ([]string, error) {
 				files = append(files, value)
 			case e.name == "signingkey": // the name of a key or a key itself
 			case strings.HasPrefix(value, "~") || strings.HasPrefix(value, "%("):
-				return nil, refuse("the repository's configuration names a file by a form that cannot be followed")
+				return nil, refuse("the repository's configuration names a file in a form that is not supported here")
 			default:
 				files = append(files, absolute(r.WorkTree, value))
 			}

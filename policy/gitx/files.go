@@ -46,7 +46,7 @@ func openFile(name string, limit int64) (*os.File, int64, error) {
 	return nil, 0, err
 }
 
-var errTooLarge = refuse("a file of the git repository is larger than any honest one")
+var errTooLarge = refuse("a file of the git repository is too large to be genuine")
 
 func isDir(name string) bool {
 	info, err := os.Stat(name)

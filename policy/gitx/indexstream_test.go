@@ -41,7 +41,7 @@ func TestHugeIndex(t *testing.T) {
 	}
 	hugeIndex(t, dir+"/r/.git/index", maxIndex+1)
 	if _, err := r.gitlinks(); !errors.Is(err, errTooLarge) {
-		t.Errorf("larger than any honest one: %v", err)
+		t.Errorf("too large to be genuine: %v", err)
 	}
 }
 

@@ -15,7 +15,7 @@ const (
 )
 
 // shallow are directories of a repository in which git reads or writes files. The first is
-// the repository itself. Their subdirectories are searched elsewhere, or links in them do
+// the repository itself. Their subdirectories are searched separately, or links in them do
 // not matter.
 var shallow = []string{"", "info", "objects", "objects/info", "objects/pack", "objects/pack/multi-pack-index.d", "objects/info/commit-graphs", "modules", "branches", "remotes"}
 

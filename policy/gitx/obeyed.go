@@ -11,7 +11,8 @@ import (
 // Obeyed is something that git on the host would run or obey because a
 // configuration names it.
 type Obeyed struct {
-	// Why says what git does with it. It quotes nothing from the configuration.
+	// Why says what git does with the file or command. It quotes nothing from the
+	// configuration.
 	Why string
 	// Name is a file, or a directory with everything below it. It is absolute, and links
 	// in it are not followed. It is empty for a command; see Names.
@@ -127,7 +128,7 @@ func (v *View) Obeyed(path string, states []Dir) ([]Obeyed, error) {
 		dir, depth = dir[:strings.LastIndexByte(dir, '/')], depth-1
 		switch {
 		case depth > len(states):
-		case depth > 0 && states[depth-1].Changed != 0 && s.without(dir, states[depth-1]): //nolint:gosec // the case above bounds the index
+		case depth > 0 && states[depth-1].Changed != 0 && s.lacksRepository(dir, states[depth-1]): //nolint:gosec // the case above bounds the index
 		default:
 			l.add(dir)
 		}
@@ -245,13 +246,13 @@ func workTree(dir string) string {
 // maxObeyed bounds the result, and with it the includes that are followed.
 const maxObeyed = 10_000
 
-var errObeyed = refuse("git configurations name too much to be looked through")
+var errObeyed = refuse("git configurations name too many files and programs to check")
 
 // config collects what a configuration file names, and what its includes name. It follows
 // conditional includes whatever their condition is.
 func (l *lister) config(file string, depth int) {
 	if depth > 10 { // git's own limit
-		l.errs = append(l.errs, &Error{Reason: "a git configuration includes too deeply", fatal: true})
+		l.errs = append(l.errs, &Error{Reason: "a git configuration nests its includes too deeply", fatal: true})
 		return
 	}
 	read := l.look(file, asSettings)
@@ -269,12 +270,12 @@ func (l *lister) config(file string, depth int) {
 		switch name := e.section + "." + e.name; name {
 		case "include.path", "includeif.path":
 			if target, ok := l.file(e.value, file[:strings.LastIndexByte(file, '/')]); ok {
-				l.found = append(l.found, Obeyed{Name: target, Why: "git obeys the file, which its configuration includes"})
+				l.found = append(l.found, Obeyed{Name: target, Why: "git's configuration includes the file"})
 				l.config(target, depth+1)
 			}
 		case "core.hookspath":
 			if target, ok := l.file(e.value, l.top); ok {
-				l.found = append(l.found, Obeyed{Name: target, Why: "git takes its hooks from there, as its configuration says (core.hooksPath)"})
+				l.found = append(l.found, Obeyed{Name: target, Why: "git's configuration names it as the directory of hooks (core.hooksPath)"})
 				l.hooks(target)
 			}
 		case "core.attributesfile":
@@ -282,7 +283,7 @@ func (l *lister) config(file string, depth int) {
 				l.found = append(l.found, Obeyed{Name: target, Why: "git runs the filters it names"})
 			}
 		default:
-			l.found = append(l.found, Obeyed{command: e.value, top: l.top, Why: "git's configuration names it as something to run (" + e.family() + ")"})
+			l.found = append(l.found, Obeyed{command: e.value, top: l.top, Why: "git's configuration names it as a program to run (" + e.family() + ")"})
 		}
 	}
 }

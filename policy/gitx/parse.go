@@ -89,8 +89,8 @@ func (p *configParser) header() error {
 	return nil
 }
 
-// quotedSubsection reads a subsection between quotes. It refuses an empty one: for git
-// that is a different section than the one without a subsection, which nobody means.
+// quotedSubsection reads a subsection between quotes. It refuses an empty one: for git,
+// [a ""] is another section than [a], and nobody intends that.
 func (p *configParser) quotedSubsection() (string, error) {
 	if p.peek() != '"' {
 		return "", p.fail("malformed section")

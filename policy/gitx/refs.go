@@ -73,7 +73,7 @@ func (r *Repo) follow(name string, packed func() (map[string]string, error)) (st
 		}
 		name = target
 	}
-	return "", refuse("symbolic references of the repository go round in circles")
+	return "", refuse("symbolic references of the repository form a loop")
 }
 
 // readRef reads the file of a reference. The file contains an object ID, or it is a
@@ -132,7 +132,7 @@ func (r *Repo) Refs(prefix string) (map[string]string, error) {
 // here.
 func (r *Repo) plainRefs() error {
 	if storage := r.own.last("extensions", "", "refstorage"); storage != "" && storage != "files" {
-		return refuse("the repository keeps its references in a form that cannot be read without git")
+		return refuse("the repository stores its references in a format that cannot be read without git")
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func (r *Repo) Resolve(remote string, d Direction) ([]Address, error) {
 		return nil, err
 	}
 	if looksLikeAddress(remote) && r.isName(remote) {
-		return nil, refuse("the repository gives the address as a name to another remote")
+		return nil, refuse("the repository has a remote whose name is this address")
 	}
 	raw := []string{remote}
 	rewritePush := d == Push
@@ -156,16 +156,16 @@ func (r *Repo) configured(name string, d Direction) (urls []string, rewritePush 
 	}
 	for _, variable := range []string{"vcs", "uploadpack", "receivepack", "proxy"} {
 		if r.own.last("remote", name, variable) != "" {
-			return nil, false, refuse("the remote starts a program or goes through a proxy of the repository's choice")
+			return nil, false, refuse("the repository's configuration makes the remote start a program or use a proxy")
 		}
 	}
 	if d == Push && r.pushesMore(name) {
-		return nil, false, refuse("the repository makes a push to the remote send more than the branch that is named")
+		return nil, false, refuse("the repository's configuration makes a push to the remote send more than the named branch")
 	}
 	urls, pushURLs := r.config.all("remote", name, "url"), r.config.all("remote", name, "pushurl")
 	if slices.Contains(urls, "") || slices.Contains(pushURLs, "") {
 		// Since 2.46, git drops the addresses before an empty one; earlier it used them.
-		return nil, false, refuse("the remote has an empty address, which not every git understands alike")
+		return nil, false, refuse("the remote has an empty address, which versions of git treat differently")
 	}
 	if d == Push && len(pushURLs) > 0 {
 		return pushURLs, false, nil

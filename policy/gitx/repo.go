@@ -170,7 +170,7 @@ func (r *Repo) readConfig() error {
 		if i == 0 {
 			perWorktree, known := boolean(c.last("extensions", "", "worktreeconfig"))
 			if !known {
-				return refuse("the repository's configuration has neither yes nor no for extensions.worktreeConfig")
+				return refuse("the repository's configuration sets extensions.worktreeConfig to neither true nor false")
 			}
 			if perWorktree {
 				files = append(files, filepath.Join(r.GitDir, "config.worktree"))
@@ -190,7 +190,7 @@ func (r *Repo) readConfig() error {
 // include that affects addresses.
 func (c *config) readTrusted(file, home string, depth int) error {
 	if depth > 5 {
-		return refuse("the user's git configuration includes too deeply")
+		return refuse("the user's git configuration nests its includes too deeply")
 	}
 	data, err := readFile(file, maxConfig)
 	if err != nil {
@@ -213,14 +213,14 @@ func (c *config) readTrusted(file, home string, depth int) error {
 		if err := c.readTrusted(absolute(filepath.Dir(file), target), home, depth+1); err != nil {
 			return err
 		}
-		if e.section == "includeif" && bearsOnAddresses(c.entries[before:]) {
+		if e.section == "includeif" && affectsAddresses(c.entries[before:]) {
 			return refuse("the user's git configuration rewrites addresses under a condition")
 		}
 	}
 	return nil
 }
 
-func bearsOnAddresses(entries []entry) bool {
+func affectsAddresses(entries []entry) bool {
 	for _, e := range entries {
 		if e.section == "url" || e.section == "remote" || e.section == "branch" {
 			return true

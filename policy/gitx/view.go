@@ -70,7 +70,7 @@ func (v *View) ended() error {
 	return nil
 }
 
-var errEnded = refuse("the call was taken back before its repository was looked through")
+var errEnded = refuse("the call was withdrawn before its repository was examined")
 
 // settings reads a configuration file of a repository.
 func (v *View) settings(name string) (*config, error) {
@@ -95,4 +95,4 @@ func (v *View) settings(name string) (*config, error) {
 
 var errRemotes = refuse("the repository has more remotes, or rules that rewrite addresses, than can be checked")
 
-var errSettings = refuse("the configurations of the repository and of those in it are too large to check")
+var errSettings = refuse("the configurations of the repository and its nested repositories are too large to check")

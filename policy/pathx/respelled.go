@@ -38,12 +38,12 @@ func (v *View) respelled(dir, name string) (string, error) {
 	case len(others) == 0 || slices.Contains(others, name): // the second: it was created meanwhile
 		return name, nil
 	case len(others) > 1:
-		return "", refuse("the path is not there, but several files are whose names are other spellings of it")
+		return "", refuse("the path does not exist, but several files exist whose names are other spellings of it")
 	}
 	return others[0], nil
 }
 
-var errUnlisted = &Error{Reason: "the path is not there, and whether it is under another spelling cannot be told"}
+var errUnlisted = &Error{Reason: "the path does not exist, and it is not known whether it exists in another spelling"}
 
 // list reads the names of a directory that have several spellings, once.
 func (v *View) list(dir string) (spellings, error) {

@@ -45,7 +45,7 @@ type entry struct {
 }
 
 var (
-	errEnded   = &Error{Reason: "the call was taken back before its paths were looked up"}
+	errEnded   = &Error{Reason: "the call was withdrawn before its paths were looked up"}
 	errCrowded = &Error{Reason: "the paths of the call lead through too many directories"}
 )
 

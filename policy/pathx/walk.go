@@ -26,9 +26,9 @@ type walker struct {
 	view    *View
 	cur     string
 	idents  []Ident // of the existing components of cur
-	changed []int64 // when each of them last changed; 0 for those that start came with
+	changed []int64 // when each of them last changed; 0 for start and those above it
 	pending []string
-	parts   int // taken from pending so far
+	parts   int // removed from pending so far
 	links   int
 	missing bool // cur's last component does not exist
 	file    bool // cur is not a directory
@@ -70,7 +70,7 @@ func (w *walker) push(p string) {
 
 func (w *walker) step(part string) error {
 	if w.file {
-		return refuse("the path goes on behind something that is not a directory")
+		return refuse("the path continues after something that is not a directory")
 	}
 	switch part {
 	case ".":
