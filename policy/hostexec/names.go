@@ -163,7 +163,7 @@ func Path(p string, exists func(name string) bool) string {
 	return bareRepository(p, exists)
 }
 
-// Git reports whether git takes a name for ".git" on some file system.
+// Git reports whether git treats a name as ".git" on some file system.
 func Git(name string) bool {
 	name = Fold(strings.Map(func(r rune) rune {
 		if ignorable(r) {
@@ -174,7 +174,7 @@ func Git(name string) bool {
 	return name == ".git" || name == "git~1"
 }
 
-// ignorable reports whether some disk leaves a character out when it compares names.
+// ignorable reports whether some disks ignore the character when they compare names.
 func ignorable(r rune) bool {
 	return r >= 0x200c && r <= 0x200f || r >= 0x202a && r <= 0x202e || r >= 0x206a && r <= 0x206f || r == 0xfeff
 }

@@ -1,12 +1,14 @@
-// Package packages judges versions of packages: whether an agent may install them, has to
-// wait for a person, or must not.
+// Package packages judges versions of packages: whether an agent may install them, must wait
+// for a person's approval, or must not install them.
 //
-// Judge is pure: it looks at what others have found out, and at the time that it is given.
-// What a person may not overrule comes first: a version that is listed as malicious. Then
-// come the person's rules, of which the first that fits decides. Then a new package waits
-// whose name could be taken for a known one, and last decides the age: a version that is
-// younger than its ecosystem's quarantine waits, because most malicious packages are found in
-// their first days.
+// Judge is pure: it uses only the facts and the time that it is given. It decides in this
+// order:
+//
+//   - A version that is listed as malicious is denied. No person can overrule that.
+//   - The first of the person's rules that fits decides.
+//   - A new package waits if its name could be mistaken for a known one.
+//   - A version that is younger than its ecosystem's quarantine waits, because most malicious
+//     packages are found in their first days.
 package packages
 
 import (
@@ -18,23 +20,25 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// Facts are what is known of a version.
+// Facts are what is known about a version.
 type Facts struct {
 	Ecosystem, Name, Version string
-	// Published is when it was published, or first seen by this machine; zero when nobody
-	// knows.
+	// Published is when the version was published, or first seen by this machine; zero when
+	// that is not known.
 	Published time.Time
-	// Ageless means that age says nothing about it: it comes from the person's own registry,
-	// or a signature vouches for it.
+	// Ageless means that quarantine does not apply: the version comes from the person's own
+	// registry, or a signature vouches for it.
 	Ageless bool
-	// Malicious is the entry of the list of malicious packages that names it; empty for none.
+	// Malicious is the version's entry in the list of malicious packages; empty for none.
 	Malicious string
-	// Scripts are what it runs at install, as far as it is known.
+	// Scripts are the known scripts that the version runs when it is installed.
 	Scripts []string
-	// PublisherChanged means that all earlier versions had another publisher, and
-	// ProvenanceLost that they had a proof of where they were built, and it has none.
-	PublisherChanged, ProvenanceLost bool
-	// Confusable is the known name for which its own could be taken, when the package is new;
+	// PublisherChanged means that all earlier versions had another publisher.
+	PublisherChanged bool
+	// ProvenanceLost means that an earlier version had a proof of where it was built, and this
+	// one has none.
+	ProvenanceLost bool
+	// Confusable is the known name that the name of a new package could be mistaken for;
 	// empty for none.
 	Confusable string
 }
@@ -47,22 +51,22 @@ type Rules struct {
 
 // Rule says what happens to the versions that have all of its members.
 type Rule struct {
-	Ecosystem, Name, Version string // patterns, in which * stops at a slash; empty fits all
+	Ecosystem, Name, Version string // patterns, in which * matches no slash; empty fits all
 	YoungerThan              time.Duration
 	InstallScript            bool
 	PublisherChanged         bool
 	ProvenanceLost           bool
 	Confusable               bool
 	Then                     Then
-	// Same reports whether a version that the pattern does not fit is the one that it names, in
-	// another spelling. Nil means that each version has one spelling.
+	// Same reports whether a version is another spelling of one that the Version pattern
+	// matches. Nil means that each version has one spelling.
 	Same func(ecosystem, version string) bool
 }
 
 // Then is what happens to a version.
 type Then string
 
-// What may happen.
+// The outcomes.
 const (
 	Allow Then = "allow"
 	Ask   Then = "ask"
@@ -72,8 +76,8 @@ const (
 // Verdict is what happens to a version, and why.
 type Verdict struct {
 	Then Then
-	// Rule names what has decided: "malicious", "rule 2", "quarantine"; empty when nothing
-	// was against it.
+	// Rule names what decided: "malicious", "rule 2", "look-alike" or "quarantine"; empty when
+	// nothing forbids the version.
 	Rule string
 	// Text says why, in one line without a final stop.
 	Text string
@@ -112,8 +116,8 @@ func (rules *Rules) Judge(f Facts, now time.Time) Verdict {
 	return Verdict{Then: Allow}
 }
 
-// young reports whether a version is younger than a limit. One whose age nobody knows is, and
-// so is one from the future.
+// young reports whether a version is younger than a limit. A version of unknown age, or from
+// the future, counts as young.
 func (f *Facts) young(limit time.Duration, now time.Time) bool {
 	return limit > 0 && !f.Ageless && (f.Published.IsZero() || now.Sub(f.Published) < limit)
 }
@@ -128,13 +132,13 @@ func (r *Rule) fits(f *Facts, now time.Time) bool {
 		(!r.Confusable || f.Confusable != "")
 }
 
-// fitsName matches the pattern also as the registries of an ecosystem would write it, which take
-// some spellings for the same name.
+// fitsName reports whether the Name pattern matches a name, or another spelling of it that the
+// ecosystem's registries treat as the same name.
 func (r *Rule) fitsName(ecosystem, name string) bool {
 	if matches(r.Name, name) {
 		return true
 	}
-	plain := !strings.ContainsAny(r.Name, `[\`) // a set of letters could become another one
+	plain := !strings.ContainsAny(r.Name, `[\`) // folding could change a set of letters
 	return plain && (ecosystem == "pypi" || ecosystem == "cargo") && matches(text.Fold(r.Name), text.Fold(name))
 }
 

@@ -9,8 +9,8 @@ import (
 )
 
 // Host brings a host to its canonical form: lower case ASCII without a
-// trailing dot, or the shortest spelling of an address. Forms of an address
-// that only some readers take for one are refused.
+// trailing dot, or the shortest spelling of an IP address. It refuses spellings
+// that only some readers accept as an IP address.
 func Host(host string, bracketed bool) (string, netip.Addr, error) {
 	var none netip.Addr
 	if bracketed || strings.Contains(host, ":") {
@@ -28,8 +28,8 @@ func Host(host string, bracketed bool) (string, netip.Addr, error) {
 		if !isASCII(host) || !hostBytes(host) || encoded(host) {
 			return "", none, refuse("the host is not a valid name")
 		}
-		// The lookup profile refuses some names that resolve all the same,
-		// such as those with an underscore; they are plain ASCII here.
+		// The lookup profile refuses some names that nevertheless resolve,
+		// such as names with an underscore. Here they are plain ASCII.
 		ascii = strings.ToLower(strings.TrimSuffix(host, "."))
 	}
 	if err := checkName(ascii); err != nil {
@@ -66,14 +66,14 @@ func checkName(name string) error {
 			return refuse("a label of the host begins or ends with a hyphen")
 		}
 		if !hostBytes(label) {
-			return refuse("the host contains a character that no name has")
+			return refuse("the host contains a character that host names cannot have")
 		}
 	}
 	return nil
 }
 
-// numericLabel reports whether a last label makes a reader take the host for
-// an IPv4 address: all digits, or 0x and hexadecimal digits.
+// numericLabel reports whether some readers treat a host with this last label
+// as an IPv4 address: the label is all digits, or 0x and hexadecimal digits.
 func numericLabel(label string) bool {
 	if rest, ok := strings.CutPrefix(label, "0x"); ok {
 		return strings.Trim(rest, "0123456789abcdef") == ""
@@ -81,7 +81,7 @@ func numericLabel(label string) bool {
 	return strings.Trim(label, "0123456789") == ""
 }
 
-// encoded reports whether a label claims to stand for a name in Unicode.
+// encoded reports whether a label claims to be an encoded Unicode name.
 func encoded(host string) bool {
 	host = strings.ToLower(host)
 	return strings.HasPrefix(host, "xn--") || strings.Contains(host, ".xn--")

@@ -52,7 +52,7 @@ type Pattern struct {
 func Anything() Pattern { return Pattern{anything: true} }
 
 // ParsePattern reads "*", "example.com", "*.example.com", "host/owner/repo",
-// each optionally with "scheme://" before and ":port" behind the host.
+// each optionally with "scheme://" before and ":port" after the host.
 // A wildcard for a registry's whole suffix, such as "*.com", is refused.
 func ParsePattern(s string) (Pattern, error) {
 	var p Pattern
@@ -64,7 +64,7 @@ func ParsePattern(s string) (Pattern, error) {
 		}
 	}
 	rest, p.path, _ = strings.Cut(rest, "/")
-	p.path = strings.TrimSuffix(strings.Trim(p.path, "/"), ".git") // as gitx has it
+	p.path = strings.TrimSuffix(strings.Trim(p.path, "/"), ".git") // as in gitx.Address
 	if rest == "*" {
 		if p.path != "" {
 			return p, refuse("the pattern names a path on every host")
@@ -95,7 +95,7 @@ func ParsePattern(s string) (Pattern, error) {
 	return p, nil
 }
 
-// registrySuffix reports whether a registry sells the names below the name.
+// registrySuffix reports whether a registry sells the names below this name.
 func registrySuffix(name string) bool {
 	if !strings.Contains(name, ".") {
 		return true
@@ -104,13 +104,11 @@ func registrySuffix(name string) bool {
 	return icann && suffix == name
 }
 
-// wholeSuffix reports whether everything below the name belongs to strangers:
-// those who bought it of a registry, or took it at a service that gives its
-// names away, such as github.io.
+// wholeSuffix reports whether anybody can have a name below this name: from a
+// registry, or from a service that gives names away, such as github.io.
 func wholeSuffix(name string) bool {
 	suffix, _ := publicsuffix.PublicSuffix(name)
-	_, noAddress := netip.ParseAddr(name)
-	return registrySuffix(name) || suffix == name && publicName(name) && noAddress != nil
+	return registrySuffix(name) || suffix == name && publicName(name) && !isAddress(name)
 }
 
 func splitPort(s string) (host, port string) {
@@ -130,21 +128,25 @@ func (p Pattern) Plain() bool {
 	return !p.anything && !p.any && p.scheme == "" && p.port == 0 && p.path == ""
 }
 
-// CoversSuffix reports whether the pattern is the name of a public suffix, such
-// as "com" or "github.io", or all below it. Below it anybody may have a name.
+// CoversSuffix reports whether the pattern is a public suffix, such as "com" or
+// "github.io", or all subdomains of one. Anybody can have a name below it.
 func (p Pattern) CoversSuffix() bool { return p.host != "" && wholeSuffix(p.host) }
 
-// Subdomains reports whether the pattern is all below a host.
+// Subdomains reports whether the pattern covers a host and all names below it.
 func (p Pattern) Subdomains() bool { return p.subdomains }
 
-// Everywhere reports whether the pattern stands for every host.
+// Everywhere reports whether the pattern covers every public host, or every host.
 func (p Pattern) Everywhere() bool { return p.any || p.anything }
 
-// Public reports whether the pattern speaks only of hosts that can be reached from
-// anywhere under the same name, and of no address.
+// Public reports whether the pattern names a public host, or public hosts below
+// one, and not an IP address.
 func (p Pattern) Public() bool {
-	_, noAddress := netip.ParseAddr(p.host)
-	return !p.anything && !p.any && noAddress != nil && publicName(p.host)
+	return !p.anything && !p.any && !isAddress(p.host) && publicName(p.host)
+}
+
+func isAddress(host string) bool {
+	_, err := netip.ParseAddr(host)
+	return err == nil
 }
 
 // Match reports whether the pattern covers the target. A pattern without a scheme
@@ -156,11 +158,11 @@ func (p Pattern) Match(t Target, wide bool) bool {
 	return p.anything || p.matchScheme(t, wide) && p.matchHost(t) && p.matchPath(t, wide)
 }
 
-// forges are hosts known to take owner and repository in any case.
+// forges are hosts that ignore the case of owner and repository.
 var forges = []string{"github.com", "ssh.github.com", "gitlab.com", "altssh.gitlab.com", "bitbucket.org", "altssh.bitbucket.org", "codeberg.org", "gitea.com"}
 
-// plainPath is a path that no forge takes for another one: "owner//repo" and
-// "owner/re%70o" lead to where "owner/repo" does.
+// plainPath matches paths that are not another spelling of a path: "owner//repo"
+// and "owner/re%70o" are spellings of "owner/repo".
 var plainPath = regexp.MustCompile(`^[A-Za-z0-9_.-]*[A-Za-z0-9_-](/[A-Za-z0-9_.-]*[A-Za-z0-9_-])*$`)
 
 func (p Pattern) matchPath(t Target, wide bool) bool {

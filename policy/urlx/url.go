@@ -12,7 +12,7 @@ import (
 // maxURL bounds a URL as it is given and in its canonical form, in bytes.
 const maxURL = 8192
 
-// Error is the reason why an address was refused. It quotes nothing of it.
+// Error is the reason why an address was refused. It does not quote the address.
 type Error struct{ Reason string }
 
 func (e *Error) Error() string { return e.Reason }
@@ -86,7 +86,7 @@ func checkBytes(raw string) error {
 	return nil
 }
 
-// hidden reports characters that change how text looks without being seen.
+// hidden reports whether a character is invisible or changes how other text looks.
 func hidden(r rune) bool {
 	return r == 0xad || r == 0x61c || (r >= 0x200b && r <= 0x200f) ||
 		(r >= 0x2028 && r <= 0x202e) || (r >= 0x2060 && r <= 0x206f) || r == 0xfeff || r == 0x3000
@@ -169,7 +169,7 @@ func removeDots(p string) string {
 	return "/" + strings.Join(out, "/")
 }
 
-// escapeQuery escapes what a query may not carry as it is.
+// escapeQuery escapes the characters that a query must not contain.
 func escapeQuery(q string) string {
 	var b strings.Builder
 	for i := 0; i < len(q); i++ {
