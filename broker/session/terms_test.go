@@ -126,7 +126,7 @@ func TestAPolicyThatOpensNoTab(t *testing.T) {
 	r.refused(err, "no such directory")
 	r.rules("")
 	_, err = New(r.deps, Request{Policy: r.dir, Workspace: r.dir})
-	r.refused(err, "where an agent can change it")
+	r.refused(err, "in a directory that an agent can write to")
 	r.rules("{")
 	_, err = New(r.deps, Request{Policy: r.dir})
 	r.refused(err, "compiled-policy.json")
