@@ -22,11 +22,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// serveTools opens the agent's way to the host's tools: the servers, each in its sandbox,
-// behind the policy proxy on a socket of its own. Starting the servers takes all
-// processors for a second or two, so it begins only after the agent's first output or
-// after quietStart. A client that connects earlier waits at the socket. The channel
-// receives one value: the error of starting the servers, or nil.
+// serveTools serves the host's tools to the agent: the tool servers, each in its sandbox, behind the
+// policy proxy. Starting the servers uses all processors for a second or two, so it begins only after
+// the agent's first output or after quietStart. A client that connects earlier waits. The channel
+// delivers one value: the result of starting the servers.
 func (s *Session) serveTools(ctx context.Context, stack *teardown, log *audit.Log) (<-chan error, error) {
 	engine, err := s.beginJudging(log)
 	if err != nil {
@@ -50,7 +49,7 @@ func (s *Session) serveTools(ctx context.Context, stack *teardown, log *audit.Lo
 		defer close(built)
 		wait := quietStart
 		if s.idle && s.adapter.Place == agent.InProcess {
-			wait = 0 // it has no output
+			wait = 0 // a task's agent has no output
 		}
 		quiet := time.NewTimer(wait)
 		defer quiet.Stop()
@@ -69,7 +68,7 @@ func (s *Session) serveTools(ctx context.Context, stack *teardown, log *audit.Lo
 	return up, nil
 }
 
-// beginJudging makes the engine of the policy in force and uses it.
+// beginJudging makes the policy engine of the policy in force and sets it.
 func (s *Session) beginJudging(log *audit.Log) (*policy.Engine, error) {
 	s.judging.Lock()
 	defer s.judging.Unlock()
@@ -80,15 +79,14 @@ func (s *Session) beginJudging(log *audit.Log) (*policy.Engine, error) {
 	return engine, err
 }
 
-// UsePolicy sets the policy that judges the session's calls and the audit that records
-// them.
+// UsePolicy sets the policy that judges the session's calls, and the audit that records them.
 func (s *Session) UsePolicy(engine *policy.Engine, log *audit.Log) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.engine, s.log = engine, log
 }
 
-// buildTools starts the servers and serves the container's clients.
+// buildTools starts the tool servers and serves the agent's clients.
 func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Log, engine *policy.Engine, installed servers.Dir, listener net.Listener) error {
 	host, err := s.newSandboxes(ctx, installed)
 	if err != nil {
@@ -102,7 +100,7 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 	if err != nil {
 		return err
 	}
-	if err := dirtree.Remove(ctx, s.layout.Stages()); err != nil { // of a process that was killed
+	if err := dirtree.Remove(ctx, s.layout.Stages()); err != nil { // a killed process may have left some
 		return fmt.Errorf("remove the stages of earlier calls: %w", err)
 	}
 	programs, only := s.programs()
@@ -160,8 +158,8 @@ func (s *Session) buildTools(ctx context.Context, stack *teardown, log *audit.Lo
 	return nil
 }
 
-// programs returns what runs the agent's programs, nil if it has none, and whether they make
-// all its calls.
+// programs returns the runner of the agent's programs, nil if the agent makes none, and whether the
+// agent can make calls only in programs.
 func (s *Session) programs() (runner *codemode.Runner, only bool) {
 	mode := s.deps.Config.CodeModes[s.adapter.Name]
 	if s.adapter.Place == agent.InProcess {
@@ -173,7 +171,7 @@ func (s *Session) programs() (runner *codemode.Runner, only bool) {
 	return codemode.NewRunner(s.deps.Config.CodeProgram, s.layout.Programs(), codemode.Limits{}), mode == codemode.Only
 }
 
-// particulars returns what agents are told about this session's tools.
+// particulars returns the lines that the agent is told about this session's tools.
 func (s *Session) particulars() []string {
 	c := s.deps.Config
 	lines := []string{agent.Workspace + " is the same directory for these tools and for you."}
@@ -181,35 +179,33 @@ func (s *Session) particulars() []string {
 		lines = append(lines, "Directories outside it that are open, too: "+strings.Join(c.Reachable, ", ")+".")
 	}
 	if len(c.GitHosts) > 0 {
-		lines = append(lines, "Hosts that git reaches: "+strings.Join(c.GitHosts, ", ")+"; others for single approved calls.")
+		lines = append(lines, "Hosts that git can reach: "+strings.Join(c.GitHosts, ", ")+"; other hosts only during an approved call.")
 	}
 	lines = append(lines, fmt.Sprintf("The same call can be made %d times a minute.", repeatLimit))
 	if b, ok := s.Budget(); ok && b.Part > 0 {
-		lines = append(lines, fmt.Sprintf("%.0f %% of this session's budget is used; at 100 %% models answer no more.", 100*b.Part))
+		lines = append(lines, fmt.Sprintf("%.0f %% of this session's budget is used; at 100 %% model requests are refused.", 100*b.Part))
 	}
 	return lines
 }
 
-// serveClients serves clients until the proxy is closed, and sends the result of serve on the
-// channel, once. If serving fails, it tells the person what the tab has lost.
+// serveClients serves clients until the proxy is closed, and sends the result of serve on the channel,
+// once. If serving fails, it tells the person what the agent cannot reach any more.
 func (s *Session) serveClients(what string, serve func(net.Listener) error, l net.Listener) <-chan error {
 	served := make(chan error, 1)
 	go func() {
 		err := serve(l)
 		if err != nil {
-			s.notice(true, fmt.Sprintf("this tab has lost its way to its %s: %v; /restart opens it again", what, err))
+			s.notice(true, fmt.Sprintf("the agent of this tab can no longer reach its %s: %v; /restart starts the agent again", what, err))
 		}
 		served <- err
 	}()
 	return served
 }
 
-// quietStart is how long the start of the tool servers waits for the agent's first
-// output.
+// quietStart is how long the start of the tool servers waits for the agent's first output.
 const quietStart = time.Second
 
-// repeatLimit is how many equal calls an agent may make in a minute. An agent that makes
-// more is probably stuck in a loop.
+// repeatLimit is how many equal calls an agent may make in a minute. More are probably a loop.
 const repeatLimit = 20
 
 // closeOnce closes a listener that may be closed already.
@@ -278,9 +274,9 @@ func (s *Session) toolActivity(a mcpproxy.Activity) {
 	case mcpproxy.ServerUp:
 		s.retractNotice(aboutServer(a.Server))
 	case mcpproxy.AcceptFailed:
-		s.notice(true, fmt.Sprintf("the agent cannot reach its tools for now: %s; this is tried again", a.Detail))
+		s.notice(true, fmt.Sprintf("the agent cannot reach its tools for now: %s; this is retried", a.Detail))
 	case mcpproxy.CallUnasked:
-		s.notice(true, fmt.Sprintf("too many calls ask at once; those of %s/%s are refused without asking", a.Server, a.Tool))
+		s.notice(true, fmt.Sprintf("too many calls wait for you; further ones of %s/%s are refused without asking", a.Server, a.Tool))
 	case mcpproxy.CallFutile:
 		s.notice(false, fmt.Sprintf("%s/%s was refused without asking you, because it could not take effect: %s", a.Server, a.Tool, a.Detail))
 	case mcpproxy.CallGranted:
@@ -288,12 +284,12 @@ func (s *Session) toolActivity(a mcpproxy.Activity) {
 	case mcpproxy.CommitUnsigned:
 		s.notice(true, fmt.Sprintf("%s/%s: %s", a.Server, a.Tool, a.Detail))
 	case mcpproxy.WaitBegan, mcpproxy.WaitEnded:
-		// The approval queue reports these, with the whole call.
+		// The approval queue reports waiting calls, with all details.
 	case mcpproxy.ToolsListed:
 		s.count(func(t *tally) { t.connected = true })
 	case mcpproxy.ClientCame, mcpproxy.ClientLeft, mcpproxy.ToolsChanged:
 	}
 }
 
-// aboutServer is what notices are about that a tool server does not run.
+// aboutServer returns the About of notices that a tool server does not run.
 func aboutServer(name string) string { return "server " + name }

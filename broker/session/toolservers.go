@@ -18,12 +18,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Limits of the memory that each process of the tool servers may have of its own, in
-// bytes. They are needed because an agent makes the files that the servers work on, and a
-// few git trees can stand for billions of files. An idle filesystem server needs 80 MB
-// less than filesMemory, an idle git server 40 MB less than gitServerMemory. Git needs
-// 30 MB for the status of 100,000 files, 90 MB for the graph of 200,000 commits, and
-// 128 MB to fetch a file of 50 MB from a directory beside the repository.
+// Limits of the private memory of each process of the tool servers, in bytes. They are needed because
+// an agent makes the files that the servers work on, and a few git trees can stand for billions of
+// files. An idle filesystem server needs 80 MB less than filesMemory, an idle git server 40 MB less than
+// gitServerMemory. Git needs 30 MB for the status of 100,000 files, 90 MB for the graph of 200,000
+// commits, and 128 MB to fetch a file of 50 MB from a directory beside the repository.
 const (
 	filesMemory     = 192 << 20
 	gitServerMemory = 224 << 20
@@ -57,7 +56,7 @@ func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 			Name:     "git",
 			Argv:     git,
 			Env:      gitEnvironment(s.fixed.Workspace),
-			Version:  installed.Identify(git, gitEnvironment("")), // in whatever workspace
+			Version:  installed.Identify(git, gitEnvironment("")), // the same for all workspaces
 			Sandbox:  servers.Sandbox{Network: servers.Network{AllowedDomains: c.GitHosts}},
 			Memory:   gitServerMemory,
 			Programs: map[string]int64{"git": gitMemory},
@@ -77,17 +76,16 @@ func (s *Session) toolServers(installed servers.Dir) ([]sandbox.Spec, error) {
 	return append(all, s.ownSpecs()...), nil
 }
 
-// gitBase is the variable with the directory that the git server does not leave.
+// gitBase is the variable with the directory outside of which the git server refuses to work.
 const gitBase = "GIT_BASE_DIR"
 
-// gitSettings are settings that switch off programs that a repository makes git run.
+// gitSettings switch off programs that a repository can make git run.
 var gitSettings = [][2]string{
 	{"core.hooksPath", "/dev/null"},
 	{"core.fsmonitor", "false"},
 }
 
-// gitFrugal are settings that limit git's memory, and make git do in the foreground what
-// it would do in the background.
+// gitFrugal limit git's memory, and keep git from working in the background.
 var gitFrugal = [][2]string{
 	{"core.preloadIndex", "false"},
 	{"index.threads", "1"},
@@ -102,8 +100,7 @@ var gitFrugal = [][2]string{
 	{"gc.autoDetach", "false"},
 }
 
-// gitFixed returns the names of the settings that no repository can change for the git
-// server.
+// gitFixed returns the names of the settings that no repository can change for the git server.
 func gitFixed() []string {
 	var names []string
 	for _, setting := range gitSettings {
@@ -112,17 +109,17 @@ func gitFixed() []string {
 	return names
 }
 
-// gitConfiguration returns the files of the person's configuration of git. Beside them there
-// can be files with logins.
+// gitConfiguration returns the files of the person's git configuration. It names files and not
+// directories, because files with logins can be beside them.
 func gitConfiguration(home string) []string {
 	dir := filepath.Join(home, ".config", "git")
 	return []string{filepath.Join(home, ".gitconfig"), filepath.Join(dir, "config"), filepath.Join(dir, "ignore"), filepath.Join(dir, "attributes")}
 }
 
-// gitEnvironment returns the environment of the git server. It keeps the server to the
-// workspace, and allows a repository that belongs to the container's user. It switches
-// signing off, because the sandbox has no key: the host signs. Calls that only read
-// take no lock, because a change at the same time would fail.
+// gitEnvironment returns the environment of the git server. It restricts the server to the workspace,
+// and allows a repository that belongs to the container's user. It switches signing off, because the
+// host signs: the sandbox has no key. Calls that only read take no lock, so that they do not make a
+// concurrent change fail.
 func gitEnvironment(workspace string) map[string]string {
 	env := map[string]string{gitBase: workspace, "GIT_SIGN_COMMITS": "false", "GIT_OPTIONAL_LOCKS": "0", "MALLOC_ARENA_MAX": "1"}
 	settings := slices.Concat([][2]string{{"safe.directory", workspace}, {"commit.gpgSign", "false"}}, gitSettings, gitFrugal)
@@ -138,13 +135,12 @@ func gitEnvironment(workspace string) map[string]string {
 type ServerCheck struct {
 	Tools  int      // how many tools an agent would be offered
 	Hidden []string // the tools that no agent is offered, each with the reason
-	Failed []string // the servers of the person's own that did not start, each with the reason
+	Failed []string // the person's own servers that did not start, each with the reason
 }
 
-// CheckServers starts every tool server in its sandbox, as a session in an
-// empty directory would, and compares the tools that they offer with the policy's
-// annotations. It fails when the configuration enforces sandboxes and a sandbox lets
-// a probe through.
+// CheckServers starts every tool server in its sandbox, as a session in an empty directory would, and
+// compares the tools that they offer with the policy's annotations. It fails if the configuration
+// enforces sandboxes and a sandbox lets a probe through.
 func CheckServers(ctx context.Context, d *Deps) (found ServerCheck, err error) {
 	dir, err := os.MkdirTemp("", "ironcurtain-check-")
 	if err != nil {
@@ -194,7 +190,7 @@ func CheckServers(ctx context.Context, d *Deps) (found ServerCheck, err error) {
 	return found, nil
 }
 
-// ownServers returns the names of the person's own servers that this session has, in order.
+// ownServers returns the names of the person's own servers in this session, sorted.
 func (s *Session) ownServers() []string {
 	var names []string
 	all := s.deps.servers()
@@ -217,7 +213,7 @@ func (s *Session) ownDomains() map[string][]string {
 	return all
 }
 
-// ownSpecs returns the person's own servers.
+// ownSpecs returns the specifications of the person's own servers in this session.
 func (s *Session) ownSpecs() []sandbox.Spec {
 	var specs []sandbox.Spec
 	for _, name := range s.ownServers() {
@@ -226,7 +222,7 @@ func (s *Session) ownSpecs() []sandbox.Spec {
 	return specs
 }
 
-// ownSpec returns one of the person's own servers.
+// ownSpec returns the specification of one of the person's own servers.
 func (s *Session) ownSpec(name string) sandbox.Spec {
 	c := s.deps.servers()[name]
 	if c.Remote() != nil {
@@ -241,8 +237,8 @@ func (s *Session) ownSpec(name string) sandbox.Spec {
 	}
 }
 
-// RemoteSpec returns a server that is reached over HTTP. home is the directory of the state,
-// which has the person's login at the server.
+// RemoteSpec returns the specification of a server that is reached over HTTP. home is the state
+// directory, which stores the person's login at the server.
 func RemoteSpec(name string, c servers.Config, home, userHome string) sandbox.Spec {
 	r := c.Remote()
 	if c.LogsIn() {
@@ -251,7 +247,7 @@ func RemoteSpec(name string, c servers.Config, home, userHome string) sandbox.Sp
 	return sandbox.Spec{Name: name, Remote: r, Credentials: credentialsOf(c, userHome), Sandbox: servers.Sandbox{Off: true}}
 }
 
-// credentialsOf returns the function that finds the credentials of a server.
+// credentialsOf returns the function that resolves the credentials of a server.
 func credentialsOf(c servers.Config, userHome string) func(context.Context) (map[string]string, error) {
 	return func(ctx context.Context) (map[string]string, error) { return c.Find(ctx, userHome) }
 }
@@ -267,7 +263,7 @@ func (s *Session) Servers() []mcpproxy.ServerStatus {
 	return proxy.Servers()
 }
 
-// TurnServer ends a tool server, if it runs, and starts it again unless it is to be off.
+// TurnServer stops a tool server, if it runs, and starts it again unless off is true.
 func (s *Session) TurnServer(name string, off bool) error {
 	op, turn := "restart server", (*mcpproxy.Proxy).Restart
 	if off {
@@ -275,13 +271,13 @@ func (s *Session) TurnServer(name string, off bool) error {
 	}
 	proxy, err := s.toolProxy()
 	if err == nil {
-		s.retractNotice(aboutServer(name)) // before it can fail again
+		s.retractNotice(aboutServer(name)) // before the server can fail again
 		err = turn(proxy, name)
 	}
 	return fault.Wrap(op, err, "/servers lists them")
 }
 
-// TakesServers returns why no server could be added to the session, or nil.
+// TakesServers returns an error if no server can be added to the session now.
 func (s *Session) TakesServers() error {
 	_, err := s.toolProxy()
 	return err
@@ -295,7 +291,7 @@ func (s *Session) ConfigureServer(name string, words []string) (servers.Config, 
 	return s.deps.Config.AddServer(name, words)
 }
 
-// AddServer starts a server that the person has just added. All its calls ask.
+// AddServer starts a server that the person has just added. All its calls are escalated.
 func (s *Session) AddServer(ctx context.Context, name string, c servers.Config) error {
 	proxy, err := s.toolProxy()
 	if err != nil {
@@ -317,7 +313,7 @@ func (s *Session) toolProxy() (*mcpproxy.Proxy, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.tools == nil {
-		return nil, fault.New("wait until the tab is ready", "the session's tool servers do not run")
+		return nil, fault.New("wait until the tab is ready", "the session's tool servers do not run yet")
 	}
 	return s.tools, nil
 }

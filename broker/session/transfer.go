@@ -21,10 +21,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// AttachFiles copies files of the host to where the agent can read them, and returns the
-// paths of the copies in the container. Without paths it takes the picture in the host's
-// clipboard. The person names the files, so no rule of theirs forbids it; what is protected
-// or cannot be judged is refused.
+// AttachFiles copies files of the host to the agent's attachments, and returns the paths of the copies
+// in the container. Without paths it copies the picture in the host's clipboard. The person names the
+// files, so the policy's rules do not apply; but protected files, and paths that cannot be judged, are
+// refused.
 func (s *Session) AttachFiles(ctx context.Context, paths []string) ([]string, error) {
 	names, err := s.attach(ctx, paths)
 	s.mu.Lock()
@@ -45,7 +45,7 @@ func (s *Session) AttachFiles(ctx context.Context, paths []string) ([]string, er
 func (s *Session) attach(ctx context.Context, paths []string) ([]string, error) {
 	instead := "name the file itself"
 	if s.adapter.Place == agent.InProcess {
-		instead = "name the file to it: when it reads a text outside of its workspace, you are asked"
+		instead = "tell the agent the path of the file: you are asked when the agent reads a text outside of its workspace"
 	}
 	if err := s.running(instead); err != nil {
 		return nil, err
@@ -74,14 +74,14 @@ func (s *Session) attach(ctx context.Context, paths []string) ([]string, error) 
 	})
 }
 
-// running returns an error while no agent runs in a container, for one without with what a
-// person can do instead.
+// running returns an error if no agent runs in a container. instead is the hint for an agent without
+// one.
 func (s *Session) running(instead string) error {
 	if !s.Contained() {
-		return fault.New(instead, "%s runs without a container, to or from which files could be copied", s.adapter.Name)
+		return fault.New(instead, "%s has no container, and files are copied only to and from containers", s.adapter.Name)
 	}
 	if _, engine := s.Audit(); engine == nil {
-		return fault.New("try again when its agent runs", "the session has not started yet")
+		return fault.New("try again when the session's agent runs", "the session has not started yet")
 	}
 	return nil
 }
@@ -96,7 +96,8 @@ func (s *Session) resolveHomeLinks(path string) string {
 	return path
 }
 
-// judge judges a call of the filesystem server that nobody has made, for a path of the host.
+// judge returns the policy's verdict for a hypothetical call of the filesystem server, for a path of
+// the host.
 func (s *Session) judge(tool, path string, more map[string]string) policy.Verdict {
 	arguments := map[string]string{"path": path}
 	for name, value := range more {
@@ -105,24 +106,24 @@ func (s *Session) judge(tool, path string, more map[string]string) policy.Verdic
 	raw, err := json.Marshal(arguments)
 	_, engine := s.Audit()
 	if err != nil || engine == nil {
-		return policy.Verdict{Decision: policy.Deny, Rule: policy.RuleInvalidRequest, Reason: "it cannot be judged"}
+		return policy.Verdict{Decision: policy.Deny, Rule: policy.RuleInvalidRequest, Reason: "the path cannot be judged"}
 	}
-	if under(path, agent.Workspace) { // the policy would take it for the workspace
-		return policy.Verdict{Decision: policy.Deny, Rule: policy.RuleInvalidPath, Reason: "in the container this is the name of the workspace"}
+	if under(path, agent.Workspace) { // the policy would map this path of the host to the workspace
+		return policy.Verdict{Decision: policy.Deny, Rule: policy.RuleInvalidPath, Reason: "in the container this path is in the workspace"}
 	}
 	return engine.Evaluate(policy.Call{Server: "filesystem", Tool: tool, Arguments: raw})
 }
 
-// SaveRequest asks for a copy of a file that the agent can write to.
+// SaveRequest asks for a copy of a file of the agent's home or workspace.
 type SaveRequest struct {
 	Path    string `json:"path"` // in the container; relative to the workspace or else the agent's home
 	To      string `json:"to"`   // on the host, absolute: a file or a directory
 	Replace bool   `json:"replace"`
 }
 
-// SaveFile copies a file of the agent's home or workspace to a place of the person's, and
-// returns its path. What the policy denies the agent to write is refused; for what would
-// ask a person, the request is the answer.
+// SaveFile copies a file of the agent's home or workspace to a path of the host, and returns the path.
+// It refuses a path if the policy denies the agent to write it. If the policy would escalate, the
+// person's request counts as the approval.
 func (s *Session) SaveFile(ctx context.Context, r SaveRequest) (string, error) {
 	saved, err := s.saveFile(ctx, r)
 	return saved, fault.Wrap("save", err, "")
@@ -148,8 +149,8 @@ func (s *Session) saveFile(ctx context.Context, r SaveRequest) (string, error) {
 	})
 }
 
-// openInContainer opens a file of the container by the path that a person or the agent has
-// for it. A relative one is looked for where the agent works, and then in its home.
+// openInContainer opens a file by its path in the container. A relative path is looked for in the
+// workspace, and then in the agent's home.
 func (s *Session) openInContainer(name string) (*os.File, error) {
 	places, hint := []string{name}, ""
 	if below, ok := strings.CutPrefix(name, "~/"); ok {
@@ -171,8 +172,7 @@ func (s *Session) openInContainer(name string) (*os.File, error) {
 	return nil, fault.New(hint, "there is no %s in the container", dirtree.Short(name))
 }
 
-// inContainer returns where a file of the container is on the host: below which directory,
-// and its path there.
+// inContainer maps a path in the container to a directory of the host and the path below it.
 func (s *Session) inContainer(name string) (base, below string, err error) {
 	switch {
 	case name == agent.Home || name == agent.Workspace:
@@ -182,7 +182,7 @@ func (s *Session) inContainer(name string) (base, below string, err error) {
 	case under(name, agent.Workspace):
 		return s.fixed.Workspace, strings.TrimPrefix(name, agent.Workspace), nil
 	}
-	return "", "", fault.New("let the agent copy it there", "%s is neither in the agent's home (%s) nor in %s", dirtree.Short(name), agent.Home, agent.Workspace)
+	return "", "", fault.New("let the agent copy the file to one of them", "%s is neither in the agent's home (%s) nor in %s", dirtree.Short(name), agent.Home, agent.Workspace)
 }
 
 // under reports whether a clean path is below a directory.

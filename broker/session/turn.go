@@ -23,26 +23,26 @@ import (
 // Task is a text for an agent that has no terminal.
 type Task struct {
 	Text string
-	// Spans say which parts of it a person typed for this session and which were pasted.
-	// Without them nobody typed it, and it is no receipt.
+	// Spans say which parts of Text a person typed or pasted for this session. Without spans the text
+	// is not a receipt.
 	Spans  []receipt.Span
 	Client identity.Client // in whose terminal it was typed
-	Limit  time.Duration   // how long it may take, the session's start included; 0: no limit
-	Files  bool            // whether Turn has FilesChanged
+	Limit  time.Duration   // how long the turn may take, including the session's start; 0: no limit
+	Files  bool            // whether to set FilesChanged of the Turn
 }
 
-// Turn is a task that an agent carried out without a terminal.
+// Turn is the result of a task that an agent carried out without a terminal.
 type Turn struct {
-	Text    string  `json:"text"`              // the agent's answer, or what it has printed before it failed
+	Text    string  `json:"text"`              // the agent's answer, or what it printed before it failed
 	Failure string  `json:"failure,omitempty"` // why it failed, in one line
 	End     TurnEnd `json:"end"`
 	TookMs  int64   `json:"tookMs"`
 	Used    *Usage  `json:"used,omitempty"` // what this turn used of models; nil without a model
-	// Events say what happened meanwhile, in the agent's own words, as far as it does, and then
-	// what the account said of the budget.
+	// Events are the agent's events, in the agent's format, if it reports any, followed by the
+	// account's events about the budget.
 	Events json.RawMessage `json:"events,omitempty"`
 	// FilesChanged are the files of the workspace that changed, outside of .git directories.
-	// FilesMissed says why some or all are not among them.
+	// FilesMissed says why some or all of them are missing.
 	FilesChanged []FileChange `json:"filesChanged"`
 	FilesMissed  string       `json:"filesMissed,omitempty"`
 }
@@ -54,14 +54,14 @@ type TurnEnd string
 const (
 	TurnAnswered   TurnEnd = "answered"
 	TurnFailed     TurnEnd = "failed"
-	TurnTimedOut   TurnEnd = "timed-out"   // its limit was over
+	TurnTimedOut   TurnEnd = "timed-out"   // it reached its limit
 	TurnOverBudget TurnEnd = "over-budget" // the session's budget was used up
-	// TurnInterrupted is the end of a turn whose caller stopped waiting, or whose container
-	// was lost. It is only in the transcript.
+	// TurnInterrupted is the end of a turn whose caller stopped waiting, or whose container was lost.
+	// Only transcripts contain it.
 	TurnInterrupted TurnEnd = "interrupted"
 )
 
-// cutShort is the cause of a turn's context when the turn was ended.
+// cutShort is the cause of a turn's context that its limit or the budget has ended.
 type cutShort struct {
 	end  TurnEnd
 	text string
@@ -69,19 +69,19 @@ type cutShort struct {
 
 func (c *cutShort) Error() string { return c.text }
 
-// turnFile is the file in the container that contains the process group of the current
-// turn. An agent that writes something else into it harms only itself.
+// turnFile is the file in the container with the process group of the current turn. An agent that
+// changes it can make only its own processes be killed.
 const turnFile = "/tmp/.ironcurtain-turn"
 
 // idleCommand is the main process of an idle session's container.
 var idleCommand = []string{"sleep", "infinity"}
 
-// Typing returns how to type a text into the agent.
+// Typing returns how to type a text into the agent's terminal.
 func (s *Session) Typing(text string) agent.Submission { return s.adapter.Submit(text) }
 
-// Turn gives the agent of an idle session one task and waits for its answer. What a person
-// typed of the task is the session's receipt meanwhile. The turn ends when its limit is over
-// or the session's budget of time is.
+// Turn gives the agent of an idle session one task and waits for the answer. During the turn, what a
+// person typed of the task is the session's receipt. The turn ends early when it reaches its limit, or
+// the session's budget of time is used up.
 func (s *Session) Turn(ctx context.Context, task Task) (Turn, error) {
 	began := time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -106,8 +106,7 @@ func (s *Session) Turn(ctx context.Context, task Task) (Turn, error) {
 	return turn, err
 }
 
-// endedEarly returns a turn with its end, and without the error, if its limit or the budget
-// has ended it.
+// endedEarly replaces the error by the end of the turn if the limit or the budget has ended it.
 func endedEarly(ctx context.Context, turn Turn, err error, began time.Time) (Turn, error) {
 	over := (*cutShort)(nil)
 	if err == nil || !errors.As(context.Cause(ctx), &over) {
@@ -117,8 +116,8 @@ func endedEarly(ctx context.Context, turn Turn, err error, began time.Time) (Tur
 	return turn, nil
 }
 
-// typedTurn carries out a task whose typed words are the session's receipt meanwhile, until
-// the budget of time is used up.
+// typedTurn carries out a task. During it the typed parts are the session's receipt, and the turn ends
+// when the budget of time is used up.
 func (s *Session) typedTurn(ctx context.Context, task Task, cancel context.CancelCauseFunc) (Turn, error) {
 	watching, stop := context.WithCancel(ctx)
 	var watch sync.WaitGroup
@@ -137,8 +136,8 @@ func (s *Session) typedTurn(ctx context.Context, task Task, cancel context.Cance
 		noteFiles = s.compareFiles(ctx)
 	}
 	turn, err := s.turn(ctx, task.Text)
-	if notHere := s.fetchFiles(context.WithoutCancel(ctx)); notHere != nil { // the answer counts all the same
-		s.notice(true, "what the agent has written in this task is not on this machine yet: "+describe(notHere))
+	if fetchErr := s.fetchFiles(context.WithoutCancel(ctx)); fetchErr != nil { // the answer counts nevertheless
+		s.notice(true, "the files that the agent has written in this task are not on this machine yet: "+describe(fetchErr))
 	}
 	if after, _ := s.Budget(); counts {
 		turn.Used = after.Used.since(before.Used)
@@ -147,8 +146,8 @@ func (s *Session) typedTurn(ctx context.Context, task Task, cancel context.Cance
 	return turn, err
 }
 
-// watchTime ends a turn when the session's budget of time is used up. A person can raise it
-// meanwhile.
+// watchTime ends a turn when the session's budget of time is used up. The person can raise the budget
+// during the turn.
 func (s *Session) watchTime(ctx context.Context, end context.CancelCauseFunc) {
 	s.mu.Lock()
 	account := s.account
@@ -211,7 +210,7 @@ func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
 	if err != nil {
 		s.stopTurn(client, container.ID(), user)
 		if s.adapter.Answer != nil {
-			out = "" // it is no answer before it is whole
+			out = "" // Answer needs the complete output
 		}
 		return Turn{Text: out}, fmt.Errorf("give a task: %w", err)
 	}
@@ -222,7 +221,7 @@ func (s *Session) turnOf(answer agent.Answer, began time.Time) Turn {
 	return Turn{Text: answer.Text, Failure: answer.Failure, Events: json.RawMessage(answer.Events), End: s.turnEnd(answer), TookMs: time.Since(began).Milliseconds()}
 }
 
-// turnEnd says how a turn ended that the agent ended by itself.
+// turnEnd returns how a turn ended that was not ended early.
 func (s *Session) turnEnd(a agent.Answer) TurnEnd {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,14 +234,14 @@ func (s *Session) turnEnd(a agent.Answer) TurnEnd {
 	return TurnAnswered
 }
 
-// keepTask writes the task into the session's record, because few agents keep tasks that
-// they got without a terminal.
+// keepTask stores the task in the session's record, because few agents store tasks that they got
+// without a terminal.
 func (s *Session) keepTask(task string) {
 	s.mu.Lock()
 	s.task = agent.PromptLine(task)
 	s.mu.Unlock()
 	if err := s.save(); err != nil {
-		s.deps.Log.Warn("a task was not written to the session record", "session", s.fixed.ID, "error", err)
+		s.deps.Log.Warn("store the task in the session record", "session", s.fixed.ID, "error", err)
 	}
 }
 
@@ -259,12 +258,12 @@ func (s *Session) stopTurn(client *docker.Client, container string, user inside)
 	defer cancel()
 	_, complaints, code, err := client.Exec(ctx, container, []string{"sh", "-c", `kill -s KILL -- "-$(cat "$0")"`, turnFile}, user.String())
 	if err != nil || code != 0 {
-		s.deps.Log.Warn("a turn was not stopped", "session", s.fixed.ID, "error", err, "code", code, "stderr", complaints)
+		s.deps.Log.Warn("kill the processes of a turn", "session", s.fixed.ID, "error", err, "code", code, "stderr", complaints)
 	}
 }
 
-// launch returns how to start the session's agent. An idle session starts only
-// idleCommand; its agent is started for each task.
+// launch returns how to start the session's agent. An idle session starts idleCommand instead, and the
+// agent for each task.
 func (s *Session) launch(h agent.Host) (agent.Launch, error) {
 	s.mu.Lock()
 	s.host = h
@@ -281,7 +280,7 @@ func (s *Session) launch(h agent.Host) (agent.Launch, error) {
 type transcriptLine struct {
 	Time    time.Time `json:"time"` // when the task was given
 	Prompt  string    `json:"prompt"`
-	Typed   bool      `json:"typed"` // a person typed it, or a part of it, for this session
+	Typed   bool      `json:"typed"` // a person typed at least a part of Prompt for this session
 	Text    string    `json:"text"`  // the agent's answer, which is not to be trusted
 	Failure string    `json:"failure,omitempty"`
 	End     TurnEnd   `json:"end"`
@@ -289,20 +288,19 @@ type transcriptLine struct {
 	Used    *Usage    `json:"used,omitempty"`
 }
 
-// Limits of a transcript, in bytes: of each text, and of the file.
+// Limits of a transcript, in bytes.
 const (
-	transcriptText  = 64 << 10
-	transcriptQuota = 64 << 20
+	transcriptText  = 64 << 10 // of each text
+	transcriptQuota = 64 << 20 // of the file
 )
 
-// keepTurn appends a turn to the transcript. A turn that could not be written down has
-// happened all the same, so the person is told.
+// keepTurn appends a turn to the transcript. If that fails, it tells the person.
 func (s *Session) keepTurn(task Task, began time.Time, t Turn, failed error) {
 	s.mu.Lock()
 	ran := s.program != nil
 	s.mu.Unlock()
 	if !ran {
-		return // the session's directory may be somebody else's
+		return // another process may own the session's directory
 	}
 	if failed != nil {
 		t.End, t.Failure = TurnInterrupted, describe(failed)
@@ -321,7 +319,7 @@ func (s *Session) keepTurn(task Task, began time.Time, t Turn, failed error) {
 	}
 }
 
-// appendLine appends a line to a transcript that has room for it.
+// appendLine appends a line to a transcript. It fails if the file would exceed transcriptQuota.
 func appendLine(path string, line []byte) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY|unix.O_NOFOLLOW, 0o600)
 	if err != nil {
@@ -329,7 +327,7 @@ func appendLine(path string, line []byte) error {
 	}
 	info, err := f.Stat()
 	if err == nil && info.Size()+int64(len(line)) >= transcriptQuota {
-		err = fmt.Errorf("it has reached %d MiB", transcriptQuota>>20)
+		err = fmt.Errorf("the transcript has reached %d MiB", transcriptQuota>>20)
 	}
 	if err == nil {
 		_, err = f.Write(append(line, '\n'))

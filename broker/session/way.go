@@ -15,11 +15,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// labelWay is the label of a container with the way in which it is connected with the host.
+// labelWay is the label with a container's way; it is missing for sockets.
 const labelWay = "ironcurtain.way"
 
-// door opens one of the session's ways in: a socket at path, for the container's user only, or
-// connections of a kind over the stream.
+// openListener returns a listener for connections from the container: of a kind over the stream, or,
+// without a stream, on a socket at path.
 func (s *Session) openListener(kind mux.Kind, path string) (net.Listener, error) {
 	if s.stream != nil {
 		return s.stream.Listener(kind), nil
@@ -27,8 +27,9 @@ func (s *Session) openListener(kind mux.Kind, path string) (net.Listener, error)
 	return s.listen(path)
 }
 
-// begin starts the agent in a container, by the way that the engine has. Which one that is gets
-// tried: nothing that an engine says of itself tells it. It is remembered once it is certain.
+// startContainer starts the agent in a container. Which way works with the engine, and whether files
+// are shared, must be found out by trying, because the engine's description does not say. A certain
+// result is remembered.
 func (s *Session) startContainer(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client) (program, error) {
 	s.progress("checking the agent image", s.adapter.Image)
 	image, err := s.image(ctx, engine)
@@ -38,7 +39,7 @@ func (s *Session) startContainer(ctx context.Context, stack *teardown, log *audi
 	files := s.filesOf(engine)
 	for _, address := range s.layout.Away() {
 		if files != reach.Copied || address != engine.Endpoint().Address {
-			s.notice(true, "what the agent has written last is in volumes of the engine at "+address+" and not here: resume the session there, with --engine and copied files, to get it")
+			s.notice(true, "the latest files of the agent are only in volumes of the engine at "+address+": resume the session there, with --engine and copied files, to get them")
 		}
 	}
 	if files == reach.Copied {
@@ -58,13 +59,13 @@ func (s *Session) startContainer(ctx context.Context, stack *teardown, log *audi
 		return running, err
 	}
 	if err := s.deps.Config.Ways.Remember(engine.Endpoint().Address, engine.Info().Version, found); err != nil {
-		s.deps.Log.Warn("the way to the engine is tried again next time", "error", err)
+		s.deps.Log.Warn("store the way to the engine: it will be found out again next time", "error", err)
 	}
 	return running, err
 }
 
-// startShared starts the agent where the container sees this machine's files. unseen says that this machine's
-// sockets were found not to work there.
+// startShared starts the agent in a container that shares this machine's files. It tries the engine's
+// ways in order. unseen reports that this machine's sockets were found not to work in the container.
 func (s *Session) startShared(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client, image string) (running program, unseen bool, err error) {
 	way, other := s.deps.Config.Ways.First(engine.Endpoint().Address, engine.Info().Version)
 	if way == reach.Sockets {
@@ -78,13 +79,14 @@ func (s *Session) startShared(ctx context.Context, stack *teardown, log *audit.L
 		if err := errors.Join(attempt.run(ctx), stored.RemoveScratch(ctx, s.layout.Run)); err != nil {
 			return nil, unseen, err
 		}
-		s.progress("trying the other way to the engine", "")
+		s.progress("connecting to the container without sockets", "")
 	}
 	running, err = s.startByWay(ctx, reach.ByStream, stack, log, engine, image)
 	return running, unseen, err
 }
 
-// startByWay opens the two proxies and starts the agent in a container that is connected in that way.
+// startByWay opens the two proxies and starts the agent in a container that is connected by the given
+// way.
 func (s *Session) startByWay(ctx context.Context, way reach.Way, stack *teardown, log *audit.Log, engine *docker.Client, image string) (program, error) {
 	if way == reach.ByStream {
 		s.openStream(stack)
@@ -108,8 +110,8 @@ func (s *Session) startByWay(ctx context.Context, way reach.Way, stack *teardown
 	return s.startBySockets(ctx, engine, spec)
 }
 
-// open opens the two proxies and writes down what the agent has to know. It returns how the agent is
-// launched.
+// openProxies opens the two proxies and the ports, writes the agent's files, and removes a former
+// container. It returns how to launch the agent.
 func (s *Session) openProxies(ctx context.Context, stack *teardown, log *audit.Log, engine *docker.Client) (agent.Launch, error) {
 	proxy, err := s.serve(ctx, stack, log)
 	if err != nil {
@@ -130,8 +132,8 @@ func (s *Session) openProxies(ctx context.Context, stack *teardown, log *audit.L
 	return launch, nil
 }
 
-// startBySockets starts a container to which the host's sockets are mounted. The agent begins
-// after the bridge has shown what it sees.
+// startBySockets starts a container with the host's sockets mounted. The agent starts after the host
+// has accepted the bridge's report.
 func (s *Session) startBySockets(ctx context.Context, engine *docker.Client, spec docker.Spec) (program, error) {
 	reports, err := s.listen(s.layout.ReportSocket())
 	if err != nil {
@@ -139,7 +141,7 @@ func (s *Session) startBySockets(ctx context.Context, engine *docker.Client, spe
 	}
 	container, err := engine.Start(ctx, spec)
 	if err != nil {
-		return nil, errors.Join(notStarted{err}, reports.Close()) // returning container would make a non-nil program of a nil pointer
+		return nil, errors.Join(notStarted{err}, reports.Close()) // not container: a nil pointer in a program is not nil
 	}
 	if err := reach.Approve(ctx, reports, container, s.confinementCheck(spec, engine.Info())); err != nil {
 		return nil, errors.Join(err, removeNow(ctx, container))
@@ -147,12 +149,12 @@ func (s *Session) startBySockets(ctx context.Context, engine *docker.Client, spe
 	return container, nil
 }
 
-// notStarted is why an engine did not start a container; some refuse to mount sockets.
+// notStarted is the error of an engine that did not start a container. Some refuse to mount sockets.
 type notStarted struct{ error }
 
 func (n notStarted) Unwrap() error { return n.error }
 
-// openStream makes the stream over which the container is going to be reached.
+// openStream makes the stream that will connect with the container.
 func (s *Session) openStream(stack *teardown) {
 	stream := reach.NewStream()
 	stack.push("close the stream", func(context.Context) error { return stream.Close() })
@@ -161,7 +163,7 @@ func (s *Session) openStream(stack *teardown) {
 	s.mu.Unlock()
 }
 
-// startByStream starts a container without sockets and reaches it over the stream.
+// startByStream starts a container without sockets and connects with it over the stream.
 func (s *Session) startByStream(ctx context.Context, engine *docker.Client, spec docker.Spec) (program, error) {
 	spec.Labels[labelWay] = string(reach.ByStream)
 	handle, err := engine.StartDetached(ctx, spec)
@@ -180,7 +182,7 @@ func (s *Session) startByStream(ctx context.Context, engine *docker.Client, spec
 	return s.newOverStream(ctx, engine), nil
 }
 
-// order says how the stream reaches a container, whose report check judges.
+// order returns how the stream connects with a container. check judges the container's report.
 func (s *Session) order(check func(report []byte) error) reach.Order {
 	return reach.Order{
 		User: s.inside.String(), Carry: []string{agent.Bridge, "carry"},
@@ -190,7 +192,7 @@ func (s *Session) order(check func(report []byte) error) reach.Order {
 	}
 }
 
-// removeNow removes a container that is not used after all, also if ctx has ended.
+// removeNow removes a container that is not needed any more, even if ctx has ended.
 func removeNow(ctx context.Context, c interface{ Remove(context.Context) error }) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), engineAwayLimit)
 	defer cancel()

@@ -15,18 +15,16 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// settleTime is how long settleWorktree may take when a session ends. It is shorter than
-// the time that the multiplexer takes to end at most, so that a person is still told which
-// commits were not brought back.
+// settleTime is how long settleWorktree may take when a session ends. It is shorter than the longest
+// end of the multiplexer, so that the person can still be told which commits were not brought back.
 const settleTime = 50 * time.Second
 
-// hurriedLook is how long each look at what an agent has left may take when the process
-// must end soon.
+// hurriedLook is how long each check of what an agent has left may still take once the process must
+// end soon.
 const hurriedLook = 500 * time.Millisecond
 
-// lookContext returns a context for a look at what an agent has left. The context ends with
-// the cause worktree.ErrLate when hurriedLook has passed since the look began or the process
-// was told to end, whichever is later.
+// lookContext returns a context for a check of what an agent has left. After the process was told to
+// end soon, the check gets hurriedLook; then the context ends with the cause worktree.ErrLate.
 func (s *Session) lookContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	late := time.AfterFunc(time.Hour, func() { cancel(worktree.ErrLate) }) // reset when the process must end soon
@@ -34,8 +32,8 @@ func (s *Session) lookContext(ctx context.Context) (context.Context, context.Can
 	return ctx, func() { stop(); late.Stop(); cancel(nil) }
 }
 
-// CheckWorktree returns an error if no session could get a worktree of the directory
-// given, in a multiplexer with that home and cache.
+// CheckWorktree returns an error if a multiplexer with that home and cache cannot make a worktree of
+// the given directory.
 func CheckWorktree(ctx context.Context, given, home, cache, userHome string) error {
 	dir, err := stored.ResolveWorkspace(given, home, cache, userHome)
 	if err == nil {
@@ -44,8 +42,8 @@ func CheckWorktree(ctx context.Context, given, home, cache, userHome string) err
 	return err
 }
 
-// worktreeSource returns the repository of a directory. It fails if a container could not
-// read the objects that a worktree borrows from that repository.
+// worktreeSource returns the repository of a directory. It fails if a container cannot mount the
+// objects that a worktree borrows, because something else is mounted at their path.
 func worktreeSource(ctx context.Context, dir, userHome string) (worktree.Source, error) {
 	source, err := worktree.Open(ctx, dir, userHome)
 	if err != nil {
@@ -59,8 +57,8 @@ func worktreeSource(ctx context.Context, dir, userHome string) (worktree.Source,
 	return source, nil
 }
 
-// chooseWorktree gives the session a worktree of the workspace, if the request or the
-// configuration asks for one, or a clone.
+// chooseWorktree makes the session's workspace a worktree or a clone, if the request or the
+// configuration asks for one.
 func (s *Session) chooseWorktree(ctx context.Context, r Request) error {
 	if r.Repo != "" || r.Branch != "" {
 		return s.chooseClone(r)
@@ -73,7 +71,7 @@ func (s *Session) chooseWorktree(ctx context.Context, r Request) error {
 	case s.adapter.Place == agent.OnHost:
 		return fault.New("leave --worktree out", "%s runs without a container, so it cannot get a worktree", s.adapter.Name)
 	case r.Workspace == "":
-		return fault.New("name it with --workspace", "--worktree needs a repository")
+		return fault.New("name a repository with --workspace", "--worktree needs a repository")
 	}
 	source, err := worktreeSource(ctx, s.fixed.Workspace, c.UserHome)
 	if !asked && errors.Is(err, worktree.ErrNoRepository) {
@@ -87,14 +85,14 @@ func (s *Session) chooseWorktree(ctx context.Context, r Request) error {
 	return nil
 }
 
-// makeWorktree makes the session's worktree, unless a resumed session has it already, and
-// pushes settleWorktree on the stack.
+// makeWorktree makes the session's worktree, unless a resumed session has one already, and pushes
+// settleWorktree on stack.
 func (s *Session) makeWorktree(ctx context.Context, stack *teardown) error {
 	tree, place := s.fixed.Worktree, s.layout.Worktree()
 	if tree == nil {
 		return nil
 	}
-	stack.pushFor(settleTime, "look after the worktree", func(ctx context.Context) error { return s.settleWorktree(ctx) })
+	stack.pushFor(settleTime, "settle the worktree", func(ctx context.Context) error { return s.settleWorktree(ctx) })
 	if err := os.WriteFile(s.layout.Unsettled(), nil, 0o600); err != nil {
 		return fmt.Errorf("make worktree: %w", err)
 	}
@@ -106,7 +104,7 @@ func (s *Session) makeWorktree(ctx context.Context, stack *teardown) error {
 		}
 		return tree.Plain(ctx)
 	}
-	makeTree, instead := s.makeLocal, fmt.Sprintf(" (/new %s --no-worktree works on the repository itself, with all it has)", tree.Repository)
+	makeTree, instead := s.makeLocal, fmt.Sprintf(" (/new %s --no-worktree works on the repository itself)", tree.Repository)
 	if tree.Cloned {
 		makeTree, instead = s.makeClone, ""
 	}
@@ -115,7 +113,7 @@ func (s *Session) makeWorktree(ctx context.Context, stack *teardown) error {
 	}
 	absent, err := place.Absent(ctx)
 	if what := absent.String(); err == nil && what != "" {
-		s.notice(true, fmt.Sprintf("the worktree does not have %s, because nothing is fetched for it%s", what, instead))
+		s.notice(true, fmt.Sprintf("the worktree lacks %s, because nothing is fetched for a worktree%s", what, instead))
 	}
 	return err
 }
@@ -131,8 +129,8 @@ func (s *Session) makeLocal(ctx context.Context, _ *teardown) error {
 	return s.layout.Worktree().Make(ctx, source, *tree)
 }
 
-// settleWorktree brings the commits to the person's repository. It removes a worktree in
-// which nothing was done; otherwise it tells the person where the work is.
+// settleWorktree brings the worktree's commits to the person's repository. It removes a worktree in
+// which nothing was done, and otherwise tells the person where the work is.
 func (s *Session) settleWorktree(ctx context.Context) error {
 	tree, place := *s.fixed.Worktree, s.layout.Worktree()
 	if s.layout.HasAway() {
@@ -144,11 +142,11 @@ func (s *Session) settleWorktree(ctx context.Context) error {
 		s.fetchPushed(ctx)
 	}
 	o, err := place.Settle(ctx, tree)
-	if ctx.Err() == nil { // otherwise something was not finished, and the next start says so
+	if ctx.Err() == nil { // otherwise work is unfinished, which the next start reports
 		_ = os.Remove(s.layout.Unsettled())
 	}
 	if errors.Is(err, worktree.ErrLate) {
-		s.reportWork(fmt.Sprintf("worktree %s is not put away yet: %v ('ironcurtain-mux sessions rm %s' finishes that)", place.Dir, err, s.fixed.ID[:8]))
+		s.reportWork(fmt.Sprintf("the work in worktree %s was not brought back yet: %v ('ironcurtain-mux sessions rm %s' does that)", place.Dir, err, s.fixed.ID[:8]))
 		return nil
 	}
 	if err != nil {
@@ -159,8 +157,8 @@ func (s *Session) settleWorktree(ctx context.Context) error {
 	return nil
 }
 
-// reportWork tells the person, now and in the end notice, where the work of an ended session
-// is.
+// reportWork tells the person where the work of an ended session is, now and in the end notice. An
+// empty text removes what the end notice said.
 func (s *Session) reportWork(text string) {
 	if text == "" {
 		s.deps.Events.Left(s.fixed.ID, aboutWork)
@@ -170,8 +168,8 @@ func (s *Session) reportWork(text string) {
 	s.notice(false, text)
 }
 
-// workOf says in one sentence which work a worktree contains and what to do with it. It
-// returns "" for a worktree that was removed because nothing was done in it.
+// workOf says in one sentence which work a worktree contains and what to do with it. It returns "" for
+// a worktree that was removed because nothing was done in it.
 func workOf(s stored.Session, o worktree.Outcome) string {
 	t, resume := s.Worktree, "ironcurtain-mux sessions resume "+string(s.ID[:8])
 	var parts []string

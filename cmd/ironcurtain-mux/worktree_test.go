@@ -78,7 +78,7 @@ func TestWorktrees(t *testing.T) {
 	first := gitIn(t, repo, "rev-parse", "HEAD")
 	toolAgent(t, home, map[string]any{"worktree": true, "setup": []map[string]string{{"workspace": repo, "run": "echo set up >~/note"}}})
 	d := drive(t, home, 130, 40, "demo", "--agent", "mine", "--workspace", repo)
-	d.see(patience, "mine$", "the worktree does not have submodule vendor", "--no-worktree")
+	d.see(patience, "mine$", "the worktree lacks submodule vendor", "--no-worktree")
 	id := d.onlySession().ID
 	branch := "ironcurtain/" + string(id[:8])
 	d.send("clear; cat ~/note; git status | head -1; git log --format=%s; tail -n 1 a\r")
