@@ -19,22 +19,22 @@ func (l *looker) file(name string, f File) {
 	l.note(name, f)
 }
 
-// note adds a finding. It does not replace a finding about git, because git's hooks may
-// also be in a directory that counts for another reason.
+// note adds a finding. A finding about git stays, because a hook of git's may also be in a directory
+// that counts for another reason.
 func (l *looker) note(name string, f File) {
 	before, ok := l.look.Files[name]
 	if ok && (before.git || !f.git) {
 		return
 	}
 	if l.names += len(name); len(l.look.Files) >= l.most.files || l.names > l.most.names {
-		l.stop("there is more to name than anybody would read")
+		l.stop("there are too many such files to list")
 		return
 	}
 	l.look.Files[name] = f
 }
 
-// digest identifies one state of a file. For a link it includes the target. It is empty for
-// a file that cannot be read.
+// digest identifies the state of a file. For a link it includes the target. It is "" for a file that
+// cannot be read.
 func (l *looker) digest(name string) string {
 	h := sha256.New()
 	info, err := l.root.Lstat(name)
@@ -48,7 +48,7 @@ func (l *looker) digest(name string) string {
 		}
 		fmt.Fprintf(h, "link %q\n", target)
 		if info, err = l.root.Stat(name); err != nil || info.IsDir() {
-			return hex.EncodeToString(h.Sum(nil)) // leads to nothing that can be read here
+			return hex.EncodeToString(h.Sum(nil)) // a directory, or nothing in the workspace
 		}
 	}
 	if !info.Mode().IsRegular() {
@@ -62,7 +62,8 @@ func (l *looker) digest(name string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// copy reads a regular file, as far as the look's bound allows, and never blocks.
+// copy copies the content of a regular file, and never blocks. It returns false if it cannot, or if
+// the file exceeds the bytes that are left to the look.
 func (l *looker) copy(to io.Writer, name string) bool {
 	f, err := l.root.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -70,7 +71,7 @@ func (l *looker) copy(to io.Writer, name string) bool {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || !l.goesOn() {
+	if err != nil || !info.Mode().IsRegular() || !l.mayContinue() {
 		return false
 	}
 	left := l.most.bytes - l.bytes
@@ -79,8 +80,8 @@ func (l *looker) copy(to io.Writer, name string) bool {
 	return err == nil && n <= left
 }
 
-// read returns the content of a small file, or nil when there is no file. ok is false for a
-// file that cannot be read.
+// read returns the content of a small file, or nil if there is no file. ok is false for a file that
+// cannot be read.
 func (l *looker) read(name string) (data []byte, ok bool) {
 	info, err := l.root.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) {
@@ -94,5 +95,5 @@ func (l *looker) read(name string) (data []byte, ok bool) {
 	return []byte(b.String()), ok && b.Len() <= maxText
 }
 
-// maxText is the largest file whose content is examined, in bytes.
+// maxText is the size of the largest file whose content is examined, in bytes.
 const maxText = 1 << 20

@@ -10,13 +10,13 @@ import (
 	"unicode"
 )
 
-// Finding is something that programs of this machine would run or obey now and would not
-// have at an earlier look.
+// Finding is a file or directory that programs of this machine run or obey, and that is new or has
+// changed since an earlier look.
 type Finding struct {
 	Path  string `json:"path"`            // below the workspace; an agent chose it
 	Why   string `json:"why"`             // which program does what with it
-	State string `json:"state"`           // "new", "changed", or what is known of it
-	Files int    `json:"files,omitempty"` // how many of a directory, when it counts as a whole
+	State string `json:"state"`           // "new", "changed", or what is known about that
+	Files int    `json:"files,omitempty"` // the number of files in a directory that counts as a whole
 	git   bool
 }
 
@@ -28,8 +28,8 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%s: %s (%s)", f.State, shown(f.Path), f.Why)
 }
 
-// Since lists what is new or has changed since an earlier look: first what git obeys, then
-// what is nearest to the top.
+// Since lists the findings that are new or have changed since an earlier look: first those about
+// git, then those nearest to the top.
 func (l Look) Since(before Look) []Finding {
 	units, names := map[string]*Finding{}, before.names()
 	for name, f := range l.Files {
@@ -73,18 +73,18 @@ func (l Look) names() map[string]bool {
 	return all
 }
 
-// state describes how something has changed.
+// state describes how something has changed since the look.
 func (l Look) state(known bool) string {
 	switch {
 	case known:
 		return "changed"
 	case l.Missed != "":
-		return "new, or not looked at before"
+		return "new, or not examined before"
 	}
 	return "new"
 }
 
-// around reports whether a repository is in the work tree of one that was there before.
+// around reports whether a repository is in the work tree of another one that the look found.
 func (l Look) around(name string) bool {
 	if isGit(path.Base(name)) {
 		if name = path.Dir(name); name == "." {
@@ -99,7 +99,7 @@ func (l Look) around(name string) bool {
 	}
 }
 
-// shown returns a path for a message: on one line, and shortened.
+// shown returns a path for a message: shortened, and on one line.
 func shown(name string) string {
 	const most = 120
 	if len(name) > most {

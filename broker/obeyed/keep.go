@@ -11,21 +11,20 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
-// Record is the stored result of a look, with the changes that were made to the workspace
-// before it.
+// Record is the stored result of a look, and the paths that were made before it.
 type Record struct {
 	Look
-	Made []string // what was made beforehand, to be removed at the end; paths below the workspace
+	Made []string // to be removed at the end; below the workspace
 }
 
-// kept is a record as it is written. The paths are quoted: a name can be any bytes.
+// kept is a record in its file. The paths are quoted, because a name can have any bytes.
 type kept struct {
 	Made   []string          `json:"made,omitempty"`
 	Missed string            `json:"missed,omitempty"`
 	Files  map[string]string `json:"files"`
 }
 
-// maxKept is the largest record, in bytes.
+// maxKept is the size of the largest record, in bytes.
 const maxKept = 64 << 20
 
 // Keep writes the record to a file.
@@ -39,12 +38,12 @@ func (r Record) Keep(file string) error {
 		err = wholefile.Write(file, data, 0o600)
 	}
 	if err != nil {
-		return fmt.Errorf("note how the workspace was: %w", err)
+		return fmt.Errorf("store the state of the workspace: %w", err)
 	}
 	return nil
 }
 
-// Kept reads a record. The error is fs.ErrNotExist where none was kept.
+// Kept reads a record. The error is fs.ErrNotExist if there is none.
 func Kept(file string) (Record, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -53,7 +52,7 @@ func Kept(file string) (Record, error) {
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxKept+1))
 	if err == nil && len(data) > maxKept {
-		err = errors.New("it is too large")
+		err = errors.New("the file is too large")
 	}
 	var k kept
 	if err == nil {

@@ -16,32 +16,32 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/hostexec"
 )
 
-// Look is what was found in a directory.
+// Look is the result of looking at a directory.
 type Look struct {
 	Files  map[string]File // by their paths below the directory
-	Missed string          // why not everything was looked at; empty when everything was
+	Missed string          // why not everything was examined, or ""
 }
 
-// File is something that a program would run or obey.
+// File is a file or a repository that a program would run or obey.
 type File struct {
-	Digest string // of what it is; empty when that could not be told
+	Digest string // identifies the state; "" if the file could not be read
 	why    string
-	unit   string // the path that a person is told: the file, or a directory that counts as a whole
+	unit   string // the path that a person sees: the file, or a directory that counts as a whole
 	git    bool
-	// inner is set for a repository that matters only inside another one, where git would
-	// use it instead.
+	// inner is set for a repository that matters only inside another one, because git would use it
+	// instead of that one.
 	inner bool
-	// idle is set for a configuration that makes git run or obey nothing. It is kept to
-	// tell a changed configuration from a new one.
+	// idle is set for a configuration that makes git run or obey nothing. It is kept so that its
+	// change is not reported as new.
 	idle bool
 }
 
 // limits bound a look.
 type limits struct {
 	dirs, entries, depth int
-	files, names         int // what is found, and the bytes of its paths
+	files, names         int // findings, and bytes of their paths
 	repositories         int
-	bytes                int64 // read to compare
+	bytes                int64 // of files that are read
 	time                 time.Duration
 }
 
@@ -57,28 +57,27 @@ var quick = limits{
 	repositories: 100, bytes: 16 << 20, time: time.Second,
 }
 
-// Take looks at a directory for at most that long. The configuration of git that the
-// person has in their home directory, and that of repositories above, can name files in
-// it.
+// Take looks at a directory for at most that long. It also reads the git configuration in the
+// person's home directory and in the repositories above, because they can name files in it.
 func Take(ctx context.Context, dir, userHome string, most time.Duration) (Look, error) {
 	bounded := usual
 	bounded.time = most
-	return take(ctx, dir, userHome, bounded, func(l *looker) { l.enter(&place{}) }, nil)
+	return look(ctx, dir, userHome, bounded, func(l *looker) { l.enter(&place{}) }, nil)
 }
 
-// TakeRepository looks only at the repository whose work tree the directory is, at those
-// of its submodules, in which 'git status' runs git, and at what their configuration
-// names.
+// TakeRepository looks only at the repository whose work tree the directory is, at its submodules,
+// in which 'git status' runs git, and at the files that their configuration names.
 func TakeRepository(ctx context.Context, dir, userHome string) (Look, error) {
-	return take(ctx, dir, userHome, quick, func(l *looker) {
+	return look(ctx, dir, userHome, quick, func(l *looker) {
 		if l.isDir(".git") {
 			l.repository(".git", ".")
 		}
 	}, nil)
 }
 
-// take looks as begin says. What a configuration names is added to named, unless that is nil.
-func take(ctx context.Context, dir, userHome string, most limits, begin func(*looker), named *Names) (Look, error) {
+// look looks at a directory: begin says where it starts. It adds the files that a configuration
+// names to named, unless that is nil.
+func look(ctx context.Context, dir, userHome string, most limits, begin func(*looker), named *Names) (Look, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return Look{}, fmt.Errorf("look at the workspace: %w", err)
@@ -89,7 +88,7 @@ func take(ctx context.Context, dir, userHome string, most limits, begin func(*lo
 	l := &looker{ctx: limited, root: root, base: dir, home: userHome, most: most, seen: map[[2]string]bool{}, named: named, look: Look{Files: map[string]File{}}}
 	l.outside()
 	begin(l)
-	for len(l.queue) > 0 && l.goesOn() {
+	for len(l.queue) > 0 && l.mayContinue() {
 		next := l.queue[0]
 		l.queue = l.queue[1:]
 		l.list(next)
@@ -97,8 +96,8 @@ func take(ctx context.Context, dir, userHome string, most limits, begin func(*lo
 	return l.look, context.Cause(ctx)
 }
 
-// looker is one running look. It visits directories in the order of their depth, so that it
-// finds the entries nearest to the top before it reaches a limit.
+// looker is one running look. It visits directories in the order of their depth, so that it finds
+// the entries nearest to the top before it reaches a limit.
 type looker struct {
 	ctx                         context.Context
 	root                        *os.Root
@@ -110,18 +109,18 @@ type looker struct {
 	bytes                       int64
 	seen                        map[[2]string]bool // included configurations, each with its work tree
 	stopped                     bool
-	named                       *Names // what configurations name; nil: not wanted
+	named                       *Names // the files that configurations name; nil if not wanted
 }
 
-// place is a directory to be visited. It contains only its own name, because an agent can
-// make paths of any length.
+// place is a directory to visit. It has only the last part of its path, because an agent can make
+// paths of any length.
 type place struct {
 	above  *place
 	name   string
 	depth  int
-	linked bool   // a link was followed on the way
-	all    string // why everything below counts, or empty
-	unit   string // with all: what is told to a person
+	linked bool   // its path goes through a link
+	all    string // why everything below counts, or ""
+	unit   string // if all is set, the path that a person sees
 }
 
 func (p *place) path() string {
@@ -142,15 +141,15 @@ func (p *place) path() string {
 	return b.String()
 }
 
-// goesOn reports whether there is time left, and nothing has ended the look.
-func (l *looker) goesOn() bool {
+// mayContinue reports whether there is time left and nothing has stopped the look.
+func (l *looker) mayContinue() bool {
 	if l.ctx.Err() != nil {
-		l.stop("it took longer than %v", l.most.time)
+		l.stop("the look took longer than %v", l.most.time)
 	}
 	return !l.stopped
 }
 
-// stop ends the look.
+// stop stops the look, and notes why.
 func (l *looker) stop(format string, args ...any) {
 	l.missed(format, args...)
 	l.stopped = true
@@ -163,11 +162,11 @@ func (l *looker) missed(format string, args ...any) {
 	}
 }
 
-// enter adds a directory to those that are visited later.
+// enter adds a directory to the queue.
 func (l *looker) enter(p *place) {
 	switch l.dirs++; {
 	case p.depth > l.most.depth:
-		l.missed("something lies deeper than %d directories", l.most.depth)
+		l.missed("there are files deeper than %d directories", l.most.depth)
 	case l.dirs > l.most.dirs:
 		l.stop("there are more than %d directories", l.most.dirs)
 	default:
@@ -187,11 +186,11 @@ func (l *looker) list(p *place) {
 		return
 	}
 	defer f.Close()
-	var bare bareness
-	for l.goesOn() {
+	var marks gitMarks
+	for l.mayContinue() {
 		entries, err := f.ReadDir(256)
 		for _, e := range entries {
-			bare.note(e.Name())
+			marks.note(e.Name())
 			l.entry(p, dir, e)
 		}
 		if l.entries += len(entries); l.entries > l.most.entries {
@@ -205,7 +204,7 @@ func (l *looker) list(p *place) {
 			break
 		}
 	}
-	if bare.repository() {
+	if marks.repository() {
 		l.repository(dir, dir)
 	}
 }
@@ -225,7 +224,7 @@ func (l *looker) entry(p *place, dir string, e fs.DirEntry) {
 	case isGit(e.Name()) && kind.IsDir():
 		l.repository(name, dir)
 	case isGit(e.Name()):
-		l.file(name, File{why: "git uses the repository that it names", unit: name, git: true})
+		l.file(name, File{why: "git uses the repository that this file names", unit: name, git: true})
 	case kind.IsDir():
 		if below.all = hostexec.Name(p.name, e.Name(), true); below.all != "" {
 			below.unit = name
@@ -238,11 +237,11 @@ func (l *looker) entry(p *place, dir string, e fs.DirEntry) {
 	}
 }
 
-// link examines a link, and its target if that is in the workspace, because programs follow
-// links. Behind one link to a directory, it enters no other link.
+// link examines a link, and the target if that is in the workspace, because programs follow links.
+// In a directory that it has entered through a link, it follows no other link to a directory.
 func (l *looker) link(p, below *place, name string) {
 	if p.all == "" && isGit(below.name) {
-		l.file(name, File{why: "git uses the repository that it leads to", unit: name, git: true})
+		l.file(name, File{why: "git uses the repository that this link leads to", unit: name, git: true})
 		if l.isDir(name) {
 			l.repository(name, path.Dir(name))
 		}
@@ -253,7 +252,7 @@ func (l *looker) link(p, below *place, name string) {
 	if why == "" {
 		why = hostexec.Name(p.name, below.name, isDir)
 	}
-	if why == "" && !isDir { // it may lead to a directory outside, or to one that is not there yet
+	if why == "" && !isDir { // the target may be a directory outside, or one that will be made
 		why = hostexec.Name(p.name, below.name, true)
 	}
 	if why != "" {

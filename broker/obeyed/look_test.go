@@ -64,24 +64,24 @@ func TestWhatAnAgentLeaves(t *testing.T) {
 		{"settings of no weight", "git config user.name x; git config branch.x.remote origin", ""},
 		{"a hook where there was none", "mkdir .git/hooks; echo evil >.git/hooks/post-checkout; touch .git/hooks/x.sample", "new: .git/hooks/post-checkout (git runs it as a hook)"},
 		{"a hook where the configuration says", "echo two >scripts/hooks/pre-commit; chmod +x scripts/hooks/pre-commit", "changed: scripts/hooks/pre-commit (git runs it as a hook)"},
-		{"configuration", "git config core.fsmonitor ./evil; touch evil", "new: evil (git runs it, as its configuration says (core.fsmonitor))\nchanged: .git/config (git obeys what it says of core.fsmonitor, core.hookspath, filter.*.clean, include.path)"},
+		{"configuration", "git config core.fsmonitor ./evil; touch evil", "new: evil (git runs it, as its configuration says (core.fsmonitor))\nchanged: .git/config (git obeys its core.fsmonitor, core.hookspath, filter.*.clean, include.path)"},
 		{"a program that git runs", "echo evil >tools/Filter.py", "changed: tools/Filter.py (git runs it, as its configuration says (filter.*.clean))"},
 		{"an included file", "echo '[core]\n sshCommand = x' >settings", "changed: settings (git obeys it, because its configuration includes it)"},
-		{"configuration of a worktree", "echo '[core]\n fsmonitor = x' >.git/config.worktree", "new: .git/config.worktree (git obeys what it says of core.fsmonitor)"},
-		{"a common directory", "mkdir evil; echo ../evil >.git/commondir", "new: .git/commondir (git uses the repository that it names)"},
-		{"alternates", "mkdir -p .git/objects/info; echo /else >.git/objects/info/alternates", "new: .git/objects/info/alternates (git takes objects from where it says)"},
+		{"configuration of a worktree", "echo '[core]\n fsmonitor = x' >.git/config.worktree", "new: .git/config.worktree (git obeys its core.fsmonitor)"},
+		{"a common directory", "mkdir evil; echo ../evil >.git/commondir", "new: .git/commondir (git uses the repository that this file names)"},
+		{"alternates", "mkdir -p .git/objects/info; echo /else >.git/objects/info/alternates", "new: .git/objects/info/alternates (git reads objects from the repository that this file names)"},
 		{"attributes", "mkdir .git/info; echo '* filter=x' >.git/info/attributes", "new: .git/info/attributes (git runs the filters it names)"},
-		{"a rebase", "mkdir .git/rebase-merge; printf 'pick 1\\n  exec evil\\n' >.git/rebase-merge/git-rebase-todo", "new: .git/rebase-merge/git-rebase-todo (git runs its commands when the rebase goes on)"},
-		{"an embedded repository", "git init -q src/in", "new: src/in/.git (git uses it there instead of the repository around it)"},
-		{"an armed one", "git init -q --bare x; git -C x config core.worktree ..; git -C x config core.fsmonitor y", "new: x (git uses it there instead of the repository around it)\nnew: x/config (git obeys what it says of core.fsmonitor, core.worktree)"},
-		{"the workspace itself as one", "git init -q --bare t; git -C t config core.fsmonitor y; mv t/* .; rmdir t", "new: . (git uses it there instead of the repository around it)\nnew: config (git obeys what it says of core.fsmonitor)"},
-		{"a submodule's", "mkdir -p .git/modules; git init -q --bare .git/modules/a; git --git-dir=.git/modules/a config core.sshCommand x", "new: .git/modules/a/config (git obeys what it says of core.sshcommand)"},
-		{"a repository elsewhere", "echo gitdir: ../x >src/.git", "new: src/.git (git uses the repository that it names)"},
-		{"a link to one", "git init -q x; mv x/.git x/g; ln -s ../x/g src/.git; git --git-dir=x/g config core.pager y", "new: src/.git (git uses the repository that it leads to)\nnew: x/g (git uses it there instead of the repository around it)\nnew: src/.git/config (git obeys what it says of core.pager)\nnew: x/g/config (git obeys what it says of core.pager)"},
+		{"a rebase", "mkdir .git/rebase-merge; printf 'pick 1\\n  exec evil\\n' >.git/rebase-merge/git-rebase-todo", "new: .git/rebase-merge/git-rebase-todo (git runs its commands when the rebase is continued)"},
+		{"an embedded repository", "git init -q src/in", "new: src/in/.git (git uses this repository there instead of the one around it)"},
+		{"an armed one", "git init -q --bare x; git -C x config core.worktree ..; git -C x config core.fsmonitor y", "new: x (git uses this repository there instead of the one around it)\nnew: x/config (git obeys its core.fsmonitor, core.worktree)"},
+		{"the workspace itself as one", "git init -q --bare t; git -C t config core.fsmonitor y; mv t/* .; rmdir t", "new: . (git uses this repository there instead of the one around it)\nnew: config (git obeys its core.fsmonitor)"},
+		{"a submodule's", "mkdir -p .git/modules; git init -q --bare .git/modules/a; git --git-dir=.git/modules/a config core.sshCommand x", "new: .git/modules/a/config (git obeys its core.sshcommand)"},
+		{"a repository elsewhere", "echo gitdir: ../x >src/.git", "new: src/.git (git uses the repository that this file names)"},
+		{"a link to one", "git init -q x; mv x/.git x/g; ln -s ../x/g src/.git; git --git-dir=x/g config core.pager y", "new: src/.git (git uses the repository that this link leads to)\nnew: x/g (git uses this repository there instead of the one around it)\nnew: src/.git/config (git obeys its core.pager)\nnew: x/g/config (git obeys its core.pager)"},
 		{"editors and shells", "touch .envrc .dir-locals.el x.code-workspace; echo x >.vscode/tasks.json; mkdir .idea; touch .idea/a .idea/b", "new: .dir-locals.el (the editor runs it)\nnew: .envrc (the shell loads it)\nnew: .idea, 2 files (editors run its configurations)\nnew: x.code-workspace (editors run its tasks)\nchanged: .vscode/tasks.json (editors run its tasks and the programs it names)"},
 		{"a directory that counts as a whole", "echo x >>.husky/pre-push; touch .husky/pre-commit", "changed: .husky, 2 files (git hooks live there)"},
 		{"links", "rm -r .vscode; mkdir v; touch v/launch.json; ln -s v .vscode; ln -s /etc/passwd .envrc", "new: .envrc (the shell loads it)\nnew: .vscode/launch.json (editors run its tasks and the programs it names)"},
-		{"pipes", "mkfifo .envrc .git/config.worktree .git/commondir; mkdir .git/hooks; mkfifo .git/hooks/update", "new: .git/commondir (git uses the repository that it names)\nnew: .git/config.worktree (git obeys it, and nobody else can read it)\nnew: .git/hooks/update (git runs it as a hook)\nnew: .envrc (the shell loads it)"},
+		{"pipes", "mkfifo .envrc .git/config.worktree .git/commondir; mkdir .git/hooks; mkfifo .git/hooks/update", "new: .git/commondir (git uses the repository that this file names)\nnew: .git/config.worktree (git may obey this configuration, which could not be examined)\nnew: .git/hooks/update (git runs it as a hook)\nnew: .envrc (the shell loads it)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := person(t)
@@ -135,7 +135,7 @@ func TestBounds(t *testing.T) {
 		"many to name": {func(t *testing.T, dir string) {
 			t.Helper()
 			sh(t, dir, "for i in $(seq 60); do mkdir $i; touch $i/.envrc; done")
-		}, "more to name"},
+		}, "too many such files"},
 		"many repositories": {func(t *testing.T, dir string) {
 			t.Helper()
 			sh(t, dir, "for i in $(seq 20); do mkdir -p $i/objects $i/refs; touch $i/HEAD; done")
@@ -161,7 +161,7 @@ func TestBounds(t *testing.T) {
 			dir := t.TempDir()
 			c.make(t, dir)
 			sh(t, dir, "echo x >.bashrc")
-			l, err := take(t.Context(), dir, "", small, func(l *looker) { l.enter(&place{}) }, nil)
+			l, err := look(t.Context(), dir, "", small, func(l *looker) { l.enter(&place{}) }, nil)
 			if err != nil || !strings.Contains(l.Missed, c.missed) || (c.missed == "") && l.Missed != "" && name != "closed" {
 				t.Errorf("missed %q, %v", l.Missed, err)
 			}
@@ -249,7 +249,7 @@ func TestKeep(t *testing.T) {
 		t.Errorf("it has changed: %v", all)
 	}
 	got.Files, got.Missed = nil, "it took too long"
-	want := "new, or not looked at before: \"a\\xff\\nb/.envrc\" (the shell loads it)\n"
+	want := "new, or not examined before: \"a\\xff\\nb/.envrc\" (the shell loads it)\n"
 	if all := lines(l.Since(got.Look)); all != want {
 		t.Errorf("got %s, want %s", all, want)
 	}

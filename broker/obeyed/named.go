@@ -7,40 +7,41 @@ import (
 	"strings"
 )
 
-// Names are the paths below a directory that git would run or obey because of the configuration
-// that is in force there, whether something is at them or not.
+// Names are the paths below a directory that git would run or obey because of the configuration in
+// force there, whether the files exist or not.
 type Names struct {
 	why    map[string]string // by path, in lower case
 	hooks  map[string]bool   // the paths of directories of hooks
-	Missed string            // why there may be more; empty when all is known
+	Missed string            // why there may be more paths, or ""
 }
 
-// Name finds the Names of a directory. It looks only at the repository whose work tree the
-// directory is, and at what is configured outside of it.
+// Name finds the Names of a directory. It looks only at the repository whose work tree the directory
+// is, and at the git configuration outside of the directory.
 func Name(ctx context.Context, dir, userHome string) (Names, error) {
 	n := Names{why: map[string]string{}, hooks: map[string]bool{}}
-	look, err := take(ctx, dir, userHome, quick, func(l *looker) {
+	found, err := look(ctx, dir, userHome, quick, func(l *looker) {
 		if l.isDir(".git") {
 			l.repository(".git", ".")
 		}
 	}, &n)
-	n.Missed = look.Missed
+	n.Missed = found.Missed
 	return n, err
 }
 
-// Why says what git would do with a file at that path, or returns "".
+// Why says what git would do with a file at a path. It returns "" if git would neither run nor obey
+// the file.
 func (n Names) Why(name string) string {
 	name = strings.ToLower(name)
 	if why := n.why[name]; why != "" {
 		return why
 	}
 	if dir := path.Dir(name); n.hooks[dir] && !strings.HasSuffix(name, ".sample") {
-		return "git runs it as a hook"
+		return hookWhy
 	}
 	return ""
 }
 
-// add notes a path, and where it leads. why is empty for a directory of hooks.
+// add adds a path, and if it is a link its target. why is "" for a directory of hooks.
 func (n *Names) add(l *looker, name, why string) {
 	all := []string{name}
 	if target, err := filepath.EvalSymlinks(filepath.Join(l.base, name)); err == nil {

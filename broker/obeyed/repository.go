@@ -18,28 +18,28 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// isGit reports whether git takes a name for ".git" on any file system.
+// isGit reports whether a name means ".git" to git on any file system.
 func isGit(name string) bool {
 	return strings.EqualFold(name, ".git") || strings.EqualFold(name, "git~1")
 }
 
-// bareness are the entries by which git recognizes a directory as a repository.
-type bareness struct{ head, objects, refs, commondir bool }
+// gitMarks are the entries by which git recognizes a directory as a repository.
+type gitMarks struct{ head, objects, refs, commondir bool }
 
-func (b *bareness) note(name string) {
+func (m *gitMarks) note(name string) {
 	switch strings.ToLower(name) {
 	case "head":
-		b.head = true
+		m.head = true
 	case "objects":
-		b.objects = true
+		m.objects = true
 	case "refs":
-		b.refs = true
+		m.refs = true
 	case "commondir":
-		b.commondir = true
+		m.commondir = true
 	}
 }
 
-func (b *bareness) repository() bool { return b.head && (b.commondir || b.objects && b.refs) }
+func (m *gitMarks) repository() bool { return m.head && (m.commondir || m.objects && m.refs) }
 
 // repository examines the directory of a git repository and its work tree. It does not
 // check whether the repository is complete.
@@ -49,25 +49,25 @@ func (l *looker) repository(dir, top string) {
 		return
 	}
 	if !strings.HasPrefix(dir, ".git/") && !strings.Contains(dir, "/.git/") {
-		l.note(dir, File{Digest: "repository", why: "git uses it there instead of the repository around it", unit: dir, git: true, inner: true})
+		l.note(dir, File{Digest: "repository", why: "git uses this repository there instead of the one around it", unit: dir, git: true, inner: true})
 	}
 	for _, name := range []string{"config", "config.worktree"} {
 		l.config(path.Join(dir, name), dir, top, 0)
 	}
 	l.hooks(path.Join(dir, "hooks"))
-	l.text(path.Join(dir, "commondir"), "git uses the repository that it names", func(text []byte) bool {
+	l.text(path.Join(dir, "commondir"), "git uses the repository that this file names", func(text []byte) bool {
 		where := strings.TrimSpace(string(text))
 		return where != "." && (where != "../.." || path.Base(path.Dir(dir)) != "worktrees")
 	})
-	l.text(path.Join(dir, "objects/info/alternates"), "git takes objects from where it says", nil)
-	l.text(path.Join(dir, "info/attributes"), "git runs the filters it names", nil)
-	l.text(path.Join(dir, "rebase-merge/git-rebase-todo"), "git runs its commands when the rebase goes on", runsCommand)
+	l.text(path.Join(dir, "objects/info/alternates"), "git reads objects from the repository that this file names", nil)
+	l.text(path.Join(dir, "info/attributes"), filtersWhy, nil)
+	l.text(path.Join(dir, "rebase-merge/git-rebase-todo"), "git runs its commands when the rebase is continued", runsCommand)
 	for _, name := range []string{"modules", "worktrees"} {
 		l.enter(&place{above: placeOf(dir), name: name, depth: strings.Count(dir, "/") + 2})
 	}
 }
 
-// placeOf is a directory that is entered only by what is below it.
+// placeOf returns the place of a directory that is not visited itself.
 func placeOf(dir string) *place {
 	at := &place{}
 	if dir == "." {
@@ -79,8 +79,8 @@ func placeOf(dir string) *place {
 	return at
 }
 
-// text notes a file unless it is missing or empty, or counts, if given, reports that its
-// content has no effect.
+// text notes a file unless it is missing or empty. If counts is not nil, text leaves out a file for
+// whose content counts returns false.
 func (l *looker) text(name, why string, counts func([]byte) bool) {
 	text, ok := l.read(name)
 	if ok && (len(bytes.TrimSpace(text)) == 0 || counts != nil && !counts(text)) {
@@ -89,7 +89,7 @@ func (l *looker) text(name, why string, counts func([]byte) bool) {
 	l.file(name, File{why: why, unit: name, git: true})
 }
 
-// runsCommand reports whether the list of a rebase has a command in it.
+// runsCommand reports whether the list of a rebase has a command.
 func runsCommand(todo []byte) bool {
 	for line := range bytes.Lines(todo) {
 		if word, _, _ := strings.Cut(strings.TrimLeft(string(line), " \t"), " "); word == "exec" || word == "x" {
@@ -104,18 +104,18 @@ func (l *looker) hooks(dir string) {
 	f, err := l.root.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		if info, err := l.root.Lstat(dir); err == nil && info.Mode()&os.ModeSymlink != 0 {
-			l.file(dir, File{why: "git takes its hooks from where it leads", unit: dir, git: true})
+			l.file(dir, File{why: "git runs the hooks that this link leads to", unit: dir, git: true})
 		} else if err == nil && info.IsDir() {
 			l.missed("%s cannot be read", shown(dir))
 		}
 		return
 	}
 	defer f.Close()
-	for l.goesOn() {
+	for l.mayContinue() {
 		entries, err := f.ReadDir(256)
 		for _, e := range entries {
 			if name := path.Join(dir, e.Name()); !strings.HasSuffix(e.Name(), ".sample") && !e.IsDir() {
-				l.file(name, File{why: "git runs it as a hook", unit: name, git: true})
+				l.file(name, File{why: hookWhy, unit: name, git: true})
 			}
 		}
 		if l.entries += len(entries); l.entries > l.most.entries {
@@ -131,8 +131,8 @@ func (l *looker) hooks(dir string) {
 	}
 }
 
-// config examines a configuration file of a repository and the files that it makes git run
-// or obey. It ignores all other variables, because they change all the time.
+// config examines a configuration file of a repository, and the files that it makes git run or obey.
+// It ignores all other variables, because they often change.
 func (l *looker) config(name, dir, top string, depth int) {
 	text, ok := l.read(name)
 	if ok && text == nil {
@@ -140,7 +140,7 @@ func (l *looker) config(name, dir, top string, depth int) {
 	}
 	all, err := gitx.Directives(text)
 	if !ok || err != nil {
-		l.file(name, File{why: "git obeys it, and nobody else can read it", unit: name, git: true})
+		l.file(name, File{why: "git may obey this configuration, which could not be examined", unit: name, git: true})
 		return
 	}
 	if len(all) == 0 {
@@ -158,13 +158,14 @@ func (l *looker) config(name, dir, top string, depth int) {
 	}
 	l.note(name, File{
 		Digest: hex.EncodeToString(h.Sum(nil)), git: true, unit: name,
-		why: "git obeys what it says of " + strings.Join(names, ", "),
+		why: "git obeys its " + strings.Join(names, ", "),
 	})
 	l.follow(all, path.Join(l.base, path.Dir(name)), path.Join(l.base, dir), path.Join(l.base, top), depth)
 }
 
-// follow examines the files in the workspace that a configuration names. The directories
-// are those of the file, of the repository and of its work tree, as paths of the host.
+// follow examines the files in the workspace that a configuration names. own, dir and top are the
+// directories of the configuration file, of the repository and of its work tree, as paths of the
+// host.
 func (l *looker) follow(all []gitx.Directive, own, dir, top string, depth int) {
 	for _, d := range all {
 		if d.Kind == gitx.WorkTree {
@@ -172,7 +173,7 @@ func (l *looker) follow(all []gitx.Directive, own, dir, top string, depth int) {
 		}
 	}
 	for _, d := range all {
-		if !l.goesOn() {
+		if !l.mayContinue() {
 			return
 		}
 		switch d.Kind {
@@ -202,8 +203,8 @@ func (l *looker) follow(all []gitx.Directive, own, dir, top string, depth int) {
 	}
 }
 
-// Why git obeys what its configuration names.
 const (
+	hookWhy     = "git runs it as a hook"
 	filtersWhy  = "git runs the filters it names"
 	includedWhy = "git obeys it, because its configuration includes it"
 )
@@ -215,7 +216,7 @@ func (l *looker) name(name, why string) {
 	}
 }
 
-// maxIncludes is how deep configurations include each other at most, as in git.
+// maxIncludes is the greatest depth of configurations that include each other, as in git.
 const maxIncludes = 10
 
 // included examines an included configuration, once.
@@ -251,8 +252,8 @@ func (l *looker) program(d gitx.Directive, top string) {
 // maxWords is how many words of a command are examined.
 const maxWords = 64
 
-// outside follows the configurations outside of the workspace: the person's own, and those
-// of repositories whose work tree contains the workspace.
+// outside follows the configurations outside of the workspace: the person's, and those of
+// repositories whose work tree contains the workspace.
 func (l *looker) outside() {
 	read := func(dir, name, top string) {
 		root, err := os.OpenRoot(dir)
@@ -282,7 +283,7 @@ func (l *looker) exists(name string) bool {
 	return err == nil
 }
 
-// absolute returns a name as git makes it absolute.
+// absolute makes a name absolute as git does.
 func (l *looker) absolute(dir, name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok && l.home != "" {
 		return filepath.Join(l.home, rest)

@@ -79,7 +79,7 @@ func TestWhatAnAgentLeavesIsNamed(t *testing.T) {
 	base, repo := bareOfHooks(t)
 	for _, tc := range []struct{ script, want string }{
 		{"echo x >file; git add file", ""},
-		{"echo x >.envrc; git init -q sub", "new: sub/.git (git uses it there instead of the repository around it)\nnew: .envrc (the shell loads it)"},
+		{"echo x >.envrc; git init -q sub", "new: sub/.git (git uses this repository there instead of the one around it)\nnew: .envrc (the shell loads it)"},
 		{"for i in $(seq 30); do mkdir d$i; touch d$i/.envrc; done", "more, which 'ironcurtain-mux sessions show"},
 	} {
 		s, end := preparing(t, base, repo)

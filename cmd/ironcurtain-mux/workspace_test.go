@@ -65,7 +65,7 @@ func TestGivenRepository(t *testing.T) {
 	d.see(patience, "done-1")
 	d.send("\x01/diff\r")
 	d.see(patience, "changed since its start", "+two", "new file: b", "look before you use git",
-		"new: in/.git/config (git obeys what it says of core.fsmonitor)", "new: .envrc (the shell loads it)")
+		"new: in/.git/config (git obeys its core.fsmonitor)", "new: .envrc (the shell loads it)")
 	if strings.Contains(d.text(), "+mine") {
 		t.Errorf("what was changed before the start is shown as changed:\n%s", d.text())
 	}
@@ -79,7 +79,7 @@ func TestGivenRepository(t *testing.T) {
 		d.see(patience, "do not use git in ")
 	}
 	d.quit()
-	if !d.says("new: in/.git/config (git obeys what it says of core.fsmonitor)", "new: .envrc (the shell loads it)", "commondir.disarmed") {
+	if !d.says("new: in/.git/config (git obeys its core.fsmonitor)", "new: .envrc (the shell loads it)", "commondir.disarmed") {
 		t.Errorf("the end does not name what the agent has left:\n%s", d.text())
 	}
 	for name, there := range map[string]bool{"commondir": false, "commondir.disarmed": true, "hooks": false} {

@@ -120,7 +120,7 @@ func TestWorktrees(t *testing.T) {
 	d.send("clear; git init -q in; git -C in config core.fsmonitor /tmp/evil; echo in-$((1))\r")
 	d.see(patience, "in-1")
 	d.quit()
-	if !d.says("new: in/.git/config (git obeys what it says of core.fsmonitor)") {
+	if !d.says("new: in/.git/config (git obeys its core.fsmonitor)") {
 		t.Errorf("the end does not name the repository in the worktree:\n%s", d.text())
 	}
 	if got := gitIn(t, repo, "log", "--format=%s", branch); got != "second\nfirst" {
