@@ -14,8 +14,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
-// ErrNoCopy is the error for a session that does not work in a copy, so there is nothing to be
-// landed.
+// ErrNoCopy returns the error for a session that does not work in a copy, so that it has nothing to
+// land.
 func ErrNoCopy(s Session) error {
 	next := "the agent changes the files there itself"
 	if s.Worktree != nil {
@@ -24,14 +24,14 @@ func ErrNoCopy(s Session) error {
 	return fault.New(next, "session %s works in %s, and not in a copy of a directory", ShortID(s.ID), s.Place())
 }
 
-// Difference is what the agent of a session has changed in its copy, with what programs of this
-// machine would run of it. The session may run.
+// Difference returns what the agent of a session has changed in its copy. It marks the files that
+// programs of this machine would run or obey. The session may be running.
 func Difference(ctx context.Context, l Layout, s Session, userHome string) (copies.Diff, error) {
 	if s.Origin == "" {
 		return copies.Diff{}, ErrNoCopy(s)
 	}
 	d, err := copies.Difference(ctx, s.Origin, l.Copy(), l.CopyNote())
-	if errors.Is(err, copies.ErrNotMade) { // its making has failed, and the agent never ran
+	if errors.Is(err, copies.ErrNotMade) { // to make the copy has failed, so the agent never ran
 		return copies.Diff{Origin: s.Origin}, nil
 	}
 	if err == nil && len(d.Changes) > 0 {
@@ -40,7 +40,8 @@ func Difference(ctx context.Context, l Layout, s Session, userHome string) (copi
 	return d, err
 }
 
-// Land lands what a difference says. Of a session that has ended it keeps in mind what is left.
+// Land lands the changes of a difference. For a session that has ended, it notes what is left to
+// land.
 func Land(ctx context.Context, l Layout, s Session, d copies.Diff, which copies.Which) (copies.Landed, error) {
 	landed, err := copies.Land(ctx, d, which)
 	if err == nil && !docker.LeaseHeld(l.Lock()) {
@@ -52,7 +53,8 @@ func Land(ctx context.Context, l Layout, s Session, d copies.Diff, which copies.
 	return landed, err
 }
 
-// NoteUnlanded keeps in mind what of a copy was not landed; empty: nothing.
+// NoteUnlanded stores a text about what in a copy was not landed, for Session.Unlanded. "" means
+// nothing.
 func NoteUnlanded(l Layout, what string) error {
 	if what != "" {
 		return wholefile.Write(l.Unlanded(), []byte(what), 0o600)
@@ -63,10 +65,10 @@ func NoteUnlanded(l Layout, what string) error {
 	return nil
 }
 
-// maxUnlanded bounds what NoteUnlanded has kept, in bytes.
+// maxUnlanded bounds the text of NoteUnlanded, in bytes.
 const maxUnlanded = 1 << 10
 
-// readUnlanded returns what NoteUnlanded has kept.
+// readUnlanded returns the text that NoteUnlanded has stored, or "".
 func readUnlanded(l Layout) string {
 	if info, err := os.Lstat(l.Unlanded()); err != nil || !info.Mode().IsRegular() || info.Size() > maxUnlanded {
 		return ""
@@ -78,8 +80,8 @@ func readUnlanded(l Layout) string {
 	return string(what)
 }
 
-// checkCopy returns an error while the copy of a stored session has work that is nowhere else,
-// unless the caller insists.
+// checkCopy fails if the copy of a stored session has work that was not landed, unless the caller
+// insists.
 func checkCopy(ctx context.Context, l Layout, r Record, insist bool) error {
 	if r.Origin == "" || insist {
 		return nil
@@ -94,20 +96,20 @@ func checkCopy(ctx context.Context, l Layout, r Record, insist bool) error {
 		return err
 	}
 	if what := d.Left(); what != "" {
-		return fault.New(fmt.Sprintf("land them with 'ironcurtain-mux sessions land %s', or give --force to drop them", ShortID(r.ID)),
+		return fault.New(fmt.Sprintf("land the changes with 'ironcurtain-mux sessions land %s', or give --force to drop them", ShortID(r.ID)),
 			"its copy of %s has %s", r.Origin, what)
 	}
 	return nil
 }
 
-// checkAway returns an error while work of a stored session is only in volumes of an engine, unless the
-// caller insists.
+// checkAway fails if work of a stored session is only in volumes of an engine, unless the caller
+// insists.
 func checkAway(l Layout, r Record, insist bool) error {
 	if insist || !l.HasAway() || r.Worktree == nil && r.Origin == "" {
 		return nil
 	}
-	return fault.New("resume the session there, which brings it here, or give --force to drop it",
-		"what the agent has written last is in volumes of the engine at %s", strings.Join(l.Away(), " and "))
+	return fault.New("resume the session with that engine, which fetches the work, or give --force to drop it",
+		"the agent's latest work is in volumes of the engine at %s", strings.Join(l.Away(), " and "))
 }
 
 func gone(path string) bool {

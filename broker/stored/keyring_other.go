@@ -4,16 +4,16 @@ package stored
 
 import "errors"
 
-// Other kernels keep no keys for programs that were killed: an agent of theirs
-// is resumed in a new container instead.
+// Other systems have no keyring that outlives a process. An agent whose multiplexer was killed is
+// resumed in a new container instead.
 
-var errNoKeyring = errors.New("this system has no keyring for programs that are gone")
+var errNoKeyring = errors.New("this system has no keyring that outlives a process")
 
-// KeepSecret leaves data with the kernel.
+// KeepSecret fails.
 func KeepSecret(string, []byte) error { return errNoKeyring }
 
-// KeptSecret returns what was left with the kernel.
+// KeptSecret fails.
 func KeptSecret(string) ([]byte, error) { return nil, errNoKeyring }
 
-// DropSecret takes back what was left with the kernel, if there is something.
+// DropSecret does nothing.
 func DropSecret(string) {}

@@ -1,10 +1,10 @@
-// Package stored manages the directories of sessions. Each session has a directory for as
-// long as it can be resumed, which contains its record, its waiting calls and its files, and
-// another one below run/ while it runs.
+// Package stored manages the directories of sessions. Each session has a directory for as long as
+// it can be resumed, with its record, its waiting calls and its files, and another one below run/
+// while it runs.
 //
-// A running session makes and fills these directories. Other code uses this package to list,
-// find and remove sessions, and to remove what a killed process has left of them. A
-// directory belongs to the process that holds its lease.
+// A running session makes and fills these directories. Other code uses this package to list, find
+// and remove sessions, and to remove what a killed process has left behind. A directory belongs to
+// the process that has its lease.
 package stored
 
 import (
@@ -44,29 +44,29 @@ const copyName = "copy"
 //
 //	sessions/{id}/home         the agent's home, kept for resuming
 //	sessions/{id}/sandbox      the workspace, unless a directory was given
-//	sessions/{id}/copy         the copy of the person's directory, when it works in one
-//	sessions/{id}/copy.note    what both have in common: digests of files, for landing
-//	sessions/{id}/unlanded     what of the copy was not landed when the session ended
-//	sessions/{id}/worktree     the worktree, when it has one, with worktree.git beside it
+//	sessions/{id}/copy         the copy of the person's directory, if the session works in one
+//	sessions/{id}/copy.note    what copy and directory have in common: digests of files, for landing
+//	sessions/{id}/unlanded     what in the copy was not landed when the session ended, in words
+//	sessions/{id}/worktree     the worktree, if it has one, with worktree.git beside it
 //	sessions/{id}/orientation  what the agent is told, mounted read-only
-//	sessions/{id}/attachments  what the person has attached, mounted read-only
+//	sessions/{id}/attachments  files that the person has attached, mounted read-only
 //	sessions/{id}/audit.jsonl  every decision, chained
 //	sessions/{id}/turns.jsonl  the tasks that start gave it, and their answers
-//	sessions/{id}/budget.json  what was used of its model, and what a person added
-//	sessions/{id}/obeyed.json  what programs would run of the workspace at first
-//	sessions/{id}/programs.json what the agent's programs leave to the next one
+//	sessions/{id}/budget.json  what it has used of its model, and what a person has added
+//	sessions/{id}/obeyed.json  files in the workspace that programs would run, when the session began
+//	sessions/{id}/programs.json what the agent's programs store for the next one
 //	sessions/{id}/session.json what the session is, for listing and resuming
 //	sessions/{id}/waiting/     the calls that wait for a person, one file each
-//	sessions/{id}/journals/    what is kept of programs of the agent's that wait for a person
-//	sessions/{id}/paused       there while the session is paused after a leak
-//	sessions/{id}/volumes      the address of the engine that has volumes of the session
-//	sessions/{id}/unsettled    there until its worktree was looked after at the end
+//	sessions/{id}/journals/    journals of the agent's programs that wait for a person
+//	sessions/{id}/paused       exists while the session is paused after a leak
+//	sessions/{id}/volumes      the addresses of the engines that have volumes of the session
+//	sessions/{id}/unsettled    exists until its worktree was settled at the end
 //	sessions/{id}/lock         locked while a process owns the session
 //	run/{id12}/sockets         proxy.sock, mitm-proxy.sock and ports.sock, mounted read-only
 //	run/{id12}/stages          copies of files outside the workspace, for single calls
 //	run/{id12}/scratch         link to the sandboxes' temporary directory
 //
-// The session directory itself is never mounted: it holds the audit.
+// The session directory itself is never mounted, because it contains the audit.
 type Layout struct {
 	Dir string // sessions/{id}
 	Run string // run/{id12}
@@ -78,13 +78,13 @@ func NewID() (ID, error) {
 	if _, err := rand.Read(b[:]); err != nil {
 		return "", fmt.Errorf("draw a session id: %w", err)
 	}
-	b[6] = b[6]&0x0f | 0x40 // a version 4 UUID: agents take it for their conversation's id
+	b[6] = b[6]&0x0f | 0x40 // a version 4 UUID, because agents use it as their conversation's id
 	b[8] = b[8]&0x3f | 0x80
 	s := hex.EncodeToString(b[:])
 	return ID(s[:8] + "-" + s[8:12] + "-" + s[12:16] + "-" + s[16:20] + "-" + s[20:]), nil
 }
 
-// LayoutOf names the files of the session of that id below a state directory.
+// LayoutOf names the files of the session with an id below a state directory.
 func LayoutOf(home string, id ID) Layout {
 	short := []byte(id)
 	short = append(short[:8:8], short[9:13]...)
@@ -97,70 +97,70 @@ func LayoutOf(home string, id ID) Layout {
 // Home is the agent's home.
 func (l Layout) Home() string { return filepath.Join(l.Dir, "home") }
 
-// Sandbox is the workspace of a session that was given none.
+// Sandbox is the workspace of a session for which the person has named none.
 func (l Layout) Sandbox() string { return filepath.Join(l.Dir, sandboxName) }
 
 // Copy is the workspace of a session that works in a copy of the person's directory.
 func (l Layout) Copy() string { return filepath.Join(l.Dir, copyName) }
 
-// CopyNote is the note of what the copy and the person's directory have in common.
+// CopyNote is the file about what the copy and the person's directory have in common.
 func (l Layout) CopyNote() string { return filepath.Join(l.Dir, "copy.note") }
 
-// Unlanded is what of the copy was not landed when the session ended, in words.
+// Unlanded is the file about what in the copy was not landed when the session ended, in words.
 func (l Layout) Unlanded() string { return filepath.Join(l.Dir, "unlanded") }
 
-// Orientation is the directory of what the agent is told.
+// Orientation is the directory with the files that tell the agent about its surroundings.
 func (l Layout) Orientation() string { return filepath.Join(l.Dir, "orientation") }
 
-// Attachments is the directory of what the person has attached.
+// Attachments is the directory with the files that the person has attached.
 func (l Layout) Attachments() string { return filepath.Join(l.Dir, "attachments") }
 
 // Audit is the session's record of decisions.
 func (l Layout) Audit() string { return filepath.Join(l.Dir, "audit.jsonl") }
 
-// Remotes is the note of the remotes that the workspace had before the agent began.
+// Remotes is the file with the remotes that the workspace had before the agent started.
 func (l Layout) Remotes() string { return filepath.Join(l.Dir, "remotes.json") }
 
-// Obeyed is the note of what programs would run of the workspace at first.
+// Obeyed is the file with what programs would run in the workspace when the session began.
 func (l Layout) Obeyed() string { return filepath.Join(l.Dir, "obeyed.json") }
 
-// AutoApprovals is the log of what was approved automatically.
+// AutoApprovals is the log of automatic approvals.
 func (l Layout) AutoApprovals() string { return filepath.Join(l.Dir, "auto-approve.jsonl") }
 
-// Turns is the transcript of the tasks that the session was given without a terminal.
+// Turns is the transcript of the tasks of a session without a terminal.
 func (l Layout) Turns() string { return filepath.Join(l.Dir, "turns.jsonl") }
 
-// Programs is what the agent's programs leave to the next one.
+// Programs is the file with what the agent's programs store for the next one.
 func (l Layout) Programs() string { return filepath.Join(l.Dir, "programs.json") }
 
-// Journals is the directory of what is kept of the agent's programs that wait for a person.
+// Journals is the directory with the journals of the agent's programs that wait for a person.
 func (l Layout) Journals() string { return filepath.Join(l.Dir, "journals") }
 
-// Record is what the session is, for listing and resuming.
+// Record is the file that describes the session, for listing and resuming.
 func (l Layout) Record() string { return filepath.Join(l.Dir, "session.json") }
 
-// Budget is what was used of the session's model.
+// Budget is the file with what the session has used of its model.
 func (l Layout) Budget() string { return filepath.Join(l.Dir, "budget.json") }
 
-// Grants are the approvals that are remembered, while the session has any.
+// Grants is the file with the session's grants, while it has any.
 func (l Layout) Grants() string { return filepath.Join(l.Dir, "grants.json") }
 
-// Paused is there while the session is paused after a leak.
+// Paused exists while the session is paused after a leak.
 func (l Layout) Paused() string { return filepath.Join(l.Dir, "paused") }
 
-// Size is the size that the agent's terminal was given last: columns and rows.
+// Size is the file with the last size of the agent's terminal: columns and rows.
 func (l Layout) Size() string { return filepath.Join(l.Dir, "size") }
 
-// Name returns the file of the name that a person has given the session's tab.
+// Name is the file with the name that a person has given the session's tab.
 func (l Layout) Name() string { return filepath.Join(l.Dir, "name") }
 
-// Unsettled is there from the making of the session's worktree until it was looked after.
+// Unsettled exists from the making of the session's worktree until that was settled.
 func (l Layout) Unsettled() string { return filepath.Join(l.Dir, "unsettled") }
 
 // Lock is locked while a process owns the session.
 func (l Layout) Lock() string { return filepath.Join(l.Dir, leaseName) }
 
-// Waiting is the directory of the calls that wait for a person.
+// Waiting is the directory with the calls that wait for a person.
 func (l Layout) Waiting() string { return filepath.Join(l.Dir, waitingName) }
 
 // Scratch is the link to the temporary directory of the session's sandboxes.
@@ -172,28 +172,28 @@ func (l Layout) Stages() string { return filepath.Join(l.Run, "stages") }
 // Sockets is the directory of the sockets.
 func (l Layout) Sockets() string { return filepath.Join(l.Run, "sockets") }
 
-// ToolSocket is the way to the tools.
+// ToolSocket is the socket of the tools.
 func (l Layout) ToolSocket() string { return filepath.Join(l.Sockets(), "proxy.sock") }
 
-// PortsSocket is the way to ports of the container.
+// PortsSocket is the socket for connections to ports of the container.
 func (l Layout) PortsSocket() string { return filepath.Join(l.Sockets(), "ports.sock") }
 
-// ReportSocket is where a container says what it sees before its agent begins.
+// ReportSocket is the socket for the container's report before its agent starts.
 func (l Layout) ReportSocket() string { return filepath.Join(l.Sockets(), "report.sock") }
 
 // WaitingCall is the file of one waiting call.
 func (l Layout) WaitingCall(id string) string { return filepath.Join(l.Waiting(), id+".json") }
 
-// WaitingCalls are the files of all of them.
+// WaitingCalls are the files of all waiting calls.
 func (l Layout) WaitingCalls() []string {
 	found, err := filepath.Glob(filepath.Join(l.Waiting(), "*.json"))
 	if err != nil {
-		return nil // the pattern is ours
+		return nil // cannot happen: the pattern is well-formed
 	}
 	return found
 }
 
-// ProxySocket is the way to the model.
+// ProxySocket is the socket of the model.
 func (l Layout) ProxySocket() string { return filepath.Join(l.Sockets(), "mitm-proxy.sock") }
 
 // AgentDirs returns patterns of the directories below a state directory that agents can
@@ -204,17 +204,17 @@ func AgentDirs(home string) []string {
 	return []string{all.Home(), all.Sandbox(), all.Copy(), all.Worktree().Dir, all.Worktree().Gone()}
 }
 
-// Version is the version of what is in a state home. It grows when a former program would
-// misunderstand what is there.
+// Version is the version of the files in a state directory. It is raised when an older program would
+// misunderstand them.
 const Version = 1
 
-// CheckHome returns an error if the paths of sockets below that state directory would be too
-// long for a socket address.
+// CheckHome returns an error if the paths of sockets below a state directory would be too long for
+// a socket address.
 func CheckHome(home string) error {
 	return LayoutOf(home, "00000000-0000-0000-0000-000000000000").Fits()
 }
 
-// Fits says whether the socket with the longest path fits.
+// Fits returns an error if the longest path of a socket is too long for a socket address.
 func (l Layout) Fits() error {
 	if n := len(l.ProxySocket()); n > docker.MaxSocketPath {
 		return fault.New("set IRONCURTAIN_HOME to a shorter path",
@@ -223,8 +223,8 @@ func (l Layout) Fits() error {
 	return nil
 }
 
-// Make creates the directories. Anything else at their paths is an error. Directories that
-// the agent writes to belong to owner.
+// Make creates the directories, and fails if anything else is at their paths. Directories that the
+// agent writes to belong to owner.
 func (l Layout) Make(owner User) error {
 	if err := l.Fits(); err != nil {
 		return err
@@ -242,7 +242,7 @@ func (l Layout) Make(owner User) error {
 			return err
 		}
 	}
-	// The container's user must be able to read what is mounted for it.
+	// The container's user must be able to read these directories.
 	for _, dir := range []string{l.Orientation(), l.Attachments()} {
 		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // reachable only through a private parent
 			return err
@@ -251,10 +251,10 @@ func (l Layout) Make(owner User) error {
 	return nil
 }
 
-// Remove deletes what only a running session needs.
+// Remove removes the files that only a running session needs.
 func (l Layout) Remove(ctx context.Context) error { return dirtree.Remove(ctx, l.Run) }
 
-// PrivateDir makes sure that dir is a directory of this user, and no link.
+// PrivateDir makes dir unless it exists, and fails if it is a link or not a directory.
 func PrivateDir(dir string, mode fs.FileMode) error {
 	if err := os.MkdirAll(dir, mode); err != nil {
 		return fmt.Errorf("make directory: %w", err)
@@ -264,14 +264,13 @@ func PrivateDir(dir string, mode fs.FileMode) error {
 		return fmt.Errorf("make directory: %w", err)
 	}
 	if !info.IsDir() {
-		return fault.New("remove it", "%s is not a directory", dir)
+		return fault.New("remove "+dir, "%s is not a directory", dir)
 	}
 	return nil
 }
 
-// Write puts an agent's files where its container will see them. The agent
-// may have left anything in its home, so nothing outside it can be reached
-// through a link there.
+// Write writes an agent's files to where its container will see them. The agent may have left links
+// in its home; Write does not follow them out of the home.
 func (l Layout) Write(ctx context.Context, files []agent.File, owner User) error {
 	for _, f := range files {
 		base, holder := l.Home(), owner
@@ -285,9 +284,9 @@ func (l Layout) Write(ctx context.Context, files []agent.File, owner User) error
 	return nil
 }
 
-// isAnothers reports whether something is at a file's path that does not begin with its first
-// line. The agent may have put anything there, which is not waited for.
-func isAnothers(root *os.Root, f agent.File) bool {
+// isForeign reports whether something else than f is at f's path: it does not begin with f's first
+// line. The agent may have put anything there, so isForeign never blocks.
+func isForeign(root *os.Root, f agent.File) bool {
 	info, err := root.Lstat(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false
@@ -312,7 +311,7 @@ func writeBelow(ctx context.Context, base string, f agent.File, owner User) erro
 		return err
 	}
 	defer root.Close()
-	if f.Keep && isAnothers(root, f) {
+	if f.Keep && isForeign(root, f) {
 		return nil
 	}
 	for i, c := range f.Path {

@@ -17,14 +17,14 @@ import (
 // of its id.
 var runName = regexp.MustCompile(`^([0-9a-f]{8})([0-9a-f]{4})$`)
 
-// Leftovers returns the directories below run/ of sessions that no process owns, and
-// removes them when asked to. It goes on after a failure and reports all failures.
+// Leftovers returns the directories below run/ of sessions that no process owns, and removes them if
+// remove is set. It continues after a failure and reports all failures.
 func Leftovers(ctx context.Context, home string, remove bool) ([]string, error) {
 	return LeftoversExcept(ctx, home, remove, nil)
 }
 
-// LeftoversExcept is Leftovers but for the directories whose agents still run, by
-// their names.
+// LeftoversExcept is like Leftovers, but leaves out the directories whose agents still run, which
+// running names.
 func LeftoversExcept(ctx context.Context, home string, remove bool, running map[string]bool) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(home, "run"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -56,15 +56,15 @@ func LeftoversExcept(ctx context.Context, home string, remove bool, running map[
 	return left, errors.Join(all...)
 }
 
-// RemoveRun removes a directory below run/, the temporary directory it links to
-// and what was left with the kernel.
+// RemoveRun removes a directory below run/, the temporary directory that it links to, and the secret
+// in the kernel's keyring.
 func RemoveRun(ctx context.Context, dir string) error {
 	DropSecret(dir)
 	return errors.Join(RemoveScratch(ctx, dir), dirtree.Remove(ctx, dir))
 }
 
-// RemoveScratch removes the temporary directory of a session's sandboxes and the
-// link to it; a former life of the session may have left them.
+// RemoveScratch removes the temporary directory of a session's sandboxes and the link to it, if a
+// former life of the session has left them.
 func RemoveScratch(ctx context.Context, run string) error {
 	link := Layout{Run: run}.Scratch()
 	scratch, err := os.Readlink(link)
@@ -77,9 +77,9 @@ func RemoveScratch(ctx context.Context, run string) error {
 	return errors.Join(dirtree.Remove(ctx, scratch), os.Remove(link))
 }
 
-// abandon calls do while no process can own the sessions whose directories match. It reports
-// false when a process owns one of them. A session takes its lease before it makes anything
-// below run/, so a session that is just being made is owned.
+// abandon calls do while no process can own the sessions whose directories match. It returns false
+// if a process owns one of them. A session acquires its lease before it makes anything below run/,
+// so a session that is being made is owned.
 func abandon(pattern string, do func() error) (done bool, err error) {
 	sessions, err := filepath.Glob(pattern)
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 // maxRecord bounds a session's record, in bytes.
 const maxRecord = 1 << 20
 
-// List lists the sessions below home, the last used first. A session that no process owns
-// does not run under a multiplexer, whatever its record says. When agents is nil, List does
-// not read conversations from the sessions' homes.
+// List lists the sessions below home, the last used first. A session that no process owns does not
+// run under a multiplexer, whatever its record says. If agents is nil, List does not read
+// conversations from the sessions' homes.
 func List(home string, agents *agent.Registry) ([]Entry, error) {
 	entries, err := os.ReadDir(filepath.Join(home, "sessions"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,8 +40,8 @@ func List(home string, agents *agent.Registry) ([]Entry, error) {
 	return all, nil
 }
 
-// Find is the stored session whose id begins with word, or, of those that run, the one whose tab
-// has that number. It fails when there is none or more than one.
+// Find returns the stored session whose id begins with word, or the running session whose tab has
+// that number. It fails if there is none or more than one.
 func Find(home, word string) (Entry, error) {
 	all, err := List(home, nil)
 	if err != nil {
@@ -58,12 +58,12 @@ func Find(home, word string) (Entry, error) {
 		return Entry{}, err
 	}
 	if !found {
-		return Entry{}, fault.New("list them with 'ironcurtain-mux sessions ls'", "no session has the id %q, or a tab with that number%s", word, shortid.DidYouMean(word, ones))
+		return Entry{}, fault.New("list the sessions with 'ironcurtain-mux sessions ls'", "no session has the id %q, or a tab with that number%s", word, shortid.DidYouMean(word, ones))
 	}
 	return all[at], nil
 }
 
-// readStored reads what one session's directory tells.
+// readStored reads the directory of one session.
 func readStored(home string, id ID, agents *agent.Registry) (Entry, error) {
 	if !ValidID(id) {
 		return Entry{}, fmt.Errorf("%q is not the id of a session", id)
@@ -99,18 +99,18 @@ func readStored(home string, id ID, agents *agent.Registry) (Entry, error) {
 	return s, nil
 }
 
-// WasKilled reports whether the session's multiplexer had no time to take it
-// down: its sockets are still there.
+// WasKilled reports whether the session's multiplexer was killed before it could take the session
+// down: the sockets still exist.
 func WasKilled(l Layout) bool {
 	_, err := os.Lstat(l.Sockets())
 	return err == nil
 }
 
-// Record is a session as its session.json keeps it.
+// Record is the content of a session's session.json.
 type Record struct {
 	Session
 	Base string `json:"base,omitempty"` // the commit that the workspace began with
-	Task string `json:"task,omitempty"` // the last one without a terminal; empty when it has had one since
+	Task string `json:"task,omitempty"` // the last task; "" if the session has had a terminal since
 }
 
 // ReadRecord reads a session's record.
@@ -132,13 +132,12 @@ func ReadRecord(l Layout) (Record, error) {
 		return Record{}, fmt.Errorf("read session record %s: %w", l.Record(), err)
 	}
 	if string(r.ID) != filepath.Base(l.Dir) {
-		return Record{}, fmt.Errorf("%s tells of another session, %q", l.Record(), r.ID)
+		return Record{}, fmt.Errorf("%s is the record of another session, %q", l.Record(), r.ID)
 	}
 	return r, nil
 }
 
-// ValidID reports whether the id has the form of those that are drawn: it
-// becomes part of paths.
+// ValidID reports whether an id has the form of NewID's, so that it can be part of a path.
 func ValidID(id ID) bool {
 	if len(id) != 36 {
 		return false

@@ -8,11 +8,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
-// MaxName is how many bytes the name of a tab has at most.
+// MaxName is the length of the longest name of a tab, in bytes.
 const MaxName = 256
 
-// WriteName keeps the name that a person has given a session's tab; empty: none. A session without
-// a directory keeps none.
+// WriteName stores the name that a person has given a session's tab; "" removes it. It does nothing
+// if the session has no directory.
 func WriteName(l Layout, name string) error {
 	err := os.Remove(l.Name())
 	if name != "" {
@@ -24,7 +24,7 @@ func WriteName(l Layout, name string) error {
 	return err
 }
 
-// ReadName returns the name that WriteName has kept; empty: none.
+// ReadName returns the name that WriteName has stored, or "".
 func ReadName(l Layout) string {
 	if info, err := os.Lstat(l.Name()); err != nil || !info.Mode().IsRegular() || info.Size() > MaxName {
 		return ""

@@ -10,19 +10,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/obeyed"
 )
 
-// Obeyed lists what programs of this machine would run or obey by themselves in a workspace
-// and would not have when its session began.
+// Obeyed lists the files in a workspace that programs of this machine would run or obey by
+// themselves, and that are new or have changed since its session began.
 type Obeyed struct {
 	Found []Danger `json:"found,omitempty"`
-	// Missed says why there may be more; empty when everything was looked at.
+	// Missed says why there may be more, or is "".
 	Missed string `json:"missed,omitempty"`
 }
 
 // Danger is one entry of Obeyed.
 type Danger = obeyed.Finding
 
-// Lines describes it for a person, the most dangerous first. It returns nothing when there
-// is nothing to report.
+// Lines describes o for a person, the most dangerous file first. It returns nothing if there is
+// nothing to report.
 func (o Obeyed) Lines() []string {
 	var out []string
 	for _, f := range o.Found {
@@ -34,18 +34,18 @@ func (o Obeyed) Lines() []string {
 	return out
 }
 
-// How long a workspace is looked at. Who has told a session to end waits for the look.
+// How long a look at a workspace may take. At the end of a session, a person waits for it.
 const (
 	LookTime    = 10 * time.Second
 	EndLookTime = time.Second
 )
 
-// LookObeyed looks at a workspace for at most that long and compares with how it was when
-// its session began.
+// LookObeyed looks at a workspace for at most that long, and compares it with its state when the
+// session began.
 func LookObeyed(ctx context.Context, l Layout, workspace, userHome string, most time.Duration) (Obeyed, error) {
 	before, err := obeyed.Kept(l.Obeyed())
 	if errors.Is(err, fs.ErrNotExist) {
-		before.Missed = "how the workspace was at first is not known"
+		before.Missed = "the state of the workspace when its session began is unknown"
 	} else if err != nil {
 		return Obeyed{}, err
 	}
@@ -53,8 +53,8 @@ func LookObeyed(ctx context.Context, l Layout, workspace, userHome string, most 
 	return Obeyed{Found: now.Since(before.Look), Missed: now.Missed}, err
 }
 
-// ObeyedOf is what the agent of a stored session has left in its workspace; nothing
-// where the workspace is gone or the session has none of ours.
+// ObeyedOf returns what the agent of a stored session has left in its workspace. It returns nothing
+// if the workspace is gone, or if its state was not stored when the session began.
 func ObeyedOf(ctx context.Context, home, userHome string, s Entry) (Obeyed, error) {
 	l := LayoutOf(home, s.ID)
 	if _, err := os.Lstat(l.Obeyed()); errors.Is(err, fs.ErrNotExist) {

@@ -14,19 +14,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/machine"
 )
 
-// LabelHome is the state directory of those who have made a volume that belongs to no session.
+// LabelHome is the label with the state directory that a volume without a session belongs to.
 const LabelHome = "ironcurtain.home"
 
-// Objects are what an engine that does not see this machine's files has of one repository: a volume
-// with the objects that worktrees borrow. Sessions share it.
+// Objects is a volume with the objects of one repository from which worktrees borrow, on an engine
+// that does not see this machine's files. Sessions share it.
 type Objects struct {
-	Volume string            // its name
-	Labels map[string]string // what it is made with
-	State  string            // a file of this machine about what the volume has; its time says when that was used last
+	Volume string            // the name
+	Labels map[string]string // the labels to make it with
+	State  string            // a file of this machine about the volume's content; its time is that of the last use
 }
 
-// ObjectsOf returns the volume of a repository's objects on an engine: of this machine and this
-// state directory alone, because nobody else knows what is in it.
+// ObjectsOf returns the volume of a repository's objects on an engine. Other machines and state
+// directories have other volumes, because they do not know the content of this one.
 func ObjectsOf(home, engine, repository string) (Objects, error) {
 	host, err := machine.Label()
 	if err != nil {
@@ -44,10 +44,10 @@ func ObjectsOf(home, engine, repository string) (Objects, error) {
 	}, nil
 }
 
-// objectsState is the file about a volume of objects.
+// objectsState returns the path of the file about a volume of objects.
 func objectsState(home, volume string) string { return filepath.Join(home, "objects", volume) }
 
-// Use notes that the volume is used now. Of one that nothing is known of yet, nothing is noted.
+// Use notes that the volume is used now. It does nothing if the file State does not exist yet.
 func (o Objects) Use() error {
 	now := time.Now()
 	if err := os.Chtimes(o.State, now, now); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -15,14 +15,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Remove deletes a session that no process owns: its container if one
-// still runs, its sockets, its agent's home, its sandbox and its audit. The
-// engine is asked for only when the session's multiplexer was killed. A sandbox in
-// which another session works, one that was begun anew there, is kept, and the session
-// with it; so is a worktree or a copy with work that is nowhere else, unless the caller insists.
+// Remove removes a session that no process owns: its container if one still runs, its sockets, its
+// agent's home, its sandbox, its audit and its volumes. It connects to the engine only if the
+// session's multiplexer was killed, or for the volumes.
 //
-// Of a session whose files an engine has in volumes these are removed last. That fails where the
-// engine cannot be reached; the session is gone nevertheless.
+// Remove fails and keeps the session if another session works in this session's sandbox, and, unless
+// the caller insists, if a worktree, a copy or a volume has work that is nowhere else. The volumes
+// are removed last. If the engine cannot be reached, Remove fails, but the session is gone.
 func Remove(ctx context.Context, home string, id ID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
 	if !ValidID(id) {
 		return fmt.Errorf("%q is not the id of a session", id)
@@ -43,10 +42,10 @@ func Remove(ctx context.Context, home string, id ID, insist bool, engine func(co
 	return err
 }
 
-// remove is Remove without the volumes.
+// remove removes a session without its volumes.
 func remove(ctx context.Context, home string, l Layout, id ID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
 	if _, err := os.Lstat(l.Dir); err != nil {
-		return fault.New("list them with 'ironcurtain-mux sessions ls'", "there is no session %s", id)
+		return fault.New("list the sessions with 'ironcurtain-mux sessions ls'", "there is no session %s", id)
 	}
 	lease, err := docker.AcquireLease(l.Lock())
 	if errors.Is(err, docker.ErrLeaseHeld) {
@@ -54,7 +53,7 @@ func remove(ctx context.Context, home string, l Layout, id ID, insist bool, engi
 	} else if err != nil {
 		return err
 	}
-	if err = unused(home, l, id); err == nil {
+	if err = checkUnused(home, l, id); err == nil {
 		err = removeOwned(ctx, home, l, id, insist, engine)
 	}
 	if released := lease.Release(); !errors.Is(released, fs.ErrNotExist) {
@@ -69,11 +68,11 @@ func remove(ctx context.Context, home string, l Layout, id ID, insist bool, engi
 	return nil
 }
 
-// errUsed is the error for a session that another one depends on.
+// errUsed means that another session depends on this one.
 var errUsed = errors.New("works in its directory")
 
-// unused returns an error if another session works below the directory of this one.
-func unused(home string, l Layout, id ID) error {
+// checkUnused fails if another session works below the directory of this one.
+func checkUnused(home string, l Layout, id ID) error {
 	all, err := List(home, nil)
 	if err != nil {
 		return err
@@ -81,15 +80,14 @@ func unused(home string, l Layout, id ID) error {
 	dir := RealPath(l.Dir) + "/"
 	for _, s := range all {
 		if s.ID != id && strings.HasPrefix(s.Workspace, dir) {
-			return fault.New("remove that one first", "session %s %w", s.ID, errUsed)
+			return fault.New("remove session "+ShortID(s.ID)+" first", "session %s %w", s.ID, errUsed)
 		}
 	}
 	return nil
 }
 
-// removeOwned removes everything of a session except its lease and the lease's directory.
-// It removes the record last, so that a session whose removal failed is still listed and
-// can be removed again.
+// removeOwned removes everything of a session except its lease and its directory. It removes the
+// record last, so that a session that could not be removed is still listed and can be removed again.
 func removeOwned(ctx context.Context, home string, l Layout, id ID, insist bool, engine func(context.Context) (*docker.Client, error)) error {
 	if WasKilled(l) {
 		client, err := engine(ctx)
@@ -133,9 +131,9 @@ func removeOwned(ctx context.Context, home string, l Layout, id ID, insist bool,
 	return nil
 }
 
-// Retire removes the stored sessions that were not used for that long, except those that
-// still run or may be taken back. Their volumes stay for SweepVolumes. It goes on after a failure and reports all failures. It
-// removes nothing when age is not positive.
+// Retire removes the stored sessions that were not used for that long, except those that still run
+// or may be taken back. Their volumes stay for SweepVolumes. It continues after a failure and reports
+// all failures. It removes nothing if age is not positive.
 func Retire(ctx context.Context, home string, age time.Duration) ([]ID, error) {
 	if age <= 0 {
 		return nil, nil
@@ -146,15 +144,15 @@ func Retire(ctx context.Context, home string, age time.Duration) ([]ID, error) {
 	}
 	var removed []ID
 	var failures []error
-	for _, s := range all { // what was begun anew in a sandbox comes before its first session
+	for _, s := range all { // a session that works in another one's sandbox was used later, and comes first
 		if s.Owned || s.Detached || time.Since(s.LastActivity) < age || ctx.Err() != nil {
 			continue
 		}
 		err := remove(ctx, home, LayoutOf(home, s.ID), s.ID, false, func(context.Context) (*docker.Client, error) {
-			return nil, errors.New("it runs again")
+			return nil, errors.New("the session runs again")
 		})
 		switch {
-		case errors.Is(err, errUsed): // it goes after the session that works there
+		case errors.Is(err, errUsed): // it is removed after the session that works there
 		case err != nil:
 			failures = append(failures, err)
 		default:

@@ -17,59 +17,58 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// ReadOnlyParts are the parts of a repository that are read-only in the container, and
-// that a repository can lack ('git init --template=' makes no hooks). What is not there
-// cannot be mounted, and the agent would make it; so it is made, empty, which git takes
-// for the same, and removed when no session works there any more.
+// ReadOnlyParts are the parts of a repository that are read-only in the container and may be missing
+// ('git init --template=' makes no hooks). A missing part cannot be mounted, so the agent could make
+// it. Therefore it is made, empty, which means the same to git, and removed when no session works
+// there any more.
 var ReadOnlyParts = []string{".git/config", ".git/hooks"}
 
-// Repository holds the repository of a workspace, together with other sessions
-// that work there. What is mounted in one of their containers must not be removed: the
-// kernel would undo the mount.
+// Repository is the repository of a workspace, which sessions share. A part that is mounted in one
+// of their containers must not be removed, because the kernel would undo the mount.
 type Repository struct {
 	root *os.Root
-	dir  *os.File // .git, locked for all of them
+	dir  *os.File // .git, with the lock that sessions share
 }
 
-// HoldRepository opens the repository of a workspace, or returns nil where there is none
-// whose parts could be mounted.
+// HoldRepository opens the repository of a workspace. It returns nil if there is none whose parts
+// could be mounted.
 func HoldRepository(workspace string) (*Repository, error) {
 	if !PlainPath(workspace, ".git") || IsFile(filepath.Join(workspace, ".git")) {
 		return nil, nil
 	}
 	root, err := os.OpenRoot(workspace)
 	if err != nil {
-		return nil, fmt.Errorf("look at the repository: %w", err)
+		return nil, fmt.Errorf("open the repository: %w", err)
 	}
 	dir, err := root.OpenFile(".git", os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("look at the repository: %w", err), root.Close())
+		return nil, errors.Join(fmt.Errorf("open the repository: %w", err), root.Close())
 	}
 	return &Repository{root: root, dir: dir}, nil
 }
 
-// Share holds the repository, so that nobody removes what the session finds there. A
-// Lock that cannot be had within a second is an agent's, and keeps others from removing
-// anything just as well.
+// Share locks the repository together with other sessions, so that nobody removes the parts that the
+// session finds there. If it cannot get the lock within a second, an agent has it; that, too, keeps
+// others from removing anything.
 func (r *Repository) Share(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
+	retry := time.NewTicker(20 * time.Millisecond)
+	defer retry.Stop()
 	for {
 		err := unix.Flock(int(r.dir.Fd()), unix.LOCK_SH|unix.LOCK_NB)
 		if !errors.Is(err, unix.EWOULDBLOCK) {
 			return err
 		}
 		select {
-		case <-again.C:
+		case <-retry.C:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
 }
 
-// Missing is what the repository does not have.
+// Missing returns the ReadOnlyParts that the repository does not have.
 func (r *Repository) Missing() []string {
 	return slices.DeleteFunc(slices.Clone(ReadOnlyParts), func(name string) bool {
 		_, err := r.root.Lstat(name)
@@ -77,7 +76,7 @@ func (r *Repository) Missing() []string {
 	})
 }
 
-// empty reports whether nothing is in what was made beforehand.
+// empty reports whether a part is an empty file or directory.
 func (r *Repository) empty(name string) bool {
 	info, err := r.root.Lstat(name)
 	if err != nil || !info.IsDir() {
@@ -92,7 +91,7 @@ func (r *Repository) empty(name string) bool {
 	return len(names) == 0
 }
 
-// Make makes what the repository lacks, for the person whose repository it is.
+// Make makes the missing parts, empty. They belong to the owner of the repository.
 func (r *Repository) Make(lacks []string) error {
 	owner, err := r.dir.Stat()
 	if err != nil {
@@ -114,15 +113,15 @@ func (r *Repository) Make(lacks []string) error {
 			err = giveTo(r.root, name, owner)
 		}
 		if err != nil {
-			return fault.New("make it yourself, empty, or leave the repository out",
-				"%s is missing, and cannot be made so that the agent does not: %w", filepath.Join(r.root.Name(), name), err)
+			return fault.New("make an empty one yourself, or use a workspace without the repository",
+				"%s is missing and could not be made, so the agent could make it: %w", filepath.Join(r.root.Name(), name), err)
 		}
 	}
 	return nil
 }
 
-// Release removes what was made beforehand and is as it was made, unless another session
-// works there.
+// Release removes the parts that Make has made and that are still empty, unless another session
+// works there. It removes nothing if mine is false.
 func (r *Repository) Release(made []string, mine bool) error {
 	var all []error
 	if mine && unix.Flock(int(r.dir.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
@@ -135,16 +134,16 @@ func (r *Repository) Release(made []string, mine bool) error {
 	return errors.Join(append(all, r.dir.Close(), r.root.Close())...)
 }
 
-// RemoveMade removes what was made beforehand for a session that a killed multiplexer
-// had, unless somebody else works there.
+// RemoveMade removes the parts that were made for a session whose multiplexer was killed, unless
+// another session works there.
 func RemoveMade(home string, l Layout, r Session) error {
 	kept, err := obeyed.Kept(l.Obeyed())
 	if err != nil || len(kept.Made) == 0 {
-		return nil //nolint:nilerr // then nothing is known to be ours
+		return nil //nolint:nilerr // without a record, nothing is known to be made by us
 	}
 	held, err := HoldRepository(r.Workspace)
 	if err != nil || held == nil {
-		return nil //nolint:nilerr // it is gone, or not the person's any more
+		return nil //nolint:nilerr // the repository is gone or was replaced
 	}
 	return held.Release(kept.Made, !OthersDetached(home, r))
 }
@@ -156,21 +155,21 @@ func OthersDetached(home string, s Session) bool {
 	return err != nil || slices.ContainsFunc(all, func(other Entry) bool { return other.Detached })
 }
 
-// MadeForOthers is what was made beforehand for other sessions in the workspace. The last one
-// that works there removes it.
+// MadeForOthers returns the parts that were made for other sessions in the workspace. The last
+// session that works there removes them.
 func MadeForOthers(home string, s Session) ([]string, error) {
 	all, err := others(home, s)
 	var made []string
 	for _, other := range all {
 		if other.Owned || other.Detached {
-			kept, _ := obeyed.Kept(LayoutOf(home, other.ID).Obeyed()) // without one it made nothing
+			kept, _ := obeyed.Kept(LayoutOf(home, other.ID).Obeyed()) // without a record it has made nothing
 			made = append(made, kept.Made...)
 		}
 	}
 	return made, err
 }
 
-// others are the other sessions of a workspace.
+// others returns the other sessions of s's workspace.
 func others(home string, s Session) ([]Entry, error) {
 	all, err := List(home, nil)
 	return slices.DeleteFunc(all, func(other Entry) bool {
@@ -178,13 +177,13 @@ func others(home string, s Session) ([]Entry, error) {
 	}), err
 }
 
-// IsFile reports whether a path names a file and not a link.
+// IsFile reports whether a path names a regular file, not a link.
 func IsFile(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// PlainPath reports whether name is below dir, without a link on the way.
+// PlainPath reports whether name exists below dir and no part of it is a link.
 func PlainPath(dir, name string) bool {
 	path := dir
 	for part := range strings.SplitSeq(name, "/") {

@@ -15,12 +15,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
-// ShareTree makes a workspace of ours usable from both sides. An ordinary
-// caller is the same user on both and nothing is to be done. When root calls, the
-// agent is somebody else, and the tool servers, in a sandbox that knows no other
-// user than root, have no power over other people's files. So everything in the
-// workspace, now and later, is given to the agent with an access control list that
-// lets both in.
+// ShareTree lets both the agent and the tool servers use a workspace of ours. If the caller is not
+// root, both run as the same user, and ShareTree does nothing. If the caller is root, the agent is
+// another user, and the tool servers run in a sandbox that knows only root and cannot access files
+// of others. So ShareTree gives everything in the workspace to the agent, with an access control
+// list that admits both, and that new files inherit.
 func (i User) ShareTree(ctx context.Context, dir string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -37,9 +36,8 @@ func (i User) ShareTree(ctx context.Context, dir string) error {
 	return nil
 }
 
-// Share gives one file or directory to the agent and keeps it open to root. An
-// agent may be at work in the same place: what it has replaced meanwhile is not
-// followed, and a pipe is not waited for.
+// share gives one file or directory to the agent and keeps it accessible to root. The agent may
+// change files at the same time, so share follows no link and does not block at a pipe.
 func (i User) share(in int, name string, opens bool) error {
 	err := unix.Fchownat(in, name, i.UID, i.GID, unix.AT_SYMLINK_NOFOLLOW)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,7 +48,7 @@ func (i User) share(in int, name string, opens bool) error {
 	}
 	fd, err := unix.Openat(in, name, unix.O_RDONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
-		return nil //nolint:nilerr // it was there a moment ago; the agent has changed it
+		return nil //nolint:nilerr // the agent has just replaced it
 	}
 	defer func() { _ = unix.Close(fd) }()
 	var st unix.Stat_t
@@ -71,13 +69,13 @@ func (i User) share(in int, name string, opens bool) error {
 
 func setAccessList(fd int, kind string, list []byte) error {
 	if err := unix.Fsetxattr(fd, kind, list, 0); err != nil {
-		return fmt.Errorf("set access: %w (the file system must support access control lists)", err)
+		return fmt.Errorf("set an access control list, which the file system must support: %w", err)
 	}
 	return nil
 }
 
-// accessList is a POSIX access control list in the kernel's format: the owner
-// and the named users may do what perm says, everybody else nothing.
+// accessList returns a POSIX access control list in the kernel's format. The owner and the named
+// users have the permissions perm, everybody else none.
 func accessList(perm uint16, users ...int) []byte {
 	const (
 		version                   = 2
@@ -88,7 +86,7 @@ func accessList(perm uint16, users ...int) []byte {
 	var b bytes.Buffer
 	put := func(values ...any) {
 		for _, v := range values {
-			_ = binary.Write(&b, binary.LittleEndian, v) // a buffer takes everything
+			_ = binary.Write(&b, binary.LittleEndian, v) // writing to a buffer never fails
 		}
 	}
 	put(uint32(version))

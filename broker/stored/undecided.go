@@ -11,10 +11,9 @@ import (
 
 const undecidedReason = "the multiplexer ended before anybody decided; the call was not carried out"
 
-// Undecided are the calls that waited when the process that had them was killed.
-// The audit says which: a call goes on only after its record is durable, so one
-// without a record was certainly never let through. What is on record already is
-// forgotten here.
+// Undecided returns the calls that still waited when their process was killed. The audit says which:
+// a call is carried out only after its record is durable, so a call without a record never was.
+// Undecided removes the files of the calls that have a record.
 func Undecided(l Layout) ([]WaitingCall, error) {
 	all, err := ReadWaiting(l)
 	if err != nil || len(all) == 0 {
@@ -28,20 +27,20 @@ func Undecided(l Layout) ([]WaitingCall, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for what became of what waited: %w", err)
+		return nil, fmt.Errorf("find out which waiting calls were decided: %w", err)
 	}
 	var open []WaitingCall
 	for _, u := range all {
 		if !recorded[u.ID] && (u.Ticket == "" || !recorded[u.Ticket]) {
 			open = append(open, u)
 		} else if err := os.Remove(l.WaitingCall(u.ID)); err != nil {
-			return nil, fmt.Errorf("forget what waited: %w", err)
+			return nil, fmt.Errorf("remove a decided call: %w", err)
 		}
 	}
 	return open, nil
 }
 
-// Withdraw records that a call was withdrawn with the process that had it.
+// Withdraw records that a call was withdrawn because its process ended, and removes its file.
 func Withdraw(ctx context.Context, l Layout, id ID, log *audit.Log, u WaitingCall) error {
 	err := log.Append(ctx, audit.Record{
 		Plane: cmp.Or(u.Plane, audit.PlaneTool), Decision: audit.EscalatedWithdrawn, Session: id, Call: u.Ticket, Server: u.Server, Tool: u.Tool,
@@ -52,13 +51,12 @@ func Withdraw(ctx context.Context, l Layout, id ID, log *audit.Log, u WaitingCal
 		err = os.Remove(l.WaitingCall(u.ID))
 	}
 	if err != nil {
-		return fmt.Errorf("record what waited: %w", err)
+		return fmt.Errorf("withdraw a waiting call: %w", err)
 	}
 	return nil
 }
 
-// WithdrawAll withdraws every call that waited in a session, and returns how many there
-// were.
+// WithdrawAll withdraws every waiting call of a session, and returns how many it has withdrawn.
 func WithdrawAll(ctx context.Context, l Layout, id ID, log *audit.Log) (int, error) {
 	open, err := Undecided(l)
 	if err != nil {

@@ -6,12 +6,12 @@ import (
 	"syscall"
 )
 
-// User is the user a container runs as: the caller's own, so that files in
-// a shared workspace belong to the same person on both sides. A caller who is
-// root gets an ordinary user instead; no agent is ever root.
+// User is the user that a container runs as. It is the caller, so that files in a shared workspace
+// belong to the same user inside and outside. If the caller is root, it is an ordinary user instead,
+// because no agent is ever root.
 type User struct{ UID, GID int }
 
-// ContainerUser is the user that containers of this process run as.
+// ContainerUser returns the user that containers of this process run as.
 func ContainerUser() User {
 	if os.Geteuid() == 0 {
 		return User{1000, 1000}
@@ -19,10 +19,10 @@ func ContainerUser() User {
 	return User{os.Geteuid(), os.Getegid()}
 }
 
-// String is the form container engines take.
+// String returns the user as container engines write it: UID:GID.
 func (i User) String() string { return fmt.Sprintf("%d:%d", i.UID, i.GID) }
 
-// Own gives path to the identity where it is not the caller's already.
+// Own gives path to the user, if the caller is root. Otherwise the path is the user's already.
 func (i User) Own(path string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -33,7 +33,7 @@ func (i User) Own(path string) error {
 	return nil
 }
 
-// ownIn is own for a path below root, never through a link out of it.
+// ownIn is like Own for a path below root. It does not follow a link out of root.
 func (i User) ownIn(root *os.Root, path string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -41,7 +41,7 @@ func (i User) ownIn(root *os.Root, path string) error {
 	return root.Lchown(path, i.UID, i.GID)
 }
 
-// giveTo gives a path below root to whom another file belongs.
+// giveTo gives a path below root to the owner of another file.
 func giveTo(root *os.Root, path string, like os.FileInfo) error {
 	owner, ok := like.Sys().(*syscall.Stat_t)
 	if !ok {

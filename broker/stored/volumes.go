@@ -21,23 +21,23 @@ import (
 // objectsKept is how long the objects of a repository stay on an engine after their last use.
 const objectsKept = 30 * 24 * time.Hour
 
-// SweptVolume is a volume that SweepVolumes looked at.
+// SweptVolume is a volume that SweepVolumes has examined.
 type SweptVolume struct {
 	docker.Volume
-	Removed bool   `json:"removed"` // without Remove: would be removed
+	Removed bool   `json:"removed"` // it was removed, or without VolumeSweep.Remove would be
 	Reason  string `json:"reason"`  // why, or why not
 }
 
 // VolumeSweep says what SweepVolumes removes.
 type VolumeSweep struct {
-	Remove  bool // else it only says what it would remove
-	Objects bool // also the objects of repositories that were used just now, unless a container has them
+	Remove  bool // remove volumes, not only report them
+	Objects bool // also remove objects of repositories that were used recently, unless a container uses them
 }
 
 // SweepVolumes removes the volumes on an engine whose sessions are gone from this state directory,
-// and those with objects of repositories that were not used for 30 days. A volume of another machine
-// or of another state directory stays, whatever is said: only there it is known what needs it. It
-// goes on after a failure and reports all failures.
+// and those with objects of repositories that were not used for 30 days. It never removes a volume
+// of another machine or state directory, because only that one knows what needs the volume. It
+// continues after a failure and reports all failures.
 func SweepVolumes(ctx context.Context, home string, engine *docker.Client, o VolumeSweep) ([]SweptVolume, error) {
 	host, err := machine.Label()
 	if err != nil {
@@ -65,9 +65,9 @@ func SweepVolumes(ctx context.Context, home string, engine *docker.Client, o Vol
 	return swept, errors.Join(failures...)
 }
 
-// judgeVolume reports whether nothing needs a volume any more. The directory of a session is made
-// before its volumes and never again after it was removed. So that it is not there, after the volume
-// was, means that it is gone.
+// judgeVolume reports whether nothing needs a volume any more. A session's directory is made before
+// its volumes, and not made again after it was removed. So if the volume exists and the directory
+// does not, the session is gone.
 func judgeVolume(v docker.Volume, home, host string, objects bool) (reason string, gone bool) {
 	if reason = foreign(v, home, host); reason != "" {
 		return reason, false
@@ -80,12 +80,13 @@ func judgeVolume(v docker.Volume, home, host string, objects bool) (reason strin
 	case errors.Is(err, fs.ErrNotExist):
 		return "its session is gone", true
 	case err != nil:
-		return "its session cannot be looked at: " + text.OneLine(err.Error(), 200), false
+		return "its session could not be examined: " + text.OneLine(err.Error(), 200), false
 	}
 	return "session " + ShortID(id) + " is kept", false
 }
 
-// foreign says to whom a volume belongs when that is not this state directory; else it returns "".
+// foreign says where a volume belongs if it does not belong to this state directory; else it returns
+// "".
 func foreign(v docker.Volume, home, host string) string {
 	if theirs := v.Labels[docker.LabelHost]; !machine.Same(theirs, host) {
 		return fmt.Sprintf("it belongs to the machine %q", text.OneLine(theirs, 100))
@@ -100,8 +101,8 @@ func foreign(v docker.Volume, home, host string) string {
 	return ""
 }
 
-// VolumesSize is how many bytes an engine's volumes of this state directory hold, as far as the engine
-// says. ok is false when it says so of none.
+// VolumesSize returns the size of an engine's volumes of this state directory, as far as the engine
+// reports sizes. ok is false if it reports none.
 func VolumesSize(ctx context.Context, home string, engine *docker.Client) (bytes int64, ok bool, err error) {
 	host, err := machine.Label()
 	if err != nil {
@@ -120,7 +121,7 @@ func VolumesSize(ctx context.Context, home string, engine *docker.Client) (bytes
 	return bytes, ok, err
 }
 
-// judgeObjects is judgeVolume for the objects of a repository.
+// judgeObjects is judgeVolume for a volume with the objects of a repository.
 func judgeObjects(v docker.Volume, home string, all bool) (reason string, gone bool) {
 	used := v.CreatedAt
 	if info, err := os.Lstat(objectsState(home, v.Name)); err == nil && info.ModTime().After(used) {
@@ -137,7 +138,7 @@ func judgeObjects(v docker.Volume, home string, all bool) (reason string, gone b
 	return "it was used on " + used.Local().Format(time.DateOnly), false
 }
 
-// removeVolume removes a volume, and first what is known of the objects in it.
+// removeVolume removes a volume, and before that the file about the objects in it.
 func removeVolume(ctx context.Context, home string, engine *docker.Client, v docker.Volume) error {
 	if v.Labels[docker.LabelObjects] != "" {
 		if err := os.Remove(objectsState(home, v.Name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -147,31 +148,32 @@ func removeVolume(ctx context.Context, home string, engine *docker.Client, v doc
 	return engine.RemoveVolume(ctx, v.Name)
 }
 
-// NoteVolumes notes that the session has volumes on the engine at that address. It is called before
-// they are made, so that whoever removes the session finds them.
+// NoteVolumes notes that the session has volumes on the engine at an address. It is called before
+// they are made, so that Remove finds them.
 func (l Layout) NoteVolumes(engine string) error {
 	return fault.Wrap("note where the session's volumes are", l.volumes().add(engine), "")
 }
 
-// volumes are the engines that have volumes of the session.
+// volumes returns the engines that have volumes of the session.
 func (l Layout) volumes() engines { return engines(filepath.Join(l.Dir, "volumes")) }
 
-// NoteAway notes that the session's container or its volumes on the engine at that address may have
-// files of the agent that are not here. They come when the session is resumed there.
+// NoteAway notes that the session's container or its volumes on the engine at an address may have
+// files of the agent that are not on this machine yet. They are fetched when the session is resumed
+// there.
 func (l Layout) NoteAway(engine string) error {
 	return fault.Wrap("note where the agent's files are", l.away().add(engine), "")
 }
 
-// NoteReturned notes that they are here.
+// NoteReturned notes that the files on the engine at an address were fetched.
 func (l Layout) NoteReturned(engine string) error {
 	return fault.Wrap("note where the agent's files are", l.away().remove(engine), "")
 }
 
-// away are the engines that NoteAway has named.
+// away returns the engines that may have such files.
 func (l Layout) away() engines { return engines(filepath.Join(l.Dir, "away")) }
 
-// Away returns the addresses of the engines from which the agent's files have not come. A note that cannot
-// be read names none; HasAway counts it all the same.
+// Away returns the addresses of the engines from which the agent's files were not fetched yet. It
+// returns none if the note cannot be read, but HasAway returns true then.
 func (l Layout) Away() []string {
 	all, err := l.away().all()
 	if err != nil {
@@ -180,13 +182,14 @@ func (l Layout) Away() []string {
 	return all
 }
 
-// HasAway reports whether NoteAway has named an engine from which the files have not come.
+// HasAway reports whether there is an engine from which the agent's files were not fetched yet.
 func (l Layout) HasAway() bool {
 	_, err := os.Lstat(string(l.away()))
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// engines is a file with the addresses of engines, one a line. It is there while it has one.
+// engines is the path of a file with the addresses of engines, one a line. It exists while it has
+// one.
 type engines string
 
 func (e engines) all() ([]string, error) {
@@ -221,15 +224,15 @@ func (e engines) write(all []string) error {
 	return wholefile.Write(string(e), []byte(strings.Join(all, "\n")+"\n"), 0o600)
 }
 
-// dropVolumes removes the volumes that a session has on the engine at that address, which must be
-// the caller's.
+// dropVolumes removes the volumes of a session on the engine at an address. It fails if the caller
+// uses another engine.
 func dropVolumes(ctx context.Context, l Layout, id ID, address string, engine func(context.Context) (*docker.Client, error)) error {
 	client, err := engine(ctx)
 	if err != nil {
 		return err
 	}
 	if here := client.Endpoint().Address; here != address {
-		return fmt.Errorf("they are on the engine at %s and not on that at %s", address, here)
+		return fmt.Errorf("the volumes are on the engine at %s, but the engine in use is at %s", address, here)
 	}
 	list, err := client.Volumes(ctx, map[string]string{LabelSession: id, docker.LabelLease: l.Lock()})
 	if err != nil {

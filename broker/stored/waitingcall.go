@@ -12,23 +12,22 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 )
 
-// WaitingCall is a call that waits for a person, as it is kept on the disk. Should
-// this process be killed, the next one lets it wait again, when its agent still
-// runs, or records that nobody decided it. What a call would do is not kept: it
-// may quote the person's files.
+// WaitingCall is a call that waits for a person, as it is stored. If this process is killed, the
+// next one lets the call wait again if the agent still runs, or records that nobody decided it. The
+// preview is not stored, because it may quote the person's files.
 type WaitingCall struct {
 	ID          string          `json:"id"`
 	Number      int             `json:"number,omitempty"`
 	Plane       string          `json:"plane,omitempty"`
-	Ticket      string          `json:"ticket,omitempty"` // the call's id in the audit; empty: it cannot wait again
+	Ticket      string          `json:"ticket,omitempty"` // the call's id in the audit; "" if it cannot wait again
 	Server      string          `json:"server"`
 	Tool        string          `json:"tool"`
-	Arguments   json.RawMessage `json:"arguments,omitempty"` // secrets masked; there is no ticket then
+	Arguments   json.RawMessage `json:"arguments,omitempty"` // with secrets masked; if any are, Ticket is ""
 	Requested   json.RawMessage `json:"requested,omitempty"` // as the agent wrote them
 	Digest      string          `json:"digest"`
 	Rule        string          `json:"rule"`
 	Reason      string          `json:"reason,omitempty"`
-	Fingerprint string          `json:"fingerprint,omitempty"` // of what it would have done
+	Fingerprint string          `json:"fingerprint,omitempty"` // of the preview
 	AskedAt     time.Time       `json:"askedAt"`
 }
 
@@ -36,13 +35,13 @@ type WaitingCall struct {
 func WriteWaiting(l Layout, u WaitingCall) error {
 	var data bytes.Buffer
 	encoder := json.NewEncoder(&data)
-	encoder.SetEscapeHTML(false) // arguments must come back as they are
+	encoder.SetEscapeHTML(false) // arguments must be read back as they were
 	err := encoder.Encode(u)
 	if err == nil {
 		err = os.MkdirAll(l.Waiting(), 0o700)
 	}
-	// It is not synced, which would delay the panel. A power cut ends the agent, too, so
-	// the call could not wait again anyway.
+	// The file is not synced, because that would delay the panel. After a power cut the agent is gone,
+	// too, so that the call could not wait again anyway.
 	unready := l.WaitingCall(u.ID) + ".new"
 	if err == nil {
 		err = os.WriteFile(unready, data.Bytes(), 0o600)
@@ -53,8 +52,7 @@ func WriteWaiting(l Layout, u WaitingCall) error {
 	return err
 }
 
-// ReadWaiting reads the calls that waited in a session, in the order of their
-// numbers.
+// ReadWaiting reads the waiting calls of a session, in the order of their numbers.
 func ReadWaiting(l Layout) ([]WaitingCall, error) {
 	var all []WaitingCall
 	for _, path := range l.WaitingCalls() {
@@ -64,10 +62,10 @@ func ReadWaiting(l Layout) ([]WaitingCall, error) {
 			err = json.Unmarshal(data, &u)
 		}
 		if err == nil && path != l.WaitingCall(u.ID) {
-			err = fmt.Errorf("%s tells of another call, %q", path, u.ID)
+			err = fmt.Errorf("%s is the file of another call, %q", path, u.ID)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("read what waited: %w", err)
+			return nil, fmt.Errorf("read the waiting calls: %w", err)
 		}
 		all = append(all, u)
 	}
@@ -75,8 +73,8 @@ func ReadWaiting(l Layout) ([]WaitingCall, error) {
 	return all, nil
 }
 
-// WaitingCallOf returns the part of an item that is stored. A call with a secret in it
-// cannot wait again, because the stored call would be another one.
+// WaitingCallOf returns the part of an escalation that is stored. A call that contains a secret
+// cannot wait again, because the secret is masked in the stored call.
 func WaitingCallOf(redact *audit.Redactor, i approval.Escalation) WaitingCall {
 	u := WaitingCall{
 		ID: i.ID, Number: i.Number, Plane: i.Plane, Server: i.Server, Tool: i.Tool, Arguments: redact.JSON(i.Arguments),

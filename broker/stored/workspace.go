@@ -8,9 +8,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// ResolveWorkspace returns the real path of a workspace that a person gave, or an error if
-// an agent may not work there. No agent may change the cache, because its files run in every
-// container and on the host.
+// ResolveWorkspace returns the real path of a workspace that a person has named, or an error if an
+// agent may not work there. No agent may change the cache, because files in it run in every container
+// and on the host.
 func ResolveWorkspace(given, home, cache, userHome string) (string, error) {
 	const next = "give an existing project directory with --workspace"
 	path := given
@@ -52,8 +52,8 @@ func ResolveWorkspace(given, home, cache, userHome string) (string, error) {
 	return dir, nil
 }
 
-// ManagedWorkspace reports whether dir is in a session's sandbox or copy, the only places below our
-// own state that an agent may work in.
+// ManagedWorkspace reports whether dir is in a session's sandbox or copy, the only directories below
+// our state directory in which an agent may work.
 func ManagedWorkspace(home, dir string) bool {
 	rel, err := filepath.Rel(home, dir)
 	if err != nil {
@@ -63,8 +63,8 @@ func ManagedWorkspace(home, dir string) bool {
 	return len(parts) >= 3 && parts[0] == "sessions" && (parts[2] == sandboxName || parts[2] == copyName)
 }
 
-// holds reports whether path lies at or below dir, also where dir is mounted at a second place or a
-// name can be written in two ways.
+// holds reports whether path is dir or below dir, even if dir is mounted twice or the file system
+// ignores the case of names.
 func holds(dir, path string) bool {
 	if Contains(dir, path) {
 		return true
@@ -79,7 +79,7 @@ func holds(dir, path string) bool {
 	}
 }
 
-// same reports whether two paths are one directory.
+// same reports whether two paths name the same directory.
 func same(a, b string) bool {
 	x, err := os.Stat(a)
 	if err != nil {
@@ -89,13 +89,13 @@ func same(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// Contains reports whether path lies at or below dir; both are real paths.
+// Contains reports whether path is dir or below dir. Both must be real paths.
 func Contains(dir, path string) bool {
 	rel, err := filepath.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
 }
 
-// RealPath resolves links where it can and leaves the path as it is otherwise.
+// RealPath resolves links. If it cannot, it returns the cleaned path.
 func RealPath(path string) string {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		return resolved

@@ -10,11 +10,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Worktree says of which repository, branch and commit a session's worktree is.
+// Worktree says which repository, branch and commit a session's worktree belongs to.
 type Worktree = worktree.Tree
 
-// dropWorktree removes the worktree of a stored session. It keeps work that is nowhere else,
-// unless the caller insists.
+// dropWorktree removes the worktree of a stored session. It fails if the worktree has work that is
+// nowhere else, unless the caller insists.
 func dropWorktree(ctx context.Context, l Layout, r Record, insist bool) error {
 	if r.Worktree == nil {
 		return nil
@@ -23,7 +23,7 @@ func dropWorktree(ctx context.Context, l Layout, r Record, insist bool) error {
 	if !insist {
 		o, err := place.Settle(ctx, *r.Worktree)
 		if err == nil && !o.Whole() {
-			err = fault.New("resume the session to look at them and commit what you need, or give --force to drop them",
+			err = fault.New("resume the session to see the work and commit what you need, or give --force to drop it",
 				"worktree %s has %s", place.Dir, cmp.Or(o.Left, "commits that nobody else has: "+o.Stuck))
 		}
 		if err != nil && ctx.Err() == nil && fault.Hint(err) == "" {
@@ -36,8 +36,8 @@ func dropWorktree(ctx context.Context, l Layout, r Record, insist bool) error {
 	return place.Remove(ctx, *r.Worktree)
 }
 
-// Unsettled lists the sessions whose worktrees were not looked after when they ended, for
-// want of time or because their multiplexer was killed. Those that run are left out.
+// Unsettled lists the sessions whose worktrees were not settled when they ended, because there was
+// no time or their multiplexer was killed. It leaves out sessions that run.
 func Unsettled(home string) ([]ID, error) {
 	all, err := List(home, nil)
 	var ids []ID
@@ -49,7 +49,7 @@ func Unsettled(home string) ([]ID, error) {
 	return ids, err
 }
 
-// Worktree is where a session's worktree is.
+// Worktree returns the place of a session's worktree.
 func (l Layout) Worktree() worktree.Place {
 	return worktree.Place{Dir: filepath.Join(l.Dir, "worktree"), Keep: filepath.Join(l.Dir, "worktree.git")}
 }
