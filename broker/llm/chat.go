@@ -8,12 +8,12 @@ import (
 // Chat is a model that a program of ours holds a conversation with. It is safe for
 // concurrent use.
 type Chat interface {
-	// Reply asks the model to go on. said is called with each piece of its text as it arrives.
-	// A reply that was not received whole is an error, and nothing of it may be acted on.
+	// Reply asks the model for its next message. said is called with each piece of its text as it
+	// arrives. A reply that was not received whole is an error, and nothing in it may be acted on.
 	Reply(ctx context.Context, r Request, said func(piece string)) (Reply, error)
 	// Name is provider and model, "anthropic/claude-sonnet-4-6".
 	Name() string
-	// Close lets go of connections that are kept for the next request.
+	// Close closes idle connections.
 	Close()
 }
 
@@ -48,7 +48,7 @@ type Message struct {
 	Results []Result `json:"results,omitempty"` // of a user: of all calls of the message before
 }
 
-// Call is a model's wish that a tool be called.
+// Call is a model's request to call a tool.
 type Call struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name"`
@@ -69,12 +69,12 @@ type Result struct {
 type Reply struct {
 	Text  string
 	Calls []Call
-	Cut   bool // it had more to say than MaxTokens let it; Calls is empty then
+	Cut   bool // it was longer than MaxTokens; Calls is empty then
 	Used  Tokens
 }
 
 // Tokens are counted by the provider.
 type Tokens struct {
-	In  int // of the request, those that a cache had included
+	In  int // of the request, cached ones included
 	Out int // of the reply
 }

@@ -1,10 +1,9 @@
 // Package llm asks a language model one question and takes one structured
 // answer, straight from the host, with the person's own key.
 //
-// It is for decisions of the multiplexer itself, never for the agents: they
-// reach their providers through the proxy. The providers' own libraries speak the
-// wire formats. What comes back is bounded, is never followed elsewhere, and is
-// only text: whoever asked decodes it strictly.
+// It is for decisions of the multiplexer itself, never for the agents: they reach their providers
+// through the proxy. The providers' own libraries speak the wire formats. No redirect is followed.
+// The answer is bounded and only text: the caller decodes it strictly.
 package llm
 
 import (
@@ -40,29 +39,29 @@ func (q Question) Tokens() int64 {
 
 // Model answers questions. It is safe for concurrent use.
 type Model interface {
-	// Ask returns the text of the model's answer. It asks once: whether it is
-	// worth asking again is for the caller to say, see Transient.
+	// Ask returns the text of the model's answer. It asks once; the caller decides whether to ask
+	// again, see Transient.
 	Ask(ctx context.Context, q Question) (string, error)
 	// Name is provider and model, "anthropic/claude-haiku-4-5".
 	Name() string
-	// Close lets go of connections that are kept for the next question.
+	// Close closes idle connections.
 	Close()
 }
 
 // Errors of asking.
 var (
-	// ErrNoKey means that the provider cannot be asked for want of a key.
+	// ErrNoKey means that the provider cannot be asked because there is no key.
 	ErrNoKey = errors.New("there is no key for the provider")
 	// ErrTooLarge means that the answer is longer than any that could be right.
 	ErrTooLarge = errors.New("the answer is too large")
 	// ErrFormat means that the answer is not in the provider's own format.
 	ErrFormat = errors.New("the answer is not in the provider's format")
 	// ErrRefused means that the model declined, or broke off.
-	ErrRefused = errors.New("the model gave no whole answer")
-	// ErrCut means that the model had more to say than MaxTokens let it.
-	ErrCut = errors.New("the model's answer was cut off, as it is longer than allowed")
-	// ErrBroken means that a reply did not arrive to its end. Asking again can help.
-	ErrBroken = errors.New("the model's answer broke off on its way")
+	ErrRefused = errors.New("the model gave no complete answer")
+	// ErrCut means that the answer was longer than MaxTokens.
+	ErrCut = errors.New("the model's answer was cut off, because it is longer than allowed")
+	// ErrBroken means that a reply did not arrive completely. Asking again can help.
+	ErrBroken = errors.New("the model's answer broke off before its end")
 )
 
 // StatusError is an answer of the provider that is an error.
@@ -71,8 +70,8 @@ type StatusError struct {
 	// Said is the first line of what the provider, or the proxy before it, wrote of the cause.
 	// It is not trusted. Only conversations have it: a question may be about secrets.
 	Said  string
-	After time.Duration // how long the provider wants to be left alone; 0: it does not say
-	Final bool          // asking again does not help, as it says
+	After time.Duration // how long the provider asks to wait; 0: it does not say
+	Final bool          // the provider says that asking again does not help
 }
 
 func (e *StatusError) Error() string {
@@ -83,7 +82,7 @@ func (e *StatusError) Error() string {
 	return text
 }
 
-// Transient tells whether asking again soon could help.
+// Transient reports whether asking again soon could help.
 func Transient(err error) bool {
 	var status *StatusError
 	if errors.As(err, &status) {

@@ -70,7 +70,7 @@ func (m *Model) Name() string { return m.request.Provider + "/" + m.request.Mode
 // Close does nothing: no program outlives its question.
 func (m *Model) Close() {}
 
-// transientError is an error of the program's that could pass.
+// transientError is an error of the program's after which asking again could help.
 type transientError struct{ error }
 
 // Temporary is what llm.Transient looks for.

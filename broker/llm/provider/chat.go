@@ -23,13 +23,13 @@ const (
 	maxFault  = 64 << 10        // bytes that are read of an answer that is an error
 	maxSaid   = 300             // bytes that are kept of what it says
 	maxIdle   = 5 * time.Minute // between two pieces
-	maxAfter  = 24 * time.Hour  // that a provider can ask to be left alone
-	maxLinger = time.Second     // for the end of a connection's answer behind the last event
+	maxAfter  = 24 * time.Hour  // the longest wait that a provider can ask for
+	maxLinger = time.Second     // for what follows the last event
 )
 
-// NewChat makes a conversation with a model. Nothing is sent before the first request. No
-// request opens a file, starts anything or looks at the environment; what o.HTTP does is its
-// own matter. Without a key the error is llm.ErrNoKey.
+// NewChat makes a conversation with a model. Nothing is sent before the first request. No request
+// opens a file, starts anything or looks at the environment, unless o.HTTP does. Without a key the
+// error is llm.ErrNoKey.
 func NewChat(o Options) (llm.Chat, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -48,8 +48,8 @@ func NewChat(o Options) (llm.Chat, error) {
 	return c, err
 }
 
-// asker sends one request in a provider's format. It returns only what came with its proper
-// end: llm.ErrBroken means that this never came.
+// asker sends one request in a provider's format. It returns only complete replies: llm.ErrBroken
+// means that the end of one never came.
 type asker func(ctx context.Context, r llm.Request, said func(string)) (llm.Reply, error)
 
 type chat struct {
@@ -79,7 +79,7 @@ func (c *chat) Reply(ctx context.Context, r llm.Request, said func(string)) (llm
 	}
 	var status *llm.StatusError
 	if !errors.As(err, &status) && a.ended && a.line > 0 {
-		return llm.Reply{}, llm.ErrBroken // its last event is half an event
+		return llm.Reply{}, llm.ErrBroken // the last event is incomplete
 	}
 	if errors.Is(err, llm.ErrRefused) || errors.Is(err, llm.ErrBroken) {
 		return llm.Reply{}, err
@@ -93,7 +93,7 @@ func finish(reply llm.Reply, cut bool) (llm.Reply, error) {
 		reply.Calls, reply.Cut = nil, true
 	}
 	for i, call := range reply.Calls {
-		if len(call.Arguments) == 0 { // so some write a call that has none
+		if len(call.Arguments) == 0 { // some write a call without arguments like this
 			call.Arguments = json.RawMessage("{}")
 			reply.Calls[i] = call
 		}
@@ -105,7 +105,7 @@ func finish(reply llm.Reply, cut bool) (llm.Reply, error) {
 	return reply, nil
 }
 
-// answerKey finds the answer that a request is for in the request's context.
+// answerKey is the key of the answer to a request in the request's context.
 type answerKey struct{}
 
 // streamed is a transport for answers that arrive in pieces. Any other answer is an error.
@@ -119,7 +119,7 @@ func (s *streamed) RoundTrip(r *http.Request) (*http.Response, error) {
 	a, ok := r.Context().Value(answerKey{}).(*answer)
 	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	if !ok || resp.StatusCode != http.StatusOK || strings.TrimSpace(kind) != "text/event-stream" {
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxFault)) // what of it arrived is enough
+		body, _ := io.ReadAll(io.LimitReader(resp.Body, maxFault)) // the part that arrived is enough
 		_ = resp.Body.Close()
 		return nil, fault(resp.StatusCode, body, resp.Header)
 	}
@@ -129,17 +129,17 @@ func (s *streamed) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (s *streamed) CloseIdleConnections() { closeIdle(s.next) }
 
-// answer is the body of an answer. It shows its reader nothing but the end where it is too
-// long or breaks off: the libraries write to the log then, which opens the file of the time
-// zone, where no file may be opened.
+// answer is the body of an answer. If it is too long or breaks off, its reader only gets io.EOF,
+// and err has the cause. The libraries would log another error, and logging opens the file of the
+// time zone, where no file may be opened.
 type answer struct {
 	body   io.ReadCloser
-	idle   *time.Timer // gives the request up
+	idle   *time.Timer // cancels the request
 	size   int
 	line   int   // bytes since the last line's end
-	ended  bool  // as it should
-	err    error // why it did not
-	closed bool  // nobody reads any more
+	ended  bool  // its end was read
+	err    error // why its end was not read
+	closed bool  // its reader has closed it
 }
 
 func (a *answer) Read(p []byte) (int, error) {
@@ -165,26 +165,25 @@ func (a *answer) Read(p []byte) (int, error) {
 	return n, io.EOF
 }
 
-// Close reads the little that stands behind the last event, so that the connection can be
-// used again.
+// Close reads the few bytes behind the last event, so that the connection can be used again.
 func (a *answer) Close() error {
 	a.closed = true
 	if a.err == nil && !a.ended {
 		a.idle.Reset(maxLinger)
-		_, _ = io.CopyN(io.Discard, a.body, 1<<10) // without it there is a new connection
+		_, _ = io.CopyN(io.Discard, a.body, 1<<10) // if this fails, the next request makes a new connection
 	}
-	_ = a.body.Close() // nothing more is wanted of it
+	_ = a.body.Close() // what it would say is of no use
 	return nil
 }
 
-// codes are the statuses that errors have by name where they come in the middle of an answer.
+// codes are the statuses of errors that come in the middle of an answer, by the errors' names.
 var codes = map[string]int{
 	"invalid_request_error": 400, "authentication_error": 401, "permission_error": 403, "not_found_error": 404,
 	"request_too_large": 413, "rate_limit_error": 429, "rate_limit_exceeded": 429, "insufficient_quota": 429, "overloaded_error": 529,
 }
 
-// fault is the error that a provider answered with a status, or with 200 and in the middle
-// of an answer, and then without headers.
+// fault returns the error that a provider has answered: with a status, or in the middle of an
+// answer with the status 200, which has no headers left.
 func fault(code int, body []byte, header http.Header) error {
 	var is struct {
 		Error json.RawMessage `json:"error"`
@@ -194,9 +193,9 @@ func fault(code int, body []byte, header http.Header) error {
 		Type    string `json:"type"`
 		Message string `json:"message"`
 	}
-	_ = json.Unmarshal(body, &is) // what is no JSON is a text
+	_ = json.Unmarshal(body, &is) // a body that is not JSON is a text
 	if json.Unmarshal(is.Error, &detail) != nil {
-		_ = json.Unmarshal(is.Error, &detail.Message) // some write no more than that
+		_ = json.Unmarshal(is.Error, &detail.Message) // some write a string
 	}
 	if code == http.StatusOK {
 		if len(is.Error) == 0 {
@@ -216,7 +215,7 @@ func fault(code int, body []byte, header http.Header) error {
 	return &llm.StatusError{Code: code, Said: text.FirstLine(detail.Message, maxSaid), After: after(header), Final: header.Get("X-Should-Retry") == "false"}
 }
 
-// after is how long a provider wants to be left alone, or 0.
+// after returns how long a provider asks to wait, or 0.
 func after(header http.Header) time.Duration {
 	wait := time.Duration(0)
 	value, unit := header.Get("Retry-After-Ms"), time.Millisecond
@@ -225,7 +224,7 @@ func after(header http.Header) time.Duration {
 	}
 	if n, err := strconv.ParseFloat(value, 64); err == nil && n > 0 {
 		wait = time.Duration(min(n, float64(maxAfter/unit)) * float64(unit))
-	} else if at, err := time.Parse(http.TimeFormat, value); err == nil { // the other formats need the file of the time zone
+	} else if at, err := time.Parse(http.TimeFormat, value); err == nil { // other formats need the file of the time zone
 		wait = time.Until(at)
 	}
 	return max(0, min(wait, maxAfter))

@@ -36,7 +36,8 @@ func anthropicChat(o Options, client *http.Client) asker {
 	}
 }
 
-// anthropicRequest marks what a cache can keep: all before the last two messages, and these.
+// anthropicRequest marks what the provider can cache: the system prompt, the tools, and the
+// conversation up to each of its last two messages.
 func anthropicRequest(model string, r llm.Request) anthropic.MessageNewParams {
 	cached := anthropic.NewCacheControlEphemeralParam()
 	request := anthropic.MessageNewParams{Model: model, MaxTokens: int64(r.MaxTokens)}
@@ -63,7 +64,7 @@ func anthropicRequest(model string, r llm.Request) anthropic.MessageNewParams {
 		for _, call := range m.Calls {
 			blocks = append(blocks, anthropic.NewToolUseBlock(call.ID, call.Arguments, call.Name))
 		}
-		if len(blocks) > 0 { // the provider takes no empty message
+		if len(blocks) > 0 { // the provider refuses empty messages
 			request.Messages = append(request.Messages, anthropic.MessageParam{Role: anthropic.MessageParamRole(m.Role), Content: blocks})
 		}
 	}
@@ -73,11 +74,11 @@ func anthropicRequest(model string, r llm.Request) anthropic.MessageNewParams {
 	return request
 }
 
-// anthropicReply is a reply as far as it has arrived. The library could put one together, but
-// makes a call without arguments of one whose arguments are broken.
+// anthropicReply is the part of a reply that has arrived. The library could put it together, but it
+// turns broken arguments of a call into none.
 type anthropicReply struct {
 	llm.Reply
-	open  map[int64]int // the blocks that have not ended: which call each is, or -1
+	open  map[int64]int // the call of each block that has not ended, or -1
 	end   anthropic.StopReason
 	whole bool
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
 )
 
-// ownID begins the ids that calls get which the model has given none. It never sees them.
+// ownID is the prefix of ids for calls that the model gave none. The model never sees them.
 const ownID = "own-"
 
 func googleChat(o Options, client *http.Client) (asker, error) {
@@ -26,9 +26,9 @@ func googleChat(o Options, client *http.Client) (asker, error) {
 		if err != nil {
 			return llm.Reply{}, err
 		}
-		ours := false // the code that runs
+		ours := false // whether our code runs, and not the library's
 		defer func() {
-			// The library takes for granted that what is JSON has the right types.
+			// The library panics if JSON has values of other types than it expects.
 			if p := recover(); p != nil && ours {
 				panic(p)
 			} else if p != nil {
@@ -67,7 +67,7 @@ func googleChat(o Options, client *http.Client) (asker, error) {
 			ours = false
 		}
 		switch end {
-		case "", genai.FinishReasonMalformedFunctionCall: // the model lost its thread: it seldom does so twice
+		case "", genai.FinishReasonMalformedFunctionCall: // an invalid call: the model seldom makes a second one
 			return llm.Reply{}, llm.ErrBroken
 		case genai.FinishReasonStop:
 			return finish(reply, false)
@@ -125,7 +125,7 @@ func googleParts(reply *llm.Reply, content *genai.Content, said func(string)) er
 func googleRequest(r llm.Request) ([]*genai.Content, *genai.GenerateContentConfig, error) {
 	config := &genai.GenerateContentConfig{
 		MaxOutputTokens:       int32(min(r.MaxTokens, 1<<30)),
-		AutomaticContinuation: new(bool), // a broken answer is asked for again by whoever asked
+		AutomaticContinuation: new(bool), // the caller asks again after a broken answer
 	}
 	if r.System != "" {
 		config.SystemInstruction = genai.NewContentFromText(r.System, genai.RoleUser)
@@ -165,14 +165,14 @@ func googleRequest(r llm.Request) ([]*genai.Content, *genai.GenerateContentConfi
 				ThoughtSignature: call.Signature,
 			})
 		}
-		if len(content.Parts) > 0 { // the provider takes no empty message
+		if len(content.Parts) > 0 { // the provider refuses empty messages
 			contents = append(contents, content)
 		}
 	}
 	return contents, config, nil
 }
 
-// googleID is the id as the model has given it, or none.
+// googleID returns the id that the model has given, or none.
 func googleID(id string) string {
 	if strings.HasPrefix(id, ownID) {
 		return ""

@@ -63,7 +63,7 @@ func openaiRequest(o Options, r llm.Request) (openai.ChatCompletionNewParams, er
 	if o.Provider == "openai" {
 		request.MaxCompletionTokens = openai.Int(int64(r.MaxTokens))
 	} else {
-		request.MaxTokens = openai.Int(int64(r.MaxTokens)) // all others know this name
+		request.MaxTokens = openai.Int(int64(r.MaxTokens)) // all other providers know this name
 	}
 	if r.System != "" {
 		request.Messages = append(request.Messages, openai.SystemMessage(r.System))
@@ -101,7 +101,7 @@ func openaiRequest(o Options, r llm.Request) (openai.ChatCompletionNewParams, er
 	return request, nil
 }
 
-// openaiReply is a reply as far as it has arrived.
+// openaiReply is the part of a reply that has arrived.
 type openaiReply struct {
 	llm.Reply
 	index []int64 // of each of its calls

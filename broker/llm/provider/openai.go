@@ -18,7 +18,7 @@ type openaiModel struct {
 }
 
 func newOpenAI(o Options, client *http.Client) llm.Model {
-	// The service by itself, unlike the client, takes nothing from the environment.
+	// The service, unlike the client, reads nothing from the environment.
 	return &openaiModel{connection{client}, openai.NewChatCompletionService(openaiOptions(o, client)...), o.Model}
 }
 

@@ -1,6 +1,6 @@
-// Package provider asks the models of Anthropic, OpenAI and Google, each through
-// its own library, with nothing taken from the environment: a question (New), or in a
-// conversation (NewChat), which takes every provider that speaks one of their formats.
+// Package provider asks the models of Anthropic, OpenAI and Google, each through its own library: a
+// question (New), or in a conversation (NewChat), for which every provider will do that speaks one
+// of their formats. It reads nothing from the environment.
 package provider
 
 import (
@@ -19,7 +19,7 @@ import (
 // maxAnswer bounds a provider's whole answer, in bytes.
 const maxAnswer = 256 << 10
 
-// reasoning is what the models that think before they write get for that.
+// reasoning is how many more tokens are allowed to models that think before they write.
 const reasoning = 1000
 
 // Options say which model is asked.
@@ -31,7 +31,7 @@ type Options struct {
 	Model   string // empty: the provider's small one
 	Key     string
 	BaseURL string // empty: the provider's own; https, or http on this machine
-	// HTTP carries the requests. Nil: the usual way, by the system's resolver and certificates.
+	// HTTP sends the requests. Nil: the system's resolver and certificates are used.
 	HTTP http.RoundTripper
 }
 
@@ -48,7 +48,7 @@ func Providers() []string { return []string{"anthropic", "openai", "google"} }
 // New makes the connection to a model. Nothing is sent before the first question.
 func New(o Options) (llm.Model, error) {
 	if o.Format != "" {
-		return nil, fmt.Errorf("model: unknown provider %q", o.Provider) // a format says nothing of schemas
+		return nil, fmt.Errorf("model: unknown provider %q", o.Provider) // another provider may know no schemas
 	}
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func New(o Options) (llm.Model, error) {
 	}
 }
 
-// complete fills in what may be left out, and refuses what nobody could be asked with.
+// complete sets what was left out, and refuses options with which no model can be asked.
 func (o *Options) complete() error {
 	known := slices.Contains(Providers(), o.Provider)
 	if o.Format == "" {
@@ -88,24 +88,24 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// checkBase refuses addresses over which a key would travel in the clear.
+// checkBase refuses addresses to which a key would be sent unencrypted.
 func checkBase(base string) error {
 	if base == "" {
 		return nil
 	}
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || u.User != nil {
-		return errors.New("the base URL is not an address")
+		return errors.New("the base URL is not a URL with a host and without a login")
 	}
 	host := u.Hostname()
 	if u.Scheme == "https" || u.Scheme == "http" && (host == "127.0.0.1" || host == "::1" || host == "localhost") {
 		return nil
 	}
-	return errors.New("the base URL is not encrypted")
+	return errors.New("the base URL does not begin with https://, and is not on this machine")
 }
 
-// newHTTP makes a client that follows no redirect, over next or the usual way, and reads
-// answers as bound says.
+// newHTTP makes a client that follows no redirect. It sends requests through next, or a transport
+// of its own if that is nil, and reads answers through bound.
 func newHTTP(next http.RoundTripper, bound func(http.RoundTripper) http.RoundTripper) *http.Client {
 	if next == nil {
 		transport := http.DefaultTransport.(*http.Transport).Clone()
@@ -119,14 +119,13 @@ func newHTTP(next http.RoundTripper, bound func(http.RoundTripper) http.RoundTri
 	}
 }
 
-// connection is what a model holds open.
+// connection is the HTTP client of a model.
 type connection struct{ http *http.Client }
 
-// Close lets go of connections that are kept for the next question.
+// Close closes idle connections.
 func (c connection) Close() { c.http.CloseIdleConnections() }
 
-// tidy takes the cause out of a library's error: what the provider wrote, and
-// what was sent to it, is no part of it.
+// tidy returns the cause of a library's error, without what the provider wrote or was sent.
 func tidy(err error) error {
 	var status *llm.StatusError
 	var network *url.Error
@@ -147,8 +146,8 @@ func tidy(err error) error {
 	return llm.ErrFormat
 }
 
-// bounded is a transport whose answers end in an error when they are too large,
-// and which takes errors of the provider for what they are.
+// bounded is a transport whose answers end in an error when they are too large, and for which any
+// status but 200 is an error.
 type bounded struct{ next http.RoundTripper }
 
 func (b *bounded) RoundTrip(r *http.Request) (*http.Response, error) {
