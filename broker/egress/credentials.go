@@ -42,7 +42,7 @@ type Credentials struct {
 	*loginsInUse
 	options Options
 	keys    Keys
-	others  []Keys // that With has put aside
+	others  []Keys // that With has replaced; they stay secret
 }
 
 // loginsInUse are the logins of all Credentials that With has made of one.
@@ -161,8 +161,8 @@ func (c *Credentials) Held() []mitm.Credential {
 // APIKeys are the keys alone.
 func (c *Credentials) APIKeys() Keys { return c.keys }
 
-// Secrets lists the keys, for those who must keep them out of text. The tokens
-// of logins change and are known by their shape.
+// Secrets lists the keys, for callers that must keep them out of text. The tokens of logins change
+// and are known by their shape.
 func (c *Credentials) Secrets() []string { return c.keys.Secrets() }
 
 // Credential is a mitm.Config.Credentials. When a login has become unusable, it uses
@@ -180,7 +180,7 @@ func (c *Credentials) Credential(ctx context.Context, provider string) (mitm.Cre
 	}
 	var needed *oauth.LoginError
 	if !errors.As(failed, &needed) {
-		return mitm.Credential{}, failed // it may work in a moment; a key would cost something
+		return mitm.Credential{}, failed // it may work in a moment, and a key would cost money
 	}
 	next, err := c.look(provider)
 	switch {
@@ -238,7 +238,7 @@ func tokenOf(ctx context.Context, m *oauth.Manager) (mitm.Credential, error) {
 	return mitm.Credential{Kind: mitm.KindBearer, Value: token.Access, Account: token.Account}, nil
 }
 
-// Refused is a mitm.Config.Refused: a login is renewed, a key stays what it is.
+// Refused is a mitm.Config.Refused: a login is renewed; a key cannot be.
 func (c *Credentials) Refused(ctx context.Context, provider string, used mitm.Credential) bool {
 	c.mu.Lock()
 	login := c.chosen[provider]
@@ -252,7 +252,7 @@ type NoCredentialError struct{ key, login error }
 func (e *NoCredentialError) Error() string {
 	why := e.login.Error()
 	if login, ok := errors.AsType[*oauth.LoginError](e.login); ok {
-		why = login.Cause // that to log in would help, the hint says
+		why = login.Cause // the hint says that a login would help
 	}
 	return e.key.Error() + ", and " + why
 }
@@ -260,7 +260,7 @@ func (e *NoCredentialError) Error() string {
 // Unwrap returns both reasons.
 func (e *NoCredentialError) Unwrap() []error { return []error{e.key, e.login} }
 
-// Hint names both ways out.
+// Hint names both ways to get a credential.
 func (e *NoCredentialError) Hint() string {
 	var ways []string
 	for _, err := range []error{e.key, e.login} {

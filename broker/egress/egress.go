@@ -1,5 +1,5 @@
-// Package egress equips the proxy that guards the way to the model providers
-// with what belongs to the person: the real credentials and the audit.
+// Package egress gives the model proxy what it needs of the host: the person's real credentials,
+// and the audit.
 package egress
 
 import (

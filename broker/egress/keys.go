@@ -36,7 +36,7 @@ func variables(table []mitm.Provider, provider string) []string {
 	return table[i].KeyVariables
 }
 
-// Secrets lists the keys themselves, for those who must keep them out of text.
+// Secrets lists the keys themselves, for callers that must keep them out of text.
 func (k Keys) Secrets() []string {
 	var all []string
 	for _, v := range k {
@@ -54,7 +54,7 @@ func (k Keys) Held() []mitm.Credential {
 	return all
 }
 
-// Modes is a mitm.Config.Modes: keys are all there is.
+// Modes is a mitm.Config.Modes: each provider that has a key uses it.
 func (k Keys) Modes() map[string]string {
 	modes := make(map[string]string)
 	for p := range k {
@@ -80,7 +80,7 @@ func (k Keys) Check(provider string) error {
 	return err
 }
 
-// Refused is a mitm.Config.Refused: a key stays what it is.
+// Refused is a mitm.Config.Refused: a key cannot be renewed.
 func (Keys) Refused(context.Context, string, mitm.Credential) bool { return false }
 
 // MissingKeyError means that a provider has no key.
