@@ -2,9 +2,8 @@ package config
 
 import "encoding/json"
 
-// Agent describes an agent of the person's own: an image and a command that
-// speaks MCP over standard input and output. Package agent says what its words
-// in braces mean.
+// Agent describes an agent of the person's own: an image and a command that speaks MCP over
+// standard input and output. Package agent says what its placeholders in braces stand for.
 type Agent struct {
 	Title     string            `json:"title,omitempty"`
 	Image     string            `json:"image"`
@@ -38,7 +37,7 @@ type Key struct {
 	Secret
 }
 
-// GH says which GitHub server agents may use the API of, and where the token for it is.
+// GH names the GitHub server whose API agents may use, and where the token for it is.
 type GH struct {
 	Host  string `json:"host"`
 	Token Secret `json:"token"`

@@ -89,8 +89,8 @@ func namesAt(object string) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// placeOf returns where the last of some nested names, or a text behind them, is in data. length is
-// 0 when none of them was found.
+// placeOf returns where in data the last of some nested names is, or a text behind it. length is 0
+// when none of them was found.
 func placeOf(data []byte, names []string, text string) (at, length int) {
 	for _, name := range names {
 		for from := at; ; {

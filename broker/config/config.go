@@ -1,7 +1,6 @@
-// Package config reads config.json: one file below the state directory, decoded
-// strictly. A name written twice, a name nobody knows, a value out of range are
-// errors that say where they stand; nothing is guessed, and nothing is ever read
-// from the current directory.
+// Package config reads config.json: one file below the state directory, decoded strictly. A name
+// that is repeated or unknown, or a value out of range, is an error that says where it is. Nothing
+// is guessed, and nothing is ever read from the current directory.
 package config
 
 import (
@@ -74,12 +73,10 @@ type Config struct {
 	AutoApprove   AutoApprove         `json:"autoApprove"`
 	Registries    Registries          `json:"registries"`
 
-	// MCPServers are servers of the person's own, by name; what they mean is package
-	// servers' business.
+	// MCPServers are servers of the person's own, by name; package servers decodes them.
 	MCPServers map[string]json.RawMessage `json:"mcpServers,omitempty"`
 
-	// Providers are entries that extend the table of model providers; what they
-	// mean is package mitm's business.
+	// Providers are entries that extend the table of model providers; package mitm decodes them.
 	Providers []json.RawMessage `json:"providers,omitempty"`
 }
 
@@ -236,9 +233,9 @@ func Load(path string) (Config, error) {
 	return Parse(path, data)
 }
 
-// read returns the file's content. A broken link is an error and not a missing file,
-// because the person who made it has limits of their own and must not run without them.
-// read never waits for something that is no file, such as the writer of a named pipe.
+// read returns the file's content. A broken link is an error and not a missing file, because the
+// person who made it has limits of their own and must not run without them. read does not block on
+// anything but a regular file, such as a named pipe.
 func read(path string) ([]byte, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -254,7 +251,7 @@ func read(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() && !info.IsDir() { // reading a directory says what it is
+	if !info.Mode().IsRegular() && !info.IsDir() { // reading a directory fails with a clear error
 		return nil, errors.New("is not a regular file")
 	}
 	return io.ReadAll(f)
@@ -306,7 +303,7 @@ func Parse(path string, data []byte) (Config, error) {
 // value's JSON pointer, and text a string in the value, or "".
 func At(path, field, text string, cause error) *Error {
 	e := &Error{Path: path, Field: field, Err: cause}
-	if data, err := os.ReadFile(path); err == nil { // the place is a help, the cause stands anyway
+	if data, err := os.ReadFile(path); err == nil { // without it only the line is missing
 		e.findIn(data, text)
 	}
 	return e
@@ -329,8 +326,8 @@ func validate(value any) error {
 	return compiled.Validate(value)
 }
 
-// compiledSchema is the schema of config.json. To compile it takes longer than all else that
-// reading a file does.
+// compiledSchema is the schema of config.json. Compiling it takes longer than all other steps of
+// reading a file.
 var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {

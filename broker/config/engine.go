@@ -2,7 +2,7 @@ package config
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 
-// Engine is the container engine, and what is done to find out how to work with it.
+// Engine says which container engine is used, how it is reached, and how containers get files.
 type Engine struct {
 	Use      string `json:"use"`                // a docker context, an address or a socket; empty: found
 	Way      string `json:"way"`                // "auto", "sockets" or "stream"
@@ -10,7 +10,7 @@ type Engine struct {
 	Insecure bool   `json:"insecure,omitempty"` // whether plain TCP to another machine is wanted
 }
 
-// check refuses what cannot be had together.
+// check refuses settings that exclude each other.
 func (e Engine) check() error {
 	if e.Files == "copied" && e.Way == "sockets" {
 		return fault.New(`set "way" to "stream" or "auto", or "files" to "shared"`,

@@ -10,11 +10,11 @@ import (
 // excerptColumns is how much of a line an excerpt shows.
 const excerptColumns = 100
 
-// aString is a string of JSON, with the colon behind it if it is a name.
+// aString matches a string of JSON, with the colon behind it if it is a name.
 var aString = regexp.MustCompile(`"(?:[^"\\]|\\.)*(?:"\s*:|"|$)`)
 
-// hideValues writes asterisks over the strings of a line that are no names and that are not what
-// the mark is for: one may be a key.
+// hideValues writes asterisks over the strings of a line, because one may be a key. It leaves
+// names, and the string that is marked.
 func hideValues(line []byte, column, length int) {
 	for _, at := range aString.FindAllIndex(line, -1) {
 		if line[at[1]-1] == ':' || length > 1 && at[0] <= column && column < at[1] {

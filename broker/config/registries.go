@@ -18,16 +18,16 @@ type Registries struct {
 // PackageSource is one registry, as config.json or this machine's tools name it.
 type PackageSource struct {
 	Ecosystem string `json:"ecosystem"` // "npm", "pypi", "go", "cargo" or "apt"
-	// URL is the base of its documents, without a login; its path ends with a slash. It is
-	// empty for names that belong to no registry and are asked of none.
+	// URL is the base of its documents, without a login; its path ends with a slash. It is empty
+	// for names that belong to no registry: no registry is asked for them.
 	URL       string   `json:"url,omitempty"`
 	From      string   `json:"from,omitempty"`      // who named it: "npm config get registry"
 	Name      string   `json:"name,omitempty"`      // what the tool calls it, where it has names: "acme"
 	Suites    []string `json:"suites,omitempty"`    // what apt uses of it, as a sources.list has it: "trixie main contrib"
 	Aliases   []string `json:"aliases,omitempty"`   // other bases by which clients know it
 	Artifacts []string `json:"artifacts,omitempty"` // bases besides URL at which its artifacts are
-	// Scopes are names that belong to this source and to no other: "@acme". A source without
-	// any takes what no other source has.
+	// Scopes are names that belong to this source and to no other: "@acme". A source without any
+	// has the names that no other source has.
 	Scopes  []string `json:"scopes,omitempty"`
 	Private bool     `json:"private,omitempty"` // it belongs to the person or their employer
 	// Credential says where the login for it is, and is never the login itself: "npmrc",

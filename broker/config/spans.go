@@ -35,7 +35,7 @@ func readSpans(v *jsonx.Value) (field string, err error) {
 	return "", nil
 }
 
-// readSpan does so for the members below v that a path means.
+// readSpan is readSpans for the members below v that path names.
 func readSpan(v *jsonx.Value, path []string, unit time.Duration) (field string, err error) {
 	if len(path) == 0 {
 		if v.Kind != jsonx.String {
