@@ -1,6 +1,6 @@
-// Package demo lays out the ground on which the demo plays: in each session's workspace a
-// small git repository, a directory outside of them that tools may reach only after a person
-// said so, and a git server of this machine's own to push to.
+// Package demo makes what the demo works with: in each session's workspace a small git repository,
+// a directory outside of them that tools may use only with a person's approval, and a git server on
+// this machine to push to.
 package demo
 
 import (
@@ -68,9 +68,9 @@ func writeNew(path, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// Furnish lays out the workspace of a session that begins: an empty directory, which no agent has
-// seen yet, becomes a git repository with one commit and two remotes. It reads no configuration
-// but its own. All sessions begin with the same commit, so that each can push.
+// Furnish fills the workspace of a session that begins: an empty directory, which no agent has seen
+// yet, becomes a git repository with one commit and two remotes. It reads no configuration but its
+// own. All sessions begin with the same commit, so that each can push.
 func (r *Remote) Furnish(ctx context.Context, dir string) error {
 	file := filepath.Join(dir, Hello)
 	if err := writeNew(file, hello); err != nil {
@@ -78,7 +78,7 @@ func (r *Remote) Furnish(ctx context.Context, dir string) error {
 	}
 	at, err := time.Parse(time.RFC3339, began)
 	if err == nil {
-		err = os.Chtimes(file, at, at) // nobody has written it since the session began
+		err = os.Chtimes(file, at, at) // the file must not look changed since the session began
 	}
 	if err != nil {
 		return err

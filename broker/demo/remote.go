@@ -29,8 +29,8 @@ var repositories = []string{"hello.git", "backup.git"}
 // remoteURL is how a workspace names a repository of a server that runs, or ran, on this machine.
 var remoteURL = regexp.MustCompile(`http://127\.0\.0\.[12]:[0-9]+/((?:hello|backup)\.git)`)
 
-// Remote is a git server on this machine, for the demo to push to. It serves
-// bare repositories below the demo's directory, and nobody but this machine.
+// Remote is a git server on this machine, for the demo to push to. It serves bare repositories
+// below the demo's directory, and only this machine can connect to it.
 type Remote struct {
 	listener net.Listener
 	server   *http.Server
@@ -79,9 +79,9 @@ func (r *Remote) Close() error {
 	return err
 }
 
-// listenAgain listens on the port that is noted, else on a free one, which it
-// notes. The address is one that programs behind a proxy do not take for their
-// own machine, where there is one.
+// listenAgain listens on the port that it used last, or on a free one, and stores which. It prefers
+// 127.0.0.2, where the system has it, because programs behind a proxy do not take that for their
+// own machine.
 func listenAgain(ctx context.Context, note string) (net.Listener, error) {
 	port := 0
 	if text, err := os.ReadFile(note); err == nil {
@@ -107,9 +107,9 @@ func listenAgain(ctx context.Context, note string) (net.Listener, error) {
 	return l, nil
 }
 
-// Tell puts the server's address into a workspace's configuration of git, where that of an earlier
-// server stands. An agent may have written there and may still run: no git is run, no file
-// outside of the workspace is touched, and what is no plain file is left alone.
+// Tell replaces the address of an earlier server in a workspace's git configuration by this one's.
+// An agent may have written there and may still run: git is not run, no file outside of the
+// workspace is touched, and only a regular file is changed.
 func (r *Remote) Tell(workspace string) error {
 	root, err := os.OpenRoot(workspace)
 	if err != nil {
@@ -118,7 +118,7 @@ func (r *Remote) Tell(workspace string) error {
 	defer root.Close()
 	f, err := root.OpenFile(filepath.Join(".git", "config"), os.O_RDWR|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return nil // there is nothing to tell any more
+		return nil // the agent has removed it
 	}
 	defer f.Close()
 	info, err := f.Stat()

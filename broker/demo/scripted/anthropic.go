@@ -13,8 +13,8 @@ import (
 // The Anthropic Messages API: POST /v1/messages, streaming or not, and
 // POST /v1/messages/count_tokens.
 
-// anthropicRequest is what is read of a request's body. Members that the
-// script has no use for are let pass, as the provider grows new ones all the time.
+// anthropicRequest is what is read of a request's body. Members that the script does not use are
+// ignored, because the provider adds new ones all the time.
 type anthropicRequest struct {
 	Model     string             `json:"model"`
 	MaxTokens int                `json:"max_tokens"`
@@ -141,7 +141,7 @@ func (r *anthropicRequest) conversation() *conversation {
 		}
 		for _, b := range m.Content {
 			if b.Type == "image" {
-				data, _ := base64.StdEncoding.DecodeString(b.Source.Data) // what is no base64 is no picture of any size
+				data, _ := base64.StdEncoding.DecodeString(b.Source.Data) // invalid base64 counts up to its first fault
 				c.picture = fmt.Sprintf("%s, %d bytes, SHA-256 %x", b.Source.MediaType, len(data), sha256.Sum256(data))
 			}
 			if b.Type == "tool_result" {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// anthropicAnswer is one answer on its way out.
+// anthropicAnswer is one answer that is being sent.
 type anthropicAnswer struct {
 	id      string
 	model   string

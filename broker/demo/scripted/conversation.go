@@ -121,7 +121,7 @@ var agentNotes = regexp.MustCompile(`(?s)<` + noteTags + `( [^>]*)?>.*?</` + not
 // the person says next.
 const interruption = "(The person interrupted you here.)"
 
-// personText is what remains of a text when the agent's own notes are taken out.
+// personText returns a text without the agent's own notes.
 func personText(s string) string {
 	s = agentNotes.ReplaceAllString(s, "")
 	if i := strings.LastIndex(s, interruption); i >= 0 {
@@ -134,11 +134,11 @@ func personText(s string) string {
 	return s
 }
 
-// Agents tell the model where they work in a line of the system prompt or in a
-// note of their own.
+// Agents name their working directory to the model in a line of the system prompt or in a note of
+// their own.
 var workingDirectory = regexp.MustCompile(`(?i)(?:working directory:\s*|current directory is:?\s*|<cwd>|Workspace Directories:\**\s*-\s*)([^\s<]+)`)
 
-// noteDirectory keeps the line of a note that tells where the agent works.
+// noteDirectory keeps the line of a note that names the agent's working directory.
 func (c *conversation) noteDirectory(text string) {
 	for _, note := range agentNotes.FindAllString(text, -1) {
 		if line := workingDirectory.FindString(note); line != "" {

@@ -6,17 +6,17 @@
 // by one line in the agent's prompt, so a real agent can be shown, and tested,
 // without an account anywhere.
 //
-// An order is one line: "read PATH", "write PATH TEXT", "list PATH", "push", "run
-// COMMAND", "batch N" or "say TEXT". All but the last are carried out by exactly one tool
-// call, which for "batch N", and where nothing else is on offer, runs a program, chosen from the tools that the very request offers and filled in by the names of that
-// tool's input schema. When the result comes back the script says in a sentence
-// how the call ended and quotes it. Everything else gets an answer that says
-// what is speaking and lists the orders.
+// An order is one line: "read PATH", "write PATH TEXT", "list PATH", "push", "run COMMAND", "batch
+// N" or "say TEXT". Each except "say" is carried out by exactly one tool call. The tool is chosen
+// from those that the same request offers, and its input is filled in by the names of its schema.
+// The call runs a program for "batch N", and where no other tool is offered. When the result comes
+// back, the script says in a sentence how the call ended and quotes it. Any other text gets an
+// answer that says what is speaking and lists the orders.
 //
-// The way of one request: a wire format (anthropic.go) decodes its body into a
-// conversation, reply decides on an answer, and the wire format writes that
-// answer back. A further format is one more file that does these two
-// translations and a line in wire.go; the script stays as it is.
+// A request is answered in three steps: a wire format (anthropic.go) decodes its body into a
+// conversation, reply decides on an answer, and the wire format writes that answer back. Another
+// format is one more file that does these two translations and a line in wire.go; the script stays
+// as it is.
 //
 // Beside keys it knows logins, for Anthropic's and ChatGPT's formats: access tokens
 // that can be revoked, and a token service whose refresh tokens work once.

@@ -109,7 +109,7 @@ func (c googleContent) texts() []string {
 	return texts
 }
 
-// result is what came of a call: a text under "output", or one under "error".
+// result is the result of a call: a text under "output", or one under "error".
 func (f *googleFunctionResponse) result() result {
 	if text, ok := f.Response["error"].(string); ok {
 		r := resultOf(text)
@@ -154,7 +154,7 @@ func (s *Server) googleCount(model string) func(http.ResponseWriter, *http.Reque
 	}
 }
 
-// googleAnswer is one answer on its way out.
+// googleAnswer is one answer that is being sent.
 type googleAnswer struct {
 	model  string
 	input  int // tokens of the request

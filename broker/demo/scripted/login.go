@@ -13,8 +13,8 @@ import (
 // Account is the account that the logins of the provider belong to.
 const Account = "scripted-account"
 
-// login is what a person who has logged in holds: an access token that requests
-// carry, and a refresh token that buys the next pair once.
+// login is what a person has who has logged in: an access token that requests carry, and a refresh
+// token that can be exchanged for the next pair once.
 type login struct {
 	prefix string // of access tokens
 
@@ -31,13 +31,12 @@ func newLogin(prefix string) *login {
 	return l
 }
 
-// draw makes a new pair; the old one is worth nothing.
+// draw makes a new pair and invalidates the old one.
 func (l *login) draw() {
 	l.access, l.refresh = l.prefix+rand.Text(), "refresh-scripted-"+rand.Text()
 }
 
-// opens reports whether the header carries the access token that is good now,
-// and no other credential.
+// opens reports whether the header carries the valid access token, and no other credential.
 func (l *login) opens(h http.Header) bool {
 	values := h.Values("Authorization")
 	if len(values) != 1 || len(h.Values("X-Api-Key")) > 0 {
@@ -49,8 +48,8 @@ func (l *login) opens(h http.Header) bool {
 	return ok && subtle.ConstantTimeCompare([]byte(token), []byte(l.access)) == 1
 }
 
-// Login returns the tokens that a provider would have given to its own program,
-// "anthropic" or "chatgpt": what is good now.
+// Login returns the valid tokens that a provider would have given to its own program; the provider
+// is "anthropic" or "chatgpt".
 func (s *Server) Login(provider string) (access, refresh string) {
 	l := s.logins[provider]
 	l.mu.Lock()
@@ -58,8 +57,8 @@ func (s *Server) Login(provider string) (access, refresh string) {
 	return l.access, l.refresh
 }
 
-// Revoke makes the access token of a provider's login worth nothing, before its
-// end; the refresh token stays good.
+// Revoke invalidates the access token of a provider's login before its end; the refresh token stays
+// valid.
 func (s *Server) Revoke(provider string) {
 	l := s.logins[provider]
 	l.mu.Lock()
@@ -67,8 +66,7 @@ func (s *Server) Revoke(provider string) {
 	l.access = l.prefix + rand.Text()
 }
 
-// Bar makes a provider's login worth nothing for good: whoever has it must log in
-// again.
+// Bar invalidates a provider's login: whoever has it must log in again.
 func (s *Server) Bar(provider string) {
 	s.Revoke(provider)
 	l := s.logins[provider]
@@ -85,8 +83,8 @@ func (s *Server) Renewals(provider string) int {
 	return l.renewals
 }
 
-// renew answers the token service of a provider: a refresh token, in a form or
-// in JSON, for a new pair of tokens.
+// renew answers the token service of a provider: it exchanges a refresh token, in a form or in
+// JSON, for a new pair of tokens.
 func (s *Server) renew(l *login) func(http.ResponseWriter, *http.Request, []byte, *Request) {
 	return func(w http.ResponseWriter, r *http.Request, body []byte, _ *Request) {
 		var asked struct {
@@ -94,7 +92,7 @@ func (s *Server) renew(l *login) func(http.ResponseWriter, *http.Request, []byte
 			Refresh string `json:"refresh_token"`
 		}
 		if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
-			form, _ := url.ParseQuery(string(body)) // what is wrong with it shows as a wrong token
+			form, _ := url.ParseQuery(string(body)) // an invalid form has a wrong token
 			asked.Grant, asked.Refresh = form.Get("grant_type"), form.Get("refresh_token")
 		} else if json.Unmarshal(body, &asked) != nil {
 			asked.Refresh = ""
@@ -113,7 +111,7 @@ func (s *Server) renew(l *login) func(http.ResponseWriter, *http.Request, []byte
 	}
 }
 
-// spend takes a refresh token for a new pair; there is none for a wrong one.
+// spend exchanges a refresh token for a new pair; it returns none for a wrong token.
 func (l *login) spend(refresh string) (nextAccess, nextRefresh string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,7 +12,7 @@ import (
 // openaiContent is a text, given as it is or as a list of parts.
 type openaiContent []string
 
-// UnmarshalJSON reads both forms; parts that hold no text are passed over.
+// UnmarshalJSON reads both forms; parts without text are skipped.
 func (c *openaiContent) UnmarshalJSON(data []byte) error {
 	var text string
 	if json.Unmarshal(data, &text) == nil {
@@ -35,8 +35,8 @@ func (c *openaiContent) UnmarshalJSON(data []byte) error {
 
 func (c openaiContent) text() string { return strings.Join(c, "\n") }
 
-// result is the outcome of a call as far as its text tells. The formats have no
-// mark for a failure, so the agents say it in words.
+// result is the result of a call as far as its text shows it. The formats have no mark for a
+// failure, so the agents say it in words.
 func (c openaiContent) result() result { return resultOf(c.text()) }
 
 // openaiModels answers GET /v1/models.

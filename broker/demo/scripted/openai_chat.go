@@ -96,7 +96,7 @@ func (s *Server) openaiChat(w http.ResponseWriter, r *http.Request, body []byte,
 	writeJSON(w, http.StatusOK, completion.whole())
 }
 
-// chatCompletion is one answer on its way out.
+// chatCompletion is one answer that is being sent.
 type chatCompletion struct {
 	id     string
 	model  string
@@ -146,7 +146,7 @@ func (c *chatCompletion) whole() map[string]any {
 	return all
 }
 
-// stream writes the answer as events; the last one says no more than that.
+// stream writes the answer as events; the last one only marks the end.
 func (c *chatCompletion) stream(events *eventWriter, usage bool) {
 	chunk := func(delta map[string]any, finish any) {
 		all := c.envelope("chat.completion.chunk")

@@ -18,7 +18,7 @@ var (
 	remark      = regexp.MustCompile(`(?m)^\s*//.*$`)
 )
 
-// offerCode takes the tools that a program can call.
+// offerCode adds the tools that a program can call.
 func (c *conversation) offerCode(space, description string) {
 	for _, d := range declaration.FindAllStringSubmatch(description, -1) {
 		t := tool{space: space, name: d[1], code: true, input: schema{Properties: map[string]*schema{}}}
@@ -32,8 +32,8 @@ func (c *conversation) offerCode(space, description string) {
 	}
 }
 
-// program is the call as a program. It is not to come back before the tool does,
-// and says what the tool said, whatever that was.
+// program returns the call as a program, which waits for the tool however long that takes, and
+// prints its result or its error.
 func (c *call) program() string {
 	return fmt.Sprintf(`// @exec: {"yield_time_ms": 86400000}
 try {

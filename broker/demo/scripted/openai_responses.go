@@ -24,7 +24,7 @@ type responsesRequest struct {
 	} `json:"text"`
 }
 
-// responsesItem is one item of the input: a message, a call, what came of it.
+// responsesItem is one item of the input: a message, a call or a call's result.
 type responsesItem struct {
 	Type    string          `json:"type"`
 	Role    string          `json:"role"`
@@ -113,8 +113,7 @@ func (c *conversation) responsesMessage(item responsesItem) {
 	}
 }
 
-// offerResponses takes the tools on offer, those of groups under the group's
-// name.
+// offerResponses adds the tools on offer, those of groups under the group's name.
 func (c *conversation) offerResponses(space string, tools []responsesTool) {
 	for _, t := range tools {
 		switch t.Type {

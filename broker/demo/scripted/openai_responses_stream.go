@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// response is one answer of the Responses API on its way out.
+// response is one answer of the Responses API that is being sent.
 type response struct {
 	id     string
 	model  string

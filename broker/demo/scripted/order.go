@@ -52,9 +52,8 @@ type order struct {
 	n    int    // of batch: how many calls
 }
 
-// parseOrder reads an order from a prompt. It returns false when the prompt is
-// no order at all. An error means that the prompt begins like an order and lacks
-// something; it says what.
+// parseOrder reads an order from a prompt. It returns false when the prompt is no order. An error
+// means that the prompt begins like an order, and says what is missing.
 func parseOrder(prompt string) (order, bool, error) {
 	word, rest, _ := strings.Cut(strings.TrimSpace(prompt), " ")
 	rest = strings.TrimSpace(rest)
@@ -89,8 +88,8 @@ func parseOrder(prompt string) (order, bool, error) {
 	return order{}, false, nil
 }
 
-// pushTarget reads the remote off the end of "my changes to origin". Without a
-// remote nothing else may stand behind push.
+// pushTarget reads the remote at the end of "my changes to origin". Without a remote nothing else
+// may follow push.
 func pushTarget(rest string) (remote string, ok bool) {
 	if rest == "" {
 		return "", true
@@ -118,8 +117,8 @@ func parsePathOrder(v verb, rest string) (order, bool, error) {
 	return order{verb: v, path: path}, true, nil
 }
 
-// cutPath takes one path off the front of s: a word, or anything between double
-// quotes. It returns false for an empty path and for quotes that do not close.
+// cutPath cuts one path off the front of s: a word, or anything between double quotes. It returns
+// false for an empty path and for quotes that do not close.
 func cutPath(s string) (path, rest string, ok bool) {
 	if quoted, found := strings.CutPrefix(s, `"`); found {
 		path, rest, ok = strings.Cut(quoted, `"`)

@@ -49,9 +49,9 @@ func (c *conversation) programCall(o order) *call {
 	}}
 }
 
-// batchProgram is a program of n calls, none of which is the same as another, because the host
-// refuses what an agent repeats too often, and of one more in their middle if it is to write a
-// file. It returns only their number, which is what programs are good for.
+// batchProgram returns a program of n reads and, if write is set, one write in their middle. No two
+// reads are the same, because the host refuses what an agent repeats too often. The program returns
+// only their number, which is what programs are good for.
 func batchProgram(n int, write, directory string) string {
 	reads := func(from, n int) string {
 		return fmt.Sprintf("await Promise.all(Array.from({ length: %d }, (_, i) => %s({ path: %s, head: i + %d })))",

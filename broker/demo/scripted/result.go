@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Agents wrap what a tool returned: in a line about the time it took, in tags
-// that tell the model not to trust it, in the whole answer of the tool's server.
+// Agents wrap what a tool returned: in a line about the time it took, in tags that warn the model
+// not to trust it, in the whole answer of the tool's server.
 var (
 	timeTaken = regexp.MustCompile(`(?s)^(?:Script completed\n)?Wall time:? [^\n]*\nOutput:\n+`)
 	distrust  = regexp.MustCompile(`(?s)^\s*<untrusted_context>\n?(.*?)\n?</untrusted_context>\s*$`)
@@ -74,7 +74,7 @@ func saysError(text string) bool {
 	return json.Unmarshal([]byte(text), &mark) == nil && mark.IsError
 }
 
-// tellsFailure recognizes the words in which failures are told.
+// tellsFailure recognizes the words by which failures are reported.
 func tellsFailure(text string) bool {
 	text = strings.ToLower(strings.TrimSpace(text))
 	for _, words := range []string{"denied", "escalation ", "error:", "error ", "mcp error", "tool call error", "tool call failed", "failed"} {

@@ -69,7 +69,7 @@ func (o order) String() string {
 	return string(o.verb)
 }
 
-// introduction tells what is speaking and what it can do.
+// introduction says what is speaking and what it can do.
 func introduction() string {
 	var b strings.Builder
 	b.WriteString("I am a script, not a language model: this is demo mode, and everything but me is real. I understand these orders, one line each:\n\n")

@@ -70,7 +70,7 @@ func Start(ctx context.Context, options ...Option) (*Server, error) {
 		TLSConfig:         &tls.Config{Certificates: []tls.Certificate{authority.leaf}, MinVersion: tls.VersionTLS12},
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
-		ErrorLog:          log.New(io.Discard, "", 0), // a screen is drawn where this would appear
+		ErrorLog:          log.New(io.Discard, "", 0), // it would be printed on a screen that is drawn
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	s.http.BaseContext = func(net.Listener) context.Context { return ctx }
@@ -86,8 +86,8 @@ func Start(ctx context.Context, options ...Option) (*Server, error) {
 // How long requests under way may take to notice that the server ends.
 const graceful = time.Second
 
-// shutDown waits for the requests under way, whose contexts have ended already,
-// cuts off those that do not go, and waits until serving has stopped.
+// shutDown waits for the requests under way, whose contexts have ended already, closes the
+// connections of those that do not end in time, and waits until serving has stopped.
 func (s *Server) shutDown() error {
 	ctx, cancel := context.WithTimeout(context.Background(), graceful)
 	defer cancel()
@@ -108,9 +108,9 @@ func (s *Server) URL() string { return s.url }
 // them there are logins.
 func (s *Server) Keys() map[string]string { return maps.Clone(s.keys) }
 
-// CAPool holds the one authority that the provider's certificate is signed by.
-// The certificate is good for 127.0.0.1, localhost and the names of the providers
-// whose wire format is spoken, so a client may keep the provider's own name.
+// CAPool has the one authority that has signed the provider's certificate. The certificate is valid
+// for 127.0.0.1, localhost and the names of the providers whose wire format is spoken, so a client
+// may use the provider's own name.
 func (s *Server) CAPool() *x509.CertPool { return s.pool }
 
 // CAPEM is that authority's certificate as PEM.
@@ -182,8 +182,7 @@ func readBody(r *http.Request) ([]byte, error) {
 	return body, err
 }
 
-// writeJSON writes v as the whole answer. A client that has gone away is no
-// error of the server's.
+// writeJSON writes v as the whole answer. An error is ignored: the client has gone away.
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

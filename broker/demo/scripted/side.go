@@ -72,8 +72,8 @@ func (c *conversation) title() string {
 // The deepest schema that is filled in; what lies below stays empty.
 const deepestSchema = 8
 
-// fill makes a value that fits the schema: the words for texts, true for
-// switches, one for numbers, and every required property.
+// fill makes a value that fits the schema: the words for strings, true for booleans, one for
+// numbers, and every required property.
 func (s *schema) fill(words string, depth int) any {
 	if s == nil || depth > deepestSchema {
 		return nil
@@ -105,7 +105,7 @@ func (s *schema) fill(words string, depth int) any {
 	return object
 }
 
-// encode writes a value made here as JSON; such values always can be written.
+// encode writes a value made here as JSON, which never fails.
 func encode(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {

@@ -110,7 +110,7 @@ func (t tool) arguments(o order, directory string) (map[string]any, error) {
 	}
 	for _, name := range t.input.Required {
 		if _, ok := input[name]; !ok {
-			return nil, fmt.Errorf("the tool %s wants an argument %q that the order does not give", t.name, name)
+			return nil, fmt.Errorf("the tool %s requires an argument %q that the order does not name", t.name, name)
 		}
 	}
 	return input, nil

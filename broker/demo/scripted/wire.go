@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// wire is what the formats of one provider have in common: how its key looks
-// and travels, and how it says no.
+// wire is what the formats of one provider have in common: how its key looks and is sent, and how
+// it refuses requests.
 type wire struct {
 	provider string // its name in a session's table of providers
 	prefix   string // of its keys
-	header   string // that carries the key
+	header   string // that has the key
 	scheme   string // in front of the key, with its space
-	badKey   string // what it says to a wrong key
+	badKey   string // its message for a wrong key
 	refuse   func(w http.ResponseWriter, status int, message string)
 }
 
@@ -32,7 +32,7 @@ var (
 		provider: "google", prefix: "AIzaSy-scripted-", header: "X-Goog-Api-Key",
 		badKey: "API key not valid. Please pass a valid API key.", refuse: googleError,
 	}
-	// chatgpt speaks as openai does, and takes tokens of logins only.
+	// chatgpt has openai's formats, and accepts only tokens of logins.
 	chatgpt = &wire{
 		provider: "chatgpt", header: "Authorization", scheme: "Bearer ",
 		badKey: "Your authentication token is not valid.", refuse: openaiError,
@@ -49,7 +49,7 @@ func newKeys() map[string]string {
 	return keys
 }
 
-// newLogins makes a login for each provider that has some.
+// newLogins makes a login for each provider that has logins.
 func newLogins() map[string]*login {
 	return map[string]*login{
 		anthropic.provider: newLogin("sk-ant-oat01-scripted-"),
@@ -61,7 +61,7 @@ func newLogins() map[string]*login {
 // its login, once, where it belongs.
 func (s *Server) keyOK(w *wire, h http.Header) bool {
 	if l := s.logins[w.provider]; l != nil && l.opens(h) {
-		// Anthropic takes such tokens only from programs that say so.
+		// Anthropic accepts such tokens only from programs that say so.
 		return w != anthropic || strings.Contains(strings.Join(h.Values("Anthropic-Beta"), ","), "oauth-")
 	}
 	if s.keys[w.provider] == "" {
@@ -83,8 +83,7 @@ type endpoint struct {
 	open   bool // it needs no key
 }
 
-// endpoint finds what answers a path. A path that nobody knows gets the first
-// provider's refusal.
+// endpoint finds what answers a path. An unknown path gets the refusal of the first provider.
 func (s *Server) endpoint(path string) (e endpoint, known bool) {
 	switch path {
 	case "/v1/messages":
