@@ -140,7 +140,7 @@ func (b *backend) turnedOff() bool {
 	return b.off
 }
 
-// leaveOff reports whether a person has turned the server off, and then notes that it is stopped.
+// leaveOff reports whether a person has turned the server off. If so, the server counts as stopped.
 func (b *backend) leaveOff() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -73,9 +73,9 @@ func (c *calmness) begin(ctx context.Context, tell func(method string)) (end fun
 	}
 }
 
-// beginInside begins a call of a running program, which does not wait for the end of a calm. The
-// program is counted besides its calls, so there are more begun calls than waiting ones. So nobody
-// takes it for a waiting call, which could go on in another process.
+// beginInside begins a call of a running program, which does not wait for the end of a calm. Begun
+// counts the program as well as its waiting calls, so it exceeds the number of waiting calls while
+// a program runs. A waiting call alone could be continued by another process.
 func (c *calmness) beginInside() (end func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -14,9 +14,9 @@
 // shown. Anything that is not understood or cannot be recorded is refused.
 //
 // A call that needs more of the machine than its server has, such as a file outside the workspace,
-// is carried out on a stage by another process of the server. That is started while the call waits
-// and ended after it. If the call could not take effect there either, it is refused before anybody
-// is asked.
+// is carried out on a stage by another process of the server. The process is started while the call
+// waits, and ended after the call. If the call could not take effect there either, it is refused
+// before anybody is asked.
 //
 // Where the engine does not share this machine's files, the agent and the tools have separate
 // copies of the workspace (Config.Workspace). The agent's changes are fetched before a call is

@@ -160,7 +160,7 @@ func evidence(res approval.Resolution) map[string]any {
 	if res.Remembered != "" {
 		detail["remembered"] = res.Remembered
 	}
-	if res.Restored { // the person was asked by a process that was killed then
+	if res.Restored { // the person was first asked by a process that was killed
 		detail["askedBeforeRestart"], detail["answerKept"] = true, res.Kept
 	}
 	return detail

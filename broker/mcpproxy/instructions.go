@@ -18,8 +18,8 @@ const conduct = `These tools run on the person's machine. A policy judges each c
 `
 
 // instructions returns what an agent is told when it connects: how calls are judged, what is
-// particular to this session, and which tools there are. What would be too long is left out; the
-// tools among it are counted.
+// particular to this session, and which tools there are. What would be too long is left out, and
+// the tools that are left out are counted.
 func (p *Proxy) instructions() string {
 	var b strings.Builder
 	b.WriteString(conduct)

@@ -234,7 +234,7 @@ func (c *call) forward(ctx context.Context) json.RawMessage {
 		return c.failed(err)
 	}
 	defer b.release()
-	if hidden := c.proxy.catalog.Load().hidden[c.target]; hidden != "" { // found when the server was started
+	if hidden := c.proxy.catalog.Load().hidden[c.target]; hidden != "" { // the server's start may have shown a changed tool
 		return c.deny(ctx, ruleQuarantine, "the tool is not offered any more: "+hidden)
 	}
 	c.record.Sandboxed = b.sandboxed()

@@ -56,7 +56,7 @@ func (r *rates) repeated(digest string) bool {
 			}
 		}
 		if len(r.equal) >= maxKeys {
-			clear(r.equal) // many different calls are no repetition
+			clear(r.equal) // a flood of different calls is no repetition
 		}
 	}
 	at := recent(r.equal[digest], now)
