@@ -12,51 +12,51 @@ import (
 
 // Bounds of one turn.
 const (
-	maxRequests = 100      // to the model, before the person is asked
-	maxTokens   = 16384    // that the model may write at once
-	maxResults  = 64 << 10 // bytes of results of one answer, after which its programs do not begin
-	window      = 200_000
+	maxRequests = 100      // to the model, before the turn stops and the person is asked
+	maxTokens   = 16384    // that the model may write in one answer
+	maxResults  = 64 << 10 // bytes of results of one answer, after which no more of its programs run
+	window      = 200_000  // tokens that the model can read
 )
 
 // ErrInterrupted is the error of a turn that the person has interrupted.
 var ErrInterrupted = errors.New("interrupted")
 
-// errUseless is the error of a turn whose model does not get on.
-var errUseless = errors.New("the model did the same again and again, so its turn was ended: tell it what to do differently")
+// errStuck is the error of a turn whose model makes no progress.
+var errStuck = errors.New("the model did the same again and again, so its turn was ended: tell it what to do differently")
 
-// Runner carries out programs; *Programs is one.
+// Runner runs programs; *Programs is one.
 type Runner interface {
 	Find(ctx context.Context) (Tool, error)
 	Run(ctx context.Context, t Tool, code string, ticket func(string), call func(Call)) (Result, error)
 	Resume(ctx context.Context, t Tool, ticket, code string, call func(Call)) (Result, error)
 }
 
-// Options are what an agent is made of.
+// Options are the parts of an agent.
 type Options struct {
-	Models  func(name string) (llm.Chat, error) // makes the connection to a model
-	Model   string                              // its first
+	Models  func(name string) (llm.Chat, error) // connects to a model
+	Model   string                              // the first one to use
 	Runner  Runner
 	History *History
-	// Show gets each event, one after the other. It may wait.
+	// Show is called with each event, one after the other. It may block.
 	Show func(Event)
 }
 
-// Agent is a conversation that goes on. One turn, or one compaction, is under way at a time;
-// another one waits for it.
+// Agent is a running conversation. One turn or compaction runs at a time; another one waits for its
+// end.
 type Agent struct {
 	o      Options
 	past   []Event
 	turns  sync.Mutex // held during a turn
 	tool   Tool       // empty before the first turn
-	notes  string     // what the model is told besides
-	tokens int        // that the model has read and written at the last request, and about those since
+	notes  string     // added to the system prompt
+	tokens int        // of the last request and its answer, plus an estimate of what was added since
 
 	mu    sync.Mutex // guards what is below
 	chat  llm.Chat
-	codes []string // of all calls that the model wanted; empty where it wanted no program
+	codes []string // of all the model's calls; empty for a call without a program
 }
 
-// New makes an agent that goes on with a conversation.
+// New makes an agent that continues a conversation.
 func New(o Options) (*Agent, error) {
 	chat, err := o.Models(o.Model)
 	if err != nil {
@@ -65,7 +65,7 @@ func New(o Options) (*Agent, error) {
 	return &Agent{o: o, past: o.History.past(), chat: chat, codes: o.History.programs(), tokens: estimate(o.History.sent())}, nil
 }
 
-// Model is the name of the model that is asked.
+// Model returns the name of the model in use.
 func (a *Agent) Model() string { return a.model().Name() }
 
 func (a *Agent) model() llm.Chat {
@@ -74,7 +74,7 @@ func (a *Agent) model() llm.Chat {
 	return a.chat
 }
 
-// UseModel asks another model from the next request on.
+// UseModel uses another model from the next request on.
 func (a *Agent) UseModel(name string) error {
 	chat, err := a.o.Models(name)
 	if err != nil {
@@ -97,10 +97,10 @@ func (a *Agent) Program(n int) (code string, known bool) {
 	return a.codes[n-1], true
 }
 
-// Past is the conversation before this process, for whoever shows it.
+// Past returns the conversation before this process, to be shown again.
 func (a *Agent) Past() []Event { return a.past }
 
-// past is the conversation up to now.
+// past returns the conversation so far.
 func (h *History) past() []Event {
 	var all []Event
 	n := 0
@@ -124,14 +124,14 @@ func (a *Agent) notice(format string, args ...any) {
 	a.o.Show(Event{Kind: Notice, Text: fmt.Sprintf(format, args...)})
 }
 
-// Turn takes what the person wants and goes on until the model has nothing more to do. The
-// end of ctx interrupts it: what has taken effect by then is kept and told to the model.
-// Without a text it goes on with what is Unfinished.
+// Turn sends the person's text to the model and runs its programs until the model wants no more. The
+// end of ctx interrupts the turn; the model then learns which calls took effect. An empty text
+// continues what is Unfinished.
 func (a *Agent) Turn(ctx context.Context, text string) error {
 	a.turns.Lock()
 	defer a.turns.Unlock()
-	wentOn, err := a.prepare(ctx)
-	if err != nil || text == "" && !wentOn {
+	resumed, err := a.prepare(ctx)
+	if err != nil || text == "" && !resumed {
 		return err
 	}
 	if text != "" {
@@ -157,40 +157,40 @@ func (a *Agent) Turn(ctx context.Context, text string) error {
 			return err
 		}
 	}
-	a.notice("the model was asked %d times in this turn: say whether it is to go on", maxRequests)
+	a.notice("the model was asked %d times, so the turn ends here: say whether it shall continue", maxRequests)
 	return nil
 }
 
-// gone reports whether the host has gone, so that the process is about to end.
+// gone reports whether the connection to the host is lost, so that the process must end.
 func gone(ctx context.Context, err error) bool {
 	return errors.Is(err, ErrGone) || errors.Is(context.Cause(ctx), ErrGone)
 }
 
-// interrupted tells the model that its answer was interrupted. If it had arrived by then, its
-// calls get results.
+// interrupted adds a message for the model that the person interrupted it. Calls of its last answer
+// get results that say so.
 func (a *Agent) interrupted() error {
 	m := llm.Message{Role: llm.User, Text: "(The person interrupted you here.)"}
-	for _, c := range a.o.History.open() {
+	for _, c := range a.o.History.openCalls() {
 		m.Results = append(m.Results, resultOf(c, Result{Text: notBegun + "the person interrupted you.", Failed: true}))
 	}
 	return errors.Join(ErrInterrupted, a.say(m))
 }
 
-// notBegun begins the result of a program that did not.
+// notBegun is the beginning of the result of a program that was not started.
 const notBegun = "The program did not begin: "
 
-// say keeps a message that is for the model.
+// say adds a message for the model to the conversation.
 func (a *Agent) say(m llm.Message) error {
 	a.tokens += estimate([]llm.Message{m})
 	return a.o.History.say(m)
 }
 
-// Begin waits for the tools, before anybody wants anything. It tells of a program that ran when
-// the process before this one ended.
+// Begin waits for the tools, before the first turn. If a program ran when the former process ended,
+// Begin shows the event Unfinished.
 func (a *Agent) Begin(ctx context.Context) error {
 	a.turns.Lock()
 	defer a.turns.Unlock()
-	if len(a.o.History.open()) > 0 {
+	if len(a.o.History.openCalls()) > 0 {
 		defer a.o.Show(Event{Kind: Unfinished})
 	}
 	return a.find(ctx)
@@ -206,19 +206,19 @@ func (a *Agent) find(ctx context.Context) error {
 		return fmt.Errorf("find the tools: %w", err)
 	}
 	if a.notes == "" {
-		a.notes = tool.Notes // the first ones: a request that begins in another way costs more
+		a.notes = tool.Notes // never changed again: requests that begin alike cost less
 	}
 	a.tool = tool
 	return nil
 }
 
-// prepare waits for the tools and answers the calls that were under way when the process
-// before this one ended. It reports whether a program has gone on.
-func (a *Agent) prepare(ctx context.Context) (wentOn bool, err error) {
+// prepare waits for the tools and gets results for the calls that were under way when the former
+// process ended. It reports whether a program was resumed.
+func (a *Agent) prepare(ctx context.Context) (resumed bool, err error) {
 	if err := a.find(ctx); err != nil {
 		return false, err
 	}
-	open := a.o.History.open()
+	open := a.o.History.openCalls()
 	if len(open) == 0 {
 		return false, nil
 	}
@@ -234,18 +234,18 @@ func (a *Agent) prepare(ctx context.Context) (wentOn bool, err error) {
 		}
 		results.Results = append(results.Results, resultOf(c, r))
 		if !strings.HasPrefix(r.Text, interrupted) {
-			wentOn = true
+			resumed = true
 		} else if ends == nil {
-			a.notice("a program was cut off when this session ended last; the model is told what took effect")
+			a.notice("a program was cut off when this session last ended; the model is told what took effect")
 		}
 	}
-	return wentOn, errors.Join(ends, a.say(results))
+	return resumed, errors.Join(ends, a.say(results))
 }
 
-// interrupted is how the result of a program begins that was cut off.
+// interrupted is the beginning of the result of a program that was cut off.
 const interrupted = "INTERRUPTED"
 
-// carryOut runs the programs of a message and keeps what came of them.
+// carryOut runs the programs of an answer and adds their results to the conversation.
 func (a *Agent) carryOut(ctx context.Context, wanted []llm.Call, guard *guard) error {
 	results := llm.Message{Role: llm.User}
 	var ends error
@@ -276,7 +276,7 @@ func (a *Agent) carryOut(ctx context.Context, wanted []llm.Call, guard *guard) e
 			}
 			r.Text += warning
 			if end {
-				ends = errUseless
+				ends = errStuck
 			}
 		}
 		results.Results = append(results.Results, resultOf(c, r))
@@ -291,11 +291,11 @@ func resultOf(c llm.Call, r Result) llm.Result {
 	return llm.Result{ID: c.ID, Name: c.Name, Text: r.Text, Failed: r.Failed}
 }
 
-// run runs one program, or goes on with the one of that ticket. What it did is kept whatever
-// becomes of it. The error ends the turn.
+// run runs one program or, with a ticket in resumed, resumes it. It adds the calls that took effect to
+// the conversation, however the program ends. An error ends the turn.
 func (a *Agent) run(ctx context.Context, n int, call, code, resumed string) (Result, error) {
 	a.o.Show(Event{Kind: ProgramBegan, Program: n, Text: code})
-	var mu sync.Mutex // news may still arrive when the program is given up
+	var mu sync.Mutex // news may still arrive after the program was abandoned
 	var made calls
 	var kept error
 	over := false

@@ -396,7 +396,7 @@ func TestALongConversation(t *testing.T) {
 	if err := a.Compact(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if asked := s.last(); asked[len(asked)-1].Text != wanted {
+	if asked := s.last(); asked[len(asked)-1].Text != summaryPrompt {
 		t.Errorf("asked for a summary: %+v", asked[len(asked)-1])
 	}
 	again, _ := opened(t, f, s, r) // the file knows

@@ -15,28 +15,28 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
 )
 
-// How a model is asked again that could not answer.
+// How a request is repeated after an error that may pass.
 const (
 	firstWait = time.Second
-	longest   = time.Minute
+	maxWait   = time.Minute
 	patience  = 5 * time.Minute // in all, for one answer
 )
 
 // Bounds of the calls of one answer.
 const (
 	maxCalls = 64
-	maxID    = 64 // bytes of an id, and of a name
+	maxID    = 64 // bytes of an ID, and of a name
 )
 
-// nothing stands where a text would be empty, which no provider takes.
+// nothing replaces an empty text, which no provider accepts.
 const nothing = "(nothing)"
 
-// unnamed is what no name of a tool may have.
-var unnamed = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+// notInName matches the characters that the name of a tool may not have.
+var notInName = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
-// fit makes calls such that any provider takes them back, with their results, in each later
-// request: an id that is there only once, a name that a tool could have, and no half characters.
-func (h *History) fit(calls []llm.Call) []llm.Call {
+// normalize changes calls so that every provider accepts them, with their results, in later requests:
+// with unique IDs, names that a tool could have, and valid UTF-8.
+func (h *History) normalize(calls []llm.Call) []llm.Call {
 	calls = slices.Clone(calls)
 	for i := range calls {
 		c := &calls[i]
@@ -44,12 +44,12 @@ func (h *History) fit(calls []llm.Call) []llm.Call {
 			c.ID = fmt.Sprintf("call-%d", n)
 		}
 		h.ids[c.ID] = true
-		c.Name = unnamed.ReplaceAllString(c.Name, "_")
+		c.Name = notInName.ReplaceAllString(c.Name, "_")
 		c.Name = c.Name[:min(len(c.Name), maxID)]
 		var arguments map[string]any
 		var b bytes.Buffer
 		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false) // the model reads it
+		e.SetEscapeHTML(false) // escapes would make it harder to read for the model
 		if json.Unmarshal(c.Arguments, &arguments) == nil && e.Encode(arguments) == nil {
 			c.Arguments = bytes.TrimSpace(b.Bytes())
 		}
@@ -57,7 +57,7 @@ func (h *History) fit(calls []llm.Call) []llm.Call {
 	return calls
 }
 
-// ask asks the model to go on, and keeps what it answers.
+// ask sends the conversation to the model and adds its answer.
 func (a *Agent) ask(ctx context.Context) (llm.Reply, error) {
 	if err := a.makeRoom(ctx); err != nil {
 		return llm.Reply{}, err
@@ -70,10 +70,10 @@ func (a *Agent) ask(ctx context.Context) (llm.Reply, error) {
 		a.notice("the answer has %d programs; those after the first %d do not run", n, maxCalls)
 		reply.Calls = reply.Calls[:maxCalls]
 	}
-	reply.Calls = a.o.History.fit(reply.Calls)
+	reply.Calls = a.o.History.normalize(reply.Calls)
 	m := llm.Message{Role: llm.Assistant, Text: reply.Text, Calls: reply.Calls}
 	if strings.TrimSpace(m.Text) == "" {
-		m.Text = "" // no provider takes a text of blanks
+		m.Text = "" // no provider accepts a text of blanks
 	}
 	if m.Text == "" && len(m.Calls) == 0 {
 		m.Text = nothing
@@ -83,15 +83,15 @@ func (a *Agent) ask(ctx context.Context) (llm.Reply, error) {
 	}
 	a.o.Show(Event{Kind: Said, Text: reply.Text})
 	if reply.Cut {
-		a.notice("the answer is longer than it may be, so it ends here")
+		a.notice("the answer reached its maximum length and ends here")
 	}
 	a.tokens = reply.Used.In + reply.Used.Out
 	a.o.Show(Event{Kind: Used, Tokens: a.tokens, Window: window, Model: a.Model()})
 	return reply, nil
 }
 
-// request sends the messages, and again where that can help. shown says whether the model's
-// words are shown as they arrive.
+// request sends the messages, and repeats that after errors that may pass. With shown, the answer is
+// shown as it arrives.
 func (a *Agent) request(ctx context.Context, messages []llm.Message, shown bool) (llm.Reply, error) {
 	r := llm.Request{
 		System: joined(system, a.notes), Messages: messages, MaxTokens: maxTokens,
@@ -102,7 +102,7 @@ func (a *Agent) request(ctx context.Context, messages []llm.Message, shown bool)
 		said = func(piece string) { a.o.Show(Event{Kind: Saying, Text: piece}) }
 	}
 	var waited time.Duration
-	for wait := firstWait; ; wait = min(2*wait, longest) {
+	for wait := firstWait; ; wait = min(2*wait, maxWait) {
 		reply, err := a.model().Reply(ctx, r, said)
 		if err == nil || ctx.Err() != nil || !llm.Transient(err) {
 			return reply, err
@@ -116,7 +116,7 @@ func (a *Agent) request(ctx context.Context, messages []llm.Message, shown bool)
 			return reply, err
 		}
 		if shown {
-			a.o.Show(Event{Kind: Said}) // what arrived of the answer does not count
+			a.o.Show(Event{Kind: Said}) // discards what has arrived of the answer
 		}
 		a.o.Show(Event{Kind: Retrying, Text: err.Error(), Until: time.Now().Add(pause)})
 		timer := time.NewTimer(pause)

@@ -13,15 +13,15 @@ import (
 // When a conversation becomes too long for its model.
 const (
 	fullTokens   = window * 3 / 4
-	keptPrograms = 6  // whose results stay whole at first
-	keptMessages = 10 // that stay when the rest is summed up
+	keptPrograms = 6  // the last messages with results, which are not shortened
+	keptMessages = 10 // the last messages, which are not summed up
 )
 
-// wanted is what a model is asked for a summary.
-const wanted = `Sum up this conversation for somebody who goes on with it and sees nothing else of it but the first message and the last ones: what the person wants, what was found out, what was done and how, what is left to do, and what the person said about how to do it. Facts, names and paths, no more than 1000 words.`
+// summaryPrompt asks the model for a summary.
+const summaryPrompt = `Sum up this conversation for somebody who goes on with it and sees nothing else of it but the first message and the last ones: what the person wants, what was found out, what was done and how, what is left to do, and what the person said about how to do it. Facts, names and paths, no more than 1000 words.`
 
-// makeRoom makes the conversation shorter when it is nearly too long: first by the results of
-// old programs, and when that was done already by a summary.
+// makeRoom makes the conversation shorter when it is nearly too long: it leaves out the results of
+// old programs and, if that is not enough, replaces old messages by a summary.
 func (a *Agent) makeRoom(ctx context.Context) error {
 	if a.tokens < fullTokens {
 		return nil
@@ -32,7 +32,7 @@ func (a *Agent) makeRoom(ctx context.Context) error {
 		if err := a.o.History.add(entry{Compacted: &now}); err != nil {
 			return err
 		}
-		a.o.Show(Event{Kind: Compacting, Text: "results of old programs are not sent to the model any more"})
+		a.o.Show(Event{Kind: Compacting, Text: "the results of old programs are no longer sent to the model"})
 		if a.tokens = estimate(a.o.History.sent()); a.tokens < fullTokens {
 			return nil
 		}
@@ -40,13 +40,13 @@ func (a *Agent) makeRoom(ctx context.Context) error {
 	if err := a.sumUp(ctx); !errors.Is(err, errShort) {
 		return err
 	}
-	return nil // it may be that the tokens were counted oddly
+	return nil // too short after all: the provider may count tokens differently
 }
 
-// errShort means that there is nothing to be summed up.
+// errShort means that there is nothing to sum up.
 var errShort = errors.New("the conversation is too short to be summed up")
 
-// shortBefore is the first message whose results still have to be whole.
+// shortBefore returns the index of the first message whose results are sent in full.
 func (a *Agent) shortBefore() int {
 	left := keptPrograms
 	for i := len(a.o.History.all) - 1; i >= 0; i-- {
@@ -60,11 +60,11 @@ func (a *Agent) shortBefore() int {
 	return 0
 }
 
-// Compact sums the conversation up because the person wants that.
+// Compact replaces old messages by a summary at the person's request.
 func (a *Agent) Compact(ctx context.Context) error {
 	a.turns.Lock()
 	defer a.turns.Unlock()
-	if len(a.o.History.open()) > 0 {
+	if len(a.o.History.openCalls()) > 0 {
 		if _, err := a.prepare(ctx); err != nil {
 			return err
 		}
@@ -72,12 +72,12 @@ func (a *Agent) Compact(ctx context.Context) error {
 	return a.sumUp(ctx)
 }
 
-// sumUp replaces what lies between the first message and the last ones by a summary. The list
-// of calls that took effect stays, word for word.
+// sumUp replaces the messages between the first and the last ones by a summary. The list of calls
+// that took effect stays as it is.
 func (a *Agent) sumUp(ctx context.Context) error {
 	h := a.o.History
 	from := len(h.all) - keptMessages
-	for from > 0 && len(h.all[from].Results) > 0 { // whose calls would be missing
+	for from > 0 && len(h.all[from].Results) > 0 { // results need the message with their calls
 		from--
 	}
 	if from <= max(h.now.From, 1) {
@@ -85,7 +85,7 @@ func (a *Agent) sumUp(ctx context.Context) error {
 	}
 	a.o.Show(Event{Kind: Compacting, Text: "the conversation is summed up"})
 	until := *h
-	until.all = append(slices.Clip(h.all[:from]), llm.Message{Role: llm.User, Text: wanted})
+	until.all = append(slices.Clip(h.all[:from]), llm.Message{Role: llm.User, Text: summaryPrompt})
 	reply, err := a.request(ctx, until.sent(), false)
 	if err != nil {
 		return fmt.Errorf("sum the conversation up: %w", err)
@@ -102,7 +102,7 @@ func (a *Agent) sumUp(ctx context.Context) error {
 	return nil
 }
 
-// estimate is about how many tokens messages are.
+// estimate returns roughly how many tokens messages have.
 func estimate(messages []llm.Message) int {
 	bytes := 0
 	for _, m := range messages {

@@ -1,10 +1,9 @@
-// Package builtin is an agent of our own. Its model has one tool, which runs a program
-// (broker/codemode); everything else that it can do, it does as a program's calls.
+// Package builtin is our own agent. Its model has one tool, which runs a program
+// (broker/codemode). Whatever else the model does, it does by calls of that program.
 //
-// The agent is trusted no more than any other. It holds no key: its requests to the model go
-// through the session's proxy with a stand-in key, its programs go to the session's policy
-// proxy. A conversation is a file to which each message is added before it is acted on, so
-// that what has happened is known after a crash, too. This package is the loop between the
-// model and the programs; what a person sees of it is package view, and Event is what they
-// have in common.
+// The agent is trusted no more than any other. It has no key: its requests to the model go
+// through the session's proxy with a sentinel, and its programs go to the session's policy
+// proxy. A conversation is a file. Each message is added to it before it takes effect, so
+// that the file is complete after a crash. This package is the loop between the model and the
+// programs. Package view shows it to the person; the loop reports to it by Events.
 package builtin

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// How often a model may do the same before it is told, and before its turn ends.
+// How often a model may do the same before it is warned, and before its turn ends.
 const (
 	warnSame, endSame       = 3, 5 // the same program with the same outcome
 	warnSimilar, endSimilar = 5, 8 // other programs with the same outcome
@@ -18,8 +18,8 @@ type guard struct {
 
 func newGuard() *guard { return &guard{same: map[[32]byte]int{}, similar: map[[32]byte]int{}} }
 
-// note notes a program and what came of it. warning is for the model; end says that it does not
-// get on.
+// note records a program and its result. warning is for the model; end says that the turn must end,
+// because the model makes no progress.
 func (g *guard) note(code, outcome string) (warning string, end bool) {
 	result := sha256.Sum256([]byte(outcome))
 	both := sha256.Sum256(append([]byte(code), result[:]...))

@@ -11,53 +11,52 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
 )
 
-// maxHistory is how long a conversation's file gets, in bytes.
+// maxHistory is the largest size of a conversation's file, in bytes.
 const maxHistory = 60 << 20
 
 // errFull means that nothing more can be added to a conversation.
-var errFull = errors.New("this conversation is as long as one can be: open another tab")
+var errFull = errors.New("this conversation has reached its maximum size: open another tab")
 
-// entry is a line of the file: exactly one of its members is there.
+// entry is a line of the file. Exactly one of Message, Ticket, Made and Compacted is set.
 type entry struct {
 	Message *llm.Message `json:"message,omitempty"`
-	// Ticket names the program of the last message's call, by which it is asked for after
-	// this process has ended.
+	// Ticket is the ticket with which the next process can resume the program of a call of the
+	// last message.
 	Ticket *ticket `json:"ticket,omitempty"`
-	// Made are the calls of a program that took effect, or may have, and Left how many are not
-	// among them that came before.
+	// Made are the calls of a program that took effect or may have. Left is how many earlier
+	// ones were left out.
 	Made []Call `json:"made,omitempty"`
 	Left int    `json:"left,omitempty"`
-	// Compacted says what stands for the beginning of the conversation from here on.
+	// Compacted replaces the beginning of the conversation from here on.
 	Compacted *compacted `json:"compacted,omitempty"`
 }
 
 type ticket struct {
-	Call   string `json:"call"` // its id
+	Call   string `json:"call"` // the call's ID
 	Ticket string `json:"ticket"`
 }
 
-// compacted is a conversation whose beginning the model is not sent any more.
+// compacted says which beginning of a conversation is no longer sent to the model.
 type compacted struct {
 	Summary string `json:"summary"` // of the messages before From
-	From    int    `json:"from"`    // the first message that is sent; the first of all is sent besides
-	Short   int    `json:"short"`   // before this message only the size of results is sent
+	From    int    `json:"from"`    // the first message that is sent, besides the very first one
+	Short   int    `json:"short"`   // before this message, long results are replaced by their size
 }
 
-// History is a conversation: a file to which is added, and what is in it. Not safe for
-// concurrent use.
+// History is a conversation: a file, and its content in memory. It is not safe for concurrent use.
 type History struct {
 	file    io.Writer
 	size    int
 	torn    bool // the file ends within a line
 	all     []llm.Message
-	tickets map[string]string // by the ids of calls whose results are not there
+	tickets map[string]string // by the IDs of calls without results
 	ids     map[string]bool   // of all calls
 	made    made              // by all programs
 	now     compacted
 }
 
-// OpenHistory reads a conversation. Each write to file is added to its end. A line that was
-// not written whole is left out: nothing was done because of it.
+// OpenHistory reads a conversation. Writes to file must append. A line that was not written
+// completely is ignored: it had no effect.
 func OpenHistory(file io.ReadWriter) (*History, error) {
 	data, err := io.ReadAll(io.LimitReader(file, maxHistory+1))
 	if err != nil {
@@ -69,15 +68,15 @@ func OpenHistory(file io.ReadWriter) (*History, error) {
 		var e entry
 		err := json.Unmarshal(line, &e)
 		if err == nil && whole {
-			h.take(e)
+			h.apply(e)
 		}
 		h.torn = !whole
 	}
 	return h, nil
 }
 
-// take takes an entry over that is in the file.
-func (h *History) take(e entry) {
+// apply updates the conversation in memory with an entry of the file.
+func (h *History) apply(e entry) {
 	switch {
 	case e.Message != nil:
 		h.all = append(h.all, *e.Message)
@@ -97,8 +96,8 @@ func (h *History) take(e entry) {
 	}
 }
 
-// forget drops what the model is not sent any more: of the messages that were summed up
-// everything but the programs, and the long results of old programs. The file keeps them.
+// forget frees what is no longer sent to the model: the summed up messages, except for their
+// programs, and the long results of old programs. The file keeps all of it.
 func (h *History) forget() {
 	for i := 1; i < h.now.From; i++ {
 		h.all[i] = llm.Message{Role: h.all[i].Role, Calls: h.all[i].Calls}
@@ -114,10 +113,10 @@ func (h *History) forget() {
 	}
 }
 
-// maxShort is the length of a result that always stays, in bytes.
+// maxShort is the length, in bytes, up to which a result is always sent.
 const maxShort = 200
 
-// add adds an entry to the file, and then takes it over.
+// add appends an entry to the file, and then applies it.
 func (h *History) add(e entry) error {
 	line, err := json.Marshal(e)
 	if err != nil {
@@ -137,21 +136,21 @@ func (h *History) add(e entry) error {
 		return fmt.Errorf("keep the conversation: %w", err)
 	}
 	h.torn = false
-	h.take(e)
+	h.apply(e)
 	return nil
 }
 
 func (h *History) say(m llm.Message) error { return h.add(entry{Message: &m}) }
 
-// open are the calls of the last message that have no results yet.
-func (h *History) open() []llm.Call {
+// openCalls returns the calls of the last message, which have no results yet.
+func (h *History) openCalls() []llm.Call {
 	if len(h.all) == 0 {
 		return nil
 	}
 	return h.all[len(h.all)-1].Calls
 }
 
-// programs are the codes of all programs, the first one's first.
+// programs returns the codes of all calls, in order.
 func (h *History) programs() []string {
 	var all []string
 	for _, m := range h.all {
@@ -162,7 +161,7 @@ func (h *History) programs() []string {
 	return all
 }
 
-// codeOf is the program that a call wants to be run; empty when there is none.
+// codeOf returns the code of the program that a call runs, or "" if there is none.
 func codeOf(c llm.Call) string {
 	var arguments struct {
 		Code string `json:"code"`
@@ -173,8 +172,8 @@ func codeOf(c llm.Call) string {
 	return arguments.Code
 }
 
-// sent are the messages as the model gets them: without what was compacted, and with no two
-// of the person's in a row.
+// sent returns the messages as they are sent to the model: compacted, and with consecutive messages
+// of the person joined.
 func (h *History) sent() []llm.Message {
 	var out []llm.Message
 	if h.now.From > 0 {

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// maxMade bounds the list of calls that a model is given, in bytes. No more is kept than that.
+// maxMade bounds the list of calls that is sent to a model, in bytes.
 const maxMade = 16 << 10
 
-// made are calls that took effect, or may have, in order. Those of one tool in a row that stand
-// alike are one. The newest are there, as many as a model is given.
+// made is a list of calls that took effect or may have, in order. Consecutive calls of the same tool
+// and state are one entry (Call.Alike). Only the newest are kept, as many as maxMade allows.
 type made struct {
 	calls []Call
-	left  int // earlier ones that are not there any more
+	left  int // earlier ones that were dropped
 }
 
-// add adds calls, before the first of which some were left out.
+// add appends calls. left is how many calls before them were left out.
 func (m *made) add(left int, more ...Call) {
 	for _, one := range more {
 		if last := len(m.calls) - 1; last >= 0 && left == 0 && m.calls[last].Tool == one.Tool && m.calls[last].State == one.State {
@@ -34,7 +34,7 @@ func (m *made) add(left int, more ...Call) {
 	m.calls = slices.Delete(m.calls, 0, from)
 }
 
-// list lists the calls for a model.
+// list returns the list as text for a model.
 func (m *made) list() string {
 	if len(m.calls) == 0 {
 		return "No call took effect."
@@ -49,7 +49,7 @@ func (m *made) list() string {
 	return text
 }
 
-// line is a call in that list.
+// line returns the call's line in that text.
 func (c Call) line() string {
 	line := "- " + c.Tool + " " + c.About
 	if c.Alike > 0 {
@@ -65,10 +65,10 @@ func (c Call) line() string {
 	return line
 }
 
-// calls keeps how the calls of one program stand.
+// calls are the states of the calls of one program.
 type calls []Call
 
-// report takes the news of a call.
+// report records the new state of a call.
 func (c *calls) report(news Call) {
 	for len(*c) < news.Index && news.Index <= maxReported {
 		*c = append(*c, Call{})
@@ -78,10 +78,10 @@ func (c *calls) report(news Call) {
 	}
 }
 
-// maxReported is more than a program makes calls.
+// maxReported is more than the number of calls that a program can make.
 const maxReported = 1000
 
-// effective are those that took effect, or may have.
+// effective returns the calls that took effect or may have.
 func (c calls) effective() *made {
 	m := &made{}
 	m.add(0, slices.DeleteFunc(slices.Clone(c), func(one Call) bool { return one.Tool == "" || one.State == CallRefused })...)

@@ -15,16 +15,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc/strict"
 )
 
-// maxLine is the length of the longest message from the proxy, in bytes: the result of a
-// program is far shorter.
+// maxLine is the longest message from the proxy, in bytes. The result of a program is far shorter.
 const maxLine = 1 << 20
 
-// ErrGone means that the connection to the tools has ended. They do not come back: the process
-// has to end, too. What became of a program that ran is asked for by the next process.
-var ErrGone = errors.New("the host has gone")
+// ErrGone means that the connection to the policy proxy has ended. It does not come back, so this
+// process must end, too. The next process asks for the result of a program that was running.
+var ErrGone = errors.New("the connection to the host has ended")
 
-// Programs is the way to the policy proxy, which carries out programs. It speaks MCP, with the
-// notifications that the proxy has for agents that can show how a call stands.
+// Programs is a connection to the policy proxy, which runs programs. It speaks MCP, with additional
+// notifications of the proxy about the states of a program's calls.
 type Programs struct {
 	out  *jsonrpc.Writer
 	lost chan struct{} // closed when the connection has ended
@@ -34,24 +33,24 @@ type Programs struct {
 	waiting map[string]*request
 }
 
-// request is one that has no answer yet.
+// request is a request without an answer so far.
 type request struct {
-	answer chan jsonrpc.Message // has room for it
+	answer chan jsonrpc.Message // buffered, so that sending the answer never blocks
 	ticket func(string)
 	call   func(Call)
 }
 
-// NewPrograms introduces itself to the proxy at the other end of conn. Close conn to end it.
+// NewPrograms starts to read from the proxy at the other end of conn. Close conn to end that.
 func NewPrograms(conn io.ReadWriter) *Programs {
 	p := &Programs{out: jsonrpc.NewWriter(conn, nil, nil), lost: make(chan struct{}), waiting: map[string]*request{}}
 	go p.read(conn)
 	return p
 }
 
-// Lost is closed when the proxy has gone.
+// Lost returns a channel that is closed when the connection has ended.
 func (p *Programs) Lost() <-chan struct{} { return p.lost }
 
-// read takes what the proxy says until it says nothing more.
+// read handles the proxy's messages until the connection ends.
 func (p *Programs) read(conn io.Reader) {
 	defer close(p.lost)
 	lines := jsonrpc.NewReader(conn, maxLine)
@@ -62,7 +61,7 @@ func (p *Programs) read(conn io.Reader) {
 		}
 		m, err := strict.Open(line)
 		if err != nil {
-			continue // not for us
+			continue // ignore what is not a message
 		}
 		if m.Method != "" {
 			p.notified(m)
@@ -78,7 +77,7 @@ func (p *Programs) read(conn io.Reader) {
 	}
 }
 
-// notified takes what the proxy says of a program that runs.
+// notified handles a notification about a running program.
 func (p *Programs) notified(m jsonrpc.Message) {
 	var n struct {
 		RequestID json.RawMessage `json:"requestId"`
@@ -107,7 +106,7 @@ func (p *Programs) notified(m jsonrpc.Message) {
 	}
 }
 
-// ask sends a request and waits for its answer. When ctx ends, the request is taken back.
+// ask sends a request and waits for its answer. When ctx ends, ask cancels the request.
 func (p *Programs) ask(ctx context.Context, method string, params any, r request) (json.RawMessage, error) {
 	raw, err := json.Marshal(params)
 	if err != nil {
@@ -143,10 +142,10 @@ func (p *Programs) ask(ctx context.Context, method string, params any, r request
 type Tool struct {
 	name        string
 	Description string // what programs can do, with the tools that they can call
-	Notes       string // what the host says of this session: what is open to it, and limits
+	Notes       string // about this session: what it may do, and limits
 }
 
-// Find waits until the tools are there and returns the one that runs programs.
+// Find waits until the tools are ready and returns the one that runs programs.
 func (p *Programs) Find(ctx context.Context) (Tool, error) {
 	hello := map[string]any{
 		"protocolVersion": "2025-11-25",
@@ -178,20 +177,21 @@ func (p *Programs) Find(ctx context.Context) (Tool, error) {
 	return Tool{name: offered.Tools[0].Name, Description: offered.Tools[0].Description, Notes: host.Instructions}, nil
 }
 
-// Result is what came of a program.
+// Result is the result of a program.
 type Result struct {
 	Text   string // for the model
-	Failed bool   // it did not do what it should
+	Failed bool
 }
 
-// Run runs a program to its end. ticket gets the name by which the program can be asked for
-// again after this process has ended, call how its calls stand, one after the other.
+// Run runs a program to its end. It calls ticket with a name by which another process can Resume the
+// program, and call with each new state of the program's calls, one after the other.
 func (p *Programs) Run(ctx context.Context, t Tool, code string, ticket func(string), call func(Call)) (Result, error) {
 	params := map[string]any{"name": t.name, "arguments": map[string]string{"code": code}}
 	return result(p.ask(ctx, "tools/call", params, request{ticket: ticket, call: call}))
 }
 
-// Resume asks for a program that ran when an earlier process ended. It goes on if it waited.
+// Resume asks for the result of a program that ran when an earlier process ended. The program
+// continues if it was waiting.
 func (p *Programs) Resume(ctx context.Context, t Tool, ticket, code string, call func(Call)) (Result, error) {
 	params := map[string]any{"ticket": ticket, "call": map[string]any{"name": t.name, "arguments": map[string]string{"code": code}}}
 	return result(p.ask(ctx, "ironcurtain/resume", params, request{call: call}))

@@ -5,10 +5,10 @@ import "encoding/json"
 // toolName is the name of the only tool that the model has.
 const toolName = "execute_code"
 
-// toolSchema is the JSON Schema of its arguments.
+// toolSchema is the JSON Schema of the tool's arguments.
 var toolSchema = json.RawMessage(`{"type":"object","properties":{"code":{"type":"string","description":"the body of an async TypeScript function"}},"required":["code"],"additionalProperties":false}`)
 
-// system is what the model is told first.
+// system is the system prompt.
 const system = `You work for the person who writes to you, in the directory /workspace. You have one tool, ` + toolName + `: it runs a program that you write, the body of an async TypeScript function, and the program calls tools. That is all you can do: there is no shell, no network and no file but through these tools. If a task needs a shell, such as a build or a test run, say so at once and name 'ironcurtain-mux start --agent claude-code', or another agent that has one.
 
 How to work:

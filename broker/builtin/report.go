@@ -7,7 +7,7 @@ type Report struct {
 	Events  []ReportedStep `json:"events"`
 }
 
-// ReportedStep is something that happened meanwhile, in the agent's own words.
+// ReportedStep is something that happened during a task.
 type ReportedStep struct {
 	Kind   string `json:"kind"` // agent_text, tool_call, step_finish, loop_detection or message_compaction
 	Text   string `json:"text,omitempty"`
@@ -19,10 +19,10 @@ type ReportedStep struct {
 // Bounds of a report.
 const (
 	maxSteps = 1000
-	maxStep  = 4 << 10 // bytes of its text
+	maxStep  = 4 << 10 // bytes of a step's text
 )
 
-// Take adds an event. The last whole answer is the text.
+// Take adds an event. The last complete answer becomes the report's text.
 func (r *Report) Take(e Event) {
 	step := ReportedStep{Text: e.Text[:min(len(e.Text), maxStep)]}
 	switch e.Kind {

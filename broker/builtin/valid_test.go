@@ -99,7 +99,7 @@ func TestWhateverAModelAnswers(t *testing.T) {
 			}
 			a, _ := opened(t, &file{}, s, r)
 			for range 3 {
-				if err := a.Turn(t.Context(), "do it"); err != nil && !errors.Is(err, errUseless) {
+				if err := a.Turn(t.Context(), "do it"); err != nil && !errors.Is(err, errStuck) {
 					t.Fatal(err)
 				}
 			}
