@@ -25,7 +25,7 @@ func (e *Engine) changeBinds(host map[string]any, f Faults) *refusal {
 		if f.RefuseSockets && holdsSocket(source) {
 			return &refusal{http.StatusBadRequest, fmt.Sprintf(`invalid mount config for type "bind": bind source path does not exist: /socket_mnt%s`, source)}
 		}
-		changed, err := e.instead(source, f)
+		changed, err := e.replacement(source, f)
 		if err != nil {
 			return &refusal{http.StatusInternalServerError, err.Error()}
 		}
@@ -41,7 +41,7 @@ func (e *Engine) changeBinds(host map[string]any, f Faults) *refusal {
 		if f.RefuseSockets && holdsSocket(source) {
 			return &refusal{http.StatusBadRequest, fmt.Sprintf("error while creating mount source path '/host_mnt%[1]s': mkdir /host_mnt%[1]s: operation not supported", source)}
 		}
-		changed, err := e.instead(source, f)
+		changed, err := e.replacement(source, f)
 		if err != nil {
 			return &refusal{http.StatusInternalServerError, err.Error()}
 		}
@@ -50,8 +50,8 @@ func (e *Engine) changeBinds(host map[string]any, f Faults) *refusal {
 	return nil
 }
 
-// instead returns what is bound instead of a path: often the path itself.
-func (e *Engine) instead(source string, f Faults) (string, error) {
+// replacement returns the path that is bound in place of source: often source itself.
+func (e *Engine) replacement(source string, f Faults) (string, error) {
 	info, err := os.Stat(source)
 	if err != nil {
 		return source, nil // the real engine says what is wrong
@@ -66,7 +66,7 @@ func (e *Engine) instead(source string, f Faults) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// Its name stays, for programs that show it.
+	// The base name stays, for programs that show it.
 	target := filepath.Join(parent, filepath.Base(source))
 	if !empty {
 		return target, copyTree(target, source)
@@ -135,7 +135,7 @@ func copyTree(target, source string) error {
 	return err
 }
 
-// copyFile copies whatever is no directory.
+// copyFile copies anything that is not a directory.
 func copyFile(target, source string) error {
 	info, err := os.Lstat(source)
 	if err != nil {
@@ -197,7 +197,7 @@ func likeOriginal(path string, original fs.FileInfo) error {
 			return err
 		}
 	}
-	// Changing the owner takes bits of the mode away, so the mode comes afterwards.
+	// Changing the owner clears bits of the mode, so the mode is set afterwards.
 	if err := os.Chmod(path, original.Mode()); err != nil {
 		return err
 	}

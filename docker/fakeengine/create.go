@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// refusal is an answer of an engine that does not do what was asked for.
+// refusal is the answer of an engine that refuses a request.
 type refusal struct {
 	status  int
 	message string
@@ -23,12 +23,12 @@ func refuse(w http.ResponseWriter, status int, message string) {
 	_, _ = w.Write(text)
 }
 
-// rewrite changes the JSON body of a request. It answers and returns false when that
-// is refused.
+// rewrite changes the JSON body of a request. If change refuses the request, rewrite answers it and
+// returns false.
 func (e *Engine) rewrite(w http.ResponseWriter, r *http.Request, change func(order map[string]any) *refusal) bool {
 	var order map[string]any
 	in := json.NewDecoder(r.Body)
-	in.UseNumber() // limits are larger than a float64 counts
+	in.UseNumber() // limits may be too large for a float64
 	if err := in.Decode(&order); err != nil {
 		refuse(w, http.StatusBadRequest, err.Error())
 		return false
@@ -47,7 +47,7 @@ func (e *Engine) rewrite(w http.ResponseWriter, r *http.Request, change func(ord
 	return true
 }
 
-// changeCreation changes what is ordered for a container.
+// changeCreation applies the faults to a request to create a container.
 func (e *Engine) changeCreation(order map[string]any, f Faults) *refusal {
 	host, ok := order["HostConfig"].(map[string]any)
 	if !ok {
@@ -58,8 +58,8 @@ func (e *Engine) changeCreation(order map[string]any, f Faults) *refusal {
 		return no
 	}
 	if f.strips(Network) {
-		// The host's own, because another engine that a test started without a bridge
-		// may have taken the bridge away from this one.
+		// The host's network and not the bridge: another engine that a test started without
+		// a bridge may have removed this one's.
 		host["NetworkMode"] = "host"
 		delete(order, "NetworkDisabled")
 		delete(order, "NetworkingConfig")
@@ -85,7 +85,7 @@ func (e *Engine) changeCreation(order map[string]any, f Faults) *refusal {
 	return nil
 }
 
-// changeExec changes what is ordered for a program in a running container.
+// changeExec applies the faults to a request to run a program in a container.
 func changeExec(order map[string]any, f Faults) *refusal {
 	if f.strips(User) {
 		order["User"] = "0:0"

@@ -20,16 +20,16 @@ import (
 type Engine struct {
 	t       testing.TB
 	real    string // path of the real engine's socket
-	dir     string // the proxy's socket, certificates, what is bound instead of what was asked for
+	dir     string // for the proxy's socket, certificates, and replacements of bound paths
 	address string
 	certs   string
-	// behind connects with what is behind the line: the proxy, or a server of ssh before that.
+	// behind connects to what is behind the line: the proxy, or an ssh server in front of it.
 	behind   func() (net.Conn, error)
 	commands string // a directory with the person's ssh
 	proxy    *http.Server
 	calls    *http.Transport // to the real engine
 	lines    net.Listener    // for clients
-	pace     [2]pace         // of what comes from clients, and of what goes to them
+	pace     [2]pace         // from clients, and to clients
 
 	life context.Context // ends with the engine
 	end  context.CancelFunc
@@ -41,10 +41,10 @@ type Engine struct {
 	closed   bool
 	open     map[io.Closer]bool // connections, closed by Disconnect and at the end
 	streams  int
-	accepted int // connections that the line has taken
+	accepted int // connections that the line has accepted
 }
 
-// Start starts an engine at a Unix socket, before the one whose socket has the path
+// Start starts an engine at a Unix socket, in front of the real engine, whose socket has the path
 // engine. It ends with the test.
 func Start(t testing.TB, engine string, f Faults) *Engine {
 	t.Helper()
@@ -55,8 +55,7 @@ func Start(t testing.TB, engine string, f Faults) *Engine {
 	return e
 }
 
-// StartTLS starts an engine at a TCP address of this machine, which wants TLS with the
-// certificates in CertDir.
+// StartTLS is Start at a TCP address of this machine, with TLS and the certificates in CertDir.
 func StartTLS(t testing.TB, engine string, f Faults) *Engine {
 	t.Helper()
 	e := newEngine(t, engine, f)
@@ -94,7 +93,7 @@ func newEngine(t testing.TB, engine string, f Faults) *Engine {
 	return e
 }
 
-// inner is the path of the socket between the line and the proxy.
+// inner returns the path of the socket between the line and the proxy.
 func (e *Engine) inner() string { return filepath.Join(e.dir, "i.sock") }
 
 func (e *Engine) listen(network, address string) net.Listener {
@@ -113,7 +112,7 @@ func (e *Engine) run(outer, inner net.Listener) {
 		Handler:           e.handler(),
 		ReadHeaderTimeout: time.Minute,
 		ErrorLog:          log.New(io.Discard, "", 0),
-		// Requests end with the engine, those that wait for a container's end too.
+		// All requests end with the engine, even those that wait for a container's end.
 		BaseContext: func(net.Listener) context.Context { return e.life },
 	}
 	e.work.Go(func() { _ = e.proxy.Serve(inner) })
@@ -136,18 +135,18 @@ func (e *Engine) close() {
 	_ = os.RemoveAll(e.dir)
 }
 
-// Address is where the engine listens, as DOCKER_HOST names it.
+// Address returns where the engine listens, as DOCKER_HOST has it.
 func (e *Engine) Address() string { return e.address }
 
-// CertDir holds ca.pem, cert.pem and key.pem for an engine with TLS, as
-// DOCKER_CERT_PATH names it. It is empty for one without.
+// CertDir returns a directory with ca.pem, cert.pem and key.pem, as DOCKER_CERT_PATH has it. It is
+// empty for an engine without TLS.
 func (e *Engine) CertDir() string { return e.certs }
 
-// Set replaces all faults. Those of creation hold for the next container, Cut for the
-// next stream, the others at once.
+// Set replaces all faults. Those of creation apply to the next container, Cut to the next stream, the
+// others at once.
 func (e *Engine) Set(f Faults) {
 	if name := f.unknown(); name != "" {
-		e.t.Errorf("fakeengine: nothing of the name %q can be stripped", name)
+		e.t.Errorf("fakeengine: Strip does not know %q", name)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -156,7 +155,7 @@ func (e *Engine) Set(f Faults) {
 	e.changed = make(chan struct{})
 }
 
-// Disconnect drops all connections there are, as when a network is gone for a moment.
+// Disconnect drops all open connections, as when a network fails for a moment.
 func (e *Engine) Disconnect() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -165,7 +164,7 @@ func (e *Engine) Disconnect() {
 	}
 }
 
-// Connections is the number of connections that the line carries now.
+// Connections returns the number of connections that the line carries now.
 func (e *Engine) Connections() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -178,14 +177,14 @@ func (e *Engine) Connections() int {
 	return n
 }
 
-// Accepted is that of all connections that the line has taken.
+// Accepted returns the number of all connections that the line has accepted.
 func (e *Engine) Accepted() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.accepted
 }
 
-// Streams is the number of byte streams that are open now.
+// Streams returns the number of byte streams that are open now.
 func (e *Engine) Streams() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -199,9 +198,8 @@ func (e *Engine) now() (Faults, <-chan struct{}) {
 	return e.faults, e.changed
 }
 
-// begin counts some work that close waits for, until done is called. Until then, close
-// and Disconnect close its connection, which may be nil. It returns false when the
-// engine has ended.
+// begin registers work that close waits for, until done is called. Until then, close and Disconnect
+// close its connection, which may be nil. It returns false when the engine has ended.
 func (e *Engine) begin(conn io.Closer) (done func(), ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -220,7 +218,7 @@ func (e *Engine) begin(conn io.Closer) (done func(), ok bool) {
 	}, true
 }
 
-// accept takes clients' connections until the engine ends.
+// accept accepts clients' connections until the engine ends.
 func (e *Engine) accept(l net.Listener) {
 	for {
 		client, err := accept.Next(e.life, l, func(error, time.Duration) {})

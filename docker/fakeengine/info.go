@@ -8,11 +8,10 @@ import (
 	"strconv"
 )
 
-// machines are the names that an engine has for the same architecture: in its info,
-// and in its version.
+// machines maps the name of an architecture in an engine's info to the name in its version.
 var machines = map[string]string{"x86_64": "amd64", "aarch64": "arm64", "armv7l": "arm"}
 
-// disguise changes what the engine says of itself.
+// disguise changes what the engine reports about itself.
 func (e *Engine) disguise(answer *http.Response) error {
 	f, _ := e.now()
 	info, version := infoPath.MatchString(answer.Request.URL.Path), versionPath.MatchString(answer.Request.URL.Path)
@@ -69,7 +68,7 @@ func disguiseVersion(said map[string]any, f Faults) {
 	}
 }
 
-// set replaces a value, but not by an empty one.
+// set sets a value unless it is empty.
 func set(in map[string]any, name, value string) {
 	if value != "" {
 		in[name] = value

@@ -10,29 +10,29 @@ import (
 	"time"
 )
 
-// halfCloser is a connection whose two directions end one by one.
+// halfCloser is a connection whose two directions can be closed separately.
 type halfCloser interface {
 	io.ReadWriteCloser
 	CloseWrite() error
 }
 
-// The most that is on its way in one direction of a connection: inTransit pieces of
-// pieceSize bytes, 16 MiB. A delayed line without a limit of speed is full then.
+// How much can be on its way in one direction of a connection: inTransit pieces of pieceSize bytes,
+// 16 MiB. A delayed line without a speed limit is full then.
 const (
 	pieceSize = 32 << 10
 	inTransit = 512
 )
 
-// pace is the speed of one direction of the line, which all connections share.
+// pace limits the speed of one direction of the line, which all connections share.
 type pace struct {
 	mu   sync.Mutex
-	free time.Time // when the last byte so far has been sent
+	free time.Time // when the last byte so far is sent
 }
 
-// lateness is how late timers may be without making the line slower than it should be.
+// lateness is how late timers may fire without making the line slower than the limit.
 const lateness = 10 * time.Millisecond
 
-// send returns when n more bytes have been sent.
+// send returns the time when n more bytes are sent.
 func (p *pace) send(n, bytesPerSecond int) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,8 +65,8 @@ func (l *line) Close() error {
 	return l.proxy.Close()
 }
 
-// carry joins a client's connection to the proxy, or to what is before that. It returns when both directions
-// have ended.
+// carry connects a client with the proxy, or with the ssh server in front of it. It returns when both
+// directions have ended.
 func (e *Engine) carry(client net.Conn) {
 	proxy, err := e.behind()
 	if err != nil {
@@ -98,7 +98,7 @@ type piece struct {
 	due   time.Time // when they arrive
 }
 
-// direction carries bytes from one end to the other, and then that there are no more.
+// direction carries bytes from one end to the other, and then their end.
 func (l *line) direction(to, from halfCloser, p *pace) {
 	sent := make(chan piece, inTransit) // full: the sender waits
 	var sender sync.WaitGroup
@@ -121,7 +121,7 @@ func (l *line) direction(to, from halfCloser, p *pace) {
 	sender.Wait()
 }
 
-// send reads pieces until there are no more, each as soon as the one before is sent.
+// send reads pieces until the end, each as soon as the one before is sent.
 func (l *line) send(sent chan<- piece, from io.Reader, p *pace) {
 	buffer := make([]byte, pieceSize)
 	for {
@@ -140,7 +140,7 @@ func (l *line) send(sent chan<- piece, from io.Reader, p *pace) {
 		if !l.wait(free) {
 			return
 		}
-		if n > 0 || err != nil { // the end takes its time, too
+		if n > 0 || err != nil { // the end is delayed, too
 			sent <- piece{bytes.Clone(buffer[:n]), free.Add(f.Delay / 2)}
 		}
 		if err != nil {
@@ -149,8 +149,8 @@ func (l *line) send(sent chan<- piece, from io.Reader, p *pace) {
 	}
 }
 
-// moving waits while the line stalls, and returns the faults then. It returns false
-// when the connection has ended.
+// moving waits while the line stalls, and returns the faults after that. It returns false when the
+// connection has ended.
 func (l *line) moving() (Faults, bool) {
 	for {
 		f, changed := l.e.now()
@@ -165,7 +165,7 @@ func (l *line) moving() (Faults, bool) {
 	}
 }
 
-// wait waits for a time. It returns false when the connection has ended.
+// wait waits until a time. It returns false when the connection has ended.
 func (l *line) wait(until time.Time) bool {
 	left := time.Until(until)
 	if left <= 0 {
@@ -181,7 +181,7 @@ func (l *line) wait(until time.Time) bool {
 	}
 }
 
-// dropIdle closes the connection when no byte has come for too long.
+// dropIdle closes the connection when it was idle for too long.
 func (l *line) dropIdle() {
 	for {
 		f, changed := l.e.now()

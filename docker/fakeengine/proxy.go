@@ -15,7 +15,7 @@ var (
 	streamPath  = regexp.MustCompile(`^(/v[0-9.]+)?/(containers/[^/]+/attach|exec/[^/]+/start)$`)
 )
 
-// handler answers the clients' requests: most by the real engine's answer.
+// handler answers the clients' requests, most of them with the real engine's answer.
 func (e *Engine) handler() http.Handler {
 	forward := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {

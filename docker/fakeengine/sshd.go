@@ -15,19 +15,19 @@ import (
 	"time"
 )
 
-// SSH says what the machine allows on which an engine runs that ssh reaches. The zero value is
-// what a server of ssh is usually set to, but for the sessions.
+// SSH describes the machine on which an engine runs that is reached by ssh. The zero value has the
+// usual settings of an ssh server, except for Sessions.
 type SSH struct {
-	NoForwarding bool   // it forwards no sockets
-	Sessions     int    // programs and shells of one connection; 0: 2
-	Stranger     bool   // the person has never been there: the machine's key is not known
-	NoKey        bool   // the person has a key that the machine does not know
+	NoForwarding bool   // the server forwards no sockets
+	Sessions     int    // the most programs and shells of one connection; 0: 2
+	Stranger     bool   // the person has never connected: they do not know the machine's key
+	NoKey        bool   // the machine does not know the person's key
 	Config       string // more lines of the person's configuration
 }
 
-// StartSSH starts an engine on a machine that ssh reaches: a real server of ssh on a port of this
-// one. The faults of the line are those of the connection between the two. Commands has the person's
-// ssh, which must be the first in PATH.
+// StartSSH starts an engine that is reached by ssh: through a real ssh server on a port of this
+// machine. The line is the connection to that server. Commands has the person's ssh; put it first in
+// PATH.
 func StartSSH(t testing.TB, engine string, f Faults, s SSH) *Engine {
 	t.Helper()
 	e := newEngine(t, engine, f)
@@ -42,11 +42,11 @@ func StartSSH(t testing.TB, engine string, f Faults, s SSH) *Engine {
 	return e
 }
 
-// Commands is a directory with the program ssh as the person has configured it. It is empty for an
-// engine that ssh does not lead to.
+// Commands returns a directory with the program ssh as the person has configured it. It is empty for
+// an engine without ssh.
 func (e *Engine) Commands() string { return e.commands }
 
-// person is the name of the user who runs the tests.
+// person returns the name of the user who runs the tests.
 func person(t testing.TB) string {
 	t.Helper()
 	me, err := user.Current()
@@ -56,7 +56,7 @@ func person(t testing.TB) string {
 	return me.Username
 }
 
-// path is that of a file of the machine, or of the person's.
+// path returns the path of a file of the machine's or the person's.
 func (e *Engine) path(name string) string { return filepath.Join(e.dir, name) }
 
 func (e *Engine) write(name, text string, mode os.FileMode) {
@@ -109,7 +109,7 @@ func (e *Engine) configureSSH(s SSH, port int) {
 // serveSSH runs the machine's server until the engine ends, and returns its address.
 func (e *Engine) serveSSH(s SSH) string {
 	e.t.Helper()
-	if os.Getuid() == 0 { // it wants that directory then
+	if os.Getuid() == 0 { // then sshd requires this directory
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil { //nolint:gosec // as the system makes it
 			e.t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func (e *Engine) serveSSH(s SSH) string {
 		said += lines.Text() + "\n"
 	}
 	e.work.Go(func() {
-		for lines.Scan() { // it would wait
+		for lines.Scan() { // otherwise a full pipe would block sshd
 		}
 		_ = server.Wait()
 	})

@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// held is how long the last bytes of a stream are held back where the end is
-// truncated: what comes later before the end is lost.
-const held = 250 * time.Millisecond
+// heldFor is how long the last bytes of a stream are held back with Faults.Truncate. Bytes that are
+// held back when the stream ends are lost.
+const heldFor = 250 * time.Millisecond
 
 // stream is a request that has become a byte stream.
 type stream struct {
@@ -34,7 +34,7 @@ func (s *stream) Close() error {
 	return s.engine.Close()
 }
 
-// hijack forwards a request that may become a byte stream, and carries that.
+// hijack forwards a request that may turn its connection into a byte stream, and carries the stream.
 func (e *Engine) hijack(w http.ResponseWriter, r *http.Request, f Faults) {
 	engine, err := new(net.Dialer).DialContext(r.Context(), "unix", e.real)
 	if err != nil {
@@ -85,7 +85,7 @@ func (e *Engine) hijack(w http.ResponseWriter, r *http.Request, f Faults) {
 	}
 }
 
-// becomesStream reports whether bytes without a form follow an answer.
+// becomesStream reports whether a byte stream follows an answer.
 func becomesStream(answer *http.Response) bool {
 	kind := answer.Header.Get("Content-Type")
 	return answer.StatusCode == http.StatusSwitchingProtocols ||
@@ -93,7 +93,7 @@ func becomesStream(answer *http.Response) bool {
 			strings.HasPrefix(kind, "application/vnd.docker.") && strings.HasSuffix(kind, "-stream")
 }
 
-// head returns the first lines of an answer.
+// head returns the status line and the header of an answer.
 func head(answer *http.Response) string {
 	var b strings.Builder
 	b.WriteString("HTTP/1.1 " + answer.Status + "\r\n")
@@ -135,7 +135,7 @@ func (s *stream) carryInput() {
 	_, err := io.Copy(s.engine, s.input)
 	f, _ := s.e.now()
 	switch {
-	case err != nil && f.KeepOpen: // the program has ended, which the client is not to see
+	case err != nil && f.KeepOpen: // the program has ended, but the client must not notice
 		_, _ = io.Copy(io.Discard, s.input)
 	case err != nil:
 		s.Close()
@@ -152,7 +152,7 @@ func (s *stream) carryOutput() {
 		f, _ := s.e.now()
 		var wait time.Time
 		if len(last) > 0 {
-			wait = time.Now().Add(held)
+			wait = time.Now().Add(heldFor)
 		}
 		_ = s.engineConn.SetReadDeadline(wait)
 		n, err := s.output.Read(buffer)
