@@ -15,10 +15,10 @@ import (
 
 // Alive checks that the engine answers, for a caller that asks again and again.
 //
-// An engine of this machine is pinged. Of any other, one request stays open for as long as
-// the client is used, and no other is made while that one lives: the kernel notices when
-// its connection is dead, within half a minute. An engine that hangs elsewhere keeps its
-// connections and is not noticed. Until the first attempt has failed, Alive returns nil.
+// It pings an engine of this machine. To any other engine it keeps one request open for as long as
+// the client is used, and sends nothing more: within half a minute the kernel notices that the
+// connection is dead. It does not notice an engine that hangs but keeps its connections. Alive
+// returns nil until an attempt has failed.
 func (c *Client) Alive(ctx context.Context) error {
 	if c.endpoint.Local() {
 		return c.Ping(ctx)
@@ -29,8 +29,8 @@ func (c *Client) Alive(ctx context.Context) error {
 	return nil
 }
 
-// RoundTrip is how long the engine takes to answer what costs it nothing, over a connection that is
-// open: the median of three times.
+// RoundTrip returns how long the engine takes to answer a ping on an open connection: the median of
+// three.
 func (c *Client) RoundTrip(ctx context.Context) (time.Duration, error) {
 	var took []time.Duration
 	for range 4 { // the first one may open the connection
@@ -51,7 +51,7 @@ const (
 	watchMaxPause = 5 * time.Second
 )
 
-// watch is the open request by which a client knows that an engine elsewhere lives.
+// watch is the open request by which a client knows that an engine on another machine is alive.
 type watch struct {
 	mu     sync.Mutex
 	cancel context.CancelFunc // nil before start
@@ -91,7 +91,7 @@ func (w *watch) run(ctx context.Context, c *Client) {
 			w.set(nil)
 			pause = watchPause
 		})
-		c.base.CloseIdleConnections() // they are as dead as this one
+		c.base.CloseIdleConnections() // they are dead, too
 		w.set(err)
 		wait := time.NewTimer(pause)
 		select {
@@ -108,9 +108,9 @@ func (w *watch) set(err error) {
 	w.failed = err
 }
 
-// holdRequest keeps a request open that the engine accepts and never has an answer to:
-// for events that do not occur. It returns nil when a request that was accepted has ended,
-// and when something before the engine does not let it pass: that also is an answer.
+// holdRequest keeps a request open that the engine accepts but never answers: for events that do not
+// occur. It returns nil when an accepted request has ended, and when a proxy in front of the engine
+// rejects the request, because that shows that something answers.
 func (c *Client) holdRequest(ctx context.Context, accepted func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -48,7 +48,7 @@ func (b *imageBuild) build(ctx context.Context, spec ImageSpec, parent, tag stri
 		BuildArgs:         []engine.BuildArg{{Name: "PARENT", Value: parent}},
 		Labels: map[string]string{
 			LabelImage:      spec.Name,
-			LabelVersion:    spec.Version, // also an empty one, which hides the parent's
+			LabelVersion:    spec.Version, // even if empty: that hides the parent's label
 			LabelBuildHash:  tag[strings.LastIndex(tag, ":")+1:],
 			LabelToolchains: b.options.Recipe.label(),
 		},
@@ -95,7 +95,7 @@ func (b *imageBuild) dropLayers(ctx context.Context, layers []string) {
 		if err != nil || len(image.RepoTags) > 0 || len(image.RepoDigests) > 0 {
 			continue
 		}
-		_ = api.RemoveImage(id) // it fails when somebody else uses the image, which then stays
+		_ = api.RemoveImage(id) // fails, as it should, when somebody else uses the image
 	}
 }
 
@@ -148,7 +148,7 @@ type buildOutput struct {
 	seen    func()   // called on every message; may be nil
 }
 
-// message holds the members that are used of one message.
+// message is one message of the engine, as far as it is used.
 type message struct {
 	Stream   string `json:"stream"`
 	Status   string `json:"status"`

@@ -13,7 +13,7 @@ import (
 
 // Choice is the engine that a person has named. Its zero value names none.
 //
-// A name is that of a docker context. An address begins with unix://, tcp://, http://,
+// It is named by a docker context or by an address. An address begins with unix://, tcp://, http://,
 // https:// or ssh://, or is the path of a socket, which may begin with "~/".
 type Choice struct {
 	Flag   string // by --engine: a name or an address; it comes before all else
@@ -23,11 +23,11 @@ type Choice struct {
 	Insecure bool
 }
 
-// Resolve finds the engine: the one that is chosen and then, in the order of the docker
-// command, DOCKER_HOST, DOCKER_CONTEXT, the current context of the docker configuration, and
-// the sockets where engines usually listen. It only looks at files; Connect finds out whether
-// an engine listens. When none of the sockets exists, it returns the system's, so that Connect
-// can say what is missing.
+// Resolve finds the engine: the chosen one, else, in the order of the docker command, that of
+// DOCKER_HOST, DOCKER_CONTEXT, the current context of the docker configuration, and the sockets
+// where engines usually listen. It only looks at files; Connect finds out whether an engine
+// listens. When none of the sockets exists, Resolve returns the system's, so that Connect can report
+// what is missing.
 func (c Choice) Resolve(getenv func(string) string, home string) (Endpoint, error) {
 	const op = "find the container engine"
 	e, err := c.find(getenv, home)
@@ -43,7 +43,7 @@ func (c Choice) Resolve(getenv func(string) string, home string) (Endpoint, erro
 	return e, nil
 }
 
-// Connect is Connect for the engine that is chosen.
+// Connect connects to the engine that Resolve finds.
 func (c Choice) Connect(ctx context.Context, getenv func(string) string, home string) (*Client, error) {
 	e, err := c.Resolve(getenv, home)
 	if err != nil {
@@ -93,10 +93,10 @@ func (c Choice) find(getenv func(string) string, home string) (Endpoint, error) 
 // defaultContext is what the docker command calls the engine of a person who has chosen none.
 const defaultContext = "default"
 
-// contextName matches what the docker command takes for the name of a context.
+// contextName matches what the docker command accepts as the name of a context.
 var contextName = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.+-]+$`)
 
-// named finds the engine that a person names, as source says.
+// named finds the engine that a person named by source: a context or an address.
 func named(name, source string, getenv func(string) string, home string) (Endpoint, error) {
 	switch path, inHome := strings.CutPrefix(name, "~/"); {
 	case inHome:
@@ -108,18 +108,18 @@ func named(name, source string, getenv func(string) string, home string) (Endpoi
 	case name == defaultContext:
 		return known(getenv, home), nil
 	case !contextName.MatchString(name):
-		return Endpoint{}, fault.Wrap("", because(ErrEndpoint, "%s: %q is no name of a docker context", source, name),
-			"use such a name, unix:///path, tcp://host:port or ssh://host")
+		return Endpoint{}, fault.Wrap("", because(ErrEndpoint, "%s: %q is not the name of a docker context", source, name),
+			"use the name of a docker context, unix:///path, tcp://host:port or ssh://host")
 	}
 	e, err := contextEndpoint(configDir(getenv, home), name)
 	if err != nil {
-		return Endpoint{}, fault.Wrap("", err, "'docker context ls' lists them; or give "+source+" an address such as unix:///path")
+		return Endpoint{}, fault.Wrap("", err, "'docker context ls' lists the contexts; or give "+source+" an address such as unix:///path")
 	}
 	e.Source = "context " + name + " (" + source + ")"
 	return e, nil
 }
 
-// addressed is the engine at an address, with the certificates that the environment names.
+// addressed returns the engine at an address, with the certificates that the environment names.
 func addressed(address, source string, getenv func(string) string, home string) Endpoint {
 	e := Endpoint{Address: address, Source: source}
 	if strings.HasPrefix(address, "unix://") || e.OverSSH() || getenv("DOCKER_TLS_VERIFY") == "" {
@@ -131,12 +131,12 @@ func addressed(address, source string, getenv func(string) string, home string) 
 	return e
 }
 
-// checkPlain refuses a plain connection to another machine: who can read it has every prompt,
-// and who can change it has the engine.
+// checkPlain refuses an unencrypted connection to another machine: who can read it sees every
+// prompt, and who can change it controls the engine.
 func (e Endpoint) checkPlain() error {
 	u, err := url.Parse(e.Address)
 	if err != nil || u.Scheme != "tcp" && u.Scheme != "http" || e.secure() {
-		return nil // check judges what is no address
+		return nil // check refuses what is not an address
 	}
 	host := u.Hostname()
 	if ip := net.ParseIP(host); host == "" || host == "localhost" || ip != nil && ip.IsLoopback() {

@@ -34,7 +34,7 @@ func TestChosenEngine(t *testing.T) {
 		"a far context":         {Choice{Config: "far"}, "", "", "far is another machine"},
 		"far, and wanted":       {Choice{Flag: "far", Insecure: true}, "tcp://far:2375", "context far (--engine)", ""},
 		"no such context":       {Choice{Flag: "gone"}, "", "", `context "gone" does not exist`},
-		"no name of a context":  {Choice{Flag: "-x"}, "", "", "no name of a docker context"},
+		"no name of a context":  {Choice{Flag: "-x"}, "", "", "is not the name of a docker context"},
 		"ssh":                   {Choice{Flag: "ssh://me@far"}, "ssh://me@far", "--engine", ""},
 		"a path that goes back": {Choice{Flag: "../x.sock"}, "", "", "not an absolute path"},
 	} {

@@ -13,15 +13,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Client talks to one engine. It is safe for concurrent use. It keeps idle connections only
-// to an engine elsewhere, where a new one costs several round trips.
+// Client talks to one engine. It is safe for concurrent use. It keeps idle connections only to an
+// engine on another machine, because opening one takes several round trips.
 type Client struct {
 	endpoint Endpoint
 	dial     dialer
 	base     *http.Transport
 	api      *engine.Client // never called directly: bound returns a copy with a context
 	info     Info
-	confined atomic.Bool    // the engine may raise no limit, see ownLimits
+	confined atomic.Bool    // the engine cannot raise limits; see ownLimits
 	cleanups sync.WaitGroup // removals that outlive the call that started them
 	watch    watch
 
@@ -34,7 +34,7 @@ type Client struct {
 // pingLimit is how long the engine may take to answer a ping.
 const pingLimit = 10 * time.Second
 
-// How many idle connections to an engine elsewhere are kept, and for how long.
+// How many idle connections to an engine on another machine are kept, and for how long.
 const (
 	maxIdle   = 4
 	idleLimit = 90 * time.Second
@@ -51,9 +51,8 @@ func Probe(ctx context.Context, e Endpoint) error {
 	return fault.Wrap("connect to Docker", err, "")
 }
 
-// Connect checks that an engine answers at e and asks what it can do. Its errors say
-// how it failed (ErrNoEngine, ErrEngineNotRunning, ErrPermission, ErrEngineRefuses) and
-// carry a hint.
+// Connect checks that an engine answers at e and asks what it can do. Its errors are
+// ErrNoEngine, ErrEngineNotRunning, ErrPermission, ErrEngineRefuses and others, with a hint.
 func Connect(ctx context.Context, e Endpoint) (*Client, error) {
 	const op = "connect to Docker"
 	d, err := newDialer(e)
@@ -90,7 +89,7 @@ func (d dialer) connect(ctx context.Context, e Endpoint) (*Client, error) {
 		DialContext:       d.dialContext,
 		TLSClientConfig:   d.tls,
 		DisableKeepAlives: e.Local(),
-		// More than that are dead after this machine has slept.
+		// Few, because all of them are dead after this machine has slept.
 		IdleConnTimeout:     idleLimit,
 		MaxIdleConnsPerHost: maxIdle,
 	}}
@@ -107,7 +106,7 @@ func (c *Client) meet(ctx context.Context) (err error) {
 	defer cancel()
 	c.api = c.bound(ctx)
 	err = c.api.Ping()
-	// A machine that forwards no socket ends each connection to it.
+	// An ssh server that forwards no sockets closes each forwarded connection.
 	if err != nil && status(err) == 0 && ctx.Err() == nil && c.dial.fallBack() {
 		c.base.CloseIdleConnections()
 		err = c.api.Ping()
@@ -129,7 +128,7 @@ func refusal(ctx context.Context, e Endpoint, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var known *fault.Error // ssh, for one, says more than that there is no connection
+	var known *fault.Error // for example from ssh, with the reason
 	if errors.As(err, &known) {
 		return known
 	}
@@ -153,8 +152,8 @@ func (c *Client) Ping(ctx context.Context) error {
 // Info returns what Connect learned about the engine.
 func (c *Client) Info() Info { return c.info }
 
-// retryPause is how long to wait before a request is made again that is to stay open and
-// that an engine which is away has ended.
+// retryPause returns how long to wait before opening a lasting request again after the engine has
+// closed it or gone away.
 func (c *Client) retryPause() time.Duration {
 	if c.endpoint.Local() {
 		return 250 * time.Millisecond

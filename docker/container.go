@@ -62,7 +62,7 @@ func (ct *Container) Write(p []byte) (int, error) {
 // number. It writes none over a connection that does not support this.
 func (ct *Container) TryWrite(p []byte) (int, error) { return ct.current().TryWrite(p) }
 
-// Close detaches; the agent goes on. It may be called more than once.
+// Close detaches; the agent continues to run. It may be called more than once.
 func (ct *Container) Close() error {
 	ct.mu.Lock()
 	ct.detach()

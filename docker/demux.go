@@ -13,7 +13,7 @@ import (
 const (
 	frameOut    = 1 // standard output
 	frameErr    = 2 // standard error
-	frameSystem = 3 // what the engine itself has to say
+	frameSystem = 3 // an error message of the engine itself
 )
 
 const (
@@ -22,21 +22,21 @@ const (
 	// demuxBuffer is the size of the buffer for reading frames. The engine's are up to
 	// 32 KiB long.
 	demuxBuffer = 64 << 10
-	// complaintLimit is how much is kept of standard error, and how long a message of the
-	// engine's is at most.
+	// complaintLimit is how many bytes of standard error are kept, and the longest message that
+	// the engine may send.
 	complaintLimit = 4 << 10
 )
 
-// errFrames means that what came from the engine is not a sequence of frames.
-var errFrames = errors.New("the engine sent something else than a program's output")
+// errFrames means that the engine did not send a sequence of frames.
+var errFrames = errors.New("the engine sent something other than a program's output")
 
-// demux reads the standard output of a program without a terminal from the engine's
-// frames, and keeps the beginning of its standard error. After a deadline it goes on where
-// it was; any other error is final.
+// demux reads the standard output of a program without a terminal from the engine's frames, and
+// keeps the beginning of its standard error. After a deadline, reading can continue; any other error
+// is final.
 type demux struct {
 	in *bufio.Reader // of at least complaintLimit bytes
-	// refused is called with the first frame of standard output, without its head, if that
-	// looks like an engine's message instead. It returns an error if it is one.
+	// refused is called with the content of the first frame of standard output if that looks like a
+	// message of the engine. It returns an error if it is one.
 	refused func(text []byte) error
 
 	kind      byte
@@ -45,8 +45,8 @@ type demux struct {
 	complaint []byte
 }
 
-// Read returns what the program wrote. io.EOF means that it has written something, and
-// nothing more comes.
+// Read returns what the program wrote. io.EOF means that its output has ended, and that there was
+// some.
 func (d *demux) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -88,7 +88,7 @@ func (d *demux) next() error {
 	return err
 }
 
-// complain keeps the beginning of standard error and passes over the rest.
+// complain keeps the beginning of standard error and skips the rest.
 func (d *demux) complain() error {
 	_, err := d.in.Peek(1)
 	if err != nil {
@@ -109,8 +109,8 @@ func (d *demux) complain() error {
 	return nil
 }
 
-// first looks at the beginning of standard output: the engine says there, as a line of
-// text, that it could not start the program.
+// first checks the beginning of standard output: if the engine could not start the program, it says
+// so there, as a line of text.
 func (d *demux) first() error {
 	if d.left > complaintLimit || d.refused == nil {
 		return nil
@@ -125,18 +125,18 @@ func (d *demux) first() error {
 	return d.refused(whole)
 }
 
-// end returns the error for the end between two frames.
+// end returns the error for a connection that ended between two frames.
 func (d *demux) end() error {
 	switch {
 	case d.begun:
 		return io.EOF
 	case len(d.complaint) == 0:
-		return errors.New("the program in the container ended without a word")
+		return errors.New("the program in the container ended without any output")
 	}
 	return fmt.Errorf("the program in the container ended: %s", plain(string(d.complaint), complaintLimit))
 }
 
-// cut makes the end of the connection within a frame an error of its own.
+// cut turns io.EOF, the end of the connection within a frame, into io.ErrUnexpectedEOF.
 func cut(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

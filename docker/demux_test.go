@@ -36,8 +36,8 @@ func TestDemux(t *testing.T) {
 		text               string // in the error
 	}{
 		{"pieces", frame(1, "one ") + frame(1, "") + frame(2, "aside") + frame(1, long) + frame(1, "end"), "one " + long + "end", nil, ""},
-		{"nothing", "", "", nil, "without a word"},
-		{"nothing but empty frames", frame(1, "") + frame(2, ""), "", nil, "without a word"},
+		{"nothing", "", "", nil, "without any output"},
+		{"nothing but empty frames", frame(1, "") + frame(2, ""), "", nil, "without any output"},
 		{"a complaint", frame(2, "no \x1b[31mkeeper\r\n") + frame(2, "here\n"), "", nil, "ended: no [31mkeeper here"},
 		{"a long complaint", frame(2, complaint), "", nil, complaint[:complaintLimit]},
 		{"a complaint after output", frame(1, "out") + frame(2, "late"), "out", nil, ""},

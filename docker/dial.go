@@ -30,7 +30,7 @@ const (
 type dialer struct {
 	network, address string
 	tls              *tls.Config // nil for a plain connection
-	ssh              *ssh.Tunnel // nil where the engine is not on a machine that ssh reaches
+	ssh              *ssh.Tunnel // nil without ssh
 }
 
 func newDialer(e Endpoint) (dialer, error) {
@@ -82,7 +82,7 @@ func tlsConfig(e Endpoint, address string) (*tls.Config, error) {
 	if err == nil {
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM(ca) {
-			return nil, because(ErrEndpoint, "%s holds no certificate", filepath.Join(e.CertDir, "ca.pem"))
+			return nil, because(ErrEndpoint, "%s contains no certificate", filepath.Join(e.CertDir, "ca.pem"))
 		}
 	} else if !errors.Is(err, fs.ErrNotExist) || !e.SkipVerify {
 		return nil, because(ErrEndpoint, "%v", err)
@@ -95,8 +95,8 @@ func tlsConfig(e Endpoint, address string) (*tls.Config, error) {
 	return config, nil
 }
 
-// keepAlive has the kernel look after idle TCP connections: it finds a dead one within half
-// a minute, and the devices between this machine and the engine do not forget a living one.
+// keepAlive makes the kernel probe idle TCP connections: it finds a dead one within half a minute,
+// and devices on the way do not drop a living one.
 var keepAlive = net.KeepAliveConfig{Enable: true, Idle: 15 * time.Second, Interval: 5 * time.Second, Count: 3}
 
 // dialContext opens a plain connection. It ignores the network and address from the
@@ -109,7 +109,7 @@ func (d dialer) dialContext(ctx context.Context, _, _ string) (net.Conn, error) 
 	return nd.DialContext(ctx, d.network, d.address)
 }
 
-// open opens a connection ready for HTTP, with TLS where the engine wants it.
+// open opens a connection ready for HTTP, with TLS if the engine requires it.
 func (d dialer) open(ctx context.Context) (net.Conn, error) {
 	conn, err := d.dialContext(ctx, "", "")
 	if err != nil || d.tls == nil {
@@ -131,10 +131,10 @@ type boundDialer struct {
 
 func (b boundDialer) Dial(_, _ string) (net.Conn, error) { return b.d.open(b.ctx) }
 
-// probeLimit is how long it may take until a connection is open.
+// probeLimit is how long opening a connection may take.
 const probeLimit = 5 * time.Second
 
-// patience is how much longer than over a network it may take until a connection is open.
+// patience returns how much longer than probeLimit opening a connection may take: ssh has to log in.
 func (d dialer) patience() time.Duration {
 	if d.ssh == nil {
 		return 0
@@ -142,15 +142,15 @@ func (d dialer) patience() time.Duration {
 	return d.ssh.Patience()
 }
 
-// close ends what connections of this machine need.
+// close ends the processes of ssh.
 func (d dialer) close() {
 	if d.ssh != nil {
 		d.ssh.Close()
 	}
 }
 
-// fallBack gives each connection over ssh an ssh of its own, if one forwards a socket so far. It
-// returns false for any other dialer.
+// fallBack gives each connection an ssh of its own from now on. It returns false, and changes
+// nothing, if no ssh forwards a socket now.
 func (d dialer) fallBack() bool { return d.ssh != nil && d.ssh.FallBack() }
 
 // probe opens a connection and closes it, to learn whether and why that fails.
@@ -162,7 +162,7 @@ func (d dialer) probe(ctx context.Context) error {
 		return conn.Close()
 	}
 	if d.ssh != nil {
-		return err // it says all
+		return err // it has the cause and a hint
 	}
 	return diagnose("open "+d.address, err, engineInstalled())
 }

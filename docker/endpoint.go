@@ -24,11 +24,12 @@ type Endpoint struct {
 	// set it.
 	SkipVerify bool
 
-	// Ask lets ssh ask the person on the terminal of this process, if it has one. Without, it
-	// fails where it would have to ask.
+	// Ask lets ssh ask the person on the terminal of this process, if it has one. Otherwise ssh
+	// fails when it would have to ask.
 	Ask bool
 
-	// Hides says which docker context DOCKER_HOST keeps from being used, for people; empty: none.
+	// Hides names, for people, the docker context that is not used because DOCKER_HOST is set; empty:
+	// none.
 	Hides string
 }
 
@@ -41,14 +42,14 @@ func (e Endpoint) SocketPath() string {
 	return path
 }
 
-// Local reports whether the engine listens on a Unix socket, so that a connection to it
-// costs nothing and an answer takes no time.
+// Local reports whether the engine listens on a Unix socket, so that connections and answers are
+// fast.
 func (e Endpoint) Local() bool { return e.SocketPath() != "" }
 
-// OverSSH reports whether ssh leads to the engine.
+// OverSSH reports whether the engine is reached by ssh.
 func (e Endpoint) OverSSH() bool { return strings.HasPrefix(e.Address, "ssh://") }
 
-// overSSH returns what an address of ssh names.
+// overSSH parses an ssh address.
 func (e Endpoint) overSSH() (ssh.Target, error) {
 	target, err := ssh.Parse(e.Address)
 	if err != nil {
@@ -68,7 +69,7 @@ func (e Endpoint) check() error {
 		return fault.Wrap("", because(ErrEndpoint, "%s: not an address", e.Source), "use unix:///path, tcp://host:port or ssh://host")
 	}
 	if !strings.HasPrefix(e.Address, u.Scheme) {
-		u.Scheme = "" // in capitals, which only this parser takes for the same
+		u.Scheme = "" // refuse capitals: only this parser treats them like small letters
 	}
 	switch u.Scheme {
 	case "unix":
@@ -76,7 +77,7 @@ func (e Endpoint) check() error {
 		if !filepath.IsAbs(path) {
 			err = because(ErrEndpoint, "%s: %q is not an absolute path", e.Source, path)
 		} else if len(path) > MaxSocketPath {
-			err = because(ErrEndpoint, "%s: socket path is %d bytes long, %d are possible", e.Source, len(path), MaxSocketPath)
+			err = because(ErrEndpoint, "%s: the socket's path is %d bytes long, at most %d are possible", e.Source, len(path), MaxSocketPath)
 		}
 		return fault.Wrap("", err, "use unix:///path")
 	case "tcp", "http", "https":

@@ -26,7 +26,7 @@ type BuildOptions struct {
 	// Base chooses where the root file system comes from: BaseAuto (a registry
 	// and, without one, mmdebstrap), BaseRegistry or BaseMmdebstrap.
 	Base BaseChoice
-	// Recipe says what the image contains beside the agent.
+	// Recipe says what the image contains besides the agent.
 	Recipe Recipe
 }
 
@@ -52,8 +52,8 @@ func DefaultCacheDir(getenv func(string) string, home string) string {
 	return filepath.Join(home, ".cache", "ironcurtain-mux")
 }
 
-// ImageTag returns the tag that the image of this name has by a recipe, and whether the
-// engine has that image.
+// ImageTag returns the tag of the image with this name and recipe, and whether the engine has that
+// image.
 func (c *Client) ImageTag(ctx context.Context, name string, r Recipe) (tag string, present bool, err error) {
 	const op = "look for image"
 	line, err := r.chain(name)
@@ -66,11 +66,10 @@ func (c *Client) ImageTag(ctx context.Context, name string, r Recipe) (tag strin
 	return tag, present, fault.Wrap(op, err, "")
 }
 
-// EnsureImage returns the tag of an image that is ready to use. When the engine does
-// not have the image under the hash of its present content, EnsureImage builds it and
-// first its parents. When several processes want the same image, one builds it and the
-// others wait. When ctx ends or anything fails, nothing unfinished stays behind except
-// in the cache of downloads.
+// EnsureImage returns the tag of an image that is ready to use. If the engine does not have the image
+// with the hash of its present content, EnsureImage builds it, and its missing parents first. When
+// several processes want the same image, one builds it and the others wait. When ctx ends or
+// anything fails, nothing unfinished stays behind except in the cache of downloads.
 func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (string, error) {
 	op := "prepare image " + name
 	line, err := o.Recipe.chain(name)
@@ -79,7 +78,7 @@ func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (
 	}
 	all := tags(line, c.info.Architecture)
 	tag := all[len(all)-1]
-	// The usual case: the image exists, and nothing else needs to be checked.
+	// The usual case first: the image exists.
 	if there, err := c.hasImage(ctx, tag); err != nil || there {
 		return tag, fault.Wrap(op, err, "")
 	}
@@ -108,7 +107,7 @@ func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (
 	return tag, nil
 }
 
-// makeLocks makes the directory of the locks by which one process makes an image at a time.
+// makeLocks makes the directory of the locks that let one process at a time make an image.
 func (o BuildOptions) makeLocks() error {
 	if o.CacheDir == "" {
 		return errors.New("no cache directory is given")
@@ -191,20 +190,20 @@ func (b *imageBuild) ensure(ctx context.Context, spec ImageSpec, parent, tag str
 	err = b.build(ctx, spec, parent, tag, files, offline)
 	if err != nil && spec.rootfs.other && ctx.Err() == nil {
 		// A base that has all packages needs no network, and some engines have none.
-		b.report.detail("that failed; once more without a network")
+		b.report.detail("the build failed; it is tried again without a network")
 		b.report.step(spec.Name, "build image "+spec.Name+" without a network")
 		if b.build(ctx, spec, parent, tag, files, true) == nil {
 			return nil
 		}
 		return fault.Wrap("build on "+spec.rootfs.image, err,
-			"it must be a Debian or Ubuntu, with these packages unless builds reach a mirror: "+strings.Join(spec.packages(), " "))
+			"use an image of Debian or Ubuntu; if builds reach no mirror, it must have these packages: "+strings.Join(spec.packages(), " "))
 	}
 	if err == nil || offline || spec.rootfs.other || b.options.Base != BaseAuto || ctx.Err() != nil {
 		return err
 	}
 	// The image came from its registry, but its packages cannot be downloaded.
-	b.report.step(spec.Name, "get the root file system another way")
-	b.report.detail("the packages cannot be installed (" + err.Error() + "); mmdebstrap makes it here")
+	b.report.step(spec.Name, "make the root file system on this machine")
+	b.report.detail("the packages cannot be installed (" + err.Error() + "); mmdebstrap makes the root file system here")
 	parent, merr := b.makeRootfs(ctx, spec)
 	if merr != nil {
 		return fmt.Errorf("%w; and %w", err, merr)

@@ -20,13 +20,13 @@ var (
 	ErrEngineNotRunning = errors.New("the Docker engine is not running")
 	ErrPermission       = errors.New("no permission to talk to the Docker engine")
 	ErrEngineRefuses    = errors.New("the Docker engine refuses to answer")
-	ErrSSH              = errors.New("ssh does not lead to the Docker engine")
+	ErrSSH              = errors.New("ssh does not reach the Docker engine")
 	ErrEndpoint         = errors.New("the Docker endpoint is not usable")
 	ErrNoImage          = errors.New("the image does not exist")
 	ErrNoContainer      = errors.New("the container does not exist")
 	ErrNotRunning       = errors.New("the container is not running")
 	ErrNotStarted       = errors.New("the engine could not start the program in the container")
-	ErrSourceMissing    = errors.New("the engine does not find what is to be mounted")
+	ErrSourceMissing    = errors.New("the engine does not find a path that is to be mounted")
 	ErrMount            = errors.New("the mount is not usable")
 	ErrSpec             = errors.New("the container specification is not usable")
 	ErrUnknownImage     = errors.New("there is no such image in this program")
@@ -79,8 +79,8 @@ func sshFailure(e *ssh.Error) error {
 	return fault.Wrap(e.Op, because(kind, "%s", e.Cause), e.Next)
 }
 
-// sourceMissing reports whether an engine, Docker or Podman, says that a directory to be mounted does not
-// exist where it runs.
+// sourceMissing reports whether a message of Docker or Podman means that a directory to be mounted
+// does not exist on the engine's machine.
 func sourceMissing(message string) bool {
 	return strings.Contains(message, "bind source path does not exist") ||
 		strings.Contains(message, "statfs ") && strings.Contains(message, "no such file or directory")

@@ -16,7 +16,7 @@ const execOutputLimit = 16 << 20
 
 // Exec runs a command in a running container, without a terminal and without input,
 // and returns its output and exit code. An empty user means the container's own user.
-// When ctx ends, the command continues, because the engine cannot stop it.
+// When ctx ends, the command continues to run, because the engine cannot stop it.
 func (c *Client) Exec(ctx context.Context, id string, argv []string, user string) (stdout, stderr string, code int, err error) {
 	const op = "run command in container"
 	created, err := c.bound(ctx).CreateExec(engine.CreateExecOptions{
@@ -49,14 +49,14 @@ func (c *Client) Exec(ctx context.Context, id string, argv []string, user string
 		return out.String(), errs.String(), 0, fault.Wrap(op, translate(err), "")
 	}
 	if done.Running {
-		return out.String(), errs.String(), 0, fault.Wrap(op, fmt.Errorf("its output ended but it still runs"), "")
+		return out.String(), errs.String(), 0, fault.Wrap(op, fmt.Errorf("the command's output ended but it still runs"), "")
 	}
 	return out.String(), errs.String(), done.ExitCode, nil
 }
 
 // boundedBuffer accepts writes up to a limit and refuses the rest.
 type boundedBuffer struct {
-	kept  bytes.Buffer // not embedded: it would read for itself, without the limit
+	kept  bytes.Buffer // not embedded: its ReadFrom would ignore the limit
 	limit int
 }
 

@@ -22,16 +22,14 @@ import (
 
 const opStream = "start a program in the container"
 
-// Stream runs a program in a running container, without a terminal, and returns its
-// standard input and output as one connection. ctx bounds the start only. user is two
-// numbers, as in Spec.
+// Stream runs a program in a running container, without a terminal, and returns its standard input
+// and output as one connection. ctx bounds the start only. user is "uid:gid", as in Spec.
 //
-// An engine may say only after the connection is open that it could not start the program;
-// the first Read fails then. If the program ends before it has written anything, Read fails
-// with the beginning of its standard error; otherwise it returns io.EOF. Close leaves the
-// program running: it reads the end of its input. The connection also has
-// CloseWrite() error, which fails with errors.ErrUnsupported where only both directions can
-// be closed.
+// If the engine reports only after the connection is open that it could not start the program, the
+// first Read fails. If the program ends before it has written anything, Read fails with the
+// beginning of its standard error; otherwise Read returns io.EOF. Close does not end the program,
+// but its input. The connection also has CloseWrite() error, which fails with errors.ErrUnsupported
+// if the two directions cannot be closed separately.
 func (c *Client) Stream(ctx context.Context, id string, argv []string, user string) (net.Conn, error) {
 	if err := validateUser(user, c.info.Rootless); err != nil {
 		return nil, fault.Wrap(opStream, err, "")
@@ -63,7 +61,7 @@ func notStarted(err error) error {
 	return translate(err)
 }
 
-// startExecRequest asks for the input and output of a program that was prepared.
+// startExecRequest starts a created exec and asks for its input and output.
 func startExecRequest(exec string) *http.Request {
 	body := []byte(`{"Detach":false,"Tty":false}`)
 	return &http.Request{
@@ -87,7 +85,7 @@ type execStream struct {
 
 	reading sync.Mutex // held by Read
 	out     demux
-	failed  error // what ended the reading
+	failed  error // what Read returns from now on; nil before the end
 }
 
 // Read returns what the program wrote to its standard output.
@@ -105,7 +103,7 @@ func (s *execStream) Read(p []byte) (int, error) {
 		err = net.ErrClosed
 	case !errors.Is(err, io.EOF):
 		err = fault.Wrap("read from the container", err, limitHint(err))
-		_ = s.Conn.Close() // nothing that follows can be understood
+		_ = s.Conn.Close() // no frame that follows can be read
 	}
 	s.failed = err
 	return n, err
@@ -126,8 +124,8 @@ func (s *execStream) Close() error {
 	return s.Conn.Close()
 }
 
-// refused asks the engine whether a text that came as the program's output is the engine's
-// own, because the program was never started.
+// refused asks the engine whether the program was started. If not, the text that came as the
+// program's output is the engine's own, and refused returns it as an error.
 func (s *execStream) refused(text []byte) error {
 	ctx, cancel := context.WithTimeout(s.life, pingLimit)
 	defer cancel()
@@ -142,8 +140,8 @@ func (s *execStream) refused(text []byte) error {
 	return because(kind, "%s", plain(string(text), complaintLimit))
 }
 
-// limitHint returns the remedy for the ways in which a program does not start in a container
-// that is at its limit of processes.
+// limitHint returns a hint if an error looks like that of a program that cannot start because the
+// container is at its limit of processes.
 func limitHint(err error) string {
 	for _, sign := range []string{"read init-p", "newosproc", "failed to create new OS thread", "temporarily unavailable"} {
 		if strings.Contains(err.Error(), sign) {
@@ -165,7 +163,7 @@ func (c *Client) execRan(ctx context.Context, exec string) (bool, error) {
 	}
 	var state struct {
 		Running       bool
-		Pid, ExitCode int // Podman forgets the first when the program ends
+		Pid, ExitCode int // Podman sets Pid to 0 when the program ends
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, headLimit)).Decode(&state); err != nil {
 		return false, err

@@ -162,7 +162,7 @@ func TestStreamWithoutAWord(t *testing.T) {
 		{"no such program", "no such file", []string{"/nonesuch"}},
 		{"no program", "permission denied", []string{"/etc"}},
 		{"complains and ends", "the keeper is gone", []string{"sh", "-c", "echo the keeper is gone >&2; exit 1"}},
-		{"ends", "without a word", []string{"true"}},
+		{"ends", "without any output", []string{"true"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			conn := open(t, c, h.ID(), tt.argv...)

@@ -51,7 +51,7 @@ func (h *Handle) ID() string { return h.id }
 // Exit is how a container ended.
 type Exit struct {
 	Code      int    // exit code of the command; 137 when it was killed
-	OOMKilled bool   // the memory limit was hit, at the end or before
+	OOMKilled bool   // the memory limit was hit, at the end or earlier
 	Reason    string // for people; empty after exit code 0
 }
 
@@ -118,9 +118,9 @@ func exitOf(state engine.State) Exit {
 // up, before it is killed.
 const hangUpLimit = 3 * time.Second
 
-// Remove ends the container if it still runs, and deletes it. The program first gets
-// SIGHUP, as from a terminal window that is closed, and has hangUpLimit to save its
-// state. A container that no longer exists is not an error.
+// Remove ends the container if it still runs, and deletes it. The program first gets SIGHUP, as when
+// a terminal window closes, and has hangUpLimit to save its state. It is not an error if the
+// container no longer exists.
 func (h *Handle) Remove(ctx context.Context) error {
 	h.hangUp(ctx)
 	err := h.client.remove(ctx, h.id)
@@ -130,7 +130,7 @@ func (h *Handle) Remove(ctx context.Context) error {
 	return fault.Wrap("remove container", err, "run 'ironcurtain-mux gc' later")
 }
 
-// HangUp sends the program SIGHUP and waits for nothing.
+// HangUp sends the program SIGHUP and does not wait for its end.
 func (h *Handle) HangUp(ctx context.Context) error {
 	err := h.client.bound(ctx).KillContainer(engine.KillContainerOptions{ID: h.id, Signal: engine.SIGHUP, Context: ctx})
 	return fault.Wrap("hang up on the container", translate(err), "")

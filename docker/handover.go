@@ -11,14 +11,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// past is a deadline that is over.
+// past is a deadline that has passed.
 var past = time.Unix(1, 0)
 
-// HoldReads makes reads fail with os.ErrDeadlineExceeded from now on, also one that waits, until
-// it is called with false. No output is lost.
+// HoldReads(true) makes reads fail with os.ErrDeadlineExceeded, a waiting one included, until
+// HoldReads(false). No output is lost.
 func (ct *Container) HoldReads(hold bool) { _ = ct.current().conn.SetReadDeadline(deadlineFor(hold)) }
 
-// HoldWrites is HoldReads for writes. A write that waits returns how much was written.
+// HoldWrites is HoldReads for writes. A waiting write returns how much it has written.
 func (ct *Container) HoldWrites(hold bool) {
 	_ = ct.current().conn.SetWriteDeadline(deadlineFor(hold))
 }
@@ -30,10 +30,9 @@ func deadlineFor(hold bool) time.Time {
 	return time.Time{}
 }
 
-// Connection returns the connection to the container's terminal, which another process can
-// continue with Adopt, and what was received and not read yet. It is for a container whose reads
-// are held. Nothing but a terminal over a Unix socket of the engine's own can
-// be continued: an ssh ends with this program.
+// Connection returns the connection to the container's terminal, which another process can continue
+// with Adopt, and the bytes that were received but not read. Call it while reads are held. Only a
+// terminal over the engine's own Unix socket can be continued: an ssh ends with this program.
 func (ct *Container) Connection() (conn syscall.RawConn, unread []byte, err error) {
 	s := ct.current()
 	out, plain := s.out.(*unbuffered)
@@ -46,22 +45,22 @@ func (ct *Container) Connection() (conn syscall.RawConn, unread []byte, err erro
 	return s.raw, bytes.Clone(unread), err
 }
 
-// Size returns the size that was set last; 0 before the first time.
+// Size returns the size that was set last; 0 before the first Resize or SetSize.
 func (ct *Container) Size() (cols, rows int) {
 	ct.mu.Lock()
 	defer ct.mu.Unlock()
 	return ct.cols, ct.rows
 }
 
-// SetSize notes the size that the terminal has.
+// SetSize records the size that the terminal has, without changing it.
 func (ct *Container) SetSize(cols, rows int) {
 	ct.mu.Lock()
 	defer ct.mu.Unlock()
 	ct.cols, ct.rows = cols, rows
 }
 
-// Adopt continues an attachment to a container's terminal. file is the connection, which Adopt
-// closes.
+// Adopt continues an attachment to a container's terminal. file is a copy of the connection; Adopt
+// closes it.
 func (c *Client) Adopt(id string, file *os.File) (*Container, error) {
 	const op = "continue the attachment to a container"
 	conn, err := net.FileConn(file)

@@ -36,10 +36,10 @@ func (s Spec) hostConfig(info Info) *engine.HostConfig {
 		// and a container out of memory is killed instead of slowing the machine down.
 		MemorySwap: memory,
 		NanoCPUs:   limitCPUs(s.CPUs, info.CPUs),
-		// Half the usual weight, so that the person's terminal gets the processor
-		// first when everything wants it.
+		// Half the usual weight, so that the person's terminal gets more of a busy
+		// processor.
 		CPUShares: 512,
-		// Only lowers limits: an engine that is itself confined cannot raise one, and
+		// This only lowers a limit. An engine that is itself confined cannot raise one, and
 		// the container would not start.
 		Ulimits:   []engine.ULimit{{Name: "core", Soft: 0, Hard: 0}},
 		LogConfig: s.log(info.LogDrivers),
@@ -59,20 +59,20 @@ func (s Spec) hostConfig(info Info) *engine.HostConfig {
 	return h
 }
 
-// Limits returns the limits that a container gets on that engine: bytes, processors, and processes
-// and threads.
+// Limits returns the limits of a container on that engine: memory in bytes, processors, and
+// processes with threads.
 func (s Spec) Limits(info Info) (memory int64, cpus float64, pids int64) {
 	return limitMemory(s.MemoryMB, info.MemoryBytes), float64(limitCPUs(s.CPUs, info.CPUs)) / 1e9, int64(orDefault(s.Pids, defaultPids))
 }
 
-// temporary are the directories in memory that every container has.
+// temporary are the directories in memory that every container has, with their mount options.
 var temporary = map[string]string{
 	"/tmp":     "rw,exec,nosuid,nodev,mode=1777,size=1g",
 	"/var/tmp": "rw,exec,nosuid,nodev,mode=1777,size=256m",
 	"/run":     "rw,noexec,nosuid,nodev,mode=0755,size=16m",
 }
 
-// inMemory returns the container's directories in memory, with how they are mounted.
+// inMemory returns the container's directories in memory, with their mount options.
 func (s Spec) inMemory() map[string]string {
 	all := maps.Clone(temporary)
 	for _, t := range s.Tmpfs {
@@ -89,9 +89,9 @@ var logDrivers = []engine.LogConfig{
 	{Type: "json-file", Config: map[string]string{"max-size": "16m", "max-file": "2"}},
 }
 
-// log says how the output is kept, so that Replay can show it again after the multiplexer was
-// restarted. An engine that does not say which drivers it has, has the first. Of a detached
-// container nothing is kept.
+// log returns how the engine keeps the output, so that Replay can show it after a restart of the
+// multiplexer. has are the engine's drivers; if they are unknown, log returns the first. The output
+// of a detached container is not kept.
 func (s Spec) log(has []string) engine.LogConfig {
 	if s.Detached {
 		return engine.LogConfig{Type: "none"}
@@ -133,16 +133,15 @@ func orDefault(n, otherwise int) int {
 	return n
 }
 
-// limitRefused reports whether a container did not start because its engine is confined itself:
-// Podman raises what a container can have open and how many processes it can have, unless it is
-// told of both.
+// limitRefused reports whether a container did not start because its engine is itself confined:
+// Podman raises a container's limits on open files and on processes unless both are given.
 func limitRefused(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "setting rlimit")
 }
 
-// ownLimits are the limits of this process on open files and on processes, as far as Podman
-// itself goes: it gives itself no more than 32768 processes. An engine that may raise no limit is
-// confined as this process is, or less.
+// ownLimits returns the limits of this process on open files and on processes, and at most those that
+// Podman gives itself (2^20 files, 32768 processes). A confined engine has the same limits as this
+// process, or higher ones.
 func ownLimits() (all []engine.ULimit) {
 	for _, l := range []struct {
 		name     string

@@ -16,16 +16,16 @@ import (
 type Image struct {
 	Name       string    `json:"name"` // "claude-code"; "layer" for what EnsureLayer has made
 	Tag        string    `json:"tag"`
-	Parent     string    `json:"parent,omitempty"`     // a tag of the image that a layer is on, while it has one
+	Parent     string    `json:"parent,omitempty"`     // of a layer: a tag of the image below it; empty if that has none
 	Version    string    `json:"version,omitempty"`    // of the agent in it
-	Toolchains string    `json:"toolchains,omitempty"` // and packages of its recipe, by name
+	Toolchains string    `json:"toolchains,omitempty"` // names of the recipe's toolchains and packages
 	Present    bool      `json:"present"`              // the engine has it
 	Current    bool      `json:"current"`              // a build now would make this tag; of a layer: see markLayers
 	SizeBytes  int64     `json:"sizeBytes,omitempty"`
 	CreatedAt  time.Time `json:"createdAt,omitzero"`
 }
 
-// State is the image's state in one word.
+// State returns the image's state in one word.
 func (i Image) State() string {
 	switch {
 	case i.Present && i.Current:
@@ -36,8 +36,8 @@ func (i Image) State() string {
 	return "missing"
 }
 
-// ListImages returns the current images, which are those of the given recipes, and the old
-// ones that are still there, by name. Of the first recipe it returns missing images, too.
+// ListImages returns the images of the given recipes, which are current, and the old ones that the
+// engine still has, sorted by name. Missing images are listed for the first recipe only.
 func (c *Client) ListImages(ctx context.Context, recipes ...Recipe) ([]Image, error) {
 	const op = "list images"
 	found, err := c.bound(ctx).ListImages(engine.ListImagesOptions{Context: ctx})
@@ -63,7 +63,7 @@ func (c *Client) ListImages(ctx context.Context, recipes ...Recipe) ([]Image, er
 			if delete(present, i.Tag); ok {
 				i.Present, i.SizeBytes, i.CreatedAt = true, f.Size, time.Unix(f.Created, 0)
 			} else if n > 0 || i.Name == rootfsName {
-				continue // a root file system is made only where no registry answers
+				continue // a root file system is made only if no registry answers
 			}
 			list = append(list, i)
 		}
@@ -85,15 +85,15 @@ func (c *Client) ListImages(ctx context.Context, recipes ...Recipe) ([]Image, er
 	return list, nil
 }
 
-// markLayers says which image each layer of a list is on, and which layers are current: of each image
-// that is current or not of this program, the newest. The others were made of an older program.
+// markLayers sets the parent of each layer in a list, and which layers are current: the newest one on
+// each image that is not an old image of this program. The others contain files of an older program.
 func markLayers(list []Image, found []engine.APIImages) {
 	old := map[string]bool{} // images of this program that are not current, by tag
 	for _, i := range list {
 		old[i.Tag] = !i.Current
 	}
-	parents := map[string]string{} // tags of images by their identifiers
-	on := map[string]string{}      // identifiers of parents by the tags of layers
+	parents := map[string]string{} // tags of images, by identifier
+	on := map[string]string{}      // identifiers of layers' parents, by the layer's tag
 	for _, f := range found {
 		for _, tag := range f.RepoTags {
 			tag = shortTag(tag)
@@ -119,7 +119,7 @@ func markLayers(list []Image, found []engine.APIImages) {
 	}
 }
 
-// shortTag returns the tag of an image as this program gives it. Podman names the registry, too.
+// shortTag returns a tag without the registry, which Podman adds.
 func shortTag(tag string) string {
 	for _, registry := range []string{"docker.io/", "localhost/"} {
 		tag = strings.TrimPrefix(tag, registry)
@@ -129,7 +129,7 @@ func shortTag(tag string) string {
 
 const rootfsName = "rootfs"
 
-// currentImages lists the images that a build now would make by a recipe.
+// currentImages lists the images that a build with this recipe would make now.
 func (c *Client) currentImages(r Recipe) ([]Image, error) {
 	var list []Image
 	specs, err := r.images()
@@ -151,7 +151,7 @@ func (c *Client) currentImages(r Recipe) ([]Image, error) {
 	return list, nil
 }
 
-// removeAs orders images for their removal: layers before what they are on.
+// removeAs orders images for removal: layers before the images below them.
 func (i Image) removeAs() int {
 	if i.Name == layerImage {
 		return 0

@@ -46,15 +46,15 @@ type ImageSpec struct {
 	rootfs   rootfsSource
 	npm      []npmFile
 	programs []string          // names of programs of this machine
-	more     []string          // Debian packages that a Recipe adds; only at a root
-	labels   map[string]string // of its own, in place of what the recipe says
+	more     []string          // Debian packages that a Recipe adds; only to the root image
+	labels   map[string]string // replace those of the recipe
 }
 
 // rootfsSource says where the root file system of all images comes from.
 type rootfsSource struct {
 	suite string // "trixie"; empty for images with a parent
 	image string // "debian:trixie-slim"
-	other bool   // the person chose another image than the Dockerfile does
+	other bool   // image is the person's choice, not the Dockerfile's
 }
 
 // npmFile is one file taken out of an npm package.

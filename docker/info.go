@@ -24,7 +24,7 @@ type Info struct {
 	CPUs           int      `json:"cpus"`
 	MemoryBytes    int64    `json:"memoryBytes"`
 	InitBinary     string   `json:"initBinary"`  // "docker-init"
-	InitVersion    string   `json:"initVersion"` // empty when the engine does not find its init program, or does not say
+	InitVersion    string   `json:"initVersion"` // empty if the engine does not find its init program, or does not report it
 	CgroupVersion  string   `json:"cgroupVersion"`
 	Rootless       bool     `json:"rootless"`
 	Seccomp        string   `json:"seccomp"`  // the profile in force: "default", "unconfined" or empty
@@ -37,13 +37,12 @@ type Info struct {
 	Endpoint       string   `json:"endpoint"`
 }
 
-// hostInfo is the engine's answer to the question for its host, with what the library does not
-// read.
+// hostInfo is the engine's description of its host, with fields that the library does not read.
 type hostInfo struct {
 	engine.DockerInfo
 	Plugins       struct{ Log []string }
 	CgroupVersion string // empty: an older engine
-	Rootless      bool   // says Podman; Docker has a security option
+	Rootless      bool   // set by Podman; Docker has a security option instead
 }
 
 // askHost asks the engine about its host.
@@ -112,7 +111,8 @@ func (c *Client) ask(ctx context.Context) (Info, error) {
 	return info, nil
 }
 
-// kernelArchitecture returns the kernel's name of an architecture, which engines call by that or by Go's.
+// kernelArchitecture returns the kernel's name of an architecture. Engines use either the kernel's
+// name or Go's.
 func kernelArchitecture(architecture string) string {
 	switch architecture {
 	case "amd64":
@@ -125,7 +125,7 @@ func kernelArchitecture(architecture string) string {
 
 // missingLimits lists the limits this engine cannot enforce.
 func missingLimits(host hostInfo, version *engine.Env, info Info) []string {
-	// Nobody but root may limit anything in control groups of version 1, whatever the engine says.
+	// With control groups of version 1 only root can set limits, whatever the engine reports.
 	unlimited := info.Rootless && info.CgroupVersion == "1"
 	var list []string
 	for _, l := range []struct {
@@ -145,13 +145,13 @@ func missingLimits(host hostInfo, version *engine.Env, info Info) []string {
 	return list
 }
 
-// component is what an engine says of a program that it uses.
+// component is a program that an engine uses.
 type component struct{ Name, Version string }
 
-// components are the programs that the engine consists of, as it says.
+// components returns the programs that the engine reports to consist of, or none.
 func components(version *engine.Env) (all []component) {
 	if err := version.GetJSON("Components", &all); err != nil {
-		return nil // it says nothing of them
+		return nil
 	}
 	return all
 }
@@ -164,8 +164,8 @@ func product(version *engine.Env) string {
 	return "Docker"
 }
 
-// initProgram returns what the engine says of its init program. Podman says nothing of it.
-func initProgram(version *engine.Env) (c component, said bool) {
+// initProgram returns the init program that the engine reports. Podman does not report it.
+func initProgram(version *engine.Env) (c component, reported bool) {
 	all := components(version)
 	i := slices.IndexFunc(all, func(c component) bool { return c.Name == "docker-init" })
 	if i < 0 {
@@ -184,9 +184,9 @@ func initVersion(version *engine.Env) string {
 	return c.Version
 }
 
-// lacksInit reports whether the engine says that its init program is not installed: it then
-// lists it without a version.
+// lacksInit reports whether the engine's init program is not installed: the engine then lists it
+// without a version.
 func lacksInit(version *engine.Env) bool {
-	c, said := initProgram(version)
-	return said && (c.Version == "" || c.Version == "N/A")
+	c, reported := initProgram(version)
+	return reported && (c.Version == "" || c.Version == "N/A")
 }

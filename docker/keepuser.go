@@ -11,19 +11,20 @@ import (
 )
 
 const (
-	// keepUser is the mode of users with which Podman keeps the caller's.
+	// keepUser is the user namespace mode in which Podman keeps the caller's user ID.
 	keepUser = "keep-id"
-	// noUserMode is a mode that no engine has. One that takes it does not read the mode.
+	// noUserMode is a mode that does not exist. An engine that accepts it ignores the mode.
 	noUserMode = "keep-nothing"
-	// rootUser is the user that is whoever runs a rootless engine, where that keeps no user.
+	// rootUser is, in a container of a rootless engine that does not keep user IDs, the user who runs
+	// the engine.
 	rootUser = "0:0"
 )
 
-// KeepsUser reports whether a user of this machine has the same number in the engine's
-// containers. An engine that root runs does not change numbers. A rootless one does, unless it
-// numbers the users in a container so that the caller's files are theirs there, too; otherwise
-// number 0 is the caller. Which of both gets tried with an image, once: Docker takes any mode of
-// users and does nothing, so an engine has to take the right one and to refuse a wrong one.
+// KeepsUser reports whether a user of this machine has the same ID in the engine's containers. An
+// engine that runs as root does not change IDs. A rootless one does: there the caller has ID 0,
+// except that Podman can keep the caller's ID. KeepsUser finds out once, by creating containers
+// from the image. Docker accepts any user namespace mode and ignores it, so an engine that keeps
+// IDs is one that accepts keepUser and refuses noUserMode.
 func (c *Client) KeepsUser(ctx context.Context, image string) (bool, error) {
 	if !c.info.Rootless {
 		return true, nil
@@ -46,7 +47,7 @@ func (c *Client) KeepsUser(ctx context.Context, image string) (bool, error) {
 	return kept, nil
 }
 
-// takesUserMode reports whether the engine makes a container with that mode of users. The
+// takesUserMode reports whether the engine creates a container with that user namespace mode. The
 // container is removed and never started.
 func (c *Client) takesUserMode(ctx context.Context, image, mode string) (bool, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createLimit)

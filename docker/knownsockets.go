@@ -12,7 +12,7 @@ import (
 
 const defaultSocket = "/var/run/docker.sock"
 
-// known is the engine of a person who has chosen none: the first of the well-known sockets
+// known returns the engine for a person who has chosen none: the first of the well-known sockets
 // that the person may use, else the first that exists, else the system's.
 func known(getenv func(string) string, home string) Endpoint {
 	return firstOf(wellKnownSockets(getenv, home))
@@ -20,19 +20,18 @@ func known(getenv func(string) string, home string) Endpoint {
 
 // firstOf is known for a list that begins with the system's socket.
 func firstOf(list []namedSocket) Endpoint {
-	there := slices.DeleteFunc(slices.Clone(list), func(s namedSocket) bool { return !isSocket(s.path) })
-	usable := slices.IndexFunc(there, func(s namedSocket) bool { return unix.Access(s.path, unix.W_OK) == nil })
+	existing := slices.DeleteFunc(slices.Clone(list), func(s namedSocket) bool { return !isSocket(s.path) })
+	usable := slices.IndexFunc(existing, func(s namedSocket) bool { return unix.Access(s.path, unix.W_OK) == nil })
 	chosen := list[0]
-	if len(there) > 0 {
-		chosen = there[max(usable, 0)]
+	if len(existing) > 0 {
+		chosen = existing[max(usable, 0)]
 	}
 	return Endpoint{Address: "unix://" + chosen.path, Source: chosen.name}
 }
 
 type namedSocket struct{ path, name string }
 
-// wellKnownSockets lists where engines listen when nothing is configured, the more usual ones
-// first. A socket may be that of another user; then it is not seen.
+// wellKnownSockets lists where engines listen when nothing is configured, the more usual ones first.
 func wellKnownSockets(getenv func(string) string, home string) []namedSocket {
 	list := []namedSocket{{defaultSocket, "the system's socket"}}
 	runtime := getenv("XDG_RUNTIME_DIR")

@@ -28,28 +28,28 @@ const layerFormat = 1
 // ErrLayer means that a layer cannot be made; test with errors.Is.
 var ErrLayer = errors.New("the layer is not usable")
 
-// Layer is what is put into an image, foreign ones as well, where nothing of this machine can be
-// mounted: our program in the container, files of the system, mount points.
+// Layer is files that are added to an image, if nothing of this machine can be mounted: our program
+// in the container, system files, mount points. The image need not be one of this program.
 type Layer struct {
 	Files []LayerFile // in any order
 }
 
-// LayerFile is a file, a link or a directory of a layer. It takes the place of what the image has at
-// its path, except that a directory keeps what is in it. Directories above it that the image does
-// not have belong to root, with the mode 0755.
+// LayerFile is a file, a link or a directory of a layer. It replaces what the image has at its path,
+// except that a directory keeps its content. Missing directories above it are made, owned by root
+// and with the mode 0755.
 type LayerFile struct {
 	Path     string // absolute, in its shortest form
 	Data     []byte // of a file
 	Link     string // target of a symbolic link; empty: it is none
 	Dir      bool
 	UID, GID int
-	Mode     fs.FileMode // permissions, and fs.ModeSticky of a directory; of a link they mean nothing
+	Mode     fs.FileMode // permissions, and fs.ModeSticky for a directory; ignored for a link
 }
 
-// EnsureLayer returns the tag of an image that is the parent with the layer on it. Its tag is the
-// hash of both, so it is made once an engine, by the engine's builder and without a network. The
-// parent, a tag or an identifier, must be there (ErrNoImage). Several processes that want the same
-// layer make it once, as images.
+// EnsureLayer returns the tag of an image that is the parent with the layer on it. The tag contains
+// the hash of both, so each engine makes it once, with its builder and without a network. The parent,
+// a tag or an identifier, must exist (ErrNoImage). When several processes want the same layer, one
+// makes it and the others wait.
 func (c *Client) EnsureLayer(ctx context.Context, parent string, l Layer, o BuildOptions) (tag string, err error) {
 	op := "prepare image " + parent
 	archive, err := l.archive()
@@ -61,9 +61,9 @@ func (c *Client) EnsureLayer(ctx context.Context, parent string, l Layer, o Buil
 		return "", fault.Wrap(op, translate(err), "")
 	}
 	if found.Config == nil {
-		return "", fault.Wrap(op, because(ErrLayer, "the engine does not say what is in %s", parent), "")
+		return "", fault.Wrap(op, because(ErrLayer, "the engine does not return the configuration of %s", parent), "")
 	}
-	if len(found.Config.OnBuild) > 0 { // Podman does not say
+	if len(found.Config.OnBuild) > 0 { // Podman does not report them
 		err := because(ErrLayer, "the image has ONBUILD instructions, which the engine would run while it makes the layer")
 		return "", fault.Wrap(op, err, "use an image without them")
 	}
@@ -85,11 +85,11 @@ func (c *Client) EnsureLayer(ctx context.Context, parent string, l Layer, o Buil
 			LabelToolchains: found.Config.Labels[LabelToolchains],
 		},
 	}
-	// By its identifier, because its tag may have become another image's meanwhile.
+	// By the identifier, because the tag may have moved to another image meanwhile.
 	return tag, fault.Wrap(op, b.ensure(ctx, spec, id, tag), "")
 }
 
-// bareID is an image's identifier as every engine's builder takes it.
+// bareID returns an image's identifier in the form that every engine's builder accepts.
 func bareID(id string) string { return strings.TrimPrefix(id, "sha256:") }
 
 func layerHash(parent string, archive []byte) string {
@@ -99,11 +99,11 @@ func layerHash(parent string, archive []byte) string {
 	return hex.EncodeToString(h.Sum(nil))[:16]
 }
 
-// archive returns the layer as a tar archive. Equal layers make equal ones.
+// archive returns the layer as a tar archive. Equal layers make equal archives.
 func (l Layer) archive() ([]byte, error) {
 	files := slices.Clone(l.Files)
 	slices.SortFunc(files, func(a, b LayerFile) int { return strings.Compare(a.Path, b.Path) })
-	solid := map[string]bool{} // what nothing can be below
+	notDir := map[string]bool{} // paths of files and links: nothing can be below them
 	var out bytes.Buffer
 	tw := tar.NewWriter(&out)
 	for i, f := range files {
@@ -111,14 +111,14 @@ func (l Layer) archive() ([]byte, error) {
 			return nil, err
 		}
 		if i > 0 && files[i-1].Path == f.Path {
-			return nil, because(ErrLayer, "%s is in it twice", f.Path)
+			return nil, because(ErrLayer, "the layer has %s twice", f.Path)
 		}
 		for dir := path.Dir(f.Path); dir != "/"; dir = path.Dir(dir) {
-			if solid[dir] {
-				return nil, because(ErrLayer, "%s is below %s, which is no directory", f.Path, dir)
+			if notDir[dir] {
+				return nil, because(ErrLayer, "%s is below %s, which is not a directory", f.Path, dir)
 			}
 		}
-		solid[f.Path] = !f.Dir
+		notDir[f.Path] = !f.Dir
 		err := tw.WriteHeader(f.header())
 		if err == nil {
 			_, err = tw.Write(f.Data)
@@ -133,7 +133,8 @@ func (l Layer) archive() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// header describes the file. It has no time, so that the same content makes the same archive.
+// header returns the file's header in the archive. It has no time, so that the same content makes
+// the same archive.
 func (f LayerFile) header() *tar.Header {
 	h := &tar.Header{Name: strings.TrimPrefix(f.Path, "/"), Uid: f.UID, Gid: f.GID, Mode: int64(unixMode(f.Mode)), Typeflag: tar.TypeReg, Size: int64(len(f.Data))}
 	switch {
@@ -145,7 +146,7 @@ func (f LayerFile) header() *tar.Header {
 	return h
 }
 
-// unixMode is a mode as the kernel has it.
+// unixMode returns a mode's bits as the kernel has them.
 func unixMode(mode fs.FileMode) uint32 {
 	bits := uint32(mode.Perm())
 	if mode&fs.ModeSticky != 0 {
@@ -154,19 +155,19 @@ func unixMode(mode fs.FileMode) uint32 {
 	return bits
 }
 
-// validate refuses what an engine could take for something else.
+// validate refuses what an engine could misunderstand.
 func (f LayerFile) validate() error {
 	switch {
 	case !path.IsAbs(f.Path) || path.Clean(f.Path) != f.Path || f.Path == "/" || strings.ContainsRune(f.Path+f.Link, 0):
 		return because(ErrLayer, "%q is not the path of a file", f.Path)
 	case strings.Contains(f.Path+"/", "/.wh."):
-		return because(ErrLayer, "%s is a name by which engines delete", f.Path)
+		return because(ErrLayer, "%s has a name with which engines mark deleted files", f.Path)
 	case f.Dir && f.Link != "" || (f.Dir || f.Link != "") && len(f.Data) > 0:
 		return because(ErrLayer, "%s is more than one of file, link and directory", f.Path)
 	case f.Mode&^(fs.ModePerm|fs.ModeSticky) != 0 || f.Mode&fs.ModeSticky != 0 && !f.Dir:
 		return because(ErrLayer, "%s cannot have the mode %s", f.Path, f.Mode)
 	case f.UID < 0 || f.GID < 0:
-		return because(ErrLayer, "%s belongs to nobody", f.Path)
+		return because(ErrLayer, "%s has a negative owner", f.Path)
 	}
 	return nil
 }

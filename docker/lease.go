@@ -24,9 +24,8 @@ const (
 // the session.
 var ErrLeaseHeld = errors.New("it belongs to another running process")
 
-// Lease says that a running process owns a session. It is a lock on a file, which the
-// kernel releases however the process ends. A process ID would not do, because the
-// system reuses it.
+// Lease shows that a running process owns a session. It is a lock on a file, which the kernel
+// releases however the process ends. A process ID would not do, because the system reuses it.
 type Lease struct {
 	path string
 	file *os.File
@@ -36,7 +35,7 @@ type Lease struct {
 // AcquireLease takes the lease at path, an absolute path in a directory that exists.
 // It fails with ErrLeaseHeld when somebody else holds the lease.
 func AcquireLease(path string) (*Lease, error) {
-	const op = "take the session"
+	const op = "lock the session"
 	host, err := machine.Label()
 	if err != nil {
 		return nil, fault.Wrap(op, err, "")
@@ -74,25 +73,24 @@ func LeaseHeld(path string) bool {
 
 // errLeaseReplaced means that the file was removed between opening and locking it, so
 // the lock is on a file that no other process can open.
-var errLeaseReplaced = errors.New("the lease was removed while it was taken")
+var errLeaseReplaced = errors.New("the lease was removed while it was being locked")
 
-// LeaseHeld holds a shared lock for a moment. lockLease must not mistake it for an
-// owner, so it retries every leaseLook, for leaseLooks at most: on a busy machine the
-// moment may be long.
+// LeaseHeld holds a shared lock for a moment. lockLease must not mistake that for an owner, so it
+// retries every leaseRetry, for leaseRetryLimit at most: on a busy machine the moment may be long.
 const (
-	leaseLook  = 2 * time.Millisecond
-	leaseLooks = 5 * time.Second
+	leaseRetry      = 2 * time.Millisecond
+	leaseRetryLimit = 5 * time.Second
 )
 
 func lockLease(f *os.File, path string) error {
 	fd := int(f.Fd())
 	err := syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB)
-	for end := time.Now().Add(leaseLooks); errors.Is(err, syscall.EWOULDBLOCK); err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB) {
+	for end := time.Now().Add(leaseRetryLimit); errors.Is(err, syscall.EWOULDBLOCK); err = syscall.Flock(fd, syscall.LOCK_EX|syscall.LOCK_NB) {
 		if syscall.Flock(fd, syscall.LOCK_SH|syscall.LOCK_NB) != nil || time.Now().After(end) {
 			return ErrLeaseHeld
 		}
 		_ = syscall.Flock(fd, syscall.LOCK_UN)
-		<-time.After(leaseLook)
+		<-time.After(leaseRetry)
 	}
 	if err != nil {
 		return err
@@ -113,12 +111,12 @@ func (l *Lease) Labels() map[string]string {
 	return map[string]string{LabelLease: l.path, LabelHost: l.host}
 }
 
-// Release gives the lease up and removes its file.
+// Release unlocks the lease and removes its file.
 func (l *Lease) Release() error {
 	// Remove before unlocking, so that a process that opens the path later creates a
 	// new file.
 	err := os.Remove(l.path)
-	return fault.Wrap("give up the session", errors.Join(err, l.file.Close()), "")
+	return fault.Wrap("unlock the session", errors.Join(err, l.file.Close()), "")
 }
 
 // ReapOptions say what Reap removes.
@@ -127,12 +125,12 @@ type ReapOptions struct {
 	// Force also removes running containers without a lease, and containers of
 	// another machine. Containers of a running owner are never removed.
 	Force bool
-	// Keep reports whether a container whose owner was killed stays, because its
+	// Keep reports whether to keep a container whose owner was killed, because its
 	// session can be resumed. Nil keeps none.
 	Keep func(Summary) bool
 }
 
-// Reaped is one container that Reap looked at.
+// Reaped is one container that Reap examined.
 type Reaped struct {
 	Summary
 	Removed bool   `json:"removed"` // with DryRun: would be removed

@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// FollowMemory calls full whenever the kernel has killed a program in the container
-// because the memory limit was hit: the agent itself, or a program that the agent had
-// started. It reads the engine's events, which report this before the container has
-// ended, and also when it does not end. When the engine restarts, FollowMemory connects
-// again. It returns when ctx ends.
+// FollowMemory calls full whenever the kernel has killed a program in the container because the
+// memory limit was hit: the agent, or a program that the agent started. It reads the engine's events,
+// which report this even if the container does not end. When the engine restarts, FollowMemory
+// connects again. It returns when ctx ends.
 func (h *Handle) FollowMemory(ctx context.Context, full func()) {
 	pause := time.NewTicker(h.client.retryPause())
 	defer pause.Stop()
@@ -34,8 +33,8 @@ func (h *Handle) FollowMemory(ctx context.Context, full func()) {
 // its memory limit was hit.
 const lateMemoryEvent = time.Second
 
-// hitMemoryLimit reports whether the memory limit of a container that has ended was hit
-// after since. The state of a container lacks this when the engine heard of its end first.
+// hitMemoryLimit reports whether the memory limit of a container that has ended was hit after since.
+// The container's state does not say so if the engine noticed the end first.
 func (h *Handle) hitMemoryLimit(ctx context.Context, since time.Time) (hit bool) {
 	ctx, cancel := context.WithTimeout(ctx, lateMemoryEvent)
 	defer cancel()
@@ -46,8 +45,8 @@ func (h *Handle) hitMemoryLimit(ctx context.Context, since time.Time) (hit bool)
 	return hit
 }
 
-// memoryEvents calls hit for every time since the given one that the memory limit of a
-// container was hit, until the engine closes the connection or ctx ends.
+// memoryEvents calls hit each time the memory limit of a container is hit, from since on, until the
+// engine closes the connection or ctx ends.
 func (c *Client) memoryEvents(ctx context.Context, id string, since time.Time, hit func(at time.Time)) error {
 	resp, err := c.base.RoundTrip(c.eventsRequest(ctx, id, since))
 	if err != nil {

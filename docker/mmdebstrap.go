@@ -33,7 +33,7 @@ func mmdebstrap(ctx context.Context, spec ImageSpec, work, target string, say fu
 	args := []string{
 		"--variant=minbase",
 		"--include=" + strings.Join(spec.packages(), ","),
-		"--dpkgopt=force-unsafe-io", // nothing of it is kept if the machine stops
+		"--dpkgopt=force-unsafe-io", // faster; an archive that a crash left unfinished is not used
 		"--dpkgopt=path-exclude=/usr/share/man/*",
 		"--dpkgopt=path-exclude=/usr/share/locale/*",
 		"--dpkgopt=path-exclude=/usr/share/doc/*",
@@ -61,9 +61,9 @@ func mmdebstrap(ctx context.Context, spec ImageSpec, work, target string, say fu
 	} else {
 		say("mmdebstrap: from its own default mirror, as this machine's apt has no " + spec.rootfs.suite)
 	}
-	// mmdebstrap does not clean up when it is stopped in its first moments, so it gets
-	// a directory that can be removed. That is not below the cache, which it could not
-	// enter in a user namespace.
+	// mmdebstrap does not clean up when it is stopped right after its start, so it gets a directory
+	// of its own, which is removed here. It is not below the cache, because mmdebstrap could not
+	// enter that in a user namespace.
 	tmp, err := os.MkdirTemp("", "ironcurtain-base-")
 	if err != nil {
 		return err
@@ -90,8 +90,8 @@ func removeUnmounted(dir string) {
 	_ = os.RemoveAll(dir)
 }
 
-// AptSources returns lines for a sources.list that fit what is built on base, from this
-// machine's mirrors: none for a base that is not Debian's, or on a machine without apt.
+// AptSources returns lines for the sources.list of an image that is built on base, from this
+// machine's mirrors. It returns none if base is not Debian's, or on a machine without apt.
 func AptSources(ctx context.Context, base string) []string {
 	suite, _, _ := strings.Cut(strings.TrimPrefix(base, "debian:"), "-")
 	if !strings.HasPrefix(base, "debian:") || suite == "" {
@@ -100,7 +100,7 @@ func AptSources(ctx context.Context, base string) []string {
 	return readApt(ctx).sources(suite)
 }
 
-// aptSettings are what apt on this machine knows about mirrors.
+// aptSettings are this machine's apt settings for mirrors.
 type aptSettings struct {
 	targets []aptTarget
 	options []string // lines of apt.conf about acquiring
@@ -111,8 +111,8 @@ type aptTarget struct{ uri, release, codename, origin, component, signedBy strin
 
 const aptFormat = "$(REPO_URI)\t$(RELEASE)\t$(CODENAME)\t$(ORIGIN)\t$(COMPONENT)\t$(SIGNED_BY)"
 
-// readApt asks apt itself, which understands all its formats. A machine
-// without apt has no settings.
+// readApt asks apt itself, which reads all its formats. A machine without apt has no
+// settings.
 func readApt(ctx context.Context) aptSettings {
 	var s aptSettings
 	targets, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format", aptFormat, "Created-By: Packages").Output()
@@ -144,9 +144,9 @@ func parseTargets(text string) []aptTarget {
 	return list
 }
 
-// sources returns lines for a sources.list of one Debian suite with its updates, from
-// this machine's mirrors; empty when it has none. Mirrors have all suites, so those that
-// the machine uses for another suite will do.
+// sources returns lines for a sources.list of one Debian suite with its updates, from this machine's
+// mirrors; none if the machine has no mirrors. Mirrors have all suites, so a mirror that the machine
+// uses for another suite is good enough.
 func (s aptSettings) sources(suite string) []string {
 	own := func(of string) bool { return of == suite }
 	if lines := s.sourcesFrom(suite, own); lines != nil {
@@ -155,7 +155,7 @@ func (s aptSettings) sources(suite string) []string {
 	return s.sourcesFrom(suite, func(string) bool { return true })
 }
 
-// sourcesFrom returns such lines from the mirrors of suites that use accepts.
+// sourcesFrom is sources from the mirrors of those suites that use accepts.
 func (s aptSettings) sourcesFrom(suite string, use func(of string) bool) []string {
 	var lines []string
 	complete := false
@@ -227,8 +227,8 @@ func runBuilder(ctx context.Context, cmd *exec.Cmd, say func(string)) error {
 	return nil
 }
 
-// endGroup makes the end of the command's context terminate the program and all its
-// children. They get SIGTERM, so that they can clean up.
+// endGroup makes the command's context, when it ends, send SIGTERM to the program and all its
+// children, so that they can clean up.
 func endGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }

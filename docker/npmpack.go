@@ -64,8 +64,8 @@ func (b *imageBuild) fetch(ctx context.Context, spec ImageSpec, files []npmFile)
 	return paths, b.get(ctx, pkg, files, paths, b.report.detail)
 }
 
-// fetchAhead gets the npm files of images that are going to be built, while something else takes
-// its time. What it cannot get is tried again, and reported, when it is needed.
+// fetchAhead gets the npm files of images that will be built, while other work goes on. It ignores
+// errors: fetch tries again, and reports them.
 func (b *imageBuild) fetchAhead(ctx context.Context, missing []ImageSpec) {
 	for _, spec := range missing {
 		for _, files := range spec.packagesOfNpm() {
@@ -91,13 +91,13 @@ func (b *imageBuild) cached(files []npmFile) (pkg string, paths map[string]strin
 	return pkg, paths, nil
 }
 
-// get brings the files of a package to their paths, unless they are there. Of many who want them
-// one gets them.
+// get puts the files of a package at their paths, unless they exist. When several processes want
+// them, one gets them and the others wait.
 func (b *imageBuild) get(ctx context.Context, pkg string, files []npmFile, paths map[string]string, say func(string)) error {
 	lock := flock.New(filepath.Join(b.options.CacheDir, "locks", "npm-"+files[0].name+".lock"))
 	defer lock.Close()
 	if _, err := lock.TryLockContext(ctx, 100*time.Millisecond); err != nil {
-		return fmt.Errorf("wait for whoever gets %s: %w", pkg, err)
+		return fmt.Errorf("wait for another process that gets %s: %w", pkg, err)
 	}
 	missing := slices.ContainsFunc(files, func(f npmFile) bool {
 		info, err := os.Stat(paths[f.name])
@@ -179,7 +179,7 @@ func extractFile(ctx context.Context, archive, name, target string) error {
 		return false, writeProgram(ctx, target, content)
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("it holds no file %s", name)
+		err = fmt.Errorf("the package has no file %s", name)
 	}
 	return err
 }
@@ -209,7 +209,7 @@ func extractDirectory(ctx context.Context, archive, dir, target string) error {
 		return true, err
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("it holds no directory %s", dir)
+		err = fmt.Errorf("the package has no directory %s", dir)
 	}
 	if err == nil {
 		err = tw.Close()

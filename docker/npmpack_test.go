@@ -77,7 +77,7 @@ func TestFetchingAheadMayFail(t *testing.T) {
 	b := &imageBuild{client: &Client{info: Info{Architecture: "x86_64"}}, options: o, report: newReporter(o, 1)}
 	spec := ImageSpec{Name: "it", npm: []npmFile{{"program", "it@1.0.0", "package/not/there"}}}
 	b.fetchAhead(t.Context(), []ImageSpec{spec})
-	if _, err := b.fetchAll(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "holds no file package/not/there") {
+	if _, err := b.fetchAll(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "the package has no file package/not/there") {
 		t.Errorf("%v", err)
 	}
 	if left, _ := filepath.Glob(filepath.Join(o.CacheDir, "*")); len(left) != 1 {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Progress describes how far the making of an image has got.
+// Progress describes how far the build of an image has got.
 type Progress struct {
 	Image   string        `json:"image"`             // the image being made, perhaps a parent of the wanted one
 	Step    int           `json:"step"`              // from 1
@@ -81,7 +81,7 @@ func (r *reporter) report() {
 // control characters, at most 500 bytes.
 func plainLine(line string) string { return plain(line, 500) }
 
-// plain makes any text one line that is safe to show on a screen, of limit bytes at most.
+// plain makes any text a single line that is safe to show on a screen, of limit bytes at most.
 func plain(line string, limit int) string {
 	line = strings.Map(func(c rune) rune {
 		if c < ' ' || c == 0x7f || (c >= 0x80 && c < 0xa0) || c == 0xfffd {

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// Recipe says what agents' images contain beside the agents. Sessions with equal recipes
+// Recipe says what agents' images contain besides the agents. Sessions with equal recipes
 // share their images.
 type Recipe struct {
-	Base       string   // an image of a registry, a Debian or Ubuntu, that all are built on; empty: the Dockerfile's
+	Base       string   // the image of Debian or Ubuntu, from a registry, below all others; empty: the Dockerfile's
 	Toolchains []string // names of Toolchains()
 	Packages   []string // of Debian
 }
 
-// Toolchain is what projects of one kind are built with. An agent that is not root can use
-// all of it: what its package manager installs goes to the agent's home.
+// Toolchain is what projects of one kind are built with. An agent can use all of it without being
+// root: its package manager installs to the agent's home.
 type Toolchain struct {
 	Name     string
 	Title    string   // "Rust with Cargo"
 	packages []string // of Debian
-	image    string   // the ImageSpec that has what Debian lacks, or empty
+	image    string   // the ImageSpec with what Debian lacks, or empty
 }
 
 // Toolchains returns the toolchains that images can contain, by name.
@@ -37,7 +37,7 @@ func Toolchains() []Toolchain {
 
 var packageName = regexp.MustCompile(`^[a-z0-9][a-z0-9+.-]+$`)
 
-// chain returns the images to build for name by the recipe, the root first.
+// chain returns the images to build for name with the recipe, the root first.
 func (r Recipe) chain(name string) ([]ImageSpec, error) {
 	list, err := r.images()
 	if err != nil {
@@ -46,8 +46,8 @@ func (r Recipe) chain(name string) ([]ImageSpec, error) {
 	return chain(list, name)
 }
 
-// images returns the images of this program as the recipe wants them. The base gets the
-// Debian packages. The images of toolchains are put between the base and the agents.
+// images returns the images of this program with the recipe. The base gets the Debian packages. The
+// images of toolchains come between the base and the agents.
 func (r Recipe) images() ([]ImageSpec, error) {
 	packages, layers, err := r.contents()
 	if err != nil {
@@ -76,8 +76,8 @@ func (r Recipe) images() ([]ImageSpec, error) {
 // baseImage is the name of the image below all others.
 const baseImage = "base"
 
-// contents returns the Debian packages and the images of toolchains that the recipe needs, each
-// sorted and once, so that the order in which a person names them makes no other image.
+// contents returns the Debian packages and the images of toolchains that the recipe needs, sorted and
+// without duplicates, so that the image does not depend on the order in which a person names them.
 func (r Recipe) contents() (packages, layers []string, err error) {
 	known := Toolchains()
 	for _, name := range r.Toolchains {

@@ -11,12 +11,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Replay writes to w the terminal output of the container's program, as far back as
-// the engine's log goes: at least the last 8 MiB, with Podman up to 16, as it begins an empty
-// log when one is full. The engine logs whole lines: while
-// the program runs, an unfinished last line of up to 16 KiB is missing. To resume a
-// session, call Replay and then Attach; a change of the terminal's size makes the
-// program redraw what was missed in between.
+// Replay writes to w the terminal output of the container's program, as far back as the engine's log
+// goes: at least the last 8 MiB, but with Podman up to 16 MiB and perhaps much less, because it
+// starts an empty log when one is full. The engine logs whole lines: while the program runs, an
+// unfinished last line of up to 16 KiB is missing. To resume a session, call Replay and then Attach;
+// a change of the terminal's size makes the program redraw what was missed in between.
 func (c *Client) Replay(ctx context.Context, id string, w io.Writer) error {
 	const op = "replay the terminal"
 	found, err := c.bound(ctx).InspectContainerWithOptions(engine.InspectContainerOptions{ID: id, Context: ctx})

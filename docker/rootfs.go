@@ -23,10 +23,10 @@ const (
 	pullIdle  = 60 * time.Second
 )
 
-// rootfs makes sure that the engine has the image below all others. It returns the
-// image's name and whether the packages are installed in it already. It first asks a
-// registry, for a short time. If none answers, mmdebstrap makes the file system on this
-// machine, from the mirror of the machine's own apt.
+// rootfs makes sure that the engine has the image below all others. It returns the image's name, and
+// offline: the build needs no network, because the packages are installed already. It first asks a
+// registry, for a short time. If none answers, mmdebstrap makes the file system on this machine,
+// from the mirror of the machine's own apt.
 func (b *imageBuild) rootfs(ctx context.Context, spec ImageSpec) (name string, offline bool, err error) {
 	b.report.step(spec.Name, "get the root file system")
 	if spec.rootfs.other {
@@ -88,7 +88,7 @@ func rootfsHash(spec ImageSpec, architecture string) string {
 func (b *imageBuild) pull(ctx context.Context, name string) error {
 	if there, err := b.client.hasImage(ctx, name); err != nil || there {
 		if there {
-			b.report.detail(name + " is there")
+			b.report.detail("the engine has " + name)
 		}
 		return err
 	}
@@ -124,7 +124,7 @@ func (b *imageBuild) importRootfs(ctx context.Context, archive, name string) err
 	defer f.Close()
 	out := &buildOutput{report: b.report}
 	err = b.client.bound(ctx).ImportImage(engine.ImportImageOptions{
-		Context: ctx, Repository: name, Source: "-", // with its tag: Podman takes none beside it
+		Context: ctx, Repository: name, Source: "-", // name includes the tag: Podman ignores a separate one
 		InputStream: f, OutputStream: out, RawJSONStream: true,
 	})
 	switch {

@@ -38,8 +38,8 @@ type Spec struct {
 	Pids       int               // processes and threads; 0: 2048
 	Cols, Rows int               // of the terminal; 0: 80×24
 	TTY        bool
-	// Waits says that the command itself waits until its terminal has a size. Nothing of the image
-	// runs before it then; otherwise a shell sets the size first.
+	// Waits says that the command itself waits until its terminal has a size. Otherwise the image's
+	// shell runs first and sets the size.
 	Waits   bool
 	Runtime string // of the engine, such as "runsc"; empty: the engine's default
 
@@ -55,10 +55,10 @@ type Mount struct {
 	ReadOnly bool
 }
 
-// Tmpfs is an empty directory in memory, of 64 MiB at most, from which no program runs. Mount
-// points below it that the image does not have are made in it, with the mode 0755. Some runtimes
-// (measured: runc 1.1) give it the mode of the image's directory at the target, if there is one; so
-// the image's layer has MountPoint.
+// Tmpfs is an empty directory in memory, of 64 MiB at most, from which no program can run. Mount
+// points below it are made in it if the image does not have them, with the mode 0755. Some runtimes
+// (measured: runc 1.1) give it the mode of the image's directory at the target, if there is one. So
+// put MountPoint into the image's layer.
 type Tmpfs struct {
 	Target string      // absolute
 	Mode   fs.FileMode // permissions and fs.ModeSticky; 0: everybody may write, 01777
@@ -95,7 +95,7 @@ func (s Spec) validate(rootless bool) error {
 	return s.validateMounts()
 }
 
-// validateMounts refuses mounts that are not usable, and a target that has two.
+// validateMounts refuses mounts that are not usable, and two mounts on one target.
 func (s Spec) validateMounts() error {
 	seen := map[string]bool{}
 	once := func(target string, err error) error {
@@ -127,7 +127,8 @@ func (s Spec) validateMounts() error {
 	return nil
 }
 
-// validate refuses what is no mount point, and modes that say more than who may do what.
+// validate refuses a target that cannot be a mount point, and modes with other bits than permissions
+// and fs.ModeSticky.
 func (t Tmpfs) validate() error {
 	if !path.IsAbs(t.Target) || path.Clean(t.Target) == "/" || strings.ContainsAny(t.Target, ":,") {
 		return because(ErrMount, "memory at %q: the target must be absolute, not the root, and without colon and comma", t.Target)
@@ -138,7 +139,7 @@ func (t Tmpfs) validate() error {
 	return nil
 }
 
-// mode is the mode that the directory gets.
+// mode returns the directory's mode, or the default one.
 func (t Tmpfs) mode() fs.FileMode {
 	if t.Mode == 0 {
 		return fs.ModeSticky | 0o777
@@ -146,20 +147,20 @@ func (t Tmpfs) mode() fs.FileMode {
 	return t.Mode
 }
 
-// options are what the engine is told of it.
+// options returns the mount options.
 func (t Tmpfs) options() string {
 	return fmt.Sprintf("rw,noexec,nosuid,nodev,mode=%04o,size=64m", unixMode(t.mode()))
 }
 
-// MountPoint is the directory that the image has to have at the target, so that every runtime gives
-// the memory its mode.
+// MountPoint returns the directory that the image must have at the target, so that every runtime
+// gives the tmpfs its mode.
 func (t Tmpfs) MountPoint() LayerFile {
 	return LayerFile{Path: path.Clean(t.Target), Dir: true, Mode: t.mode()}
 }
 
-// validateUser requires two numbers, so that no passwd file of an image decides which
-// user the agent is. Neither may be 0, which is root; but both are where a rootless engine keeps
-// no user: nobody there is root outside.
+// validateUser requires two numbers, so that no passwd file of an image decides which user the agent
+// is. Neither may be 0, which is root. A rootless engine also accepts 0:0, which is not root outside
+// the container (see KeepsUser).
 func validateUser(user string, rootless bool) error {
 	if rootless && user == rootUser {
 		return nil
@@ -218,7 +219,7 @@ func (s Spec) config() *engine.Config {
 	labels[LabelManaged] = "true"
 	return &engine.Config{
 		Image:        s.Image,
-		Entrypoint:   []string{""}, // none; else the image's would run before the command, on Podman also with an empty list
+		Entrypoint:   []string{""}, // none; Podman takes an empty list as the image's entrypoint
 		Cmd:          s.command(),
 		Env:          s.Env,
 		User:         s.User,
@@ -232,14 +233,13 @@ func (s Spec) config() *engine.Config {
 		AttachStderr: !s.Detached,
 		StdinOnce:    false, // a lost attachment must not end the agent
 		StopTimeout:  10,
-		Healthcheck:  &engine.HealthConfig{Test: []string{"NONE"}}, // else the image's would run beside the command
+		Healthcheck:  &engine.HealthConfig{Test: []string{"NONE"}}, // not the image's
 	}
 }
 
-// command returns the command line of the container. Engines before API 1.42 start a
-// terminal with size 0×0 and accept a size only afterwards, so a fast program would see
-// 0×0. Therefore a shell of the image sets the size before it
-// becomes the command, unless that waits for a size.
+// command returns the command line of the container. Engines before API 1.42 start a terminal with
+// size 0×0 and accept a size only afterwards, so a fast program would see 0×0. Therefore the image's
+// shell sets the size and then executes the command, unless the command itself waits for a size.
 func (s Spec) command() []string {
 	if !s.TTY || s.Waits {
 		return s.Cmd

@@ -24,7 +24,7 @@ const (
 // ends, Start removes the container again.
 func (c *Client) Start(ctx context.Context, s Spec) (ct *Container, err error) {
 	if s.Detached {
-		return nil, fault.Wrap(opStart, because(ErrSpec, "a detached container is not attached to"), "")
+		return nil, fault.Wrap(opStart, because(ErrSpec, "a detached container cannot be attached to"), "")
 	}
 	err = c.begin(ctx, s, func(id string) (err error) {
 		ct, err = c.launch(ctx, id, s)
@@ -33,8 +33,8 @@ func (c *Client) Start(ctx context.Context, s Spec) (ct *Container, err error) {
 	return ct, err
 }
 
-// StartDetached creates a container and starts it. Whatever s.Detached says, it is
-// detached. When anything fails or ctx ends, StartDetached removes the container again.
+// StartDetached creates a detached container, whatever s.Detached is, and starts it. When anything
+// fails or ctx ends, StartDetached removes the container again.
 func (c *Client) StartDetached(ctx context.Context, s Spec) (h *Handle, err error) {
 	s.Detached = true
 	err = c.begin(ctx, s, func(id string) error {
@@ -49,8 +49,8 @@ func (c *Client) StartDetached(ctx context.Context, s Spec) (h *Handle, err erro
 
 const opStart = "start container"
 
-// begin checks a specification, creates a container of it and has start start that. An engine that
-// may raise no limit gets limits that it need not raise.
+// begin checks a specification, creates a container and calls start to start it. If the engine cannot
+// raise limits, begin tries again with limits that need no raising.
 func (c *Client) begin(ctx context.Context, s Spec, start func(id string) error) error {
 	if err := s.validate(c.info.Rootless); err != nil {
 		return fault.Wrap(opStart, err, "")
@@ -71,7 +71,7 @@ func (c *Client) begin(ctx context.Context, s Spec, start func(id string) error)
 	return fault.Wrap(opStart, err, startFailureHint(err))
 }
 
-// beginOnce creates a container and has start start it. When that fails, nothing stays behind.
+// beginOnce creates a container and calls start to start it. After a failure it removes the container.
 func (c *Client) beginOnce(ctx context.Context, s Spec, start func(id string) error) error {
 	id, err := c.create(ctx, s)
 	if err != nil {
@@ -150,9 +150,9 @@ func (c *Client) create(ctx context.Context, s Spec) (string, error) {
 	return "", context.Cause(ctx)
 }
 
-// createConfined asks for a container within what the engine itself may do. A rootless engine
-// that can is told to keep the caller's user (see KeepsUser) where the container sees files of the
-// caller's; elsewhere that would only add the caller's group to the container's user.
+// createConfined creates a container, with lower limits if the engine is itself confined. If the
+// container has mounts of the caller's files, a rootless engine keeps the caller's user, if it can
+// (see KeepsUser). Without mounts, that would only add the caller's group to the container's user.
 func (c *Client) createConfined(ctx context.Context, s Spec) (*engine.Container, error) {
 	host := s.hostConfig(c.info)
 	if c.confined.Load() {

@@ -26,7 +26,7 @@ const detachKeys = "\xff,\xfe,\xff,\xfd,\xff,\xfc,\xfe,\xff"
 // blocked.
 type stream struct {
 	conn   net.Conn
-	raw    syscall.RawConn // of conn, for TryWrite; nil where conn is no Unix socket
+	raw    syscall.RawConn // of conn, for TryWrite; nil if conn is not a Unix socket
 	out    io.Reader       // the container's output, read from conn
 	closed atomic.Bool
 }
@@ -41,7 +41,7 @@ func (c *Client) attach(ctx context.Context, id string, tty, input bool) (*strea
 	return newStream(conn, in, tty)
 }
 
-// upgraded opens a connection for a request that upgrade makes.
+// upgraded opens a connection and makes it a byte stream with a request; see upgrade.
 func (c *Client) upgraded(ctx context.Context, request *http.Request) (net.Conn, *bufio.Reader, error) {
 	conn, err := c.dial.open(ctx)
 	if err != nil {
@@ -59,9 +59,9 @@ func (c *Client) upgraded(ctx context.Context, request *http.Request) (net.Conn,
 	return conn, in, nil
 }
 
-// newStream makes a stream of a connection from which begun was read.
-func newStream(conn net.Conn, begun *bufio.Reader, tty bool) (s *stream, err error) {
-	s = &stream{conn: conn, out: &unbuffered{begun, conn}}
+// newStream makes a stream of a connection. buffered has the bytes that were read from it already.
+func newStream(conn net.Conn, buffered *bufio.Reader, tty bool) (s *stream, err error) {
+	s = &stream{conn: conn, out: &unbuffered{buffered, conn}}
 	if !tty {
 		s.out = &multiplexed{source: s.out}
 	}
@@ -88,11 +88,11 @@ func attachRequest(id string, input bool) *http.Request {
 	}
 }
 
-// upgrade makes the engine turn a connection into a byte stream. The reader it returns
-// may have buffered the first bytes of that stream; the others are to be read from conn.
+// upgrade makes the engine turn a connection into a byte stream. The returned reader may have
+// buffered the first bytes of that stream; read the others from conn.
 func upgrade(conn net.Conn, request *http.Request) (*bufio.Reader, error) {
 	if err := request.Write(conn); err != nil {
-		return nil, fmt.Errorf("the engine takes no request: %w", err)
+		return nil, fmt.Errorf("send the request to the engine: %w", err)
 	}
 	in := bufio.NewReaderSize(io.LimitReader(conn, headLimit), headLimit)
 	return in, judgeAnswer(in)
@@ -110,8 +110,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	case errors.Is(err, os.ErrDeadlineExceeded): // see HoldReads
 		return 0, err
 	}
-	// Otherwise the engine would go on accepting input.
-	_ = s.conn.Close()
+	_ = s.conn.Close() // otherwise the engine would still accept input
 	return 0, io.EOF
 }
 
@@ -152,7 +151,7 @@ func (s *stream) Close() error {
 	return nil
 }
 
-// unbuffered reads the rest of a buffer first, and from its source after that.
+// unbuffered reads what is left in a buffer first, then from the source.
 type unbuffered struct {
 	rest   *bufio.Reader // nil when it is empty
 	source io.Reader

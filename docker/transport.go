@@ -30,7 +30,7 @@ func (t boundTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.WithContext(t.ctx)
 	if repeatable(r) {
 		r.Header = r.Header.Clone()
-		r.Header["Idempotency-Key"] = nil // sent to nobody; the transport reads it
+		r.Header["Idempotency-Key"] = nil // for http.Transport, which does not send it
 	}
 	resp, err := t.base.RoundTrip(r)
 	if err == nil && (r.Method == http.MethodGet || resp.ContentLength > 0) {
@@ -39,15 +39,15 @@ func (t boundTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// repeatable reports whether a request that changes something may be sent again when it was
-// sent on an idle connection that turned out to be dead: preparing a program and waiting do
-// no harm, twice. What only asks is sent again anyhow.
+// repeatable reports whether a POST request may be sent again after it was sent on an idle connection
+// that turned out to be dead: creating an exec and waiting do no harm twice. http.Transport sends GET
+// requests again anyway.
 func repeatable(r *http.Request) bool {
 	return strings.HasSuffix(r.URL.Path, "/exec") || strings.HasSuffix(r.URL.Path, "/wait")
 }
 
-// drained is the body of an answer that has an end. The library may not read all of it, and
-// a connection is kept only if nothing is left on it.
+// drained is the body of an answer that reads the rest when it is closed. The library may not read
+// all of it, and a connection is kept only if nothing is left on it.
 type drained struct{ io.ReadCloser }
 
 func (d drained) Close() error {
@@ -55,10 +55,10 @@ func (d drained) Close() error {
 	return d.ReadCloser.Close()
 }
 
-// placeholder is the host of requests, because the dialer knows where the engine is.
+// placeholder is the host of requests. The dialer ignores it, because it knows where the engine is.
 const placeholder = "docker"
 
-// getRequest asks the engine for something.
+// getRequest returns a GET request to the engine.
 func (c *Client) getRequest(ctx context.Context, path string, query url.Values) *http.Request {
 	request := &http.Request{
 		Method: http.MethodGet,

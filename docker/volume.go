@@ -20,14 +20,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// LabelObjects names the repository of whose objects a volume is a copy. A volume with it belongs
-// to no single session.
+// LabelObjects names the repository whose objects a volume has a copy of. A volume with this label
+// belongs to no single session.
 const LabelObjects = "ironcurtain.objects"
 
 // ErrVolume means that a volume cannot be used; test with errors.Is.
 var ErrVolume = errors.New("the volume is not usable")
 
-// ErrVolumeInUse means that a volume stays because a container has it.
+// ErrVolumeInUse means that a volume cannot be removed because a container uses it.
 var ErrVolumeInUse = errors.New("a container uses the volume")
 
 // Volume is one of this program's volumes.
@@ -37,18 +37,18 @@ type Volume struct {
 	CreatedAt time.Time         `json:"createdAt"`
 }
 
-// VolumeMount mounts a volume that exists into the container. A new one that may be written takes
-// the content and the owner of the image's directory at the target.
+// VolumeMount mounts an existing volume into the container. The engine fills an empty volume that is
+// not read-only with the content of the image's directory at the target, and gives it that owner.
 type VolumeMount struct {
 	Name     string // of a volume that CreateVolume made
 	Target   string // absolute
 	ReadOnly bool
 }
 
-// volumeName is what volumes of this program are called. No path of the host can look like that.
+// volumeName matches the names of this program's volumes. No absolute path of the host can match.
 var volumeName = regexp.MustCompile(`^ironcurtain-[a-z0-9](?:[a-z0-9-]{0,98}[a-z0-9])?$`)
 
-// validate refuses names that are not of this program's volumes, and targets that are no mount point.
+// validate refuses names of other volumes, and targets that cannot be a mount point.
 func (v VolumeMount) validate() error {
 	if !volumeName.MatchString(v.Name) {
 		return because(ErrMount, "%q is not the name of a volume of this program", v.Name)
@@ -59,7 +59,7 @@ func (v VolumeMount) validate() error {
 	return nil
 }
 
-// mount is what the engine is told. A read-only volume is never filled from the image.
+// mount returns the mount in the engine's form. A read-only volume is never filled from the image.
 func (v VolumeMount) mount() engine.HostMount {
 	return engine.HostMount{
 		Type: "volume", Source: v.Name, Target: v.Target, ReadOnly: v.ReadOnly,
@@ -67,9 +67,9 @@ func (v VolumeMount) mount() engine.HostMount {
 	}
 }
 
-// CreateVolume makes a volume with these labels and LabelManaged. One of that name that is there is
-// left as it is; when that is not this program's, or has other labels, CreateVolume fails with
-// ErrVolume. Only what the machine is called may differ, because people rename machines.
+// CreateVolume makes a volume with these labels and LabelManaged. An existing volume of that name
+// stays as it is; if it is not this program's or has other labels, CreateVolume fails with ErrVolume.
+// Only LabelHost may differ, because people rename machines.
 func (c *Client) CreateVolume(ctx context.Context, name string, labels map[string]string) error {
 	op := "create volume " + name
 	if !volumeName.MatchString(name) {
@@ -83,8 +83,8 @@ func (c *Client) CreateVolume(ctx context.Context, name string, labels map[strin
 	}
 	for _, label := range slices.Sorted(maps.Keys(want)) {
 		if has := there.Labels[label]; has != want[label] && label != LabelHost {
-			err := because(ErrVolume, "there is one already, which belongs to something else: its label %s is %s", label, oneLine(fmt.Sprintf("%q", has)))
-			return fault.Wrap(op, err, "remove it if nothing needs it: docker volume rm "+name)
+			err := because(ErrVolume, "a volume of that name exists and belongs to something else: its label %s is %s", label, oneLine(fmt.Sprintf("%q", has)))
+			return fault.Wrap(op, err, "if nothing needs that volume, remove it: docker volume rm "+name)
 		}
 	}
 	return nil
@@ -118,8 +118,8 @@ func (c *Client) Volumes(ctx context.Context, labels map[string]string) ([]Volum
 	return list, nil
 }
 
-// VolumeSizes returns how many bytes the engine's volumes hold, whoever made them, by name. The engine
-// looks through all of them for it, and leaves out those of which it cannot say.
+// VolumeSizes returns the sizes in bytes of all the engine's volumes, by name, whoever made them. It
+// is slow, because the engine reads through all of them. Volumes of unknown size are left out.
 func (c *Client) VolumeSizes(ctx context.Context) (map[string]int64, error) {
 	const op = "measure volumes"
 	resp, err := c.base.RoundTrip(c.getRequest(ctx, "/system/df", url.Values{"type": {"volume"}})) // an old engine ignores the type
@@ -148,7 +148,7 @@ func (c *Client) VolumeSizes(ctx context.Context) (map[string]int64, error) {
 	return sizes, nil
 }
 
-// usageLimit bounds what an engine says of what it keeps, in bytes.
+// usageLimit bounds the engine's answer about its disk usage, in bytes.
 const usageLimit = 64 << 20
 
 // hasLabels reports whether labels contain all that are wanted.
@@ -161,8 +161,9 @@ func hasLabels(labels, want map[string]string) bool {
 	return true
 }
 
-// RemoveVolume removes a volume of this program with everything in it. That it is gone already is
-// no error. It fails with ErrVolumeInUse while a container has it, running or not.
+// RemoveVolume removes a volume of this program with everything in it. It is not an error if the
+// volume does not exist. RemoveVolume fails with ErrVolumeInUse while a container, running or not,
+// uses the volume.
 func (c *Client) RemoveVolume(ctx context.Context, name string) error {
 	op := "remove volume " + name
 	if !volumeName.MatchString(name) {
@@ -178,8 +179,8 @@ func (c *Client) RemoveVolume(ctx context.Context, name string) error {
 	return fault.Wrap(op, translate(err), "")
 }
 
-// haveVolumes fails when a volume that is to be mounted is not there, because the engine would
-// make one that nobody knows, and when it is not this program's.
+// haveVolumes fails if a volume to be mounted does not exist, because the engine would make one
+// without labels, or if it is not this program's.
 func (c *Client) haveVolumes(ctx context.Context, wanted []VolumeMount) error {
 	if len(wanted) == 0 {
 		return nil
