@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -120,7 +119,7 @@ func (c *Client) hijack(ctx context.Context, call func(*engine.Client, chan stru
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
-	<-success // always sent: at the latest when the connection is closed
+	<-success // always arrives, at the latest when the connection is closed
 	inTime := stop()
 	err = h.finish()
 	if !inTime {
@@ -140,9 +139,4 @@ func (c *Client) hijack(ctx context.Context, call func(*engine.Client, chan stru
 // presetDialer is a dialer that returns a connection opened before.
 type presetDialer struct{ conn net.Conn }
 
-func (g presetDialer) Dial(_, _ string) (net.Conn, error) {
-	if g.conn == nil {
-		return nil, errors.New("the connection was used")
-	}
-	return g.conn, nil
-}
+func (g presetDialer) Dial(_, _ string) (net.Conn, error) { return g.conn, nil }
