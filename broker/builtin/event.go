@@ -23,7 +23,7 @@ type Kind string
 const (
 	Asked        Kind = "asked"         // Text: what the person wants
 	Saying       Kind = "saying"        // Text: a piece of an answer, as it arrives
-	Said         Kind = "said"          // Text: a whole answer, after its pieces; empty: the pieces are void
+	Said         Kind = "said"          // Text: a whole answer, after its pieces; empty: the pieces are discarded
 	ProgramBegan Kind = "program-began" // Program, Text: its code
 	CallChanged  Kind = "call-changed"  // Program, Call
 	ProgramEnded Kind = "program-ended" // Program, Failed, Text: the first line of its result

@@ -11,19 +11,19 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// command is one that the agent itself understands.
+// command is a command of the agent itself, or a key, with its help.
 type command struct{ name, argument, help string }
 
 var commands = []command{
-	{"/model", "NAME", "ask this model from now on"},
+	{"/model", "NAME", "use this model from now on"},
 	{"/compact", "", "make the conversation shorter"},
 	{"/programs", "[N]", "list the programs, or show one's code"},
 	{"/help", "", "show this"},
 }
 
-// keys are what the input's keys do.
+// keys are the input's keys, for /help.
 var keys = []command{
-	{"Enter", "", "send; while it works, next"},
+	{"Enter", "", "send; while the agent works, send next"},
 	{"Alt-Enter", "", "a new line, as Ctrl-J"},
 	{"Esc", "", "interrupt; again: clear the input"},
 	{"Up, Down", "", "what you wrote before"},
@@ -32,8 +32,8 @@ var keys = []command{
 
 var commandLine = regexp.MustCompile(`^(/[A-Za-z]+)(?:[ \t]+(\S+))?\s*$`)
 
-// obey carries out a command. It reports false for one that does not exist.
-func (m *model) obey(name, argument string) bool {
+// runCommand runs a command. It returns false if the command does not exist.
+func (m *model) runCommand(name, argument string) bool {
 	switch name {
 	case "/help":
 		for _, c := range append(commands[:len(commands):len(commands)], keys...) {
@@ -49,7 +49,7 @@ func (m *model) obey(name, argument string) bool {
 			if err := m.o.Agent.UseModel(argument); err != nil {
 				return said{err: err}
 			}
-			return said{what: "from now on " + argument + " is asked", model: argument}
+			return said{what: "from now on the model is " + argument, model: argument}
 		})
 	case "/programs":
 		n, err := strconv.Atoi(argument)
@@ -57,7 +57,7 @@ func (m *model) obey(name, argument string) bool {
 		case argument == "":
 			m.list()
 		case err != nil:
-			m.complain("/programs takes the number of a program")
+			m.printError("/programs needs the number of a program")
 		default:
 			m.job(func() tea.Msg {
 				code, known := m.o.Agent.Program(n)
@@ -69,16 +69,16 @@ func (m *model) obey(name, argument string) bool {
 		}
 	default:
 		if near := text.DidYouMean(name, commandNames()); near != "" {
-			m.complain("there is no " + name + near)
+			m.printError("there is no " + name + near)
 		} else {
-			m.complain("there is no " + name + " here: /help lists what there is; for a command of the multiplexer press Ctrl-A first")
+			m.printError("there is no " + name + " here: /help lists the commands; for a command of the multiplexer press Ctrl-A first")
 		}
 		return false
 	}
 	return true
 }
 
-// list shows what programs there were.
+// list lists the programs of this conversation.
 func (m *model) list() {
 	if len(m.programs) == 0 {
 		m.print(m.ours(own("no programs yet", muted))...)

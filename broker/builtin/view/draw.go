@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// frame draws what is live: the paragraph that arrives, the program that runs, what waits,
-// the input, the status. Some rows of the screen always stay for what was printed.
+// frame draws what may still change: the paragraph that arrives, the running program, the queue, the
+// input, the status. It always leaves some rows of the screen for what was printed.
 func (m *model) frame() frame {
 	f := frame{cols: m.cols, state: m.state()}
 	if m.quitting {
@@ -27,7 +27,7 @@ func (m *model) frame() frame {
 	return f
 }
 
-// live returns at most room rows of what may still change. The end counts most.
+// live returns at most room rows of what may still change, and of those the last.
 func (m *model) live(room int) []row {
 	words := m.theirs(m.words.live(m.width()-2, m.rows))
 	var calls, below []row
@@ -61,7 +61,8 @@ func (m *model) live(room int) []row {
 	return append(append(words, calls...), below...)
 }
 
-// status is the last row: what goes on, the model, how much of its window is used.
+// status returns the last row: a hint or what is happening, the model, and how many of its tokens
+// are used.
 func (m *model) status() row {
 	left := own(m.hint, alert)
 	switch {
@@ -90,7 +91,7 @@ func (m *model) status() row {
 	return trim(spread(left, right, width))
 }
 
-// short writes a number of tokens.
+// short formats a number of tokens.
 func short(n int) string {
 	if n < 1000 {
 		return fmt.Sprint(n)

@@ -181,7 +181,7 @@ func TestEndlessLine(t *testing.T) {
 	for range 40 {
 		shown += len(m.add(strings.Repeat("word *", 1000), 80))
 	}
-	if len(m.partial)+len(m.block.text) > 2*longest || shown == 0 {
+	if len(m.partial)+len(m.block.text) > 2*maxParagraph || shown == 0 {
 		t.Errorf("%d and %d bytes are kept, %d rows are shown", len(m.partial), len(m.block.text), shown)
 	}
 }

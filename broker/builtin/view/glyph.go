@@ -9,7 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// style is how a glyph is shown, as a set.
+// style is a set of attributes of a glyph.
 type style uint8
 
 const (
@@ -22,8 +22,8 @@ const (
 	alert
 )
 
-// codes are the numbers of each style in SGR, with colors and without. Nothing is known of the
-// background, so only what has a background of its own has a color.
+// codes are the SGR parameters of each attribute, with colors and without. The terminal's background
+// is unknown, so only an attribute that sets a background has a color.
 var codes = [7][2]string{
 	{";1", ";1"},
 	{";3", ";3"},
@@ -34,17 +34,17 @@ var codes = [7][2]string{
 	{";1;38;5;16;48;5;220", ";7"},
 }
 
-// glyph is a character of a row, with what belongs to it. It takes one or two columns by itself.
+// glyph is one character of a row, one or two columns wide.
 type glyph struct {
 	r     rune
 	s     style
-	parts string // the rest of it, such as marks
+	parts string // the rest of the cluster, such as combining marks
 }
 
 // row is a line of the screen that is not wider than the screen.
 type row = []glyph
 
-// own makes glyphs of our own words.
+// own makes glyphs of our own text.
 func own(s string, st style) row {
 	out := make(row, 0, len(s))
 	for len(s) > 0 {
@@ -65,13 +65,13 @@ func glyphOf(cluster string, st style) glyph {
 	return glyph{r, st, cluster[n:]}
 }
 
-// drawable makes glyphs of a name or a value that others chose, which keeps no character
-// that could be mistaken.
+// drawable makes glyphs of an untrusted name or value, and escapes every character that could be
+// mistaken for another.
 func drawable(s string, st style) row { return own(text.Drawable(s), st) }
 
-// foreign makes glyphs of words that others wrote. Unlike drawable it keeps what prose and
-// code are full of and what harms nobody on a marked line, such as backslashes, dashes, and
-// letters of all scripts with their marks.
+// foreign makes glyphs of untrusted prose or code. Unlike drawable it keeps characters that are
+// usual there and harmless on a line with a prefix, such as backslashes, dashes, and letters of all
+// scripts with their marks.
 func foreign(s string, st style) row {
 	out := make(row, 0, len(s))
 	for len(s) > 0 {
@@ -92,11 +92,11 @@ func foreign(s string, st style) row {
 	return out
 }
 
-// columns is the width of glyphs on a terminal that joins clusters.
+// columns returns the width of glyphs on a terminal that draws a cluster as one character.
 func columns(gs ...glyph) (w int) {
 	for _, g := range gs {
 		switch {
-		case g.parts != "" && g.r < utf8.RuneSelf && strings.HasPrefix(g.parts, "\ufe0f"): // a key
+		case g.parts != "" && g.r < utf8.RuneSelf && strings.HasPrefix(g.parts, "\ufe0f"): // an emoji such as a keycap
 			w += 2
 		case g.parts != "":
 			w += max(1, min(uniseg.StringWidth(string(g.r)+g.parts), 2))
@@ -114,7 +114,7 @@ func columns(gs ...glyph) (w int) {
 // wide are characters that terminals draw in two columns and uniseg counts as one.
 const wide = "〰〽㊗㊙🈂🈷🉠🉡🉢🉣🉤🉥"
 
-// wrap breaks glyphs into rows, between words if words is set and there are any.
+// wrap breaks glyphs into rows. With words it breaks at spaces where it can.
 func wrap(gs row, width int, words bool) (rows []row) {
 	width = max(width, 2)
 	begin, used, blank := 0, 0, -1
@@ -139,7 +139,7 @@ func wrap(gs row, width int, words bool) (rows []row) {
 	return append(rows, gs[begin:])
 }
 
-// prefixed puts first before the first of rows, and rest before the others.
+// prefixed puts first in front of the first row, and rest in front of the others.
 func prefixed(first, rest row, rows []row) []row {
 	for i, r := range rows {
 		rows[i] = append(first[:len(first):len(first)], r...)
@@ -164,14 +164,14 @@ func clip(gs row, width int) row {
 	return append(gs[:cut:cut], glyph{r: '…', s: gs[cut].s})
 }
 
-// spread puts left and right at the ends of a row. Left gives way.
+// spread puts left and right at the ends of a row. If there is no room for both, left is clipped.
 func spread(left, right row, width int) row {
 	left = clip(left, width-columns(right...)-1)
 	gap := max(0, width-columns(left...)-columns(right...))
 	return append(append(left[:len(left):len(left)], own(strings.Repeat(" ", gap), 0)...), right...)
 }
 
-// paint makes the bytes that show a row. Styles end with it.
+// paint returns the bytes that show a row. They reset the style at the end.
 func paint(r row, color bool) string {
 	which := 1
 	if color {

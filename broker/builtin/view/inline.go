@@ -6,11 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// deepest is how far emphasis and links may stand in each other.
-const deepest = 6
+// maxDepth is how deep emphasis and links may be nested.
+const maxDepth = 6
 
-// inline makes glyphs of a paragraph's words: emphasis, code, and links with their address.
-// What is not closed stands as it is.
+// inline makes glyphs of a paragraph's text: emphasis, code, and links with their address. Signs
+// without their closing counterpart are shown as they are.
 func inline(s string, st style, depth int) (out row) {
 	before := ' '
 	for s != "" {
@@ -20,7 +20,7 @@ func inline(s string, st style, depth int) (out row) {
 			n, gs = 2, own(s[1:2], st)
 		case c == '`':
 			n, gs = codeSpan(s, st)
-		case depth >= deepest:
+		case depth >= maxDepth:
 		case c == '[':
 			n, gs = link(s, st, depth)
 		case c == '*', c == '_' && !unicode.IsLetter(before) && !unicode.IsDigit(before):
@@ -45,7 +45,7 @@ func inline(s string, st style, depth int) (out row) {
 	return out
 }
 
-// run is how often the first byte of s is repeated at its beginning.
+// run returns how often the first byte of s is repeated at its beginning.
 func run(s string) int { return len(s) - len(strings.TrimLeft(s, s[:1])) }
 
 func codeSpan(s string, st style) (n int, gs row) {
@@ -65,7 +65,7 @@ func emphasis(s string, st style, depth int) (n int, gs row) {
 	n = min(run(s), 3)
 	sign := s[:n]
 	end := n + strings.Index(s[n:], sign)
-	for n == 1 && end > n && end+1 < len(s) && s[end+1] == s[0] { // two are another's
+	for n == 1 && end > n && end+1 < len(s) && s[end+1] == s[0] { // a double sign belongs to other emphasis
 		more := strings.Index(s[end+2:], sign)
 		if more < 0 {
 			return 0, nil

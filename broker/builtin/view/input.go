@@ -13,26 +13,26 @@ import (
 
 // Bounds of the input.
 const (
-	tallest   = 8    // rows of it that are shown
-	maxRows   = 1000 // rows of it at all
-	shownText = 1000 // bytes of a paste that are shown
+	maxShown  = 8    // rows that are shown
+	maxRows   = 1000 // rows that the input can have
+	shownText = 1000 // bytes of a paste that is shown as text
 )
 
-// input is what the person writes: the text, what they wrote before, and what stands
-// behind the signs that are shown in place of large pastes.
+// input is the text that the person writes, the texts that they sent before, and the texts of large
+// pastes, in place of which labels are shown.
 type input struct {
 	area    textarea.Model
-	pasted  []string // sign and text, in turn
+	pasted  []string // label and text, alternating
 	history []string
-	at      int    // in history; its length means the draft
-	draft   string // what was there before the history was opened
+	at      int    // index in history; len(history) means the draft
+	draft   string // the text before the history was opened
 }
 
 func newInput() input {
 	a := textarea.New()
 	a.ShowLineNumbers = false
 	a.CharLimit = 0
-	a.DynamicHeight, a.MaxHeight, a.MaxContentHeight = true, tallest, maxRows
+	a.DynamicHeight, a.MaxHeight, a.MaxContentHeight = true, maxShown, maxRows
 	a.SetPromptFunc(2, func(p textarea.PromptInfo) string {
 		if p.LineNumber == 0 {
 			return "> "
@@ -44,7 +44,7 @@ func newInput() input {
 	k := &a.KeyMap
 	k.InsertNewline = key.NewBinding(key.WithKeys("alt+enter", "ctrl+j", "shift+enter"))
 	for _, b := range []*key.Binding{
-		&k.Paste, // would start a program
+		&k.Paste, // it would start a program
 		&k.CopySelection, &k.SelectAll, &k.SelectCharacterForward, &k.SelectCharacterBackward,
 		&k.SelectWordForward, &k.SelectWordBackward, &k.SelectLineUp, &k.SelectLineDown,
 	} {
@@ -55,13 +55,13 @@ func newInput() input {
 }
 
 func (in *input) resize(cols, rows int) {
-	in.area.MaxHeight = min(tallest, max(1, rows/3))
+	in.area.MaxHeight = min(maxShown, max(1, rows/3))
 	in.area.SetWidth(max(4, cols-1))
 }
 
 func (in *input) empty() bool { return in.area.Length() == 0 }
 
-// text returns what was written, with pastes as they are.
+// text returns the input's text, with the texts of pastes in place of their labels.
 func (in *input) text() string { return strings.NewReplacer(in.pasted...).Replace(in.area.Value()) }
 
 func (in *input) set(s string) {
@@ -74,13 +74,13 @@ func (in *input) clear() {
 	in.at = len(in.history)
 }
 
-// sent remembers and clears what was written.
+// sent adds the text to the history and clears the input.
 func (in *input) sent() {
 	in.history = append(in.history, in.area.Value())
 	in.clear()
 }
 
-// press edits the text, or opens the history at the text's first and last row.
+// press edits the text. Up in the first row and down in the last one move in the history.
 func (in *input) press(k tea.KeyPressMsg) {
 	line, info := in.area.Line(), in.area.LineInfo()
 	switch s := k.String(); {
@@ -112,12 +112,12 @@ func (in *input) recall(by int) {
 // paste inserts a text.
 func (in *input) paste(s string) { in.area.InsertString(in.shown(s)) }
 
-// shown returns how a text stands in the input: as it is, or, if it is large or cannot be
-// shown as it is, by a sign.
+// shown returns what the input shows for a text: the text or, if that is large or has characters
+// that cannot be shown, a label.
 func (in *input) shown(s string) string {
 	s = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(s)
 	lines := strings.Count(s, "\n") + 1
-	if len(s) <= shownText && lines <= tallest {
+	if len(s) <= shownText && lines <= maxShown {
 		if plain(s) {
 			return s
 		}
@@ -155,7 +155,7 @@ func (in *input) known(sign string) bool {
 	return false
 }
 
-// grouped writes a number with a comma before each three digits.
+// grouped formats a number with commas between groups of three digits.
 func grouped(n int) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {

@@ -6,28 +6,28 @@ import (
 	"sync"
 )
 
-// The signs around a paste.
+// The sequences around a paste.
 const (
 	pasteBegins = "\x1b[200~"
 	pasteEnds   = "\x1b[201~"
 )
 
-// keyboard hands the terminal's bytes on. In place of a paste's text it puts its number,
-// and keeps the text: Bubble Tea would decode it as keys, and lose what looks like others.
+// keyboard passes the terminal's bytes on to Bubble Tea. It replaces a paste's text by a number and
+// keeps the text, because Bubble Tea would decode the text and lose parts that look like keys.
 type keyboard struct {
 	out    io.WriteCloser // to Bubble Tea
 	mu     sync.Mutex     // not held while writing
 	pastes map[string]string
 	last   sync.Mutex // held while writing
-	ended  bool       // nothing is written any more
+	ended  bool       // nothing more is written
 
-	within  bool
-	matched int // bytes of the sign that is looked for
+	within  bool // in a paste
+	matched int  // how many bytes of the next sequence were read
 	text    []byte
 	n       int
 }
 
-// copy hands on what it reads from in, until that ends.
+// copy passes on what it reads from in, until that ends.
 func (k *keyboard) copy(in io.Reader) {
 	buf := make([]byte, 32<<10)
 	for {
@@ -39,15 +39,15 @@ func (k *keyboard) copy(in io.Reader) {
 	}
 }
 
-// end puts a paste that nobody made behind the keys, after which there are no more. When its
-// end has arrived, Bubble Tea's reader has nothing in its hands, and can end.
+// end writes an empty paste as the last key. When its end arrives at the model, Bubble Tea's reader
+// holds no other key, and can end.
 func (k *keyboard) end() { k.write([]byte(pasteBegins+pasteEnds), true) }
 
 func (k *keyboard) write(b []byte, last bool) {
 	k.last.Lock()
 	defer k.last.Unlock()
 	if !k.ended && len(b) > 0 {
-		_, _ = k.out.Write(b) // fails only when Bubble Tea has ended, and then keys are for nobody
+		_, _ = k.out.Write(b) // fails only when Bubble Tea has ended, which needs no more keys
 		k.ended = last
 	}
 }
@@ -88,7 +88,7 @@ func (k *keyboard) filter(in []byte) []byte {
 	return out
 }
 
-// take returns the text of a paste, once.
+// take returns and removes the text of a paste.
 func (k *keyboard) take(number string) string {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -267,13 +267,13 @@ func TestCommands(t *testing.T) {
 		{"/programs", "no programs yet"},
 		{"/programs 2", "│ \\e[2Jline 2"},
 		{"/programs 7", "there is no program 7"},
-		{"/programs x", "takes the number"},
+		{"/programs x", "needs the number"},
 		{"/model", "the model is sonnet"},
 		{"/model none", "no provider has it"},
-		{"/model opus", "from now on opus is asked"},
+		{"/model opus", "from now on the model is opus"},
 		{"/model", "the model is sonnetopus"},
 		{"/compact", "made shorter"},
-		{"/approve", "there is no /approve here: /help lists what there is; for a command of the"},
+		{"/approve", "there is no /approve here: /help lists the commands; for a command of the"},
 		{"\x15/modle x", "there is no /modle; did you mean /model?"},
 	} {
 		d.types(c[0] + "\r")

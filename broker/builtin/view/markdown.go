@@ -6,24 +6,24 @@ import (
 	"unicode/utf8"
 )
 
-// longest is how many bytes of a paragraph are kept before what there is of it is shown.
-const longest = 16 << 10
+// maxParagraph is how many bytes of a paragraph are kept before it is shown unfinished.
+const maxParagraph = 16 << 10
 
-// markdown turns what the model says, as it arrives, into rows. A paragraph is an item of
-// a list or a line of code, too. It is done when what follows cannot change it any more.
+// markdown turns the model's text, as it arrives, into rows. An item of a list is a paragraph here,
+// too, and so is a line of code. A paragraph is done when later text cannot change it any more.
 type markdown struct {
 	width   int
 	partial string // the line that has not ended
-	fence   string // what ends the block of code that we are in
-	block   block  // the paragraph that may go on
-	gap     bool   // an empty line stands before what comes
+	fence   string // the line that ends the current block of code; empty outside of one
+	block   block  // the paragraph that may continue
+	gap     bool   // an empty row comes before the next paragraph
 	begun   bool   // something was shown
 	done    []row
 }
 
 // block is a paragraph, or the lines of a table.
 type block struct {
-	first, rest string // our signs before its rows
+	first, rest string // prefixes of the first row and of the others
 	text        string
 	style       style
 	table       bool
@@ -37,14 +37,14 @@ var (
 	underline = regexp.MustCompile(`^[|:\- \t]+$`)
 )
 
-// add takes a piece of the model's words and returns the rows that are done.
+// add adds a piece of the model's text and returns the rows that are done.
 func (m *markdown) add(piece string, width int) []row {
 	m.width = max(width, 2)
 	for {
 		line, rest, ended := strings.Cut(piece, "\n")
 		m.partial += line
-		for len(m.partial) > longest {
-			cut := len(whole(m.partial[:longest]))
+		for len(m.partial) > maxParagraph {
+			cut := len(whole(m.partial[:maxParagraph]))
 			m.line(m.partial[:cut])
 			m.flush()
 			m.partial = m.partial[cut:]
@@ -58,7 +58,7 @@ func (m *markdown) add(piece string, width int) []row {
 	return m.take()
 }
 
-// end returns the rows of what has not been done yet.
+// end returns the remaining rows and resets m.
 func (m *markdown) end(width int) []row {
 	m.width = max(width, 2)
 	if m.partial != "" {
@@ -70,7 +70,7 @@ func (m *markdown) end(width int) []row {
 	return done
 }
 
-// live returns how the end of that would look now.
+// live returns the rows that end would return now, without changing m.
 func (m *markdown) live(width, rows int) []row {
 	c := *m
 	c.partial = whole(c.partial)
@@ -80,7 +80,7 @@ func (m *markdown) live(width, rows int) []row {
 	return c.end(width)
 }
 
-// whole returns s without the beginning of a character at its end.
+// whole returns s without an incomplete character at its end.
 func whole(s string) string {
 	for i := 1; i < utf8.UTFMax && i <= len(s); i++ {
 		if at := len(s) - i; utf8.RuneStart(s[at]) {
@@ -107,7 +107,7 @@ func (m *markdown) show(rows ...row) {
 	m.done = append(m.done, rows...)
 }
 
-// line takes a whole line.
+// line adds a complete line.
 func (m *markdown) line(l string) {
 	l = strings.TrimSuffix(l, "\r")
 	words := strings.Trim(l, " \t")
@@ -162,18 +162,18 @@ func (m *markdown) line(l string) {
 	if strings.HasSuffix(l, "  ") && m.block.text != "" && !m.block.table {
 		m.block.text += "\\"
 	}
-	if len(m.block.text) > longest {
+	if len(m.block.text) > maxParagraph {
 		m.flush()
 	}
 }
 
-// start begins another paragraph.
+// start starts another paragraph.
 func (m *markdown) start(b block) {
 	m.flush()
 	m.block = b
 }
 
-// flush shows the paragraph that there is.
+// flush ends the current paragraph and adds its rows to done.
 func (m *markdown) flush() {
 	b := m.block
 	m.block = block{}
@@ -182,7 +182,7 @@ func (m *markdown) flush() {
 	} else if b.text != "" {
 		first, rest := own(b.first, muted), own(b.rest, muted)
 		if m.width-len(rest) < 4 {
-			first, rest = nil, nil // no room for signs
+			first, rest = nil, nil // no room for prefixes
 		}
 		for line := range strings.SplitSeq(strings.TrimSuffix(b.text, "\\"), "\n") {
 			m.show(prefixed(first, rest, wrap(inline(line, b.style, 0), m.width-len(rest), true))...)
@@ -191,7 +191,7 @@ func (m *markdown) flush() {
 	}
 }
 
-// tableRows returns the lines of a table in columns, or as they are if there is no room.
+// tableRows returns the lines of a table as rows, with aligned columns if the width allows that.
 func tableRows(lines []string, width int) (rows []row) {
 	var cells [][]row
 	var widths []int

@@ -14,8 +14,8 @@ import (
 // Messages to the model, besides Bubble Tea's own.
 type (
 	happened []builtin.Event
-	ended    struct{ err error } // the turn
-	said     struct {            // what came of a command
+	ended    struct{ err error } // a turn has ended
+	said     struct {            // the result of a command
 		what, model string
 		err         error
 	}
@@ -27,20 +27,20 @@ type (
 	tick  struct{}
 )
 
-// model is what is shown. Its methods run on Bubble Tea's loop and never wait.
+// model is the state of the view. Its methods run on Bubble Tea's loop and never block.
 type model struct {
 	o    Options
 	keys *keyboard
-	// job runs do on a goroutine that Run waits for. turn does so with a turn.
+	// job runs do on a goroutine that Run waits for. turn does the same for a turn.
 	job  func(do func() tea.Msg)
 	turn func(ctx context.Context, do func(context.Context) error)
-	// draw hands rows for the scrollback, and what is live, to the terminal.
+	// draw passes rows for the scrollback, and the frame, to the screen.
 	draw func(above []row, f frame)
 
 	cols, rows int
 	input      input
 	words      markdown
-	heard      []byte // of the answer that arrives
+	arrived    []byte // pieces of the answer so far
 	current    *program
 	programs   []*program // all of them
 	retry      *builtin.Event
@@ -49,12 +49,12 @@ type model struct {
 	stop       context.CancelCauseFunc // ends the turn; nil when none runs
 	stopping   bool
 	hint       string
-	counting   bool // a tick is on its way
+	counting   bool // a tick will come
 	quitting   bool
 	gone       chan struct{} // closed with quitting
 
 	above  []row // to be printed
-	worked bool  // a turn began
+	worked bool  // there was a turn
 }
 
 func (m *model) Init() tea.Cmd {
@@ -62,10 +62,10 @@ func (m *model) Init() tea.Cmd {
 	return nil
 }
 
-// View has nothing for Bubble Tea, whose renderer does not run.
+// View returns nothing, because Bubble Tea's renderer does not run.
 func (m *model) View() tea.View { return tea.View{} }
 
-// Update takes what happened.
+// Update handles a message.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
 	switch msg := msg.(type) {
@@ -95,7 +95,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.end(msg.err)
 	case said:
 		if msg.err != nil {
-			m.complain(msg.err.Error())
+			m.printError(msg.err.Error())
 		} else {
 			m.print(m.ours(foreign(msg.what, muted))...)
 		}
@@ -108,13 +108,13 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.print(m.theirs(wrap(foreign(line, code), m.width()-2, false))...)
 		}
 	case leave:
-		m.leave(builtin.ErrGone) // nobody is there any more
+		m.leave(builtin.ErrGone)
 	}
 	m.show()
 	return m, cmd
 }
 
-// count has a frame drawn each second while the model is to be asked again.
+// count draws a frame each second during the wait for a retry.
 func (m *model) count() {
 	if m.retry == nil || m.counting || m.quitting {
 		return
@@ -129,13 +129,13 @@ func (m *model) count() {
 	})
 }
 
-// width is the columns that rows may have. The last column stays free, so that no row
-// wraps by itself.
+// width returns how many columns a row may have. The last column stays free, so that the terminal
+// wraps no row.
 func (m *model) width() int { return max(m.cols-1, 4) }
 
 func (m *model) print(rows ...row) { m.above = append(m.above, rows...) }
 
-// ours marks rows as our own words, theirs as the model's.
+// ours gives rows the prefix of our own words, theirs that of the model's.
 func (m *model) ours(parts ...row) []row {
 	var all row
 	for _, p := range parts {
@@ -148,15 +148,15 @@ func (m *model) theirs(rows []row) []row {
 	return prefixed(own("│ ", muted), own("│ ", muted), rows)
 }
 
-func (m *model) complain(what string) { m.print(m.ours(foreign(what, bad))...) }
+func (m *model) printError(what string) { m.print(m.ours(foreign(what, bad))...) }
 
-// show hands what is to be seen to the terminal.
+// show passes printed rows and the frame to the screen.
 func (m *model) show() {
 	m.draw(m.above, m.frame())
 	m.above = nil
 }
 
-// state is what the multiplexer is told with OSC 7501.
+// state returns the state that is reported to the multiplexer with OSC 7501.
 func (m *model) state() string {
 	switch {
 	case m.quitting, m.stop == nil && !m.worked:
@@ -169,20 +169,20 @@ func (m *model) state() string {
 	return "done"
 }
 
-// apply takes what has happened in the conversation.
+// apply handles an event of the conversation.
 func (m *model) apply(e builtin.Event) {
 	if e.Kind != builtin.Used && e.Kind != builtin.Retrying {
 		m.retry = nil
 	}
 	if e.Kind != builtin.Saying && e.Kind != builtin.Said && e.Kind != builtin.Used {
 		m.print(m.theirs(m.words.end(m.width() - 2))...)
-		m.heard = nil
+		m.arrived = nil
 	}
 	switch e.Kind {
 	case builtin.Asked:
 		m.print(append([]row{nil}, m.asked(e.Text)...)...)
 	case builtin.Saying:
-		m.heard = append(m.heard, e.Text...)
+		m.arrived = append(m.arrived, e.Text...)
 		m.print(m.theirs(m.words.add(e.Text, m.width()-2))...)
 	case builtin.Said:
 		m.said(e.Text)
@@ -206,31 +206,31 @@ func (m *model) apply(e builtin.Event) {
 	case builtin.Used:
 		m.used = e
 	case builtin.Unfinished:
-		if m.stop == nil { // else the turn that runs goes on with it
+		if m.stop == nil { // otherwise the running turn resumes the program
 			m.enqueue("")
 		}
 	}
 }
 
-// said ends an answer. What of it has not arrived in pieces is shown now.
+// said ends an answer, and shows the part that has not arrived in pieces.
 func (m *model) said(whole string) {
-	heard := string(m.heard)
-	m.heard = nil
-	rest, continues := strings.CutPrefix(whole, heard)
+	arrived := string(m.arrived)
+	m.arrived = nil
+	rest, continues := strings.CutPrefix(whole, arrived)
 	if !continues {
 		m.words = markdown{}
 		if whole == "" {
-			m.print(m.ours(own("the answer broke off; what there is of it does not count", muted))...)
+			m.print(m.ours(own("the answer broke off; the part above is discarded", muted))...)
 			return
 		}
-		m.print(m.ours(own("the answer arrived otherwise:", muted))...)
+		m.print(m.ours(own("the complete answer differs from the part above:", muted))...)
 	}
 	m.print(m.theirs(m.words.add(rest, m.width()-2))...)
 	m.print(m.theirs(m.words.end(m.width() - 2))...)
 }
 
-// asked shows the person's words. Of many rows the first are enough: the person has the
-// rest, and what was pasted is foreign, too.
+// asked returns the rows of the person's text. A long one is cut, because the person knows it. It is
+// not trusted, because parts may be pasted.
 func (m *model) asked(what string) (rows []row) {
 	const most = 20
 	lines := strings.Split(what, "\n")
@@ -248,8 +248,8 @@ func (m *model) asked(what string) (rows []row) {
 	return rows
 }
 
-// begin shows a program from now on, close prints it. What of its calls nobody has reported
-// to be over is cut off then.
+// begin makes p the program that is shown in the frame. close prints it to the scrollback; its calls
+// that were not reported as over are then marked as cut off.
 func (m *model) begin(p *program) {
 	m.close()
 	m.current = p
@@ -269,13 +269,13 @@ func (m *model) close() {
 	}
 }
 
-// enqueue has a text asked after what was asked before.
+// enqueue adds a text to the queue.
 func (m *model) enqueue(what string) {
 	m.queue = append(m.queue, what)
 	m.start()
 }
 
-// start begins a turn with the text that waits longest, unless one runs.
+// start starts a turn with the first text of the queue, unless a turn runs.
 func (m *model) start() {
 	if m.stop != nil || m.quitting || len(m.queue) == 0 {
 		return
@@ -292,24 +292,24 @@ func (m *model) start() {
 	})
 }
 
-// end takes the end of a turn.
+// end handles the end of a turn.
 func (m *model) end(err error) {
 	m.print(m.theirs(m.words.end(m.width() - 2))...)
 	m.close()
-	m.heard, m.retry = nil, nil
+	m.arrived, m.retry = nil, nil
 	switch {
 	case m.stopping:
 		m.print(m.ours(own("interrupted", muted))...)
 	case err != nil && !errors.Is(err, context.Canceled):
-		m.complain(err.Error())
+		m.printError(err.Error())
 	}
 	m.stop(nil)
 	m.stop, m.stopping = nil, false
 	m.start()
 }
 
-// leave ends the view, when all keys before have arrived. A turn that runs ends with that
-// cause, and what is shown of it stays.
+// leave ends the view once all earlier keys have arrived. A running turn is cancelled with the cause
+// why; what it has shown stays.
 func (m *model) leave(why error) {
 	if m.quitting {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin"
 )
 
-// press takes a key.
+// press handles a key.
 func (m *model) press(k tea.KeyPressMsg) {
 	if m.quitting {
 		return
@@ -36,7 +36,8 @@ func (m *model) press(k tea.KeyPressMsg) {
 	}
 }
 
-// interrupt ends the turn that runs. It reports false when there is none, or was told so.
+// interrupt interrupts the running turn. It returns false if there is none, or if it is being
+// interrupted already.
 func (m *model) interrupt() bool {
 	if m.stop == nil || m.stopping {
 		return false
@@ -46,7 +47,7 @@ func (m *model) interrupt() bool {
 	return true
 }
 
-// clear empties the input. It reports false when it was.
+// clear empties the input. It returns false if the input was empty.
 func (m *model) clear() bool {
 	if m.input.empty() {
 		return false
@@ -55,7 +56,7 @@ func (m *model) clear() bool {
 	return true
 }
 
-// takeBack puts what waits last into the input again.
+// takeBack moves the last text of the queue back into the input.
 func (m *model) takeBack() {
 	if n := len(m.queue); n > 0 {
 		m.input.paste(m.queue[n-1])
@@ -63,14 +64,15 @@ func (m *model) takeBack() {
 	}
 }
 
-// send obeys a command, or asks what was written. A command that does not exist stays.
+// send runs a command, or adds the text to the queue. A command that does not exist stays in the
+// input.
 func (m *model) send() {
 	what := m.input.text()
 	if strings.TrimSpace(what) == "" {
 		return
 	}
 	if c := commandLine.FindStringSubmatch(what); c != nil {
-		if m.obey(c[1], c[2]) {
+		if m.runCommand(c[1], c[2]) {
 			m.input.sent()
 		}
 		return

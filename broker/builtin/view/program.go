@@ -8,8 +8,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin"
 )
 
-// program is one of the model's programs as it is shown: its calls, as the policy proxy
-// reports them, never as the program's text has them.
+// program is one of the model's programs as it is shown: with the calls that the policy proxy
+// reports, not those in the program's text.
 type program struct {
 	n      int
 	code   string
@@ -17,16 +17,17 @@ type program struct {
 	ended  bool
 	failed bool
 	result string
-	made   int // calls, once it was printed: then only what /programs lists is kept
+	made   int // the number of calls, after forget
 }
 
-// forget keeps what /programs lists. A conversation has programs without end.
+// forget frees everything that /programs does not list: a conversation may have any number of
+// programs.
 func (p *program) forget() {
 	first, _, _ := strings.Cut(strings.TrimSpace(p.code), "\n")
 	p.code, p.made, p.calls, p.result = strings.Clone(first[:min(len(first), 200)]), len(p.calls), nil, ""
 }
 
-// change takes what has become of a call.
+// change records the new state of a call.
 func (p *program) change(c builtin.Call) {
 	for i := len(p.calls) - 1; i >= 0; i-- {
 		if p.calls[i].Index == c.Index {
@@ -83,7 +84,7 @@ func (p *program) rows(width int) []row {
 	return rows
 }
 
-// together returns a call that took the time of two, which may have been under way at once.
+// together returns a call with the time that two calls took together. They may have overlapped.
 func together(a, b builtin.Call) builtin.Call {
 	began := a.Ended.Add(-a.Took)
 	if other := b.Ended.Add(-b.Took); other.Before(began) {
@@ -113,8 +114,8 @@ var stateWords = map[builtin.CallState]struct {
 	builtin.CallCut:     {"cut off", bad},
 }
 
-// callRows draws n equal calls: what was called, how it stands, how long it took. On a
-// narrow screen the latter have a row of their own.
+// callRows draws n equal calls: the tool, the state and the time. On a narrow screen, state and time
+// have a row of their own.
 func callRows(c builtin.Call, n, width int) []row {
 	left := append(own("    ", 0), drawable(c.Tool, 0)...)
 	if n > 1 {
@@ -124,7 +125,7 @@ func callRows(c builtin.Call, n, width int) []row {
 		left = append(append(left, own(" ", 0)...), drawable(c.About, muted)...)
 	}
 	state, took := stateWords[c.State], ""
-	if over(c) && c.State != builtin.CallCut { // of which the end is not known
+	if over(c) && c.State != builtin.CallCut { // the end of a cut off call is not known
 		took = duration(c.Took)
 	}
 	if width < 48 {
@@ -143,7 +144,7 @@ func trim(r row) row {
 	return r
 }
 
-// duration writes how long a call took.
+// duration formats how long a call took.
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Second:

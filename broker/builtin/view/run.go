@@ -14,40 +14,38 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/builtin"
 )
 
-// Agent is what the view steers. Its methods may take their time: they are called on
-// goroutines that Run waits for, Past before anything is shown.
+// Agent is the agent that a view controls. Its methods may block: they are called on goroutines that
+// Run waits for, but Past before anything is shown.
 type Agent interface {
-	// Turn runs one turn to its end. That its context is cancelled means that the person
-	// has interrupted it. All its events are sent before it returns. Without a text it goes
-	// on with what is unfinished.
+	// Turn runs one turn to its end. Its context is cancelled when the person interrupts it.
+	// All its events are sent before it returns. An empty text continues what is unfinished.
 	Turn(ctx context.Context, text string) error
-	// Compact makes the conversation shorter, otherwise like Turn.
+	// Compact makes the conversation shorter; otherwise it is like Turn.
 	Compact(ctx context.Context) error
-	// UseModel is called with a name that is not empty.
+	// UseModel uses another model from now on. The name is not empty.
 	UseModel(name string) error
-	// Model is the model that answers.
+	// Model returns the name of the model in use.
 	Model() string
 	// Program returns the code of program n, from 1.
 	Program(n int) (code string, known bool)
-	// Past is the conversation before, which is shown again.
+	// Past returns the conversation before this process, which is shown again.
 	Past() []builtin.Event
 }
 
-// Options is all that a view has. It opens nothing.
+// Options are everything that a view uses. It opens nothing itself.
 type Options struct {
 	In      io.Reader               // bytes of the terminal, which is in raw mode already
 	Out     io.Writer               // the terminal
 	Size    func() (cols, rows int) // of the terminal
-	Resized <-chan struct{}         // the size may have changed; may drop values, one that waits covers all
-	Events  <-chan builtin.Event    // of the agent; none is dropped, and they are read for as long as a turn runs
+	Resized <-chan struct{}         // the size may have changed; of several values all but one may be dropped
+	Events  <-chan builtin.Event    // of the agent; none is dropped, and they are read as long as a turn runs
 	Agent   Agent
-	NoColor bool // as the variable NO_COLOR asks
+	NoColor bool // the variable NO_COLOR is set
 }
 
-// Run shows the agent until the person ends it, the input ends or the context does, and
-// until no turn runs any more. It ends the read of In that is under way if In has
-// SetReadDeadline, as files of a terminal in nonblocking mode do. Else that read ends with
-// the next key, or when In is closed.
+// Run shows the agent until the person ends it, or In or ctx ends, and then waits until no turn runs
+// any more. It ends a pending read of In if In has SetReadDeadline, as the file of a terminal in
+// nonblocking mode has. Otherwise that read ends with the next key, or when In is closed.
 func Run(ctx context.Context, o Options) error {
 	r := &running{o: o, ended: make(chan ended), stop: make(chan struct{}), screen: newScreen(o)}
 	keys, typed := io.Pipe()
@@ -66,7 +64,7 @@ func Run(ctx context.Context, o Options) error {
 	reader := make(chan struct{})
 	go func() {
 		defer close(reader)
-		board.copy(o.In) // however it ends, the view does
+		board.copy(o.In) // when it ends, the view ends
 		r.program.Send(leave{})
 	}()
 	var rest sync.WaitGroup
@@ -75,7 +73,7 @@ func Run(ctx context.Context, o Options) error {
 
 	_, err := r.program.Run()
 	_ = keys.Close()
-	m.leave(builtin.ErrGone) // if it was not the model that ended it
+	m.leave(builtin.ErrGone) // in case the program ended for another reason
 	r.jobs.Wait()
 	close(r.stop)
 	rest.Wait()
@@ -88,13 +86,13 @@ func Run(ctx context.Context, o Options) error {
 	return err
 }
 
-// running is a view that runs: its goroutines, and their way to Bubble Tea's loop.
+// running is a running view: its goroutines, and their connection to Bubble Tea's loop.
 type running struct {
 	o       Options
 	screen  *screen
 	program *tea.Program
-	jobs    sync.WaitGroup // those that the model has started
-	ended   chan ended     // turns; the pump takes them until it is stopped
+	jobs    sync.WaitGroup // started by the model
+	ended   chan ended     // turns; unbuffered, the pump receives until it is stopped
 	stop    chan struct{}
 }
 
@@ -106,8 +104,8 @@ func (r *running) turn(ctx context.Context, do func(context.Context) error) {
 	r.jobs.Go(func() { r.ended <- ended{do(ctx)} })
 }
 
-// pump brings what happens to Bubble Tea's loop. It goes on when that has ended, so that
-// no turn is stuck at an event until it has noticed its end.
+// pump passes events to Bubble Tea's loop. It continues when the loop has ended, so that a turn that
+// is still running does not block on an event.
 func (r *running) pump(ctx context.Context) {
 	events, done := r.o.Events, ctx.Done()
 	for {
@@ -141,7 +139,7 @@ func (r *running) resize() {
 	r.program.Send(tea.WindowSizeMsg{Width: cols, Height: rows})
 }
 
-// more adds the events that wait already.
+// more appends the events that can be received at once.
 func (r *running) more(es happened) happened {
 	for {
 		select {
@@ -156,14 +154,14 @@ func (r *running) more(es happened) happened {
 	}
 }
 
-// Bounds of what is shown again of a conversation.
+// How much of an earlier conversation is shown again.
 const (
 	pastEvents = 500
-	pastBytes  = 256 << 10 // of their texts, after which no earlier one is shown
+	pastBytes  = 256 << 10 // of the events' texts
 	pastRows   = 200
 )
 
-// remember shows the end of the conversation before.
+// remember shows the end of the earlier conversation.
 func (m *model) remember(past []builtin.Event) {
 	for _, e := range past {
 		if e.Kind == builtin.Asked {
@@ -183,6 +181,6 @@ func (m *model) remember(past []builtin.Event) {
 	}
 	m.print(m.theirs(m.words.end(m.width() - 2))...)
 	m.close()
-	m.retry, m.heard = nil, nil
+	m.retry, m.arrived = nil, nil
 	m.above = append(m.above[max(0, len(m.above)-pastRows):], own("  continued", muted))
 }

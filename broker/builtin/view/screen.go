@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// frameTime is between two frames.
+// frameTime is the least time between two frames.
 const frameTime = 15 * time.Millisecond
 
-// frame is what stands below the scrollback, and may be drawn anew.
+// frame is what is shown below the scrollback, and is redrawn.
 type frame struct {
 	rows  []row
 	x, y  int // of the cursor
@@ -20,19 +20,19 @@ type frame struct {
 	state string // for the multiplexer, with OSC 7501
 }
 
-// screen draws on the terminal, on a goroutine of its own: rows that stay, and below them
-// the frame, inline. Bubble Tea's renderer is not used, because it keeps neither promise:
-// when a frame becomes smaller, or the terminal wraps it anew in another width, rows of it
-// stay above, and what is printed beyond the screen's height takes the frame along.
+// screen draws on the terminal, on a goroutine of its own: rows that stay, and the frame below them.
+// Bubble Tea's renderer is not used, because it leaves rows of a frame in the scrollback when the
+// frame becomes smaller or the terminal rewraps it at another width, and when more rows are printed
+// than the screen has.
 type screen struct {
 	out     io.Writer
 	color   bool
 	size    func() (cols, rows int)
-	wake    chan struct{} // there is something to draw; one that waits covers all
-	resized chan struct{} // the terminal has another size than the frame; one that waits covers all
+	wake    chan struct{} // there is something to draw; capacity 1, more values are dropped
+	resized chan struct{} // the terminal has another size than the frame; capacity 1, more values are dropped
 
 	mu    sync.Mutex
-	above []row // grows for as long as the terminal takes nothing, with what the model says
+	above []row // to be printed; grows with the model's text while the terminal accepts no output
 	next  frame
 
 	shown frame // what is on the terminal
@@ -43,7 +43,7 @@ func newScreen(o Options) *screen {
 	return &screen{out: o.Out, color: !o.NoColor, size: o.Size, wake: make(chan struct{}, 1), resized: make(chan struct{}, 1)}
 }
 
-// draw has rows printed, and the frame drawn in place of the last one. It never waits.
+// draw prints rows and replaces the frame, on the screen's goroutine. It never blocks.
 func (s *screen) draw(above []row, f frame) {
 	s.mu.Lock()
 	s.above, s.next = append(s.above, above...), f
@@ -51,7 +51,7 @@ func (s *screen) draw(above []row, f frame) {
 	notify(s.wake)
 }
 
-// notify puts a value into a channel unless one waits there.
+// notify sends a value unless the channel's buffer is full.
 func notify(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -59,14 +59,14 @@ func notify(c chan<- struct{}) {
 	}
 }
 
-// Modes of the terminal while the view runs: characters of several parts in one place, bracketed
-// paste, and keys that can be told apart.
+// Modes of the terminal while the view runs: grapheme clusters, bracketed paste, and unambiguous
+// keys.
 const (
 	modesOn  = "\x1b[?2027h\x1b[?2004h\x1b[>1u"
 	modesOff = "\x1b[?2027l\x1b[?2004l\x1b[<1u"
 )
 
-// run draws until it is stopped, and then what is there once more.
+// run draws until it is stopped, and then one last time.
 func (s *screen) run(stop <-chan struct{}) {
 	_, _ = io.WriteString(s.out, modesOn)
 	pause := time.NewTimer(0)
@@ -89,8 +89,8 @@ func (s *screen) run(stop <-chan struct{}) {
 	_, _ = io.WriteString(s.out, modesOff)
 }
 
-// update returns the bytes that bring the terminal up to date. A frame for another size waits
-// for one of the terminal's, unless it is the last.
+// update returns the bytes that bring the terminal up to date. If the frame is not of the terminal's
+// width, update returns nothing and asks for another frame, unless this is the last one.
 func (s *screen) update(last bool) string {
 	cols, _ := s.size()
 	s.mu.Lock()
@@ -112,7 +112,7 @@ func (s *screen) update(last bool) string {
 		fmt.Fprintf(&b, "\x1b]7501;state=%s:app=ironcurtain\x1b\\", f.state)
 	}
 	if len(above) > 0 || f.x != s.shown.x || f.y != s.shown.y || f.cols != s.shown.cols || !slices.Equal(lines, s.lines) {
-		same := 0 // rows at the beginning that are as they shall be; the last is drawn in any case
+		same := 0 // how many rows at the beginning are unchanged; the last row is always redrawn
 		if len(above) == 0 && f.cols == s.shown.cols {
 			for same < min(len(lines), len(s.lines))-1 && lines[same] == s.lines[same] {
 				same++
@@ -132,8 +132,8 @@ func (s *screen) update(last bool) string {
 	return b.String()
 }
 
-// height is how many rows of a terminal with cols columns the first n rows of the frame
-// take: the terminal has wrapped those that have become too wide.
+// height returns how many rows of a terminal with cols columns the first n rows of the frame
+// occupy: the terminal has wrapped rows that are too wide.
 func (f frame) height(n, cols int) (h int) {
 	for _, r := range f.rows[:min(n, len(f.rows))] {
 		h += max(1, (columns(r...)+cols-1)/max(cols, 1))
