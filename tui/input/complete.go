@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxListed bounds how many directory entries are looked at for completion.
+// maxListed bounds how many entries of a directory are read for completion.
 const maxListed = 4096
 
 // ParseCommand splits a line that begins with a slash into the command's name, in lower

@@ -30,7 +30,7 @@ func TestInside(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, dir := range []string{"~/.ssh", "file:/etc", "FILE:/etc"} { // a line would read them otherwise
+	for _, dir := range []string{"~/.ssh", "file:/etc", "FILE:/etc"} { // a line would misread them
 		if err := os.MkdirAll(filepath.Join(base, dir), 0o700); err != nil {
 			t.Fatal(err)
 		}

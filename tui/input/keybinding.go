@@ -37,8 +37,8 @@ type Choice struct {
 	Keys       map[string][]string // keys for actions, by the names that BoundActions lists
 }
 
-// normal fills in the default command key, and spells each key as KeyName does. A name
-// that is no key stays; bindKeys refuses it.
+// normal fills in the default command key, and spells each key as KeyName does. It does not
+// change a name that is not a key; bindKeys refuses it.
 func (c Choice) normal() Choice {
 	if c.CommandKey == "" {
 		c.CommandKey = "ctrl+a"
@@ -63,7 +63,7 @@ func bindKeys(c Choice) ([]Binding, error) {
 			return nil, err
 		}
 		if prefix == commandKey {
-			return nil, &KeyError{Member: "prefix", Key: c.Prefix, Err: errors.New("this is the command key already")}
+			return nil, &KeyError{Member: "prefix", Key: c.Prefix, Err: errors.New("this is already the command key")}
 		}
 	}
 	table := keyTable(commandKey, prefix)
@@ -91,7 +91,7 @@ func freeKey(member, name string) (string, error) {
 	return KeyName(k), nil
 }
 
-// rebind gives the binding with a name the keys that a person chose for it.
+// rebind sets the keys of the binding with this name to those that a person chose.
 func rebind(table []Binding, name string, chosen []string, commandKey string) error {
 	fault := func(key, format string, args ...any) error {
 		return &KeyError{Member: "keys", Name: name, Key: key, Err: fmt.Errorf(format, args...)}
@@ -113,19 +113,19 @@ func rebind(table []Binding, name string, chosen []string, commandKey string) er
 		types := k.Mods&^keys.Shift == 0 && k.Text != "" || k == keys.Key{Code: keys.KeySpace}
 		switch {
 		case types && (b.Place == PlaceTerminal || b.Place == PlaceStarting || b.Place == PlaceCommand || b.Place == PlacePanel || b.Place == PlaceMenu || b.Place == PlaceSearch):
-			return fault(key, "%q types text there", key)
+			return fault(key, "%q types text in this place", key)
 		case b.action == ActApprove && (k.Code == keys.KeyEnter || k.Code == keys.KeySpace):
-			return fault(key, "%q would approve what nobody has chosen", key)
+			return fault(key, "%q is pressed too easily to approve a call", key)
 		case b.Place == PlaceEmpty && k.String() == "/":
-			return fault(key, "\"/\" begins a command there")
+			return fault(key, "\"/\" begins a command in this place")
 		}
 		names = append(names, KeyName(k))
 	}
 	switch {
 	case b.action == ActTab && len(names) != 9 && len(names) != 10 && len(names) != 0:
-		return fault("", "takes nine keys, for the tabs 1 to 9, or ten, or none")
+		return fault("", "this action needs nine keys, for the tabs 1 to 9, or ten, or none")
 	case len(names) == 0 && (b.Place == PlaceQuestion || b.Place == PlaceHere || b.Place == PlaceCommand && (b.action == ActEnter || b.action == ActLeave)):
-		return fault("", "this needs a key, because nothing else does it")
+		return fault("", "this action needs a key, because no other key does the same")
 	}
 	if slices.Contains(b.Keys(), commandKey) && !slices.Contains(names, commandKey) {
 		names = append(names, commandKey) // the command key also closes what it opens
@@ -135,8 +135,8 @@ func rebind(table []Binding, name string, chosen []string, commandKey string) er
 }
 
 // resolveConflicts makes each key mean one thing in its place. The command key and the
-// prefix take a key away from an action that has it by default. Any other key that means
-// two things is an error.
+// prefix replace an action's default use of the same key. Any other key that means two
+// things is an error.
 func resolveConflicts(table []Binding, changed map[string]bool, commandKey string) error {
 	owner := map[Place]map[string]int{}
 	for i, b := range table {
@@ -162,7 +162,7 @@ func resolveConflicts(table []Binding, changed map[string]bool, commandKey strin
 			case !taken:
 				owner[b.Place][k] = i
 				kept = append(kept, k)
-			case k == commandKey && !changed[b.Name()]: // the command key takes it
+			case k == commandKey && !changed[b.Name()]: // the action loses this key
 			case j == i && changed[b.Name()]:
 				return &KeyError{Member: "keys", Name: b.Name(), Key: k, Err: fmt.Errorf("%s is written twice", k)}
 			case changed[b.Name()]:
@@ -181,11 +181,11 @@ func conflict(key string, other Binding) error {
 	if other.Member() != "" {
 		return fmt.Errorf("%s is the %s of config.json", key, other.Member())
 	}
-	return fmt.Errorf("%s is bound to %s there too; bind that to other keys", key, other.Name())
+	return fmt.Errorf("%s is also bound to %s; bind %[2]s to other keys", key, other.Name())
 }
 
 // nearNames proposes the names that somebody may have meant: those with the most similar
-// spelling. A name without a place is compared without theirs.
+// spelling. If name has no place, only the actions of the names are compared.
 func nearNames(table []Binding, name string) string {
 	var full, written []string
 	for _, b := range table {

@@ -38,7 +38,7 @@ func Places() (out []Place) {
 	return out
 }
 
-// Topic returns the place as /help takes it; empty for what is no place.
+// Topic returns the place as an argument of /help; empty if p is not a place.
 func (p Place) Topic() string {
 	if !slices.Contains(Places(), p) {
 		return ""
@@ -87,14 +87,14 @@ type Binding struct {
 	key.Binding // its keys, as KeyName names them; its help says what they do
 }
 
-// keyed makes a binding of keys, perhaps none, with a help text that says what they do.
+// keyed makes a binding of keys, perhaps none, with a help text.
 func keyed(does string, names ...string) key.Binding {
 	b := key.NewBinding(key.WithKeys(names...))
 	b.SetHelp("", does)
 	return b
 }
 
-// Member returns the member of config.json that sets this key in place of "keys", or
+// Member returns the member of config.json that sets this key, if that is not "keys"; else
 // empty.
 func (b Binding) Member() string {
 	switch {
@@ -116,7 +116,7 @@ func (b Binding) Name() string {
 // Action names what a key does.
 type Action string
 
-// Repeats reports whether the key of an action acts again without the prefix, for a moment.
+// Repeats reports whether, for a moment after the action, its key works without the prefix.
 func (a Action) Repeats() bool { return strings.HasPrefix(string(a), "resize ") }
 
 // The actions.

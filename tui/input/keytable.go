@@ -13,7 +13,7 @@ func keyTable(commandKey, prefix string) []Binding {
 		focusBindings(),
 		prefixBindings(prefix),
 		paneBindings(),
-		[]Binding{{PlaceStarting, ActLog, keyed("show the log of its start, or close it", "ctrl+l")}},
+		[]Binding{{PlaceStarting, ActLog, keyed("show or close the log of the start", "ctrl+l")}},
 		commandBindings(commandKey),
 		emptyLineBindings(),
 		panelBindings(),
@@ -50,11 +50,11 @@ func terminalBindings(commandKey string) []Binding {
 	}
 }
 
-// beginning is how the name of an action begins that opens the command line with a command, whose
+// beginning is the prefix of the names of actions that put a command on the command line, whose
 // arguments the person then types.
 const beginning = "begin "
 
-// Begins returns the command with which an action opens the command line.
+// Begins returns the command that an action puts on the command line.
 func Begins(a Action) (command string, ok bool) { return strings.CutPrefix(string(a), beginning) }
 
 // prefixBindings are the keys that may follow a prefix key, for people who are used to
@@ -94,7 +94,7 @@ func prefixBindings(prefix string) []Binding {
 	}
 }
 
-// focusBindings are keys that go from pane to pane without the prefix, for whoever binds some.
+// focusBindings go from pane to pane without the prefix. They have no default keys.
 func focusBindings() []Binding {
 	return []Binding{
 		{PlaceTerminal, "focus left", keyed("go to the pane on the left")},
@@ -111,7 +111,7 @@ func paneBindings() []Binding {
 		{PlacePrefix, "focus right", keyed("go to the pane on the right", "right")},
 		{PlacePrefix, "focus up", keyed("go to the pane above", "up")},
 		{PlacePrefix, "focus down", keyed("go to the pane below", "down")},
-		{PlacePrefix, "resize left", keyed("move the pane's border left; half a second long also without the prefix", "ctrl+left")},
+		{PlacePrefix, "resize left", keyed("move the pane's border left; for half a second also without the prefix", "ctrl+left")},
 		{PlacePrefix, "resize right", keyed("move the pane's border right", "ctrl+right")},
 		{PlacePrefix, "resize up", keyed("move the pane's border up", "ctrl+up")},
 		{PlacePrefix, "resize down", keyed("move the pane's border down", "ctrl+down")},
@@ -119,8 +119,8 @@ func paneBindings() []Binding {
 		{PlacePrefix, "resize right 5", keyed("move it right by five cells", "alt+right")},
 		{PlacePrefix, "resize up 5", keyed("move it up by five cells", "alt+up")},
 		{PlacePrefix, "resize down 5", keyed("move it down by five cells", "alt+down")},
-		{PlacePrefix, "swap prev", keyed("change places with the pane before", "{")},
-		{PlacePrefix, "swap next", keyed("change places with the next pane", "}")},
+		{PlacePrefix, "swap prev", keyed("swap with the previous pane", "{")},
+		{PlacePrefix, "swap next", keyed("swap with the next pane", "}")},
 		{PlacePrefix, "break", keyed("take the pane out, and show its tab alone", "!")},
 		{PlacePrefix, "layout", keyed("arrange the panes in the next layout", "space")},
 	}
@@ -133,7 +133,7 @@ func commandBindings(commandKey string) []Binding {
 		{PlaceCommand, ActLeave, keyed("close, keeping what is typed", "esc")},
 		{PlaceCommand, ActEnter, keyed("run the command or send the text; on an empty line go back", "enter")},
 		{PlaceCommand, actNewline, keyed("a new line in the text", "alt+enter", "shift+enter", "ctrl+j")},
-		{PlaceCommand, ActComplete, keyed("complete the word as far as it is clear, then take what is chosen in the menu", "tab")},
+		{PlaceCommand, ActComplete, keyed("complete the word as far as it is unambiguous, then insert the menu's choice", "tab")},
 		{PlaceCommand, ActSearch, keyed("search the history", "ctrl+r")},
 		{PlaceCommand, actLeft, keyed("one character left", "left", "ctrl+b")},
 		{PlaceCommand, actRight, keyed("one character right", "right", "ctrl+f")},
@@ -176,8 +176,8 @@ func panelBindings() []Binding {
 	return []Binding{
 		{PlacePanel, ActPanelDown, keyed("one line down (on an empty line)", "down")},
 		{PlacePanel, ActPanelUp, keyed("one line up (on an empty line)", "up")},
-		{PlacePanel, ActPanelPage, keyed("next page; behind the last, what was not shown yet, then the top", "pgdown")},
-		{PlacePanel, ActPanelPageUp, keyed("page before", "shift+pgup", "pgup")},
+		{PlacePanel, ActPanelPage, keyed("next page; after the last page, rows not shown yet, then the top", "pgdown")},
+		{PlacePanel, ActPanelPageUp, keyed("previous page", "shift+pgup", "pgup")},
 		{PlacePanel, ActPanelTop, keyed("first row (on an empty line)", "home")},
 		{PlacePanel, ActPanelEnd, keyed("last row (on an empty line); rows jumped over count as not shown", "end")},
 		{PlacePanel, ActPanelNext, keyed("let one key decide the call shown (on an empty line); again: next call", "tab")},
@@ -201,13 +201,13 @@ func decideBindings() []Binding {
 // menuBindings are the keys of the menu above the command line.
 func menuBindings() []Binding {
 	return []Binding{
-		{PlaceMenu, ActMenuDown, keyed("choose the next one; Enter puts it on the line", "down")},
-		{PlaceMenu, ActMenuUp, keyed("choose the one before", "up")},
+		{PlaceMenu, ActMenuDown, keyed("choose the next entry; Enter puts it on the line", "down")},
+		{PlaceMenu, ActMenuUp, keyed("choose the previous entry", "up")},
 	}
 }
 
-// searchBindings are the keys while the history of the command line is searched. Any other key that
-// edits takes the line first.
+// searchBindings are the keys while the history of the command line is searched. Any other editing
+// key ends the search and edits the line that was found.
 func searchBindings() []Binding {
 	return []Binding{
 		{PlaceSearch, actSearchOlder, keyed("an older line", "ctrl+r", "up")},
@@ -227,7 +227,7 @@ func copyBindings(commandKey string) []Binding {
 		{PlaceCopy, ActCopyUp, keyed("up", "k", "up")},
 		{PlaceCopy, ActCopyRight, keyed("right", "l", "right")},
 		{PlaceCopy, ActCopyWord, keyed("next word", "w")},
-		{PlaceCopy, ActCopyBack, keyed("word before", "b")},
+		{PlaceCopy, ActCopyBack, keyed("previous word", "b")},
 		{PlaceCopy, ActCopyWordEnd, keyed("end of the word", "e")},
 		{PlaceCopy, ActCopyStart, keyed("start of the line", "0", "home")},
 		{PlaceCopy, ActCopyFirst, keyed("first letter of the line", "^")},
@@ -249,9 +249,9 @@ func copyBindings(commandKey string) []Binding {
 		{PlaceCopy, ActCopySearch, keyed("search forward", "/")},
 		{PlaceCopy, ActCopySearchB, keyed("search backward", "?")},
 		{PlaceCopy, ActCopyNext, keyed("next match", "n")},
-		{PlaceCopy, ActCopyPrev, keyed("match before", "N")},
+		{PlaceCopy, ActCopyPrev, keyed("previous match", "N")},
 		{PlaceCopy, ActCopyPrompt, keyed("next prompt of a shell that marks them", "}")},
-		{PlaceCopy, ActCopyPromptB, keyed("prompt before", "{")},
+		{PlaceCopy, ActCopyPromptB, keyed("previous prompt", "{")},
 	}
 }
 
@@ -269,7 +269,7 @@ func hereBindings() []Binding {
 		{PlaceHere, ActYes, keyed("work in it", "y")},
 		{PlaceHere, ActHereWorktree, keyed("work on a branch of its own", "w")},
 		{PlaceHere, ActNo, keyed("work in an empty directory", "n")},
-		{PlaceHere, ActLeave, keyed("the same this time, and ask again the next", "esc", "ctrl+c")},
+		{PlaceHere, ActLeave, keyed("an empty directory, and ask again next time", "esc", "ctrl+c")},
 	}
 }
 
@@ -296,7 +296,7 @@ func helpBindings(commandKey string) []Binding {
 		{PlaceHelp, ActHelpPageUp, keyed("a page up", "pgup")},
 		{PlaceHelp, ActHelpSearch, keyed("search", "/")},
 		{PlaceHelp, ActHelpNext, keyed("next match", "n")},
-		{PlaceHelp, ActHelpPrev, keyed("match before", "N")},
+		{PlaceHelp, ActHelpPrev, keyed("previous match", "N")},
 		{PlaceHelp, ActLeave, keyed("close; Esc ends a search first", "q", "esc", "enter", "?", "ctrl+c", commandKey)},
 	}
 }

@@ -16,7 +16,7 @@ const maxLine = 256 << 10
 // Piece is one grapheme cluster of the command line, and whether it was pasted.
 type Piece struct {
 	Text   string
-	pasted bool // or put there by a completion
+	pasted bool // or inserted by a completion
 }
 
 // lineState is a line that undo or the history restores.
@@ -80,8 +80,8 @@ func SpansOf(pieces []Piece) []broker.Span {
 	return out
 }
 
-// PiecesOf returns the pieces of a text whose spans are known. It reports false when the
-// spans are not such as SpansOf returns.
+// PiecesOf returns the pieces of a text whose spans are known. It reports false if SpansOf
+// cannot have returned the spans for this text.
 func PiecesOf(text string, spans []broker.Span) (pieces []Piece, ok bool) {
 	at := 0
 	for _, s := range spans {
@@ -135,20 +135,20 @@ func size(pieces []Piece) (n int) {
 	return n
 }
 
-// Printable reports whether the text of a key belongs into a line: whether there is any, and none of it
-// is a control character.
+// Printable reports whether a key's text can be put into a line: it is not empty and has no control
+// characters.
 func Printable(text string) bool {
 	return text != "" && strings.IndexFunc(text, unicode.IsControl) < 0
 }
 
-// lineEnds makes the ends of pasted lines those of the command line.
+// lineEnds replaces the line ends of pasted text by the command line's.
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // Paste inserts pasted text with its line ends normalized.
 func (c *Line) Paste(text string) bool { return c.Insert(lineEnds.Replace(text), true) }
 
-// PasteOn inserts the next piece of a paste behind the one before: one step of undo takes all of it
-// back.
+// PasteOn inserts the next piece of a paste. It adds no step of undo, so that one step removes the
+// whole paste.
 func (c *Line) PasteOn(text string) bool {
 	if text = lineEnds.Replace(text); size(c.Pieces)+len(text) > maxLine {
 		return false
@@ -157,8 +157,8 @@ func (c *Line) PasteOn(text string) bool {
 	return true
 }
 
-// Complete inserts what a completion found. Nobody typed it: an agent can have made the
-// directory that has this name.
+// Complete inserts what a completion found. It counts as pasted, because an agent can have made
+// the directory that has this name.
 func (c *Line) Complete(text string) bool { return c.Insert(text, true) }
 
 // Clusters splits text into grapheme clusters.
@@ -245,7 +245,7 @@ func (c *Line) wordLeft() int {
 	return i
 }
 
-// wordRight returns the position behind the word after the cursor.
+// wordRight returns the position where the word after the cursor ends.
 func (c *Line) wordRight() int {
 	i := c.Cursor
 	for i < len(c.Pieces) && !wordPiece(c.Pieces[i]) {

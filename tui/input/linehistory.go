@@ -29,8 +29,8 @@ func (c *Line) clear() {
 	c.recall = len(c.history)
 }
 
-// PutBack restores a line whose command could not be carried out, and says where it is
-// now. When the person has begun another line meanwhile, it goes into the history.
+// PutBack restores a line whose command could not be carried out, and returns words for where it
+// is now. If the person has begun another line meanwhile, it goes into the history.
 func (c *Line) PutBack(pieces []Piece) (where string) {
 	c.StopSearch()
 	if c.Empty() {

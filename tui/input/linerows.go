@@ -67,7 +67,7 @@ func pieceWidth(p Piece) int {
 	return view.TextWidth(drawnPiece(p))
 }
 
-// drawnPiece returns the text by which a cluster is drawn.
+// drawnPiece returns the text that is drawn for a cluster.
 func drawnPiece(p Piece) string {
 	if p.Text == " " {
 		return " "
@@ -76,7 +76,7 @@ func drawnPiece(p Piece) string {
 }
 
 // PromptOf returns the first prompt for the agent that a command line contains: the
-// pieces behind " -- ". They keep whether they were typed or pasted.
+// pieces after " -- ". They keep whether they were typed or pasted.
 func PromptOf(line []Piece) []Piece {
 	text := TextOf(line)
 	at := strings.Index(text, " -- ")

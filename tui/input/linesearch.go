@@ -11,23 +11,23 @@ import (
 type lineSearch struct {
 	on     bool
 	query  string
-	at     int  // in the history, of the line that is shown; its length: what was typed before
-	failed bool // no older line has the query; the one found before is shown
+	at     int  // index in the history of the line shown; len(history) for the line before the search
+	failed bool // no further line has the query; the one found before it is shown
 	draft  lineState
 }
 
-// Searched is what a search has found.
+// Searched is the effect of a key on the search of the history.
 type Searched uint8
 
-// The ends of a key while the history is searched.
+// The effects of a key.
 const (
 	SearchGoesOn Searched = iota
-	SearchRuns            // the line that was found is to be run or sent
-	SearchEnded           // the line is edited again, or is as before the search
+	SearchRuns            // it has ended, and the caller runs or sends the line that was found
+	SearchEnded           // it has ended, and the line is edited again
 )
 
-// BeginSearch lets the person search the history: each key that they type goes to what is looked
-// for, and the line becomes the newest one that has it. What is looked for is kept nowhere.
+// BeginSearch starts a search of the history: typed keys extend the query, and the line becomes the
+// newest one that contains it. The query is not stored.
 func (c *Line) BeginSearch() {
 	c.search = lineSearch{on: true, at: len(c.history), draft: lineState{append([]Piece(nil), c.Pieces...), c.Cursor}}
 }
@@ -35,17 +35,17 @@ func (c *Line) BeginSearch() {
 // Searching reports whether the history is searched.
 func (c *Line) Searching() bool { return c.search.on }
 
-// SearchPrompt returns what stands before the line while the history is searched, in a row of so
-// many columns: what is looked for, and whether a line has it. It is empty at other times.
+// SearchPrompt returns the text to show before the line during a search, in a row of this many
+// columns: the query, and whether a line contains it. Without a search it is empty.
 func (c *Line) SearchPrompt(columns int) string {
 	if !c.search.on {
 		return ""
 	}
-	says := "search "
+	label := "search "
 	if c.search.failed {
-		says = "not found "
+		label = "not found "
 	}
-	return says + view.Clip(text.Drawable(c.search.query), max(1, columns/3)) + ": "
+	return label + view.Clip(text.Drawable(c.search.query), max(1, columns/3)) + ": "
 }
 
 // StopSearch ends a search, if there is one, and puts back the line that was there before.
@@ -56,8 +56,8 @@ func (c *Line) StopSearch() {
 	c.search = lineSearch{}
 }
 
-// SearchKey handles a key while the history is searched. A key that edits a line ends the search
-// with the line that was found, and edits that.
+// SearchKey handles a key while the history is searched. An editing key ends the search and edits
+// the line that was found.
 func (c *Line) SearchKey(k *Keys, name, typed string) Searched {
 	s := &c.search
 	switch a := k.At(PlaceSearch, name); {
@@ -90,12 +90,12 @@ func (c *Line) SearchKey(k *Keys, name, typed string) Searched {
 	return SearchGoesOn
 }
 
-// maxQuery bounds what is looked for, in bytes.
+// maxQuery bounds the query, in bytes.
 const maxQuery = 256
 
-// find shows the first line of the history that has the query, from place at on, in steps of step:
-// -1 goes to older ones. Lines like the one that is shown are passed over. Without such a line the
-// one shown stays.
+// find shows the first line of the history that contains the query, from index at on, in steps of
+// step; -1 goes to older lines. It skips lines that equal the one shown. If it finds none, the line
+// shown stays.
 func (c *Line) find(step, at int) {
 	s := &c.search
 	if s.failed = false; s.query == "" {
@@ -118,8 +118,8 @@ func (c *Line) find(step, at int) {
 	s.failed = true
 }
 
-// takeFound ends the search with the line that it has found, at its end. The steps of undo lead
-// back to what was typed.
+// takeFound ends the search and keeps the line that it has found, with the cursor at the end. Undo
+// returns to the line before the search.
 func (c *Line) takeFound() {
 	if at, s := c.search.at, c.search; at < len(c.history) {
 		c.restore(s.draft)
@@ -130,13 +130,13 @@ func (c *Line) takeFound() {
 	c.search = lineSearch{}
 }
 
-// Recalled reports whether the line is one of the history, which was not changed since it was recalled.
+// Recalled reports whether the line was recalled from the history and not changed since then.
 func (c *Line) Recalled() bool {
 	return c.recall < len(c.history) && TextOf(c.history[c.recall].pieces) == c.Text()
 }
 
-// Replace puts what a completion has found in the place of a text before the cursor. Of what was
-// typed, the beginning that stays counts as typed.
+// Replace replaces the text typed before the cursor by what a completion has found. If that begins
+// with the typed text, the beginning still counts as typed.
 func (c *Line) Replace(typed, with string) bool {
 	if rest, same := strings.CutPrefix(with, typed); same {
 		return c.Complete(rest)
@@ -149,7 +149,7 @@ func (c *Line) Replace(typed, with string) bool {
 	return c.Complete(with)
 }
 
-// SearchHints says what keys do while the history is searched.
+// SearchHints returns hints at the keys of the search.
 func (m *Keys) SearchHints() []string {
 	return NonEmpty(m.Hint(PlaceSearch, actSearchOlder, "older"), m.Hint(PlaceSearch, actSearchRun, "runs it"), m.Hint(PlaceSearch, actSearchTake, "edits it"), m.Hint(PlaceSearch, actSearchBack, "back"))
 }

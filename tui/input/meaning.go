@@ -31,7 +31,7 @@ const (
 	MeansNobody                     // for nobody: it is dropped
 	MeansAction                     // for the multiplexer, while an agent has the keyboard
 	MeansMode                       // for the mode or the question that has the keyboard
-	MeansTwo                        // two keys: Esc, and directly behind it one for the multiplexer
+	MeansTwo                        // two keys: Esc, followed directly by one for the multiplexer
 )
 
 // Meaning returns what a key means in a state. It changes nothing and allocates nothing,

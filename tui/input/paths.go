@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Words splits text at spaces. Quotes and backslashes protect spaces, as in a shell:
-// terminals write the path of a dropped file so.
+// Words splits text at spaces. Quotes and backslashes protect spaces, as in a shell, because
+// terminals write the path of a dropped file in this form.
 func Words(text string) ([]string, error) {
 	var words []string
 	var word strings.Builder
@@ -46,7 +46,7 @@ func Words(text string) ([]string, error) {
 		}
 	}
 	if quote != 0 || escaped {
-		return nil, errors.New("a quote or backslash at the end has nothing behind it")
+		return nil, errors.New("the text ends within a quote or after a backslash")
 	}
 	if inWord {
 		words = append(words, word.String())
@@ -54,7 +54,7 @@ func Words(text string) ([]string, error) {
 	return words, nil
 }
 
-// escapedSpace is how Words reads a space that is part of a word.
+// escapedSpace is what Words reads as a space that is part of a word.
 const escapedSpace = `\ `
 
 // Escape writes the spaces of a path so that Words reads them as part of a word.
@@ -81,8 +81,8 @@ func Paths(here, text string) ([]string, error) {
 	return words, nil
 }
 
-// PastedPath returns the path of a file if pasted text is nothing else: one word that begins
-// as an absolute path.
+// PastedPath returns the path in pasted text that is only a path: one word that begins like an
+// absolute path.
 func PastedPath(text string) (path string, ok bool) {
 	begin := strings.TrimLeft(strings.TrimSpace(text), `'"`)
 	if !strings.HasPrefix(begin, "/") && !strings.HasPrefix(begin, "~/") && !strings.HasPrefix(begin, "file:///") {
@@ -95,28 +95,29 @@ func PastedPath(text string) (path string, ok bool) {
 	return paths[0], true
 }
 
-// Directories lists the directories whose path, from the directory here, begins with word. It lists
-// hidden ones only when the last name in word begins with a dot.
-func Directories(here, word string) []string { return listed(here, word, false) }
+// Directories lists the directories with which word can be completed: all in the directory that word
+// names up to its last slash, as a path from here. The caller compares them with the rest of word.
+// Hidden directories are listed only if that rest begins with a dot.
+func Directories(here, word string) []string { return list(here, word, false) }
 
-// Files is Directories, and lists regular files as well, and names with spaces.
-func Files(here, word string) []string { return listed(here, word, true) }
+// Files lists directories like Directories, and also regular files and names with spaces.
+func Files(here, word string) []string { return list(here, word, true) }
 
-func listed(here, word string, files bool) []string {
+func list(here, word string, files bool) []string {
 	where, err := Absolute(here, cmp.Or(filepath.Dir(word+"x"), "."))
 	if err != nil {
 		return nil
 	}
-	f, err := os.OpenFile(where, os.O_RDONLY|unix.O_DIRECTORY, 0) // a pipe of that name would wait
+	f, err := os.OpenFile(where, os.O_RDONLY|unix.O_DIRECTORY, 0) // opening a pipe would block
 	if err != nil {
 		return nil
 	}
-	return names(f, word, files)
+	return entriesOf(f, word, files)
 }
 
-// Inside lists the files and directories below a directory that an agent can write to, whose path
-// from there begins with word, which may begin with the path that the agent sees it at. No link
-// leads it out of there.
+// Inside is Files for paths from base. An agent can write to base, so Inside follows no symbolic link
+// out of it. word may also begin with seenAt, which is the path at which the agent sees base; any
+// other absolute path gives nothing.
 func Inside(base, seenAt, word string) []string {
 	below, seen := strings.CutPrefix(word, seenAt+"/")
 	if filepath.IsAbs(word) && !seen {
@@ -131,19 +132,19 @@ func Inside(base, seenAt, word string) []string {
 	if err != nil {
 		return nil
 	}
-	return names(f, word, true)
+	return entriesOf(f, word, true)
 }
 
-// names lists what is in an open directory, behind the directory that a word begins with, and
-// closes it.
-func names(f *os.File, word string, files bool) []string {
+// entriesOf lists the entries of an open directory, each after the directory that word names, and
+// closes f. It leaves out names that a line could not express.
+func entriesOf(f *os.File, word string, files bool) []string {
 	defer f.Close()
 	dir, base := filepath.Split(word)
 	entries, _ := f.ReadDir(maxListed)
 	var out []string
 	for _, e := range entries {
 		hidden := strings.HasPrefix(e.Name(), ".") && !strings.HasPrefix(base, ".")
-		if hidden || dir == "" && otherwise(e.Name()) || strings.ContainsFunc(e.Name(), func(r rune) bool { return special(r) && (r != ' ' || !files) }) {
+		if hidden || dir == "" && misread(e.Name()) || strings.ContainsFunc(e.Name(), func(r rune) bool { return special(r) && (r != ' ' || !files) }) {
 			continue
 		}
 		if e.IsDir() {
@@ -156,20 +157,20 @@ func names(f *os.File, word string, files bool) []string {
 	return out
 }
 
-// otherwise reports whether a line would read a name at the beginning of a word as something else: as
-// a flag, as the home directory, or as a file of a URL.
-func otherwise(name string) bool {
+// misread reports whether a name at the beginning of a word would be read as something else: as a
+// flag, the home directory or a file URL.
+func misread(name string) bool {
 	const scheme = "file:"
 	return strings.HasPrefix(name, "-") || name == "~" || len(name) >= len(scheme) && strings.EqualFold(name[:len(scheme)], scheme)
 }
 
-// special reports whether a character of a name could make a line mean something else than the name.
+// special reports whether Words may read a character as something other than a part of a name.
 func special(r rune) bool {
 	return unicode.IsSpace(r) || !unicode.IsPrint(r) || strings.ContainsRune("\\'\"", r)
 }
 
-// Absolute replaces a leading ~ of a path by the home directory, and makes it absolute, from the
-// directory here. An empty here is the current directory, and an empty path stays empty.
+// Absolute replaces a leading ~ of a path by the home directory, and makes the path absolute, from
+// the directory here. An empty here is the current directory, and an empty path stays empty.
 func Absolute(here, dir string) (string, error) {
 	if dir == "" {
 		return "", nil
