@@ -128,9 +128,9 @@ func (c *Canvas) Restyle(x, y, w, h int, change func(term.Style) term.Style) {
 }
 
 // Redraw makes the next frame draw a rectangle's changed rows in one piece, instead of
-// only the cells that differ. Call it when the rectangle is to show something else. It
-// costs little, and repairs a row that something else has written over. After it, a
-// term.Frame that was shown there may be filled from another screen.
+// only the cells that differ. Call it before the rectangle shows something else. It costs
+// little, and repairs a row that another program has written over. After it, a term.Frame
+// that was shown there may be filled from another screen.
 func (c *Canvas) Redraw(x, y, w, h int) {
 	x0, x1 := max(x, 0), min(x+w, c.cols)
 	for row := max(y, 0); row < min(y+h, c.rows); row++ {

@@ -22,7 +22,7 @@ func (p ColorProfile) String() string {
 	return [...]string{"truecolor", "256 colors", "16 colors", "no color"}[min(p, NoColor)]
 }
 
-// DetectProfile returns how many colors the terminal can show, judged by the
+// DetectProfile returns how many colors the terminal can show according to the
 // environment. If NO_COLOR is not empty, the result is NoColor.
 func DetectProfile(getenv func(string) string) ColorProfile {
 	name := getenv("TERM")
@@ -95,8 +95,7 @@ func cubeStep(v uint8) int {
 	return int(v-35) / 40
 }
 
-// nearest16 returns the one of the first 16 colors, in xterm's shades, that is nearest
-// to a color.
+// nearest16 returns the nearest of the first 16 colors, in xterm's shades.
 func nearest16(r, g, b uint8) uint8 {
 	want, best, least := rgb{r, g, b}, 0, 1<<30
 	for i, c := range ansiShades {

@@ -4,9 +4,9 @@ import "github.com/ironcurtain-mux/ironcurtain-mux/term"
 
 // Frame copies the screen f into the rectangle of w columns and h rows at x, y. It begins with
 // the cell fromX, fromY of the screen. It skips lines that have not changed since the last copy
-// to this place and were not drawn over. If the rest of the frame is smaller than the rectangle,
-// what is left is blank. A term.Frame must always be filled from the same Screen; otherwise call
-// Redraw first.
+// to this place and were not drawn over. It blanks the part of the rectangle for which the frame
+// has no cells. A term.Frame must always be filled from the same Screen; otherwise call Redraw
+// first.
 func (c *Canvas) Frame(x, y, w, h int, f *term.Frame, fromX, fromY int) {
 	for i := range h {
 		row := y + i

@@ -38,19 +38,19 @@ type Loop struct {
 
 	painting sync.Mutex // held from drawing until the frame is written
 	unsent   []byte     // a frame that Show drew and has not written
-	begun    bool       // out keeps the rest of a frame that Show has begun to write
+	begun    bool       // out keeps the rest of a frame of which Show has written a part
 }
 
-// QuickWriter is an output of which Show asks that it takes a frame without waiting. Show
-// writes nothing to another output.
+// QuickWriter is an output that can write a frame without waiting. Show writes only to such
+// an output.
 type QuickWriter interface {
-	// TryWrite takes as much of a frame as it can without waiting and returns how much. Of a
-	// frame that it has begun it keeps the rest; the next Write, which may be of nothing, writes
-	// that first.
+	// TryWrite writes as much of a frame as it can without waiting and returns the number of
+	// bytes. If it has written a part of the frame, it keeps the rest, and the next Write, even
+	// of no bytes, writes that first.
 	TryWrite(frame []byte) (n int, err error)
 }
 
-// Awaiter is an output that may be behind with what was written. Run waits for it
+// Awaiter is an output that may be slow to show what was written. Run waits for it
 // before drawing, so that the frame includes what happened meanwhile.
 type Awaiter interface {
 	// Await waits, for a bounded time, until another frame is useful.
@@ -195,9 +195,9 @@ func (l *Loop) paint() {
 	l.send()
 }
 
-// paintQuickly draws one frame and writes it without waiting. It reports whether it was able to
-// draw it, and whether it has left none of the writing to Run. The caller holds painting, which
-// is free afterwards, also after a panic.
+// paintQuickly draws one frame and writes it without waiting. able reports whether it could draw
+// the frame, and shown whether it has written all of it; Run writes the rest. The caller holds
+// painting; paintQuickly unlocks it, also after a panic.
 func (l *Loop) paintQuickly() (shown, able bool) {
 	defer l.painting.Unlock()
 	if l.quick == nil || len(l.unsent) > 0 || l.begun || !l.ready() {
@@ -227,7 +227,7 @@ func (l *Loop) paintQuickly() (shown, able bool) {
 	return n == size, true
 }
 
-// send writes what is left of the last frame. The caller holds painting.
+// send writes the unwritten rest of the last frame. The caller holds painting.
 func (l *Loop) send() {
 	if len(l.unsent) == 0 && !l.begun {
 		return

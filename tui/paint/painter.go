@@ -29,7 +29,7 @@ type Painter struct {
 	buf   []byte // the frame being made
 	drawn int    // rows written to in this frame
 
-	x, y   int // where the terminal's cursor is; -1 where that is not known
+	x, y   int // where the terminal's cursor is; -1 if that is not known
 	pen    pen
 	last   term.Style // the style that pen was made from, if styled is set
 	styled bool
@@ -43,8 +43,8 @@ type Painter struct {
 // frame clears the terminal and draws everything.
 func NewPainter(o Options) *Painter { return &Painter{opts: o} }
 
-// Invalidate tells the painter that the terminal may show something other than was
-// painted. The next frame clears it and draws everything.
+// Invalidate tells the painter that the terminal may not show what was painted. The next
+// frame clears the terminal and draws everything.
 func (p *Painter) Invalidate() { p.valid = false }
 
 // Answer reads from an answer of the terminal whether it supports modes 2026 and 2027.
