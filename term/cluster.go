@@ -25,9 +25,9 @@ func (e *emulator) reserved(r rune) uint32 {
 	return n | clusterRef
 }
 
-// join adds r to the character just printed if it belongs to it. Marks of width 0
-// always do; in mode 2027 the rules for grapheme clusters decide. It returns false if r
-// is to be printed as a character of its own.
+// join adds r to the character just printed if r belongs to that character. Marks of
+// width 0 always do; in mode 2027 the rules for grapheme clusters decide. join returns
+// false if r must be printed as a character of its own.
 func (e *emulator) join(r rune, width int) bool {
 	x := e.after() - e.lastWidth
 	if x < 0 {
@@ -85,8 +85,8 @@ func isKeycap(cluster []byte) bool {
 		bytes.HasPrefix(cluster[1:], []byte(emojiPresentation))
 }
 
-// putCluster replaces the character at x, which ends at the cursor, by g, which is cols
-// columns wide.
+// putCluster replaces the character that starts at x and ends at the cursor by g. cols is
+// the width of g.
 func (e *emulator) putCluster(x int, g glyph, cols int) {
 	edge := e.cols
 	if x < e.right {

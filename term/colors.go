@@ -10,8 +10,8 @@ import (
 // ownColors are the colors that a program set for its own screen; a zero color is not
 // set. They do not change the person's terminal or other screens. Frames show them,
 // except two kinds that are only reported back to the program: the special colors,
-// which xterm does not show by default either, and the cursor's, which stays the
-// person's.
+// which xterm does not show by default either, and the color of the cursor, which is
+// always shown in the person's.
 type ownColors struct {
 	palette    [256]Color
 	special    [5]Color // of bold, underlined, blinking, inverse and italic text
@@ -20,8 +20,8 @@ type ownColors struct {
 	cursor     Color
 }
 
-// changeColor sets the one of the program's own colors that which selects. Zero resets
-// it to the person's.
+// changeColor sets one of the program's own colors, which is selected by which. Zero
+// resets it to the person's.
 func (e *emulator) changeColor(which ownColor, c Color) {
 	var own ownColors
 	if e.own != nil {

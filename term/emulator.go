@@ -13,7 +13,7 @@ type emulator struct {
 	x, y        int
 	top, bottom int  // the scroll region, both inclusive
 	left, right int  // its columns, right exclusive (DECSLRM)
-	narrow      bool // the region does not have all columns
+	narrow      bool // the region has fewer columns than the screen
 	due         int  // the cursor's column while a wrap is pending (x == cols)
 
 	meta    [2][]rowState // of the main and the alternate screen
@@ -28,7 +28,7 @@ type emulator struct {
 	eraseID  uint32 // number of the style that erasing leaves
 	penKnown bool
 	sparing  bool // erasing is selective: it spares protected characters
-	guarded  bool // SPA protects them: ED, EL and ECH spare them as well, and DECSERA does not
+	guarded  bool // SPA set the protection: ED, EL and ECH also spare such characters, DECSERA does not
 	extent   int  // DECSACE
 	styles   *styleTable
 	clusters *textPool

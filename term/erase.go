@@ -1,7 +1,7 @@
 package term
 
 // erase blanks columns x0 to x1-1 of a row with the pen's background. While erasing is
-// selective, it leaves protected characters.
+// selective, it keeps protected characters.
 func (e *emulator) erase(y, x0, x1 int) {
 	e.work += x1 - x0
 	if e.sparing {
@@ -92,7 +92,7 @@ func (e *emulator) alignmentTest() {
 	e.damage.all()
 }
 
-// protected marks characters that selective erasing leaves (DECSCA). It is an attribute
+// protected marks characters that selective erasing keeps (DECSCA). It is an attribute
 // of the pen that SGR does not change and frames do not show. Only the emulator's
 // glyphs have it, not Cells or lines of the scrollback.
 const protected Attr = 1 << 15

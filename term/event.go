@@ -11,7 +11,7 @@ const (
 	EventNotification                  // OSC 9 or 777: Title and Text
 	EventStatus                        // OSC 7501: Text is the program's report of its own state
 	EventCommand                       // OSC 133;C: a shell begins to run a command
-	EventPrompt                        // OSC 133;A or D: it has done so, and prompts
+	EventPrompt                        // OSC 133;A or D: the command has ended, or the shell prompts
 	EventFault                         // the screen failed and was replaced by an empty one: Text is the cause
 )
 
@@ -28,7 +28,7 @@ type Event struct {
 // except the last title.
 const maxEvents = 64
 
-// shell reports whether the event says what a shell does.
+// shell reports whether the event comes from a shell's marks.
 func (ev Event) shell() bool { return ev.Kind == EventCommand || ev.Kind == EventPrompt }
 
 // raise queues an event for delivery after the current Write.
@@ -38,7 +38,7 @@ func (e *emulator) raise(ev Event) {
 		return
 	}
 	if n := len(e.events); n > 0 && ev.shell() && e.events[n-1].shell() {
-		e.events[n-1] = ev // the newest is what holds
+		e.events[n-1] = ev // only the shell's latest state counts
 		return
 	}
 	if len(e.events) >= maxEvents {

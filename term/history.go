@@ -15,22 +15,22 @@ const (
 // lines are dropped first.
 type history struct {
 	max     int // lines
-	starts  int // rows that continue no other one, which is the number of lines
+	starts  int // rows that do not continue another row, which is the number of lines
 	surplus surplus
 	lines   []packedLine
-	head    int // index in lines of the oldest
+	head    int // index in lines of the oldest row
 	count   int
-	kept    int    // number of oldest lines that are another program's, which this one cannot erase
+	kept    int    // number of oldest rows that are an earlier program's, which this one cannot erase
 	dropped uint64 // rows dropped so far to keep the bounds
 	blocks  []historyBlock
 	first   uint32 // number of blocks[0]
 	spare   []byte // an empty block, to be used again
-	bytes   int    // of the rows; the blocks take twice that at most
+	bytes   int    // of the rows; the blocks are at most twice as large
 	pack    packer
 }
 
-// surplus is what a history may hold beyond its bounds, because a resize moved it there
-// from the screen or wrapped it into more rows.
+// surplus is how much a history may exceed its bounds, because a resize moved lines there
+// from the screen or wrapped lines into more rows.
 type surplus struct{ lines, bytes int }
 
 // packedLine is the place of a row in the blocks.
@@ -58,10 +58,10 @@ func (h *history) size() int { return h.bytes + h.count*indexBytes }
 // maxBytes is the bound of size, without the surplus.
 func (h *history) maxBytes() int { return h.max*bytesPerLine + blockSize }
 
-// loosen lets a resize add rows without dropping any, within half as many bytes more, and
-// returns a function that ends this and sets the surplus by what the resize has added or
-// removed.
-func (h *history) loosen() (settle func(resized *history)) {
+// allowSurplus lets a resize add rows without dropping any, up to half of maxBytes more. It
+// returns a function that ends this, and changes the surplus of the resized history by what
+// the resize has added or removed.
+func (h *history) allowSurplus() (settle func(resized *history)) {
 	former, starts, size := h.surplus, h.starts, h.size()
 	h.surplus = surplus{maxScrollback, h.maxBytes() / 2}
 	return func(resized *history) {
@@ -72,7 +72,7 @@ func (h *history) loosen() (settle func(resized *history)) {
 	}
 }
 
-// own returns how many rows are from the current program.
+// own returns the number of rows of the current program.
 func (h *history) own() int { return h.count - h.kept }
 
 // clear drops every line of the current program, and releases the memory.
@@ -115,7 +115,7 @@ func (h *history) addPacked(line []byte) {
 		if h.starts > 1 {
 			h.dropLine()
 		} else {
-			h.dropOldest() // of a line without end
+			h.dropOldest() // the only line is too long
 		}
 	}
 }
@@ -155,7 +155,7 @@ func (h *history) addBlock(size int) {
 
 // dropOldest drops the oldest row, and its block when no row is left in it.
 func (h *history) dropOldest() {
-	h.forget(h.line(0))
+	h.uncount(h.line(0))
 	h.head++
 	if h.head == len(h.lines) {
 		h.head = 0
@@ -176,8 +176,8 @@ func (h *history) dropOldest() {
 	h.first++
 }
 
-// forget counts a row no more.
-func (h *history) forget(line []byte) {
+// uncount subtracts a row from bytes and starts.
+func (h *history) uncount(line []byte) {
 	h.bytes -= len(line)
 	if line[0]&packedContinues == 0 {
 		h.starts--
@@ -197,7 +197,7 @@ func (h *history) line(i int) []byte {
 // dropNewest drops the n newest rows.
 func (h *history) dropNewest(n int) {
 	for ; n > 0 && h.count > 0; n-- {
-		h.forget(h.line(h.count - 1))
+		h.uncount(h.line(h.count - 1))
 		h.count--
 		last := &h.blocks[len(h.blocks)-1]
 		last.lines--
@@ -224,7 +224,7 @@ func (s *Screen) Inherit(from *Screen, divider []Cell) {
 		return
 	}
 	from.Resize(cols, rows) // so that its lines are as wide as this screen's
-	h := from.giveHistory()
+	h := from.takeHistory()
 	if h == nil {
 		return
 	}
@@ -244,10 +244,10 @@ func (s *Screen) Inherit(from *Screen, divider []Cell) {
 	s.settle()
 }
 
-// giveHistory returns the scrollback with the rows of the main screen at its end,
-// except the empty rows at the bottom, and starts an empty scrollback. It returns nil
-// when there are no lines or the scrollback is disabled.
-func (s *Screen) giveHistory() *history {
+// takeHistory returns the scrollback with the rows of the main screen at its end,
+// except the empty rows at the bottom, and gives the screen an empty scrollback. It returns
+// nil when there are no lines or the scrollback is disabled.
+func (s *Screen) takeHistory() *history {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.emulator == nil || !s.emulator.history.enabled() {

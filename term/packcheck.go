@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// checkPacked reports whether unpack can read a packed line, which pack could have made.
+// checkPacked reports whether packer could have made the line, so that unpack can read it.
 func checkPacked(line []byte, w widths) bool {
 	if len(line) < 2 || line[0] > packedContinues|packedPrompt|packedStyled {
 		return false

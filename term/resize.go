@@ -17,7 +17,7 @@ func (e *emulator) resize(cols, rows int) {
 	if e.alt {
 		at.x, at.y = e.saved[0].x, e.saved[0].y
 	}
-	settle := e.history.loosen()
+	settle := e.history.allowSurplus()
 	lines = e.fitRows(lines, at, rows)
 	if cols != e.cols {
 		lines = e.rewrap(lines, at, cols, rows)

@@ -19,9 +19,9 @@ const savedMark = "icscreen\x01"
 
 var savedTable = crc32.MakeTable(crc32.Castagnoli)
 
-// Save returns the whole screen for LoadScreen: what it shows, its scrollback, the
-// answers that wait, and all that decides what later bytes do, in the middle of a
-// sequence too. Not saved are the count of faults and how long a synchronized update has
+// Save returns the whole screen for LoadScreen: what it shows, its scrollback, the waiting
+// answers, and all state that decides what later bytes do, even in the middle of a
+// sequence. It does not save the count of faults, nor how long a synchronized update has
 // been held. Nobody may write to the screen while Save runs.
 func (s *Screen) Save() ([]byte, error) {
 	s.mu.Lock()
@@ -29,12 +29,12 @@ func (s *Screen) Save() ([]byte, error) {
 	if s.emulator == nil {
 		return nil, errors.New("save screen: closed")
 	}
-	const rest = 128 << 10 // bytes, for most screens more than all but the scrollback takes
+	const rest = 128 << 10 // bytes, enough for all except the scrollback of most screens
 	a := &archive{data: append(make([]byte, 0, s.emulator.history.size()+rest), savedMark...)}
 	s.emulator.sweep()
 	s.emulator.archive(a)
 	if a.err != nil {
-		return nil, errors.New("save screen: its state is not valid")
+		return nil, errors.New("save screen: the state of the screen is not valid")
 	}
 	return binary.LittleEndian.AppendUint32(a.data, crc32.Checksum(a.data, savedTable)), nil
 }
@@ -44,7 +44,7 @@ func LoadScreen(saved []byte, notify func(Event)) (*Screen, error) {
 	body, ok := bytes.CutPrefix(saved, []byte(savedMark))
 	n := len(body) - crc32.Size
 	if !ok || n < 0 {
-		return nil, errors.New("load screen: this is no screen, or one of another version")
+		return nil, errors.New("load screen: this is not a saved screen, or another version saved it")
 	}
 	sum := crc32.Checksum(saved[:len(saved)-crc32.Size], savedTable)
 	if binary.LittleEndian.Uint32(body[n:]) != sum {
@@ -57,7 +57,7 @@ func LoadScreen(saved []byte, notify func(Event)) (*Screen, error) {
 	return newScreen(e, notify), nil
 }
 
-// loadEmulator loads all that is between the mark and the checksum.
+// loadEmulator loads the bytes between the mark and the checksum.
 func loadEmulator(body []byte) (*emulator, error) {
 	a := &archive{loading: true, data: body}
 	e := new(emulator)
@@ -143,7 +143,7 @@ func (a *archive) charsets(sets *[4]byte, shift *uint8) {
 	archiveInt(a, shift, 0, 3)
 }
 
-// archiveModes saves or loads the modes, the keyboard's and the mouse's among them.
+// archiveModes saves or loads the modes, including those of keyboard and mouse.
 func (e *emulator) archiveModes(a *archive) {
 	archiveInt(a, &e.modes, 0, allModes)
 	for _, flag := range []*bool{

@@ -6,7 +6,7 @@ import (
 )
 
 // archiveTexts saves or loads the tables of links, clusters and styles, whose numbers the
-// cells contain. What no cell uses is not in them, because Save sweeps them first.
+// cells contain. They have no unused entries, because Save sweeps them first.
 func (e *emulator) archiveTexts(a *archive) {
 	e.links.archive(a, maxLink)
 	e.clusters.archive(a, maxClusterBytes)
@@ -27,7 +27,7 @@ func (e *emulator) archiveTexts(a *archive) {
 	t.sweep(live)
 }
 
-// maxSavedStyles is less than the vt10x grid can tell apart.
+// maxSavedStyles is less than the number of styles that the vt10x grid can represent.
 const maxSavedStyles = 1 << 23
 
 func (p *textPool) archive(a *archive, most int) {
@@ -109,8 +109,8 @@ func (e *emulator) archiveRow(a *archive, y int) (row []glyph) {
 	return row
 }
 
-// validRow reports whether all glyphs are such as the emulator makes, and no wide
-// character lacks a half.
+// validRow reports whether the emulator can make all these glyphs, and every wide character
+// has both halves.
 func (e *emulator) validRow(row []glyph) bool {
 	lead := false // the glyph before is the first half of a wide character
 	for _, g := range row {

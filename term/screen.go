@@ -59,7 +59,7 @@ type Screen struct {
 	fault    string // the last one, with its stack
 }
 
-// frameState is what a frame shows besides its lines. A change of it starts a new
+// frameState is what a frame shows besides its lines. A change to it starts a new
 // generation.
 type frameState struct {
 	cursor   Cursor
@@ -170,7 +170,7 @@ func (s *Screen) writePiece(p []byte, last bool) (rest []byte, events []Event, o
 	}
 	rest = s.interpret(p)
 	if last && len(rest) == 0 {
-		s.emulator.sync.rest()
+		s.emulator.sync.writeEnded()
 	}
 	s.settle()
 	if len(s.emulator.events) > 0 {
@@ -271,7 +271,7 @@ func (s *Screen) Size() (cols, rows int) {
 	return s.emulator.cols, s.emulator.rows
 }
 
-// Cursor returns the cursor, with its place on the screen.
+// Cursor returns the cursor with its position on the screen.
 func (s *Screen) Cursor() Cursor {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -302,8 +302,8 @@ func (s *Screen) Generation() uint64 { return s.generation.Load() }
 // changes may give one value.
 func (s *Screen) Changed() <-chan struct{} { return s.changed }
 
-// Held reports that the program is in the middle of a synchronized update, so that nobody
-// needs to be told of changes before its end. It returns true for at most 150 ms.
+// Held reports whether the program is in the middle of a synchronized update, so that changes
+// need not be painted before the update ends. It returns true for at most 150 ms.
 func (s *Screen) Held() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -338,7 +338,7 @@ func (s *Screen) Fault() (times int, last string) {
 	return s.faults, s.fault
 }
 
-// Close releases the screen's memory. Later calls do nothing.
+// Close releases the screen's memory. Later calls do nothing, and Write and Save fail.
 func (s *Screen) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

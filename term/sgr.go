@@ -93,7 +93,8 @@ func (a *attrs) apply(n int) {
 	}
 }
 
-// plain returns the style after SGR 0, which keeps what other sequences than SGR set.
+// plain returns the style after SGR 0. It keeps the link and the protection, because other
+// sequences set them.
 func (a *attrs) plain() attrs { return attrs{link: a.link, attr: a.attr & protected} }
 
 // sgrAttrs are the attributes that SGR 1 to 9 turn on.
@@ -143,6 +144,6 @@ func colonColor(p []int32) (c Color, ok bool) {
 	return 0, false
 }
 
-// component returns a color component or palette index. A missing one is 0; of one that
-// is too large it returns the low byte, as other terminals do.
+// component returns a color component or palette index. If v is missing, it returns 0; if v
+// is too large, it returns the low byte, as other terminals do.
 func component(v int32) uint8 { return uint8(max(0, v)) }

@@ -7,8 +7,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
-// Snapshot updates f to show the screen scrolled back by offset lines, or by as many as
-// there are; f.Offset is the actual offset. It copies the lines that changed since the
+// Snapshot updates f to show the screen scrolled back by offset lines, or by all lines if
+// there are fewer; f.Offset is the actual offset. It copies the lines that changed since the
 // last Snapshot into f, or all lines if f shows another screen, size or offset.
 func (s *Screen) Snapshot(f *Frame, offset int) {
 	s.mu.Lock()
@@ -156,7 +156,7 @@ type Frame struct {
 	Generation uint64 // of the screen when the frame was taken
 
 	screen *Screen   // the screen that the lines are from
-	waits  time.Time // start of the update for whose end the frame waits; zero: it does not
+	waits  time.Time // start of the update whose end the frame waits for; zero if it does not wait
 }
 
 // maxHold is how long synchronized updates may delay painting.
@@ -179,8 +179,8 @@ func (h *syncHold) begin() {
 
 func (h *syncHold) end() { h.active = false }
 
-// rest is called when a Write ends: outside of an update everybody can take a frame.
-func (h *syncHold) rest() {
+// writeEnded is called when a Write ends. If it ends outside of an update, the hold ends.
+func (h *syncHold) writeEnded() {
 	if !h.active {
 		h.since = time.Time{}
 	}
@@ -192,7 +192,8 @@ func (h *syncHold) holding() bool {
 }
 
 // holds reports whether a frame should wait for the end of an update. Each frame waits for
-// maxHold at most, whatever frames others take, also when it misses every end of an update.
+// maxHold at most, even if other frames are taken meanwhile, and even if it misses the end of
+// every update.
 func (h *syncHold) holds(f *Frame) bool {
 	if !h.holding() {
 		return false

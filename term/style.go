@@ -10,9 +10,9 @@ type attrs struct {
 	underline              Underline
 }
 
-// styleTable numbers the styles in use. Number 0 is the default style. Only the glyphs
-// of the two screens hold style numbers, because packed lines contain their styles. So a
-// sweep has few cells to check.
+// styleTable numbers the styles in use. Number 0 is the default style. Only the glyphs of
+// the two screens contain style numbers, because packed lines contain the styles
+// themselves. So a sweep has few cells to check.
 type styleTable struct {
 	entries []attrs
 	slots   []uint32 // open addressing; number+1, 0 is empty

@@ -2,7 +2,7 @@ package term
 
 import "strings"
 
-// LineCount returns the number of lines that Line and Text count: scrollback and screen.
+// LineCount returns the number of lines of scrollback and screen, as Line and Text count them.
 func (s *Screen) LineCount() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

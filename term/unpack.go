@@ -133,15 +133,15 @@ type archive struct {
 	err     error
 }
 
-var errDamaged = errors.New("the saved screen is damaged")
+var errDamaged = errors.New("load screen: the saved screen is damaged")
 
-// fail refuses the screen.
+// fail marks the saved screen as damaged.
 func (a *archive) fail() {
 	a.err = errDamaged
 	a.data = nil
 }
 
-// check refuses the screen unless ok.
+// check calls fail unless ok.
 func (a *archive) check(ok bool) {
 	if !ok {
 		a.fail()
@@ -168,8 +168,8 @@ func archiveInt[T integer](a *archive, v *T, low, high T) {
 	*v = low + T(n)
 }
 
-// archiveList saves or loads the length of a list that has at least min bytes for each
-// element, and gives the list that length.
+// archiveList saves the length of a list, or loads the length and makes the list. most bounds
+// the length; least is the smallest size of a saved element in bytes.
 func archiveList[T any](a *archive, list *[]T, least, most int) {
 	n := len(*list)
 	if a.loading {

@@ -17,7 +17,7 @@ type vt10xGrid struct {
 	*vt10xScreen
 }
 
-// vt10xScreen is one terminal, with the known part of its state.
+// vt10xScreen is one terminal, and what is known of its state.
 type vt10xScreen struct {
 	terminal    vt10x.Terminal
 	pending     []byte // not yet written to the terminal

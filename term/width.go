@@ -76,8 +76,8 @@ func (w widths) of(r rune) int {
 
 // wideRanges are the code points that take two columns: East Asian Wide and
 // Fullwidth, and the characters drawn as emoji by default. Trigrams, hexagrams
-// and counting rods, wide only since Unicode 16, stay narrow here, because most programs
-// and terminals treat them so.
+// and counting rods, wide only since Unicode 16, are narrow here, as in most programs and
+// terminals.
 var wideRanges = [][2]rune{
 	{0x1100, 0x115f},
 	{0x231a, 0x231b},

@@ -97,8 +97,8 @@ func stringReply(buf []byte) (Event, int) {
 	return Event{Kind: ReplyEvent, Reply: readString(buf[1], body)}, n
 }
 
-// stringEnd finds the end of a string from offset from on: after BEL or ST, after CAN or
-// SUB, or before an ESC that begins another sequence. If buf does not have the end, done
+// stringEnd finds the end of a string, starting at offset from: after BEL or ST, after CAN
+// or SUB, or before an ESC that begins another sequence. If buf does not have the end, done
 // is false and n is the length that certainly belongs to the string.
 func stringEnd(buf []byte, from int) (n int, done bool) {
 	for i := from; i < len(buf); i++ {
@@ -142,7 +142,7 @@ func textKey(r rune) Key {
 	return Key{Code: r, Text: asciiText(r)}
 }
 
-// altKey returns k with Alt held, which types no text.
+// altKey returns k with Alt held. With Alt a key types no text.
 func altKey(k Key) Key {
 	k.Mods |= Alt
 	k.Text = ""

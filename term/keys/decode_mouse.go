@@ -87,8 +87,8 @@ func mouse(b, x, y int) Mouse {
 	return m
 }
 
-// legacyRelease turns "no button, no motion" into a release, because the older formats
-// write that for the release of any button.
+// legacyRelease turns a press without a button into a release, because the older formats
+// write the release of any button like that.
 func legacyRelease(m Mouse) Mouse {
 	if m.Button == ButtonNone && m.Action == MousePress {
 		m.Action = MouseRelease

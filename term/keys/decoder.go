@@ -16,7 +16,7 @@ const (
 	// half a sequence into a program.
 	sequenceWait = time.Second
 	// maxSequence bounds the bytes held of an incomplete sequence. A longer sequence
-	// becomes ReplyEvents in pieces, which no program gets.
+	// becomes several ReplyEvents, which no program gets.
 	maxSequence = 16 << 10
 )
 
@@ -41,9 +41,9 @@ const (
 	insideSequence // of an overlong CSI
 )
 
-// Decoder turns the bytes of a terminal into events. It uses the bytes only and not the
-// clock, so the events do not depend on how the input is split; only the pieces of a
-// paste do. The zero Decoder is ready for use. It is not safe for concurrent use.
+// Decoder turns the bytes of a terminal into events. It uses only the bytes and not the
+// clock, so the events do not depend on how the input is split, except for the pieces of a
+// paste. The zero Decoder is ready for use. It is not safe for concurrent use.
 type Decoder struct {
 	// UTF8Mouse says that the terminal was switched to mouse mode 1005, whose events
 	// look like those of the older format.

@@ -36,7 +36,7 @@ type Paste struct {
 	Data       []byte
 }
 
-// Button is the mouse button of an event.
+// Button is a mouse button.
 type Button uint8
 
 // The mouse buttons. ButtonNone means motion with no button held, or a release that

@@ -13,8 +13,8 @@ func asciiText(r rune) string {
 	return string(r)
 }
 
-// capital returns the small letter of a capital one. ok is false if r is no capital
-// letter, or if the small letter has another capital.
+// capital returns the small letter of the capital letter r. ok is false if r is not a
+// capital letter, or if the small letter has another capital.
 func capital(r rune) (lower rune, ok bool) {
 	if r >= 'A' && r <= 'Z' {
 		return r + 'a' - 'A', true

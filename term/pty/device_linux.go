@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deviceOf returns the number of a terminal's device, also of one that was opened as /dev/tty.
+// deviceOf returns the number of a terminal's device, even if it was opened as /dev/tty.
 func deviceOf(f *os.File) (device uint64, err error) {
 	conn, err := f.SyscallConn()
 	if err != nil {

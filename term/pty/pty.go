@@ -1,6 +1,6 @@
 // Package pty runs a program of this host on a pseudoterminal of its own: a shell in a
-// tab, or what a test drives. Read gives what the program prints, Write types into it,
-// Resize tells it another size, and Close ends it with everything it started.
+// tab, or a program under test. Read returns what the program prints, Write types into it,
+// Resize changes the terminal's size, and Close ends the program with everything it started.
 package pty
 
 import (
@@ -41,9 +41,9 @@ func Start(ctx context.Context, argv, env []string, dir string, cols, rows int) 
 	return start(ctx, argv, env, dir, cols, rows, false)
 }
 
-// StartRaw is Start on a terminal that is in raw mode from the beginning, so that keys that are
-// typed before the program reads them reach it as they are. More files are open in the program,
-// the first as descriptor 3.
+// StartRaw is Start on a terminal that is in raw mode from the beginning, so that keys typed
+// before the program reads them reach it unchanged. The program inherits files, from descriptor 3
+// on.
 func StartRaw(ctx context.Context, argv, env []string, dir string, cols, rows int, files ...*os.File) (*Program, error) {
 	return start(ctx, argv, env, dir, cols, rows, true, files...)
 }
@@ -86,10 +86,11 @@ func start(ctx context.Context, argv, env []string, dir string, cols, rows int, 
 	return p, nil
 }
 
-// own has the devices of the terminals of all programs that run: uint64 to true.
+// own maps the device of each running program's terminal (uint64) to true.
 var own sync.Map
 
-// Own reports whether a terminal is that of a program that Start has started here.
+// Own reports whether f is the terminal of a running program that this process has started with
+// Start or StartRaw.
 func Own(f *os.File) bool {
 	device, err := deviceOf(f)
 	_, is := own.Load(device)

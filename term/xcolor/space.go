@@ -13,7 +13,7 @@ var lightOfXYZ = [3][3]float64{
 	{0.063511797904978, -0.200205010004965, 0.810709420316482},
 }
 
-// displayWhite is the white of that display.
+// displayWhite is the white of the display that Xlib assumes.
 var displayWhite = xyz{0.949664400, 1, 1.406040270}
 
 func (c xyz) light() (light [3]float64) {
