@@ -1,6 +1,6 @@
 // Command eval-approver measures the automatic approval on the cases in the tree: always
-// the grammar, and also the model when a provider is named. It exits with 1 when a call was
-// approved that a person has to be asked about.
+// the grammar, and also a model if a provider is named. It exits with 1 if a call was
+// approved about which a person must be asked.
 package main
 
 import (
@@ -41,7 +41,7 @@ func run(name, model string) error {
 		}
 		defer m.Close()
 		// Here the model sees every case; in use it sees only those that the grammar has
-		// passed.
+		// accepted.
 		measure(m.Name()+" alone", cases, func(c evaluation.Case) bool { return asks(m, c) })
 		bad += measure(`the grammar, confirmed by the model (mode "grammar", confirm "model")`, cases, func(c evaluation.Case) bool {
 			return autoapprove.Match(c.Question) == nil && asks(m, c)
@@ -51,7 +51,7 @@ func run(name, model string) error {
 		})
 	}
 	if bad > 0 {
-		return fmt.Errorf("%d calls were approved that a person has to be asked", bad)
+		return fmt.Errorf("%d calls were approved about which a person must be asked", bad)
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func run(name, model string) error {
 func asks(m llm.Model, c evaluation.Case) bool {
 	got := autoapprove.Confirm(context.Background(), m, c.Question)
 	if got.Error != "" {
-		fmt.Printf("  %s: no answer that counts: %s\n", c.ID, got.Error)
+		fmt.Printf("  %s: no valid answer: %s\n", c.ID, got.Error)
 	}
 	return got.Approve
 }
@@ -77,9 +77,9 @@ func measure(what string, cases []evaluation.Case, approves func(evaluation.Case
 			}
 		case approved:
 			wrong++
-			fmt.Printf("  %s: approved, although: %s\n", c.ID, c.Why)
+			fmt.Printf("  %s: wrongly approved: %s\n", c.ID, c.Why)
 		}
 	}
-	fmt.Printf("%s: %d cases, %d false approvals, %d of %d that may go on do\n", what, len(cases), wrong, did, may)
+	fmt.Printf("%s: %d cases, %d wrongly approved, %d of %d rightly approved\n", what, len(cases), wrong, did, may)
 	return wrong
 }

@@ -31,15 +31,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/confine"
 )
 
-// What the agent's process may use.
+// Limits of the agent's process.
 const (
 	agentMemory  = 512 << 20 // bytes
-	agentHistory = 64 << 20  // bytes of its conversation's file
-	agentOpen    = 64        // descriptors
+	agentHistory = 64 << 20  // bytes of the conversation's file
+	agentOpen    = 64        // open file descriptors
 )
 
-// builtinAgent is the whole life of the process that is the built-in agent. It takes what the
-// host hands it, locks itself, and only then reads anything that is not the host's.
+// builtinAgent runs the built-in agent until it ends. It receives its settings and connections
+// from the host, locks the process, and only then reads anything that is not the host's.
 func builtinAgent() error {
 	debug.SetMemoryLimit(agentMemory / 2)
 	d := desk.At(3)
@@ -49,18 +49,18 @@ func builtinAgent() error {
 	}
 	tools, file := os.NewFile(4, "tools"), os.NewFile(5, "conversation")
 	if tools == nil || file == nil {
-		return errors.New("the host has handed over no connection to the tools, or no conversation")
+		return errors.New("the host has passed no connection to the tools, or no file for the conversation")
 	}
 	models, err := newModels(set, d)
 	if err != nil {
 		return err
 	}
-	resized := make(chan os.Signal, 1) // one that waits covers all
+	resized := make(chan os.Signal, 1) // may drop signals: one pending signal is enough
 	if set.Task == "" {
 		signal.Notify(resized, syscall.SIGWINCH)
 	}
-	time.AfterFunc(time.Hour, func() {}).Stop() // the poller, which the runtime makes while it can
-	_ = time.Now().Local().String()             // the time zone
+	time.AfterFunc(time.Hour, func() {}).Stop() // makes the runtime create its poller before the lock
+	_ = time.Now().Local().String()             // loads the time zone before the lock
 	if err := confine.Lock(confine.Limits{
 		Memory: agentMemory, File: agentHistory, Seconds: confine.Unlimited, Open: agentOpen, Handed: true,
 	}); err != nil {
@@ -77,7 +77,7 @@ func builtinAgent() error {
 		<-programs.Lost()
 		cancel(builtin.ErrGone)
 	}()
-	events := make(chan builtin.Event, 64) // must not lose: the agent waits
+	events := make(chan builtin.Event, 64) // drops nothing: the agent waits until there is room
 	agent, err := builtin.New(builtin.Options{
 		Models: models.open, Model: set.Model, Runner: programs, History: history,
 		Show: func(e builtin.Event) { events <- e },
@@ -86,7 +86,7 @@ func builtinAgent() error {
 		return err
 	}
 	if set.Task != "" {
-		return carryOut(ctx, agent, set.Task, events, os.Stdout)
+		return runTask(ctx, agent, set.Task, events, os.Stdout)
 	}
 	var beginning sync.WaitGroup
 	defer beginning.Wait()
@@ -101,7 +101,7 @@ func builtinAgent() error {
 	})
 }
 
-// size is that of the terminal.
+// size returns the size of the terminal.
 func size() (cols, rows int) {
 	w, err := unix.IoctlGetWinsize(0, unix.TIOCGWINSZ)
 	if err != nil {
@@ -110,7 +110,7 @@ func size() (cols, rows int) {
 	return int(w.Col), int(w.Row)
 }
 
-// forward makes of signals what the view waits for. It may lose some: one covers all.
+// forward passes signals on to the view. It may drop some: one pending value is enough.
 func forward(ctx context.Context, from <-chan os.Signal) <-chan struct{} {
 	to := make(chan struct{}, 1)
 	go func() {
@@ -129,8 +129,8 @@ func forward(ctx context.Context, from <-chan os.Signal) <-chan struct{} {
 	return to
 }
 
-// carryOut carries out one task and prints the answer, or why there is none.
-func carryOut(ctx context.Context, agent *builtin.Agent, task string, events <-chan builtin.Event, out io.Writer) error {
+// runTask runs one task and prints its answer, or why there is none.
+func runTask(ctx context.Context, agent *builtin.Agent, task string, events <-chan builtin.Event, out io.Writer) error {
 	ended := make(chan error, 1)
 	go func() { ended <- agent.Turn(ctx, task) }()
 	var answer builtin.Report
@@ -149,23 +149,23 @@ func carryOut(ctx context.Context, agent *builtin.Agent, task string, events <-c
 		answer.Take(<-events)
 	}
 	if answer.Failure == "" && answer.Text == "" {
-		answer.Failure = "the model said nothing"
+		answer.Failure = "the model has answered nothing"
 	}
 	return json.NewEncoder(out).Encode(answer)
 }
 
-// models makes connections to the models that the host lets the agent reach.
+// models opens conversations with the models that the host lets the agent reach.
 type models struct {
 	ways map[string]builtin.Way
 	http http.RoundTripper
 }
 
-// newModels makes what all connections have in common. They go through the session's proxy,
-// which the desk connects them to, and trust no authority but the session's.
+// newModels makes the transport of all conversations. It connects to the session's proxy
+// through the desk, and trusts only the session's certificate authority.
 func newModels(set builtin.Settings, d *desk.Process) (*models, error) {
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM([]byte(set.CA)) {
-		return nil, errors.New("the host has named no certificate authority")
+		return nil, errors.New("the host has passed no certificate authority")
 	}
 	proxy := &url.URL{Scheme: "http", Host: "proxy"}
 	return &models{ways: set.Models, http: &http.Transport{
@@ -175,13 +175,14 @@ func newModels(set builtin.Settings, d *desk.Process) (*models, error) {
 	}}, nil
 }
 
-// open makes the connection to a model. A name without its provider is one of the first.
+// open opens a conversation with a model. A name without a provider is allowed if there is only
+// one provider.
 func (m *models) open(name string) (llm.Chat, error) {
 	of, model, named := strings.Cut(name, "/")
 	way, known := m.ways[of]
 	if !named || !known {
 		if named || len(m.ways) != 1 {
-			return nil, fmt.Errorf("there is no way to %q: this session reaches %s", name, strings.Join(slices.Sorted(maps.Keys(m.ways)), ", "))
+			return nil, fmt.Errorf("model %q cannot be reached: this session reaches models of %s", name, strings.Join(slices.Sorted(maps.Keys(m.ways)), ", "))
 		}
 		for of, way = range m.ways {
 			model = name

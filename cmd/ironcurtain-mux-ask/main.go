@@ -1,6 +1,6 @@
-// Command ironcurtain-mux-ask is what of ironcurtain-mux needs the providers' libraries: it
-// asks a model one question of the host's, or is the built-in agent in a process of its own.
-// ironcurtain-mux runs it; it is of no use by itself.
+// Command ironcurtain-mux-ask is the part of ironcurtain-mux that needs the providers'
+// libraries: it asks a model one question for the host, or runs the built-in agent in a process
+// of its own. Only ironcurtain-mux starts it.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// Command ironcurtain-mux-code runs one program of an agent's for ironcurtain-mux, in a
-// process that can do nothing but ask its host for tool calls; it is of no use by itself.
+// Command ironcurtain-mux-code runs one program of an agent, in a process that can do nothing
+// except ask its host for tool calls. Only ironcurtain-mux starts it.
 package main
 
 import (

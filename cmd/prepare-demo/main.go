@@ -1,6 +1,6 @@
-// Command prepare-demo makes what the first tab of "make demo" needs beside the program: the image
-// of its agent, and the tool servers. It is small, so that it is compiled soon and works while the
-// program is compiled. What it cannot make the program tries again, and shows why.
+// Command prepare-demo makes the image of the agent and installs the tool servers for the first tab
+// of "make demo". It is small and compiles fast, so that it can work while the program itself is
+// being compiled. If it fails, the program tries again and shows why.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// prepare makes the image and installs the tool servers, beside each other.
+// prepare makes the image and installs the tool servers at the same time.
 func prepare(ctx context.Context, image string, out io.Writer) error {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -86,16 +86,16 @@ func prepare(ctx context.Context, image string, out io.Writer) error {
 	return nil
 }
 
-// quiet is after how long without a line another one says that the work goes on.
+// quiet is the time without output after which a line says that the step still runs.
 const quiet = 10 * time.Second
 
-// steps prints a line for each step, and now and then one for a long step.
+// steps prints a line for each step, and more lines during a long step.
 type steps struct {
 	out   io.Writer
 	began time.Time
 
 	mu          sync.Mutex
-	title, last string // the present step, and the last line of its builder, sanitized
+	title, last string // the current step, and the builder's last line, sanitized
 	printed     time.Time
 }
 
