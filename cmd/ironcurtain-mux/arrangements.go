@@ -20,16 +20,16 @@ import (
 // maxArrangements is how many clients' arrangements are kept.
 const maxArrangements = 64
 
-// arrangements are how views had arranged their tabs when they ended. How those have arranged them
-// that are shown is written down, too, for a daemon that takes the agents back.
+// arrangements keeps how views had arranged their tabs when they ended. The arrangements of the
+// views that are shown are written to the file, too, for a daemon that takes the agents back.
 type arrangements struct {
 	mu      sync.Mutex
 	kept    []arranged                    // the newest last
 	shown   map[*daemon.Activity]arranged // of the views that are shown
-	changed chan struct{}                 // holds one value, and is lossy: a second one would say no more
+	changed chan struct{}                 // one value; further ones are dropped
 }
 
-// newArrangements returns those that a former daemon has written to a file, if there are any.
+// newArrangements returns the arrangements that a former daemon has written to a file, if any.
 func newArrangements(file string, log *slog.Logger) *arrangements {
 	a := &arrangements{shown: map[*daemon.Activity]arranged{}, changed: make(chan struct{}, 1)}
 	data, err := os.ReadFile(file)
@@ -38,12 +38,12 @@ func newArrangements(file string, log *slog.Logger) *arrangements {
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		a.kept = nil
-		log.Warn("how the tabs were arranged cannot be read", "error", err)
+		log.Warn("the arrangements of tabs cannot be read", "error", err)
 	}
 	return a
 }
 
-// write writes what changes to the file until ctx ends.
+// write writes the arrangements to the file whenever they change, until ctx ends.
 func (a *arrangements) write(ctx context.Context, file string, log *slog.Logger) {
 	for {
 		select {
@@ -56,12 +56,12 @@ func (a *arrangements) write(ctx context.Context, file string, log *slog.Logger)
 			err = wholefile.Write(file, data, 0o600)
 		}
 		if err != nil {
-			log.Warn("how the tabs are arranged is not kept", "error", err)
+			log.Warn("the arrangements of tabs cannot be written", "error", err)
 		}
 	}
 }
 
-// now returns what would be kept if all views ended, the one that was used last at last.
+// now returns what would be kept if all views ended now, ordered by their last use.
 func (a *arrangements) now() []arranged {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -80,30 +80,31 @@ func usedAt(view *daemon.Activity) (at time.Time) {
 	return at
 }
 
-// note notes how a view that is shown has arranged the tabs.
+// note records how a view that is shown has arranged the tabs.
 func (a *arrangements) note(c daemon.Client, now tui.Arrangement) {
 	a.mu.Lock()
 	a.shown[c.Activity] = arranged{nameOf(c), now}
 	a.mu.Unlock()
-	a.tell()
+	a.signal()
 }
 
-// end forgets a view that is not shown any more.
+// end forgets a view that is no longer shown.
 func (a *arrangements) end(c daemon.Client) {
 	a.mu.Lock()
 	delete(a.shown, c.Activity)
 	a.mu.Unlock()
-	a.tell()
+	a.signal()
 }
 
-func (a *arrangements) tell() {
+func (a *arrangements) signal() {
 	select {
 	case a.changed <- struct{}{}:
 	default:
 	}
 }
 
-// arranged is what a view had whose client the person calls Name; empty: it has no name.
+// arranged is the arrangement of a view. Name is the name that the person has given its client;
+// empty: none.
 type arranged struct {
 	Name string
 	tui.Arrangement
@@ -117,7 +118,7 @@ func nameOf(c daemon.Client) string {
 	return ""
 }
 
-// of returns the arrangement of a client: that of its name, else the newest.
+// of returns the arrangement kept for a client's name, else the newest.
 func (a *arrangements) of(c daemon.Client) tui.Arrangement {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -135,27 +136,27 @@ func (a *arrangements) of(c daemon.Client) tui.Arrangement {
 // newest returns the arrangement of the client whose view ended last.
 func (a *arrangements) newest() tui.Arrangement { return a.of(daemon.Client{}) }
 
-// keep keeps the arrangement of a client, in place of a former one of its name.
+// keep keeps the arrangement of a client and replaces an earlier one of the same name.
 func (a *arrangements) keep(c daemon.Client, now tui.Arrangement) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.kept = with(a.kept, arranged{nameOf(c), now})
 }
 
-// with adds an arrangement to others, in place of a former one of its name.
+// with adds an arrangement to others and replaces an earlier one of the same name.
 func with(all []arranged, one arranged) []arranged {
 	all = append(slices.DeleteFunc(all, func(k arranged) bool { return k.Name == one.Name }), one)
 	return all[max(0, len(all)-maxArrangements):]
 }
 
-// forget forgets what is kept.
+// forget forgets the kept arrangements.
 func (a *arrangements) forget() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.kept = nil
 }
 
-// all returns what is kept.
+// all returns the kept arrangements, the newest last.
 func (a *arrangements) all() []arranged {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -23,19 +23,19 @@ func attachCommand() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use:   "attach [SESSION]",
-		Short: "Show the multiplexer that runs in this terminal, too",
-		Long: `Show the multiplexer that runs in this terminal, too, beginning with a session's tab; its
-number or the beginning of the session's id is enough. /detach leaves it running, and so
-does closing the terminal. Several terminals can show it; a tab has the size of the one in
-which it was used last. Unlike 'ironcurtain-mux' alone, attach starts nothing when none runs.
+		Short: "Show the running multiplexer in this terminal, too",
+		Long: `Show the running multiplexer in this terminal, too. SESSION is the tab to begin with: its
+number, or the beginning of the session's id. /detach leaves the multiplexer running, and so
+does closing the terminal. Several terminals can show it; a tab has the size of the terminal
+in which it was used last. Unlike 'ironcurtain-mux' alone, attach starts no multiplexer.
 
 With --read-only the terminal shows everything and changes nothing: no key reaches an
 agent, nothing is decided, opened or run, and no tab takes its size. With --answer-only
-it shows no agent: it asks about the calls that wait, line by line, one after the other,
-and remembers no approval. --name says whose terminal it is, for records and 'clients ls'.
+it shows no agent: it asks about the waiting calls, line by line, one after the other,
+and remembers no approval. --name names the terminal in records and in 'clients ls'.
 
-The tabs are arranged as in the terminal of that name that was detached last, or
-else in any: which one is in front, the panes, the zoom and what is muted.`,
+The tabs are arranged as in the terminal of that name that was detached last, or else as
+in the last detached terminal: the tab in front, the panes, the zoom and what is muted.`,
 		Example: "  ironcurtain-mux attach\n  ironcurtain-mux attach --answer-only --name phone\n  ironcurtain-mux attach 6f1c\n  ironcurtain-mux --host workstation attach",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -62,20 +62,20 @@ else in any: which one is in front, the panes, the zoom and what is muted.`,
 			}
 			o.Variables = p.DaemonVariables("")
 			end, err := client.Attach(cmd.Context(), o)
-			if o.Rights != wire.Operate { // such a client starts nothing
-				return told(cmd, "attach", end, err)
+			if o.Rights != wire.Operate { // such a client must not restart the daemon
+				return reportEnd(cmd, "attach", end, err)
 			}
 			return stay(cmd, "attach", o, end, err)
 		},
 	}
 	cmd.Flags().BoolVar(&readOnly, "read-only", false, "show everything, change nothing")
-	cmd.Flags().BoolVar(&answerOnly, "answer-only", false, "show only the calls that wait, to decide them")
+	cmd.Flags().BoolVar(&answerOnly, "answer-only", false, "show only the waiting calls, to decide them")
 	cmd.Flags().StringVar(&name, "name", "", "what to call this terminal (default: the name of the machine)")
 	cmd.MarkFlagsMutuallyExclusive("read-only", "answer-only")
 	return cmd
 }
 
-// rightsOf are the rights of a terminal with these flags.
+// rightsOf returns the rights of a terminal with these flags.
 func rightsOf(readOnly, answerOnly bool) wire.Right {
 	switch {
 	case answerOnly:
@@ -86,8 +86,8 @@ func rightsOf(readOnly, answerOnly bool) wire.Right {
 	return wire.Operate
 }
 
-// showHere has the daemon show itself on this terminal, and tells it what the tabs that are
-// opened there have from its environment.
+// showHere sets this terminal as the one in which the daemon shows itself, and the part of the
+// environment that tabs opened there get.
 func showHere(cmd *cobra.Command, op string, p wiring.Paths, o *client.Options) (err error) {
 	if os.Getenv(wiring.InsideVariable) != "" {
 		return cli.Fail(op, errors.New("this shell is one of the multiplexer's own tabs"), "use another terminal")
@@ -96,7 +96,7 @@ func showHere(cmd *cobra.Command, op string, p wiring.Paths, o *client.Options) 
 		return err
 	}
 	if o.Rights != wire.Operate && o.Rights != "" {
-		return nil // nothing is opened there
+		return nil // such a client opens no tabs
 	}
 	o.View.Keys = p.KeysHere()
 	if c, err := p.Config(); err == nil && c.LocalShell {
@@ -111,7 +111,7 @@ func stopCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "stop",
 		Short:   "End the multiplexer and its agents",
-		Long:    "End the multiplexer that runs. It refuses while agents run, except with --now.",
+		Long:    "End the running multiplexer. While agents run, this is refused, except with --now.",
 		Example: "  ironcurtain-mux stop --now",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -120,15 +120,15 @@ func stopCommand() *cobra.Command {
 				return err
 			}
 			end, err := client.Stop(cmd.Context(), o, now)
-			return told(cmd, "stop", end, err)
+			return reportEnd(cmd, "stop", end, err)
 		},
 	}
-	cmd.Flags().BoolVar(&now, "now", false, "end agents that run, too")
+	cmd.Flags().BoolVar(&now, "now", false, "end running agents, too")
 	return cmd
 }
 
-// told tells the person how the daemon has served them.
-func told(cmd *cobra.Command, op, end string, err error) error {
+// reportEnd prints the daemon's last message, and returns the operation's error.
+func reportEnd(cmd *cobra.Command, op, end string, err error) error {
 	if errors.Is(err, client.ErrNoDaemon) {
 		return cli.Fail(op, err, "'ironcurtain-mux' starts one")
 	}

@@ -34,7 +34,7 @@ func clientsListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "ls",
 		Short:   "List the terminals that show the multiplexer",
-		Long:    "List the terminals that show the multiplexer: id, name, terminal, what it may do, size,\nthe tab in front, and how long its person has done nothing there.",
+		Long:    "List the terminals that show the multiplexer: id, name, terminal, rights, size, the tab\nin front, and how long it has been idle.",
 		Example: "  ironcurtain-mux clients ls --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -44,7 +44,7 @@ func clientsListCommand() *cobra.Command {
 			}
 			list, err := client.Clients(cmd.Context(), o)
 			if err != nil {
-				return told(cmd, "list clients", "", err)
+				return reportEnd(cmd, "list clients", "", err)
 			}
 			if asJSON {
 				return cli.PrintJSON(cmd.OutOrStdout(), wire.Shown{Clients: list})
@@ -59,7 +59,7 @@ func clientsListCommand() *cobra.Command {
 	return cmd
 }
 
-// rightsText says what may be done at a client, for people.
+// rightsText describes the rights of a client.
 func rightsText(r wire.Right) string {
 	switch r {
 	case wire.See:
@@ -83,7 +83,7 @@ func printClients(w io.Writer, list []wire.Client) error {
 	return cli.PrintTable(w, []string{"ID", "NAME", "TERMINAL", "RIGHTS", "SIZE", "IN FRONT", "ACTIVITY"}, rows)
 }
 
-// idleText says how long a client's person has done nothing there, for people.
+// idleText describes how long nobody has used a client.
 func idleText(c wire.Client) string {
 	if c.Stopped {
 		return "in the background"
@@ -107,7 +107,7 @@ func clientsKickCommand() *cobra.Command {
 				return err
 			}
 			end, err := client.Kick(cmd.Context(), o, args[0])
-			return told(cmd, "detach client", end, err)
+			return reportEnd(cmd, "detach client", end, err)
 		},
 	}
 }

@@ -23,14 +23,14 @@ import (
 func clientsAuthorizeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "authorize NAME",
-		Short: "Let the owner of an SSH key answer the calls that wait, and do nothing else",
+		Short: "Let the owner of an SSH key answer waiting calls, and do nothing else",
 		Long: `Read a public SSH key, such as that of a phone, from standard input, and print the line for
-~/.ssh/authorized_keys that lets its owner answer the calls that wait, and do nothing else:
-whatever command is asked for, sshd runs 'attach --answer-only --name NAME', and it refuses
-shells, files and forwarding. Only calls that wait are shown; records name who answered.
+~/.ssh/authorized_keys that lets its owner answer waiting calls, and do nothing else. sshd runs
+'attach --answer-only --name NAME' in place of any requested command, and refuses shells, files
+and forwarding. Only waiting calls are shown; records name who answered.
 
-The line has the path of this program unless it is in /usr/local/bin, /usr/bin or /bin, where
-every sshd finds it. Without the line the key opens nothing; remove the line to take it back.`,
+The line has the path of this program, except when it is in /usr/local/bin, /usr/bin or /bin,
+where every sshd finds it. To revoke the right, remove the line.`,
 		Example: "  ironcurtain-mux clients authorize phone < phone.pub >> ~/.ssh/authorized_keys",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -52,10 +52,10 @@ every sshd finds it. Without the line the key opens nothing; remove the line to 
 	}
 }
 
-// maxPublicKey bounds the text of a public key; the longest of RSA has 3 KiB.
+// maxPublicKey bounds the text of a public key, in bytes; the longest RSA keys have 3 KiB.
 const maxPublicKey = 16 << 10
 
-// keyParts says of how many parts the public keys of each type consist, the type included.
+// keyParts is the number of parts in a public key of each type, including the type.
 var keyParts = map[string]int{
 	"ssh-ed25519":                        2,
 	"ssh-rsa":                            3,
@@ -76,7 +76,7 @@ func readPublicKey(r io.Reader) (string, error) {
 	fields := strings.Fields(line)
 	switch {
 	case strings.HasPrefix(line, "-----BEGIN"):
-		return "", fault.New("its public half is in the file beside it whose name ends in .pub", "this is not a public key; give a private key to nobody")
+		return "", fault.New("the public key is in the file beside it whose name ends in .pub", "this is not a public key; give a private key to nobody")
 	case len(fields) == 0:
 		return "", errors.New("there is no key on standard input")
 	case len(text) > maxPublicKey || strings.ContainsAny(line, "\r\n"):
@@ -93,7 +93,8 @@ func readPublicKey(r io.Reader) (string, error) {
 	return fields[0] + " " + fields[1], nil
 }
 
-// consistsOf reports whether a key has so many parts, none of them empty, and begins with its type.
+// consistsOf reports whether a key begins with its type and has exactly that many parts, none of
+// them empty.
 func consistsOf(blob []byte, kind string, parts int) bool {
 	for i := range parts {
 		if len(blob) < 4 {
@@ -111,7 +112,7 @@ func consistsOf(blob []byte, kind string, parts int) bool {
 	return len(blob) == 0
 }
 
-// programForSSHD is how a line of authorized_keys names this program.
+// programForSSHD returns the name or path of this program for a line of authorized_keys.
 func programForSSHD() (string, error) {
 	found, err := exec.LookPath(os.Args[0])
 	if err != nil {

@@ -35,7 +35,7 @@ func TestAnAuthorizedKeyOnlyAnswers(t *testing.T) {
 	box.write(box.authority, line)
 	for _, asked := range [][]string{nil, {"cat", "/etc/passwd"}, {"ironcurtain-mux", "attach"}} {
 		phone := box.drive(append([]string{"ssh", "-tt", "phone"}, asked...)...)
-		phone.see(patience, "calls that wait are asked about here")
+		phone.see(patience, "waiting calls are shown here")
 		if out, _, _ := d.command("clients", "ls"); strings.Count(out, "answer-only") != 1 || !strings.Contains(out, "  phone  ") {
 			t.Errorf("clients:\n%s", out)
 		}

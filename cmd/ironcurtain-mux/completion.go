@@ -23,8 +23,8 @@ func completionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "completion SHELL",
 		Short: "Print a completion script for bash, zsh or fish",
-		Long: `Print a script that teaches a shell to complete the commands and flags of
-ironcurtain-mux with the Tab key. bash needs the package bash-completion for it.`,
+		Long: `Print a script with which a shell completes the commands and flags of ironcurtain-mux
+when you press Tab. bash also needs the package bash-completion.`,
 		Example: `  source <(ironcurtain-mux completion bash)
   ironcurtain-mux completion zsh > "${fpath[1]}/_ironcurtain-mux"
   ironcurtain-mux completion fish > ~/.config/fish/completions/ironcurtain-mux.fish`,
@@ -39,10 +39,10 @@ ironcurtain-mux with the Tab key. bash needs the package bash-completion for it.
 // oneShell accepts one argument: a shell that has a completion script.
 func oneShell(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return cli.Usagef("it needs one shell: %s", strings.Join(shellNames, ", "))
+		return cli.Usagef("name one shell: %s", strings.Join(shellNames, ", "))
 	}
 	if _, ok := shells[args[0]]; !ok {
-		return cli.Usagef("no completion for %q, only for %s", args[0], strings.Join(shellNames, ", "))
+		return cli.Usagef("there is no completion for %q, only for %s", args[0], strings.Join(shellNames, ", "))
 	}
 	return nil
 }

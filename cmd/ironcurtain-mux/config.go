@@ -53,7 +53,7 @@ func configShowCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&printSchema, "schema", false, "print the JSON Schema of config.json instead")
-	cmd.Flags().BoolVar(&builtin, "default", false, "print what holds when there is no config.json")
+	cmd.Flags().BoolVar(&builtin, "default", false, "print the defaults, without config.json")
 	cmd.MarkFlagsMutuallyExclusive("schema", "default")
 	return cmd
 }
@@ -61,7 +61,7 @@ func configShowCommand() *cobra.Command {
 func configPathCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "path",
-		Short:   "Print where config.json is looked for",
+		Short:   "Print the path of config.json",
 		Example: "  $EDITOR \"$(ironcurtain-mux config path)\"",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

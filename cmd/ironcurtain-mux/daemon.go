@@ -28,8 +28,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
 )
 
-// serveCommand runs the multiplexer without a terminal. Below it are the program's own MCP
-// servers, which the tool proxy starts in sandboxes.
+// serveCommand runs the daemon in the foreground. Its subcommand is the program's own MCP server,
+// which the tool proxy starts in a sandbox.
 func serveCommand() *cobra.Command {
 	var started, check bool
 	var unit string
@@ -39,18 +39,18 @@ func serveCommand() *cobra.Command {
 		Use:   "serve",
 		Short: "Run the daemon of the multiplexer in the foreground",
 		Long: `Run the daemon of the multiplexer in the foreground, until /quit or 'ironcurtain-mux
-stop' ends it with its agents. This is for service managers: 'ironcurtain-mux' starts
-the daemon by itself when none runs. There is one for each IRONCURTAIN_HOME. It takes
-its environment from here, and survives the end of the terminal.
+stop' ends it with its agents. This is for service managers: 'ironcurtain-mux' itself
+starts the daemon when none runs. There is one daemon for each IRONCURTAIN_HOME. It has
+the environment of this command, and continues when the terminal is closed.
 
 --print-unit only prints a unit with which a service manager starts the daemon when you
-log in, and again when it has failed. End a daemon that runs before you enable it.
+log in, and again when it has failed. Stop a running daemon before you enable the unit.
 For systemd, put it into ~/.config/systemd/user/ironcurtain-mux.service and run
-'systemctl --user enable --now ironcurtain-mux'; 'loginctl enable-linger' lets it begin
-with the machine and outlive your logout. For launchd, put it into
+'systemctl --user enable --now ironcurtain-mux'; with 'loginctl enable-linger' it starts
+with the machine and continues after you log out. For launchd, put it into
 ~/Library/LaunchAgents/ironcurtain-mux.plist and run 'launchctl bootstrap gui/$(id -u)'
 with that file. The daemon then has the manager's environment: with systemd,
-'systemctl --user import-environment PATH' gives it your PATH. The unit names
+'systemctl --user import-environment PATH' gives it your PATH. The unit contains
 IRONCURTAIN_HOME and IRONCURTAIN_CACHE if they are set, and no key.`,
 		Example: "  ironcurtain-mux serve &\n  ironcurtain-mux attach\n  ironcurtain-mux serve --print-unit systemd > ~/.config/systemd/user/ironcurtain-mux.service",
 		Args:    cobra.NoArgs,
@@ -65,36 +65,37 @@ IRONCURTAIN_HOME and IRONCURTAIN_CACHE if they are set, and no key.`,
 			if started {
 				s = startedBy(client.ReadyFD)
 			}
-			return s.tell(serve(cmd, s, &flags, inherited))
+			return s.report(serve(cmd, s, &flags, inherited))
 		},
 	}
 	flags.Engine.Register(cmd)
-	cmd.Flags().BoolVar(&check, checkFlag, false, "say whether it could serve, as JSON")
+	cmd.Flags().BoolVar(&check, checkFlag, false, "report as JSON whether it could serve")
 	_ = cmd.Flags().MarkHidden(checkFlag) // there is such a flag
-	cmd.Flags().Var(&inherited, inheritFlag, "go on with what the former program of this process has left open")
+	cmd.Flags().Var(&inherited, inheritFlag, "continue with the descriptors that the former program of this process has left open")
 	_ = cmd.Flags().MarkHidden(inheritFlag) // there is such a flag
-	cmd.Flags().BoolVar(&started, running.StartedFlag, false, "started by a client, which waits until it serves")
+	cmd.Flags().BoolVar(&started, running.StartedFlag, false, "report to the client that has started the daemon")
 	cmd.Flags().StringVar(&unit, "print-unit", "", "print a unit for a service `manager`, systemd or launchd, and do nothing else")
 	_ = cmd.Flags().MarkHidden(running.StartedFlag) // there is such a flag
 	cmd.AddCommand(serveFetchCommand())
 	return cmd
 }
 
-// inheritFlag makes serve go on with the daemon that this process was with another program.
+// inheritFlag makes serve continue the daemon that this process was before an upgrade.
 const inheritFlag = "inherited"
 
-// starter is the client that has started this daemon; nil: a person has.
+// starter is the client that has started this daemon. waits is nil if a person has started it, and
+// after the report.
 type starter struct{ waits *os.File }
 
-// startedBy returns the client that waits at a descriptor.
+// startedBy returns the client that reads from a descriptor.
 func startedBy(fd int) *starter {
 	syscall.CloseOnExec(fd)
 	return &starter{os.NewFile(uintptr(fd), "starter")}
 }
 
-// tell tells the client that the daemon serves clients, or that it does not because of err,
-// which it returns. It does nothing the second time.
-func (s *starter) tell(err error) error {
+// report tells the client that the daemon serves, or why it does not, and returns err. Only the
+// first call reports.
+func (s *starter) report(err error) error {
 	if s.waits == nil {
 		return err
 	}
@@ -112,11 +113,11 @@ func (s *starter) tell(err error) error {
 	return err
 }
 
-// serve runs the daemon until somebody ends it, or nothing is left to come back for in one that
-// a client has started.
+// serve runs the daemon until somebody ends it. A daemon that a client has started also ends when
+// it has been idle for Config.DaemonIdle.
 func serve(cmd *cobra.Command, s *starter, flags *wiring.TabFlags, inherited daemon.Inherited) error {
 	const op = "start daemon"
-	signal.Ignore(syscall.SIGHUP) // the terminal from which it was started is closed
+	signal.Ignore(syscall.SIGHUP) // sent when the terminal that started the daemon is closed
 	if err := hideMemory(); err != nil {
 		return cli.Fail(op, fmt.Errorf("hide the memory from other programs: %w", err), "")
 	}
@@ -129,14 +130,14 @@ func serve(cmd *cobra.Command, s *starter, flags *wiring.TabFlags, inherited dae
 		return cli.Fail(op, err, "")
 	}
 	defer func() { _ = door.Unlock() }()
-	var said bytes.Buffer // at the end, for whoever has asked for it
+	var said bytes.Buffer // what is printed while the daemon ends, for the client that has ended it
 	cmd.SetErr(io.MultiWriter(cmd.ErrOrStderr(), &said))
 	b, log, done, err := w.Open(cmd)
 	if err != nil {
 		return errors.Join(err, door.Close())
 	}
 	if err := noteEngine(w.Paths); err != nil {
-		log.Error("a daemon that follows a killed one may look for the agents in another container engine", "error", err)
+		log.Error("the engine's name cannot be written: after a crash, the next daemon may look for the agents in another engine", "error", err)
 	}
 	b.SetAway(true)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(cmd.Context()))
@@ -164,12 +165,12 @@ func serve(cmd *cobra.Command, s *starter, flags *wiring.TabFlags, inherited dae
 	if !byHand {
 		d.Idle = w.Config.DaemonIdle()
 	}
-	_ = s.tell(nil)
+	_ = s.report(nil)
 	return cli.Fail("serve", d.Serve(cmd.Context(), door.UnixListener), "")
 }
 
-// daemonParts makes the parts of a daemon, with the container engine of the one before it if that has
-// left agents there.
+// daemonParts makes the parts of a daemon. If the former daemon has left agents, the new one uses
+// the same container engine.
 func daemonParts(ctx context.Context, flags *wiring.TabFlags) (wiring.Parts, error) {
 	p, c, err := flags.Check(ctx)
 	if err != nil {
@@ -181,11 +182,11 @@ func daemonParts(ctx context.Context, flags *wiring.TabFlags) (wiring.Parts, err
 	return p.Wire(c, broker.Profile{})
 }
 
-// daemon returns the daemon that shows the views, but for how it ends and is upgraded.
+// daemon returns the daemon that shows the views. The caller sets how it ends and is upgraded.
 func (v *views) daemon(ctx context.Context) *daemon.Daemon {
 	tokens, err := token.Open(filepath.Join(v.parts.Paths.Home, "answer-tokens.json"))
 	if err != nil {
-		v.log.Error("no answer token is in force", "error", err)
+		v.log.Error("answer tokens cannot be used", "error", err)
 	}
 	program, build := cli.ThisFile()
 	return &daemon.Daemon{
@@ -210,19 +211,19 @@ func (v *views) daemon(ctx context.Context) *daemon.Daemon {
 	}
 }
 
-// engineOf returns a function that says which container engine the broker uses.
+// engineOf returns a function that returns the container engine of the broker.
 func engineOf(b *broker.Broker) func() wire.Engine {
 	return func() wire.Engine {
 		e, err := b.Engine()
 		if err != nil {
-			return wire.Engine{} // whoever opens a tab is told
+			return wire.Engine{} // opening a tab reports the error
 		}
 		return wire.Engine{Address: e.Address, Source: e.Source}
 	}
 }
 
-// openDoor opens the socket for clients, or goes on with that of the program that this process was
-// before. Then it returns what that one has handed over; nil: it cannot be read.
+// openDoor opens the socket for clients. After an upgrade it continues with the socket of the
+// former program, and returns what that program has handed over; nil: it cannot be read.
 func openDoor(ctx context.Context, home string, inherited daemon.Inherited) (door *daemon.Door, former io.ReadCloser, err error) {
 	if inherited == (daemon.Inherited{}) {
 		door, err = daemon.Listen(ctx, home)
@@ -231,12 +232,12 @@ func openDoor(ctx context.Context, home string, inherited daemon.Inherited) (doo
 	reap()
 	door, former, err = inherited.Take()
 	if door != nil {
-		return door, former, nil // goOn says that nothing can be read
+		return door, former, nil // goOn reports if nothing can be read
 	}
 	return nil, nil, err
 }
 
-// agentsRunning says how many agents run; empty for none.
+// agentsRunning describes how many agents run; empty for none.
 func agentsRunning(ctx context.Context, b *broker.Broker) string {
 	sessions, _ := b.Sessions(ctx) // it fails only when ctx has ended
 	n := 0

@@ -18,26 +18,27 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
-// stoodDownFile is there after a daemon has stood down.
+// stoodDownFile exists after a daemon has stood down.
 func stoodDownFile(home string) string { return filepath.Join(home, "run", "stood-down") }
 
-// standDown notes that the daemon leaves its agents to the next one on purpose.
+// standDown records that the daemon leaves its agents to the next one on purpose.
 func standDown(home string, log *slog.Logger) {
 	log.Info("the daemon stands down; its agents run on")
 	if err := os.WriteFile(stoodDownFile(home), nil, 0o600); err != nil {
-		log.Warn("the next daemon will take this for a crash", "error", err)
+		log.Warn("the next daemon will treat this as a crash", "error", err)
 	}
 }
 
-// stoodDown reports whether the last daemon has stood down, the first time that it is asked.
+// stoodDown reports whether the last daemon has stood down. It removes the record, so only the
+// first call can return true.
 func stoodDown(home string) bool { return os.Remove(stoodDownFile(home)) == nil }
 
-// engineFile has the container engine that --engine named to a daemon, until that daemon has ended
-// all of its agents.
+// engineFile contains the container engine that --engine named to a daemon, until that daemon has
+// ended all of its agents.
 func engineFile(home string) string { return filepath.Join(home, "run", "engine") }
 
-// lastEngine returns the engine that --engine names, else the one that it named to a daemon that was
-// killed or has stood down: its agents are there.
+// lastEngine returns the engine that --engine names. Without --engine it returns the one named to a
+// former daemon that was killed or has stood down, because its agents run there.
 func lastEngine(p wiring.Paths) (string, error) {
 	if p.Engine != "" {
 		return p.Engine, nil
@@ -49,7 +50,7 @@ func lastEngine(p wiring.Paths) (string, error) {
 	return string(named), err
 }
 
-// noteEngine notes for the next daemon which engine --engine names to this one.
+// noteEngine records the engine of --engine for the next daemon.
 func noteEngine(p wiring.Paths) error {
 	if p.Engine == "" {
 		return nil
@@ -60,20 +61,21 @@ func noteEngine(p wiring.Paths) error {
 // forgetEngine lets the next daemon find its engine by itself.
 func forgetEngine(home string) { _ = os.Remove(engineFile(home)) }
 
-// calmTime is how long a daemon must have run for the next one to take its agents back by itself.
-// What ends it again at once may be one of them.
-const calmTime = time.Minute
+// takeBackPause is how long ago agents must have been taken back before they are taken back again
+// without asking. An agent may be the reason why the daemon crashed.
+const takeBackPause = time.Minute
 
-// takeBackLimit is how long a client waits for that; an engine may say nothing.
+// takeBackLimit is how long taking agents back may take while a client waits, because an engine may
+// not answer.
 const takeBackLimit = 10 * time.Second
 
-// takeBack takes back the agents that another daemon has left running, and reports whether all
-// of them are. Otherwise a person is asked. planned says that the daemon was not killed.
+// takeBack takes back the agents that another daemon has left running, and reports whether it took
+// back all of them. Otherwise a person is asked. planned says that the daemon was not killed.
 func takeBack(ctx context.Context, b *broker.Broker, home string, planned bool, log *slog.Logger) bool {
 	var err error
 	if !planned {
 		last := running.TakenBackFile(home)
-		if info, err := os.Stat(last); err == nil && time.Since(info.ModTime()) < calmTime {
+		if info, err := os.Stat(last); err == nil && time.Since(info.ModTime()) < takeBackPause {
 			log.Warn("the agents that still run are left to the person: they were taken back a moment ago")
 			return false
 		}
@@ -90,8 +92,8 @@ func takeBack(ctx context.Context, b *broker.Broker, home string, planned bool, 
 	return err == nil
 }
 
-// comeBack says how to come back to what is about to end.
-func comeBack(ctx context.Context, b *broker.Broker) string {
+// resumeHint says how to resume the sessions that are about to end.
+func resumeHint(ctx context.Context, b *broker.Broker) string {
 	open, _ := b.Sessions(ctx) // it never fails
 	stored, err := b.Stored(ctx)
 	var kept []broker.Session
@@ -110,7 +112,7 @@ func comeBack(ctx context.Context, b *broker.Broker) string {
 	return fmt.Sprintf("ended; 'ironcurtain-mux sessions resume %s' continues %s; there, /resume continues the other %d", broker.ShortID(kept[0].ID), text.Drawable(kept[0].Agent), len(kept)-1)
 }
 
-// noteTakeBack adds the time to a file.
+// noteTakeBack appends the current time to a file.
 func noteTakeBack(path string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {

@@ -14,11 +14,11 @@ func demoCommand() *cobra.Command {
 		Use:   "demo",
 		Short: "Open a tab with a scripted model; needs no key",
 		Long: `Open a tab with a scripted model in place of the provider, or show the one that
-runs: with flags, another one is opened. The agent, its container, both proxies, the
-policy and the tool servers are the real ones; no key of yours is used. The model takes
+runs; with flags, open another one. The agent, its container, both proxies, the policy
+and the tool servers are the real ones, and none of your keys is used. The model obeys
 orders of one line: read PATH, write PATH TEXT, list PATH, push, push to REMOTE,
-run COMMAND, say TEXT, and batch N for N calls in one program, where the agent is
-offered programs. The remotes origin and backup are on this machine.`,
+run COMMAND, say TEXT, and batch N, which makes N calls in one program if the agent
+can run programs. The remotes origin and backup are on this machine.`,
 		Example: "  ironcurtain-mux demo\n  ironcurtain-mux demo --agent shell",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return openMux(cmd, flags) },

@@ -24,19 +24,19 @@ func gcCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gc",
 		Short: "Remove what crashed sessions left",
-		Long: `Remove the containers and sockets of sessions whose multiplexer has ended, agents
-that still run included; their sessions stay and can be resumed. A multiplexer that
-starts removes only what runs no more, and offers to take back the rest.
+		Long: `Remove the containers and sockets of sessions whose multiplexer has ended, even if
+their agents still run; the sessions stay and can be resumed. A multiplexer that
+starts removes only stopped containers, and offers to take back running agents.
 
-Only containers with this program's label are looked at, and none whose owner
-still runs is touched. --force also removes running containers that have no
-owner at all, those that belong to a machine of another name and those that a
-multiplexer with another IRONCURTAIN_HOME can take back.
+Only containers with this program's label are removed, and none whose owner still
+runs. --force also removes running containers without an owner, containers that
+belong to a machine of another name, and those that a multiplexer with another
+IRONCURTAIN_HOME can take back.
 
-On an engine that does not see this machine's files, the volumes of sessions that
-are gone are removed, and copies of a repository's objects 30 days after their
-last use, or now with --all: they are sent again when they are needed. A volume of
-another machine or another IRONCURTAIN_HOME always stays.`,
+On an engine that does not see this machine's files, gc also removes the volumes of
+removed sessions, and copies of a repository's objects 30 days after their last use
+(with --all, now): they are sent again when they are needed. A volume of another
+machine or another IRONCURTAIN_HOME always stays.`,
 		Example: `  ironcurtain-mux gc --dry-run
   ironcurtain-mux gc
   ironcurtain-mux gc --engine colima`,
@@ -64,15 +64,15 @@ another machine or another IRONCURTAIN_HOME always stays.`,
 			return cli.Fail(op, err, "")
 		},
 	}
-	cmd.Flags().BoolVar(&options.DryRun, "dry-run", false, "say what would be removed, and what would stay and why")
-	cmd.Flags().BoolVar(&options.Force, "force", false, "remove also what has no owner but runs, or belongs to another machine")
-	cmd.Flags().BoolVar(&volumes.Objects, "all", false, "remove also copies of repositories' objects that were used in the last 30 days")
+	cmd.Flags().BoolVar(&options.DryRun, "dry-run", false, "print what would be removed, and what would stay and why")
+	cmd.Flags().BoolVar(&options.Force, "force", false, "also remove running containers without an owner, or of another machine or home")
+	cmd.Flags().BoolVar(&volumes.Objects, "all", false, "also remove copies of repositories' objects that were used in the last 30 days")
 	engine.Register(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
 }
 
-// garbage is what crashed sessions left, with what became of it.
+// garbage is what crashed sessions left, and what was removed of it.
 type garbage struct {
 	DryRun     bool                 `json:"dryRun"`
 	Containers []docker.Reaped      `json:"containers"`
@@ -80,7 +80,7 @@ type garbage struct {
 	Paths      []string             `json:"paths"`
 }
 
-// collect removes what was left, unless it is a trial run. It goes on after a failure.
+// collect removes what was left, except in a dry run. It continues after a failure.
 func (g *garbage) collect(ctx context.Context, client *docker.Client, home string, options docker.ReapOptions, volumes stored.VolumeSweep) error {
 	g.DryRun, volumes.Remove = options.DryRun, !options.DryRun
 	var errs [3]error
@@ -92,7 +92,7 @@ func (g *garbage) collect(ctx context.Context, client *docker.Client, home strin
 	return errors.Join(errors.Join(errs[:]...), client.Close(ctx))
 }
 
-// print lists what was removed, and after a trial run also what would stay.
+// print lists what was removed, and after a dry run also what would stay.
 func (g *garbage) print(w io.Writer) error {
 	var rows [][]string
 	add := func(name string, removed bool, created time.Time, reason string) {

@@ -18,17 +18,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/pane"
 )
 
-// handedOver is what the daemon hands to the program that it becomes, beside the panes.
+// handedOver is what the daemon hands over to its next program in an upgrade, besides the panes.
 type handedOver struct {
 	Version string // of the former program
 	ByHand  bool   // a person has started the daemon
 	Broker  broker.Kept
-	// Arrangements are those of views that have ended, also for the upgrade.
+	// Arrangements are those of all views, which have ended for the upgrade at the latest.
 	Arrangements []arranged
 }
 
-// upgradeOf is how a daemon becomes the program that is installed now, with more arguments of its
-// own.
+// upgradeOf returns how a daemon becomes the program that is installed now. more are further
+// arguments of that program.
 func upgradeOf(door *daemon.Door, b *broker.Broker, mux *pane.Mux, kept *arrangements, byHand bool, more []string) (*daemon.Upgrade, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -47,15 +47,15 @@ func upgradeOf(door *daemon.Door, b *broker.Broker, mux *pane.Mux, kept *arrange
 	}, nil
 }
 
-// handOver writes the number of bytes of the panes, the panes, and h with what the broker adds, in
-// JSON. The panes are closed then, and undo opens them again.
+// handOver writes the size of the panes in bytes, the panes, and h with the broker's state as JSON.
+// It closes the panes; undo opens them again.
 func handOver(ctx context.Context, to *os.File, b *broker.Broker, mux *pane.Mux, h handedOver) (conns []syscall.RawConn, undo func(*os.File) error, err error) {
 	var size [8]byte
 	if _, err := to.Write(size[:]); err != nil {
 		return nil, nil, err
 	}
 	if err := mux.Save(ctx, to); err != nil {
-		mux.Close() // views make others
+		mux.Close() // views make new panes
 		return nil, nil, err
 	}
 	end, err := to.Seek(0, io.SeekCurrent)
@@ -80,7 +80,7 @@ func handOver(ctx context.Context, to *os.File, b *broker.Broker, mux *pane.Mux,
 	}, err
 }
 
-// readPanes loads the panes of what handOver has written, and returns the rest of it.
+// readPanes loads the panes that handOver has written, and returns what follows them.
 func readPanes(from io.Reader, mux *pane.Mux) (rest io.Reader, err error) {
 	var size [8]byte
 	if _, err := io.ReadFull(from, size[:]); err != nil {
@@ -88,13 +88,13 @@ func readPanes(from io.Reader, mux *pane.Mux) (rest io.Reader, err error) {
 	}
 	n := binary.LittleEndian.Uint64(size[:])
 	if n > 1<<40 {
-		return nil, errors.New("the size of the panes is none")
+		return nil, errors.New("the size of the panes is invalid")
 	}
 	return from, mux.Load(io.LimitReader(from, int64(n)))
 }
 
-// goOn goes on with what the former program of this process has handed over. If that cannot be
-// read, it takes the agents back as after a kill, and returns what to tell the person.
+// goOn continues with what the former program of this process has handed over. If that cannot be
+// read, it takes the agents back as after a crash. It returns notices for the person.
 func goOn(ctx context.Context, from io.ReadCloser, b *broker.Broker, mux *pane.Mux, log *slog.Logger) (h handedOver, notices []string) {
 	err := errors.New("it cannot be read")
 	if from != nil {
@@ -118,7 +118,7 @@ func goOn(ctx context.Context, from io.ReadCloser, b *broker.Broker, mux *pane.M
 	if err := b.TakeBack(ctx); err != nil {
 		log.Error("not every agent could be taken back", "error", err)
 	}
-	return h, append(notices, "the screens of before the upgrade could not be taken over: the agents were taken back as after a crash")
+	return h, append(notices, "the screens from before the upgrade cannot be read: the agents were taken back as after a crash")
 }
 
 func (h *handedOver) read(from io.Reader, mux *pane.Mux) error {
@@ -129,7 +129,7 @@ func (h *handedOver) read(from io.Reader, mux *pane.Mux) error {
 	return fault.Wrap("read what was handed over", json.NewDecoder(rest).Decode(h), "")
 }
 
-// reap removes what is left of children of the former program, which have ended with it.
+// reap waits for children of the former program that have ended, so that no zombies stay.
 func reap() {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)

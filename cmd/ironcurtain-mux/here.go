@@ -23,8 +23,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/here"
 )
 
-// projectAt returns the project that a directory belongs to, if agents may work there, and whether
-// a working tree can be made of it; empty: there is none.
+// projectAt returns the project that a directory belongs to, and whether a working tree can be made
+// of it. It returns "" if there is no project, or agents may not work in it.
 func projectAt(ctx context.Context, p wiring.Paths, dir string) (project string, worktree bool) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil || !filepath.IsAbs(dir) || stored.Contains(stored.RealPath(p.Home), dir) {
@@ -37,9 +37,9 @@ func projectAt(ctx context.Context, p wiring.Paths, dir string) (project string,
 	return project, git && session.CheckWorktree(ctx, project, p.Home, p.Cache, p.UserHome) == nil
 }
 
-// workHere has a view open its tab in the project in which the person has started the program, when
-// no tab works there: as they have answered for that project, or after the view has asked them. A
-// view that would open no tab opens one only for this.
+// workHere makes a view open its tab in the project in which the person has started the program,
+// unless a tab works there already. It uses the person's answer for that project, or lets the view
+// ask. A view that would open no tab opens one only because of such an answer.
 func workHere(ctx context.Context, w wiring.Parts, b *broker.Broker, dir string, o *tui.Options) {
 	opens := opensTab(ctx, b, *o)
 	if o.Profile.Demo || o.Workspace != "" || o.Repo != "" || o.Resume != "" || o.Show != "" {
@@ -56,10 +56,10 @@ func workHere(ctx context.Context, w wiring.Parts, b *broker.Broker, dir string,
 	answers := session.ToolchainAnswers(w.Paths.Home)
 	answer, err := answers.Of(project)
 	if err != nil {
-		return // whoever opens a tab there is told
+		return // opening a tab there reports the error
 	}
 	if answer.Here != toolchain.HereNo && !toolchain.Own(project) {
-		answer.Here = toolchain.HereAsk // it may be another project by now, of somebody else
+		answer.Here = toolchain.HereAsk // somebody else may have replaced the project
 	}
 	switch answer.Here {
 	case toolchain.HereYes:
@@ -75,10 +75,10 @@ func workHere(ctx context.Context, w wiring.Parts, b *broker.Broker, dir string,
 	}
 }
 
-// copiesFiles reports whether agents are known to work on copies of this machine's files.
+// copiesFiles reports whether agents work on copies of this machine's files, as far as is known.
 func copiesFiles(w wiring.Parts) bool {
 	endpoint, err := w.Paths.Endpoint()
-	return err == nil && w.Paths.Ways(w.Config).Copies(endpoint.Address) // without an engine no agent works at all
+	return err == nil && w.Paths.Ways(w.Config).Copies(endpoint.Address) // without an engine no agent runs
 }
 
 // worksIn reports whether a tab works in a project, or in a working tree made of it.
@@ -109,15 +109,15 @@ func hereCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "here [yes|worktree|no|ask]",
 		Short: "Show or change whether 'ironcurtain-mux' works in the project it is started in",
-		Long: `Started in a project, ironcurtain-mux asks once whether to work there, and keeps the
-answer for that directory. This command lists the answers, or changes the one for the
-project of the current directory: yes works in it, worktree on a branch of its own in a
-working tree made of it, no does neither, and ask asks again at the next start.
+		Long: `When it is started in a project, ironcurtain-mux asks once whether to work there, and keeps
+the answer for that directory. This command lists the answers, or changes the answer for the
+project of the current directory: with yes, agents work in it; with worktree, on a branch of
+their own in a working tree made of it; with no, neither; ask asks again at the next start.
 
 A project is a git working tree, or a directory with a file such as go.mod, package.json,
 Cargo.toml, pyproject.toml or Makefile; never your home directory or one above it.
-Of a directory that is not yours, or to which everybody can write, only a no is kept.
---workspace, --worktree and --repo go before the answer.`,
+For a directory that is not yours, or that everybody can write to, only a no is kept.
+--workspace, --worktree and --repo override the answer.`,
 		Example:   "  ironcurtain-mux here\n  ironcurtain-mux here worktree",
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: words,
@@ -133,7 +133,7 @@ Of a directory that is not yours, or to which everybody can write, only a no is 
 			dir := wiring.AbsolutePath(".")
 			project, worktree := projectAt(cmd.Context(), p, dir)
 			if project == "" {
-				return cli.Fail("change answer", fmt.Errorf("%s is no project in which agents may work", text.Drawable(dir)), "change to the project's directory first")
+				return cli.Fail("change answer", fmt.Errorf("%s is not a project in which agents may work", text.Drawable(dir)), "change to the project's directory first")
 			}
 			answer := toolchain.Here(args[0])
 			if answer != toolchain.HereNo && args[0] != hereAsk && !toolchain.Own(project) {
@@ -151,7 +151,7 @@ Of a directory that is not yours, or to which everybody can write, only a no is 
 	return cmd
 }
 
-// hereAsk has the person asked again.
+// hereAsk makes the program ask again.
 const hereAsk = "ask"
 
 func listHere(cmd *cobra.Command, answers *toolchain.Answers) error {
@@ -166,7 +166,7 @@ func listHere(cmd *cobra.Command, answers *toolchain.Answers) error {
 		}
 	}
 	if len(rows) == 0 {
-		_, _ = io.WriteString(cmd.ErrOrStderr(), "no project has an answer yet: 'ironcurtain-mux' asks when it is started in one\n")
+		_, _ = io.WriteString(cmd.ErrOrStderr(), "no project has an answer yet: 'ironcurtain-mux' asks when it is started in a project\n")
 	}
 	return cli.PrintTable(cmd.OutOrStdout(), []string{"ANSWER", "PROJECT"}, rows)
 }

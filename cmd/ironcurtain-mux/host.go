@@ -12,11 +12,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
-// hostFlag runs the rest of the command line on another machine. It comes first, so that all that
-// follows is for the program there, whose flags may be others.
+// hostFlag runs the rest of the command line on another machine. It must come first, because the
+// program there may have other flags than this one.
 const hostFlag = "host"
 
-// errHostPlace is the error of a host that does not come first.
+// errHostPlace is the error if hostFlag does not come first.
 var errHostPlace = cli.Usagef("--%s comes first, as in 'ironcurtain-mux --%[1]s NAME attach' (what follows is for the program there)", hostFlag)
 
 // hostOf splits a command line for another machine into its name and the rest.
@@ -46,7 +46,7 @@ func overSSH(host string, args []string, stdin io.Reader, stdout io.Writer) erro
 	}
 	ssh, err := exec.LookPath("ssh")
 	if err != nil {
-		return cli.Fail(op, errors.New("there is no ssh"), "install OpenSSH's client")
+		return cli.Fail(op, errors.New("there is no ssh on the PATH"), "install OpenSSH's client")
 	}
 	argv := []string{"ssh"}
 	if cli.TerminalIn(stdin) != nil && cli.TerminalIn(stdout) != nil {
@@ -56,9 +56,9 @@ func overSSH(host string, args []string, stdin io.Reader, stdout io.Writer) erro
 	return cli.Fail(op, syscall.Exec(ssh, argv, os.Environ()), "") //nolint:gosec // no shell reads it here, and -- ends the options
 }
 
-// remoteScript is what sh runs on the other machine: with what to say when the program is missing,
-// the version here, and the program's arguments. The last place to look is where 'make install'
-// puts the program, which the PATH of a command of ssh often lacks.
+// remoteScript is what sh runs on the other machine. Its arguments are the message for a missing
+// program, the version here, and the program's arguments. It also looks where 'make install' puts
+// the program, because the PATH of ssh commands often lacks that directory.
 const remoteScript = `has() { command -v ironcurtain-mux >/dev/null; }; ` +
 	`has || PATH=$PATH:$HOME/.local/bin; ` +
 	`has || { echo "$1" >&2; exit 127; }; ` +
@@ -75,20 +75,20 @@ func remoteCommand(host string, args []string) string {
 	return line
 }
 
-// quote writes a word so that the shells of POSIX and fish read it alike. Within single quotes
-// fish gives ' and \ another meaning, so these two stand in double quotes.
+// quote quotes a word for POSIX shells and fish. Within single quotes fish interprets ' and \
+// differently, so these two are written in double quotes.
 func quote(word string) string {
 	return "'" + strings.NewReplacer(`'`, `'"'"'`, `\`, `'"\\"'`).Replace(word) + "'"
 }
 
-// callerVariable has the version of the program that asked for this one from another machine.
+// callerVariable contains the version of the program that runs this one from another machine.
 const callerVariable = "IRONCURTAIN_CALLER"
 
-// sayOtherVersion tells a person who comes from another machine when the program there has
+// warnOtherVersion warns a person who comes from another machine that the program there has
 // another version.
-func sayOtherVersion(stderr io.Writer) {
+func warnOtherVersion(stderr io.Writer) {
 	there, called := os.LookupEnv(callerVariable)
-	_ = os.Unsetenv(callerVariable) // it is for nobody else
+	_ = os.Unsetenv(callerVariable) // other programs must not get it
 	if here := cli.ThisBuild().Version; called && there != here {
 		name, _ := os.Hostname()
 		fmt.Fprintf(stderr, "ironcurtain-mux: %s has version %s, and the machine you come from %s (install one version on both if something is missing)\n",

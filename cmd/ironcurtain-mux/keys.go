@@ -36,6 +36,6 @@ func keysCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&builtin, "default", false, "print what holds when there is no config.json")
+	cmd.Flags().BoolVar(&builtin, "default", false, "print the defaults, without config.json")
 	return cmd
 }

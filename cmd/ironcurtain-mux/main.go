@@ -3,8 +3,8 @@
 // capabilities or credentials, and everything the agent wants from the outside
 // passes the policy and, where the policy says so, the person.
 //
-// The command tree is in root.go. What commands share is in wiring, running and cli; groups of
-// commands have folders. Together they are the one place that knows every other package.
+// The command tree is in root.go. Packages wiring, running and cli have what commands share;
+// groups of commands have packages of their own. Only these packages import all others.
 package main
 
 import (
@@ -15,8 +15,8 @@ import (
 )
 
 func main() {
-	// net/http and other libraries log by themselves, even unexpected bytes of a server.
-	// Such a log would go to the screen that we draw, and past the redaction of secrets.
+	// net/http and other libraries write to the standard log, even unexpected bytes of a server.
+	// Such output would disturb the screen, and would not be redacted.
 	log.SetOutput(io.Discard)
 	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

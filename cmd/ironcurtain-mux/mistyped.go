@@ -12,15 +12,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// otherWords are what commands of this program are called in others.
+// otherWords maps names that commands have in other programs to the names here.
 var otherWords = map[string]string{
 	"list": "ls", "ps": "ls", "status": "ls", "remove": "rm", "delete": "rm", "run": "start",
 	"quit": "stop", "exit": "stop", "kill": "stop", "log": "audit", "logs": "audit",
 	"update": "upgrade", "prune": "gc",
 }
 
-// unknownCommand returns an error that names what may have been meant: a subcommand with that
-// meaning or a similar name, or one of that name below another command.
+// unknownCommand returns an error that names what the person may have meant: a subcommand with that
+// meaning or a similar name, or a subcommand of that name below another command.
 func unknownCommand(cmd *cobra.Command, word string) error {
 	meant := meantCommand(cmd, word)
 	if meant == "" {
@@ -55,7 +55,7 @@ func meantCommand(cmd *cobra.Command, word string) string {
 	return text.DidYouMean(word, names)
 }
 
-// meantAgent proposes the flag with which a command takes an agent, if the word names one.
+// meantAgent proposes the flag --agent if the word names an agent and the command has the flag.
 func meantAgent(cmd *cobra.Command, word string) string {
 	if _, err := agent.Builtin().Named(word); err != nil || cmd.Flags().Lookup("agent") == nil {
 		return ""
@@ -63,8 +63,8 @@ func meantAgent(cmd *cobra.Command, word string) string {
 	return text.Meant([]string{"--agent " + word})
 }
 
-// explainArguments makes a command that is not given the arguments it takes say which those are.
-// Cobra only counts them.
+// explainArguments makes a command name its arguments when it is given others. Cobra's own errors
+// only count arguments.
 func explainArguments(cmd *cobra.Command) {
 	check := cmd.Args
 	if check == nil {

@@ -34,7 +34,7 @@ func muxCommand(root *cobra.Command) {
 	}
 }
 
-// openMux shows the multiplexer in this terminal, and starts it when it does not run.
+// openMux shows the multiplexer in this terminal, and starts the daemon if it does not run.
 func openMux(cmd *cobra.Command, flags wiring.TabFlags) error {
 	const op = "open multiplexer"
 	p, o, err := running.ClientOptions()
@@ -50,7 +50,7 @@ func openMux(cmd *cobra.Command, flags wiring.TabFlags) error {
 	}
 	if (err != nil && !leftRunning(cmd.Context(), p)) || flags.Tab() != nil {
 		if _, err := flags.CheckTab(cmd.Context()); err != nil {
-			return err // before the screen is taken
+			return err // before anything is drawn
 		}
 	}
 	o.View.Open, o.View.Here = flags.Tab(), true
@@ -62,26 +62,26 @@ func openMux(cmd *cobra.Command, flags wiring.TabFlags) error {
 	return stay(cmd, op, o, end, err)
 }
 
-// leftRunning reports whether a daemon that was killed may have left agents running. They are
-// taken back then, which needs no credential of the person's.
+// leftRunning reports whether a killed daemon may have left agents running. Then these are taken
+// back, which needs none of the person's credentials.
 func leftRunning(ctx context.Context, p wiring.Paths) bool {
 	dirs, err := stored.Leftovers(ctx, p.Home, false)
 	return err == nil && len(dirs) > 0
 }
 
-// A daemon that ends without a word is started again so often within that time.
+// A daemon that crashes is restarted at most maxRestarts times within restartWithin.
 const (
 	maxRestarts   = 3
 	restartWithin = time.Minute
 )
 
-// failedAgain is the time in which a view that is shown again after it has failed must not fail:
-// then the safe view is shown.
+// failedAgain is the time after a failure of the view within which a second failure leads to the
+// safe view.
 const failedAgain = 10 * time.Second
 
-// stay starts the daemon again when it has ended without a word while it showed its view, and
-// shows what it has taken back. It shows a view again that has failed, and the safe view when that
-// happens twice in a moment. It tells the person of any other end.
+// stay restarts a daemon that has crashed while it showed a view, and attaches again. It also
+// attaches again when the view has failed, with the safe view if it fails twice in a moment. It
+// reports any other end to the person.
 func stay(cmd *cobra.Command, op string, o client.Options, end string, err error) error {
 	o.View.Open, o.View.Here = o.View.Open.Again(), false
 	var restarts []time.Time
@@ -102,12 +102,12 @@ func stay(cmd *cobra.Command, op string, o client.Options, end string, err error
 		restarts = append(restarts, time.Now())
 		end, err = startAndAttach(cmd, o)
 	}
-	return told(cmd, op, end, err)
+	return reportEnd(cmd, op, end, err)
 }
 
 // startAndAttach starts the daemon, unless it runs, and shows it.
 func startAndAttach(cmd *cobra.Command, o client.Options) (end string, err error) {
-	for range 3 { // it may end at that moment
+	for range 3 { // the daemon may end between the two calls
 		if _, err := running.StartDaemon(cmd, o); err != nil {
 			return "", err
 		}
@@ -121,12 +121,12 @@ func startAndAttach(cmd *cobra.Command, o client.Options) (end string, err error
 // offerOf returns a function that reports whether a killed multiplexer left agents running.
 func offerOf(b *broker.Broker) func(context.Context) bool {
 	return func(ctx context.Context) bool {
-		left, _ := b.LeftRunning(ctx) // whose end is that of the multiplexer
+		left, _ := b.LeftRunning(ctx) // it fails only when ctx has ended
 		return len(left) > 0
 	}
 }
 
-// options are what a view shows of the broker, and how the person wants it.
+// options are the options of a view: the broker and the person's settings.
 func options(w wiring.Parts, b *broker.Broker, in, out *os.File) tui.Options {
 	return tui.Options{
 		API: b, In: in, Out: out,

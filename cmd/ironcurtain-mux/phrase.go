@@ -19,8 +19,8 @@ var phraseWords = strings.Fields(`
 	temple thunder timber tulip tunnel turtle valley velvet violet walnut willow winter
 `)
 
-// newPhrase picks two words that only the host knows. They are shown beside the real
-// approval panel, so that a person can tell it from one that an agent has drawn.
+// newPhrase picks two words that only the host knows. They are shown on the real approval panel,
+// so that a person can recognize a panel that an agent has drawn.
 func newPhrase() string {
 	draw := func() string {
 		n, err := rand.Int(rand.Reader, big.NewInt(int64(len(phraseWords))))

@@ -17,16 +17,16 @@ func reloadCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "reload",
 		Short: "Let the daemon read config.json again",
-		Long: `Let the daemon read config.json and the policy again. Tabs and terminals that are opened
-from then on have them; those that are open go on as they are, with their policy, which
-only /policy reload changes. A file that is invalid is refused, and nothing changes.
+		Long: `Let the daemon read config.json and the policy again. They apply to tabs and terminals
+that are opened from then on. Open ones keep their settings and their policy, which only
+/policy reload changes. An invalid file is refused, and nothing changes.
 
-The daemon also reads config.json when a tab or a terminal is opened and the file was
-changed. This command says at once whether it is valid, and reads changes of the policy.
+The daemon also reads a changed config.json when a tab or a terminal is opened. This
+command reports at once whether the file is valid, and also reads changes of the policy.
 
-Some settings hold from the next start of the daemon: the times of escalations, of
+Some settings apply from the next start of the daemon: the times of escalations and of
 receipts, awayHours, daemonIdleMinutes, keepSessionsDays, terminal, scrollback, and keys
-for providers that are new.`,
+for new providers.`,
 		Example: "  ironcurtain-mux reload",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,9 +37,9 @@ for providers that are new.`,
 			err = running.Ask(cmd.Context(), p.Home, func(ctx context.Context, c *calls.Client) error { return c.Reload(ctx) })
 			switch {
 			case errors.Is(err, running.ErrNotRunning):
-				return cli.Fail("reload", err, "'ironcurtain-mux' starts one, which reads it")
+				return cli.Fail("reload", err, "'ironcurtain-mux' starts one, which reads config.json")
 			case err == nil:
-				_, err = fmt.Fprintln(cmd.ErrOrStderr(), "config.json was read again: for tabs and terminals that are opened from now on")
+				_, err = fmt.Fprintln(cmd.ErrOrStderr(), "config.json was read again and applies to tabs and terminals that are opened from now on")
 			}
 			return cli.Fail("reload", err, "")
 		},

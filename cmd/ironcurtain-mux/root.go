@@ -32,7 +32,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if err := daemon.KeepInherited(); err != nil {
 		return cli.Report(stderr, err, false)
 	}
-	sayOtherVersion(stderr)
+	warnOtherVersion(stderr)
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	root := rootCommand()
@@ -60,13 +60,13 @@ func rootCommand() *cobra.Command {
 		Short: "A terminal multiplexer for coding agents that are not trusted",
 		Long: `A terminal multiplexer for coding agents that are not trusted. Each tab is a real
 agent in a container without network, capabilities or credentials. A policy judges
-what the agent asks for, and what it leaves open waits for you: press Ctrl-A, read
-what would happen, and type /approve or /deny. /help there tells the rest.
+each call of the agent, and calls that it does not decide wait for you: press Ctrl-A,
+read what would happen, and type /approve or /deny. /help explains the rest.
 
-With --host NAME first, a whole command line is for another machine: ssh runs the program
-there. NAME and all options of ssh are as in your configuration of ssh. Without a terminal,
-input and output are passed as they are. IRONCURTAIN_HOME is that of the other machine: what
-the environment of ssh commands says there, else ~/.ironcurtain. Yours is not passed on.`,
+With --host NAME as the first argument, the command runs on another machine, over ssh. NAME
+and all options of ssh come from your ssh configuration. Without a terminal, input and output
+are passed unchanged. Your IRONCURTAIN_HOME is not passed on: the other machine uses its own,
+from the environment of ssh commands there, or else ~/.ironcurtain.`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Example: `  ironcurtain-mux demo                              # try it, without any key
@@ -100,7 +100,7 @@ the environment of ssh commands says there, else ~/.ironcurtain. Yours is not pa
 	return root
 }
 
-// group is the commands that the help lists below one title.
+// group are the commands that the help lists below one title.
 type group struct {
 	title    string
 	commands []*cobra.Command
@@ -109,8 +109,7 @@ type group struct {
 // lastGroup is the title of the last group, which also has the command help.
 const lastGroup = "About the program:"
 
-// groups returns all subcommands that people use. Each is in the file of its name or, with others
-// of its kind, in a folder.
+// groups returns all subcommands that people use.
 func groups() []group {
 	return []group{
 		{"Running agents:", []*cobra.Command{

@@ -26,9 +26,9 @@ func screenCommand() *cobra.Command {
 	var flags screenFlags
 	cmd := &cobra.Command{
 		Use:   "screen",
-		Short: "Show the screen on which a recorded byte stream ends",
-		Long: `Reads what a program wrote to its terminal from standard input, runs it through
-the terminal engine and prints the screen on which it ends.`,
+		Short: "Show the final screen of a recorded byte stream",
+		Long: `Read from standard input what a program wrote to its terminal, run it through the
+terminal engine, and print the final screen.`,
 		Example: `  ironcurtain-mux screen --format text < recording.raw
   ironcurtain-mux screen --cols 80 --rows 24 --format svg < recording.raw > screen.svg
   ironcurtain-mux screen --resize 4096:100x30 --resize 9000:60x20 < recording.raw
@@ -43,7 +43,7 @@ the terminal engine and prints the screen on which it ends.`,
 	f.IntVar(&flags.rows, "rows", 24, "rows of the screen")
 	f.IntVar(&flags.chunk, "chunk", 0, "write the bytes in pieces of this size; 0 means as they are read")
 	f.IntVar(&flags.scrollback, "scrollback", 10_000, "lines of scrollback to keep; 0 means none")
-	f.StringArrayVar(&flags.resizes, "resize", nil, "after OFFSET bytes give the screen another size: OFFSET:COLSxROWS; may be repeated")
+	f.StringArrayVar(&flags.resizes, "resize", nil, "change the size of the screen after OFFSET bytes: OFFSET:COLSxROWS; may be repeated")
 	f.StringVar(&flags.engine, "engine", "native", "where cells are stored: native or vt10x")
 	f.StringVar(&flags.format, "format", "json", "what to print: json, text, ansi or svg")
 	return cmd
@@ -113,8 +113,8 @@ func parseResizes(specs []string) ([]screenResize, error) {
 	return resizes, nil
 }
 
-// playStream writes in to the screen, resizes on the way, and returns the
-// answers that the screen gave.
+// playStream writes the stream to the screen, resizes the screen at the given offsets, and
+// returns the screen's replies.
 func playStream(s *term.Screen, in io.Reader, chunk int, resizes []screenResize) ([]byte, error) {
 	size := 64 << 10
 	if chunk > 0 {
@@ -140,7 +140,7 @@ func playStream(s *term.Screen, in io.Reader, chunk int, resizes []screenResize)
 		}
 		replies = append(replies, s.TakeReplies()...)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			for _, r := range resizes { // those at or beyond the end
+			for _, r := range resizes { // with an offset at or beyond the end
 				s.Resize(r.cols, r.rows)
 			}
 			return append(replies, s.TakeReplies()...), nil

@@ -20,7 +20,7 @@ type seenFile struct {
 	seen tour.Seen
 }
 
-// openSeen reads it. A file that cannot be read counts as one that says nothing.
+// openSeen reads the file. A file that cannot be read counts as empty.
 func openSeen(path string, log *slog.Logger) *seenFile {
 	f := &seenFile{path: path}
 	data, err := os.ReadFile(path)
@@ -28,7 +28,7 @@ func openSeen(path string, log *slog.Logger) *seenFile {
 		err = json.Unmarshal(data, &f.seen)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		log.Warn("what was told on the first start cannot be read", "error", err)
+		log.Warn("the record of the first start cannot be read", "error", err)
 	}
 	return f
 }
@@ -40,7 +40,7 @@ func (f *seenFile) now() tour.Seen {
 	return f.seen
 }
 
-// keep adds what was told and asked in a view, and writes it down.
+// keep adds what was told and asked in a view, and writes the file.
 func (f *seenFile) keep(s tour.Seen) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -15,7 +15,7 @@ func serveFetchCommand() *cobra.Command {
 		Short:  "Serve http_fetch: a web page as text",
 		Long: `Serve one tool, http_fetch, over MCP. The server has no network of its own: it
 asks the tool proxy for the web request of each call, and the proxy judges every
-redirect. In an mcp-servers.json it is named as in the example below.`,
+redirect. An mcp-servers.json names it as in the example below.`,
 		Example: `  {"fetch": {"command": "ironcurtain-mux", "args": ["serve", "fetch"], "sandbox": {"network": {"judged": true}}}}`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

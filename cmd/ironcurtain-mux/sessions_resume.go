@@ -14,7 +14,8 @@ func resumeCommand() *cobra.Command {
 		Use:   "resume ID",
 		Short: "Open the multiplexer and continue an earlier session",
 		Long: `Open the multiplexer with an earlier session in its first tab: the same agent in the
-same workspace, continuing its own conversation. The beginning of the id is enough. It is the same as 'ironcurtain-mux --resume ID'.`,
+same workspace, which continues its conversation. The beginning of the id is enough.
+'ironcurtain-mux --resume ID' does the same.`,
 		Example: "  ironcurtain-mux sessions resume 6f1c",
 		Args:    sessions.OneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {

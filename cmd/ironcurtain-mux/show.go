@@ -34,7 +34,7 @@ type views struct {
 	kept    *arrangements
 	seen    *seenFile
 	left    bool     // a killed multiplexer may have left agents running
-	notices []string // in every view
+	notices []string // shown in every view
 }
 
 // newViews returns the views of a broker's sessions. Their terminals end with ctx.
@@ -45,7 +45,7 @@ func newViews(ctx context.Context, w wiring.Parts, b *broker.Broker, log *slog.L
 	return v
 }
 
-// arrangementsFile has the arrangements of views that have ended.
+// arrangementsFile is the file with the arrangements of views.
 func arrangementsFile(home string) string { return filepath.Join(home, "arrangements.json") }
 
 // takeBack takes back the agents that a multiplexer has left.
@@ -53,22 +53,22 @@ func (v *views) takeBack(ctx context.Context) {
 	planned := stoodDown(v.parts.Paths.Home)
 	some := v.broker.Sweep()
 	if v.left = some && !takeBack(ctx, v.broker, v.parts.Paths.Home, planned, v.log); !some {
-		v.kept.forget() // there is nothing that was arranged
+		v.kept.forget() // no agent was left, so the arrangements are about nothing
 	}
 }
 
-// goOn goes on with what the former program of this process has handed over, and reports whether a
-// person had started it.
+// goOn continues with what the former program of this process has handed over, and reports whether a
+// person had started that program.
 func (v *views) goOn(ctx context.Context, former io.ReadCloser) (byHand bool) {
 	h, notices := goOn(ctx, former, v.broker, v.mux, v.log)
 	v.kept.kept, v.notices = h.Arrangements, notices
 	return h.ByHand
 }
 
-// end ends the agents and the broker, which done does, and says what the person can come back to.
+// end ends the agents and the broker by calling done, and says how to resume the sessions.
 func (v *views) end(ctx context.Context, done func()) string {
 	v.mux.Close()
-	back := comeBack(ctx, v.broker)
+	back := resumeHint(ctx, v.broker)
 	done()
 	v.tasks.Wait(wiring.ShutdownLimit)
 	forgetEngine(v.parts.Paths.Home)
@@ -108,7 +108,7 @@ func (v *views) show(ctx context.Context, c daemon.Client) (end string, err erro
 			agent = wiring.DemoAgent
 		}
 		if err := v.broker.CheckAgent(ctx, cmp.Or(o.Agent, agent)); err != nil {
-			return "", err // before the screen is taken
+			return "", err // before anything is drawn
 		}
 	}
 	err = tui.Run(ctx, o)
@@ -123,7 +123,7 @@ func (v *views) show(ctx context.Context, c daemon.Client) (end string, err erro
 	return "", daemon.ErrQuit
 }
 
-// asFor sets what a client is and has asked for.
+// asFor sets the options that come from the client and from what it has asked for.
 func asFor(c daemon.Client, o *tui.Options) {
 	o.Client, o.Show, o.Safe = c.Identity, broker.SessionID(c.Asked.Show), c.Asked.Safe
 	o.Passed, o.Dir, o.Others, o.Failed, o.Stalled = &c.Passed, c.Asked.Dir, c.Others, c.Failed, c.Stalled
@@ -144,11 +144,11 @@ func asFor(c daemon.Client, o *tui.Options) {
 	o.Resume = broker.SessionID(open.Resume)
 }
 
-// keep lets a view begin with what is kept for its client, and keep it.
+// keep makes a view begin with what is kept for its client, and keep its own changes.
 func (v *views) keep(ctx context.Context, w wiring.Parts, c daemon.Client, o *tui.Options) {
 	o.Arrangement, o.Left = v.kept.of(c), func(a tui.Arrangement) { v.kept.keep(c, a) }
 	if !c.Asked.Follows() {
-		o.Arrangement.Aside = nil // whoever comes now has not seen the strip
+		o.Arrangement.Aside = nil // a person who attaches now has not seen the strip
 	}
 	o.Arranged = func(a tui.Arrangement) {
 		mutes := a.Mutes
@@ -162,7 +162,7 @@ func (v *views) keep(ctx context.Context, w wiring.Parts, c daemon.Client, o *tu
 	}
 }
 
-// prompt asks a person who may only decide about one waiting call after the other.
+// prompt asks a person who may only decide about the waiting calls, one after the other.
 func prompt(ctx context.Context, c daemon.Client, b *broker.Broker) (end string, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	p, err := outer.OpenPrompt(ctx, c.In, c.Out, c.Passed)
@@ -172,7 +172,7 @@ func prompt(ctx context.Context, c daemon.Client, b *broker.Broker) (end string,
 	}
 	defer p.Close()
 	defer cancel()
-	if _, err := fmt.Fprintln(p, "calls that wait are asked about here, one after the other; Ctrl-C leaves"); err != nil {
+	if _, err := fmt.Fprintln(p, "waiting calls are shown here, one after the other; Ctrl-C leaves"); err != nil {
 		return "", err
 	}
 	return "detached", b.ServePrompt(ctx, p, c.Identity)

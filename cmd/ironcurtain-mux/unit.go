@@ -16,7 +16,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// unit is what a service manager has to know of the daemon. There is no secret in it.
+// unit is what a service manager must know about the daemon. It contains no secret.
 type unit struct {
 	program   string
 	arguments []string // after "serve"
@@ -25,8 +25,8 @@ type unit struct {
 
 type variable struct{ name, value string }
 
-// thisUnit is the unit of this program, with the directories that its environment names, and the
-// engine that the person names.
+// thisUnit returns the unit of this program, with the directories from its environment and the
+// engine that the person has named.
 func thisUnit(engine wiring.EngineFlag) (u unit, err error) {
 	p, err := wiring.FindPaths()
 	if err != nil {
@@ -64,7 +64,7 @@ func printUnit(cmd *cobra.Command, kind string, engine wiring.EngineFlag) error 
 	return cli.Fail("print unit", err, "")
 }
 
-// check returns an error if a path cannot stand in a unit.
+// check returns an error if a value cannot be written in a unit.
 func (u unit) check() error {
 	all := append([]variable{{"the program", u.program}}, u.variables...)
 	for _, a := range u.arguments {
@@ -72,17 +72,17 @@ func (u unit) check() error {
 	}
 	for _, v := range all {
 		if !utf8.ValidString(v.value) || strings.ContainsFunc(v.value, unicode.IsControl) {
-			return fault.New("use another path", "%s cannot be named in a unit: %q", v.name, v.value)
+			return fault.New("use another path", "%s cannot be written in a unit: %q", v.name, v.value)
 		}
 	}
 	return nil
 }
 
-// systemd is the unit for the systemd of a user. KillMode: what the daemon has started on this
-// machine ends with it, its agents do not.
+// systemd returns the unit for a user's systemd. With KillMode=mixed, programs that the daemon has
+// started on this machine end with it; agents in containers do not.
 func (u unit) systemd() (string, error) {
 	if strings.ContainsAny(u.program, `"'\`) { // quoted or not
-		return "", fault.New("install it elsewhere", "systemd starts no program at the path %q", u.program)
+		return "", fault.New("install the program at another path", "systemd cannot start a program at the path %q", u.program)
 	}
 	arguments, variables := "", ""
 	for _, a := range u.arguments {
@@ -104,13 +104,14 @@ WantedBy=default.target
 `, u.check()
 }
 
-// quoteSystemd quotes a word for systemd. A dollar sign stands for itself in a variable's value
-// and in the path of a program.
+// quoteSystemd quotes a word for systemd. It does not escape dollar signs, which have no special
+// meaning in a variable's value and in the path of a program.
 func quoteSystemd(word string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, `%`, `%%`).Replace(word) + `"`
 }
 
-// launchd is the property list for launchd. ProcessType: a keystroke shall not wait.
+// launchd returns the property list for launchd. With ProcessType Interactive, launchd does not
+// slow the daemon down, so keystrokes do not wait.
 func (u unit) launchd() (string, error) {
 	arguments, variables := "", ""
 	for _, a := range u.arguments {
@@ -150,6 +151,6 @@ func (u unit) launchd() (string, error) {
 // quoteXML quotes text for XML.
 func quoteXML(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(text)) // a strings.Builder takes everything
+	_ = xml.EscapeText(&b, []byte(text)) // writing to a strings.Builder never fails
 	return b.String()
 }

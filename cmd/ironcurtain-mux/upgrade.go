@@ -23,8 +23,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
 
-// upgradeWait is how long tool calls and answers of models are waited for, unless the person says
-// otherwise.
+// upgradeWait is how long an upgrade waits for tool calls and answers of models by default.
 const upgradeWait time.Duration = 30 * time.Second
 
 // upgradeCommand makes the daemon become the program that is installed now.
@@ -35,10 +34,11 @@ func upgradeCommand() *cobra.Command {
 		Use:   "upgrade",
 		Short: "Upgrade the running daemon to the program that is installed now",
 		Long: `Upgrade the running daemon to the program that is at its path now, after that file was
-replaced. The agents, their screens and the terminals that show them stay, and calls
-that wait for you go on waiting. Other tool calls and answers of models are waited for
-first. If a tool call is still under way then, nothing is changed; answers of models
-are cut off, and agents ask again. Tool servers are started again when they are needed.`,
+replaced. The agents, their screens, the terminals that show them and the calls that wait
+for you stay. The upgrade first waits for other tool calls and for answers of models. If a
+tool call is still under way after --wait, nothing is changed. Answers of models that are
+still under way are cut off, and the agents ask again. Tool servers are started again when
+they are needed.`,
 		Example: "  ironcurtain-mux upgrade\n  ironcurtain-mux upgrade --wait 5m\n  ironcurtain-mux upgrade --now",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -47,22 +47,22 @@ are cut off, and agents ask again. Tool servers are started again when they are 
 				return err
 			}
 			end, err := client.Upgrade(cmd.Context(), o, wait, now)
-			return told(cmd, "upgrade", end, err)
+			return reportEnd(cmd, "upgrade", end, err)
 		},
 	}
-	cmd.Flags().Var(timespan.Flag{To: &wait}, "wait", "how long what is under way may take")
+	cmd.Flags().Var(timespan.Flag{To: &wait}, "wait", "how long to wait for tool calls and answers that are under way")
 	cmd.Flags().BoolVar(&now, "now", false, "do not wait: tool calls end as interrupted, and shells of this machine end")
 	return cmd
 }
 
-// checkFlag makes serve say whether it could serve.
+// checkFlag makes serve report whether it could serve.
 const checkFlag = "check"
 
 // checked is what serve --check prints.
 type checked struct {
 	Version  string `json:"version"`
 	Protocol int    `json:"protocol"`
-	State    int    `json:"state"` // the version of what is on disk
+	State    int    `json:"state"` // the version of the state on disk
 	Error    string `json:"error,omitempty"`
 	Hint     string `json:"hint,omitempty"`
 }
@@ -90,7 +90,7 @@ const selfCheckLimit = 20 * time.Second
 // maxChecked is the size in bytes of the longest answer that is read.
 const maxChecked = 64 << 10
 
-// checkProgram returns why this process cannot become a program; nil: it can.
+// checkProgram returns why this process cannot become another program; nil: it can.
 func checkProgram(ctx context.Context, program string) error {
 	ctx, cancel := context.WithTimeout(ctx, selfCheckLimit)
 	defer cancel()
@@ -99,35 +99,35 @@ func checkProgram(ctx context.Context, program string) error {
 	check.Dir, check.Env, check.Stdout = "/", os.Environ(), &out
 	check.WaitDelay = time.Second
 	if err := check.Run(); err != nil {
-		return fault.New("install it again", "%s does not work: %w", program, err)
+		return fault.New("install the program again", "%s does not work: %w", program, err)
 	}
 	var c checked
 	if err := json.Unmarshal(out.Bytes(), &c); err != nil || c.Version == "" {
-		return fault.New("install another version", "%s does not say that it can go on", program)
+		return fault.New("install another version", "%s does not report whether it can continue", program)
 	}
 	switch is := cli.ThisBuild().Version; {
 	case c.Error != "":
 		return fault.New(c.Hint, "%s, version %s, cannot serve: %s", program, c.Version, c.Error)
 	case c.State < stored.Version, c.Protocol < wire.Protocol:
-		return fault.New("install a newer version", "%s, version %s, is older than the daemon, version %s, and cannot go on with it", program, c.Version, is)
+		return fault.New("install a newer version", "%s, version %s, is older than the daemon, version %s, and cannot continue it", program, c.Version, is)
 	}
 	return nil
 }
 
-// limitedBuffer takes maxChecked bytes.
+// limitedBuffer is a buffer of at most maxChecked bytes.
 type limitedBuffer struct{ bytes.Buffer }
 
 func (b *limitedBuffer) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > maxChecked {
-		return 0, errors.New("it writes too much")
+		return 0, errors.New("the program writes too much")
 	}
 	return b.Buffer.Write(p)
 }
 
-// offerUpgrade tells a person who attaches that their program is another one than the daemon's.
+// offerUpgrade returns a notice for a person whose program has another version than the daemon.
 func offerUpgrade(daemon, program string) string {
 	if daemon == program || daemon == "" {
 		return ""
 	}
-	return fmt.Sprintf("the daemon is %s, this program is %s: 'ironcurtain-mux upgrade' lets the daemon become what is installed", daemon, program)
+	return fmt.Sprintf("the daemon is %s, this program is %s: 'ironcurtain-mux upgrade' upgrades the daemon to the installed program", daemon, program)
 }

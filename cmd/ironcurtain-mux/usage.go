@@ -37,8 +37,8 @@ func watchStart(cmd *cobra.Command, began *bool) {
 	}
 }
 
-// wrongFlag is the error of a flag that a command does not take as it was written. Of one that it
-// does not have, it names those with a similar name.
+// wrongFlag returns the error for a flag that is unknown or wrongly written. For an unknown flag, it
+// names flags with a similar name.
 func wrongFlag(cmd *cobra.Command, err error) error {
 	var named interface{ GetSpecifiedName() string } // of an error of pflag
 	if errors.As(err, &named) && named.GetSpecifiedName() == hostFlag {
@@ -57,8 +57,8 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	return cli.Usagef("%w%s", err, text.DidYouMean("--"+unknown.GetSpecifiedName(), names))
 }
 
-// strictHelp makes the command help refuse unknown commands, for which cobra's own shows
-// the help of the program.
+// strictHelp makes the command help refuse unknown commands. Cobra's own help command shows the
+// help of the whole program for them.
 func strictHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	for _, cmd := range root.Commands() {
@@ -81,8 +81,8 @@ func strictHelp(root *cobra.Command) {
 	}
 }
 
-// asUsage adds the command to a usage error and, if it has no hint, one that points to the
-// help. An error from before the start of a command is a usage error as well.
+// asUsage adds the command to a usage error and, if the error has no hint, a hint to the help. An
+// error before the command's own code began is a usage error as well.
 func asUsage(cmd *cobra.Command, err error, began bool) error {
 	var u *cli.UsageError
 	if err == nil || cmd == nil || !errors.As(err, &u) && began {

@@ -15,7 +15,7 @@ func versionCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, and which bridges for containers this program carries",
+		Short: "Print the version, and the bridges for containers in this program",
 		Example: `  ironcurtain-mux version
   ironcurtain-mux version --json`,
 		Args: cobra.NoArgs,

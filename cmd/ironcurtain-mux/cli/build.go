@@ -36,8 +36,8 @@ func ThisBuild() Build {
 	return b
 }
 
-// ThisFile returns the path from which this program was started, and what no other file has, not
-// even one that has replaced it. Both are empty if the system does not tell.
+// ThisFile returns the path from which this program was started, and an identifier of its file. A
+// file that has replaced it has another identifier. Both are empty if they cannot be found out.
 func ThisFile() (path, build string) {
 	path, err := os.Executable()
 	if err != nil {
@@ -49,7 +49,7 @@ func ThisFile() (path, build string) {
 	return path, build
 }
 
-// BuildOf returns what no other file has than the one at a path; empty if there is none.
+// BuildOf returns an identifier of the file at a path; empty if there is no file.
 func BuildOf(path string) string {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -1,4 +1,4 @@
 package cli
 
-// running is empty: only the path leads to the file of this program.
+// running is empty: this program's file has no path but its own.
 const running = ""

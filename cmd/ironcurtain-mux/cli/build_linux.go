@@ -1,4 +1,4 @@
 package cli
 
-// running leads to the file of this program, also when another one is at its path.
+// running is a path of this program's file, even after another file has replaced it.
 const running = "/proc/self/exe"

@@ -27,7 +27,7 @@ func (w ASCIIWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// SafeName makes a name fit to be printed: it quotes one that is not ordinary.
+// SafeName makes a name safe to print: it quotes a name that is not ordinary.
 func SafeName(name string) string {
 	ordinary := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./", r)
@@ -38,8 +38,8 @@ func SafeName(name string) string {
 	return fmt.Sprintf("%+q", name)
 }
 
-// SafeText makes one of our texts, whose values are quoted already, fit to be printed: it
-// quotes the whole text unless it is plain ASCII.
+// SafeText makes one of our texts, whose values are quoted already, safe to print: it quotes
+// the whole text unless it is plain ASCII.
 func SafeText(text string) string {
 	for _, r := range text {
 		if r < ' ' || r > '~' {

@@ -21,7 +21,7 @@ const (
 // More exit codes of start.
 const (
 	ExitDenied   = 3 // answered, but a call was refused
-	ExitTimedOut = 4 // --timeout was over
+	ExitTimedOut = 4 // --timeout has passed
 	ExitBudget   = 5 // the session's budget was used up
 )
 
@@ -51,12 +51,12 @@ func (f *Failure) Error() string {
 
 func (f *Failure) Unwrap() error { return f.Err }
 
-// Hint returns what to do next: about a full disk, else the failure's own hint, else the
-// hint of the first wrapped error that has one.
+// Hint returns what to do next: the hint about a full disk, else the failure's own hint, else
+// the hint of the first wrapped error that has one.
 func (f *Failure) Hint() string { return cmp.Or(fault.Disk(f.Err), f.Next, fault.Hint(f.Err)) }
 
-// Fail wraps err with the operation that failed; nil stays nil. An empty hint stands for
-// that of err itself.
+// Fail wraps err with the operation that failed; nil stays nil. With an empty hint, the hint of
+// err itself is shown.
 func Fail(op string, err error, hint string) error {
 	if err == nil {
 		return nil
@@ -83,7 +83,7 @@ func Usagef(format string, args ...any) error {
 // already printed it.
 var ErrSilent = errors.New("")
 
-// Report prints err as one line, or as JSON when asked for, and returns its exit code. On a
+// Report prints err as one line, and with asJSON also as JSON, and returns its exit code. On a
 // terminal, the excerpt of a file follows, if the error has one.
 func Report(w io.Writer, err error, asJSON bool) int {
 	if err == nil {
@@ -144,7 +144,7 @@ type singleLine struct{ error }
 func (e singleLine) Error() string { return strings.ReplaceAll(e.error.Error(), "\n", "; ") }
 func (e singleLine) Unwrap() error { return e.error }
 
-// AsInterrupt replaces the error of work that failed because of a signal by the signal.
+// AsInterrupt replaces the error of an operation that a signal has interrupted.
 func AsInterrupt(ctx context.Context, err error) error {
 	if ctx.Err() == nil || !errors.Is(err, context.Canceled) {
 		return err

@@ -9,8 +9,8 @@ import (
 )
 
 // PrintTable prints rows below headings, in columns; an empty cell becomes "-". Without rows it
-// prints nothing: whoever lists says elsewhere that there is nothing. The cells must be fit to be
-// printed.
+// prints nothing, and the caller says on standard error that the list is empty. The cells must be
+// safe to print.
 func PrintTable(w io.Writer, headings []string, rows [][]string) error {
 	if len(rows) == 0 {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
-// TerminalIn returns the terminal that a stream is, or nil.
+// TerminalIn returns the stream as a file if it is a terminal, or nil.
 func TerminalIn(stream any) *os.File {
 	if f, isFile := stream.(*os.File); isFile && outer.IsTerminal(f) {
 		return f

@@ -15,18 +15,18 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 )
 
-// limit is how long the daemon may take: a person waits for the shell.
+// limit is how long the daemon may take, because a person waits for the shell.
 const limit = time.Second
 
 // source finds what a word can be. given are the arguments before it.
 type source func(ctx context.Context, p wiring.Paths, given []string) []cobra.Completion
 
-// argument says what the arguments of a command can be.
+// argument completes an argument of a command.
 type argument struct {
 	source
-	first int  // the first argument that it is about, from 0
-	many  bool // it is about all further ones, and takes none twice
-	files bool // or the argument is a file
+	first int  // index of the argument, from 0
+	many  bool // also completes all further arguments, each word once
+	files bool // the argument can also be a file
 }
 
 // arguments are the arguments that can be completed, by the command's path.
@@ -53,8 +53,8 @@ var arguments = map[string]argument{
 	"images rm":       {source: agents, many: true},
 }
 
-// values are the values of flags that can be completed, of all commands that have such a flag or,
-// with a command, of that one.
+// values complete the values of flags: of the named command, or without one, of all commands that
+// have such a flag.
 var values = map[string]source{
 	"agent":                 agents,
 	"resume":                sessions(resting),
@@ -66,11 +66,11 @@ var values = map[string]source{
 	"audit show --outcome":  words("answered", "tool-error", "refused", "cancelled", "timed-out", "server-died", "unreadable"),
 }
 
-// orFile are the flags of values that can be a file, too.
+// orFile are the flags in values whose value can also be a file.
 var orFile = map[string]bool{"engine": true}
 
-// Add makes the arguments and flags of a command tree complete themselves. It returns the commands
-// that it did not find.
+// Add adds completion to the arguments and flags of a command tree. It returns the commands in
+// arguments that the tree does not have.
 func Add(root *cobra.Command) (missing []string) {
 	left := map[string]bool{}
 	for path := range arguments {
@@ -88,12 +88,12 @@ func Add(root *cobra.Command) (missing []string) {
 				name = flag
 			}
 			if cmd.Flags().Lookup(name) != nil {
-				_ = cmd.RegisterFlagCompletionFunc(name, value(from, orFile[name])) // the flag is there, and has none yet
+				_ = cmd.RegisterFlagCompletionFunc(name, value(from, orFile[name])) // the flag exists, and has no function yet
 			}
 		}
 		if cmd.Flags().Lookup("workspace") != nil { // it opens a tab
 			_ = cmd.MarkFlagDirname("workspace")
-			_ = cmd.MarkFlagDirname("policy") // a demo has none
+			_ = cmd.MarkFlagDirname("policy") // demo has no such flag
 		}
 		for _, sub := range cmd.Commands() {
 			walk(sub)
@@ -132,15 +132,15 @@ func (a argument) complete(cmd *cobra.Command, given []string, typed string) ([]
 	}), directive
 }
 
-// plain reports whether a shell takes a word for itself, whatever its quoting.
+// plain reports whether a word means itself in a shell without any quoting.
 func plain(word string) bool {
 	return word != "" && strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.@") == ""
 }
 
-// mostAbout is how many bytes of a description a shell gets: what an agent wrote may be long.
+// mostAbout is how many bytes of a description a shell gets. An agent's text may be long.
 const mostAbout = 300
 
-// one is a completion with a description, of which a terminal draws every character as it is.
+// one returns a completion with a description in plain ASCII.
 func one(word, format string, args ...any) cobra.Completion {
 	about := cli.SafeText(fmt.Sprintf(format, args...))
 	if len(about) > mostAbout {
@@ -149,12 +149,12 @@ func one(word, format string, args ...any) cobra.Completion {
 	return cobra.CompletionWithDesc(word, about)
 }
 
-// words are fixed words.
+// words completes fixed words.
 func words(all ...string) source {
 	return func(context.Context, wiring.Paths, []string) []cobra.Completion { return slices.Clone(all) }
 }
 
-// ask calls the daemon, if one runs. Without an answer there is nothing to complete.
+// ask calls the daemon, if one runs, and ignores errors.
 func ask(ctx context.Context, p wiring.Paths, call func(context.Context, *calls.Client) error) {
 	_ = running.AskIfRunning(ctx, p.Home, call)
 }

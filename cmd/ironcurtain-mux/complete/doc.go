@@ -1,6 +1,6 @@
-// Package complete tells a shell what the arguments of commands can be: sessions, calls that wait,
-// agents, servers.
+// Package complete completes the arguments of commands in a shell: sessions, waiting calls, agents,
+// servers.
 //
-// It asks the daemon of the home if one runs, for no more than a second, and never starts one.
-// Without an answer there is nothing to complete, and nothing is said.
+// It asks the daemon of the home if one runs, for at most a second, and never starts one. Without
+// an answer it completes nothing, and reports no error.
 package complete

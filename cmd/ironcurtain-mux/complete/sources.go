@@ -21,13 +21,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/client"
 )
 
-// Which sessions can be meant.
+// Filters for sessions.
 func every(stored.Entry) bool     { return true }
 func shown(s stored.Entry) bool   { return s.Owned && s.Tab > 0 }
 func resting(s stored.Entry) bool { return !s.Owned }
 func copied(s stored.Entry) bool  { return s.Origin != "" }
 
-// sessions are those on disk that fit, those used last first, with the state that the daemon knows.
+// sessions completes the sessions on disk that fit, last used first, with the daemon's state of each.
 func sessions(fits func(stored.Entry) bool) source {
 	return func(ctx context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
 		all, _ := stored.List(p.Home, nil)
@@ -51,7 +51,7 @@ func sessions(fits func(stored.Entry) bool) source {
 	}
 }
 
-// ago is how long ago something was, in one unit.
+// ago returns how long ago a time was, in one unit.
 func ago(at time.Time) string {
 	d := time.Since(at)
 	for _, unit := range []time.Duration{24 * time.Hour, time.Hour, time.Minute} {
@@ -62,11 +62,11 @@ func ago(at time.Time) string {
 	return timespan.String(d.Truncate(time.Second))
 }
 
-// left is how long it is until a time.
+// left returns how long it is until a time.
 func left(until time.Time) string { return timespan.String(time.Until(until).Round(time.Second)) }
 
-// waiting are the calls that wait, by their ids: a number is shorter, but a shell would not say
-// which call it is.
+// waiting completes the ids of waiting calls. Their numbers would be shorter, but do not show on the
+// command line which call is meant.
 func waiting(ctx context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
 	ask(ctx, p, func(ctx context.Context, c *calls.Client) error {
 		list, err := c.Pending(ctx)
@@ -78,7 +78,7 @@ func waiting(ctx context.Context, p wiring.Paths, _ []string) (out []cobra.Compl
 	return out
 }
 
-// scopes are what the approval of the call can be remembered for that is named already.
+// scopes completes the scopes within which an approval of the named call can be remembered.
 func scopes(ctx context.Context, p wiring.Paths, given []string) (out []cobra.Completion) {
 	if len(given) == 0 {
 		return nil
@@ -97,7 +97,7 @@ func scopes(ctx context.Context, p wiring.Paths, given []string) (out []cobra.Co
 	return out
 }
 
-// grants are those in force.
+// grants completes the numbers of the grants in force.
 func grants(ctx context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
 	ask(ctx, p, func(ctx context.Context, c *calls.Client) error {
 		list, err := c.Grants(ctx)
@@ -112,7 +112,7 @@ func grants(ctx context.Context, p wiring.Paths, _ []string) (out []cobra.Comple
 	return out
 }
 
-// tokens are the answer tokens.
+// tokens completes the names of answer tokens.
 func tokens(ctx context.Context, _ wiring.Paths, _ []string) (out []cobra.Completion) {
 	_, o, err := running.ClientOptions()
 	if err != nil {
@@ -129,7 +129,7 @@ func tokens(ctx context.Context, _ wiring.Paths, _ []string) (out []cobra.Comple
 	return out
 }
 
-// clients are the terminals that show the multiplexer.
+// clients completes the ids of the terminals that show the multiplexer.
 func clients(ctx context.Context, _ wiring.Paths, _ []string) (out []cobra.Completion) {
 	_, o, err := running.ClientOptions()
 	if err != nil {
@@ -142,7 +142,7 @@ func clients(ctx context.Context, _ wiring.Paths, _ []string) (out []cobra.Compl
 	return out
 }
 
-// agents are those of the program and of the configuration.
+// agents completes the program's agents and those of the configuration.
 func agents(_ context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
 	for _, a := range p.Agents().All() {
 		out = append(out, one(a.Name, "%s", a.Title))
@@ -150,7 +150,7 @@ func agents(_ context.Context, p wiring.Paths, _ []string) (out []cobra.Completi
 	return out
 }
 
-// engines are the contexts of the docker command.
+// engines completes the contexts of the docker command.
 func engines(_ context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
 	for _, c := range docker.Contexts(os.Getenv, p.UserHome) {
 		out = append(out, one(c.Name, "%s", c.Address))
@@ -158,7 +158,7 @@ func engines(_ context.Context, p wiring.Paths, _ []string) (out []cobra.Complet
 	return out
 }
 
-// servers are the person's own that are reached over HTTP and log in.
+// servers completes the person's own servers over HTTP that need a login.
 func servers(context.Context, wiring.Paths, []string) (out []cobra.Completion) {
 	p, c, err := wiring.LoadConfig()
 	if err != nil {
@@ -173,7 +173,7 @@ func servers(context.Context, wiring.Paths, []string) (out []cobra.Completion) {
 	return out
 }
 
-// importable are the servers of other agents' configurations.
+// importable completes the servers in the configurations of other agents.
 func importable(_ context.Context, p wiring.Paths, _ []string) (out []cobra.Completion) {
 	found, _ := imported.Find(p.UserHome)
 	for _, s := range found {
