@@ -15,18 +15,17 @@ import (
 // Host is the host's side of a desk.
 type Host struct {
 	conn *net.UnixConn
-	// Process is the other side, for the process that is started. The caller closes it
-	// afterwards.
+	// Process is the process' side. The caller closes it after starting the process.
 	Process *os.File
 
 	serving sync.WaitGroup
 }
 
-// Open makes a desk, whose first message says settings.
+// Open makes a desk and sends the settings, as JSON.
 func Open(settings any) (*Host, error) {
 	text, err := json.Marshal(settings)
 	if err == nil && len(text) > maxMessage {
-		err = fmt.Errorf("its settings have %d bytes", len(text))
+		err = fmt.Errorf("the settings have %d bytes, more than %d", len(text), maxMessage)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open the desk of a process: %w", err)
@@ -43,7 +42,7 @@ func Open(settings any) (*Host, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the desk of a process: %w", err), theirs.Close())
 	}
-	return &Host{conn: conn.(*net.UnixConn), Process: theirs}, nil //nolint:forcetypeassert // it was made as one
+	return &Host{conn: conn.(*net.UnixConn), Process: theirs}, nil //nolint:forcetypeassert // pair makes Unix sockets
 }
 
 // pair makes two connected sockets.
@@ -61,11 +60,11 @@ func (h *Host) Serve(ctx context.Context, dial func(context.Context) (*net.UnixC
 		request := make([]byte, 16)
 		for {
 			n, err := h.conn.Read(request)
-			if err != nil || n != 1 { // it has ended, or asks for something that there is not
+			if err != nil || n != 1 { // the process has ended, or the request is invalid
 				_ = h.conn.Close()
 				return
 			}
-			if err := h.hand(ctx, dial); err != nil {
+			if err := h.sendConnection(ctx, dial); err != nil {
 				if _, err := h.conn.Write([]byte(err.Error())); err != nil {
 					return
 				}
@@ -74,8 +73,8 @@ func (h *Host) Serve(ctx context.Context, dial func(context.Context) (*net.UnixC
 	})
 }
 
-// hand makes a connection and hands it over.
-func (h *Host) hand(ctx context.Context, dial func(context.Context) (*net.UnixConn, error)) error {
+// sendConnection makes a connection and sends its descriptor.
+func (h *Host) sendConnection(ctx context.Context, dial func(context.Context) (*net.UnixConn, error)) error {
 	conn, err := dial(ctx)
 	if err != nil {
 		return err
@@ -92,23 +91,22 @@ func (h *Host) hand(ctx context.Context, dial func(context.Context) (*net.UnixCo
 	}
 	var sent error
 	err = raw.Control(func(fd uintptr) {
-		_, _, sent = h.conn.WriteMsgUnix([]byte(handed), unix.UnixRights(int(fd)), nil)
+		_, _, sent = h.conn.WriteMsgUnix([]byte(descriptorSent), unix.UnixRights(int(fd)), nil)
 	})
 	return errors.Join(err, sent)
 }
 
-// Close ends the desk and waits until nothing is handed over any more. Connections that were
-// handed over stay open.
+// Close closes the desk and waits for Serve. Connections that were handed out stay open.
 func (h *Host) Close() error {
 	err := h.conn.Close()
 	h.serving.Wait()
 	if errors.Is(err, net.ErrClosed) {
-		return nil // the process has ended before
+		return nil // Serve has closed it
 	}
 	return err
 }
 
-// Descriptor returns a connection as a file for a process that cannot change how it waits.
+// Descriptor returns a connection as a non-blocking file, because a locked process cannot change that.
 func Descriptor(conn *net.UnixConn) (*os.File, error) {
 	file, err := conn.File()
 	if err != nil {

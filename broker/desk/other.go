@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// errElsewhere is the error where no process can be locked, so that none needs a desk.
-var errElsewhere = errors.New("there are no locked processes on this system")
+// errElsewhere is the error on systems without locked processes.
+var errElsewhere = errors.New("this system has no locked processes")
 
 // Host is the host's side of a desk.
 type Host struct{ Process *os.File }
@@ -33,7 +33,7 @@ type Process struct{}
 // At returns the desk at a descriptor of the process.
 func At(uintptr) *Process { return &Process{} }
 
-// Settings reads what the host has to say first.
+// Settings reads the settings, the host's first message.
 func (*Process) Settings(any) error { return errElsewhere }
 
 // Dial gets a connection.

@@ -14,14 +14,14 @@ import (
 
 // Process is the process' side of a desk.
 type Process struct {
-	file *os.File
-	one  sync.Mutex // held from a request to its answer
+	file   *os.File
+	asking sync.Mutex // held from a request to its answer
 }
 
 // At returns the desk at a descriptor of the process. Call it before the process is locked.
 func At(fd uintptr) *Process { return &Process{file: os.NewFile(fd, "desk")} }
 
-// Settings reads what the host has to say first.
+// Settings reads the settings, the host's first message.
 func (p *Process) Settings(into any) error {
 	text, _, err := p.receive()
 	if err == nil {
@@ -33,11 +33,11 @@ func (p *Process) Settings(into any) error {
 	return nil
 }
 
-// Dial gets a connection. The host answers a request at once, so ctx is not looked at while
-// it does.
+// Dial gets a connection from the host. It checks ctx only before the request, because the host answers
+// at once.
 func (p *Process) Dial(ctx context.Context) (net.Conn, error) {
-	p.one.Lock()
-	defer p.one.Unlock()
+	p.asking.Lock()
+	defer p.asking.Unlock()
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (p *Process) Dial(ctx context.Context) (net.Conn, error) {
 	return Conn{os.NewFile(uintptr(fd), "connection")}, nil
 }
 
-// receive returns the next message, and the descriptor that came with it or -1.
+// receive returns the next message, and its descriptor or -1.
 func (p *Process) receive() (text []byte, fd int, err error) {
 	raw, err := p.file.SyscallConn()
 	if err != nil {
@@ -81,10 +81,10 @@ func (p *Process) receive() (text []byte, fd int, err error) {
 	return text[:n], fds[0], nil
 }
 
-// Conn is a descriptor as a connection, for a process that cannot ask the kernel about it.
+// Conn makes a connection of a descriptor without the system calls that a locked process cannot make.
 type Conn struct{ *os.File }
 
-// CloseWrite closes the direction to the other side.
+// CloseWrite closes the sending direction.
 func (c Conn) CloseWrite() error {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -95,13 +95,13 @@ func (c Conn) CloseWrite() error {
 	return errors.Join(err, failed)
 }
 
-// LocalAddr says nothing: a process that was handed a connection need not know.
-func (Conn) LocalAddr() net.Addr { return nowhere{} }
+// LocalAddr returns a placeholder.
+func (Conn) LocalAddr() net.Addr { return address{} }
 
-// RemoteAddr says as little.
-func (Conn) RemoteAddr() net.Addr { return nowhere{} }
+// RemoteAddr returns a placeholder.
+func (Conn) RemoteAddr() net.Addr { return address{} }
 
-type nowhere struct{}
+type address struct{}
 
-func (nowhere) Network() string { return "desk" }
-func (nowhere) String() string  { return "desk" }
+func (address) Network() string { return "desk" }
+func (address) String() string  { return "desk" }

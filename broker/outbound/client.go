@@ -20,10 +20,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
-// The bounds of a request.
+// Limits of a request.
 const (
 	MaxRedirects   = 5
-	MaxBody        = 5 << 20 // bytes, decompressed; the rest is left
+	MaxBody        = 5 << 20 // bytes, decompressed; the rest is not read
 	DefaultTimeout = 30 * time.Second
 	MaxTimeout     = time.Minute
 	maxHeaders     = 64 << 10
@@ -34,8 +34,7 @@ const userAgent = "ironcurtain-mux (fetch)"
 
 // Client makes requests. The zero value reaches the public web.
 type Client struct {
-	// Private lists hosts, as "name" or "name:port", that may have private or
-	// loopback addresses.
+	// Private lists the hosts, as "name" or "name:port", that may have private or loopback addresses.
 	Private []string
 	Dialer  netguard.Dialer
 	// Roots are the trusted certificate authorities; nil means those of the system.
@@ -44,23 +43,23 @@ type Client struct {
 
 // Request is a GET.
 type Request struct {
-	URL     string            // as the policy spelled it
-	Headers map[string]string // extra ones; only sent to the origin of URL
-	Timeout time.Duration     // for everything; 0 means DefaultTimeout
+	URL     string            // in the policy's spelling
+	Headers map[string]string // further headers, sent only to the origin of URL
+	Timeout time.Duration     // for all hops together; 0 means DefaultTimeout
 }
 
 // Answer is the final response.
 type Answer struct {
 	URL       string            // of the last hop
 	Status    int               // HTTP status
-	Headers   map[string]string // the few that matter to a reader
+	Headers   map[string]string // content type and length, date and entity tag; names in lower case
 	Body      []byte
-	Truncated bool // Body is not all of it
+	Truncated bool // the body was longer than Body
 	Redirects int  // how many were followed
 }
 
-// Judge is asked about a redirect before it is followed. The URL is in the
-// spelling in which it will be requested. An error ends the request.
+// Judge is called before a redirect is followed, with the URL exactly as it will be requested. An error
+// ends the request.
 type Judge func(ctx context.Context, url string, hop int) error
 
 // RedirectError is a redirect that was not followed.
@@ -74,8 +73,7 @@ func (e *RedirectError) Error() string {
 }
 func (e *RedirectError) Unwrap() error { return e.Err }
 
-// Get makes the request. The first URL has been judged already; Get asks the judge about
-// each further one.
+// Get makes the request. The caller has judged the first URL; Get calls judge for each further one.
 func (c *Client) Get(ctx context.Context, r Request, judge Judge) (Answer, error) {
 	timeout := r.Timeout
 	if timeout <= 0 {
@@ -91,7 +89,7 @@ func (c *Client) Get(ctx context.Context, r Request, judge Judge) (Answer, error
 	for hop := 0; ; hop++ {
 		headers := r.Headers
 		if at.Target() != first.Target() {
-			headers = nil // they were meant for the first origin
+			headers = nil // they are only for the first origin
 		}
 		answer, next, err := c.hop(ctx, at, headers)
 		if err != nil {
@@ -118,7 +116,7 @@ func (c *Client) Get(ctx context.Context, r Request, judge Judge) (Answer, error
 	}
 }
 
-// plain removes the parts of an error that only repeat the request.
+// plain returns an error without the parts that repeat the request, or why ctx has ended.
 func plain(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
@@ -130,7 +128,7 @@ func plain(ctx context.Context, err error) error {
 	return err
 }
 
-// hop makes one request and returns its redirect, if there is one.
+// hop makes one request. If the answer is a redirect, next is its URL.
 func (c *Client) hop(ctx context.Context, u urlx.URL, headers map[string]string) (a Answer, next string, err error) {
 	addrs, err := c.addresses(ctx, u)
 	if err != nil {
@@ -149,7 +147,7 @@ func (c *Client) hop(ctx context.Context, u urlx.URL, headers map[string]string)
 			return c.Dialer.Dial(ctx, addrs, uint16(u.Port))
 		},
 		TLSClientConfig:        &tls.Config{RootCAs: c.Roots, MinVersion: tls.VersionTLS12},
-		DisableKeepAlives:      true, // a connection serves the hop it was judged for
+		DisableKeepAlives:      true, // each hop makes its own connection, to its own checked addresses
 		MaxResponseHeaderBytes: maxHeaders,
 	}
 	defer transport.CloseIdleConnections()
@@ -178,8 +176,7 @@ func redirects(status int) bool {
 	return slices.Contains([]int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}, status)
 }
 
-// relative resolves a Location. It returns one that cannot be parsed unchanged, and the next
-// parser refuses it.
+// relative resolves the URL of a Location header. It returns an invalid one unchanged; Get refuses it.
 func relative(base *url.URL, where string) string {
 	to, err := url.Parse(where)
 	if err != nil {
