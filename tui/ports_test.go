@@ -41,7 +41,7 @@ func TestPort(t *testing.T) {
 		t.Errorf("another machine: no error:\n%s", r.screen())
 	}
 	r.keys("\x15\x1b")
-	r.broker.carryErr = fault.New("take another one: /port 80 8080", "open port 80: port 80 of this machine is only for root")
+	r.broker.carryErr = fault.New("use another one: /port 80 8080", "open port 80: port 80 of this machine is only for root")
 	r.keys("\x01/port 80\r")
 	if !strings.Contains(r.screen(), "/port 80 8080") {
 		t.Errorf("the error is not shown:\n%s", r.screen())

@@ -26,13 +26,13 @@ type forward struct {
 	failures  failures
 }
 
-// failures notes whether connections of one port fail, so that the person is told once.
+// failures remembers whether the connections of one port fail, so that the person is told once.
 type failures struct {
 	mu   sync.Mutex
-	told bool // the person was told; false again after a connection that did not fail
+	told bool // the person was told, and no connection has succeeded since
 }
 
-// note notes how a connection began, and reports whether the person should be told of err.
+// note records the result of making a connection, and reports whether to tell the person of err.
 func (f *failures) note(err error) (tell bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -50,9 +50,9 @@ func (f *Forwarder) Open(p Port) error {
 	case f.closed:
 		return errors.New("the session has ended")
 	case i >= 0:
-		return fault.New(fmt.Sprintf("/port close %d ends that", p.Container), "port %d is open at localhost:%d already", p.Container, f.open[i].Host)
+		return fault.New(fmt.Sprintf("close it with /port close %d", p.Container), "port %d is open at localhost:%d already", p.Container, f.open[i].Host)
 	case len(f.open)+len(f.outward) >= maxPorts:
-		return fault.New("/port close N closes one", "%d ports are open, no more are allowed", maxPorts)
+		return fault.New("close one with /port close N", "%d ports are open, and no more are allowed", maxPorts)
 	}
 	listeners, err := listen(p)
 	if err != nil {
@@ -67,7 +67,7 @@ func (f *Forwarder) Open(p Port) error {
 	return nil
 }
 
-// listen listens on both addresses of the loopback interface. A machine may lack ::1.
+// listen listens on both addresses of the loopback interface, or on 127.0.0.1 if the machine has no ::1.
 func listen(p Port) ([]net.Listener, error) {
 	var all []net.Listener
 	for _, host := range []string{"127.0.0.1", "::1"} {
@@ -82,13 +82,13 @@ func listen(p Port) ([]net.Listener, error) {
 		for _, l := range all {
 			_ = l.Close()
 		}
-		return nil, unbound(p, err)
+		return nil, bindError(p, err)
 	}
 	return all, nil
 }
 
-// unbound says why a port of the host cannot be had, and which other one to try.
-func unbound(p Port, err error) error {
+// bindError returns why the host's port cannot be listened on, and which other port to try.
+func bindError(p Port, err error) error {
 	other := p.Host + 1
 	if p.Host < 1024 {
 		other = p.Host + 8000
@@ -96,18 +96,17 @@ func unbound(p Port, err error) error {
 	if other > 65535 {
 		other = 8080
 	}
-	next := fmt.Sprintf("take another one: /port %d %d", p.Container, other)
+	next := fmt.Sprintf("use another one: /port %d %d", p.Container, other)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fault.New(next, "port %d of this machine is taken by another program", p.Host)
+		return fault.New(next, "port %d of this machine is used by another program", p.Host)
 	case errors.Is(err, syscall.EACCES):
 		return fault.New(next, "port %d of this machine is only for root", p.Host)
 	}
 	return fault.New(next, "listen on port %d of this machine: %w", p.Host, err)
 }
 
-// Close closes the host's port for a port of the container, or ends the way from that port
-// to the host, with its connections.
+// Close closes what Open or Admit has opened for a port of the container, with its connections.
 func (f *Forwarder) Close(container int) error {
 	if f.removeOutward(container) {
 		return nil
@@ -125,8 +124,8 @@ func (f *Forwarder) Close(container int) error {
 	return nil
 }
 
-// notOpen is the error of a port that is to be closed and is not open, with the lock held. A
-// port of this machine is closed by that of the container.
+// notOpen returns the error for closing a port that is not open. For a number of this machine its hint
+// names the container's port, by which ports are closed. The caller holds the lock.
 func (f *Forwarder) notOpen(port int) error {
 	known := make([]Port, 0, len(f.open)+len(f.outward))
 	for _, o := range f.open {
@@ -140,10 +139,10 @@ func (f *Forwarder) notOpen(port int) error {
 			return fault.New(fmt.Sprintf("/port close %d closes it", p.Container), "port %d of this machine belongs to port %d of the container", port, p.Container)
 		}
 	}
-	return fault.New("/port lists those that are", "port %d is not open", port)
+	return fault.New("/port lists the open ports", "port %d is not open", port)
 }
 
-// List returns the open ports in the order of opening.
+// List returns the open ports in the order of opening, those with Out last.
 func (f *Forwarder) List() []Port {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -193,7 +192,7 @@ func (f *Forwarder) serve(ctx context.Context, o *forward, l net.Listener) {
 	var conns sync.WaitGroup
 	defer conns.Wait()
 	for {
-		conn, err := accept.Next(ctx, l, func(error, time.Duration) {}) // it is tried again
+		conn, err := accept.Next(ctx, l, func(error, time.Duration) {}) // Next retries
 		if err != nil {
 			return
 		}
@@ -211,10 +210,10 @@ func (f *Forwarder) serve(ctx context.Context, o *forward, l net.Listener) {
 	}
 }
 
-// carry carries one connection. If it cannot, it tells the person once, until a connection
-// to the port succeeds again.
+// carry carries one connection. If the container cannot be connected, it tells the person, but only
+// once until a connection to the port succeeds.
 func (f *Forwarder) carry(ctx context.Context, o *forward, client *net.TCPConn) {
-	inside, err := f.ask(ctx, bridge.VerbConnect, o.Container)
+	inside, err := f.askBridge(ctx, bridge.VerbConnect, o.Container)
 	if ctx.Err() != nil && inside == nil {
 		return
 	}

@@ -20,8 +20,8 @@ type outward struct {
 	failures failures
 }
 
-// Admit lets programs in the container connect to a port of the host's loopback interface,
-// at a port of theirs. It waits until the bridge listens there.
+// Admit lets programs in the container connect to a port of the host's loopback interface, through a
+// port of the container. It waits until the bridge listens on that.
 func (f *Forwarder) Admit(ctx context.Context, p Port) error {
 	port := &outward{Port: p}
 	port.ctx, port.cancel = context.WithCancel(context.Background())
@@ -29,11 +29,11 @@ func (f *Forwarder) Admit(ctx context.Context, p Port) error {
 		port.cancel()
 		return err
 	}
-	conn, err := f.ask(ctx, bridge.VerbListen, p.Container)
+	conn, err := f.askBridge(ctx, bridge.VerbListen, p.Container)
 	if err != nil {
 		f.removeOutward(p.Container)
 		if errors.Is(err, errRefused) {
-			err = fault.New(fmt.Sprintf("take another one there: /port --to %d %d", p.Host, p.Container+1), "a program in the container uses port %d itself", p.Container)
+			err = fault.New(fmt.Sprintf("use another port of the container: /port --to %d %d", p.Host, p.Container+1), "a program in the container uses port %d itself", p.Container)
 		}
 		return err
 	}
@@ -47,16 +47,15 @@ func (f *Forwarder) addOutward(port *outward) error {
 	case f.closed:
 		return errors.New("the session has ended")
 	case slices.ContainsFunc(f.outward, func(o *outward) bool { return o.Container == port.Container }):
-		return fault.New(fmt.Sprintf("/port close %d ends that", port.Container), "port %d of the container leads to this machine already", port.Container)
+		return fault.New(fmt.Sprintf("close it with /port close %d", port.Container), "port %d of the container leads to this machine already", port.Container)
 	case len(f.open)+len(f.outward) >= maxPorts:
-		return fault.New("/port close N closes one", "%d ports are open, no more are allowed", maxPorts)
+		return fault.New("close one with /port close N", "%d ports are open, and no more are allowed", maxPorts)
 	}
 	f.outward = append(f.outward, port)
 	return nil
 }
 
-// removeOutward ends the way from a port of the container, and its connections. It reports
-// whether there was one.
+// removeOutward closes an outward port and its connections. It reports whether the port was open.
 func (f *Forwarder) removeOutward(container int) bool {
 	f.mu.Lock()
 	i := slices.IndexFunc(f.outward, func(o *outward) bool { return o.Container == container })
@@ -68,14 +67,14 @@ func (f *Forwarder) removeOutward(container int) bool {
 	f.outward = slices.Delete(f.outward, i, i+1)
 	f.mu.Unlock()
 	port.cancel()
-	if control != nil { // without a control connection the bridge keeps listening, and the host refuses what comes from there
+	if control != nil { // without one the bridge keeps listening, and carryOut closes its connections
 		_ = f.request(control, bridge.Request{Verb: bridge.VerbClose, Port: uint16(container)})
 	}
 	return true
 }
 
-// carryOut carries a connection that a program in the container has made, if the person has
-// let it reach something there.
+// carryOut carries a connection that a program in the container has made, if the person has opened that
+// port to this machine.
 func (f *Forwarder) carryOut(ctx context.Context, inside bridge.HostConn, container int) {
 	defer inside.Close()
 	f.mu.Lock()
@@ -90,7 +89,7 @@ func (f *Forwarder) carryOut(ctx context.Context, inside bridge.HostConn, contai
 	case f.outSlots <- struct{}{}:
 		defer func() { <-f.outSlots }()
 	default:
-		return // the container has as many connections as it may have
+		return // the container has the most connections that it may have
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

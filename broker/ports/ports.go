@@ -1,15 +1,14 @@
-// Package ports lets programs of this machine connect to ports of a session's container, and
-// programs in the container to single ports of this machine that the person names. The
-// container has no network, and the host cannot connect into it. So the bridge in the
-// container holds a control connection to a socket of the host. For each connection that
-// arrives at an opened port, the Forwarder draws a ticket and asks on the control connection
-// for a connection to the container's port. The bridge answers with a connection that begins
-// with the ticket, and bytes pass between the two. For the other direction the bridge listens
-// on a port of the container, and begins a connection with that port's number.
+// Package ports lets programs of this machine connect to ports of a session's container, and programs in
+// the container to single ports of this machine that the person names. The container has no network, and
+// the host cannot connect to it. So the bridge in the container keeps a control connection to the host
+// open. For each connection to an opened port, the Forwarder makes a random ticket and sends it on the
+// control connection, with the container's port. The bridge connects to that port, opens a connection to
+// the host that starts with the ticket, and bytes are copied between the two. For the other direction
+// the bridge listens on a port of the container, and opens connections that start with its number.
 //
-// The agent can speak to the socket in the bridge's place. It gains nothing by that: it can
-// answer a connection that a client on the host has begun, as it can by listening on the
-// port, and it can begin connections only to what the person has let the container reach.
+// The agent can connect to the host in the bridge's place, but gains nothing: it can answer a connection
+// that a client on the host has made, as it can by listening on the port, and it can open connections
+// only to ports that the person has opened for the container.
 package ports
 
 import (
@@ -28,15 +27,15 @@ import (
 // Limits of one session.
 const (
 	maxPorts = 32
-	// maxConns is how many connections are carried at the same time, on all ports together.
-	// Others wait until one of them ends.
+	// maxConns is how many connections are carried at the same time, on all ports together. To ports of
+	// the container further ones wait; those from the container are closed.
 	maxConns = 256
-	// maxHellos is how many connections of the container may not have sent their first line.
+	// maxHellos is how many connections from the container may be open without a first line.
 	maxHellos = 64
 )
 
-// answerLimit is how long a client waits for a connection to the container, and how long the
-// container may take to send the first line of one.
+// answerLimit is how long a client waits for a connection to the container, and how long a connection
+// from the container may take to send its first line.
 const answerLimit = 10 * time.Second
 
 // Reasons for which a connection is not carried.
@@ -68,20 +67,20 @@ func (p Port) String() string {
 // Forwarder carries connections to the ports of one session.
 type Forwarder struct {
 	tell  func(text string) // tells the person something; returns at once
-	slots chan struct{}     // one value for each connection that is carried
+	slots chan struct{}     // one value for each connection to the container
 
 	mu      sync.Mutex
-	control bridge.HostConn // the latest control connection; nil while there is none
-	arrived chan struct{}   // closed when control is set
-	wanted  map[bridge.Ticket]chan bridge.HostConn
-	open    []*forward // in the order of opening
-	outward []*outward // in the order of opening
+	control bridge.HostConn                        // the latest control connection; nil while there is none
+	arrived chan struct{}                          // closed when control is set
+	wanted  map[bridge.Ticket]chan bridge.HostConn // receives the bridge's answer, nil if refused
+	open    []*forward                             // in the order of opening
+	outward []*outward                             // in the order of opening
 	closed  bool
 
-	outSlots chan struct{} // one value for each connection that the container has made
+	outSlots chan struct{} // one value for each connection from the container
 }
 
-// New makes a Forwarder without ports. It tells the person of failed connections by tell.
+// New makes a Forwarder without ports. It calls tell to tell the person of failed connections.
 func New(tell func(text string)) *Forwarder {
 	return &Forwarder{
 		tell: tell, slots: make(chan struct{}, maxConns),
@@ -89,8 +88,7 @@ func New(tell func(text string)) *Forwarder {
 	}
 }
 
-// Serve takes the bridge's connections from the session's socket until ctx ends. Then it
-// closes every port and every connection.
+// Serve accepts the bridge's connections until ctx ends. Then it closes every port and connection.
 func (f *Forwarder) Serve(ctx context.Context, socket net.Listener) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(ctx, func() { _ = socket.Close() })
@@ -108,21 +106,21 @@ func (f *Forwarder) Serve(ctx context.Context, socket net.Listener) {
 		case <-ctx.Done():
 			return
 		}
-		conn, err := accept.Next(ctx, socket, func(error, time.Duration) {}) // it is tried again, and connections that wait end after answerLimit
+		conn, err := accept.Next(ctx, socket, func(error, time.Duration) {}) // Next retries; waiting clients give up after answerLimit
 		if err != nil {
 			return
 		}
 		hellos.Go(func() {
-			follow := f.greet(ctx, conn.(bridge.HostConn))
+			follow := f.readHello(ctx, conn.(bridge.HostConn))
 			<-slots
 			follow()
 		})
 	}
 }
 
-// greet reads the first line of a connection from the container. It gives the connection to
-// the client that waits for it. For other connections it returns what follows.
-func (f *Forwarder) greet(ctx context.Context, conn bridge.HostConn) (follow func()) {
+// readHello reads the first line of a connection from the container. A connection with a ticket goes to
+// the client that waits for it. For other connections, follow does what remains.
+func (f *Forwarder) readHello(ctx context.Context, conn bridge.HostConn) (follow func()) {
 	follow = func() {}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	_ = conn.SetReadDeadline(time.Now().Add(answerLimit))
@@ -132,7 +130,7 @@ func (f *Forwarder) greet(ctx context.Context, conn bridge.HostConn) (follow fun
 		f.setControl(conn)
 		return func() {
 			defer stop()
-			_, _ = conn.Read(make([]byte, 1)) // nothing comes on it: this waits for its end
+			_, _ = conn.Read(make([]byte, 1)) // waits for the end: the bridge sends nothing
 			f.dropControl(conn)
 		}
 	}
@@ -155,13 +153,13 @@ func (f *Forwarder) greet(ctx context.Context, conn bridge.HostConn) (follow fun
 		given = nil // ctx has ended, and the connection is closed
 	}
 	if answer != nil {
-		answer <- given // there is room for one, and the ticket is used up
+		answer <- given // does not block: it has room for one, and each ticket is used once
 	}
 	return follow
 }
 
-// setControl makes conn the control connection. The latest counts: the bridge opens another
-// one only after it has lost its first.
+// setControl makes conn the control connection and closes the former one, because the bridge opens
+// another one only after it has lost the former.
 func (f *Forwarder) setControl(conn bridge.HostConn) {
 	f.mu.Lock()
 	before := f.control
@@ -184,9 +182,9 @@ func (f *Forwarder) dropControl(conn bridge.HostConn) {
 	}
 }
 
-// ask asks the bridge for something about a port of the container, and returns the
-// connection that answers.
-func (f *Forwarder) ask(ctx context.Context, verb bridge.Verb, port int) (bridge.HostConn, error) {
+// askBridge sends the bridge a request about a port of the container, and returns the connection that is
+// its answer.
+func (f *Forwarder) askBridge(ctx context.Context, verb bridge.Verb, port int) (bridge.HostConn, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerLimit, errAway)
 	defer cancel()
 	control, err := f.awaitControl(ctx)
@@ -202,7 +200,7 @@ func (f *Forwarder) ask(ctx context.Context, verb bridge.Verb, port int) (bridge
 	if err = f.request(control, bridge.Request{Verb: verb, Port: uint16(port), Ticket: t}); err == nil {
 		select {
 		case conn := <-answer:
-			return taken(conn)
+			return orRefused(conn)
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 		}
@@ -212,13 +210,13 @@ func (f *Forwarder) ask(ctx context.Context, verb bridge.Verb, port int) (bridge
 	delete(f.wanted, t)
 	f.mu.Unlock()
 	if !unused {
-		return taken(<-answer) // greet has taken the ticket and is about to answer
+		return orRefused(<-answer) // readHello has used the ticket and is about to answer
 	}
 	return nil, err
 }
 
-// awaitControl returns the control connection. The bridge opens it when the container has
-// started, and within a second after another process has taken the session back.
+// awaitControl waits for the control connection. The bridge opens it when the container has started, and
+// within a second after another process has taken the session back.
 func (f *Forwarder) awaitControl(ctx context.Context) (bridge.HostConn, error) {
 	for {
 		f.mu.Lock()
@@ -235,15 +233,15 @@ func (f *Forwarder) awaitControl(ctx context.Context) (bridge.HostConn, error) {
 	}
 }
 
-func taken(conn bridge.HostConn) (bridge.HostConn, error) {
+func orRefused(conn bridge.HostConn) (bridge.HostConn, error) {
 	if conn == nil {
 		return nil, errRefused
 	}
 	return conn, nil
 }
 
-// request sends a request to the bridge. A control connection that does not take it is
-// closed, since part of the line may have been written.
+// request sends a request to the bridge. After an error it closes the control connection, because a part
+// of the line may have been written.
 func (f *Forwarder) request(control bridge.HostConn, r bridge.Request) error {
 	_ = control.SetWriteDeadline(time.Now().Add(answerLimit))
 	if _, err := control.Write(r.Line()); err != nil {

@@ -245,7 +245,7 @@ func TestRefusals(t *testing.T) {
 	inside := echo(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
 	port := inside.(*net.TCPAddr).Port
 	err := o.Open(Port{Container: port, Host: port})
-	if err == nil || err.Error() != fmt.Sprintf("port %d of this machine is taken by another program", port) || !strings.HasPrefix(fault.Hint(err), fmt.Sprintf("take another one: /port %d ", port)) {
+	if err == nil || err.Error() != fmt.Sprintf("port %d of this machine is used by another program", port) || !strings.HasPrefix(fault.Hint(err), fmt.Sprintf("use another one: /port %d ", port)) {
 		t.Errorf("%v, %q", err, fault.Hint(err))
 	}
 	at := o.forwardTo(t, inside)

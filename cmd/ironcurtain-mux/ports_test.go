@@ -213,7 +213,7 @@ func TestPortsOfConfig(t *testing.T) {
 	d := drive(t, home, 120, 30, "--workspace", workspace)
 	d.see(patience, "$", fmt.Sprintf("localhost:%d→3000", port))
 	d.send("\x01/new shell --workspace " + workspace + "\r")
-	d.see(patience, fmt.Sprintf("open port 3000: port %d of this machine is taken by another program", port))
+	d.see(patience, fmt.Sprintf("open port 3000: port %d of this machine is used by another program", port))
 	d.send("\x01/quit!\r")
 	d.exit(patience)
 }
