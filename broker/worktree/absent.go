@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Absent lists what a person's repository does not contain itself, so that a tree made from
-// it lacks it. Fetching it would run programs, or reach hosts, that the repository names.
+// Absent lists the parts of a tree that the person's repository does not contain. To fetch them
+// would run programs, or reach hosts, that the repository names.
 type Absent struct {
 	Submodules []string // their paths; each is an empty directory
-	Large      []string // files of Git LFS: a few lines stand in the place of each
+	Large      []string // files of Git LFS; each has a few lines that stand for the content
 }
 
-// Absent looks at what is not in a tree that has just been made: an agent that has
-// worked there could make it say anything.
+// Absent returns what is absent from a tree that has just been made. It must not be called after an
+// agent has worked in the tree, because the agent could make it return anything.
 func (p Place) Absent(ctx context.Context) (Absent, error) {
 	keep := git{dir: p.Keep, tree: p.Dir}
 	var a Absent
@@ -29,7 +29,7 @@ func (p Place) Absent(ctx context.Context) (Absent, error) {
 		err = keep.pipe(ctx, nil, large, "ls-files", "-z", "--", ":(attr:filter=lfs)")
 	}
 	if err != nil {
-		return Absent{}, fmt.Errorf("look at worktree: %w", err)
+		return Absent{}, fmt.Errorf("examine worktree: %w", err)
 	}
 	return a, nil
 }

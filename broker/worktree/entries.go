@@ -8,18 +8,18 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 )
 
-// Bounds of the files of a commit, which git holds in memory at once when it writes or
-// compares them: the largest repositories of public projects have fewer.
+// Bounds on the files of a commit, which git keeps in memory at once when it writes or compares
+// them. The largest repositories of public projects have fewer.
 const (
 	maxEntries = 500_000
-	maxEntry   = 4096 + 128 // bytes of what git says of one: the longest path there can be, and what it is
-	maxPaths   = 64 << 20   // bytes of all of it
+	maxEntry   = 4096 + 128 // bytes of git's line about one file: the longest possible path, and more
+	maxPaths   = 64 << 20   // bytes of all lines
 )
 
-// entries passes on the entries that git lists, each with a NUL at its end, up to the
+// entries calls each for the entries that git lists with a NUL at their ends. It fails beyond the
 // bounds.
 type entries struct {
-	each        func(entry []byte) // which it must not keep; may be nil
+	each        func(entry []byte) // must not keep entry; may be nil
 	rest        []byte
 	count, size int
 }
@@ -29,7 +29,7 @@ func (e *entries) Write(p []byte) (int, error) {
 	for data := p; ; {
 		head, tail, whole := bytes.Cut(data, []byte{0})
 		if e.rest = append(e.rest, head...); len(e.rest) > maxEntry {
-			return 0, &gitrun.Limit{What: "a commit has longer paths than there can be"}
+			return 0, &gitrun.Limit{What: "a commit has impossibly long paths"}
 		}
 		if !whole {
 			break
@@ -46,8 +46,8 @@ func (e *entries) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// fits refuses a commit with more files and directories than git has memory for. A few
-// trees that contain each other many times can stand for billions of files.
+// fits refuses a commit with more files and directories than git has memory for. A few trees that
+// contain each other many times can make billions of files.
 func (g git) fits(ctx context.Context, commit string) error {
 	return g.pipe(ctx, nil, &entries{}, "ls-tree", "-r", "-t", "-z", "--name-only", "--full-tree", commit)
 }

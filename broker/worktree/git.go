@@ -15,15 +15,15 @@ import (
 type git struct {
 	dir     string // the repository
 	tree    string // the working tree; may be empty
-	objects string // where objects are written; empty: to the repository
-	borrows string // with objects: where else they are read
-	indexes int64  // bytes of the indexes of packs that are read
+	objects string // where git writes objects; "" means to the repository
+	borrows string // with objects: another directory from which git reads objects
+	indexes int64  // bytes of the indexes of packs that git reads
 }
 
-// maxAnswer is the largest output of git that is kept, in bytes.
+// maxAnswer is the largest output that run accepts, in bytes.
 const maxAnswer = 64 << 10
 
-// run runs a command of git and returns what it prints, without the last line feed.
+// run runs a command of git and returns its output without the last line feed.
 func (g git) run(ctx context.Context, args ...string) (string, error) {
 	out, err := gitrun.Thorough.Output(ctx, maxAnswer, g.command(args))
 	return strings.TrimSuffix(string(out), "\n"), explained(err)

@@ -17,10 +17,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/dirtree"
 )
 
-// lookTime bounds looking for changes in the files of a tree.
+// lookTime bounds the search for changes in the files of a tree.
 const lookTime = 30 * time.Second
 
-// left describes what would be lost with the tree.
+// left describes the work that would be lost with the tree.
 func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (string, error) {
 	keep := p.keep(t)
 	if _, err := keep.run(ctx, "update-ref", "--no-deref", "HEAD", tip); err != nil {
@@ -35,8 +35,8 @@ func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (s
 		what = append(what, changed)
 	}
 	if len(others) > 0 {
-		var more something
-		in := strings.NewReader(strings.Join(others, "\n") + "\n") // too many for arguments
+		var more anyOutput
+		in := strings.NewReader(strings.Join(others, "\n") + "\n") // they may be too many for arguments
 		if err := keep.pipe(ctx, in, &more, "rev-list", "--max-count=1", "--stdin", "--not", "--branches", "--tags", "--remotes", t.Base, tip); err != nil {
 			return "", err
 		}
@@ -44,8 +44,8 @@ func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (s
 			what = append(what, "commits on other branches")
 		}
 	}
-	// A working tree that the agent has made of the repository can hold commits that no
-	// reference leads to. Git removes the directory with the last of them.
+	// A linked worktree that the agent has made can have commits that no reference leads to. Git
+	// removes the directory with the last linked worktree.
 	if _, err := os.Lstat(filepath.Join(p.Dir, ".git/worktrees")); err == nil {
 		what = append(what, "working trees of its own")
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -54,19 +54,19 @@ func (p Place) left(ctx context.Context, t Tree, tip string, others []string) (s
 	return strings.Join(what, " and "), nil
 }
 
-// changed describes the files that differ from the commit, or returns "". It has a time
-// limit, after which it says that there may be changes.
+// changed describes the files that differ from the commit, or returns "". If it reaches its time
+// limit, it says that there may be changes.
 func (p Place) changed(ctx context.Context, keep git, tip string) (string, error) {
 	limited, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	found, err := p.count(limited)
 	if limited.Err() == nil && err != nil {
-		return fmt.Sprintf("files that were not looked through (%v)", err), nil
+		return fmt.Sprintf("files that were not examined (%v)", err), nil
 	}
 	if err == nil {
 		_, err = keep.run(limited, "read-tree", "--reset", tip)
 	}
-	var files something
+	var files anyOutput
 	if err == nil {
 		err = keep.pipe(limited, nil, &files, "status", "--porcelain", "--ignore-submodules=all")
 	}
@@ -76,7 +76,7 @@ func (p Place) changed(ctx context.Context, keep git, tip string) (string, error
 	}
 	switch {
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
-		return fmt.Sprintf("files that were not looked through in %v", lookTime), nil
+		return fmt.Sprintf("files that were not examined in %v", lookTime), nil
 	case err != nil:
 		return "", err
 	case bool(files):
@@ -87,21 +87,21 @@ func (p Place) changed(ctx context.Context, keep git, tip string) (string, error
 	return "", nil
 }
 
-// something notes whether anything was written to it.
-type something bool
+// anyOutput reports whether anything was written to it.
+type anyOutput bool
 
-func (s *something) Write(p []byte) (int, error) {
-	*s = *s || len(p) > 0
+func (a *anyOutput) Write(p []byte) (int, error) {
+	*a = *a || len(p) > 0
 	return len(p), nil
 }
 
-// errPipe keeps git from waiting.
-var errPipe = errors.New("a pipe is among them, on which git would wait")
+// errPipe prevents git from being run on a tree in which it would block.
+var errPipe = errors.New("one is a pipe, at which git would block")
 
-// count counts the files of the tree, without those of its repository. Where all that is
-// in the commit is there and unchanged, what is more is ignored by patterns of the tree's
-// own, lies in the place of a submodule or in a .git that is no repository, or has a path
-// too long for git.
+// count counts the files of the tree, without those of its repository. If git finds no change, but
+// there are more files than in the commit, then the others are ignored by patterns in the tree, are
+// in the place of a submodule or in a .git that is not a repository, or have paths that are too long
+// for git.
 func (p Place) count(ctx context.Context) (int, error) {
 	found := 0
 	err := dirtree.Walk(ctx, p.Dir, func(e *dirtree.Entry) error {
@@ -118,7 +118,7 @@ func (p Place) count(ctx context.Context) (int, error) {
 	return found, err
 }
 
-// tracked counts the files of the index. A submodule has none of its own.
+// tracked counts the files of the index, without submodules.
 func (g git) tracked(ctx context.Context) (int, error) {
 	known := 0
 	err := g.pipe(ctx, nil, &entries{each: func(entry []byte) {
@@ -129,15 +129,16 @@ func (g git) tracked(ctx context.Context) (int, error) {
 	return known, err
 }
 
-// usual are what git and we put into a repository, without the directories of objects.
+// usual are the entries that git and we make in a repository.
 var usual = []string{
 	"HEAD", "FETCH_HEAD", "ORIG_HEAD", "COMMIT_EDITMSG", "branches", "commondir", "config", "description", "hooks",
 	"index", "info", "logs", "objects", "packed-refs", "refs", "shallow",
 }
 
-// beside says in words what the tree's own repository has that no branch leads to: objects,
-// because something was committed, staged or stashed, and what git would not put there.
-func (p Place) beside(ctx context.Context) (string, error) {
+// unreferenced describes what the tree's own repository has in addition to its branches: objects,
+// because something was committed, staged or stashed, and files that git does not make. It returns ""
+// if there is nothing.
+func (p Place) unreferenced(ctx context.Context) (string, error) {
 	what := ""
 	err := dirtree.Walk(ctx, filepath.Join(p.Dir, ".git"), func(e *dirtree.Entry) error {
 		if e.Depth == 1 && !slices.Contains(usual, e.Name) {

@@ -14,20 +14,21 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// On an engine that does not see the person's repository, a tree may be lent less than all
-// its objects (broker/packs). Our repository beside it borrows from the whole one, so
-// nothing here is written there: Settle sees the whole history.
+// On an engine that does not see the person's repository, a tree may have only a part of that
+// repository's objects (broker/packs). The functions in this file change only the tree's own
+// repository. Our repository beside it borrows from the person's, so that Settle sees the whole
+// history.
 
-// Shown returns the objects that the tree was made to name, of branches first, then of
-// remotes' branches, then of tags.
+// Shown returns the objects that the tree's references named when it was made: first those of
+// branches, then of remotes' branches, then of tags.
 func (p Place) Shown() ([]string, error) {
 	keep, err := gitx.Open(p.Keep, gitx.Home{})
 	if err != nil {
-		return nil, fmt.Errorf("look at worktree: %w", err)
+		return nil, fmt.Errorf("examine worktree: %w", err)
 	}
 	refs, err := keep.Refs("refs/")
 	if err != nil {
-		return nil, fmt.Errorf("look at worktree: %w", err)
+		return nil, fmt.Errorf("examine worktree: %w", err)
 	}
 	var shown []string
 	seen := make(map[string]bool, len(refs))
@@ -41,18 +42,17 @@ func (p Place) Shown() ([]string, error) {
 	return shown, nil
 }
 
-// maxOwn is the size in bytes of the largest file of the tree's own repository that is
-// changed here.
+// maxOwn is the size of the largest file in the tree's own repository that change reads, in bytes.
 const maxOwn = 16 << 20
 
 var objectID = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// Cut lets the history that is seen in the tree end at these commits as well. Nothing may
-// work in the tree meanwhile.
+// Cut makes the history in the tree end at these commits, in addition to where it ends already.
+// Nobody may work in the tree meanwhile.
 func (p Place) Cut(commits []string) error {
 	for _, id := range commits {
 		if !objectID.MatchString(id) {
-			return fmt.Errorf("cut the worktree's history: %q is no commit", id)
+			return fmt.Errorf("cut the worktree's history: %q is not the id of a commit", id)
 		}
 	}
 	err := p.change("shallow", func(text string) string {
@@ -66,16 +66,16 @@ func (p Place) Cut(commits []string) error {
 	return nil
 }
 
-// Forget removes the references that the tree was made with to any of these objects. Nothing
-// may work in the tree meanwhile.
+// Forget removes the references to any of these objects that the tree was made with. Nobody may work
+// in the tree meanwhile.
 func (p Place) Forget(absent []string) error {
 	keep, err := gitx.Open(p.Keep, gitx.Home{})
 	if err != nil {
-		return fmt.Errorf("look at worktree: %w", err)
+		return fmt.Errorf("examine worktree: %w", err)
 	}
 	made, err := keep.Refs("refs/")
 	if err != nil {
-		return fmt.Errorf("look at worktree: %w", err)
+		return fmt.Errorf("examine worktree: %w", err)
 	}
 	gone := make(map[string]bool, len(absent))
 	for _, id := range absent {
@@ -86,7 +86,7 @@ func (p Place) Forget(absent []string) error {
 		leave := false
 		for line := range strings.Lines(text) {
 			id, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
-			if !strings.HasPrefix(id, "^") { // what the tag of the line before leads to
+			if !strings.HasPrefix(id, "^") { // with "^", the line belongs to the tag in the line before
 				leave = gone[id] && made[name] == id
 			}
 			if !leave {
@@ -101,10 +101,10 @@ func (p Place) Forget(absent []string) error {
 	return nil
 }
 
-// change replaces a file of the tree's own repository, if that changes it. An agent may
-// have put anything in its place, or in the place of the repository.
+// change edits a file of the tree's own repository. An agent may have put anything in the place of
+// the file or of the repository.
 func (p Place) change(name string, edit func(text string) string) error {
-	const next = "save what you need of the worktree, then remove its session"
+	const next = "save the files that you need, then remove the session"
 	if !isDir(p.Dir + "/.git") {
 		return refuse(next, "%s/.git is not a directory", p.Dir)
 	}
@@ -119,7 +119,7 @@ func (p Place) change(name string, edit func(text string) string) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular() || info.Size() > maxOwn:
-		return refuse(next, "%s/.git/%s is not a file of git's", p.Dir, name)
+		return refuse(next, "%s/.git/%s is too large or not a regular file", p.Dir, name)
 	default:
 		data, err := own.ReadFile(name)
 		if err != nil {
@@ -131,7 +131,7 @@ func (p Place) change(name string, edit func(text string) string) error {
 	if strings.TrimSpace(changed) == strings.TrimSpace(text) {
 		return nil
 	}
-	fresh := name + ".lock" // as git does it
+	fresh := name + ".lock" // like git
 	if err := own.RemoveAll(fresh); err != nil {
 		return err
 	}

@@ -20,12 +20,12 @@ import (
 
 // Tree describes what a tree was made from, for a session's record.
 type Tree struct {
-	Repository string `json:"repository"` // the person's: its top directory, or the URL of a clone
-	Common     string `json:"gitDir"`     // where that keeps objects and branches; of a clone, our mirror
-	Branch     string `json:"branch"`     // in both; of a clone, that of the remote
-	Base       string `json:"base"`       // the commit it began with
-	// Cloned means that the repository is elsewhere: nothing is brought there, and commits
-	// that were not pushed are in the tree alone.
+	Repository string `json:"repository"` // the top directory of the person's repository, or the URL of a clone
+	Common     string `json:"gitDir"`     // the repository's directory of objects and branches; for a clone, our mirror
+	Branch     string `json:"branch"`     // in both repositories; for a clone, the remote's branch
+	Base       string `json:"base"`       // the commit that the tree was made from
+	// Cloned means that the repository is at a URL. Commits are not copied there, so that only the
+	// tree has those that were not pushed.
 	Cloned bool `json:"cloned,omitempty"`
 }
 
@@ -34,40 +34,40 @@ func (s Source) Tree(branch string) Tree {
 	return Tree{Repository: s.Top, Common: s.Common, Branch: branch, Base: s.Head, Cloned: s.cloned}
 }
 
-// Objects is the store that the tree borrows from, to be shown to the agent
-// read-only at the same path.
+// Objects returns the directory of objects that the tree borrows. The agent sees it read-only at the
+// same path.
 func (t Tree) Objects() string { return filepath.Join(t.Common, "objects") }
 
 // Place is where a tree is.
 type Place struct {
 	Dir  string // the working tree with its own .git, for the agent
-	Keep string // our repository beside it, for nobody else
+	Keep string // our repository beside it, which nobody else uses
 }
 
-// ErrLate is the cause of a context that ends because the process must end. Unfinished work
-// is kept for the next time.
+// ErrLate is the cause of a context that ends because the process must end. The next call of Settle
+// does the unfinished work.
 var ErrLate = errors.New("there was no time to finish it")
 
 // Made reports whether there is a tree at the place.
 func (p Place) Made() bool { return isDir(p.Dir) && isDir(p.Keep) }
 
-// ReadOnly are the files in a tree that must not be written to by an agent, and
-// the directories that must not be moved out of the way with them, by their paths
-// below the tree: what git runs, and what tells it where its repository is.
+// ReadOnly returns the paths below a tree that an agent must not change, because git runs them or
+// finds its repository by them: fixed must not be written to, and kept, which contain fixed, must
+// not be moved.
 func ReadOnly() (fixed, kept []string) {
 	return []string{".git/config", ".git/hooks", ".git/commondir", ".git/objects/info"}, []string{".git", ".git/objects"}
 }
 
-// Make makes the tree at its base and the branch in the person's repository. What
-// an interrupted Make left is replaced; a tree that is there is an error.
+// Make makes the tree at its base and the branch in the person's repository. It replaces what an
+// interrupted Make has left, and fails if there is a tree already.
 func (p Place) Make(ctx context.Context, s Source, t Tree) error {
 	if p.Made() {
-		return fmt.Errorf("make worktree: %s is there already", p.Dir)
+		return fmt.Errorf("make worktree: %s exists already", p.Dir)
 	}
-	if err := p.whole(); err != nil {
+	if err := p.checkWhole(); err != nil {
 		return fmt.Errorf("make worktree: %w", err)
 	}
-	if err := t.raiseBranch(ctx); err != nil {
+	if err := t.makeBranch(ctx); err != nil {
 		return fmt.Errorf("make worktree: %w", err)
 	}
 	fresh := Place{Dir: p.Dir + ".new", Keep: p.Keep + ".new"}
@@ -90,19 +90,20 @@ func (p Place) Make(ctx context.Context, s Source, t Tree) error {
 	return nil
 }
 
-// whole says whether a tree is without what tells what is new in it.
-func (p Place) whole() error {
+// checkWhole fails if there is a tree without our repository, so that nobody can say what is new in
+// the tree.
+func (p Place) checkWhole() error {
 	if isDir(p.Dir) && !isDir(p.Keep) {
-		return refuse("save what you need of it, then remove it", "%s is there, but %s is not", p.Dir, p.Keep)
+		return refuse("save the files that you need, then remove "+p.Dir, "%s exists, but %s does not", p.Dir, p.Keep)
 	}
 	return nil
 }
 
-// Gone is where a tree is while it is removed, with all that an agent has left in it.
+// Gone returns the path to which remove moves a tree before it deletes its files.
 func (p Place) Gone() string { return p.Dir + ".gone" }
 
-// remove removes both parts. The rest after an interrupted removal is no tree any more, and
-// is removed the next time.
+// remove removes both parts. After an interruption Made reports false, and the next call removes the
+// rest.
 func (p Place) remove(ctx context.Context) error {
 	gone := p.Gone()
 	err := dirtree.Remove(ctx, gone)
@@ -118,10 +119,9 @@ func (p Place) remove(ctx context.Context) error {
 	return err
 }
 
-// raiseBranch makes the branch in the person's repository, at the base. It keeps an existing
-// branch, which belongs to a resumed session whose tree is made again. A clone has its branch
-// from the remote.
-func (t Tree) raiseBranch(ctx context.Context) error {
+// makeBranch makes the branch in the person's repository, at the base. An existing branch stays as
+// it is: it belongs to a resumed session whose tree is made again. A clone's branch is the remote's.
+func (t Tree) makeBranch(ctx context.Context) error {
 	if t.Cloned {
 		return nil
 	}
@@ -132,18 +132,18 @@ func (t Tree) raiseBranch(ctx context.Context) error {
 	return err
 }
 
-// branchAt returns the commit of the branch in the person's repository, or "" when there is
-// no such branch.
+// branchAt returns the commit of the branch in the person's repository, or "" if there is no such
+// branch.
 func (t Tree) branchAt(ctx context.Context) (string, error) {
 	return t.person().run(ctx, "for-each-ref", "--format=%(objectname)", t.ref())
 }
 
 func (t Tree) ref() string { return "refs/heads/" + t.Branch }
 
-// person is the person's own repository.
+// person returns the person's repository, or the mirror of a clone.
 func (t Tree) person() git { return git{dir: t.Common, indexes: gitrun.Indexes(t.Objects())} }
 
-// fill makes both repositories and checks the files out.
+// fill makes both repositories and checks out the files.
 func (p Place) fill(ctx context.Context, s Source, t Tree) error {
 	format := "sha1"
 	if len(t.Base) == 64 {
@@ -165,9 +165,9 @@ func (p Place) fill(ctx context.Context, s Source, t Tree) error {
 	}
 	keep := p.keep(t)
 	if err := keep.fits(ctx, t.Base); err != nil {
-		next := "leave --worktree out"
+		next := "leave out --worktree"
 		if t.Cloned {
-			next = "clone it yourself, then open it with --workspace DIR"
+			next = "clone the repository yourself, then open the clone with --workspace DIR"
 		}
 		return &fault.Error{Op: "worktree", Err: err, Next: next}
 	}
@@ -197,15 +197,14 @@ func copyFile(to, from string) error {
 	return errors.Join(err, out.Close())
 }
 
-// keep is our repository, with the working tree.
+// keep returns our repository, with the working tree.
 func (p Place) keep(t Tree) git {
 	indexes := gitrun.Indexes(t.Objects()) + gitrun.Indexes(filepath.Join(p.Dir, ".git/objects"))
 	return git{dir: p.Keep, tree: p.Dir, indexes: indexes}
 }
 
-// write writes what both repositories know of the person's: where objects are
-// borrowed, which branches, tags and remote branches there are, and where history
-// was cut off.
+// write writes into both repositories what they need to know about the person's: where to borrow
+// objects, the branches, tags and remote branches, and where the history is cut off.
 func (p Place) write(s Source, t Tree) error {
 	refs, err := s.repo.Refs("refs/")
 	if err != nil {
@@ -219,7 +218,7 @@ func (p Place) write(s Source, t Tree) error {
 	}
 	own := filepath.Join(p.Dir, ".git")
 	files := map[string]string{
-		own + "/commondir":                    ".\n", // itself, so that nothing else can be put there
+		own + "/commondir":                    ".\n", // names itself; an agent cannot change it (see ReadOnly)
 		own + "/objects/info/alternates":      t.Objects() + "\n",
 		own + "/packed-refs":                  packed.String(),
 		own + "/" + t.ref():                   t.Base + "\n",
@@ -242,7 +241,7 @@ func (p Place) write(s Source, t Tree) error {
 	return errors.Join(os.Mkdir(own+"/hooks", 0o700), p.borrowFrom(p.Dir, t))
 }
 
-// borrowFrom lets our own repository read the objects of both others.
+// borrowFrom lets our repository read the objects of the tree and of the person's repository.
 func (p Place) borrowFrom(dir string, t Tree) error {
 	text := filepath.Join(dir, ".git/objects") + "\n" + t.Objects() + "\n"
 	path := filepath.Join(p.Keep, "objects/info/alternates")
@@ -252,8 +251,8 @@ func (p Place) borrowFrom(dir string, t Tree) error {
 	return os.WriteFile(path, []byte(text), 0o600)
 }
 
-// configure gives the tree the person's name for commits and their remotes, as
-// far as no password is in an address. A clone's branch follows the remote's.
+// configure gives the tree the person's name for commits and their remotes, without addresses that
+// contain a password. A clone's branch follows the remote's.
 func (p Place) configure(ctx context.Context, s Source, t Tree) error {
 	type setting struct{ name, value string }
 	var all []setting

@@ -11,19 +11,18 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// plain refuses a repository in which the objects or references are not all files and
-// directories of its own. Through a link an agent that could write there would name
-// another repository of the person's, whose commits it would then be shown, now or in
-// its next life; on a pipe git would wait for ever. What may be missing is looked at
-// where it is there.
-func plain(ctx context.Context, gitDir, next string) error {
+// checkPlain refuses a repository whose objects or references are not all regular files and
+// directories. An agent that could write there could make a link to another repository of the
+// person's, and would then see the commits of that one. At a pipe, git would block. Files that may
+// be missing are checked if they exist.
+func checkPlain(ctx context.Context, gitDir, next string) error {
 	own, err := os.OpenRoot(gitDir)
 	if err != nil {
 		return err
 	}
 	defer own.Close()
 	strange := func(name string) error {
-		return refuse(next, "%q is neither a file nor a directory of its own", name)
+		return refuse(next, "%q is neither a regular file nor a directory", name)
 	}
 	for _, name := range []string{"HEAD", "packed-refs", "shallow"} {
 		info, err := own.Lstat(name)
@@ -35,7 +34,7 @@ func plain(ctx context.Context, gitDir, next string) error {
 		}
 	}
 	for _, name := range []string{"objects", "refs"} {
-		if info, err := own.Lstat(name); err == nil && !info.IsDir() { // the walk would begin behind a link
+		if info, err := own.Lstat(name); err == nil && !info.IsDir() { // the walk would follow a link
 			return strange(filepath.Join(gitDir, name))
 		}
 		err := dirtree.Walk(ctx, filepath.Join(gitDir, name), func(e *dirtree.Entry) error {
@@ -57,10 +56,10 @@ func plain(ctx context.Context, gitDir, next string) error {
 	return nil
 }
 
-// Plain refuses to borrow from a repository that has been made to lead elsewhere since
-// the tree was made. One that is gone lends nothing.
+// Plain refuses to borrow from a repository in which links were made since the tree was made. It
+// accepts a repository that is gone, because there is nothing to borrow.
 func (t Tree) Plain(ctx context.Context) error {
-	const next = "look where it leads, then remove it"
+	const next = "find out what it is, then remove it"
 	resolved, err := filepath.EvalSymlinks(t.Objects())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -71,5 +70,5 @@ func (t Tree) Plain(ctx context.Context) error {
 	if resolved != t.Objects() {
 		return refuse(next, "%q leads to %q", t.Objects(), resolved)
 	}
-	return plain(ctx, t.Common, next)
+	return checkPlain(ctx, t.Common, next)
 }

@@ -16,44 +16,42 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// Outcome says what happened to a tree that nobody works in any more.
+// Outcome says what happened to a tree in which nobody works any more.
 type Outcome struct {
-	Removed bool // there was nothing in it; the branch is gone as well
-	// Commits is how many commits the branch has beyond the base, 0 too when they could
-	// not be counted; all of them are in the person's repository now, or at the remote of a
-	// clone, unless Stuck says why not.
+	Removed bool // the tree had no work; its branch was removed, too
+	// Commits is the number of commits that the branch has beyond the base, or 0 if they could not be
+	// counted. All of them are in the person's repository now, or for a clone at the remote, unless
+	// Stuck says why not.
 	Commits int
 	Stuck   string
-	// TooLarge means that bringing the commits would take more time or memory than git is
-	// given. Somebody should look at them first.
+	// TooLarge means that copying the commits would take more time or memory than git may use.
+	// Somebody should examine them first.
 	TooLarge bool
-	// Left says in words what only the tree has; empty when the person's
-	// repository has everything.
+	// Left describes what only the tree has, or is "".
 	Left string
 }
 
-// Whole reports whether the person's repository has everything that is in the
-// tree.
+// Whole reports whether the person's repository has everything that is in the tree.
 func (o Outcome) Whole() bool { return o.Stuck == "" && o.Left == "" }
 
-// Settle brings the commits of the tree's branch to the person's repository, and
-// removes the tree together with the branch when there is nothing in it. Nothing
-// may work in the tree meanwhile. The commits of a clone are brought nowhere: they are stuck
-// until they are pushed. With an error and Removed, something of the tree is
-// still there, which Remove removes. A ctx that ends with ErrLate leaves the rest as it is.
+// Settle copies the commits of the tree's branch to the person's repository. If the tree has no
+// work, it removes the tree and the branch. Nobody may work in the tree meanwhile. The commits of a
+// clone are not copied: they are stuck until they are pushed. If Settle returns an error and
+// Removed, a part of the tree still exists, and Remove removes it. If ctx ends with ErrLate, the rest
+// of the work is left for the next call.
 func (p Place) Settle(ctx context.Context, t Tree) (Outcome, error) {
-	if err := p.whole(); err != nil {
-		return Outcome{}, fmt.Errorf("look at worktree: %w", err)
+	if err := p.checkWhole(); err != nil {
+		return Outcome{}, fmt.Errorf("examine worktree: %w", err)
 	}
-	if !p.Made() { // its making may have failed behind the branch
+	if !p.Made() { // Make may have failed after it made the branch
 		return Outcome{Removed: true}, p.Remove(ctx, t)
 	}
-	if err := p.ready(ctx, t); err != nil {
-		return Outcome{}, fmt.Errorf("look at worktree: %w", err)
+	if err := p.prepare(ctx, t); err != nil {
+		return Outcome{}, fmt.Errorf("examine worktree: %w", err)
 	}
 	tip, others, err := p.tips(t)
 	if err != nil {
-		return Outcome{}, fmt.Errorf("look at worktree: %w", err)
+		return Outcome{}, fmt.Errorf("examine worktree: %w", err)
 	}
 	var o Outcome
 	var limit *gitrun.Limit
@@ -62,7 +60,7 @@ func (p Place) Settle(ctx context.Context, t Tree) (Outcome, error) {
 		if t.Cloned {
 			o.Commits, err = p.unpushed(ctx, t, tip)
 		} else {
-			o.Commits, err = p.bring(ctx, t, tip, large)
+			o.Commits, err = p.copyCommits(ctx, t, tip, large)
 		}
 		if err != nil {
 			o.Stuck, o.TooLarge = err.Error(), errors.As(err, &limit) || errors.Is(err, ErrLate)
@@ -73,26 +71,26 @@ func (p Place) Settle(ctx context.Context, t Tree) (Outcome, error) {
 	}
 	switch {
 	case errors.As(err, &limit), errors.Is(err, ErrLate):
-		o.Left = fmt.Sprintf("what was not looked through (%v)", err)
+		o.Left = fmt.Sprintf("files that were not examined (%v)", err)
 	case err != nil:
-		return o, fmt.Errorf("look at worktree: %w", err)
+		return o, fmt.Errorf("examine worktree: %w", err)
 	}
 	if tip != t.Base || !o.Whole() {
 		return o, nil
 	}
-	if o.Left, err = p.beside(ctx); err != nil || o.Left != "" {
+	if o.Left, err = p.unreferenced(ctx); err != nil || o.Left != "" {
 		return o, err
 	}
 	o.Removed = true
 	return o, p.Remove(ctx, t)
 }
 
-// ready refuses a tree or a lender that leads elsewhere, and clears away what git left
-// that was ended at work in our repository: locks, and half a pack.
-func (p Place) ready(ctx context.Context, t Tree) error {
-	const next = "save what you need of it, then remove it with 'ironcurtain-mux sessions rm --force'"
+// prepare refuses a tree, or a repository to borrow from, that contains links. It removes what a git
+// that was killed has left in our repository: locks, and parts of packs.
+func (p Place) prepare(ctx context.Context, t Tree) error {
+	const next = "save the files that you need, then remove the session with 'ironcurtain-mux sessions rm --force'"
 	own := filepath.Join(p.Dir, ".git")
-	err := plain(ctx, own, next)
+	err := checkPlain(ctx, own, next)
 	if err == nil {
 		err = t.Plain(ctx)
 	}
@@ -116,8 +114,8 @@ func (p Place) ready(ctx context.Context, t Tree) error {
 	return nil
 }
 
-// Remove removes the tree, whatever is in it, and the branch in the person's
-// repository while it is still where it began.
+// Remove removes the tree, whatever is in it, and the branch in the person's repository if it is
+// still at the base.
 func (p Place) Remove(ctx context.Context, t Tree) error {
 	if t.Cloned {
 		return p.remove(ctx)
@@ -132,8 +130,8 @@ func (p Place) Remove(ctx context.Context, t Tree) error {
 	return errors.Join(err, p.remove(ctx))
 }
 
-// tips reads, without running git, the commit of the tree's branch and the commits of all
-// other references that were added since the tree was made.
+// tips reads, without running git, the commit of the tree's branch, and the commits of all other
+// references that were added or moved since the tree was made.
 func (p Place) tips(t Tree) (tip string, others []string, err error) {
 	tree, err := gitx.Open(p.Dir, gitx.Home{})
 	if err != nil {
@@ -167,10 +165,10 @@ func (p Place) tips(t Tree) (tip string, others []string, err error) {
 	return tip, others, nil
 }
 
-// bring copies the commits up to tip to the person's repository, checked by git,
-// and lets the branch there follow, unless the person has moved it meanwhile. It
-// returns how many commits the branch has. What is too large is counted only.
-func (p Place) bring(ctx context.Context, t Tree, tip string, large error) (int, error) {
+// copyCommits copies the commits up to tip to the person's repository, checked by git, and moves the
+// branch there to tip, unless the person has moved it meanwhile. It returns the number of commits.
+// If large is not nil, it counts the commits but returns large instead of copying them.
+func (p Place) copyCommits(ctx context.Context, t Tree, tip string, large error) (int, error) {
 	keep := p.keep(t)
 	count, err := keep.run(ctx, "rev-list", "--count", tip, "^"+t.Base)
 	if err != nil {
@@ -184,10 +182,10 @@ func (p Place) bring(ctx context.Context, t Tree, tip string, large error) (int,
 	if err != nil || at == tip {
 		return commits, err
 	}
-	brought, _ := keep.run(ctx, "for-each-ref", "--format=%(objectname)", broughtRef) // none yet is empty
+	brought, _ := keep.run(ctx, "for-each-ref", "--format=%(objectname)", broughtRef) // "" if none was copied yet
 	switch {
 	case brought == tip:
-		return commits, nil // the person has it, and did something else with the branch
+		return commits, nil // the person has tip, and has moved the branch since
 	case at == "" || at == t.Base || at == brought:
 	default:
 		return commits, fmt.Errorf("branch %s was moved in %s", t.Branch, t.Repository)
@@ -209,12 +207,12 @@ func (p Place) bring(ctx context.Context, t Tree, tip string, large error) (int,
 	return commits, err
 }
 
-// broughtRef is the reference, in our repository, to the newest commit that was brought to
-// the person's.
+// broughtRef is the reference in our repository to the newest commit that was copied to the
+// person's.
 const broughtRef = "refs/brought"
 
-// copyObjects copies the objects behind tip into the person's store. It ignores the
-// configuration of the person's repository, and copies nothing that fails git's own check.
+// copyObjects copies the objects that tip needs into the person's repository. It ignores the
+// configuration of that repository, and copies nothing that fails git's own check.
 func (p Place) copyObjects(ctx context.Context, t Tree, tip string) error {
 	pack, err := os.CreateTemp(p.Keep, "brought-")
 	if err != nil {
@@ -233,9 +231,9 @@ func (p Place) copyObjects(ctx context.Context, t Tree, tip string) error {
 	return t.receive(ctx, keep, pack)
 }
 
-// receive checks a pack in a directory of its own in the person's store, and moves it to
-// the others when it is good: of one that is not, git leaves what it has written. The
-// name is one that git's own gc removes, should this process be killed.
+// receive checks a pack in a separate directory among the person's objects, because git leaves the
+// files of a bad pack. It moves a good pack to the others. If this process is killed, git's gc
+// removes a directory of this name.
 func (t Tree) receive(ctx context.Context, keep git, pack io.Reader) error {
 	apart, err := os.MkdirTemp(t.Objects(), "tmp_objdir-incoming-")
 	if err != nil {
@@ -249,8 +247,7 @@ func (t Tree) receive(ctx context.Context, keep git, pack io.Reader) error {
 	return errors.Join(err, dirtree.Remove(context.WithoutCancel(ctx), apart))
 }
 
-// moveFiles moves the files of a pack, the index last, because git finds a pack by its
-// index.
+// moveFiles moves the files of a pack, with the index last, because git finds a pack by its index.
 func moveFiles(to, from string) error {
 	files, err := os.ReadDir(from)
 	if err == nil {

@@ -11,25 +11,25 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// Source is a person's repository that trees are made of.
+// Source is a person's repository, from which trees are made.
 type Source struct {
-	Top    string // its working tree, or the URL of a clone
-	Common string // where it keeps objects and branches
-	Head   string // the commit it is at
+	Top    string // the working tree, or the URL of a clone
+	Common string // the directory of objects and branches
+	Head   string // the current commit
 
 	repo   *gitx.Repo
 	cloned bool
 }
 
-// ErrNoRepository says that a directory is not the top of a repository.
+// ErrNoRepository means that a directory is not the top of a repository.
 var ErrNoRepository = errors.New("not the top directory of a git repository")
 
-// Open finds the repository whose top directory is dir, a real path, without
-// running git. An agent may have written to it in an earlier session: one that
-// leads elsewhere than its place says is refused, because its objects are going
-// to be shown to an agent. Of userHome the configuration is read that names who commits.
+// Open finds the repository whose top directory is dir, a real path, without running git. An agent
+// may have written to it in an earlier session, and another agent will see its objects. So Open
+// refuses a repository with links or files that lead to another one. The configuration in userHome
+// names the author of commits.
 func Open(ctx context.Context, dir, userHome string) (Source, error) {
-	const next = "give the top directory of a git repository with --workspace, or leave --worktree out"
+	const next = "give the top directory of a git repository with --workspace, or leave out --worktree"
 	gitDir, common, err := gitDirs(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Source{}, refuse(next, "%s: %w", dir, ErrNoRepository)
@@ -41,14 +41,14 @@ func Open(ctx context.Context, dir, userHome string) (Source, error) {
 		return Source{}, refuse(next, "%s is not a directory", objects)
 	}
 	if _, err := os.Lstat(filepath.Join(objects, "info/alternates")); !errors.Is(err, fs.ErrNotExist) {
-		return Source{}, refuse("make it whole: git repack -a -d && rm "+filepath.Join(objects, "info/alternates"),
+		return Source{}, refuse("copy the borrowed objects: git repack -a -d && rm "+filepath.Join(objects, "info/alternates"),
 			"%s borrows objects from other repositories", dir)
 	}
 	if strings.ContainsAny(objects, "\n\r:\"") {
-		return Source{}, refuse("move the repository", "the path %q cannot be written down for git", objects)
+		return Source{}, refuse("move the repository", "the path %q has a line break, a colon or a quote, which git's files cannot contain", objects)
 	}
 	for _, part := range []string{gitDir, common} {
-		if err := plain(ctx, part, "look where it leads, then remove it"); err != nil {
+		if err := checkPlain(ctx, part, "find out what it is, then remove it"); err != nil {
 			return Source{}, err
 		}
 	}
@@ -57,7 +57,7 @@ func Open(ctx context.Context, dir, userHome string) (Source, error) {
 		return Source{}, refuse(next, "%s: %w", dir, err)
 	}
 	if repo.GitDir != gitDir || filepath.Clean(repo.CommonDir) != common {
-		return Source{}, refuse(next, "%s: its parts name each other inconsistently", dir)
+		return Source{}, refuse(next, "%s: .git and the repository that git finds are not the same", dir)
 	}
 	head, err := repo.Ref("HEAD")
 	if errors.Is(err, gitx.ErrNoRef) {
@@ -68,8 +68,8 @@ func Open(ctx context.Context, dir, userHome string) (Source, error) {
 	return Source{Top: dir, Common: common, Head: head, repo: repo}, nil
 }
 
-// gitDirs finds a repository's own directory and the one it shares with its
-// linked worktrees. A linked worktree has to be known to the repository it names.
+// gitDirs finds a repository's own directory, and the directory that it shares with its linked
+// worktrees. A linked worktree must be known to the repository that it names.
 func gitDirs(dir string) (gitDir, common string, err error) {
 	dotGit := filepath.Join(dir, ".git")
 	info, err := os.Lstat(dotGit)
@@ -101,12 +101,12 @@ func gitDirs(dir string) (gitDir, common string, err error) {
 		return "", "", errors.New("the .git file names a repository behind a link")
 	}
 	if shared, err := firstLine(filepath.Join(gitDir, "commondir")); err != nil || filepath.Join(gitDir, shared) != common {
-		return "", "", errors.New("the worktree's commondir leads elsewhere")
+		return "", "", errors.New("the worktree's commondir names another directory than its repository's")
 	}
 	return gitDir, common, nil
 }
 
-// firstLine reads a small file that is one line.
+// firstLine reads a small file that has one line.
 func firstLine(path string) (string, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
@@ -124,5 +124,5 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Objects are the stores that a tree of the source reads and must not write.
+// Objects returns the directory of objects that a tree of the source borrows.
 func (s Source) Objects() string { return filepath.Join(s.Common, "objects") }

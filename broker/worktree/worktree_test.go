@@ -244,7 +244,7 @@ func TestSourcesRefused(t *testing.T) {
 		"git link":         {"rm -rf .git; ln -s " + other + "/.git .git", "neither"},
 		"git file":         {"rm -rf .git; echo 'gitdir: " + other + "/.git/worktrees/linked' >.git", "does not know"},
 		"relative":         {"rm -rf .git; echo 'gitdir: ../x' >.git", "does not name"},
-		"own linked":       {"rm -rf .git; mkdir -p e/worktrees/x; echo \"gitdir: $PWD/e/worktrees/x\" >.git; echo $PWD/.git >e/worktrees/x/gitdir; echo " + other + "/.git >e/worktrees/x/commondir", "leads elsewhere"},
+		"own linked":       {"rm -rf .git; mkdir -p e/worktrees/x; echo \"gitdir: $PWD/e/worktrees/x\" >.git; echo $PWD/.git >e/worktrees/x/gitdir; echo " + other + "/.git >e/worktrees/x/commondir", "names another directory"},
 		"no commit":        {"rm -rf .git; git init -q .", "no commit"},
 		"no repository":    {"rm -rf .git", "not the top"},
 		"below the top":    {"mkdir y; git init -q y/..; mv .git y/", "not the top"},
