@@ -19,14 +19,13 @@ import (
 	"golang.org/x/text/encoding"
 )
 
-// A page beyond these is returned as plain text: taking it apart would cost
-// more than it is worth.
+// A larger page is returned as plain text, because converting it to Markdown would cost too much.
 const (
 	maxMarkup   = 2 << 20 // bytes of HTML
 	maxElements = 50_000
 )
 
-// render returns the text of a page in the wanted format; "" means markdown.
+// render returns the text of a page in a format; "" means markdown.
 func render(p Page, format string) (string, error) {
 	kind := p.Headers["content-type"]
 	if kind == "" {
@@ -34,10 +33,10 @@ func render(p Page, format string) (string, error) {
 	}
 	media, _, err := mime.ParseMediaType(kind)
 	if err != nil {
-		return "", fmt.Errorf("the answer has no readable content type: %.100q", kind)
+		return "", fmt.Errorf("the content type of the answer is malformed: %.100q", kind)
 	}
 	if !textual(media) {
-		return "", fmt.Errorf("the answer is %s, not a text (%d bytes)", media, len(p.Body))
+		return "", fmt.Errorf("the answer is %s, not text (%d bytes)", media, len(p.Body))
 	}
 	text, err := decode(p.Body, kind, media, p.Truncated)
 	if err != nil {
@@ -65,10 +64,10 @@ func textual(media string) bool {
 	return strings.HasPrefix(media, "text/") || strings.HasSuffix(media, "+json") || strings.HasSuffix(media, "+xml") || strings.HasSuffix(media, "+yaml")
 }
 
-// decode converts a text to UTF-8, by its header, its byte order mark or its HTML. When none
-// of these names a character set, a text that is valid UTF-8 is taken for UTF-8. The charset
-// package would guess from the first kilobyte, and take a text for Latin whose first accent
-// comes later. cut means that the body may end inside a character.
+// decode converts a text to UTF-8. The header, the byte order mark or the HTML names the character
+// set. If none of these does, decode treats valid UTF-8 as UTF-8. The charset package would only
+// examine the first kilobyte, and guess Latin if the first accent comes later. cut means that the
+// body may end inside a character.
 func decode(body []byte, kind, media string, cut bool) (string, error) {
 	from, name, certain := charset.DetermineEncoding(body, kind)
 	guessed := !certain && (name == "windows-1252" || !markup(media)) // a <meta> settles what is HTML
@@ -82,10 +81,10 @@ func decode(body []byte, kind, media string, cut bool) (string, error) {
 	return strings.ToValidUTF8(strings.TrimPrefix(string(text), "\uFEFF"), "\uFFFD"), nil
 }
 
-// markup reports whether a media type is that of a web page.
+// markup reports whether a media type is HTML.
 func markup(media string) bool { return media == "text/html" || media == "application/xhtml+xml" }
 
-// isUTF8 reports whether a text is UTF-8, except for a last character that may be cut off.
+// isUTF8 reports whether a text is UTF-8. If cut, the last character may be incomplete.
 func isUTF8(body []byte, cut bool) bool {
 	if cut {
 		for i := len(body) - 1; i >= max(0, len(body)-utf8.UTFMax); i-- {
@@ -131,7 +130,8 @@ func markdown(text string) (string, error) {
 	return body, nil
 }
 
-// survey finds the title and the one main part of a page and counts elements.
+// survey finds the title of a page and its main element, which is nil unless there is exactly one,
+// and counts the elements.
 func survey(doc *html.Node) (title string, main *html.Node, elements int) {
 	parts := 0
 	for n := range doc.Descendants() {
@@ -193,7 +193,7 @@ func plainText(text string) string {
 	}
 }
 
-// breaks reports whether an element begins and ends a line.
+// breaks reports whether an element is on lines of its own.
 func breaks(a atom.Atom) bool {
 	switch a {
 	case atom.P, atom.Div, atom.Br, atom.Li, atom.Ul, atom.Ol, atom.Tr, atom.Table, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,
@@ -203,7 +203,7 @@ func breaks(a atom.Atom) bool {
 	return false
 }
 
-// collapse trims lines and leaves at most one empty one between them.
+// collapse trims lines, and replaces several empty lines by one.
 func collapse(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {

@@ -14,18 +14,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
 )
 
-// WebMethod is the request by which the server asks its client for the web
-// request of a call: {"call": id}. The client offers it as an experimental
-// capability of the same name.
+// WebMethod is the request by which the server asks its client to make the web request of a call:
+// {"call": id}. The client offers it as an experimental capability of the same name.
 const WebMethod = "ironcurtain/web"
 
-// maxLine bounds a message of the client; it holds the largest page.
+// maxLine bounds a message of the client, in bytes. The largest page fits.
 const maxLine = 10 << 20
 
-// maxCalls is how many calls are worked on at a time.
+// maxCalls is how many calls run at a time.
 const maxCalls = 64
 
-// Page is the client's answer with the response of the web.
+// Page is the response to a web request, from the client.
 type Page struct {
 	URL       string            `json:"url"`
 	Status    int               `json:"status"`
@@ -41,7 +40,7 @@ type server struct {
 	out     *jsonrpc.Writer
 	offered bool // the client makes web requests
 	asked   uint64
-	waiting map[string]chan reply // room for the one reply
+	waiting map[string]chan reply // each has room for its only reply
 	calls   map[string]context.CancelFunc
 	group   sync.WaitGroup
 }
@@ -51,8 +50,7 @@ type reply struct {
 	err  error
 }
 
-// Serve answers a client until its stream ends. It returns when all calls have
-// been answered or, once the stream has ended, given up.
+// Serve answers a client until its stream ends. Then it cancels the running calls and waits for them.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	s := &server{out: jsonrpc.NewWriter(out, nil, nil), waiting: map[string]chan reply{}, calls: map[string]context.CancelFunc{}}
 	ctx, cancel := context.WithCancel(ctx)
@@ -102,7 +100,7 @@ func (s *server) handle(ctx context.Context, line []byte) error {
 	case m.Method == "tools/list":
 		return s.answer(m.ID, toolList)
 	case m.Method == "tools/call":
-		return s.begin(ctx, m)
+		return s.start(ctx, m)
 	default:
 		return s.fail(m.ID, jsonrpc.MethodNotFound, "there is no such method")
 	}
@@ -117,7 +115,7 @@ func (s *server) initialize(m jsonrpc.Message) error {
 		} `json:"capabilities"`
 	}
 	if err := json.Unmarshal(m.Params, &p); err != nil {
-		return s.fail(m.ID, jsonrpc.InvalidParams, "initialize: the parameters cannot be understood")
+		return s.fail(m.ID, jsonrpc.InvalidParams, "initialize: invalid parameters")
 	}
 	_, offered := p.Capabilities.Experimental[WebMethod]
 	s.mu.Lock()
@@ -134,8 +132,8 @@ func (s *server) initialize(m jsonrpc.Message) error {
 	return s.answer(m.ID, result)
 }
 
-// begin starts to work on a call.
-func (s *server) begin(ctx context.Context, m jsonrpc.Message) error {
+// start starts a call.
+func (s *server) start(ctx context.Context, m jsonrpc.Message) error {
 	ctx, cancel := context.WithCancel(ctx)
 	id := string(m.ID)
 	s.mu.Lock()
@@ -147,7 +145,7 @@ func (s *server) begin(ctx context.Context, m jsonrpc.Message) error {
 	s.mu.Unlock()
 	if used || full {
 		cancel()
-		return s.fail(m.ID, jsonrpc.InvalidRequest, "the id is in use, or too many calls are")
+		return s.fail(m.ID, jsonrpc.InvalidRequest, "the id is in use, or too many calls are running")
 	}
 	s.group.Go(func() {
 		text, err := s.call(ctx, m)
@@ -176,7 +174,7 @@ func (s *server) cancelled(params json.RawMessage) {
 	}
 }
 
-// page asks the client for the web request of a call and waits for it.
+// page asks the client to make the web request of a call, and waits for the page.
 func (s *server) page(ctx context.Context, call json.RawMessage) (Page, error) {
 	got := make(chan reply, 1)
 	s.mu.Lock()
@@ -208,7 +206,7 @@ func (s *server) page(ctx context.Context, call json.RawMessage) (Page, error) {
 	}
 }
 
-// deliver passes an answer of the client to the call that waits for it.
+// deliver delivers an answer of the client to the call that waits for it.
 func (s *server) deliver(m jsonrpc.Message) {
 	s.mu.Lock()
 	got := s.waiting[string(m.ID)]
@@ -222,7 +220,7 @@ func (s *server) deliver(m jsonrpc.Message) {
 	if m.Error != nil && json.Unmarshal(m.Error, &failed) == nil {
 		r.err = errors.New(failed.Message)
 	} else if err := json.Unmarshal(m.Result, &r.page); err != nil {
-		r.err = errors.New("the client's answer cannot be understood")
+		r.err = errors.New("the client's answer is malformed")
 	}
 	got <- r
 }

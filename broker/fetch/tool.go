@@ -10,15 +10,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc"
 )
 
-// toolName is the one tool.
+// toolName is the name of the only tool.
 const toolName = "http_fetch"
 
-// defaultLength is how much of a page is returned when a call does not say, in
-// characters.
+// defaultLength is the longest body that is returned if a call names no length, in characters.
 const defaultLength = 5000
 
-// toolList is the answer to tools/list. Its schema is the one that the built-in
-// annotations of the tool were made for.
+// toolList is the answer to tools/list. The built-in annotations of the tool were made for this
+// schema.
 var toolList = json.RawMessage(`{"tools":[{"name":"http_fetch","title":"Fetch a web page",` +
 	`"description":"Fetches a web page or file over HTTP with GET and returns its text. HTML becomes Markdown unless another format is asked for. ` +
 	`Every redirect is judged like a call of its own; one that is not allowed ends the call and says where it led.",` +
@@ -31,7 +30,7 @@ var toolList = json.RawMessage(`{"tools":[{"name":"http_fetch","title":"Fetch a 
 	`"required":["url"],"additionalProperties":false},` +
 	`"annotations":{"readOnlyHint":true,"openWorldHint":true}}]}`)
 
-// answer is the text that a call returns, as JSON.
+// answer is the JSON that a call returns as text.
 type answer struct {
 	URL       string            `json:"url"` // after redirects
 	Status    int               `json:"status"`
@@ -40,8 +39,8 @@ type answer struct {
 	Truncated bool              `json:"truncated"`
 }
 
-// call carries out one call. The address, the headers and the time limit are
-// the client's business: it judged them.
+// call carries out one call. It ignores the address, the headers and the time limit, because the
+// client has judged them and applies them.
 func (s *server) call(ctx context.Context, m jsonrpc.Message) (string, error) {
 	var p struct {
 		Name      string `json:"name"`
@@ -51,7 +50,7 @@ func (s *server) call(ctx context.Context, m jsonrpc.Message) (string, error) {
 		} `json:"arguments"`
 	}
 	if err := json.Unmarshal(m.Params, &p); err != nil {
-		return "", errors.New("the parameters cannot be understood")
+		return "", errors.New("invalid parameters")
 	}
 	if p.Name != toolName {
 		return "", errors.New("there is no such tool")
@@ -71,7 +70,7 @@ func (s *server) call(ctx context.Context, m jsonrpc.Message) (string, error) {
 	return plainJSON(a)
 }
 
-// plainJSON writes a value without changing characters for HTML.
+// plainJSON encodes a value without escaping characters of HTML.
 func plainJSON(v any) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
@@ -80,7 +79,7 @@ func plainJSON(v any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
-// firstCharacters cuts a text to a number of characters.
+// firstCharacters cuts a text to n characters, and reports whether it was longer.
 func firstCharacters(text string, n int) (cut string, was bool) {
 	if n <= 0 {
 		n = defaultLength
@@ -97,7 +96,7 @@ func firstCharacters(text string, n int) (cut string, was bool) {
 	return text, false
 }
 
-// toolResult is the result of a call; an error is told as a text.
+// toolResult returns the result of a call. An error becomes a text.
 func toolResult(text string, err error) json.RawMessage {
 	if err != nil {
 		text = "fetch: " + err.Error()
