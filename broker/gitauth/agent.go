@@ -18,7 +18,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/accept"
 )
 
-// Messages of the agent's protocol.
+// Messages of the SSH agent's protocol.
 const (
 	msgFailure          = 5
 	msgSuccess          = 6
@@ -34,20 +34,20 @@ const (
 	knownSignatureFlags = agent.SignatureFlagRsaSha256 | agent.SignatureFlagRsaSha512
 )
 
-// Bounds of an agent, and of one connection to it.
+// Bounds of a filter, and of one connection to it.
 const (
 	maxMessage          = 64 << 10 // bytes
 	maxRequests         = 64       // of a connection
-	maxSignatures       = 64       // of the agent
+	maxSignatures       = 64       // of the filter
 	maxAgentConnections = 4        // at a time
 	agentConnectionTime = 2 * time.Minute
 )
 
-// filter is an SSH agent that can do one thing with the person's keys: sign a login under
-// one name at a host that has proved to hold one of the given keys. It refuses all else.
+// filter is an SSH agent that uses the person's keys for one purpose: to sign a login under one name
+// at a host that has proved to have one of the given keys. It refuses every other request.
 type filter struct {
 	login      SSHLogin
-	refuse     func(error) // called with why a request was refused; others may have written the text
+	refuse     func(error) // called with why a request was refused; the error may quote what the client sent
 	signatures atomic.Int32
 }
 
@@ -79,8 +79,8 @@ func (f *filter) serve(ctx context.Context, l net.Listener) {
 	}
 }
 
-// converse answers one client. Its requests to the person's agent go over a connection of
-// its own, because a session is bound to a connection.
+// converse answers one client. It has its own connection to the person's agent, because a session is
+// bound to a connection.
 func (f *filter) converse(ctx context.Context, conn net.Conn) {
 	ctx, cancel := context.WithTimeout(ctx, agentConnectionTime)
 	defer cancel()
@@ -122,7 +122,7 @@ func readMessage(r io.Reader) ([]byte, error) {
 	return message, err
 }
 
-// frame puts a message's length before it.
+// frame prepends the length of a message.
 func frame(message []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(nil, uint32(len(message))), message...)
 }
@@ -131,14 +131,14 @@ func frame(message []byte) []byte {
 type conversation struct {
 	filter  *filter
 	keys    []agent.ExtendedAgent // the person's agent and their key files
-	hostKey []byte                // to which the connection is bound; nil before
+	hostKey []byte                // to which the connection is bound, or nil
 	session []byte
 }
 
 // answer answers one request.
 func (c *conversation) answer(request []byte) []byte {
 	var reply []byte
-	err := fmt.Errorf("it does not answer requests of type %d", request[0])
+	err := fmt.Errorf("requests of type %d are not supported", request[0])
 	switch request[0] {
 	case msgListIdentities:
 		reply, err = c.list(request)
@@ -154,8 +154,8 @@ func (c *conversation) answer(request []byte) []byte {
 	return reply
 }
 
-// list names the keys that may be used. Those that the person's configuration names for the
-// host come first, because ssh tries keys in this order and a host gives up after a few.
+// list lists the keys that may be used. The keys that the person's configuration names for the host
+// come first, because ssh tries the keys in this order and a host gives up after a few.
 func (c *conversation) list(request []byte) ([]byte, error) {
 	if len(request) != 1 {
 		return nil, errors.New("malformed")
@@ -169,7 +169,7 @@ func (c *conversation) list(request []byte) ([]byte, error) {
 	for _, source := range c.keys {
 		keys, err := source.List()
 		if err != nil {
-			continue // the other source may have one
+			continue // the other source may have keys
 		}
 		for _, key := range keys {
 			switch {
@@ -202,7 +202,7 @@ func (c *conversation) bind(request []byte) error {
 		Forwarding                  bool
 	}
 	if err := ssh.Unmarshal(request, &extension); err != nil || extension.Name != bindExtension {
-		return errors.New("the only extension that it supports is " + bindExtension)
+		return errors.New("the only supported extension is " + bindExtension)
 	}
 	if err := ssh.Unmarshal(extension.Rest, &bind); err != nil {
 		return errors.New("malformed")
@@ -227,8 +227,8 @@ func (c *conversation) bind(request []byte) error {
 			return errors.New("the host's signature is not valid")
 		}
 		c.hostKey, c.session = bind.HostKey, bind.Session
-		for _, source := range c.keys { // an agent may have keys of its own for this host only
-			_, _ = source.Extension(bindExtension, extension.Rest) // other agents refuse it
+		for _, source := range c.keys { // the person's agent may restrict keys to this host
+			_, _ = source.Extension(bindExtension, extension.Rest) // agents that do not support it refuse it
 		}
 		return nil
 	}
@@ -253,10 +253,10 @@ func (c *conversation) sign(request []byte) ([]byte, error) {
 	}
 	key, err := ssh.ParsePublicKey(asked.Key)
 	if err != nil || !c.filter.login.allows(asked.Key) {
-		return nil, errors.New("it does not have this key")
+		return nil, errors.New("there is no such key for this host")
 	}
 	if c.filter.signatures.Add(1) > maxSignatures {
-		return nil, fmt.Errorf("it has made %d signatures, and no more are allowed", maxSignatures)
+		return nil, fmt.Errorf("%d signatures were made, and no more are allowed", maxSignatures)
 	}
 	for _, source := range c.keys {
 		var signature *ssh.Signature
@@ -269,8 +269,8 @@ func (c *conversation) sign(request []byte) ([]byte, error) {
 	return nil, fmt.Errorf("no signature could be made: %w", err)
 }
 
-// checkLogin returns an error unless the data is a login as the approved user, with the given
-// key, in the session to which the connection is bound.
+// checkLogin fails unless the data is a login as the approved user, with the given key, in the
+// session to which the connection is bound.
 func (c *conversation) checkLogin(key, data []byte) error {
 	var login struct {
 		Session               []byte

@@ -136,7 +136,7 @@ func TestTheAgentSignsALoginOnly(t *testing.T) {
 		{"unknown flags", host.bind(t, session, false), signMessage(person.blob(), ssh.Marshal(good), 1), msgFailure, "malformed"},
 		{"another extension", nil, ssh.Marshal(struct {
 			Name string `sshtype:"27"`
-		}{"query"}), msgFailure, "only extension that it supports is session-bind"},
+		}{"query"}), msgFailure, "only supported extension is session-bind"},
 		{"more after list", nil, []byte{msgListIdentities, 0}, msgFailure, "malformed"},
 	}
 	for _, kind := range []byte{0, 1, 9, 17, 18, 19, 20, 21, 22, 23, 25, 26, 255} { // add, remove, lock and others

@@ -13,18 +13,18 @@ import (
 // Derivation says how a call makes commits from other commits.
 type Derivation struct {
 	Kind    DerivationKind
-	Sources []string // what is merged or picked; for a rebase: the upstream, and perhaps what it goes onto
-	Message string   // of a merge; empty: the one that git makes
-	Signoff bool     // the commits end with a line of the person's
-	// Mainline is the number, from 1, of the parent with which a picked merge is compared;
-	// 0: no merge is picked.
+	Sources []string // the merged or picked revisions; for a rebase the upstream, and optionally the new base
+	Message string   // of a merge; "" means git's own message
+	Signoff bool     // the messages end with the person's Signed-off-by
+	// Mainline is the number, from 1, of the parent with which a picked merge is compared. 0 means
+	// that no merge is picked.
 	Mainline int
 }
 
 // DerivationKind is a way to make commits from other commits.
 type DerivationKind int
 
-// The ways whose commits the host can sign.
+// The kinds whose commits the host can sign.
 const (
 	Merge DerivationKind = iota + 1
 	Pick
@@ -34,17 +34,17 @@ const (
 // maxDerived bounds how many commits of one call are signed.
 const maxDerived = 64
 
-// derived is what is known before a call about the commits that it makes from others.
+// derived is what is known before a call about the commits that the call makes from others.
 type derived struct {
 	Derivation
-	sources []object // in the order in which the call takes them
-	onto    string   // the commit on which they come
+	sources []object // in the order in which the call uses them
+	onto    string   // the commit on top of which the new ones come
 }
 
 // Expect notes from which commits a call is about to make new ones, and how. ReplaceDerived
-// compares the new commits with this.
+// compares the new commits with that.
 func (r *Replacer) Expect(d Derivation) error {
-	const op = "read the commits that the call takes"
+	const op = "read the source commits of the call"
 	known := &derived{Derivation: d, onto: r.before.id}
 	revisions := d.Sources
 	if d.Kind == Rebase {
@@ -74,9 +74,9 @@ func (r *Replacer) Expect(d Derivation) error {
 	return nil
 }
 
-// ReplaceDerived signs the commits that were made since Expect, and returns none if there are
-// none. It makes their trees again itself and compares everything else. It fails if a commit
-// is not what the call should have made.
+// ReplaceDerived signs the commits that were made since Expect, if there are any. It makes their
+// trees again and compares these and everything else. It fails if a commit is not what the call
+// should have made.
 func (r *Replacer) ReplaceDerived(ctx context.Context, s Signer) ([]Replaced, error) {
 	made, err := r.newCommits()
 	if err == nil && len(made) > 0 {
@@ -91,8 +91,8 @@ func (r *Replacer) ReplaceDerived(ctx context.Context, s Signer) ([]Replaced, er
 	return r.sign(ctx, s, made)
 }
 
-// newCommits returns the commits between the place where the call puts them and HEAD, the
-// oldest first. There are none if git has only moved HEAD to a commit that existed before.
+// newCommits returns the commits that the call has made, the oldest first. There are none if git has
+// only moved HEAD to a commit that existed before.
 func (r *Replacer) newCommits() (made []object, err error) {
 	known := r.derived
 	for next := "HEAD"; ; {
@@ -103,7 +103,7 @@ func (r *Replacer) newCommits() (made []object, err error) {
 		there := func(s object) bool { return s.id == o.id }
 		if o.id == known.onto || o.id == r.before.id || slices.ContainsFunc(known.sources, there) {
 			if len(made) > 0 && o.id != known.onto {
-				return nil, errors.New("they are on another commit")
+				return nil, errors.New("the new commits are not on top of the expected commit")
 			}
 			slices.Reverse(made)
 			return made, nil
@@ -116,13 +116,13 @@ func (r *Replacer) newCommits() (made []object, err error) {
 			return nil, err
 		}
 		if len(c.parents) == 0 {
-			return nil, errors.New("they are on another commit")
+			return nil, errors.New("the new commits are not on top of the expected commit")
 		}
 		made, next = append(made, o), c.parents[0]
 	}
 }
 
-// checkDerived returns why commits are not what the call should have made, or nil.
+// checkDerived fails if commits are not what the call should have made.
 func (r *Replacer) checkDerived(made []object, who string) error {
 	known := r.derived
 	left := known.sources
@@ -136,12 +136,12 @@ func (r *Replacer) checkDerived(made []object, who string) error {
 		}
 		if known.Kind == Merge {
 			if len(made) > 1 {
-				return errors.New("there are several, and a merge makes one")
+				return errors.New("there are several new commits, but a merge makes only one")
 			}
 			return r.checkMerge(c, who)
 		}
-		n, why := 0, errors.New("there are more of them than the call takes")
-		for _, source := range left { // a rebase leaves out changes that are there already
+		n, why := 0, errors.New("there are more new commits than source commits")
+		for _, source := range left { // a rebase leaves out changes that the new base already has
 			n++
 			if why = r.checkPicked(c, source, who); why == nil || known.Kind == Pick {
 				break
@@ -153,23 +153,23 @@ func (r *Replacer) checkDerived(made []object, who string) error {
 		left = left[n:]
 	}
 	if known.Kind == Pick && len(left) > 0 {
-		return errors.New("some are missing")
+		return errors.New("some commits are missing")
 	}
 	return nil
 }
 
-// checkMerge returns why a commit is not the merge of HEAD before and the source.
+// checkMerge fails if a commit is not the merge of the former HEAD and the source.
 func (r *Replacer) checkMerge(c commit, who string) error {
 	known := r.derived
 	theirs := known.sources[0].id
 	if !slices.Equal(c.parents, []string{r.before.id, theirs}) {
-		return errors.New("it merges other commits")
+		return errors.New("the merge has other parents")
 	}
 	if author, _, _ := strings.Cut(c.author, "> "); author+">" != who {
 		return fmt.Errorf("the author is %q instead of %q", author+">", who)
 	}
 	if known.Message != "" && cleanMessage(c.message) != cleanMessage(known.Message) || known.Message == "" && !mergeMessage(c.message, known.Sources[0]) {
-		return errors.New("it has a different message")
+		return errors.New("the merge has a different message")
 	}
 	tree, err := r.commits.tree("merge", r.before.id, theirs)
 	if err != nil {
@@ -178,7 +178,7 @@ func (r *Replacer) checkMerge(c commit, who string) error {
 	return sameTree(c.tree, tree)
 }
 
-// mergeMessage reports whether git makes this message for a merge of that name.
+// mergeMessage reports whether git makes this message for a merge of a name.
 func mergeMessage(message, name string) bool {
 	line, rest, _ := strings.Cut(message, "\n")
 	line, _, _ = strings.Cut(line, " into ")
@@ -193,11 +193,10 @@ func mergeMessage(message, name string) bool {
 	return false
 }
 
-// checkPicked returns why a commit is not the change of a source on top of the commit's own
-// parent.
+// checkPicked fails if a commit is not the change of a source on top of the commit's parent.
 func (r *Replacer) checkPicked(c commit, source object, who string) error {
 	if len(c.parents) != 1 {
-		return errors.New("there is a merge among them")
+		return errors.New("one of the new commits is a merge")
 	}
 	data, _ := withoutSignature(source.data)
 	s, err := parseCommit(data)
@@ -207,7 +206,7 @@ func (r *Replacer) checkPicked(c commit, source object, who string) error {
 	line := max(r.derived.Mainline, 1)
 	switch {
 	case len(s.parents) < line || r.derived.Mainline == 0 && len(s.parents) != 1:
-		return fmt.Errorf("%s has several parents, or not the one that was named", source.id)
+		return fmt.Errorf("%s is a merge without the parent that the call names", source.id)
 	case c.author != s.author:
 		return fmt.Errorf("the author of %s has changed", source.id)
 	case !r.derived.sameMessage(c.message, s.message, who):
@@ -228,7 +227,7 @@ func (r *Replacer) checkPicked(c commit, source object, who string) error {
 	return sameTree(c.tree, tree)
 }
 
-// treeOf returns the tree of a commit that may be signed.
+// treeOf returns the tree of a commit, which may be signed.
 func (r *Replacer) treeOf(id string) (string, error) {
 	o, err := r.commits.show(id)
 	if err != nil {
@@ -242,7 +241,7 @@ func (r *Replacer) treeOf(id string) (string, error) {
 	return tree, nil
 }
 
-// sameMessage reports whether the call turns the message of a source into this message.
+// sameMessage reports whether the call makes this message from the message of a source.
 func (d *derived) sameMessage(message, source, who string) bool {
 	message, source = cleanMessage(message), cleanMessage(source)
 	if d.Signoff {
@@ -254,13 +253,13 @@ func (d *derived) sameMessage(message, source, who string) bool {
 	return message == source
 }
 
-// sameTree compares the tree of a commit with the one that it should have.
+// sameTree fails if the tree of a commit is not the one that it should have.
 func sameTree(has, wanted string) error {
 	switch {
 	case wanted == "":
-		return errors.New("git cannot make their files again, which needs git 2.38 and no conflicts")
+		return errors.New("git cannot make the same files again, which needs git 2.38 and no conflicts")
 	case has != wanted:
-		return errors.New("they have other files")
+		return errors.New("a new commit has other files than it should")
 	}
 	return nil
 }

@@ -20,13 +20,13 @@ type Credential struct {
 	words  string
 }
 
-// String says whose login it is and where it comes from, in words for a panel.
+// String says whose login it is and where it comes from, for the approval panel.
 func (c Credential) String() string { return c.words }
 
-// GoString is String, so that %#v does not show the secret either.
+// GoString returns String, so that %#v does not show the secret either.
 func (c Credential) GoString() string { return c.words }
 
-// reveal is the secret.
+// reveal returns the secret.
 func (c Credential) reveal() string {
 	if c.secret == nil {
 		return ""
@@ -34,14 +34,14 @@ func (c Credential) reveal() string {
 	return *c.secret
 }
 
-// Fill asks git on the host for the person's login at an HTTPS remote, as git itself would
-// before it sends a request there. Git asks the credential helpers that the person has
-// configured; the configuration of the workspace's repository has no part in it.
+// Fill asks git on the host for the person's login at an HTTPS remote, as git itself does before a
+// request. Git asks the credential helpers that the person has configured. It does not read the
+// configuration of the workspace's repository.
 //
-// Git tells its helpers after a request whether a login was accepted (approve) or not
-// (reject). This program does neither. A helper that gave out a login has stored it already.
-// A rejection would make it forget the login because of an answer that an agent can provoke,
-// for example with the path of a repository that does not exist.
+// After a request, git tells its helpers whether the login was accepted (approve) or not (reject).
+// This program does neither. To approve is unnecessary, because the helper already has the login. To
+// reject would make the helper forget the login because of an answer that an agent can provoke, for
+// example with the path of a repository that does not exist.
 func Fill(ctx context.Context, remote gitx.Address) (Credential, error) {
 	if remote.Scheme != "https" {
 		return Credential{}, fault.New("use an https remote", "no credential is sent over %s", remote.Scheme)
@@ -60,7 +60,7 @@ func Fill(ctx context.Context, remote gitx.Address) (Credential, error) {
 	var exit *exec.ExitError
 	switch {
 	case errors.Is(err, errSlow):
-		return Credential{}, fault.New("check that it answers without asking anybody", "%s gave no answer for %s in %v", helperWords(helpers), host, askLimit)
+		return Credential{}, fault.New("check that the helper answers without asking you", "%s gave no answer for %s in %v", helperWords(helpers), host, askLimit)
 	case errors.As(err, &exit) && len(helpers) == 0:
 		return Credential{}, fault.New(next, "git has no login for %s: no credential helper is configured", host)
 	case errors.As(err, &exit):
@@ -76,8 +76,8 @@ func Fill(ctx context.Context, remote gitx.Address) (Credential, error) {
 	return c, nil
 }
 
-// parseCredential reads what "git credential fill" prints. It ignores names that we do not
-// use, because later versions of git may add some.
+// parseCredential parses the output of "git credential fill". It ignores unknown names, because
+// later versions of git may add some.
 func parseCredential(text, host string) (Credential, error) {
 	values := map[string]string{}
 	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
@@ -94,7 +94,7 @@ func parseCredential(text, host string) (Credential, error) {
 	case values["protocol"] != "https" || values["host"] != host:
 		return Credential{}, errors.New("git's answer is for another host")
 	case values["username"] == "" || values["password"] == "":
-		return Credential{}, errors.New("it is not a user name and a password")
+		return Credential{}, errors.New("git's answer has no user name or no password")
 	case strings.Contains(values["username"], ":"):
 		return Credential{}, errors.New("the user name contains a colon")
 	}
@@ -102,8 +102,7 @@ func parseCredential(text, host string) (Credential, error) {
 	return Credential{User: values["username"], secret: &secret}, nil
 }
 
-// hostPort is the host as git writes it for a credential: with its port unless that is the
-// usual one of HTTPS.
+// hostPort returns the host as git writes it for a credential: with the port, unless that is 443.
 func hostPort(remote gitx.Address) string {
 	host := remote.Host
 	if remote.IP.Is6() {
@@ -115,8 +114,8 @@ func hostPort(remote gitx.Address) string {
 	return host
 }
 
-// repository is the path of the remote's repository as it stands in the address, without
-// the slash that ends the host.
+// repository returns the path of the remote's repository as the address has it, without the slash
+// after the host.
 func repository(remote gitx.Address) string {
 	if _, rest, ok := strings.Cut(remote.String(), "://"); ok {
 		_, path, _ := strings.Cut(rest, "/")
@@ -131,8 +130,8 @@ func repository(remote gitx.Address) string {
 	return path
 }
 
-// decoded is the path of the repository of a URL without percent-encoding, as git passes it
-// to helpers and to ssh.
+// decoded returns the path of the repository without percent-encoding, as git passes it to helpers
+// and to ssh.
 func decoded(remote gitx.Address) string {
 	path := repository(remote)
 	if plain, err := url.PathUnescape(path); err == nil {

@@ -22,13 +22,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// Call is what was approved: pushing to one remote, or fetching from it.
+// Call is an approved call: to push to one remote, or to fetch from it.
 type Call struct {
 	Remote gitx.Address
 	Push   bool
 }
 
-// service is the program of git's that the remote runs for the call.
+// service returns the name of git's program that the remote runs for the call.
 func (c Call) service() string {
 	if c.Push {
 		return "git-receive-pack"
@@ -37,19 +37,19 @@ func (c Call) service() string {
 }
 
 const (
-	maxConnections = 16 // of a gate at a time; what is beyond is closed
+	maxConnections = 16 // of a gate at a time; more are closed
 	greetLimit     = 10 * time.Second
-	maxSocketPath  = 100 // less than any system's limit, in bytes
+	maxSocketPath  = 100 // bytes; less than any system's limit
 )
 
-// Gate is the end of the connections that a sandboxed git makes for one call. It refuses
-// them until Permit, and is in force until Close.
+// Gate accepts the connections that a sandboxed git makes for one call, until Close. It refuses them
+// while Permit does not allow them.
 type Gate struct {
 	call     Call
 	env      map[string]string
 	readable []string
 	listen   net.Listener
-	carry    func(ctx context.Context, conn net.Conn) // owns conn
+	carry    func(ctx context.Context, conn net.Conn) // forwards a connection; owns conn
 	release  func()
 	stop     context.CancelFunc
 	running  sync.WaitGroup
@@ -57,14 +57,14 @@ type Gate struct {
 	life context.Context // ends with the gate
 
 	mu         sync.Mutex
-	permission context.Context // ends when the present permission does; nil: there is none
+	permission context.Context // ends with the present permission; nil if there is none
 	revoke     context.CancelFunc
 	refusal    error
 }
 
-// Permit sets whether connections are let through from now on, and ends those of an earlier
-// permission. The server that will make the call may be started before a person has approved
-// the call, and may be kept after it.
+// Permit sets whether connections are allowed from now on, and ends those of an earlier permission.
+// It is needed because the server may be started before a person has approved its call, and may
+// continue to run after the call.
 func (g *Gate) Permit(yes bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -77,44 +77,44 @@ func (g *Gate) Permit(yes bool) {
 	}
 }
 
-// errEarly is the refusal of connections while no call is let through.
-var errEarly = errors.New("git in the sandbox connected while no call was approved")
+// errNotPermitted is the refusal of connections while there is no permission.
+var errNotPermitted = errors.New("git in the sandbox connected while no call was approved")
 
-// permitted returns the context of what the present permission lets through, or nil.
+// permitted returns the context of the present permission, or nil.
 func (g *Gate) permitted() context.Context {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.permission == nil {
-		g.refusal = errEarly
+		g.refusal = errNotPermitted
 	}
 	return g.permission
 }
 
-// Socket is the path of the gate's socket. The sandbox runtime connects to it from outside
-// the sandbox (mitmProxy.socketPath), so no sandbox needs to see it.
+// Socket returns the path of the gate's socket. The sandbox runtime connects to it from outside the
+// sandbox (mitmProxy.socketPath), so no sandbox needs to see it.
 func (g *Gate) Socket() string { return g.listen.Addr().String() }
 
-// Host is the one host whose connections come to the gate (mitmProxy.domains).
+// Host returns the only host whose connections come to the gate (mitmProxy.domains).
 func (g *Gate) Host() string { return g.call.Remote.Host }
 
-// Allowed is the one entry of allowedDomains that the sandbox needs.
+// Allowed returns the only entry of allowedDomains that the sandbox needs.
 func (g *Gate) Allowed() string { return authority(g.call.Remote) }
 
-// Readable are the files that git in the sandbox reads, below the directory of the call,
-// which is otherwise hidden from it as from all others.
+// Readable returns the files in the directory of the call that git in the sandbox reads. The rest of
+// the directory is hidden from every sandbox.
 func (g *Gate) Readable() []string { return g.readable }
 
-// Exports is shell code that sets what git needs in its environment, which holds a number
-// of settings already (GIT_CONFIG_COUNT). It must run inside the sandbox, before the server
-// begins, because the sandbox runtime sets some of these variables itself, and others are
-// made of what it sets.
+// Exports returns shell code that sets the variables that git needs. settings is the number of
+// settings that the environment already has (GIT_CONFIG_COUNT). The code must run inside the
+// sandbox, before the server starts, because the sandbox runtime sets some of these variables, and
+// others are made from those.
 func (g *Gate) Exports(settings int) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(g.env)) {
 		fmt.Fprintf(&b, "export %s='%s'\n", name, strings.ReplaceAll(g.env[name], "'", `'\''`))
 	}
-	// No helper is asked in the sandbox, whatever the configurations say. The runtime's proxy
-	// leads to the gate, whatever other proxy they name.
+	// These settings replace the ones in configurations: git in the sandbox asks no credential helper,
+	// and uses the runtime's proxy, which leads to the gate.
 	fmt.Fprintf(&b, "export GIT_CONFIG_KEY_%d=credential.helper GIT_CONFIG_VALUE_%d=\n", settings, settings)
 	fmt.Fprintf(&b, "export GIT_CONFIG_KEY_%d='http.%s.proxy' GIT_CONFIG_VALUE_%d=\"$HTTPS_PROXY\"\n",
 		settings+1, strings.ReplaceAll(g.call.Remote.String(), "'", `'\''`), settings+1)
@@ -122,8 +122,8 @@ func (g *Gate) Exports(settings int) string {
 	return b.String()
 }
 
-// Refusal is why the remote, or the gate, last refused something; nil if neither did. The
-// person gets it because git in the sandbox reports less.
+// Refusal returns why the remote or the gate last refused something, or nil. It is for the person,
+// because git in the sandbox reports less.
 func (g *Gate) Refusal() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -136,7 +136,7 @@ func (g *Gate) refuse(err error) {
 	g.refusal = err
 }
 
-// Close ends the gate, its connections and the programs that it runs, and removes its files.
+// Close ends the gate, its connections and its programs, and removes its files.
 func (g *Gate) Close() {
 	g.stop()
 	_ = g.listen.Close() // this removes the socket
@@ -144,8 +144,8 @@ func (g *Gate) Close() {
 	g.release()
 }
 
-// open makes a gate with a socket in a directory that no sandbox may read. It also returns
-// the context of all that the gate does. Connections wait until serve.
+// open makes a gate with a socket in a directory that no sandbox may read. It also returns the
+// gate's context. Connections wait until serve.
 func open(ctx context.Context, dir string, call Call) (*Gate, context.Context, error) {
 	path := filepath.Join(dir, "gate.sock")
 	l, err := listen(path)
@@ -159,7 +159,7 @@ func open(ctx context.Context, dir string, call Call) (*Gate, context.Context, e
 	}}, ctx, nil
 }
 
-// listen makes a socket that only this user can connect to.
+// listen listens on a socket to which only this user can connect.
 func listen(path string) (net.Listener, error) {
 	if len(path) > maxSocketPath {
 		return nil, fault.New("use a shorter state directory (IRONCURTAIN_HOME)", "%s is too long for the path of a socket", path)
@@ -167,14 +167,14 @@ func listen(path string) (net.Listener, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fault.Wrap("make the directory of a git call", err, "check that you can write there")
 	}
-	l, err := net.Listen("unix", path) //nolint:noctx // it waits for nothing
+	l, err := net.Listen("unix", path) //nolint:noctx // it does not block
 	if err != nil {
 		return nil, fault.Wrap("listen for a git call", err, "check that you can write there")
 	}
 	return l, os.Chmod(path, 0o600)
 }
 
-// serve takes connections until the context that open returned ends.
+// serve accepts connections until the context that open has returned ends.
 func (g *Gate) serve(ctx context.Context) {
 	slots := make(chan struct{}, maxConnections) // a value for each connection; nothing waits
 	g.running.Add(1)
@@ -203,7 +203,8 @@ func (g *Gate) serve(ctx context.Context) {
 	}()
 }
 
-// receive reads which host a connection is for, and carries it if that is the approved one.
+// receive reads the host that a connection is for, and forwards the connection if the host is the
+// approved one.
 func (g *Gate) receive(conn net.Conn) {
 	ctx := g.permitted()
 	if ctx == nil {
@@ -220,7 +221,7 @@ func (g *Gate) receive(conn net.Conn) {
 		return
 	}
 	if want := authority(g.call.Remote); r.Method != http.MethodConnect || r.Host != want {
-		g.refuse(fmt.Errorf("git in the sandbox asked for %.100q and not for %s", r.Method+" "+r.Host, want))
+		g.refuse(fmt.Errorf("git in the sandbox asked for %.100q instead of %s", r.Method+" "+r.Host, want))
 		_, _ = io.WriteString(conn, "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
 		_ = conn.Close()
 		return
@@ -237,10 +238,10 @@ func (g *Gate) receive(conn net.Conn) {
 	g.carry(ctx, conn)
 }
 
-// authority is host and port of a remote, as a CONNECT request has them.
+// authority returns host and port of a remote, as a CONNECT request names them.
 func authority(remote gitx.Address) string {
 	return net.JoinHostPort(remote.Host, strconv.Itoa(remote.Port))
 }
 
-// errScheme means that a gate was asked for with a remote of another protocol.
+// errScheme means that the remote does not use the protocol of the gate.
 var errScheme = errors.New("the remote has another protocol")

@@ -13,7 +13,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// configured names the credential helpers that git would ask for a remote, in their order.
+// configured returns the names of the credential helpers that git would ask for a remote, in order.
 func configured(ctx context.Context, remote gitx.Address) ([]string, error) {
 	out, err := ask(ctx, "", "git", "config", "--null", "--get-regexp", `^credential(\..*)?\.helper$`)
 	var exit *exec.ExitError
@@ -29,7 +29,7 @@ func configured(ctx context.Context, remote gitx.Address) ([]string, error) {
 		key = strings.TrimSuffix(strings.TrimPrefix(key, "credential."), "helper")
 		switch scope := strings.TrimSuffix(key, "."); {
 		case scope != "" && !covers(scope, remote):
-		case value == "": // it resets the list
+		case value == "": // an empty value resets the list
 			names = nil
 		default:
 			names = append(names, helperName(value))
@@ -38,14 +38,14 @@ func configured(ctx context.Context, remote gitx.Address) ([]string, error) {
 	return names, nil
 }
 
-// covers reports whether the settings of a URL hold for a remote, as git compares them. A
-// part of a host's name may be "*".
+// covers reports whether git applies the settings of a URL to a remote. A part of the host's name
+// may be "*".
 func covers(scope string, remote gitx.Address) bool {
 	u, err := url.Parse(scope)
 	if err != nil || u.Scheme != "https" && u.Scheme != "" {
 		return false
 	}
-	if u.Scheme == "" { // git takes "example.com" for any protocol
+	if u.Scheme == "" { // without a scheme, git applies the settings to every protocol
 		if u, err = url.Parse("https://" + scope); err != nil {
 			return false
 		}
@@ -64,11 +64,11 @@ func covers(scope string, remote gitx.Address) bool {
 	return prefix == "" || path == prefix || strings.HasPrefix(path, prefix+"/")
 }
 
-// plainName is a program's name that can be shown. A helper may also be shell code, which
-// may contain a secret.
+// plainName matches a program's name that can be shown. A helper may also be shell code, which may
+// contain a secret.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
 
-// helperName is the name of a helper's program, without its arguments.
+// helperName returns the name of a helper's program, without arguments.
 func helperName(value string) string {
 	words := strings.Fields(strings.TrimPrefix(value, "!"))
 	if len(words) > 0 {
@@ -79,7 +79,7 @@ func helperName(value string) string {
 	return "a shell command"
 }
 
-// helperWords says which helpers have been asked.
+// helperWords describes the helpers that were asked.
 func helperWords(names []string) string {
 	switch len(names) {
 	case 0:

@@ -13,13 +13,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// hostKeys returns the keys that the person's files of known hosts have for a host. A host
-// that is not there is refused: nothing is trusted at first sight. So is one that only a
-// certificate authority vouches for, because an agent's socket is bound to a key, and the
-// files do not name it.
+// hostKeys returns the keys that the person's files of known hosts have for the host. It fails for a
+// host that is not there, because no host is trusted on first use. It also fails for a host that is
+// only known by a certificate authority, because an agent's connection is bound to a key, which the
+// files then do not have.
 func (c sshConfig) hostKeys(ctx context.Context) ([]ssh.PublicKey, error) {
 	names := []string{c.knownAs}
-	if c.portInName && c.port != 22 { // as ssh does: with the port, and if there is none, without
+	if c.portInName && c.port != 22 { // like ssh: first with the port, then without
 		names = []string{fmt.Sprintf("[%s]:%d", c.knownAs, c.port), c.knownAs}
 	}
 	next := fmt.Sprintf("connect once yourself and compare the key: ssh -T -p %d %s@%s", c.port, c.user, c.host)
@@ -45,8 +45,8 @@ type known struct {
 	revoked, authority bool
 }
 
-// search looks a name up in all files. ssh-keygen compares names as ssh does, hashed ones
-// and patterns too.
+// search looks up a name in all files. ssh-keygen compares names as ssh does, including hashed names
+// and patterns.
 func (c sshConfig) search(ctx context.Context, name string) (known, error) {
 	var all known
 	bad := map[string]bool{}
@@ -56,7 +56,7 @@ func (c sshConfig) search(ctx context.Context, name string) (known, error) {
 		}
 		out, err := ask(ctx, "", "ssh-keygen", "-F", name, "-f", file)
 		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) { // it fails when it finds nothing
+		if err != nil && !errors.As(err, &exit) { // ssh-keygen fails if it finds nothing
 			return known{}, err
 		}
 		for line := range strings.SplitSeq(string(out), "\n") {
@@ -65,7 +65,7 @@ func (c sshConfig) search(ctx context.Context, name string) (known, error) {
 			}
 			marker, _, key, _, _, err := ssh.ParseKnownHosts([]byte(line))
 			if err != nil {
-				continue // a kind of key that is not known here
+				continue // an unknown type of key
 			}
 			switch marker {
 			case "":
@@ -90,7 +90,7 @@ func (c sshConfig) search(ctx context.Context, name string) (known, error) {
 // hostAlias is the name of the host in the file of known hosts that is made for a call.
 const hostAlias = "approved-host"
 
-// knownHostsFile returns the content of that file: the given keys and no others.
+// knownHostsFile returns the content of that file, which has only the given keys.
 func knownHostsFile(keys []ssh.PublicKey) []byte {
 	var b strings.Builder
 	for _, key := range keys {
@@ -99,7 +99,7 @@ func knownHostsFile(keys []ssh.PublicKey) []byte {
 	return []byte(b.String())
 }
 
-// keyAlgorithms are the algorithms by which a host can prove that it has one of the keys.
+// keyAlgorithms lists the algorithms with which a host can prove that it has one of the keys.
 func keyAlgorithms(keys []ssh.PublicKey) string {
 	var all []string
 	seen := map[string]bool{}

@@ -19,14 +19,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// lifetime is how long a gate's certificate is valid. A grant may keep a gate for a long time.
+// lifetime is how long a gate's certificate is valid. A grant may use a gate for a long time.
 const lifetime = 30 * 24 * time.Hour
 
-// OpenHTTPS makes the gate of a call to an HTTPS remote. dir is a directory of the call. No
-// sandbox may read it, except the file in Readable: the certificate that the gate presents to
-// git in place of the host's. The gate verifies the host's own certificate against this
-// machine's authorities, or those that the person's configuration of git names for the
-// remote. The gate ends with ctx, and must be closed.
+// OpenHTTPS makes the gate for a call to an HTTPS remote. dir is a directory of the call, in which a
+// sandbox may read only the file in Readable: the certificate that the gate presents to git in place
+// of the host's. The gate verifies the host's certificate with this machine's authorities, or with
+// those that the person's git configuration names for the remote. The gate ends with ctx, and must be
+// closed.
 func OpenHTTPS(ctx context.Context, dir string, call Call, credential Credential) (*Gate, error) {
 	if call.Remote.Scheme != "https" {
 		return nil, errScheme
@@ -64,12 +64,12 @@ func OpenHTTPS(ctx context.Context, dir string, call Call, credential Credential
 		Handler: g.forward(transport, credential), ReadHeaderTimeout: greetLimit, IdleTimeout: time.Minute,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		TLSConfig:   &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}},
-		ErrorLog:    log.New(io.Discard, "", 0), // these are errors of git in the sandbox
+		ErrorLog:    log.New(io.Discard, "", 0), // only errors of git in the sandbox
 	}
 	served := make(chan struct{}) // closed when the server has ended
 	go func() {
 		defer close(served)
-		_ = server.ServeTLS(accepted, "", "") // it ends by Close
+		_ = server.ServeTLS(accepted, "", "") // until Close
 	}()
 	g.carry = accepted.hand
 	g.release = func() {
@@ -82,8 +82,8 @@ func OpenHTTPS(ctx context.Context, dir string, call Call, credential Credential
 	return g, nil
 }
 
-// forward returns the proxy: it lets through what git asks for to do the call, with the
-// credential, and refuses the rest.
+// forward returns the proxy. It forwards the requests that git needs for the call, with the
+// credential, and refuses all others.
 func (g *Gate) forward(transport http.RoundTripper, credential Credential) http.Handler {
 	base := "/" + strings.TrimSuffix(repository(g.call.Remote), "/") + "/"
 	service, host := g.call.service(), authority(g.call.Remote)
@@ -104,17 +104,17 @@ func (g *Gate) forward(transport http.RoundTripper, credential Credential) http.
 			r.Header.Del("Set-Cookie")
 			r.Header.Del("Www-Authenticate")
 			switch r.StatusCode {
-			case http.StatusUnauthorized: // git in the sandbox must not look for a login of its own
+			case http.StatusUnauthorized: // so that git in the sandbox does not look for a login itself
 				r.StatusCode, r.Status = http.StatusForbidden, ""
 				fallthrough
 			case http.StatusForbidden:
-				g.refuse(fault.New("check that the login may do this, or log in anew", "%s refused the login (%s)", g.call.Remote.Host, credential))
+				g.refuse(fault.New("check that the login may do this, or log in again", "%s refused the login (%s)", g.call.Remote.Host, credential))
 			}
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			if r.Context().Err() == nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-				g.refuse(fault.Wrap("reach "+g.call.Remote.Host, err, "check that git reaches it from this machine"))
+				g.refuse(fault.Wrap("reach "+g.call.Remote.Host, err, "check that git reaches this host from this machine"))
 			}
 			w.WriteHeader(http.StatusBadGateway)
 		},
@@ -123,25 +123,25 @@ func (g *Gate) forward(transport http.RoundTripper, credential Credential) http.
 		asked := r.Method + " " + r.RequestURI
 		if asked != http.MethodGet+" "+base+"info/refs?service="+service && asked != http.MethodPost+" "+base+service {
 			g.refuse(fmt.Errorf("git in the sandbox asked %s for %.200q, which was not approved", g.call.Remote.Host, asked))
-			http.Error(w, "this was not approved", http.StatusForbidden)
+			http.Error(w, "this request was not approved", http.StatusForbidden)
 			return
 		}
 		if g.permitted() == nil { // the connection is about to be closed
-			http.Error(w, errEarly.Error(), http.StatusForbidden)
+			http.Error(w, errNotPermitted.Error(), http.StatusForbidden)
 			return
 		}
 		proxy.ServeHTTP(w, r)
 	})
 }
 
-// handedOver is a listener whose connections were accepted elsewhere.
+// handedOver is a listener of connections that another listener has accepted.
 type handedOver struct {
 	conns   chan net.Conn // unbuffered; nothing is dropped
 	closed  chan struct{}
 	address net.Addr
 }
 
-// hand gives a connection to the server and waits until it has ended.
+// hand gives a connection to the server, and waits until the connection has ended.
 func (h *handedOver) hand(ctx context.Context, conn net.Conn) {
 	ended := make(chan struct{})
 	select {

@@ -16,7 +16,7 @@ import (
 // askLimit is how long a program of the host may take to answer. A test may lower it.
 var askLimit = 10 * time.Second
 
-// maxAnswer bounds what such a program may answer, in bytes.
+// maxAnswer bounds the output of such a program, in bytes.
 const maxAnswer = 64 << 10
 
 var (
@@ -24,7 +24,7 @@ var (
 	errLarge = errors.New("the answer is too large")
 )
 
-// boundedOutput keeps what a program prints, and fails when that becomes too much.
+// boundedOutput keeps the output of a program, and fails if it is larger than maxAnswer.
 type boundedOutput struct {
 	kept bytes.Buffer
 	over bool
@@ -38,8 +38,8 @@ func (a *boundedOutput) Write(p []byte) (int, error) {
 	return a.kept.Write(p)
 }
 
-// ask runs a program of the host in an empty directory, so that git finds no repository, and
-// returns what it prints.
+// ask runs a program of the host in an empty directory, so that git finds no repository, and returns
+// its output.
 func ask(ctx context.Context, in string, argv ...string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "gitauth-")
 	if err != nil {
@@ -49,17 +49,17 @@ func ask(ctx context.Context, in string, argv ...string) ([]byte, error) {
 	return program{argv: argv, dir: dir, limit: askLimit}.run(ctx, in)
 }
 
-// program is one run of a program of the host. It has no terminal, not even as a session's
-// controlling one. When it takes too long, its whole process group is killed. Its standard
-// error is dropped: a helper might print a secret there.
+// program is one run of a program of the host. It has no controlling terminal. If it takes too long,
+// its whole process group is killed. Its standard error is dropped, because a helper might print a
+// secret there.
 type program struct {
 	argv  []string
 	dir   string
-	env   []string // besides the person's
+	env   []string // in addition to the person's
 	limit time.Duration
 }
 
-// run runs it and returns what it prints.
+// run runs the program and returns its output.
 func (p program) run(ctx context.Context, in string) ([]byte, error) {
 	limited, cancel := context.WithTimeout(ctx, p.limit)
 	defer cancel()
@@ -67,7 +67,7 @@ func (p program) run(ctx context.Context, in string) ([]byte, error) {
 	cmd.Dir, cmd.Env = p.dir, append(personsEnvironment(), p.env...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = time.Second // a helper may leave a daemon behind that keeps the pipe
+	cmd.WaitDelay = time.Second // a helper may leave a daemon that keeps the pipe open
 	var out boundedOutput
 	cmd.Stdin, cmd.Stdout = strings.NewReader(in), &out
 	err := cmd.Run()
@@ -84,22 +84,22 @@ func (p program) run(ctx context.Context, in string) ([]byte, error) {
 	return out.kept.Bytes(), err
 }
 
-// notPassed are variables that would lead git to a repository. No program of ours passes them
-// on to a helper.
+// notPassed are variables that would lead git to a repository, make it ask somebody or change its
+// language.
 var notPassed = []string{
 	"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY",
 	"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE", "GIT_PREFIX", "GIT_CONFIG", "GIT_CEILING_DIRECTORIES",
 	"GIT_TERMINAL_PROMPT", "GIT_ASKPASS", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "LC_ALL",
 }
 
-// personsEnvironment is this process's environment without what leads git to a repository,
-// makes it ask somebody, or makes it trace what it does.
+// personsEnvironment returns this process's environment without notPassed and the variables that
+// make git trace.
 func personsEnvironment() []string {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
 		return slices.Contains(notPassed, name) || strings.HasPrefix(name, "GIT_TRACE")
 	})
-	// Git looks for a repository in the directories above only below a ceiling.
+	// Git does not look for a repository in the ceiling or above it.
 	return append(env, "GIT_CEILING_DIRECTORIES="+os.TempDir(), "LC_ALL=C",
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "SSH_ASKPASS_REQUIRE=never")
 }

@@ -13,26 +13,26 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// ApprovedCommit is what is known of a commit before a call makes it.
+// ApprovedCommit is what is known about a commit before a call makes it.
 type ApprovedCommit struct {
 	Message string
-	Author  string   // "name <mail>"; empty: the person
-	Amend   bool     // it replaces the commit that HEAD names, and keeps the author
-	Head    string   // the commit that HEAD named when the call was shown; empty: nothing was shown
-	Tree    string   // the tree that was shown; empty: it was not known
-	Merges  []string // its further parents, if it concludes a merge
+	Author  string   // "name <mail>"; "" means the person
+	Amend   bool     // the commit replaces the one that HEAD names, and keeps its author
+	Head    string   // the commit that HEAD named when the call was shown, or ""
+	Tree    string   // the tree that was shown, or "" if it was not known
+	Merges  []string // more parents, if the commit concludes a merge
 }
 
-// Replacer replaces the commits that a call makes by the same commits with signatures. It uses
+// Replacer replaces the commits that a call makes by the same commits with signatures. It accesses
 // the repository through the program of RepositoryArgv, which runs in a sandbox.
 type Replacer struct {
 	commits commits
-	before  object // what HEAD named before the call
+	before  object // the commit that HEAD named before the call
 	derived *derived
 }
 
-// lookNext is what to do about a commit that stays unsigned.
-const lookNext = "look at it, then sign it yourself: git commit --amend -S"
+// lookNext is the hint for a commit that stays unsigned.
+const lookNext = "look at the commit, then sign it yourself: git commit --amend -S"
 
 // NewReplacer returns the Replacer for a program that has just started. Input and output are
 // the program's.
@@ -59,8 +59,8 @@ func (r *Replacer) Replace(ctx context.Context, s Signer, approved ApprovedCommi
 	return r.sign(ctx, s, []object{made})
 }
 
-// sign signs new commits, the oldest first, of which each is the first parent of the next. Then
-// it moves HEAD.
+// sign signs new commits, and then moves HEAD. The commits are in order: each is the first parent of
+// the next.
 func (r *Replacer) sign(ctx context.Context, s Signer, made []object) ([]Replaced, error) {
 	const op = "store the signed commit"
 	var all []Replaced
@@ -79,7 +79,7 @@ func (r *Replacer) sign(ctx context.Context, s Signer, made []object) ([]Replace
 			return nil, fault.Wrap(op, err, lookNext)
 		}
 		if stored != id {
-			return nil, fault.New(lookNext, "%s: git stored a different one", op)
+			return nil, fault.New(lookNext, "%s: git stored a different commit", op)
 		}
 		all = append(all, Replaced{o.id, id})
 	}
@@ -87,7 +87,7 @@ func (r *Replacer) sign(ctx context.Context, s Signer, made []object) ([]Replace
 	return all, fault.Wrap(op, r.commits.move(last.Signed, last.Unsigned), lookNext)
 }
 
-// check returns why a commit is not the approved one. before is what HEAD named before the
+// check fails if a commit is not the approved one. before is the commit that HEAD named before the
 // call, and who is the person.
 func (a ApprovedCommit) check(before, made object, who string) error {
 	if made.id == before.id {
@@ -101,7 +101,7 @@ func (a ApprovedCommit) check(before, made object, who string) error {
 	if a.Amend {
 		data, _ := withoutSignature(before.data)
 		if old, err = parseCommit(data); err != nil {
-			return fmt.Errorf("the commit that it replaces: %w", err)
+			return fmt.Errorf("read the commit that it replaces: %w", err)
 		}
 	}
 	author, _, _ := strings.Cut(c.author, "> ")
@@ -124,9 +124,9 @@ func (a ApprovedCommit) check(before, made object, who string) error {
 	case !slices.Equal(c.parents, parents):
 		return errors.New("HEAD is not one new commit on top of the former HEAD")
 	case a.Tree != "" && c.tree != a.Tree:
-		return errors.New("its files are not those that were shown")
+		return errors.New("the files are not those that were shown")
 	case cleanMessage(c.message) != cleanMessage(a.Message):
-		return errors.New("it has a different message")
+		return errors.New("the message is different")
 	case committer+">" != who:
 		return fmt.Errorf("the committer is %q, and in your own configuration you are %q", committer+">", who)
 	case author+">" != wanted:
@@ -135,8 +135,8 @@ func (a ApprovedCommit) check(before, made object, who string) error {
 	return nil
 }
 
-// cleanMessage returns a message as git stores it: without space at the ends of lines, without
-// empty lines at both ends, and with one empty line in place of several.
+// cleanMessage returns a message as git stores it: without space at the ends of lines, without empty
+// lines at the beginning and the end, and with one empty line in place of several.
 func cleanMessage(message string) string {
 	var lines []string
 	for line := range strings.SplitSeq(message, "\n") {

@@ -100,10 +100,10 @@ func TestReplace(t *testing.T) {
 		says     string
 	}{
 		"nothing":         {ApprovedCommit{Message: "m"}, func() {}, "same commit"},
-		"another message": {ApprovedCommit{Message: "m"}, func() { made(t, dir, "n") }, "different message"},
+		"another message": {ApprovedCommit{Message: "m"}, func() { made(t, dir, "n") }, "message is different"},
 		"two commits":     {ApprovedCommit{Message: "m"}, func() { made(t, dir, "m"); made(t, dir, "m") }, "one new commit"},
 		"another branch":  {ApprovedCommit{Message: "m"}, func() { run(t, "git", "-C", dir, "checkout", "-q", "--detach", other) }, "one new commit"},
-		"other files":     {ApprovedCommit{Message: "m", Tree: other}, func() { made(t, dir, "m") }, "its files are not"},
+		"other files":     {ApprovedCommit{Message: "m", Tree: other}, func() { made(t, dir, "m") }, "the files are not those"},
 		"another HEAD":    {ApprovedCommit{Message: "m", Head: other}, func() { made(t, dir, "m") }, "moved"},
 		"another author":  {ApprovedCommit{Message: "m"}, func() { made(t, dir, "m", "--author=B <b@example.com>") }, "author"},
 		"not this author": {ApprovedCommit{Message: "m", Author: "B <b@example.com>"}, func() { made(t, dir, "m") }, "author"},
@@ -181,7 +181,7 @@ func TestSignersThatGiveNone(t *testing.T) {
 		t.Error("somebody was asked for the passphrase")
 	}
 	run(t, "git", "config", "--global", "gpg.program", write(t, filepath.Join(w.home, "rubbish"), "#!/bin/sh\ncat >/dev/null\necho '[GNUPG:] SIG_CREATED ' >&2\necho rubbish\n", 0o700))
-	if says := fails("rubbish"); !strings.Contains(says, "printed something else") {
+	if says := fails("rubbish"); !strings.Contains(says, "is not a signature") {
 		t.Errorf("rubbish: %s", says)
 	}
 	signLimit = 300 * time.Millisecond

@@ -12,9 +12,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// repositoryScript is the program that reads and changes a repository. It runs in a sandbox,
-// because the repository's links and settings could make git on the host write anywhere. It
-// reads one request a line:
+// repositoryScript is the program that reads and changes a repository. It runs in a sandbox, because
+// the repository's links and settings could make git on the host write anywhere. Each line of its
+// input is a request:
 //
 //	show REVISION              prints the commit, as git cat-file --batch does
 //	list REVISIONS             prints the ids that git rev-list prints, oldest first, and an empty line
@@ -24,8 +24,8 @@ import (
 //	store SIZE                 reads a commit of that size, stores it and prints its id
 //	move NEW OLD               moves HEAD from one commit to the other, and prints "moved"
 //
-// Trees are made in an empty repository beside this one, so that no setting, attribute or
-// replacement of this one affects them.
+// It makes trees in an empty repository, so that no setting, attribute or replacement of the
+// repository affects them.
 const repositoryScript = `cd "$1" || exit 1
 export GIT_NO_REPLACE_OBJECTS=1 GIT_TERMINAL_PROMPT=0
 git() { command git -c core.hooksPath=/dev/null -c core.fsmonitor=false "$@"; }
@@ -54,7 +54,7 @@ while read -r verb a b c; do
 done
 [ -z "$beside" ] || rm -rf "$beside"`
 
-// RepositoryArgv is the program for the sandbox; dir is the repository.
+// RepositoryArgv returns the command line of the program for the sandbox. dir is the repository.
 func RepositoryArgv(dir string) []string {
 	return []string{"/bin/sh", "-c", repositoryScript, "sh", dir}
 }
@@ -66,16 +66,16 @@ type commits struct {
 	out *bufio.Reader
 }
 
-// object is a commit of the repository; the zero value means that there is none.
+// object is a commit of the repository. The zero value means that there is none.
 type object struct {
 	id   string
 	data []byte
 }
 
-// errSilent is the error of a script that has ended.
+// errSilent means that the script has ended.
 var errSilent = errors.New("git does not answer")
 
-// ask sends a request. Its words have no spaces.
+// ask sends a request. It refuses words with white space.
 func (r commits) ask(words ...string) error {
 	unfit := func(w string) bool { return w == "" || w[0] == '-' || strings.ContainsAny(w, " \t\n\\") }
 	if slices.ContainsFunc(words, unfit) {
@@ -87,7 +87,7 @@ func (r commits) ask(words ...string) error {
 	return nil
 }
 
-// line reads one line of an answer, which is bounded by the buffer.
+// line reads one line of an answer. It fails if the line is longer than the buffer.
 func (r commits) line() (string, error) {
 	line, err := r.out.ReadSlice('\n')
 	if err != nil {
@@ -96,7 +96,7 @@ func (r commits) line() (string, error) {
 	return string(line[:len(line)-1]), nil
 }
 
-// show returns the commit that a revision names. There is none before the first commit.
+// show returns the commit that a revision names, or the zero object if there is none.
 func (r commits) show(revision string) (object, error) {
 	if err := r.ask("show", revision); err != nil {
 		return object{}, err
@@ -123,7 +123,7 @@ func (r commits) show(revision string) (object, error) {
 	return object{fields[0], data[:size]}, nil
 }
 
-// list returns the ids of the commits in a range without the merges, the oldest first.
+// list returns the ids of the commits in a range, without merges, the oldest first.
 func (r commits) list(revisions string) (ids []string, err error) {
 	if err := r.ask("list", revisions); err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (r commits) list(revisions string) (ids []string, err error) {
 	}
 }
 
-// tree asks for a tree.
+// tree returns the tree of a request merge or apply, or "".
 func (r commits) tree(words ...string) (string, error) {
 	if err := r.ask(words...); err != nil {
 		return "", err
@@ -145,7 +145,7 @@ func (r commits) tree(words ...string) (string, error) {
 	return r.line()
 }
 
-// store stores a commit.
+// store stores a commit and returns its id.
 func (r commits) store(data []byte) (id string, err error) {
 	if err := r.ask("store", strconv.Itoa(len(data))); err != nil {
 		return "", err
@@ -156,7 +156,7 @@ func (r commits) store(data []byte) (id string, err error) {
 	return r.line()
 }
 
-// move moves HEAD from one commit to another one. It fails if HEAD has been moved meanwhile.
+// move moves HEAD from one commit to another. It fails if HEAD was moved meanwhile.
 func (r commits) move(to, from string) error {
 	if err := r.ask("move", to, from); err != nil {
 		return err

@@ -23,22 +23,21 @@ import (
 // signLimit is how long a signature may take. A test may lower it.
 var signLimit = 10 * time.Second
 
-// maxCommit bounds a commit that is signed, in bytes. With its signature it is still one
-// answer of a program.
+// maxCommit bounds a commit, in bytes, so that with its signature it still fits into maxAnswer.
 const maxCommit = maxAnswer / 2
 
 // Signer signs commits as the person's configuration of git says.
 type Signer struct {
 	words  string
 	format string // openpgp or ssh
-	who    string // "name <mail>" of the person; a part that is not configured is empty
+	who    string // "name <mail>" of the person; parts that are not configured are empty
 }
 
-// String says with which key, in words for a panel.
+// String describes the key, for the approval panel.
 func (s Signer) String() string { return s.words }
 
-// FindSigner returns how the person signs their commits, or false if their configuration
-// does not say that they do (commit.gpgSign). It does not read a repository's configuration.
+// FindSigner returns how the person signs commits, or false if they do not (commit.gpgSign). It does
+// not read a repository's configuration.
 func FindSigner(ctx context.Context) (Signer, bool, error) {
 	if sign, err := personal(ctx, "--type=bool", "commit.gpgSign"); err != nil || sign != "true" {
 		return Signer{}, false, err
@@ -71,18 +70,18 @@ func FindSigner(ctx context.Context) (Signer, bool, error) {
 // maxWords bounds the name of a key, in bytes.
 const maxWords = 200
 
-// personal returns a value of the person's configuration of git, or "".
+// personal returns a value in the person's git configuration, or "".
 func personal(ctx context.Context, kind, name string) (string, error) {
 	out, err := ask(ctx, "", "git", "config", kind, "--get", name)
 	var exit *exec.ExitError
-	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: it is not set
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1 means not set
 		return "", fault.Wrap("read git's configuration", err, "see what 'git config --list' says outside of a repository")
 	}
 	return strings.TrimSpace(string(out)), nil
 }
 
-// sshKeyWords names an SSH key by the fingerprint and the comment of its public part, or by
-// its setting if that part is not found.
+// sshKeyWords describes an SSH key by the fingerprint and the comment of the public key. If the
+// public key is not found, it returns the setting.
 func sshKeyWords(ctx context.Context, key string) string {
 	if key == "" {
 		return "that gpg.ssh.defaultKeyCommand names"
@@ -104,19 +103,18 @@ func sshKeyWords(ctx context.Context, key string) string {
 	return words
 }
 
-// Sign returns the same commit with the person's signature, and its id. commit is the
-// commit as "git cat-file commit" prints it. Tree, parents, author, committer and message
-// stay as they are, byte for byte. A commit that git could not make again in the same way is
-// an error.
+// Sign returns the same commit with the person's signature, and its id. commit is the commit as "git
+// cat-file commit" prints it. Tree, parents, author, committer and message stay the same, byte for
+// byte. Sign fails if git cannot make the same commit again.
 //
-// Git on the host signs in an empty repository of its own, with stand-ins for the tree and
-// the parents, because git only checks that these exist. So the host reads and writes nothing
-// of the agent's repository: the sandbox has to store the commit and to move the branch.
+// Git on the host signs in an empty repository of its own, with stand-ins for the tree and the
+// parents, because git only checks that they exist. So the host does not access the agent's
+// repository: the sandbox stores the commit and moves the branch.
 func (s Signer) Sign(ctx context.Context, commit []byte) (signed []byte, id string, err error) {
-	const next = "unlock the key, for example with 'echo x | gpg --sign >/dev/null' or 'ssh-add', then sign it yourself: git commit --amend -S"
+	const next = "unlock the key, for example with 'echo x | gpg --sign >/dev/null' or 'ssh-add', then sign the commit yourself: git commit --amend -S"
 	c, err := parseCommit(commit)
 	if err != nil {
-		return nil, "", fault.Wrap("sign the commit", err, "sign it yourself: git commit --amend -S")
+		return nil, "", fault.Wrap("sign the commit", err, "sign the commit yourself: git commit --amend -S")
 	}
 	dir, err := os.MkdirTemp("", "gitauth-")
 	if err != nil {
@@ -145,7 +143,7 @@ func (s Signer) Sign(ctx context.Context, commit []byte) (signed []byte, id stri
 	}
 	out, err := git.run(ctx, c.message)
 	if err != nil {
-		return nil, "", fault.New(next, "sign the commit (%s): git could not: %w", s, err)
+		return nil, "", fault.New(next, "sign the commit (%s): git failed: %w", s, err)
 	}
 	id = strings.TrimSpace(string(out))
 	git.argv = []string{"git", "cat-file", "commit", id}
@@ -154,16 +152,16 @@ func (s Signer) Sign(ctx context.Context, commit []byte) (signed []byte, id stri
 	}
 	without, found := withoutSignature(signed)
 	if found && !bytes.Contains(signed, []byte("-----END PGP SIGNATURE-----\n")) && !bytes.Contains(signed, []byte("-----END SSH SIGNATURE-----\n")) {
-		return nil, "", fault.New(next, "sign the commit (%s): the program for signatures printed something else", s)
+		return nil, "", fault.New(next, "sign the commit (%s): the output of the signing program is not a signature", s)
 	}
 	if !found || !bytes.Equal(without, commit) {
-		return nil, "", fault.New("sign it yourself: git commit --amend -S", "sign the commit: git cannot make the same commit again")
+		return nil, "", fault.New("sign the commit yourself: git commit --amend -S", "sign the commit: git cannot make the same commit again")
 	}
 	return signed, id, nil
 }
 
-// withoutPinentry returns settings for git with which gpg fails when it would have to ask
-// for a passphrase. Its agent would ask on the terminal from which it was started.
+// withoutPinentry returns settings for git that make gpg fail instead of asking for a passphrase.
+// Otherwise gpg's agent would ask on the terminal from which it was started.
 func (s Signer) withoutPinentry(ctx context.Context, dir string) ([]string, error) {
 	if s.format != "openpgp" {
 		return nil, nil
@@ -188,15 +186,15 @@ type commit struct {
 	message           string
 }
 
-// parseCommit takes a commit apart. One with headers besides the usual four is refused.
+// parseCommit parses a commit. It refuses headers other than tree, parent, author and committer.
 func parseCommit(data []byte) (commit, error) {
 	var c commit
 	if len(data) > maxCommit {
-		return c, fmt.Errorf("it has more than %d bytes", maxCommit)
+		return c, fmt.Errorf("the commit has more than %d bytes", maxCommit)
 	}
 	head, message, ok := strings.Cut(string(data), "\n\n")
 	if !ok || strings.Contains(message, "\x00") {
-		return c, errors.New("it is malformed")
+		return c, errors.New("the commit is malformed")
 	}
 	c.message = message
 	for line := range strings.SplitSeq(head, "\n") {
@@ -211,11 +209,11 @@ func parseCommit(data []byte) (commit, error) {
 		case name == "committer" && c.committer == "":
 			c.committer = value
 		default:
-			return c, fmt.Errorf("its header %.40q is not supported", name)
+			return c, fmt.Errorf("the header %.40q of the commit is not supported", name)
 		}
 	}
 	if c.tree == "" || c.author == "" || c.committer == "" {
-		return c, errors.New("it is malformed")
+		return c, errors.New("the commit is malformed")
 	}
 	return c, nil
 }
@@ -226,7 +224,7 @@ func isID(s string) bool {
 	return err == nil && (len(s) == 40 || len(s) == 64) && s == strings.ToLower(s)
 }
 
-// identity is author and committer, as git takes them from its environment.
+// identity returns author and committer as variables of git's environment.
 func (c commit) identity() []string {
 	var env []string
 	for name, who := range map[string]string{"AUTHOR": c.author, "COMMITTER": c.committer} {
@@ -237,7 +235,7 @@ func (c commit) identity() []string {
 	return env
 }
 
-// standIns puts empty objects under the ids of the tree and the parents.
+// standIns writes empty objects with the ids of the tree and the parents.
 func (c commit) standIns(dir string) error {
 	for i, id := range append([]string{c.tree}, c.parents...) {
 		kind := "commit"

@@ -13,14 +13,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// sshConfig is what the person's configuration of ssh says about a host. Nothing else of it
-// is used: neither commands (LocalCommand, RemoteCommand, KnownHostsCommand) nor forwardings
-// nor shared connections.
+// sshConfig has the settings of the person's ssh configuration for a host. Its other settings are
+// not used, such as commands (LocalCommand, RemoteCommand, KnownHostsCommand), forwardings and
+// shared connections.
 type sshConfig struct {
 	host, user     string
 	port           int
 	knownAs        string   // the name in known_hosts, without the port
-	portInName     bool     // whether the port belongs to that name
+	portInName     bool     // the port belongs to that name
 	knownHosts     []string // files
 	revoked        string   // a file of revoked host keys, or ""
 	agent          string   // a socket, or ""
@@ -28,23 +28,23 @@ type sshConfig struct {
 	identitiesOnly bool
 }
 
-// configFile is the configuration of ssh, in place of the usual ones; for tests.
+// configFile replaces the usual configuration of ssh in tests.
 var configFile string
 
-// plainHost and plainUser are what may stand in an argument of ssh.
+// plainHost and plainUser match the names that are accepted as arguments of ssh.
 var (
 	plainHost = regexp.MustCompile(`^[A-Za-z0-9:][A-Za-z0-9.:_-]*$`)
 	plainUser = regexp.MustCompile(`^[A-Za-z0-9._][A-Za-z0-9._-]*$`)
 )
 
-// readConfig asks ssh what the person's configuration says about a remote's host. For "Match
-// exec" ssh runs the command that the person has written there, as for every connection of
-// theirs; the name of the host was checked before.
+// readConfig asks ssh for the settings in the person's configuration for a remote's host. For "Match
+// exec" ssh runs the command that the person has configured, as for every connection of theirs.
+// Therefore the name of the host is checked first.
 func readConfig(ctx context.Context, remote gitx.Address) (sshConfig, error) {
 	const op = "read the ssh configuration"
 	next := "see what 'ssh -G " + remote.Host + "' says"
 	if !plainHost.MatchString(remote.Host) {
-		return sshConfig{}, fault.New("use another name for the host", "%s: ssh does not take the host %.100q", op, remote.Host)
+		return sshConfig{}, fault.New("use another name for the host", "%s: %.100q is not the name of a host that ssh accepts", op, remote.Host)
 	}
 	argv := []string{"ssh", "-G"}
 	if configFile != "" {
@@ -69,7 +69,7 @@ func readConfig(ctx context.Context, remote gitx.Address) (sshConfig, error) {
 	return c, fault.Wrap(op+" for "+remote.Host, err, next)
 }
 
-// parseConfig takes what "ssh -G" has printed, by its names.
+// parseConfig reads the settings that "ssh -G" has printed, by name.
 func parseConfig(said map[string][]string) (sshConfig, error) {
 	one := func(name string) string {
 		if v := said[name]; len(v) > 0 && v[0] != "none" {
@@ -79,20 +79,20 @@ func parseConfig(said map[string][]string) (sshConfig, error) {
 	}
 	for _, name := range []string{"proxycommand", "proxyjump"} {
 		if one(name) != "" {
-			return sshConfig{}, fault.New("push or fetch yourself", "a way through other machines (%s) is not supported", name)
+			return sshConfig{}, fault.New("push or fetch yourself", "a connection through another machine (%s) is not supported", name)
 		}
 	}
 	c := sshConfig{host: one("hostname"), user: one("user"), revoked: expand(one("revokedhostkeys")), identitiesOnly: one("identitiesonly") == "yes"}
 	var err error
 	if c.port, err = strconv.Atoi(one("port")); err != nil || c.port < 1 || c.port > 65535 || !plainHost.MatchString(c.host) || !plainUser.MatchString(c.user) {
-		return sshConfig{}, errors.New("it names no usable host, port and user")
+		return sshConfig{}, errors.New("the host, the port or the user is not valid")
 	}
 	c.knownAs, c.portInName = one("hostkeyalias"), false
 	if c.knownAs == "" {
 		c.knownAs, c.portInName = c.host, true
 	}
 	if !plainHost.MatchString(c.knownAs) {
-		return sshConfig{}, errors.New("its HostKeyAlias is not a plain name")
+		return sshConfig{}, errors.New("the HostKeyAlias is not a plain name")
 	}
 	for _, name := range []string{"userknownhostsfile", "globalknownhostsfile"} {
 		for file := range strings.FieldsSeq(one(name)) {

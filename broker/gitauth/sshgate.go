@@ -18,14 +18,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// OpenSSH makes the gate of a call to an SSH remote. dir is a directory of the call that no
-// sandbox may read. The gate ends with ctx, and must be closed.
+// OpenSSH makes the gate for a call to an SSH remote. dir is a directory of the call that no sandbox
+// may read. The gate ends with ctx, and must be closed.
 //
-// Git in the sandbox gets a command in place of ssh that only connects to the gate; the
-// gate runs ssh on the host. In the sandbox ssh could not reach an agent: the sandbox
-// runtime lets a program use all sockets of the machine, the container engine's among them,
-// or none. And an agent's socket there, whatever it refuses, would let every hook of the
-// repository log in at the host and run commands.
+// Git in the sandbox gets a command in place of ssh that only connects to the gate; the gate runs
+// ssh on the host. In the sandbox, ssh could not reach an SSH agent, because the sandbox runtime
+// lets a program use either all sockets of the machine, including the container engine's, or none.
+// With an agent's socket in the sandbox, even a restricted one, every hook of the repository could
+// log in at the host and run commands.
 func OpenSSH(ctx context.Context, dir string, call Call, login SSHLogin) (*Gate, error) {
 	if call.Remote.Scheme != "ssh" {
 		return nil, errScheme
@@ -65,12 +65,12 @@ func OpenSSH(ctx context.Context, dir string, call Call, login SSHLogin) (*Gate,
 	return g, nil
 }
 
-// connector is the shell code that git runs in the sandbox in place of ssh, whose arguments
-// it does not use: it connects to the gate through the runtime's proxy. The end of git's
-// input cannot be passed on, because the runtime would then cut the answer off. A flush
-// packet stands for it: it ends a conversation with a server that waits for more requests,
-// and comes too late to mean anything where the server has had all that it needs. The shell
-// itself keeps neither end open, or git would not see that the connection has ended.
+// connector returns the shell code that git runs in the sandbox in place of ssh. It ignores ssh's
+// arguments, and connects to the gate through the runtime's proxy. It cannot close the connection at
+// the end of git's input, because the runtime would then cut off the answer. Instead it sends a flush
+// packet: a server that waits for more requests ends the conversation then, and a server that has got
+// everything ignores it. The shell itself keeps neither end open, so that git sees when the
+// connection ends.
 func connector(host string, ip6 bool, port int) string {
 	if ip6 {
 		host = "[" + host + "]"
@@ -82,9 +82,9 @@ func connector(host string, ip6 bool, port int) string {
 		`,proxyport=${a##*:},proxyauth=$w" 3<&- >&4 & exec 3<&- 4>&-; wait; }; f`
 }
 
-// sshCommand is the command line of ssh for a call. No configuration is read. The host must
-// prove to have one of the known keys, only the agent of the call is asked to sign, nothing
-// is forwarded, nobody is asked, and one program is run: git's, for the repository.
+// sshCommand returns the command line of ssh for a call. This ssh reads no configuration. The host
+// must prove that it has one of the known keys. Only the agent of the call is asked to sign, nothing
+// is forwarded, nobody is asked, and only git's program for the repository is run.
 func sshCommand(call Call, login SSHLogin, knownHosts, socket string) []string {
 	c := login.config
 	options := []string{
@@ -101,7 +101,7 @@ func sshCommand(call Call, login SSHLogin, knownHosts, socket string) []string {
 		options = append(options, "RevokedHostKeys="+quoteOption(c.revoked))
 	}
 	if !call.Push {
-		options = append(options, "SetEnv=GIT_PROTOCOL=version=2") // a host that does not know it uses version 0
+		options = append(options, "SetEnv=GIT_PROTOCOL=version=2") // a host that does not support it uses version 0
 	}
 	argv := []string{"ssh", "-F", "/dev/null", "-T"}
 	for _, o := range options {
@@ -110,7 +110,7 @@ func sshCommand(call Call, login SSHLogin, knownHosts, socket string) []string {
 	return append(argv, "-p", strconv.Itoa(c.port), "-l", c.user, "--", c.host, call.service()+" "+quoteWord(sshPath(call)))
 }
 
-// sshPath is the repository's path as git would send it: in "ssh://host/path" it begins
+// sshPath returns the repository's path as git would send it. The path in "ssh://host/path" begins
 // with the slash, except before a "~".
 func sshPath(call Call) string {
 	if strings.Contains(call.Remote.String(), "://") {
@@ -123,18 +123,18 @@ func sshPath(call Call) string {
 	return repository(call.Remote)
 }
 
-// quoteOption writes a path for the value of one of ssh's options, where "%" begins a token.
+// quoteOption quotes a path as the value of an option of ssh, in which "%" begins a token.
 func quoteOption(path string) string {
 	return `"` + strings.ReplaceAll(path, "%", "%%") + `"`
 }
 
-// quoteWord writes a word for a shell, as git does it for the host's.
+// quoteWord quotes a word for the host's shell as git does.
 func quoteWord(s string) string {
 	return "'" + strings.NewReplacer("'", `'\''`, "!", `'\!'`).Replace(s) + "'"
 }
 
-// runSSH runs ssh on the host, between the connection and the remote. If ssh fails before the
-// remote has answered, git gets the last line of ssh's messages, in git's protocol.
+// runSSH runs ssh on the host, and connects it with conn. If ssh fails before the remote has
+// answered, git gets the last line of ssh's messages, in git's protocol.
 func (g *Gate) runSSH(ctx context.Context, conn net.Conn, argv []string) {
 	defer conn.Close()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -157,11 +157,11 @@ func (g *Gate) runSSH(ctx context.Context, conn net.Conn, argv []string) {
 	}
 	var copying sync.WaitGroup
 	copying.Go(func() {
-		_, _ = io.Copy(stdin, conn) // it ends with either side
+		_, _ = io.Copy(stdin, conn) // until either side ends
 		_ = stdin.Close()
 	})
-	said, _ := io.Copy(conn, stdout) // all of it, however slowly git reads
-	_ = stdout.Close()               // where git does not read to the end, ssh need not write
+	said, _ := io.Copy(conn, stdout) // everything, however slowly git reads
+	_ = stdout.Close()               // if git has not read everything, ssh need not write the rest
 	err = cmd.Wait()
 	if err != nil && ctx.Err() == nil {
 		why := complaint.lastLine()
@@ -175,11 +175,11 @@ func (g *Gate) runSSH(ctx context.Context, conn net.Conn, argv []string) {
 			_, _ = fmt.Fprintf(conn, "%04x%s", len(message)+4, message)
 		}
 	}
-	_ = conn.Close() // this ends the copying
+	_ = conn.Close() // ends the copying
 	copying.Wait()
 }
 
-// lastBytes keeps the end of what is written to it.
+// lastBytes keeps the last bytes that are written to it.
 type lastBytes []byte
 
 func (l *lastBytes) Write(p []byte) (int, error) {
@@ -190,7 +190,7 @@ func (l *lastBytes) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastLine is the last line that is not empty.
+// lastLine returns the last line that is not empty.
 func (l lastBytes) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(string(l)), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])

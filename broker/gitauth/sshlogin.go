@@ -17,8 +17,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// SSHLogin is how the person logs in at an SSH remote: as whom, at which host with which
-// keys of its own, and by whose signature.
+// SSHLogin says how the person logs in at an SSH remote: the user, the host and its keys, and the
+// person's keys.
 type SSHLogin struct {
 	config sshConfig
 	keys   []ssh.PublicKey     // of the host
@@ -27,17 +27,16 @@ type SSHLogin struct {
 	words  string
 }
 
-// String says this in words for a panel.
+// String describes the login, for the approval panel.
 func (l SSHLogin) String() string { return l.words }
 
-// GoString is String, so that %#v shows no more.
+// GoString returns String, so that %#v does not show more.
 func (l SSHLogin) GoString() string { return l.words }
 
-// FindSSH finds out from the person's configuration of ssh how they log in at an SSH remote.
-// Only one direct connection to one host is supported, and a command that git would run in
-// place of ssh (core.sshCommand) is not used. The keys are those of their agent. Key files
-// that are not encrypted are read, too, because a person without an agent has no other way.
-// Their private keys stay in this process.
+// FindSSH finds out from the person's ssh configuration how they log in at an SSH remote. Only a
+// direct connection to one host is supported, and a command in place of ssh (core.sshCommand) is not
+// used. The keys are those of the person's agent and, for a person without an agent, those in key
+// files that are not encrypted. The private keys stay in this process.
 func FindSSH(ctx context.Context, remote gitx.Address) (SSHLogin, error) {
 	if remote.Scheme != "ssh" {
 		return SSHLogin{}, errScheme
@@ -74,7 +73,7 @@ func FindSSH(ctx context.Context, remote gitx.Address) (SSHLogin, error) {
 	return l, nil
 }
 
-// agentKeys are the public keys of the person's agent.
+// agentKeys returns the public keys of the person's agent.
 func (l *SSHLogin) agentKeys(ctx context.Context) (map[string]bool, error) {
 	keys := map[string]bool{}
 	if l.config.agent == "" {
@@ -95,7 +94,7 @@ func (l *SSHLogin) agentKeys(ctx context.Context) (map[string]bool, error) {
 	return keys, err
 }
 
-// count is how many of the keys may be used.
+// count returns how many of the keys may be used.
 func (l *SSHLogin) count(keys map[string]bool) (n int) {
 	for key := range keys {
 		if l.allows([]byte(key)) {
@@ -115,16 +114,16 @@ func (l *SSHLogin) dialAgent(ctx context.Context) (net.Conn, error) {
 // (IdentitiesOnly).
 func (l *SSHLogin) allows(blob []byte) bool { return !l.config.identitiesOnly || l.named[string(blob)] }
 
-// maxKeyFile bounds a file of a key, in bytes.
+// maxKeyFile bounds a key file, in bytes.
 const maxKeyFile = 64 << 10
 
-// readKeyFiles reads the key files that the configuration names, but for keys that the agent
-// has. It returns the names of those that can be used, and the path of one that is encrypted.
+// readKeyFiles reads the key files that the configuration names, except keys that the agent has. It
+// returns the names of the files that can be used, and the path of one that is encrypted.
 func (l *SSHLogin) readKeyFiles(inAgent map[string]bool) (names []string, encrypted string) {
 	for _, path := range l.config.identityFiles {
 		l.name(readBounded(path + ".pub"))
 		data := readBounded(path)
-		l.name(data) // IdentityFile may name a public key whose private one is in the agent
+		l.name(data) // IdentityFile may name a public key whose private key is in the agent
 		key, err := ssh.ParseRawPrivateKey(data)
 		var locked *ssh.PassphraseMissingError
 		if errors.As(err, &locked) {
@@ -149,14 +148,14 @@ func (l *SSHLogin) readKeyFiles(inAgent map[string]bool) (names []string, encryp
 	return names, encrypted
 }
 
-// name adds a public key, as it stands in a file, to those that the configuration names.
+// name adds the public key in a file's text to the keys that the configuration names.
 func (l *SSHLogin) name(text []byte) {
 	if key, _, _, _, err := ssh.ParseAuthorizedKey(text); err == nil {
 		l.named[string(key.Marshal())] = true
 	}
 }
 
-// readBounded returns what is in a small file, or nothing.
+// readBounded returns the content of a small file, or nil.
 func readBounded(path string) []byte {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() > maxKeyFile {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// setting returns a value of the person's configuration of git for requests to a URL. set is
-// false if nothing is configured.
+// setting returns a value in the person's git configuration for requests to a URL. set is false if
+// there is none.
 func setting(ctx context.Context, kind, name, url string) (value string, set bool, err error) {
 	out, err := ask(ctx, "", "git", "config", "--type="+kind, "--get-urlmatch", name, url)
 	var exit *exec.ExitError
@@ -28,8 +28,8 @@ func setting(ctx context.Context, kind, name, url string) (value string, set boo
 	return strings.TrimSuffix(string(out), "\n"), true, nil
 }
 
-// personsAuthorities are the certificate authorities that the person's git trusts for a
-// URL, nil for this machine's.
+// personsAuthorities returns the certificate authorities that the person's git trusts for a URL. nil
+// means this machine's.
 func personsAuthorities(ctx context.Context, url string) (*x509.CertPool, error) {
 	file := os.Getenv("GIT_SSL_CAINFO")
 	if file == "" {
@@ -44,7 +44,7 @@ func personsAuthorities(ctx context.Context, url string) (*x509.CertPool, error)
 	data, err := os.ReadFile(filepath.Clean(file))
 	pool := x509.NewCertPool()
 	if err == nil && !pool.AppendCertsFromPEM(data) {
-		err = errors.New(file + " holds no certificate")
+		err = errors.New(file + " contains no certificate")
 	}
 	if err != nil {
 		return nil, fault.Wrap("read the certificate authorities that git is configured to trust", err, "fix http.sslCAInfo in git's configuration")
@@ -52,8 +52,8 @@ func personsAuthorities(ctx context.Context, url string) (*x509.CertPool, error)
 	return pool, nil
 }
 
-// personsProxy says through which proxy the person's git would reach a URL: that of git's
-// configuration, or of the environment.
+// personsProxy returns the proxy through which the person's git would reach a URL: the one in git's
+// configuration, or in the environment.
 func personsProxy(ctx context.Context, remote string) (func(*http.Request) (*url.URL, error), error) {
 	value, set, err := setting(ctx, "path", "http.proxy", remote)
 	switch {
@@ -68,7 +68,7 @@ func personsProxy(ctx context.Context, remote string) (func(*http.Request) (*url
 		value = "http://" + value
 	}
 	proxy, err := url.Parse(value)
-	if err != nil || proxy.Host == "" { // the error would show a password
+	if err != nil || proxy.Host == "" { // err could show a password
 		return nil, fault.New("fix http.proxy in git's configuration", "the proxy that git is configured to use is not a URL")
 	}
 	return http.ProxyURL(proxy), nil
