@@ -43,7 +43,7 @@ const (
 )
 
 // ErrInUse means that another process writes this log.
-var ErrInUse = errors.New("another program writes to it")
+var ErrInUse = errors.New("another program writes to this log")
 
 type osFS struct{}
 

@@ -167,7 +167,7 @@ func (l *Log) await(ctx context.Context, e *entry) error {
 }
 
 func (l *Log) late() error {
-	return problem(l.w.path, "write", fmt.Errorf("not durable within %v", l.options.Deadline), "see why the disk does not answer")
+	return problem(l.w.path, "write", fmt.Errorf("not durable within %v", l.options.Deadline), "find out why the disk does not answer")
 }
 
 // Close writes what is queued and the closing line, and releases the file.

@@ -26,8 +26,8 @@ func Read(path string, each func(Line) error) error {
 	return err
 }
 
-// readFrom is Read for the lines behind a tip, of which it uses only number and size. It
-// returns the tip after the last line that it has read.
+// readFrom is Read for the lines after a tip, of which it uses only number and size. It returns the
+// tip after the last line that it has read.
 func readFrom(path string, from tip, each func(Line) error) (tip, error) {
 	f, err := os.Open(path)
 	if err != nil {

@@ -33,8 +33,8 @@ const (
 	Noted              Decision = "noted" // a fact worth keeping that decides nothing
 )
 
-// Outcome says how a call ended that was let through. A call without such a record was under
-// way when the log or the program ended, and nobody knows whether it took effect.
+// Outcome says how a call ended that was let through. A call without such a record was under way
+// when the log or the program ended, and it is not known whether it took effect.
 type Outcome string
 
 // The outcomes: the first two of Done, the others of Failed.

@@ -146,7 +146,7 @@ func (w *writer) quarantine(length int64) (map[string]any, error) {
 // matches checks that the log still has the line that the head names.
 func (t tip) matches(r io.ReaderAt, size int64) error {
 	if t.Size > size {
-		return fmt.Errorf("%d bytes are missing from its end", t.Size-size)
+		return fmt.Errorf("%d bytes are missing from the end of the log", t.Size-size)
 	}
 	if t.Seq == 0 {
 		return nil
@@ -176,7 +176,7 @@ func readHead(r io.ReaderAt) (tip, bool, error) {
 	var t tip
 	if err := json.Unmarshal(b[:n], &t); err != nil || t.Start < 0 || t.Start > t.Size ||
 		len(t.Hash) != len(genesis) || (t.Seq > 0) != (t.Size > t.Start) {
-		return tip{}, false, errors.New("its head file cannot be understood")
+		return tip{}, false, errors.New("the head file of the log cannot be understood")
 	}
 	return t, true, nil
 }

@@ -58,11 +58,11 @@ func Verify(path string) (Report, error) {
 	switch {
 	case !errors.Is(err, io.EOF):
 	case !passed:
-		err = fmt.Errorf("it ends at line %d, but its head file names line %d", c.tip.Seq, head.Seq)
+		err = fmt.Errorf("the log ends at line %d, but its head file names line %d", c.tip.Seq, head.Seq)
 	case !known && !c.sealed && c.tip.Seq > 0:
-		err = errors.New("it has neither a closing line nor a head file: its end may be missing")
+		err = errors.New("the log has neither a closing line nor a head file: its end may be missing")
 	case !known && c.tip.Seq == 0:
-		err = errors.New("it is empty and has no head file")
+		err = errors.New("the log is empty and has no head file")
 	default:
 		r.Whole = true
 		return r, nil
