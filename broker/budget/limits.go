@@ -49,11 +49,11 @@ const (
 // "+50 requests", or of time, "+1h30m".
 func ParseRaise(text string) (Limits, error) {
 	refuse := func(why string) (Limits, error) {
-		return Limits{}, fmt.Errorf("raise the budget by %.40q: %s; it can be %s", text, why, raiseForms)
+		return Limits{}, fmt.Errorf("raise the budget by %.40q: %s; allowed are %s", text, why, raiseForms)
 	}
 	rest, plus := strings.CutPrefix(strings.TrimSpace(text), "+")
 	if !plus {
-		return refuse("it does not begin with +")
+		return refuse("the amount does not begin with +")
 	}
 	number, unit, _ := strings.Cut(rest, " ")
 	switch strings.TrimSpace(unit) {
