@@ -159,7 +159,7 @@ func TestHostilePrograms(t *testing.T) {
 		{"an error", "\n\nthrow new TypeError('no')", "TypeError: no\n    at <anonymous> (line 3)"},
 		{"an error that cannot be described", `throw { toString() { throw 1 }, toJSON() { throw 2 } }`, "cannot be described"},
 		{"a value that is no JSON", `const a = {}; a.a = a; return a`, "cannot be written as JSON"},
-		{"a state that is no object", `state = 5`, "state is no object"},
+		{"a state that is no object", `state = 5`, "state is no longer an object"},
 		{"a large state", `state.x = 'x'.repeat(300000)`, "longer than 256 KiB"},
 		{"an answer that is too long", `await test.large({})`, "is too long for a program"},
 		{"a value that is too long", `return 'x'.repeat(2000000)`, "return less"},

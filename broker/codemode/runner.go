@@ -37,9 +37,9 @@ type Answer struct {
 type Program struct {
 	Code  string
 	Tools *Toolset
-	// Do carries out a call; it must return soon after its context ends. Several run at a
-	// time. waits is called with true when the call begins to wait for a person, and with
-	// false when it does not wait any more.
+	// Do carries out a call; it must return soon after its context ends. Several run at a time.
+	// waits is called with true when the call begins to wait for a person, and with false when it
+	// no longer waits.
 	Do func(ctx context.Context, c Call, waits func(bool)) Answer
 	// Journal stores what the program is given. With a journal that was opened, the program is run
 	// again: calls with stored answers get these, which is reported to Replayed, and then Do gets

@@ -23,7 +23,7 @@ import (
 var prelude string
 
 // Limits of the process. The processor time of a program comes in its frame; the kernel's limit is
-// for a process that nobody watches any more.
+// for a process that is no longer watched.
 const (
 	engineMemory = 64 << 20 // bytes for a program's values
 	memory       = 224 << 20

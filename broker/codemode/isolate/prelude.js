@@ -1,5 +1,5 @@
-// What a program finds when it begins. Everything that this uses of the language is taken
-// before the program runs, so that a program which changes it harms itself only.
+// The globals that a program finds. The prelude takes what it uses of the language before the program
+// runs, so a program that changes the language's objects harms only itself.
 (function () {
   'use strict';
   const host = globalThis.__host;
@@ -15,15 +15,15 @@
   class ToolError extends Err {
     constructor(decision, rule, message) {
       super(message);
-      defineProperty(this, 'stack', { value: '' }); // it would only name what is here
+      defineProperty(this, 'stack', { value: '' }); // it would only show the prelude
       defineProperty(this, 'decision', { value: decision, enumerable: true });
       defineProperty(this, 'rule', { value: rule, enumerable: true });
     }
   }
   defineProperty(ToolError.prototype, 'name', { value: 'ToolError' });
 
-  // ask sends a call, or queues it while as many as may be are under way. place is where the
-  // program makes it, as the engine writes it.
+  // ask sends a call, or queues it while the most that are allowed are under way. place is the engine's
+  // text for where the program makes the call.
   function ask(kind, what, text, place) {
     return new P((resolve, reject) => {
       const id = ++last;
@@ -134,7 +134,7 @@
     clock();
   }
 
-  // watch reports the end of the program, which is a promise.
+  // watch reports how the promise p ends, which is the program.
   function watch(p) {
     apply(then, p, [v => {
       let text, kept;
@@ -142,7 +142,7 @@
         text = stringify(v);
         kept = stringify(globalThis.state);
       } catch (e) { return host('fail', 0, 0, 'the value or the state cannot be written as JSON: ' + describe(e), ''); }
-      if (typeof kept !== 'string' || kept[0] !== '{') return host('fail', 0, 0, 'TypeError: state is no object any more', '');
+      if (typeof kept !== 'string' || kept[0] !== '{') return host('fail', 0, 0, 'TypeError: state is no longer an object', '');
       host('state', 0, 0, kept, '');
       host('done', 0, 0, text === undefined ? 'null' : text, '');
     }, e => {
