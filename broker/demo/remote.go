@@ -123,7 +123,7 @@ func (r *Remote) Tell(workspace string) error {
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 64<<10 {
-		return nil // likewise
+		return nil // the agent has replaced it
 	}
 	old, err := io.ReadAll(io.LimitReader(f, 64<<10))
 	if err != nil {

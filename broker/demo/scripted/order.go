@@ -36,7 +36,7 @@ func Orders() []Order {
 		{"run COMMAND", "runs it in the container, by the agent's own tool"},
 		{"say TEXT", "says the text, without a tool"},
 		{"batch N", "reads hello.txt N times in one program; it needs a tool that runs programs"},
-		{"batch N PATH", "writes PATH in the middle of that"},
+		{"batch N PATH", "does the same, and writes PATH in the middle"},
 	}
 }
 
@@ -72,9 +72,14 @@ func parseOrder(prompt string) (order, bool, error) {
 			return order{}, false, nil
 		}
 		return order{verb: v, to: to}, true, nil
-	case verbSay, verbRun:
+	case verbSay:
 		if rest == "" {
-			return order{}, true, fmt.Errorf("%s needs more words: say TEXT, run COMMAND", v)
+			return order{}, true, fmt.Errorf("say needs a text: say TEXT")
+		}
+		return order{verb: v, text: rest}, true, nil
+	case verbRun:
+		if rest == "" {
+			return order{}, true, fmt.Errorf("run needs a command: run COMMAND")
 		}
 		return order{verb: v, text: rest}, true, nil
 	case verbBatch:

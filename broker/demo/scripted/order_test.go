@@ -36,7 +36,7 @@ func TestParseOrder(t *testing.T) {
 		{prompt: "batch 0", found: true, fault: "from 1 to 500"},
 		{prompt: "batch 501", found: true, fault: "from 1 to 500"},
 		{prompt: "batch of bread", found: true, fault: "from 1 to 500"},
-		{prompt: "run", found: true, fault: "needs more words"},
+		{prompt: "run", found: true, fault: "needs a command"},
 		{prompt: "read", found: true, fault: "needs a path"},
 		{prompt: "list ", found: true, fault: "needs a path"},
 		{prompt: "write", found: true, fault: "needs a path and a text"},
@@ -44,7 +44,7 @@ func TestParseOrder(t *testing.T) {
 		{prompt: `write "a.txt hello`, found: true, fault: "needs a path and a text"},
 		{prompt: `read "a.txt`, found: true, fault: "does not end"},
 		{prompt: `read ""`, found: true, fault: "does not end"},
-		{prompt: "say", found: true, fault: "needs more words"},
+		{prompt: "say", found: true, fault: "needs a text"},
 
 		{prompt: ""},
 		{prompt: "hello"},

@@ -76,7 +76,7 @@ func introduction() string {
 	for _, o := range Orders() {
 		fmt.Fprintf(&b, "- `%s` %s\n", o.Usage, o.Does)
 	}
-	b.WriteString("\nEach of them but say and batch is exactly one tool call. The policy judges it, except for run: what happens inside the container needs no judge.")
+	b.WriteString("\nEach of them except say and batch is exactly one tool call. The policy judges it, except for run: what happens inside the container needs no judge.")
 	return b.String()
 }
 
