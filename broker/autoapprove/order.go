@@ -20,7 +20,7 @@ const (
 	edit          verb = "edit"
 	move          verb = "move"
 	web           verb = "open page"
-	chore         verb = "chore" // local work that nobody has to approve
+	chore         verb = "chore" // local work that needs no approval
 )
 
 // order is what one clause of a text orders.

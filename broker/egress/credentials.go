@@ -103,7 +103,7 @@ func (c *Credentials) look(provider string) (*oauth.Manager, error) {
 	return m, nil
 }
 
-// logins reports whether logins are used at all.
+// logins reports whether logins of a provider are used.
 func (c *Credentials) logins(provider string) bool {
 	return c.options.Environment.Getenv(keysOnly) != "apikey" && len(oauth.Sources(provider, c.options.Environment)) > 0
 }

@@ -15,8 +15,8 @@ type Builtin struct {
 	Name        string
 	Description string
 	InputSchema json.RawMessage
-	// Check returns why a call cannot succeed even if a person approves it, so that
-	// nobody is asked in vain. It may be nil.
+	// Check returns why a call cannot succeed even if a person approves it, so that no person is
+	// asked in vain. It may be nil.
 	Check func(arguments json.RawMessage) error
 	// Run gets the canonical arguments and returns the result for the agent, as JSON. It
 	// must return when its context ends.
@@ -40,7 +40,7 @@ func (p *Proxy) builtin(t target) *Builtin {
 	return nil
 }
 
-// runBuiltin records that the call goes on and carries it out.
+// runBuiltin records that the call is let through and carries it out.
 func (c *call) runBuiltin(ctx context.Context, b *Builtin) json.RawMessage {
 	if why := context.Cause(ctx); why != nil {
 		return c.withdrawn(ctx, why)

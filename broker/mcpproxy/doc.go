@@ -6,12 +6,11 @@
 // they offer and starts them again when they die. Servers whose tools are known
 // (Known) run only while calls need them.
 //
-// A tool call never passes through as its original bytes. The line is decoded
-// strictly, the policy judges the arguments and returns them in canonical form,
-// and new parameters are made from these alone. An audit record is on the disk
-// before they leave. A call that a person must decide waits in the approval queue
-// and is then judged again. It goes on only if it still means exactly what was
-// shown. Anything that is not understood or cannot be recorded is refused.
+// A tool call never passes through as its original bytes. The line is decoded strictly, the policy
+// judges the arguments and returns them in canonical form, and new parameters are made from these
+// alone. An audit record is on the disk before they leave. A call that a person must decide waits
+// in the approval queue and is then judged again. It is carried out only if it still means exactly
+// what was shown. Anything that is not understood or cannot be recorded is refused.
 //
 // A call that needs more of the machine than its server has, such as a file outside the workspace,
 // is carried out on a stage by another process of the server. The process is started while the call

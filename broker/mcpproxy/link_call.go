@@ -85,7 +85,7 @@ type reply struct {
 // waiter is a request that the server has not answered.
 type waiter struct {
 	got     chan reply // never dropped; has room for the one reply
-	over    func()     // set when nobody waits for the answer any more
+	over    func()     // set when the call is given up
 	charged bool       // the answer takes room
 }
 

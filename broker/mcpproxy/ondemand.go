@@ -87,7 +87,7 @@ func (b *backend) ensureStarted() <-chan struct{} {
 func (b *backend) startOnDemand() {
 	l, err := b.connect(b.ctx)
 	if err == nil {
-		b.proxy.rebuild() // so that a changed tool is found before the call goes on
+		b.proxy.rebuild() // finds a changed tool before the call is sent
 	} else if b.ctx.Err() == nil {
 		b.proxy.announce(Activity{Kind: ServerFailed, Server: b.spec.Name, Detail: err.Error()})
 	}

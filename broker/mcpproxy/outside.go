@@ -161,7 +161,7 @@ func (b *backend) openedBy(a stage.Access) string {
 // outside reports whether the running server cannot use a path.
 func (b *backend) outside(a stage.Access) bool { return b.openedBy(a) == "" }
 
-// futileError is the error of a call that could not take effect, so that nobody is asked.
+// futileError is the error of a call that could not take effect; no person is asked about it.
 type futileError struct{ error }
 
 func (e *futileError) Unwrap() error { return e.error }
@@ -205,7 +205,7 @@ func (p *Proxy) widened(err error) error {
 	return fmt.Errorf("%w, also after an approval; the person can open the directory: %s", err, p.config.Widen)
 }
 
-// forwardOnStage records that the call goes on and carries it out on a stage.
+// forwardOnStage records that the call is let through and carries it out on a stage.
 func (c *call) forwardOnStage(ctx context.Context, b *backend) json.RawMessage {
 	ctx, cancel := context.WithTimeoutCause(ctx, c.proxy.limits.Call, b.late)
 	defer cancel()

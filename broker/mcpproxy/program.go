@@ -197,9 +197,9 @@ func (c *call) answerFor(result json.RawMessage) codemode.Answer {
 	return codemode.Answer{OK: true, Text: value}
 }
 
-// valueOf returns the value of a result as JSON: its structured content; else its text; else a
-// list of its blocks, of which those that are no text are only described. Of a failed call it
-// is the plain text.
+// valueOf returns the value of a result as JSON: its structured content, else its text, else a list
+// of its blocks, in which those that are not text are only described. For a failed call it returns
+// the plain text.
 func valueOf(result json.RawMessage) (value string, failed bool) {
 	var r toolResult
 	if err := json.Unmarshal(result, &r); err != nil {

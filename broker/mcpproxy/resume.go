@@ -84,8 +84,8 @@ func (c *call) resume(ctx context.Context) []byte {
 	return c.carryOut(ctx, tool)
 }
 
-// asShown sets the effect of a restored call to the one that a person has seen, so that the
-// call goes on only if that is still its effect.
+// asShown sets the effect of a restored call to the one that a person has seen, so that the call is
+// carried out only if that is still its effect.
 func (c *call) asShown(res approval.Resolution) {
 	switch {
 	case !res.Restored || c.proxy.config.Preview == nil:
@@ -157,7 +157,7 @@ type past struct {
 	tools   *codemode.Toolset
 }
 
-// newJournal makes the journal of a program that begins; nil: nothing is kept of it.
+// newJournal makes the journal of a program that begins; nil if programs have none.
 func (p *Proxy) newJournal(program string) *codemode.Journal {
 	if p.config.Journals == "" {
 		return nil
@@ -169,7 +169,7 @@ func (p *Proxy) journalOf(program string) string {
 	return filepath.Join(p.config.Journals, filepath.Base(program)+".jsonl")
 }
 
-// secret reports whether a text has a secret in it, or what stands for one.
+// secret reports whether a text contains a secret, or the mask of one.
 func (p *Proxy) secret(text string) bool { return p.redact.Load().Changes(text) }
 
 // programTools are what the program of this call can call.

@@ -173,7 +173,7 @@ func declares(params jsonx.Value, name string) bool {
 	return has
 }
 
-// showsPrograms reports whether the client wants to know how the calls of its programs stand.
+// showsPrograms reports whether the client wants to know the states of its programs' calls.
 func (s *session) showsPrograms() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -177,7 +177,7 @@ func (s *stages) take(ctx context.Context, p *staging) (*staged, error) {
 	return at, nil
 }
 
-// give ends the use of a process by a call. It is ended, too, unless it is to be kept.
+// give ends a call's use of a process, and ends the process, too, unless it is to be kept.
 func (s *stages) give(at *staged, keep bool) {
 	if keep && at.stage.Clear(s.b.ctx) != nil {
 		keep = false
