@@ -29,9 +29,9 @@ func (j *judge) anthropicMember(key string) error {
 	case "tools":
 		return j.tools(j.anthropicTool)
 	case "mcp_servers":
-		return j.absent("mcp_servers would make the provider connect to other servers.")
+		return j.mustBeEmpty("mcp_servers would make the provider connect to other servers.")
 	case "container", "skills":
-		return j.absent(key + " would make the provider run code.")
+		return j.mustBeEmpty(key + " would make the provider run code.")
 	case "messages":
 		return j.messages(j.blocks, "content", "tool_changes")
 	case "system":
@@ -98,7 +98,7 @@ func (j *judge) block() error {
 		case "source":
 			return j.source()
 		case "file_id":
-			return j.absent("content that refers to the provider's file storage.")
+			return j.mustBeEmpty("content that refers to the provider's file storage.")
 		case "image_url", "video_url", "file_url":
 			return j.mediaURL(key)
 		case "content", "tool_changes":
@@ -155,9 +155,9 @@ func (j *judge) source() error {
 			kind, err = j.text("the type of a source")
 			return err
 		case "url":
-			return j.absent("content from a URL would make the provider fetch it; send the data itself.")
+			return j.mustBeEmpty("content from a URL would make the provider fetch it; send the data itself.")
 		case "file_id":
-			return j.absent("content that refers to the provider's file storage.")
+			return j.mustBeEmpty("content that refers to the provider's file storage.")
 		case "content":
 			return j.blocks()
 		}

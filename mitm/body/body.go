@@ -5,11 +5,11 @@
 // these is a way out. So this package removes the tools that the provider would run from
 // the request, and refuses members that make the provider fetch or look up something.
 //
-// The judgement fails closed. A strict reader goes through the bytes once and refuses
-// everything that two JSON parsers could read differently: duplicate keys, keys that
-// differ from a judged one only in case or underscores, a byte order mark, invalid UTF-8,
-// data after the end, excessive depth. Everything that is not removed stays
-// byte-identical, so that the provider's prompt cache still matches.
+// The judgement fails closed. A strict reader reads the bytes once and refuses everything
+// that two JSON parsers could read differently: duplicate keys, keys that differ from a
+// judged one only in case, underscores or hyphens, a byte order mark, invalid UTF-8, data
+// after the end, excessive depth. Everything that is not removed stays byte-identical, so
+// that the provider's prompt cache still matches.
 package body
 
 import (
@@ -43,11 +43,11 @@ func Formats() []Format {
 
 // Result is a judged body.
 type Result struct {
-	Body    []byte   // what to forward: the given bytes themselves if nothing was changed
+	Body    []byte   // what to forward: the given slice itself if nothing was changed
 	Removed []string // what was removed or changed, for the audit: "tools:web_search_20250305"
 	Model   string   // the first model that the body names; empty when it names none
 	Others  []string // further models that may answer instead
-	Most    int64    // how many tokens the body allows for one answer; 0 when it does not say, math.MaxInt64 when it is not a number
+	Most    int64    // how many tokens the body allows for one answer; 0 if it has no limit, math.MaxInt64 if the limit is not a number
 	Answers int64    // how many answers the body asks for
 }
 

@@ -75,7 +75,7 @@ func (j *judge) note(format string, args ...any) {
 	}
 }
 
-// clip makes a text from the agent safe to print.
+// clip makes a text from the agent safe to print: at most 80 characters of printable ASCII.
 func clip(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

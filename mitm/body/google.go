@@ -23,7 +23,7 @@ func (j *judge) google() error {
 		case "systemInstruction", "system_instruction":
 			return j.googleContents()
 		case "cachedContent", "cached_content":
-			return j.absent("cachedContent refers to something that the provider keeps; send it in the request.")
+			return j.mustBeEmpty("cachedContent refers to something that the provider keeps; send it in the request.")
 		case "generateContentRequest", "generate_content_request":
 			return j.google()
 		case "generationConfig", "generation_config":
@@ -104,7 +104,7 @@ func (j *judge) googleParts() error {
 	return j.members(names, func(key string) error {
 		switch key {
 		case "fileData", "file_data":
-			return j.absent("fileData would make the provider fetch it; send the data itself.")
+			return j.mustBeEmpty("fileData would make the provider fetch it; send the data itself.")
 		case "functionResponse", "function_response":
 			return j.googleContents() // it may have parts, too
 		}

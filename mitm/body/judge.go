@@ -17,9 +17,9 @@ type judge struct {
 	model        string
 	others       []string // models that may answer instead
 	maxTokens    int64    // how many tokens the body allows for one answer
-	answers      int64    // how many answers the body asks for; 0 when it does not say
+	answers      int64    // how many answers the body asks for; 0 if it does not say
 	settings     int      // bytes outside the conversation
-	uncounted    int      // bytes inside settings that belong to the conversation
+	uncounted    int      // bytes inside settings that do not count, because the model reads them
 	edits        []edit
 	removed      []string
 	removedNames map[string]bool // names of removed tools
@@ -105,9 +105,9 @@ func (j *judge) text(what string) (string, error) {
 	return j.str()
 }
 
-// absent reads a value that must be null, false or empty. It refuses any other value with
-// the given words.
-func (j *judge) absent(words string) error {
+// mustBeEmpty reads a value that must be null, false or empty. It refuses any other value with
+// the given text.
+func (j *judge) mustBeEmpty(text string) error {
 	start := j.Pos()
 	if err := j.skip(); err != nil {
 		return err
@@ -117,20 +117,20 @@ func (j *judge) absent(words string) error {
 	case "null", "false", "[]", "{}", `""`:
 		return nil
 	}
-	return refuse("%s", words)
+	return refuse("%s", text)
 }
 
-// remote refuses a URL that the provider would fetch. Only data URLs pass.
-func remote(url, what string) error {
+// refuseRemote refuses a URL that the provider would fetch. Only data URLs pass.
+func refuseRemote(url, what string) error {
 	if strings.HasPrefix(url, "data:") {
 		return nil
 	}
 	return refuse("%s would make the provider fetch a URL; send the data itself.", what)
 }
 
-// present reads a value that must be null. It is for members that have an effect even if
+// mustBeNull reads a value that must be null. It is for members that have an effect even if
 // they are empty.
-func (j *judge) present(words string) error {
+func (j *judge) mustBeNull(text string) error {
 	start := j.Pos()
 	if err := j.skip(); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (j *judge) present(words string) error {
 	if string(j.Since(start)) == "null" {
 		return nil
 	}
-	return refuse("%s", words)
+	return refuse("%s", text)
 }
 
 // messages reads an array of messages. read reads the values of the given keys.

@@ -34,7 +34,7 @@ func (j *judge) mediaURL(what string) error {
 		if err != nil {
 			return err
 		}
-		return remote(url, what)
+		return refuseRemote(url, what)
 	case '{':
 		return j.members([]string{"url", "data"}, func(key string) error {
 			switch key {
@@ -58,7 +58,7 @@ func (j *judge) inline(what string) error {
 	case '"':
 		data, err := j.str()
 		if err == nil && strings.Contains(data, ":") {
-			err = remote(data, what)
+			err = refuseRemote(data, what)
 		}
 		return err
 	case '[':
@@ -81,9 +81,9 @@ func (j *judge) file() error {
 func (j *judge) fileMember(key string) error {
 	switch key {
 	case "file_url":
-		return j.absent("a file_url would make the provider fetch it; send the data itself.")
+		return j.mustBeEmpty("a file_url would make the provider fetch it; send the data itself.")
 	case "file_id":
-		return j.absent("content that refers to the provider's file storage.")
+		return j.mustBeEmpty("content that refers to the provider's file storage.")
 	case "file_data":
 		return j.inline(key)
 	}

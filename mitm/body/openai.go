@@ -21,9 +21,9 @@ func (j *judge) responses() error {
 		case "input", "instructions":
 			return j.items()
 		case "background":
-			return j.absent("background would leave the request running at the provider.")
+			return j.mustBeEmpty("background would leave the request running at the provider.")
 		case "previous_response_id", "conversation", "prompt":
-			return j.absent(key + " refers to something that the provider keeps; send it in the request.")
+			return j.mustBeEmpty(key + " refers to something that the provider keeps; send it in the request.")
 		case "client_metadata":
 			return j.clientMetadata()
 		}
@@ -41,9 +41,9 @@ func (j *judge) openaiMember(key string) error {
 	case "tool_choice":
 		return j.openaiChoice()
 	case "web_search_options":
-		return j.present("web_search_options would make the provider search the web.")
+		return j.mustBeNull("web_search_options would make the provider search the web.")
 	case "mcp_servers", "container":
-		return j.absent(key + " would make the provider reach out by itself.")
+		return j.mustBeEmpty(key + " would make the provider reach out by itself.")
 	case "store":
 		return j.unstore()
 	case "max_output_tokens", "max_completion_tokens", "max_tokens":
@@ -69,8 +69,8 @@ func (j *judge) unstore() error {
 	return nil
 }
 
-// items reads the input: a text, an item or an array of items. Items contain content
-// parts, outputs of tools, and tools that are loaded later.
+// items reads the input: a text, an item or an array of items. Items contain content parts,
+// outputs of tools, and tools that are added to the request later.
 func (j *judge) items() error { return j.nested(j.item) }
 
 // nested reads an object, or every object in arrays of any depth, with each. It skips other
@@ -100,7 +100,7 @@ func (j *judge) item() error {
 		case "tools":
 			return j.tools(j.openaiTool)
 		case "server_url":
-			return j.absent("a server_url would make the provider connect to another server.")
+			return j.mustBeEmpty("a server_url would make the provider connect to another server.")
 		}
 		return j.media(key)
 	})

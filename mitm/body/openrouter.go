@@ -29,11 +29,11 @@ func (j *judge) routerMember(key string) error {
 	}
 	switch key {
 	case "plugins":
-		return j.absent("plugins would make the provider search or fetch.")
+		return j.mustBeEmpty("plugins would make the provider search or fetch.")
 	case "preset":
-		return j.absent("a preset brings in settings that cannot be judged.")
+		return j.mustBeEmpty("a preset brings in settings that cannot be judged.")
 	case "connectors", "compound_custom": // members of Cohere's and Groq's models
-		return j.absent(key + " would make the provider search or fetch.")
+		return j.mustBeEmpty(key + " would make the provider search or fetch.")
 	case "provider":
 		return j.routing()
 	case "models":
@@ -67,7 +67,7 @@ func (j *judge) routing() error {
 	}
 	return j.members([]string{"options"}, func(key string) error {
 		if key == "options" {
-			return j.absent("options of a provider bring in settings that cannot be judged.")
+			return j.mustBeEmpty("options of a provider bring in settings that cannot be judged.")
 		}
 		return j.bounded(key, nil)
 	})

@@ -65,8 +65,8 @@ func (j *judge) label(key string) error {
 	return j.skip()
 }
 
-// bounded reads a value in which each text must be short, except in the members read, which
-// the model reads.
+// bounded reads a value in which each text must be short, except in the members whose names
+// are in read, because the model reads those.
 func (j *judge) bounded(name string, read []string) error {
 	start, size := j.Pos(), 0
 	switch j.Peek() {

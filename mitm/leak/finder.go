@@ -10,10 +10,10 @@ import (
 // MinSecret is the length of the shortest text that can be found.
 const MinSecret = 6
 
-// Run is a piece of text that is a form or a part of one.
+// Run is a piece of the searched text that is a form or a part of one.
 type Run struct {
 	From, To int // in bytes
-	Form     int // the number of the form
+	Form     int // the index of the form in NewFinder's list
 	apart    int // position in the text minus position in the form
 }
 
@@ -29,7 +29,7 @@ type Finder struct {
 	stride  int
 	some    [1 << 16 / 64]uint64 // a bit for each hash of four bytes that forms contain
 	places  map[uint32][]place   // by their four bytes
-	longest int
+	longest int                  // length of the longest form
 }
 
 // place is the position of four bytes in a form.
@@ -115,9 +115,9 @@ func (f *Finder) extend(text []byte, start int, p place, runs []Run, before int)
 }
 
 // open returns how many bytes at the end of text must be held back until more text has
-// come, because a form may continue after them. These are pieces of a form that are
-// longer than shown. If the end is not part of a found run, they are also shorter pieces
-// with which a form begins or that contain text[marked].
+// come, because a form may continue after them. These are pieces of a form that are longer
+// than shown bytes. If the end is not part of a found run, they are also shorter pieces that
+// begin a form or contain text[marked].
 func (f *Finder) open(text []byte, marked int, found bool) int {
 	n, best := len(text), 0
 	if n == 0 || !f.chars[text[n-1]] {

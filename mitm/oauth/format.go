@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// names are the names of the members that hold the parts of a token.
+// names are the names of the JSON members with the parts of a token.
 type names struct {
 	access, refresh, expires, account, id string
 
@@ -16,10 +16,10 @@ type names struct {
 	unit time.Duration // of expires; 0 when the expiry is in the access token
 }
 
-// kindOf is the kind of a text that holds a login and not something else.
+// kindOf is the kind of a text that contains a login.
 const kindOf = "oauth_token"
 
-// parse reads the login from the text that holds it. Errors never quote the text.
+// parse reads the login from its text. Errors never quote the text.
 func (s *Source) parse(data []byte) (Token, error) {
 	members, err := s.members(data)
 	if err != nil {
@@ -48,7 +48,7 @@ func (s *Source) parse(data []byte) (Token, error) {
 	return t, nil
 }
 
-// members returns the object of the text that holds the token.
+// members returns the JSON object in the text that has the token.
 func (s *Source) members(data []byte) (map[string]json.RawMessage, error) {
 	var members map[string]json.RawMessage
 	err := json.Unmarshal(data, &members)
@@ -94,7 +94,7 @@ func jwtExpiry(token string) time.Time {
 	return time.Unix(claims.Expires, 0)
 }
 
-// merge sets the token's members in the text that holds a login and keeps all others.
+// merge sets the token's members in a login's text and keeps all others.
 func (s *Source) merge(data []byte, t Token, now time.Time) ([]byte, error) {
 	members, err := s.members(data)
 	if err != nil {

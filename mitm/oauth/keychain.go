@@ -83,7 +83,7 @@ func (i item) place() string { return fmt.Sprintf("the keychain's item %q", i.se
 // load returns the item's text. An item that is not a JSON object, such as an API key, is
 // not a login.
 func (i item) load() ([]byte, error) {
-	if err := i.named(); err != nil {
+	if err := i.checkNames(); err != nil {
 		return nil, err
 	}
 	out, err := i.keychain.run(nil, "find-generic-password", "-s", i.service, "-a", i.keychain.account, "-w")
@@ -92,13 +92,13 @@ func (i item) load() ([]byte, error) {
 	}
 	text := shown(out)
 	if !bytes.HasPrefix(text, []byte("{")) {
-		return nil, fmt.Errorf("read %s: it holds no login: %w", i.place(), fs.ErrNotExist)
+		return nil, fmt.Errorf("read %s: the item is not a login: %w", i.place(), fs.ErrNotExist)
 	}
 	return text, nil
 }
 
-// shown decodes the text that the program has printed. The program prints a text in hex
-// if it contains a character that is not printable ASCII.
+// shown decodes the program's output. The program prints a text in hex if it contains a
+// character that is not printable ASCII.
 func shown(out []byte) []byte {
 	text := bytes.TrimSpace(out)
 	if decoded, err := hex.DecodeString(string(text)); err == nil {
@@ -111,7 +111,7 @@ func shown(out []byte) []byte {
 // there, because other processes of this machine can see a program's arguments. The exit
 // code says little about commands from standard input, so replace reads the item again.
 func (i item) replace(text []byte) error {
-	if err := i.named(); err != nil {
+	if err := i.checkNames(); err != nil {
 		return err
 	}
 	var line bytes.Buffer
@@ -132,15 +132,15 @@ func (i item) replace(text []byte) error {
 	}
 	got, err := i.load()
 	if err == nil && !bytes.Equal(got, want) {
-		err = fmt.Errorf("write %s: it has other content after writing", i.place())
+		err = fmt.Errorf("write %s: afterwards the item has other content", i.place())
 	}
 	return err
 }
 
-// named refuses names that a command cannot contain.
-func (i item) named() error {
+// checkNames refuses names of the account or the service that a command cannot contain.
+func (i item) checkNames() error {
 	if i.keychain.account == "" || !plainText(i.keychain.account) || !plainText(i.service) {
-		return errors.New("the keychain's item cannot be named: the user's name is empty or holds characters that are not printable ASCII; set USER")
+		return errors.New("find the keychain's item: the user's name is empty or has characters that are not printable ASCII; set USER")
 	}
 	return nil
 }
@@ -190,9 +190,9 @@ func (k *Keychain) run(input []byte, arguments ...string) ([]byte, error) {
 	case err == nil:
 		return out.text, nil
 	case ctx.Err() != nil:
-		return nil, k.pause("it did not answer in time; unlock it with 'security unlock-keychain'")
+		return nil, k.pause("the keychain did not answer in time; unlock it with 'security unlock-keychain'")
 	case out.full:
-		return nil, k.pause("it is too large to be a login")
+		return nil, k.pause("the item is too large to be a login")
 	case !errors.As(err, &exit):
 		return nil, k.pause(k.program + " cannot be used: " + err.Error())
 	}
@@ -200,9 +200,9 @@ func (k *Keychain) run(input []byte, arguments ...string) ([]byte, error) {
 	case exitNotFound:
 		return nil, fmt.Errorf("there is no such item: %w", fs.ErrNotExist)
 	case exitLocked:
-		return nil, k.pause("it is locked; unlock it with 'security unlock-keychain'")
+		return nil, k.pause("the keychain is locked; unlock it with 'security unlock-keychain'")
 	case exitDenied, exitCanceled:
-		return nil, k.pause("it refused to let " + k.program + " in")
+		return nil, k.pause("the keychain refused access to " + k.program)
 	default:
 		return nil, k.pause(fmt.Sprintf("%s ended with status %d", k.program, code))
 	}
@@ -222,7 +222,7 @@ type bounded struct {
 
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.full = b.full || len(b.text)+len(p) > maxText; b.full {
-		return 0, errors.New("it printed too much")
+		return 0, errors.New("the program printed too much")
 	}
 	b.text = append(b.text, p...)
 	return len(p), nil

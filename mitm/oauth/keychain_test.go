@@ -311,7 +311,7 @@ func TestFindInTheKeychain(t *testing.T) {
 func TestKeychainThatRefuses(t *testing.T) {
 	for mood, want := range map[string]string{
 		"locked":  "security unlock-keychain",
-		"denied":  "refused to let",
+		"denied":  "refused access to",
 		"dialog":  "did not answer in time",
 		"endless": "too large to be a login",
 	} {
@@ -361,7 +361,7 @@ func TestAccountsThatCannotBeNamed(t *testing.T) {
 		t.Run(account, func(t *testing.T) {
 			k := newKeychain(t, account)
 			src := claudeKeychain(t.TempDir(), k.Keychain, claudeItem)
-			if _, err := src.Read(); err == nil || !strings.Contains(err.Error(), "cannot be named") {
+			if _, err := src.Read(); err == nil || !strings.Contains(err.Error(), "find the keychain's item") {
 				t.Errorf("%q: %v", account, err)
 			}
 			if runs := k.runs(); runs[0] != "" {

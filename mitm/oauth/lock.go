@@ -43,7 +43,7 @@ func lockAll(ctx context.Context, guard string, paths []string) (release func(),
 	var taken []string
 	undo := func() {
 		for i := len(taken) - 1; i >= 0; i-- {
-			if marked(taken[i]) { // otherwise another program took it over as stale
+			if marked(taken[i]) { // otherwise another program considered it stale and took it over
 				_ = os.Remove(taken[i])
 			}
 		}
@@ -107,7 +107,8 @@ func heartbeats(paths []string, stop <-chan struct{}, done chan<- struct{}) {
 }
 
 // lock makes a lock directory, which only one process can do, and waits while another
-// process has it. alone says that no running process of this program can have made it.
+// process has it. alone says that a lock directory of this package cannot belong to a running
+// process.
 func lock(ctx context.Context, path string, alone bool) error {
 	tick := time.NewTicker(lockPoll)
 	defer tick.Stop()
@@ -124,7 +125,7 @@ func lock(ctx context.Context, path string, alone bool) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("another program holds it: %w", ctx.Err())
+			return fmt.Errorf("another program holds the lock: %w", ctx.Err())
 		case <-tick.C:
 		}
 	}

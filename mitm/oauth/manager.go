@@ -17,8 +17,8 @@ const (
 	// newTime is how long a new token is used even if its expiry or our clock says that
 	// it must be renewed again.
 	newTime = time.Minute
-	// mostQuick is how often in a row a token younger than newTime is renewed. A
-	// provider that refuses all of them refuses for another reason.
+	// mostQuick is how often in a row a token younger than newTime is renewed. If the
+	// provider refuses all of them, renewing does not help.
 	mostQuick = 2
 	// After a failure there is a pause, which doubles with each failure.
 	firstPause = 30 * time.Second
@@ -42,7 +42,7 @@ type Manager struct {
 	options Options
 	journal journal
 
-	turn   chan struct{} // capacity 1: full while a renewal is under way
+	turn   chan struct{} // a semaphore of capacity 1, held during a renewal
 	saving sync.Mutex    // held while unsaved is written
 
 	mu      sync.Mutex
@@ -112,7 +112,7 @@ func (m *Manager) Token(ctx context.Context) (Token, error) {
 	return Token{}, err
 }
 
-// Held returns the present token, even if it is not valid.
+// Held returns the current token, even if it is not valid.
 func (m *Manager) Held() Token {
 	m.mu.Lock()
 	t := m.token
@@ -156,18 +156,18 @@ func (m *Manager) Refused(ctx context.Context, access string) bool {
 	return err == nil && t.Access != access
 }
 
-// takeStored reads the stored login and takes its token, as take does.
-func (m *Manager) takeStored(bad string) (Token, bool) {
+// useStored reads the stored login and passes its token to use.
+func (m *Manager) useStored(bad string) (Token, bool) {
 	t, err := m.source.Read()
-	if err != nil || !m.take(t, bad) {
+	if err != nil || !m.use(t, bad) {
 		return Token{}, false
 	}
 	return t, true
 }
 
-// take makes a stored token the Manager's token and returns true, if the token is valid
-// and is neither bad nor one that the provider refused.
-func (m *Manager) take(t Token, bad string) bool {
+// use makes a stored token the Manager's token and returns true, if the token is valid
+// and is neither bad nor the one that the provider refused last.
+func (m *Manager) use(t Token, bad string) bool {
 	m.mu.Lock()
 	revoked := m.revoked
 	m.mu.Unlock()

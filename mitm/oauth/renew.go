@@ -17,8 +17,8 @@ func (m *Manager) renew(ctx context.Context, bad string) (Token, error) {
 	case <-ctx.Done():
 		return Token{}, fmt.Errorf("wait for another renewal of the login: %w", ctx.Err())
 	}
-	// Another goroutine or process may have renewed it.
-	if t, ok := m.takeStored(bad); ok {
+	// Another goroutine or process may have renewed the login.
+	if t, ok := m.useStored(bad); ok {
 		return t, nil
 	}
 	if err := m.mayAsk(bad); err != nil {
@@ -26,10 +26,10 @@ func (m *Manager) renew(ctx context.Context, bad string) (Token, error) {
 	}
 	t, err := m.exchange(ctx, bad)
 	if err != nil {
-		if other, ok := m.takeStored(bad); ok { // another process has renewed it meanwhile
+		if other, ok := m.useStored(bad); ok { // another process has renewed it meanwhile
 			return other, nil
 		}
-		if errors.Is(ctx.Err(), context.Canceled) { // not a failure: the agent has gone
+		if errors.Is(ctx.Err(), context.Canceled) { // not a failure: the agent has gone away
 			return Token{}, err
 		}
 		return Token{}, m.note(err)
@@ -54,7 +54,7 @@ func (m *Manager) mayAsk(bad string) error {
 		return nil
 	}
 	if m.quick == mostQuick {
-		return fmt.Errorf("renew the login of %s: the provider refuses what was just renewed", m.source.Name)
+		return fmt.Errorf("renew the login of %s: the provider refuses the token that was just renewed", m.source.Name)
 	}
 	m.quick++
 	return nil
@@ -75,7 +75,7 @@ func (m *Manager) exchange(ctx context.Context, bad string) (Token, error) {
 	if err != nil {
 		return Token{}, err
 	}
-	if m.take(old, bad) {
+	if m.use(old, bad) {
 		return old, nil
 	}
 	stored := old.Refresh

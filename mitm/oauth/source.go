@@ -55,7 +55,7 @@ type Source struct {
 	stamp     string // outermost member that says when the login was renewed; empty for none
 }
 
-// Place says where the login is kept, for people. It differs for all sources.
+// Place says where the login is kept, for people. It is different for each source.
 func (s *Source) Place() string { return s.store.place() }
 
 // Endpoint returns the address of the token service.

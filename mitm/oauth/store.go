@@ -11,17 +11,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
-// store keeps the text that holds a login.
+// store keeps the text of a login.
 type store interface {
-	// place says where the store is, for people. It differs for all stores.
+	// place says where the store is, for people. It is different for each store.
 	place() string
 	// load returns the text. The error is fs.ErrNotExist if there is none.
 	load() ([]byte, error)
-	// replace replaces the text, durably and as a whole or not at all.
+	// replace replaces the text durably: completely or not at all.
 	replace(text []byte) error
 }
 
-// maxText bounds the text that holds a login, in bytes.
+// maxText bounds the text of a login, in bytes.
 const maxText = 1 << 20
 
 // Read reads the login as it is stored now.

@@ -1,9 +1,8 @@
 // Package usage reads from a provider's answer, while it streams, how many tokens a
 // request has used and which model served it.
 //
-// A Meter gets the bytes after they were sent to the agent, so it never delays the
-// answer or makes it fail. The bytes that it holds are bounded. It does not count what it
-// cannot parse.
+// A Meter gets the bytes after they were sent to the agent, so it never delays the answer
+// or makes it fail. It holds a bounded number of bytes, and ignores what it cannot parse.
 package usage
 
 // Count is what one request has used, in tokens. In are the input tokens, without those

@@ -6,8 +6,8 @@ import "time"
 // request are pictures.
 const maxGuess = 200_000
 
-// perSecond is how many tokens a model is assumed to write in a second. The answer need
-// not show them: the model may be thinking, or the answer may come as a whole.
+// perSecond is how many tokens a model is assumed to write in a second. They may not be
+// visible: the model may be thinking, or the answer may arrive only when it is complete.
 const perSecond = 50
 
 // Guess estimates the usage of a request whose answer does not report it, because the
@@ -29,7 +29,6 @@ func Guess(m *Meter, requestBytes int64, writing time.Duration) Count {
 	return c
 }
 
-// Tells reports whether a complete answer should have reported its usage: a stream
-// should, and so should an answer that was too long to be held. Other answers may have
-// nothing to report.
+// Tells reports whether a complete answer should have contained a usage report: a stream
+// should, and so should an answer that was too long to be held. Other answers may have none.
 func (m *Meter) Tells() bool { return m.stream || m.unread > 0 }

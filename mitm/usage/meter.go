@@ -14,7 +14,7 @@ const maxEvent = 4 << 20
 // Meter counts what one answer reports. It belongs to one goroutine.
 type Meter struct {
 	stream bool // lines of server-sent events; otherwise one JSON value
-	silent bool // its content type has no usage report
+	silent bool // answers of this content type have no usage report; nothing is kept
 	line   []byte
 	long   *tail // the end of the current line or answer, if that exceeds maxEvent
 	unread int64 // bytes of long lines and answers that did not report the usage
@@ -29,7 +29,7 @@ func NewMeter(contentType string) *Meter {
 	media, _, _ := strings.Cut(contentType, ";")
 	media = strings.ToLower(strings.TrimSpace(media))
 	m := &Meter{stream: media == "text/event-stream"}
-	m.silent = !m.stream && media != "" && !strings.Contains(media, "json") // so that none of it is held
+	m.silent = !m.stream && media != "" && !strings.Contains(media, "json")
 	return m
 }
 
@@ -173,7 +173,7 @@ func (m *Meter) tokens(t *tokens) {
 	m.count = c
 }
 
-// tier reads how the provider says it has served the request.
+// tier reads the service tier that the provider reports.
 func (m *Meter) tier(name string) {
 	if name == "priority" || name == "fast" {
 		m.count.Fast = true

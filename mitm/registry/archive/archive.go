@@ -1,5 +1,5 @@
 // Package archive reads untrusted archives: it lists their entries and reads some of them, within
-// bounds, and extracts nothing.
+// bounds. It writes nothing to disk.
 //
 // The programs that install a package have archive readers of their own. So an archive is refused
 // if two of them could find different files in it: because of repeated names, bytes between the

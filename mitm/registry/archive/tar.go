@@ -82,7 +82,7 @@ func (l *Heads) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Check refuses an entry if installers take different names or contents from its head. h is the
+// Check refuses an entry if installers read different names or contents from its head. h is the
 // parsed head.
 func (l *Heads) Check(h *tar.Header) error {
 	if h.Typeflag == tar.TypeXGlobalHeader {
@@ -101,8 +101,8 @@ func (l *Heads) Check(h *tar.Header) error {
 	return nil
 }
 
-// oneName reports whether all readers take the same name from a head: some use the prefix field
-// only in heads of the standard's form, others always.
+// oneName reports whether all readers read the same name from a head: some use the prefix field only
+// in heads of the standard's form, others always.
 func (l *Heads) oneName() bool {
 	const magic, prefix, end = 257, 345, 500
 	if string(l.block[magic:magic+8]) == "ustar\x0000" {

@@ -37,7 +37,7 @@ func Zip(data io.ReaderAt, size int64, visit func(e Entry, open func() (io.ReadC
 			return err
 		}
 		if e.Name == "" || seen[e.Name] {
-			return errors.New("the zip file has two entries of one name, or one without a name")
+			return errors.New("the zip file has two entries with the same name, or one without a name")
 		}
 		seen[e.Name] = true
 		open := func() (io.ReadCloser, error) {
@@ -68,12 +68,12 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkEnd checks the record at the end of a zip file, before a reader allocates what the record
-// asks for. It returns where the directory begins.
+// checkEnd checks the record at the end of a zip file before a reader allocates memory for the sizes
+// in it. It returns where the directory begins.
 func checkEnd(data io.ReaderAt, size int64) (int64, error) {
 	const record, locator = 22, 20
 	if size < record {
-		return 0, errors.New("it is not a zip file")
+		return 0, errors.New("the file is not a zip file")
 	}
 	end := make([]byte, locator+record)
 	from := max(size-locator-record, 0)
@@ -91,7 +91,7 @@ func checkEnd(data io.ReaderAt, size int64) (int64, error) {
 	}
 	count, length, start := le.Uint16(end[10:]), int64(le.Uint32(end[12:])), int64(le.Uint32(end[16:]))
 	if le.Uint32(end[4:]) != 0 || le.Uint16(end[8:]) != count || start+length != size-record {
-		return 0, errors.New("the zip file's directory is not where it says")
+		return 0, errors.New("the zip file's directory is not where its end record says")
 	}
 	if count > MaxEntries || length > maxDirectory {
 		return 0, ErrLimit

@@ -82,8 +82,8 @@ func zip64Sizes(extra []byte) (unpacked, packed uint64) {
 	return 0, 0
 }
 
-// descriptorEnd returns the end of the record after an entry's content that gives sizes which were
-// not known before. It has four forms.
+// descriptorEnd returns the end of the data descriptor, the record with the sizes after an entry's
+// content. It has four forms.
 func descriptorEnd(data io.ReaderAt, f *zip.File, at int64) (int64, error) {
 	record := make([]byte, 24)
 	n, err := data.ReadAt(record, at)

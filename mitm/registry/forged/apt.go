@@ -28,8 +28,8 @@ import (
 
 // Apt is a repository of Debian packages: files, and signed lists of them.
 type Apt struct {
-	URL     *url.URL // where it is
-	Keyring string   // path of a file with its key
+	URL     *url.URL // of the repository
+	Keyring string   // path of a file with the key that signs it
 	Key     *openpgp.Entity
 	Date    time.Time // of the next Release
 	Fields  string    // more fields of the next Release, each with its newline
@@ -39,7 +39,7 @@ type Apt struct {
 	requests []string
 }
 
-// NewAptKey makes a key.
+// NewAptKey makes a key that can sign a repository.
 func NewAptKey(t testing.TB) *openpgp.Entity {
 	t.Helper()
 	key, err := openpgp.NewEntity("forged", "", "forged@repo.example", &packet.Config{Algorithm: packet.PubKeyAlgoEdDSA})
@@ -104,14 +104,14 @@ func (a *Apt) Paths() []string {
 	return slices.Sorted(maps.Keys(a.files))
 }
 
-// Requests lists what was asked for, as "GET /path".
+// Requests lists the requests so far, as "GET /path".
 func (a *Apt) Requests() []string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.requests)
 }
 
-// ServeHTTP answers.
+// ServeHTTP serves the files.
 func (a *Apt) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -124,8 +124,8 @@ func (a *Apt) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(data)
 }
 
-// Publish writes the Release of a distribution, of all files that are below it, and the
-// names of these by their hashes.
+// Publish writes and signs the Release of a distribution, which lists all files below it, and puts
+// those files at their by-hash paths, too.
 func (a *Apt) Publish(t testing.TB, dist string) {
 	t.Helper()
 	below := "dists/" + dist + "/"
@@ -146,7 +146,7 @@ func (a *Apt) Publish(t testing.TB, dist string) {
 		dist, a.Date.UTC().Format("Mon, 02 Jan 2006 15:04:05 UTC"), a.Fields, list.String(), long.String()))
 }
 
-// Sign writes a Release in both of its forms.
+// Sign writes a Release in both signed forms: InRelease, and Release with Release.gpg.
 func (a *Apt) Sign(t testing.TB, dist, text string) {
 	t.Helper()
 	a.Put("dists/"+dist+"/Release", []byte(text))
@@ -169,7 +169,8 @@ func (a *Apt) Sign(t testing.TB, dist, text string) {
 	a.Put("dists/"+dist+"/InRelease", append(inline.Bytes(), '\n'))
 }
 
-// AddDeb adds a package and returns its paragraph of a Packages, which has these fields, too.
+// AddDeb adds a package and returns its paragraph for a Packages file. fields are added to the
+// control fields of both.
 func (a *Apt) AddDeb(t testing.TB, name, version, compression string, files map[string]string, fields ...string) string {
 	t.Helper()
 	data := Deb(t, name, version, compression, files, fields...)
@@ -178,7 +179,7 @@ func (a *Apt) AddDeb(t testing.TB, name, version, compression string, files map[
 	return control(name, version, fields) + fmt.Sprintf("Filename: %s\nSize: %d\nSHA256: %x\n\n", filename, len(data), sha256.Sum256(data))
 }
 
-// control is what a package and its paragraph say.
+// control returns the control fields of a package and of its paragraph.
 func control(name, version string, fields []string) string {
 	text := fmt.Sprintf("Package: %s\nVersion: %s\nArchitecture: amd64\nMaintainer: Forger <forger@repo.example>\n", name, version)
 	for _, field := range fields {
@@ -187,7 +188,8 @@ func control(name, version string, fields []string) string {
 	return text + "Description: forged\n of nothing\n"
 }
 
-// Deb makes a package with dpkg-deb, which has these fields, too. Files whose names begin with DEBIAN/ say what it is.
+// Deb makes a package with dpkg-deb. fields are added to its control fields. Files whose names begin
+// with DEBIAN/ become control files.
 func Deb(t testing.TB, name, version, compression string, files map[string]string, fields ...string) []byte {
 	t.Helper()
 	dir := t.TempDir()

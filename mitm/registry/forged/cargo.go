@@ -15,7 +15,7 @@ import (
 
 // Cargo is a registry of crates: a sparse index below /index/, archives below /dl/.
 type Cargo struct {
-	// URL is where it is; config.json names the archives below Public.
+	// URL is the registry's address; its config.json says that the archives are below Public.
 	URL    *url.URL
 	Public string
 
@@ -35,8 +35,8 @@ func NewCargo(t testing.TB) *Cargo {
 	return c
 }
 
-// Add adds a version of a crate with a function version(). It needs others, as name and
-// requirement.
+// Add adds a version of a crate with a function version(). needs are its dependencies: requirements by
+// name.
 func (c *Cargo) Add(name, version string, published time.Time, needs map[string]string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,21 +55,21 @@ func (c *Cargo) Add(name, version string, published time.Time, needs map[string]
 	c.archives[name+"/"+version+"/download"] = archive
 }
 
-// Digest is the SHA-256 of a version's archive, in hex.
+// Digest returns the SHA-256 of a version's archive, in hex.
 func (c *Cargo) Digest(name, version string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return digest(c.archives[name+"/"+version+"/download"])
 }
 
-// Requests lists what was asked for, as "GET /path".
+// Requests lists the requests so far, as "GET /path".
 func (c *Cargo) Requests() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.requests)
 }
 
-// ServeHTTP answers.
+// ServeHTTP serves the index and the archives.
 func (c *Cargo) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -23,7 +23,7 @@ import (
 // Go is a module proxy with a checksum database.
 type Go struct {
 	URL *url.URL
-	Key string // verifies the database
+	Key string // verifier key of the database
 
 	mu       sync.Mutex
 	files    map[string][]byte // by path
@@ -48,8 +48,8 @@ func NewGo(t testing.TB) *Go {
 	return g
 }
 
-// Add adds a version of a module whose path has small letters only: a package with a constant
-// Version. It requires others, as "path version".
+// Add adds a version of a module, a package with a constant Version. path may have small letters only.
+// requires are its requirements, as "path version".
 func (g *Go) Add(path, version string, published time.Time, requires ...string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -98,14 +98,14 @@ func (g *Go) sums(path, version string) ([]byte, error) {
 	return fmt.Appendf(nil, "%s %s %s\n%s %s/go.mod %s\n", path, version, all, path, version, mod), err
 }
 
-// Requests lists what was asked for, as "GET /path".
+// Requests lists the requests so far, as "GET /path".
 func (g *Go) Requests() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return append([]string(nil), g.requests...)
 }
 
-// ServeHTTP answers.
+// ServeHTTP serves the modules and the database.
 func (g *Go) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.mu.Lock()
 	g.requests = append(g.requests, r.Method+" "+r.URL.RequestURI())

@@ -31,7 +31,7 @@ import (
 
 // NPM is an npm registry.
 type NPM struct {
-	// URL is where it is; documents name tarballs below Public.
+	// URL is the registry's address; its documents name tarballs below Public.
 	URL    *url.URL
 	Public string
 
@@ -40,7 +40,7 @@ type NPM struct {
 	requests []string
 	bodies   []string
 	change   func(path string, body []byte) []byte
-	keys     []npmKey // of which the last signs
+	keys     []npmKey // the last one signs
 }
 
 type npmKey struct {
@@ -54,7 +54,7 @@ type npmPackage struct {
 	latest   string
 }
 
-// NPMVersion is one version. Manifest has the members of its document and its package.json beside
+// NPMVersion is one version. Manifest has the members of its document and its package.json besides
 // name and version.
 type NPMVersion struct {
 	Version   string
@@ -105,21 +105,22 @@ func (n *NPM) Sign(expires time.Time) {
 	n.keys = append(n.keys, npmKey{private, fmt.Sprintf("SHA256:%d", len(n.keys)), expires})
 }
 
-// Change changes what the registry sends. path has no leading slash.
+// Change sets a function that changes each body before the registry sends it. path has no leading
+// slash.
 func (n *NPM) Change(f func(path string, body []byte) []byte) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.change = f
 }
 
-// Requests lists what was asked for, as "GET /path", and the bodies that were sent.
+// Requests lists the requests so far, as "GET /path", and their bodies.
 func (n *NPM) Requests() (requests, bodies []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return slices.Clone(n.requests), slices.Clone(n.bodies)
 }
 
-// ServeHTTP answers, as a proxy too.
+// ServeHTTP serves the packages, also to clients that use the registry as a proxy.
 func (n *NPM) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodConnect {
 		tunnel(w, n.URL.Host)

@@ -19,7 +19,7 @@ import (
 
 // PyPI is a Python package index with its documents in JSON (PEP 691).
 type PyPI struct {
-	// URL is where it is; documents name files below Public.
+	// URL is the index's address; its documents name files below Public.
 	URL    *url.URL
 	Public string
 
@@ -45,7 +45,7 @@ func NewPyPI(t testing.TB) *PyPI {
 	return p
 }
 
-// Add adds a version of a project whose name is a module's, with what it requires.
+// Add adds a version of a project with a module of the same name. requires are its requirements.
 func (p *PyPI) Add(name, version string, published time.Time, requires ...string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -62,7 +62,7 @@ func (p *PyPI) Add(name, version string, published time.Time, requires ...string
 	)})
 }
 
-// Digest is the SHA-256 of a version's wheel, in hex.
+// Digest returns the SHA-256 of a version's wheel, in hex.
 func (p *PyPI) Digest(name, version string) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,14 +79,14 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Requests lists what was asked for, as "GET /path".
+// Requests lists the requests so far, as "GET /path".
 func (p *PyPI) Requests() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return slices.Clone(p.requests)
 }
 
-// ServeHTTP answers, as a proxy too.
+// ServeHTTP serves the projects, also to clients that use the index as a proxy.
 func (p *PyPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodConnect {
 		tunnel(w, p.URL.Host)
@@ -125,7 +125,7 @@ func (p *PyPI) document(project string) []byte {
 	return doc
 }
 
-// Wheel packs names and contents, one after the other, as a wheel.
+// Wheel packs alternating names and contents as a wheel.
 func Wheel(pairs ...string) []byte {
 	var out bytes.Buffer
 	archive := zip.NewWriter(&out)

@@ -1,9 +1,9 @@
-// Package store keeps what was downloaded from package registries, for all sessions of this
-// machine: bytes by their SHA-256, and notes about them by any key.
+// Package store keeps downloads from package registries, for all sessions of this machine: blobs by
+// their SHA-256, and notes about them by any key.
 //
-// It is a cache: everything in it can be downloaded again. Nothing in it is trusted: blobs are
-// compared with their name whenever they are opened, and a malformed note counts as missing.
-// Files are written under another name and renamed, so several processes can use one directory.
+// It is a cache: everything in it can be downloaded again. Nothing in it is trusted: a blob is
+// compared with its name whenever it is opened, and a malformed note counts as missing. Files are
+// written under another name and renamed, so several processes can use one directory.
 package store
 
 import (
@@ -43,7 +43,7 @@ func Open(dir string) (*Store, error) {
 // than limit. A single large addition may exceed it.
 func (s *Store) Bound(limit int64) { s.limit = limit }
 
-// shrink is called before a blob is begun, so that it cannot remove a blob before its first use.
+// shrink is called before a blob is started, so that it cannot remove a new blob before its first use.
 func (s *Store) shrink() error {
 	if grown := s.limit / 8; grown == 0 || s.added.Load() < grown || s.added.Swap(0) < grown {
 		return nil
@@ -65,7 +65,7 @@ type Incoming struct {
 	failed bool // bytes could not be written
 }
 
-// New begins a blob.
+// New starts a blob.
 func (s *Store) New() (*Incoming, error) {
 	if err := s.shrink(); err != nil {
 		return nil, err
@@ -93,13 +93,13 @@ func (i *Incoming) Write(p []byte) (int, error) {
 // Failed reports whether bytes could not be written, for example to a full disk.
 func (i *Incoming) Failed() bool { return i.failed }
 
-// Size is how many bytes were written.
+// Size returns how many bytes were written.
 func (i *Incoming) Size() int64 { return i.size }
 
 // ReadAt reads what was written.
 func (i *Incoming) ReadAt(p []byte, at int64) (int, error) { return i.file.ReadAt(p, at) }
 
-// Drop forgets the blob. It does nothing after Keep.
+// Drop discards the blob. It does nothing after Keep.
 func (i *Incoming) Drop() {
 	if i.file != nil {
 		_ = i.file.Close()
@@ -165,7 +165,7 @@ func (s *Store) Open(sum string) (*Blob, error) {
 	return &Blob{File: f, Size: size}, nil
 }
 
-// Size is how many bytes a stored blob has; 0 when there is none.
+// Size returns how many bytes a stored blob has; 0 if there is none.
 func (s *Store) Size(sum string) int64 {
 	if !isSum(sum) {
 		return 0
