@@ -1,4 +1,4 @@
-// Package machine tells this machine from others of the same name.
+// Package machine distinguishes this machine from others with the same name.
 package machine
 
 import (
@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// Label is what this machine is called where several may see it: its name, which others may have as
-// well, and what tells it from them, if the system has that. The number that the system gave the
-// machine cannot be read from it.
+// Label returns a label for this machine: its name and, if the system has a machine ID, a part of a
+// hash of that. The ID cannot be read from the label, which others may see.
 func Label() (string, error) {
 	name, err := os.Hostname()
 	if err != nil {
 		return "", err
 	}
-	own := number()
+	own := machineID()
 	if own == "" {
 		return name, nil
 	}
@@ -24,13 +23,14 @@ func Label() (string, error) {
 	return fmt.Sprintf("%s/%x", name, sum[:6]), nil
 }
 
-// Same reports whether a label names the machine that Label called this one. The name of a machine
-// may change. A label without anything else is an older program's.
+// Same reports whether two labels are of the same machine; this is what Label returns here. Machines
+// may be renamed, so hashes count more than names. A label with only a name was made by an older
+// program.
 func Same(label, this string) bool {
-	name, ours, numbered := strings.Cut(this, "/")
-	_, theirs, other := strings.Cut(label, "/")
-	if numbered && other {
+	name, ours, hashed := strings.Cut(this, "/")
+	_, theirs, otherHashed := strings.Cut(label, "/")
+	if hashed && otherHashed {
 		return theirs == ours
 	}
-	return !other && label == name
+	return !otherHashed && label == name
 }

@@ -38,7 +38,7 @@ func TestLabel(t *testing.T) {
 	if err != nil || one != two || !Same(one, two) {
 		t.Errorf("%q, then %q, %v", one, two, err)
 	}
-	if own := number(); own != "" && (strings.Contains(one, own) || !strings.Contains(one, "/")) {
+	if own := machineID(); own != "" && (strings.Contains(one, own) || !strings.Contains(one, "/")) {
 		t.Errorf("the name %q", one)
 	}
 }

@@ -2,8 +2,8 @@ package machine
 
 import "golang.org/x/sys/unix"
 
-// number is what the system has numbered this machine with; "": it has not.
-func number() string {
+// machineID returns the system's ID of this machine, or "".
+func machineID() string {
 	uuid, err := unix.Sysctl("kern.uuid")
 	if err != nil {
 		return ""
