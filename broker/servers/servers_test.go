@@ -141,7 +141,7 @@ func TestParseRemote(t *testing.T) {
 		good + `,"oauth":{"callbackPort":70000}`:    "is not a port",
 		good + `,"oauth":{"clientId":"x"},"headers":{"Authorization":"Bearer ${K}"},"credentials":{"K":{"env":"X"}}`: "has the credential already",
 		good + `,"oauth":{"clientSecret":"abc"}`:                                     "unknown field",
-		`"url":"http://example.com/mcp"`:                                             "it must use https",
+		`"url":"http://example.com/mcp"`:                                             "the address must use https",
 		`"url":"https://169.254.169.254/"`:                                           "metadata",
 		`"url":"https://me:secret@example.com/"`:                                     "contains a login",
 		good + `,"headers":{"Authorization":"Bearer abc"}`:                           "is a secret and is never written here",

@@ -123,7 +123,7 @@ func TestOwnServersRefused(t *testing.T) {
 		`{"a":{"command":"x","credentials":{"K":"the-value"}}}`:                 "/mcpServers/a/credentials/K",
 		`{"a":{"command":"x","env":{"K":"1"},"credentials":{"K":{"env":"Y"}}}}`: `"K" is in env and in credentials`,
 		`{"a":{"command":"x","agents":["nobody"]}}`:                             `server "a": agents`,
-		`{"a":{"url":"http://example.com/mcp"}}`:                                `server "a": url: it must use https`,
+		`{"a":{"url":"http://example.com/mcp"}}`:                                `server "a": url: the address must use https`,
 		`{"a":{"type":"sse","url":"https://example.com/mcp"}}`:                  "older SSE transport",
 		`{"a":{"url":"https://example.com","sandbox":false}}`:                   "for servers that are programs",
 		`{"a":{"url":"https://x.io","headers":{"Authorization":"the-value"}}}`:  "never written here",

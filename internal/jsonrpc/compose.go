@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Message is a message whose parameters, result and error are still JSON. They alias the
+// Message is a message with its parameters, result and error still as JSON, which alias the
 // line.
 type Message struct {
 	ID     json.RawMessage // nil for a notification
@@ -58,8 +58,8 @@ func Answer(id, result json.RawMessage) []byte {
 	return append(append(b, result...), '}')
 }
 
-// AnswerError returns the line of an error response. The id is nil for a message whose id
-// is not known. An error that is not an *Error is answered as InternalError.
+// AnswerError returns the line of an error response. A nil id means that the message's id is
+// not known. An error that is not an *Error is answered as InternalError.
 func AnswerError(id json.RawMessage, err error) []byte {
 	var e *Error
 	if !errors.As(err, &e) {
@@ -96,7 +96,7 @@ func appendText(b []byte, text string) []byte {
 	var quoted bytes.Buffer
 	e := json.NewEncoder(&quoted)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // of a text there is no error
+	_ = e.Encode(text) // encoding a string cannot fail
 	return append(b, bytes.TrimSuffix(quoted.Bytes(), []byte("\n"))...)
 }
 

@@ -14,10 +14,10 @@ var ErrTooLong = errors.New("the message is too long")
 var ErrNoRoom = errors.New("there is no room for the message")
 
 // SkippedError is the error for a line that was not kept. The reader has skipped the line
-// and can go on with the next one.
+// and can continue with the next one.
 type SkippedError struct {
 	Reason error           // ErrTooLong or ErrNoRoom
-	ID     json.RawMessage // of the message, when FindIDs was called and it is certain
+	ID     json.RawMessage // of the message, if FindIDs was called and the id is certain
 }
 
 func (e *SkippedError) Error() string { return e.Reason.Error() }
@@ -36,7 +36,7 @@ type Budget interface {
 type Reader struct {
 	r      *bufio.Reader
 	limit  int
-	finder func() Finder // nil when nobody asks for ids of lines that are not kept
+	finder func() Finder // nil before FindIDs
 	stops  bool          // see StopAtTooLong
 }
 
@@ -61,8 +61,8 @@ func NewReader(r io.Reader, limit int) *Reader {
 // for one message.
 func (r *Reader) FindIDs(finder func() Finder) { r.finder = finder }
 
-// StopAtTooLong makes Next return ErrTooLong as soon as a line is too long, without looking
-// for its end, which may never come. The reader cannot go on after that.
+// StopAtTooLong makes Next return ErrTooLong as soon as a line is too long, without waiting
+// for its end, which may never come. The reader cannot continue after that.
 func (r *Reader) StopAtTooLong() { r.stops = true }
 
 // Next returns the next line that is not empty, without its end. The bytes belong to the
@@ -122,7 +122,7 @@ func (r *Reader) skip(budget Budget, line, part []byte, err, reason error) error
 	look(line)
 	look(part)
 	if budget != nil {
-		budget.Resize(0) // the rest may be long in coming
+		budget.Resize(0) // now, because the rest of the line may take long to arrive
 	}
 	for errors.Is(err, bufio.ErrBufferFull) {
 		part, err = r.r.ReadSlice('\n')

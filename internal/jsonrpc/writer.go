@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// writeLimit is how long a write to a client may take. The deadline is moved only now and
-// then, so a write has at least half of this time.
+// writeLimit is how long a write to a client may take. The deadline is not moved for each
+// write, so a write has at least half of this time.
 const writeLimit = 30 * time.Second
 
 // Writer writes whole lines. Lines that are ready at the same time share one write: a
@@ -17,15 +17,15 @@ const writeLimit = 30 * time.Second
 type Writer struct {
 	to       io.Writer
 	deadline func(time.Time) error // nil when the writer has none
-	broken   func(error)           // told of the first error; may be nil
+	broken   func(error)           // called with the first error; may be nil
 
 	mu      sync.Mutex
 	room    sync.Cond // signalled when a write has ended
-	lines   []byte    // that wait
+	lines   []byte    // waiting lines
 	writing bool
 	failed  error
-	spare   []byte    // memory of the lines before
-	until   time.Time // the deadline that is set
+	spare   []byte    // the buffer of the last write, for reuse
+	until   time.Time // the current deadline
 }
 
 // maxWaiting is how many bytes may wait for a write that is under way.
@@ -39,8 +39,8 @@ func NewWriter(to io.Writer, deadline func(time.Time) error, broken func(error))
 	return w
 }
 
-// Send sends one message, or leaves a short one to the write that is under way. After
-// an error every further message fails.
+// Send sends one message. If a write is under way, it may leave the message to the goroutine that
+// writes, and return. After an error every further message fails.
 func (w *Writer) Send(msg []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,7 +56,7 @@ func (w *Writer) Send(msg []byte) error {
 	}
 	w.writing = true
 	w.mu.Unlock()
-	runtime.Gosched() // lets in callers with a line for the same write
+	runtime.Gosched() // lets other callers add their lines to this write
 	w.mu.Lock()
 	for len(w.lines) > 0 && w.failed == nil {
 		w.flush()
@@ -99,8 +99,8 @@ func (w *Writer) flush() {
 	w.room.Broadcast()
 }
 
-// extend moves the deadline. It does so only now and then, because it costs as much as a
-// short write.
+// extend moves the deadline if less than half of writeLimit is left. Moving it for each write would
+// cost as much as a short write.
 func (w *Writer) extend() {
 	if w.deadline == nil {
 		return

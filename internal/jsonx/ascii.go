@@ -6,9 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// ASCII returns JSON text of the same meaning in plain ASCII, without any character that
-// could disturb a terminal. Other characters are only in strings, where ASCII escapes them.
-// It returns text that is plain already unchanged.
+// ASCII returns the JSON text in plain ASCII, with the same meaning and without characters that
+// could disturb a terminal. JSON has other characters only in strings, where ASCII escapes them.
 func ASCII(raw []byte) []byte {
 	first := 0
 	for first < len(raw) && plain(rune(raw[first])) {

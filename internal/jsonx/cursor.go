@@ -12,7 +12,7 @@ type Cursor struct {
 // NewCursor returns a cursor on the first byte.
 func NewCursor(data []byte) Cursor { return Cursor{data: data} }
 
-// Pos is the cursor's offset in bytes.
+// Pos returns the cursor's offset in bytes.
 func (c *Cursor) Pos() int { return c.pos }
 
 // Since returns the text from an offset up to the cursor. It aliases the data.
@@ -62,8 +62,8 @@ func (c *Cursor) Open(end byte) bool {
 	return true
 }
 
-// Next moves over what follows an element: a comma, so that there is one more, or the
-// bracket that ends the array or object. Anything else is not ok.
+// Next moves over what follows an element: a comma (then more is true), or the bracket that
+// ends the array or object. ok is false for anything else.
 func (c *Cursor) Next(end byte) (more, ok bool) {
 	c.Space()
 	switch c.Peek() {

@@ -8,9 +8,8 @@ type Limits struct {
 	Depth   int // nested arrays and objects, the outermost counts; default 32
 	Members int // values in the whole document; default 200,000
 	// Trusted is for documents that come with the program or from the person,
-	// not from the agent: their numbers may be such as a reader with 64-bit
-	// floats rounds, and their names may differ in case alone. Names must
-	// still be unique.
+	// not from the agent: a reader with 64-bit floats may round their numbers,
+	// and their names may differ only in case. Names must still be unique.
 	Trusted bool
 }
 
@@ -34,8 +33,7 @@ func (l Limits) orDefaults() Limits {
 	return l
 }
 
-// SyntaxError says why and where a document was refused. Its text quotes nothing of the
-// document.
+// SyntaxError says why and where a document was refused. It never quotes the document.
 type SyntaxError struct {
 	Offset int    // in bytes
 	Line   int    // from 1

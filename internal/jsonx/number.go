@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// maxNumber bounds the text of a number; no honest one is longer.
+// maxNumber bounds the text of a number, in bytes.
 const maxNumber = 64
 
 // maxExact is the largest integer up to which every reader with 64-bit floats
 // agrees with every reader with integers.
 const maxExact = 1<<53 - 1
 
-// number reads a number and keeps its text. It only changes whole numbers with another
-// spelling than digits: some readers take 1.0 and 1e0 for no integer, and -0 for another
-// number than 0, so they become 1 and 0.
+// number reads a number and keeps its text. It only changes the spelling of some whole numbers:
+// some readers do not accept 1.0 and 1e0 as integers, and distinguish -0 from 0, so these become
+// 1 and 0.
 func (d *decoder) number() (Value, error) {
 	start := d.pos
 	whole, ok := d.Number()

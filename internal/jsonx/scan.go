@@ -12,7 +12,7 @@ const (
 	high = 0x8080808080808080
 )
 
-// word is eight bytes of a text from i on, the first in the lowest byte.
+// word returns eight bytes of a text from i on, the first as the lowest byte.
 func word[T ~string | ~[]byte](s T, i int) uint64 {
 	s = s[i : i+8]
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
@@ -23,7 +23,7 @@ func word[T ~string | ~[]byte](s T, i int) uint64 {
 // is always right; bytes above it may be marked wrongly.
 func below(w uint64, c uint64) uint64 { return (w - c*ones) &^ w & high }
 
-// is marks the bytes that are c, as reliably as below.
+// is marks the bytes that are c. As with below, only the lowest mark is certain.
 func is(w uint64, c uint64) uint64 { return below(w^c*ones, 1) }
 
 // plainUntil returns the offset of the first byte of a text that needs an escape in a JSON
@@ -59,7 +59,7 @@ func HasControl(s []byte) bool {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
 		if below(word(s, i), 0x20) != 0 {
-			return true // the lowest byte that is marked is one
+			return true // the lowest mark is certain
 		}
 	}
 	for ; i < len(s); i++ {

@@ -13,8 +13,8 @@ type Field struct {
 const maxFields = 1024
 
 // Split returns the members of an object without judging their values. It only follows the
-// brackets and strings of a value, so the caller gets values unchanged that Parse would
-// refuse. Names must be UTF-8, and no two may be alike.
+// brackets and strings of a value, so a value may be one that Parse would refuse. Names must
+// be UTF-8, and no two may be equal or differ only in case or form.
 func Split(data []byte) ([]Field, error) {
 	d := &decoder{Cursor: NewCursor(data), limits: Limits{Bytes: len(data)}.orDefaults()}
 	d.Space()

@@ -7,11 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Span is a string's place in the data, without its quotes.
+// Span is the position of a string in the data, without its quotes.
 type Span struct {
 	start, end int
 	lone       int  // offset of the first escape that is half of a surrogate pair, or 0
-	escaped    bool // there are escapes
+	escaped    bool // the string has escapes
 }
 
 // Escaped reports whether the string is written with escapes.
@@ -28,8 +28,8 @@ const (
 	BadEscape       // an escape that JSON does not have, or half of one
 )
 
-// Text moves over a string, from its opening quote. It checks the escapes, but not the
-// surrogates: half of a pair is no fault.
+// Text moves over a string, from its opening quote. It checks the escapes, but accepts half of
+// a surrogate pair.
 func (c *Cursor) Text() (Span, Fault) {
 	c.pos++
 	s := Span{start: c.pos}

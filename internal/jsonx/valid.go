@@ -12,7 +12,7 @@ func Valid(data []byte) bool {
 	return c.AtEnd()
 }
 
-// maxNesting is what encoding/json takes.
+// maxNesting is the limit of encoding/json.
 const maxNesting = 10_000
 
 func (c *Cursor) valid(depth int) bool {

@@ -28,7 +28,7 @@ func (k Kind) String() string {
 type Value struct {
 	Kind    Kind
 	Truth   bool     // of a Bool
-	Text    string   // a String decoded, or a Number: as it was written, a whole one in digits
+	Text    string   // of a String, decoded; of a Number, as written, but a whole number as digits
 	Items   []Value  // of an Array
 	Members []Member // of an Object, in the written order
 	Offset  int      // where the value begins in the document, in bytes
@@ -68,7 +68,7 @@ func (v Value) With(name string, member Value) Value {
 	return Value{Kind: Object, Members: members, Offset: v.Offset}
 }
 
-// Any converts the value to the types encoding/json would give with UseNumber.
+// Any converts the value to the types that encoding/json decodes to with UseNumber.
 func (v Value) Any() any {
 	switch v.Kind {
 	case Bool:
@@ -94,8 +94,8 @@ func (v Value) Any() any {
 	}
 }
 
-// Equal reports whether two values are the same, whatever the order of their
-// members. Numbers are the same when they are written the same.
+// Equal reports whether two values are the same. The order of members does not matter.
+// Numbers are the same if they are written the same.
 func (v Value) Equal(w Value) bool {
 	if v.Kind != w.Kind || v.Text != w.Text || v.Truth != w.Truth ||
 		len(v.Items) != len(w.Items) || len(v.Members) != len(w.Members) {

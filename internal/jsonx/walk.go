@@ -2,9 +2,9 @@ package jsonx
 
 import "unicode/utf8"
 
-// Walk calls f for each member of an object, in the written order, without judging its value:
-// like Split, but for objects of any size, and names may differ in case alone. raw aliases the
-// document, and at is its offset there. Walk ends with the first error of f.
+// Walk calls f for each member of an object, in the written order, without judging its value. It is
+// like Split, but for objects of any size, and names may differ only in case. raw aliases the
+// document, and at is its offset there. Walk returns the first error of f.
 func Walk(data []byte, f func(name string, raw []byte, at int) error) error {
 	d := &decoder{Cursor: NewCursor(data)}
 	d.Space()
@@ -69,8 +69,8 @@ func (d *decoder) step(end byte, f func(raw []byte, at int) error) (more, ok boo
 	return more, ok, nil
 }
 
-// Unquote returns the text of a JSON string that is all of data, and whether it is one that
-// every reader understands alike.
+// Unquote returns the text of a JSON string that is all of data. It returns false for anything else,
+// and for a string that readers could understand differently.
 func Unquote(data []byte) (string, bool) {
 	v, err := Parse(data, Limits{Bytes: len(data) + 1})
 	return v.Text, err == nil && v.Kind == String

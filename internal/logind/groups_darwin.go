@@ -1,4 +1,4 @@
 package logind
 
-// GroupsFile is empty: there are no such groups, and no systemd.
+// GroupsFile returns nothing: this system has no control groups, and no systemd.
 func GroupsFile(int) string { return "" }

@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// GroupsFile is the file that tells the groups of a process; 0 is this one.
+// GroupsFile returns the path of the file with the control groups of a process; 0 means this
+// process.
 func GroupsFile(pid int) string {
 	process := "self"
 	if pid != 0 {

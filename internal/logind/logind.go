@@ -1,4 +1,5 @@
-// Package logind tells what becomes of a process when its user logs out of a machine with systemd.
+// Package logind finds out what happens to a process when its user logs out of a machine with
+// systemd.
 package logind
 
 import (
@@ -12,14 +13,14 @@ import (
 
 // Fate is what a logout does to a process.
 type Fate struct {
-	Systemd bool // systemd runs on the machine; otherwise nothing is done
-	Lingers bool // the user's own systemd outlives the last logout
-	OfUser  bool // the process is part of the user's own systemd, and ends with it
-	Killed  bool // it is part of a login session, with which it is killed
+	Systemd bool // systemd runs on the machine; otherwise a logout does nothing
+	Lingers bool // the user's own systemd continues to run after the last logout
+	OfUser  bool // the process belongs to the user's own systemd, and ends with it
+	Killed  bool // the process belongs to a login session, and is killed with it
 }
 
-// FateOf returns what a logout of a user does to the process that a file of /proc tells the groups
-// of. root is the root of the file system in which systemd's files are looked for.
+// FateOf returns what a logout of the user who does to a process. cgroups is the path of a file from
+// GroupsFile. root is the root of the file system with systemd's files.
 func FateOf(root, cgroups, who string) (Fate, error) {
 	if _, err := os.Stat(filepath.Join(root, "run/systemd/system")); err != nil {
 		return Fate{}, nil //nolint:nilerr // there is no systemd
@@ -54,12 +55,12 @@ func unitOf(cgroups string) string {
 	return ""
 }
 
-// settings are what logind's configuration says of the processes of those who log out.
+// settings are logind's settings for the processes of users who log out.
 type settings struct {
 	kill, only, except []string // values; the last of kill counts
 }
 
-// kills reports whether a logout kills what a user has started.
+// kills reports whether a logout kills the processes of a user.
 func (l settings) kills(who string) bool {
 	yes := []string{"1", "yes", "y", "true", "t", "on"}
 	if len(l.kill) == 0 || !slices.Contains(yes, strings.ToLower(l.kill[len(l.kill)-1])) || slices.Contains(l.except, who) {
@@ -68,8 +69,8 @@ func (l settings) kills(who string) bool {
 	return len(l.only) == 0 || slices.Contains(l.only, who)
 }
 
-// read reads the configuration of logind: of the file with its name the first, then those
-// of its .conf.d in the order of their names, where the first of a name counts.
+// read reads the configuration of logind: the first logind.conf that exists, then the files in
+// logind.conf.d, sorted by name. Of several with the same name, the first counts.
 func read(root string) settings {
 	l := settings{except: []string{"root"}}
 	var whole string
@@ -93,7 +94,7 @@ func read(root string) settings {
 	return l
 }
 
-// add adds what a file says, if it can be read.
+// add adds the settings in a file. It ignores a file that cannot be read.
 func (l *settings) add(path string) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"net/netip"
 )
 
-// special are ranges that netip takes for public although no public server has an address
-// there, and ranges whose addresses contain another address.
+// special are ranges that netip considers public but where no public server has an address, and
+// ranges of addresses that contain another address.
 var special = prefixes(
 	"0.0.0.0/8", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15",
 	"198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
@@ -19,7 +19,7 @@ var global = netip.MustParsePrefix("2000::/3")
 // shared is a range that providers use inside their networks, like the private ranges.
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
-// metadata are the addresses at which clouds give credentials to any program inside.
+// metadata are the addresses at which clouds give credentials to any program that runs there.
 var metadata = []netip.Addr{
 	netip.MustParseAddr("169.254.169.254"), netip.MustParseAddr("169.254.170.2"),
 	netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("192.0.0.192"),
@@ -70,7 +70,7 @@ func Refuse(a netip.Addr, private bool) string {
 type AddressError struct {
 	Host string
 	Addr netip.Addr
-	Why  string // as Refuse says it
+	Why  string // from Refuse
 }
 
 // Private reports whether the address would be connected to if the person had named the host

@@ -36,7 +36,7 @@ func (d Dialer) Addresses(ctx context.Context, host string, private bool) ([]net
 		return nil, fmt.Errorf("look up %s: %w", host, err)
 	}
 	if len(addrs) == 0 {
-		return nil, fmt.Errorf("look up %s: it has no address", host)
+		return nil, fmt.Errorf("look up %s: the host has no address", host)
 	}
 	for _, a := range addrs {
 		if why := Refuse(a, private); why != "" {
@@ -74,8 +74,8 @@ func (d Dialer) Dial(ctx context.Context, addrs []netip.Addr, port uint16) (net.
 }
 
 // DialHost connects to "host:port": it looks the host up, checks all of its addresses as
-// Addresses does, and dials them. A host that is named as this machine must be this machine,
-// because it may be asked without encryption.
+// Addresses does, and dials them. If the name says that the host is this machine, its addresses
+// must be loopback addresses, because the connection may be unencrypted.
 func (d Dialer) DialHost(ctx context.Context, address string, private bool) (net.Conn, error) {
 	host, number, err := net.SplitHostPort(address)
 	if err != nil {
@@ -104,7 +104,7 @@ func (d Dialer) connect(ctx context.Context, to netip.AddrPort) (net.Conn, error
 	return new(net.Dialer).DialContext(ctx, "tcp", to.String())
 }
 
-// share returns an equal part of the remaining time for that many attempts.
+// share returns a context with one attempt's equal share of the remaining time.
 func share(ctx context.Context, attempts int) (context.Context, context.CancelFunc) {
 	if end, limited := ctx.Deadline(); limited {
 		return context.WithTimeout(ctx, time.Until(end)/time.Duration(attempts))

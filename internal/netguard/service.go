@@ -21,13 +21,13 @@ func Service(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil || u.Host == "" || u.Hostname() == "" || u.Opaque != "":
-		return nil, errors.New("it is not a complete address, such as https://example.com/mcp")
+		return nil, errors.New("the address is not complete; write it like https://example.com/mcp")
 	case u.User != nil:
-		return nil, errors.New("it contains a login")
+		return nil, errors.New("the address contains a login")
 	case u.Fragment != "":
-		return nil, errors.New("it has a part after #")
+		return nil, errors.New("the address has a part after #")
 	case u.Scheme != "https" && (u.Scheme != "http" || !OnThisMachine(u.Hostname())):
-		return nil, errors.New("it must use https, or http on this machine")
+		return nil, errors.New("the address must use https, or http on this machine")
 	}
 	if a, err := netip.ParseAddr(u.Hostname()); err == nil {
 		if why := Refuse(a, true); why != "" {

@@ -5,6 +5,6 @@
 // is neither a text nor a whole number. Open decodes a line of a server as far as
 // possible. Neither changes the bytes of parameters and results.
 //
-// It is not part of jsonrpc, because its tables for comparing names would make the bridge
-// a tenth larger, which reads nothing strictly.
+// It is not part of jsonrpc, because its tables for comparing names would make the bridge,
+// which does not need them, a tenth larger.
 package strict

@@ -37,7 +37,7 @@ func Decode(line []byte) (jsonrpc.Message, error) {
 		case "error":
 			m.Error, answer = f.Raw, true
 		default:
-			err = errors.New("it has a member that JSON-RPC does not know")
+			err = errors.New("JSON-RPC does not have one of its members")
 		}
 		if err != nil {
 			return m, jsonrpc.Refuse(jsonrpc.InvalidRequest, "the message is refused: %v", err)
@@ -66,7 +66,7 @@ func Open(line []byte) (jsonrpc.Message, error) {
 			m.ID = f.Raw
 		case "method":
 			if json.Unmarshal(f.Raw, &m.Method) != nil {
-				return m, jsonrpc.Refuse(jsonrpc.InvalidRequest, "the message's method is no text")
+				return m, jsonrpc.Refuse(jsonrpc.InvalidRequest, "the message's method is not a string")
 			}
 		case "params":
 			m.Params = f.Raw
@@ -86,11 +86,11 @@ func Open(line []byte) (jsonrpc.Message, error) {
 
 // notJSON returns the refusal of a line for an error of jsonx.
 func notJSON(err error) error {
-	return jsonrpc.Refuse(jsonrpc.ParseError, "the message is not JSON that has one meaning: %v", err)
+	return jsonrpc.Refuse(jsonrpc.ParseError, "the message is not unambiguous JSON: %v", err)
 }
 
-// Identifier accepts texts and whole numbers, not null. A number may be of any size, because
-// it is sent back unchanged and never computed with.
+// Identifier accepts strings and whole numbers, not null. A number may be of any size, because
+// it is only sent back unchanged.
 func Identifier(raw []byte) (json.RawMessage, error) {
 	v, err := jsonx.Parse(raw, jsonx.Limits{Bytes: 1 << 10, Trusted: true})
 	if err != nil {
