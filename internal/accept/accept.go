@@ -1,4 +1,4 @@
-// Package accept takes connections from a listener and survives temporary errors, because
+// Package accept accepts connections from a listener and survives temporary errors, because
 // one failed call of accept(2) must end neither a session nor the bridge.
 package accept
 

@@ -1,5 +1,5 @@
-// Package alone runs a test in a process of its own. A test that measures memory needs one:
-// the system counts a child's peak from that of its parent, which the other tests of the
+// Package alone runs a test in a process of its own. A test that measures the memory of programs
+// needs that: the system starts a child's peak at that of its parent, which the other tests of the
 // package have raised.
 package alone
 
@@ -14,8 +14,8 @@ import (
 // variable is the environment variable that marks a process for one test.
 const variable = "IRONCURTAIN_TEST_ALONE"
 
-// Run reports whether this process was started for this test alone, so that the test goes
-// on here. Otherwise it runs the test in such a process, and fails when that fails.
+// Run reports whether this process was started for this test alone; then the test continues
+// here. Otherwise Run runs the test in such a process, and fails the test if that fails.
 func Run(t *testing.T) bool {
 	t.Helper()
 	if os.Getenv(variable) != "" {
@@ -30,8 +30,8 @@ func Run(t *testing.T) bool {
 	return false
 }
 
-// Peak returns the most memory that this process has used so far, in bytes. It does not use
-// rusage, which begins with the memory of the parent. It needs Linux.
+// Peak returns the most memory that this process has used so far, in bytes. It needs Linux. It does
+// not use getrusage, whose peak starts at that of the parent process.
 func Peak(t *testing.T) int64 {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")

@@ -1,5 +1,5 @@
-// Package beside finds the programs that are installed in the directory of the running one,
-// such as those whose libraries would make it too large.
+// Package beside finds programs that are installed in the directory of the running one. They
+// are separate programs because their libraries would make it too large, for example.
 package beside
 
 import (
@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// Find returns the path of a program that lies beside the running one. Links to the running
-// program are followed.
+// Find returns the path of a program in the directory of the running one. It follows links to
+// the running program.
 func Find(name string) (string, error) {
 	self, err := os.Executable()
 	if err == nil {

@@ -11,9 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Lock gives up everything but what is open, and sets the limits. It must come before the
-// process reads anything that is not trusted. A process whose lock has failed may be half
-// locked and has to end.
+// Lock locks the process and sets the limits. Call it before the process reads anything that
+// is not trusted. If Lock fails, the process may be partly locked, and must end.
 func Lock(l Limits) error {
 	if err := dropRoot(); err != nil {
 		return fmt.Errorf("give up root: %w", err)
@@ -32,15 +31,15 @@ func Lock(l Limits) error {
 			return fmt.Errorf("set limit %d: %w", limit.resource, err)
 		}
 	}
-	// Nobody can look into its memory or take over a thread.
+	// No other process of the user can read the memory or control a thread.
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("forbid tracing: %w", err)
 	}
-	// The filter is set by a thread that has given up new rights.
+	// Only a thread that can gain no new privileges may set the filter.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("give up new rights: %w", err)
+		return fmt.Errorf("give up new privileges: %w", err)
 	}
 	var more []unix.SockFilter
 	if l.Handed {

@@ -6,11 +6,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// passing opens a directory on the way to a file. It need not be readable.
+// passing are the flags for opening a directory on the way to a file. The directory need not be
+// readable.
 const passing = unix.O_PATH
 
-// Identify identifies the file or directory at an absolute path, and follows no link on
-// the way.
+// Identify returns the device and inode of the file or directory at an absolute path. It follows no
+// links.
 func Identify(path string) (device, inode uint64, err error) {
 	is, err := identify(path)
 	if err != nil {

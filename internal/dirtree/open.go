@@ -11,7 +11,7 @@ import (
 )
 
 // Open opens the regular file at a path below the directory base for reading. Neither base nor
-// anything below it may be a link. Open does not wait for a pipe, and opens no device.
+// any part of the path may be a link. Open does not block on a pipe, and opens no device.
 func Open(base, name string) (*os.File, error) {
 	at, err := unix.Open(base, passing|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -59,13 +59,13 @@ func RemoveIn(ctx context.Context, root *os.Root, name string) error {
 type removal struct {
 	ctx   context.Context
 	top   *os.Root
-	moved int   // how many directories were given a name in top
-	gone  int   // how many entries went
-	err   error // what could not be removed in this pass
+	moved int   // how many directories were moved to top
+	gone  int   // how many entries were removed or moved in this pass
+	err   error // the first failure of this pass
 }
 
-// clear empties top. It moves directories deeper than maxOpen up, and removes them in the
-// next pass. It ends after a pass that removes nothing.
+// clear empties top. It moves directories deeper than maxOpen up to top, and removes them in the
+// next pass. It gives up after a pass that removes nothing.
 func (r *removal) clear() error {
 	for {
 		r.gone, r.err = 0, nil
@@ -171,7 +171,7 @@ func enter(dir *os.Root, name string) (*os.Root, error) {
 		return nil, unix.ENOTDIR
 	}
 	if info.Mode().Perm()&0o700 != 0o700 {
-		_ = dir.Chmod(name, 0o700) // what stays closed is complained of next
+		_ = dir.Chmod(name, 0o700) // if that fails, opening reports it
 	}
 	return dir.OpenRoot(name)
 }

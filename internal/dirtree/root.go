@@ -11,10 +11,10 @@ import (
 )
 
 // ErrLink means that a path is a link, or leads through one.
-var ErrLink = errors.New("it leads through a link")
+var ErrLink = errors.New("the path leads through a link")
 
-// OpenRoot opens the directory at an absolute path. The error is ErrLink when a link is in its
-// place or on the way to it, also for a moment only.
+// OpenRoot opens the directory at an absolute path. The error is ErrLink if the directory or one
+// above it is a link, even if only for a moment.
 func OpenRoot(dir string) (*os.Root, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -38,8 +38,8 @@ func OpenRoot(dir string) (*os.Root, error) {
 	return root, nil
 }
 
-// identify returns what is at an absolute path. Each directory on the way is opened in the one
-// before, so that no link is followed.
+// identify returns the status of the file or directory at an absolute path. It opens each directory on
+// the way from the one before, so that it follows no link.
 func identify(path string) (is unix.Stat_t, err error) {
 	at, err := unix.Open("/", passing|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

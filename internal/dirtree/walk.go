@@ -12,18 +12,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Bounds of a walk. Each level takes a few dozen bytes and each entry a fraction of a
-// microsecond to a few.
+// Bounds of a walk. Each level takes a few dozen bytes, and each entry from less than one to a few
+// microseconds.
 const (
 	maxEntries = 1 << 20
 	maxDepth   = 1 << 17
 	maxHeld    = 32 << 20 // bytes of the names of directories that are still to be walked
 )
 
-// Entry is an entry that a walk has found. Its methods use its name in the open directory,
-// so that nobody can replace a directory on the way by a link.
+// Entry is an entry that a walk has found. Use its name relative to the open directory Dir, so that
+// nobody can replace a directory on the way by a link.
 type Entry struct {
-	Dir   *os.File // the directory that holds it, open during the visit
+	Dir   *os.File // the directory of the entry, open during the visit
 	Name  string
 	Depth int // 1 in the directory that is walked
 	Stat  unix.Stat_t
@@ -86,7 +86,7 @@ func (w *walk) run(dir string) error {
 			err = w.leave()
 		}
 		if err == nil && len(w.levels) > 0 && w.prune {
-			_ = unix.Unlinkat(int(w.dir.Fd()), left, unix.AT_REMOVEDIR) // what has something in it stays
+			_ = unix.Unlinkat(int(w.dir.Fd()), left, unix.AT_REMOVEDIR) // fails if the directory is not empty
 		}
 	}
 	if err == nil || errors.Is(err, fs.SkipAll) {
@@ -103,21 +103,21 @@ func gone(err error) bool {
 type walk struct {
 	ctx    context.Context
 	visit  func(*Entry) error
-	prune  bool // remove what is empty when it is left
+	prune  bool // remove each directory that is empty when the walk leaves it
 	seen   int
 	held   int      // bytes of the names in all levels
 	dir    *os.File // the directory of the last level
 	levels []level
 }
 
-// level is a directory that is walked, or one above it.
+// level is the current directory of a walk, or one above it.
 type level struct {
 	name     string
 	dev, ino uint64
 	below    []string // its subdirectories that are still to be walked
 }
 
-// path is the walk's directory, relative to its start.
+// path returns the path of the current directory, relative to the start of the walk.
 func (w *walk) path() []string {
 	var names []string
 	for _, l := range w.levels[min(1, len(w.levels)):] {

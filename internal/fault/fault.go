@@ -1,9 +1,9 @@
 // Package fault makes errors that a person reads: what was attempted, why it failed, and
 // what to do next.
 //
-// The next step is kept beside the message, because each place that shows an error puts
-// the step elsewhere: in brackets, on a line of its own, in a member of JSON. An error type
-// that carries more has a Hint method of its own, which Hint finds as well.
+// The next step is separate from the message, because it is shown in different places: in
+// brackets, on a line of its own, in a member of JSON. Other error types can have a Hint
+// method of their own, which Hint finds as well.
 package fault
 
 import (
@@ -14,7 +14,7 @@ import (
 
 // Error is a failed operation.
 type Error struct {
-	Op   string // what was attempted, "start container"; empty where Err says it
+	Op   string // what was attempted, "start container"; empty if Err says it
 	Err  error  // why it failed
 	Next string // what to do next, one clause in lower case; may be empty
 }
@@ -36,7 +36,7 @@ func Wrap(op string, err error, next string) error {
 	return &Error{Op: op, Err: err, Next: next}
 }
 
-// Error is operation and cause in one line.
+// Error returns operation and cause in one line.
 func (e *Error) Error() string {
 	if e.Op == "" {
 		return e.Err.Error()
@@ -44,10 +44,10 @@ func (e *Error) Error() string {
 	return e.Op + ": " + e.Err.Error()
 }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Hint is the next step.
+// Hint returns the next step.
 func (e *Error) Hint() string { return e.Next }
 
 // diskHints are the next steps for a disk that cannot be written to.

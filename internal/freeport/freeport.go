@@ -1,7 +1,7 @@
-// Package freeport finds a port for a program that a test starts and that must be told one.
+// Package freeport finds a port for a program that a test starts and that needs a fixed port.
 //
-// The kernel gives a port that was just free to whoever asks it for any, which may be another
-// test. So the ports that are found lie below those that it gives away by itself.
+// When a program asks for any port, the kernel may choose one that a test has just found to be free.
+// So this package uses ports below the range from which the kernel chooses.
 package freeport
 
 import (
@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Find returns a port of the loopback interface that nothing listens on, and that the kernel gives
-// to nobody who does not name it.
+// Find returns a port of the loopback interface on which nothing listens, and which the kernel does not
+// choose by itself.
 func Find(t testing.TB) int {
 	t.Helper()
 	for range 100 {

@@ -14,10 +14,10 @@ const maxPacks = 10_000
 func Indexes(objects string) int64 {
 	dir, err := os.Open(filepath.Join(objects, "pack"))
 	if err != nil {
-		return 0 // none, or none that git could read either
+		return 0 // git cannot read any indexes, either
 	}
 	defer dir.Close()
-	names, _ := dir.Readdirnames(maxPacks) // what was read before an error counts
+	names, _ := dir.Readdirnames(maxPacks) // on an error, the names so far are returned
 	var sum int64
 	for _, name := range names {
 		if !strings.HasSuffix(name, ".idx") {

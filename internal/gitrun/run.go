@@ -18,23 +18,23 @@ import (
 // Command is one run of git.
 type Command struct {
 	Args []string
-	Env  []string  // besides what every run has: the repository
+	Env  []string  // besides that of every run, for example the repository
 	In   io.Reader // may be nil
-	Out  io.Writer // may be nil; an error of it ends the run and is returned
+	Out  io.Writer // may be nil; an error of a write ends the run and is returned
 	// Indexes is how many bytes of pack indexes git may have to map.
 	Indexes int64
-	// Whole replaces the usual environment, which keeps the person's configuration from git.
-	// It is for what a person has ordered. Nil: the usual one.
+	// Whole replaces the usual environment, with which git does not use the person's
+	// configuration. It is for runs that a person has ordered. Nil: the usual one.
 	Whole []string
-	// Err gets what git writes to standard error; may be nil. What has no place in the error
-	// of the run can be found there.
+	// Err gets all of git's standard error; may be nil. The error of the run has only the
+	// beginning.
 	Err io.Writer
 	// File is inherited as descriptor 3; may be nil.
 	File *os.File
 }
 
-// ErrNoGit says that git is not installed.
-var ErrNoGit = errors.New("there is no git on this machine")
+// ErrNoGit means that git is not installed.
+var ErrNoGit = errors.New("git is not installed on this machine")
 
 // Limit is the error of a run that would have used more than its class allows.
 type Limit struct{ What string }
@@ -48,7 +48,7 @@ const maxComplaint = 2048
 // them.
 const maxIndexes = 512 << 20
 
-// Run runs the command as soon as no other of its class runs.
+// Run waits for its turn in the class and runs the command.
 func (c *Class) Run(ctx context.Context, cmd Command) error {
 	select {
 	case c.turn <- struct{}{}:
@@ -89,9 +89,9 @@ func (c *Class) Output(ctx context.Context, most int, cmd Command) ([]byte, erro
 	return kept.Bytes(), err
 }
 
-// asGroup is the part of a shell script that runs git and, when it is told to end, ends
-// everything in its process group. A file that becomes too large (signal 25) is an error of
-// writing.
+// asGroup is the part of a shell script that runs git and, on SIGTERM, kills everything in
+// its process group. Because it ignores signal 25 (SIGXFSZ), writing too large a file fails
+// with an error.
 const asGroup = `{ trap '' 25; trap 'kill -KILL 0' TERM; git "$@" & wait $!; }`
 
 // start runs git and waits for its end. The goroutine stays on its thread, because the
@@ -137,8 +137,8 @@ func (c *Class) start(ctx context.Context, cmd Command, out *output, complaint i
 	return run.Run()
 }
 
-// crashed reports whether git was ended by a signal that nobody sent, for example because
-// thousands of nested trees have used up its stack.
+// crashed reports whether a signal ended git. Run has not sent one, so git has crashed, for example
+// because thousands of nested trees have used up its stack.
 func crashed(err error) bool {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
@@ -180,7 +180,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// keeper keeps what is written to it, and fails when that becomes too much.
+// keeper is a buffer that fails when more than most bytes are written to it.
 type keeper struct {
 	bytes.Buffer
 	most int
@@ -188,7 +188,7 @@ type keeper struct {
 
 func (k *keeper) Write(p []byte) (int, error) {
 	if k.Len()+len(p) > k.most {
-		return 0, &Limit{fmt.Sprintf("git answers with more than %d bytes", k.most)}
+		return 0, &Limit{fmt.Sprintf("git prints more than %d bytes", k.most)}
 	}
 	return k.Buffer.Write(p)
 }

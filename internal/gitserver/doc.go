@@ -1,6 +1,6 @@
-// Package gitserver has the servers that tests of git talk to: the real ones, on this machine.
+// Package gitserver has real git servers on this machine, for tests.
 //
-// HTTP shows the repositories below a directory as a host does, with git's own program behind
-// it, and Private puts a login before them. StartSSHD runs an sshd until the test ends. Person is
-// whoever asks them; what they have configured for a server is the test's to write.
+// HTTP serves the repositories below a directory with git's own program, and Private requires a
+// login for them. StartSSHD runs an sshd until the test ends. Person sets up the home of the person
+// who connects; the test adds the configuration for a server.
 package gitserver

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// HTTP serves the repositories below a directory, to be fetched and, where a repository allows
-// it, to be pushed to.
+// HTTP serves the repositories below a directory, for fetching and, if a repository allows it, for
+// pushing.
 func HTTP(t testing.TB, root string) http.Handler {
 	t.Helper()
 	programs, err := exec.CommandContext(t.Context(), "git", "--exec-path").Output()
@@ -24,7 +24,7 @@ func HTTP(t testing.TB, root string) http.Handler {
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
 	}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.ContentLength < 0 { // CGI wants to know the length
+		if r.ContentLength < 0 { // CGI needs the length
 			body, err := io.ReadAll(r.Body)
 			if err != nil {
 				return
@@ -35,8 +35,8 @@ func HTTP(t testing.TB, root string) http.Handler {
 	})
 }
 
-// Private lets only requests of the user "me" with the secret through. The others are counted,
-// if there is a function for that, and asked for a login.
+// Private passes on only requests of the user "me" with the secret. It asks others for a login, and
+// calls refused, which may be nil, for each of them.
 func Private(next http.Handler, secret string, refused func()) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if user, said, _ := r.BasicAuth(); user != "me" || said != secret {

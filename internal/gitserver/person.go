@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Person makes a directory the home of the person whose environment the test has. Their git has a
-// name for commits, and nothing of this machine's: no configuration, certificates, agent or proxy.
+// Person makes a directory the home of the test's person, by the test's environment. Their git has a
+// name for commits, and uses no configuration, certificates, agent or proxy of this machine.
 func Person(t *testing.T, home string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Join(home, ".ssh"), 0o700); err != nil {

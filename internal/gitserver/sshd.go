@@ -14,9 +14,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/freeport"
 )
 
-// StartSSHD runs an sshd on a port of this machine, which it returns, until the test ends. It has
-// the host key in a file and lets in whoever has one of the authorized keys; config has its other
-// settings, one a line.
+// StartSSHD runs an sshd until the test ends, and returns its port on this machine. hostKey and
+// authorized are paths of the files with its key and with the authorized keys. config has more
+// settings, one on each line.
 func StartSSHD(t testing.TB, hostKey, authorized, config string) (port int) {
 	t.Helper()
 	port = freeport.Find(t)

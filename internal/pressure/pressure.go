@@ -1,7 +1,7 @@
-// Package pressure lets less garbage wait for the collector while this process keeps much of what
-// agents have sent. An agent that floods would otherwise make the host keep as much garbage as it
-// keeps messages: small calls over 64 connections cost 36 MB before what is unread was counted here, half
-// of it garbage, and 10 MB since (TestAHostileContainerIsBounded).
+// Package pressure makes the garbage collector run more often while this process keeps many bytes
+// that agents have sent. Otherwise an agent that floods the host would make it keep as much garbage
+// as messages: small calls over 64 connections took 36 MB, half of it garbage, and take 10 MB with
+// this package (TestAHostileContainerIsBounded).
 package pressure
 
 import (
@@ -9,20 +9,20 @@ import (
 	"sync"
 )
 
-// While more than much bytes are kept, the collector runs at the percentage frugal, until they are
-// less than half of that.
+// When more than much bytes are kept, the collector's percentage (GOGC) becomes frugal, until less
+// than half of much is kept.
 const (
 	much   = 4 << 20
 	frugal = 25
 )
 
-// kept is what is kept of all sessions of this process.
+// kept counts the bytes of all sessions of this process.
 var kept level
 
-// Add notes that so many bytes more are kept, or fewer.
+// Add adds to the number of bytes that are kept; bytes may be negative.
 func Add(bytes int64) { kept.add(bytes) }
 
-// High reports whether much is kept.
+// High reports whether the collector runs more often now.
 func High() bool {
 	kept.mu.Lock()
 	defer kept.mu.Unlock()

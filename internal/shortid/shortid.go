@@ -1,4 +1,4 @@
-// Package shortid finds what a person means by a number or by the beginning of an id.
+// Package shortid finds the item that a person names by its number or the beginning of its id.
 package shortid
 
 import (
@@ -10,18 +10,18 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// One is something that a person can mean.
+// One is an item that a person can name.
 type One struct {
 	ID     string
-	Number int // as the screen shows it, from 1; 0: it has none
+	Number int // as the screen shows it, from 1; 0: none
 }
 
 // maxNamed is how many candidates the error of an ambiguous word names.
 const maxNamed = 4
 
-// Find returns the index of the one that the word means: the one with that id, with an id that
-// begins so, or with that number, which may be written with a #. kind says what it is, such as
-// "call". When several could be meant, the error names them. Without any, found is false.
+// Find returns the index of the item that a word names: by its id, by the beginning of its id, or by
+// its number, which may be written with a #. kind is what the items are, such as "call". If the word
+// names several items, the error lists them. If it names none, found is false.
 func Find(kind, word string, all []One) (at int, found bool, err error) {
 	digits, onlyNumber := strings.CutPrefix(word, "#")
 	number, _ := strconv.Atoi(digits)
@@ -49,8 +49,8 @@ func Find(kind, word string, all []One) (at int, found bool, err error) {
 	return 0, false, fault.New(next, "%q could be more than one %s: %s", word, kind, strings.Join(names, ", "))
 }
 
-// DidYouMean ends the error that none has an id that begins so: it proposes those whose ids begin
-// nearly so. It is empty when none does.
+// DidYouMean returns the end of an error that no id begins with word: it proposes ids with a similar
+// beginning. It is empty if there are none.
 func DidYouMean(word string, all []One) string {
 	var begin []string
 	for _, one := range all {
@@ -61,7 +61,7 @@ func DidYouMean(word string, all []One) string {
 	return text.DidYouMean(word, begin)
 }
 
-// String names one by its number and the beginning of its id.
+// String returns the item's number and the beginning of its id.
 func (o One) String() string {
 	id := o.ID
 	if len(id) > 12 {

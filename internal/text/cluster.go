@@ -9,15 +9,15 @@ import (
 	"golang.org/x/text/unicode/bidi"
 )
 
-// maxMarks is how many marks a letter may have. More would be drawn over the lines beside it.
+// maxMarks is how many marks a letter may have. More would be drawn over neighboring lines.
 const maxMarks = 4
 
-// Cluster returns what a reader takes for the first character of s, such as a letter with its
-// marks or an emoji of several parts, if it may stand as it is in prose. It then shows
-// something, and hides nothing but what joins its parts. Otherwise it returns "".
+// Cluster returns the first character of s as a reader sees it, such as a letter with its marks or an
+// emoji of several parts, if prose may contain it unchanged: it is visible, and hides nothing except
+// what joins its parts. Otherwise Cluster returns "".
 //
-// Letters of right-to-left scripts are among them: a terminal that knows the bidirectional
-// algorithm may move them, but not beyond their line.
+// Letters of right-to-left scripts are allowed: a terminal that knows the bidirectional algorithm may
+// move them, but not beyond their line.
 func Cluster(s string) string {
 	if len(s) > 0 && s[0] < utf8.RuneSelf && (len(s) == 1 || s[1] < utf8.RuneSelf) {
 		if Alone(rune(s[0])) {
@@ -51,7 +51,7 @@ func Cluster(s string) string {
 	return c
 }
 
-// begins reports whether r may be the first of a cluster.
+// begins reports whether a cluster may begin with r.
 func begins(r rune) bool {
 	if Alone(r) {
 		return true
@@ -68,18 +68,18 @@ func begins(r rune) bool {
 	}
 }
 
-// continues reports whether r may stand in a cluster that begins with first, before after.
+// continues reports whether a cluster that begins with first may contain r, followed by after.
 func continues(first, r, after rune) bool {
 	switch {
-	case r == 0xfe0e, r == 0xfe0f: // the character before as text, or as a picture
+	case r == 0xfe0e, r == 0xfe0f: // variation selectors: show the previous character as text or as a picture
 		return pictured(first)
 	case r == 0x200d && pictured(first):
 		return unicode.IsSymbol(after)
-	case r == 0x200c, r == 0x200d: // they part or join letters of scripts that are written joined
+	case r == 0x200c, r == 0x200d: // separate or join letters of cursive scripts
 		return first >= 0x600 && first < 0x1100 && unicode.IsLetter(first) && unicode.IsLetter(after)
 	case unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
 		return false
-	case r == 0x20e3: // a key around a digit
+	case r == 0x20e3: // draws a key around a digit
 		return pictured(first)
 	case unicode.IsMark(r):
 		return unicode.IsLetter(first) || unicode.IsDigit(first) && first >= utf8.RuneSelf

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Number writes a number with commas.
+// Number formats a number with commas between groups of three digits.
 func Number(n int) string {
 	s := strconv.Itoa(n)
 	for at := len(s) - 3; at > 0 && s[at-1] != '-'; at -= 3 {
@@ -14,7 +14,7 @@ func Number(n int) string {
 	return s
 }
 
-// Counted writes how many there are of what a noun names: "1 file", "1,200 files".
+// Counted formats a number with its noun: "1 file", "1,200 files".
 func Counted(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
@@ -22,7 +22,7 @@ func Counted(n int, noun string) string {
 	return Number(n) + " " + noun
 }
 
-// Size writes a number of bytes for people.
+// Size formats a number of bytes for people.
 func Size(n int64) string {
 	for _, unit := range []struct {
 		name  string

@@ -2,8 +2,8 @@ package text
 
 import "strings"
 
-// Distance counts the characters to change, insert or delete, and the neighbours to exchange, to
-// turn a into b.
+// Distance returns how many characters must be changed, inserted or deleted, or swapped with a
+// neighbor, to turn a into b.
 func Distance(a, b string) int {
 	from, to := []rune(a), []rune(b)
 	before, last, row := make([]int, len(to)+1), make([]int, len(to)+1), make([]int, len(to)+1)
@@ -30,9 +30,9 @@ func Distance(a, b string) int {
 // maxNear is how many words Near returns at most.
 const maxNear = 4
 
-// Near returns the words that somebody may have meant who wrote one that is not among them: those
-// that it is the beginning of, or else those with the most similar spelling. It returns none when no
-// spelling is similar: when more than every third character would have to change. Case does not matter.
+// Near returns the words that somebody may have meant who wrote something else: those that begin with
+// what they wrote, or else those with the most similar spelling. A spelling is similar if at most
+// every third character must change. Case does not matter.
 func Near(wrote string, words []string) []string {
 	wrote = strings.ToLower(wrote)
 	var begin, near []string
@@ -56,8 +56,8 @@ func Near(wrote string, words []string) []string {
 	return near[:min(len(near), maxNear)]
 }
 
-// DidYouMean ends an error about a word that is not among some others: it proposes those that are
-// near, as "; did you mean close or clone?". It is empty when none is.
+// DidYouMean returns the end of an error about an unknown word: it proposes those that are near, as
+// in "; did you mean close or clone?". It is empty if there are none.
 func DidYouMean(wrote string, words []string) string { return Meant(Near(wrote, words)) }
 
 // Meant is DidYouMean for words that are known to be near.

@@ -12,14 +12,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// VisibleSpace replaces a space that nobody could see or count: at either end of a text, in
-// a run of spaces, or at the end of a drawn row.
+// VisibleSpace replaces a space that a person could not see or count: at either end of a text,
+// in a run of spaces, or at the end of a drawn row.
 const VisibleSpace = '·'
 
 // Drawable makes any string of bytes safe to draw and impossible to misread.
-// Every rune of the result takes one or two columns by itself, none moves the
-// cursor, joins its neighbor, changes the direction of writing or looks like
-// nothing. Other characters become an escape: \n \r \t \e, \u{20ac} for
+// Every rune of the result takes one or two columns by itself. None moves the
+// cursor, joins its neighbor, changes the direction of writing or is
+// invisible. Other characters become an escape: \n \r \t \e, \u{20ac} for
 // a code point, \xff for a byte that is not UTF-8, \\ for the backslash.
 //
 // The mapping is injective: the drawn text can be turned back into the exact
@@ -59,7 +59,7 @@ func lonelySpace(s string, i int) bool {
 	return i > 0 && i+1 < len(s) && s[i-1] != ' ' && s[i+1] != ' '
 }
 
-// escapeRune is the visible form of a rune that is not drawn as itself.
+// escapeRune returns the escape of a rune.
 func escapeRune(r rune) string {
 	switch r {
 	case '\\':
@@ -81,8 +81,8 @@ func plain(r rune) bool {
 	return r != '\\' && r != VisibleSpace && Alone(r) && (r < utf8.RuneSelf || standsForItself(r))
 }
 
-// Alone reports whether r, drawn as itself, shows something, takes one or two columns and
-// moves nothing beside it. Other characters may look like it: prose is full of such.
+// Alone reports whether r, drawn as itself, is visible, takes one or two columns and moves
+// nothing beside it. Other characters may look the same, as is usual in prose.
 func Alone(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r >= ' ' && r != 0x7f
@@ -98,13 +98,13 @@ func joins(r rune) bool {
 		r >= 0x1f1e6 && r <= 0x1f1ff, r >= 0x1f3fb && r <= 0x1f3ff:
 		return true
 	}
-	// It must be a cluster of its own between two letters. This is tried out, because the
-	// tables of Unicode versions differ.
+	// r must be a cluster of its own between two letters. This is tried, because the tables of
+	// Unicode versions differ.
 	s := "a" + string(r) + "a"
 	return uniseg.GraphemeClusterCount(s) != 3
 }
 
-// blank reports whether r is counted as printable yet shows nothing.
+// blank reports whether r counts as printable but is invisible.
 func blank(r rune) bool {
 	switch r {
 	case 0x115f, 0x1160, 0x2800, 0x3164, 0xffa0, 0x1d159, 0xfffc:

@@ -2,11 +2,11 @@ package text
 
 import "strings"
 
-// Index is strings.Index for a search that a person types: capital letters in the query make a
-// difference, small ones do not.
+// Index is strings.Index for a search that a person types: case matters only if the query has capital
+// letters.
 func Index(text, query string) int {
 	if query == strings.ToLower(query) {
-		if lower := strings.ToLower(text); len(lower) == len(text) { // else the places would not be those in text
+		if lower := strings.ToLower(text); len(lower) == len(text) { // otherwise offsets would differ from those in text
 			text = lower
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
-// Max is the longest span that is read: about a hundred years.
+// Max is the longest span that Parse accepts: about a hundred years.
 const Max = 100 * 365 * Day
 
 // Spans that package time does not name.
@@ -31,7 +31,7 @@ var units = map[string]time.Duration{
 	"w": Week, "week": Week, "weeks": Week,
 }
 
-// Parse reads a span of time: numbers, each with its unit. Only 0 needs none.
+// Parse reads a span of time: numbers, each with its unit. Only 0 needs no unit.
 func Parse(s string) (time.Duration, error) {
 	rest := strings.TrimSpace(s)
 	if rest == "0" {
@@ -63,7 +63,7 @@ func Parse(s string) (time.Duration, error) {
 
 const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-// span cuts s after its first bytes that are among those of set.
+// span splits s after its leading bytes that are in set.
 func span(s, set string) (in, rest string) {
 	rest = strings.TrimLeft(s, set)
 	return s[:len(s)-len(rest)], rest
@@ -73,7 +73,7 @@ func wrong(s string) error {
 	return fault.New("write it like 90s, 30m, 2 hours, 1h30m or 3d", "%.40q is not a length of time", s)
 }
 
-// String writes a span as Parse reads it, without units of which there are none: "1h30m", "3d".
+// String formats a span so that Parse can read it, without units that are zero: "1h30m", "3d".
 func String(d time.Duration) string {
 	if d < 0 {
 		return "-" + String(-max(d, -math.MaxInt64)) // the lowest number has no counterpart
@@ -96,7 +96,7 @@ func String(d time.Duration) string {
 	return b.String()
 }
 
-// Flag is a flag of the command line that takes a span of time.
+// Flag is a command-line flag for a span of time.
 type Flag struct{ To *time.Duration }
 
 // Set reads the flag's value.
@@ -109,7 +109,7 @@ func (f Flag) Set(s string) (err error) {
 	return nil
 }
 
-// String is the flag's value.
+// String returns the flag's value.
 func (f Flag) String() string {
 	if f.To == nil || *f.To == 0 {
 		return ""
@@ -117,5 +117,5 @@ func (f Flag) String() string {
 	return String(*f.To)
 }
 
-// Type is what the help calls the value.
+// Type returns the name of the value in the help.
 func (Flag) Type() string { return "time" }
