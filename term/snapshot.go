@@ -179,7 +179,8 @@ func (h *syncHold) begin() {
 
 func (h *syncHold) end() { h.active = false }
 
-// writeEnded is called when a Write ends. If it ends outside of an update, the hold ends.
+// writeEnded is called when a Write ends. If no update is active then, the next update may
+// delay painting for maxHold again.
 func (h *syncHold) writeEnded() {
 	if !h.active {
 		h.since = time.Time{}

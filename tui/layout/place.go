@@ -30,7 +30,7 @@ func (p Placed) box() Rect {
 // cover all of the area, and nothing twice.
 type Places struct {
 	Panes []Placed
-	Lines []Rect // between panes that are side by side, one column each; titles are the lines between the others
+	Lines []Rect // one column each, between panes side by side; a pane below another has its title as the line
 }
 
 // gap is the number of cells between two parts.

@@ -98,9 +98,9 @@ type pauser struct {
 	resume chan struct{} // makes the reader continue
 }
 
-// hold pauses the reader and returns a function that makes it continue. Both do nothing
+// pause pauses the reader and returns a function that makes it continue. Both do nothing
 // if the reader has ended.
-func (p *pauser) hold(ctx context.Context) (release func(), err error) {
+func (p *pauser) pause(ctx context.Context) (resume func(), err error) {
 	if _, err := p.ask.Write([]byte{0}); err != nil {
 		return func() {}, nil // the pipe is closed: the reader has ended
 	}
@@ -120,7 +120,7 @@ func (p *pauser) hold(ctx context.Context) (release func(), err error) {
 	}, nil
 }
 
-// waitPaused is the reader's side of hold: it confirms the pause and waits until the
+// waitPaused is the reader's side of pause: it confirms the pause and waits until the
 // reader may continue.
 func (r *reader) waitPaused(ctx context.Context) {
 	var asked [1]byte
@@ -179,7 +179,7 @@ func (r *reader) run(ctx context.Context, deliver func([]keys.Event)) {
 	}
 }
 
-// errPause means that hold asks the reader to pause.
+// errPause means that the reader is asked to pause.
 var errPause = errors.New("pause")
 
 // poll waits until there is something to read, or until the decoder's waiting time has

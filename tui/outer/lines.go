@@ -116,7 +116,7 @@ func (l *Lines) Listen(ctx context.Context, deliver func([]keys.Event), leave, b
 // lendToShell gives the terminal to the client's shell until the client continues.
 func (l *Lines) lendToShell(ctx context.Context, leave, back func()) {
 	if p := l.reader.Load(); p != nil {
-		resume, err := p.hold(ctx) // before leave, because a key that is delivered may wait for back
+		resume, err := p.pause(ctx) // before leave, because a key that is delivered may wait for back
 		if err != nil {
 			return
 		}

@@ -52,11 +52,11 @@ func (t *Terminal) Release(ctx context.Context, use func() error) error {
 	t.write.Unlock()
 	t.flow.awaitAnswers() // so that the other program does not read them as typed input
 	if p := t.reader.Load(); p != nil {
-		release, err := p.hold(ctx)
+		resume, err := p.pause(ctx)
 		if err != nil {
 			return errors.Join(err, t.takeBack(""))
 		}
-		defer release()
+		defer resume()
 	}
 	if err := t.giveAway(); err != nil {
 		return errors.Join(err, t.takeBack(""))

@@ -92,7 +92,7 @@ func Open(in, out *os.File, options ...Option) (*Terminal, error) {
 		}
 	}
 	if err := setTermios(t.fdIn, raw(*saved)); err != nil {
-		t.watchdog.abandon()
+		t.watchdog.kill()
 		return nil, &fault.Error{Op: op, Err: fmt.Errorf("set raw mode: %w", err), Next: "bring the program to the foreground"}
 	}
 	t.quick = newNonblockingWriter(t.fdOut)
@@ -203,7 +203,7 @@ func (t *Terminal) Restore() error {
 			return
 		}
 		t.flow.drain(t.fdIn)
-		t.err = errors.Join(setTermios(t.fdIn, t.saved), t.leave(leave), dropInput(t.fdIn), t.watchdog.dismiss())
+		t.err = errors.Join(setTermios(t.fdIn, t.saved), t.leave(leave), dropInput(t.fdIn), t.watchdog.stop())
 	})
 	if t.err != nil {
 		return fmt.Errorf("restore the terminal: %w", t.err)

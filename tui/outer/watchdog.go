@@ -77,8 +77,8 @@ func standardProgram(name string) string {
 	return name
 }
 
-// dismiss tells the watchdog that the terminal has been restored, and waits for its end.
-func (k *watchdog) dismiss() error {
+// stop tells the watchdog that the terminal has been restored, and waits for its end.
+func (k *watchdog) stop() error {
 	if k == nil {
 		return nil
 	}
@@ -90,8 +90,8 @@ func (k *watchdog) dismiss() error {
 	return err
 }
 
-// abandon kills the watchdog of a terminal that Open has not changed.
-func (k *watchdog) abandon() {
+// kill ends the watchdog of a terminal that Open has not changed.
+func (k *watchdog) kill() {
 	if k == nil {
 		return
 	}
@@ -100,9 +100,9 @@ func (k *watchdog) abandon() {
 	_ = k.shell.Wait()
 }
 
-// guard makes the watchdog remove a directory if this process dies. There can be only
+// guardDir makes the watchdog remove a directory if this process dies. There can be only
 // one such directory.
-func (k *watchdog) guard(dir string) error {
+func (k *watchdog) guardDir(dir string) error {
 	if k == nil {
 		return nil
 	}
@@ -113,8 +113,8 @@ func (k *watchdog) guard(dir string) error {
 	return err
 }
 
-// release revokes guard.
-func (k *watchdog) release() error {
+// unguardDir undoes guardDir.
+func (k *watchdog) unguardDir() error {
 	if k == nil {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // holdTime is how long after output a synchronized update that has not ended is drawn
-// anyway. It is a little longer than the screen holds the update back.
+// anyway. It is a little longer than the screen delays the update, so that the frame has it.
 const holdTime = 160 * time.Millisecond
 
 // read feeds the screen until the terminal ends. It returns nil when the agent ended

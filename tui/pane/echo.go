@@ -19,7 +19,7 @@ const (
 
 // awaitEcho waits until the agent has read the previous step: until the step's echo is on
 // the screen and the agent has then written nothing for the pause. Without this wait, a
-// busy agent would read a text and the Enter behind it at once and take both for a paste.
+// busy agent would read a text and the Enter after it at once and treat both as a paste.
 // The limits bound the wait for an agent that draws all the time. It reports false when
 // the pane was closed.
 func (p *Pane) awaitEcho(echo func() bool, pause time.Duration) bool {
