@@ -6,7 +6,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// act carries out the actions that select and those that move the cursor.
+// act carries out the actions that select or move the cursor.
 func (c *State) act(a input.Action) {
 	switch a {
 	case input.ActCopySelect:
@@ -27,7 +27,8 @@ func (c *State) act(a input.Action) {
 	c.follow()
 }
 
-// toggle begins a selection, gives it another shape, or drops one of this shape.
+// toggle begins a selection of a shape. It changes the shape of an existing selection, and ends a
+// selection that has this shape already.
 func (c *State) toggle(s shape) {
 	if c.selecting && c.shape == s {
 		c.selecting = false

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Undo and history keep only so much of large pastes, and always the newest.
+// Undo and history keep a bounded amount of large pastes, and always the newest.
 func TestLinesThatAreKeptAreBounded(t *testing.T) {
 	kept := func(states []lineState) (n int) {
 		for _, s := range states {
@@ -72,7 +72,7 @@ func TestAPasteIsUndoneAtOnce(t *testing.T) {
 	}
 }
 
-// A row that is as wide as the window and ends is no reason for an empty one.
+// A row that is exactly as wide as the window is not followed by an empty row.
 func TestRows(t *testing.T) {
 	var c Line
 	c.Insert("世界 abcde\n\\x\nend", false)

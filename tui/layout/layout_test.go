@@ -12,7 +12,7 @@ import (
 )
 
 // drawn draws an area: titles as =, lines as |, and each pane as the last letter of its name.
-// A cell that two things cover is a !, one that nothing covers a ?.
+// A cell that is covered twice is drawn as !, and one that nothing covers as ?.
 func drawn(p Places, area Rect) string {
 	rows := make([][]byte, area.H)
 	for y := range rows {
@@ -52,7 +52,7 @@ func anyArea(rt *rapid.T) Rect {
 	return Rect{rapid.IntRange(0, 3).Draw(rt, "x"), rapid.IntRange(0, 3).Draw(rt, "y"), rapid.IntRange(MinCols, 120).Draw(rt, "w"), rapid.IntRange(MinRows+1, 50).Draw(rt, "h")}
 }
 
-// sound fails unless the panes cover the area, nothing twice, and have their least sizes.
+// sound fails unless the panes cover each cell of the area once and have at least their least sizes.
 func sound(rt *rapid.T, tree Tree, area Rect) Places {
 	places := tree.Place(area)
 	picture := drawn(places, area)
@@ -147,7 +147,7 @@ func TestTreesStaySound(t *testing.T) {
 	})
 }
 
-// Any tree that somebody has written down becomes one that can be shown.
+// Keep makes a valid tree of any tree.
 func TestKeepMakesAnyTreeSound(t *testing.T) {
 	var anyTree func(rt *rapid.T, deep int) Tree
 	anyTree = func(rt *rapid.T, deep int) Tree {
@@ -301,7 +301,7 @@ func TestNeighbors(t *testing.T) {
 	}
 }
 
-// A tree from a file, whatever it says, places every pane that there is once, and nothing else.
+// A tree from a file, whatever it contains, places every known pane once and nothing else.
 func FuzzKeep(f *testing.F) {
 	f.Add([]byte(`{"Share":-1,"Parts":[{"Pane":"a","Share":9223372036854775807},{"Pane":"a"},{"Parts":[{"Parts":[]},{"Pane":"b"}]},{"Pane":"c","Parts":[{"Pane":"d"}]}]}`))
 	f.Add([]byte(`{"Down":true,"Parts":[{"Pane":"b","Share":9223372036854775807},{"Pane":"d","Share":9223372036854775807},{"Pane":"x"}]}`))

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// editorScript is an editor: it says where its file is and what is in it, stops
-// itself as a person's Ctrl-Z would, and ends with the next line it is given.
+// editorScript is an editor: it prints the path and the contents of its file, stops itself
+// as a person's Ctrl-Z would, and ends after the next line of input.
 const editorScript = `echo "FILE $1 $(cat "$1") $(stty -a | tr ' ;' '\n\n' | grep -x -e -icanon -e icanon)"
 touch "$1.swp"
 kill -STOP 0

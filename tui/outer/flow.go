@@ -51,7 +51,7 @@ type flow struct {
 
 	sent    uint64       // probes
 	got     uint64       // answers, which come in the order of the probes
-	waiting []answerWait // in that order
+	waiting []answerWait // in the order of the probes
 
 	landed chan struct{} // capacity 1, lossy: a probe was answered
 	over   chan struct{} // closed when nothing more is written

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// way is a simulated connection with its own clock.
+// way is a simulated network connection with its own clock.
 type way struct {
 	now     time.Time
 	delay   time.Duration // there and back
@@ -118,8 +118,8 @@ func TestRestoreWaitsForAnswers(t *testing.T) {
 	}
 }
 
-// What a terminal shows is known by the answer to the probe that was sent behind it: not by one
-// to an earlier probe, however late that comes, and without an answer after a while.
+// A frame counts as shown after the answer to the probe that was sent after it, or after
+// answerTimeout. A late answer to an earlier probe does not count.
 func TestWhatIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFlow()

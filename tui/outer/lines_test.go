@@ -11,8 +11,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
-// A terminal that is read line by line tells a paste from typing, echoes nothing, keeps the
-// keys that send signals, and is given back as it was. What was typed before is dropped.
+// Lines distinguishes pastes from typing, echoes nothing, keeps the keys that send signals, and
+// gives the terminal back as it was. What was typed before is dropped.
 func TestLinesTellAPasteFromTyping(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	l := newLine(t)
@@ -91,8 +91,8 @@ func (c *client) streams(t *testing.T, slave *os.File) *Streams {
 	return s
 }
 
-// While the client is stopped, the terminal is as it was, and nothing is shown or read; the end
-// leaves it to the shell.
+// While the client is stopped, the terminal is as it was, and nothing is shown or read. Close then
+// does not change it, because the shell has it.
 func TestLinesOfAStoppedClient(t *testing.T) {
 	l := newLine(t)
 	before, err := getTermios(int(l.slave.Fd()))

@@ -29,7 +29,7 @@ func (t *Terminal) Write(frame []byte) (int, error) {
 	n := t.quick.write(frame)
 	var err error
 	for n < len(frame) && err == nil {
-		// In pieces, so that Restore need not make room for all of it.
+		// Write in pieces, because Restore frees a write that hangs by making room for all of it.
 		var more int
 		t.waits.Store(time.Now().UnixNano())
 		more, err = t.out.Write(frame[n:min(n+mostWaiting, len(frame))])

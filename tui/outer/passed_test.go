@@ -17,7 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/keys"
 )
 
-// client is what a test says of the process that has passed a terminal.
+// client stands in for the process that has passed a terminal.
 type client struct {
 	stopping, continued chan struct{}
 	released            chan struct{}
@@ -35,7 +35,7 @@ func (c *client) open(t *testing.T, slave *os.File) *Terminal {
 	return term
 }
 
-// passed is what this process sees of the client, which is present.
+// passed describes the client, which is in the foreground.
 func (c *client) passed() Passed {
 	c.stopping, c.continued, c.released = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
 	c.looked = make(chan struct{}, 1)
@@ -62,9 +62,9 @@ func typed(t *testing.T, slave *os.File) string {
 	return string(buf[:n])
 }
 
-// What is typed while the client is stopped, or in the background, is its shell's. The terminal
-// is not touched then: not when the client goes on in the background, and not by the end of the
-// view.
+// What is typed while the client is stopped, or in the background, is read by its shell. The
+// terminal is not changed then: not when the client continues in the background, and not when the
+// view ends.
 func TestWhatIsTypedForTheShellIsTheShells(t *testing.T) {
 	l := newLine(t)
 	var c client
@@ -110,8 +110,8 @@ func TestWhatIsTypedForTheShellIsTheShells(t *testing.T) {
 	}
 }
 
-// Between two views that follow each other the terminal stays raw, so that Ctrl-C is a key of the
-// next one and no signal for the client. The last one gives it back as the client had it.
+// Between two views that follow each other the terminal stays raw, so that Ctrl-C is a key for the
+// next view and no signal for the client. The last view gives the terminal back as the client had it.
 func TestTheTerminalStaysRawBetweenViews(t *testing.T) {
 	t.Setenv("TERM", "xterm-256color")
 	l := newLine(t)
@@ -151,8 +151,8 @@ func TestTheTerminalStaysRawBetweenViews(t *testing.T) {
 	}
 }
 
-// A client that was stopped by another process, so that it could say nothing, is looked at
-// before the first read after a pause.
+// If another process has stopped the client, the client could not announce that. So the reader checks
+// whether the client is in the foreground before the first read after a pause.
 func TestAStoppedClientIsLookedAt(t *testing.T) {
 	l := newLine(t)
 	var c client
@@ -182,8 +182,8 @@ func TestAStoppedClientIsLookedAt(t *testing.T) {
 	}
 }
 
-// The end of a view frees its painter, which is stuck in a write to a terminal that takes
-// nothing, also one whose output was stopped on purpose. It leaves the description's flags alone.
+// The end of a view frees its painter from a write that hangs because the terminal takes no output,
+// even if a person stopped the output. The flags of the shared file description do not change.
 func TestTheEndFreesAStuckPainter(t *testing.T) {
 	for _, how := range []string{"not read", "stopped"} {
 		t.Run(how, func(t *testing.T) {
@@ -230,7 +230,7 @@ func TestTheEndFreesAStuckPainter(t *testing.T) {
 	}
 }
 
-// A terminal that takes nothing from the beginning is refused, and is left as it was.
+// A terminal that takes no output from the beginning is refused, and stays as it was.
 func TestATerminalThatTakesNothing(t *testing.T) {
 	master, slave, err := pty.Open()
 	if err != nil {
@@ -255,7 +255,7 @@ func TestATerminalThatTakesNothing(t *testing.T) {
 	}
 }
 
-// Frames that are tried arrive whole and in order with all that others write meanwhile.
+// Frames written with TryWrite arrive whole, in order with what others write meanwhile.
 func TestTriedFramesArriveInOrder(t *testing.T) {
 	master, slave, err := pty.Open()
 	if err != nil {

@@ -20,8 +20,8 @@ stty sane; echo STOPPED; read -r line; echo FOREGROUND; fg; echo "ENDED $?."`
 
 var processID = regexp.MustCompile(`PID ([0-9]+)\.`)
 
-// A program that was stopped, and continued once more in the background, has the
-// terminal as before when the shell has brought it to the foreground.
+// After a stop, and a continuation in the background, the program has the terminal as before when
+// the shell brings it to the foreground.
 func TestContinuedAfterAStop(t *testing.T) {
 	l := newLine(t)
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", shellScript, os.Args[0])

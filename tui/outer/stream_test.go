@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Whoever waits for a pipe is freed by the end; what nobody reads is no error; nothing is set to
-// nonblocking mode.
+// End ends waiting reads and writes of a pipe. A pipe without a reader is not an error. No file is set
+// to nonblocking mode.
 func TestStreamsOfPipes(t *testing.T) {
 	inRead, inWrite := pipe(t)
 	outRead, outWrite := pipe(t)

@@ -98,7 +98,7 @@ func TestLoopReportsAFailedWrite(t *testing.T) {
 	}
 }
 
-// quickSink takes so many bytes without waiting.
+// quickSink accepts a number of bytes without waiting.
 type quickSink struct {
 	sink
 	room int
@@ -119,7 +119,7 @@ func (s *quickSink) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Show writes what the output takes at once, and Run what it leaves: all of a frame, or the rest.
+// Show writes what the output accepts without waiting, and Run writes the rest, or the whole frame.
 func TestShowWaitsForNoOutput(t *testing.T) {
 	for room, want := range map[int]bool{1000: true, 3: false, 0: false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestShowWaitsForNoOutput(t *testing.T) {
 	}
 }
 
-// A panic while a frame is drawn, by whichever goroutine, keeps no other goroutine waiting.
+// A panic while a frame is drawn, in either goroutine, leaves no lock held.
 func TestAPanicWhileDrawingLocksNothing(t *testing.T) {
 	draw := func() *Canvas { panic("drawn wrongly") }
 	loop := NewLoop(&quickSink{}, func() bool { return true }, NewPainter(Options{}), draw)

@@ -42,8 +42,8 @@ func TestEnterWaitsForTheEndOfTheDrawing(t *testing.T) {
 	}
 }
 
-// The Enter behind a text is typed a pause after the agent has shown the text, or after
-// echoLimit when it shows nothing.
+// The Enter after a text is typed a pause after the agent has shown the text, or after
+// echoLimit if the agent shows nothing.
 func TestEnterWaitsForTheEcho(t *testing.T) {
 	const pause = 100 * time.Millisecond
 	for name, tt := range map[string]struct{ echo, want time.Duration }{

@@ -74,7 +74,7 @@ func TestQueueStepsKeepTheirPauses(t *testing.T) {
 }
 
 // A gate holds the reader back while the focused queue is crowded, but only for stallTime
-// when nothing is taken from it, and not at all for a queue that is not focused.
+// if the agent reads nothing, and never for a queue that is not focused.
 func TestGate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, q, other := NewGate(), newInputQueue(), newInputQueue()

@@ -14,7 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// stuckTerminal takes some bytes of a write, and the rest never.
+// stuckTerminal accepts some bytes of a write, and never the rest.
 type stuckTerminal struct {
 	*terminal
 	takes  int
@@ -63,8 +63,8 @@ func scrollback(s *term.Screen) uint64 {
 	return h.Sum64()
 }
 
-// A pane that was saved and loaded is as it was: what it shows, what waits for the agent, to
-// the byte, and how far the agent was read.
+// A pane that was saved and loaded has the same screen, exactly the same waiting input, and the
+// same count of bytes read from the agent.
 func TestSavedPanesGoOn(t *testing.T) {
 	m := newMux(t)
 	v := m.add(t, newWatcher())
@@ -164,8 +164,8 @@ func TestSavedEnd(t *testing.T) {
 	}
 }
 
-// A Mux whose agent does not say what it has taken is not saved, and a damaged file changes
-// nothing.
+// A Mux is not saved while it is unknown how many bytes an agent has read, and loading a damaged
+// file changes nothing.
 func TestNothingIsGuessed(t *testing.T) {
 	m := newMux(t)
 	v := m.add(t, newWatcher())

@@ -12,7 +12,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// terminal is an agent's, whose output a test writes.
+// terminal is an agent's terminal whose output a test writes.
 type terminal struct {
 	broker.Terminal
 	out   *io.PipeReader
@@ -48,7 +48,7 @@ func (a *api) Attach(context.Context, broker.SessionID) (broker.Terminal, error)
 	return a.terminal, nil
 }
 
-// watcher is a user interface that counts what it is told.
+// watcher is a user interface that counts the calls of its hooks.
 type watcher struct {
 	shown, woken, changed chan struct{}
 	ended                 chan error
@@ -95,9 +95,9 @@ func (m *Mux) add(t *testing.T, w *watcher) *View {
 	return v
 }
 
-// The pane has the size of the view in which it was used last. Watching changes nothing, a
-// small window makes nothing smaller unless it is asked to, and what leaves leaves its size to
-// the only other one.
+// The pane has the size of the view in which it was used last. Watching does not change the size,
+// a small window makes the pane smaller only after Fit, and when a view leaves, the pane gets the
+// size of the only other view.
 func TestSizeIsThatOfTheLastUse(t *testing.T) {
 	m := newMux(t)
 	a, b := m.add(t, newWatcher()), m.add(t, newWatcher())
@@ -137,8 +137,8 @@ func TestSizeIsThatOfTheLastUse(t *testing.T) {
 	want("typed", 80, 24)
 }
 
-// A view that only watches never has the size, and gives it up when it begins to. Nobody gets it
-// while several others show the pane, or when the only other one watches, too.
+// The pane never has the size of a view that only watches. When a view begins to watch, the pane
+// gets another view's size, unless several others show the pane or the only other one watches, too.
 func TestWatchersNeverHaveTheSize(t *testing.T) {
 	m := newMux(t)
 	a, b, c := m.add(t, newWatcher()), m.add(t, newWatcher()), m.add(t, newWatcher())
@@ -188,8 +188,8 @@ func TestAViewLeavesWhileTheAgentStarts(t *testing.T) {
 	}
 }
 
-// A view that comes later learns what there is: the screen, the title, the name and the end. A
-// view that has left hears nothing.
+// A view that is added later gets the present state: the screen, the title, the name and the end.
+// The hooks of a view that has left are not called.
 func TestPanesOutliveTheirViews(t *testing.T) {
 	m := newMux(t)
 	broken := errors.New("the agent is gone")
@@ -251,7 +251,8 @@ func TestPanesOutliveTheirViews(t *testing.T) {
 	}
 }
 
-// What a view leaves unfinished holds up nobody, and a first prompt is sent once.
+// When a view leaves, its unfilled places in the queue block no other view, and a first prompt is
+// sent once.
 func TestLeftUnfinished(t *testing.T) {
 	m := newMux(t)
 	a, b := m.add(t, newWatcher()), m.add(t, newWatcher())
@@ -270,8 +271,8 @@ func TestLeftUnfinished(t *testing.T) {
 	}
 }
 
-// What /fit does ends when the program is used elsewhere, also in a small window, and when the
-// view leaves or stalls: nobody is left with a size that they did not ask for.
+// The effect of /fit ends when the program is used in another view, also in a small window, and
+// when the view leaves or stalls, so that no other view keeps a size that it did not ask for.
 func TestFitEnds(t *testing.T) {
 	m := newMux(t)
 	large := m.add(t, newWatcher())
@@ -306,8 +307,7 @@ func TestFitEnds(t *testing.T) {
 	}
 }
 
-// A tab begins with the size that the view in which it was opened gives it, whichever view
-// showed it first, and has that view's size from then on.
+// A tab has the size of the view in which it was opened, even if another view showed it first.
 func TestOpeningIsUse(t *testing.T) {
 	m := newMux(t)
 	other, opener := m.add(t, newWatcher()), m.add(t, newWatcher())
