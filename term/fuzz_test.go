@@ -143,7 +143,7 @@ func checkWhole(t rapid.TB, s *Screen) {
 	}
 }
 
-// Whatever a program writes, the screen does not fail, holds no half characters, and
+// Whatever a program writes, the screen does not fail, shows no half characters, and
 // does not depend on how the bytes were split.
 func FuzzScreen(f *testing.F) {
 	addSeeds(f)

@@ -32,10 +32,10 @@ func saved(t testing.TB, s *Screen) []byte {
 	return b
 }
 
-// checkCuts plays input to a screen that is never saved and, for each cut, to one that is
-// saved there and the one loaded from that. All show and answer the same, and the last two
-// have the same state in all that is not shown either. After every third cut, so does a
-// screen that is resized then.
+// checkCuts plays input to a screen that is never saved. For each cut it also plays the input
+// to a screen that is saved at the cut, and to the screen loaded from that. All three show and
+// answer the same, and the last two have the same hidden state, too. After every third cut the
+// same holds for screens that are resized at the cut.
 func checkCuts(t *testing.T, engine string, cols, rows int, input []byte, how string, cuts ...int) {
 	t.Helper()
 	sizes := [][2]int{{cols, rows}, {cols/2 + 1, rows/2 + 1}, {cols + 3, rows + 3}}
@@ -75,7 +75,7 @@ func checkCuts(t *testing.T, engine string, cols, rows int, input []byte, how st
 	}
 }
 
-// A screen that was saved and loaded anywhere in a recording goes on as if it had not been.
+// A screen that is saved and loaded anywhere in a recording continues as if nothing had happened.
 func TestSavedScreensGoOn(t *testing.T) {
 	random := rand.New(rand.NewPCG(11, 11))
 	for _, name := range streamNames(t) {
@@ -175,7 +175,7 @@ func TestDamagedScreensAreRefused(t *testing.T) {
 	}
 }
 
-// Whatever is in a saved screen, it is refused, or makes a screen that does not fail.
+// Any bytes are refused as a saved screen, or make a screen that does not fail.
 func FuzzLoadScreen(f *testing.F) {
 	frame := func(b []byte) []byte { return b[len(savedMark) : len(b)-4] }
 	for i, seed := range fuzzSeeds {

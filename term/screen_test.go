@@ -171,8 +171,8 @@ func TestHoldEnds(t *testing.T) {
 	})
 }
 
-// Of two frames neither holds up the other: one that always comes in the middle of an
-// update is held as long as if it were alone, and shows whole updates until then.
+// Two frames do not delay each other: one that is always taken in the middle of an update waits
+// as long as if it were alone, and shows whole updates until then.
 func TestHoldIsPerFrame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := play(t, "native", 20, 2, 0, []byte("\x1b[?2026hwhole 0\x1b[?2026l"))
@@ -261,7 +261,7 @@ func TestUnknownEngine(t *testing.T) {
 	}
 }
 
-// An emulator that fails starts over and the screen goes on.
+// After an emulator fails, the screen starts over with an empty one.
 func TestFaultIsContained(t *testing.T) {
 	var events []Event
 	s, err := NewScreen(Options{Cols: 20, Rows: 2, Notify: func(ev Event) { events = append(events, ev) }})

@@ -104,8 +104,8 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// A terminal is known as that of a program by its device, also as /dev/tty, until the program is
-// closed.
+// Own recognizes a program's terminal by its device, also if it is opened as /dev/tty, until the
+// program is closed.
 func TestOwn(t *testing.T) {
 	p := startShell(t, "tty; read x")
 	line, err := bufio.NewReader(p).ReadString('\n')

@@ -59,8 +59,8 @@ func OpenLines(in, out *Stream, p Passed, ctrlC bool) (*Lines, error) {
 	return l, nil
 }
 
-// set sets the modes, first in OpenLines and again when the client continues, because a shell
-// sets its own modes while the client is stopped.
+// set sets the modes, first in OpenLines and again when the client continues, because the shell may
+// have set others while the client was stopped.
 func (l *Lines) set() error {
 	settings := singleKeys(*l.saved)
 	if l.ctrlC {
