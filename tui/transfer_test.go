@@ -32,7 +32,7 @@ func TestAttach(t *testing.T) {
 		t.Errorf("the error is not shown:\n%s", r.screen())
 	}
 	r.keys("\x01/attach 'x\r")
-	if !strings.Contains(r.screen(), "/attach: a quote") {
+	if !strings.Contains(r.screen(), "/attach: the text ends within a quote") {
 		t.Errorf("the error is not shown:\n%s", r.screen())
 	}
 }
