@@ -132,7 +132,7 @@ func TestPartsOfMCP(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, found := strings.Cut(string(doc), "| part of MCP | what becomes of it |\n|---|---|\n")
+	_, table, found := strings.Cut(string(doc), "| part of MCP | what happens to it |\n|---|---|\n")
 	table, _, ends := strings.Cut(table, "\n\n")
 	if !found || !ends {
 		t.Fatal("SECURITY.md has no such table")
