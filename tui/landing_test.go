@@ -15,7 +15,7 @@ func TestLandWhatWasShown(t *testing.T) {
 	r.broker.landing = broker.Landing{ID: "one", Origin: "/p", Files: 2, Lines: []broker.LandingLine{{Head: true, Text: "to be landed"}, {What: "added", Text: "a\x1b[31mb"}}}
 	r.keys("\x01/land --ignored\r")
 	screen := r.m.help.Draw(r.m.lay.Viewport, r.m.theme).String()
-	if !strings.Contains(screen, "/land now writes 2 files there") || !strings.Contains(screen, "added") || strings.Contains(screen, "\x1b") {
+	if !strings.Contains(screen, "/land now writes 2 files into the directory") || !strings.Contains(screen, "added") || strings.Contains(screen, "\x1b") {
 		t.Errorf("shown:\n%s", screen)
 	}
 	if !slices.Equal(r.broker.asked, []broker.Which{{Ignored: true}}) {
@@ -53,7 +53,7 @@ func TestNothingToLand(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	r.broker.landing = broker.Landing{ID: "one", Origin: "/p"}
 	r.keys("\x01/land\r")
-	if screen := r.m.help.Draw(r.m.lay.Viewport, r.m.theme).String(); !strings.Contains(screen, "nothing has changed in the copy") {
+	if screen := r.m.help.Draw(r.m.lay.Viewport, r.m.theme).String(); !strings.Contains(screen, "there is nothing to land") {
 		t.Errorf("shown:\n%s", screen)
 	}
 	r.keys("q\x01/land now\r")

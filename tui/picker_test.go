@@ -337,7 +337,7 @@ func TestDiffNamesDangersFirst(t *testing.T) {
 		r.keys("\x01/diff\r")
 		screen := r.m.help.Draw(r.m.lay.Viewport, r.m.theme).String()
 		at := 0
-		for _, want := range []string{"look before you use git", "new: \".git/hooks/", "git runs it as a hook", "not everything was looked at", "all changes", c.Text + c.Trouble} {
+		for _, want := range []string{"look at them before you use git", "new: \".git/hooks/", "git runs it as a hook", "not everything was looked at", "all changes", c.Text + c.Trouble} {
 			i := strings.Index(screen[at:], strings.TrimSpace(want))
 			if i < 0 {
 				t.Errorf("%q is not shown there:\n%s", want, screen)

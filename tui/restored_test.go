@@ -19,7 +19,7 @@ func TestRestoredCall(t *testing.T) {
 	r.send(brokerMsg{broker.Event{Escalation: &e}})
 	r.keys("\x01")
 	r.look()
-	r.wants("asked: before the restart", "has not come back for it yet", "kept 5 minutes")
+	r.wants("asked: before the restart", "has not come back for it yet", "kept for 5 minutes")
 	e.Unclaimed = false
 	r.send(brokerMsg{broker.Event{Escalation: &e}})
 	r.wants("before the restart", "its agent waits for the answer")
@@ -32,14 +32,14 @@ func TestResolutionTexts(t *testing.T) {
 	for want, r := range map[string]broker.Resolution{
 		"#1 was withdrawn by the agent":           {Number: 1, Outcome: broker.Withdrawn, By: "caller"},
 		"#1 was withdrawn: its session has ended": {Number: 1, Outcome: broker.Withdrawn, By: "broker"},
-		"#1 expired: nobody decided in time, the call was refused; /history again 1 lets the agent make it again": {Number: 1, Outcome: broker.Expired},
+		"#1 expired: nobody decided in time, so the call was refused; /history again 1 tells the agent to make it again": {Number: 1, Outcome: broker.Expired},
 	} {
 		if got := panel.ResolutionText(r, broker.Client{}); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
 	if got := panel.ResolutionText(broker.Resolution{Number: 1, Outcome: broker.Approved, By: "tui", Kept: true, At: testTime}, broker.Client{}); got !=
-		"#1 approved by you at "+testTime.Local().Format("15:04:05")+"; kept 5 minutes for the same call, once" {
+		"#1 approved by you at "+testTime.Local().Format("15:04:05")+"; the answer is kept for 5 minutes, and counts once, for the same call" {
 		t.Errorf("%q", got)
 	}
 }

@@ -62,7 +62,7 @@ func (m *Model) onFocusedKey(name string) (cmd tea.Cmd, taken bool) {
 		if a == "" || p.Current() == nil {
 			return nil, false
 		}
-		m.showError(fault.New("look at it first", "the call shown changed by itself, it is #%d now; nothing was decided", p.Current().Call.Number))
+		m.showError(fault.New("look at it first", "nothing was decided, because the call shown changed by itself: it is now #%d", p.Current().Call.Number))
 		return nil, true
 	case !p.Focused():
 		return nil, false

@@ -64,7 +64,7 @@ func TestGivenRepository(t *testing.T) {
 	d.send("clear; echo two >>a; echo new >b; echo evil >.envrc; git init -q in; git -C in config core.fsmonitor /tmp/evil; echo done-$((1))\r")
 	d.see(patience, "done-1")
 	d.send("\x01/diff\r")
-	d.see(patience, "changed since its start", "+two", "new file: b", "look before you use git",
+	d.see(patience, "changed since its start", "+two", "new file: b", "before you use git",
 		"new: in/.git/config (git obeys its core.fsmonitor)", "new: .envrc (the shell loads it)")
 	if strings.Contains(d.text(), "+mine") {
 		t.Errorf("what was changed before the start is shown as changed:\n%s", d.text())

@@ -15,7 +15,7 @@ type rowKind uint8
 const (
 	RowPlain   rowKind = iota
 	rowHeading         // which call it is
-	rowChanged         // what the agent wrote, where that differs from the canonical value
+	rowChanged         // what the agent wrote, if that differs from the canonical value
 	rowEffect          // what the call would do, in one line
 	rowWarning         // a reason to refuse it
 	rowHunk            // where in a file the next lines are
@@ -36,9 +36,9 @@ type Body struct {
 	Rows  []bodyRow
 }
 
-// LayBody lays out everything that a person has to know to judge a call: which agent
-// asks, for which tool, with which arguments, how these differ from what the agent wrote,
-// which rule asks for a person, and why.
+// LayBody lays out everything that a person has to know to judge a call: the agent, the tool, the
+// arguments and how they differ from what the agent wrote, and the rule that escalated the call, with
+// its reason.
 func LayBody(e broker.Escalation, width int) Body {
 	b := Body{Width: width}
 	verb := "calls"
@@ -65,9 +65,8 @@ func LayBody(e broker.Escalation, width int) Body {
 	return b
 }
 
-// program adds rows about the program that makes the call. What stands on its line helps
-// to find the call and is not judged: it is cut to one row, so that no row begins with the
-// program's words.
+// program adds rows about the program that makes the call. The program's source line only helps to
+// find the call. It is cut to one row, so that no row begins with text of the program.
 func (b *Body) program(from *broker.ProgramCall) {
 	if from == nil {
 		return
@@ -82,8 +81,8 @@ func (b *Body) program(from *broker.ProgramCall) {
 	b.Rows = append(b.Rows, bodyRow{rowChanged, label, view.Clip(text.Drawable(from.Source), b.Width-view.TextWidth(label))})
 }
 
-// askedBefore adds rows for a call that was asked before the multiplexer was killed: when
-// that was, and whether the agent is waiting for the answer.
+// askedBefore adds rows for a call that was escalated before the multiplexer was killed: when, and
+// whether the agent waits for the answer.
 func (b *Body) askedBefore(e broker.Escalation) {
 	then := "its agent waits for the answer"
 	if e.Unclaimed {
@@ -91,12 +90,12 @@ func (b *Body) askedBefore(e broker.Escalation) {
 	}
 	b.Add(RowPlain, "asked: ", "before the restart, at "+e.AskedAt.Local().Format("15:04:05")+"; "+then)
 	if e.Unclaimed {
-		b.Add(RowPlain, "answer: ", "is kept 5 minutes, for the same call once")
+		b.Add(RowPlain, "answer: ", "is kept for 5 minutes, and counts once, for the same call")
 	}
 }
 
-// leftToPerson says why the automatic approval leaves a call to the person; empty when
-// it did not judge the call or has not finished.
+// leftToPerson says why the automatic approval leaves a call to the person; empty: it has not judged
+// the call, or has not finished.
 func leftToPerson(e broker.Escalation) string {
 	if e.Auto == nil || e.Auto.Reason == "" {
 		return ""
@@ -104,8 +103,7 @@ func leftToPerson(e broker.Escalation) string {
 	return fmt.Sprintf("leaves it to you; receipt %d: %s", e.Auto.Receipt, text.Drawable(e.Auto.Reason))
 }
 
-// arguments adds the canonical arguments, and below each what the agent wrote, when that
-// differs.
+// arguments adds the canonical arguments, and below each of them what the agent wrote if that differs.
 func (b *Body) arguments(e broker.Escalation) {
 	canonical, err := flatten(e.Arguments)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// DeciderName returns the name by which the screen of a client shows who decided something, and
-// with which client.
+// DeciderName returns a name for whoever decided something, and for the client that they used, as the
+// screen of the client me shows it.
 func DeciderName(by string, with, me broker.Client) string {
 	mine := with == broker.Client{} || with.ID == me.ID
 	switch {
@@ -24,8 +24,8 @@ func DeciderName(by string, with, me broker.Client) string {
 	return text.Drawable(with.Decider(by))
 }
 
-// DecidedText says in one line how a call was decided: by whom and after how long, which
-// call it was, by which rule, and what the decision rests on.
+// DecidedText says in one line how a call was decided: by whom, after how long, which call, by which
+// rule, and on which grounds.
 func DecidedText(d broker.Decided, me broker.Client) string {
 	var b strings.Builder
 	switch d.Decision {
@@ -63,8 +63,8 @@ func DecidedText(d broker.Decided, me broker.Client) string {
 	return b.String()
 }
 
-// detail returns one of the details that the audit recorded with a decision, sanitized;
-// empty when there is none of that name.
+// detail returns one of the details that the audit recorded with a decision, sanitized; empty: the
+// decision has no such detail.
 func detail(d broker.Decided, name string) string {
 	v, ok := d.Detail[name]
 	if !ok {

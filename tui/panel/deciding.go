@@ -17,8 +17,8 @@ import (
 // Decision is the person's answer to an escalation.
 type Decision struct {
 	Approve  bool
-	Key      bool             // with one key, and not with a command
-	Reason   string           // told to the agent when denied
+	Key      bool             // made with one key, and not with a command
+	Reason   string           // of a refusal; the agent is told
 	Remember *broker.Remember // the grant to make with an approval; nil: none
 }
 
@@ -31,8 +31,8 @@ func SplitTarget(args string) (which, rest string) {
 	return "", args
 }
 
-// Chosen returns the items that a decision is about: the one shown, the one with a number,
-// or all that were seen in full. The error says why the decision cannot be made.
+// Chosen returns the items that a decision is about: the item shown, the item with a number, or all
+// items that were seen in full. The error says why the decision cannot be made.
 func (a *Queue) Chosen(which string, approve bool, now time.Time, k *input.Keys) ([]*Item, error) {
 	if len(a.Items) == 0 {
 		return nil, errors.New("nothing waits for a decision")
@@ -67,7 +67,7 @@ func (a *Queue) Chosen(which string, approve bool, now time.Time, k *input.Keys)
 func (a *Queue) allSeen(approve bool, now time.Time, k *input.Keys) ([]*Item, error) {
 	var seen []*Item
 	b := &batch{calls: map[string]bool{}}
-	if it := a.Current(); approve && it.slipped { // it went into the place of another one
+	if it := a.Current(); approve && it.slipped {
 		it.slipped = false
 		return nil, fault.New("look at it, then press Enter again", "the call shown changed while you typed, it is #%d now", it.Call.Number)
 	}
@@ -86,9 +86,9 @@ func (a *Queue) allSeen(approve bool, now time.Time, k *input.Keys) ([]*Item, er
 	return seen, nil
 }
 
-// mayDecide returns why a decision on a call cannot be made yet, or nil. To refuse a call
-// it is enough to have seen a part of it. The call that is shown must have been on the
-// screen for MinAge until now, any other call at some time since the panel was opened.
+// mayDecide returns nil, or why a call cannot be decided yet. To refuse a call, it is enough to have
+// seen a part of it. The call that is shown must have been on the screen for MinAge until now; any
+// other call for MinAge at some time since the panel was opened.
 func (a *Queue) mayDecide(it *Item, approve bool, now time.Time, k *input.Keys) error {
 	switch {
 	case it.Sent:
@@ -104,14 +104,13 @@ func (a *Queue) mayDecide(it *Item, approve bool, now time.Time, k *input.Keys) 
 	return nil
 }
 
-// howToSee says which keys show calls, and parts of calls, that were not on the screen
-// yet.
+// howToSee says which keys show other calls, and more of a call.
 func howToSee(k *input.Keys) string {
 	how := input.NonEmpty(k.Hint(input.PlacePanel, input.ActPanelNext, "shows the next call"), k.Hint(input.PlacePanel, input.ActPanelPage, "more of it"))
 	return cmp.Or(strings.Join(how, ", "), "scroll through them")
 }
 
-// unknown is the error that no call with a number waits; it lists those that do.
+// unknown is the error that no call with a number waits. It lists the calls that wait.
 func (a *Queue) unknown(n int) error {
 	if len(a.Items) == 0 {
 		return fmt.Errorf("#%d does not wait for a decision, and no other call does", n)

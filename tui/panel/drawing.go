@@ -13,14 +13,13 @@ import (
 type Look struct {
 	Theme  view.Theme
 	Phrase string // the phrase that only this program knows; empty: none
-	Note   string // says below the title what that is for; empty: not
+	Note   string // below the title: what the phrase is for; empty: no note
 	Now    time.Time
 	Seq    uint64 // the number of the scene
 }
 
-// Draw draws as much of the current item as there is room for, and notes which of its
-// rows the scene shows. report says that the compositor has to report when the scene is
-// painted.
+// Draw draws as many rows of the current item as there is room for, and notes which rows the scene
+// shows. report asks the compositor to report when the scene is painted.
 func (a *Queue) Draw(at view.Rect, l Look) (panel *view.Surface, report bool) {
 	it := a.Current()
 	first := 1
@@ -91,8 +90,8 @@ var panelTitleForms = []panelTitleForm{
 	{"%d/%d", "%s", "judged %ds", "%d↓", "%d?↑", " "},
 }
 
-// title says which of how many calls this is, how much time is left to decide, and how
-// many rows are below or were jumped over.
+// title returns the number of the call among all that wait, how much time is left to decide, and how
+// many rows are below or were skipped.
 func (a *Queue) title(f panelTitleForm, it *Item, now time.Time, below, missed int) string {
 	parts := []string{
 		fmt.Sprintf(f.number, a.index(it)+1, len(a.Items)),
@@ -119,7 +118,7 @@ func (a *Queue) title(f panelTitleForm, it *Item, now time.Time, below, missed i
 	return strings.Join(parts, f.between)
 }
 
-// draw draws one row of an item, with escapes in a style of their own.
+// draw draws one row of an item. Escapes have a style of their own.
 func (row bodyRow) draw(panel *view.Surface, y int, theme view.Theme) {
 	text, label := theme.Body, theme.Label
 	switch row.Kind {

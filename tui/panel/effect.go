@@ -8,8 +8,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// Effect adds what a call would do: a summary, then each line with a mark that tells its
-// kind even without colors. Every text is sanitized.
+// Effect adds what a call would do: a summary, then each line with a mark that shows its kind even
+// without colors. Every text is sanitized.
 func (b *Body) Effect(e *broker.Effect) {
 	if e == nil {
 		return
@@ -27,8 +27,8 @@ func (b *Body) Effect(e *broker.Effect) {
 	}
 }
 
-// hang appends a line with its mark. A row that continues a line has the mark continues,
-// so that no part of a long line is taken for another line.
+// hang appends a line with its mark. A row that continues the line has the mark continues, so that no
+// part of a long line looks like another line.
 func (b *Body) hang(kind rowKind, mark, text string) {
 	width := b.Width - max(view.TextWidth(mark), view.TextWidth(continues))
 	for i, row := range view.Wrap(text, width) {

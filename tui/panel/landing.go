@@ -8,15 +8,15 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// LandingLines lists what an agent has changed in its copy of a directory: what is landed, what
-// stays, and why.
+// LandingLines lists what an agent has changed in its copy of a directory: what can be landed, what
+// cannot, and why.
 func LandingLines(l broker.Landing) []view.Line {
-	lines := []view.Line{{Text: "nothing of it can be landed"}}
+	lines := []view.Line{{Text: "none of these changes can be landed"}}
 	switch {
 	case l.Files > 0:
-		lines[0].Text = fmt.Sprintf("/land now writes %s there; until then nothing changes", view.Counted(l.Files, "file"))
+		lines[0].Text = fmt.Sprintf("/land now writes %s into the directory; until then nothing changes", view.Counted(l.Files, "file"))
 	case len(l.Lines) == 0:
-		lines[0].Text = "nothing has changed in the copy that is not in the directory, too"
+		lines[0].Text = "there is nothing to land: the directory has every change of the copy"
 	}
 	for _, line := range l.Lines {
 		if line.Head {

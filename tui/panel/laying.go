@@ -2,8 +2,8 @@ package panel
 
 import "time"
 
-// LayBytes is how many bytes of a call are laid out in the event loop. A larger call would
-// delay it, so a goroutine of its own lays that out.
+// LayBytes is the size of the largest call that is laid out in the event loop, in bytes. A larger one
+// would delay the event loop, so another goroutine lays it out.
 const LayBytes = 16 << 10
 
 // LaidFor reports whether an item is laid out for a width, or is being laid out for it.
@@ -11,8 +11,8 @@ func (it *Item) LaidFor(width int) bool {
 	return it.Body.Width == width || it.laying == width
 }
 
-// LayAtOnce lays an item out for a width. A large item it only notes, and reports false:
-// the caller then has it laid out outside of the event loop.
+// LayAtOnce lays an item out for a width. For a large item it reports false, and the caller lays the
+// item out outside of the event loop.
 func (it *Item) LayAtOnce(width int) bool {
 	it.Unlay()
 	call := it.Call
@@ -39,8 +39,8 @@ func (it *Item) lay(b Body) {
 	it.seen = make([]bool, len(b.Rows))
 }
 
-// LaidOut sets the rows of a large item. It reports false when the item is gone or is
-// wanted for another width now.
+// LaidOut sets the rows of a large item. It reports false if the item is gone, or now needs another
+// width.
 func (a *Queue) LaidOut(id string, body Body) bool {
 	it := a.Find(id)
 	if it == nil || it.laying != body.Width {

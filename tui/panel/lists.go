@@ -75,8 +75,8 @@ func ServerLines(servers []broker.ServerStatus) []view.Line {
 	return append(lines, view.Line{Text: "/servers restart NAME starts one again, /servers disable NAME turns one off, /servers add NAME COMMAND adds one of yours"})
 }
 
-// DoneLines describes one automatic approval: the words of the person that it rests on,
-// the call, and what the call did.
+// DoneLines describes one automatic approval: the person's words that it is based on, the call, and
+// what the call did.
 func DoneLines(a broker.AutoApproval) []view.Line {
 	lines := []view.Line{
 		{Text: fmt.Sprintf("#%d %s/%s at %s", a.Call.Number, text.Drawable(a.Call.Server), text.Drawable(a.Call.Tool), a.At.Local().Format(time.TimeOnly)), Head: true},
@@ -105,12 +105,12 @@ func DoneLines(a broker.AutoApproval) []view.Line {
 	return append(lines, view.Line{Key: "rule", Text: text.Drawable(a.Call.Rule)}, view.Line{Key: "digest", Text: text.Drawable(a.Call.Digest)})
 }
 
-// ChangesLines lists the changes in a workspace, sanitized. What programs of this machine
-// would run or obey comes first.
+// ChangesLines lists the changes in a workspace, sanitized. Changes that programs of this machine would
+// run or obey come first.
 func ChangesLines(c broker.Changes) []view.Line {
 	var out []view.Line
 	if dangers := c.Obeyed.Lines(); len(dangers) > 0 {
-		out = append(out, view.Line{Head: true, Text: "programs of this machine would run or obey this; look before you use git, an editor or a shell there"})
+		out = append(out, view.Line{Head: true, Text: "programs of this machine would run or obey these changes; look at them before you use git, an editor or a shell there"})
 		for _, line := range dangers {
 			out = append(out, view.Line{Text: text.Drawable(line)})
 		}

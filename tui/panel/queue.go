@@ -8,36 +8,34 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// MinAge is how long a call must have been on the screen without a break before it can be
-// decided, so that a key that was already on its way cannot decide it.
+// MinAge is how long a call must have been on the screen without a break before it can be decided, so
+// that a key that the person pressed before cannot decide it.
 const MinAge = 300 * time.Millisecond
 
-// Item is one call that waits for a person, and what the person has
-// seen of it.
+// Item is one call that waits for a person, and what the person has seen of it.
 type Item struct {
 	Call   broker.Escalation
 	Body   Body
 	laying int    // the width for which it is being laid out outside the event loop, or 0
 	laid   int    // counts how often its rows were dropped to be laid out again
-	seen   []bool // for each row of the body: it has been on the screen
+	seen   []bool // for each row of the body: whether the row was on the screen
 	// Complete is set once every row was seen; it stays set when the width changes.
 	Complete bool
-	Since    time.Time // since when it has been on the screen without a break, or zero
-	looked   bool      // it was on the screen for MinAge, and the panel has been open since
-	// slipped is set while the panel shows it because another call went away after the
-	// person began the line, and the person has not named it since.
+	Since    time.Time // since when the item has been on the screen without a break, or zero
+	looked   bool      // the item was on the screen for MinAge, and the panel has been open since
+	// slipped is set while the panel shows the item only because the call shown before has ended
+	// after the person began the line. It is cleared when the person chooses the item.
 	slipped bool
-	// Scopes are those that its approval could be remembered for, once they are known;
-	// the body has rows for them then.
+	// Scopes are the scopes for which the approval could be remembered, once they are known. The
+	// body then has rows for them.
 	Scopes  []broker.Scope
 	Scoped  bool // Scopes are known
 	Scoping bool // Scopes have been asked for
 	Sent    bool // a decision has been sent
-	aside   bool // the person does not want it in the strip
+	aside   bool // put aside: the strip does not show it
 }
 
-// Queue is the calls that wait for a person, the oldest first, and which of them the
-// panel shows.
+// Queue is the calls that wait for a person, the oldest first, and which of them the panel shows.
 type Queue struct {
 	Items  []*Item
 	shown  string // ID of the item in the panel
@@ -45,10 +43,10 @@ type Queue struct {
 	Batch  *batch // the latest calls that were decided together; may be nil
 	Agreed string // ID of the item that was shown when the person began the command
 	Log    []SettledCall
-	former []string             // IDs of calls that were put aside in the view before this one
-	drawn  map[uint64]drawnRows // by scene: what it shows, until it is painted
+	former []string             // IDs of calls that were put aside in the former view
+	drawn  map[uint64]drawnRows // by scene: the rows that it shows, until it is painted
 	stay   int                  // counts the times that an item came into the panel
-	focus  focus                // the call that one key decides
+	focus  focus                // the call that one key can decide
 }
 
 // drawnRows says which rows of which item a scene shows.
@@ -94,7 +92,7 @@ func (a *Queue) Current() *Item {
 	return a.Items[0]
 }
 
-// Begin notes that a line is begun, about the item that the panel shows now.
+// Begin notes that the person begins a line, about the item that the panel shows now.
 func (a *Queue) Begin() {
 	a.Agreed = ""
 	if it := a.Current(); it != nil {
@@ -102,8 +100,8 @@ func (a *Queue) Begin() {
 	}
 }
 
-// choose puts another item into the panel, and notes whether the one that was there has
-// been looked at for long enough.
+// choose puts another item into the panel, and notes whether the former one was on the screen for long
+// enough.
 func (a *Queue) choose(id string, now time.Time) {
 	if a.shown == id {
 		return
@@ -118,14 +116,13 @@ func (a *Queue) choose(id string, now time.Time) {
 	}
 }
 
-// seenFor reports whether an item has been on the screen for MinAge since the panel was
-// opened.
+// seenFor reports whether an item has been on the screen for MinAge since the panel was opened.
 func (it *Item) seenFor(now time.Time) bool {
 	return it.looked || !it.Since.IsZero() && now.Sub(it.Since) >= MinAge
 }
 
-// Prefer puts the oldest call of a session into the panel. It changes nothing when a call
-// of the session is there already, or the session has no call that waits.
+// Prefer puts the oldest call of a session into the panel. It changes nothing if the panel shows a call
+// of the session already, or the session has no call that waits.
 func (a *Queue) Prefer(session broker.SessionID, now time.Time) {
 	if it := a.Current(); it == nil || it.Call.Session == session {
 		return
@@ -138,8 +135,8 @@ func (a *Queue) Prefer(session broker.SessionID, now time.Time) {
 	}
 }
 
-// LostText says how many calls would not be carried out if a session ended, or, for an
-// empty session, if all sessions ended.
+// LostText says how many waiting calls would not be carried out if a session ended or, for an empty
+// session, if all sessions ended.
 func (a *Queue) LostText(session broker.SessionID) string {
 	n := 0
 	for _, it := range a.Items {
@@ -161,7 +158,7 @@ func LostCalls(n int) string {
 	return fmt.Sprintf(", and %d calls that wait will not be carried out", n)
 }
 
-// alike counts the other items of the same session that differ from it only in details.
+// alike counts the other items of the same session that differ from an item only in details.
 func (a *Queue) alike(it *Item) int {
 	n := 0
 	for _, x := range a.Items {
@@ -182,7 +179,7 @@ func (a *Queue) index(it *Item) int {
 	return -1
 }
 
-// Step chooses the item n places further; behind the last comes the first.
+// Step chooses the item n places further; after the last comes the first.
 func (a *Queue) Step(n int, now time.Time) {
 	it := a.Current()
 	if it == nil {
@@ -192,8 +189,7 @@ func (a *Queue) Step(n int, now time.Time) {
 	a.choose(a.Items[((a.index(it)+n)%k+k)%k].Call.ID, now)
 }
 
-// Add adds a call that waits, in the order of the numbers. A call that is there already
-// is not added again.
+// Add adds a call that waits, in the order of the numbers, unless the queue has it already.
 func (a *Queue) Add(e broker.Escalation) {
 	if a.Find(e.ID) != nil {
 		return
@@ -221,8 +217,8 @@ func (a *Queue) Remove(id string) *Item {
 	return it
 }
 
-// Replace replaces the items by a list from the broker. Items that are still there keep
-// what was seen of them.
+// Replace replaces the items by a list from the broker. Items that still wait keep what was seen of
+// them.
 func (a *Queue) Replace(list []broker.Escalation) {
 	old := a.Items
 	a.Items = nil
@@ -239,10 +235,10 @@ func (a *Queue) Replace(list []broker.Escalation) {
 	}
 }
 
-// Update takes over the members of a call that can change while it waits.
+// Update updates the members of a call that can change while it waits.
 func (it *Item) Update(e broker.Escalation) {
 	if it.Call.Unclaimed != e.Unclaimed || leftToPerson(it.Call) != leftToPerson(e) {
-		it.Unlay() // its rows show these
+		it.Unlay() // its rows depend on these
 	}
 	it.Call.More, it.Call.Unclaimed, it.Call.Auto = e.More, e.Unclaimed, e.Auto
 	it.Call.ExpiresAt, it.Call.HalfOver = e.ExpiresAt, e.HalfOver
@@ -282,8 +278,7 @@ func (a *Queue) Settled(id string) *SettledCall {
 	return nil
 }
 
-// Hide notes that the panel is not on the screen: the person has to look at every item
-// again.
+// Hide notes that the panel is not on the screen. The person then has to look at every item again.
 func (a *Queue) Hide() {
 	for _, it := range a.Items {
 		it.Since, it.looked = time.Time{}, false
@@ -292,7 +287,7 @@ func (a *Queue) Hide() {
 	a.stay++
 }
 
-// Painted notes that the terminal has shown a scene since at.
+// Painted notes that the terminal shows a scene, since the time at.
 func (a *Queue) Painted(seq uint64, at time.Time) {
 	d, ok := a.drawn[seq]
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// RegistryLines describes the package registries of a tab and what came of them. What waits or
-// was denied comes first, because there is something to do about it.
+// RegistryLines describes the package registries of a tab and what they delivered. Versions that wait
+// or were denied come first, because the person can act on them.
 func RegistryLines(r broker.Registries) []view.Line {
 	versions := 0
 	for _, h := range r.Hidden {
@@ -57,7 +57,7 @@ func RegistryLines(r broker.Registries) []view.Line {
 	return lines
 }
 
-// PackagesText says which packages come in: "pkgs 412 · 3 hidden · 1 waits".
+// PackagesText counts the packages that are being downloaded: "pkgs 412 · 3 hidden · 1 waits".
 func PackagesText(p broker.Moving) string {
 	if p.Counts == (broker.PackageCounts{}) {
 		return ""

@@ -14,7 +14,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// Meant returns the item with a number, and shows it, or else the item shown.
+// Meant shows the item with a number and returns it. Without a number, it returns the item shown.
 func (a *Queue) Meant(which string, now time.Time) (*Item, error) {
 	it := a.Current()
 	if n, ok := input.Number(which); ok {
@@ -66,7 +66,7 @@ func (b *Body) scopes(list []broker.Scope) {
 	if len(list) == 0 {
 		return
 	}
-	b.Add(rowHeading, "", "/approve+ SCOPE [TIME] also lets these go on, for 15m if no time is given:")
+	b.Add(rowHeading, "", "/approve+ SCOPE [TIME] also allows these later calls, for 15m without a TIME:")
 	for _, s := range list {
 		past := fmt.Sprintf(" (%d of %d past calls)", s.Matched, s.Past)
 		b.Add(RowPlain, text.Drawable(s.Name)+": ", text.Drawable(s.Text)+past)

@@ -8,11 +8,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// ResolutionText is the line that tells the result of a decision.
+// ResolutionText returns the line about the result of a decision.
 func ResolutionText(r broker.Resolution, me broker.Client) string {
 	switch r.Outcome {
 	case broker.Expired:
-		return fmt.Sprintf("#%d expired: nobody decided in time, the call was refused; /history again %d lets the agent make it again", r.Number, r.Number)
+		return fmt.Sprintf("#%d expired: nobody decided in time, so the call was refused; /history again %d tells the agent to make it again", r.Number, r.Number)
 	case broker.Withdrawn:
 		if r.By == "caller" {
 			return fmt.Sprintf("#%d was withdrawn by the agent", r.Number)
@@ -24,7 +24,7 @@ func ResolutionText(r broker.Resolution, me broker.Client) string {
 		text += fmt.Sprintf(", remembered as grant #%d", r.Grant)
 	}
 	if r.Kept {
-		text += "; kept 5 minutes for the same call, once"
+		text += "; the answer is kept for 5 minutes, and counts once, for the same call"
 	}
 	return text
 }
@@ -37,8 +37,8 @@ type batch struct {
 	ended   int             // how many of the calls are known to be done
 }
 
-// Result returns the result line of a decision. For a call of the batch, the line names
-// all calls of the batch whose decision has been confirmed so far.
+// Result returns the line about the result of a decision. For a call of the batch, the line names all
+// calls of the batch whose decision has been confirmed so far.
 func (b *batch) Result(r broker.Resolution, text string) string {
 	if b == nil || !b.calls[r.ID] || !r.Won {
 		return text
@@ -59,8 +59,8 @@ func (b *batch) rest() string {
 // Member reports whether a call was decided together with others.
 func (b *batch) Member(id string) bool { return b != nil && len(b.calls) > 1 && b.calls[id] }
 
-// Done notes that one of the calls is done. Once all are, it returns the result line for
-// them together; before that, an empty string.
+// Done notes that one of the calls is done. Once all are, it returns the line about all of them;
+// before, an empty string.
 func (b *batch) Done() string {
 	if b.ended++; b.ended < len(b.calls) {
 		return ""

@@ -16,10 +16,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// InStrip returns the call that the strip shows, and how many others wait. It is the oldest
-// of a session, else the oldest of all. A call that was put aside is not shown, and one
-// whose decision is under way does not count as waiting. Being in the strip is not being
-// looked at: it changes nothing about what may be decided.
+// InStrip returns the call that the strip shows, and how many others wait. The strip shows the oldest
+// call of a session, or else the oldest of all. It shows no call that was put aside, and a call whose
+// decision is under way does not count as waiting. A call that was only in the strip does not count
+// as seen.
 func (a *Queue) InStrip(session broker.SessionID) (it *Item, others int) {
 	waiting := -1
 	for _, x := range a.Items {
@@ -34,8 +34,8 @@ func (a *Queue) InStrip(session broker.SessionID) (it *Item, others int) {
 	return it, waiting
 }
 
-// PutAside hides the waiting calls from the strip, except one that has come so late that
-// the person cannot have meant it.
+// PutAside hides the waiting calls from the strip, except calls that are so new that the person cannot
+// have meant them.
 func (a *Queue) PutAside(now time.Time) {
 	for _, it := range a.Items {
 		it.aside = it.aside || now.Sub(it.Call.AskedAt) >= MinAge
@@ -52,7 +52,8 @@ func (a *Queue) Aside() (ids []string) {
 	return ids
 }
 
-// TakeAside puts aside what was put aside in the view before this one, also what is still to come.
+// TakeAside puts aside the calls that were put aside in the former view, also those that are added
+// later.
 func (a *Queue) TakeAside(ids []string) {
 	a.former = ids
 	for _, it := range a.Items {
@@ -63,15 +64,15 @@ func (a *Queue) TakeAside(ids []string) {
 // Strip is one call as the strip shows it: short, and clipped where there is no room.
 type Strip struct {
 	Item   *Item
-	Tab    string // names its tab, or its session if that has none here
+	Tab    string // names its tab, or its session if there is no tab
 	Others int    // how many other calls wait
 }
 
 // leastDetail is how many columns a clipped detail must have to be worth showing.
 const leastDetail = 12
 
-// Draw draws the strip over the last rows of an area: one row when everything fits into it,
-// and otherwise at most as many as most says.
+// Draw draws the strip over the last rows of an area: one row if everything fits into it, and
+// otherwise at most most rows.
 func (s Strip) Draw(area view.Rect, most int, theme view.Theme, now time.Time) *view.Surface {
 	width := area.W - 2
 	details := details(s.Item.Call)
@@ -157,8 +158,8 @@ func (s Strip) heads(now time.Time) []string {
 	}
 }
 
-// head returns the longest first row that fits, else the tab, as much of the tool as there
-// is room for, and the time.
+// head returns the longest first row that fits or, if none does, the tab, as much of the tool's name
+// as there is room for, and the time.
 func (s Strip) head(heads []string, width int, now time.Time) string {
 	for _, h := range heads {
 		if view.TextWidth(h) <= width {
@@ -174,14 +175,14 @@ func (s Strip) head(heads []string, width int, now time.Time) string {
 	return before + view.Clip(text.Drawable(text.Clip(e.Tool, maxName)), room) + behind
 }
 
-// maxName is how many bytes of a name the strip looks at.
+// maxName is how many bytes of a name the strip uses.
 const maxName = 256
 
 // effectLabel is the label of the effect.
 const effectLabel = "effect"
 
-// details returns what a call is about: its target and its effect. What the effect names is
-// not said twice.
+// details returns what a call is about: its target and its effect. It omits a target that the effect
+// names.
 func details(e broker.Escalation) [][]field {
 	effect := ""
 	if e.Effect != nil {
@@ -210,13 +211,13 @@ var targets = []string{
 // maxTarget is how many arguments the strip shows at most.
 const maxTarget = 4
 
-// target returns the canonical arguments that say what a call is about or, when none has
-// such a name, the first ones. It reads no further than LayBytes.
+// target returns the canonical arguments that say what a call is about or, if none has such a name,
+// the first ones. It reads at most LayBytes.
 func target(arguments json.RawMessage) []field {
 	d := json.NewDecoder(bytes.NewReader(arguments[:min(len(arguments), LayBytes)]))
 	d.UseNumber()
 	var all []field
-	_ = flattenValue(d, "", &all) // of broken or long arguments, what was read before
+	_ = flattenValue(d, "", &all) // an error only means that long or broken arguments are incomplete
 	var out []field
 	for _, f := range all {
 		name, _, _ := strings.Cut(f.path, "[")
