@@ -6,14 +6,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// Title is the row above a pane: the line between it and what is above, with a label in it.
+// Title is the row above a pane: a line with a label in it, which separates the pane from what is above.
 type Title struct {
 	At      Rect // one row
 	Rows    int  // of the pane below
 	Label   string
-	State   string // behind the label, where there is room
+	State   string // after the label, if there is room
 	Focused bool   // the pane has the focus
-	Urgent  bool   // its tab waits for the person
+	Urgent  bool   // the pane's tab waits for the person
 }
 
 // Borders are the lines between the panes of a group.
@@ -22,8 +22,8 @@ type Borders struct {
 	Lines  []Rect // one column each, between panes that are side by side
 }
 
-// Draw draws the lines. Those around the focused pane have a style of their own, and the one
-// above it is heavy.
+// Draw draws the lines. The lines around the focused pane have a style of their own, and the line above
+// it is heavy.
 func (b Borders) Draw(theme Theme) []*Surface {
 	out := make([]*Surface, 0, len(b.Titles)+len(b.Lines))
 	for _, t := range b.Titles {
@@ -67,7 +67,8 @@ func (b Borders) title(t Title, theme Theme) *Surface {
 	return s
 }
 
-// crossing returns the character of a cell of a line: where it begins, titles are on both sides.
+// crossing returns the character of a cell of a line, which depends on the titles beside the cell and
+// the line above it.
 func (b Borders) crossing(x, y int) rune {
 	left, right, above := b.titled(x-1, y), b.titled(x+1, y), b.line(x, y-1)
 	switch {

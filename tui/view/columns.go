@@ -31,8 +31,8 @@ func Age(d time.Duration) string {
 	return fmt.Sprintf("%dd ago", int(d.Hours()/24))
 }
 
-// PlaceColumn writes a directory for a column of a list: its whole path or, when that is
-// too wide, only its last names.
+// PlaceColumn writes a directory for a column of a list: its whole path or, if that is too wide, only
+// the last names of the path.
 func PlaceColumn(path string) string {
 	const width = 28
 	path = text.Drawable(homeShort(path))

@@ -18,7 +18,7 @@ type Display interface {
 	Await()
 	Write(frame []byte) (int, error)
 	TryWrite(frame []byte) (int, error) // as paint.QuickWriter says
-	WhenShown(shown func(at time.Time)) // calls shown once what was written so far is on the screen
+	WhenShown(shown func(at time.Time)) // calls shown once everything written so far is on the screen
 	Ready() bool                        // reports whether the terminal takes a small frame without waiting
 	SetKeyboard(flags uint8) error
 	SetMouse(mode keys.MouseMode) error
@@ -55,7 +55,7 @@ type Compositor struct {
 	keyboard  uint8
 	mouseMode keys.MouseMode
 	asked     chan struct{} // capacity 1, lossy: keyboard or mouse mode changed
-	stale     atomic.Bool   // another program had the terminal: everything has to be painted again
+	stale     atomic.Bool   // everything must be painted again, because another program had the terminal
 
 	// Only the goroutine that paints uses these fields; there is one at a time.
 	drawn    *Scene
@@ -89,18 +89,18 @@ func (c *Compositor) Publish(s *Scene) {
 	c.loop.Wake()
 }
 
-// Wake asks for a frame because the screen of a visible pane has changed.
+// Wake requests a frame because the screen of a visible pane has changed.
 func (c *Compositor) Wake() { c.loop.Wake() }
 
-// Show does the same, and may paint the frame before it returns. The goroutine that wrote
-// the change to the screen calls it.
+// Show does the same as Wake, and may paint the frame before it returns. The goroutine that wrote
+// the change to the screen calls Show.
 func (c *Compositor) Show() {
 	if c.loop.Show() {
 		c.echoed()
 	}
 }
 
-// Request has a request carried out. When the queue is full the request is dropped.
+// Request queues a request for Serve. It drops the request if the queue is full.
 func (c *Compositor) Request(r Request) {
 	select {
 	case c.requests <- r:
@@ -152,15 +152,15 @@ func (c *Compositor) Serve(ctx context.Context) {
 // Await implements paint.Awaiter.
 func (c *Compositor) Await() { c.out.Await() }
 
-// Write sends a frame to the terminal. When the scene has Report set, painted is called once the
-// terminal shows it.
-// While another program has the terminal, Write drops frames and reports none.
+// Write sends a frame to the terminal. If the scene has Report set, painted is called once the terminal
+// shows the scene. While another program has the terminal, Write drops frames and does not
+// call painted.
 func (c *Compositor) Write(frame []byte) (int, error) {
 	n, err := c.out.Write(frame)
 	return c.written(frame, n, err)
 }
 
-// TryWrite does the same without waiting, as far as the terminal takes the frame.
+// TryWrite is Write without waiting: it writes as much of the frame as the terminal accepts at once.
 func (c *Compositor) TryWrite(frame []byte) (int, error) {
 	n, err := c.out.TryWrite(frame)
 	return c.written(frame, n, err)
@@ -215,7 +215,7 @@ func (c *Compositor) Draw() *paint.Canvas {
 	return c.canvas
 }
 
-// setScene makes a scene the one that is drawn, and drops what only the former one needed.
+// setScene makes a scene the one that is drawn, and drops frames that only the former scene needed.
 func (c *Compositor) setScene(s *Scene) {
 	former := c.drawn
 	c.drawn = s
@@ -232,8 +232,8 @@ func (c *Compositor) setScene(s *Scene) {
 	c.assignFrames(s.Panes)
 }
 
-// assignFrames gives every pane a frame. Panes that become visible reuse the frames of
-// panes that are not visible any more, because the cells of a whole screen are large.
+// assignFrames gives every pane a frame. Panes that become visible reuse the frames of panes that are
+// no longer visible, because the cells of a whole screen need much memory.
 func (c *Compositor) assignFrames(panes []PlacedPane) {
 	kept := make(map[*term.Screen]*term.Frame, len(panes))
 	for _, p := range panes {
@@ -277,9 +277,8 @@ type placed struct {
 	x, y int
 }
 
-// placeCursor shows the cursor of the chrome, or that of the focused program where no layer hides
-// it, and asks for the
-// keyboard and mouse modes that the program wants.
+// placeCursor shows the cursor of the chrome, or else the focused program's cursor if no layer hides it.
+// It also requests the keyboard and mouse modes that the program wants.
 func (c *Compositor) placeCursor(s *Scene, focused *placed) {
 	c.canvas.HideCursor()
 	if focused != nil {

@@ -2,7 +2,7 @@ package view
 
 import "github.com/ironcurtain-mux/ironcurtain-mux/term"
 
-// Crop is which part of a tab is shown where there is less room than the tab has cells.
+// Crop says which part of a tab is shown when the tab is larger than its room.
 type Crop struct {
 	Panned bool // the part begins with the cell X, Y; otherwise it follows the cursor
 	X, Y   int

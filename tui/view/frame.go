@@ -1,6 +1,6 @@
 package view
 
-// TooSmall draws one line that says that the terminal is too small.
+// TooSmall draws the message that the terminal is too small.
 func TooSmall(cols, rows int, theme Theme) *Surface {
 	s := NewSurface(Rect{X: 0, Y: 0, W: cols, H: rows}, theme.Body)
 	text := "terminal too small"

@@ -29,9 +29,9 @@ func LayOut(cols, rows int) (Layout, bool) {
 	return l, cols >= MinCols && rows >= MinRows
 }
 
-// Overlay divides the rows at the bottom of the viewport between the panel and the command
-// line. The command line gets one to six rows, and the panel as many as it wants of the
-// rest. When the viewport has more than five rows, one of them stays visible.
+// Overlay divides the rows at the bottom of the viewport between the panel and the command line. The
+// command line gets one to six rows, and the panel as many of the other rows as it wants. If the
+// viewport has more than five rows, one of them stays visible.
 func (l Layout) Overlay(panelWant, inputWant int) (panel, input Rect) {
 	v := l.Viewport
 	inputRows := min(max(1, inputWant), 6, max(1, v.H/2))

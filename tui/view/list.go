@@ -13,14 +13,13 @@ type Line struct {
 	Head bool
 }
 
-// List is lines below a title that a person can scroll: the help screen, and other texts
-// that are shown in the same way.
+// List is a list of lines below a title, which a person can scroll: the help screen and other texts.
 type List struct {
 	viewport.Model
 	Title string
 	Lines []Line
-	query string // what is looked for; its matches are marked
-	match int    // which match is the present one
+	query string // of the search; its matches are marked
+	match int    // the index of the present match
 }
 
 // NewList makes a list that shows its first line.
@@ -36,8 +35,7 @@ type listRow struct {
 	line        int // of Lines
 }
 
-// rows lays the lines out: keys in a column of their own when there is room, else above
-// their texts.
+// rows lays the lines out: keys in a column of their own if there is room, else above their texts.
 func (l *List) rows(width int) []listRow {
 	column := 26
 	if width < 50 {

@@ -8,13 +8,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// listMatch is a place in a list where the query is: a run of cells of one row, or of several when
-// the text is wrapped there.
+// listMatch is a match of the query in a list: a run of cells of one row, or of several rows if the
+// text is wrapped there.
 type listMatch []MarkedRow
 
-// Search looks for a text, from a row on, and shows the first match; those before come after the
-// last one. An empty text ends the search. Capital letters in it make a difference, small ones do
-// not.
+// Search searches for a text, and shows the first match from a row on. Stepping past the last match
+// leads to the first one. An empty text ends the search. The search ignores case unless the text has a
+// capital letter.
 func (l *List) Search(text string, at Rect, from int) {
 	l.query, l.match = text, 0
 	rows := l.lay(at)
@@ -28,7 +28,7 @@ func (l *List) Search(text string, at Rect, from int) {
 	l.showMatch(all)
 }
 
-// Step shows the match n places further; behind the last comes the first.
+// Step shows the match n places further; after the last comes the first.
 func (l *List) Step(n int, at Rect) {
 	all := l.matches(l.lay(at))
 	if len(all) > 0 {
@@ -37,10 +37,10 @@ func (l *List) Step(n int, at Rect) {
 	l.showMatch(all)
 }
 
-// Query returns what is looked for; empty: nothing.
+// Query returns the query of the search; empty: there is no search.
 func (l *List) Query() string { return l.query }
 
-// Found says which of how many matches is shown; empty: nothing is looked for.
+// Found says which of how many matches is shown; empty: there is no search.
 func (l *List) Found(at Rect) string {
 	switch all := l.matches(l.lay(at)); {
 	case l.query == "":
@@ -52,7 +52,7 @@ func (l *List) Found(at Rect) string {
 	}
 }
 
-// showMatch scrolls to the present match, unless it is shown.
+// showMatch scrolls to the present match, unless the list shows it already.
 func (l *List) showMatch(all []listMatch) {
 	if l.match >= len(all) {
 		return
@@ -63,7 +63,7 @@ func (l *List) showMatch(all []listMatch) {
 	}
 }
 
-// matches returns where the query is.
+// matches returns all matches of the query.
 func (l *List) matches(rows []listRow) (out []listMatch) {
 	if l.query == "" {
 		return nil
@@ -79,10 +79,10 @@ func (l *List) matches(rows []listRow) (out []listMatch) {
 	return out
 }
 
-// matchesIn returns where a query is in the rows of one line, the first of which has a number. A
-// text that is wrapped is read as if it were not; a key and the text about it are two texts.
+// matchesIn returns the matches of a query in the rows of one line. number is the number of the first
+// row. A wrapped text is searched as one text; a key and the text about it are two texts.
 func matchesIn(rows []listRow, number int, query string) (out []listMatch) {
-	type cell struct{ row, column, width int } // of a byte; a blank between two rows has no width
+	type cell struct{ row, column, width int } // of a byte; the blank between two rows has no width
 	var read strings.Builder
 	var cells []cell
 	add := func(row, column int, s string) {
@@ -134,8 +134,8 @@ func matchesIn(rows []listRow, number int, query string) (out []listMatch) {
 	}
 }
 
-// mark marks the matches that are drawn, and the present one stronger. first is the first row that
-// is drawn.
+// mark marks the matches that are drawn; the present match stands out. first is the first row that is
+// drawn.
 func (l *List) mark(s *Surface, all []listMatch, first int, theme Theme) {
 	for i, match := range all {
 		style := theme.Selection

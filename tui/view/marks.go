@@ -10,11 +10,11 @@ func TabMarks() []TabMark {
 		{MarkIdle, "the agent is idle"},
 		{MarkWorking, "a request to its model or a call is under way"},
 		{MarkWaiting, "a call waits for you"},
-		{MarkDone, "it has done its work, and you have not looked yet"},
-		{MarkLost, "it cannot be reached"},
-		{MarkEnded, "it has ended"},
-		{MarkMuted, "its notifications are off (/mute)"},
-		{"bold", "something happened there that you have not looked at"},
+		{MarkDone, "the agent is done, and you have not looked yet"},
+		{MarkLost, "the agent cannot be reached"},
+		{MarkEnded, "the agent has ended"},
+		{MarkMuted, "the tab's notifications are off (/mute)"},
+		{"bold", "something happened in the tab that you have not looked at"},
 	}
 }
 

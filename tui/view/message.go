@@ -15,7 +15,7 @@ const (
 	Failure
 )
 
-// How long a message stays unless something takes it away.
+// How long a message stays unless it is removed or replaced before.
 const (
 	infoTime    = 6 * time.Second
 	failureTime = 15 * time.Second
@@ -27,10 +27,10 @@ const (
 type Message struct {
 	Text     string // sanitized; empty: no message
 	Severity Severity
-	Urgent   bool   // stays until a key
-	Answer   bool   // says what came of the person's last key, such as "not found"
-	Unasked  bool   // is of no request of the person's
-	About    string // what must last for the message to be true, such as a call's ID; empty: nothing
+	Urgent   bool   // stays until the person presses a key
+	Answer   bool   // reports the result of the person's last key, such as "not found"
+	Unasked  bool   // does not answer a request of the person
+	About    string // what the message is about, such as a call's ID; Drop(About) removes the message; empty: nothing
 	since    time.Time
 	until    time.Time
 }
@@ -46,25 +46,25 @@ func (m Message) weight() int {
 	return 0
 }
 
-// Messages are the message in the status line and those that wait for it. One rule says when a
-// message goes: when what it is about changes, and none unseen.
+// Messages are the message in the status line and the messages that wait to be shown.
 //
-// An answer is about what the person did last, so it goes with the next key or click that the
-// multiplexer handles; every other message goes with that, too, once it was there for a moment.
-// A message about something that ends goes with it, and each goes by itself after some seconds,
-// but for an urgent one, which comes back when nothing else is shown. One urgent message waits for
-// the key that takes another one away.
+// A message is removed by the next key or click that the multiplexer handles. An answer is removed at
+// once, because it is about the person's last key; any other message only after it was shown for a
+// moment. Drop removes the messages about something that has ended. A message that is not urgent
+// also goes after some seconds. An urgent message comes back when nothing else is shown, and the next
+// urgent message waits until a key has removed it.
 //
-// A message replaces one that is not graver at once, and waits a moment for a graver one; one that
-// nobody has asked for waits for one that is as grave, too. What a graver one replaces unseen waits
-// for it.
+// A new message replaces the shown one at once, unless that is graver and was not shown for a moment
+// yet; then the new message waits. An unasked message also waits for a message that is equally grave.
+// A message that is replaced by a graver one before it was shown for a moment is shown again later,
+// unless it is an answer.
 type Messages struct {
 	shown   Message
 	waiting []Message // at most mostWaiting; the gravest and oldest is next
-	pinned  Message   // urgent, and was shown
+	pinned  Message   // the urgent message that was shown and comes back
 }
 
-// mostWaiting bounds the messages that wait; the oldest gives way.
+// mostWaiting bounds the messages that wait; the oldest is dropped.
 const mostWaiting = 4
 
 // Put adds a message.
@@ -78,7 +78,7 @@ func (all *Messages) Put(m Message, now time.Time) {
 	}
 }
 
-// show shows a message, and keeps what it replaces if that is to be seen yet.
+// show shows a message, and keeps the message that it replaces if that must be shown again.
 func (all *Messages) show(m Message, now time.Time) {
 	switch old := all.shown; {
 	case old.young(now) && !old.Answer && (m.weight() > old.weight() || old.Urgent):
@@ -96,7 +96,7 @@ func (all *Messages) wait(m Message, now time.Time) {
 	all.waiting = append(all.waiting, m.from(now))
 }
 
-// from returns the message with its time from now on.
+// from returns the message with its times set for being shown from now on.
 func (m Message) from(now time.Time) Message {
 	m.since, m.until = now, now.Add(infoTime)
 	if m.Severity == Failure {
@@ -105,7 +105,7 @@ func (m Message) from(now time.Time) Message {
 	return m
 }
 
-// young reports whether the person may not have seen the message yet.
+// young reports whether the message was shown for so short a time that the person may not have seen it.
 func (m Message) young(now time.Time) bool { return m.Text != "" && now.Before(m.since.Add(moment)) }
 
 // over reports whether the time of a message is over.
@@ -128,8 +128,8 @@ func (all *Messages) Shown(now time.Time) Message {
 	return all.shown
 }
 
-// next is the place of the waiting message that is shown next; -1: there is none. An urgent one
-// waits until a key has taken away the urgent one that is shown.
+// next returns the index of the waiting message that is shown next; -1: none is. An urgent message
+// waits until a key has removed the urgent message that is shown.
 func (all *Messages) next() int {
 	next := -1
 	for i, m := range all.waiting {
@@ -140,8 +140,8 @@ func (all *Messages) next() int {
 	return next
 }
 
-// Key takes away what goes with a key or click of the person's, and reports whether there was
-// anything.
+// Key removes the messages that a key or click of the person removes, and reports whether it has
+// removed the shown one.
 func (all *Messages) Key(now time.Time) bool {
 	all.waiting = slices.DeleteFunc(all.waiting, func(m Message) bool { return m.Answer })
 	shown := all.Shown(now)
@@ -152,7 +152,7 @@ func (all *Messages) Key(now time.Time) bool {
 	return true
 }
 
-// Drop takes away messages about something that has ended.
+// Drop removes the messages about something that has ended.
 func (all *Messages) Drop(about string) {
 	goes := func(m Message) bool { return m.About != "" && m.About == about }
 	for _, m := range []*Message{&all.shown, &all.pinned} {
@@ -163,7 +163,7 @@ func (all *Messages) Drop(about string) {
 	all.waiting = slices.DeleteFunc(all.waiting, goes)
 }
 
-// Changes reports whether what is shown changes with the time.
+// Changes reports whether the passing of time can change the shown message.
 func (all *Messages) Changes(now time.Time) bool {
 	return all.Shown(now).Text != "" && (!all.shown.Urgent || all.next() >= 0)
 }

@@ -21,8 +21,7 @@ func (r *StyledRows) Add(text string, style term.Style) {
 	}
 }
 
-// Clip adds a text as one row. It clips the text when it is too long, but not end, which
-// comes behind the text.
+// Clip adds a text and end as one row. If they are too long, it clips the text and not end.
 func (r *StyledRows) Clip(text, end string, style term.Style) {
 	r.Rows = append(r.Rows, StyledRow{Clip(text, max(1, r.Width-TextWidth(end))) + end, style})
 }

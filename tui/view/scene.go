@@ -6,9 +6,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// Scene is everything that the compositor needs to draw a frame, except the cells of the
-// panes, which it takes from their screens when it draws. A scene must not be changed
-// after it was published.
+// Scene is everything that the compositor needs to draw a frame, except the cells of the panes, which
+// it reads from their screens when it draws. A scene must not be changed after it was published.
 type Scene struct {
 	Seq        uint64
 	Cols, Rows int
@@ -18,8 +17,8 @@ type Scene struct {
 	// Focus is the index in Panes of the focused pane; -1 for none. Its cursor is shown
 	// when Cursor is nil.
 	Focus int
-	// Report asks the compositor to report once that the scene has been painted. The
-	// approval panel needs this to know what the person has seen.
+	// Report asks the compositor to report when the scene has been painted. The approval panel needs
+	// this to know what the person has seen.
 	Report bool
 }
 
@@ -40,8 +39,8 @@ type PlacedPane struct {
 	Scrolled bool // the view begins at line Top; otherwise it shows the newest lines
 	Top      int
 	Dropped  uint64      // Screen.Dropped when Top was set
-	Crop     Crop        // where the screen has more cells than the pane; of a scrolled view, only X
-	Margin   term.Cell   // fills the pane where the screen has fewer cells; the zero cell: nothing does
+	Crop     Crop        // the part that is shown of a screen larger than the pane; of a scrolled view, only X counts
+	Margin   term.Cell   // fills the rest of a pane larger than the screen; the zero cell: blanks do
 	Marks    []MarkedRow // highlighted cells, in lines of the frame
 	Style    term.Style  // of the highlighted cells
 }

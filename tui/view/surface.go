@@ -14,8 +14,8 @@ import (
 // Rect is a part of the screen, in cells.
 type Rect = layout.Rect
 
-// Surface is a rectangle of host chrome: cells that the multiplexer draws itself. Text
-// that is written to it is clipped to it, and control characters never become cells.
+// Surface is a rectangle of cells that the multiplexer draws itself. Text that is written to it is
+// clipped to it, and control characters never become cells.
 type Surface struct {
 	At    Rect
 	Cells []term.Cell // rows of At.W cells
@@ -33,8 +33,8 @@ func NewSurface(at Rect, fill term.Style) *Surface {
 // Row returns the cells of one row.
 func (s *Surface) Row(y int) []term.Cell { return s.Cells[y*s.At.W : (y+1)*s.At.W] }
 
-// Text draws a string from column x of row y on and returns the column behind it. It does
-// not draw characters beyond the right edge.
+// Text draws a string from column x of row y on and returns the column after it. It does not draw
+// characters beyond the right edge.
 func (s *Surface) Text(x, y int, text string, style term.Style) int {
 	if y < 0 || y >= s.At.H {
 		return x
@@ -101,7 +101,7 @@ func (s *Surface) Right(end int, text string, style term.Style) int {
 	return x
 }
 
-// Line draws a line in a row, from one blank behind column from to one before column end.
+// Line draws a line in a row between the columns from and end, and leaves a blank at both ends.
 func (s *Surface) Line(y, from, end int, line term.Style) {
 	for x := max(0, from+1); x < min(end-1, s.At.W); x++ {
 		s.Text(x, y, "─", line)
@@ -114,8 +114,8 @@ func (s *Surface) Heading(title string, theme Theme) {
 	s.Line(0, x, s.At.W+1, theme.Border)
 }
 
-// Waiting draws the first row of what waits for the person: a title whose first words stand out,
-// and a line up to column end.
+// Waiting draws the first row of something that waits for the person: a title whose first words stand
+// out, and a line up to column end.
 func (s *Surface) Waiting(title string, end int, theme Theme) {
 	first, rest, more := strings.Cut(title, " · ")
 	x := s.Text(0, 0, " "+first+" ", theme.Attention)

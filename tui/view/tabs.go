@@ -10,7 +10,7 @@ import (
 type Tab struct {
 	Label  string
 	Style  term.Style
-	Urgent bool // it waits for the person
+	Urgent bool // the tab waits for the person
 }
 
 // TabBar is the bar of tabs.
@@ -20,8 +20,8 @@ type TabBar struct {
 	Width  int
 }
 
-// Draw draws the bar. When not all tabs fit, it shows those around the active one, and at
-// each edge the number of the tabs beyond it.
+// Draw draws the bar. If not all tabs fit, it shows the tabs around the active one, and at each edge
+// the number of tabs beyond it.
 func (b TabBar) Draw(at Rect, theme Theme) *Surface {
 	s := NewSurface(at, theme.Body)
 	if len(b.Tabs) == 0 {
@@ -46,7 +46,8 @@ func (b TabBar) Draw(at Rect, theme Theme) *Surface {
 	return s
 }
 
-// edgeStyle draws attention to tabs beyond the edge that wait for the person.
+// edgeStyle returns the style of the number at an edge. It stands out if a tab beyond the edge waits
+// for the person.
 func edgeStyle(tabs []Tab, theme Theme) term.Style {
 	for _, t := range tabs {
 		if t.Urgent {

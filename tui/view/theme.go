@@ -12,8 +12,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
 )
 
-// Theme gives every part of the chrome its style, by meaning and not by
-// color. Panes are not themed: they show the colors their program chose.
+// Theme gives every part of the multiplexer's own drawing its style, by meaning and not by color. Panes
+// have no theme: they show the colors that their program chose.
 type Theme struct {
 	Name string
 
@@ -28,21 +28,21 @@ type Theme struct {
 	Good      term.Style // approved, done
 	Bad       term.Style // denied, dead, an error
 	Escape    term.Style // escaped characters of untrusted text
-	Changed   term.Style // what differs from what the agent wrote
+	Changed   term.Style // values that differ from what the agent wrote
 	Added     term.Style // lines that a call would add
 	Removed   term.Style // lines that a call would remove
 
-	// Lines, which are no text.
-	Border term.Style // between panes, and behind the words of a first row
-	Edge   term.Style // in the gutter of what has no line in its first row
-	Waits  term.Style // of what waits for the person
-	Failed term.Style // of what has failed
+	// Styles of lines.
+	Border term.Style // between panes, and after the words of a first row
+	Edge   term.Style // in the gutter of a surface that has no line in its first row
+	Waits  term.Style // of something that waits for the person
+	Failed term.Style // of something that has failed
 }
 
 // ThemeNames are the names ThemeByName knows.
 func ThemeNames() []string { return []string{"dark", "light", "16", "none"} }
 
-// AboutTheme says in a few words for what a theme is.
+// AboutTheme says in a few words what a theme is for.
 func AboutTheme(name string) string {
 	return map[string]string{"dark": "for a dark terminal", "light": "for a light terminal", "16": "sixteen colors", "none": "no colors"}[name]
 }
@@ -64,15 +64,15 @@ func ThemeByName(name string) (Theme, error) {
 	return Theme{}, fmt.Errorf("theme %q: no such theme; there are: %s%s", name, strings.Join(ThemeNames(), ", "), text.DidYouMean(name, ThemeNames()))
 }
 
-// The colors of the dark theme are readable up to a background of the luminance darkest, and
-// those of the light theme down to lightest. White has 1, and black 0.
+// The dark theme is readable on backgrounds with a luminance of at most darkest, and the light theme
+// on those of at least lightest. White has the luminance 1, and black 0.
 const (
 	darkest  = 0.05
 	lightest = 0.80
 )
 
-// ThemeFor returns the theme for a background in 24 bits: dark, light or, between the two, the
-// one that is readable on any background.
+// ThemeFor returns the theme for a background in 24 bits: dark, light or, between the two, the theme
+// that is readable on any background.
 func ThemeFor(background term.Color) Theme {
 	r, g, b, _ := background.RGB()
 	switch l := luminance(r, g, b); {
@@ -114,7 +114,7 @@ func LightTheme() Theme {
 	return colorTheme("light", tones{accent: 25, on: 231, muted: 240, good: 22, bad: 124, changed: 94, border: 247, waits: 136, fail: 160})
 }
 
-// colorTheme makes a theme of colors.
+// colorTheme makes a theme from colors.
 func colorTheme(name string, c tones) Theme {
 	base := lipgloss.NewStyle()
 	chosen := base.Foreground(c.on).Background(c.accent)
@@ -140,9 +140,9 @@ func colorTheme(name string, c tones) Theme {
 	}
 }
 
-// sixteenTheme is the theme for terminals with sixteen colors, and for those whose background is
-// not known. Every terminal has its own shades of these, so text has them only as white on blue,
-// and else the terminal's own colors.
+// sixteenTheme is the theme for terminals with sixteen colors, and for terminals whose background is
+// not known. Every terminal has its own shades of these colors, so text uses only white on blue, and
+// otherwise the terminal's own colors.
 func sixteenTheme() Theme {
 	t := plainTheme()
 	base := lipgloss.NewStyle()

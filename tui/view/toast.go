@@ -6,14 +6,13 @@ import "time"
 const (
 	ToastTime = 12 * time.Second
 	MaxToasts = 3
-	toastRows = 4 // rows of one toast; further ones are only counted
+	toastRows = 4 // of one toast; further rows are only counted
 )
 
-// Toast announces a call that was approved because the person had ordered it, or a copy to
-// the clipboard that waits for the person. It never takes the focus. A person can tell it
-// from what an agent draws by its place over the corner of the viewport and by the phrase.
+// Toast announces a call that was approved because the person had ordered it, or a copy to the
+// clipboard that waits for the person. It never takes the focus.
 type Toast struct {
-	Parts []string // each on rows of its own; sanitized
+	Parts []string // each begins a new row; sanitized
 	More  string   // the command that shows the rest, or that answers the toast
 	until time.Time
 }
@@ -41,8 +40,8 @@ func (all Toasts) Fresh(now time.Time) Toasts {
 	return fresh
 }
 
-// Draw draws the toasts over the top of the viewport, below each other. On a small
-// screen each is one row.
+// Draw draws the toasts over the top of the viewport, one below the other. On a small screen, each has
+// one row.
 func (all Toasts) Draw(v Rect, theme Theme, now time.Time) []*Surface {
 	var out []*Surface
 	y, limit := v.Y, toastRows
@@ -67,8 +66,7 @@ func (all Toasts) Draw(v Rect, theme Theme, now time.Time) []*Surface {
 	return out
 }
 
-// rows lays a toast out on at most limit rows. When there are more, one further row says
-// how many.
+// rows lays a toast out on at most limit rows. If it needs more, another row says how many.
 func (t Toast) rows(width, limit int) []string {
 	if limit == 1 {
 		return []string{Clip(t.Parts[0], width)}

@@ -11,10 +11,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// Wrap breaks sanitized text into rows of at most width columns. It breaks after an
-// escaped line end, and otherwise only when a row is full, so the rows joined are the
-// text. A space at the end of a row is drawn visibly, so that blanks behind a row are never
-// part of the text. An escape stays on one row unless it is wider than the row.
+// Wrap breaks sanitized text into rows of at most width columns. It breaks after an escaped line end,
+// and otherwise only when a row is full, so the joined rows are the text. A space at the end of a row
+// is made visible, so that a blank after the row is never part of the text. An escape stays on one
+// row unless it is wider than the row.
 func Wrap(text string, width int) []string { return WrapHanging(text, width, width) }
 
 // WrapHanging is Wrap with a first row of another width.
@@ -49,8 +49,8 @@ func WrapHanging(clean string, first, width int) []string {
 	return rows
 }
 
-// nextToken returns the length in bytes and the width of the first character or escape of
-// text. Of an escape wider than a row it returns only the first character.
+// nextToken returns the length in bytes and the width of the first character or escape of text. If an
+// escape is wider than a row, it returns only the first character.
 func nextToken(text string, width int) (n, w int) {
 	if text[0] == '\\' {
 		if n = tokenLength(text); n <= width {
@@ -89,8 +89,8 @@ func WrapWords(text string, width int) []string {
 	return append(rows, row)
 }
 
-// WrapHints puts hints into rows, with a dot between two of a row. A hint that is longer than a row is
-// wrapped.
+// WrapHints puts hints into rows, with a dot between two hints of a row. It wraps a hint that is longer
+// than a row.
 func WrapHints(hints []string, width int) []string {
 	var rows []string
 	row := ""
@@ -147,8 +147,8 @@ func TextWidth(text string) int {
 	return len(text)
 }
 
-// narrow reports whether a byte is a character of one column by itself; only bytes that
-// follow it can change that.
+// narrow reports whether a byte alone is a character of one column. A combining character after it
+// can change that.
 func narrow(b byte) bool { return b >= ' ' && b < 0x7f }
 
 // Clip shortens text to width columns and marks the cut with an ellipsis. It is only for
@@ -176,7 +176,8 @@ func Clip(text string, width int) string {
 	return b.String() + "…"
 }
 
-// ClipWords shortens a sentence as Clip does, between two words where one ends in its second half.
+// ClipWords shortens a sentence as Clip does, but cuts between two words if that keeps more than half
+// of the room.
 func ClipWords(text string, width int) string {
 	short := Clip(text, width)
 	if short == text || short == "" {
@@ -189,8 +190,8 @@ func ClipWords(text string, width int) string {
 	return strings.TrimRight(short, " ·,;:") + "…"
 }
 
-// FitHints joins the hints that have room in width columns, those that come first before the
-// others. The first is shortened when it has none.
+// FitHints joins the hints that fit into width columns, and skips hints that do not. It shortens the
+// first hint if that does not fit.
 func FitHints(hints []string, width int) string {
 	row := ""
 	for i, hint := range hints {
