@@ -14,7 +14,7 @@ import (
 type Place struct {
 	Command string   // without its slash, in lower case
 	Before  []string // the arguments before the word
-	Word    string   // what is typed of it
+	Word    string   // the typed part of the word
 	Names   bool     // the word is the command itself
 }
 
@@ -31,7 +31,7 @@ func At(text string) (p Place, ok bool) {
 		p.Names, p.Word = true, command
 		return p, true
 	}
-	const space = "\x00" // one that is part of a word
+	const space = "\x00" // stands for a space that is part of a word
 	words := strings.Split(strings.ReplaceAll(args, input.Escape(" "), space), " ")
 	for i := range words {
 		words[i] = strings.ReplaceAll(words[i], space, input.Escape(" "))
@@ -41,7 +41,7 @@ func At(text string) (p Place, ok bool) {
 	return p, !slices.Contains(p.Before, "--")
 }
 
-// Known is what a view knows of what commands can name.
+// Known has the entries that a view knows without a look-up.
 type Known struct {
 	Usage   string // how the command is typed, for commands that take fixed words only
 	Agents  []Entry
@@ -54,7 +54,7 @@ type Known struct {
 	Topics  []Entry
 }
 
-// Kind is what has to be looked for outside of the event loop.
+// Kind is a kind of entries that are looked up outside of the event loop.
 type Kind uint8
 
 // The kinds.
@@ -63,20 +63,20 @@ const (
 	Sessions
 	Grants
 	Servers
-	Denied      // versions of packages that were denied
+	Denied      // denied versions of packages
 	Directories // of this machine
-	Files       // and directories of this machine
+	Files       // files and directories of this machine
 	Inside      // files and directories of the tab's workspace
 )
 
-// Source says what has to be looked for: a kind and, for files, the directory as it is typed.
+// Source says what to look up: a kind and, for files, the directory.
 type Source struct {
 	Kind    Kind
-	Dir     string           // with the dot of a hidden name
+	Dir     string           // as typed; it ends with a dot if hidden files are wanted
 	Session broker.SessionID // of the tab in front; set by the caller
 }
 
-// Arguments returns what the word can be: what is known, and what has to be looked for.
+// Arguments returns the known entries that the word can become, and the source of further ones.
 func (p Place) Arguments(k Known) (entries []Entry, more Source) {
 	switch p.Command {
 	case "approve+":
@@ -103,7 +103,7 @@ func (p Place) Arguments(k Known) (entries []Entry, more Source) {
 	return entries, more
 }
 
-// first are the first arguments of commands that take few.
+// first returns the first arguments of simple commands.
 func (p Place) first(k Known) (entries []Entry, more Source) {
 	switch p.Command {
 	case "approve", "deny":
@@ -138,7 +138,7 @@ func (p Place) first(k Known) (entries []Entry, more Source) {
 	return entries, more
 }
 
-// remembered are the arguments of /approve+: a call, a scope, a time.
+// remembered returns the arguments of /approve+: a call, a scope, a time.
 func (p Place) remembered(k Known) []Entry {
 	number, before := "", p.Before
 	if len(before) > 0 {
@@ -163,7 +163,7 @@ func (p Place) remembered(k Known) []Entry {
 	return nil
 }
 
-// opening are the arguments of /new.
+// opening returns the arguments of /new.
 func (p Place) opening(k Known) (entries []Entry, more Source) {
 	last := ""
 	if n := len(p.Before); n > 0 {
@@ -193,7 +193,7 @@ func (p Place) opening(k Known) (entries []Entry, more Source) {
 	return entries, more
 }
 
-// server are the arguments of /servers.
+// server returns the arguments of /servers.
 func (p Place) server() (entries []Entry, more Source) {
 	switch {
 	case len(p.Before) == 0:
@@ -208,7 +208,7 @@ func (p Place) server() (entries []Entry, more Source) {
 	return nil, more
 }
 
-// saving are the arguments of /save: a file of the workspace, and where it goes.
+// saving returns the arguments of /save: a file of the workspace, and its destination.
 func (p Place) saving() (entries []Entry, more Source) {
 	before := len(p.Before)
 	if before > 0 && p.Before[0] == "-f" {
@@ -225,11 +225,10 @@ func (p Place) saving() (entries []Entry, more Source) {
 	return nil, more
 }
 
-// path is what has to be looked for to complete a path. Hidden files are looked for when a dot is
-// typed.
+// path returns the source of completions of a path. They include hidden files once a dot is typed.
 func (p Place) path(kind Kind) Source {
 	word := p.Word
-	if kind != Directories { // those of /new are not quoted
+	if kind != Directories { // /new takes its directories unquoted
 		word = input.Unescape(word)
 	}
 	dir, name := filepath.Split(word)
@@ -239,7 +238,7 @@ func (p Place) path(kind Kind) Source {
 	return Source{Kind: kind, Dir: dir}
 }
 
-// about says what fixed words do.
+// about describes fixed words.
 var about = map[string]string{
 	"left": "on the left", "right": "on the right", "up": "above", "down": "below", "all": "all of them", "next": "the next one", "prev": "the previous one",
 	"again": "tell the agent of a call that has expired to make it again", "release": "let a version that you denied ask again",
@@ -256,8 +255,8 @@ func words(all ...string) (out []Entry) {
 	return out
 }
 
-// fixed returns the words that a command takes at first, read from how it is typed: "[left|right]"
-// or "[again [N]]". What is written in capitals stands for something else.
+// fixed returns the words that can be a command's first argument, read from its usage, such as
+// "[left|right]" or "[again [N]]". A part in capitals is a placeholder and not such a word.
 func fixed(usage string) []Entry {
 	first, _, _ := strings.Cut(usage, "] [")
 	var out []string
@@ -270,8 +269,9 @@ func fixed(usage string) []Entry {
 	return words(out...)
 }
 
-// DidYouMean ends an error about the arguments of a command: it proposes the fixed words that are
-// near the first one. It is empty when none is, or when the first one is such a word.
+// DidYouMean returns the end of an error about the arguments of a command, which proposes fixed words
+// that are similar to the first argument. It is empty if none is similar, or if the first argument is
+// such a word.
 func DidYouMean(usage, args string) string {
 	word, _, _ := strings.Cut(args, " ")
 	var known []string

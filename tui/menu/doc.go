@@ -1,6 +1,6 @@
 // Package menu is the menu above the command line: what the word at the cursor can become.
 //
-// At finds the word, Arguments says what it can be after a command, Match keeps what fits to what
-// is typed, and Draw draws it. Nothing here reads a directory or asks the broker: what has to be
-// looked for is named by a Source.
+// At finds the word, Arguments returns the entries that it can become, Match keeps the entries that
+// fit the typed text, and Draw draws them. Entries that need a directory or the broker are named by a
+// Source; LookUp.Find finds them, and may block. Nothing else here does.
 package menu

@@ -14,20 +14,20 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// LookUp is where a Source is looked for.
+// LookUp finds the entries of a Source.
 type LookUp struct {
 	API       broker.API
-	Dir       string             // of this machine, from which paths begin
+	Dir       string             // the directory to which paths are relative
 	Workspace string             // of the session of the source
-	Running   []broker.SessionID // that have a tab here, and are not resumed
+	Running   []broker.SessionID // sessions that run in a tab, and so cannot be resumed
 	Now       time.Time
 }
 
 // seenAt is where an agent in a container sees its workspace.
 const seenAt = "/workspace"
 
-// Find looks for what a source names. It reads directories or asks the broker, and so may block. On
-// an error there is nothing to complete.
+// Find returns the entries of a source. It reads directories or asks the broker, and may block. After
+// an error, it returns no entries.
 func (l LookUp) Find(ctx context.Context, s Source) (out []Entry) {
 	switch s.Kind {
 	case Sessions:
@@ -58,7 +58,7 @@ func (l LookUp) Find(ctx context.Context, s Source) (out []Entry) {
 	return out
 }
 
-// sessions are those on disk that can be resumed.
+// sessions returns the sessions on disk that can be resumed.
 func (l LookUp) sessions(ctx context.Context) (out []Entry) {
 	stored, _ := l.API.Stored(ctx)
 	for _, s := range stored {
@@ -74,11 +74,11 @@ func (l LookUp) sessions(ctx context.Context) (out []Entry) {
 	return out
 }
 
-// paths are files and directories.
+// paths returns the entries of files and directories.
 func paths(all []string) (out []Entry) {
 	for _, path := range all {
 		e := Entry{Word: input.Escape(path), About: "file"}
-		if drawn := text.Drawable(path); drawn != path { // a mark, or a letter of a script that runs from right to left
+		if drawn := text.Drawable(path); drawn != path { // the path has characters that must not be drawn as they are
 			e.Usage = drawn
 		}
 		if e.Open = strings.HasSuffix(path, string(filepath.Separator)); e.Open {

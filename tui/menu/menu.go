@@ -11,11 +11,11 @@ import (
 
 // Entry is something that the word at the cursor can become. Its texts are sanitized.
 type Entry struct {
-	Word  string   // what is put on the line
-	Usage string   // how it is drawn; empty: as Word
-	About string   // one line about it
-	Names []string // other words for it, which find it as well: the name of a tab
-	Open  bool     // more can follow without a space: a directory
+	Word  string   // put on the line when the entry is chosen
+	Usage string   // drawn instead of Word; empty: Word is drawn
+	About string   // one line that describes the entry
+	Names []string // other words that match, such as the name of a tab
+	Open  bool     // no space follows, because more can be typed, as after a directory
 }
 
 // Shown returns how the entry is drawn.
@@ -26,9 +26,10 @@ func (e Entry) Shown() string {
 	return e.Word
 }
 
-// Match returns the entries that fit what is typed: those that begin with it, then those that have
-// it in their word or names or, when it is longer, in what is said about them. Case does not
-// matter. Of an entry that is called by a name, that is the word.
+// Match returns the entries that fit the typed text: first the entries whose word or names begin with
+// it, then those that contain it, then, for three characters or more, those whose description contains
+// it. It ignores case. If the text is the start of one of an entry's names, the name becomes the
+// entry's word.
 func Match(typed string, all []Entry) []Entry {
 	typed = strings.ToLower(typed)
 	var begin, inside, about []Entry
@@ -53,9 +54,9 @@ func Match(typed string, all []Entry) []Entry {
 	return slices.Concat(begin, inside, about)
 }
 
-// Complete returns what Tab makes of a word that fits some entries: an entry when only one begins
-// with it, or only one fits; else the longest text with which all that begin with it go on. When
-// that is no more than is typed, ok is false.
+// Complete returns what Tab makes of a typed word: an entry if only one begins with the word or only
+// one fits, or else the longest text with which all entries that begin with the word begin. ok is
+// false if that is no longer than the typed word.
 func Complete(typed string, found []Entry) (e Entry, ok bool) {
 	begin := slices.DeleteFunc(slices.Clone(found), func(e Entry) bool { return !strings.HasPrefix(e.Word, typed) })
 	switch {
@@ -75,8 +76,8 @@ func Complete(typed string, found []Entry) (e Entry, ok bool) {
 // maxWidth is how many columns the words of a menu may take.
 const maxWidth = 24
 
-// Draw draws a menu with an entry chosen, or none for -1. When not all entries have room, the last
-// row says how many there are.
+// Draw draws a menu. chosen is the index of the chosen entry; -1: none. If there is no room for all
+// entries, the last row says how many more there are.
 func Draw(at view.Rect, all []Entry, chosen int, theme view.Theme) *view.Surface {
 	box := view.NewSurface(at, theme.Body)
 	room := at.H
