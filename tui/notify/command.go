@@ -21,8 +21,8 @@ const (
 	commandTime = 10 * time.Second
 )
 
-// runCommands runs the person's command for one notification after the other, until ctx ends. An
-// error is told when it is another one than the last time.
+// runCommands runs the person's command for one notification after the other, until ctx ends. It
+// reports an error to the person, unless the last run has failed with the same error.
 func (n *Notifier) runCommands(ctx context.Context) {
 	var told string
 	for {
@@ -41,9 +41,9 @@ func (n *Notifier) runCommands(ctx context.Context) {
 	}
 }
 
-// run runs the command once, without a shell. It gets the notification in its environment, so that
-// no text of it is taken for an argument or for code. When the command takes too long, its whole
-// process group is killed.
+// run runs the command once, without a shell. The command gets the notification in its environment, so
+// that the notification's text cannot become an argument or code. When the command takes too long, its
+// whole process group is killed.
 func (n *Notifier) run(ctx context.Context, next note) error {
 	argv, _ := n.Settings()
 	if len(argv) == 0 {

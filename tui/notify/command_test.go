@@ -38,7 +38,7 @@ func TestTheCommand(t *testing.T) {
 	out := filepath.Join(dir, "out")
 	n, failed := runs(t, commandTime, "sh", "-c",
 		`printf '%s\n' "$IRONCURTAIN_EVENT" "$IRONCURTAIN_AGENT" "$IRONCURTAIN_SESSION" "$IRONCURTAIN_TITLE" "$IRONCURTAIN_TEXT" >`+out+`; exit 3`)
-	n.tell(note{Done, broker.Session{ID: "s2", Agent: "$(touch " + dir + "/pwned)"}, "`touch " + dir + "/pwned`; 'x"})
+	n.notify(note{Done, broker.Session{ID: "s2", Agent: "$(touch " + dir + "/pwned)"}, "`touch " + dir + "/pwned`; 'x"})
 	if got := <-failed; got != "notify: sh: exit status 3 (fix notifyCommand in config.json)" {
 		t.Error(got)
 	}
@@ -57,7 +57,7 @@ func TestTheCommand(t *testing.T) {
 func TestTheCommandIsBounded(t *testing.T) {
 	n, failed := runs(t, 100*time.Millisecond, "sh", "-c", "sleep 1000 & sleep 1000")
 	for range 10 * maxNotes {
-		n.tell(note{what: Done})
+		n.notify(note{what: Done})
 	}
 	if len(n.queue) > maxNotes {
 		t.Errorf("%d wait", len(n.queue))
@@ -66,7 +66,7 @@ func TestTheCommandIsBounded(t *testing.T) {
 		t.Error(got)
 	}
 	absent, failed := runs(t, commandTime, "/nonexistent/notify")
-	absent.tell(note{what: Done})
+	absent.notify(note{what: Done})
 	if got := <-failed; !strings.Contains(got, "no such file") {
 		t.Error(got)
 	}

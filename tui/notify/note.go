@@ -8,7 +8,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// Occasion is a kind of event of which a person is notified.
+// Occasion is a kind of event about which a person is notified.
 type Occasion string
 
 // The occasions.
@@ -21,8 +21,8 @@ const (
 // Occasions returns the names of all occasions.
 func Occasions() []string { return []string{string(Escalated), string(Done), string(Dead)} }
 
-// Call describes a waiting call, without its arguments: the tool of a model request is its method
-// and its path, which the agent chooses. The text is as the server and the tool are called.
+// Call describes a waiting call by its server and tool, without its arguments. The tool of a model
+// request is the method and path; Call omits the path, because the agent chooses it.
 func Call(e broker.Escalation) string {
 	tool := e.Tool
 	if e.Plane == "http" {
@@ -35,15 +35,15 @@ func Call(e broker.Escalation) string {
 	return fmt.Sprintf("approval #%d%s: %s/%s", e.Number, still, e.Server, tool)
 }
 
-// note is one notification. It contains no text of an agent's, no name that a person gave, and no
-// path.
+// note is one notification. It contains no text that an agent wrote, no name that a person gave, and
+// no path.
 type note struct {
 	what    Occasion
 	session broker.Session
 	text    string
 }
 
-// environment returns the variables that tell the command about a notification.
+// environment returns the variables that describe a notification to the command.
 func (n note) environment() []string {
 	title := "ironcurtain-mux"
 	if n.session.Agent != "" {
@@ -58,7 +58,7 @@ func (n note) environment() []string {
 	}
 }
 
-// ended says how an agent has ended. The reason is left out, because it may name paths.
+// ended says how an agent has ended. It omits the reason, which may contain paths.
 func ended(s broker.Session) string {
 	if s.ExitCode == 0 {
 		return "ended"

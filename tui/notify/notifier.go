@@ -1,6 +1,6 @@
-// Package notify tells a person who may be looking elsewhere of what happens in the daemon. It runs
-// the person's command, once for each occasion, for all views together and also without any. A call
-// that waits is an occasion twice: when it begins to wait, and when half of its time is over.
+// Package notify notifies a person who may be looking elsewhere of events in the daemon. It runs the
+// person's command once for each occasion, however many views there are. A waiting call is an
+// occasion twice: when it begins to wait, and when half of its time is over.
 package notify
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 )
 
-// Settle is how long an agent must have been idle to count as done, because it pauses for a moment
-// between two steps of its work.
+// Settle is how long an agent must have been idle to count as done. Agents also pause for a moment
+// between two steps of their work.
 const Settle = 2 * time.Second
 
 // again is how long to wait before following the broker again.
@@ -22,7 +22,7 @@ const again = time.Second
 // Broker is what a Notifier asks the broker for.
 type Broker interface {
 	// Follow streams events from now on. The channel closes when ctx ends, or when its reader falls
-	// behind; then everything is listed anew.
+	// behind; the reader then follows and lists everything again.
 	Follow(ctx context.Context) <-chan broker.Event
 	Sessions(ctx context.Context) ([]broker.Session, error)
 	Pending(ctx context.Context) ([]broker.Escalation, error)
@@ -31,27 +31,27 @@ type Broker interface {
 // Notifier follows the broker, and runs the person's command.
 type Notifier struct {
 	Broker Broker
-	// Settings returns the command with its arguments, as the configuration is now, and on which
-	// occasions it is run; no command: never, no occasions: on all.
+	// Settings returns the configured command with its arguments, and the occasions on which it is
+	// run. Without a command, none is run; without occasions, it is run on all.
 	Settings func() (argv, on []string)
-	// Tell shows the person a text, here why a command has failed.
+	// Tell shows the person why the command has failed.
 	Tell func(text string)
 	// Looked reports whether somebody is probably looking at the tab of a session.
 	Looked func(broker.SessionID) bool
-	// Muted reports whether the person has muted a session, so that nothing is told of it.
+	// Muted reports whether the person has muted a session.
 	Muted func(broker.SessionID) bool
 
 	limit time.Duration // of a command; 0: commandTime
 	queue chan note     // to the goroutine that runs the command; maxNotes, lossy
 
 	sessions map[broker.SessionID]*agent
-	waiting  map[string]bool // the calls that were told of; true: also that half of their time is over
+	waiting  map[string]bool // the waiting calls of which the person was notified; true: also at half of their time
 }
 
-// agent is a session as it was last, and since when its agent may be done; zero: it is not.
+// agent is the last known state of a session.
 type agent struct {
 	broker.Session
-	idle time.Time
+	idle time.Time // since when the agent may be done; zero: it works, or the person was notified
 }
 
 // Run notifies the person until ctx ends.
@@ -76,10 +76,10 @@ func (n *Notifier) follow(ctx context.Context) {
 			var e broker.Event
 			select {
 			case e, open = <-events:
-				n.take(e)
-			case <-n.settled():
+				n.onEvent(e)
+			case <-n.nextDone():
 			}
-			n.finish()
+			n.notifyDone()
 		}
 		select {
 		case <-time.After(again):
@@ -88,7 +88,7 @@ func (n *Notifier) follow(ctx context.Context) {
 	}
 }
 
-// list takes over the broker's whole state.
+// list handles the broker's whole state.
 func (n *Notifier) list(ctx context.Context) {
 	sessions, err := n.Broker.Sessions(ctx)
 	pending, failed := n.Broker.Pending(ctx)
@@ -101,7 +101,7 @@ func (n *Notifier) list(ctx context.Context) {
 		}
 	}
 	for _, s := range sessions {
-		n.session(s)
+		n.onSession(s)
 	}
 	for id := range n.waiting {
 		if !slices.ContainsFunc(pending, func(e broker.Escalation) bool { return e.ID == id }) {
@@ -109,25 +109,25 @@ func (n *Notifier) list(ctx context.Context) {
 		}
 	}
 	for _, e := range pending {
-		n.call(e)
+		n.onCall(e)
 	}
 }
 
-// take notes one event.
-func (n *Notifier) take(e broker.Event) {
+// onEvent handles one event.
+func (n *Notifier) onEvent(e broker.Event) {
 	switch e.Kind {
 	case broker.EventSession:
-		n.session(*e.Session)
+		n.onSession(*e.Session)
 	case broker.EventEscalation:
-		n.call(*e.Escalation)
+		n.onCall(*e.Escalation)
 	case broker.EventResolution:
 		delete(n.waiting, e.Resolution.ID)
 	}
 }
 
-// call tells of a call that waits, and again when half of its time is over. Of a call that has
-// waited in a former process, the person was told there.
-func (n *Notifier) call(e broker.Escalation) {
+// onCall notifies of a waiting call, and again when half of its time is over. It does not notify of a
+// call that waited in a former process, which has done so.
+func (n *Notifier) onCall(e broker.Escalation) {
 	half, known := n.waiting[e.ID]
 	n.waiting[e.ID] = half || e.HalfOver
 	if !known && !e.Restored || known && e.HalfOver && !half {
@@ -135,12 +135,12 @@ func (n *Notifier) call(e broker.Escalation) {
 		if a := n.sessions[e.Session]; a != nil {
 			s = a.Session
 		}
-		n.tell(note{Escalated, s, Call(e)})
+		n.notify(note{Escalated, s, Call(e)})
 	}
 }
 
-// session notes the state of a session, and tells that its agent has ended.
-func (n *Notifier) session(s broker.Session) {
+// onSession notes the state of a session, and notifies when its agent has ended.
+func (n *Notifier) onSession(s broker.Session) {
 	was := n.sessions[s.ID]
 	if s.State == broker.StateClosed {
 		delete(n.sessions, s.ID)
@@ -149,18 +149,18 @@ func (n *Notifier) session(s broker.Session) {
 	now := &agent{Session: s}
 	n.sessions[s.ID] = now
 	switch {
-	case was == nil || s.NoTerminal: // whoever gave a task gets its answer
+	case was == nil || s.NoTerminal: // the person who gave a task gets its answer, and no notification
 	case was.State == s.State:
 		now.idle = was.idle
 	case s.State == broker.StateDead:
-		n.tell(note{Dead, s, ended(s)})
+		n.notify(note{Dead, s, ended(s)})
 	case s.State == broker.StateIdle && was.State == broker.StateWorking:
 		now.idle = time.Now()
 	}
 }
 
-// settled returns a channel that has a value when the next agent counts as done; nil: none will.
-func (n *Notifier) settled() <-chan time.Time {
+// nextDone returns a channel that gets a value when the next agent counts as done; nil: none will.
+func (n *Notifier) nextDone() <-chan time.Time {
 	var first time.Time
 	for _, a := range n.sessions {
 		if !a.idle.IsZero() && (first.IsZero() || a.idle.Before(first)) {
@@ -173,20 +173,20 @@ func (n *Notifier) settled() <-chan time.Time {
 	return time.After(time.Until(first.Add(Settle)))
 }
 
-// finish tells of the agents that are done, unless somebody is looking.
-func (n *Notifier) finish() {
+// notifyDone notifies of each agent that is done, unless somebody is looking at its tab.
+func (n *Notifier) notifyDone() {
 	for _, a := range n.sessions {
 		if !a.idle.IsZero() && time.Since(a.idle) >= Settle {
 			if a.idle = (time.Time{}); !n.Looked(a.ID) {
-				n.tell(note{Done, a.Session, "done"})
+				n.notify(note{Done, a.Session, "done"})
 			}
 		}
 	}
 }
 
-// tell has the command run, if it is wanted, or drops the notification when too many wait. It never
-// blocks.
-func (n *Notifier) tell(next note) {
+// notify queues a notification for the command, if the person wants it. It drops the notification when
+// too many wait. It never blocks.
+func (n *Notifier) notify(next note) {
 	argv, on := n.Settings()
 	if n.Muted(next.session.ID) || len(argv) == 0 || len(on) > 0 && !slices.Contains(on, string(next.what)) {
 		return
