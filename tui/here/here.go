@@ -13,42 +13,43 @@ import (
 // Choice is where the first tab works.
 type Choice string
 
-// The choices. They are kept for the directory, all but Later.
+// The choices. All except Later are kept for the directory.
 const (
 	Yes      Choice = "yes"      // in the directory
 	Worktree Choice = "worktree" // on a branch of its own, in a working tree made of the directory
-	No       Choice = "no"       // not there
-	Later    Choice = "later"    // not there this time; the person is asked again
+	No       Choice = "no"       // not in the directory
+	Later    Choice = "later"    // not in the directory this time; the person is asked again
 )
 
 // MinAge is how long the question must have been on the terminal before a key answers it.
 const MinAge = 300 * time.Millisecond
 
-// Project is what the person is asked about.
+// Project is the project about which the person is asked.
 type Project struct {
 	Dir string // its real path
-	// Worktree says that a working tree can be made of it.
+	// Worktree says that a working tree can be made of the project.
 	Worktree bool
-	// Copied says that agents there work on copies, as the engine does not see this machine's files. A
-	// working tree is offered first then, because it brings commits home.
+	// Copied says that agents work on a copy of the project, because the engine does not see this
+	// machine's files. The worktree is then offered first, because its commits arrive by themselves.
 	Copied bool
-	// Tabs says that tabs are open. They are shown when the person does not want to work there,
-	// in place of a new one.
+	// Tabs says that tabs are open. If the person does not want to work in the project, they are
+	// shown instead of a new tab.
 	Tabs bool
-	// Shared says that others can put files there. Only a no is kept then: next time it may be another project.
+	// Shared says that others can put files into the directory. Then only a no is kept, because the
+	// directory may contain another project next time.
 	Shared bool
-	// Keep keeps the answer, so that nobody is asked again. It may block.
+	// Keep stores the answer for the next time. It may block.
 	Keep func(Choice) error
 }
 
 // Question is the question while it is asked. The zero value asks nothing.
 type Question struct {
 	Project
-	seq   uint64    // the scene that showed it first; 0: none
-	since time.Time // when the terminal showed that; zero: not yet
+	seq   uint64    // the scene that showed the question first; 0: none
+	since time.Time // when the terminal showed that scene; zero: not yet
 }
 
-// Ask begins to ask about a project.
+// Ask returns the question about a project.
 func Ask(p Project) Question { return Question{Project: p} }
 
 // Answer returns the choice that a key stands for at the time now; empty: none.
@@ -72,19 +73,19 @@ func (q *Question) Answer(keys *input.Keys, name string, now time.Time) Choice {
 // Keeps reports whether a choice is kept.
 func (p Project) Keeps(c Choice) bool { return c == No || c != Later && !p.Shared }
 
-// Painted notes that the terminal has shown a scene since at.
+// Painted notes that the terminal shows a scene, since the time at.
 func (q *Question) Painted(seq uint64, at time.Time) {
 	if q.seq != 0 && seq >= q.seq && q.since.IsZero() {
 		q.since = at
 	}
 }
 
-// Hide notes that the question was not on the screen: it must be there anew before a key
-// answers it.
+// Hide notes that the question was not on the screen. No key answers it before it was shown again for
+// MinAge.
 func (q *Question) Hide() { q.seq, q.since = 0, time.Time{} }
 
-// Draw draws the question, in the scene seq. report says that the compositor has to report
-// when the scene is painted.
+// Draw draws the question, in the scene seq. report asks the compositor to report when the scene is
+// painted.
 func (q *Question) Draw(at view.Rect, theme view.Theme, keys *input.Keys, seq uint64) (s *view.Surface, report bool) {
 	s = view.NewSurface(at, theme.Body)
 	width := max(1, at.W-2)
@@ -103,7 +104,7 @@ func (q *Question) Draw(at view.Rect, theme view.Theme, keys *input.Keys, seq ui
 	return s, q.since.IsZero()
 }
 
-// rows are the lines below the title.
+// rows returns the rows below the title.
 func (q *Question) rows(width int, theme view.Theme, keys *input.Keys) (rows []view.StyledRow) {
 	blank := view.StyledRow{}
 	rows = append(rows, blank)
@@ -119,7 +120,7 @@ func (q *Question) rows(width int, theme view.Theme, keys *input.Keys) (rows []v
 	return hang(rows, "", kept, width, theme.Label)
 }
 
-// answers are the lines that say which key does what and, in full, what that means.
+// answers returns the rows that say which key does what and, with full, what that means.
 func (q *Question) answers(width int, theme view.Theme, keys *input.Keys, full bool) (rows []view.StyledRow) {
 	for _, c := range q.choices(keys) {
 		if !full {
@@ -132,7 +133,7 @@ func (q *Question) answers(width int, theme view.Theme, keys *input.Keys, full b
 	return rows
 }
 
-// hang adds a text behind a lead, wrapped between words below its own beginning.
+// hang adds a text after a lead. Further rows of the wrapped text are indented by the lead's width.
 func hang(rows []view.StyledRow, lead, text string, width int, style term.Style) []view.StyledRow {
 	indent := view.TextWidth(lead)
 	for _, part := range view.WrapWords(text, max(1, width-indent)) {
@@ -160,10 +161,10 @@ type choice struct{ key, does, means string }
 func (q *Question) choices(keys *input.Keys) []choice {
 	in := choice{
 		keys.KeyFor(input.PlaceHere, input.ActYes), "work in it",
-		"An agent reads and changes these files at once.",
+		"An agent reads and changes these files directly.",
 	}
 	if q.Copied {
-		in.does, in.means = "work on a copy of it", "The engine does not see these files; /land writes into them what an agent has changed."
+		in.does, in.means = "work on a copy of it", "The engine does not see these files; /land writes an agent's changes into them."
 	}
 	all := []choice{in}
 	if q.Worktree {
@@ -182,7 +183,7 @@ func (q *Question) choices(keys *input.Keys) []choice {
 	return append(all, no)
 }
 
-// Hints are what the person can do, for the status line.
+// Hints returns what the person can do, for the status line.
 func (q *Question) Hints(keys *input.Keys) []string {
 	in, worktree := keys.Hint(input.PlaceHere, input.ActYes, "works here"), ""
 	if q.Worktree {

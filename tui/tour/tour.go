@@ -1,18 +1,18 @@
-// Package tour is what a person is told once, on the first start: five steps in the status line, each
-// until the person has done it. No key is taken from an agent for that. It also knows what else was told or
-// asked, so that nothing is said twice.
+// Package tour is the tour of the first start: five steps in the status line, each shown until the person
+// has done it. The tour takes no key from an agent. The package also remembers what else a first start
+// has explained or asked, so that nothing is shown twice.
 package tour
 
 import "slices"
 
-// Seen is what a person was told or asked before.
+// Seen says what a person has seen of what a first start explains and asks.
 type Seen struct {
 	Steps  int  `json:"steps"`  // of the tour that are done
-	Prefix bool `json:"prefix"` // was asked whether there shall be a prefix key
-	Phrase bool `json:"phrase"` // was told what the phrase in the panel is for
+	Prefix bool `json:"prefix"` // the question about a prefix key
+	Phrase bool `json:"phrase"` // the note about the phrase in the panel
 }
 
-// With returns what was seen here or there.
+// With returns everything that s or t has seen.
 func (s Seen) With(t Seen) Seen {
 	return Seen{max(s.Steps, t.Steps), s.Prefix || t.Prefix, s.Phrase || t.Phrase}
 }
@@ -22,23 +22,23 @@ type Did uint8
 
 // What a person does.
 const (
-	Typed   Did = iota // a key to an agent
-	Left               // the command line
-	Decided            // a call
-	Showed             // another tab, or a new one
+	Typed   Did = iota // typed a key into an agent
+	Left               // left the command line
+	Decided            // decided a call
+	Showed             // showed another tab, or a new one
 )
 
 // Step is one step of the tour.
 type Step struct {
-	Line string // for the status line, of 50 columns at most
-	Help string // for the help, which has room
-	ends []Did
+	Line string // for the status line, at most 50 columns
+	Help string // for the help screen
+	ends []Did  // each of these ends the step
 }
 
-// Steps are the steps, for a key that opens the command line.
+// Steps returns the steps, for a key that opens the command line.
 func Steps(commandKey string) []Step {
 	return []Step{
-		{"what you type goes to the agent", "What you type goes to the agent, every key but " + commandKey + " and those below.", []Did{Typed}},
+		{"what you type goes to the agent", "What you type goes to the agent, every key except " + commandKey + " and those below.", []Did{Typed}},
 		{commandKey + ": the command line; Esc: back", commandKey + " opens the command line, Esc closes it. Text there goes to the agent as your own words; / lists the commands.", nil},
 		{"when a call waits: " + commandKey + ", /approve or /deny", "A call that needs you is shown above the status line. " + commandKey + " opens the panel: read what it would do, then /approve or /deny; or Tab, then y or n.", []Did{Decided, Left}},
 		{"/new opens a tab, /split shows two of them", "/new opens a tab, Alt and its number shows it, /split shows two side by side.", []Did{Showed, Left}},
@@ -55,16 +55,16 @@ func (s Seen) Step(commandKey string) (step Step, n int, ok bool) {
 	return all[s.Steps], s.Steps + 1, true
 }
 
-// afterLine is the first step that is about more than keys and the command line.
+// afterLine is the first step that is not about keys and the command line.
 const afterLine = 2
 
-// Note goes to the next step when the person has done what ends this one, and reports that.
+// Note continues with the next step if d ends the present one. It reports whether it does.
 func (s *Seen) Note(d Did) bool {
 	step, _, ok := s.Step("")
 	if !ok {
 		return false
 	}
-	if d == Left && s.Steps < afterLine { // what comes before is known then
+	if d == Left && s.Steps < afterLine { // whoever leaves the command line knows the steps before
 		s.Steps = afterLine
 		return true
 	}
