@@ -31,7 +31,7 @@ func TestBudgetStop(t *testing.T) {
 	d.see(patience, "The budget of this session is spent: 1 requests of 1 requests", "/budget +50 requests")
 
 	d.send("\x01/budget +500 requests\r")
-	d.see(patience, "may use $5.00, 501 requests now")
+	d.see(patience, "may now use $5.00, 501 requests")
 	d.until("the end of the turn", patience, func(screen string) bool { return !working.MatchString(screen) })
 	d.ask("read hello.txt")
 	d.until("an answer", patience, func(screen string) bool {
