@@ -100,7 +100,7 @@ func TestBudgetStopsEveryAgent(t *testing.T) {
 				t.Errorf("the audit has no refusal for the budget:\n%s", record)
 			}
 			d.send("\x01/budget +500 requests\r")
-			d.see(patience, "501 requests now")
+			d.see(patience, "may now use", "501 requests")
 			if a.name == "gemini" { // it asks whether to keep trying
 				d.send("\r")
 				d.until("the answer that was kept back", patience, func(screen string) bool {

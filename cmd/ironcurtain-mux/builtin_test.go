@@ -120,7 +120,7 @@ func TestBuiltinBudget(t *testing.T) {
 	d.ask("read hello.txt")
 	d.see(patience, "filesystem/read_text_file hello.txt", "The budget of this session is spent")
 	d.send("\x01/budget +50 requests\r")
-	d.see(patience, "51 requests now")
+	d.see(patience, "may now use", "51 requests")
 	d.ask("read hello.txt")
 	d.see(patience, "Done: read hello.txt")
 	d.quit()
