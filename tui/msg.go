@@ -17,7 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
 )
 
-// The messages of the event loop. Most are named for what has happened.
+// The messages of the event loop. Most are named after the event that they report.
 type (
 	// inputMsg is one event of the person's terminal.
 	inputMsg struct{ event keys.Event }

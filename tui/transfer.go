@@ -118,7 +118,7 @@ func (m *Model) onOffered(msg offeredMsg) tea.Cmd {
 	}
 	t.offered[msg.path] = true
 	return m.addToast(view.Toast{
-		Parts: []string{"the agent cannot see " + text.Drawable(msg.path) + ", which is outside its workspace", input.DisplayKey(m.keys.CommandKey) + " and /attach with that path gives it a copy"},
+		Parts: []string{"the agent cannot see " + text.Drawable(msg.path) + ", which is outside its workspace", input.DisplayKey(m.keys.CommandKey) + ", then /attach with that path, gives it a copy"},
 		More:  "/attach",
 	})
 }

@@ -215,7 +215,7 @@ func (m *Model) forward(t *tab, ev keys.Event) {
 	}
 }
 
-// showNumber shows the tab whose number is the position of a key among those of ActTab.
+// showNumber shows the tab whose number is the position of a key among the keys of ActTab.
 func (m *Model) showNumber(p input.Place, key string) {
 	n := m.keys.NumberOf(p, input.ActTab, key)
 	if n > len(m.tabs) {

@@ -21,7 +21,7 @@ func (m *Model) onSize(msg sizeMsg) tea.Cmd {
 	m.cols, m.rows, m.dirty = msg.cols, msg.rows, true
 	m.lay, m.fits = view.LayOut(msg.cols, msg.rows)
 	m.strip = view.Rect{}
-	m.approvals.Unfocus() // what is shown moves
+	m.approvals.Unfocus() // the panel's rows change
 	if !m.fits {
 		m.question = nil // nobody can see what would be answered
 	}

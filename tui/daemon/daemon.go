@@ -71,8 +71,8 @@ type Daemon struct {
 	Calls broker.Calls
 	// Carry carries out a task until the task or ctx ends. It returns the last frame for the client.
 	Carry func(ctx context.Context, t Task) wire.End
-	// Attended is called with true when somebody begins to be there who may decide calls, at a view
-	// that is not stalled or at a client that waits for a task, and with false when nobody is.
+	// Attended is called with true when the first person comes who may decide calls, at a view that
+	// is not stalled or at a client that waits for a task, and with false when the last one leaves.
 	Attended func(bool)
 	// Notify notifies the person of events until ctx ends, once for all views and also when there is
 	// none. Nil: nobody is notified.

@@ -34,7 +34,7 @@ func (d *Daemon) talk(ctx context.Context, c *wire.Conn, unix *net.UnixConn) (qu
 		return false
 	}
 	if f.Kind != wire.KindView && !mayAsk(hello.Rights, f.Kind) {
-		refuse(c, wire.Refused{Reason: fmt.Sprintf("this client may not do that: %q is more than %q", f.Kind, hello.Rights), Next: "use a client without a limit"})
+		refuse(c, wire.Refused{Reason: fmt.Sprintf("this client's right is %q, which does not allow the request %q", hello.Rights, f.Kind), Next: "use a client without limited rights"})
 		return false
 	}
 	switch f.Kind { // requests that are answered at once

@@ -139,7 +139,7 @@ func note(c chan struct{}) {
 // lend makes the client run a program in its terminal.
 func (v *view) lend(ctx context.Context, argv []string) error {
 	if v.client.Rights != wire.Operate {
-		return fault.New("use a client without a limit", "this client may not run programs")
+		return fault.New("use a client without limited rights", "this client may not run programs")
 	}
 	v.lending.Lock()
 	defer v.lending.Unlock()
