@@ -116,9 +116,9 @@ func unknownCommand(name string) error {
 	return fmt.Errorf("/%s: no such command, /help lists them; //%s sends it to the agent", name, name)
 }
 
-// finding is the state of the menu above the command line: the entries that were looked up outside of
+// menuState is the state of the menu above the command line: the entries that were looked up outside of
 // the event loop, and which entry is chosen.
-type finding struct {
+type menuState struct {
 	source menu.Source
 	found  []menu.Entry
 	known  bool   // found is complete
@@ -146,8 +146,8 @@ func (m *Model) offered() (menu.Place, []menu.Entry, bool) {
 		return p, menu.Match(p.Word, commandEntries()), true
 	}
 	entries, more := m.arguments(p)
-	if more == m.finding.source {
-		entries = append(entries, m.finding.found...)
+	if more == m.menuState.source {
+		entries = append(entries, m.menuState.found...)
 	}
 	return p, menu.Match(p.Word, entries), true
 }
@@ -164,14 +164,14 @@ func (m *Model) arguments(p menu.Place) ([]menu.Entry, menu.Source) {
 // menu returns the entries of the menu above the command line, and which one is chosen; -1: none. A
 // line of the history has no menu until it is changed or Tab is pressed.
 func (m *Model) menu() (all []menu.Entry, chosen int) {
-	if m.mode != modeCommand || m.question != nil || m.line.Searching() || m.line.Recalled() && m.finding.before != m.beforeCursor() {
+	if m.mode != modeCommand || m.question != nil || m.line.Searching() || m.line.Recalled() && m.menuState.before != m.beforeCursor() {
 		return nil, -1
 	}
 	_, all, _ = m.offered()
-	if m.finding.word == "" || m.finding.before != m.beforeCursor() {
+	if m.menuState.word == "" || m.menuState.before != m.beforeCursor() {
 		return all, -1
 	}
-	return all, slices.IndexFunc(all, func(e menu.Entry) bool { return e.Word == m.finding.word })
+	return all, slices.IndexFunc(all, func(e menu.Entry) bool { return e.Word == m.menuState.word })
 }
 
 // choose chooses the entry of the menu that is n places further; after the last comes the first.
@@ -181,7 +181,7 @@ func (m *Model) choose(n int) {
 		chosen = 0
 	}
 	if len(all) > 0 {
-		m.finding.before, m.finding.word = m.beforeCursor(), all[(chosen+n+len(all))%len(all)].Word
+		m.menuState.before, m.menuState.word = m.beforeCursor(), all[(chosen+n+len(all))%len(all)].Word
 	}
 }
 
@@ -206,8 +206,8 @@ func (m *Model) complete() {
 	m.dirty = true
 	switch {
 	case !ok:
-	case !p.Names && more.Kind != menu.Nothing && (more != m.finding.source || !m.finding.known):
-		m.finding.before, m.finding.wanted = m.beforeCursor(), true
+	case !p.Names && more.Kind != menu.Nothing && (more != m.menuState.source || !m.menuState.known):
+		m.menuState.before, m.menuState.wanted = m.beforeCursor(), true
 	case len(found) == 0 && p.Word == "":
 		m.showError(errors.New("there is nothing to complete here"))
 	case len(found) == 0:
@@ -217,7 +217,7 @@ func (m *Model) complete() {
 	case sure:
 		m.take(p, e)
 	default:
-		m.finding.before = m.beforeCursor()
+		m.menuState.before = m.beforeCursor()
 		m.choose(1)
 		if at := m.menuRect(); at.H < min(2, len(found)) {
 			m.showEntries(found)
@@ -309,10 +309,10 @@ func (m *Model) lookFor() tea.Cmd {
 			_, source = m.arguments(p)
 		}
 	}
-	if source == m.finding.source {
+	if source == m.menuState.source {
 		return nil
 	}
-	m.finding = finding{source: source}
+	m.menuState = menuState{source: source}
 	if source.Kind == menu.Nothing {
 		return nil
 	}
@@ -330,11 +330,11 @@ func (m *Model) lookFor() tea.Cmd {
 
 // onFound shows the entries that were looked up, unless the word at the cursor now needs others.
 func (m *Model) onFound(msg foundMsg) {
-	if msg.source != m.finding.source {
+	if msg.source != m.menuState.source {
 		return
 	}
-	wanted := m.finding.wanted && m.finding.before == m.beforeCursor()
-	m.finding, m.dirty = finding{source: msg.source, found: msg.found, known: true}, true
+	wanted := m.menuState.wanted && m.menuState.before == m.beforeCursor()
+	m.menuState, m.dirty = menuState{source: msg.source, found: msg.found, known: true}, true
 	if wanted && m.mode == modeCommand {
 		m.complete()
 	}

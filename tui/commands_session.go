@@ -69,11 +69,11 @@ func (m *Model) runRegistries(args string) (tea.Cmd, error) {
 			registries, err := m.api.Registries(ctx, id)
 			return registriesMsg{registries, err}
 		}), nil
-	case len(words) == 2 && words[0] == "release" && m.may():
+	case len(words) == 2 && words[0] == "release" && m.mayOperate():
 		return m.do(func(ctx context.Context) tea.Msg {
 			return carriedMsg{text.Drawable(words[1]) + " asks again when the agent requests it", m.api.ReleasePackage(ctx, id, words[1])}
 		}), nil
-	case words[0] == "release" && !m.may():
+	case words[0] == "release" && !m.mayOperate():
 		return nil, errReadOnly("/registries release")
 	}
 	return nil, fault.New("/registries alone lists them", "/registries %s: takes nothing, or release and a version that was denied", args)

@@ -259,7 +259,7 @@ func (m *Model) runPrev(string) (tea.Cmd, error) { m.step(-1); return nil, nil }
 
 // runLast is /last.
 func (m *Model) runLast(string) (tea.Cmd, error) {
-	i := m.indexOf(m.before)
+	i := m.indexOf(m.previous)
 	if i < 0 {
 		return nil, errors.New("no other tab was in front before")
 	}

@@ -52,7 +52,7 @@ func (m *Model) takeFastPath(ev keys.Event) bool {
 	if ev.Kind != keys.KeyEvent || ev.Key.Action == keys.Release || ev.Key.IsModifier() {
 		return false
 	}
-	if !m.may() || !m.underway.none() || !m.mu.TryLock() {
+	if !m.mayOperate() || !m.underway.none() || !m.mu.TryLock() {
 		return false
 	}
 	defer m.mu.Unlock()

@@ -59,7 +59,7 @@ func (r *harness) chrome() string {
 		scrolled = append(scrolled, t.scrolled)
 	}
 	return fmt.Sprintf("mode %d, tab %d, scrolled %v, prefixed %t, touched %t, ours %v, line %q, flash %q urgent %t, question %t, help %q, quit %t, dirty %t",
-		m.mode, m.active, scrolled, m.prefixed, m.touched, m.ours, m.line.Text(), m.said().Text, m.said().Urgent, m.question != nil, m.help.Title, r.quit, m.dirty)
+		m.mode, m.active, scrolled, m.prefixed, m.touched, m.claimed, m.line.Text(), m.said().Text, m.said().Urgent, m.question != nil, m.help.Title, r.quit, m.dirty)
 }
 
 // typed describes the input that the agents got.

@@ -84,7 +84,7 @@ func (m *Model) onHereKey(name string) tea.Cmd {
 const shownFor = time.Second
 
 // introduces reports whether this view shows what a first start explains and asks.
-func (m *Model) introduces() bool { return m.o.KeepSeen != nil && m.may() && !m.o.Safe }
+func (m *Model) introduces() bool { return m.o.KeepSeen != nil && m.mayOperate() && !m.o.Safe }
 
 // tourStep returns the step of the tour that the person is at.
 func (m *Model) tourStep() (step tour.Step, n int, ok bool) {
@@ -121,14 +121,14 @@ func (m *Model) keepSeen() {
 func (m *Model) leftLine() {
 	long := func(since time.Time) bool { return !since.IsZero() && m.now().Sub(since) >= shownFor }
 	seen := m.o.Seen
-	seen.Prefix = seen.Prefix || long(m.asking)
-	seen.Phrase = seen.Phrase || long(m.explaining)
-	m.asking, m.explaining = time.Time{}, time.Time{}
+	seen.Prefix = seen.Prefix || long(m.prefixAsked)
+	seen.Phrase = seen.Phrase || long(m.phraseShown)
+	m.prefixAsked, m.phraseShown = time.Time{}, time.Time{}
 	if m.o.KeepSeen != nil && seen != m.o.Seen {
 		m.o.Seen = seen
 		m.keepSeen()
 	}
-	if m.begunAt == m.o.Seen.Steps { // one visit ends one step
+	if m.begunStep == m.o.Seen.Steps { // one visit ends one step
 		m.did(tour.Left)
 	}
 }
@@ -162,7 +162,7 @@ func (m *Model) prefixQuestion() []string {
 
 // takePrefix answers the question about a prefix key with yes.
 func (m *Model) takePrefix() tea.Cmd {
-	if !m.asksPrefix() || m.asking.IsZero() { // zero: there was no room for the question
+	if !m.asksPrefix() || m.prefixAsked.IsZero() { // zero: there was no room for the question
 		return nil
 	}
 	m.o.Seen.Prefix = true
@@ -279,7 +279,7 @@ func (m *Model) expectPrompt(t *tab, prompt []input.Piece) tea.Cmd {
 
 // awaitReady checks soon whether a tab's first prompt can be sent, if it has one.
 func (m *Model) awaitReady(t *tab) tea.Cmd {
-	if t.pane.First() == nil || !m.may() {
+	if t.pane.First() == nil || !m.mayOperate() {
 		return nil
 	}
 	return m.after(readyEvery, readyMsg{t.session.ID})

@@ -166,7 +166,7 @@ func (m *Model) runSplit(args string) (tea.Cmd, error) {
 		m.leaveCommand()
 		return nil, nil
 	}
-	if !m.may() {
+	if !m.mayOperate() {
 		return nil, errReadOnly("/split: every tab is shown, and a new one cannot be opened")
 	}
 	if _, err := m.halved(t, newPane, down); err != nil {

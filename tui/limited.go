@@ -33,8 +33,8 @@ var harmless = map[string]bool{
 	"theme": true, "mute": true, "help": true, "detach": true,
 }
 
-// may reports whether the person may change more than the view. Every such change asks it first.
-func (m *Model) may() bool { return m.o.Rights == Operate }
+// mayOperate reports whether the person may change more than the view. Every such change asks it first.
+func (m *Model) mayOperate() bool { return m.o.Rights == Operate }
 
 // errReadOnly is the error of an action that a read-only view does not allow.
 func errReadOnly(what string) error {
@@ -43,7 +43,7 @@ func errReadOnly(what string) error {
 
 // runCommand runs a slash command, if the person may.
 func (m *Model) runCommand(c command, args string) (tea.Cmd, error) {
-	if !m.may() && !harmless[c.name] {
+	if !m.mayOperate() && !harmless[c.name] {
 		return nil, errReadOnly("/" + c.name)
 	}
 	return c.run(m, args)

@@ -168,7 +168,7 @@ func TestLateAnswerToTheMenu(t *testing.T) {
 	r := newHarness(t, 100, 24, Options{})
 	r.broker.stored = []broker.StoredSession{}
 	r.keys("\x01/resume ")
-	source := r.m.finding.source
+	source := r.m.menuState.source
 	r.keys("\x15/theme ")
 	r.send(foundMsg{source: source, found: nil})
 	r.wants("dark", "for a dark terminal")

@@ -66,71 +66,71 @@ type Model struct {
 	lay        view.Layout
 	fits       bool // the screen is large enough to work on
 
-	mode       mode
-	tabs       []*tab
-	sessions   []broker.Session // of the safe view, by their numbers
-	active     int              // index of the focused tab
-	before     broker.SessionID // session of the tab shown before, for /last
-	groups     []group
-	focuses    int // how often a tab got the focus
-	line       input.Line
-	prefilled  string        // the command that a key after the prefix has put on the line; empty: none
-	begun      time.Time     // when the person began the line
-	begunAt    int           // the step of the tour at which the person opened the command line
-	asking     time.Time     // since when the question about a prefix key has been on the screen, or zero
-	explaining time.Time     // since when the note about the phrase has been on the screen, or zero
-	pressed    time.Time     // when the person last pressed a key or pasted
-	pressedKey rune          // the code of the key pressed last
-	quiet      time.Duration // between the last key and the one before; 0 for a key that is held down
-	answered   rune          // the key that has decided a call or answered a question, until another one is pressed
-	finding    finding
-	executed   []input.Piece // the line of the command that is being carried out
-	question   *question
-	approvals  panel.Queue
-	strip      view.Rect // where the newest scene shows the strip; empty when it does not
-	toasts     view.Toasts
-	copying    copymode.State
-	help       view.List
-	searched   searched  // in help
-	following  following // the log of a start, when the list shows one
-	picker     picker
-	messages   view.Messages
-	answering  bool          // a key or a click is being handled
-	here       here.Question // with modeHere
-	agents     []broker.Agent
-	touched    bool   // the person has pressed a key, or was here before, so the intro is not shown
-	reviewed   string // the hash of the policy that was shown, until it is put in force
-	landing    landing
-	opening    int // requests for new sessions that are not answered yet
+	mode        mode
+	tabs        []*tab
+	sessions    []broker.Session // of the safe view, by their numbers
+	active      int              // index of the focused tab
+	previous    broker.SessionID // session of the tab shown before, for /last
+	groups      []group
+	focuses     int // how often a tab got the focus
+	line        input.Line
+	prefilled   string        // the command that a key after the prefix has put on the line; empty: none
+	begun       time.Time     // when the person began the line
+	begunStep   int           // the step of the tour at which the person opened the command line
+	prefixAsked time.Time     // since when the question about a prefix key has been on the screen, or zero
+	phraseShown time.Time     // since when the note about the phrase has been on the screen, or zero
+	pressed     time.Time     // when the person last pressed a key or pasted
+	pressedKey  rune          // the code of the key pressed last
+	quiet       time.Duration // between the last key and the one before; 0 for a key that is held down
+	answered    rune          // the key that has decided a call or answered a question, until another one is pressed
+	menuState   menuState
+	executed    []input.Piece // the line of the command that is being carried out
+	question    *question
+	approvals   panel.Queue
+	strip       view.Rect // where the newest scene shows the strip; empty when it does not
+	toasts      view.Toasts
+	copying     copymode.State
+	help        view.List
+	searched    searched  // in help
+	following   following // the log of a start, when the list shows one
+	picker      picker
+	messages    view.Messages
+	answering   bool          // a key or a click is being handled
+	here        here.Question // with modeHere
+	agents      []broker.Agent
+	touched     bool   // the person has pressed a key, or was here before, so the intro is not shown
+	reviewed    string // the hash of the policy that was shown, until it is put in force
+	landing     landing
+	opening     int // requests for new sessions that are not answered yet
 
-	seq       uint64 // number of the scene published last
-	dirty     bool   // something that is drawn has changed since
-	ticking   bool   // a tickMsg is on its way
-	announced time.Time
-	titled    string    // the title of the person's window
-	titledAt  time.Time // when it was set
-	retitling bool      // a retitleMsg is on its way
-	copies    programCopies
-	muted     bool // nothing is announced
-	quitting  bool
-	detached  bool
-	listed    bool // the open sessions are known
-	placed    bool // it is decided which tab has the keyboard first
-	typeAhead typeAhead
-	later     tea.Cmd   // work to start once Update returns
-	editing   bool      // the person's editor has the terminal
-	prefixed  bool      // the prefix key was pressed, and the next key belongs to it
-	again     time.Time // until when a key that resizes a pane needs no prefix
-	pasting   pasteState
-	dragging  dragState
-	grip      layout.Grip // the border that is dragged
-	clicks    clicks
-	copied    []byte           // the last selection, which the middle button pastes
-	grabbed   *tab             // a mouse button was pressed over its program and is not released yet
-	ours      map[rune]bool    // keys held down whose press was for the multiplexer
-	focusedID broker.SessionID // the session whose program was told that it has the focus
-	stalled   bool             // the person's terminal takes no output
-	outerLost bool             // the person's terminal has lost the focus
+	seq         uint64 // number of the scene published last
+	dirty       bool   // something that is drawn has changed since
+	ticking     bool   // a tickMsg is on its way
+	announced   time.Time
+	titled      string    // the title of the person's window
+	titledAt    time.Time // when it was set
+	retitling   bool      // a retitleMsg is on its way
+	copies      programCopies
+	muted       bool // nothing is announced
+	quitting    bool
+	detached    bool
+	listed      bool // the open sessions are known
+	placed      bool // it is decided which tab has the keyboard first
+	typeAhead   typeAhead
+	later       tea.Cmd   // work to start once Update returns
+	editing     bool      // the person's editor has the terminal
+	prefixed    bool      // the prefix key was pressed, and the next key belongs to it
+	repeatUntil time.Time // until when a key that resizes a pane needs no prefix
+	pasting     pasteState
+	dragging    dragState
+	grip        layout.Grip // the border that is dragged
+	clicks      clicks
+	copied      []byte           // the last selection, which the middle button pastes
+	grabbed     *tab             // a mouse button was pressed over its program and is not released yet
+	claimed     map[rune]bool    // keys held down whose press was for the multiplexer
+	focusedID   broker.SessionID // the session whose program was told that it has the focus
+	stalled     bool             // the person's terminal takes no output
+	outerLost   bool             // the person's terminal has lost the focus
 }
 
 // newModel makes the model of an empty multiplexer.
@@ -149,18 +149,18 @@ func newModel(ctx context.Context, o Options, out sink, tasks *pane.Tasks) (*Mod
 		mux = pane.NewMux(ctx, tasks, term.Options{Engine: o.Engine, Scrollback: o.Scrollback})
 	}
 	return &Model{
-		ctx:   ctx,
-		o:     o,
-		api:   o.API,
-		tasks: tasks,
-		sink:  out,
-		gate:  pane.NewGate(),
-		mux:   mux,
-		now:   time.Now,
-		pause: pane.Sleep,
-		keys:  bound,
-		ours:  map[rune]bool{},
-		theme: theme,
+		ctx:     ctx,
+		o:       o,
+		api:     o.API,
+		tasks:   tasks,
+		sink:    out,
+		gate:    pane.NewGate(),
+		mux:     mux,
+		now:     time.Now,
+		pause:   pane.Sleep,
+		keys:    bound,
+		claimed: map[rune]bool{},
+		theme:   theme,
 	}, nil
 }
 
@@ -215,7 +215,7 @@ func (m *Model) show(i int) {
 		return
 	}
 	if t := m.current(); t != nil && i != m.active {
-		m.before = t.session.ID
+		m.previous = t.session.ID
 		t.follow()
 		m.did(tour.Showed)
 	}

@@ -120,14 +120,14 @@ func (m *Model) order() {
 
 // replaceTab puts the tab by into the place of the tab old, and closes old.
 func (m *Model) replaceTab(old, by *tab) tea.Cmd {
-	at, before := m.indexOf(old.session.ID), m.before
+	at, before := m.indexOf(old.session.ID), m.previous
 	m.swapPanes(old.session.ID, by.session.ID)
 	by.inherit(old, "restarted at "+m.now().Format(time.TimeOnly))
 	cmd := m.closeTab(old)
 	m.moveTab(by, at)
 	m.show(at)
-	if m.before = before; before == old.session.ID {
-		m.before = by.session.ID
+	if m.previous = before; before == old.session.ID {
+		m.previous = by.session.ID
 	}
 	return cmd
 }
@@ -179,7 +179,7 @@ func (m *Model) small() bool { return m.o.Detach && (m.cols < wideCols || m.rows
 
 // firstSize returns the size with which a tab begins that is opened in a part of this window.
 func (m *Model) firstSize(at view.Rect) (cols, rows int) {
-	if m.small() || !m.may() {
+	if m.small() || !m.mayOperate() {
 		return wideCols, wideRows
 	}
 	return max(1, at.W), max(1, at.H)

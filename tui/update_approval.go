@@ -93,7 +93,7 @@ func (m *Model) onFocusedKey(name string) (cmd tea.Cmd, taken bool) {
 
 // decideByKey decides the call shown with one key. The panel stays open while other calls wait.
 func (m *Model) decideByKey(approve bool) tea.Cmd {
-	if !m.may() {
+	if !m.mayOperate() {
 		m.showError(errReadOnly("decide"))
 		return nil
 	}

@@ -18,7 +18,7 @@ import (
 // enterCommand gives the keyboard to the command line. Only input of the person may lead
 // here, never an event of an agent or the broker.
 func (m *Model) enterCommand() {
-	m.mode, m.dirty, m.begunAt, m.finding = modeCommand, true, m.o.Seen.Steps, finding{}
+	m.mode, m.dirty, m.begunStep, m.menuState = modeCommand, true, m.o.Seen.Steps, menuState{}
 	if t := m.current(); t != nil {
 		m.approvals.Prefer(t.session.ID, m.now())
 	}
@@ -89,7 +89,7 @@ func (m *Model) onCommandKey(name, text string) tea.Cmd {
 	}
 	a := m.keys.At(input.PlaceCommand, name)
 	if a != input.ActComplete {
-		m.finding.word = ""
+		m.menuState.word = ""
 	}
 	switch a {
 	case "":
@@ -262,7 +262,7 @@ func (m *Model) runLine(text string) tea.Cmd {
 func (m *Model) sendText(pieces []input.Piece) tea.Cmd {
 	t := m.current()
 	switch {
-	case !m.may():
+	case !m.mayOperate():
 		m.showError(errReadOnly("send"))
 		return nil
 	case m.o.Safe:

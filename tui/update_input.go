@@ -79,9 +79,9 @@ func (m *Model) keyState(code rune) input.KeyState {
 		Agent:    t != nil && m.placed,
 		Free:     m.mode == modeTerminal && m.question == nil,
 		Prefixed: m.prefixed,
-		Again:    !m.again.IsZero() && m.now().Before(m.again),
+		Again:    !m.repeatUntil.IsZero() && m.now().Before(m.repeatUntil),
 		Starting: t != nil && !t.attached,
-		Ours:     m.ours[code],
+		Ours:     m.claimed[code],
 		Pending:  !m.touched || m.answered != 0 || m.o.KeepSeen != nil && m.o.Seen.Steps == 0 || m.said().Urgent || t != nil && (t.scrolled || t.crop.Panned || t.dead()),
 	}
 }
@@ -110,15 +110,15 @@ func (m *Model) onKey(ev keys.Event) tea.Cmd {
 		m.touch()
 		return m.onModeKey(input.KeyName(ev.Key), ev.Key.Text)
 	case input.MeansNobody:
-		if m.ours[code] && ev.Key.Action == keys.Repeat {
+		if m.claimed[code] && ev.Key.Action == keys.Repeat {
 			break // the key is still held down
 		}
-		delete(m.ours, code)
+		delete(m.claimed, code)
 		if m.typesAhead() {
 			m.keepTyped(ev)
 		}
 	case input.MeansNothing, input.MeansTyping:
-		delete(m.ours, code)
+		delete(m.claimed, code)
 		m.typeKey(m.current(), ev)
 	}
 	return nil
@@ -143,8 +143,8 @@ func (m *Model) onModeKey(name, text string) tea.Cmd {
 
 // claim notes a key whose press is for the multiplexer, so that no agent gets its release.
 func (m *Model) claim(code rune) {
-	if len(m.ours) < 32 { // without reported releases, the map would only grow
-		m.ours[code] = true
+	if len(m.claimed) < 32 { // without reported releases, the map would only grow
+		m.claimed[code] = true
 	}
 }
 
@@ -202,7 +202,7 @@ func (m *Model) typeKey(t *tab, ev keys.Event) {
 
 // forward writes an event to a tab's agent, encoded for the modes that the agent set.
 func (m *Model) forward(t *tab, ev keys.Event) {
-	if !m.may() {
+	if !m.mayOperate() {
 		if ev.Kind == keys.KeyEvent && ev.Key.Action != keys.Release && !ev.Key.IsModifier() {
 			m.showError(errReadOnly("type"))
 		}
@@ -247,7 +247,7 @@ func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 		m.pasteCopied()
 	default:
 		if a.Repeats() {
-			m.again = m.now().Add(repeatTime)
+			m.repeatUntil = m.now().Add(repeatTime)
 		}
 		if command, ok := input.Begins(a); ok {
 			m.beginCommand(command)
@@ -306,7 +306,7 @@ func (m *Model) typesAhead() bool {
 
 // keepTyped keeps a key or a piece of a paste until the tab is open.
 func (m *Model) keepTyped(ev keys.Event) {
-	if ev.Key.Action == keys.Release || !m.may() {
+	if ev.Key.Action == keys.Release || !m.mayOperate() {
 		return
 	}
 	size := max(1, len(ev.Raw)+len(ev.Paste.Data))

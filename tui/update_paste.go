@@ -21,7 +21,7 @@ func (m *Model) onPaste(ev keys.Event) {
 	if ev.Paste.Start {
 		*p = pasteState{active: true}
 		m.approvals.Unfocus()
-		if t := m.current(); m.mode == modeTerminal && m.question == nil && t != nil && !t.dead() && m.may() {
+		if t := m.current(); m.mode == modeTerminal && m.question == nil && t != nil && !t.dead() && m.mayOperate() {
 			p.to = t
 		}
 		m.touch()
@@ -95,7 +95,7 @@ func (m *Model) pasteCopied() {
 	switch {
 	case len(m.copied) == 0:
 		m.showInfo("nothing was copied here yet")
-	case !m.may():
+	case !m.mayOperate():
 		m.showError(errReadOnly("paste"))
 	default:
 		m.onPaste(keys.Event{Kind: keys.PasteEvent, Paste: keys.Paste{Start: true, Data: m.copied, End: true}})

@@ -43,7 +43,7 @@ func (m *Model) begin() tea.Cmd {
 	if some {
 		m.rearrange(m.o.Arrangement)
 	}
-	if !m.may() {
+	if !m.mayOperate() {
 		m.show(m.indexOf(m.o.Show))
 		return nil
 	}
@@ -188,7 +188,7 @@ func (m *Model) addTab(s broker.Session) tea.Cmd {
 		return nil
 	}
 	t.pane = p
-	if !m.may() {
+	if !m.mayOperate() {
 		p.Limit()
 	}
 	if p.Connected() {

@@ -165,8 +165,8 @@ func (m *Model) drawPrefixQuestion(s *view.Scene, at view.Rect) {
 	if len(rows) == 0 || at.H < len(rows) {
 		return
 	}
-	if m.asking.IsZero() {
-		m.asking = m.now()
+	if m.prefixAsked.IsZero() {
+		m.prefixAsked = m.now()
 	}
 	box := view.NewSurface(at, m.theme.Body)
 	for y, row := range rows {
@@ -258,8 +258,8 @@ func (m *Model) drawPanel(s *view.Scene, at view.Rect) {
 	}
 	m.ensureBody(it)
 	note := m.noteIn(at)
-	if note != "" && m.explaining.IsZero() {
-		m.explaining = m.now()
+	if note != "" && m.phraseShown.IsZero() {
+		m.phraseShown = m.now()
 	}
 	drawn, report := m.approvals.Draw(at, panel.Look{Theme: m.theme, Phrase: m.o.Phrase, Note: note, Now: m.now(), Seq: m.seq})
 	s.Layers, s.Report = append(s.Layers, drawn), s.Report || report

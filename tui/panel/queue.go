@@ -24,7 +24,8 @@ type Item struct {
 	Since    time.Time // since when the item has been on the screen without a break, or zero
 	looked   bool      // the item was on the screen for MinAge, and the panel has been open since
 	// slipped is set while the panel shows the item only because the call shown before has ended
-	// after the person began the line. It is cleared when the person chooses the item.
+	// after the person began the line. It is cleared when the person chooses the item or begins a
+	// line.
 	slipped bool
 	// Scopes are the scopes for which the approval could be remembered, once they are known. The
 	// body then has rows for them.
