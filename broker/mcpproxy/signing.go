@@ -128,9 +128,9 @@ func (c *call) sign(ctx context.Context, result json.RawMessage) json.RawMessage
 	for _, r := range all {
 		c.ending.reason += " " + r.Unsigned + " became " + r.Signed
 		result = bytes.ReplaceAll(result, []byte(r.Unsigned), []byte(r.Signed))
-		told = append(told, "Its id is "+r.Signed+" now; it was "+r.Unsigned+".")
+		told = append(told, r.Unsigned+" is "+r.Signed+" now")
 	}
-	return withBlock(result, "The commit was signed on the host with the person's key. "+strings.Join(told, " Then the next one: "))
+	return withBlock(result, "Signed on the host with the person's key, so ids have changed: "+strings.Join(told, ", ")+".")
 }
 
 // commitArguments are the arguments of a tool that makes a commit.

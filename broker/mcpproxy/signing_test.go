@@ -137,7 +137,7 @@ func TestAnApprovedCommitIsSigned(t *testing.T) {
 					t.Fatalf("commit: %s", m.Result)
 				}
 				head := strings.TrimSpace(host(t, "git", "-C", dir, "rev-parse", "HEAD"))
-				if !strings.Contains(string(m.Result), "Its id is "+head) || !strings.Contains(string(m.Result), `"`+head+`"`) && !strings.Contains(string(m.Result), `\"`+head+`\"`) {
+				if !strings.Contains(string(m.Result), " is "+head+" now") || !strings.Contains(string(m.Result), `"`+head+`"`) && !strings.Contains(string(m.Result), `\"`+head+`\"`) {
 					t.Errorf("HEAD is %s, and the agent was told %s", head, m.Result)
 				}
 				host(t, "git", "-C", dir, "verify-commit", "HEAD")
@@ -252,7 +252,7 @@ func TestCommitsOfOthersAreSigned(t *testing.T) {
 		r.approve(1)
 		m := a.answerTo(`"` + id + `"`)
 		head := git("rev-parse", "HEAD")
-		if m.isError() || strings.Contains(string(m.Result), "NOT SIGNED") || strings.Contains(string(m.Result), "Its id is "+head) != (c.signed == 1) {
+		if m.isError() || strings.Contains(string(m.Result), "NOT SIGNED") || strings.Contains(string(m.Result), " is "+head+" now") != (c.signed == 1) {
 			t.Errorf("%s: HEAD is %s, and the agent was told %s", id, head, m.Result)
 		}
 		if c.signed == 1 {
