@@ -13,34 +13,34 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// commitArguments are those of a tool of the git server that makes a commit.
+// commitArguments are the arguments of a tool of the git server that makes a commit.
 type commitArguments struct {
 	Path         string   `json:"path"`
 	Amend        bool     `json:"amend"`
 	FilesToStage []string `json:"filesToStage"`
 }
 
-// commit is the effect of committing what is staged.
+// commit returns the effect of committing the staged files.
 func (p *Previewer) commit(ctx context.Context, a commitArguments) *Effect {
 	d := p.newDraft(Commit)
 	repo, err := gitx.Open(a.Path, p.home())
 	if err != nil {
-		d.fail(err, "what would be committed cannot be shown")
-		return d.done("commits what is staged")
+		d.fail(err, "the files to be committed cannot be shown")
+		return d.done("commits the staged files")
 	}
 	if d.Head, err = repo.Ref("HEAD"); err != nil && !errors.Is(err, gitx.ErrNoRef) {
-		d.fail(err, "what HEAD names cannot be shown")
+		d.fail(err, "the commit of HEAD cannot be shown")
 	}
 	d.fact("head", d.Head)
-	d.concludes(repo)
+	d.mergeHeads(repo)
 	d.fact("branch", repo.Branch())
 	for _, name := range a.FilesToStage {
-		d.note("stages %s first, as it is by then", name)
+		d.note("stages %s first, with its content at that time", name)
 	}
 	files, err := d.staged(ctx, repo, a)
 	if err != nil {
-		d.fail(err, "what is staged cannot be shown")
-		return d.done("commits what is staged")
+		d.fail(err, "the staged files cannot be shown")
+		return d.done("commits the staged files")
 	}
 	if len(a.FilesToStage) > 0 {
 		d.Tree = "" // staging changes it
@@ -59,8 +59,8 @@ func (p *Previewer) commit(ctx context.Context, a commitArguments) *Effect {
 	return d.done("%s %s on %s", verb, plural(len(files), "staged file"), where)
 }
 
-// concludes notes the commits that a merge which was begun brings in.
-func (d *draft) concludes(repo *gitx.Repo) {
+// mergeHeads adds the commits that an unfinished merge brings in.
+func (d *draft) mergeHeads(repo *gitx.Repo) {
 	data, err := readFile(filepath.Join(repo.GitDir, "MERGE_HEAD"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return
@@ -72,7 +72,7 @@ func (d *draft) concludes(repo *gitx.Repo) {
 	const most = 16
 	heads := strings.Fields(string(data))
 	if len(heads) > most {
-		d.warn("concludes a merge of %d commits, which are too many to show", len(heads))
+		d.warn("concludes a merge of %d commits, too many to show", len(heads))
 		return
 	}
 	d.Merges = heads
@@ -82,8 +82,8 @@ func (d *draft) concludes(repo *gitx.Repo) {
 	}
 }
 
-// staged notes the tree of the files that are staged, and lists those that differ from the
-// parent of the new commit. Git reads a copy of the index, in a repository of our own.
+// staged sets the tree of the staged files, and lists the files that differ from the parent of the new
+// commit. Git reads a copy of the index, in a repository of our own.
 func (d *draft) staged(ctx context.Context, repo *gitx.Repo, a commitArguments) ([]fileChange, error) {
 	index, err := readFile(filepath.Join(repo.GitDir, "index"))
 	if err != nil {

@@ -29,8 +29,8 @@ type fileChange struct {
 	path   string
 }
 
-// commits lists the commits that are reachable from a tip and not from the bases, the newest
-// first, at most maxCommits. more reports that there are others.
+// commits lists the commits that are reachable from a tip but not from the bases, newest first, at most
+// maxCommits. more reports that there are more.
 func (o *objects) commits(ctx context.Context, tip string, bases []string) (list []commit, more bool, err error) {
 	args := "--max-count=" + strconv.Itoa(maxCommits+1)
 	input := tip + "\n"
@@ -85,7 +85,7 @@ func (o *objects) headers(ctx context.Context, ids []string) ([]commit, error) {
 	for line := range strings.Lines(string(sizes)) {
 		kind, size, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if n, err := strconv.Atoi(size); kind != "commit" || err != nil || n > maxCommit {
-			return nil, errors.New("a commit is missing, or larger than any that a person writes")
+			return nil, fmt.Errorf("a commit is missing, or larger than %d KiB", maxCommit>>10)
 		}
 	}
 	out, err := o.git(ctx, strings.Join(ids, "\n")+"\n", "cat-file", "--batch=%(objectname) %(objectsize)")
@@ -147,7 +147,7 @@ func (o *objects) changes(ctx context.Context, list []commit) error {
 			if field == "" {
 				continue
 			}
-			return errors.New("what the commits change cannot be read")
+			return errors.New("the changes of the commits cannot be read")
 		}
 		i++
 		c.files = append(c.files, fileChange{field[len(field)-1], fields[i]})

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// latinTwins are letters of other scripts, and variants of Latin letters, that look like
-// Latin letters or digits: the characters of Unicode's list of confusables that a domain
-// name can contain.
+// latinTwins maps letters of other scripts, and variants of Latin letters, to the Latin letters or
+// digits that they look like: the characters of Unicode's list of confusables that a domain name can
+// contain.
 var latinTwins = map[rune]string{
 	// Cyrillic
 	'а': "a", 'ӓ': "a", 'ә': "e", 'б': "6", 'в': "b", 'ь': "b", 'ъ': "b", 'с': "c", 'ԁ': "d", 'е': "e", 'ё': "e", 'є': "e", 'ѐ': "e",
@@ -32,8 +32,7 @@ var latinTwins = map[rune]string{
 	'ĳ': "ij", 'ǆ': "dz",
 }
 
-// ToLatin replaces every letter that looks like a Latin one by the Latin one, without
-// accents.
+// ToLatin replaces every letter that looks like a Latin one by that, and removes accents.
 func ToLatin(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(strings.ToLower(s)) {
@@ -48,8 +47,8 @@ func ToLatin(s string) string {
 	return b.String()
 }
 
-// skeleton is equal for names that look alike: in Latin letters, with groups and
-// digits that are taken for letters replaced.
+// skeleton returns the same text for names that look alike: in Latin letters, without digits and groups
+// of letters that look like one letter.
 func skeleton(s string) string {
 	s = strings.NewReplacer("rn", "m", "vv", "w", "cl", "d", "0", "o", "1", "l", "i", "l", "5", "s", "8", "b").Replace(ToLatin(s))
 	return s

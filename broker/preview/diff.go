@@ -18,7 +18,7 @@ import (
 // maxDiffLines is how many lines a text may have to be compared line by line.
 const maxDiffLines = 50_000
 
-// writeFile is the effect of putting content into a file.
+// writeFile returns the effect of writing a file.
 func (p *Previewer) writeFile(path, content string) *Effect {
 	d := p.newDraft(Diff)
 	before, err := readFile(path)
@@ -34,7 +34,7 @@ func (p *Previewer) writeFile(path, content string) *Effect {
 		return d.done("creates %s: %s, %s", path, plural(len(lines), "line"), plural(len(content), "byte"))
 	case err != nil:
 		d.fact("after", digest([]byte(content)))
-		d.fail(err, "what is there now cannot be shown")
+		d.fail(err, "the present content cannot be shown")
 		if errors.Is(err, errNoFile) {
 			d.Fails = err.Error()
 		}
@@ -43,14 +43,14 @@ func (p *Previewer) writeFile(path, content string) *Effect {
 	return d.compare(path, before, []byte(content))
 }
 
-// needsDirectoryOf notes that the call fails if there is no directory for a new file.
+// needsDirectoryOf sets that the call fails, if the directory of a new file is missing.
 func (d *draft) needsDirectoryOf(path string) {
 	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
 		d.Fails = fmt.Sprintf("the directory %s does not exist", filepath.Dir(path))
 	}
 }
 
-// compare describes how one content becomes another.
+// compare completes the effect with the difference between two contents of a file.
 func (d *draft) compare(path string, before, after []byte) *Effect {
 	d.fact("before", digest(before))
 	d.fact("after", digest(after))
@@ -116,7 +116,7 @@ func (d *draft) line(kind LineKind, text string) {
 	}
 }
 
-// splitLines cuts a text behind each of its line ends.
+// splitLines cuts a text after each line end.
 func splitLines(text string) []string {
 	lines := strings.SplitAfter(text, "\n")
 	if lines[len(lines)-1] == "" {

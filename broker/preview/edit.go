@@ -14,7 +14,7 @@ type edit struct {
 	New string `json:"newText"`
 }
 
-// editFile is the effect of the filesystem server's edit_file.
+// editFile returns the effect of the filesystem server's edit_file.
 func (p *Previewer) editFile(path string, edits []edit, dryRun bool) *Effect {
 	d := p.newDraft(Diff)
 	before, err := readFile(path)
@@ -23,7 +23,7 @@ func (p *Previewer) editFile(path string, edits []edit, dryRun bool) *Effect {
 		d.Fails = "the file does not exist"
 		return d.done("changes nothing: %s does not exist", path)
 	case err != nil:
-		d.fail(err, "what is there now cannot be shown")
+		d.fail(err, "the present content cannot be shown")
 		if errors.Is(err, errNoFile) {
 			d.Fails = err.Error()
 		}
@@ -34,7 +34,7 @@ func (p *Previewer) editFile(path string, edits []edit, dryRun bool) *Effect {
 		}
 		return d.done("edits %s in %s", path, plural(len(edits), "place"))
 	case !isText(before):
-		d.warn("the file is not text; the server would damage what is not UTF-8")
+		d.warn("the file is not text; the server would damage bytes that are not UTF-8")
 		return d.done("edits %s in %s", path, plural(len(edits), "place"))
 	}
 	after := strings.ReplaceAll(string(before), "\r\n", "\n")
@@ -65,9 +65,9 @@ func (d *draft) lines(kind LineKind, text string) {
 
 func normalEnds(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// applyEdit edits as the server does: it replaces the first exact occurrence or, without
-// one, the first run of lines that are equal except for the white space around them, and
-// keeps the indentation.
+// applyEdit edits as the server does. It replaces the first exact occurrence of old. If there is none,
+// it replaces the first lines that are equal except for leading and trailing white space, and keeps
+// their indentation. It returns false if there are no such lines either.
 func applyEdit(content, old, now string) (string, bool) {
 	if i := strings.Index(content, old); i >= 0 {
 		return content[:i] + now + content[i+len(old):], true
@@ -93,7 +93,7 @@ func sameTrimmed(a, b []string) bool {
 	return true
 }
 
-// reindent moves new lines to where the old ones stood.
+// reindent gives new lines the indentation of the old ones.
 func reindent(indent string, old, now []string) []string {
 	out := make([]string, len(now))
 	for j, line := range now {
@@ -114,7 +114,7 @@ func reindent(indent string, old, now []string) []string {
 }
 
 func indentOf(s string) string { return s[:len(s)-len(trimLeft(s))] }
-func trimLeft(s string) string { return strings.TrimLeftFunc(s, white) }
-func trim(s string) string     { return strings.TrimFunc(s, white) }
+func trimLeft(s string) string { return strings.TrimLeftFunc(s, isSpace) }
+func trim(s string) string     { return strings.TrimFunc(s, isSpace) }
 func width(indent string) int  { return len([]rune(indent)) }
-func white(r rune) bool        { return r != 0x85 && (unicode.IsSpace(r) || r == 0xfeff) } // as ECMAScript has it
+func isSpace(r rune) bool      { return r != 0x85 && (unicode.IsSpace(r) || r == 0xfeff) } // as ECMAScript has it

@@ -13,11 +13,11 @@ type Kind string
 // The kinds of effects.
 const (
 	Diff    Kind = "diff"    // a file's content changes
-	Move    Kind = "move"    // a file or directory goes elsewhere
-	Push    Kind = "push"    // commits leave for a remote
+	Move    Kind = "move"    // a file or directory is moved
+	Push    Kind = "push"    // commits are sent to a remote
 	Remote  Kind = "remote"  // git contacts a remote
-	Commit  Kind = "commit"  // what is staged is committed
-	Web     Kind = "web"     // an address is fetched
+	Commit  Kind = "commit"  // the staged files are committed
+	Web     Kind = "web"     // a URL is requested
 	Command Kind = "command" // a command runs
 	Install Kind = "install" // packages reach the agent
 )
@@ -27,18 +27,18 @@ type LineKind string
 
 // The kinds of lines.
 const (
-	Note    LineKind = "note"    // our own words, with names from the call in them
-	Warning LineKind = "warning" // something that speaks against it
-	Hunk    LineKind = "hunk"    // where in the file the next lines stand
-	Same    LineKind = "same"    // stays
-	Removed LineKind = "removed" // goes
-	Added   LineKind = "added"   // comes
-	Item    LineKind = "item"    // one of a list: a commit, a tag
-	File    LineKind = "file"    // a file that a commit touches
+	Note    LineKind = "note"    // our own words, with names from the call
+	Warning LineKind = "warning" // a reason against the call
+	Hunk    LineKind = "hunk"    // the position of the next lines in the file
+	Same    LineKind = "same"    // an unchanged line of the file
+	Removed LineKind = "removed" // a removed line of the file
+	Added   LineKind = "added"   // an added line of the file
+	Item    LineKind = "item"    // an item of a list: a commit, a tag
+	File    LineKind = "file"    // a file that a commit changes
 )
 
-// Line is one line of an effect. Text is not safe to draw: it holds bytes of
-// files, names and messages as they are.
+// Line is one line of an effect. Text is not safe to draw: it contains bytes of files, names and
+// messages unchanged.
 type Line struct {
 	Kind LineKind `json:"kind"`
 	Text string   `json:"text"`
@@ -49,40 +49,39 @@ type Effect struct {
 	Kind    Kind   `json:"kind"`
 	Summary string `json:"summary"` // one line
 	Lines   []Line `json:"lines,omitempty"`
-	More    int    `json:"more,omitempty"` // lines that were too many to keep
-	// Changed means that the effect differs from the one that was shown before.
+	More    int    `json:"more,omitempty"` // how many further lines there are
+	// Changed means that the effect differs from the one that was shown or approved before.
 	Changed bool `json:"changed,omitempty"`
-	// Fails is why the call would fail as things are, so that an approval would be in vain;
-	// empty: it would not, as far as can be seen.
+	// Fails is why the call would certainly fail at present, so that approving it is useless; empty: no
+	// reason is known.
 	Fails string `json:"-"`
-	// Head is the commit that a new commit would follow, and Tree what files it would have.
-	// They are empty where they are not known. Merges are the other commits that it would
-	// follow, because a merge was begun.
+	// Head is the first parent of the new commit, and Tree its tree. They are empty if they are not
+	// known. Merges are the further parents, if the commit concludes a merge.
 	Head   string   `json:"-"`
 	Tree   string   `json:"-"`
 	Merges []string `json:"-"`
-	// Fingerprint stays equal while everything is the same from which the effect was
-	// computed: the file, the branch, the remote.
+	// Fingerprint changes when something changes from which the effect was computed, such as the file,
+	// the branch or the remote.
 	Fingerprint string `json:"fingerprint"`
 }
 
-// Bounds of one effect.
+// Limits of one effect.
 const (
 	maxLines = 2000
-	maxText  = 256 << 10
+	maxText  = 256 << 10 // bytes
 )
 
-// draft is an effect that is being made.
+// draft is an effect that is being computed.
 type draft struct {
 	Effect
-	brief bool // only what makes the fingerprint is wanted
-	size  int
+	brief bool // only the fingerprint is needed
+	size  int  // of all lines, in bytes
 	facts []string
 }
 
 func (p *Previewer) newDraft(k Kind) *draft { return &draft{Effect: Effect{Kind: k}, brief: p.brief} }
 
-// add appends a line, or counts it when there are too many.
+// add appends a line. Above the limits it only counts the line.
 func (d *draft) add(k LineKind, text string) {
 	if len(d.Lines) >= maxLines || d.size+len(text) > maxText {
 		d.More++
@@ -95,13 +94,13 @@ func (d *draft) add(k LineKind, text string) {
 func (d *draft) note(format string, args ...any) { d.add(Note, fmt.Sprintf(format, args...)) }
 func (d *draft) warn(format string, args ...any) { d.add(Warning, fmt.Sprintf(format, args...)) }
 
-// fail adds a warning about something that could not be found out, and keeps the reason.
+// fail adds a warning that something is not known, with the reason, also to the fingerprint.
 func (d *draft) fail(err error, format string, args ...any) {
 	d.fact("error", err.Error())
 	d.warn(format+": %v", append(args, err)...)
 }
 
-// fact adds a fact, from which the effect was computed, to the fingerprint.
+// fact adds to the fingerprint a fact from which the effect is computed.
 func (d *draft) fact(name, value string) { d.facts = append(d.facts, name+"="+value) }
 
 // done completes the effect.

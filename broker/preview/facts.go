@@ -10,24 +10,23 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// GitFacts are the facts of a repository and its settings that matter for a git call.
+// GitFacts are the facts about a repository and its settings that matter for a git call.
 type GitFacts struct {
-	Addresses []string // that git would contact, canonical
-	Branch    string   // that is checked out; empty for none
-	Upstream  string   // what the settings say that branch follows
-	WorkTree  string   // of the repository; empty when there is none
-	Odd       string   // why the call does more than its arguments say, or other things
+	Addresses []string // the addresses that git would contact, canonical
+	Branch    string   // the branch that is checked out; empty: none
+	Upstream  string   // that branch's remote and ref, from the settings
+	WorkTree  string   // the repository's working tree; empty: none
+	Odd       string   // why the call may do more than its arguments say, or something else; empty: it does not
 }
 
-// Git finds the facts for a call to the git server. A fact that cannot be found makes the
-// call odd.
+// Git returns the facts for a call to the git server. If a fact is not known, Odd says so.
 func (p *Previewer) Git(c policy.Call) GitFacts {
 	var a struct {
 		pushArguments
 		URL string `json:"url"`
 	}
 	if json.Unmarshal(c.Arguments, &a) != nil {
-		return GitFacts{Odd: "its arguments are not understood"}
+		return GitFacts{Odd: "the call's arguments are invalid"}
 	}
 	command := p.command(c)
 	if command == "clone" {
@@ -58,8 +57,8 @@ func (p *Previewer) Git(c policy.Call) GitFacts {
 	return f
 }
 
-// Head returns the branch that a directory's repository has checked out, and the upstream of
-// that branch by the settings. Both are empty if there is none or it cannot be read.
+// Head returns the branch that a directory's repository has checked out, and that branch's upstream from
+// the settings. Both are empty if there is no repository or it cannot be read.
 func (p *Previewer) Head(dir string) (branch, follows string) {
 	repo, err := gitx.Open(dir, p.home())
 	if err != nil || repo.WorkTree != dir {
@@ -68,7 +67,7 @@ func (p *Previewer) Head(dir string) (branch, follows string) {
 	return repo.Branch(), upstream(repo)
 }
 
-// upstream returns the upstream of the current branch by the settings.
+// upstream returns the current branch's remote and ref from the settings.
 func upstream(repo *gitx.Repo) string {
 	branch := repo.Branch()
 	return strings.Join(append(repo.Settings("branch", branch, "remote"), repo.Settings("branch", branch, "merge")...), " ")
@@ -90,7 +89,7 @@ func (p *Previewer) cloneFacts(url string) GitFacts {
 	return f
 }
 
-// oddPush returns why a push would do something else than its arguments say, or "".
+// oddPush returns why a push would do something other than its arguments say, or "".
 func (p *Previewer) oddPush(repo *gitx.Repo, a pushArguments) string {
 	d := p.newDraft(Push)
 	d.settings(repo, a)
@@ -106,12 +105,12 @@ func (p *Previewer) oddPush(repo *gitx.Repo, a pushArguments) string {
 	case err != nil:
 		return err.Error()
 	case source != "refs/heads/"+branch:
-		return "what would be sent is not a branch"
+		return "the call would send something other than a branch"
 	}
 	return ""
 }
 
-// oddPull returns why a fetch or pull would do something else than its arguments say, or "".
+// oddPull returns why a fetch or pull would do something other than its arguments say, or "".
 func (p *Previewer) oddPull(repo *gitx.Repo, remote string) string {
 	odd := [][3]string{
 		{"pull", "", "rebase"},
@@ -128,11 +127,11 @@ func (p *Previewer) oddPull(repo *gitx.Repo, remote string) string {
 	}
 	for _, setting := range odd {
 		if v := strings.ToLower(repo.Setting(setting[0], setting[1], setting[2])); v != "" && v != "false" && v != "no" && v != "off" && v != "0" {
-			return "the repository's settings change what it does: " + setting[0] + "." + setting[2]
+			return "the repository's settings change what the call does: " + setting[0] + "." + setting[2]
 		}
 	}
 	if nested, err := repo.Nested(); err != nil || len(nested) > 0 {
-		return "git would go on to submodules"
+		return "git would fetch submodules, too"
 	}
 	for _, name := range names {
 		usual := []string{"+refs/heads/*:refs/remotes/" + name + "/*"}
@@ -143,8 +142,8 @@ func (p *Previewer) oddPull(repo *gitx.Repo, remote string) string {
 	return ""
 }
 
-// Remotes lists the remotes of a directory's repository that have exactly one
-// address, with it; none when there is no repository.
+// Remotes returns the addresses of those remotes of a directory's repository that have exactly one, by
+// name.
 func (p *Previewer) Remotes(dir string) map[string]string {
 	repo, err := gitx.Open(dir, p.home())
 	if err != nil || repo.WorkTree != dir {

@@ -14,14 +14,14 @@ import (
 // maxFile is the largest file that is compared, in bytes.
 const maxFile = 4 << 20
 
-// errTooLarge says that a file is larger than what is compared.
+// errTooLarge means that a file is too large to be compared.
 var errTooLarge = fmt.Errorf("the file is larger than %d MiB", maxFile>>20)
 
-// errNoFile says that something else than a regular file has the name.
+// errNoFile means that the path does not name a regular file.
 var errNoFile = errors.New("it is not a regular file")
 
-// readFile reads a regular file by its canonical path. No component may be a link, so that
-// only the judged file is read. It never blocks on a pipe or device.
+// readFile reads a regular file by its canonical path. No component may be a link, so that it reads only
+// the judged file. It never blocks on a pipe or device.
 func readFile(path string) ([]byte, error) {
 	fd, err := openNoLinks(path)
 	if err != nil {
@@ -47,7 +47,7 @@ func readFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// openNoLinks opens a file component by component, following nothing.
+// openNoLinks opens a file component by component and follows no links.
 func openNoLinks(path string) (int, error) {
 	if !strings.HasPrefix(path, "/") || strings.ContainsRune(path, 0) {
 		return -1, errors.New("the path is not absolute")
@@ -81,7 +81,7 @@ func describeOpen(err error) error {
 	case errors.Is(err, unix.ENOENT):
 		return fs.ErrNotExist
 	case errors.Is(err, unix.ELOOP), errors.Is(err, unix.EMLINK):
-		return errors.New("a link stands in its way")
+		return errors.New("a part of the path is a symbolic link")
 	}
 	return err
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// moveFile is the effect of moving a file or directory.
+// moveFile returns the effect of moving a file or directory.
 func (p *Previewer) moveFile(from, to string) *Effect {
 	d := p.newDraft(Move)
 	if data, err := readFile(from); err == nil {
@@ -16,12 +16,12 @@ func (p *Previewer) moveFile(from, to string) *Effect {
 		d.note("%s: %v", from, err)
 	}
 	if _, err := os.Lstat(from); err != nil {
-		d.Fails = "the file that it moves does not exist"
+		d.Fails = "the file to be moved does not exist"
 	}
 	d.needsDirectoryOf(to)
 	if _, err := os.Lstat(to); !errors.Is(err, fs.ErrNotExist) {
-		d.warn("there is something at %s already", to)
-		d.Fails = "there is something at the destination already"
+		d.warn("%s exists already", to)
+		d.Fails = "the destination exists already"
 	}
 	return d.done("moves %s to %s", from, to)
 }

@@ -13,24 +13,22 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// Bounds on reading a repository's objects. A run of git has its own time limit. gitTime
-// also includes the wait for a turn, because the runs of other sessions, two of each at
-// most, can use all of their time.
+// Limits of reading a repository's objects. A run of git has its own time limit. gitTime also includes
+// waiting for other runs: only a few run at the same time, at most two of a session.
 const (
 	gitTime   = 15 * time.Second
 	maxOutput = 4 << 20
 )
 
-// objects reads the objects of a repository through an empty repository of our
-// own that borrows them. Git then obeys our configuration: neither the
-// settings, hooks, attributes, replacements nor helpers of the repository that
-// is looked at take part.
+// objects reads the objects of a repository through an empty repository of our own that borrows them.
+// So git obeys our configuration, and ignores the settings, hooks, attributes, replacements and helpers
+// of the repository.
 type objects struct {
 	dir     string
 	indexes int64 // bytes of the pack indexes of the repository
 }
 
-// ownConfig is the configuration that git sees.
+// ownConfig is the configuration that git reads.
 const ownConfig = `[core]
 	repositoryFormatVersion = %d
 	bare = true
@@ -40,7 +38,7 @@ const ownConfig = `[core]
 func borrow(repo *gitx.Repo) (*objects, error) {
 	source := filepath.Join(repo.CommonDir, "objects")
 	if strings.ContainsAny(source, "\n\r") || strings.HasPrefix(source, `"`) {
-		return nil, errors.New("the path of the repository cannot be written down")
+		return nil, errors.New("the path of the repository contains a line break, or starts with a quotation mark")
 	}
 	dir, err := os.MkdirTemp("", "ironcurtain-preview-")
 	if err != nil {
@@ -58,7 +56,7 @@ func borrow(repo *gitx.Repo) (*objects, error) {
 		"refs/heads/.keep":        "",
 	}
 	if shallow, err := readFile(filepath.Join(repo.CommonDir, "shallow")); err == nil {
-		files["shallow"] = string(shallow) // a push goes by it as well
+		files["shallow"] = string(shallow) // a push also stops at these commits
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
@@ -74,8 +72,7 @@ func borrow(repo *gitx.Repo) (*objects, error) {
 
 func (o *objects) close() error { return os.RemoveAll(o.dir) }
 
-// git runs a command of git on the borrowed objects, with input, and returns
-// what it prints.
+// git runs a git command on the borrowed objects, with input, and returns its output.
 func (o *objects) git(ctx context.Context, input string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, gitTime, errSlow)
 	defer cancel()
@@ -85,5 +82,5 @@ func (o *objects) git(ctx context.Context, input string, args ...string) ([]byte
 	})
 }
 
-// errSlow means that git did not finish, or did not get its turn, in time.
+// errSlow means that git did not finish in time, or other runs kept it from starting.
 var errSlow = fmt.Errorf("it took longer than %v", gitTime)

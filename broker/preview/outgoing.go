@@ -11,8 +11,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// outgoing lists and summarizes the commits that the remote lacks, as far as the workspace
-// knows.
+// outgoing lists the commits that the remote lacks, as far as the workspace knows, and returns their
+// summary.
 func (d *draft) outgoing(ctx context.Context, repo *gitx.Repo, a pushArguments, branch, target string) string {
 	source, tip, err := localRef(repo, a.Branch, branch)
 	if err != nil {
@@ -22,7 +22,7 @@ func (d *draft) outgoing(ctx context.Context, repo *gitx.Repo, a pushArguments, 
 	d.fact("tip", tip)
 	seen, bases, err := lastSeen(repo, a.Remote, target)
 	if err != nil {
-		d.fail(err, "what the remote has cannot be told")
+		d.fail(err, "the commits of the remote are not known")
 	}
 	d.fact("seen", seen)
 	d.fact("bases", strings.Join(bases, " "))
@@ -46,18 +46,18 @@ func (d *draft) outgoing(ctx context.Context, repo *gitx.Repo, a pushArguments, 
 	if seen == "" {
 		d.note("%s is new at the remote, as far as this repository knows", target)
 	} else {
-		d.note("the remote's %s was last seen at %.12s; that note lies in the workspace, where the agent can change it", target, seen)
+		d.note("the remote's %s was last seen at %.12s; that is stored in the workspace, where the agent can change it", target, seen)
 	}
 	d.list(list)
-	d.lost(ctx, o, a, tip, seen)
+	d.lostCommits(ctx, o, a, tip, seen)
 	if more {
-		d.warn("and more commits than the %d listed", maxCommits)
+		d.warn("there are more commits than the %d listed", maxCommits)
 		return fmt.Sprintf("more than %d commits of %s (%.12s)", maxCommits, source, tip)
 	}
 	return fmt.Sprintf("%s of %s (%.12s)", plural(len(list), "commit"), source, tip)
 }
 
-// localRef returns the local reference that a branch argument means.
+// localRef returns the local reference that a branch argument names.
 func localRef(repo *gitx.Repo, given, branch string) (name, id string, err error) {
 	candidates := []string{"refs/heads/" + branch}
 	if given != "" {
@@ -72,7 +72,7 @@ func localRef(repo *gitx.Repo, given, branch string) (name, id string, err error
 			return "", "", err
 		}
 		if id != "" {
-			return "", "", fmt.Errorf("it is both %s and %s", name, full)
+			return "", "", fmt.Errorf("the name means both %s and %s", name, full)
 		}
 		name, id = full, got
 	}
@@ -86,8 +86,8 @@ func localRef(repo *gitx.Repo, given, branch string) (name, id string, err error
 	return name, id, nil
 }
 
-// lastSeen returns the commit of the remote's branch at the last contact, and all commits
-// that are known of the remote.
+// lastSeen returns the commit of the remote's branch at the last contact, and all known commits of the
+// remote's branches.
 func lastSeen(repo *gitx.Repo, remote, target string) (seen string, bases []string, err error) {
 	for _, name := range remoteNames(repo, remote) {
 		refs, err := repo.Refs("refs/remotes/" + name + "/")
@@ -115,15 +115,15 @@ func (d *draft) list(commits []commit) {
 	}
 }
 
-// lost lists the commits that a forced push would remove.
-func (d *draft) lost(ctx context.Context, o *objects, a pushArguments, tip, seen string) {
+// lostCommits lists the commits that a forced push would remove from the remote.
+func (d *draft) lostCommits(ctx context.Context, o *objects, a pushArguments, tip, seen string) {
 	if seen == "" || !a.Force && !a.Lease {
 		return
 	}
 	gone, more, err := o.commits(ctx, seen, []string{tip})
 	switch {
 	case err != nil:
-		d.warn("what the remote would lose cannot be shown: %v", err)
+		d.warn("the commits that the remote would lose cannot be shown: %v", err)
 	case len(gone) > 0:
 		d.warn("the remote would lose %s%s:", plural(len(gone), "commit"), map[bool]string{true: " and more"}[more])
 		d.list(gone)

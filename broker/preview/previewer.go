@@ -12,17 +12,17 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// Previewer works out the effects of calls.
+// Previewer computes the effects of calls.
 type Previewer struct {
-	UserHome  string   // for the user's own git configuration
+	UserHome  string   // directory with the person's git configuration
 	SystemGit string   // file of the system-wide git configuration; empty means /etc/gitconfig
-	Known     []string // hosts that a person knows, to warn of look-alikes
-	// Command returns the command of git that a tool runs, or "".
+	Known     []string // well-known hosts, to warn of look-alikes
+	// Command returns the git command that a tool runs, or "".
 	Command func(server, tool string) string
 	brief   bool
 }
 
-// KnownHosts are sites whose names are worth imitating.
+// KnownHosts are well-known hosts, whose names others may imitate.
 var KnownHosts = []string{
 	"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "sr.ht", "raw.githubusercontent.com", "google.com", "googleapis.com",
 	"microsoft.com", "apple.com", "amazon.com", "amazonaws.com", "cloudflare.com", "gitea.com", "ietf.org", "python.org", "golang.org",
@@ -30,13 +30,11 @@ var KnownHosts = []string{
 	"anthropic.com", "paypal.com", "facebook.com", "slack.com", "dropbox.com",
 }
 
-// Effect computes what a judged call would do, whose arguments are the canonical ones. It
-// returns nil for a call whose arguments say everything. It takes a few seconds at most.
-// Facts that cannot be found become warnings of the effect.
+// Effect computes what a judged call with canonical arguments would do. It returns nil if the arguments
+// alone show that. It takes a few seconds at most. Facts that are not known become warnings.
 func (p *Previewer) Effect(ctx context.Context, c policy.Call) *Effect { return p.effect(ctx, c) }
 
-// Fingerprint returns the fingerprint of the present effect, in a fraction of the time of
-// Effect.
+// Fingerprint returns the fingerprint of the present effect. It is much faster than Effect.
 func (p *Previewer) Fingerprint(ctx context.Context, c policy.Call) string {
 	brief := *p
 	brief.brief = true
@@ -62,7 +60,7 @@ func (p *Previewer) effect(ctx context.Context, c policy.Call) *Effect {
 	return e
 }
 
-// command returns the command of git that a call runs, or "".
+// command returns the git command that a call runs, or "".
 func (p *Previewer) command(c policy.Call) string {
 	if p.Command == nil {
 		return ""
@@ -102,8 +100,8 @@ func (p *Previewer) fileEffect(c policy.Call) *Effect {
 	return nil
 }
 
-// wrongKind returns why a tool of the filesystem server that shows no effect would fail at
-// a path, or "".
+// wrongKind returns why a tool of the filesystem server without an effect to show would fail for a path,
+// or "".
 func wrongKind(tool, path string) string {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -159,14 +157,14 @@ func (p *Previewer) gitEffect(ctx context.Context, c policy.Call) *Effect {
 				repo, err = gitx.Open(a.Path, p.home())
 			}
 			if err != nil {
-				d.fail(err, "where it goes cannot be shown")
+				d.fail(err, "the address cannot be shown")
 				return d.done("git %s %s", command, where)
 			}
 			if command == "pull" {
 				d.fact("branch", repo.Branch())
 				d.fact("upstream", upstream(repo))
 			}
-			where = d.reaches(repo, where, p.Known)
+			where = d.fetchAddresses(repo, where, p.Known)
 			if command == "remote" {
 				d.Fails = "" // it only writes the configuration
 			}
@@ -176,11 +174,12 @@ func (p *Previewer) gitEffect(ctx context.Context, c policy.Call) *Effect {
 	return nil
 }
 
-// reaches is addresses for what receives.
-func (d *draft) reaches(repo *gitx.Repo, remote string, known []string) string {
+// fetchAddresses adds the addresses from which git would fetch, and warnings about them. It returns the
+// first.
+func (d *draft) fetchAddresses(repo *gitx.Repo, remote string, known []string) string {
 	addresses, err := repo.Resolve(remote, gitx.Fetch)
 	if err != nil {
-		d.fail(err, "where it goes cannot be shown")
+		d.fail(err, "the address cannot be shown")
 		d.Fails = err.Error()
 		return remote
 	}
@@ -192,11 +191,11 @@ func (d *draft) reaches(repo *gitx.Repo, remote string, known []string) string {
 	return addresses[0].String()
 }
 
-// commandNames are arguments that hold something to run.
+// commandNames are the names of arguments that usually contain a command.
 var commandNames = []string{"command", "cmd", "script", "code", "argv", "shell_command", "commandLine"}
 
-// general returns the effect of a call to an unknown tool. It shows arguments that look like
-// addresses or commands.
+// general returns the effect of a call to any other tool: its argument that looks like a URL or a
+// command.
 func (p *Previewer) general(c policy.Call) *Effect {
 	var a map[string]json.RawMessage
 	if json.Unmarshal(c.Arguments, &a) != nil {
@@ -222,7 +221,8 @@ func (p *Previewer) general(c policy.Call) *Effect {
 	return nil
 }
 
-// commandText returns a command that is given as a text or as a list of words.
+// commandText returns a command, which is given as a text, with or without arguments, or as a list of
+// words.
 func commandText(raw, args json.RawMessage) (string, bool) {
 	var text string
 	var words []string
@@ -238,7 +238,7 @@ func commandText(raw, args json.RawMessage) (string, bool) {
 	return "", false
 }
 
-// quoteWords joins words and quotes them, so that their borders are visible.
+// quoteWords joins words, with quotes where needed to show where each begins and ends.
 func quoteWords(words []string) string {
 	out := slices.Clone(words)
 	for i, w := range out {

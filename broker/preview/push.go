@@ -9,7 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/gitx"
 )
 
-// pushArguments are those of a tool of the git server that pushes.
+// pushArguments are the arguments of a tool of the git server that pushes.
 type pushArguments struct {
 	Path         string `json:"path"`
 	Remote       string `json:"remote"`
@@ -23,18 +23,18 @@ type pushArguments struct {
 	Delete       bool   `json:"delete"`
 }
 
-// push is the effect of sending to a remote.
+// push returns the effect of a push.
 func (p *Previewer) push(ctx context.Context, a pushArguments) *Effect {
 	d := p.newDraft(Push)
 	repo, err := gitx.Open(a.Path, p.home())
 	if err != nil {
-		d.fail(err, "what would be sent cannot be shown")
+		d.fail(err, "the commits to be sent cannot be shown")
 		return d.done("pushes to %s", a.Remote)
 	}
 	if a.Remote == "" {
 		a.Remote = repo.DefaultRemote(gitx.Push)
 	}
-	where := d.addresses(repo, a.Remote, p.Known)
+	where := d.pushAddresses(repo, a.Remote, p.Known)
 	d.flags(a)
 	d.settings(repo, a)
 	branch := cmp.Or(a.Branch, repo.Branch())
@@ -56,11 +56,11 @@ func (p *Previewer) push(ctx context.Context, a pushArguments) *Effect {
 	return d.done("pushes %s to %s at %s", summary, target, where)
 }
 
-// addresses adds the addresses of a remote, and warnings about odd ones.
-func (d *draft) addresses(repo *gitx.Repo, remote string, known []string) string {
+// pushAddresses adds the addresses to which git would push, and warnings about them. It returns all.
+func (d *draft) pushAddresses(repo *gitx.Repo, remote string, known []string) string {
 	addresses, err := repo.Resolve(remote, gitx.Push)
 	if err != nil {
-		d.fail(err, "where it goes cannot be shown")
+		d.fail(err, "the address cannot be shown")
 		d.Fails = err.Error()
 		return remote
 	}
@@ -72,18 +72,18 @@ func (d *draft) addresses(repo *gitx.Repo, remote string, known []string) string
 		d.host(a.Scheme, a.Host, a.Port, known)
 	}
 	if len(all) > 1 {
-		d.warn("the remote has %d addresses; everything goes to each of them", len(all))
+		d.warn("the remote has %d addresses; everything is sent to each of them", len(all))
 	}
 	return strings.Join(all, " and ")
 }
 
-// flags warns when a push does more than add commits.
+// flags warns of options that make a push do more than add commits.
 func (d *draft) flags(a pushArguments) {
 	if a.Force {
-		d.warn("force: what the remote has is replaced, whoever put it there")
+		d.warn("force: the remote's branch is replaced, including commits of others")
 	}
 	if a.Lease {
-		d.warn("force with lease: what the remote has is replaced if it is what was last seen")
+		d.warn("force with lease: the remote's branch is replaced if it is as last seen")
 	}
 	if a.Tags {
 		d.warn("all tags are sent as well")
@@ -92,16 +92,16 @@ func (d *draft) flags(a pushArguments) {
 		d.note("the remote branch becomes the branch's upstream")
 	}
 	if a.DryRun {
-		d.note("dryRun: the remote is asked, nothing is sent")
+		d.note("dryRun: the remote is contacted, but nothing is sent")
 	}
 }
 
-// settings warns of settings that make a push send more than was named.
+// settings warns of settings that make a push send more than the call names, or send it elsewhere.
 func (d *draft) settings(repo *gitx.Repo, a pushArguments) {
 	odd := func(section, subsection, name string, harmless ...string) {
 		if v := repo.Setting(section, subsection, name); v != "" && !slices.Contains(harmless, strings.ToLower(v)) {
 			d.fact(name, v)
-			d.warn("the repository's settings send more than is named, or elsewhere: %s.%s = %s", section, name, v)
+			d.warn("the repository's settings send more than the call names, or send it elsewhere: %s.%s = %s", section, name, v)
 		}
 	}
 	if a.Branch == "" && a.RemoteBranch == "" {
@@ -116,12 +116,11 @@ func (d *draft) settings(repo *gitx.Repo, a pushArguments) {
 	}
 }
 
-// remoteNames returns the configured remotes that a value means: the remote of that name, or
-// those with that address.
+// remoteNames returns the configured remotes with a name or address.
 func remoteNames(repo *gitx.Repo, remote string) []string {
 	want, err := repo.Resolve(remote, gitx.Push)
 	if err != nil && slices.Contains(repo.Remotes(), remote) {
-		return []string{remote} // its settings may be why
+		return []string{remote} // its settings may have caused the error
 	}
 	if err != nil {
 		return nil

@@ -141,7 +141,7 @@ func TestSettingsThatSendMore(t *testing.T) {
 			r := newRepository(t)
 			r.seen(r.commit("first", "a"))
 			r.git("config", setting, value)
-			wantLines(t, r.push(map[string]any{}), "send more than is named", value)
+			wantLines(t, r.push(map[string]any{}), "send more than the call names", value)
 		})
 	}
 	for setting, value := range map[string]string{
@@ -297,7 +297,7 @@ func TestManyCommitsAreCounted(t *testing.T) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	wantLines(t, r.push(map[string]any{}), fmt.Sprintf("more than %d commits", maxCommits), "! and more commits")
+	wantLines(t, r.push(map[string]any{}), fmt.Sprintf("more than %d commits", maxCommits), "! there are more commits")
 }
 
 // The fingerprint follows the branch and the address.

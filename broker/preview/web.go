@@ -14,12 +14,12 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/urlx"
 )
 
-// web is the effect of fetching an address.
+// web returns the effect of requesting a URL.
 func (p *Previewer) web(raw string) *Effect {
 	d := p.newDraft(Web)
 	u, err := urlx.Parse(raw)
 	if err != nil {
-		d.fail(err, "the address cannot be taken apart")
+		d.fail(err, "the URL is invalid")
 		return d.done("fetches %s", raw)
 	}
 	d.host(u.Scheme, u.Host, u.Port, p.Known)
@@ -27,13 +27,13 @@ func (p *Previewer) web(raw string) *Effect {
 	if _, path, _ := strings.Cut(rest, "/"); path != "" {
 		d.note("path: /%s", path)
 		if _, query, has := strings.Cut(path, "?"); has && len(query) > 100 {
-			d.warn("the query carries %s away", plural(len(query), "byte"))
+			d.warn("the query sends %s to the host", plural(len(query), "byte"))
 		}
 	}
 	return d.done("sends a request to %s", u.Host)
 }
 
-// domainEffect is the effect of allowing one more host.
+// domainEffect returns the effect of allowing one more host.
 func (p *Previewer) domainEffect(c policy.Call) *Effect {
 	var a struct {
 		Domain string `json:"domain"`
@@ -43,12 +43,11 @@ func (p *Previewer) domainEffect(c policy.Call) *Effect {
 	}
 	d := p.newDraft(Web)
 	d.host("https", a.Domain, urlx.DefaultPort("https"), p.Known)
-	d.warn("a request can carry away what the agent has read")
+	d.warn("requests can send what the agent has read to this host")
 	return d.done("lets the agent read from %s", a.Domain)
 }
 
-// host adds the site that a host belongs to, and warnings if the host looks like another
-// one.
+// host adds a host with the site that it belongs to, and warnings if it looks like another host.
 func (d *draft) host(scheme, host string, port int, known []string) {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		kind := "an address without a name"
@@ -75,9 +74,8 @@ func (d *draft) host(scheme, host string, port int, known []string) {
 	}
 }
 
-// LookAlike says in which ways a canonical host could be taken for another: by
-// letters of other scripts, by letters that look like others, by the name of a
-// known site in front of an unknown one. None means nothing was found.
+// LookAlike returns warnings if a canonical host can be mistaken for another: because of letters of
+// other scripts, letters that look like others, or a known site's name in front of an unknown one.
 func LookAlike(host string, known []string) []string {
 	if _, err := netip.ParseAddr(host); err == nil || slices.Contains(known, host) {
 		return nil
@@ -107,7 +105,7 @@ func LookAlike(host string, known []string) []string {
 			out = append(out, fmt.Sprintf("looks like %s, and is not", k))
 		case strings.HasPrefix(host, k+".") || strings.Contains(host, "."+k+"."):
 			out = append(out, fmt.Sprintf("has %s in its name, and belongs to %s", k, site))
-		case near(siteOf(shown), siteOf(k)):
+		case oneEditApart(siteOf(shown), siteOf(k)):
 			out = append(out, fmt.Sprintf("one letter away from %s", k))
 		case hasWord(skeleton(shown), brand(k)):
 			out = append(out, fmt.Sprintf("has the name of %s in it, and belongs to %s", k, site))
@@ -125,20 +123,20 @@ func siteOf(host string) string {
 	return host
 }
 
-// brand returns the first label of a site, such as "github" of github.com.
+// brand returns the first label of a host's site, such as "github" for github.com.
 func brand(host string) string {
 	label, _, _ := strings.Cut(siteOf(host), ".")
 	return label
 }
 
-// hasWord reports whether a name contains a word between its dots and hyphens.
+// hasWord reports whether a word is one of a name's parts between dots, hyphens and underscores.
 func hasWord(name, word string) bool {
 	return slices.Contains(strings.FieldsFunc(name, func(r rune) bool { return r == '.' || r == '-' || r == '_' }), skeleton(word))
 }
 
-// near reports whether two different names differ by one change: a letter added, removed or
-// replaced, or two letters swapped.
-func near(a, b string) bool {
+// oneEditApart reports whether two names differ by one edit: a letter added, removed or replaced, or two
+// adjacent letters swapped.
+func oneEditApart(a, b string) bool {
 	x, y := []rune(a), []rune(b)
 	if len(x) > len(y) {
 		x, y = y, x

@@ -55,7 +55,7 @@ func TestKnownHostsAreQuiet(t *testing.T) {
 
 func TestWebEffect(t *testing.T) {
 	e := effectOf(t, "fetch", "http_fetch", map[string]any{"url": "http://docs.example.co.uk:8080/a?q=" + strings.Repeat("x", 200)})
-	wantLines(t, e, "belongs to example.co.uk", "not encrypted", "unusual port: 8080", "path: /a?q=xxx", "carries 202 bytes away")
+	wantLines(t, e, "belongs to example.co.uk", "not encrypted", "unusual port: 8080", "path: /a?q=xxx", "sends 202 bytes to the host")
 	if e := effectOf(t, "fetch", "http_fetch", map[string]any{"url": "https://example.org/"}); len(e.Warnings()) != 0 {
 		t.Errorf("%q", e.Warnings())
 	}
