@@ -161,8 +161,8 @@ type Config struct {
 	// Ports maps the real path of a workspace to ports of its containers that are opened
 	// when a session starts.
 	Ports map[string][]Port
-	// Worktree gives a session on a repository a worktree of it, unless its request
-	// says otherwise.
+	// Worktree makes the workspace a worktree if a session is opened on a repository, unless the
+	// request says otherwise.
 	Worktree bool
 	// AgentPolicies maps agents' names to directories with further policies for their sessions. Such
 	// a policy can only be stricter than the policy in force.

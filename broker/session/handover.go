@@ -36,7 +36,7 @@ type Kept struct {
 	Waiting map[string]approval.Left
 }
 
-// gate is a gate that callers of wait pass only while it is open.
+// gate makes callers of wait block while it is closed. A new gate is open.
 type gate struct {
 	mu     sync.Mutex
 	opened chan struct{} // closed when the gate opens; nil: it is open

@@ -97,7 +97,8 @@ func (s *Session) noteUnexaminedCopy() error {
 }
 
 // reportCopy tells the person, after the session's end, that files of the agent are still in volumes
-// of an engine, or else which changes of the copy were not landed. The comparison takes most at most.
+// of an engine, or else which changes of the copy were not landed. The comparison takes no longer than
+// most.
 func (s *Session) reportCopy(ctx context.Context, most time.Duration) error {
 	elsewhere := s.layout.HasAway()
 	if elsewhere {

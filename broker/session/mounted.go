@@ -100,10 +100,10 @@ func (s *Session) makePassage() error {
 		for part := range strings.SplitSeq(strings.TrimPrefix(dir, rootsHome), "/") {
 			path = filepath.Join(path, part)
 			if err := os.Mkdir(path, 0o755); err != nil && !os.IsExist(err) { //nolint:gosec // empty, and for the container's user
-				return fmt.Errorf("make a way to what the worktree borrows: %w", err)
+				return fmt.Errorf("make directories over %s: %w", rootsHome, err)
 			}
-			if err := os.Chmod(path, 0o755); err != nil { //nolint:gosec // likewise
-				return fmt.Errorf("make a way to what the worktree borrows: %w", err)
+			if err := os.Chmod(path, 0o755); err != nil { //nolint:gosec // as above
+				return fmt.Errorf("make directories over %s: %w", rootsHome, err)
 			}
 		}
 	}

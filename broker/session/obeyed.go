@@ -64,7 +64,7 @@ func (s *Session) fillRepository(ctx context.Context, stack *teardown) error {
 	return held.Make(lacks)
 }
 
-// obeyed compares the workspace with its state before the agent started. It takes most at most.
+// obeyed compares the workspace with its state before the agent started. It takes no longer than most.
 func (s *Session) obeyed(ctx context.Context, most time.Duration) (stored.Obeyed, error) {
 	return stored.LookObeyed(ctx, s.layout, s.fixed.Workspace, s.deps.Config.UserHome, most)
 }
@@ -110,7 +110,7 @@ const repositoryTick = 2 * time.Second
 const maxReported = 20
 
 // reportObeyed tells the person what the agent has left in the workspace that programs would run or
-// obey. The agent must have ended. The comparison takes most at most.
+// obey. The agent must have ended. The comparison takes no longer than most.
 func (s *Session) reportObeyed(ctx context.Context, most time.Duration) error {
 	s.mu.Lock()
 	began := s.program != nil

@@ -117,14 +117,14 @@ func (p *pause) ask(host, path string) <-chan struct{} {
 // decided. A decision that cannot be recorded does not count.
 func (p *pause) decide(host, path string) (approved bool, leaks int) {
 	s := p.session
-	arguments, err := json.Marshal(map[string]string{"host": host, "path": path, "approve": "the session goes on; the answer was masked"})
+	arguments, err := json.Marshal(map[string]string{"host": host, "path": path, "approve": "the session continues; the answer was masked"})
 	if err != nil {
 		return false, 0
 	}
 	sum := sha256.Sum256(append([]byte(s.fixed.ID+"\x00"+ruleLeak+"\x00"), arguments...))
 	r := approval.Escalation{
 		Session: s.fixed.ID, Plane: audit.PlaneHTTP, Server: host, Tool: "go on after a leak",
-		Arguments: arguments, Rule: ruleLeak, Reason: "an answer held the real credential, and the session is paused",
+		Arguments: arguments, Rule: ruleLeak, Reason: "an answer contained the real credential, and the session is paused",
 		Digest: hex.EncodeToString(sum[:]), Timeout: s.deps.Config.EscalationTimeout,
 	}
 	res, err := s.deps.Approvals.Ask(p.ctx, r)

@@ -13,8 +13,8 @@ import (
 )
 
 // restoreWaiting puts the calls back into the queue that waited when the agent's multiplexer was
-// killed, with the same ids and digests. The agent still runs, or continues its conversation, and makes
-// the calls again as soon as the tools are served.
+// killed, with the same digests. The agent still runs, or continues its conversation, and makes the
+// calls again as soon as the tools are served.
 func (s *Session) restoreWaiting(ctx context.Context, stack *teardown, log *audit.Log) error {
 	open, err := stored.Undecided(s.layout)
 	if err != nil {

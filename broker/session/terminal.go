@@ -230,7 +230,7 @@ func (o *output) hold() (ahead []byte, past int64) {
 func (o *output) release() { o.change(func() { o.held = false }) }
 
 // deliver writes a whole chunk to the sink. When a sink fails, the next one gets the rest
-// of the chunk. It reports false when the output was stopped meanwhile.
+// of the chunk. It returns false if the output was stopped before the whole chunk was written.
 func (o *output) deliver(chunk []byte) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

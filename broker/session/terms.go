@@ -32,7 +32,7 @@ func (s *Session) Profile() stored.Profile { return s.fixed.Profile }
 // PolicyInForce returns the multiplexer's policy for the session.
 func (s *Session) PolicyInForce() policy.Files { return s.deps.PolicyInForce() }
 
-// AgentCanChange reports whether a path lies in a directory that an agent can write to.
+// AgentCanChange reports whether a path is in a directory that an agent can write to.
 func (s *Session) AgentCanChange(path string) bool {
 	if s.adapter.Place == agent.OnHost {
 		return false

@@ -15,8 +15,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// settleTime is how long settleWorktree may take when a session ends. It is shorter than the longest
-// end of the multiplexer, so that the person can still be told which commits were not brought back.
+// settleTime is how long settleWorktree may take when a session ends. It is shorter than the limit for
+// the end of the multiplexer, so that the person can still be told which commits were not brought back.
 const settleTime = 50 * time.Second
 
 // hurriedLook is how long each check of what an agent has left may still take once the process must
