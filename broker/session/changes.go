@@ -177,14 +177,14 @@ func (s *Session) exec(ctx context.Context, script string, args ...string) (stri
 	if err != nil {
 		return "", err
 	}
-	out, complaint, code, err := engine.Exec(ctx, container.ID(), append([]string{"sh", "-c", script, "sh"}, args...), user.String())
+	out, stderr, code, err := engine.Exec(ctx, container.ID(), append([]string{"sh", "-c", script, "sh"}, args...), user.String())
 	switch {
 	case errors.Is(err, docker.ErrNotRunning), errors.Is(err, docker.ErrNoContainer):
 		return "", fault.New("open the session again with /resume", "the session's container does not run")
 	case err != nil:
 		return "", err
 	case code != 0 && out == "":
-		return "", fmt.Errorf("the command in the container failed with code %d: %q", code, text.FirstLine(complaint, 200))
+		return "", fmt.Errorf("the command in the container failed with code %d: %q", code, text.FirstLine(stderr, 200))
 	}
 	return out, nil
 }

@@ -28,21 +28,21 @@ func (s *Session) confinementCheck(spec docker.Spec, info docker.Info) func(repo
 		Architecture: info.Architecture, Rootless: info.Rootless,
 	}
 	return func(report []byte) error {
-		said, err := seen.Parse(report)
+		parsed, err := seen.Parse(report)
 		if err != nil {
 			return err
 		}
-		warnings, err := said.Judge(want)
+		warnings, err := parsed.Judge(want)
 		if err != nil {
 			return err
 		}
-		if err := s.findTokens(said.Tokens); err != nil {
+		if err := s.findTokens(parsed.Tokens); err != nil {
 			return err
 		}
 		for _, w := range warnings {
 			s.notice(true, "in this container "+w)
 		}
-		lately := reach.LastSeen{User: said.User(), Isolation: seen.Isolation(warnings), Differs: len(warnings) > 0, At: time.Now().UTC()}
+		lately := reach.LastSeen{User: parsed.User(), Isolation: seen.Isolation(warnings), Differs: len(warnings) > 0, At: time.Now().UTC()}
 		if err := s.deps.Config.Ways.NoteSeen(info.Endpoint, info.Version, lately); err != nil {
 			s.deps.Log.Warn("store what the container reported", "session", s.fixed.ID, "error", err)
 		}
@@ -55,9 +55,9 @@ func (s *Session) confinementCheck(spec docker.Spec, info docker.Info) func(repo
 func (s *Session) confinementCheckAgain(info docker.Info) func(report []byte) error {
 	want := seen.Want{UID: s.inside.uid, GID: s.inside.gid, Rootless: info.Rootless}
 	return func(report []byte) error {
-		said, err := seen.Parse(report)
+		parsed, err := seen.Parse(report)
 		if err == nil {
-			_, err = said.Judge(want)
+			_, err = parsed.Judge(want)
 		}
 		return err
 	}

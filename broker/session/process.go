@@ -258,9 +258,9 @@ func (t *taskProcess) run(ctx context.Context, task string) (out string, code in
 		return "", 0, err
 	}
 	cmd := exec.CommandContext(ctx, path, builtin.Command)
-	said, complaints := &limited{left: maxTaskOutput}, &limited{left: maxTaskOutput}
+	stdout, stderr := &limited{left: maxTaskOutput}, &limited{left: maxTaskOutput}
 	cmd.Env, cmd.Dir, cmd.ExtraFiles, cmd.WaitDelay = processEnvironment, "/", h.files, time.Second
-	cmd.Stdout, cmd.Stderr = said, complaints
+	cmd.Stdout, cmd.Stderr = stdout, stderr
 	err = cmd.Start()
 	closeAll(h.files)
 	if err == nil {
@@ -274,9 +274,9 @@ func (t *taskProcess) run(ctx context.Context, task string) (out string, code in
 	if errors.As(err, &exit) {
 		code, err = exit.ExitCode(), nil
 	}
-	out = said.String()
+	out = stdout.String()
 	if code != 0 && strings.TrimSpace(out) == "" {
-		out = complaints.String() // it says why the process failed
+		out = stderr.String() // it says why the process failed
 	}
 	return out, code, err
 }

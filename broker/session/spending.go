@@ -109,11 +109,11 @@ func (s *Session) warnOfBudget(w budget.Warning) {
 // kinds that come from the agent.
 func (s *Session) addBudgetEvents(t *Turn) {
 	s.mu.Lock()
-	said := s.budgetEvents
+	events := s.budgetEvents
 	s.budgetEvents = nil
 	s.mu.Unlock()
-	if t.End == TurnOverBudget && !slices.ContainsFunc(said, func(e budgetEvent) bool { return e.Kind == budgetExhausted }) {
-		said = append(said, budgetEvent{budgetExhausted, "the session's budget is used up"}) // its time is, or an earlier turn had the event
+	if t.End == TurnOverBudget && !slices.ContainsFunc(events, func(e budgetEvent) bool { return e.Kind == budgetExhausted }) {
+		events = append(events, budgetEvent{budgetExhausted, "the session's budget is used up"}) // its time is, or an earlier turn had the event
 	}
 	var all []any
 	var agents []map[string]any
@@ -123,7 +123,7 @@ func (s *Session) addBudgetEvents(t *Turn) {
 			all = append(all, e)
 		}
 	}
-	for _, e := range said {
+	for _, e := range events {
 		all = append(all, e)
 	}
 	t.Events = nil

@@ -206,7 +206,7 @@ func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
 		return Turn{}, err
 	}
 	argv := append([]string{"setsid", "-w", "sh", "-c", `echo $$ >"$0" && exec "$@"`, turnFile}, launch.Argv...)
-	out, complaints, code, err := client.Exec(ctx, container.ID(), argv, user.String())
+	out, stderr, code, err := client.Exec(ctx, container.ID(), argv, user.String())
 	if err != nil {
 		s.stopTurn(client, container.ID(), user)
 		if s.adapter.Answer != nil {
@@ -214,7 +214,7 @@ func (s *Session) turn(ctx context.Context, task string) (Turn, error) {
 		}
 		return Turn{Text: out}, fmt.Errorf("give a task: %w", err)
 	}
-	return s.turnOf(s.adapter.AnswerOf(out, complaints, code), began), nil
+	return s.turnOf(s.adapter.AnswerOf(out, stderr, code), began), nil
 }
 
 func (s *Session) turnOf(answer agent.Answer, began time.Time) Turn {
@@ -256,9 +256,9 @@ func (s *Session) lastTask() string {
 func (s *Session) stopTurn(client *docker.Client, container string, user inside) {
 	ctx, cancel := context.WithTimeout(s.deps.Context, 5*time.Second)
 	defer cancel()
-	_, complaints, code, err := client.Exec(ctx, container, []string{"sh", "-c", `kill -s KILL -- "-$(cat "$0")"`, turnFile}, user.String())
+	_, stderr, code, err := client.Exec(ctx, container, []string{"sh", "-c", `kill -s KILL -- "-$(cat "$0")"`, turnFile}, user.String())
 	if err != nil || code != 0 {
-		s.deps.Log.Warn("kill the processes of a turn", "session", s.fixed.ID, "error", err, "code", code, "stderr", complaints)
+		s.deps.Log.Warn("kill the processes of a turn", "session", s.fixed.ID, "error", err, "code", code, "stderr", stderr)
 	}
 }
 
