@@ -58,7 +58,7 @@ func (r *Replacer) Expect(d Derivation) error {
 		}
 	}
 	if len(revisions) > maxDerived {
-		return fmt.Errorf("%s: there are more than %d", op, maxDerived)
+		return fmt.Errorf("%s: there are more than %d commits", op, maxDerived)
 	}
 	for _, revision := range revisions {
 		source, err := r.commits.show(revision)
@@ -109,7 +109,7 @@ func (r *Replacer) newCommits() (made []object, err error) {
 			return made, nil
 		}
 		if len(made) == maxDerived {
-			return nil, fmt.Errorf("there are more than %d", maxDerived)
+			return nil, fmt.Errorf("there are more than %d new commits", maxDerived)
 		}
 		c, err := parseCommit(o.data)
 		if err != nil {

@@ -113,7 +113,7 @@ func (g *Gate) Exports(settings int) string {
 	for _, name := range slices.Sorted(maps.Keys(g.env)) {
 		fmt.Fprintf(&b, "export %s='%s'\n", name, strings.ReplaceAll(g.env[name], "'", `'\''`))
 	}
-	// These settings replace the ones in configurations: git in the sandbox asks no credential helper,
+	// These settings replace those in configurations: git in the sandbox asks no credential helper,
 	// and uses the runtime's proxy, which leads to the gate.
 	fmt.Fprintf(&b, "export GIT_CONFIG_KEY_%d=credential.helper GIT_CONFIG_VALUE_%d=\n", settings, settings)
 	fmt.Fprintf(&b, "export GIT_CONFIG_KEY_%d='http.%s.proxy' GIT_CONFIG_VALUE_%d=\"$HTTPS_PROXY\"\n",

@@ -53,7 +53,7 @@ const copyName = "copy"
 //	sessions/{id}/audit.jsonl  every decision, chained
 //	sessions/{id}/turns.jsonl  the tasks that start gave it, and their answers
 //	sessions/{id}/budget.json  what it has used of its model, and what a person has added
-//	sessions/{id}/obeyed.json  files in the workspace that programs would run, when the session began
+//	sessions/{id}/obeyed.json  files in the workspace that programs would run at its beginning
 //	sessions/{id}/programs.json what the agent's programs store for the next one
 //	sessions/{id}/session.json what the session is, for listing and resuming
 //	sessions/{id}/waiting/     the calls that wait for a person, one file each

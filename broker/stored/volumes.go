@@ -78,9 +78,9 @@ func judgeVolume(v docker.Volume, home, host string, objects bool) (reason strin
 	id := v.Labels[LabelSession]
 	switch _, err := os.Lstat(LayoutOf(home, id).Dir); {
 	case errors.Is(err, fs.ErrNotExist):
-		return "its session is gone", true
+		return "session " + ShortID(id) + " is gone", true
 	case err != nil:
-		return "its session could not be examined: " + text.OneLine(err.Error(), 200), false
+		return "session " + ShortID(id) + " could not be examined: " + text.OneLine(err.Error(), 200), false
 	}
 	return "session " + ShortID(id) + " is kept", false
 }
@@ -89,14 +89,14 @@ func judgeVolume(v docker.Volume, home, host string, objects bool) (reason strin
 // "".
 func foreign(v docker.Volume, home, host string) string {
 	if theirs := v.Labels[docker.LabelHost]; !machine.Same(theirs, host) {
-		return fmt.Sprintf("it belongs to the machine %q", text.OneLine(theirs, 100))
+		return fmt.Sprintf("the volume belongs to the machine %q", text.OneLine(theirs, 100))
 	}
 	id, ours := v.Labels[LabelSession], v.Labels[LabelHome] == home
 	if v.Labels[docker.LabelObjects] == "" {
 		ours = ValidID(id) && v.Labels[docker.LabelLease] == LayoutOf(home, id).Lock()
 	}
 	if !ours {
-		return "it belongs to another state directory"
+		return "the volume belongs to another state directory"
 	}
 	return ""
 }
@@ -129,13 +129,13 @@ func judgeObjects(v docker.Volume, home string, all bool) (reason string, gone b
 	}
 	switch {
 	case all:
-		return "it is sent again when it is needed", true
+		return "the objects are sent again when they are needed", true
 	case used.IsZero():
-		return "it is not known when it was used", false
+		return "the time of the last use is unknown", false
 	case time.Since(used) > objectsKept:
-		return "it was not used for 30 days", true
+		return "the volume was not used for 30 days", true
 	}
-	return "it was used on " + used.Local().Format(time.DateOnly), false
+	return "the volume was last used on " + used.Local().Format(time.DateOnly), false
 }
 
 // removeVolume removes a volume, and before that the file about the objects in it.

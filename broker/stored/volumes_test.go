@@ -99,13 +99,13 @@ func TestSweepVolumes(t *testing.T) {
 		reason string
 		gone   bool
 	}{
-		{"ironcurtain-" + short + "-home", ofGone, "its session is gone", true},
+		{"ironcurtain-" + short + "-home", ofGone, "session " + ShortID(filepath.Base(gone.Dir)) + " is gone", true},
 		{"ironcurtain-" + filepath.Base(kept.Run) + "-home", labelsOf(t, kept), "session " + ShortID(filepath.Base(kept.Dir)) + " is kept", false},
-		{"ironcurtain-" + filepath.Base(elsewhere.Run) + "-home", labelsOf(t, elsewhere), "it belongs to another state directory", false},
-		{"ironcurtain-" + short + "-foreign", foreign, `it belongs to the machine "another\x1b[31m-machine"`, false},
-		{"ironcurtain-" + short + "-unowned", unowned, "it belongs to another state directory", false},
-		{used.Volume, used.Labels, "it was used on " + time.Now().Format(time.DateOnly), false},
-		{theirs.Volume, theirs.Labels, "it belongs to another state directory", false},
+		{"ironcurtain-" + filepath.Base(elsewhere.Run) + "-home", labelsOf(t, elsewhere), "the volume belongs to another state directory", false},
+		{"ironcurtain-" + short + "-foreign", foreign, `the volume belongs to the machine "another\x1b[31m-machine"`, false},
+		{"ironcurtain-" + short + "-unowned", unowned, "the volume belongs to another state directory", false},
+		{used.Volume, used.Labels, "the volume was last used on " + time.Now().Format(time.DateOnly), false},
+		{theirs.Volume, theirs.Labels, "the volume belongs to another state directory", false},
 	}
 	for _, v := range cases {
 		makeVolume(t, c, v.name, v.labels)

@@ -40,8 +40,8 @@ func WriteWaiting(l Layout, u WaitingCall) error {
 	if err == nil {
 		err = os.MkdirAll(l.Waiting(), 0o700)
 	}
-	// The file is not synced, because that would delay the panel. After a power cut the agent is gone,
-	// too, so that the call could not wait again anyway.
+	// The file is not synced, because that would delay the panel. After a power cut the agent is
+	// gone, too, so that the call could not wait again anyway.
 	unready := l.WaitingCall(u.ID) + ".new"
 	if err == nil {
 		err = os.WriteFile(unready, data.Bytes(), 0o600)

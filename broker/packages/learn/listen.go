@@ -135,8 +135,8 @@ func (a *authority) certificate(host string) (*tls.Certificate, error) {
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: a.key}, err
 }
 
-// certificateTemplate returns an unsigned certificate that expires in an hour. It has been valid for an hour
-// already, in case the tool's clock is slow.
+// certificateTemplate returns an unsigned certificate that is valid from an hour ago until in an
+// hour.
 func certificateTemplate(subject pkix.Name) *x509.Certificate {
 	serial, _ := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 100)) // it cannot fail
 	return &x509.Certificate{

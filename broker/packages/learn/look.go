@@ -15,8 +15,8 @@ import (
 // lookTime bounds the examination of one registry.
 const lookTime = 20 * time.Second
 
-// look finds out whether a registry is at a private address, and where its artifacts are. If that
-// fails, it adds a note and leaves the source as it is.
+// look finds out whether a registry is at a private address, and where its artifacts are. It adds a
+// note about what it could not find out.
 func (a *asker) look(ctx context.Context, s *Source) {
 	u, err := url.Parse(s.URL)
 	if err != nil || u.Host == "" {
