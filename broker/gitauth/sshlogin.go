@@ -35,8 +35,8 @@ func (l SSHLogin) GoString() string { return l.words }
 
 // FindSSH finds out from the person's ssh configuration how they log in at an SSH remote. Only a
 // direct connection to one host is supported, and a command in place of ssh (core.sshCommand) is not
-// used. The keys are those of the person's agent and, for a person without an agent, those in key
-// files that are not encrypted. The private keys stay in this process.
+// used. The keys are those of the person's agent and, because the person may have no agent, those in
+// key files that are not encrypted. These private keys stay in this process.
 func FindSSH(ctx context.Context, remote gitx.Address) (SSHLogin, error) {
 	if remote.Scheme != "ssh" {
 		return SSHLogin{}, errScheme

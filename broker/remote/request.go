@@ -14,8 +14,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonrpc/strict"
 )
 
-// request sends a request and forwards the messages of the response. Every request gets an answer:
-// the server's, or an error that says why the server has given none.
+// request sends a request and forwards the messages of the response. Unless the connection ends,
+// every request gets an answer: the server's, or an error that says why the server has given none.
 func (c *Conn) request(id []byte, method string, line []byte) {
 	r, err := c.send(c.life, http.MethodPost, line)
 	if err != nil {

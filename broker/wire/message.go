@@ -70,7 +70,7 @@ type Right string
 // The rights.
 const (
 	See     Right = "see"     // see everything, change nothing
-	Answer  Right = "answer"  // see the waiting calls, and decide each of them once
+	Answer  Right = "answer"  // see the waiting calls and decide them, but remember no approval
 	Operate Right = "operate" // do everything
 )
 

@@ -76,7 +76,7 @@ func (p Place) changed(ctx context.Context, keep git, tip string) (string, error
 	}
 	switch {
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
-		return fmt.Sprintf("files that were not examined in %v", lookTime), nil
+		return fmt.Sprintf("files that were not examined within %v", lookTime), nil
 	case err != nil:
 		return "", err
 	case bool(files):
