@@ -19,7 +19,7 @@ type Place struct {
 	Known     []string // hosts where a remote may be that is ordered by a short name
 }
 
-// Head is a branch that is checked out and what it follows; empty when not known.
+// Head is the branch that is checked out and its upstream; empty when not known.
 type Head struct{ Branch, Upstream string }
 
 // Git is what the host found out about the repository of a git call.

@@ -33,7 +33,7 @@ type Answer struct {
 	Refused  bool   // it was not carried out
 }
 
-// Program is a program with what it may do.
+// Program is a program with its tools, and the functions that carry out its calls.
 type Program struct {
 	Code  string
 	Tools *Toolset

@@ -109,7 +109,8 @@ func (i *isolate) watch(limit time.Duration) {
 	}
 }
 
-// makeEngine makes the engine and what of the prelude does not depend on the program.
+// makeEngine makes the engine, and runs the part of the prelude that does not depend on the
+// program.
 func (i *isolate) makeEngine() (err error) {
 	if i.vm, err = quickjs.NewVM(); err != nil {
 		return err

@@ -32,7 +32,8 @@ func strip(code string) (js string, lines *sourceMap, err error) {
 	return "", nil, errors.New("SyntaxError: " + strings.Join(all, "; "))
 }
 
-// shellWords are what shell commands begin with that models like to send.
+// shellWords matches the beginnings of shell commands that models tend to send in place of
+// programs.
 var shellWords = regexp.MustCompile(`^\s*(\$ |#!|(sudo|ls|cd|cat|pwd|grep|rg|find|echo|head|tail|mkdir|rm|cp|mv|touch|sed|awk|curl|wget|git|npm|npx|node|python3?|pip|go|make|bash|sh|docker)( |$))`)
 
 // notAShell tells the author of a shell command what to send instead.

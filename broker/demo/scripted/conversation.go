@@ -93,10 +93,9 @@ func (c *conversation) said(parts []string) {
 	}
 }
 
-// order finds the order in what the person said. Agents put context beside the
-// prompt, so each part is tried alone, the last first. An agent may also put into one part
-// what was said in turns that got no answer: the order that begins with the last paragraph
-// counts.
+// order finds the order in what the person said. Agents put context beside the prompt, so each part
+// is tried alone, the last first. An agent may also join texts of the person that got no answer in
+// one part: then the last paragraph with which a complete order begins counts.
 func (c *conversation) order() (order, bool, error) {
 	for i := len(c.prompts) - 1; i >= 0; i-- {
 		part := c.prompts[i]

@@ -13,8 +13,8 @@ import (
 // Account is the account that the logins of the provider belong to.
 const Account = "scripted-account"
 
-// login is what a person has who has logged in: an access token that requests carry, and a refresh
-// token that can be exchanged for the next pair once.
+// login is a pair of tokens: an access token that requests carry, and a refresh token that can be
+// exchanged for the next pair once.
 type login struct {
 	prefix string // of access tokens
 

@@ -21,7 +21,7 @@ const (
 	maxStream = 4 << 20         // bytes of all of it
 	maxLine   = 1 << 20         // bytes of one event's line
 	maxFault  = 64 << 10        // bytes that are read of an answer that is an error
-	maxSaid   = 300             // bytes that are kept of what it says
+	maxSaid   = 300             // bytes of its message that are kept
 	maxIdle   = 5 * time.Minute // between two pieces
 	maxAfter  = 24 * time.Hour  // the longest wait that a provider can ask for
 	maxLinger = time.Second     // for what follows the last event
