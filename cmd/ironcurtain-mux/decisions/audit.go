@@ -22,13 +22,13 @@ func AuditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit",
 		Short: "Read the log of decisions and prove that it is whole",
-		Long: `Reads audit logs. A log is named by its file, by the beginning of a session's id, or
-by the number of a tab; without a name it is that of the newest session.
+		Long: `Read audit logs. Name a log by its file, by the beginning of a session's id, or by the
+number of a tab; without a name it is the log of the newest session.
 
-What was decided about a call is one record, on disk before the call goes on.
-What became of a call that was let through is another one, "done" or "error",
-written after its answer, with how long that took. The id in brackets ties the
-two together.`,
+The decision about a call is one record, which is on disk before the call is carried
+out. How a call ended that was let through is another record, "done" or "error",
+written after the answer, with the time that the call took. Both have the call's id,
+in brackets.`,
 		Example: `  ironcurtain-mux audit tail
   ironcurtain-mux audit show --decision deny ./audit.jsonl
   ironcurtain-mux audit verify ./audit.jsonl`,
@@ -58,8 +58,8 @@ func auditTailCommand() *cobra.Command {
 			return show.end("the log has no record")
 		},
 	}
-	cmd.Flags().IntVarP(&lines, "lines", "n", 10, "how many")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing new ones as they come")
+	cmd.Flags().IntVarP(&lines, "lines", "n", 10, "how many records")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing new records")
 	cmd.Flags().BoolVar(&jsonl, "jsonl", false, "print one JSON object a line: the records, in plain ASCII")
 	return cmd
 }
@@ -129,15 +129,15 @@ func auditShowCommand() *cobra.Command {
 	fl.StringVar(&server, "server", "", "only this server")
 	fl.StringVar(&tool, "tool", "", "only this tool")
 	fl.StringVar(&rule, "rule", "", "only this rule")
-	fl.StringVar(&call, "call", "", "only the records of this call, by its `id` or the beginning of it")
-	fl.StringVar(&program, "program", "", "only a program of the agent and its calls, by the `id` of the call that ran it or the beginning of it")
-	fl.StringVar(&outcome, "outcome", "", "only calls that ended in this way: answered, tool-error, refused, cancelled, timed-out, server-died or unreadable")
+	fl.StringVar(&call, "call", "", "only the records of this call, by its `id` or the beginning of its id")
+	fl.StringVar(&program, "program", "", "only a program of the agent and its calls, by the `id` of the call that ran it, or the beginning of that id")
+	fl.StringVar(&outcome, "outcome", "", "only calls that ended this way: answered, tool-error, refused, cancelled, timed-out, server-died or unreadable")
 	fl.BoolVar(&jsonl, "jsonl", false, "print one JSON object a line: the records, in plain ASCII")
 	return cmd
 }
 
-// callIn returns the whole id of the one call of a log whose id begins with word. A word with which
-// no id begins stays as it is.
+// callIn returns the whole id of the one call of a log whose id begins with word, or word itself if
+// there is no such call.
 func callIn(path, word string) (string, error) {
 	const op = "read the audit log"
 	if word == "" {
@@ -169,10 +169,10 @@ func auditVerifyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify [FILE|SESSION]",
 		Short: "Prove that no record was changed, moved or removed",
-		Long: `Follows the chain from the first record to the last. Exits 0 when the log is
-whole; otherwise exits 1 and names the first place where the chain breaks. It also
-counts the calls that were let through and have no record of how they ended: those
-under way, and those during which the program was killed.`,
+		Long: `Follow the chain from the first record to the last. Exits 0 when the log is whole;
+otherwise exits 1 and names the first place where the chain breaks. It also counts the
+calls that were let through and have no record of how they ended: those under way, and
+those during which the program was killed.`,
 		Example: `  ironcurtain-mux audit verify
   ironcurtain-mux audit verify --json ./audit.jsonl`,
 		Args: cobra.MaximumNArgs(1),
@@ -189,10 +189,10 @@ under way, and those during which the program was killed.`,
 				}
 			}
 			if err != nil {
-				return cli.Fail("verify", err, "treat what comes after that place as unproven")
+				return cli.Fail("verify", err, "treat the records after that place as unproven")
 			}
 			if !asJSON {
-				sayLog(cmd, path)
+				printSession(cmd, path)
 				state := "still open"
 				if report.Closed {
 					state = "closed"
@@ -224,13 +224,13 @@ func AuditFiles(args []string) ([]string, error) {
 	return all, cli.Fail("find the audit logs", err, "")
 }
 
-// logOf is the path of a session's log.
+// logOf returns the path of a session's log.
 func logOf(p wiring.Paths, session string) string {
 	return filepath.Join(p.Home, "sessions", session, "audit.jsonl")
 }
 
 // auditFile returns the path of the log that the arguments name or, without arguments, of the
-// newest one.
+// newest log.
 func auditFile(args []string) (string, error) {
 	const op = "find the audit log"
 	at, err := wiring.FindPaths()

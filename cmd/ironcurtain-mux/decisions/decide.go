@@ -25,9 +25,8 @@ func ApproveCommand() *cobra.Command {
 		Use:   "approve N|ID",
 		Short: "Approve one waiting call",
 		Long: `Approve one waiting call, by its number or the beginning of its id, which 'pending' and the
-screen show, and wait some seconds for what becomes of it. Exits 1 when the call failed
-or was refused all the same, and says why. It also exits 1 when somebody else decided the
-call first, and says who.
+screen show, and wait some seconds for its end. Exits 1 and says why when the call failed or
+was refused nevertheless. Exits 1 and says who when somebody else decided the call first.
 
 With --remember the approval also covers later calls, within one of the scopes that
 'pending --scopes' prints, until its time is over or 'revoke' ends it.`,
@@ -48,7 +47,7 @@ With --remember the approval also covers later calls, within one of the scopes t
 		},
 	}
 	cmd.Flags().StringVar(&scope, "remember", "", "also approve later calls within this scope")
-	cmd.Flags().Var(timespan.Flag{To: &limit}, "for", "how long it is remembered, such as 30m, '2 hours' or 3d (default 15m)")
+	cmd.Flags().Var(timespan.Flag{To: &limit}, "for", "how long the approval is remembered, such as 30m, '2 hours' or 3d (default 15m)")
 	return cmd
 }
 
@@ -59,8 +58,8 @@ func DenyCommand() *cobra.Command {
 		Use:   "deny N|ID",
 		Short: "Deny one waiting call",
 		Long: `Deny one waiting call, by its number or the beginning of its id, which 'pending' and the
-screen show. Exits 1 when somebody else decided the call first, and says who, or when the
-refusal could not be recorded.`,
+screen show. Exits 1 and says who when somebody else decided the call first. Also exits 1
+when the refusal could not be recorded.`,
 		Example: "  ironcurtain-mux deny 5 --reason 'use the copy in the workspace'",
 		Args:    oneID,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -73,7 +72,7 @@ refusal could not be recorded.`,
 
 func oneID(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 && cmd.Flags().Lookup("reason") != nil {
-		return cli.Usagef("give one call, and what to tell the agent as --reason TEXT (see 'ironcurtain-mux pending')")
+		return cli.Usagef("give one call; write what to tell the agent as --reason TEXT (see 'ironcurtain-mux pending')")
 	}
 	if len(args) != 1 {
 		return cli.Usagef("give exactly one call, such as 5, '#5' in quotes, or the beginning of its id (see 'ironcurtain-mux pending')")
@@ -81,9 +80,9 @@ func oneID(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// decide answers the call with that id. It first reads the call's digest and the
-// fingerprint of its effect and sends them along, so that the answer cannot reach another
-// call. It cannot reach another effect either, because the id changes with the effect.
+// decide answers the call with that id. It first reads the call's digest and the fingerprint
+// of its effect and sends them with the answer, so that the answer cannot apply to another
+// call or another effect.
 func decide(cmd *cobra.Command, d broker.Decision) error {
 	p, err := wiring.FindPaths()
 	if err != nil {
@@ -106,16 +105,16 @@ func decide(cmd *cobra.Command, d broker.Decision) error {
 		return cli.Fail(cmd.Name(), fmt.Errorf("%s was decided already: %s by %s", d.ID, r.Outcome, cli.SafeName(r.Client.Decider(r.By))),
 			"nothing is left to do")
 	}
-	return cli.Fail(cmd.Name(), tellEnding(cmd.OutOrStdout(), r), "look at 'ironcurtain-mux audit tail'")
+	return cli.Fail(cmd.Name(), printEnding(cmd.OutOrStdout(), r), "see 'ironcurtain-mux audit tail'")
 }
 
-// tellEnding prints how a decided call ended. It returns an error when the call did not end
+// printEnding prints how a decided call ended. It returns an error when the call did not end
 // as decided.
-func tellEnding(w io.Writer, r running.SettledCall) error {
+func printEnding(w io.Writer, r running.SettledCall) error {
 	text := string(r.Outcome)
 	switch e := r.Ending; {
 	case e == nil && r.Outcome == broker.Approved:
-		text += "; the call is still under way, 'ironcurtain-mux audit tail' tells how it ends"
+		text += "; the call is still under way, 'ironcurtain-mux audit tail' shows how it ends"
 	case e == nil || e.Expected():
 	case e.State == broker.EndDone, e.State == broker.EndKept:
 		text += "; " + e.Text()
@@ -126,9 +125,8 @@ func tellEnding(w io.Writer, r running.SettledCall) error {
 	return err
 }
 
-// seal puts the whole id, the digest and the fingerprint of the call that the decision means into
-// it. A decision about a call that no longer waits stays as it is, and the broker then says who
-// decided it.
+// seal completes a decision with the whole id, the digest and the fingerprint of its call. It leaves
+// the decision about a call that no longer waits unchanged; the broker then answers who decided it.
 func seal(ctx context.Context, c *calls.Client, d *broker.Decision) error {
 	e, found, err := running.WaitingCall(ctx, c, d.ID)
 	if found {

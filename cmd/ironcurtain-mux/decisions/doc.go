@@ -1,4 +1,3 @@
-// Package decisions is the commands about single calls: those that wait, which a person approves
-// or denies; the grants that stand for such decisions, which a person revokes; and the audit log,
-// in which all of it can be read again.
+// Package decisions has the commands about single calls: they list waiting calls and approve or
+// deny them, list and revoke grants, manage answer tokens, and read the audit log.
 package decisions

@@ -8,7 +8,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// effectMarks are the marks before the lines of an effect, by kind.
+// effectMarks are the marks before the lines of an effect, by the kind of line.
 var effectMarks = map[broker.EffectLineKind]string{
 	broker.EffectNote: "  ", broker.EffectWarning: "! ", broker.EffectHunk: "", broker.EffectSame: "  ",
 	broker.EffectRemoved: "- ", broker.EffectAdded: "+ ", broker.EffectItem: "* ", broker.EffectFile: "    ",

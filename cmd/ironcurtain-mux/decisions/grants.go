@@ -27,7 +27,7 @@ func GrantsCommand() *cobra.Command {
 		Aliases: []string{"rules"},
 		Short:   "List the grants in force: approvals that are remembered",
 		Long: `List the approvals that also cover later calls, given with /approve+ or 'approve
---remember': which calls each one covers, how often it was used, and how long it lasts.`,
+--remember': the calls that each covers, how often it was used, and how long it lasts.`,
 		Example: "  ironcurtain-mux grants\n  ironcurtain-mux grants --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -86,7 +86,7 @@ are already under way are not stopped.`,
 	}
 }
 
-// oneGrant insists on one number, or "all".
+// oneGrant accepts one number, or "all".
 func oneGrant(_ *cobra.Command, args []string) error {
 	if len(args) == 1 && args[0] == "all" {
 		return nil
@@ -103,7 +103,7 @@ func oneGrant(_ *cobra.Command, args []string) error {
 func revoke(ctx context.Context, p wiring.Paths, which string) error {
 	err := running.Ask(ctx, p.Home, func(ctx context.Context, c *calls.Client) error {
 		if which != "all" {
-			number, _ := strconv.Atoi(strings.TrimPrefix(which, "#")) // oneGrant has looked
+			number, _ := strconv.Atoi(strings.TrimPrefix(which, "#")) // oneGrant has checked it
 			_, err := c.Revoke(ctx, broker.Revocation{Number: number})
 			return err
 		}

@@ -25,7 +25,7 @@ type WaitingCall struct {
 	Scopes []broker.Scope `json:"scopes,omitempty"`
 }
 
-// PendingCommand lists what waits for a person.
+// PendingCommand lists the calls that wait for a person.
 func PendingCommand() *cobra.Command {
 	var asJSON, scopes bool
 	cmd := &cobra.Command{
@@ -33,9 +33,9 @@ func PendingCommand() *cobra.Command {
 		Short: "List the calls that wait for a decision",
 		Long: `List the calls that wait for a decision, oldest first.
 
-With --scopes it also lists what an approval of each could be remembered for with
-'approve --remember', and how many past calls of the audit logs each scope would
-have let through.`,
+With --scopes it also lists the scopes within which 'approve --remember' could remember an
+approval of each call, and how many past calls of the audit logs each scope would have let
+through.`,
 		Example: "  ironcurtain-mux pending\n  ironcurtain-mux pending --scopes\n  ironcurtain-mux pending --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -57,11 +57,11 @@ have let through.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	cmd.Flags().BoolVar(&scopes, "scopes", false, "list what an approval could be remembered for")
+	cmd.Flags().BoolVar(&scopes, "scopes", false, "list the scopes within which an approval could be remembered")
 	return cmd
 }
 
-// listPending asks the daemon. Without one, no call waits.
+// listPending asks the daemon for the waiting calls. Without a daemon there are none.
 func listPending(cmd *cobra.Command, scopes bool) ([]WaitingCall, error) {
 	p, err := wiring.FindPaths()
 	if err != nil {
@@ -116,8 +116,8 @@ func printLeft(w io.Writer) (left int, err error) {
 // pendingRow is a line of the list of waiting calls.
 const pendingRow = "%-4s  %-36s  %-8s  %-12s  %-6s  %s\n"
 
-// PrintPending prints each waiting call, what it would do, and what its approval could be
-// remembered for. It quotes all text of an agent, because it goes to a terminal.
+// PrintPending prints each waiting call, what it would do, and the scopes of its approval. It
+// quotes all text of an agent, because it goes to a terminal.
 func PrintPending(w io.Writer, list []WaitingCall) error {
 	if len(list) > 0 {
 		if _, err := fmt.Fprintf(w, pendingRow, "N", "ID", "SESSION", "AGENT", "LEFT", "CALL, AND WHY IT WAITS"); err != nil {
@@ -145,18 +145,18 @@ func PrintPending(w io.Writer, list []WaitingCall) error {
 	return nil
 }
 
-// restoredText says that a call was asked of a multiplexer that was killed.
+// restoredText says that a call comes from before a restart.
 func restoredText(e broker.Escalation) string {
 	switch {
 	case e.Unclaimed:
-		return ", asked before the restart, its agent has not come back for it yet"
+		return ", asked before the restart, its agent has not asked again yet"
 	case e.Restored:
 		return ", asked before the restart"
 	}
 	return ""
 }
 
-// programText says which program makes a call, on which line, and what that line says.
+// programText says which program makes a call, on which line, and what is written on that line.
 func programText(from *broker.ProgramCall) string {
 	switch {
 	case from == nil:

@@ -21,16 +21,16 @@ type recordPrinter struct {
 	begun bool
 }
 
-// printer returns a printer of the log at path. For people it says whose log that is.
+// printer returns a printer of the log at path. For people it first prints the log's session.
 func printer(cmd *cobra.Command, path string, raw bool) *recordPrinter {
 	if !raw {
-		sayLog(cmd, path)
+		printSession(cmd, path)
 	}
 	return &recordPrinter{cmd: cmd, raw: raw}
 }
 
-// sayLog says which session's log it is, if it is that of one.
-func sayLog(cmd *cobra.Command, path string) {
+// printSession prints the session that a log belongs to, if it belongs to one.
+func printSession(cmd *cobra.Command, path string) {
 	if id := filepath.Base(filepath.Dir(path)); stored.ValidID(id) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "session %s\n", id)
 	}
@@ -44,7 +44,7 @@ func (p *recordPrinter) print(l audit.Line) error {
 	}
 	if !p.begun {
 		p.begun = true
-		if _, err := fmt.Fprintf(out, "%6s  %-19s  %-19s %-5s %s\n", "SEQ", "TIME", "DECISION", "PLANE", "CALL AND WHAT BECAME OF IT"); err != nil {
+		if _, err := fmt.Fprintf(out, "%6s  %-19s  %-19s %-5s %s\n", "SEQ", "TIME", "DECISION", "PLANE", "CALL AND OUTCOME"); err != nil {
 			return err
 		}
 	}
@@ -52,7 +52,7 @@ func (p *recordPrinter) print(l audit.Line) error {
 	return err
 }
 
-// end says that nothing was printed, if so.
+// end prints the given message if no record was printed.
 func (p *recordPrinter) end(empty string) error {
 	if p.raw || p.begun {
 		return nil

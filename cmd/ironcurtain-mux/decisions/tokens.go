@@ -24,16 +24,17 @@ func TokensCommand() *cobra.Command {
 		Use:   "tokens",
 		Short: "Let a helper in a sandbox of its own answer calls",
 		Long: `An answer token lets a helper of yours, such as a bot in a sandbox, answer the calls of
-some sessions and do nothing else. While there is a token, the daemon serves those who
-show one at run/answer.sock in IRONCURTAIN_HOME. Let the sandbox see that socket alone;
-the helper runs as your user, there with IRONCURTAIN_HOME set to where run/ is:
+some sessions and do nothing else. While a token exists, the daemon serves helpers that
+show one at run/answer.sock in IRONCURTAIN_HOME. Give the sandbox only that socket. The
+helper runs as your user, with IRONCURTAIN_HOME set to the directory that contains run/:
 
   IRONCURTAIN_ANSWER_TOKEN=... ironcurtain-mux pending --json
   IRONCURTAIN_ANSWER_TOKEN=... ironcurtain-mux deny ID
 
-It sees only calls of the token's sessions, remembers no approval, and counts for nobody
-who is there: the time of calls is paused as without it. The log has each use, the audit
-each decision with the token's name. After five wrong tokens none is taken for a minute.`,
+The helper sees only calls of the token's sessions, and remembers no approval. It does not
+count as a person who is there: the time of waiting calls is paused as without it. The log
+records each use, and the audit each decision with the token's name. After five wrong
+tokens the daemon accepts none for a minute.`,
 		Example: "  ironcurtain-mux tokens create bot 6f1c --deny-only\n  ironcurtain-mux tokens ls\n  ironcurtain-mux tokens revoke bot",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -50,9 +51,9 @@ func tokensCreateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "create NAME SESSION...",
 		Short: "Make a token for the calls of some sessions, and print it once",
-		Long: `Make an answer token for the calls of some sessions, and print it, once: only its hash
-is kept. The beginning of a session's id is enough. NAME stands in the records of what
-is decided with it.`,
+		Long: `Make an answer token for the calls of some sessions, and print it once: only its hash is
+kept. The beginning of a session's id is enough. The records of decisions that are made
+with the token have its NAME.`,
 		Example: "  ironcurtain-mux tokens create bot 6f1c\n  ironcurtain-mux tokens create bot 6f1c 8a20 --deny-only --for 1w",
 		Args:    cobra.MinimumNArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -79,13 +80,13 @@ is decided with it.`,
 			if err != nil {
 				return failToken(op, err)
 			}
-			fmt.Fprintln(cmd.ErrOrStderr(), "this is shown once:")
+			fmt.Fprintln(cmd.ErrOrStderr(), "the token, which is shown only once:")
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), secret)
 			return cli.Fail(op, err, "")
 		},
 	}
-	cmd.Flags().BoolVar(&m.DenyOnly, "deny-only", false, "it approves nothing")
-	cmd.Flags().Var(timespan.Flag{To: &m.Life}, "for", "how long it lasts, at most 30d")
+	cmd.Flags().BoolVar(&m.DenyOnly, "deny-only", false, "let the token deny calls, and approve none")
+	cmd.Flags().Var(timespan.Flag{To: &m.Life}, "for", "how long the token lasts, at most 30d")
 	return cmd
 }
 
@@ -93,7 +94,7 @@ func tokensListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "ls",
-		Short:   "List the tokens: what each may do, when it expires, its last use since the daemon began",
+		Short:   "List the tokens: what each may do, when it expires, and its last use since the daemon began",
 		Example: "  ironcurtain-mux tokens ls --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -140,7 +141,7 @@ func printTokens(w io.Writer, list []token.Token) error {
 func tokensRevokeCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "revoke NAME",
-		Short:   "End a token, and the connections of whoever has it",
+		Short:   "End a token, and the connections that use it",
 		Example: "  ironcurtain-mux tokens revoke bot",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -159,7 +160,7 @@ func tokensRevokeCommand() *cobra.Command {
 	}
 }
 
-// failToken is the failure of a command about tokens, which the daemon keeps.
+// failToken returns the failure of a command about tokens, with a hint if no daemon runs.
 func failToken(op string, err error) error {
 	if errors.Is(err, client.ErrNoDaemon) {
 		return cli.Fail(op, err, "'ironcurtain-mux' starts one")

@@ -49,8 +49,8 @@ func doctorChecks(p wiring.Paths, e engine) []check {
 	}
 }
 
-// checkCode says whether programs of agents, and with them the built-in agent, can be run:
-// whether this system can lock the processes that they run in.
+// checkCode checks that programs of agents, and with them the built-in agent, can run: that this
+// system can lock their processes.
 func checkCode(ctx context.Context, p wiring.Paths) finding {
 	program, err := codemode.Find()
 	if err == nil {
@@ -89,16 +89,16 @@ func checkConfig(p wiring.Paths) finding {
 		return bad(cli.RemedyOf(err, ""), "%s", cli.ReasonOf(err))
 	}
 	if _, err := os.Stat(p.ConfigFile()); errors.Is(err, fs.ErrNotExist) {
-		return ok("there is no %s; the defaults hold", p.ConfigFile())
+		return ok("there is no %s; the defaults apply", p.ConfigFile())
 	}
 	return ok("%s", p.ConfigFile())
 }
 
-// checkKeys says which agents have a credential for one of their providers.
+// checkKeys checks which agents have a credential for one of their providers.
 func checkKeys(p wiring.Paths, agents *agent.Registry) finding {
 	table := mitm.Providers()
 	c, err := p.Config()
-	if err == nil { // what is wrong with it is said elsewhere
+	if err == nil { // checkConfig reports the error
 		if all, err := wiring.ProvidersOf(c); err == nil {
 			table = all
 		}
@@ -160,7 +160,7 @@ func checkServers(ctx context.Context, p wiring.Paths) finding {
 		return bad(cli.RemedyOf(err, "run 'ironcurtain-mux doctor' again; if it stays, remove "+p.Cache), "%v", err)
 	}
 	if len(found.Failed) > 0 {
-		return bad("do what it says, or fix mcpServers in config.json", "these of your servers do not start: %s", strings.Join(found.Failed, "; "))
+		return bad("do what the error says, or fix mcpServers in config.json", "some of your servers do not start: %s", strings.Join(found.Failed, "; "))
 	}
 	if len(found.Hidden) > 0 {
 		return warn("annotate them in a policy of your own if agents may use them",

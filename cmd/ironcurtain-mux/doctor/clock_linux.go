@@ -2,7 +2,7 @@ package doctor
 
 import "golang.org/x/sys/unix"
 
-// clockKept reports whether the kernel knows of a time service that keeps the clock right.
+// clockKept reports whether a time service keeps the clock right, as far as the kernel knows.
 func clockKept() bool {
 	state, err := unix.Adjtimex(&unix.Timex{})
 	return err != nil || state != unix.TIME_ERROR

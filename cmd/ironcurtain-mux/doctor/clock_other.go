@@ -2,5 +2,6 @@
 
 package doctor
 
-// clockKept reports whether a time service keeps the clock right. Only Linux can be asked.
+// clockKept reports whether a time service keeps the clock right. It is true where the system
+// cannot be asked.
 func clockKept() bool { return true }

@@ -19,7 +19,7 @@ import (
 // daemonLimit is how long the daemon may take to answer.
 const daemonLimit = 5 * time.Second
 
-// checkDaemon checks that the daemon, if one runs, answers, and that it is this program.
+// checkDaemon checks that a running daemon answers, and that it runs this program.
 func checkDaemon(ctx context.Context, p wiring.Paths) finding {
 	ctx, cancel := context.WithTimeout(ctx, daemonLimit)
 	defer cancel()
@@ -32,15 +32,15 @@ func checkDaemon(ctx context.Context, p wiring.Paths) finding {
 		return bad(fmt.Sprintf("if the machine is not just busy, run 'kill -9 %d'; 'ironcurtain-mux' then starts another one, which takes its agents back", pid),
 			"process %d has the socket of the daemon and does not answer", pid)
 	case err != nil:
-		return bad(cli.RemedyOf(err, "run it as the user whose daemon it is"), "%s", cli.ReasonOf(err))
+		return bad(cli.RemedyOf(err, "run doctor as the user whose daemon it is"), "%s", cli.ReasonOf(err))
 	}
 	path, build := cli.ThisFile()
 	return sameProgram(w, wire.Welcome{Version: cli.ThisBuild().Version, Program: path, Build: build})
 }
 
-// sameProgram compares the program that the daemon is with this one.
+// sameProgram compares the daemon's program with this one.
 func sameProgram(daemon, this wire.Welcome) finding {
-	const remedy = "it goes on with its own program: 'ironcurtain-mux upgrade' lets it become what is at its path, and 'ironcurtain-mux stop' ends it"
+	const remedy = "the daemon still runs its old program: 'ironcurtain-mux upgrade' upgrades it to the program that is at its path now, and 'ironcurtain-mux stop' ends it"
 	switch {
 	case daemon.Version != this.Version:
 		return warn(remedy, "process %d is version %s (%s), this program is %s (%s)", daemon.PID, daemon.Version, daemon.Program, this.Version, this.Program)
@@ -52,13 +52,13 @@ func sameProgram(daemon, this wire.Welcome) finding {
 	return warn(remedy, "process %d answers, version %s; it is another program file, %s, than this one, %s", daemon.PID, daemon.Version, daemon.Program, this.Program)
 }
 
-// A daemon may be killed so often within that time before it is worth a warning.
+// More than calmCrashes crashes of daemons within crashesIn are worth a warning.
 const (
 	calmCrashes = 2
 	crashesIn   = 24 * time.Hour
 )
 
-// checkCrashes counts how often a daemon has taken back the agents of one that was killed.
+// checkCrashes counts how often a daemon has taken back the agents of a killed daemon.
 func checkCrashes(p wiring.Paths, now time.Time) finding {
 	f, err := os.Open(running.TakenBackFile(p.Home))
 	if errors.Is(err, fs.ErrNotExist) {

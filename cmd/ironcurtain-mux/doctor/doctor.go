@@ -50,9 +50,9 @@ func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check every prerequisite, each with its remedy",
-		Long: `Check every prerequisite, each with its remedy. If the daemon runs, it must answer and be
-this very program; how often one has crashed is counted, and whether it outlives a
-logout looked up. Exits 1 only when something fails; a warning is not a failure.`,
+		Long: `Check every prerequisite, each with its remedy. A running daemon must answer and run this
+program. doctor also counts crashes of daemons, and checks whether the daemon survives your
+logout. Exits 1 only when a check fails; a warning is not a failure.`,
 		Example: "  ironcurtain-mux doctor\n  ironcurtain-mux doctor --json | jq '.checks[] | select(.status != \"ok\")'",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

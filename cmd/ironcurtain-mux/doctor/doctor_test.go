@@ -114,7 +114,7 @@ func TestDoctorTellsOfQuotas(t *testing.T) {
 	if err := log.Truncate(audit.Quota); err != nil { // it takes no space
 		t.Fatal(err)
 	}
-	if f := checkQuotas(p); f.Status != "warn" || !strings.Contains(f.Detail, "by some-session") || f.Remedy == "" {
+	if f := checkQuotas(p); f.Status != "warn" || !strings.Contains(f.Detail, "are refused: some-session") || f.Remedy == "" {
 		t.Errorf("found %+v", f)
 	}
 }

@@ -9,19 +9,20 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// engine is the container engine, which all checks of it ask over one connection: a second one
-// could have ssh ask the person again.
+// engine is the container engine. All checks use one connection to it, because ssh could ask the
+// person again for a second one.
 type engine struct {
-	connect func() (*docker.Client, error) // connects when it is called first
+	connect func() (*docker.Client, error) // connects at the first call
 }
 
-// newEngine makes one. How long connecting may take does not depend on a check: a person may be
-// asked meanwhile.
+// newEngine returns the engine, not connected yet. Connecting is not bound by the time limit of a
+// check, because ssh may ask the person.
 func newEngine(ctx context.Context, p wiring.Paths) engine {
 	return engine{sync.OnceValues(func() (*docker.Client, error) { return wiring.ConnectEngine(ctx, p) })}
 }
 
-// ways returns what is known of working with the engine, and the connection, or why that cannot be said.
+// ways returns what is known about reaching the engine's containers, and the connection; or a finding
+// why these are not known.
 func (e engine) ways(p wiring.Paths) (*reach.Ways, *docker.Client, *finding) {
 	c, err := p.Config()
 	if err != nil {
@@ -30,13 +31,13 @@ func (e engine) ways(p wiring.Paths) (*reach.Ways, *docker.Client, *finding) {
 	}
 	client, err := e.connect()
 	if err != nil {
-		unknown := warn("see to the line 'engine' first", "unknown without the engine")
+		unknown := warn("see the line 'engine' first", "unknown without the engine")
 		return nil, nil, &unknown
 	}
 	return p.Ways(c), client, nil
 }
 
-// close ends the connection, after the checks, which begin nothing that it could wait for.
+// close ends the connection, after the checks.
 func (e engine) close(ctx context.Context) {
 	if client, err := e.connect(); err == nil {
 		_ = client.Close(ctx)

@@ -60,8 +60,8 @@ func checkEngine(ctx context.Context, p wiring.Paths, e engine) finding {
 	return ok("%s", text)
 }
 
-// checkWay says how containers are reached, and of an engine elsewhere how far away it is, and how fast
-// files were copied there last.
+// checkWay shows how containers are reached. For an engine elsewhere it also shows the round trip time,
+// and how fast files were copied there last.
 func checkWay(ctx context.Context, p wiring.Paths, e engine) finding {
 	ways, client, missing := e.ways(p)
 	if missing != nil {
@@ -86,8 +86,8 @@ func checkWay(ctx context.Context, p wiring.Paths, e engine) finding {
 // measureLimit is how long an engine may take to look through its volumes.
 const measureLimit = 10 * time.Second
 
-// checkFiles says how containers get the files of this machine and, where these are copied, how much the
-// volumes for that hold, unless the engine does not say.
+// checkFiles shows how containers get the files of this machine. Where files are copied, it also shows
+// the size of the volumes, if the engine knows it.
 func checkFiles(ctx context.Context, p wiring.Paths, e engine) finding {
 	ways, client, missing := e.ways(p)
 	if missing != nil {
@@ -108,7 +108,7 @@ func checkFiles(ctx context.Context, p wiring.Paths, e engine) finding {
 func checkImages(ctx context.Context, p wiring.Paths, e engine) finding {
 	client, err := e.connect()
 	if err != nil {
-		return warn("see to the line 'engine' first", "unknown without the engine")
+		return warn("see the line 'engine' first", "unknown without the engine")
 	}
 	c, err := p.Config()
 	if err != nil {
@@ -118,7 +118,7 @@ func checkImages(ctx context.Context, p wiring.Paths, e engine) finding {
 	for _, a := range p.Agents().All() {
 		switch {
 		case a.Place != agent.InContainer || a.Foreign:
-			continue // it runs in no image of ours
+			continue // it does not run in one of our images
 		case cannotBuild(a.Image):
 			without = append(without, a.Image)
 			continue
@@ -136,7 +136,7 @@ func checkImages(ctx context.Context, p wiring.Paths, e engine) finding {
 			"not built yet: %s", strings.Join(missing, ", "))
 	}
 	if len(without) > 0 {
-		return ok("built for every agent; not for those that this machine has no program of: %s", strings.Join(without, ", "))
+		return ok("built for every agent whose program is installed on this machine; not for %s", strings.Join(without, ", "))
 	}
 	return ok("built for every agent")
 }
@@ -191,7 +191,7 @@ func checkSockets(p wiring.Paths) finding {
 func checkTerminal(ctx context.Context) finding {
 	name := os.Getenv("TERM")
 	if name == "" || name == "dumb" {
-		return warn("use a terminal, and set TERM to what it is", "TERM is %q", name)
+		return warn("use a terminal, and set TERM to its type", "TERM is %q", name)
 	}
 	colors := "256 colors at most"
 	if c := os.Getenv("COLORTERM"); c == "truecolor" || c == "24bit" {

@@ -19,17 +19,17 @@ func checkLogout(p wiring.Paths) finding {
 	return afterLogout("/", logind.GroupsFile(pid), who.Username, pid != 0)
 }
 
-// afterLogout says what a logout of a user does to the daemon, or without one to the one that would
-// be started by the process. The rest is as for logind.FateOf.
+// afterLogout says what a logout of a user does to the daemon or, if none runs, to one that would be
+// started here. root and cgroups are as for logind.FateOf.
 func afterLogout(root, cgroups, who string, runs bool) finding {
 	f, err := logind.FateOf(root, cgroups, who)
 	switch {
 	case err != nil:
 		return ok("cannot find out whether a logout ends the daemon: %v", err)
 	case !f.Systemd:
-		return ok("systemd does not run here, which could end the daemon with your login")
+		return ok("the daemon outlives a logout: systemd, which could end it, does not run here")
 	case f.OfUser && !f.Lingers:
-		return warn("run 'loginctl enable-linger'", "your last logout ends the daemon: it is part of your systemd, which ends then; its agents run on until the next daemon takes them back")
+		return warn("run 'loginctl enable-linger'", "your last logout ends the daemon, together with your systemd, which it is part of; its agents run on until the next daemon takes them back")
 	case f.Killed && f.Lingers && !runs:
 		return ok("the daemon will be started in a scope of your systemd, which outlives a logout")
 	case f.Killed:

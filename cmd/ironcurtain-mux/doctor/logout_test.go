@@ -59,7 +59,7 @@ func TestDoctorTellsOfLogout(t *testing.T) {
 			for path, text := range c.files {
 				write(path, text)
 			}
-			if f := afterLogout(root, groups, "me", true); f.Status != "ok" || !strings.Contains(f.Detail, "systemd does not run") {
+			if f := afterLogout(root, groups, "me", true); f.Status != "ok" || !strings.Contains(f.Detail, "does not run here") {
 				t.Errorf("without systemd: %+v", f)
 			}
 			write(runs, "")

@@ -21,8 +21,8 @@ import (
 // reachTime is how long a package registry may take to accept a connection.
 const reachTime = 5 * time.Second
 
-// checkPackages says from which registries agents install packages, and which of these cannot
-// be reached. It asks no tool of this machine: the first session does.
+// checkPackages shows from which registries agents install packages, and which of these cannot
+// be reached. It does not ask the tools of this machine; the first session does.
 func checkPackages(ctx context.Context, p wiring.Paths) finding {
 	c, err := p.Config()
 	switch {
@@ -56,15 +56,16 @@ func checkPackages(ctx context.Context, p wiring.Paths) finding {
 	case len(missing) > 0:
 		return warn("install the keyrings, or correct keys in registries.sources", "keyrings are missing: %s", strings.Join(missing, ", "))
 	case len(inside) > 0:
-		return warn(`set "private": true for such a source in registries.sources of config.json if it is your own mirror`, "these are not at public addresses, so agents do not get there: %s", strings.Join(inside, ", "))
+		return warn(`set "private": true for such a source in registries.sources of config.json if it is your own mirror`, "agents cannot reach these registries, because their addresses are not public: %s", strings.Join(inside, ", "))
 	case len(away) > 0:
-		return warn("look at the network, and at what 'ironcurtain-mux registry learn' shows", "these cannot be reached: %s", strings.Join(away, ", "))
+		return warn("check the network, and what 'ironcurtain-mux registry learn' shows", "these registries cannot be reached: %s", strings.Join(away, ", "))
 	}
 	return ok("agents install from %s", strings.Join(kinds, ", "))
 }
 
-// unreachable returns the registries to which no connection can be made, as it is made for
-// agents: away, and inside those that are refused because they are not said to be private.
+// unreachable returns the registries to which no connection can be made in the way in which it is
+// made for agents. inside are those with addresses that are refused because the configuration does
+// not mark them as private; away are all others.
 func unreachable(ctx context.Context, d netguard.Dialer, sources []learn.Source) (away, inside []string) {
 	ctx, cancel := context.WithTimeout(ctx, reachTime)
 	defer cancel()
@@ -93,7 +94,7 @@ func unreachable(ctx context.Context, d netguard.Dialer, sources []learn.Source)
 	return away, inside
 }
 
-// dial connects to a registry. One that the person names by its address may be in their
+// dial connects to a registry. A registry that is named by its address may be in the person's
 // network.
 func dial(ctx context.Context, d netguard.Dialer, u *url.URL, private bool) error {
 	inside, err := agent.ContainerAddress(u.String())

@@ -13,8 +13,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 )
 
-// checkQuotas says how much disk and memory one session can use, and which sessions have
-// used up their audit.
+// checkQuotas shows how much disk and memory one session can use, and which sessions have
+// used up the quota of their audit.
 func checkQuotas(p wiring.Paths) finding {
 	text := fmt.Sprintf("each session has %d MiB of memory for its calls, %d MiB on the disk for those that wait, %d MiB for its audit, %d MiB for the log of automatic approvals",
 		mcpproxy.DefaultRoom>>20, approval.DefaultBytes>>20, audit.Quota>>20, autoapprove.Quota>>20)
@@ -24,13 +24,13 @@ func checkQuotas(p wiring.Paths) finding {
 	}
 	var full []string
 	for _, log := range logs {
-		if info, err := os.Stat(log); err == nil && audit.Exhausted(info.Size()) { // one that was removed meanwhile is none
+		if info, err := os.Stat(log); err == nil && audit.Exhausted(info.Size()) { // a log may have been removed meanwhile
 			full = append(full, filepath.Base(filepath.Dir(log)))
 		}
 	}
 	if len(full) > 0 {
-		return warn("go on in a new session; 'ironcurtain-mux sessions rm' removes one with its audit",
-			"%s; used up, so that everything is refused, by %s", text, strings.Join(full, ", "))
+		return warn("continue in a new session; 'ironcurtain-mux sessions rm' removes a session with its audit",
+			"%s; these sessions have used up their audit, so all their calls are refused: %s", text, strings.Join(full, ", "))
 	}
 	return ok("%s", text)
 }

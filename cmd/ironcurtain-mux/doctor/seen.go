@@ -7,8 +7,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
 )
 
-// checkSeen says what the engine's last container was seen to be from inside: which user it had, or how
-// it was isolated. No container is started for it.
+// checkSeen shows what the engine's last container reported from inside: its user, or its isolation. It
+// starts no container.
 func checkSeen(p wiring.Paths, e engine, isolation bool) finding {
 	ways, client, missing := e.ways(p)
 	if missing != nil {
@@ -18,7 +18,7 @@ func checkSeen(p wiring.Paths, e engine, isolation bool) finding {
 	return describeSeen(last, ok, isolation)
 }
 
-// describeSeen is what of it is said.
+// describeSeen describes the last report.
 func describeSeen(last ways.LastSeen, known, isolation bool) finding {
 	on := "seen on " + last.At.Local().Format(time.DateOnly) + ": "
 	switch {

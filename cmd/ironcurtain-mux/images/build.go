@@ -23,11 +23,11 @@ func imagesBuildCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "build [NAME...]",
 		Short: "Build the images that are not ready",
-		Long: `Build the images that are not ready, beside each other: the named ones, or all
-that can be built on this machine.
+		Long: `Build the images that are not ready, several at a time: the named ones, or all that
+can be built on this machine.
 
-The root file system comes from a registry; where none can be reached it is
-made on this machine by mmdebstrap. --base chooses one of the two.`,
+The root file system comes from a registry; if no registry can be reached, mmdebstrap
+makes it on this machine. --base chooses one of the two.`,
 		Example: `  ironcurtain-mux images build
   ironcurtain-mux images build --base mmdebstrap claude-code
   ironcurtain-mux images build --engine unix:///run/podman/podman.sock shell`,
@@ -55,7 +55,7 @@ func buildImages(cmd *cobra.Command, engine wiring.EngineFlag, names []string, b
 	known, all := docker.Images(), len(names) == 0
 	for _, i := range known {
 		if missing := i.Lacks(); all && len(missing) > 0 {
-			fmt.Fprintf(cmd.ErrOrStderr(), "%s is left out: not installed on this machine: %s\n", i.Name, strings.Join(missing, ", "))
+			fmt.Fprintf(cmd.ErrOrStderr(), "%s is not built: this machine lacks %s\n", i.Name, strings.Join(missing, ", "))
 		} else if all {
 			names = append(names, i.Name)
 		}
@@ -85,7 +85,7 @@ func buildImages(cmd *cobra.Command, engine wiring.EngineFlag, names []string, b
 			if err != nil {
 				say.failed(n, last)
 				failures[i] = err
-				return nil // the others go on
+				return nil // the other builds continue
 			}
 			say.done(n, tag)
 			return nil

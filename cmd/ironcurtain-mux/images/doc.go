@@ -1,3 +1,3 @@
-// Package images is the command images: which images agents run in, building them beforehand
-// and removing those that nothing needs any more.
+// Package images is the command images: it lists the images that agents run in, builds them
+// beforehand, and removes those that are no longer needed.
 package images

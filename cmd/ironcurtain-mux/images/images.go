@@ -25,10 +25,10 @@ func Command() *cobra.Command {
 		Short: "List, build and remove the images agents run in",
 		Long: `List, build and remove the images agents run in.
 
-An image is built when a session needs it first. Its tag is the hash of what it
-is built from, so a changed Dockerfile or agent version makes a new image and
-the old one stays until it is removed. On an engine that does not see this
-machine's files, an image named layer adds what is mounted elsewhere.`,
+An image is built when a session first needs it. Its tag is the hash of what it is
+built from: a changed Dockerfile or agent version makes a new image, and the old one
+stays until you remove it. On an engine that does not see this machine's files, an
+image named layer adds the files that are mounted on other engines.`,
 		Example: `  ironcurtain-mux images ls
   ironcurtain-mux images build claude-code
   ironcurtain-mux images rm --old`,
@@ -39,8 +39,8 @@ machine's files, an image named layer adds what is mounted elsewhere.`,
 	return cmd
 }
 
-// imageEngine connects to the engine that is named, or found, and returns how images are built on
-// it: the cache directory and the choices of the configuration.
+// imageEngine connects to the engine, and returns the options for building images on it: the cache
+// directory and the choices of the configuration.
 func imageEngine(ctx context.Context, named wiring.EngineFlag) (*docker.Client, docker.BuildOptions, error) {
 	p, c, err := wiring.LoadConfig()
 	if err != nil {
@@ -101,7 +101,7 @@ func allImages(ctx context.Context, engine wiring.EngineFlag) (*docker.Client, [
 	return client, list, err
 }
 
-// imageUsers returns the beginnings of the identifiers of the sessions that have a container, by its image.
+// imageUsers returns the sessions that have a container, as the beginnings of their ids, by image.
 func imageUsers(ctx context.Context, client *docker.Client) (map[string][]string, error) {
 	containers, err := client.List(ctx, nil)
 	users := map[string][]string{}
@@ -136,10 +136,9 @@ func imagesRmCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rm [NAME...]",
 		Short: "Remove images of this program",
-		Long: `Remove images of this program: those of the given names with all their tags and
-the layers on them, with --old those that no current image needs, with --all
-every one. Images that a container uses stay. The cache of downloads is not
-touched.`,
+		Long: `Remove images of this program: the named ones, with all their tags and the layers on
+them; with --old those that no current image needs; with --all every one. Images that
+a container uses stay, and so does the cache of downloads.`,
 		Example: `  ironcurtain-mux images rm claude-code
   ironcurtain-mux images rm --old`,
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -167,7 +166,7 @@ touched.`,
 		},
 	}
 	engine.Register(cmd)
-	cmd.Flags().BoolVar(&old, "old", false, "remove what no current image needs")
+	cmd.Flags().BoolVar(&old, "old", false, "remove images that no current image needs")
 	cmd.Flags().BoolVar(&all, "all", false, "remove every image of this program")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the removed tags as one JSON object")
 	return cmd
