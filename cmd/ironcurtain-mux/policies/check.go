@@ -16,9 +16,9 @@ func policyCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Judge the calls on standard input, one answer a line",
-		Long: `Reads one call a line from standard input and prints one answer a line, in the
-same order. A call is {"id":…,"server":…,"tool":…,"arguments":{…}}. The exit code
-says whether the calls could be judged, not how.`,
+		Long: `Read one call a line from standard input and print one answer a line, in the same
+order. A call is {"id":…,"server":…,"tool":…,"arguments":{…}}. The exit code says
+whether the calls could be judged, and not how.`,
 		Example: `  ironcurtain-mux policy check --sandbox ~/project < calls.jsonl
   ironcurtain-mux policy check --policy compiled-policy.json --annotations tool-annotations.json \
       --lists dynamic-lists.json --sandbox ~/project --protect ~/.ssh --protect ~/.ironcurtain < calls.jsonl

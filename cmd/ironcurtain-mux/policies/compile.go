@@ -30,18 +30,18 @@ type compileFlags struct {
 	dryRun, force                              bool
 }
 
-// policyCompileCommand makes a policy of a constitution.
+// policyCompileCommand compiles a constitution into a policy.
 func policyCompileCommand() *cobra.Command {
 	var f compileFlags
 	cmd := &cobra.Command{
 		Use:   "compile",
 		Short: "Compile a constitution in plain English into a policy",
-		Long: `Reads what your agents may do, in your own words, and has a model propose rules
-for each server. The model decides nothing: its rules must keep fixed limits, and
-are tried on calls that it thinks of and on calls that must never be allowed. Rules
-that fail are repaired, three times at most; a server whose rules still fail gets
-none. Only then the policy is written. Read the summary: rules within the limits
-can still be other than you meant.
+		Long: `Read what your agents may do, in your own words, and let a model propose rules for
+each server. The model decides nothing: its rules must keep fixed limits, and are
+tested on calls that the model invents and on calls that must never be allowed. Rules
+that fail are repaired, at most three times; a server whose rules still fail gets no
+rules. Only then the policy is written. Read the summary: rules within the limits can
+still differ from what you meant.
 
 Rules that were compiled from the same input before are tested again without asking
 the model.`,
@@ -59,10 +59,10 @@ the model.`,
 	fl.StringVar(&f.constitution, "constitution", "", "`file` that says what agents may do (default ~/.ironcurtain/constitution.md)")
 	fl.StringVar(&f.output, "output", "", "`directory` for the policy (default ~/.ironcurtain/generated)")
 	fl.StringVar(&f.annotations, "annotations", "", "tool annotations `file` (default those of the policy in force)")
-	fl.StringArrayVar(&f.servers, "server", nil, "compile only this server, the others stay as they are; may be repeated")
-	fl.StringVar(&f.sandbox, "sandbox", "", "`directory` to try rules in as the workspace (default a temporary one)")
+	fl.StringArrayVar(&f.servers, "server", nil, "compile only this server and keep the others; may be repeated")
+	fl.StringVar(&f.sandbox, "sandbox", "", "`directory` to test rules in as the workspace (default a temporary one)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "write nothing")
-	fl.BoolVar(&f.force, "force", false, "ask the model again even where the input has not changed")
+	fl.BoolVar(&f.force, "force", false, "ask the model again even if the input has not changed")
 	f.register(cmd)
 	return cmd
 }
@@ -98,7 +98,7 @@ func (f *compileFlags) run(ctx context.Context, stdout, stderr io.Writer) error 
 		return cli.Fail(opCompile, err, "nothing was written")
 	}
 	if f.dryRun {
-		_, err := fmt.Fprintln(stdout, "\nnothing was written, as asked for")
+		_, err := fmt.Fprintln(stdout, "\nnothing was written (--dry-run)")
 		return err
 	}
 	if ctx.Err() != nil {
@@ -137,7 +137,7 @@ func (f *compileFlags) options(p wiring.Paths, c config.Config, stderr io.Writer
 	}
 	if f.sandbox != "" {
 		if info, err := os.Stat(f.sandbox); err != nil || !info.IsDir() {
-			return refuse(opCompile, errors.Join(err, fmt.Errorf("%s is no directory", f.sandbox)), "--sandbox names the directory to try rules in")
+			return refuse(opCompile, errors.Join(err, fmt.Errorf("%s is not a directory", f.sandbox)), "--sandbox names the directory to test rules in")
 		}
 	}
 	inForce, err := wiring.LoadPolicyDir(c.Policy)
@@ -155,7 +155,7 @@ func (f *compileFlags) options(p wiring.Paths, c config.Config, stderr io.Writer
 		return refuse("open the output directory", err, "name an empty or a new directory with --output")
 	}
 	if len(foreign) > 0 {
-		fmt.Fprintf(stderr, "ironcurtain-mux: %s holds other files too, which stay as they are: %s\n", p.Shorten(f.output), text.ASCII(strings.Join(foreign, ", ")))
+		fmt.Fprintf(stderr, "ironcurtain-mux: %s also contains other files, which are not changed: %s\n", p.Shorten(f.output), text.ASCII(strings.Join(foreign, ", ")))
 	}
 	o.Machine = machine(p, c, f.output)
 	if o.Previous, err = compile.ReadPrevious(f.output); err != nil {
@@ -169,7 +169,7 @@ func (f *compileFlags) options(p wiring.Paths, c config.Config, stderr io.Writer
 	return o, inForce, nil
 }
 
-// temporaryWorld makes the directories in which rules are tried; remove removes them.
+// temporaryWorld makes the directories in which rules are tested; remove removes them.
 func temporaryWorld(sandbox string, m compile.Machine) (w *compile.World, remove func(), err error) {
 	dir, err := os.MkdirTemp("", "ironcurtain-policy-")
 	if err != nil {

@@ -12,8 +12,8 @@ func policyDiffCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff",
 		Short: "List the calls of a log that another policy would judge differently",
-		Long: `Reads calls like 'policy check', judges each by both policies and prints those
-whose verdicts differ, one JSON object a line. Exits 0 even when some do.`,
+		Long: `Read calls like 'policy check', judge each by both policies, and print the calls whose
+verdicts differ, one JSON object a line. Exits 0 even if some differ.`,
 		Example: `  ironcurtain-mux policy diff --sandbox ~/project --policy old.json --with new.json < calls.jsonl
   ironcurtain-mux policy diff --sandbox ~/project --with new/ --with-annotations new/tool-annotations.json < calls.jsonl`,
 		Args: cobra.NoArgs,
@@ -58,13 +58,13 @@ type judgment struct {
 	forward  string
 }
 
-// differs reports whether two policies judge a call differently. They also do when both
-// allow it with different arguments.
+// differs reports whether two policies judge a call differently. Two verdicts that allow it with
+// different arguments differ, too.
 func differs(before, after judgment) bool {
 	return before.Decision != after.Decision || before.forward != after.forward
 }
 
-// flip describes a call that two policies judge differently, or is nil.
+// flip describes a call that two policies judge differently. It returns nil if they do not.
 func flip(id, server, tool string, before, after judgment) []byte {
 	if !differs(before, after) {
 		return nil

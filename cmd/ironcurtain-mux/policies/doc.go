@@ -1,6 +1,6 @@
-// Package policies is the command policy: compiling a policy from plain English, judging calls
-// offline as a session would, and saying why.
+// Package policies is the command policy: it compiles a policy from plain English, judges calls
+// offline as a session would, and explains verdicts.
 //
-// Flags names the files by which calls are judged; each subcommand stands in the file of its
-// name. Compiling asks a model, whose proposals pass the checks of package compile.
+// Flags are the files by which calls are judged. Each subcommand is in the file of its name.
+// Compiling asks a model; package compile checks its proposals.
 package policies

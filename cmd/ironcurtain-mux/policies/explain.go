@@ -18,8 +18,8 @@ func policyExplainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain SERVER TOOL [ARGUMENTS]",
 		Short: "Explain the verdict on one call",
-		Long: `Judges one call and prints the verdict, how each value was judged, and how each
-rule applied to it. ARGUMENTS is a JSON object.`,
+		Long: `Judge one call and print the verdict, how each value was judged, and how each rule
+applied to it. ARGUMENTS is a JSON object.`,
 		Example: `  ironcurtain-mux policy explain --sandbox ~/project filesystem write_file '{"path":"/etc/hosts","content":""}'
   ironcurtain-mux policy explain --sandbox ~/project --json git git_push`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -19,7 +19,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy/compile"
 )
 
-// listFlags say what is done to lists.
+// listFlags say what to do with lists.
 type listFlags struct {
 	modelFlags
 	policy               string
@@ -32,9 +32,9 @@ func policyListsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lists",
 		Short: "Show, refresh or edit the lists that a policy refers to",
-		Long: `Prints the lists of a compiled policy, each value with its origin. What was added
-or removed by hand survives a refresh. A change that would let through a call which
-must never be allowed is refused.`,
+		Long: `Print the lists of a compiled policy, each value with its origin. Values that you add
+or remove by hand survive a refresh. A change is refused if it would let through a
+call that must never be allowed.`,
 		Example: `  ironcurtain-mux policy lists
   ironcurtain-mux policy lists --add go-docs=go.dev --remove go-docs=example.com
   ironcurtain-mux policy lists --policy ~/policies/strict --refresh all`,
@@ -47,7 +47,7 @@ must never be allowed is refused.`,
 	fl.StringVar(&f.policy, "policy", "", "`directory` of the policy (default the one in config.json, else ~/.ironcurtain/generated)")
 	fl.StringArrayVar(&f.refresh, "refresh", nil, "look up this `list` again, or all; may be repeated")
 	fl.StringArrayVar(&f.add, "add", nil, "put a value on a list, as `NAME=VALUE`; may be repeated")
-	fl.StringArrayVar(&f.remove, "remove", nil, "take a value off a list, as `NAME=VALUE`; may be repeated")
+	fl.StringArrayVar(&f.remove, "remove", nil, "remove a value from a list, as `NAME=VALUE`; may be repeated")
 	f.register(cmd)
 	return cmd
 }
@@ -154,7 +154,7 @@ func (f *listFlags) lookUp(ctx context.Context, c config.Config, l *compile.List
 	return nil
 }
 
-// try refuses lists that would allow a call that must never be allowed.
+// try returns an error if the lists would allow a call that must never be allowed.
 func try(p wiring.Paths, l *compile.Lists, a *policy.Annotations, c config.Config, policyDir string) error {
 	w, remove, err := temporaryWorld("", machine(p, c, policyDir))
 	if err != nil {

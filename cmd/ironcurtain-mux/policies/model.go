@@ -32,15 +32,15 @@ func (f *modelFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringArrayVar(&f.upstream, "upstream", nil, "send requests for a provider's host elsewhere, as `HOST=URL`")
 }
 
-// origins are the hosts of the providers, and the path that each provider's library wants
-// behind the host.
+// origins are the hosts of the providers, and the path that each provider's library needs
+// after the host.
 var origins = map[string]struct{ host, path string }{
 	"anthropic": {"api.anthropic.com", ""},
 	"openai":    {"api.openai.com", "/v1/"},
 	"google":    {"generativelanguage.googleapis.com", ""},
 }
 
-// find prepares the model; nothing is asked yet.
+// find prepares the model without asking it anything.
 func (f modelFlags) find(c config.Config) (compile.Model, error) {
 	const op = "find the model"
 	name := f.model
@@ -74,8 +74,8 @@ func (f modelFlags) find(c config.Config) (compile.Model, error) {
 	return &asked{helper.New(path, helper.Request{Provider: provider, Model: model, Key: key, BaseURL: base})}, nil
 }
 
-// base returns the address that gets the requests for a host, when a flag or the table of
-// providers names another one than the host itself.
+// base returns the address to which requests for a host are sent, if a flag or the table of
+// providers names another address than the host's own.
 func (f modelFlags) base(table []mitm.Provider, host string) (string, error) {
 	base := ""
 	for _, p := range table {
@@ -108,16 +108,16 @@ func keyVariable(table []mitm.Provider, provider string) string {
 	return "its key in the environment"
 }
 
-// questionLimit is how long one question may take, and pauses are the times before each
-// new try of a question that could not be asked.
+// questionLimit is how long one question may take, and pauses are the times before each retry of
+// a question that could not be asked.
 const questionLimit = 5 * time.Minute
 
 var pauses = []time.Duration{time.Second, 4 * time.Second}
 
-// asked makes a model of package llm one of package compile.
+// asked adapts a model of package llm to package compile.
 type asked struct{ llm.Model }
 
-// Ask asks the model, and asks again after an error that may pass.
+// Ask asks the model, and asks again after a transient error.
 func (m *asked) Ask(ctx context.Context, q compile.Question) (string, error) {
 	for try := 0; ; try++ {
 		text, err := m.once(ctx, q)

@@ -11,15 +11,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// Command groups the commands that make policies and judge calls offline. annotate starts
-// a tool server.
+// Command groups the commands that make policies and judge calls offline. annotate is given by
+// the caller, because it starts a tool server.
 func Command(annotate *cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "policy",
 		Short: "Compile policies, judge calls offline and say why",
-		Long: `Makes a policy of what you write in plain English, and judges tool calls exactly as
-a session would, without running anything. Without --policy or --annotations the
-shipped ones are used.`,
+		Long: `Compile plain English into a policy, and judge tool calls exactly as a session would,
+without running anything. Without --policy or --annotations the shipped ones are used.`,
 		Example: `  ironcurtain-mux policy compile
   ironcurtain-mux policy check --sandbox ~/project < calls.jsonl
   ironcurtain-mux policy explain --sandbox ~/project filesystem read_file '{"path":"/etc/hosts"}'
@@ -46,7 +45,7 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	flags.StringVar(&f.Lists, "lists", "", "resolved dynamic lists")
 	flags.StringVar(&f.Sandbox, "sandbox", "", "the session's directory on this machine (required)")
 	flags.StringVar(&f.Mount, "mount", "/workspace", "where the agent sees the sandbox; empty: under its own path")
-	flags.StringVar(&f.home, "home", "", "what ~ stands for; default: your home directory")
+	flags.StringVar(&f.home, "home", "", "the directory that ~ means; default: your home directory")
 	flags.StringArrayVar(&f.protect, "protect", nil, "a path that no call may touch; may be repeated")
 	flags.StringArrayVar(&f.unprotect, "unprotect", nil, "a directory inside a protected one that is open; may be repeated")
 	flags.IntVar(&f.MaxCall, "max-call", 4<<20, "largest call, in bytes")
@@ -80,7 +79,7 @@ func (f *Flags) Config(op string) (policy.Config, error) {
 		MaxCall: f.MaxCall, GitFixed: f.gitFixed,
 	}
 	if c.Home == "" {
-		c.Home, _ = os.UserHomeDir() // without one "~" is denied
+		c.Home, _ = os.UserHomeDir() // without a home directory, "~" is denied
 	}
 	for _, p := range f.protect {
 		c.Protected = append(c.Protected, wiring.AbsolutePath(p))

@@ -39,7 +39,7 @@ func policyShowCommand() *cobra.Command {
 }
 
 func printSummary(w io.Writer, s policy.Summary) error {
-	_, err := fmt.Fprintf(w, "policy %s\nsandbox %s\n\nrules; for each value the first one that applies to it decides:\n", s.Hash, s.Sandbox)
+	_, err := fmt.Fprintf(w, "policy %s\nsandbox %s\n\nrules; for each value the first rule that applies to it decides:\n", s.Hash, s.Sandbox)
 	for _, r := range s.Rules {
 		fmt.Fprintf(w, "  %-9s %s: %s\n", r.Then, r.Name, r.Reason)
 	}

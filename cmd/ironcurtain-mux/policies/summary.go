@@ -35,11 +35,11 @@ func (s summary) print(out io.Writer, inForce wiring.LoadedPolicy) error {
 }
 
 // server describes one server: its rules in order, their lists, what is still denied, and
-// how the rules were tried.
+// how the rules were tested.
 func (s summary) server(b *strings.Builder, r compile.ServerResult) {
 	fmt.Fprintf(b, "\n%s\n", r.Name)
 	if r.Failure != nil {
-		fmt.Fprintf(b, "  no rules: all that a policy could allow stays denied, because %s\n", strings.ReplaceAll(r.Failure.Error(), "\n", "; "))
+		fmt.Fprintf(b, "  no rules, so all calls that need a rule are denied: %s\n", strings.ReplaceAll(r.Failure.Error(), "\n", "; "))
 		return
 	}
 	for _, rule := range r.Rules {
@@ -58,11 +58,11 @@ func (s summary) server(b *strings.Builder, r compile.ServerResult) {
 	if r.Stale {
 		b.WriteString("  old       compiled from a constitution, model or tools that have changed since; leave --server out to compile it again\n")
 	}
-	how := "tried"
+	how := "tested"
 	if r.Kept {
-		how = "unchanged, tried again"
+		how = "unchanged, tested again"
 	}
-	fmt.Fprintf(b, "  %s by %d calls that must never be allowed and by %d of the model's; repairs: %d\n", how, r.Never, len(r.Scenarios), r.Repairs)
+	fmt.Fprintf(b, "  %s on %d calls that must never be allowed and on %d of the model's; repairs: %d\n", how, r.Never, len(r.Scenarios), r.Repairs)
 	for _, sc := range r.Scenarios {
 		fmt.Fprintf(b, "    %-9s %s\n", sc.Expected, sc.Description)
 	}
@@ -70,7 +70,7 @@ func (s summary) server(b *strings.Builder, r compile.ServerResult) {
 		fmt.Fprintf(b, "    corrected by the model: %s\n", text)
 	}
 	for _, text := range r.Dropped {
-		fmt.Fprintf(b, "    not tried: %s\n", text)
+		fmt.Fprintf(b, "    not tested: %s\n", text)
 	}
 }
 

@@ -18,8 +18,8 @@ func policyTestCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "test SCENARIOS",
 		Short: "Judge scenarios and compare with the decisions they expect",
-		Long: `Reads a file of scenarios, each with a request and the decision it expects, and
-prints those that get another one. Exits 1 when there is any.`,
+		Long: `Read a file of scenarios, each with a request and the decision it expects, and print
+those that get another decision. Exits 1 if there are any.`,
 		Example: `  ironcurtain-mux policy test --sandbox ~/project test-scenarios.json
   ironcurtain-mux policy test --sandbox ~/project --policy compiled-policy.json test-scenarios.json`,
 		Args: cobra.ExactArgs(1),
@@ -44,7 +44,7 @@ prints those that get another one. Exits 1 when there is any.`,
 			}
 			if failed > 0 {
 				return cli.Fail("policy test", fmt.Errorf("%d of %d scenarios got another decision", failed, len(scenarios)),
-					"'ironcurtain-mux policy explain' says how a verdict comes about")
+					"'ironcurtain-mux policy explain' explains a verdict")
 			}
 			return nil
 		},
