@@ -37,7 +37,7 @@ func TestPolicyAnnotate(t *testing.T) {
 	}
 	args := []string{"policy", "annotate", "--servers", list, "--sandbox", dir, "--server"}
 	code, stdout, stderr := invoke(t, append(args, "everything")...)
-	if code != cli.ExitOK || !strings.Contains(stdout, `"toolName": "get-sum"`) || !strings.Contains(stderr, "decide what it means: echo message") {
+	if code != cli.ExitOK || !strings.Contains(stdout, `"toolName": "get-sum"`) || !strings.Contains(stderr, "the role cannot be guessed, decide it yourself: echo message") {
 		t.Fatalf("exit %d: %s\n%.2000s", code, stderr, stdout)
 	}
 	if _, err := policy.ParseAnnotations("draft", []byte(stdout)); err != nil {

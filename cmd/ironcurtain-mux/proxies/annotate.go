@@ -30,14 +30,15 @@ func AnnotateCommand() *cobra.Command {
 		Short: "Draft the annotations of a server's tools, for review",
 		Long: `Start a server in its sandbox, list its tools without calling any, and print
 annotations for them: what each argument of each tool means. Roles are guessed from
-names and types; what cannot be guessed gets a role that a rule must cover before a
-call passes, and is named on standard error. Annotations are trusted: review each line.
+names and types. An argument whose role cannot be guessed gets a role that a rule must
+cover before a call passes, and is named on standard error. Annotations are trusted:
+review each line.
 
-NAME is a server of your own in config.json. With --accept its annotations are kept, and
-hold in every tab from then on: the policy judges calls of these tools, and a person is
-asked about those that no rule covers. When the description or the arguments of a tool
-change later, a person is asked each time, and /servers shows the difference. --server
-names a server of an mcp-servers.json for 'proxy mcp' instead.`,
+NAME is a server of your own in config.json. With --accept its annotations are kept and
+apply in every tab from then on: the policy judges calls of these tools, and a person is
+asked about calls that no rule covers. When the description or the arguments of a tool
+change later, a person is asked about each of its calls, and /servers shows the
+difference. --server names a server of an mcp-servers.json for 'proxy mcp' instead.`,
 		Example: `  ironcurtain-mux policy annotate tickets
   ironcurtain-mux policy annotate tickets --accept
   ironcurtain-mux policy annotate --servers mcp-servers.json --server notes --sandbox ~/project > tool-annotations.json`,
@@ -58,7 +59,7 @@ names a server of an mcp-servers.json for 'proxy mcp' instead.`,
 	fl.StringVar(&f.servers, "servers", "", "`file` that names the MCP servers")
 	fl.StringVar(&name, "server", "", "the server to annotate")
 	fl.StringVar(&f.Sandbox, "sandbox", "", "the session's directory on this machine")
-	fl.StringVar(&f.sandboxPolicy, "sandbox-policy", defaultSandboxPolicy(), "without a sandbox: enforce (do not start) or warn")
+	fl.StringVar(&f.sandboxPolicy, "sandbox-policy", defaultSandboxPolicy(), "if no sandbox can be made: enforce (do not start) or warn")
 	return cmd
 }
 
@@ -101,7 +102,7 @@ func (f *mcpFlags) annotateOwn(cmd *cobra.Command, name string, accept bool) (er
 	}
 	one, ok := own[name]
 	if !ok {
-		return cli.Fail(op, fmt.Errorf("config.json has no server %q", name), "'mcpServers' in config.json names yours")
+		return cli.Fail(op, fmt.Errorf("config.json has no server %q", name), "'mcpServers' in config.json lists your servers")
 	}
 	if f.Sandbox, err = os.MkdirTemp("", "ironcurtain-annotate-"); err != nil {
 		return cli.Fail(op, err, "")
@@ -122,7 +123,7 @@ func (f *mcpFlags) annotateOwn(cmd *cobra.Command, name string, accept bool) (er
 	if err != nil {
 		return cli.Fail(op, err, "")
 	}
-	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s holds in every tab from now on, and after /policy reload in those that are open; fix roles in that file\n", path)
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s applies in every new tab from now on, and in open tabs after /policy reload; correct roles in that file\n", path)
 	return cli.Fail(op, err, "")
 }
 
@@ -158,7 +159,7 @@ func (f *mcpFlags) draft(ctx context.Context, at wiring.Paths, name string, one 
 		return nil, cli.Fail(op, err, "write the annotations of this server by hand")
 	}
 	for _, d := range doubts {
-		fmt.Fprintln(stderr, "ironcurtain-mux: decide what it means: "+d)
+		fmt.Fprintln(stderr, "ironcurtain-mux: the role cannot be guessed, decide it yourself: "+d)
 	}
 	return text, nil
 }

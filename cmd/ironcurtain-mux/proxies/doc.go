@@ -1,7 +1,7 @@
-// Package proxies is the command proxy: the tool proxy and the model proxy, each as a program of
-// its own for agents that somebody else starts. It also has what else starts a tool server outside
-// a session: drafting the annotations of its tools.
+// Package proxies is the command proxy: it runs the tool proxy or the model proxy without the
+// multiplexer, for agents that are started in other ways. It also drafts annotations, because that
+// starts a tool server outside a session, too.
 //
-// The tool proxy serves standard input, a socket or a TCP port with a token. Who approves its
-// calls is the person at the terminal, or whoever may write to a directory.
+// The tool proxy serves standard input, a socket or a TCP port with a token. Its calls are approved
+// by the person at the terminal, or by whoever may write to a directory.
 package proxies

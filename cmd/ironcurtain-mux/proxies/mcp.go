@@ -42,16 +42,16 @@ func proxyMCPCommand() *cobra.Command {
 		Short: "Serve MCP tools to an agent, each call judged by a policy",
 		Long: `Start the servers of an mcp-servers.json, each in its sandbox, and serve their
 tools as one MCP server on a Unix socket, on standard input and output, or on a
-TCP port, where a client begins with the line "Bearer TOKEN". Every
-call is judged; what is forwarded is what was judged, and only after a record of
-it is in the audit log. A log ends at 1 GiB: from there on everything is refused
-until the proxy is started with another one.
+TCP port, where a client begins with the line "Bearer TOKEN". Every call is judged.
+It is forwarded exactly as it was judged, after its record is in the audit log. When
+the log has reached 1 GiB, all calls are refused until the proxy is started with
+another log.
 
-On SIGUSR1 the policy, the annotations and the lists are read again; when they
+On SIGUSR1 the policy, the annotations and the lists are read again; if they
 cannot be loaded, the error is printed and the old ones stay in force.
 
-When it serves, the command prints one JSON line, on standard output or, with
---stdio, on standard error.`,
+When the proxy is ready, the command prints one JSON line, on standard output or,
+with --stdio, on standard error.`,
 		Example: `  ironcurtain-mux proxy mcp --servers mcp-servers.json --policy ./policy \
     --annotations tool-annotations.json --sandbox ~/project --socket /tmp/mcp.sock --audit ./audit.jsonl
   ironcurtain-mux proxy mcp --servers mcp-servers.json --sandbox ~/project --stdio \
@@ -68,14 +68,14 @@ When it serves, the command prints one JSON line, on standard output or, with
 	fl.StringVar(&f.servers, "servers", "", "`file` that names the MCP servers")
 	fl.StringVar(&f.socket, "socket", "", "`path` of the Unix socket to serve")
 	fl.BoolVar(&f.stdio, "stdio", false, "serve on standard input and output")
-	fl.StringVar(&f.tcp, "tcp", "", "`address` of the TCP port to serve, such as 127.0.0.1:7777; port 0 takes a free one")
-	fl.StringVar(&f.tokenFile, "token-file", "", "`file` with the token of TCP clients; one that is missing is made")
+	fl.StringVar(&f.tcp, "tcp", "", "`address` of the TCP port to serve, such as 127.0.0.1:7777; port 0 means any free port")
+	fl.StringVar(&f.tokenFile, "token-file", "", "`file` with the token of TCP clients; made if it is missing")
 	fl.BoolVar(&f.tcpRemote, "tcp-remote", false, "let --tcp name an address that other machines reach; nothing is encrypted")
 	fl.StringVar(&f.audit, "audit", "", "`file` of the audit log")
 	fl.StringVar(&f.escalations, "escalations", "deny", "who decides what the policy escalates: deny, prompt (at the terminal) or a `directory` of request and response files")
-	fl.StringVar(&f.sandboxPolicy, "sandbox-policy", defaultSandboxPolicy(), "without a sandbox: enforce (do not start) or warn")
+	fl.StringVar(&f.sandboxPolicy, "sandbox-policy", defaultSandboxPolicy(), "if no sandbox can be made: enforce (do not start) or warn")
 	fl.StringVar(&f.codeMode, "code-mode", string(codemode.Off), "whether clients can run programs that call the tools: off, beside (calling them one by one) or only")
-	fl.BoolVar(&f.noSync, "no-sync", false, "leave it to the system when audit records reach the disk")
+	fl.BoolVar(&f.noSync, "no-sync", false, "do not wait until audit records are on the disk")
 	fl.IntVar(&f.repeats, "repeat-limit", 0, "equal calls a minute before they are denied; 0: no limit")
 	_ = cmd.MarkFlagRequired("servers")
 	_ = cmd.MarkFlagRequired("audit")
@@ -186,7 +186,7 @@ func (f *mcpFlags) judge(at wiring.Paths, configs map[string]servers.Config) (*p
 		}
 	}
 	if f.escalations != "deny" && f.escalations != "prompt" {
-		c.Protected = append(c.Protected, wiring.AbsolutePath(f.escalations)) // who writes there approves
+		c.Protected = append(c.Protected, wiring.AbsolutePath(f.escalations)) // whoever can write there can approve
 	}
 	c.DomainAllow = map[string][]string{}
 	for name, s := range configs {

@@ -15,8 +15,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/policy"
 )
 
-// callsDrain is how long servers may go on with calls after SIGTERM. It is short, because
-// the program that ends the proxy waits for it.
+// callsDrain is how long servers may continue calls after SIGTERM. It is short, because the
+// program that ends the proxy waits for it.
 const callsDrain = 500 * time.Millisecond
 
 // serve announces the proxy, serves it and drains it.
@@ -64,7 +64,7 @@ func (f *mcpFlags) serve(ctx context.Context, p *mcpproxy.Proxy, stdin io.Reader
 // reloadOnSignal reads the policy again on SIGUSR1. It reports a policy that cannot be
 // loaded and keeps the present one. It returns a function that stops it.
 func (f *mcpFlags) reloadOnSignal(load func() (*policy.Engine, error), p *mcpproxy.Proxy, stderr io.Writer) (stop func()) {
-	signals, done := make(chan os.Signal, 1), make(chan struct{}) // one reload that waits covers all that were asked for
+	signals, done := make(chan os.Signal, 1), make(chan struct{}) // may drop signals: one pending reload is enough
 	signal.Notify(signals, syscall.SIGUSR1)
 	go func() {
 		defer close(done)

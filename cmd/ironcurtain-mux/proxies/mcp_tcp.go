@@ -26,7 +26,7 @@ func (f *mcpFlags) listenTCP(ctx context.Context) (net.Listener, string, error) 
 		return nil, "", cli.Usagef("--tcp %q is not an address and a port, such as 127.0.0.1:7777", f.tcp)
 	}
 	if addr, err := netip.ParseAddr(host); (err != nil || !addr.Unmap().IsLoopback()) && !f.tcpRemote {
-		return nil, "", cli.Usagef("--tcp %q can be reached from other machines: use 127.0.0.1, or say --tcp-remote", f.tcp)
+		return nil, "", cli.Usagef("--tcp %q can be reached from other machines: use 127.0.0.1, or add --tcp-remote", f.tcp)
 	}
 	token, err := tokenIn(wiring.AbsolutePath(f.tokenFile))
 	if err != nil {
@@ -34,7 +34,7 @@ func (f *mcpFlags) listenTCP(ctx context.Context) (net.Listener, string, error) 
 	}
 	var listen net.ListenConfig
 	l, err := listen.Listen(ctx, "tcp", f.tcp)
-	return l, token, cli.Fail(op, err, "choose another port; 0 takes a free one")
+	return l, token, cli.Fail(op, err, "choose another port; 0 means any free port")
 }
 
 // maxTokenFile is the longest file of a token, in bytes.

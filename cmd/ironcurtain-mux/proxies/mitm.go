@@ -37,16 +37,16 @@ func proxyMITMCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "mitm",
 		Short: "Swap a sentinel for the real key on the way to a model provider",
-		Long: `Serve a proxy on a Unix socket. The agent behind it holds a sentinel, a fake
-key; only requests that present it, to a listed endpoint, are forwarded with
-the real key, which comes from the environment or from the credential store of
-the provider's own program.
+		Long: `Serve a proxy on a Unix socket. The agent behind it has a sentinel, which is a fake
+key. Only requests with the sentinel to a listed endpoint are forwarded, with the real
+key, which comes from the environment or from the credential store of the provider's
+own program.
 
-A login comes before a key, unless IRONCURTAIN_DOCKER_AUTH is "apikey". Providers
-can be added, and endpoints changed, in config.json. When an upstream is given for
-the host of a login's token service, logins are renewed there, too.
+A login is preferred to a key, unless IRONCURTAIN_DOCKER_AUTH is "apikey". Providers
+can be added, and endpoints changed, in config.json. If an upstream is given for the
+host of a login's token service, logins are also renewed there.
 
-When it serves, the command prints one JSON line with the socket, the
+When the proxy is ready, the command prints one JSON line with the socket, the
 certificate that the agent must trust, and the sentinels.`,
 		Example: `  ANTHROPIC_API_KEY=... ironcurtain-mux proxy mitm --socket /tmp/mitm.sock \
     --provider anthropic --state ./state --audit ./audit.jsonl
@@ -64,9 +64,9 @@ certificate that the agent must trust, and the sentinels.`,
 	fl := cmd.Flags()
 	fl.StringVar(&f.socket, "socket", "", "`path` of the Unix socket to serve")
 	fl.StringSliceVar(&f.providers, "provider", nil, "providers to reach: "+strings.Join(names, ", ")+", and those of config.json")
-	fl.StringVar(&f.state, "state", "", "`directory` for ca-cert.pem; made when absent")
+	fl.StringVar(&f.state, "state", "", "`directory` for ca-cert.pem; made if it is missing")
 	fl.StringVar(&f.audit, "audit", "", "`file` of the audit log")
-	fl.BoolVar(&f.noSync, "no-sync", false, "leave it to the system when audit records reach the disk")
+	fl.BoolVar(&f.noSync, "no-sync", false, "do not wait until audit records are on the disk")
 	f.upstream.Register(cmd)
 	for _, name := range []string{"socket", "provider", "state", "audit"} {
 		_ = cmd.MarkFlagRequired(name)
@@ -74,13 +74,13 @@ certificate that the agent must trust, and the sentinels.`,
 	return cmd
 }
 
-// mitmReady is the line that says where the proxy serves and with which stand-in keys.
+// mitmReady is the line that the command prints when the proxy is ready.
 type mitmReady struct {
 	Ready     bool              `json:"ready"`
 	Socket    string            `json:"socket"`
 	CA        string            `json:"ca"`
 	Sentinels map[string]string `json:"sentinels"`           // by host
-	Upstreams map[string]string `json:"upstreams,omitempty"` // by host, where others than the providers' own are set
+	Upstreams map[string]string `json:"upstreams,omitempty"` // by host, if requests for it are sent elsewhere
 }
 
 // runMITM serves until the context ends.
@@ -132,7 +132,7 @@ func (f mitmFlags) serve(ctx context.Context, p *mitm.Proxy, stdout io.Writer) e
 	defer func() { _ = os.Remove(f.socket) }()
 	served := make(chan error, 1) // must-deliver, one result
 	go func() { served <- p.Serve(l) }()
-	debug.FreeOSMemory() // reading the configuration took more than serving does
+	debug.FreeOSMemory() // reading the configuration needed more memory than serving does
 	ready := mitmReady{Ready: true, Socket: f.socket, CA: ca, Sentinels: p.Sentinels(), Upstreams: p.Moved()}
 	if err := cli.PrintJSON(stdout, ready); err != nil {
 		return errors.Join(cli.Fail(op, err, ""), p.Close(ctx), <-served)
@@ -172,7 +172,7 @@ func (f mitmFlags) config(chosen config.Config) (mitm.Config, error) {
 	}, nil
 }
 
-// writeCertificate writes the public half of the session's authority.
+// writeCertificate writes the certificate of the session's authority.
 func writeCertificate(path string, pem []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err

@@ -13,13 +13,13 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// Command groups the two proxies, which can stand alone.
+// Command groups the two proxies, which can run without the multiplexer.
 func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "proxy",
 		Short: "Run one of the proxies alone, for any other agent",
-		Long: `Runs one of the two proxies without the multiplexer, for an agent that is locked in
-by other means: 'mcp' judges its tool calls, 'mitm' carries its model requests.`,
+		Long: `Run one of the two proxies without the multiplexer, for an agent that is isolated by
+other means: 'mcp' judges its tool calls, 'mitm' forwards its model requests.`,
 		Example: `  ironcurtain-mux proxy mcp --servers mcp-servers.json --sandbox ~/project --stdio --audit ./audit.jsonl
   ironcurtain-mux proxy mitm --socket /tmp/mitm.sock --provider anthropic --state ./state --audit ./audit.jsonl`,
 		Args: cobra.NoArgs,
@@ -29,8 +29,8 @@ by other means: 'mcp' judges its tool calls, 'mitm' carries its model requests.`
 	return cmd
 }
 
-// drainTime is how long running requests may go on after SIGTERM, and closeTime how long
-// the whole end may take.
+// drainTime is how long running requests may continue after SIGTERM, and closeTime how long
+// the proxy may take to end.
 const (
 	drainTime = 5 * time.Second
 	closeTime = drainTime + 10*time.Second
@@ -40,11 +40,11 @@ const (
 // no process serves, and nothing else.
 func listenUnix(path string) (net.Listener, error) {
 	if len(path) > docker.MaxSocketPath {
-		return nil, fmt.Errorf("the socket path has %d bytes, at most %d are possible", len(path), docker.MaxSocketPath)
+		return nil, fmt.Errorf("the path of the socket has %d bytes; at most %d are possible", len(path), docker.MaxSocketPath)
 	}
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode()&os.ModeSocket == 0 {
-			return nil, fmt.Errorf("%s is there and is not a socket", path)
+			return nil, fmt.Errorf("%s exists and is not a socket", path)
 		}
 		if c, err := (&net.Dialer{}).DialContext(context.Background(), "unix", path); err == nil {
 			_ = c.Close()

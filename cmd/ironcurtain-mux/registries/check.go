@@ -17,9 +17,9 @@ func checkCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check ECOSYSTEM:NAME@VERSION",
-		Short: "Say what would happen if an agent installed a version",
-		Long: `Download and inspect one version of a package, and say what the rules for packages make
-of it: allow, ask or deny, and why. No agent gets it, and nobody is asked.
+		Short: "Show what would happen if an agent installed a version",
+		Long: `Download and inspect one version of a package, and show the verdict of the rules for
+packages: allow, ask or deny, and why. No agent gets the package, and nobody is asked.
 The ecosystem is npm, pypi, go or cargo.`,
 		Example: `  ironcurtain-mux registry check npm:left@2.1.0
   ironcurtain-mux registry check go:example.org/module@v1.2.3 --json`,
@@ -67,8 +67,8 @@ func gcCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "gc",
 		Short: "Shrink the store of downloaded packages",
-		Long: `Remove what was not used for longest from the store of downloaded packages, until it is
-no larger than cacheGb in config.json. It can all be downloaded again.`,
+		Long: `Remove the least recently used packages from the store of downloaded packages, until it is
+no larger than cacheGb in config.json. Removed packages are downloaded again when needed.`,
 		Example: `  ironcurtain-mux registry gc`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -83,7 +83,7 @@ no larger than cacheGb in config.json. It can all be downloaded again.`,
 	}
 }
 
-// withHost opens the package registries beside a daemon that may have them open, too.
+// withHost opens the package registries, also while a daemon has them open.
 func withHost(cmd *cobra.Command, op string, f func(*packages.Host) error) error {
 	p, c, err := wiring.LoadConfig()
 	if err != nil {

@@ -21,12 +21,13 @@ func learnCommand() *cobra.Command {
 		Use:   "learn",
 		Short: "Ask the tools of this machine for their package registries",
 		Long: `Ask npm, yarn, pip, uv, go and cargo of this machine which package registries they
-use, and show how that differs from what was stored and from config.json. The tools
-run in an empty directory, so no project has a say. What is stored counts until you
-store it anew: a changed file of a tool moves no registry by itself.
+use, and show how these differ from the stored ones and from config.json. The tools run
+in an empty directory, so that no project influences the result. The stored registries
+stay in use until you store others with --write: a changed configuration of a tool alone
+changes no registry.
 
-Logins are not stored, only where they are. They are read when they are needed, and
-go to their own registry only.`,
+Logins are not stored, only their places. They are read when they are needed, and are
+sent only to their own registry.`,
 		Example: `  ironcurtain-mux registry learn
   ironcurtain-mux registry learn --write    # agents of new tabs use what was learned`,
 		Args: cobra.NoArgs,
@@ -38,7 +39,7 @@ go to their own registry only.`,
 	return cmd
 }
 
-// learnNow asks the tools, shows what they say, and stores it on demand.
+// learnNow asks the tools, shows their registries, and stores these on request.
 func learnNow(cmd *cobra.Command, write bool) error {
 	p, c, err := wiring.LoadConfig()
 	if err != nil {
@@ -99,7 +100,7 @@ func printSources(w io.Writer, sources []learn.Source) error {
 // address names a source in one word.
 func address(s learn.Source) string { return cmp.Or(s.URL, "(none)") }
 
-// more lists what else is known of a source.
+// more lists what else is known about a source.
 func more(s learn.Source) []string {
 	var all []string
 	for _, m := range []struct {
@@ -129,15 +130,15 @@ func printStored(w io.Writer, stored []learn.Source, known bool, learned []learn
 		fmt.Fprintln(w, "\nNothing was stored before.")
 		return true
 	case len(differences) == 0:
-		fmt.Fprintln(w, "\nThat is what is stored.")
+		fmt.Fprintln(w, "\nThe stored registries are the same.")
 		return false
 	}
-	fmt.Fprintln(w, "\nCompared with what is stored:")
+	fmt.Fprintln(w, "\nCompared with the stored registries:")
 	printDifferences(w, differences)
 	return true
 }
 
-// printConfigured compares with config.json, for the ecosystems of which it has sources.
+// printConfigured compares with config.json, for the ecosystems that have sources there.
 func printConfigured(w io.Writer, configured, learned []learn.Source) {
 	if len(configured) == 0 {
 		return
@@ -150,10 +151,10 @@ func printConfigured(w io.Writer, configured, learned []learn.Source) {
 	}
 	differences := learn.Differences(learn.Effective(configured, nil), there)
 	if len(differences) == 0 {
-		fmt.Fprintln(w, "\nregistries.sources in config.json says the same.")
+		fmt.Fprintln(w, "\nregistries.sources in config.json is the same.")
 		return
 	}
-	fmt.Fprintln(w, "\nCompared with registries.sources in config.json, which counts:")
+	fmt.Fprintln(w, "\nCompared with registries.sources in config.json, which is in use:")
 	printDifferences(w, differences)
 }
 

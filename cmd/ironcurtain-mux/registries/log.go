@@ -21,9 +21,9 @@ func logCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log [FILE|SESSION]",
 		Short: "List the packages that an agent got, and those that were refused",
-		Long: `Reads the audit logs of all sessions, or the one that is named by its file or by the
-beginning of a session's id. Each package that an agent got is one line, with the SHA-256
-of its bytes, and each request that was refused another one.`,
+		Long: `Read the audit logs of all sessions, or one log, named by its file or by the beginning of a
+session's id. Print one line for each package that an agent got, with the SHA-256 of its
+bytes, and one for each refused request.`,
 		Example: `  ironcurtain-mux registry log
   ironcurtain-mux registry log --refused
   ironcurtain-mux registry log --json 769679a9`,
@@ -54,7 +54,7 @@ of its bytes, and each request that was refused another one.`,
 	return cmd
 }
 
-// delivered is what a record says of an artifact, or of a refusal.
+// delivered is a delivered artifact or a refused request, from a record.
 type delivered struct {
 	Time     time.Time      `json:"time"`
 	Session  string         `json:"session"`
@@ -70,7 +70,7 @@ type delivered struct {
 	Why      string         `json:"why,omitempty"`
 }
 
-// deliveries reads logs, and returns what they say in the order of time.
+// deliveries reads logs, and returns their deliveries and refusals ordered by time.
 func deliveries(paths []string, refused bool) ([]delivered, error) {
 	var all []delivered
 	for _, path := range paths {
@@ -88,7 +88,7 @@ func deliveries(paths []string, refused bool) ([]delivered, error) {
 	return all, nil
 }
 
-// deliveryOf reads a record, and reports whether it is one of these.
+// deliveryOf reads a record, and reports whether it is about a delivery or a refusal.
 func deliveryOf(l audit.Line) (delivered, bool) {
 	detail := func(name string) string {
 		value, _ := l.Detail[name].(string)

@@ -8,8 +8,8 @@ func Command() *cobra.Command {
 		Use:   "registry",
 		Short: "Learn from which package registries agents install, and try packages",
 		Long: `Manage the package registries from which agents install: npm, Python, Go, Cargo, apt.
-The program knows none by itself. It uses those that the tools of this machine are
-configured with, or those that registries in config.json names.`,
+The program has no registries of its own. It uses those that the tools of this machine
+are configured with, or those in registries.sources of config.json.`,
 		Example: `  ironcurtain-mux registry learn
   ironcurtain-mux registry learn --write
   ironcurtain-mux registry check npm:left@2.1.0`,

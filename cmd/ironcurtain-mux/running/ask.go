@@ -22,15 +22,15 @@ var ErrNotRunning = errors.New("no multiplexer is running")
 // and the machine busy.
 const askLimit = 30 * time.Second
 
-// Ask connects to the daemon of a home and calls ask with the connection, which ends with it. The
-// error is ErrNotRunning when no daemon runs. Whoever has a token is limited to what it allows.
+// Ask connects to the daemon of a home, calls ask, and closes the connection. The error is
+// ErrNotRunning when no daemon runs. With an answer token, only what the token allows succeeds.
 func Ask(ctx context.Context, home string, ask func(context.Context, *calls.Client) error) error {
 	ctx, cancel := context.WithTimeout(ctx, askLimit)
 	defer cancel()
 	return AskLong(ctx, home, ask)
 }
 
-// AskLong is Ask for what the daemon bounds itself: it has no limit of its own.
+// AskLong is Ask without a time limit, for calls that the daemon itself limits.
 func AskLong(ctx context.Context, home string, ask func(context.Context, *calls.Client) error) error {
 	o := optionsAt(home)
 	hello := wire.Hello{Version: o.Version, Name: o.Name, Terminal: o.Terminal}
@@ -58,8 +58,8 @@ func AskIfRunning(ctx context.Context, home string, ask func(context.Context, *c
 	return nil
 }
 
-// WaitingCall returns the call that waits and that a person means by a word: its id, the beginning of
-// that, or its number. found is false when no call fits; the error is for several that do.
+// WaitingCall finds a waiting call by its id, the beginning of its id, or its number. found is false
+// when no call fits; the error says that several do.
 func WaitingCall(ctx context.Context, c *calls.Client, word string) (e broker.Escalation, found bool, err error) {
 	list, err := c.Pending(ctx)
 	if err != nil {
@@ -88,14 +88,14 @@ type SettledCall struct {
 	Ending *broker.Ending
 }
 
-// Decide answers an escalation and waits for the end of its call, of which whoever has a token is
-// not told.
+// Decide answers an escalation and waits for the end of its call. With an answer token it does not
+// wait, because tokens get no events.
 func Decide(ctx context.Context, c *calls.Client, d broker.Decision) (SettledCall, error) {
 	if os.Getenv(client.TokenVariable) != "" {
 		r, err := c.Decide(ctx, d)
 		return SettledCall{Resolution: r}, err
 	}
-	events, err := c.Subscribe(ctx) // first: the ending can be told at once
+	events, err := c.Subscribe(ctx) // before the decision: the call can end at once
 	if err != nil {
 		return SettledCall{}, err
 	}

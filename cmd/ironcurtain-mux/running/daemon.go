@@ -17,7 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
-// ClientOptions say where the daemon is.
+// ClientOptions returns the directories, and the options for reaching the daemon.
 func ClientOptions() (wiring.Paths, client.Options, error) {
 	p, err := wiring.FindPaths()
 	if err != nil {
@@ -29,7 +29,7 @@ func ClientOptions() (wiring.Paths, client.Options, error) {
 	return p, optionsAt(p.Home), nil
 }
 
-// optionsAt say where the daemon of a home is, and who asks.
+// optionsAt returns the options for reaching the daemon of a home from this process.
 func optionsAt(home string) client.Options {
 	name, _ := os.Hostname() // a client may have no name
 	o := client.Options{Socket: daemon.SocketPath(home), Version: cli.ThisBuild().Version, Name: name}
@@ -39,10 +39,10 @@ func optionsAt(home string) client.Options {
 	return o
 }
 
-// StartedFlag makes serve a daemon that a client has started.
+// StartedFlag tells serve that a client has started it.
 const StartedFlag = "started"
 
-// StartDaemon starts the daemon, unless it runs, and reports whether it did.
+// StartDaemon starts the daemon if none runs, and reports whether it did.
 func StartDaemon(cmd *cobra.Command, o client.Options) (bool, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -61,8 +61,8 @@ func StartDaemon(cmd *cobra.Command, o client.Options) (bool, error) {
 	return started, startFailure(err)
 }
 
-// EngineArguments are the arguments that give a daemon the container engine of a name; an empty
-// one names none.
+// EngineArguments returns the arguments that give a daemon a container engine by name; none for an
+// empty name.
 func EngineArguments(name string) []string {
 	if name == "" {
 		return nil
@@ -70,12 +70,12 @@ func EngineArguments(name string) []string {
 	return []string{"--" + wiring.EngineFlagName, name}
 }
 
-// start starts the daemon with a command line, where it outlives a logout: in a scope of the user's
-// systemd, if that is necessary and can be had. root and cgroups are as for logind.FateOf.
+// start starts the daemon with a command line. If a logout would kill the daemon, it starts it in a
+// scope of the user's systemd, if that is possible. root and cgroups are as for logind.FateOf.
 func start(ctx context.Context, o client.Options, root, cgroups string, argv []string) (started bool, err error) {
 	if in := scoped(root, cgroups, argv); in != nil {
 		started, err = client.Start(ctx, o, in)
-		var refused *client.StartError // by the daemon itself
+		var refused *client.StartError // from the daemon itself
 		if err == nil || errors.As(err, &refused) || ctx.Err() != nil {
 			return started, err
 		}
@@ -92,6 +92,6 @@ func startFailure(err error) error {
 	return cli.Fail("open multiplexer", err, "")
 }
 
-// TakenBackFile has a line, the time, for each time that a daemon has taken back the agents of one
-// that was killed.
+// TakenBackFile is the file with a line, the time, for each time that a daemon has taken back the
+// agents of a killed daemon.
 func TakenBackFile(home string) string { return filepath.Join(home, "run", "taken-back") }

@@ -1,5 +1,5 @@
 // Package running reaches the daemon of a home.
 //
-// ClientOptions say where it is and who asks, StartDaemon starts it when it does not run, and Ask
-// connects to it for a call: which sessions there are, what waits, a decision.
+// ClientOptions returns how to reach it, StartDaemon starts it if none runs, and Ask connects to it
+// for a call, such as listing sessions or deciding a waiting call.
 package running

@@ -10,7 +10,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/daemon"
 )
 
-// Greet returns what the daemon of a home says of itself. The error is ErrNotRunning when none
+// Greet returns how the daemon of a home describes itself. The error is ErrNotRunning when none
 // runs.
 func Greet(ctx context.Context, home string) (wire.Welcome, error) {
 	o := optionsAt(home)
@@ -24,7 +24,7 @@ func Greet(ctx context.Context, home string) (wire.Welcome, error) {
 	return w, conn.Close()
 }
 
-// Process returns the id of the daemon's process, also of one that does not answer; 0: none runs.
+// Process returns the id of the daemon's process, even if the daemon does not answer; 0: none runs.
 func Process(home string) int {
 	conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: daemon.SocketPath(home), Net: "unix"})
 	if err != nil {

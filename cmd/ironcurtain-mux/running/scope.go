@@ -7,8 +7,9 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/logind"
 )
 
-// scoped returns the command line that runs another one in a scope of the user's own systemd, if a
-// logout would kill it here and would not there; else none. Its process stays the same.
+// scoped returns a command line that runs argv in a scope of the user's own systemd. It returns nil
+// if a logout would not kill the process here, or would kill it in the scope, too. The process id
+// stays the same.
 func scoped(root, cgroups string, argv []string) []string {
 	who, err := user.Current()
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package sessions is the command sessions: listing, showing and removing sessions, running or
+// Package sessions is the command sessions: it lists, shows, lands and removes sessions, running or
 // on disk.
 package sessions

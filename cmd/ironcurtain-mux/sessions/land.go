@@ -22,7 +22,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// landing is what the flags of 'sessions land' say.
+// landing are the flags of 'sessions land'.
 type landing struct {
 	which             copies.Which
 	yes, diff, asJSON bool
@@ -32,17 +32,18 @@ func sessionsLandCommand() *cobra.Command {
 	var l landing
 	cmd := &cobra.Command{
 		Use:   "land [ID]",
-		Short: "Bring home what an agent changed in its copy of your directory",
+		Short: "Write into your directory what an agent changed in its copy of it",
 		Long: `Show what an agent changed in its copy of your directory, and write it into the directory
 after you have agreed. Sessions have a copy on engines that do not see this machine's
-files; elsewhere the agent changes the files themselves. Without an id it is the one session
-that has a copy. The session may be running: then what the agent has now is fetched first,
-and the multiplexer lands it, as with /land in its tab.
+files; on other engines the agent changes the files themselves. Without an id, the only
+session with a copy is meant. The session may be running: then its present files are
+fetched first, and the multiplexer lands them, as with /land in its tab.
 
-What was changed on both sides stays as it is and is listed. Commits stay in the copy; a
-session with --worktree brings its commits home. Nothing of .git is ever landed, no link
-that leads out of the directory, and what git ignores only with --ignored. Files that
-programs of this machine run or obey by themselves are named first: look at them.`,
+Files that were changed on both sides stay as they are and are listed. Commits stay in the
+copy; use --worktree for sessions whose commits should come to your repository. Nothing in
+.git is landed, no link that leads out of the directory, and files that git ignores only
+with --ignored. Files that programs of this machine run or obey by themselves are named
+first: look at them.`,
 		Example: `  ironcurtain-mux sessions land 6f1c
   ironcurtain-mux sessions land 6f1c --diff
   ironcurtain-mux sessions land 6f1c --yes --ignored`,
@@ -65,13 +66,13 @@ programs of this machine run or obey by themselves are named first: look at them
 		},
 	}
 	cmd.Flags().BoolVarP(&l.yes, "yes", "y", false, "land without asking")
-	cmd.Flags().BoolVar(&l.which.Ignored, "ignored", false, "land also what git ignores")
+	cmd.Flags().BoolVar(&l.which.Ignored, "ignored", false, "also land files that git ignores")
 	cmd.Flags().BoolVar(&l.diff, "diff", false, "show the lines that have changed")
 	cmd.Flags().BoolVar(&l.asJSON, "json", false, "print one JSON object; lands only with --yes")
 	return cmd
 }
 
-// toLand is the session that is named or, when none is, the only one that has a copy.
+// toLand returns the named session, or without a name the only one that has a copy.
 func toLand(home string, args []string) (stored.Entry, error) {
 	if len(args) == 1 {
 		return stored.Find(home, args[0])
@@ -110,7 +111,7 @@ func (l landing) run(cmd *cobra.Command, p wiring.Paths, s stored.Entry) error {
 	files, _ := d.Lands(l.which)
 	if !l.asJSON {
 		if s.Owned && kept == "" {
-			fmt.Fprintln(cmd.ErrOrStderr(), "the session is running, but not in the multiplexer that can be asked: what its agent has written since its last tool call is not here yet")
+			fmt.Fprintln(cmd.ErrOrStderr(), "the session runs in another multiplexer: files that its agent has written since its last tool call are missing here")
 		}
 		if err := l.show(ctx, cmd.OutOrStdout(), s, d); err != nil {
 			return err
@@ -143,13 +144,13 @@ func (l landing) run(cmd *cobra.Command, p wiring.Paths, s stored.Entry) error {
 		fmt.Fprintln(cmd.OutOrStdout(), text.Drawable(landed.String()))
 	}
 	if err == nil && len(landed.Left) > 0 {
-		err = fault.New("'ironcurtain-mux sessions land' shows what is left", "%s could not be landed", text.Counted(len(landed.Left), "file"))
+		err = fault.New("'ironcurtain-mux sessions land' shows the rest", "%s could not be landed", text.Counted(len(landed.Left), "file"))
 	}
 	return err
 }
 
-// fetch has the multiplexer that runs a session fetch what its agent has written. The multiplexer
-// keeps what can be landed now, for landThere, under the id that is returned; "" when none runs it.
+// fetch lets the multiplexer that runs a session fetch the files of its agent. The multiplexer keeps
+// the difference for landThere, under the returned id; "" when no multiplexer runs the session.
 func fetch(ctx context.Context, home string, s stored.Entry, which copies.Which) (kept string, err error) {
 	if !s.Owned {
 		return "", nil
@@ -169,7 +170,8 @@ func fetch(ctx context.Context, home string, s stored.Entry, which copies.Which)
 	return kept, err
 }
 
-// landThere has the multiplexer land what it has kept. What has changed since is left.
+// landThere lets the multiplexer land the difference that it has kept, except files that have changed
+// since.
 func landThere(ctx context.Context, home string, s stored.Entry, kept string) (landed copies.Landed, err error) {
 	err = running.AskLong(ctx, home, func(ctx context.Context, c *calls.Client) error {
 		landed, err = c.Land(ctx, s.ID, kept)
@@ -186,7 +188,7 @@ func (l landing) show(ctx context.Context, w io.Writer, s stored.Entry, d copies
 	shown, _ := d.Shown(len(d.Changes))
 	lines := shown.Lines(l.which)
 	if len(lines) == 0 {
-		_, err := fmt.Fprintf(w, "session %s has changed nothing in its copy of %s that is not there, too\n", stored.ShortID(s.ID), cli.SafeName(s.Origin))
+		_, err := fmt.Fprintf(w, "session %s has no changes in its copy of %s that are missing there\n", stored.ShortID(s.ID), cli.SafeName(s.Origin))
 		return err
 	}
 	for i, line := range lines {
@@ -222,7 +224,7 @@ func (l landing) show(ctx context.Context, w io.Writer, s stored.Entry, d copies
 	return nil
 }
 
-// ask asks the person at the terminal. Without a terminal it says how to agree, and nobody has.
+// ask asks the person at the terminal. Without a terminal it prints how to agree, and returns false.
 func ask(cmd *cobra.Command, question string) (bool, error) {
 	in := cli.TerminalIn(cmd.InOrStdin())
 	if in == nil {
@@ -231,7 +233,7 @@ func ask(cmd *cobra.Command, question string) (bool, error) {
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "\n%s [y/N] ", question)
 	answer := make(chan string, 1) // one answer
-	go func() {                    // it ends with the process at the latest: a terminal cannot be told to stop
+	go func() {                    // ends with the process at the latest, because the read cannot be cancelled
 		line, _ := bufio.NewReader(in).ReadString('\n')
 		answer <- strings.ToLower(strings.TrimSpace(line))
 	}()

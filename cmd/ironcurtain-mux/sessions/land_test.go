@@ -128,7 +128,7 @@ git ignores these; --ignored lands them, too:
 		t.Errorf("%v, printed\n%s", err, out)
 	}
 	shell(t, l.Copy(), "cp "+origin+"/both both")
-	if out, _, err = run(t, origin, "land", "--yes"); err != nil || out != "session "+id+" has changed nothing in its copy of ORIGIN that is not there, too\n" {
+	if out, _, err = run(t, origin, "land", "--yes"); err != nil || out != "session "+id+" has no changes in its copy of ORIGIN that are missing there\n" {
 		t.Errorf("%v, printed\n%s", err, out)
 	}
 }

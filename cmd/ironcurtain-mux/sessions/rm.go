@@ -19,15 +19,15 @@ func sessionsRemoveCommand() *cobra.Command {
 		Use:   "rm ID...",
 		Short: "Remove sessions and everything in them",
 		Long: `Remove sessions: their directories with the agent's home, the sandbox and the
-audit, the container of one whose multiplexer was killed, and its volumes on an
-engine that does not see this machine's files. A session that is open in a
-multiplexer stays, and so does one in whose directory another session works,
-begun anew there. The beginning of an id is enough.
+audit; the container of a session whose multiplexer was killed; and its volumes on
+an engine that does not see this machine's files. A session that is open in a
+multiplexer stays, and so does one whose directory another session uses. The
+beginning of an id is enough.
 
-The branch of a worktree stays in its repository. A session whose worktree has
-something that is nowhere else stays, unless --force drops it: commits that could
-not be brought there, changes that are not committed, files that git ignores. So
-does one with changes in a copy of a directory that were not landed ('sessions land').`,
+The branch of a worktree stays in its repository. Without --force, a session stays if
+its worktree has something that is nowhere else (commits that could not be brought to
+the repository, uncommitted changes, files that git ignores), or if its copy of a
+directory has changes that were not landed ('sessions land').`,
 		Example: "  ironcurtain-mux sessions rm 6f1c 0a77",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -64,6 +64,6 @@ does one with changes in a copy of a directory that were not landed ('sessions l
 		},
 	}
 	named.Register(cmd)
-	cmd.Flags().BoolVar(&insist, "force", false, "remove also what is in a worktree or a copy and nowhere else")
+	cmd.Flags().BoolVar(&insist, "force", false, "also remove work that is in a worktree or a copy and nowhere else")
 	return cmd
 }

@@ -38,9 +38,9 @@ func sessionsListCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "ls",
-		Short: "List the sessions, running and on disk, those used last first",
-		Long: `List the sessions, running and on disk, those used last first. Their states are named as in
-the multiplexer. With --json "waiting for you" is waiting, "ended" is dead, "out of reach"
+		Short: "List the sessions, running and on disk, last used first",
+		Long: `List the sessions, running and on disk, last used first. Their states have the same names as
+in the multiplexer. With --json "waiting for you" is waiting, "ended" is dead, "out of reach"
 is unknown or has trouble, and "left running" has detached.`,
 		Example: "  ironcurtain-mux sessions ls --json",
 		Args:    cobra.NoArgs,
@@ -105,7 +105,7 @@ func printSessions(w io.Writer, list []broker.StoredSession) error {
 		gone := errors.Is(err, fs.ErrNotExist)
 		switch {
 		case gone && s.Origin != "":
-			workspace += " (no copy)" // it was refused, or removed
+			workspace += " (no copy)" // copying was refused, or the copy was removed
 		case gone:
 			workspace += " (gone)"
 		case s.Unlanded != "" && !s.Owned:

@@ -21,9 +21,9 @@ func sessionsShowCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show ID",
-		Short: "Show everything that is known of one session",
-		Long: "Show everything that is known of one session. The beginning of its id, or the number of its\ntab, is enough.\n" +
-			"What its agent has left in the workspace for programs of this machine to run is named last.",
+		Short: "Show everything that is known about one session",
+		Long: "Show everything that is known about one session. The beginning of its id, or the number of its\ntab, is enough.\n" +
+			"Files in the workspace that programs of this machine would run or obey are listed last.",
 		Example: "  ironcurtain-mux sessions show 6f1c\n  ironcurtain-mux sessions show 6f1c --json",
 		Args:    OneSession,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -102,7 +102,7 @@ func printSession(w io.Writer, p wiring.Paths, s broker.StoredSession) error {
 	line("created", s.CreatedAt.Local().Format(time.DateTime))
 	line("last used", s.LastActivity.Local().Format(time.DateTime))
 	line("last prompt", cli.QuotedIfAny(s.LastPrompt))
-	line("conversation", map[bool]string{true: "goes on when resumed", false: "starts over when resumed"}[s.Begun])
+	line("conversation", map[bool]string{true: "continues when resumed", false: "starts over when resumed"}[s.Begun])
 	line("directory", cli.SafeName(dir))
 	line("audit", cli.SafeName(filepath.Join(dir, "audit.jsonl")))
 	turns := stored.LayoutOf(p.Home, s.ID).Turns()
@@ -112,13 +112,13 @@ func printSession(w io.Writer, p wiring.Paths, s broker.StoredSession) error {
 	return t.Flush()
 }
 
-// printObeyed lists what programs of this machine would run that an agent has left.
+// printObeyed lists what an agent has left that programs of this machine would run or obey.
 func printObeyed(w io.Writer, o broker.Obeyed) {
 	lines := o.Lines()
 	if len(lines) == 0 {
 		return
 	}
-	fmt.Fprintln(w, "\nprograms of this machine would run or obey this of the workspace:")
+	fmt.Fprintln(w, "\nprograms of this machine would run or obey these files of the workspace:")
 	for _, line := range lines {
 		fmt.Fprintln(w, "  "+text.ASCII(line))
 	}

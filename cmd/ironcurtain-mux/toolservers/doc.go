@@ -1,3 +1,3 @@
-// Package toolservers is the command servers: MCP servers of the person's own, taken over from
-// the configuration of other agents, and the person's logins at them.
+// Package toolservers is the command servers: it imports MCP servers from the configurations of
+// other agents, and manages the person's logins at their own servers.
 package toolservers

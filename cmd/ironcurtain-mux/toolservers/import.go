@@ -22,9 +22,9 @@ func serversImportCommand() *cobra.Command {
 		Use:   "import [NAME...]",
 		Short: "Import MCP servers that other agents on this machine are configured with",
 		Long: `List the MCP servers in the configurations of Claude Code, Codex, Gemini CLI and
-OpenCode, or add the named ones to mcpServers in config.json. Those files stay as
-they are. A value that may be a secret is not copied: the server gets a reference
-to a variable, and the command names the variables that have to be set.`,
+OpenCode, or add the named ones to mcpServers in config.json. The configurations of
+the agents are not changed. A value that may be a secret is not copied: the server
+gets a reference to a variable, and the command names the variables that you must set.`,
 		Example: `  ironcurtain-mux servers import
   ironcurtain-mux servers import memory github`,
 		RunE: func(cmd *cobra.Command, names []string) error {
@@ -49,7 +49,7 @@ to a variable, and the command names the variables that have to be set.`,
 	return cmd
 }
 
-// obstacle says why a server cannot be taken, or "".
+// obstacle returns why a server cannot be imported, or "".
 func obstacle(s imported.Server, c config.Config) string {
 	if _, taken := c.MCPServers[s.Name]; taken {
 		return "config.json has a server of this name"
@@ -94,7 +94,7 @@ func takeServers(w io.Writer, p wiring.Paths, c config.Config, found []imported.
 		}
 	}
 	if len(chosen) == 0 {
-		return cli.Fail(op, errors.New("there is none that could be added"), "'ironcurtain-mux servers import' says why")
+		return cli.Fail(op, errors.New("there is no server that could be added"), "'ironcurtain-mux servers import' shows why")
 	}
 	entries := map[string]any{}
 	for name, s := range chosen {

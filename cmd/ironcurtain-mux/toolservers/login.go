@@ -26,8 +26,8 @@ func serversLoginCommand(more *string) *cobra.Command {
 		Use:   "login NAME",
 		Short: "Log in to a server, in your browser",
 		Long: `Log in to a server. The command prints an address, and opens it in the browser of
-your desktop if there is one. It waits for the answer, which the browser brings to
-a port of this machine, for ten minutes.`,
+your desktop if there is one. It waits ten minutes for the answer, which the browser
+sends to a port of this machine.`,
 		Example: `  ironcurtain-mux servers login board`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,7 +48,7 @@ a port of this machine, for ten minutes.`,
 			if err := store.Login(ctx, r); err != nil {
 				return cli.Fail(op, err, "try again; 'ironcurtain-mux servers login --help' says how it works")
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "You are logged in. In tabs that are open: /servers restart %s\n", args[0])
+			fmt.Fprintf(cmd.OutOrStdout(), "You are logged in. To use the login in open tabs: /servers restart %s\n", args[0])
 			return nil
 		},
 	}
@@ -58,8 +58,8 @@ func serversLogoutCommand(more *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "logout NAME",
 		Short: "Forget the login at a server",
-		Long: `Forget the login at a server on this machine. The server may still accept what was
-forgotten for a while; its own pages end a login there.`,
+		Long: `Remove the login at a server from this machine. The server may still accept the login
+for a while; you can end it on the server's own pages.`,
 		Example: `  ironcurtain-mux servers logout board`,
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -82,7 +82,8 @@ forgotten for a while; its own pages end a login there.`,
 	}
 }
 
-// loginOf returns a server of config.json, or of the file more, at which the person can log in, and its login.
+// loginOf returns a server that needs a login, from config.json or the file more, and the store of its
+// login.
 func loginOf(name, more string) (servers.Config, *login.Store, error) {
 	var none servers.Config
 	p, config, err := wiring.LoadConfig()
@@ -118,7 +119,7 @@ func openInBrowser(address string) {
 		}
 		opener = "xdg-open"
 	}
-	cmd := exec.Command(opener, address) //nolint:noctx // it may go on after this command
+	cmd := exec.Command(opener, address) //nolint:noctx // it may outlive this command
 	if cmd.Start() == nil {
 		_ = cmd.Process.Release()
 	}

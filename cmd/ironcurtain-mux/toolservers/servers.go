@@ -10,8 +10,8 @@ func Command() *cobra.Command {
 		Use:   "servers",
 		Short: "Import MCP servers from other agents, and log in to them",
 		Long: `Manage MCP servers of your own: mcpServers in config.json. Every tab has them;
-/servers in a tab shows how they are, and which one needs a login (OAuth). Tabs use
-the login and renew it; no tab ever starts one by itself.`,
+/servers in a tab shows their states, and which of them need a login (OAuth). Tabs use
+and renew a login; no tab begins one by itself.`,
 		Example: `  ironcurtain-mux servers import
   ironcurtain-mux servers login board
   ironcurtain-mux servers logout board`,
