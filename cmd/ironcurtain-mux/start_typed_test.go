@@ -36,7 +36,7 @@ func TestStartTypedOrder(t *testing.T) {
 	d.send("\r")
 	d.see(patience, "call 1 waits for you", "decide it with /approve 1")
 	d.deny()
-	d.see(patience, "calls that were refused: 1") // before that, the prompt only takes answers
+	d.see(patience, "1 call refused") // before that, the prompt only takes answers
 	d.until("the next prompt", patience, func(screen string) bool { return strings.HasSuffix(strings.TrimSpace(screen), "\n>") })
 	if pushed() {
 		t.Fatal("a pasted text was an order")

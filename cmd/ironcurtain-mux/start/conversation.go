@@ -17,7 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
-// taskHost is what a conversation needs of the broker.
+// taskHost are the methods of the broker that a conversation needs.
 type taskHost interface {
 	Turn(ctx context.Context, id broker.SessionID, task broker.Task) (broker.Turn, error)
 	Decide(ctx context.Context, d broker.Decision) (broker.Resolution, error)
@@ -33,18 +33,18 @@ type conversation struct {
 	client   broker.Client
 	home     string
 	events   <-chan broker.Event
-	again    func(context.Context) (<-chan broker.Event, []broker.Escalation, error) // subscribes when events have ended; may be nil
-	lines    <-chan typedLine                                                        // what a person or a script types; nil: nobody does
-	unread   func() error                                                            // why lines ended before the input did; nil where it did not
+	again    func(context.Context) (<-chan broker.Event, []broker.Escalation, error) // subscribes again when events was closed; may be nil
+	lines    <-chan typedLine                                                        // from a person or a script; nil: there is no input
+	unread   func() error                                                            // why lines ended before the input did, or nil
 	person   bool                                                                    // the input is a terminal
 	prompt   *promptLine                                                             // where the person types; nil: the terminal itself edits the line
-	terminal bool                                                                    // the output is one
+	terminal bool                                                                    // the output is a terminal
 	out      io.Writer                                                               // answers
 	notes    io.Writer                                                               // everything else
 	asJSON   bool
 	limit    time.Duration     // of a task; 0: none
 	waiting  map[int]shownCall // by number
-	trouble  string            // of the container engine, as it was told last
+	trouble  string            // of the container engine, as last printed
 
 	mu     sync.Mutex
 	record *audit.Follower
@@ -61,7 +61,7 @@ type turnResult struct {
 var errLeave = errors.New("leave")
 
 // errInterrupted is the end of a task that the person has interrupted.
-var errInterrupted = errors.New("the task was interrupted; what it has done until then stays done")
+var errInterrupted = errors.New("the task was interrupted; its changes until then remain")
 
 // maxInput is the longest line of the input, in bytes.
 const maxInput = 1 << 20
@@ -70,8 +70,8 @@ const maxInput = 1 << 20
 type typedLine struct {
 	text  string
 	at    time.Time
-	spans []receipt.Span // of a person's terminal: which parts were typed; nil: nobody knows
-	ctrlC bool           // it is no line: the person has pressed Ctrl-C
+	spans []receipt.Span // the parts that a person typed at a terminal; nil: not known
+	ctrlC bool           // not a line: the person has pressed Ctrl-C
 }
 
 // cut returns the line from byte from to byte to.
@@ -101,7 +101,7 @@ type shownCall struct {
 // end of the input, unread returns why. The goroutine may still block in a read after ctx
 // has ended; the program ends then.
 func readLines(ctx context.Context, in io.Reader) (lines <-chan typedLine, unread func() error) {
-	out := make(chan typedLine, 16) // must-deliver; has room, so that lines are read when they are typed
+	out := make(chan typedLine, 16) // must-deliver; buffered, so that lines are read as soon as they are typed
 	var failed error
 	go func() {
 		defer close(out)
@@ -121,20 +121,20 @@ func readLines(ctx context.Context, in io.Reader) (lines <-chan typedLine, unrea
 	return out, func() error { return cli.Fail("read tasks", failed, "") }
 }
 
-// run carries out the one task that was given, or every task that is typed.
+// run gives the agent the one task of the command line, or every task that is typed.
 func (c *conversation) run(ctx context.Context, task typedLine) error {
 	c.record = audit.Follow(c.auditPath(), 0)
-	_ = c.record.Next(func(audit.Line) error { return nil }) // of a session that is resumed
+	_ = c.record.Next(func(audit.Line) error { return nil }) // skips the records of a resumed session
 	following, stop := context.WithCancel(ctx)
 	var follower sync.WaitGroup
 	follower.Go(func() { c.follow(following) })
 	defer follower.Wait()
 	defer stop()
 	if task.text != "" {
-		return c.carryOut(ctx, task)
+		return c.runTask(ctx, task)
 	}
 	var tasks tally
-	leaving := false // the person has pressed Ctrl-C, and nothing else since
+	leaving := false // the person has pressed Ctrl-C, and nothing else since then
 	for {
 		c.invite()
 		select {
@@ -174,7 +174,7 @@ func (c *conversation) run(ctx context.Context, task typedLine) error {
 	}
 }
 
-// line is one line between tasks: a command or a task.
+// line handles one line between tasks: a command or a task.
 func (c *conversation) line(ctx context.Context, line typedLine) error {
 	switch {
 	case line.text == "":
@@ -185,12 +185,12 @@ func (c *conversation) line(ctx context.Context, line typedLine) error {
 	if strings.HasPrefix(line.text, "/") {
 		line = line.cut(1, len(line.text))
 	}
-	return c.carryOut(ctx, line)
+	return c.runTask(ctx, line)
 }
 
-// carryOut gives the agent a task. Until the agent answers, it shows waiting calls and
-// takes decisions.
-func (c *conversation) carryOut(ctx context.Context, task typedLine) error {
+// runTask gives the agent a task. Until the agent answers, it shows waiting calls and
+// accepts decisions.
+func (c *conversation) runTask(ctx context.Context, task typedLine) error {
 	c.catchUp()
 	c.mu.Lock()
 	c.calls = nil
@@ -207,7 +207,7 @@ func (c *conversation) carryOut(ctx context.Context, task typedLine) error {
 	for {
 		lines := c.lines
 		if inputEnded || !c.person && len(c.waiting) == 0 {
-			lines = nil // a script's next line is its next task, unless something waits for it
+			lines = nil // a script's next line is its next task, unless a call waits
 		}
 		select {
 		case e := <-done:
@@ -223,7 +223,7 @@ func (c *conversation) carryOut(ctx context.Context, task typedLine) error {
 			}
 		case line, more := <-lines:
 			if !more {
-				inputEnded = true // the task goes on
+				inputEnded = true // the task continues
 				continue
 			}
 			if line.ctrlC && !interrupted {
@@ -243,7 +243,7 @@ func (c *conversation) carryOut(ctx context.Context, task typedLine) error {
 	}
 }
 
-// lineWhileBusy is a line that is typed while the agent works.
+// lineWhileBusy handles a line that is typed while the agent works.
 func (c *conversation) lineWhileBusy(ctx context.Context, line typedLine) error {
 	switch line = line.trim(); {
 	case line.ctrlC:
@@ -253,5 +253,5 @@ func (c *conversation) lineWhileBusy(ctx context.Context, line typedLine) error 
 	case strings.HasPrefix(line.text, "/"):
 		return c.command(ctx, line)
 	}
-	return errors.New("the agent is at work; Ctrl-C interrupts it")
+	return errors.New("the agent is working; Ctrl-C interrupts it")
 }

@@ -25,16 +25,16 @@ func isCommand(line string) bool {
 }
 
 // commandHelp is what /help prints.
-const commandHelp = `/approve N             let call N happen
-/deny N [REASON]       refuse it; the agent is told the reason
-/budget [+5]           what this session has used, or 5 dollars more for it
+const commandHelp = `/approve N             approve call N
+/deny N [REASON]       deny call N; the agent gets the reason
+/budget [+5]           show what this session has used, or give it 5 dollars more
 /logs                  the newest records of this session
 /help                  this list
 /quit                  end the session; it can be resumed
 Ctrl-C                 interrupt the task; again: end the session
 Every other line is a task. One that begins with a slash is typed with two.`
 
-// command carries out a line that begins with a slash.
+// command runs a line that begins with a slash.
 func (c *conversation) command(ctx context.Context, line typedLine) error {
 	name, args, _ := strings.Cut(strings.TrimPrefix(line.text, "/"), " ")
 	args = strings.TrimSpace(args)
@@ -54,15 +54,15 @@ func (c *conversation) command(ctx context.Context, line typedLine) error {
 		c.note("%s", commandHelp)
 		return nil
 	}
-	return fmt.Errorf("/%s: no such command; /help lists them%s", cli.SafeText(name), text.DidYouMean("/"+name, []string{"/approve", "/deny", "/budget", "/logs", "/help", "/quit"}))
+	return fmt.Errorf("/%s: no such command; /help lists all commands%s", cli.SafeText(name), text.DidYouMean("/"+name, []string{"/approve", "/deny", "/budget", "/logs", "/help", "/quit"}))
 }
 
-// decide answers the waiting call with that number, because of a line typed at that time.
-// The number is required, because the waiting call may be another one than when the person
-// began the line. The call must have been shown for a moment, so that it can be read.
+// decide answers the waiting call with that number; typed is when the line was typed. The
+// number is required, because another call may wait than when the person began the line. The
+// call must have been shown for a moment, so that the person can have read it.
 func (c *conversation) decide(ctx context.Context, typed time.Time, d broker.Decision, number string) error {
 	if len(c.waiting) == 0 {
-		return errors.New("nothing waits")
+		return errors.New("no call waits")
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(number, "#"))
 	if err != nil {
@@ -73,12 +73,12 @@ func (c *conversation) decide(ctx context.Context, typed time.Time, d broker.Dec
 	case !waits:
 		return fmt.Errorf("call %d does not wait; waiting: %s", n, c.numbers())
 	case c.person && typed.Sub(e.at) < approval.LeastShown:
-		return fmt.Errorf("call %d has only just appeared; look at it, then type that again", n)
+		return fmt.Errorf("call %d has only just appeared; read it, then type the line again", n)
 	}
 	d.ID, d.Digest, d.Effect, d.By, d.Client = e.ID, e.Digest, e.Fingerprint(), "start", c.client
 	r, err := c.broker.Decide(ctx, d)
 	if err == nil {
-		delete(c.waiting, n) // a script's next line is no decision any more
+		delete(c.waiting, n) // so that a script's next line is a task
 	}
 	if err == nil && !r.Won {
 		c.note("call %d was decided already: %s by %s", n, r.Outcome, cli.SafeName(r.Client.Decider(r.By)))

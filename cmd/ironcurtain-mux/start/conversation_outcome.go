@@ -7,6 +7,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/audit"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // startCodes is the table of exit codes, for the help of start.
@@ -15,8 +16,8 @@ const startCodes = `Exit codes:
   0  every task got an answer
   1  a task failed or got no answer, or something else failed
   2  the command line was wrong
-  3  every task got an answer, but a call was refused: by the policy, by somebody
-     elsewhere, or because nobody decided in time; not what is denied here
+  3  every task got an answer, but a call was refused: by the policy, from another
+     terminal, or because nobody decided in time; calls that you deny here do not count
   4  a task took longer than --timeout
   5  the session's budget was used up`
 
@@ -46,13 +47,13 @@ func outcomeOf(t broker.Turn, calls []judgedCall) error {
 		return fmt.Errorf("the agent gave no answer: %s", cli.SafeText(t.Failure))
 	case len(refused) > 0:
 		first := refused[0]
-		return &cli.CodedError{Err: fmt.Errorf("calls that were refused: %d, first %s/%s (%s)", len(refused), cli.SafeName(first.Server), cli.SafeName(first.Tool), cli.SafeName(first.Decision)), Code: cli.ExitDenied}
+		return &cli.CodedError{Err: fmt.Errorf("%s refused, first %s/%s (%s)", text.Counted(len(refused), "call"), cli.SafeName(first.Server), cli.SafeName(first.Tool), cli.SafeName(first.Decision)), Code: cli.ExitDenied}
 	}
 	return nil
 }
 
 // refusedCalls returns the calls that were refused and not let through later in the same
-// task. What the person denied in start itself is not among them.
+// task, without those that the person denied in start itself.
 func refusedCalls(calls []judgedCall) (refused []judgedCall) {
 	through := map[[3]string]bool{}
 	for i := len(calls) - 1; i >= 0; i-- {

@@ -100,8 +100,8 @@ func sessionOf(ev broker.Event) broker.SessionID {
 	return ""
 }
 
-// subscribe follows the broker's events again, when they have ended because this conversation
-// was too slow for them.
+// subscribe subscribes to the broker's events again, after the broker has closed the channel because
+// this conversation was too slow.
 func (c *conversation) subscribe(ctx context.Context) error {
 	if c.again == nil {
 		return errors.New("the broker's events have ended")
@@ -128,7 +128,7 @@ func (c *conversation) catchUpEvents(ctx context.Context) error {
 		select {
 		case ev, more := <-c.events:
 			if !more {
-				return nil // whoever wants another one says so
+				return nil // the next call of event subscribes again
 			}
 			if err := c.event(ctx, ev, more); err != nil {
 				return err
@@ -172,7 +172,7 @@ func (c *conversation) progress(p broker.Progress) {
 func (c *conversation) ask(e broker.Escalation) error {
 	if before, again := c.waiting[e.Number]; again {
 		c.waiting[e.Number] = shownCall{e, before.at}
-		return nil // one more like it
+		return nil // an equal call was added to it
 	}
 	c.note("call %d waits for you:", e.Number)
 	if err := decisions.PrintPending(c.notes, []decisions.WaitingCall{{Escalation: e}}); err != nil {
@@ -221,13 +221,13 @@ func (c *conversation) follow(ctx context.Context) {
 func (c *conversation) catchUp() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_ = c.record.Next(func(l audit.Line) error { // it does not exist at first
+	_ = c.record.Next(func(l audit.Line) error { // the file does not exist at first
 		c.judged(l)
 		return nil
 	})
 }
 
-// judged notes one record about a tool call. The caller holds the lock.
+// judged adds and prints one record about a tool call. The caller holds the lock.
 func (c *conversation) judged(l audit.Line) {
 	if l.Plane != audit.PlaneTool || l.Tool == "" || l.Decision == audit.Done {
 		return
@@ -304,9 +304,9 @@ type TaskResult struct {
 	Agent   string           `json:"agent"`
 	Task    string           `json:"task"`
 	broker.Turn
-	Calls     []judgedCall  `json:"calls"`           // what the agent asked for meanwhile, from the audit
-	Decisions []decidedCall `json:"decisions"`       // those of them that somebody decided
-	Usage     *broker.Usage `json:"usage,omitempty"` // of the whole session; used is that of the task
+	Calls     []judgedCall  `json:"calls"`           // the agent's calls during the task, from the audit
+	Decisions []decidedCall `json:"decisions"`       // the calls among them that somebody decided
+	Usage     *broker.Usage `json:"usage,omitempty"` // of the whole session; "used" is the task's
 }
 
 // decidedCall is a call that a person, a grant or an order decided.

@@ -182,7 +182,7 @@ func TestWhatWaitsIsShownBelowAnAnswer(t *testing.T) {
 	}
 	before := c.waiting[1].at
 	c.record = audit.Follow(c.auditPath(), 0)
-	if err := c.carryOut(t.Context(), typedLine{text: "a task"}); err != nil {
+	if err := c.runTask(t.Context(), typedLine{text: "a task"}); err != nil {
 		t.Fatal(err)
 	}
 	if _, below, _ := strings.Cut(shown.String(), fake); !strings.Contains(below, "real") {

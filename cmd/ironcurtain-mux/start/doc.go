@@ -1,8 +1,7 @@
-// Package start is the command start: tasks for an agent without a terminal of its own, one or
-// several in a conversation.
+// Package start is the command start: it gives an agent without a terminal one task, or several in
+// a conversation.
 //
-// A conversation reads tasks, gives each to the session, prints what the agent answers and which
-// of its calls were refused, and asks the person at the terminal about calls that wait. What a
-// person types there is read by the line editor of promptLine, which remembers which words were
-// typed and which were pasted.
+// A conversation reads tasks, gives each to the session, prints the agent's answers and its refused
+// calls, and asks the person at the terminal about waiting calls. A person types there into
+// promptLine, a line editor that remembers which words were typed and which were pasted.
 package start

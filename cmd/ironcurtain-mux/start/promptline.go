@@ -19,8 +19,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/outer"
 )
 
-// promptLine is the line that a person edits in start. It knows of each character whether it
-// was typed or pasted. Output goes above the line.
+// promptLine is the line that a person edits in start. It knows for each character whether it
+// was typed or pasted. Output is printed above the line.
 type promptLine struct {
 	terminal *outer.Lines
 	screen   io.Writer // the terminal
@@ -28,25 +28,25 @@ type promptLine struct {
 
 	mu      sync.Mutex
 	line    input.Line
-	paste   []byte // of the paste that has begun
+	paste   []byte // the part of a paste that has arrived
 	invited bool   // the line is shown even if it is empty
 	drawn   bool   // the line is on the screen
 	midLine bool   // other output has not ended its line
 }
 
-// inviting stands before the line.
-const inviting = "> "
+// promptText is printed before the line.
+const promptText = "> "
 
-// openPromptLine takes over a terminal. It returns nil when in and screen are no terminal
-// on which a line can be drawn; the terminal edits the lines then. With ctrlC, Ctrl-C clears
-// the line and, when it is empty, is a typedLine.
+// openPromptLine takes over a terminal. It returns nil if in and screen are not a terminal on
+// which a line can be drawn; then the terminal itself edits the lines. With ctrlC, Ctrl-C
+// clears the line; on an empty line it is delivered as a typedLine.
 func openPromptLine(in, screen *outer.Stream, passed outer.Passed, keys input.Choice, ctrlC bool) *promptLine {
 	terminal, err := outer.OpenLines(in, screen, passed, ctrlC)
 	if err != nil {
 		return nil
 	}
 	bound, err := input.Bind(keys)
-	if err != nil { // the multiplexer says so
+	if err != nil { // the multiplexer reports the error
 		bound, _ = input.Bind(input.Choice{})
 	}
 	return &promptLine{terminal: terminal, screen: screen, bound: bound}
@@ -56,7 +56,7 @@ func openPromptLine(in, screen *outer.Stream, passed outer.Passed, keys input.Ch
 // before others use the terminal.
 func (p *promptLine) read(ctx context.Context) (lines <-chan typedLine, done func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	out := make(chan typedLine, 16) // must-deliver; when it is full, nothing more is read
+	out := make(chan typedLine, 16) // must-deliver; while it is full, no more input is read
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		defer close(out)
@@ -86,7 +86,7 @@ func (p *promptLine) read(ctx context.Context) (lines <-chan typedLine, done fun
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.erase()
-		_ = p.terminal.Close() // nothing can be done about it any more
+		_ = p.terminal.Close() // an error can no longer be reported
 	}
 }
 
@@ -101,7 +101,7 @@ func (p *promptLine) event(ev keys.Event) (entered typedLine, ended bool) {
 		if !ev.Paste.End {
 			return entered, false
 		}
-		p.line.Paste(string(bytes.TrimRight(p.paste, "\r\n"))) // a longer one than fits is left out
+		p.line.Paste(string(bytes.TrimRight(p.paste, "\r\n"))) // ignores a paste that does not fit
 		p.paste = nil
 	case ev.Kind != keys.KeyEvent || ev.Key.Action == keys.Release:
 		return entered, false
@@ -111,7 +111,7 @@ func (p *promptLine) event(ev keys.Event) (entered typedLine, ended bool) {
 	return entered, ended
 }
 
-// key carries out one key. The caller holds the lock.
+// key handles one key. The caller holds the lock.
 func (p *promptLine) key(k keys.Key) (entered typedLine, ended bool) {
 	name := input.KeyName(k)
 	action := p.bound.At(input.PlaceCommand, name)
@@ -142,7 +142,7 @@ func (p *promptLine) key(k keys.Key) (entered typedLine, ended bool) {
 	return entered, false
 }
 
-// enter takes the line and leaves it on the screen as a whole.
+// enter returns the line and prints all of it on the screen.
 func (p *promptLine) enter() typedLine {
 	entered := typedLine{text: p.line.Text(), at: time.Now()}
 	for _, s := range input.SpansOf(p.line.Pieces) {
@@ -154,7 +154,7 @@ func (p *promptLine) enter() typedLine {
 		for _, piece := range p.line.Pieces {
 			shown.WriteString(onScreen(piece))
 		}
-		fmt.Fprintln(p.screen, inviting+shown.String())
+		fmt.Fprintln(p.screen, promptText+shown.String())
 		p.invited = false
 	}
 	p.line.Take()
@@ -170,7 +170,7 @@ func onScreen(piece input.Piece) string {
 	return text.Drawable(piece.Text)
 }
 
-// leave removes the line from the screen, on which nothing appears until back is called.
+// leave removes the line from the screen, and blocks all output until back is called.
 func (p *promptLine) leave() {
 	p.mu.Lock()
 	p.erase()
@@ -222,14 +222,14 @@ func (p *promptLine) erase() {
 	p.drawn = false
 }
 
-// draw shows as much of the line as one row has room for. The caller holds the lock.
+// draw draws as much of the line as fits in one row. The caller holds the lock.
 func (p *promptLine) draw() {
 	if p.midLine || !p.invited && p.line.Empty() && !p.line.Searching() {
 		p.erase()
 		return
 	}
 	before, behind, back := "", "", 0
-	prompt := cmp.Or(p.line.SearchPrompt(p.terminal.Cols()), inviting)
+	prompt := cmp.Or(p.line.SearchPrompt(p.terminal.Cols()), promptText)
 	room := max(1, p.terminal.Cols()-uniseg.StringWidth(prompt)-1)
 	for i := p.line.Cursor - 1; i >= 0; i-- {
 		shown := onScreen(p.line.Pieces[i])

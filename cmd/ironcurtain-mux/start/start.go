@@ -34,33 +34,34 @@ func Command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "start [TASK]",
 		Short: "Give an agent one task, or several in turn, without the full screen",
-		Long: `Give an agent one task and print its answer. The session is like one in a tab: the
+		Long: `Give an agent one task and print its answer. The session is like one in a tab, with the
 same proxies, policy, audit and budget; only the agent runs without a terminal. The
-built-in agent gets the task unless --agent names another one; it can do what the
-tools can, and has no shell. Calls that wait for a person are asked about here, or decided from
+built-in agent gets the task unless --agent names another one; it can do what the tools
+can, and has no shell. You are asked here about calls that wait, or decide them from
 another terminal with 'ironcurtain-mux approve'.
 
-Without TASK, tasks are read from standard input, one a line; /approve N, /deny N,
-/help lists the other commands. Answers go to standard output, everything else to
-standard error. A task that takes longer than --timeout, its container's start included,
-is ended with everything that it has started, and so is start itself.
+Without TASK, tasks are read from standard input, one a line. Decide calls there with
+/approve N and /deny N; /help lists the other commands. Answers go to standard output,
+everything else to standard error. A task that takes longer than --timeout, including the
+start of its container, is ended with everything that it has started, and start ends, too.
 
-What an agent that is a plain command has printed before it failed is printed, too.
+If an agent is a plain command and fails, its output until then is printed.
 
 With --output json, each task is one object: text, failure, end (answered, failed,
 timed-out, over-budget), tookMs, calls (server, tool, decision), decisions (who decided
-calls that waited), filesChanged (outside of .git; filesMissed says what is not listed),
-used, and the session's usage in all. The built-in agent adds events, in its own words:
-agent_text, tool_call, step_finish, loop_detection, message_compaction. For every agent
-the host adds to them budget_warning, when four fifths of a limit are used, and
+waiting calls), filesChanged (outside of .git; filesMissed says which are not listed),
+used, and the usage of the whole session. The built-in agent adds events with names of its
+own: agent_text, tool_call, step_finish, loop_detection, message_compaction. For every
+agent the host adds the events budget_warning, when four fifths of a limit are used, and
 budget_exhausted.
 
-With autoApprove in config.json, what you type at the prompt is an order, and so is a TASK
-that you type in a shell. What is pasted, piped in or started by a script is none.
+With autoApprove in config.json, text that you type at the prompt is an order, and so is a
+TASK that you type in a shell. Text that is pasted, piped in or given by a script is not.
 
-The daemon of the multiplexer carries out the task, and is started when none runs. Ctrl-C
-ends it; at the prompt it interrupts the task, and pressed again it ends the session. If the terminal is closed or lost, the task goes on to its end, and its
-answer is in the session: 'ironcurtain-mux sessions show' names the file.
+The daemon of the multiplexer runs the task; it is started if none runs. Ctrl-C ends the
+task; at the prompt it interrupts the task, and pressed again it ends the session. If the
+terminal is closed or lost, the task continues to its end, and its answer is kept in the
+session: 'ironcurtain-mux sessions show' names the file.
 
 ` + startCodes,
 		Example: `  ironcurtain-mux start --workspace ~/notes "which of these are still open?"
@@ -74,20 +75,20 @@ answer is in the session: 'ironcurtain-mux sessions show' names the file.
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.Agent, "agent", "", "agent that gets the task (default startAgent in config.json: builtin, if there is an API key for it)")
-	f.StringVar(&flags.Workspace, "workspace", "", "directory it works in (default a fresh sandbox)")
+	f.StringVar(&flags.Workspace, "workspace", "", "directory that the agent works in (default a fresh sandbox)")
 	flags.Worktree.Register(cmd)
 	flags.Engine.Register(cmd)
 	f.StringVar(&flags.Resume, "resume", "", "continue that session; the beginning of its id is enough")
 	f.StringVar(&flags.output, "output", "text", "text, or json: one object for each task")
 	f.Var(timespan.Flag{To: &flags.timeout}, "timeout", "how long a task may take, such as 10m or 2h (default no limit)")
-	f.BoolVar(&flags.detach, "detach", false, "print the session's id and return; the task goes on in the background")
+	f.BoolVar(&flags.detach, "detach", false, "print the session's id and return; the task continues in the background")
 	f.BoolVar(&flags.list, "list-agents", false, "list the agents that take tasks")
-	f.BoolVar(&flags.Demo, "demo", false, "with a scripted model, which needs no key")
+	f.BoolVar(&flags.Demo, "demo", false, "use a scripted model, which needs no key")
 	flags.RegisterProfile(cmd)
 	return cmd
 }
 
-// start checks the flags and carries out the task, or those that are read.
+// start checks the flags and runs the task, or the tasks that are read.
 func start(cmd *cobra.Command, flags *startFlags, task string) error {
 	if flags.output != "text" && flags.output != "json" {
 		return cli.Usagef("--output is text or json, not %q", flags.output)
@@ -96,7 +97,7 @@ func start(cmd *cobra.Command, flags *startFlags, task string) error {
 		return listAgents(cmd)
 	}
 	if flags.detach && (task == "" || flags.output != "text") {
-		return cli.Usagef("--detach prints the id of the session only: give it a TASK, and leave --output out")
+		return cli.Usagef("--detach prints only the id of the session: give a TASK, and leave --output out")
 	}
 	flags.Task = true
 	if _, err := flags.CheckTab(cmd.Context()); err != nil {
@@ -127,8 +128,8 @@ func listAgents(cmd *cobra.Command) error {
 	return cli.PrintTable(cmd.OutOrStdout(), []string{"AGENT", "TITLE"}, rows)
 }
 
-// giveTask has the daemon carry out the task, or those that are read, on the standard streams of
-// this process. It starts the daemon when none runs.
+// giveTask lets the daemon run the task, or the tasks that are read, on the standard streams of
+// this process. It starts the daemon if none runs.
 func (f *startFlags) giveTask(cmd *cobra.Command, task string) error {
 	const op = "start"
 	in, okIn := cmd.InOrStdin().(*os.File)
@@ -150,7 +151,7 @@ func (f *startFlags) giveTask(cmd *cobra.Command, task string) error {
 		Typed: typedInShell(in, task), Keys: p.KeysHere(),
 	}
 	var end wire.End
-	for range 3 { // the daemon may end at that moment
+	for range 3 { // the daemon may end between the two calls
 		if _, err := running.StartDaemon(cmd, o); err != nil {
 			return err
 		}
@@ -165,7 +166,7 @@ func (f *startFlags) giveTask(cmd *cobra.Command, task string) error {
 	return endError(op, end)
 }
 
-// endError returns the error with which a task has ended for the daemon; nil: none.
+// endError returns the error with which a task has ended in the daemon; nil: none.
 func endError(op string, end wire.End) error {
 	if !end.Failed {
 		return nil
@@ -174,9 +175,9 @@ func endError(op string, end wire.End) error {
 	return &cli.CodedError{Err: err, Code: cmp.Or(end.Code, cli.ExitFailure)}
 }
 
-// typedInShell reports whether a person typed a task in a shell at a terminal, for a daemon whose
-// kernel does not tell. An interactive shell makes a command a job of its own, in the terminal's
-// foreground; a program that a script or a build starts is part of the script's job.
+// typedInShell reports whether a person typed a task in a shell at a terminal, for a daemon that
+// cannot find this out from its kernel. An interactive shell makes each command a job of its own, in
+// the terminal's foreground; a program that a script or a build starts is part of the script's job.
 func typedInShell(in *os.File, task string) bool {
 	foreground, err := unix.IoctlGetInt(int(in.Fd()), unix.TIOCGPGRP)
 	session, failed := unix.Getsid(0)

@@ -21,14 +21,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 )
 
-// giveBackLimit is how long whoever is at a client's streams may take for the last output, when
-// the task is ended or the client is lost.
+// giveBackLimit is how long writing the last output to a client's streams may take, when the task
+// is ended or the client is lost.
 const giveBackLimit = 2 * time.Second
 
-// Carry carries out a client's task, or those that are read from it.
+// Carry runs a client's task, or the tasks that are read from the client.
 func Carry(ctx context.Context, w wiring.Parts, t daemon.Task, b *broker.Broker) wire.End {
 	var said strings.Builder
-	err := cli.AsInterrupt(ctx, carryOut(ctx, w, t, b, &said))
+	err := cli.AsInterrupt(ctx, runTasks(ctx, w, t, b, &said))
 	if err == nil {
 		return wire.End{Said: said.String()}
 	}
@@ -39,9 +39,9 @@ func Carry(ctx context.Context, w wiring.Parts, t daemon.Task, b *broker.Broker)
 	return end
 }
 
-// carryOut opens the session, carries out the tasks, and ends the session. It writes to said what
-// the person has to know of the end.
-func carryOut(ctx context.Context, w wiring.Parts, t daemon.Task, b *broker.Broker, said io.Writer) error {
+// runTasks opens the session, runs the tasks, and ends the session. It writes to said what the
+// person must know about the end.
+func runTasks(ctx context.Context, w wiring.Parts, t daemon.Task, b *broker.Broker, said io.Writer) error {
 	const op = "start"
 	open := t.Asked.Open
 	if err := errors.Join(b.CheckTurns(open.Agent), b.CheckAgent(ctx, open.Agent)); err != nil {
@@ -72,7 +72,7 @@ func carryOut(ctx context.Context, w wiring.Parts, t daemon.Task, b *broker.Brok
 	return cli.Fail(op, converse(ctx, w, c, t), "")
 }
 
-// follow subscribes to the broker's events, and returns which calls wait then.
+// follow subscribes to the broker's events, and also returns the waiting calls.
 func follow(ctx context.Context, b *broker.Broker) (<-chan broker.Event, []broker.Escalation, error) {
 	events, err := b.Subscribe(ctx)
 	if err != nil {
@@ -82,8 +82,8 @@ func follow(ctx context.Context, b *broker.Broker) (<-chan broker.Event, []broke
 	return events, waiting, err
 }
 
-// converse carries out the tasks of an open session on the client's streams. When the client is
-// lost, the task goes on without them.
+// converse runs the tasks of an open session on the client's streams. When the client is lost, the
+// task continues without them.
 func converse(ctx context.Context, w wiring.Parts, c *conversation, t daemon.Task) error {
 	given := typedLine{text: t.Asked.Text, at: time.Now()}
 	in, screen := t.Streams.In.IsTerminal(), t.Streams.Err.IsTerminal()
@@ -95,7 +95,7 @@ func converse(ctx context.Context, w wiring.Parts, c *conversation, t daemon.Tas
 			return err
 		}
 		t.Leave()
-		c.out, c.notes = io.Discard, io.Discard // nobody reads any more
+		c.out, c.notes = io.Discard, io.Discard // the client has left
 	} else {
 		c.person, c.terminal = in, t.Streams.Out.IsTerminal()
 		if in && screen {
@@ -122,14 +122,15 @@ func converse(ctx context.Context, w wiring.Parts, c *conversation, t daemon.Tas
 	return c.run(ctx, given)
 }
 
-// attend gives the client's terminal back and closes its streams when the client is lost, and frees whoever waits for
-// its streams when the task is ended. done gives the terminal back at the end of the task.
+// attend gives the client's terminal back and closes its streams when the client is lost. When the
+// task is ended, it ends writes to the streams that block. done gives the terminal back at the end of
+// the task.
 func attend(ctx context.Context, c *conversation, t daemon.Task, giveBack func()) (done func()) {
 	free := time.AfterFunc(math.MaxInt64, t.Streams.End)
 	stopFreeing := context.AfterFunc(ctx, func() { free.Reset(giveBackLimit) })
 	stopping := t.Passed.Stopping
 	if c.prompt != nil {
-		stopping = nil // it gives the terminal back first
+		stopping = nil // the prompt gives the terminal back first
 	}
 	ended := make(chan struct{})
 	var attending sync.WaitGroup
@@ -141,7 +142,7 @@ func attend(ctx context.Context, c *conversation, t daemon.Task, giveBack func()
 			case <-t.Lost:
 				free.Reset(giveBackLimit)
 				giveBack()
-				t.Streams.Close() // whoever is at the other ends waits no more
+				t.Streams.Close() // ends all reads and writes
 				return
 			case <-ended:
 				return
@@ -158,7 +159,7 @@ func attend(ctx context.Context, c *conversation, t daemon.Task, giveBack func()
 }
 
 // endSession ends the session of a task. It writes to said what could not be ended and what the
-// person has to know: the client's streams may have ended, because somebody has waited for them.
+// person must know, and not to the client's streams, which may have ended.
 func endSession(b *broker.Broker, id broker.SessionID, t daemon.Task, said io.Writer) {
 	ctx, cancel := context.WithTimeout(context.Background(), wiring.ShutdownLimit)
 	defer cancel()
@@ -179,7 +180,7 @@ func endSession(b *broker.Broker, id broker.SessionID, t daemon.Task, said io.Wr
 	}
 	select {
 	case <-t.Lost:
-		return // the daemon says it at its own end
+		return // the daemon prints the notices at its own end
 	default:
 	}
 	for _, notice := range b.EndNoticesOf(id) {

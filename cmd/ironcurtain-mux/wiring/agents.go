@@ -62,19 +62,19 @@ func checkAgentKeys(c config.Config, all *agent.Registry) error {
 		}
 		provider := c.AgentAPIKeys[name].Provider
 		if len(a.Providers) == 0 || provider != "" && !slices.Contains(a.Providers, provider) {
-			return fmt.Errorf("agentApiKeys: %s has no use for a key of %q; its providers are %q", name, provider, a.Providers)
+			return fmt.Errorf("agentApiKeys: %s cannot use a key of %q; its providers are %q", name, provider, a.Providers)
 		}
 	}
 	return nil
 }
 
-// agentKeys returns where the keys of agents are that config.json gives by reference.
+// agentKeys returns the references to keys that config.json has for agents.
 func (w Parts) agentKeys() map[string]broker.AgentKey {
 	keys := map[string]broker.AgentKey{}
 	for name, k := range w.Config.AgentAPIKeys {
 		a, err := w.Agents.Named(name)
 		if err != nil {
-			continue // checkAgentKeys has looked
+			continue // checkAgentKeys has reported it
 		}
 		keys[name] = broker.AgentKey{Provider: cmp.Or(k.Provider, a.Providers[0]), Reference: w.reference(k.Secret)}
 	}
@@ -119,7 +119,7 @@ func (w Parts) codeModes() (modes map[string]codemode.Mode, program string, err 
 	}
 	program, err = codemode.Find()
 	if len(modes) == 0 {
-		err = nil // the built-in agent says so when it is opened
+		err = nil // opening the built-in agent reports the error
 	}
 	return modes, program, err
 }
@@ -144,8 +144,8 @@ func customAgent(name string, a config.Agent) agent.Custom {
 	}
 }
 
-// Agents returns the agents of the configuration in those directories, or the built-in
-// ones when it cannot be used.
+// Agents returns the agents of the configuration, or the built-in ones if the configuration
+// cannot be used.
 func (p Paths) Agents() *agent.Registry {
 	if c, err := p.Config(); err == nil {
 		if all, err := AgentsOf(c); err == nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm/helper"
 )
 
-// autoApprove returns the configured automatic approval, or nil when it is off. When a
-// model has to confirm or to read and cannot be asked, every call waits for the person, and the log
-// says why.
+// autoApprove returns the configured automatic approval, or nil when it is off. If the mode needs a
+// model and the model cannot be asked, every call waits for the person, and the log says why.
 func (w Parts) autoApprove() *broker.AutoApprove {
 	c := w.Config.AutoApprove
 	if !c.Enabled {

@@ -16,7 +16,7 @@ import (
 type keyring interface {
 	broker.Credentials
 	Check(provider string) error // whether there is a credential, without renewing any
-	Secrets() []string           // values that never reach a record
+	Secrets() []string           // values that must not be recorded
 }
 
 // ProvidersOf returns the table of model providers, with those of the configuration.
@@ -24,7 +24,7 @@ func ProvidersOf(c config.Config) ([]mitm.Provider, error) {
 	return mitm.ExtendProviders(mitm.Providers(), c.Providers)
 }
 
-// TableOf returns that table, with GitHub's API when the configuration has it.
+// TableOf is ProvidersOf, with GitHub's API added if the configuration has it.
 func TableOf(c config.Config) ([]mitm.Provider, error) {
 	table, err := ProvidersOf(c)
 	if err != nil || c.GH == nil {
@@ -44,15 +44,14 @@ func Credentials(table []mitm.Provider, agents *agent.Registry, p Paths, moved U
 	})
 }
 
-// checkCredentials returns an error if the agent lacks a credential. It runs before the
-// screen is taken.
+// checkCredentials returns an error if the agent lacks a credential.
 func (w Parts) checkCredentials(name string) error {
 	adapter, err := w.Agents.Named(name)
 	if err != nil {
 		return cli.Fail("open multiplexer", err, "")
 	}
 	if _, given := w.Config.AgentAPIKeys[adapter.Name]; given {
-		return nil // it is looked for when the session starts
+		return nil // the key is read when the session starts
 	}
 	if err := Lacking(w.Keys, adapter); err != nil {
 		return cli.Fail("open multiplexer", err, cli.RemedyOf(err, "log in")+", or try 'ironcurtain-mux demo', which needs no key")

@@ -15,10 +15,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
-// What every tab of the demo says, and which agent it has.
+// The notice and the agent of tabs of the demo.
 const (
-	DemoNotice = "scripted model, not an AI" // of every tab of the demo
-	DemoAgent  = "claude-code"               // of a tab of the demo, unless another one is asked for
+	DemoNotice = "scripted model, not an AI"
+	DemoAgent  = "claude-code" // unless the person names another one
 )
 
 // RunningDemo is what all tabs of the demo share.
@@ -50,9 +50,9 @@ func StartDemo(ctx context.Context, p Paths) (*RunningDemo, error) {
 // Close ends the model and the git server.
 func (d *RunningDemo) Close() error { return errors.Join(d.model.Close(), d.remote.Close()) }
 
-// Config is the configuration of the demo's sessions. They have the scripted model and its keys,
-// and none of the person's. The remotes of the playground are known, and no host is open to git
-// without an approval.
+// Config returns the configuration of the demo's sessions. They have the scripted model and its
+// keys, and none of the person's keys. Only the remotes of the playground are known git hosts, and
+// git contacts no host without an approval.
 func (d *RunningDemo) Config(p Paths, c config.Config, log *slog.Logger) (broker.Config, error) {
 	agents, err := AgentsOf(c)
 	if err != nil {

@@ -31,12 +31,13 @@ func (f *EngineFlag) Register(cmd *cobra.Command) {
 func (f *EngineFlag) In(p Paths) Paths {
 	p.Engine = f.given
 	if strings.Contains(f.given, "/") && !strings.Contains(f.given, "://") {
-		p.Engine = AbsolutePath(f.given) // the daemon has another directory
+		p.Engine = AbsolutePath(f.given) // the daemon has another working directory
 	}
 	return p
 }
 
-// Demand says which engine a daemon must have, or is started with. Without the flag, it is any.
+// Demand returns the engine that a daemon must have, or is started with. Without the flag, any engine
+// will do.
 func (p Paths) Demand() (client.Engine, error) {
 	if p.Engine == "" {
 		return client.Engine{}, nil
@@ -45,17 +46,17 @@ func (p Paths) Demand() (client.Engine, error) {
 	return client.Engine{Name: p.Engine, Address: e.Address}, err
 }
 
-// choice is the engine that a person has named.
+// choice returns the engine that the person has named.
 func (p Paths) choice(c config.Config) docker.Choice {
 	return docker.Choice{Flag: p.Engine, Config: c.Engine.Use, Insecure: c.Engine.Insecure}
 }
 
-// Ways knows how the containers of each engine are reached, and get files.
+// Ways returns how the containers of each engine are reached and get files.
 func (p Paths) Ways(c config.Config) *reach.Ways {
 	return &reach.Ways{Wanted: reach.Way(c.Engine.Way), WantedFiles: reach.Files(c.Engine.Files), Path: filepath.Join(p.Home, "engines.json")}
 }
 
-// Endpoint finds the container engine, without finding out whether one listens there.
+// Endpoint finds the address of the container engine, without connecting to it.
 func (p Paths) Endpoint() (docker.Endpoint, error) {
 	c, err := config.Load(p.ConfigFile())
 	if err != nil {
@@ -75,9 +76,9 @@ func ConnectEngine(ctx context.Context, p Paths) (*docker.Client, error) {
 	return docker.Connect(ctx, e)
 }
 
-// Introduce lets ssh ask on this terminal what it must know of an engine's machine, so that a
-// daemon, which has no terminal, can reach it afterwards: its key, and the phrase of the person's
-// key for the agent. Why it cannot be reached, the daemon will say.
+// Introduce connects to an engine over ssh once, so that ssh can ask on this terminal about the
+// machine's key and for the passphrase of the person's key. Afterwards a daemon, which has no
+// terminal, can reach the engine. Introduce ignores errors, because the daemon reports them.
 func (p Paths) Introduce(ctx context.Context) {
 	if e, err := p.Endpoint(); err == nil && e.OverSSH() {
 		e.Ask = true

@@ -9,9 +9,10 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// DaemonVariables names the variables of this environment that only the configuration asks for:
-// those with keys of model providers, those that hold secrets by config.json or by the
-// file of --servers, and those that tools need to name package registries. An unusable configuration asks for nothing; the daemon says what is wrong.
+// DaemonVariables returns the names of the environment variables that the daemon needs because of
+// the configuration: those with keys of model providers, those that contain secrets according to
+// config.json or the file of --servers, and those by which tools find package registries. It returns
+// none for an invalid configuration, whose error the daemon reports.
 func (p Paths) DaemonVariables(serversFile string) []string {
 	c, err := p.Config()
 	if err != nil {
@@ -52,8 +53,8 @@ func variablesOf(c config.Config, table []mitm.Provider, own map[string]servers.
 	return names
 }
 
-// KeysHere returns the API keys of model providers in this environment. There are none with a
-// configuration that cannot be used: the daemon says so, or goes on with the one that it has.
+// KeysHere returns the API keys of model providers in this environment. It returns none for an
+// invalid configuration: the daemon reports the error, or keeps its present configuration.
 func (p Paths) KeysHere() map[string]string {
 	c, err := p.Config()
 	if err != nil {

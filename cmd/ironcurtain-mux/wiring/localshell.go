@@ -10,12 +10,11 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
 )
 
-// InsideVariable is set in shells of the multiplexer. A view of the multiplexer there would show
-// itself.
+// InsideVariable is set in the multiplexer's own shells. A view in such a shell would show itself.
 const InsideVariable = "IRONCURTAIN_INSIDE"
 
-// startShell starts the person's own shell, with the environment in which the tab was opened, on
-// a terminal of its own. A nil environment is that of this process.
+// startShell starts the person's own shell on a terminal of its own, with the environment in which
+// the tab was opened. A nil environment means this process's own.
 func startShell(ctx context.Context, environment []string, dir string, cols, rows int) (broker.HostTerminal, error) {
 	if environment == nil {
 		environment = os.Environ()
@@ -35,7 +34,7 @@ func startShell(ctx context.Context, environment []string, dir string, cols, row
 	env = append(env, "TERM=xterm-256color", "COLORTERM=truecolor", InsideVariable+"=1")
 	shellOnTerminal, err := pty.Start(ctx, []string{shell}, env, dir, cols, rows)
 	if err != nil {
-		return nil, err // a nil *pty.Program would be no nil terminal
+		return nil, err // a nil *pty.Program would be a non-nil HostTerminal
 	}
 	return shellOnTerminal, nil
 }

@@ -17,14 +17,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
-// Time limits for the end, in which every session is stopped with its container.
+// Time limits for the end, when every session is stopped with its container.
 const (
 	ShutdownLimit = 60 * time.Second
-	SlowEnd       = 4 * time.Second // from then on the person is told why it takes so long
+	SlowEnd       = 4 * time.Second // after this time the person is told why the end takes so long
 )
 
-// Open starts the trusted process: its log and the broker. done ends all of it, with
-// every session, and tells the person what could not be ended.
+// Open starts the trusted process: its log and the broker. done ends both, with every session,
+// and prints what could not be ended.
 func (w Parts) Open(cmd *cobra.Command) (b *broker.Broker, log *slog.Logger, done func(), err error) {
 	log, logFile, err := openLog(w.Paths)
 	if err != nil {
@@ -34,7 +34,7 @@ func (w Parts) Open(cmd *cobra.Command) (b *broker.Broker, log *slog.Logger, don
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, logFile.Close())
 	}
-	// A SIGKILL may follow a signal soon, even while the sessions are ending.
+	// After a signal, a SIGKILL may follow soon, even while the sessions are ending.
 	stopHurry := context.AfterFunc(cmd.Context(), b.Hurry)
 	return b, log, func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(cmd.Context()), ShutdownLimit)
@@ -53,10 +53,10 @@ func (w Parts) Open(cmd *cobra.Command) (b *broker.Broker, log *slog.Logger, don
 	}, nil
 }
 
-// EndIsSlow is printed while an end takes long.
+// EndIsSlow is printed after SlowEnd.
 const EndIsSlow = "ironcurtain-mux: the sessions are being ended; the container engine takes its time"
 
-// TellUndecided prints how many calls still wait when what they wait for ends.
+// TellUndecided prints how many calls still wait for a decision at the end.
 func TellUndecided(w io.Writer, n int) {
 	switch n {
 	case 0:
@@ -67,32 +67,32 @@ func TellUndecided(w io.Writer, n int) {
 	}
 }
 
-// openLog opens the program's own log; the screen belongs to the multiplexer.
+// openLog opens the program's own log.
 func openLog(p Paths) (*slog.Logger, io.Closer, error) {
 	const op = "open log"
 	if err := os.MkdirAll(p.Home, 0o700); err != nil {
 		return nil, nil, cli.Fail(op, err, "make the directory writable or set IRONCURTAIN_HOME")
 	}
-	if err := turnLog(p.LogFile()); err != nil {
+	if err := rotateLog(p.LogFile()); err != nil {
 		return nil, nil, cli.Fail(op, err, "make the directory writable or set IRONCURTAIN_HOME")
 	}
 	f, err := os.OpenFile(p.LogFile(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, nil, cli.Fail(op, err, "make the file writable or set IRONCURTAIN_HOME")
 	}
-	// A crash prints to the alternate screen, which disappears a moment later.
+	// A crash would print to the alternate screen, which disappears a moment later.
 	if err := debug.SetCrashOutput(f, debug.CrashOptions{}); err != nil {
 		return nil, nil, errors.Join(cli.Fail(op, err, ""), f.Close())
 	}
 	return slog.New(slog.NewJSONHandler(cli.ASCIIWriter{To: f}, nil)), f, nil
 }
 
-// largestLog is the size in bytes from which a log is renamed and a new one begun.
+// largestLog is the size in bytes at which a log is renamed and a new one begun.
 const largestLog = 8 << 20
 
-// turnLog renames a log that has grown large, and replaces the one renamed before.
-// A multiplexer that still writes to the renamed log continues to do so.
-func turnLog(path string) error {
+// rotateLog renames a log that has grown too large, and replaces the log that was renamed
+// before. A multiplexer that still writes to the renamed log continues to do so.
+func rotateLog(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

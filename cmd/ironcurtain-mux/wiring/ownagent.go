@@ -10,13 +10,14 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/term/pty"
 )
 
-// ownAgent is how the built-in agent is started. Where its program is not installed, sessions
-// of it say so.
+// ownAgent returns how the built-in agent is started. If its program is not installed, opening a
+// session reports that.
 func ownAgent() broker.OwnAgent {
 	return broker.OwnAgent{Find: findOwnAgent, OnTerminal: onTerminal}
 }
 
-// findOwnAgent looks each time: a daemon may have started before the programs were installed.
+// findOwnAgent is called for each session, because a daemon may have started before the programs
+// were installed.
 func findOwnAgent() (string, error) {
 	if _, err := codemode.Find(); err != nil {
 		return "", err
@@ -27,7 +28,7 @@ func findOwnAgent() (string, error) {
 func onTerminal(ctx context.Context, argv, env []string, cols, rows int, files ...*os.File) (broker.HostTerminal, error) {
 	p, err := pty.StartRaw(ctx, argv, env, "/", cols, rows, files...)
 	if err != nil {
-		return nil, err // a nil *pty.Program would be no nil terminal
+		return nil, err // a nil *pty.Program would be a non-nil HostTerminal
 	}
 	return p, nil
 }

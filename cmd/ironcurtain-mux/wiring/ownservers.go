@@ -40,15 +40,14 @@ func (w Parts) addServer(name string, words []string) (servers.Config, error) {
 		entry = map[string]any{"url": words[0]}
 	}
 	if _, taken := w.Servers[name]; taken {
-		return servers.Config{}, fault.New("give it another name", "there is a server %q already", name)
+		return servers.Config{}, fault.New("give the server another name", "there is a server %q already", name)
 	}
 	own, err := AddServers(w.Paths, map[string]any{name: entry})
 	return own[name], err
 }
 
-// OwnServers returns the person's own MCP servers: those of the configuration and those of
-// the file that --servers names, if it names one. Of two with the same name, that of the
-// file counts.
+// OwnServers returns the person's own MCP servers: those of the configuration and those of the
+// file that --servers names. If both have a server of the same name, the file's is used.
 func OwnServers(c config.Config, configFile, more string, agents *agent.Registry) (map[string]servers.Config, error) {
 	const op = "read servers"
 	text, err := json.Marshal(c.MCPServers)
@@ -69,7 +68,7 @@ func OwnServers(c config.Config, configFile, more string, agents *agent.Registry
 		maps.Copy(all, added)
 	}
 	if err := servers.CheckOwn(all); err != nil {
-		return nil, cli.Fail(op, err, "give it another name")
+		return nil, cli.Fail(op, err, "give the server another name")
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		for _, a := range all[name].Agents {

@@ -19,8 +19,8 @@ import (
 	rules "github.com/ironcurtain-mux/ironcurtain-mux/policy/packages"
 )
 
-// registries are the package registries of this machine. They are opened for the first
-// session that needs them, because this machine's tools have to be asked for them once.
+// registries are the package registries of this machine. They are opened for the first session
+// that needs them, because asking this machine's tools for them takes time.
 type registries struct {
 	paths  Paths
 	config config.Config
@@ -30,7 +30,7 @@ type registries struct {
 	opened *packages.Host
 }
 
-// newRegistries returns the registries of a configuration; nil: agents use none.
+// newRegistries returns the registries of a configuration; nil if agents use none.
 func newRegistries(p Paths, c config.Config, log *slog.Logger) *registries {
 	if !c.Registries.Enabled {
 		return nil
@@ -38,7 +38,7 @@ func newRegistries(p Paths, c config.Config, log *slog.Logger) *registries {
 	return &registries{paths: p, config: c, log: log}
 }
 
-// host returns the registries, which it opens the first time.
+// host returns the registries. The first call opens them.
 func (r *registries) host(ctx context.Context) (*packages.Host, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -64,7 +64,7 @@ func (r *registries) host(ctx context.Context) (*packages.Host, error) {
 	return r.opened, err
 }
 
-// close closes them.
+// close closes the registries.
 func (r *registries) close() error {
 	if r == nil {
 		return nil
@@ -80,7 +80,7 @@ func (r *registries) close() error {
 // PackageUse says how OpenPackages opens registries.
 type PackageUse struct {
 	Sources []learn.Source
-	Aside   bool                             // beside another process that has them open, so that nothing is remembered
+	Aside   bool                             // another process may have them open, so nothing is stored
 	Compare func(ctx context.Context) string // packages.Options.Compare
 }
 
@@ -112,14 +112,14 @@ func (p Paths) OpenPackages(ctx context.Context, c config.Config, use PackageUse
 			return nil, fmt.Errorf("use the package registry %s: %w", s.URL, err)
 		}
 		if origin.Credential, err = p.Tools().Login(ctx, s); err != nil {
-			log.Warn("package registries", "error", err) // it may serve some packages without a login
+			log.Warn("package registries", "error", err) // the registry may serve some packages without a login
 		}
 		o.Origins = append(o.Origins, origin)
 	}
 	return packages.Open(o)
 }
 
-// moduleCache is where the go command keeps modules.
+// moduleCache returns the directory in which the go command keeps modules.
 func moduleCache(home string) string {
 	if dir := os.Getenv("GOMODCACHE"); dir != "" {
 		return dir
@@ -130,8 +130,8 @@ func moduleCache(home string) string {
 	return filepath.Join(home, "go", "pkg", "mod")
 }
 
-// originOf makes the origin of a source. A base at an address gets the name by which agents
-// know it, and an entry in upstreams.
+// originOf makes the origin of a source. A registry at localhost or an IP address gets the name
+// by which agents know it, and an entry in upstreams.
 func originOf(s learn.Source, upstreams map[string]*url.URL) (*registry.Origin, error) {
 	baseOf := func(address string) (*url.URL, error) {
 		inside, err := agent.ContainerAddress(address)

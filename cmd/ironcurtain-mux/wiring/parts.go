@@ -17,7 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// Parts holds the parts of a multiplexer.
+// Parts are the parts of a multiplexer.
 type Parts struct {
 	Paths     Paths
 	Config    config.Config
@@ -26,10 +26,10 @@ type Parts struct {
 	upstreams Upstreams
 	Keys      keyring
 	Servers   map[string]servers.Config // the person's own
-	latest    *atomic.Pointer[Parts]    // made when config.json was read again; empty: these
+	latest    *atomic.Pointer[Parts]    // the parts since config.json was read again; empty: these
 }
 
-// Latest returns the parts as config.json was when it was read last.
+// Latest returns the parts made from config.json as it was last read.
 func (w Parts) Latest() Parts {
 	if l := w.latest.Load(); l != nil {
 		return *l
@@ -37,7 +37,7 @@ func (w Parts) Latest() Parts {
 	return w
 }
 
-// Wire connects the parts to the real providers, for sessions that have a profile.
+// Wire makes the parts for sessions with a profile, connected to the real providers.
 func (p Paths) Wire(c config.Config, profile broker.Profile) (Parts, error) {
 	if profile.Policy != "" {
 		c.Policy = profile.Policy
@@ -65,7 +65,7 @@ func (p Paths) Wire(c config.Config, profile broker.Profile) (Parts, error) {
 	return w, nil
 }
 
-// broker makes the broker from the configuration. done ends what sessions with a profile needed.
+// broker makes the broker from the configuration. done ends what sessions with a profile have started.
 func (w Parts) broker(log *slog.Logger) (b *broker.Broker, done func() error, err error) {
 	const op = "open multiplexer"
 	own := &profiles{paths: w.Paths, log: log, keys: map[string]keyring{"": w.Keys}, packages: newRegistries(w.Paths, w.Config, log)}
@@ -172,8 +172,8 @@ func spending(c config.Budget) (budget.Limits, budget.Prices, error) {
 	}, prices, err
 }
 
-// setup returns the setup commands by the real paths of their workspaces. Of two for the
-// same workspace, the later counts.
+// setup returns the setup commands by the real paths of their workspaces. Of two commands for
+// the same workspace, the later one is used.
 func (w Parts) setup() map[string]string {
 	all := map[string]string{}
 	for _, s := range w.Config.Setup {

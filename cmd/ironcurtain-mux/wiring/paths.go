@@ -19,7 +19,7 @@ type Paths struct {
 	Home     string // state: IRONCURTAIN_HOME, else ~/.ironcurtain
 	Cache    string // rebuilt when absent: IRONCURTAIN_CACHE, else below the user's cache
 	UserHome string
-	Engine   string // the container engine that --engine names; empty: none is named there
+	Engine   string // the container engine that --engine names; empty without the flag
 }
 
 // FindPaths resolves the directories from the environment alone.
@@ -46,7 +46,7 @@ func FindPaths() (Paths, error) {
 	if info, err := os.Stat(p.Home); err == nil && !info.IsDir() {
 		return Paths{}, cli.Fail(op, errors.New(p.Home+" is not a directory"), "set IRONCURTAIN_HOME to a directory")
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return Paths{}, cli.Fail(op, err, "set IRONCURTAIN_HOME to a directory of your own")
+		return Paths{}, cli.Fail(op, err, "set IRONCURTAIN_HOME to a directory that you can use")
 	}
 	return p, nil
 }

@@ -20,7 +20,7 @@ type LoadedPolicy struct {
 	Source      string
 }
 
-// loadPolicy returns how the policy is read again; nil for the built-in one.
+// loadPolicy returns a function that reads the policy again; nil for the built-in policy.
 func (w Parts) loadPolicy() func() (policy.Files, error) {
 	if w.Config.Policy == "" && len(w.Servers) == 0 {
 		return nil

@@ -20,7 +20,7 @@ type profiles struct {
 	packages *registries
 
 	mu   sync.Mutex
-	keys map[string]keyring // the person's, by where requests go: a login is renewed by one of them
+	keys map[string]keyring // the person's credentials, by where requests go, so that only one keyring renews a login
 	demo *RunningDemo       // nil before the first session of the demo
 }
 
@@ -46,7 +46,7 @@ func (o *profiles) config(ctx context.Context, p broker.Profile) (broker.Config,
 	return o.withPackages(w.Sessions(o.log))
 }
 
-// withPackages adds the package registries, which are those of the process for all sessions.
+// withPackages adds the package registries, which all sessions of the process share.
 func (o *profiles) withPackages(c broker.Config, err error) (broker.Config, error) {
 	if err == nil && o.packages != nil {
 		c.Packages = o.packages.host
@@ -54,8 +54,8 @@ func (o *profiles) withPackages(c broker.Config, err error) (broker.Config, erro
 	return c, err
 }
 
-// reload makes the configuration of sessions that have no profile from config.json as it is now,
-// and keeps the parts that it is of.
+// reload makes the configuration of sessions without a profile from config.json as it is now, and
+// stores the parts that it is made of in latest.
 func (o *profiles) reload(latest *atomic.Pointer[Parts]) (broker.Config, error) {
 	fail := func(err error) (broker.Config, error) {
 		return broker.Config{}, fault.New(cli.RemedyOf(err, ""), "%s", cli.ReasonOf(err))
@@ -80,7 +80,7 @@ func (o *profiles) reload(latest *atomic.Pointer[Parts]) (broker.Config, error) 
 	return sessions, nil
 }
 
-// demoParts starts what the demo needs, the first time.
+// demoParts returns what the demo needs. The first call starts it.
 func (o *profiles) demoParts(ctx context.Context) (d *RunningDemo, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -90,8 +90,8 @@ func (o *profiles) demoParts(ctx context.Context) (d *RunningDemo, err error) {
 	return o.demo, err
 }
 
-// sharedKeys returns the credentials of all sessions whose requests go where those of a profile
-// go.
+// sharedKeys returns the credentials that all sessions share whose requests go to the same places as
+// those of a profile.
 func (o *profiles) sharedKeys(p broker.Profile, fresh keyring) keyring {
 	to := broker.Profile{Upstreams: p.Upstreams, UpstreamCA: p.UpstreamCA}.String()
 	o.mu.Lock()

@@ -5,7 +5,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/docker"
 )
 
-// RecipeOf returns what the images contain by the configuration.
+// RecipeOf returns the recipe of images in the configuration.
 func RecipeOf(c config.Images) docker.Recipe {
 	return docker.Recipe{Base: c.Base, Toolchains: c.Tools, Packages: c.Packages}
 }

@@ -17,13 +17,13 @@ import (
 // RegistriesFile is the file with the package registries that were learned.
 func (p Paths) RegistriesFile() string { return learn.File(p.Home) }
 
-// Tools is this machine, as its tools are asked for registries and logins.
+// Tools returns this machine, for asking its tools for registries and logins.
 func (p Paths) Tools() learn.Host {
 	return learn.Host{Env: os.Environ(), Home: p.UserHome, Dir: p.Home}
 }
 
-// Learn asks the tools of this machine for their package registries. Of Debian packages, agents
-// need those that fit their images.
+// Learn asks the tools of this machine for their package registries. For Debian packages, it uses
+// the registries that fit the agents' images.
 func (p Paths) Learn(ctx context.Context, c config.Config) (learn.Learned, error) {
 	if err := os.MkdirAll(p.Home, 0o700); err != nil {
 		return learn.Learned{}, fault.New("make the directory writable or set IRONCURTAIN_HOME", "%w", err)
@@ -33,9 +33,9 @@ func (p Paths) Learn(ctx context.Context, c config.Config) (learn.Learned, error
 	return learn.Learn(ctx, h)
 }
 
-// PackageSources returns the package registries that agents reach: those of config.json, and
-// of other ecosystems those that were learned. Where nothing was learned before, it learns and
-// stores that; notes then say what could not be found out.
+// PackageSources returns the package registries that agents reach: those of config.json, and for
+// other ecosystems the learned ones. If nothing was learned before, it learns and stores the
+// registries; notes then say what could not be found out.
 func (p Paths) PackageSources(ctx context.Context, c config.Config) (sources []learn.Source, notes []string, err error) {
 	if !c.Registries.Enabled {
 		return nil, nil, nil
@@ -57,8 +57,8 @@ func (p Paths) PackageSources(ctx context.Context, c config.Config) (sources []l
 	return learn.Effective(c.Registries.Sources, stored), notes, nil
 }
 
-// newSources says which registries the tools of this machine name that agents do not use, because
-// what was stored counts; "" for none.
+// newSources describes the registries that tools of this machine name now and that agents do not use,
+// because they are not stored; "" for none.
 func (p Paths) newSources(ctx context.Context, c config.Config, used []learn.Source, log *slog.Logger) string {
 	learned, err := p.Learn(ctx, c)
 	if err != nil {
@@ -75,11 +75,11 @@ func (p Paths) newSources(ctx context.Context, c config.Config, used []learn.Sou
 		return ""
 	}
 	return "tools of this machine name package registries that agents do not use: " + strings.Join(added, ", ") +
-		"; 'ironcurtain-mux registry learn' shows what differs, and --write takes it"
+		"; 'ironcurtain-mux registry learn' shows the differences, and --write stores the new ones"
 }
 
-// RegistriesOf returns the registries as programs in a container know them. cargo is the
-// address that Cargo has by itself, or "" when it is not known; nothing stands in for it.
+// RegistriesOf returns the registries as programs in a container know them. cargo is Cargo's default
+// address, which is not replaced; "" if it is not known.
 func RegistriesOf(sources []learn.Source, cargo string) (agent.Registries, error) {
 	r := agent.Registries{NPMScopes: map[string]string{}, CargoNamed: map[string]string{}}
 	for _, s := range sources {
@@ -143,7 +143,7 @@ func addNPM(r *agent.Registries, s learn.Source, base string) error {
 	return nil
 }
 
-// CargoAddress is the address that Cargo has by itself, among what was learned, or "".
+// CargoAddress returns Cargo's default address among the learned registries, or "".
 func CargoAddress(learned []learn.Source) string {
 	i := slices.IndexFunc(learned, func(s learn.Source) bool { return s.From == learn.CargoDefault })
 	if i < 0 {

@@ -30,7 +30,7 @@ type TabFlags struct {
 	upstream  UpstreamFlags
 	resumed   broker.Profile // of the session to resume
 	// Task says that the agent gets tasks, so that startAgent is the default. Instead says why
-	// another one gets them; empty: the default does.
+	// another agent gets them; empty: the default agent does.
 	Task    bool
 	Instead string
 }
@@ -56,7 +56,7 @@ func (f *TabFlags) RegisterProfile(cmd *cobra.Command) {
 // the directories, the workspace, the session to resume and the configuration.
 func (f *TabFlags) Check(ctx context.Context) (Paths, config.Config, error) {
 	if f.Resume != "" && (f.Agent != "" || f.Workspace != "" || f.Worktree.given()) {
-		return Paths{}, config.Config{}, cli.Usagef("--resume takes the session's own agent and workspace; leave --agent, --workspace, --worktree and --repo out")
+		return Paths{}, config.Config{}, cli.Usagef("a resumed session keeps its agent and workspace; leave --agent, --workspace, --worktree and --repo out")
 	}
 	if own := (broker.Profile{Demo: f.Demo}); f.Resume != "" && !f.given().Same(own) || f.Demo && !f.given().Same(own) {
 		return Paths{}, config.Config{}, cli.Usagef("a demo and a resumed session have their own policy, servers and providers; leave --policy, --servers and --upstream out")
@@ -109,13 +109,13 @@ func (f *TabFlags) findResumed(p Paths) error {
 		return cli.Fail("resume session", fmt.Errorf("session %s is open in a multiplexer", s.ID), "'ironcurtain-mux attach "+string(s.ID[:8])+"' shows it")
 	}
 	if f.Demo && !s.Profile.Demo {
-		return cli.Fail("resume session", fmt.Errorf("session %s is none of the demo", s.ID), "'ironcurtain-mux --resume "+string(s.ID[:8])+"' continues it")
+		return cli.Fail("resume session", fmt.Errorf("session %s does not belong to the demo", s.ID), "'ironcurtain-mux --resume "+string(s.ID[:8])+"' continues it")
 	}
 	f.Resume, f.Agent, f.resumed = s.ID, s.Agent, s.Profile
 	return nil
 }
 
-// Profile is the profile that the tab has.
+// Profile returns the profile of the tab.
 func (f *TabFlags) Profile() broker.Profile {
 	if f.Resume != "" {
 		return f.resumed
@@ -123,7 +123,7 @@ func (f *TabFlags) Profile() broker.Profile {
 	return f.given()
 }
 
-// given is the profile that the flags ask for.
+// given returns the profile that the flags describe.
 func (f *TabFlags) given() broker.Profile {
 	p := broker.Profile{Demo: f.Demo, Upstreams: f.upstream.hosts}
 	for flag, path := range map[*string]string{&p.Policy: f.policy, &p.Servers: f.Servers, &p.UpstreamCA: f.upstream.ca} {
@@ -134,8 +134,8 @@ func (f *TabFlags) given() broker.Profile {
 	return p
 }
 
-// CheckTab checks the flags, the policy of the tab that they ask for, and whether its agent has a
-// credential. It completes the flags, and returns what connects tabs without a profile.
+// CheckTab checks the flags, the tab's policy, and whether the tab's agent has a credential. It
+// completes the flags, and returns the parts for tabs without a profile.
 func (f *TabFlags) CheckTab(ctx context.Context) (Parts, error) {
 	p, c, err := f.Check(ctx)
 	if err != nil {
@@ -162,8 +162,8 @@ func (f *TabFlags) CheckTab(ctx context.Context) (Parts, error) {
 	return w, err
 }
 
-// taskAgent returns the agent that gets tasks unless another one is named, and why that is not
-// the configured one, if it is not.
+// taskAgent returns the default agent for tasks. If that is not the configured one, instead says
+// why.
 func (w Parts) taskAgent(demo bool) (name, instead string) {
 	if w.Config.StartAgent != agent.BuiltinName {
 		return w.Config.StartAgent, ""
@@ -185,7 +185,7 @@ func (w Parts) taskAgent(demo bool) (name, instead string) {
 	return agent.BuiltinName, ""
 }
 
-// Tab is the tab that the flags ask for; nil: none in particular.
+// Tab returns the tab that the flags describe; nil without any flag.
 func (f *TabFlags) Tab() *wire.Open {
 	open := wire.Open{
 		Agent: f.Agent, Prompt: f.prompt, Worktree: string(f.Worktree.Choice()), Repo: f.Worktree.Repo, Branch: f.Worktree.Branch, Resume: f.Resume,

@@ -13,8 +13,8 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/mitm"
 )
 
-// UpstreamFlags send the requests for a provider's host elsewhere. Only flags and
-// config.json can do that; no environment variable and no file of a checkout can.
+// UpstreamFlags send the requests for a provider's host to another address. Only flags and
+// config.json can do that, and no environment variable or file of a project.
 type UpstreamFlags struct {
 	hosts []string // as HOST=URL
 	ca    string
@@ -44,7 +44,7 @@ func (f UpstreamFlags) Read(table []mitm.Provider) (Upstreams, error) {
 		}
 		host = strings.ToLower(host)
 		if !knownHost(table, host) {
-			return u, cli.Usagef("--upstream: %s is no host of a provider (see 'ironcurtain-mux config show --schema' for adding providers)", host)
+			return u, cli.Usagef("--upstream: %s is not a host of a provider (see 'ironcurtain-mux config show --schema' for adding providers)", host)
 		}
 		u.Hosts[host] = base
 	}
@@ -59,7 +59,7 @@ func (f UpstreamFlags) Read(table []mitm.Provider) (Upstreams, error) {
 		u.Roots = x509.NewCertPool()
 	}
 	if !u.Roots.AppendCertsFromPEM(pem) {
-		return u, cli.Fail("read the upstream's certificate authorities", fmt.Errorf("%s holds no certificate in PEM", f.ca), "give --upstream-ca a file in PEM")
+		return u, cli.Fail("read the upstream's certificate authorities", fmt.Errorf("%s contains no certificate in PEM", f.ca), "give --upstream-ca a file in PEM")
 	}
 	return u, nil
 }

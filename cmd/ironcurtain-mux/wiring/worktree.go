@@ -23,10 +23,10 @@ func (f *worktreeFlags) Register(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.yes, "worktree", false, "work in a git worktree and on a branch of its own, made of the workspace (default the current directory)")
 	cmd.Flags().BoolVar(&f.no, "no-worktree", false, "work in the workspace itself, whatever config.json says")
 	cmd.Flags().StringVar(&f.Repo, "repo", "", "work in a clone of the repository at that https or ssh URL")
-	cmd.Flags().StringVar(&f.Branch, "branch", "", "branch of the clone (default the one that the repository names)")
+	cmd.Flags().StringVar(&f.Branch, "branch", "", "branch of the clone (default: the repository's default branch)")
 }
 
-// Choice is what the flags choose.
+// Choice returns what the flags choose.
 func (f *worktreeFlags) Choice() broker.WorktreeChoice {
 	switch {
 	case f.yes:
@@ -40,8 +40,8 @@ func (f *worktreeFlags) Choice() broker.WorktreeChoice {
 // given reports whether one of the flags was given.
 func (f *worktreeFlags) given() bool { return *f != worktreeFlags{} }
 
-// complete checks the flags, and sets the workspace to the current directory if a worktree
-// was asked for without one.
+// complete checks the flags, and sets the workspace to the current directory if only a worktree
+// was asked for.
 func (f *worktreeFlags) complete(workspace *string) error {
 	if f.yes && f.no {
 		return cli.Usagef("--worktree and --no-worktree: give one of them")
@@ -55,7 +55,7 @@ func (f *worktreeFlags) complete(workspace *string) error {
 	return nil
 }
 
-// farewell prints, after the end, what the person has to know about the sessions.
+// farewell prints what the person must know about the sessions after their end.
 func farewell(w io.Writer, b *broker.Broker) {
 	for _, notice := range b.EndNotices() {
 		fmt.Fprintln(w, text.ASCII(notice))
