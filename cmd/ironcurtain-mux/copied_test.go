@@ -91,7 +91,7 @@ func TestCopiedWorkspace(t *testing.T) {
 func (d *driver) landsFromOutside(id broker.SessionID, work string) {
 	d.t.Helper()
 	out, errs, code := d.command("sessions", "land", string(id[:8]))
-	if code != 0 || !strings.Contains(out, "deleted  old\n") || !strings.Contains(out, "added    made (18 bytes)\n") || strings.Contains(errs, "not here yet") {
+	if code != 0 || !strings.Contains(out, "deleted  old\n") || !strings.Contains(out, "added    made (18 bytes)\n") || strings.Contains(errs, "are missing here") {
 		d.t.Errorf("sessions land of a running session ends with %d, and has not asked it: %s%s", code, out, errs)
 	}
 	d.send("clear; echo late >since; echo late-$((1))\r")

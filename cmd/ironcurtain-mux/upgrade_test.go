@@ -218,7 +218,7 @@ func TestUpgradeThatFailsChangesNothing(t *testing.T) {
 	a.tools(t, d.onlySession()) // a server of tools is the program itself, which is replaced below
 	tests := []struct{ name, script, says string }{
 		{"it does not work", "exit 3\n", "does not work"},
-		{"it says nothing", "exit 0\n", "does not say"},
+		{"it says nothing", "exit 0\n", "does not report"},
 		{"its configuration is wrong", `echo '{"version":"2","protocol":1,"state":1,"error":"no such policy"}'` + "\n", "no such policy"},
 		{"it is older", `echo '{"version":"0","protocol":1,"state":0}'` + "\n", "older"},
 		{"it is gone then", `echo '{"version":"2","protocol":1,"state":1}'; rm "$0"` + "\n", "continues as before"},
