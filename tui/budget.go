@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/timespan"
 	"github.com/ironcurtain-mux/ironcurtain-mux/term"
@@ -30,7 +29,7 @@ func (m *Model) runBudget(args string) (tea.Cmd, error) {
 	}
 	t := m.current()
 	if t == nil {
-		return nil, fault.New("/new opens one", "there is no tab that could use more")
+		return nil, errNoTab("that could use more")
 	}
 	id := t.session.ID
 	return m.do(func(ctx context.Context) tea.Msg {

@@ -21,7 +21,7 @@ import (
 func (m *Model) runServers(args string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, fault.New("/new opens one", "there is no tab that could have servers")
+		return nil, errNoTab("that could have servers")
 	}
 	id := t.session.ID
 	words, err := input.Words(args)
@@ -60,7 +60,7 @@ func (m *Model) onServers(msg serversMsg) {
 func (m *Model) runRegistries(args string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, fault.New("/new opens one", "there is no tab that could have package registries")
+		return nil, errNoTab("that could have package registries")
 	}
 	id, words := t.session.ID, strings.Fields(args)
 	switch {
@@ -146,7 +146,7 @@ func (m *Model) onApplied(msg appliedMsg) {
 func (m *Model) runPort(args string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, fault.New("/new opens one", "there is no tab that could have ports")
+		return nil, errNoTab("that could have ports")
 	}
 	words := strings.Fields(args)
 	if len(words) == 0 {

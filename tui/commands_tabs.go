@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -50,7 +49,7 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 	}
 	if rest, ok := strings.CutPrefix(dir, "--workspace"); ok && (rest == "" || rest[0] == ' ' || rest[0] == '=') {
 		if dir = strings.Trim(rest, "= "); dir == "" {
-			return nil, errors.New("/new --workspace: names no directory")
+			return nil, errors.New("/new --workspace: takes a directory")
 		}
 	}
 	if strings.HasPrefix(dir, "--") {
@@ -134,7 +133,7 @@ func (m *Model) agentNames() (names []string) {
 func (m *Model) runRestart(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, fault.New("/new opens one", "there is no tab to restart")
+		return nil, errNoTab("to restart")
 	}
 	if !t.running() {
 		return m.restart(t), nil
@@ -188,7 +187,7 @@ func (m *Model) runNo(string) (tea.Cmd, error) { return m.answerOffer(false) }
 func (m *Model) answerOffer(yes bool) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, errors.New("there is no tab in which anything was offered")
+		return nil, errNoTab("in which anything was offered")
 	}
 	id := t.session.ID
 	return m.do(func(ctx context.Context) tea.Msg {
@@ -220,7 +219,7 @@ func (m *Model) runClose(args string) (tea.Cmd, error) {
 		}
 	}
 	if t == nil {
-		return nil, errors.New("there is no tab to close")
+		return nil, errNoTab("to close")
 	}
 	if args == "" && !t.running() {
 		return m.closeTab(t), nil
@@ -284,7 +283,7 @@ func (m *Model) runMove(args string) (tea.Cmd, error) {
 func (m *Model) runRename(args string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, errors.New("there is no tab to rename")
+		return nil, errNoTab("to rename")
 	}
 	id := t.session.ID
 	return m.do(func(ctx context.Context) tea.Msg {
@@ -308,7 +307,7 @@ func (m *Model) runMute(args string) (tea.Cmd, error) {
 		return nil, fmt.Errorf("/mute %s: takes all, or nothing for this tab", args)
 	}
 	if t == nil {
-		return nil, errors.New("there is no tab to mute")
+		return nil, errNoTab("to mute")
 	}
 	t.muted = !t.muted
 	if t.muted {

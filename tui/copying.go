@@ -16,7 +16,7 @@ import (
 func (m *Model) runCopy(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil || !t.attached {
-		return nil, fault.New("wait until the agent runs", "nothing to copy from")
+		return nil, fault.New("wait until the agent runs", "/copy: there is no output yet")
 	}
 	m.beginCopy(t)
 	return nil, nil
@@ -119,7 +119,7 @@ func (m *Model) pointAt(t *tab, at view.Rect, e keys.Mouse) copymode.Point {
 func (m *Model) runEdit(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil || !t.attached {
-		return nil, fault.New("wait until the agent runs", "nothing to edit")
+		return nil, fault.New("wait until the agent runs", "/edit: there is no output yet")
 	}
 	return m.editScrollback(t, t.topLine(m.focusedRect())), nil
 }

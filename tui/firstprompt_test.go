@@ -190,7 +190,7 @@ func TestNewCommandLines(t *testing.T) {
 		{args: "-- hello there", agent: "claude-code", prompt: "hello there"},
 		{args: "shell /tmp/a b -- x", agent: "shell", dir: "/tmp/a b", prompt: "x"},
 		{args: "shell --", agent: "shell"},
-		{args: "shell --workspace", refused: "names no directory"},
+		{args: "shell --workspace", refused: "takes a directory"},
 		{args: "--colour", refused: "takes an agent, --workspace DIR"},
 		{args: "nobody -- x", refused: "no such agent; there are"},
 	} {

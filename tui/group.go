@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -139,7 +138,7 @@ func (m *Model) splitWith(t, other *tab, down bool) error {
 func (m *Model) runSplit(args string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, errors.New("no tab to split")
+		return nil, errNoTab("to split")
 	}
 	down := false
 	var with *tab

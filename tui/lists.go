@@ -61,7 +61,7 @@ func (m *Model) onHistory(msg historyMsg) {
 func (m *Model) runDone(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, fmt.Errorf("there is no tab")
+		return nil, errNoTab("with automatic approvals")
 	}
 	id := t.session.ID
 	return m.do(func(ctx context.Context) tea.Msg {
@@ -90,7 +90,7 @@ func (m *Model) onDone(msg doneMsg) {
 func (m *Model) runDiff(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, fault.New("/new opens one", "there is no tab whose workspace could be shown")
+		return nil, errNoTab("whose workspace could be shown")
 	}
 	id, name := t.session.ID, t.name()
 	m.showHelp(lookingTitle, []view.Line{{Text: "looking at the workspace"}})

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	tea "charm.land/bubbletea/v2"
@@ -16,7 +15,7 @@ import (
 func (m *Model) runForget(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, errors.New("there is no tab")
+		return nil, errNoTab("with a receipt")
 	}
 	return m.forget(t.session.ID, true), nil
 }

@@ -167,7 +167,7 @@ func startLoops(ctx context.Context, m *Model, t *outer.Terminal, screen *view.C
 	m.tasks.Start(func() { followBroker(ctx, m.api, events, m.send) })
 	m.tasks.Start(func() {
 		if err := list(ctx, m.api, m.send); err != nil {
-			m.send(brokerLostMsg{fmt.Errorf("list what is open: %w", err)})
+			m.send(brokerLostMsg{fmt.Errorf("list the sessions and calls: %w", err)})
 		}
 		followSize(ctx, t, m.send)
 	})

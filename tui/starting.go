@@ -9,7 +9,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
-	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/input"
 	"github.com/ironcurtain-mux/ironcurtain-mux/tui/view"
@@ -26,7 +25,7 @@ type following struct {
 func (m *Model) runLog(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, fault.New("/new opens one", "there is no tab whose start could be shown")
+		return nil, errNoTab("whose start could be shown")
 	}
 	m.showHelp(startLogTitle(t), []view.Line{{Text: "looking at the log"}})
 	m.following = following{id: t.session.ID}

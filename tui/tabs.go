@@ -87,6 +87,12 @@ func (m *Model) numbered(n int) *tab {
 	return m.tabs[n-1]
 }
 
+// errNoTab is the error of a command that needs a tab when no tab is open. purpose says what the tab
+// is needed for: "to close".
+func errNoTab(purpose string) error {
+	return fault.New("/new opens a tab", "there is no tab %s", purpose)
+}
+
 // noSuchTab is the error that no tab has a number; it says which numbers there are.
 func (m *Model) noSuchTab(n int) error {
 	switch len(m.tabs) {

@@ -23,7 +23,7 @@ import (
 func (m *Model) runAttach(args string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, fault.New("/new opens one", "there is no tab to attach this to")
+		return nil, errNoTab("to attach this to")
 	}
 	if t.dead() {
 		return nil, fault.New("/restart starts it again, /resume continues it", "%s has ended", t.title())
@@ -64,7 +64,7 @@ func (m *Model) onAttachedFiles(msg attachedFilesMsg) {
 func (m *Model) runSave(args string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, fault.New("/new opens one", "there is no tab to save a file of")
+		return nil, errNoTab("to save a file of")
 	}
 	rest, replace := strings.CutPrefix(args+" ", "-f ")
 	words, err := input.Words(rest)
@@ -137,7 +137,7 @@ const landingTitle = "landing"
 func (m *Model) runLand(args string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, fault.New("/new opens one", "there is no tab whose changes could be landed")
+		return nil, errNoTab("whose changes could be landed")
 	}
 	id, which := t.session.ID, broker.Which{}
 	switch args {

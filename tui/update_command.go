@@ -269,7 +269,7 @@ func (m *Model) sendText(pieces []input.Piece) tea.Cmd {
 		m.showError(errSafe())
 		return nil
 	case t == nil:
-		m.showError(fault.New("/new opens one", "there is no tab to send this to"))
+		m.showError(errNoTab("to send this to"))
 		return nil
 	case t.dead():
 		m.showError(fault.New("/restart starts it again, /resume continues it", "%s has ended", t.title()))

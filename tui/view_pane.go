@@ -2,7 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -241,7 +240,7 @@ func (t *tab) follow() { t.scrolled, t.crop = false, view.Crop{} }
 func (m *Model) runFit(string) (tea.Cmd, error) {
 	t := m.current()
 	if t == nil {
-		return nil, errors.New("there is no tab to fit")
+		return nil, errNoTab("to fit")
 	}
 	at, fitted := m.focusedRect(), t.pane
 	m.ask(fmt.Sprintf("make this tab %dx%d in every terminal, until somebody uses it in another one or you leave? What its agent writes stays %s wide", at.W, at.H, view.Counted(at.W, "column")), func(*Model) tea.Cmd {

@@ -33,7 +33,7 @@ func Upgrade(ctx context.Context, o Options, wait time.Duration, now bool) (end 
 	}
 	again, is, err := wire.Dial(ctx, o.Socket, o.hello(wire.ForView))
 	if err != nil {
-		return "", fault.New("'ironcurtain-mux' starts it again and takes the agents back", "the new program has ended: %w", err)
+		return "", fault.New("'ironcurtain-mux' starts the daemon again and takes the agents back", "the new program has ended: %w", err)
 	}
 	defer again.Close()
 	return fmt.Sprintf("the daemon was %s and is now %s; its agents keep running", was.Version, is.Version), nil

@@ -68,7 +68,7 @@ func (i *Inherited) Type() string { return "descriptors" }
 func KeepInherited() error {
 	open, err := os.ReadDir("/dev/fd")
 	if err != nil {
-		return fault.Wrap("look at inherited descriptors", err, "")
+		return fault.Wrap("list inherited descriptors", err, "")
 	}
 	for _, entry := range open {
 		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 {

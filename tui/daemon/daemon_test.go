@@ -363,8 +363,8 @@ func TestStrangersAreRefused(t *testing.T) {
 		"no hello": {func(c *wire.Conn) error { return c.Send(wire.KindView, wire.View{}, tty, tty) }, "not a client"},
 		"a later one": {func(c *wire.Conn) error {
 			return c.Send(wire.KindHello, wire.Hello{Protocol: wire.Protocol + 1, Version: "later"})
-		}, "the daemon is older"},
-		"an older one": {func(c *wire.Conn) error { return c.Send(wire.KindHello, wire.Hello{Version: "older"}) }, "the program that you started is older"},
+		}, "the daemon (test) is older than the program (later)"},
+		"an older one": {func(c *wire.Conn) error { return c.Send(wire.KindHello, wire.Hello{Version: "older"}) }, "the program (older) is older than the daemon (test)"},
 		"no descriptor": {func(c *wire.Conn) error {
 			return errors.Join(c.Send(wire.KindHello, hello), c.Send(wire.KindView, wire.View{}))
 		}, "passed no terminal"},

@@ -55,12 +55,12 @@ func (d *Daemon) refuse(h *wire.Hello) wire.Refused {
 	switch oldest := slices.Min(wire.Protocols); {
 	case h.Protocol < oldest:
 		return wire.Refused{
-			Reason: fmt.Sprintf("the program that you started is older: the daemon is %s, the program %s", d.Version, h.Version),
+			Reason: fmt.Sprintf("the program (%s) is older than the daemon (%s)", h.Version, d.Version),
 			Next:   "use the program of the daemon" + d.program(),
 		}
 	case !slices.Contains(wire.Protocols, h.Protocol):
 		return wire.Refused{
-			Reason: fmt.Sprintf("the daemon is older: the daemon is %s, the program %s", d.Version, h.Version),
+			Reason: fmt.Sprintf("the daemon (%s) is older than the program (%s)", d.Version, h.Version),
 			Next:   "detach everywhere, run 'ironcurtain-mux stop' when its agents are done, and start it again",
 		}
 	case !slices.Contains([]wire.Right{wire.See, wire.Answer, wire.Operate}, h.Rights):

@@ -49,7 +49,7 @@ func (d *Daemon) upgrade(ctx context.Context, c *wire.Conn, unix *net.UnixConn, 
 		cancel()
 	}()
 	defer func() { _ = unix.CloseRead(); <-heard }()
-	err := errors.New("this process cannot become another program")
+	err := errors.New("this daemon cannot be upgraded")
 	if d.Upgrade != nil {
 		err = d.becomeNew(ctx, u, func() { _ = c.Send(wire.KindMoved, wire.Moved{}) })
 	}
