@@ -206,7 +206,7 @@ func (r *Replacer) checkPicked(c commit, source object, who string) error {
 	line := max(r.derived.Mainline, 1)
 	switch {
 	case len(s.parents) < line || r.derived.Mainline == 0 && len(s.parents) != 1:
-		return fmt.Errorf("%s is a merge without the parent that the call names", source.id)
+		return fmt.Errorf("%s must have exactly one parent, or the parent that the call names", source.id)
 	case c.author != s.author:
 		return fmt.Errorf("the author of %s has changed", source.id)
 	case !r.derived.sameMessage(c.message, s.message, who):

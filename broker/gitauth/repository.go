@@ -137,7 +137,7 @@ func (r commits) list(revisions string) (ids []string, err error) {
 	}
 }
 
-// tree returns the tree of a request merge or apply, or "".
+// tree sends a request merge or apply, and returns the tree, or "" if git cannot make it.
 func (r commits) tree(words ...string) (string, error) {
 	if err := r.ask(words...); err != nil {
 		return "", err
