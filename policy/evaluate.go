@@ -32,7 +32,7 @@ func (e *Engine) EvaluateContext(ctx context.Context, c Call) (v Verdict) {
 			v = Verdict{Decision: Deny, Rule: RuleInvalidRequest, Reason: "the call cannot be judged"}
 		}
 	}()
-	now := e.collector.look(ctx)
+	now := e.collector.begin(ctx)
 	v, err := e.judge.evaluate(c, now.gather(c))
 	if err == nil {
 		err = e.confirm(c, v, now)

@@ -30,7 +30,7 @@ type RuleExplanation struct {
 // Explain judges a call as Evaluate does, and says what every rule decided.
 func (e *Engine) Explain(c Call) Explanation {
 	x := Explanation{Verdict: e.Evaluate(c)}
-	f := e.collector.look(context.Background()).gather(c)
+	f := e.collector.begin(context.Background()).gather(c)
 	if f.refused != nil {
 		return x
 	}

@@ -75,8 +75,8 @@ type snapshot struct {
 	repos     map[string]*repository // by the directory from which git looks for them
 }
 
-// look begins a judgement.
-func (c *collector) look(ctx context.Context) *snapshot {
+// begin begins a judgement. The snapshot has read nothing yet.
+func (c *collector) begin(ctx context.Context) *snapshot {
 	return &snapshot{collector: c, ctx: ctx, view: c.paths.View(ctx), git: c.around.View(ctx)}
 }
 

@@ -19,7 +19,7 @@ func TestJudgingWithoutFacts(t *testing.T) {
 	c := Call{Server: "filesystem", Tool: "read_text_file", Arguments: []byte(`{"path":"/workspace/repo"}`)}
 	other := c
 	other.Arguments = []byte(`{"path":"/workspace"}`)
-	facts := e.collector.look(t.Context()).gather(c)
+	facts := e.collector.begin(t.Context()).gather(c)
 	if v, err := e.judge.evaluate(c, facts); err != nil || v.Decision != Allow {
 		t.Fatalf("%+v, %v", v, err)
 	}
@@ -44,7 +44,7 @@ func TestJudgingIsPure(t *testing.T) {
 		{Server: "git", Tool: "git_remote", Arguments: []byte(`{"path":"/workspace/repo","mode":"list"}`)},
 		{Server: "filesystem", Tool: "write_file", Arguments: []byte(`{"path":"/workspace/.envrc","content":"x"}`)},
 	} {
-		facts := e.collector.look(t.Context()).gather(c)
+		facts := e.collector.begin(t.Context()).gather(c)
 		before, err := e.judge.evaluate(c, facts)
 		if err != nil {
 			t.Fatal(err)

@@ -78,8 +78,8 @@ func (p *preparation) checkPattern(name, pattern, dir string) error {
 	if !strings.ContainsAny(pattern, "*?[") {
 		return nil
 	}
-	for i := range p.protected.now {
-		protected := &p.protected.now[i]
+	for i := range p.protected.resolved {
+		protected := &p.protected.resolved[i]
 		if protected.Path == dir || !pathx.Within(protected.Path, dir) {
 			continue
 		}

@@ -61,8 +61,8 @@ func (p *preparation) trackedFiles(call jsonx.Value) error {
 		}
 	}
 	var names []string // protected paths, relative to the work tree
-	for i := range p.protected.now {
-		name := p.protected.now[i].Path
+	for i := range p.protected.resolved {
+		name := p.protected.resolved[i].Path
 		named := scope == nil || slices.ContainsFunc(scope, func(dir string) bool { return within(name, dir) })
 		if name != tree.Path && within(name, tree.Path) && named {
 			names = append(names, name[len(tree.Path)+1:])

@@ -25,7 +25,9 @@ type guard struct {
 type guardEntry struct {
 	name     string // as configured
 	resolved pathx.Resolved
-	moving   bool // lies in an open directory, where agents can change links: resolved for each call
+	// changeable means that it lies in an open directory, where agents can change links. It is
+	// resolved for each call.
+	changeable bool
 }
 
 func newGuard(paths *pathx.Resolver, protected, unprotected, written []string) (*guard, error) {
@@ -50,7 +52,7 @@ func newGuard(paths *pathx.Resolver, protected, unprotected, written []string) (
 		}
 		literal := filepath.Clean(name)
 		inside := slices.ContainsFunc(g.open, func(dir string) bool { return pathx.Within(got.Path, dir) || pathx.Within(literal, dir) })
-		g.entries = append(g.entries, guardEntry{name: name, resolved: got, moving: inside})
+		g.entries = append(g.entries, guardEntry{name: name, resolved: got, changeable: inside})
 		if filepath.IsAbs(literal) && literal != got.Path {
 			// The configured name is protected as well, in case its links change.
 			g.entries = append(g.entries, guardEntry{name: name, resolved: pathx.Resolved{Path: literal}})
@@ -62,20 +64,20 @@ func newGuard(paths *pathx.Resolver, protected, unprotected, written []string) (
 // guardView is the guard during one call. Every protected name is resolved once.
 type guardView struct {
 	*guard
-	now   []pathx.Resolved
-	links linkIndex
+	resolved []pathx.Resolved // by the index of the entry
+	links    linkIndex
 }
 
-// look resolves the protected names that may have changed since the engine was made.
-func (g *guard) look(paths *pathx.View) (*guardView, error) {
-	v := &guardView{guard: g, now: make([]pathx.Resolved, len(g.entries))}
+// view resolves the protected names that may have changed since the engine was made.
+func (g *guard) view(paths *pathx.View) (*guardView, error) {
+	v := &guardView{guard: g, resolved: make([]pathx.Resolved, len(g.entries))}
 	for i, e := range g.entries {
-		v.now[i] = e.resolved
-		if !e.moving {
+		v.resolved[i] = e.resolved
+		if !e.changeable {
 			continue
 		}
 		var err error
-		if v.now[i], err = paths.ResolveTrusted(e.name); err != nil {
+		if v.resolved[i], err = paths.ResolveTrusted(e.name); err != nil {
 			return nil, err
 		}
 	}
@@ -87,8 +89,8 @@ func (g *guard) look(paths *pathx.View) (*guardView, error) {
 // protected file.
 func (g *guardView) protects(ctx context.Context, r pathx.Resolved) (bool, error) {
 	linked := r.Exists && !r.Dir && r.Links > 1
-	for i := range g.now {
-		p := &g.now[i]
+	for i := range g.resolved {
+		p := &g.resolved[i]
 		if (within(r.Path, p.Path) || (p.Exists && slices.Contains(r.Idents(), p.Ident))) && !g.excluded(r.Path, p.Path) {
 			return true, nil
 		}
@@ -135,9 +137,9 @@ func within(p, dir string) bool {
 // operation on the path would reach it. A protected file that is known not to exist counts
 // only if missing is true.
 func (g *guardView) covers(r pathx.Resolved, missing bool) bool {
-	for i := range g.now {
-		p := &g.now[i]
-		if !missing && !p.Exists && g.entries[i].moving {
+	for i := range g.resolved {
+		p := &g.resolved[i]
+		if !missing && !p.Exists && g.entries[i].changeable {
 			continue
 		}
 		if within(p.Path, r.Path) || (r.Exists && slices.Contains(p.Idents(), r.Ident)) {

@@ -69,7 +69,7 @@ const (
 func (p *preparation) checkProtected(name string, role Role, r pathx.Resolved, far reach) error {
 	if p.protected == nil {
 		var err error
-		if p.protected, err = p.collector.guard.look(p.view); err != nil {
+		if p.protected, err = p.collector.guard.view(p.view); err != nil {
 			return p.refuse(RuleProtectedPath, name, role, r.Path, "it is not known which paths are protected: "+err.Error())
 		}
 	}
