@@ -65,7 +65,7 @@ in the last detached terminal: the tab in front, the panes, the zoom and what is
 			if o.Rights != wire.Operate { // such a client must not restart the daemon
 				return reportEnd(cmd, "attach", end, err)
 			}
-			return stay(cmd, "attach", o, end, err)
+			return keepAttached(cmd, "attach", o, end, err)
 		},
 	}
 	cmd.Flags().BoolVar(&readOnly, "read-only", false, "show everything, change nothing")

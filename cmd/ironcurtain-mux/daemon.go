@@ -151,7 +151,7 @@ func serve(cmd *cobra.Command, s *starter, flags *wiring.TabFlags, inherited dae
 	if inherited == (daemon.Inherited{}) {
 		v.takeBack(cmd.Context())
 	} else {
-		byHand = v.goOn(cmd.Context(), former)
+		byHand = v.continueFrom(cmd.Context(), former)
 	}
 	d := v.daemon(cmd.Context())
 	d.End = func() string {
@@ -232,7 +232,7 @@ func openDoor(ctx context.Context, home string, inherited daemon.Inherited) (doo
 	reap()
 	door, former, err = inherited.Take()
 	if door != nil {
-		return door, former, nil // goOn reports if nothing can be read
+		return door, former, nil // continueFrom reports if nothing can be read
 	}
 	return nil, nil, err
 }

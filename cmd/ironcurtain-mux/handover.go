@@ -93,9 +93,9 @@ func readPanes(from io.Reader, mux *pane.Mux) (rest io.Reader, err error) {
 	return from, mux.Load(io.LimitReader(from, int64(n)))
 }
 
-// goOn continues with what the former program of this process has handed over. If that cannot be
-// read, it takes the agents back as after a crash. It returns notices for the person.
-func goOn(ctx context.Context, from io.ReadCloser, b *broker.Broker, mux *pane.Mux, log *slog.Logger) (h handedOver, notices []string) {
+// continueFrom continues with what the former program of this process has handed over. If that
+// cannot be read, it takes the agents back as after a crash. It returns notices for the person.
+func continueFrom(ctx context.Context, from io.ReadCloser, b *broker.Broker, mux *pane.Mux, log *slog.Logger) (h handedOver, notices []string) {
 	err := errors.New("it cannot be read")
 	if from != nil {
 		err = h.read(from, mux)

@@ -59,7 +59,7 @@ func openMux(cmd *cobra.Command, flags wiring.TabFlags) error {
 	}
 	o.Variables = p.DaemonVariables(flags.Servers)
 	end, err := startAndAttach(cmd, o)
-	return stay(cmd, op, o, end, err)
+	return keepAttached(cmd, op, o, end, err)
 }
 
 // leftRunning reports whether a killed daemon may have left agents running. Then these are taken
@@ -79,10 +79,10 @@ const (
 // safe view.
 const failedAgain = 10 * time.Second
 
-// stay restarts a daemon that has crashed while it showed a view, and attaches again. It also
+// keepAttached restarts a daemon that has crashed while it showed a view, and attaches again. It also
 // attaches again when the view has failed, with the safe view if it fails twice in a moment. It
 // reports any other end to the person.
-func stay(cmd *cobra.Command, op string, o client.Options, end string, err error) error {
+func keepAttached(cmd *cobra.Command, op string, o client.Options, end string, err error) error {
 	o.View.Open, o.View.Here = o.View.Open.Again(), false
 	var restarts []time.Time
 	var failed time.Time

@@ -57,10 +57,10 @@ func (v *views) takeBack(ctx context.Context) {
 	}
 }
 
-// goOn continues with what the former program of this process has handed over, and reports whether a
-// person had started that program.
-func (v *views) goOn(ctx context.Context, former io.ReadCloser) (byHand bool) {
-	h, notices := goOn(ctx, former, v.broker, v.mux, v.log)
+// continueFrom continues with what the former program of this process has handed over, and reports
+// whether a person had started that program.
+func (v *views) continueFrom(ctx context.Context, former io.ReadCloser) (byHand bool) {
+	h, notices := continueFrom(ctx, former, v.broker, v.mux, v.log)
 	v.kept.kept, v.notices = h.Arrangements, notices
 	return h.ByHand
 }
@@ -90,7 +90,7 @@ func (v *views) show(ctx context.Context, c daemon.Client) (end string, err erro
 	if offer := offerUpgrade(cli.ThisBuild().Version, c.Version); offer != "" {
 		o.Notices = append(o.Notices, offer)
 	}
-	asFor(c, &o)
+	setClient(c, &o)
 	defer v.kept.end(c)
 	v.keep(ctx, w, c, &o)
 	if c.Rights != wire.Operate {
@@ -123,8 +123,8 @@ func (v *views) show(ctx context.Context, c daemon.Client) (end string, err erro
 	return "", daemon.ErrQuit
 }
 
-// asFor sets the options that come from the client and from what it has asked for.
-func asFor(c daemon.Client, o *tui.Options) {
+// setClient sets the options that come from the client and from what it has asked for.
+func setClient(c daemon.Client, o *tui.Options) {
 	o.Client, o.Show, o.Safe = c.Identity, broker.SessionID(c.Asked.Show), c.Asked.Safe
 	o.Passed, o.Dir, o.Others, o.Failed, o.Stalled = &c.Passed, c.Asked.Dir, c.Others, c.Failed, c.Stalled
 	o.Front = func(id broker.SessionID) { c.Activity.Front.Store(&id) }
