@@ -237,7 +237,7 @@ func (m *Model) listHints() []string {
 	found := m.help.Found(at)
 	switch {
 	case m.searched.typing:
-		return input.NonEmpty(found, m.keys.Hint(input.PlaceCommand, input.ActEnter, "stay here"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back"))
+		return input.NonEmpty(found, m.keys.Hint(input.PlaceCommand, input.ActEnter, "stays here"), m.keys.Hint(input.PlaceCommand, input.ActLeave, "back"))
 	case found != "":
 		next := m.keys.KeyFor(input.PlaceHelp, input.ActHelpNext) + " " + m.keys.Hint(input.PlaceHelp, input.ActHelpPrev, "next, before")
 		return input.NonEmpty(found, next, "Esc ends the search")

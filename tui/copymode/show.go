@@ -12,7 +12,7 @@ import (
 func (c *State) Hints(k *input.Keys) []string {
 	where := fmt.Sprintf("copy line %d/%d", c.Cursor.Line+1, c.total())
 	if c.Searching {
-		return input.NonEmpty(where, c.Found(), k.Hint(input.PlaceCommand, input.ActEnter, "stay here"), k.Hint(input.PlaceCommand, input.ActLeave, "back"))
+		return input.NonEmpty(where, c.Found(), k.Hint(input.PlaceCommand, input.ActEnter, "stays here"), k.Hint(input.PlaceCommand, input.ActLeave, "back"))
 	}
 	if c.selecting {
 		return input.NonEmpty(where, k.Hint(input.PlaceCopy, input.ActCopyYank, "copies"), "Esc drops the selection")
