@@ -198,7 +198,7 @@ func (c *Compiled) checkReferences(d *document) {
 		case i < 0:
 			at.fail("list %q is not defined", ref.name)
 		case c.Lists[i].Type != ref.match:
-			at.fail("list %q holds %s, not %s", ref.name, c.Lists[i].Type, ref.match)
+			at.fail("list %q contains %s, not %s", ref.name, c.Lists[i].Type, ref.match)
 		}
 	}
 }

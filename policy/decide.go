@@ -99,7 +99,7 @@ func (f *facts) applyRules(role Role, open []int, o *outcome) {
 }
 
 // undecided is the outcome for a role that no rule covers; an empty role is the whole call.
-// It is a denial, but for the servers in Config.Asking it is an escalation.
+// It is a denial; for the servers in Config.Asking it is an escalation.
 func (f *facts) undecided(role Role) outcome {
 	what := f.call.Server + "/" + f.call.Tool
 	if role != "" {

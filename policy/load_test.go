@@ -42,7 +42,7 @@ func TestLoadCompiledRefuses(t *testing.T) {
 		{"unknown match", rule(`"name":"a","if":{"lists":[{"roles":["github-owner"],"allowed":["x"],"matchType":"regex"}]},"then":"allow"`), "unknown list type"},
 		{"bad name", rule(`"name":"A b","if":{"tool":["x"]},"then":"allow"`), "is not made of letters"},
 		{"reserved name", rule(`"name":"structural-sandbox-allow","if":{"tool":["x"]},"then":"allow"`), "is reserved"},
-		{"list of another type", `{"listDefinitions":[{"name":"x","type":"emails"}],"rules":[{"name":"a","if":{"domains":{"roles":["fetch-url"],"allowed":["@x"]}},"then":"allow"}]}`, `list "@x" holds emails, not domains`},
+		{"list of another type", `{"listDefinitions":[{"name":"x","type":"emails"}],"rules":[{"name":"a","if":{"domains":{"roles":["fetch-url"],"allowed":["@x"]}},"then":"allow"}]}`, `list "@x" contains emails, not domains`},
 		{"list name", `{"listDefinitions":[{"name":"X","type":"emails"}],"rules":[]}`, "listDefinitions[0]"},
 	} {
 		_, err := ParseCompiled("p.json", []byte(tc.text))

@@ -12,7 +12,7 @@ import (
 )
 
 // Narrowing is a policy that judges the calls of one session together with another policy,
-// the outer one. The more severe verdict counts, so it can only hold back more.
+// the outer one. The more severe verdict counts, so it can only be stricter.
 type Narrowing struct {
 	Dir    string
 	Policy *Compiled
@@ -21,7 +21,7 @@ type Narrowing struct {
 
 // LoadNarrowing reads a policy directory. It returns an error that names the first rule by
 // which the policy would allow more than the outer one. Calls are judged by the outer
-// policy's annotations, so the directory may hold no others.
+// policy's annotations, so the directory must not contain others.
 func LoadNarrowing(dir string, outer *Compiled, a *Annotations) (Narrowing, error) {
 	c, lists, err := LoadDir(dir)
 	if err != nil {
@@ -43,7 +43,7 @@ func LoadNarrowing(dir string, outer *Compiled, a *Annotations) (Narrowing, erro
 	if err := c.narrows(outer, a); err != nil {
 		return Narrowing{}, &LoadError{
 			File: filepath.Join(dir, "compiled-policy.json"), Err: err,
-			hint: "narrow the rule or take it out; this policy can only hold back more than the multiplexer's own",
+			hint: "narrow or remove the rule; this policy can only be stricter than the multiplexer's own",
 		}
 	}
 	return Narrowing{Dir: dir, Policy: c, Lists: lists}, nil

@@ -124,7 +124,7 @@ func (cs ListConditions) Objections(string, []string) []string {
 			broken = append(broken, objectionsTo(c.Allowed)...)
 		}
 		if len(c.Allowed) == 0 || slices.Contains(c.Allowed, "*") {
-			broken = append(broken, `has a list that is empty or holds "*"`)
+			broken = append(broken, `has a list that is empty or contains "*"`)
 		}
 	}
 	return broken

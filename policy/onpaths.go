@@ -103,7 +103,7 @@ func (c *PathCondition) Objections(homeDir string, protected []string) []string 
 	below := !strings.HasPrefix(dir, "~") && (pathx.Within(dir, homeDir) || pathx.Within(dir, home.Path))
 	switch {
 	case pathx.Within(home.Path, got.Path):
-		return []string{fmt.Sprintf("allows within %s, which holds the whole home directory", dir)}
+		return []string{fmt.Sprintf("allows within %s, which contains the whole home directory", dir)}
 	case below:
 		return []string{fmt.Sprintf("allows within %s: write ~ for the home directory", dir)}
 	}

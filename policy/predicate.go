@@ -26,7 +26,7 @@ type Predicate interface {
 	// other rule is true. then is the decision of its own rule.
 	ImpliedBy(other Rule, then Decision) bool
 	// Meets reports whether a value can meet both this and the condition of the other
-	// rule, as far as the rules tell.
+	// rule, as far as the rules show.
 	Meets(other Rule) bool
 	// bind makes the tests that an engine judges calls with.
 	bind(e *Engine, r Rule) (tests []test, warnings []string)
@@ -108,7 +108,7 @@ func (c Condition) TakesPart(role Role) bool {
 }
 
 // Meets reports whether a value can meet both the condition and that of the other rule, as
-// far as the rules tell.
+// far as the rules show.
 func (c Condition) Meets(other Rule) bool {
 	return !slices.ContainsFunc(c, func(p Predicate) bool { return !p.Meets(other) })
 }

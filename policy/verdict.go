@@ -9,7 +9,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
-// Decision says whether a call goes on, is denied, or waits for a person.
+// Decision says whether a call is carried out, is denied, or waits for a person.
 type Decision string
 
 // The decisions, from the mildest to the most severe.

@@ -70,12 +70,12 @@ IRONCURTAIN_HOME and IRONCURTAIN_CACHE if they are set, and no key.`,
 	}
 	flags.Engine.Register(cmd)
 	cmd.Flags().BoolVar(&check, checkFlag, false, "report as JSON whether it could serve")
-	_ = cmd.Flags().MarkHidden(checkFlag) // there is such a flag
+	_ = cmd.Flags().MarkHidden(checkFlag) // the flag exists
 	cmd.Flags().Var(&inherited, inheritFlag, "continue with the descriptors that the former program of this process has left open")
-	_ = cmd.Flags().MarkHidden(inheritFlag) // there is such a flag
+	_ = cmd.Flags().MarkHidden(inheritFlag) // the flag exists
 	cmd.Flags().BoolVar(&started, running.StartedFlag, false, "report to the client that has started the daemon")
 	cmd.Flags().StringVar(&unit, "print-unit", "", "print a unit for a service `manager`, systemd or launchd, and do nothing else")
-	_ = cmd.Flags().MarkHidden(running.StartedFlag) // there is such a flag
+	_ = cmd.Flags().MarkHidden(running.StartedFlag) // the flag exists
 	cmd.AddCommand(serveFetchCommand())
 	return cmd
 }

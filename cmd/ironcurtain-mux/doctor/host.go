@@ -55,7 +55,7 @@ func checkEngine(ctx context.Context, p wiring.Paths, e engine) finding {
 	case info.Seccomp == "unconfined" || info.Seccomp == "":
 		return warn("let the engine use its default seccomp profile", "%s; it filters no system calls", text)
 	case len(info.Warnings) > 0:
-		return warn("see the engine's documentation; limits it cannot enforce do not hold for agents", "%s; %s", text, strings.Join(info.Warnings, "; "))
+		return warn("see the engine's documentation; agents run without the limits that the engine cannot enforce", "%s; %s", text, strings.Join(info.Warnings, "; "))
 	}
 	return ok("%s", text)
 }
