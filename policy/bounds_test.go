@@ -124,7 +124,7 @@ func TestPathsThatCostMuch(t *testing.T) {
 	quickly(t, e, Call{Server: "git", Tool: "git_add", Arguments: []byte(`{"path":"/workspace/d","paths":` + list(strings.Repeat("[a]/", 240)+"*%d", 200) + `}`)}, Allow, "")
 }
 
-// A judgement ends with its context.
+// A judgment ends with its context.
 func TestJudgementsEnd(t *testing.T) {
 	e := newWorld(t).engine()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -64,18 +64,18 @@ type collector struct {
 	asking   map[string]bool // Config.Asking
 }
 
-// snapshot is the file system as one judgement sees it. Each file is looked up and read
+// snapshot is the file system as one judgment sees it. Each file is looked up and read
 // at most once, for all values of the call and also for its canonical form.
 type snapshot struct {
 	*collector
-	ctx       context.Context // stored because a snapshot lives only as long as one judgement
+	ctx       context.Context // stored because a snapshot lives only as long as one judgment
 	view      *pathx.View
 	git       *gitx.View
 	protected *guardView             // made when the first path needs it
 	repos     map[string]*repository // by the directory from which git looks for them
 }
 
-// begin begins a judgement. The snapshot has read nothing yet.
+// begin begins a judgment. The snapshot has read nothing yet.
 func (c *collector) begin(ctx context.Context) *snapshot {
 	return &snapshot{collector: c, ctx: ctx, view: c.paths.View(ctx), git: c.around.View(ctx)}
 }
@@ -101,7 +101,7 @@ func (s *snapshot) gather(c Call) *facts {
 	return f
 }
 
-// err returns why a judgement must be discarded, whatever its verdict, or nil.
+// err returns why a judgment must be discarded, whatever its verdict, or nil.
 func (s *snapshot) err() error {
 	if s.ctx.Err() != nil {
 		return &refusal{rule: RuleWithdrawn, reason: "the call was withdrawn before it was judged"}

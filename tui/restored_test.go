@@ -19,7 +19,7 @@ func TestRestoredCall(t *testing.T) {
 	r.send(brokerMsg{broker.Event{Escalation: &e}})
 	r.keys("\x01")
 	r.look()
-	r.wants("asked: before the restart", "has not come back for it yet", "kept for 5 minutes")
+	r.wants("asked: before the restart", "has not asked again yet", "kept for 5 minutes")
 	e.Unclaimed = false
 	r.send(brokerMsg{broker.Event{Escalation: &e}})
 	r.wants("before the restart", "its agent waits for the answer")

@@ -259,7 +259,7 @@ func TestTakingBack(t *testing.T) {
 			return s.do(ctx, c, waits)
 		},
 	})
-	want := "ERROR: the program was taken back\n\nCalls that took effect, which are not to be repeated:\n" +
+	want := "ERROR: the program was withdrawn\n\nCalls that took effect, which are not to be repeated:\n" +
 		`1. test/add {"n":1}` + "\n" + `3. test/hang {"where":"here"} (cut off: not known)`
 	if err != nil || out.Text() != want {
 		t.Errorf("%v, %s", err, out.Text())

@@ -48,7 +48,7 @@ func converse(ctx context.Context, p *process, program Program, limits Limits, b
 	calls, endCalls := context.WithCancelCause(ctx)
 	c := &conversation{process: p, program: program, limits: limits, meter: newMeter(), ctx: calls, lines: linesOf(program.Code), past: past}
 	watching := make(chan struct{})
-	stopWatching := context.AfterFunc(ctx, func() { c.end("the program was taken back") })
+	stopWatching := context.AfterFunc(ctx, func() { c.end("the program was withdrawn") })
 	began := p.used()
 	quit := make(chan struct{})
 	go func() {

@@ -148,7 +148,7 @@ func (c *call) fetchFiles(ctx context.Context) *policy.Verdict {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
-		return &policy.Verdict{Decision: policy.Deny, Rule: policy.RuleWithdrawn, Reason: "the call was taken back before it was judged"}
+		return &policy.Verdict{Decision: policy.Deny, Rule: policy.RuleWithdrawn, Reason: "the call was withdrawn before it was judged"}
 	}
 	return &policy.Verdict{
 		Decision: policy.Deny, Rule: ruleFiles,

@@ -42,7 +42,7 @@ func TestFetchedByOthersWhileOneWaits(t *testing.T) {
 	})
 	t.Run("the directory", func(t *testing.T) {
 		r, w := withCopies(t)
-		// The agent exchanges it between the approval and the judgement: with this call's own fetch.
+		// The agent exchanges it between the approval and the judgment: with this call's own fetch.
 		dir := filepath.Join(r.outside, "d")
 		put(t, filepath.Join(dir, "x"), "text")
 		a := r.agent()
@@ -59,7 +59,7 @@ func TestFetchedByOthersWhileOneWaits(t *testing.T) {
 			t.Error("it was forwarded")
 		}
 	})
-	t.Run("between judgement and comparison", func(t *testing.T) {
+	t.Run("between judgment and comparison", func(t *testing.T) {
 		var r *harness
 		show := &lookingAway{}
 		r, w := withCopies(t, previewing, func(c *Config) {

@@ -11,7 +11,7 @@ import (
 )
 
 // judge fetches what the agent has changed, asks the policy about the call, and prepares the
-// record. A call that is taken back before its turn comes is denied.
+// record. A call that is withdrawn before its turn comes is denied.
 func (c *call) judge(ctx context.Context) {
 	c.judgeHere(ctx, c.fetchFiles(ctx))
 }
@@ -44,14 +44,14 @@ func (c *call) judgeHere(ctx context.Context, known *policy.Verdict) {
 // processor, so more at a time would not be faster, and each keeps files in memory.
 const maxJudged = 4
 
-// evaluate asks the policy when it is the call's turn. It denies a call that is taken back before
+// evaluate asks the policy when it is the call's turn. It denies a call that is withdrawn before
 // its turn, by the agent or by the end of the proxy.
 func (p *Proxy) evaluate(ctx context.Context, engine Judge, c policy.Call) policy.Verdict {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(p.waits, cancel)()
 	if p.judging.Acquire(ctx, 1) != nil {
-		return policy.Verdict{Decision: policy.Deny, Rule: policy.RuleWithdrawn, Reason: "the call was taken back before it was judged"}
+		return policy.Verdict{Decision: policy.Deny, Rule: policy.RuleWithdrawn, Reason: "the call was withdrawn before it was judged"}
 	}
 	defer p.judging.Release(1)
 	return engine.EvaluateContext(ctx, c)

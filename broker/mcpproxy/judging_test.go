@@ -88,13 +88,13 @@ func TestCallsTakenBackWhileTheyAreJudged(t *testing.T) {
 	checkWithdrawn(r, j)
 }
 
-// The end of the proxy waits for no judgement.
+// The end of the proxy waits for no judgment.
 func TestTheEndOfTheProxyEndsJudgements(t *testing.T) {
 	r, j := newSlow(t)
 	a := askSlowly(r, j)
 	r.close()
 	for range slowCalls {
-		if m := a.receive(); !m.isError() || !strings.Contains(m.text(), "taken back") {
+		if m := a.receive(); !m.isError() || !strings.Contains(m.text(), "withdrawn") {
 			t.Errorf("answer %s", m.Result)
 		}
 	}

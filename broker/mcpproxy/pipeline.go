@@ -116,7 +116,7 @@ func (c *call) result(ctx context.Context, tool string) json.RawMessage {
 func (c *call) decide(ctx context.Context, offered bool, hidden string) json.RawMessage {
 	switch {
 	case c.verdict.Rule == policy.RuleWithdrawn:
-		return c.refuseAs(ctx, audit.Deny, c.verdict.Rule, "The call was taken back.", c.verdict.Reason)
+		return c.refuseAs(ctx, audit.Deny, c.verdict.Rule, "The call was withdrawn.", c.verdict.Reason)
 	case c.verdict.Decision != policy.Allow && c.verdict.Decision != policy.Escalate:
 		return c.deny(ctx, c.verdict.Rule, c.verdict.Reason)
 	case !offered && hidden != "":
@@ -198,12 +198,12 @@ func (c *call) refuseNoRoom(ctx context.Context) json.RawMessage {
 	return c.refuseAs(ctx, audit.Deny, ruleRoom, "DENIED: "+c.name()+" was denied by rule "+ruleRoom+": "+errNoRoom.Error()+".", errNoRoom.Error())
 }
 
-// withdrawn records that a call was taken back before it was let through, and why.
+// withdrawn records that a call was withdrawn before it was let through, and why.
 func (c *call) withdrawn(ctx context.Context, why error) json.RawMessage {
-	return c.refuseAs(ctx, audit.Deny, policy.RuleWithdrawn, "The call was taken back.", why.Error())
+	return c.refuseAs(ctx, audit.Deny, policy.RuleWithdrawn, "The call was withdrawn.", why.Error())
 }
 
-// append writes a record, even if the call was taken back meanwhile.
+// append writes a record, even if the call was withdrawn meanwhile.
 func (c *call) append(ctx context.Context, r audit.Record) error {
 	return c.proxy.config.Audit.Append(context.WithoutCancel(ctx), c.ofProgram(r))
 }

@@ -19,7 +19,7 @@ import (
 var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // errCancelled is the error of a call that its agent took back.
-var errCancelled = errors.New("the agent took the call back")
+var errCancelled = errors.New("the agent has withdrawn the call")
 
 // errLeft is the error of a call whose agent has disconnected.
 var errLeft = errors.New("the agent's connection was closed")

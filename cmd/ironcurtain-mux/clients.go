@@ -97,8 +97,8 @@ func idleText(c wire.Client) string {
 func clientsKickCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "kick ID",
-		Short:   "Detach a terminal; the agents run on",
-		Long:    "Detach a terminal that shows the multiplexer. The agents run on. The beginning of its id,\nas 'clients ls' prints it, is enough.",
+		Short:   "Detach a terminal; the agents keep running",
+		Long:    "Detach a terminal that shows the multiplexer. The agents keep running. The beginning\nof its id, as 'clients ls' prints it, is enough.",
 		Example: "  ironcurtain-mux clients kick 3f9a",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

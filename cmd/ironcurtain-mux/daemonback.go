@@ -23,7 +23,7 @@ func stoodDownFile(home string) string { return filepath.Join(home, "run", "stoo
 
 // standDown records that the daemon leaves its agents to the next one on purpose.
 func standDown(home string, log *slog.Logger) {
-	log.Info("the daemon stands down; its agents run on")
+	log.Info("the daemon stands down; its agents keep running")
 	if err := os.WriteFile(stoodDownFile(home), nil, 0o600); err != nil {
 		log.Warn("the next daemon will treat this as a crash", "error", err)
 	}

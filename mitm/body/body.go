@@ -5,7 +5,7 @@
 // these is a way out. So this package removes the tools that the provider would run from
 // the request, and refuses members that make the provider fetch or look up something.
 //
-// The judgement fails closed. A strict reader reads the bytes once and refuses everything
+// The judgment fails closed. A strict reader reads the bytes once and refuses everything
 // that two JSON parsers could read differently: duplicate keys, keys that differ from a
 // judged one only in case, underscores or hyphens, a byte order mark, invalid UTF-8, data
 // after the end, excessive depth. Everything that is not removed stays byte-identical, so

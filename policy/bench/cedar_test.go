@@ -64,7 +64,7 @@ func newSetting(b *testing.B) setting {
 	return s
 }
 
-// BenchmarkEngine measures a whole judgement: from the bytes of the call, through schema,
+// BenchmarkEngine measures a whole judgment: from the bytes of the call, through schema,
 // the file's real path and the decision, to canonical bytes and a trace.
 func BenchmarkEngine(b *testing.B) {
 	s := newSetting(b)

@@ -12,10 +12,10 @@ const (
 // maxKept bounds what one view keeps in memory, in bytes.
 const maxKept = 32 << 20
 
-// View is what git would find during one judgement. A view reads each file once, reads a
+// View is what git would find during one judgment. A view reads each file once, reads a
 // bounded amount, and stops when its context ends. It is not safe for concurrent use.
 type View struct {
-	ctx     context.Context // stored because a view lives only as long as one judgement
+	ctx     context.Context // stored because a view lives only as long as one judgment
 	around  *Surroundings
 	user    *config // of the system and the user; nil until it is read
 	seen    map[source]*reading

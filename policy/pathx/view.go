@@ -14,12 +14,12 @@ const (
 	maxWalked  = 64 << 20 // bytes of all names on the way, counted again each time
 )
 
-// View is the file system as one judgement sees it. Each name is looked up once, however
+// View is the file system as one judgment sees it. Each name is looked up once, however
 // many paths contain it. All lookups together are bounded, and they stop when the context
 // ends. A View is not safe for concurrent use.
 type View struct {
 	at        *Resolver
-	ctx       context.Context // stored because a view lives only as long as one judgement
+	ctx       context.Context // stored because a view lives only as long as one judgment
 	seen      map[string]entry
 	names     int                  // bytes of the names in seen
 	walked    int                  // bytes of names on the way; see maxWalked

@@ -86,7 +86,7 @@ func (b *Body) program(from *broker.ProgramCall) {
 func (b *Body) askedBefore(e broker.Escalation) {
 	then := "its agent waits for the answer"
 	if e.Unclaimed {
-		then = "its agent has not come back for it yet"
+		then = "its agent has not asked again yet"
 	}
 	b.Add(RowPlain, "asked: ", "before the restart, at "+e.AskedAt.Local().Format("15:04:05")+"; "+then)
 	if e.Unclaimed {

@@ -1,4 +1,4 @@
-// Package seen is the report of a container about its own confinement, and the judgement whether
+// Package seen is the report of a container about its own confinement, and the judgment whether
 // that is as ordered.
 //
 // The engine is asked for a container without a network, without capabilities and so on. An old

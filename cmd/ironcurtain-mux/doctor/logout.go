@@ -29,7 +29,7 @@ func afterLogout(root, cgroups, who string, runs bool) finding {
 	case !f.Systemd:
 		return ok("the daemon outlives a logout: systemd, which could end it, does not run here")
 	case f.OfUser && !f.Lingers:
-		return warn("run 'loginctl enable-linger'", "your last logout ends the daemon, together with your systemd, which it is part of; its agents run on until the next daemon takes them back")
+		return warn("run 'loginctl enable-linger'", "your last logout ends the daemon, together with your systemd, which it is part of; its agents keep running until the next daemon takes them back")
 	case f.Killed && f.Lingers && !runs:
 		return ok("the daemon will be started in a scope of your systemd, which outlives a logout")
 	case f.Killed:
