@@ -45,7 +45,7 @@ func (s *Session) AttachFiles(ctx context.Context, paths []string) ([]string, er
 func (s *Session) attach(ctx context.Context, paths []string) ([]string, error) {
 	instead := "name the file itself"
 	if s.adapter.Place == agent.InProcess {
-		instead = "tell the agent the path of the file: you are asked when the agent reads a text outside of its workspace"
+		instead = "tell it the path of the file; you are asked when it reads a text outside of its workspace"
 	}
 	if err := s.running(instead); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (s *Session) attach(ctx context.Context, paths []string) ([]string, error) 
 // one.
 func (s *Session) running(instead string) error {
 	if !s.Contained() {
-		return fault.New(instead, "%s has no container, and files are copied only to and from containers", s.adapter.Name)
+		return fault.New(instead, "%s has no container to copy files to or from", s.adapter.Name)
 	}
 	if _, engine := s.Audit(); engine == nil {
 		return fault.New("try again when the session's agent runs", "the session has not started yet")

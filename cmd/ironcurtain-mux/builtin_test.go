@@ -56,7 +56,7 @@ func TestBuiltinDemo(t *testing.T) {
 		t.Errorf("a file that nobody wrote is listed:\n%s", d.text())
 	}
 	d.send("q\x01/attach " + notes + "\r")
-	d.see(patience, "has no container", "tell the agent the path of the file")
+	d.see(patience, "has no container", "tell it the path of the file")
 	d.ask("batch 20")
 	d.see(patience, "filesystem/read_text_file × 20", "Done: read hello.txt 20 times")
 	d.idle()
