@@ -72,8 +72,8 @@ func (b *imageBuild) build(ctx context.Context, spec ImageSpec, parent, tag stri
 		err = sendErr
 	}
 	if err == nil {
-		var there bool
-		if there, err = b.client.hasImage(ctx, tag); err == nil && !there {
+		var present bool
+		if present, err = b.client.hasImage(ctx, tag); err == nil && !present {
 			err = errors.New("the builder ended without an image")
 		}
 	}

@@ -79,7 +79,7 @@ func (c *Client) EnsureImage(ctx context.Context, name string, o BuildOptions) (
 	all := tags(line, c.info.Architecture)
 	tag := all[len(all)-1]
 	// The usual case first: the image exists.
-	if there, err := c.hasImage(ctx, tag); err != nil || there {
+	if present, err := c.hasImage(ctx, tag); err != nil || present {
 		return tag, fault.Wrap(op, err, "")
 	}
 	if err := o.makeLocks(); err != nil {
@@ -118,11 +118,11 @@ func (o BuildOptions) makeLocks() error {
 // missing returns the images of a chain that the engine does not have.
 func (c *Client) missing(ctx context.Context, line []ImageSpec, all []string) (missing []ImageSpec, err error) {
 	for i, spec := range line {
-		there, err := c.hasImage(ctx, all[i])
+		present, err := c.hasImage(ctx, all[i])
 		if err != nil {
 			return nil, err
 		}
-		if !there {
+		if !present {
 			missing = append(missing, spec)
 		}
 	}
@@ -169,7 +169,7 @@ func (b *imageBuild) ensure(ctx context.Context, spec ImageSpec, parent, tag str
 			return fmt.Errorf("wait for another process that makes image %s: %w", spec.Name, err)
 		}
 	}
-	if there, err := b.client.hasImage(ctx, tag); err != nil || there {
+	if present, err := b.client.hasImage(ctx, tag); err != nil || present {
 		return err
 	}
 	offline := spec.rootfs.suite == ""

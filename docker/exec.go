@@ -43,7 +43,7 @@ func (c *Client) Exec(ctx context.Context, id string, argv []string, user string
 	if err != nil {
 		return out.String(), errs.String(), 0, fault.Wrap(op, err, "")
 	}
-	// Only the engine knows whether the command ran at all.
+	// Only the engine knows whether the command ran.
 	done, err := c.bound(ctx).InspectExec(created.ID)
 	if err != nil {
 		return out.String(), errs.String(), 0, fault.Wrap(op, translate(err), "")

@@ -139,9 +139,9 @@ func limitRefused(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "setting rlimit")
 }
 
-// ownLimits returns the limits of this process on open files and on processes, and at most those that
-// Podman gives itself (2^20 files, 32768 processes). A confined engine has the same limits as this
-// process, or higher ones.
+// ownLimits returns the limits of this process on open files and on processes, but no more than Podman
+// gives itself (2^20 files, 32768 processes). A confined engine has the same limits as this process,
+// or higher ones.
 func ownLimits() (all []engine.ULimit) {
 	for _, l := range []struct {
 		name     string

@@ -69,7 +69,7 @@ func (c *Client) EnsureLayer(ctx context.Context, parent string, l Layer, o Buil
 	}
 	id := bareID(found.ID)
 	tag = repository + layerImage + ":" + layerHash(id, archive)
-	if there, err := c.hasImage(ctx, tag); err != nil || there {
+	if present, err := c.hasImage(ctx, tag); err != nil || present {
 		return tag, fault.Wrap(op, err, "")
 	}
 	if err := o.makeLocks(); err != nil {

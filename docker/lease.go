@@ -95,12 +95,12 @@ func lockLease(f *os.File, path string) error {
 	if err != nil {
 		return err
 	}
-	mine, err := f.Stat()
+	locked, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	there, err := os.Lstat(path)
-	if err != nil || !os.SameFile(mine, there) {
+	current, err := os.Lstat(path)
+	if err != nil || !os.SameFile(locked, current) {
 		return errLeaseReplaced
 	}
 	return nil

@@ -36,9 +36,9 @@ func (b *imageBuild) rootfs(ctx context.Context, spec ImageSpec) (name string, o
 		return spec.rootfs.image, false, nil
 	}
 	made := b.rootfsTag(spec)
-	if there, err := b.client.hasImage(ctx, made); err != nil {
+	if present, err := b.client.hasImage(ctx, made); err != nil {
 		return "", false, err
-	} else if there && b.options.Base != BaseRegistry {
+	} else if present && b.options.Base != BaseRegistry {
 		b.report.detail("made by mmdebstrap earlier")
 		return made, true, nil
 	}
@@ -86,8 +86,8 @@ func rootfsHash(spec ImageSpec, architecture string) string {
 
 // pull gets an image from its registry unless the engine has it.
 func (b *imageBuild) pull(ctx context.Context, name string) error {
-	if there, err := b.client.hasImage(ctx, name); err != nil || there {
-		if there {
+	if present, err := b.client.hasImage(ctx, name); err != nil || present {
+		if present {
 			b.report.detail("the engine has " + name)
 		}
 		return err

@@ -159,7 +159,7 @@ func (t Tmpfs) MountPoint() LayerFile {
 }
 
 // validateUser requires two numbers, so that no passwd file of an image decides which user the agent
-// is. Neither may be 0, which is root. A rootless engine also accepts 0:0, which is not root outside
+// is. Neither may be 0, which is root. With a rootless engine, 0:0 is allowed: it is not root outside
 // the container (see KeepsUser).
 func validateUser(user string, rootless bool) error {
 	if rootless && user == rootUser {

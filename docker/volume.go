@@ -77,12 +77,12 @@ func (c *Client) CreateVolume(ctx context.Context, name string, labels map[strin
 	}
 	want := map[string]string{LabelManaged: "true"}
 	maps.Copy(want, labels)
-	there, err := c.bound(ctx).CreateVolume(engine.CreateVolumeOptions{Name: name, Driver: "local", Labels: want, Context: ctx})
+	volume, err := c.bound(ctx).CreateVolume(engine.CreateVolumeOptions{Name: name, Driver: "local", Labels: want, Context: ctx})
 	if err != nil {
 		return fault.Wrap(op, translate(err), startFailureHint(err))
 	}
 	for _, label := range slices.Sorted(maps.Keys(want)) {
-		if has := there.Labels[label]; has != want[label] && label != LabelHost {
+		if has := volume.Labels[label]; has != want[label] && label != LabelHost {
 			err := because(ErrVolume, "a volume of that name exists and belongs to something else: its label %s is %s", label, oneLine(fmt.Sprintf("%q", has)))
 			return fault.Wrap(op, err, "if nothing needs that volume, remove it: docker volume rm "+name)
 		}

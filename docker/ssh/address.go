@@ -27,7 +27,7 @@ const engineSocket = "/var/run/docker.sock"
 // supported system, less the final NUL.
 const maxSocketPath = 103
 
-const addressForm = "use ssh://user@host:port/path, of which only the host is needed"
+const addressForm = "use ssh://user@host:port/path; only the host is required"
 
 // remoteSocket matches a socket's path without characters that are special to ssh or to a shell.
 var remoteSocket = regexp.MustCompile(`^/[A-Za-z0-9._/@+=,-]+$`)
