@@ -304,13 +304,13 @@ func TestLookAlike(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := w.decide(false)
-	if a := w.get("/expres/-/expres-1.0.0.tgz"); a.status != 403 || !strings.Contains(a.phrase, "could be taken for express") {
+	if a := w.get("/expres/-/expres-1.0.0.tgz"); a.status != 403 || !strings.Contains(a.phrase, "could be mistaken for express") {
 		t.Errorf("%d %s", a.status, a.phrase)
 	}
 	<-asked
 }
 
-// A name could be taken for that of a package that this machine has installed before.
+// A name could be mistaken for that of a package that this machine has installed before.
 func TestLookAlikeOfWhatWasInstalled(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Rules.Quarantine["npm"] = 0 })
 	w.npm.Add("express", forged.NPMVersion{Version: "1.0.0", Published: old()})
@@ -322,7 +322,7 @@ func TestLookAlikeOfWhatWasInstalled(t *testing.T) {
 		w.way.Close()
 		w.open()
 		asked := w.decide(false)
-		if a := w.get("/expres/-/expres-1.0.0.tgz"); a.status != 403 || !strings.Contains(a.phrase, "could be taken for express") {
+		if a := w.get("/expres/-/expres-1.0.0.tgz"); a.status != 403 || !strings.Contains(a.phrase, "could be mistaken for express") {
 			t.Errorf("%d %s", a.status, a.phrase)
 		}
 		<-asked
@@ -341,7 +341,7 @@ func TestLookAlikeWithoutTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := w.decide(false)
-	if a := w.get("/expres/-/expres-1.0.0.tgz"); a.status != 403 || !strings.Contains(a.phrase, "could be taken for express") {
+	if a := w.get("/expres/-/expres-1.0.0.tgz"); a.status != 403 || !strings.Contains(a.phrase, "could be mistaken for express") {
 		t.Errorf("%d %s", a.status, a.phrase)
 	}
 	<-asked

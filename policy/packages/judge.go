@@ -108,7 +108,7 @@ func (rules *Rules) Judge(f Facts, now time.Time) Verdict {
 		}
 	}
 	if f.Confusable != "" {
-		return Verdict{Ask, "look-alike", fmt.Sprintf("%s is new and could be taken for %s, so a person has to approve it", f.Name, f.Confusable)}
+		return Verdict{Ask, "look-alike", fmt.Sprintf("%s is new and could be mistaken for %s, so a person has to approve it", f.Name, f.Confusable)}
 	}
 	if limit := rules.Quarantine[f.Ecosystem]; f.young(limit, now) {
 		return Verdict{Ask, "quarantine", fmt.Sprintf("%s %s is younger than %s, so a person has to approve it", f.Name, f.Version, Age(limit))}
