@@ -98,7 +98,7 @@ func (o *opened) forwardTo(t testing.TB, inside net.Addr) string {
 		if err == nil {
 			return fmt.Sprintf("127.0.0.1:%d", p.Host)
 		}
-		if !strings.Contains(err.Error(), "is taken") {
+		if !strings.Contains(err.Error(), "is used by another program") {
 			t.Fatal(err)
 		}
 	}

@@ -54,7 +54,7 @@ func serveInTab(t testing.TB, d *driver) (port int) {
 		d.send(fmt.Sprintf("\x01/port 3000 %d\r", port))
 		taken := false
 		d.until("the open port", patience, func(screen string) bool {
-			taken = strings.Contains(screen, "is taken")
+			taken = strings.Contains(screen, "is used by another program")
 			return taken || strings.Contains(screen, fmt.Sprintf("localhost:%d→3000", port))
 		})
 		if !taken {

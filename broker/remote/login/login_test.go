@@ -331,7 +331,7 @@ func TestLoginRefused(t *testing.T) {
 		"of another server":     {path: "/meta", change: map[string]any{"resource": "https://evil.example/mcp"}, why: `for another server, "https://evil.example/mcp"`},
 		"of a path beside":      {path: "/meta", change: map[string]any{"resource": "PLACE/mc"}, why: "for another server"},
 		"nobody to log in at":   {path: "/meta", change: map[string]any{"authorization_servers": []string{}}, why: "names no authorization server"},
-		"an http authorizer":    {path: "/meta", change: map[string]any{"authorization_servers": []string{"http://evil.example"}}, why: "it must use https"},
+		"an http authorizer":    {path: "/meta", change: map[string]any{"authorization_servers": []string{"http://evil.example"}}, why: "the address must use https"},
 		"a metadata service":    {path: "/meta", change: map[string]any{"authorization_servers": []string{"https://169.254.169.254"}}, why: "metadata service"},
 		"no authorizer":         {instead: map[string]http.HandlerFunc{authorizer: status(404)}, why: "404"},
 		"authorizer flood":      {instead: map[string]http.HandlerFunc{authorizer: floods}, why: "too long"},
