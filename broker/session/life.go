@@ -199,7 +199,7 @@ func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.cleanupErr != nil {
-		return fault.New("run 'ironcurtain-mux gc' later", "close session %s: not everything was removed: %w", s.fixed.ID[:8], s.cleanupErr)
+		return fault.New("run 'ironcurtain-mux gc' later", "session %s is not gone: %w", s.fixed.ID[:8], s.cleanupErr)
 	}
 	return nil
 }

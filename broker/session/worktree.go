@@ -113,7 +113,7 @@ func (s *Session) makeWorktree(ctx context.Context, stack *teardown) error {
 	}
 	absent, err := place.Absent(ctx)
 	if what := absent.String(); err == nil && what != "" {
-		s.notice(true, fmt.Sprintf("the worktree lacks %s, because nothing is fetched for a worktree%s", what, instead))
+		s.notice(true, fmt.Sprintf("the worktree lacks %s, because nothing is fetched for it%s", what, instead))
 	}
 	return err
 }

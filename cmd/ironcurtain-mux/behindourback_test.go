@@ -105,7 +105,7 @@ func TestEngineHangsDuringATask(t *testing.T) {
 	d.see(toldWithin, "the task was interrupted")
 	d.send("\x03\x03")
 	d.exit(20 * time.Second)
-	d.see(time.Second, "not everything was removed", "ironcurtain-mux gc")
+	d.see(time.Second, "is not gone", "ironcurtain-mux gc")
 	e.signal(syscall.SIGCONT)
 
 	d = begin()

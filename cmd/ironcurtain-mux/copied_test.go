@@ -129,7 +129,7 @@ func TestCopiesOfAKilledContainer(t *testing.T) {
 	told := d.text()
 	d.quit()
 	told += d.text()
-	if !d.says("leaves files of its agent in volumes of the engine at unix:///", "this machine does not have them yet") || strings.Contains(told, "not everything was removed") || strings.Contains(told, `\n`) {
+	if !d.says("leaves files of its agent in volumes of the engine at unix:///", "this machine does not have them yet") || strings.Contains(told, "is not gone") || strings.Contains(told, `\n`) {
 		t.Errorf("the end says:\n%s", told)
 	}
 	d = drive(t, home, 130, 40, "demo", "--resume", string(id[:8]))

@@ -70,7 +70,7 @@ func TestQuitWhileEngineHangs(t *testing.T) {
 	}
 	d.send("\x01/quit!\r")
 	d.exit(time.Minute)
-	d.see(patience, "not everything was removed", "ironcurtain-mux gc")
+	d.see(patience, "is not gone", "ironcurtain-mux gc")
 }
 
 // The engine is restarted. With live-restore the agent lives on and is heard again.
