@@ -79,7 +79,7 @@ func (c *Compiled) narrows(outer *Compiled, a *Annotations) error {
 func about(rules []Rule, server, tool string, role Role) []Rule {
 	var out []Rule
 	for _, r := range rules {
-		if r.If.AppliesTo(server, tool) && (role == "" && len(r.If.Named()) == 0 || role != "" && r.If.TakesPart(role)) {
+		if r.If.AppliesTo(server, tool) && r.TakesPart(role) {
 			out = append(out, r)
 		}
 	}
@@ -91,12 +91,12 @@ func about(rules []Rule, server, tool string, role Role) []Rule {
 func objection(allows Rule, before, outer []Rule, role Role) string {
 	for _, o := range outer {
 		if o.Then == Allow {
-			if o.includes(allows, role) {
+			if o.Includes(allows, role) {
 				return ""
 			}
 			continue
 		}
-		held := func(r Rule) bool { return r.Then.severity() >= o.Then.severity() && r.includes(o, role) }
+		held := func(r Rule) bool { return r.Then.severity() >= o.Then.severity() && r.Includes(o, role) }
 		if o.If.Meets(allows) && !slices.ContainsFunc(before, held) {
 			return "the multiplexer's rule " + o.Name + " holds back (" + string(o.Then) + ")"
 		}
@@ -104,11 +104,20 @@ func objection(allows Rule, before, outer []Rule, role Role) string {
 	return "no rule of the multiplexer's policy allows"
 }
 
-// includes reports whether the rule applies to everything that the other applies to while
+// TakesPart reports whether the rule takes part while a role is judged. The empty role means a call
+// of a tool without judged roles.
+func (r Rule) TakesPart(role Role) bool {
+	if role == "" {
+		return len(r.If.Named()) == 0
+	}
+	return r.If.TakesPart(role)
+}
+
+// Includes reports whether the rule applies to everything that the other applies to while
 // a role is judged in which both take part.
-func (r Rule) includes(other Rule, role Role) bool {
-	if role.IsURL() && r.Then == Allow && !r.If.Limits(role) && other.If.Limits(role) {
-		return false // only a rule that limits addresses can allow an address
+func (r Rule) Includes(other Rule, role Role) bool {
+	if role.IsURL() && r.Then == Allow && !r.If.Limits(role) && (other.Then != Allow || other.If.Limits(role)) {
+		return false // a rule that does not limit addresses allows none
 	}
 	return !slices.ContainsFunc(r.If, func(p Predicate) bool { return !p.ImpliedBy(other, r.Then) })
 }

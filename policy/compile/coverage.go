@@ -53,11 +53,11 @@ func shadowed(server string, tools []policy.ToolDescription, rules []policy.Rule
 				roles = []policy.Role{""} // the call as a whole
 			}
 			for _, role := range roles {
-				if !takesPart(later, role) {
+				if !later.TakesPart(role) {
 					continue
 				}
 				j := slices.IndexFunc(rules[:i], func(r policy.Rule) bool {
-					return r.If.AppliesTo(server, t.Name) && takesPart(r, role) && implied(role, r, later)
+					return r.If.AppliesTo(server, t.Name) && r.TakesPart(role) && r.Includes(later, role)
 				})
 				if j < 0 {
 					reached = true
@@ -94,22 +94,4 @@ func unnamed(constitution string, rules []policy.Rule) []string {
 		}
 	}
 	return out
-}
-
-// implied reports whether the first rule applies to everything that the second applies to,
-// while a role is judged in which both take part.
-func implied(role policy.Role, first, second policy.Rule) bool {
-	if role.IsURL() && first.Then == policy.Allow && !first.If.Limits(role) {
-		return false // only a rule that limits addresses can allow an address
-	}
-	return !slices.ContainsFunc(first.If, func(p policy.Predicate) bool { return !p.ImpliedBy(second, first.Then) })
-}
-
-// takesPart is TakesPart, extended to the empty role, which means a call of a tool without
-// judged roles.
-func takesPart(r policy.Rule, role policy.Role) bool {
-	if role == "" {
-		return len(r.If.Named()) == 0
-	}
-	return r.If.TakesPart(role)
 }
