@@ -55,7 +55,7 @@ func TestSmallAndLargeTerminals(t *testing.T) {
 	want("typed in the small one", small, "48 200")
 	want("typed in the large one", large, "48 200")
 	small.send("\x01/fit\r")
-	small.see(patience, "make this tab 40x18", "narrow")
+	small.see(patience, "make this tab 40x18", "columns wide")
 	small.send("y")
 	want("/fit", small, "18 40")
 	large.send("true\r")

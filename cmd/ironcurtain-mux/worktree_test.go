@@ -108,8 +108,8 @@ func TestWorktrees(t *testing.T) {
 
 	d.send("\x01/new mine --workspace " + repo + "\r")
 	d.inTab(2, "mine$")
-	d.send("clear; git log --format=%s; cat a\r")
-	d.see(patience, "first", "one")
+	d.send("clear; git log --format=%s; cat a; echo tree-$((2))\r")
+	d.see(patience, "first", "one", "tree-2")
 	if strings.Contains(d.text(), "second") {
 		t.Errorf("one worktree has what was done in the other:\n%s", d.text())
 	}
