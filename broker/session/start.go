@@ -60,16 +60,7 @@ func (s *Session) startOnce(ctx context.Context, stack *teardown) (program, erro
 	}
 	if taken != nil {
 		stack.push("detach", func(context.Context) error { return taken.Close() })
-		if err := s.restoreWaiting(ctx, stack, log); err != nil {
-			return nil, err
-		}
-		if err := s.restoreGrants(ctx, log); err != nil {
-			return nil, err
-		}
-		if _, err := s.serve(ctx, stack, log); err != nil {
-			return taken, err
-		}
-		return taken, s.servePorts(ctx, stack)
+		return taken, s.serveTaken(ctx, stack, log)
 	}
 	if err := errors.Join(s.settleWaiting(ctx, log), s.deps.Grants.Close(s.fixed.ID)); err != nil {
 		return nil, err
@@ -77,8 +68,22 @@ func (s *Session) startOnce(ctx context.Context, stack *teardown) (program, erro
 	return s.startContainer(ctx, stack, log, engine)
 }
 
+// serveTaken serves an agent that was taken back, as its former multiplexer did.
+func (s *Session) serveTaken(ctx context.Context, stack *teardown, log *audit.Log) error {
+	if err := s.restoreWaiting(ctx, stack, log); err != nil {
+		return err
+	}
+	if err := s.restoreGrants(ctx, log); err != nil {
+		return err
+	}
+	if _, err := s.serve(ctx, stack, log); err != nil {
+		return err
+	}
+	return s.servePorts(ctx, stack)
+}
+
 // endLeftRunning ends the agent that still runs from a former life, if the person ends the session
-// before the agent was taken back.
+// before the agent was taken back. It fetches the agent's files first, if they are copies.
 func (s *Session) endLeftRunning(ctx context.Context) error {
 	if !s.resumed {
 		return nil
@@ -89,7 +94,7 @@ func (s *Session) endLeftRunning(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.clearStale(ctx, engine)
+	return errors.Join(s.fetchLeft(ctx, engine), s.clearStale(ctx, engine))
 }
 
 // serve opens the two proxies, and returns what the agent needs to reach its provider.

@@ -58,7 +58,7 @@ type attached interface {
 
 // takeBackByStream connects again to an agent that is reached over a stream. The bridge sends the
 // agent's earlier output.
-func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine *docker.Client, id string, elsewhere bool) (attached, error) {
+func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine *docker.Client, id string, elsewhere bool) (*overStream, error) {
 	handle, err := engine.Running(ctx, id)
 	if err != nil {
 		return nil, err
@@ -84,6 +84,26 @@ func (s *Session) takeBackByStream(ctx context.Context, stack *teardown, engine 
 	again := s.newOverStream(ctx, engine)
 	again.cols, again.rows = cols, rows
 	return again, nil
+}
+
+// fetchLeft fetches the files of an agent that still runs and was not taken back, if they are copies.
+// It does nothing if start has connected to them.
+func (s *Session) fetchLeft(ctx context.Context, engine *docker.Client) error {
+	if s.elsewhere != nil || !s.layout.HasAway() {
+		return nil
+	}
+	left, err := s.leftRunning(ctx, engine)
+	if err != nil || left == nil || left.Labels[labelFiles] != string(reach.Copied) {
+		return err
+	}
+	s.setInside(insideLabeled(s.owner, left.Labels))
+	stack := &teardown{limit: engineAwayLimit}
+	agent, err := s.takeBackByStream(ctx, stack, engine, left.ID, true)
+	if err == nil {
+		agent.fetchLast(ctx)
+		err = agent.Close()
+	}
+	return errors.Join(err, stack.run(ctx))
 }
 
 // lateReach is how much time there still is to connect to an agent again after its session was told to
