@@ -64,9 +64,14 @@ func launch(name string, argv, env []string, dir string) (*Process, error) {
 		defer close(p.done)
 		p.waited = cmd.Wait()
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // its children
+		removeSocket(cmd.Process.Pid)
 	}()
 	return p, nil
 }
+
+// removeSocket removes the socket that srt leaves in /tmp when it is killed. The name contains the id
+// of the process, so a later srt with the same id could not start.
+func removeSocket(pid int) { _ = os.Remove(fmt.Sprintf("/tmp/srt-mux-%d-0.sock", pid)) }
 
 // Stdin returns the server's input.
 func (p *Process) Stdin() io.WriteCloser { return p.in }

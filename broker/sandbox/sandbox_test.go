@@ -3,12 +3,15 @@ package sandbox
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -280,6 +283,27 @@ func TestStopLeavesNothingBehind(t *testing.T) {
 			t.Fatalf("left behind: %v", left)
 		case <-tick.C:
 		}
+	}
+}
+
+// A sandbox that is killed, as Stop does on a busy machine, leaves no socket: its name has the id of the
+// process, and a later one with that id could not start.
+func TestAKilledSandboxLeavesNoSocket(t *testing.T) {
+	h := host(t, lay(t), Options{Runtime: installed(t)})
+	p, err := h.Start(t.Context(), Spec{Name: "killed", Argv: []string{"/bin/cat"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := fmt.Sprintf("/tmp/srt-mux-%d-0.sock", p.Pid())
+	if _, err := os.Lstat(socket); err != nil {
+		t.Fatalf("the sandbox has its socket elsewhere: %v", err)
+	}
+	if err := syscall.Kill(p.Pid(), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	p.Stop()
+	if _, err := os.Lstat(socket); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
 	}
 }
 
