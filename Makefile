@@ -1,4 +1,4 @@
-# ironcurtain-mux. "make" alone lists what can be made.
+# ironcurtain-mux. "make" without a target lists the targets.
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli.release=$(VERSION)
@@ -7,14 +7,14 @@ BINARY  := bin/ironcurtain-mux
 LINTER  := bin/golangci-lint
 BRIDGES := broker/bridge/embedded/built/ironcurtain-mux-bridge
 
-# Everything is built alike, so that what one command has compiled the next need not.
+# Every command builds with the same flags, so that the build cache of one serves the next.
 export GOFLAGS := $(strip -trimpath $(GOFLAGS))
 
-# How long "make fuzz" gives each target and "make check" all of them, in seconds.
+# How many seconds "make fuzz" gives each target, and "make check" all of them together.
 FUZZ_EACH  ?= 30
 FUZZ_TOTAL ?= 180
 
-# How often "make endure" ends, kills or replaces something.
+# How many times "make endure" ends, kills or replaces something.
 RUNS ?= 200
 
 .DEFAULT_GOAL := help
@@ -23,12 +23,12 @@ RUNS ?= 200
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-setup: ## install what is missing, start the Docker engine
+setup: ## install missing packages, start the Docker engine
 	@scripts/setup
 
-# Whoever compiles meanwhile finds either all of it or what was there. The same source gives the same
-# bytes, so what carries them is compiled anew only when they change.
-bridge: ## build the program that runs in containers, which the host's program carries, for both architectures
+# A finished bridge replaces the former one in one step, because another process may be compiling it in.
+# The same source gives the same bytes, so the host's program is recompiled only when they change.
+bridge: ## build the program that runs in containers, for both architectures; bin/ironcurtain-mux contains it
 	@rm -f $(BRIDGES)
 	@for arch in amd64 arm64; do \
 		GOOS=linux GOARCH=$$arch CGO_ENABLED=0 go build -ldflags '-s -w -buildid=' -buildvcs=false -o bin/bridge-$$arch ./cmd/ironcurtain-mux-bridge && \
@@ -38,11 +38,11 @@ bridge: ## build the program that runs in containers, which the host's program c
 program: bridge ## build bin/ironcurtain-mux
 	@CGO_ENABLED=0 go build -ldflags '$(LDFLAGS)' -o $(BINARY) ./cmd/ironcurtain-mux
 
-build: program ## build that and the programs beside it: one asks models, one runs agents' programs
+build: program ## build bin/ironcurtain-mux, and the programs that ask models and run agents' programs
 	@CGO_ENABLED=0 go build -ldflags '-s -w' -o $(BINARY)-ask ./cmd/ironcurtain-mux-ask
 	@CGO_ENABLED=0 go build -ldflags '-s -w' -o $(BINARY)-code ./cmd/ironcurtain-mux-code
 
-install: build ## install program, manual pages and completions under PREFIX (~/.local)
+install: build ## install programs, manual pages and completions under PREFIX (~/.local)
 	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/ironcurtain-mux
 	install -D -m 755 $(BINARY)-ask $(DESTDIR)$(PREFIX)/bin/ironcurtain-mux-ask
 	install -D -m 755 $(BINARY)-code $(DESTDIR)$(PREFIX)/bin/ironcurtain-mux-code
@@ -54,31 +54,32 @@ install: build ## install program, manual pages and completions under PREFIX (~/
 run: setup build ## open the multiplexer; needs a key or a login of your provider
 	@scripts/with-engine $(BINARY)
 
-# Most of the time of a first build goes into the program that asks models, which the demo
-# does without. The image of its agent is made while the program is compiled, by a small
-# program that is compiled before.
+# The demo does not need the program that asks models, which takes most of the time of a first
+# build. While the main program is compiled, a small program, compiled before it, makes the image
+# of the demo's agent.
 demo: setup ## open the multiplexer with a scripted model; needs no key
 	@CGO_ENABLED=0 go build -ldflags '-s -w' -o bin/prepare-demo ./cmd/prepare-demo
 	@$(MAKE) --no-print-directory -j 2 program demo-image
 	@scripts/with-engine $(BINARY) demo
 
-# Not listed: a part of "make demo".
+# A part of "make demo", which "make help" does not list.
 demo-image:
 	@scripts/with-engine bin/prepare-demo claude-code
 
 images: ## make the images of the agents
 	scripts/with-engine $(BINARY) images build
 
-# The packages that contain the providers' libraries. These start no goroutines, name no
-# system, and take minutes to compile for another one or for the race detector.
+# The packages that contain the providers' libraries. They take minutes to compile for another
+# system or for the race detector, and need neither: they start no goroutines and have no code
+# for one system only.
 PROVIDERS := broker/llm/provider cmd/ironcurtain-mux-ask cmd/eval-approver
 OTHERS     = $(filter-out $(addprefix %/,$(PROVIDERS)),$(shell go list ./...))
 
 vet:
 	CGO_ENABLED=0 go vet ./...
-	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet $(OTHERS) # the parts for macOS, tests too
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet $(OTHERS) # the files for macOS, with their tests
 
-# What is vetted for arm64 is compiled by that.
+# The build for arm64 comes first because it reuses what "make vet" has compiled.
 darwin: bridge ## build bin/darwin-ARCHITECTURE/ironcurtain-mux for macOS, with both bridges inside
 	@for arch in arm64 amd64; do \
 		GOOS=darwin GOARCH=$$arch CGO_ENABLED=0 go build -ldflags '$(LDFLAGS)' -o bin/darwin-$$arch/ironcurtain-mux ./cmd/ironcurtain-mux || exit; \
@@ -88,29 +89,29 @@ darwin: bridge ## build bin/darwin-ARCHITECTURE/ironcurtain-mux for macOS, with 
 		done; \
 	done
 
-# The images are made beside the compiling, which needs no network, and before the tests,
-# which have limits of time. The package that takes longest begins first. A program that
-# looks for races need not wait a second for reports when it ends.
-test: ## run the whole suite, real parts included
+# The images are made before the tests, which have time limits, and during the compilation,
+# which needs no network. The package whose tests take longest begins first. GORACE removes the
+# second that a program under the race detector waits when it ends.
+test: ## run the whole suite, with real agents, containers and tool servers
 	@scripts/setup --tests
 	@$(MAKE) --no-print-directory build
 	@$(MAKE) --no-print-directory -j 2 --output-sync images vet darwin
 	go test -shuffle=on $(addprefix ./,$(PROVIDERS))
 	GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/ironcurtain-mux/... $(OTHERS)
 
-ways: bridge ## try the program as on other engines: over a stream, with copies of files, and the bridge of arm64
+ways: bridge ## test the program as on other engines (by stream, with copied files), and the bridge for arm64
 	@scripts/setup --tests
-	@# The emulator does not run what its program starts of itself.
+	@# The skipped test starts its own program again, which the emulator cannot run.
 	@GOARCH=arm64 CGO_ENABLED=0 go test -short -exec qemu-aarch64 -skip TestCarryStaysAsLongAsItIsUsed ./broker/bridge ./broker/reach/link
 	@for way in stream copied; do \
 		IRONCURTAIN_TEST_WAY=$$way GORACE=atexit_sleep_ms=0 scripts/with-engine go test -race -shuffle=on -timeout 60m ./cmd/ironcurtain-mux || exit; \
 	done
 
-endure: bridge ## try what is promised of the daemon at full size, with RUNS rounds of kills (200): two hours
+endure: bridge ## test the promises about the daemon at full size, with RUNS rounds of kills (200): two hours
 	@scripts/setup --tests
 	@scripts/endure $(RUNS)
 
-fuzz: ## run each fuzz target for FUZZ_EACH seconds (30), several beside each other
+fuzz: ## run each fuzz target for FUZZ_EACH seconds (30), several at a time
 	@scripts/fuzz each $(FUZZ_EACH)
 
 fuzz-short: ## run all fuzz targets for FUZZ_TOTAL seconds together (180)
@@ -121,7 +122,7 @@ bench: bridge ## run the benchmarks
 	scripts/with-engine go test -run '^$$' -bench . -benchmem ./...
 	cd policy/bench && go test -run '^$$' -bench . -benchmem ./...
 
-eval-approver: ## measure the automatic approval; PROVIDER=anthropic|openai|google asks a model too
+eval-approver: ## measure the automatic approval; PROVIDER=anthropic|openai|google also asks a model
 	@go run ./cmd/eval-approver -provider '$(PROVIDER)' -model '$(MODEL)'
 
 lint: $(LINTER) ## run the linters
@@ -130,23 +131,23 @@ lint: $(LINTER) ## run the linters
 fmt: $(LINTER) ## format the Go files
 	$(LINTER) fmt ./...
 
-picture: setup program ## draw the pictures in docs: the four of the look, and demo.svg from a run of the demo
+picture: setup program ## draw the pictures in docs: the four of look.md, and demo.svg from a run of the demo
 	go test -run '^TestLook$$' -count=1 ./tui -update
 	scripts/with-engine go test -run '^TestPicture$$' -count=1 ./cmd/ironcurtain-mux -args -picture $(CURDIR)/docs/demo.svg
 
-generate: program ## make the manual pages, completions and key table in docs anew
+generate: program ## regenerate the manual pages, completions, key table and config schema in docs
 	@rm -rf docs/man docs/completions && mkdir -p docs/man docs/completions
 	@$(BINARY) man docs/man
 	@for shell in bash zsh fish; do $(BINARY) completion $$shell >docs/completions/ironcurtain-mux.$$shell || exit 1; done
 	@$(BINARY) keys --default >docs/keys.md
 	@$(BINARY) config show --schema >docs/config.schema.json
 
-check: test fuzz-short ## what CI runs, and a short search for new findings
+check: test fuzz-short ## run the whole suite, and all fuzz targets for a short time
 
-clean: ## remove what was built
+clean: ## remove everything that was built
 	rm -rf bin $(BRIDGES)*
 
-# The linter is built from the version that tools/go.mod pins. It has a module
-# of its own, so that its dependencies stay out of the product's.
+# tools/go.mod pins the linter's version. It is a separate module, so that the linter's
+# dependencies stay out of the product's.
 $(LINTER): tools/go.mod tools/go.sum
 	cd tools && GOFLAGS=-mod=readonly go build -o ../$@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
