@@ -40,33 +40,8 @@ const sandboxName = "sandbox"
 // copyName is the name of a workspace that is a copy of the person's directory.
 const copyName = "copy"
 
-// Layout names the files of one session on the host.
-//
-//	sessions/{id}/home         the agent's home, kept for resuming
-//	sessions/{id}/sandbox      the workspace, unless a directory was given
-//	sessions/{id}/copy         the copy of the person's directory, if the session works in one
-//	sessions/{id}/copy.note    what copy and directory have in common: digests of files, for landing
-//	sessions/{id}/unlanded     what in the copy was not landed when the session ended, in words
-//	sessions/{id}/worktree     the worktree, if it has one, with worktree.git beside it
-//	sessions/{id}/orientation  what the agent is told, mounted read-only
-//	sessions/{id}/attachments  files that the person has attached, mounted read-only
-//	sessions/{id}/audit.jsonl  every decision, chained
-//	sessions/{id}/turns.jsonl  the tasks that start gave it, and their answers
-//	sessions/{id}/budget.json  what it has used of its model, and what a person has added
-//	sessions/{id}/obeyed.json  files in the workspace that programs would run at its beginning
-//	sessions/{id}/programs.json what the agent's programs store for the next one
-//	sessions/{id}/session.json what the session is, for listing and resuming
-//	sessions/{id}/waiting/     the calls that wait for a person, one file each
-//	sessions/{id}/journals/    journals of the agent's programs that wait for a person
-//	sessions/{id}/paused       exists while the session is paused after a leak
-//	sessions/{id}/volumes      the addresses of the engines that have volumes of the session
-//	sessions/{id}/unsettled    exists until its worktree was settled at the end
-//	sessions/{id}/lock         locked while a process owns the session
-//	run/{id12}/sockets         proxy.sock, mitm-proxy.sock and ports.sock, mounted read-only
-//	run/{id12}/stages          copies of files outside the workspace, for single calls
-//	run/{id12}/scratch         link to the sandboxes' temporary directory
-//
-// The session directory itself is never mounted, because it contains the audit.
+// Layout names the files of one session on the host. "State on disk" in ARCHITECTURE.md lists them
+// all. Dir is never mounted as a whole, because it contains the audit.
 type Layout struct {
 	Dir string // sessions/{id}
 	Run string // run/{id12}
