@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
@@ -255,98 +254,3 @@ func (s *Session) withBorrowed(engine *docker.Client, volumes []docker.VolumeMou
 // fetchLimit is how long fetching the agent's files may take when the session ends. The rest is
 // fetched when the session is resumed.
 const fetchLimit = 22 * time.Second
-
-// hangUpLimit is how long an agent may take to end after its terminal was hung up. What it has written
-// by then is fetched.
-const hangUpLimit = 3 * time.Second
-
-// overStream is an agent that is reached over a stream. If its files are copies, they are fetched
-// before its container is removed.
-type overStream struct {
-	*reach.Stream
-	cols, rows int           // of the terminal before the agent was taken back; 0: not known
-	fetchOnce  func() error  // fetches the files for the last time; nil: the files are shared
-	ended      chan struct{} // closed when the agent has ended; nil if fetchOnce is
-	watching   sync.WaitGroup
-}
-
-// newOverStream returns the agent to which the session's stream is connected.
-func (s *Session) newOverStream(ctx context.Context, engine *docker.Client) *overStream {
-	s.SetFar(engineHost(engine.Endpoint().Address), s.elsewhere != nil, s.stream)
-	o := &overStream{Stream: s.stream}
-	if s.elsewhere == nil {
-		return o
-	}
-	o.fetchOnce = sync.OnceValue(func() error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchLimit)
-		defer cancel()
-		return s.fetchLast(ctx, engine.Endpoint().Address)
-	})
-	o.ended = make(chan struct{})
-	o.watching.Go(func() {
-		if o.AwaitExit() {
-			close(o.ended)
-			_ = o.fetchOnce()
-		}
-	})
-	return o
-}
-
-// fetchLast fetches the files of an agent that has ended or is about to, and notes for the engine at
-// that address that they are here.
-func (s *Session) fetchLast(ctx context.Context, engine string) error {
-	err := s.elsewhere.Finish(ctx)
-	if err == nil {
-		err = s.layout.NoteReturned(engine)
-	}
-	if err != nil {
-		s.notice(true, "some files that the agent has written were not copied to this machine: "+describe(err))
-	}
-	return err
-}
-
-// FormerSize returns the size of the terminal before the agent was taken back; 0: not known.
-func (o *overStream) FormerSize() (cols, rows int) { return o.cols, o.rows }
-
-// hangUp hangs up the agent's terminal and waits until the agent has ended, for hangUpLimit at most:
-// the agent may save its state before its files are fetched.
-func (o *overStream) hangUp(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, hangUpLimit)
-	defer cancel()
-	select {
-	case <-o.ended:
-		return
-	default:
-	}
-	if o.HangUp(ctx) != nil {
-		return // the engine is away, or the container is gone
-	}
-	select {
-	case <-o.ended:
-	case <-ctx.Done():
-	}
-}
-
-// fetchLast ends the agent and fetches its files, if they are copies. It fetches them only once.
-func (o *overStream) fetchLast(ctx context.Context) {
-	if o.fetchOnce != nil {
-		o.hangUp(ctx)
-		_ = o.fetchOnce() // Session.fetchLast has told the person about an error
-	}
-}
-
-// Remove ends the agent, fetches its files and removes its container. Files that could not be fetched
-// are not an error here: they stay in the volumes, and reportCopy tells the person.
-func (o *overStream) Remove(ctx context.Context) error {
-	o.fetchLast(ctx)
-	err := o.Stream.Remove(ctx)
-	o.watching.Wait()
-	return err
-}
-
-// Close disconnects from the agent, which keeps running.
-func (o *overStream) Close() error {
-	err := o.Stream.Close()
-	o.watching.Wait()
-	return err
-}
