@@ -14,8 +14,8 @@ import (
 // past is a deadline that has passed.
 var past = time.Unix(1, 0)
 
-// HoldReads(true) makes reads fail with os.ErrDeadlineExceeded, a waiting one included, until
-// HoldReads(false). No output is lost.
+// HoldReads with true makes reads fail with os.ErrDeadlineExceeded, a waiting one included, until it
+// is called with false. No output is lost.
 func (ct *Container) HoldReads(hold bool) { _ = ct.current().conn.SetReadDeadline(deadlineFor(hold)) }
 
 // HoldWrites is HoldReads for writes. A waiting write returns how much it has written.

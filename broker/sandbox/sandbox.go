@@ -22,6 +22,7 @@ import (
 // Policy says what happens on a machine without sandboxes.
 type Policy string
 
+// The two policies.
 const (
 	Enforce Policy = "enforce" // no server starts
 	Warn    Policy = "warn"    // servers start without a sandbox, with a warning

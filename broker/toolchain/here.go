@@ -12,6 +12,7 @@ import (
 // workspace.
 type Here string
 
+// The answers, and that there is none yet.
 const (
 	HereAsk      Here = ""         // the person has not answered yet
 	HereYes      Here = "yes"      // in the project's directory
