@@ -29,10 +29,11 @@ setup: ## install missing packages, start the Docker engine
 # A finished bridge replaces the former one in one step, because another process may be compiling it in.
 # The same source gives the same bytes, so the host's program is recompiled only when they change.
 bridge: ## build the program that runs in containers, for both architectures; bin/ironcurtain-mux contains it
-	@rm -f $(BRIDGES)
+	@rm -f $(BRIDGES) $(BRIDGES)-linux-*.gz
 	@for arch in amd64 arm64; do \
 		GOOS=linux GOARCH=$$arch CGO_ENABLED=0 go build -ldflags '-s -w -buildid=' -buildvcs=false -o bin/bridge-$$arch ./cmd/ironcurtain-mux-bridge && \
-		gzip -9nf bin/bridge-$$arch && mv bin/bridge-$$arch.gz $(BRIDGES)-linux-$$arch.gz || exit; \
+		{ sha256sum <bin/bridge-$$arch 2>/dev/null || shasum -a 256 <bin/bridge-$$arch; } | cut -c -64 >bin/bridge-$$arch.packed && \
+		gzip -9nc bin/bridge-$$arch >>bin/bridge-$$arch.packed && mv bin/bridge-$$arch.packed $(BRIDGES)-linux-$$arch || exit; \
 	done
 
 program: bridge ## build bin/ironcurtain-mux
@@ -84,7 +85,7 @@ darwin: bridge ## build bin/darwin-ARCHITECTURE/ironcurtain-mux for macOS, with 
 	@for arch in arm64 amd64; do \
 		GOOS=darwin GOARCH=$$arch CGO_ENABLED=0 go build -ldflags '$(LDFLAGS)' -o bin/darwin-$$arch/ironcurtain-mux ./cmd/ironcurtain-mux || exit; \
 		for inside in amd64 arm64; do \
-			grep -aq "$(notdir $(BRIDGES))-linux-$$inside.gz" bin/darwin-$$arch/ironcurtain-mux || \
+			grep -aq "$(notdir $(BRIDGES))-linux-$$inside" bin/darwin-$$arch/ironcurtain-mux || \
 				{ echo "bin/darwin-$$arch/ironcurtain-mux has no bridge for $$inside" >&2; exit 1; }; \
 		done; \
 	done

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"crypto/sha256"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -77,12 +78,13 @@ func hostileProgram(t *testing.T) string {
 		t.Fatal(err)
 	}
 	var packed bytes.Buffer
+	fmt.Fprintf(&packed, "%x\n", sha256.Sum256(bridge))
 	z := gzip.NewWriter(&packed)
 	if _, err := z.Write(bridge); err != nil || z.Close() != nil {
 		t.Fatal(err)
 	}
 	over := map[string]string{
-		filepath.Join(root, "broker/bridge/embedded/built/ironcurtain-mux-bridge-linux-"+runtime.GOARCH+".gz"): write("bridge.gz", packed.Bytes()),
+		filepath.Join(root, "broker/bridge/embedded/built/ironcurtain-mux-bridge-linux-"+runtime.GOARCH): write("bridge", packed.Bytes()),
 	}
 	return build(over, "ironcurtain-mux", filepath.Join(root, "cmd/ironcurtain-mux"))
 }

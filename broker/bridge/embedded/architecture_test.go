@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/hex"
@@ -69,15 +70,31 @@ func TestDigestsAreThoseOfTheFiles(t *testing.T) {
 
 // A missing or damaged bridge in the program is an error.
 func TestABridgeThatIsNotInTheProgram(t *testing.T) {
+	b, err := find(built, "amd64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, packed := hex.EncodeToString(b.digest[:])+"\n", b.packed
 	for name, c := range map[string]struct {
-		from        fstest.MapFS
+		file        []byte
 		says, hints string
 	}{
-		"none":    {fstest.MapFS{}, "built without the bridge", "make build"},
-		"damaged": {fstest.MapFS{"built/ironcurtain-mux-bridge-linux-amd64.gz": {Data: []byte("x")}}, "unpack the bridge for amd64", ""},
+		"none":         {nil, "built without the bridge", "make build"},
+		"no digest":    {[]byte("x"), "unpack the bridge for amd64: it has no digest", "make build"},
+		"not a digest": {append(bytes.Repeat([]byte("x"), 64), '\n'), "unpack the bridge for amd64: it has no digest", "make build"},
+		"not packed":   {[]byte(digest + "x"), "unpack the bridge for amd64: ", "make build"},
+		"cut":          {append([]byte(digest), packed[:len(packed)-9]...), "unpack the bridge for amd64: ", "make build"},
+		"changed":      {append([]byte(strings.Replace(digest, "0", "1", 1)), packed...), "unpack the bridge for amd64: it does not have its digest", "make build"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := newBridge(c.from, "amd64").known()
+			from := fstest.MapFS{}
+			if c.file != nil {
+				from["built/ironcurtain-mux-bridge-linux-amd64"] = &fstest.MapFile{Data: c.file}
+			}
+			b, err := find(from, "amd64")
+			if err == nil {
+				_, err = b.unpack()
+			}
 			if err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(fault.Hint(err), c.hints) {
 				t.Errorf("%v (%s)", err, fault.Hint(err))
 			}

@@ -10,13 +10,12 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"fmt"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"sync"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -24,52 +23,68 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
+// built has one file for each architecture: the SHA-256 of the bridge in hexadecimal, a newline, and
+// the bridge as gzip compresses it. The digest is beside it because unpacking takes 50 ms, and the
+// bridge is unpacked only when it is written.
+//
 //go:embed all:built
 var built embed.FS
 
-// bridge is the program for one architecture. It is unpacked each time it is written, and once to
-// compute its digest.
-type bridge struct {
-	architecture string // as Go names it
-	known        func() (digest [sha256.Size]byte, err error)
-}
-
-var bridges = []bridge{newBridge(built, "amd64"), newBridge(built, "arm64")}
-
-func newBridge(from fs.FS, architecture string) bridge {
-	return bridge{architecture, sync.OnceValues(func() (digest [sha256.Size]byte, err error) {
-		data, err := unpack(from, architecture)
-		return sha256.Sum256(data), err
-	})}
-}
+// architectures are those that have a bridge, as Go names them.
+var architectures = []string{"amd64", "arm64"}
 
 // names maps the engines' names of architectures to Go's.
 var names = map[string]string{"amd64": "amd64", "x86_64": "amd64", "arm64": "arm64", "aarch64": "arm64"}
 
-// unpack returns the program for an architecture.
-func unpack(from fs.FS, architecture string) ([]byte, error) {
-	packed, err := fs.ReadFile(from, "built/ironcurtain-mux-bridge-linux-"+architecture+".gz")
+// bridge is the program for one architecture.
+type bridge struct {
+	architecture string
+	digest       [sha256.Size]byte
+	packed       []byte
+}
+
+// find returns the bridge for an architecture.
+func find(from fs.FS, architecture string) (*bridge, error) {
+	data, err := fs.ReadFile(from, "built/ironcurtain-mux-bridge-linux-"+architecture)
 	if err != nil {
 		return nil, fault.New("build it with 'make build'", "this program was built without the bridge that runs in containers on %s", architecture)
 	}
-	r, err := gzip.NewReader(bytes.NewReader(packed))
+	b := &bridge{architecture: architecture}
+	digest, packed, _ := bytes.Cut(data, []byte("\n"))
+	if n, err := hex.Decode(b.digest[:], digest[:min(len(digest), hex.EncodedLen(sha256.Size))]); err != nil || n != sha256.Size {
+		return nil, b.damaged(errors.New("it has no digest"))
+	}
+	b.packed = packed
+	return b, nil
+}
+
+// unpack returns the program.
+func (b *bridge) unpack() ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(b.packed))
 	if err != nil {
-		return nil, fmt.Errorf("unpack the bridge for %s: %w", architecture, err)
+		return nil, b.damaged(err)
 	}
 	data, err := io.ReadAll(r)
+	if err == nil && sha256.Sum256(data) != b.digest {
+		err = errors.New("it does not have its digest")
+	}
 	if err != nil {
-		return nil, fmt.Errorf("unpack the bridge for %s: %w", architecture, err)
+		return nil, b.damaged(err)
 	}
 	return data, nil
+}
+
+func (b *bridge) damaged(err error) error {
+	return fault.Wrap("unpack the bridge for "+b.architecture, err, "build the program again with 'make build'")
 }
 
 // Digests returns the SHA-256 of the embedded bridges, in hexadecimal, by architecture. A program
 // that was built without make has none.
 func Digests() map[string]string {
 	all := map[string]string{}
-	for _, b := range bridges {
-		if digest, err := b.known(); err == nil {
-			all[b.architecture] = hex.EncodeToString(digest[:])
+	for _, architecture := range architectures {
+		if b, err := find(built, architecture); err == nil {
+			all[architecture] = hex.EncodeToString(b.digest[:])
 		}
 	}
 	return all
@@ -80,16 +95,15 @@ func Digests() map[string]string {
 // content, because several builds can share a cache. It removes bridges that no build has asked for
 // lately.
 func Install(cache, architecture string) (string, error) {
-	for _, b := range bridges {
-		if b.architecture == names[architecture] {
-			digest, err := b.known()
-			if err != nil {
-				return "", err
-			}
-			return install(cache, digest, func() ([]byte, error) { return unpack(built, b.architecture) })
-		}
+	name, known := names[architecture]
+	if !known {
+		return "", fault.New("use an engine on amd64 or arm64", "there is no bridge for containers on the architecture %q", architecture)
 	}
-	return "", fault.New("use an engine on amd64 or arm64", "there is no bridge for containers on the architecture %q", architecture)
+	b, err := find(built, name)
+	if err != nil {
+		return "", err
+	}
+	return install(cache, b.digest, b.unpack)
 }
 
 func install(cache string, digest [sha256.Size]byte, content func() ([]byte, error)) (string, error) {
