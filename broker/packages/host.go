@@ -137,12 +137,11 @@ func goKeys(origins []*registry.Origin) []string {
 	return slices.Compact(keys)
 }
 
-// Close ends all fetches, and shrinks the store. All sessions must have ended.
+// Close ends all fetches, and shrinks the store if it has grown. All sessions must have ended.
 func (h *Host) Close() error {
 	h.comparison.stop()
 	h.plane.Close()
-	_, _, err := h.Shrink()
-	return errors.Join(err, h.ledger.Close(), h.heads.close())
+	return errors.Join(h.store.Close(), h.ledger.Close(), h.heads.close())
 }
 
 func (h *Host) cacheBytes() int64 {

@@ -43,6 +43,16 @@ func Open(dir string) (*Store, error) {
 // than limit. A single large addition may exceed it.
 func (s *Store) Bound(limit int64) { s.limit = limit }
 
+// Close shrinks the store to its limit if it has grown since it was last shrunk. A store of many
+// gigabytes takes most of a second to walk, so a program that has stored nothing does not.
+func (s *Store) Close() error {
+	if s.limit == 0 || s.added.Swap(0) == 0 {
+		return nil
+	}
+	_, _, err := s.Shrink(s.limit)
+	return err
+}
+
 // shrink is called before a blob is started, so that it cannot remove a new blob before its first use.
 func (s *Store) shrink() error {
 	if grown := s.limit / 8; grown == 0 || s.added.Load() < grown || s.added.Swap(0) < grown {

@@ -124,6 +124,34 @@ func TestShrink(t *testing.T) {
 	}
 }
 
+// Only a program that has stored something shrinks the store when it ends.
+func TestCloseShrinksWhatHasGrown(t *testing.T) {
+	s, dir := open(t)
+	first := keep(t, s, strings.Repeat("o", 100))
+	if err := s.Close(); err != nil || s.Size(first) == 0 {
+		t.Errorf("a store without a limit lost the blob, %v", err)
+	}
+	for name, c := range map[string]struct {
+		stores string
+		stays  bool
+	}{"only reads": {"", true}, "stores": {strings.Repeat("n", 100), false}} {
+		t.Run(name, func(t *testing.T) {
+			s := &Store{dir: filepath.Join(t.TempDir(), "copy")}
+			past := time.Now().Add(-time.Hour)
+			if err := errors.Join(os.CopyFS(s.dir, os.DirFS(dir)), os.Chtimes(s.blob(first), past, past)); err != nil {
+				t.Fatal(err)
+			}
+			s.Bound(100)
+			if c.stores != "" {
+				keep(t, s, c.stores)
+			}
+			if err := s.Close(); err != nil || (s.Size(first) > 0) != c.stays {
+				t.Errorf("the first blob has %d bytes, %v", s.Size(first), err)
+			}
+		})
+	}
+}
+
 // A store that is written to for weeks does not outgrow its limit, and keeps what was used last.
 func TestBoundedStore(t *testing.T) {
 	s, dir := open(t)
