@@ -328,14 +328,17 @@ func validate(value any) error {
 
 // compiledSchema is the schema of config.json. Compiling it takes longer than all other steps of
 // reading a file.
-var compiledSchema = sync.OnceValues(func() (*jsonschema.Schema, error) {
+var compiledSchema = sync.OnceValues(compileSchema)
+
+func compileSchema() (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
 		return nil, err
 	}
+	const name = "mem:///config.json" // a name without a scheme is a file of the current directory
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("config.json", doc); err != nil {
+	if err := compiler.AddResource(name, doc); err != nil {
 		return nil, err
 	}
-	return compiler.Compile("config.json")
-})
+	return compiler.Compile(name)
+}

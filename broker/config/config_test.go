@@ -14,6 +14,7 @@ import (
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/config"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/alone"
 )
 
 func TestMissingFileIsTheDefault(t *testing.T) {
@@ -36,6 +37,29 @@ func TestParse(t *testing.T) {
 }
 
 // A length of time may be text with a unit of its own.
+// A config.json of the current directory is no part of the schema, whatever that directory is called.
+// The schema is compiled once in a process, so the test needs a process of its own.
+func TestCurrentDirectoryDoesNotMatter(t *testing.T) {
+	if !alone.Run(t) {
+		return
+	}
+	dir := filepath.Join(t.TempDir(), "my wörk")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	anything := `{"$defs":{"command":{},"host":{},"mode":{},"packageRule":{},"packageSource":{},"provider":{},"server":{}}}`
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte(anything), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	if _, err := config.Parse("config.json", []byte(`{"mcpServers":{"mine":{"command":"tickets"}}}`)); err != nil {
+		t.Errorf("a good configuration: %v", err)
+	}
+	if _, err := config.Parse("config.json", []byte(`{"mcpServers":{"mine":{"command":"tickets","agents":[]}}}`)); err == nil {
+		t.Error("a bad configuration is accepted")
+	}
+}
+
 func TestLengthsOfTimeMayBeText(t *testing.T) {
 	c, err := config.Parse("config.json", []byte(`{"escalationTimeoutSeconds": "2 minutes", "awayHours": "2d", "daemonIdleMinutes": "1h30m", "receiptSeconds": 30,
 		"keepSessionsDays": "2 weeks", "budget": {"minutes": "1 day and 12 hours"}, "agents": {"mine": {"image": "x", "command": ["x"], "submit": {"pauseMillis": "2s"}}},
