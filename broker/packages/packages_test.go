@@ -170,6 +170,22 @@ func TestPinnedYoungVersion(t *testing.T) {
 	}
 }
 
+// The question about a version that the agent asks for has what the agent says about it.
+func TestRequestedVersion(t *testing.T) {
+	w := newWorld(t, nil)
+	w.npm.Add("left", forged.NPMVersion{Version: "2.0.4", Published: old()})
+	w.npm.Add("left", forged.NPMVersion{Version: "2.1.0", Published: young()})
+	w.open()
+	asked := w.decide(true)
+	if d, err := w.way.Way().Request(t.Context(), "npm", "left", "2.1.0", "2.0.4 lacks\nthe fix"); err != nil || !d.Approved {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	lines := (<-asked).Effect.Lines
+	if last := lines[len(lines)-1].Text; last != `the agent says: "2.0.4 lacks the fix"` {
+		t.Errorf("the last line is %q", last)
+	}
+}
+
 // What is denied stays denied, until it is released: then the next request is a new question.
 func TestDeniedPackage(t *testing.T) {
 	w := newWorld(t, nil)

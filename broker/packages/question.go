@@ -87,6 +87,9 @@ func summary(wave []judged) string {
 // bytes.
 const longestLine = 2000
 
+// longestSaid bounds what an agent says about a package, in bytes.
+const longestSaid = 500
+
 // unknown stands for something that a registry does not say.
 const unknown = "unknown"
 
@@ -147,6 +150,9 @@ func (s *Session) describe(j *judged) []preview.Line {
 	}
 	if j.facts.Confusable != "" {
 		warn("name", "could be mistaken for "+j.facts.Confusable)
+	}
+	if j.Justification != "" { // last, so that a long one hides nothing
+		note("the agent says", `"`+text.OneLine(j.Justification, longestSaid)+`"`)
 	}
 	return lines
 }

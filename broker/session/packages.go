@@ -75,7 +75,7 @@ func (s *Session) packageTools() []mcpproxy.Builtin {
 
 // requestPackage carries out request_package: it waits until a person has decided.
 func (s *Session) requestPackage(ctx context.Context, arguments json.RawMessage) (any, error) {
-	var args struct{ Ecosystem, Name, Version string }
+	var args struct{ Ecosystem, Name, Version, Justification string }
 	if err := json.Unmarshal(arguments, &args); err != nil {
 		return nil, fmt.Errorf("read the request for a package: %w", err)
 	}
@@ -83,7 +83,7 @@ func (s *Session) requestPackage(ctx context.Context, arguments json.RawMessage)
 	if err != nil {
 		return nil, err
 	}
-	decision, err := way.Way().Request(ctx, args.Ecosystem, args.Name, args.Version)
+	decision, err := way.Way().Request(ctx, args.Ecosystem, args.Name, args.Version, args.Justification)
 	if err != nil {
 		return nil, err
 	}

@@ -179,7 +179,7 @@ func TestClientsThatDoNotWait(t *testing.T) {
 	clients.Wait()
 	for i := range 20 {
 		request(i)
-		if _, err := w.session.Request(ctx, "npm", "left", fmt.Sprintf("1.0.%d", i)); err == nil {
+		if _, err := w.session.Request(ctx, "npm", "left", fmt.Sprintf("1.0.%d", i), ""); err == nil {
 			t.Errorf("1.0.%d was answered", i)
 		}
 	}

@@ -14,6 +14,8 @@ type Package struct {
 	Sum        string
 	Size       int64
 	Inspection *Inspection // nil before the bytes are there
+	// Justification is why the agent asked for this version; empty if it only downloads it.
+	Justification string
 }
 
 // Then is the outcome for a version.

@@ -373,7 +373,7 @@ func TestRequest(t *testing.T) {
 	w.ask = func(context.Context, []registry.Package) (registry.Decision, error) {
 		return registry.Decision{Approved: true, Outcome: "approved"}, nil
 	}
-	if d, err := w.session.Request(t.Context(), "npm", "left", "2.1.0"); err != nil || !d.Approved {
+	if d, err := w.session.Request(t.Context(), "npm", "left", "2.1.0", "a fix"); err != nil || !d.Approved {
 		t.Fatalf("%+v, %v", d, err)
 	}
 	if a := w.get("/left"); !strings.Contains(a.body.String(), "2.1.0") {
@@ -383,11 +383,11 @@ func TestRequest(t *testing.T) {
 		t.Errorf("%d, asked %d times", a.status, len(w.asked))
 	}
 	for _, bad := range [][3]string{{"npm", "left", "9.9.9"}, {"npm", "../x", "1"}, {"pypi", "left", "1"}} {
-		if _, err := w.session.Request(t.Context(), bad[0], bad[1], bad[2]); err == nil {
+		if _, err := w.session.Request(t.Context(), bad[0], bad[1], bad[2], ""); err == nil {
 			t.Errorf("%v was answered", bad)
 		}
 	}
-	if d, err := w.session.Request(t.Context(), "npm", "left", "2.0.4"); err != nil || !d.Approved || len(w.asked) != 1 {
+	if d, err := w.session.Request(t.Context(), "npm", "left", "2.0.4", ""); err != nil || !d.Approved || len(w.asked) != 1 {
 		t.Errorf("%+v, %v", d, err)
 	}
 }

@@ -3,16 +3,17 @@ package registry
 import "context"
 
 // Request asks for a version that documents hide. It is fetched and inspected like any other,
-// and a person decides about its bytes. After an approval, documents show it.
-func (s *Session) Request(ctx context.Context, ecosystem, name, version string) (d Decision, err error) {
+// and a person decides about its bytes, with what the agent said in justification. After an approval,
+// documents show it.
+func (s *Session) Request(ctx context.Context, ecosystem, name, version, justification string) (d Decision, err error) {
 	err = s.under(ctx, func() error {
-		d, err = s.request(ctx, ecosystem, name, version)
+		d, err = s.request(ctx, ecosystem, name, version, justification)
 		return err
 	})
 	return d, err
 }
 
-func (s *Session) request(ctx context.Context, ecosystem, name, version string) (Decision, error) {
+func (s *Session) request(ctx context.Context, ecosystem, name, version, justification string) (Decision, error) {
 	x, f, err := s.lookup(ctx, ecosystem, name, version)
 	if x != nil {
 		defer x.done()
@@ -30,6 +31,7 @@ func (s *Session) request(ctx context.Context, ecosystem, name, version string) 
 		return Decision{}, x.denied(verdict)
 	}
 	x.done()
+	p.Justification = justification
 	return s.holds.ask(ctx, p)
 }
 
