@@ -155,6 +155,9 @@ func (c *conversation) run(ctx context.Context, task typedLine) error {
 			if errors.Is(err, errLeave) {
 				return tasks.outcome()
 			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
 			if line.text != "" && !isCommand(line.text) {
 				tasks.add(err)
 			}

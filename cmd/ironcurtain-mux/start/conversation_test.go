@@ -94,6 +94,20 @@ func TestASignalIsTheReasonForTheEnd(t *testing.T) {
 	}
 }
 
+// A signal during one of several tasks is told once, as the reason for the end, and not as the task's failure.
+func TestASignalDuringATaskIsTheReasonForTheEnd(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := conversing(t, "long\n", func(string) (broker.Turn, error) {
+		cancel()
+		return broker.Turn{}, ctx.Err()
+	})
+	var notes strings.Builder
+	c.notes = &notes
+	if err := c.run(ctx, typedLine{}); !errors.Is(err, context.Canceled) || notes.Len() > 0 {
+		t.Errorf("got %v, and printed %q", err, notes.String())
+	}
+}
+
 // decisionStub notes what is decided.
 type decisionStub struct {
 	taskHost
