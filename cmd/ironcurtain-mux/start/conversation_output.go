@@ -17,6 +17,7 @@ import (
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/decisions"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/jsonx"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // answer prints the result of a task.
@@ -238,7 +239,7 @@ func (c *conversation) judged(l audit.Line) {
 	})
 	if !c.asJSON {
 		const room = 80
-		fmt.Fprintf(c.notes, "  %s/%s %s %.*s\n", cli.SafeName(l.Server), cli.SafeName(l.Tool), cli.SafeName(string(l.Decision)), room, jsonx.ASCII(l.Arguments))
+		fmt.Fprintf(c.notes, "  %s/%s %s %s\n", cli.SafeName(l.Server), cli.SafeName(l.Tool), cli.SafeName(string(l.Decision)), text.Clip(string(jsonx.ASCII(l.Arguments)), room))
 	}
 }
 

@@ -108,6 +108,17 @@ func TestASignalDuringATaskIsTheReasonForTheEnd(t *testing.T) {
 	}
 }
 
+// A call whose arguments are too long for its line shows that they are cut.
+func TestACallThatIsCutShowsIt(t *testing.T) {
+	c := conversing(t, "", nil)
+	var notes strings.Builder
+	c.notes = &notes
+	c.judged(audit.Line{Record: audit.Record{Plane: audit.PlaneTool, Server: "git", Tool: "git_push", Decision: audit.Allow, Arguments: json.RawMessage(`{"path":"` + strings.Repeat("x", 100) + `"}`)}})
+	if got := notes.String(); !strings.HasPrefix(got, `  git/git_push allow {"path":"xxx`) || !strings.HasSuffix(got, "x…\n") {
+		t.Errorf("got %q", got)
+	}
+}
+
 // decisionStub notes what is decided.
 type decisionStub struct {
 	taskHost
