@@ -26,6 +26,31 @@ func anchors(document string) map[string]bool {
 	return all
 }
 
+// The files and folders that CONTRIBUTING.md says to read exist. A file without a folder is in the
+// folder that its row has named before.
+func TestFilesToReadExist(t *testing.T) {
+	for _, row := range table(t, "CONTRIBUTING.md", "Where to begin reading") {
+		t.Run(strings.TrimSpace(row[0]), func(t *testing.T) {
+			folder := "."
+			for _, name := range names(row[1]) {
+				path := name
+				if !strings.Contains(name, "/") {
+					path = filepath.Join(folder, name)
+				}
+				info, err := os.Stat(path)
+				switch {
+				case err == nil && info.IsDir():
+					folder = path
+				case err == nil:
+					folder = filepath.Dir(path)
+				case strings.ContainsAny(name, "/."):
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
 // Links in the documents lead to files and headings that exist.
 func TestLinks(t *testing.T) {
 	documents, _ := filepath.Glob("*.md")
