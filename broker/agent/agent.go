@@ -33,14 +33,15 @@ const (
 
 // Host is what a session offers to its agent.
 type Host struct {
-	Sentinels    map[string]string // sentinels by provider; only of providers that can be used
-	Logins       map[string]string // account names by provider, for sentinels that stand for a login's token and not for an API key
-	Conversation string            // UUID of the agent's conversation
-	Resume       bool              // continue that conversation instead of starting it
-	Prompt       string            // system prompt: where the agent is and what it may do
-	Model        string            // the model to use, as the agent names it; empty: the adapter's choice
-	Root         bool              // the agent's user has ID 0 in its container, but is an ordinary user outside
-	First        string            // the person's first request; empty: the agent waits for one
+	Sentinels    map[string]string   // sentinels by provider; only of providers that can be used
+	KeyVariables map[string][]string // variables in which programs look for a provider's API key, by provider
+	Logins       map[string]string   // account names by provider, for sentinels that stand for a login's token and not for an API key
+	Conversation string              // UUID of the agent's conversation
+	Resume       bool                // continue that conversation instead of starting it
+	Prompt       string              // system prompt: where the agent is and what it may do
+	Model        string              // the model to use, as the agent names it; empty: the adapter's choice
+	Root         bool                // the agent's user has ID 0 in its container, but is an ordinary user outside
+	First        string              // the person's first request; empty: the agent waits for one
 }
 
 // Launch is how to start an agent.
@@ -107,6 +108,15 @@ type Adapter struct {
 	Submit func(text string) Submission
 	// Version is the command that prints the agent's version; empty: there is none.
 	Version []string
+}
+
+// keyVariables returns the environment in which a program finds a provider's sentinel.
+func (h Host) keyVariables(provider, sentinel string) []string {
+	var env []string
+	for _, name := range h.KeyVariables[provider] {
+		env = append(env, name+"="+sentinel)
+	}
+	return env
 }
 
 // TakesTasks reports whether the agent can be run for one task.

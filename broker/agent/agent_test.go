@@ -101,7 +101,10 @@ func TestAgentsGetTheKeyOfEachProvider(t *testing.T) {
 			continue // its session hands it the key
 		}
 		for _, provider := range a.Providers {
-			h := agent.Host{Sentinels: map[string]string{provider: sentinel}, Conversation: "c"}
+			h := agent.Host{
+				Sentinels: map[string]string{provider: sentinel}, Conversation: "c",
+				KeyVariables: map[string][]string{provider: {"ITS_KEY"}},
+			}
 			if provider == "chatgpt" {
 				h.Logins = map[string]string{provider: "account"} // it has no keys, only a login
 			}

@@ -112,7 +112,7 @@ func (c Custom) launch(h Host, command []string, task string) (Launch, error) {
 	}
 	words := strings.NewReplacer(known...) // only the command depends on the task
 	withTask := strings.NewReplacer(append(known, "{task}", task)...)
-	l := Launch{Env: keyVariables(provider, sentinel)}
+	l := Launch{Env: h.keyVariables(provider, sentinel)}
 	for _, word := range command {
 		l.Argv = append(l.Argv, withTask.Replace(word))
 	}

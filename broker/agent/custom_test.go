@@ -27,7 +27,10 @@ func TestCustomAgentIsFilledIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := agent.Host{Sentinels: map[string]string{"anthropic": sentinel}, Conversation: "c", Prompt: "be good"}
+	h := agent.Host{
+		Sentinels: map[string]string{"anthropic": sentinel}, Conversation: "c", Prompt: "be good",
+		KeyVariables: map[string][]string{"anthropic": {"FIRST_KEY", "SECOND_KEY"}},
+	}
 	l, err := a.Launch(h)
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +38,7 @@ func TestCustomAgentIsFilledIn(t *testing.T) {
 	if want := []string{"mine", "--mcp", "/etc/ironcurtain/mcp.json", "--system", "/etc/ironcurtain/prompt.md", "--id=c"}; !slices.Equal(l.Argv, want) {
 		t.Errorf("command: %q", l.Argv)
 	}
-	for _, want := range []string{"ANTHROPIC_API_KEY=" + sentinel, "A={task}", "B=" + sentinel} {
+	for _, want := range []string{"FIRST_KEY=" + sentinel, "SECOND_KEY=" + sentinel, "A={task}", "B=" + sentinel} {
 		t.Run(want, func(t *testing.T) {
 			if !slices.Contains(l.Env, want) {
 				t.Errorf("the environment lacks %s: %q", want, l.Env)

@@ -85,7 +85,7 @@ func launchGoose(h Host, argv []string) (Launch, error) {
 			homeFile(".config/goose/.goosehints", h.Prompt), // Goose reads it besides the project's own
 			promptFile(h.Prompt),
 		},
-		Env: append(keyVariables(provider, key), "GOOSE_DISABLE_KEYRING=1", "GOOSE_CLI_SHOW_THINKING=0"),
+		Env: append(h.keyVariables(provider, key), "GOOSE_DISABLE_KEYRING=1", "GOOSE_CLI_SHOW_THINKING=0"),
 	}, nil
 }
 

@@ -79,7 +79,7 @@ func launchOpenCode(h Host, argv []string) (Launch, error) {
 	return Launch{
 		Argv:  argv,
 		Files: []File{orientationFile("opencode.json", jsonText(config)), promptFile(h.Prompt)},
-		Env: append(keyVariables(provider, key),
+		Env: append(h.keyVariables(provider, key),
 			"OPENCODE_CONFIG="+Orientation+"/opencode.json",
 			"OPENCODE_DISABLE_AUTOUPDATE=1",
 			"OPENCODE_DISABLE_DEFAULT_PLUGINS=1",

@@ -205,6 +205,16 @@ func (c *Config) table() []mitm.Provider {
 	return mitm.Providers()
 }
 
+// keyVariables returns the variables in which programs look for a provider's API key, by provider. Those
+// of a provider of the built-in table are its own, even if the configuration has the host look elsewhere.
+func (c *Config) keyVariables() map[string][]string {
+	all := make(map[string][]string)
+	for _, p := range slices.Concat(c.table(), mitm.Providers()) {
+		all[p.Name] = p.KeyVariables
+	}
+	return all
+}
+
 // upstreamsOf returns the configured addresses to which requests for providers' hosts go instead, by
 // host.
 func (c *Config) upstreamsOf(providers []string) map[string]*url.URL {

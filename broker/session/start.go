@@ -246,6 +246,7 @@ const caFile = "ca.crt"
 func (s *Session) orient(ctx context.Context, p provider) (agent.Launch, error) {
 	launch, err := s.launch(agent.Host{
 		Sentinels:    p.sentinels,
+		KeyVariables: s.deps.Config.keyVariables(),
 		Logins:       p.logins,
 		Conversation: s.fixed.ID,
 		Resume:       s.adapter.Conversation(s.layout.Home(), s.fixed.ID).Begun,
