@@ -66,14 +66,19 @@ func newHarness(t testing.TB, change func(*Config)) *harness {
 	}
 	c := Config{
 		Session:     "s1",
-		Providers:   []string{"anthropic", "openai", "google", "openrouter"},
 		Credentials: func(context.Context, string) (Credential, error) { return Credential{KindAPIKey, realKey, ""}, nil },
 		Upstreams:   make(map[string]*url.URL),
 		UpstreamCAs: pool,
 		Audit:       s.audit,
 	}
-	for _, host := range []string{"api.anthropic.com", "api.openai.com", "generativelanguage.googleapis.com", "openrouter.ai"} {
-		c.Upstreams[host] = base
+	for _, p := range Providers() {
+		if _, err := p.modeFor(KindAPIKey); err != nil {
+			continue // it takes a login only
+		}
+		c.Providers = append(c.Providers, p.Name)
+		for _, host := range p.Hosts {
+			c.Upstreams[host.Name] = base
+		}
 	}
 	if change != nil {
 		change(&c)
