@@ -23,7 +23,7 @@ type Span struct {
 // to calls that it names. It ends with the next input of the session, or when no
 // automatic approval is left.
 type Receipt struct {
-	Number    int       `json:"number"` // from 1 in its session
+	Number    int       `json:"number"` // from 1 in its session; 0: the session approves nothing automatically
 	Session   SessionID `json:"session"`
 	Quote     string    `json:"quote"` // the typed text on one line
 	Client    Client    `json:"client,omitzero"`

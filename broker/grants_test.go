@@ -291,3 +291,25 @@ func TestReceiptIsShownAndForgotten(t *testing.T) {
 		t.Fatal("forgotten twice")
 	}
 }
+
+// A session that was opened while automatic approval was off keeps that setting, so it has no
+// receipt after the setting was changed: none could approve a call.
+func TestASessionWithoutAutomaticApprovalHasNoReceipt(t *testing.T) {
+	d := newDesk(t)
+	changed := d.broker.config
+	changed.AutoApprove = &AutoApprove{}
+	d.broker.settings.Store(d.broker.newSettings(&changed))
+	events, err := d.broker.Subscribe(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.order("push to origin", false)
+	if err := d.broker.Forget(t.Context(), d.session.ID()); err == nil {
+		t.Error("a receipt was forgotten")
+	}
+	select {
+	case ev := <-events:
+		t.Errorf("user interfaces were told: %+v", ev)
+	default:
+	}
+}

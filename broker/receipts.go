@@ -13,17 +13,13 @@ func (b *Broker) Forget(_ context.Context, id SessionID) error {
 		return err
 	}
 	if _, held := b.receipts.Forget(id); !held {
-		return fault.New("a receipt comes from text that you type on the command line, if autoApprove in config.json is enabled", "forget: this tab has no receipt, so nothing that you typed can approve a call")
+		return fault.New("a receipt comes from text that you type on the command line, if autoApprove in config.json was enabled when the tab was opened", "forget: this tab has no receipt, so nothing that you typed can approve a call")
 	}
 	return nil
 }
 
-// relayReceipt tells user interfaces what is left of a receipt. It does nothing while
-// automatic approval is off, because a receipt has no use then.
+// relayReceipt tells user interfaces what is left of a receipt.
 func (b *Broker) relayReceipt(r receipt.Receipt) {
-	if b.settings.Load().config.AutoApprove == nil {
-		return
-	}
 	out := receiptOf(r)
 	b.hub.publish(Event{Kind: EventReceipt, Receipt: &out})
 }

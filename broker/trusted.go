@@ -11,7 +11,8 @@ import (
 const maxTrustedText = 64 << 10
 
 // Submit records text that a person entered in the multiplexer itself. The receipt
-// stays on the host; for the agent the text is ordinary typing.
+// stays on the host; for the agent the text is ordinary typing. A session that approves
+// no call automatically gets no receipt.
 func (b *Broker) Submit(_ context.Context, in TrustedInput) (Receipt, error) {
 	s, err := b.session(in.Session)
 	if err != nil {
@@ -33,7 +34,7 @@ func (b *Broker) Submit(_ context.Context, in TrustedInput) (Receipt, error) {
 	for i, span := range in.Spans {
 		spans[i] = receipt.Span(span)
 	}
-	added, err := b.receipts.Add(in.Session, in.Text, spans, s.Head(), in.Client)
+	added, err := s.Hear(in.Text, spans, in.Client)
 	if err != nil {
 		return Receipt{}, fault.New("", "submit: %w", err)
 	}

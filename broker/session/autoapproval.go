@@ -11,8 +11,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/agent"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/approval"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/autoapprove"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/identity"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/llm"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/mcpproxy"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/preview"
@@ -234,12 +236,17 @@ func (s *Session) question(item approval.Escalation, r receipt.Receipt) autoappr
 	return q
 }
 
-// Head returns what the workspace has checked out now, for a receipt. It is empty while
-// automatic approval is off.
-func (s *Session) Head() receipt.Head {
-	if s.deps.Config.AutoApprove == nil {
-		return receipt.Head{}
+// Hear makes a person's text for the agent the session's receipt. It returns no receipt if
+// the session approves no call automatically, because nothing would come of one.
+func (s *Session) Hear(text string, spans []receipt.Span, client identity.Client) (receipt.Receipt, error) {
+	if s.deps.Config.AutoApprove == nil || s.adapter.Place == agent.OnHost {
+		return receipt.Receipt{}, nil
 	}
+	return s.deps.Receipts.Add(s.fixed.ID, text, spans, s.head(), client)
+}
+
+// head returns what the workspace has checked out now, for a receipt.
+func (s *Session) head() receipt.Head {
 	branch, upstream := s.previewer().Head(stored.RealPath(s.fixed.Workspace))
 	return receipt.Head{Branch: branch, Upstream: upstream}
 }

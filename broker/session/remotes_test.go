@@ -65,7 +65,7 @@ func TestTheBranchIsThatOfTheMomentOfTyping(t *testing.T) {
 				t.Fatal(err)
 			}
 			said := "push my changes to origin"
-			r := receipt.Receipt{Text: said, Spans: []receipt.Span{{End: len(said)}}, Head: s.Head()}
+			r := receipt.Receipt{Text: said, Spans: []receipt.Span{{End: len(said)}}, Head: s.head()}
 			set("HEAD", c.called)
 			item := approval.Escalation{
 				ID: "1", Session: string(s.ID()), Plane: "tool", Server: "git", Tool: "git_push", Rule: "escalate-git",
