@@ -132,9 +132,11 @@ func (s *Session) end(exit docker.Exit, err error) {
 	if s.reason == "" {
 		s.reason = "ended by itself"
 	}
-	if err != nil && !errors.Is(err, context.Canceled) {
-		s.reason = describe(err)
-		s.exitCode = 1
+	switch {
+	case errors.Is(err, context.Canceled):
+		s.reason = "a person ended it"
+	case err != nil:
+		s.reason, s.exitCode = describe(err), 1
 	}
 	s.mu.Unlock()
 	last, left := s.Info(), err == nil && s.shellExited(exit)

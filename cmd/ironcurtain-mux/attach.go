@@ -105,28 +105,6 @@ func showHere(cmd *cobra.Command, op string, p wiring.Paths, o *client.Options) 
 	return nil
 }
 
-// stopCommand ends the daemon.
-func stopCommand() *cobra.Command {
-	var now bool
-	cmd := &cobra.Command{
-		Use:     "stop",
-		Short:   "End the multiplexer and its agents",
-		Long:    "End the running multiplexer. While agents run, this is refused, except with --now.",
-		Example: "  ironcurtain-mux stop --now",
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, o, err := running.ClientOptions()
-			if err != nil {
-				return err
-			}
-			end, err := client.Stop(cmd.Context(), o, now)
-			return reportEnd(cmd, "stop", end, err)
-		},
-	}
-	cmd.Flags().BoolVar(&now, "now", false, "end running agents, too")
-	return cmd
-}
-
 // reportEnd prints the daemon's last message, and returns the operation's error.
 func reportEnd(cmd *cobra.Command, op, end string, err error) error {
 	if errors.Is(err, client.ErrNoDaemon) {

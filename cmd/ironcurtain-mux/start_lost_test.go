@@ -110,3 +110,35 @@ func TestCtrlCEndsItsOwnTask(t *testing.T) {
 		t.Errorf("code %d: %s", code, first.text())
 	}
 }
+
+// stop with a session's id ends only this session, and its agent with it.
+func TestStopEndsOneSession(t *testing.T) {
+	t.Parallel()
+	home := newHome(t)
+	other := drive(t, home, 110, 24, "start", "--demo", "--agent", "shell", "until [ -e go ]; do sleep 0.1; done; echo done-$((40+2))")
+	other.see(patience, "starting the container")
+	out, errs, code := runStart(t, home, "", "--agent", "shell", "--detach", "touch begun; sleep 1000")
+	id := strings.TrimSpace(out)
+	if code != cli.ExitOK {
+		t.Fatalf("code %d: %q %s", code, out, errs)
+	}
+	other.until("the task's beginning", patience, func(string) bool { return other.made("begun") })
+	if _, errs, code := other.command("stop", id, "no-session"); code != cli.ExitFailure || !strings.Contains(errs, `no session has the id "no-session"`) || len(other.running()) != 2 {
+		t.Errorf("an unknown session: code %d, %s, %+v", code, errs, other.running())
+	}
+	if _, errs, code := other.command("stop", id[:8]); code != cli.ExitOK || errs != "session "+id[:8]+" has ended; 'ironcurtain-mux start --resume "+id[:8]+" TASK' continues it\n" {
+		t.Errorf("code %d, %s", code, errs)
+	}
+	if list := other.running(); len(list) != 1 || list[0].ID == id {
+		t.Errorf("these run: %+v", list)
+	}
+	if _, errs, code := other.command("stop", id); code != cli.ExitOK || !strings.Contains(errs, "has ended already") {
+		t.Errorf("stopped again: code %d, %s", code, errs)
+	}
+	other.make("go")
+	other.see(patience, "done-42")
+	if code := other.exit(patience); code != cli.ExitOK {
+		t.Errorf("code %d: %s", code, other.text())
+	}
+	other.nothingLeft(id)
+}

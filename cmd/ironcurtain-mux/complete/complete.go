@@ -35,6 +35,7 @@ var arguments = map[string]argument{
 	"deny":            {source: waiting},
 	"revoke":          {source: grants},
 	"attach":          {source: sessions(shown)},
+	"stop":            {source: sessions(ongoing), many: true},
 	"sessions show":   {source: sessions(every)},
 	"sessions land":   {source: sessions(copied)},
 	"sessions resume": {source: sessions(resting)},

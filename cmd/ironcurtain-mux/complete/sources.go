@@ -25,6 +25,7 @@ import (
 func every(stored.Entry) bool     { return true }
 func shown(s stored.Entry) bool   { return s.Owned && s.Tab > 0 }
 func resting(s stored.Entry) bool { return !s.Owned }
+func ongoing(s stored.Entry) bool { return s.Owned || s.Detached }
 func copied(s stored.Entry) bool  { return s.Origin != "" }
 
 // sessions completes the sessions on disk that fit, last used first, with the daemon's state of each.

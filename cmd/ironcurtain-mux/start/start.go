@@ -81,7 +81,7 @@ session: 'ironcurtain-mux sessions show' names the file.
 	f.StringVar(&flags.Resume, "resume", "", "continue that session; the beginning of its id is enough")
 	f.StringVar(&flags.output, "output", "text", "text, or json: one object for each task")
 	f.Var(timespan.Flag{To: &flags.timeout}, "timeout", "how long a task may take, such as 10m or 2h (default no limit)")
-	f.BoolVar(&flags.detach, "detach", false, "print the session's id and return; the task continues in the background")
+	f.BoolVar(&flags.detach, "detach", false, "print the session's id and return; the task continues, and 'stop ID' ends it")
 	f.BoolVar(&flags.list, "list-agents", false, "list the agents that take tasks")
 	f.BoolVar(&flags.Demo, "demo", false, "use a scripted model, which needs no key")
 	flags.RegisterProfile(cmd)
