@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages/learn"
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/stored"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/wiring"
@@ -83,10 +84,12 @@ type garbage struct {
 // collect removes what was left, except in a dry run. It continues after a failure.
 func (g *garbage) collect(ctx context.Context, client *docker.Client, home string, options docker.ReapOptions, volumes stored.VolumeSweep) error {
 	g.DryRun, volumes.Remove = options.DryRun, !options.DryRun
-	var errs [3]error
+	var errs [4]error
 	g.Containers, errs[0] = client.Reap(ctx, options)
 	g.Volumes, errs[1] = stored.SweepVolumes(ctx, home, client, volumes)
 	g.Paths, errs[2] = stored.Leftovers(ctx, home, !options.DryRun)
+	asked, errAsked := learn.Leftovers(home, !options.DryRun)
+	g.Paths, errs[3] = append(g.Paths, asked...), errAsked
 	// No list is null in JSON.
 	g.Containers, g.Volumes, g.Paths = append([]docker.Reaped{}, g.Containers...), append([]stored.SweptVolume{}, g.Volumes...), append([]string{}, g.Paths...)
 	return errors.Join(errors.Join(errs[:]...), client.Close(ctx))

@@ -87,7 +87,7 @@ func opener(b *testing.B) func(tabs int) time.Duration {
 			b.Error(err)
 		}
 	})
-	learn(b, trusted, filepath.Join(home, "state", "run"))
+	learnTools(b, trusted, filepath.Join(home, "state", "run"))
 	return func(tabs int) time.Duration {
 		ids := make([]broker.SessionID, tabs)
 		began := time.Now()
@@ -116,9 +116,9 @@ func opener(b *testing.B) func(tabs int) time.Duration {
 	}
 }
 
-// learn opens a tab until its tools answer. From then on it is known what the tool
+// learnTools opens a tab until its tools answer. From then on it is known what the tool
 // servers offer, and one is started only when a call needs it.
-func learn(b *testing.B, trusted *broker.Broker, run string) {
+func learnTools(b *testing.B, trusted *broker.Broker, run string) {
 	b.Helper()
 	s, err := trusted.Open(b.Context(), broker.OpenRequest{Agent: "shell", Cols: 100, Rows: 30})
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 type Host struct {
 	Env  []string // the person's environment, as NAME=value
 	Home string   // the person's home
-	// Dir is an existing directory in which nobody else can write. The tools run in empty
-	// directories below it, because most tools also look for configuration in the directories
-	// above theirs.
+	// Dir is a directory in which nobody else can write. The tools run in empty directories
+	// below it.
 	Dir string
 	// Dialer connects to registries; the zero value uses the network.
 	Dialer netguard.Dialer

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 )
 
@@ -54,11 +53,11 @@ func Learn(ctx context.Context, h Host) (Learned, error) {
 
 // run asks one question in an empty directory, and examines the registries in the answer.
 func (a *asker) run(ctx context.Context, ask func(*asker, context.Context)) error {
-	dir, err := os.MkdirTemp(a.Dir, "learn-")
+	dir, done, err := a.empty()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer done()
 	a.dir = dir
 	ask(a, ctx)
 	if !a.Offline {

@@ -102,7 +102,7 @@ func TestLearn(t *testing.T) {
 	if diff := cmp.Diff(notes, got.Notes); diff != "" {
 		t.Error(diff)
 	}
-	if left, err := os.ReadDir(w.state); err != nil || len(left) != 0 {
+	if left, err := os.ReadDir(filepath.Join(w.state, workName)); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }

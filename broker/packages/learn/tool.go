@@ -116,11 +116,11 @@ func (h Host) find(names ...string) string {
 // The error is one line without logins.
 func (h Host) ask(ctx context.Context, dir string, env []string, program string, args ...string) (string, error) {
 	if dir == "" {
-		empty, err := os.MkdirTemp(h.Dir, "ask-")
+		empty, done, err := h.empty()
 		if err != nil {
 			return "", err
 		}
-		defer os.RemoveAll(empty)
+		defer done()
 		dir = empty
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, toolTime, fmt.Errorf("no answer within %v", toolTime))

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
+	"github.com/ironcurtain-mux/ironcurtain-mux/broker/packages/learn"
 	"github.com/ironcurtain-mux/ironcurtain-mux/cmd/ironcurtain-mux/cli"
 )
 
@@ -29,6 +30,9 @@ func (w Parts) Open(cmd *cobra.Command) (b *broker.Broker, log *slog.Logger, don
 	log, logFile, err := openLog(w.Paths)
 	if err != nil {
 		return nil, nil, nil, err
+	}
+	if _, err := learn.Leftovers(w.Paths.Home, true); err != nil {
+		log.Warn("could not remove everything that killed processes left behind", "error", err)
 	}
 	b, endProfiles, err := w.broker(log)
 	if err != nil {
