@@ -13,7 +13,8 @@
 // stays as it was; the caller must then refuse what it was about to do. The
 // log works again as soon as the cause is gone.
 //
-// Commit does the same, at less cost, for a caller who is mostly alone.
+// Commit does the same without the writing goroutine, for the model proxy: it is mostly alone,
+// and has a time limit of its own.
 //
 // The end of a call that was let through is a record of its own, written with Post: nothing waits
 // for it.
