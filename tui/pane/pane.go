@@ -88,12 +88,12 @@ func newPane(ctx context.Context, tasks *Tasks, priority *Priority, id broker.Se
 
 // Attach connects the pane to an agent's terminal, which the pane then owns. An agent that was
 // taken back keeps its size until its program is used in a view. If the pane was closed in the
-// meantime, Attach closes the terminal and returns an error.
+// meantime, or has a terminal already, Attach closes the new terminal and returns an error.
 func (p *Pane) Attach(t broker.Terminal) error {
 	p.mu.Lock()
-	if p.ctx.Err() != nil || p.terminal != nil {
+	if err := p.attachable(); err != nil {
 		p.mu.Unlock()
-		return errors.Join(errClosed, t.Close())
+		return errors.Join(err, t.Close())
 	}
 	if cols, rows := t.FormerSize(); cols > 0 {
 		p.user.Store(nil) // the program was used in no view yet
@@ -131,8 +131,22 @@ func (p *Pane) Connected() bool {
 	return p.terminal != nil || p.ended != nil
 }
 
-// errClosed is the error of attaching a pane that is closed.
-var errClosed = errors.New("attach: the tab is closed")
+// The errors of attaching a pane that is closed, or that has a terminal already.
+var (
+	errClosed   = errors.New("attach: the tab is closed")
+	errAttached = errors.New("attach: the tab has a terminal already")
+)
+
+// attachable returns why the pane can take no terminal. The caller holds p.mu.
+func (p *Pane) attachable() error {
+	switch {
+	case p.ctx.Err() != nil:
+		return errClosed
+	case p.terminal != nil:
+		return errAttached
+	}
+	return nil
+}
 
 func (p *Pane) connect(api broker.API) error {
 	p.connecting.Lock()

@@ -328,3 +328,24 @@ func TestOpeningIsUse(t *testing.T) {
 		t.Errorf("opened in a view that only watches: %d columns", cols)
 	}
 }
+
+// A pane takes one terminal. It closes any further one and says why, and so does a closed pane.
+func TestAttachRefuses(t *testing.T) {
+	v := newMux(t).add(t, newWatcher())
+	if err := v.Attach(newTerminal()); err != nil {
+		t.Fatal(err)
+	}
+	refused := func(want error) {
+		t.Helper()
+		further := newTerminal()
+		if err := v.Attach(further); !errors.Is(err, want) {
+			t.Errorf("%v, want %v", err, want)
+		}
+		if _, err := further.agent.Write([]byte("x")); !errors.Is(err, io.ErrClosedPipe) {
+			t.Errorf("the further terminal is open: %v", err)
+		}
+	}
+	refused(errAttached)
+	v.Close()
+	refused(errClosed)
+}
