@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -141,6 +142,9 @@ func (f *compileFlags) options(p wiring.Paths, c config.Config, stderr io.Writer
 		}
 	}
 	inForce, err := wiring.LoadPolicyDir(c.Policy)
+	if errors.Is(err, fs.ErrNotExist) { // it may be the one that is compiled now
+		inForce, err = wiring.LoadPolicyDir("")
+	}
 	if err != nil {
 		return refuse("load the policy in force", err, "")
 	}

@@ -62,7 +62,7 @@ func (f *listFlags) run(ctx context.Context, stdout, stderr io.Writer) error {
 	dir := f.directory(p, c)
 	loaded, err := wiring.LoadPolicyDir(dir)
 	if err != nil {
-		return cli.Fail(opLists, err, "name the directory of a compiled policy with --policy, or compile one with 'ironcurtain-mux policy compile'")
+		return cli.Fail(opLists, err, "")
 	}
 	l, err := compile.ReadLists(dir)
 	if err != nil {

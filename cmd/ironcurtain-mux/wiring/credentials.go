@@ -44,8 +44,9 @@ func Credentials(table []mitm.Provider, agents *agent.Registry, p Paths, moved U
 	})
 }
 
-// checkCredentials returns an error if the agent lacks a credential.
-func (w Parts) checkCredentials(name string) error {
+// checkCredentials returns an error if the agent lacks a credential. task says that the person has
+// called start.
+func (w Parts) checkCredentials(name string, task bool) error {
 	adapter, err := w.Agents.Named(name)
 	if err != nil {
 		return cli.Fail("open multiplexer", err, "")
@@ -54,7 +55,11 @@ func (w Parts) checkCredentials(name string) error {
 		return nil // the key is read when the session starts
 	}
 	if err := Lacking(w.Keys, adapter); err != nil {
-		return cli.Fail("open multiplexer", err, cli.RemedyOf(err, "log in")+", or try 'ironcurtain-mux demo', which needs no key")
+		try := "ironcurtain-mux demo"
+		if task {
+			try = "ironcurtain-mux start --demo"
+		}
+		return cli.Fail("open multiplexer", err, cli.RemedyOf(err, "log in")+", or try '"+try+"', which needs no key")
 	}
 	return nil
 }

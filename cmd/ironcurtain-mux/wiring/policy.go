@@ -79,10 +79,12 @@ func LoadPolicyDir(dir string) (LoadedPolicy, error) {
 	}
 	l := LoadedPolicy{Source: dir}
 	var err error
-	if l.Compiled, l.Lists, err = policy.LoadDir(dir); err != nil {
-		return LoadedPolicy{}, err
+	if l.Compiled, l.Lists, err = policy.LoadDir(dir); err == nil {
+		l.Annotations, err = policy.LoadAnnotations(filepath.Join(dir, "tool-annotations.json"))
 	}
-	l.Annotations, err = policy.LoadAnnotations(filepath.Join(dir, "tool-annotations.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fault.New("name another directory, or make a policy with 'ironcurtain-mux policy compile --output DIR'", "%w", err)
+	}
 	return l, err
 }
 

@@ -157,7 +157,7 @@ func (f *TabFlags) CheckTab(ctx context.Context) (Parts, error) {
 		err = cli.Fail("load policy", err, "")
 	}
 	if err == nil {
-		err = own.checkCredentials(cmp.Or(f.Agent, c.Agent))
+		err = own.checkCredentials(cmp.Or(f.Agent, c.Agent), f.Task)
 	}
 	return w, err
 }
