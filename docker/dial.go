@@ -209,7 +209,7 @@ func (e Endpoint) advise(err error) error {
 	next := found.Next
 	switch {
 	case e.Source == "DOCKER_HOST":
-		next = "start the engine there, or unset DOCKER_HOST, which names this address"
+		next = "start the engine there, or unset DOCKER_HOST, which names this address; a running daemon keeps it until 'ironcurtain-mux stop'"
 	case strings.Contains(e.Source, "context"):
 		next = "start the engine of " + e.Source + ", or choose another context"
 	case e.Source == sourceFlag, e.Source == sourceConfig:

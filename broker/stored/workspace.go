@@ -1,9 +1,13 @@
 package stored
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
@@ -22,8 +26,11 @@ func ResolveWorkspace(given, home, cache, userHome string) (string, error) {
 		return "", fault.New(next, "workspace %q: %w", given, err)
 	}
 	dir, err := filepath.EvalSymlinks(abs)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		return "", fault.New(next, "workspace %s does not exist", abs)
+	}
+	if err != nil {
+		return "", fault.New(next, "workspace %s: %w", abs, err)
 	}
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -31,6 +38,9 @@ func ResolveWorkspace(given, home, cache, userHome string) (string, error) {
 	}
 	if !info.IsDir() {
 		return "", fault.New(next, "workspace %s is not a directory", dir)
+	}
+	if err := unix.Access(dir, unix.R_OK|unix.X_OK); err != nil {
+		return "", fault.New("give a directory that you can read with --workspace", "workspace %s: %w", dir, err)
 	}
 	switch {
 	case dir == "/" || same(dir, "/"):

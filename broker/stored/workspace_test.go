@@ -34,6 +34,10 @@ func TestResolveWorkspace(t *testing.T) {
 	if err := os.Symlink(userHome, homeLink); err != nil {
 		t.Fatal(err)
 	}
+	loop := filepath.Join(base, "loop")
+	if err := os.Symlink(loop, loop); err != nil {
+		t.Fatal(err)
+	}
 
 	for given, want := range map[string]string{
 		project:                  project,
@@ -58,6 +62,7 @@ func TestResolveWorkspace(t *testing.T) {
 		filepath.Join(state, "sessions", "1", "home"): "belongs to",
 		filepath.Join(state, "demo", "outside"):       "belongs to",
 		filepath.Join(base, "missing"):                "does not exist",
+		loop:                                          "too many links",
 		filepath.Dir(cache):                           "contains the cache",
 		cache:                                         "contains the cache",
 		filepath.Join(cache, "servers"):               "lies in the cache",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,12 +31,15 @@ func (e *StartError) Hint() string { return e.Next }
 // serves clients. It reports whether this call has started the daemon. The daemon has no terminal,
 // and outlives this process. It writes to ReadyFD when it serves clients.
 func Start(ctx context.Context, o Options, argv []string) (started bool, err error) {
-	const op = "start the daemon"
+	const op, next = "start the daemon", "make the directory writable or set IRONCURTAIN_HOME"
 	if err := os.MkdirAll(filepath.Dir(o.Socket), 0o700); err != nil {
-		return false, fault.Wrap(op, err, "make the directory writable or set IRONCURTAIN_HOME")
+		return false, fault.Wrap(op, err, next)
 	}
 	lock := flock.New(o.Socket + ".starting") // one process at a time starts the daemon
-	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
+	switch _, err := lock.TryLockContext(ctx, 10*time.Millisecond); {
+	case errors.Is(err, fs.ErrPermission):
+		return false, fault.Wrap(op, err, next)
+	case err != nil:
 		return false, fmt.Errorf("%s: %w", op, err)
 	}
 	defer func() { _ = lock.Unlock() }()

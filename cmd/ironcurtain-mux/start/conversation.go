@@ -217,7 +217,11 @@ func (c *conversation) runTask(ctx context.Context, task typedLine) error {
 			if interrupted && e.err != nil {
 				e.err = errInterrupted
 			}
-			return errors.Join(c.answer(task.text, e), c.catchUpEvents(ctx), c.askAgain())
+			err, ended := c.answer(task.text, e), c.catchUpEvents(ctx)
+			if e.err != nil && errors.Is(ended, errEnded) {
+				err = nil // the end is the reason
+			}
+			return errors.Join(err, ended, c.askAgain())
 		case ev, more := <-c.events:
 			if err := c.event(ctx, ev, more); err != nil {
 				cancel()

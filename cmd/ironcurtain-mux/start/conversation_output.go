@@ -140,11 +140,14 @@ func (c *conversation) catchUpEvents(ctx context.Context) error {
 	}
 }
 
+// errEnded is the end of a conversation whose session has ended.
+var errEnded = errors.New("the session has ended")
+
 // changed prints when the agent cannot be reached, and when it can be again. It ends the
 // conversation when the session has ended.
 func (c *conversation) changed(s broker.Session) error {
 	if s.State == broker.StateDead {
-		return fmt.Errorf("the session has ended: %s", cli.SafeText(s.Reason))
+		return fmt.Errorf("%w: %s", errEnded, cli.SafeText(s.Reason))
 	}
 	switch before := c.trouble; {
 	case s.Trouble == before:

@@ -179,6 +179,19 @@ func TestACallIsDecidedByItsNumberOnceItWasRead(t *testing.T) {
 	}
 }
 
+// The end of a session is told once, although the task that it ended fails for the same reason.
+func TestTheEndOfASessionIsToldOnce(t *testing.T) {
+	events := make(chan broker.Event, 1)
+	c := conversing(t, "", func(string) (broker.Turn, error) {
+		events <- broker.Event{Session: &broker.Session{ID: "a", State: broker.StateDead, Reason: "the disk is full"}}
+		return broker.Turn{}, errors.New("give a task: the session has ended: the disk is full")
+	})
+	c.events = events
+	if err := c.run(t.Context(), typedLine{text: "task"}); err == nil || err.Error() != "the session has ended: the disk is full" {
+		t.Errorf("got %v", err)
+	}
+}
+
 // What became of a call is told, also when its task has ended meanwhile.
 func TestATaskTellsWhatBecameOfItsCalls(t *testing.T) {
 	events := make(chan broker.Event, 2)

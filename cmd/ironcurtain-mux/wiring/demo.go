@@ -31,7 +31,7 @@ type RunningDemo struct {
 // StartDemo prepares the demo's directories and starts its model and its git server.
 func StartDemo(ctx context.Context, p Paths) (*RunningDemo, error) {
 	const op = "prepare demo"
-	hint := "make " + p.Home + " writable or set IRONCURTAIN_HOME"
+	hint := "see that " + p.Home + " is writable and its disk has room, or set IRONCURTAIN_HOME"
 	ground, err := demo.Prepare(p.Home)
 	if err != nil {
 		return nil, cli.Fail(op, err, hint)
