@@ -23,9 +23,6 @@ type AgentKey = session.AgentKey
 // GitHub is the GitHub server whose API agents may use.
 type GitHub = session.GitHub
 
-// HostShell starts the person's shell on a terminal of its own.
-type HostShell = session.HostShell
-
 // OwnAgent is what an agent in a process of this machine needs.
 type OwnAgent = session.OwnAgent
 

@@ -53,10 +53,9 @@ type Launch struct {
 
 // Answer is the result of a one-shot run.
 type Answer struct {
-	Text    string  // the agent's answer, or what it printed before it failed
-	Failure string  // why it failed, in one line; empty after an answer
-	CostUSD float64 // as the agent reports it; 0 if it does not
-	Events  string  // JSON: what happened meanwhile, as the agent reports it; empty if it does not
+	Text    string // the agent's answer, or what it printed before it failed
+	Failure string // why it failed, in one line; empty after an answer
+	Events  string // JSON: what happened meanwhile, as the agent reports it; empty if it does not
 }
 
 // Place is where an agent runs.
@@ -106,8 +105,6 @@ type Adapter struct {
 	LastPrompt func(home HomeDir, conversation string) string
 	// Submit returns how text is typed into the agent and sent.
 	Submit func(text string) Submission
-	// Version is the command that prints the agent's version; empty: there is none.
-	Version []string
 }
 
 // keyVariables returns the environment in which a program finds a provider's sentinel.

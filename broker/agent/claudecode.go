@@ -29,7 +29,6 @@ func claudeCode() Adapter {
 		Kept:       claudeKept,
 		LastPrompt: claudeLastPrompt,
 		Submit:     typed(ClaudeSubmitPause),
-		Version:    []string{"claude", "--version"},
 	}
 }
 
@@ -150,14 +149,13 @@ func claudeLastPrompt(home HomeDir, conversation string) string {
 // answerOfClaude reads the one object that "--output-format json" prints.
 func answerOfClaude(stdout string, exitCode int) Answer {
 	var result struct {
-		Result  string  `json:"result"`
-		IsError bool    `json:"is_error"`
-		Cost    float64 `json:"total_cost_usd"`
+		Result  string `json:"result"`
+		IsError bool   `json:"is_error"`
 	}
 	if err := json.Unmarshal([]byte(stdout), &result); err != nil {
 		return failedAnswer(stdout, exitCode)
 	}
-	a := Answer{Text: result.Result, CostUSD: result.Cost}
+	a := Answer{Text: result.Result}
 	if result.IsError || exitCode != 0 {
 		a.Text, a.Failure = "", oneLine(result.Result, "Claude Code failed and did not say why")
 	}

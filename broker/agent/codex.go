@@ -45,7 +45,6 @@ func codex() Adapter {
 		Kept:       codexKept,
 		LastPrompt: codexLastPrompt,
 		Submit:     pasted(CodexSubmitPause),
-		Version:    []string{"codex", "--version"},
 	}
 }
 

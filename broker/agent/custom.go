@@ -28,7 +28,6 @@ type Custom struct {
 	Command   []string          // starts the agent on a terminal
 	Resume    []string          // the same, but continues the conversation; empty: the agent cannot
 	Task      []string          // runs one task and prints the answer; empty: the agent cannot
-	Version   []string          // prints the agent's version; may be empty
 	Env       map[string]string // besides what every agent gets
 	Files     map[string]string // text by path below the agent's home
 	Providers []string          // model providers that the agent can use
@@ -56,9 +55,8 @@ func (c Custom) Adapter() (Adapter, error) {
 	a := Adapter{
 		Name: c.Name, Title: c.Title, Image: c.Image, Foreign: true,
 		Providers: c.Providers, KeysOnly: true, Tools: c.Tools,
-		Launch:  func(h Host) (Launch, error) { return c.launch(h, c.Command, "") },
-		Submit:  typed(c.Pause),
-		Version: c.Version,
+		Launch: func(h Host) (Launch, error) { return c.launch(h, c.Command, "") },
+		Submit: typed(c.Pause),
 	}
 	if a.Title == "" {
 		a.Title = c.Name

@@ -36,7 +36,6 @@ func gemini() Adapter {
 		Kept:       geminiKept,
 		LastPrompt: geminiLastPrompt,
 		Submit:     typed(GeminiSubmitPause),
-		Version:    []string{"gemini", "--version"},
 	}
 }
 

@@ -50,7 +50,6 @@ func goose() Adapter {
 		Kept:       gooseKept,
 		LastPrompt: gooseLastPrompt,
 		Submit:     typed(GooseSubmitPause),
-		Version:    []string{"goose", "--version"},
 	}
 }
 

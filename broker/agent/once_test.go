@@ -77,7 +77,7 @@ func TestAnswerOfClaude(t *testing.T) {
 		code         int
 		want         agent.Answer
 	}{
-		{"an answer", `{"type":"result","is_error":false,"result":"done","total_cost_usd":0.25}`, 0, agent.Answer{Text: "done", CostUSD: 0.25}},
+		{"an answer", `{"type":"result","is_error":false,"result":"done","total_cost_usd":0.25}`, 0, agent.Answer{Text: "done"}},
 		{"a failure", `{"type":"result","is_error":true,"result":"API Error:\n 401"}`, 1, agent.Answer{Failure: "API Error: 401"}},
 		{"a failure by the code", `{"result":"half"}`, 2, agent.Answer{Failure: "half"}},
 		{"no object", "MCP config file not found\n", 1, agent.Answer{Failure: "the agent ended with code 1 and gave no answer: MCP config file not found"}},
@@ -121,7 +121,7 @@ func TestAnswersOfOthers(t *testing.T) {
 			`{"type":"text","part":{"text":"I will."}}` + "\n" + `{"type":"step_finish","part":{"cost":0.5}}` + "\n" + `{"type":"tool_use","part":{}}` + "\n" +
 				`{"type":"text","part":{"text":"Do"}}` + "\n" + `{"type":"text","part":{"text":"ne."}}` + "\n" + `{"type":"step_finish","part":{"cost":0.25}}`,
 			0,
-			agent.Answer{Text: "Done.", CostUSD: 0.75},
+			agent.Answer{Text: "Done."},
 		},
 		{"opencode", "a failure", `{"type":"error","error":{"name":"APIError","data":{"message":"Forbidden"}}}`, 1, agent.Answer{Failure: "Forbidden"}},
 		{"gemini", "an answer", "YOLO mode is enabled.\n{\n  \"response\": \"Done.\",\n  \"stats\": {}\n}", 0, agent.Answer{Text: "Done."}},

@@ -49,7 +49,6 @@ func openCode() Adapter {
 		Kept:       openCodeKept,
 		LastPrompt: openCodeLastPrompt,
 		Submit:     typed(OpenCodeSubmitPause),
-		Version:    []string{"opencode", "--version"},
 	}
 }
 
@@ -111,8 +110,7 @@ func openCodeLastPrompt(home HomeDir, _ string) string {
 type openCodeEvent struct {
 	Type string `json:"type"`
 	Part struct {
-		Text string  `json:"text"`
-		Cost float64 `json:"cost"`
+		Text string `json:"text"`
 	} `json:"part"`
 	Error struct {
 		Name string `json:"name"`
@@ -132,8 +130,6 @@ func answerOfOpenCode(stdout string, exitCode int) Answer {
 			a.Text += event.Part.Text
 		case "tool_use":
 			a.Text = ""
-		case "step_finish":
-			a.CostUSD += event.Part.Cost
 		case "error":
 			a.Failure = oneLine(event.Error.Data.Message, oneLine(event.Error.Name, "OpenCode failed"))
 		}

@@ -8,9 +8,8 @@ const DefaultBytes = 64 << 20
 
 // FullError means that too many calls of a session wait, or that they are too long.
 type FullError struct {
-	Session string
-	Limit   int // of calls; 0 when it is their bytes
-	Bytes   int // of bytes
+	Limit int // of calls; 0 when it is their bytes
+	Bytes int // of bytes
 }
 
 func (e *FullError) Error() string {
@@ -45,9 +44,9 @@ func (q *Queue) crowded(r Escalation) error {
 	}
 	switch {
 	case n >= q.options.Limit:
-		return &FullError{Session: r.Session, Limit: q.options.Limit}
+		return &FullError{Limit: q.options.Limit}
 	case bytes > q.options.Bytes:
-		return &FullError{Session: r.Session, Bytes: q.options.Bytes}
+		return &FullError{Bytes: q.options.Bytes}
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ type Agent struct {
 	Command   []string          `json:"command"`
 	Resume    []string          `json:"resume,omitempty"`
 	Task      []string          `json:"task,omitempty"`
-	Version   []string          `json:"version,omitempty"`
 	Env       map[string]string `json:"env,omitempty"`
 	Files     map[string]string `json:"files,omitempty"`
 	Providers []string          `json:"providers,omitempty"`

@@ -23,7 +23,6 @@ const (
 // Process is a running server. Its output must be read. When Stop returns, its whole process group
 // has ended.
 type Process struct {
-	name      string
 	cmd       *exec.Cmd
 	in        io.WriteCloser
 	out       *bufio.Reader
@@ -42,7 +41,7 @@ func launch(name string, argv, env []string, dir string) (*Process, error) {
 	cmd.Env, cmd.Dir = env, dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = termGrace
-	p := &Process{name: name, cmd: cmd, errors: &tail{}, done: make(chan struct{})}
+	p := &Process{cmd: cmd, errors: &tail{}, done: make(chan struct{})}
 	cmd.Stderr = p.errors
 	var err error
 	if p.in, err = cmd.StdinPipe(); err != nil {

@@ -322,7 +322,7 @@ func (a realAgent) answersATask(t *testing.T, id broker.SessionID) {
 	}
 	images := docker.Images()
 	image := images[slices.IndexFunc(images, func(i docker.ImageSpec) bool { return i.Name == adapter.Image })]
-	if out, code := run(adapter.Version); code != 0 || !strings.Contains(out, image.Version) {
+	if out, code := run([]string{launch.Argv[0], "--version"}); code != 0 || !strings.Contains(out, image.Version) {
 		t.Errorf("its version is %q (code %d), the image says %s", out, code, image.Version)
 	}
 }

@@ -16,11 +16,11 @@ import (
 )
 
 // goEnv is the output of "go env -json".
-type goEnv struct{ GOPROXY, GOSUMDB, GOPRIVATE, GONOPROXY, GONOSUMDB, GOROOT string }
+type goEnv struct{ GOPROXY, GOSUMDB, GOPRIVATE, GONOPROXY, GOROOT string }
 
 func (h Host) goEnv(ctx context.Context, program string) (goEnv, error) {
 	var env goEnv
-	out, err := h.ask(ctx, "", nil, program, "env", "-json", "GOPROXY", "GOSUMDB", "GOPRIVATE", "GONOPROXY", "GONOSUMDB", "GOROOT")
+	out, err := h.ask(ctx, "", nil, program, "env", "-json", "GOPROXY", "GOSUMDB", "GOPRIVATE", "GONOPROXY", "GOROOT")
 	if err == nil {
 		err = json.Unmarshal([]byte(out), &env)
 	}

@@ -31,7 +31,7 @@ func everyTool(t *testing.T) tools {
 	w.add(t, "pip", `"config list") printf '%s\n' "global.extra-index-url='http://me:pypipw@extra.example/simple'"`,
 		`"download --help") echo '  -i, --index-url <url>   Base URL (default http://py.example/simple). More (default x).'`)
 	key := sumKey("sum.example")
-	w.add(t, "go", `"env -json GOPROXY GOSUMDB GOPRIVATE GONOPROXY GONOSUMDB GOROOT") echo '{"GOPROXY": "http://go.example|http://gopher:gopw@go2.example,direct", "GOSUMDB": "`+key+`", "GOPRIVATE": "git.acme.example/*,x.example", "GONOSUMDB": "", "GOROOT": "/nowhere"}'`)
+	w.add(t, "go", `"env -json GOPROXY GOSUMDB GOPRIVATE GONOPROXY GOROOT") echo '{"GOPROXY": "http://go.example|http://gopher:gopw@go2.example,direct", "GOSUMDB": "`+key+`", "GOPRIVATE": "git.acme.example/*,x.example", "GOROOT": "/nowhere"}'`)
 	w.addCargo(t, "http://cargo.example/index/config.json")
 	return w
 }

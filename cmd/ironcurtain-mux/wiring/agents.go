@@ -138,7 +138,7 @@ func (w Parts) policiesOf() []string {
 func customAgent(name string, a config.Agent) agent.Custom {
 	return agent.Custom{
 		Name: name, Title: a.Title, Image: a.Image,
-		Command: a.Command, Resume: a.Resume, Task: a.Task, Version: a.Version,
+		Command: a.Command, Resume: a.Resume, Task: a.Task,
 		Env: a.Env, Files: a.Files, Providers: a.Providers, Tools: a.Tools,
 		Paste: a.Submit.Paste, Pause: time.Duration(a.Submit.PauseMillis) * time.Millisecond,
 	}
