@@ -41,7 +41,6 @@ type Host struct {
 	Prompt       string              // system prompt: where the agent is and what it may do
 	Model        string              // the model to use, as the agent names it; empty: the adapter's choice
 	Root         bool                // the agent's user has ID 0 in its container, but is an ordinary user outside
-	First        string              // the person's first request; empty: the agent waits for one
 }
 
 // Launch is how to start an agent.

@@ -20,7 +20,7 @@ func claudeCode() Adapter {
 		Providers: []string{"anthropic"},
 		Tools:     true,
 		Launch: func(h Host) (Launch, error) {
-			return launchClaude(h, claudeFirst(h)...)
+			return launchClaude(h)
 		},
 		Once: func(h Host, task string) (Launch, error) {
 			return launchClaude(h, "--output-format", "json", "-p", "--", task)
@@ -30,14 +30,6 @@ func claudeCode() Adapter {
 		LastPrompt: claudeLastPrompt,
 		Submit:     typed(ClaudeSubmitPause),
 	}
-}
-
-// claudeFirst returns the arguments with the person's first request.
-func claudeFirst(h Host) []string {
-	if h.First == "" {
-		return nil
-	}
-	return []string{"--", h.First}
 }
 
 func launchClaude(h Host, more ...string) (Launch, error) {

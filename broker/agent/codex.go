@@ -27,9 +27,6 @@ func codex() Adapter {
 			if h.Resume {
 				argv = append(argv, "resume", "--last", "--include-non-interactive")
 			}
-			if h.First != "" {
-				argv = append(argv, "--", h.First)
-			}
 			return launchCodex(h, argv)
 		},
 		Once: func(h Host, task string) (Launch, error) {

@@ -23,14 +23,10 @@ func gemini() Adapter {
 		KeysOnly:  true,
 		Tools:     true,
 		Launch: func(h Host) (Launch, error) {
-			var more []string
-			if h.First != "" {
-				more = []string{"--prompt-interactive=" + h.First}
-			}
-			return launchGemini(h, more)
+			return launchGemini(h)
 		},
 		Once: func(h Host, task string) (Launch, error) {
-			return launchGemini(h, []string{"--output-format", "json", "--prompt=" + task})
+			return launchGemini(h, "--output-format", "json", "--prompt="+task)
 		},
 		Answer:     answerOfGemini,
 		Kept:       geminiKept,
@@ -39,7 +35,7 @@ func gemini() Adapter {
 	}
 }
 
-func launchGemini(h Host, more []string) (Launch, error) {
+func launchGemini(h Host, more ...string) (Launch, error) {
 	_, key, err := gemini().provider(h)
 	if err != nil {
 		return Launch{}, err

@@ -31,9 +31,6 @@ func goose() Adapter {
 		Tools:     true,
 		Launch: func(h Host) (Launch, error) {
 			argv := []string{"goose", "session", "--name", toolServer}
-			if h.First != "" {
-				argv = []string{"goose", "run", "--interactive", "--name", toolServer, "--text", h.First}
-			}
 			if h.Resume {
 				argv = append(argv, "--resume")
 			}

@@ -32,9 +32,6 @@ func openCode() Adapter {
 			if h.Resume {
 				argv = append(argv, "--continue")
 			}
-			if h.First != "" {
-				argv = append(argv, "--prompt="+h.First)
-			}
 			return launchOpenCode(h, argv)
 		},
 		Once: func(h Host, task string) (Launch, error) {
