@@ -55,8 +55,5 @@ func (s *stream) noteLeaks() {
 	r.Phase, r.Decision, r.Reason = PhaseResponse, Deny, ReasonLeak
 	r.Detail = "the answer held the real credential; the agent got its sentinel instead"
 	_ = x.l.audit(&r, nil)
-	x.p.tell(Activity{
-		Kind: KeyLeaked, Seq: r.Seq, Provider: r.Provider, Host: r.Host, Method: r.Method, Path: r.Path,
-		Status: r.Status, Reason: ReasonLeak, Text: x.g.host.Name + " sent the real credential; it was masked",
-	})
+	x.p.tell(Activity{Kind: KeyLeaked, Seq: r.Seq, Host: r.Host, Path: r.Path})
 }

@@ -30,26 +30,14 @@ func (p *Proxy) store(r *Record, store func(Record) error) error {
 
 func (p *Proxy) auditFailed(err error) error {
 	p.log.Error("audit", "error", err)
-	p.tell(Activity{Kind: AuditFailed, Text: err.Error()})
 	return err
 }
 
 // tell reports an activity to the configured receiver.
 func (p *Proxy) tell(a Activity) {
-	if p.config.Activity == nil {
-		return
+	if p.config.Activity != nil {
+		p.config.Activity(a)
 	}
-	a.At = time.Now()
-	a.Session = p.config.Session
-	p.config.Activity(a)
-}
-
-// tellRefused reports a refusal.
-func (p *Proxy) tellRefused(r *Record) {
-	p.tell(Activity{
-		Kind: RequestRefused, Seq: r.Seq, Provider: r.Provider, Host: r.Host, Method: r.Method,
-		Path: r.Path, Status: r.Status, Reason: r.Reason, Text: r.Detail,
-	})
 }
 
 // auditGuard bounds how long the client of a link waits for a record to be stored. An

@@ -72,7 +72,7 @@ func (x *exchange) tellUnrecorded() { x.a.refusal(x.g.provider.Errors, unrecorde
 // describe returns the request for the functions of Config that decide about it.
 func (x *exchange) describe() Request {
 	return Request{
-		Session: x.p.config.Session, Seq: x.rec.Seq, Provider: x.g.provider.Name, Host: x.g.host.Name,
+		Seq: x.rec.Seq, Provider: x.g.provider.Name, Host: x.g.host.Name,
 		Method: x.h.method, Path: x.path, Query: x.query, Model: x.rec.Model, Others: x.others, Body: x.payload, Most: x.most, Answers: x.answers,
 	}
 }
@@ -134,7 +134,7 @@ func (x *exchange) credential(ctx context.Context) (Credential, *denial) {
 	if hint != "" {
 		text += " (" + hint + ")"
 	}
-	x.p.tell(Activity{Kind: LoginNeeded, Seq: x.rec.Seq, Provider: name, Host: x.g.host.Name, Text: text})
+	x.p.tell(Activity{Kind: LoginNeeded, Seq: x.rec.Seq, Text: text})
 	return Credential{}, noLogin(401, text)
 }
 

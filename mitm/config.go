@@ -102,7 +102,6 @@ func (c Credential) LogValue() slog.Value { return slog.StringValue(c.String()) 
 
 // Request describes a judged request to the functions that decide about it.
 type Request struct {
-	Session  string
 	Seq      uint64
 	Provider string
 	Host     string

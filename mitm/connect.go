@@ -125,7 +125,6 @@ func (l *link) refuseOuter(h *head, d *denial, limit time.Duration) {
 		}
 	}
 	_ = l.audit(&rec, nil)
-	l.p.tellRefused(&rec)
 	if d.status == 0 {
 		return
 	}

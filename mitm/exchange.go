@@ -253,7 +253,7 @@ func (x *exchange) refuse(d *denial) {
 		r.Key = d.key
 	}
 	_ = x.l.audit(r, x.tellUnrecorded)
-	x.p.tellRefused(r)
+	x.p.tell(Activity{Kind: RequestRefused, Seq: r.Seq})
 	x.a.refusal(x.g.provider.Errors, d)
 	if d.status != 0 {
 		drain(x.t, x.r)

@@ -31,7 +31,7 @@ func (x *exchange) forward() bool {
 		x.refuse(d)
 		return false
 	}
-	x.p.tell(Activity{Kind: RequestStarted, Seq: x.rec.Seq, Provider: x.g.provider.Name, Host: x.g.host.Name, Method: x.h.method, Path: x.path, Model: x.rec.Model})
+	x.p.tell(Activity{Kind: RequestStarted, Seq: x.rec.Seq})
 	s := &stream{x: x, ctx: ctx}
 	if !x.g.web { // an approved domain gets no credential, so its answers are not scanned
 		s.secrets = x.p.given.list()
@@ -215,10 +215,7 @@ func (x *exchange) finish(s *stream) {
 		r.Usage, r.Guessed = &count, guessed
 	}
 	x.p.note(r)
-	x.p.tell(Activity{
-		Kind: RequestEnded, Seq: r.Seq, Provider: r.Provider, Host: r.Host, Method: r.Method, Path: r.Path,
-		Model: r.Model, Status: r.Status, Reason: r.Reason, Text: r.Detail, Usage: count,
-	})
+	x.p.tell(Activity{Kind: RequestEnded, Seq: r.Seq, Model: r.Model, Usage: count})
 }
 
 // usage returns the tokens that the exchange has used, and whether that is a guess.

@@ -235,7 +235,6 @@ func (x *packageExchange) deny(d *denial) {
 		Detail: printable(d.detailText(), 300), Provider: x.g.provider.Name, Host: x.g.host.Name, Method: x.h.method, Status: d.status,
 	}
 	_ = x.l.audit(&rec, nil)
-	x.l.p.tellRefused(&rec)
 	if d.status == 0 {
 		return
 	}

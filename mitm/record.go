@@ -83,28 +83,21 @@ type ActivityKind string
 const (
 	RequestStarted ActivityKind = "request-started" // a request is being forwarded
 	RequestEnded   ActivityKind = "request-ended"   // its answer is complete, or ended early
-	RequestRefused ActivityKind = "request-refused" // something was refused, see Reason
+	RequestRefused ActivityKind = "request-refused" // it was refused and not forwarded
 	KeyLeaked      ActivityKind = "key-leaked"      // the upstream sent the real credential; it was masked
 	LoginNeeded    ActivityKind = "login-needed"    // there is no usable credential; Text says what to do
 	AcceptFailed   ActivityKind = "accept-failed"   // a connection could not be let in for now; Text says why
-	AuditFailed    ActivityKind = "audit-failed"    // records cannot be stored; everything is refused
 )
 
 // Activity is an event for the state of a tab and the status line.
 type Activity struct {
-	Kind     ActivityKind
-	At       time.Time
-	Session  string
-	Seq      uint64
-	Provider string
-	Host     string
-	Method   string
-	Path     string
-	Model    string
-	Status   int
-	Reason   Reason
-	Text     string // one line for the person; may be empty
-	Usage    usage.Count
+	Kind  ActivityKind
+	Seq   uint64 // of the request, if there is one
+	Host  string // of KeyLeaked, with Path
+	Path  string
+	Model string // of RequestEnded, with Usage
+	Usage usage.Count
+	Text  string // one line for the person; may be empty
 }
 
 var errAudit = errors.New("the audit record could not be stored")

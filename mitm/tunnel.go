@@ -126,7 +126,6 @@ func (l *link) refuseTLS(g *guarded, c *tunnelConn, d *denial) {
 		Detail: printable(d.detailText(), 200), Provider: g.provider.Name, Host: g.host.Name, Port: "443", SNI: printable(c.sni, 255),
 	}
 	_ = l.audit(&rec, nil)
-	l.p.tellRefused(&rec)
 }
 
 // isAlert reports whether the client sent a TLS alert, as clients do that do not trust

@@ -298,7 +298,5 @@ func (s *Session) providerActivity(a mitm.Activity) {
 		s.notice(true, a.Text)
 	case mitm.RequestRefused:
 		s.settleRequest(a)
-	case mitm.AuditFailed:
-		// auditState tells the person once; a notice for each refused request would hide others.
 	}
 }

@@ -102,11 +102,9 @@ type Version struct {
 	Publisher  string
 	Provenance Told
 	Scripts    []string // that run at install, according to the document: "postinstall"
-	// ScriptsTold means that the document says which scripts run at install.
-	ScriptsTold bool
-	Needs       []string // the names of the packages that it depends on
-	Prerelease  bool
-	Withdrawn   bool // yanked or deprecated: never offered as the newest one that is old enough
+	Needs      []string // the names of the packages that it depends on
+	Prerelease bool
+	Withdrawn  bool // yanked or deprecated: never offered as the newest one that is old enough
 }
 
 // ParseTime reads when a version was published. It returns zero for a malformed time, and for one

@@ -41,7 +41,6 @@ type wave struct {
 	done     chan struct{} // closed when there is an answer
 	decision Decision
 	err      error
-	cancel   context.CancelFunc
 }
 
 func newHolds(s *Session) *holds {
@@ -127,11 +126,9 @@ func (h *holds) leave(w *wave) {
 // begin starts a wave, which asks when it is complete. The caller holds the lock.
 func (h *holds) begin() *wave {
 	ctx, cancel := context.WithCancel(h.ctx)
-	w := &wave{done: make(chan struct{}), cancel: cancel, idle: time.AfterFunc(time.Hour, cancel)}
+	w := &wave{done: make(chan struct{}), idle: time.AfterFunc(time.Hour, cancel)}
 	h.forming = w
-	h.wg.Add(1)
-	go func() {
-		defer h.wg.Done()
+	h.wg.Go(func() {
 		defer cancel()
 		sealed := time.NewTimer(h.s.plane.limits.Wave)
 		defer sealed.Stop()
@@ -145,7 +142,7 @@ func (h *holds) begin() *wave {
 		h.mu.Unlock()
 		decision, err := h.s.config.Ask(ctx, packages)
 		h.settle(w, decision, err)
-	}()
+	})
 	return w
 }
 

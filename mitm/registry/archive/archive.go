@@ -28,8 +28,7 @@ var ErrLimit = errors.New("the archive is too large to be inspected")
 type Entry struct {
 	Name string // with slashes, relative, clean, without a final slash
 	Dir  bool
-	Link bool  // symbolic or hard; it has no content
-	Size int64 // of the content, in bytes, as the archive says
+	Link bool // symbolic or hard; it has no content
 	// Extended means that the entry has pax records, which tar readers interpret differently.
 	Extended bool
 }

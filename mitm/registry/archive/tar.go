@@ -126,7 +126,7 @@ func walk(t *tar.Reader, heads *Heads, visit func(e Entry, r io.Reader) error) e
 		if err := heads.Check(h); err != nil {
 			return err
 		}
-		e := Entry{Size: h.Size, Extended: len(h.PAXRecords) > 0}
+		e := Entry{Extended: len(h.PAXRecords) > 0}
 		switch h.Typeflag {
 		case tar.TypeXGlobalHeader:
 			continue

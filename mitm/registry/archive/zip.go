@@ -32,7 +32,7 @@ func Zip(data io.ReaderAt, size int64, visit func(e Entry, open func() (io.ReadC
 	seen := make(map[string]bool, len(z.File))
 	left := int64(MaxDecoded)
 	for _, f := range z.File {
-		e := Entry{Dir: f.Mode().IsDir(), Link: f.Mode()&fs.ModeSymlink != 0, Size: int64(f.UncompressedSize64)}
+		e := Entry{Dir: f.Mode().IsDir(), Link: f.Mode()&fs.ModeSymlink != 0}
 		if e.Name, err = clean(f.Name); err != nil {
 			return err
 		}

@@ -135,7 +135,7 @@ func readTexts(raw []byte, f func(name, text string)) error {
 // version, whose tarball is elsewhere, or with an unreadable digest. This includes a version whose
 // name is a key of "time" that does not stand for a version.
 func readVersion(o *registry.Origin, name, version string, raw []byte) (*registry.Version, signed, error) {
-	v := &registry.Version{Version: version, ScriptsTold: true, Prerelease: semver.Prerelease("v"+version) != ""}
+	v := &registry.Version{Version: version, Prerelease: semver.Prerelease("v"+version) != ""}
 	var saidName, saidVersion string
 	var file registry.File
 	var proof signed

@@ -37,7 +37,6 @@ func separator(c byte) bool { return c == '-' || c == '_' || c == '.' }
 type distribution struct {
 	name    string // normalized
 	version version
-	wheel   bool
 }
 
 // suffixes of the source archives that can be inspected.
@@ -76,7 +75,7 @@ func wheelOf(file string) (distribution, bool) {
 		return distribution{}, false
 	}
 	v, ok := parseVersion(strings.ReplaceAll(parts[1], "_", "-"))
-	return distribution{name: name, version: v, wheel: true}, ok
+	return distribution{name: name, version: v}, ok
 }
 
 // distributionOf parses a file name of a project as pip does: in a source archive's name, the

@@ -12,7 +12,6 @@ import (
 
 // source collects the relevant files of a source archive.
 type source struct {
-	want  identity
 	in    registry.Inspection
 	top   string // the top directory, which contains everything
 	files map[string][]byte
@@ -48,7 +47,7 @@ func (s *source) visit(e archive.Entry, open func() (io.ReadCloser, error)) erro
 
 // inspectSource looks into a source archive. Building it runs code of its own.
 func inspectSource(want identity, walk func(s *source) (whole bool, err error)) (*registry.Inspection, error) {
-	s := &source{want: want, files: map[string][]byte{}}
+	s := &source{files: map[string][]byte{}}
 	whole, err := walk(s)
 	if err != nil {
 		return nil, err
