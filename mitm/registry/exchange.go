@@ -128,7 +128,7 @@ func (x *exchange) lookAt(ctx context.Context, other *Origin) error {
 		return err
 	}
 	y := &exchange{s: x.s, r: x.r, origin: other, ecosystem: x.ecosystem, base: other.URL, ask: ask}
-	y.rec = Record{Method: "GET", Path: line(ask.Path), What: "document", Ecosystem: other.Ecosystem, Origin: other.URL.String(), Name: ask.Name}
+	y.rec = Record{Path: line(ask.Path), What: "document", Ecosystem: other.Ecosystem, Origin: other.URL.String(), Name: ask.Name}
 	y.documents = &documents{p: x.s.plane, before: y.before(ctx), x: y}
 	defer y.done()
 	_, err = x.ecosystem.Facts(ctx, y.documents, other, ask)

@@ -54,7 +54,6 @@ type Record struct {
 	Ecosystem string
 	Origin    string
 	What      string // "document", "artifact", "audit", "other"
-	Method    string
 	Path      string
 	Name      string
 	Version   string

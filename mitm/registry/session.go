@@ -102,7 +102,7 @@ func (s *Session) under(ctx context.Context, do func() error) (err error) {
 // Serve answers a request. Its error means that the answer could not be written to its end.
 func (s *Session) Serve(ctx context.Context, r *HTTPRequest, w Answer) error {
 	x := &exchange{s: s, r: r, w: w}
-	x.rec = Record{Method: r.Method, Path: line(r.Path), What: "other"}
+	x.rec = Record{Path: line(r.Path), What: "other"}
 	if o, base := s.plane.find(r.Authority, r.Path); o != nil {
 		x.origin, x.ecosystem = o, s.plane.ecosystems[o.Ecosystem]
 		x.base = base
