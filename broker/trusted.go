@@ -34,7 +34,7 @@ func (b *Broker) Submit(_ context.Context, in TrustedInput) (Receipt, error) {
 	for i, span := range in.Spans {
 		spans[i] = receipt.Span(span)
 	}
-	added, err := s.Hear(in.Text, spans, in.Client)
+	added, err := s.AddReceipt(in.Text, spans, in.Client)
 	if err != nil {
 		return Receipt{}, fault.New("", "submit: %w", err)
 	}

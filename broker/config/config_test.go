@@ -36,7 +36,6 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A length of time may be text with a unit of its own.
 // A config.json of the current directory is no part of the schema, whatever that directory is called.
 // The schema is compiled once in a process, so the test needs a process of its own.
 func TestCurrentDirectoryDoesNotMatter(t *testing.T) {
@@ -60,6 +59,7 @@ func TestCurrentDirectoryDoesNotMatter(t *testing.T) {
 	}
 }
 
+// A length of time may be text with a unit of its own.
 func TestLengthsOfTimeMayBeText(t *testing.T) {
 	c, err := config.Parse("config.json", []byte(`{"escalationTimeoutSeconds": "2 minutes", "awayHours": "2d", "daemonIdleMinutes": "1h30m", "receiptSeconds": 30,
 		"keepSessionsDays": "2 weeks", "budget": {"minutes": "1 day and 12 hours"}, "agents": {"mine": {"image": "x", "command": ["x"], "submit": {"pauseMillis": "2s"}}},

@@ -236,9 +236,9 @@ func (s *Session) question(item approval.Escalation, r receipt.Receipt) autoappr
 	return q
 }
 
-// Hear makes a person's text for the agent the session's receipt. It returns no receipt if
-// the session approves no call automatically, because nothing would come of one.
-func (s *Session) Hear(text string, spans []receipt.Span, client identity.Client) (receipt.Receipt, error) {
+// AddReceipt makes what a person typed for the agent the session's receipt. It returns none if the
+// session approves no call automatically, because a receipt would have no effect.
+func (s *Session) AddReceipt(text string, spans []receipt.Span, client identity.Client) (receipt.Receipt, error) {
 	if s.deps.Config.AutoApprove == nil || s.adapter.Place == agent.OnHost {
 		return receipt.Receipt{}, nil
 	}

@@ -125,7 +125,7 @@ func (s *Session) typedTurn(ctx context.Context, task Task, cancel context.Cance
 	defer watch.Wait()
 	defer stop()
 	if len(task.Spans) > 0 {
-		if _, err := s.Hear(task.Text, task.Spans, task.Client); err != nil {
+		if _, err := s.AddReceipt(task.Text, task.Spans, task.Client); err != nil {
 			return Turn{}, fmt.Errorf("give a task: %w", err)
 		}
 		defer s.deps.Receipts.Forget(s.fixed.ID)
