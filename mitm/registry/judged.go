@@ -33,7 +33,7 @@ type Verdict struct {
 	Then   Then
 	Rule   string // that decided, as the person knows it
 	Reason Reason
-	Text   string // one line for the agent: why it is not allowed
+	Text   string // one line for the agent: what is not allowed, and why
 	// Hide means that a document leaves the version out.
 	Hide bool
 }

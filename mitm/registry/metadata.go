@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/text"
 )
 
 // judge judges a version.
@@ -49,7 +51,7 @@ func (x *exchange) sendDocument(f *Facts, hidden map[string]bool) error {
 	fields := []Field{{"Content-Type", kind}, {"ETag", written.tag}, {"Cache-Control", "no-cache"}}
 	if len(hidden) > 0 {
 		fields[2].Value = "no-store" // npm prints a notice of such answers only
-		fields = append(fields, Field{"npm-notice", fmt.Sprintf("%d versions of %s are hidden by the person's rules for new packages; request_package asks for one", len(hidden), line(f.Name))})
+		fields = append(fields, Field{"npm-notice", fmt.Sprintf("the person's rules for new packages hide %s of %s; request_package asks for one", text.Counted(len(hidden), "version"), line(f.Name))})
 	}
 	x.begun = true
 	x.rec.Bytes = int64(len(written.body))

@@ -88,7 +88,7 @@ func (w *world) judge(p registry.Package) registry.Verdict {
 		return registry.Verdict{Then: registry.Deny, Reason: registry.ReasonMalicious, Text: "it is malicious"}
 	}
 	if time.Since(p.Version.Published) < quarantine {
-		return registry.Verdict{Then: registry.Wait, Rule: "quarantine", Text: "it is too young", Hide: true}
+		return registry.Verdict{Then: registry.Wait, Rule: "quarantine", Text: p.Facts.Name + " " + p.Version.Version + " is too young", Hide: true}
 	}
 	return registry.Verdict{Then: registry.Allow}
 }
@@ -158,7 +158,7 @@ func TestYoungVersionsAreHidden(t *testing.T) {
 		if a.status != 200 || strings.Contains(a.body.String(), "2.1.0") || !strings.Contains(a.body.String(), `"latest":"2.0.4"`) {
 			t.Errorf("%s: %d %s", form, a.status, &a.body)
 		}
-		if a.fields["Cache-Control"] != "no-store" || !strings.Contains(a.fields["npm-notice"], "1 versions of left are hidden") {
+		if a.fields["Cache-Control"] != "no-store" || !strings.Contains(a.fields["npm-notice"], "hide 1 version of left;") {
 			t.Errorf("%v", a.fields)
 		}
 	}
@@ -228,7 +228,7 @@ func TestQuestionOutlivesItsRequest(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	decide <- registry.Decision{Outcome: "denied", Reason: "not today"}
-	if a := w.get("/left/-/left-2.1.0.tgz"); a.status != 403 || !strings.Contains(a.phrase, "not today") || !strings.Contains(a.body.String(), `{"error":"left 2.1.0: it is too young`) {
+	if a := w.get("/left/-/left-2.1.0.tgz"); a.status != 403 || !strings.Contains(a.phrase, "not today") || !strings.Contains(a.body.String(), `{"error":"left 2.1.0 is too young; it was not approved (denied): not today"`) {
 		t.Errorf("%d %s %s", a.status, a.phrase, &a.body)
 	}
 }
@@ -382,9 +382,9 @@ func TestRequest(t *testing.T) {
 	if a := w.get("/left/-/left-2.1.0.tgz"); a.status != 200 || len(w.asked) != 1 {
 		t.Errorf("%d, asked %d times", a.status, len(w.asked))
 	}
-	for _, bad := range [][3]string{{"npm", "left", "9.9.9"}, {"npm", "../x", "1"}, {"pypi", "left", "1"}} {
-		if _, err := w.session.Request(t.Context(), bad[0], bad[1], bad[2], ""); err == nil {
-			t.Errorf("%v was answered", bad)
+	for _, bad := range [][3]string{{"npm", "left", "9.9.9"}, {"npm", "../x", "1"}, {"pip", "left", "1"}} {
+		if _, err := w.session.Request(t.Context(), bad[0], bad[1], bad[2], ""); err == nil || bad[0] != "npm" && !strings.HasSuffix(err.Error(), "it is none of npm") {
+			t.Errorf("%v was answered with %v", bad, err)
 		}
 	}
 	if d, err := w.session.Request(t.Context(), "npm", "left", "2.0.4", ""); err != nil || !d.Approved || len(w.asked) != 1 {

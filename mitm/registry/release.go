@@ -74,7 +74,7 @@ func (x *exchange) wait(ctx context.Context, p Package, v Verdict) error {
 	if decision.Approved {
 		return nil
 	}
-	why := fmt.Sprintf("%s %s: %s; it was not approved (%s)", p.Facts.Name, p.Version.Version, v.Text, decision.Outcome)
+	why := fmt.Sprintf("%s; it was not approved (%s)", v.Text, decision.Outcome)
 	if decision.Reason != "" {
 		why += ": " + decision.Reason
 	}

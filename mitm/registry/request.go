@@ -1,6 +1,11 @@
 package registry
 
-import "context"
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Request asks for a version that documents hide. It is fetched and inspected like any other,
 // and a person decides about its bytes, with what the agent said in justification. After an approval,
@@ -49,6 +54,9 @@ func (s *Session) Check(ctx context.Context, ecosystem, name, version string) (P
 
 // lookup fetches what the registry says about a package.
 func (s *Session) lookup(ctx context.Context, ecosystem, name, version string) (*exchange, *Facts, error) {
+	if s.plane.ecosystems[ecosystem] == nil {
+		return nil, nil, Refuse(404, ReasonPath, "there is no ecosystem %s: it is none of %s", line(ecosystem), strings.Join(slices.Sorted(maps.Keys(s.plane.ecosystems)), ", "))
+	}
 	o := s.plane.Find(ecosystem, name)
 	if o == nil {
 		return nil, nil, Refuse(404, ReasonPath, "this machine uses no %s registry for %s", line(ecosystem), line(name))

@@ -34,20 +34,47 @@ func Ask(ctx context.Context, home string, ask func(context.Context, *calls.Clie
 func AskLong(ctx context.Context, home string, ask func(context.Context, *calls.Client) error) error {
 	o := optionsAt(home)
 	hello := wire.Hello{Version: o.Version, Name: o.Name, Terminal: o.Terminal}
-	missing := ErrNotRunning
+	connect := calls.Connect
 	if token := os.Getenv(client.TokenVariable); token != "" {
 		hello.Token, hello.Rights, o.Socket = token, wire.Answer, daemon.TokenSocketPath(home)
-		missing = fault.New("'ironcurtain-mux tokens create' makes one", "the token in %s cannot be used: no daemon runs, or it has no token", client.TokenVariable)
+		connect = connectWithToken
 	}
-	c, err := calls.Connect(ctx, o.Socket, hello)
+	c, err := connect(ctx, o.Socket, hello)
 	if errors.Is(err, client.ErrNoDaemon) {
-		return missing
+		return ErrNotRunning
 	}
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Disconnect() }()
 	return ask(ctx, c)
+}
+
+// upgradeLimit is how long a client with a token waits for the end of an upgrade.
+const upgradeLimit = 10 * time.Second
+
+// connectWithToken is calls.Connect for a client with a token. A daemon that is being upgraded does not
+// listen on its socket for a short time, and a killed one leaves it, too; a daemon that ends removes it.
+func connectWithToken(ctx context.Context, socket string, hello wire.Hello) (*calls.Client, error) {
+	over := time.After(upgradeLimit)
+	again := time.NewTicker(20 * time.Millisecond)
+	defer again.Stop()
+	for {
+		c, err := calls.Connect(ctx, socket, hello)
+		if !errors.Is(err, client.ErrNoDaemon) {
+			return c, err
+		}
+		if _, err := os.Stat(socket); err != nil {
+			return nil, fault.New("'ironcurtain-mux tokens create' makes one", "the token in %s cannot be used: no daemon runs, or it has no token", client.TokenVariable)
+		}
+		select {
+		case <-again.C:
+		case <-over:
+			return nil, fault.New("try again when a daemon runs", "the token in %s cannot be used: the daemon does not answer, because it was killed or is being upgraded", client.TokenVariable)
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 // AskIfRunning is Ask, but without a daemon it does nothing.
