@@ -20,7 +20,7 @@ func learnCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "learn",
 		Short: "Ask the tools of this machine for their package registries",
-		Long: `Ask npm, yarn, pip, uv, go and cargo of this machine which package registries they
+		Long: `Ask npm, yarn, pip, uv, go, cargo and apt of this machine which package registries they
 use, and show how these differ from the stored ones and from config.json. The tools run
 in an empty directory, so that no project influences the result. The stored registries
 stay in use until you store others with --write: a changed configuration of a tool alone
