@@ -60,7 +60,7 @@ func (m *Model) runNew(args string) (tea.Cmd, error) {
 	if o.worktree == broker.WorktreeYes && dir == "" {
 		dir = "."
 	}
-	if o.workspace, err = input.Absolute(m.o.Dir, dir); err != nil {
+	if o.workspace, err = input.Absolute(m.o.Dir, input.Unquote(dir)); err != nil {
 		return nil, err
 	}
 	return m.open(o), nil

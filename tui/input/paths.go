@@ -63,6 +63,16 @@ func Escape(path string) string { return strings.ReplaceAll(path, " ", escapedSp
 // Unescape undoes Escape.
 func Unescape(word string) string { return strings.ReplaceAll(word, escapedSpace, " ") }
 
+// Unquote returns the path in a text that begins with a quote or protects a space with a backslash, if
+// the whole text is one word to Words. Any other text is a path as it is, with its spaces.
+func Unquote(text string) string {
+	protects := strings.HasPrefix(text, "'") || strings.HasPrefix(text, `"`) || strings.Contains(text, escapedSpace)
+	if words, err := Words(text); protects && err == nil && len(words) == 1 {
+		return words[0]
+	}
+	return text
+}
+
 // Paths splits text into paths of files and makes each absolute, from the directory here. A path
 // may be a file URL.
 func Paths(here, text string) ([]string, error) {
