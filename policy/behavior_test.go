@@ -60,7 +60,7 @@ func TestBehaviorThatCannotBeRead(t *testing.T) {
 // A draft contains the usual behavior of a tool, so that a person sees it.
 func TestDraftsStateBehavior(t *testing.T) {
 	schema := []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`)
-	document, _, err := Draft("mine", []Definition{{Name: "git_push", InputSchema: schema}, {Name: "push", InputSchema: schema}}, time.Time{})
+	document, _, err := Draft("mine", []Definition{{Name: "git_push", InputSchema: schema}, {Name: "push", InputSchema: schema}}, nil, time.Time{})
 	if err != nil || strings.Count(string(document), `"behavior"`) != 1 || !strings.Contains(string(document), `"pushes": true`) {
 		t.Errorf("%s, %v", document, err)
 	}

@@ -24,16 +24,21 @@ type Definition struct {
 // Draft writes a first version of the annotations for a server's tools. A person then
 // reviews every line. Draft guesses roles from names and types. An argument whose role it
 // cannot guess gets roles that a rule must allow before a call passes, and is listed in
-// doubts as "tool argument".
-func Draft(server string, tools []Definition, now time.Time) (document []byte, doubts []string, err error) {
+// doubts as "tool argument". What reviewed, a former draft, says about an argument stays as it is,
+// because the person may have corrected it; nil: there is none.
+func Draft(server string, tools []Definition, reviewed []byte, now time.Time) (document []byte, doubts []string, err error) {
 	type toolDraft struct {
-		Tool     string            `json:"toolName"`
-		Server   string            `json:"serverName"`
-		Comment  string            `json:"comment"`
-		Says     string            `json:"description"`
-		Args     map[string][]Role `json:"args"`
-		Schema   json.RawMessage   `json:"inputSchema"`
-		Behavior json.RawMessage   `json:"behavior,omitempty"`
+		Tool     string          `json:"toolName"`
+		Server   string          `json:"serverName"`
+		Comment  string          `json:"comment"`
+		Says     string          `json:"description"`
+		Args     map[string]any  `json:"args"`
+		Schema   json.RawMessage `json:"inputSchema"`
+		Behavior json.RawMessage `json:"behavior,omitempty"`
+	}
+	before, err := argumentsOf(server, reviewed)
+	if err != nil {
+		return nil, nil, err
 	}
 	drafts, h := []toolDraft{}, sha256.New()
 	for _, t := range slices.SortedFunc(slices.Values(tools), func(a, b Definition) int { return strings.Compare(a.Name, b.Name) }) {
@@ -43,8 +48,12 @@ func Draft(server string, tools []Definition, now time.Time) (document []byte, d
 		if err := json.Unmarshal(t.InputSchema, &schema); err != nil {
 			return nil, nil, fmt.Errorf("tool %q: its schema cannot be read: %w", t.Name, err)
 		}
-		d := toolDraft{Tool: t.Name, Server: server, Comment: sanitize(text.FirstLine(t.Description, maxShown)), Says: t.Description, Args: map[string][]Role{}, Schema: t.InputSchema, Behavior: usual()[t.Name].text}
+		d := toolDraft{Tool: t.Name, Server: server, Comment: sanitize(text.FirstLine(t.Description, maxShown)), Says: t.Description, Args: map[string]any{}, Schema: t.InputSchema, Behavior: usual()[t.Name].text}
 		for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+			if said, is := before[t.Name][name]; is {
+				d.Args[name] = said
+				continue
+			}
 			guess, sure := guessRoles(words(t.Name), words(name), schema.Properties[name])
 			d.Args[name] = guess
 			if !sure {
@@ -65,6 +74,30 @@ func Draft(server string, tools []Definition, now time.Time) (document []byte, d
 		return nil, nil, err
 	}
 	return append(document, '\n'), doubts, nil
+}
+
+// argumentsOf returns what a document of annotations says about the arguments of a server's tools, as
+// it is written, by tool and argument.
+func argumentsOf(server string, document []byte) (map[string]map[string]json.RawMessage, error) {
+	if document == nil {
+		return nil, nil
+	}
+	var doc struct {
+		Servers map[string]struct {
+			Tools []struct {
+				Name string                     `json:"toolName"`
+				Args map[string]json.RawMessage `json:"args"`
+			} `json:"tools"`
+		} `json:"servers"`
+	}
+	if err := json.Unmarshal(document, &doc); err != nil {
+		return nil, fmt.Errorf("read the former annotations: %w", err)
+	}
+	all := make(map[string]map[string]json.RawMessage)
+	for _, t := range doc.Servers[server].Tools {
+		all[t.Name] = t.Args
+	}
+	return all, nil
 }
 
 // property is the part of an argument's schema that Draft guesses from.

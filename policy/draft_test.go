@@ -15,7 +15,7 @@ func TestDraft(t *testing.T) {
 		{"process_file", "", []byte(`{"type":"object","properties":{"path":{"type":"string"},"options":{"type":"object"},"note":{"type":"string"}}}`)},
 		{"send", "", []byte(`{"type":"object","properties":{"to":{"type":"array","items":{"type":"string"}},"URL":{"type":"string"},"headers":{"type":"object"},"query":{"type":"string"},"tags":{"type":"array","items":{"type":"string","enum":["x"]}}}}`)},
 		{"nothing", "", []byte(`{"type":"object"}`)},
-	}, time.Unix(0, 0))
+	}, nil, time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,8 +44,31 @@ func TestDraft(t *testing.T) {
 			t.Errorf("%s: allowed by %s", tool, v.Rule)
 		}
 	}
-	if _, _, err := Draft("x", []Definition{{"t", "", []byte(`[]`)}}, time.Unix(0, 0)); err == nil {
+	if _, _, err := Draft("x", []Definition{{"t", "", []byte(`[]`)}}, nil, time.Unix(0, 0)); err == nil {
 		t.Error("a schema that is none was accepted")
+	}
+}
+
+// What a person has corrected in a draft stays in the next one; only new arguments are guessed.
+func TestDraftKeepsCorrections(t *testing.T) {
+	tools := []Definition{{"read_file", "", []byte(`{"type":"object","properties":{"path":{"type":"string"}}}`)}}
+	first, _, err := Draft("files", tools, nil, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	corrected := strings.Replace(string(first), `"read-path"`, `"write-path"`, 1)
+	tools[0].InputSchema = []byte(`{"type":"object","properties":{"path":{"type":"string"},"note":{"type":"string"}}}`)
+	second, doubts, err := Draft("files", tools, []byte(corrected), time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := ParseAnnotations("draft", second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := a.tools[toolKey{"files", "read_file"}].args
+	if !slices.Equal(args["path"].roles, []Role{WritePath}) || !slices.Equal(args["note"].roles, []Role{FreeText}) || !slices.Equal(doubts, []string{"read_file note"}) {
+		t.Errorf("%+v, doubts %q", args, doubts)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestAnnotatedToolsOfAskingServers(t *testing.T) {
 	document, doubts, err := Draft("notes", []Definition{
 		{Name: "add", Description: "Adds a note to a file", InputSchema: []byte(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
 		{Name: "drop", Description: "Drops a note", InputSchema: []byte(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}`)},
-	}, time.Now())
+	}, nil, time.Now())
 	if err != nil {
 		t.Fatal(err, doubts)
 	}

@@ -188,7 +188,7 @@ func TestAChangedToolAsks(t *testing.T) {
 		"another schema":      {`{"name":"note","description":"Notes","inputSchema":{"type":"object","properties":{"keys":{"type":"string"}}}}`, policy.RuleUnannotated, "input schema"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			document, _, err := policy.Draft("own", []policy.Definition{{Name: "note", Description: "Notes", InputSchema: []byte(`{"type":"object"}`)}}, time.Now())
+			document, _, err := policy.Draft("own", []policy.Definition{{Name: "note", Description: "Notes", InputSchema: []byte(`{"type":"object"}`)}}, nil, time.Now())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -60,6 +60,17 @@ func TestPolicyAnnotate(t *testing.T) {
 	if l, err := w.LoadOwn(); err != nil || !slices.Contains(l.Annotations.Servers(), "everything") {
 		t.Errorf("the accepted annotations: %v", err)
 	}
+	text, err := os.ReadFile(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	corrected := strings.Replace(string(text), string(policy.FreeText), string(policy.SearchQuery), 1)
+	if err := os.WriteFile(kept, []byte(corrected), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, stdout, stderr = invokeIn(t, home, "policy", "annotate", "everything"); code != cli.ExitOK || !strings.Contains(stdout, `"`+string(policy.SearchQuery)+`"`) {
+		t.Errorf("after a correction: exit %d: %s", code, stderr)
+	}
 	if err := os.WriteFile(kept, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -36,7 +37,8 @@ review each line.
 
 NAME is a server of your own in config.json. With --accept its annotations are kept and
 apply in every tab from then on: the policy judges calls of these tools, and a person is
-asked about calls that no rule covers. When the description or the arguments of a tool
+asked about calls that no rule covers. Roles that you have corrected in the kept file
+stay when you accept again. When the description or the arguments of a tool
 change later, a person is asked about each of its calls, and /servers shows the
 difference. --server names a server of an mcp-servers.json for 'proxy mcp' instead.`,
 		Example: `  ironcurtain-mux policy annotate tickets
@@ -77,7 +79,7 @@ func (f *mcpFlags) annotateListed(cmd *cobra.Command, name string) error {
 	if !ok {
 		return cli.Fail("annotate", fmt.Errorf("%s names no server %q", f.servers, name), "choose one of its servers with --server")
 	}
-	text, err := f.draft(cmd.Context(), at, name, one, cmd.ErrOrStderr())
+	text, err := f.draft(cmd.Context(), at, name, one, nil, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -108,7 +110,17 @@ func (f *mcpFlags) annotateOwn(cmd *cobra.Command, name string, accept bool) (er
 		return cli.Fail(op, err, "")
 	}
 	defer os.RemoveAll(f.Sandbox)
-	text, err := f.draft(cmd.Context(), at, name, one, cmd.ErrOrStderr())
+	path := at.AnnotationsOf(name)
+	reviewed, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return cli.Fail(op, err, "")
+	}
+	if reviewed != nil {
+		if _, err := policy.ParseAnnotations(path, reviewed); err != nil {
+			return cli.Fail(op, err, "correct that file, or remove it to begin anew")
+		}
+	}
+	text, err := f.draft(cmd.Context(), at, name, one, reviewed, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
@@ -116,7 +128,6 @@ func (f *mcpFlags) annotateOwn(cmd *cobra.Command, name string, accept bool) (er
 		_, err = cmd.OutOrStdout().Write(text)
 		return cli.Fail(op, err, "")
 	}
-	path := at.AnnotationsOf(name)
 	if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
 		err = wholefile.Write(path, text, 0o600)
 	}
@@ -127,8 +138,8 @@ func (f *mcpFlags) annotateOwn(cmd *cobra.Command, name string, accept bool) (er
 	return cli.Fail(op, err, "")
 }
 
-// draft starts a server and drafts annotations of its tools.
-func (f *mcpFlags) draft(ctx context.Context, at wiring.Paths, name string, one servers.Config, stderr io.Writer) (text []byte, err error) {
+// draft starts a server and drafts annotations of its tools, as policy.Draft does.
+func (f *mcpFlags) draft(ctx context.Context, at wiring.Paths, name string, one servers.Config, reviewed []byte, stderr io.Writer) (text []byte, err error) {
 	const op = "annotate"
 	configs := map[string]servers.Config{name: one}
 	f.MaxCall = 1 // nothing is judged
@@ -154,7 +165,7 @@ func (f *mcpFlags) draft(ctx context.Context, at wiring.Paths, name string, one 
 	if err := p.Close(ctx); err != nil {
 		return nil, cli.Fail(op, err, "")
 	}
-	text, doubts, err := policy.Draft(name, tools, time.Now())
+	text, doubts, err := policy.Draft(name, tools, reviewed, time.Now())
 	if err != nil {
 		return nil, cli.Fail(op, err, "write the annotations of this server by hand")
 	}
