@@ -143,8 +143,11 @@ func (b *Broker) waitForWork(ctx context.Context) error {
 	}
 }
 
-// Agents lists the agents a session can be opened with.
-func (b *Broker) Agents(context.Context) ([]Agent, error) {
+// Agents lists the agents a session can be opened with, by the present config.json.
+func (b *Broker) Agents(ctx context.Context) ([]Agent, error) {
+	if err := b.Refresh(ctx); err != nil {
+		_ = b.Outdated(err)
+	}
 	var out []Agent
 	for _, a := range b.settings.Load().config.Agents.All() {
 		out = append(out, Agent{Name: a.Name, Title: a.Title})

@@ -138,3 +138,32 @@ func TestSettingsFollowTheFile(t *testing.T) {
 	refresh("a file that is gone", 5, false)
 	refresh("no file", 5, false)
 }
+
+// The agents are those of the present config.json, as those of the next session.
+func TestAgentsFollowTheFile(t *testing.T) {
+	c := Config{Home: shortTemp(t), Agents: agent.Builtin(), DefaultAgent: "shell", Log: slog.New(slog.DiscardHandler)}
+	c.ConfigFile = filepath.Join(c.Home, "config.json")
+	own, err := agent.NewRegistry(agent.Adapter{Name: "mine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Reload = func() (Config, error) {
+		again := c
+		again.Agents = own
+		return again, nil
+	}
+	b, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Shutdown(context.WithoutCancel(t.Context())) })
+	for _, known := range []bool{false, true} {
+		all, err := b.Agents(t.Context())
+		if err != nil || slices.ContainsFunc(all, func(a Agent) bool { return a.Name == "mine" }) != known {
+			t.Errorf("known %t: %+v, %v", known, all, err)
+		}
+		if err := os.WriteFile(c.ConfigFile, []byte("{}"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

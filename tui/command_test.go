@@ -327,6 +327,20 @@ func TestMessagesGoWithTheNextCommand(t *testing.T) {
 	}
 }
 
+// An agent that was added to config.json meanwhile is known on the command line that is opened next.
+func TestAgentsOfAChangedConfigAreKnown(t *testing.T) {
+	r := newHarness(t, 80, 24, Options{})
+	r.keys("\x01/new mine\r")
+	r.wants("no such agent")
+	r.broker.mu.Lock()
+	r.broker.ownAgents = []broker.Agent{{Name: "mine", Title: "My agent"}}
+	r.broker.mu.Unlock()
+	r.keys("\x15\x1b\x01/new mine\r")
+	if last := r.broker.opened[len(r.broker.opened)-1]; last.Agent != "mine" {
+		t.Errorf("opened %+v", last)
+	}
+}
+
 // In the status line hints take precedence over the usage. Notices are shown on a small
 // screen too, if only their beginning.
 func TestStatusLineIsShared(t *testing.T) {

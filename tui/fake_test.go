@@ -54,6 +54,7 @@ type fakeBroker struct {
 	raised      []string
 	carried     []string // between host and container
 	carryErr    error
+	ownAgents   []broker.Agent // those of config.json
 }
 
 // errNoAgent is the error of Attach when there is no agent.
@@ -64,7 +65,9 @@ func newFakeBroker() *fakeBroker {
 }
 
 func (b *fakeBroker) Agents(context.Context) ([]broker.Agent, error) {
-	return []broker.Agent{{Name: "claude-code", Title: "Claude Code"}, {Name: "shell", Title: "Shell"}}, nil
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]broker.Agent{{Name: "claude-code", Title: "Claude Code"}, {Name: "shell", Title: "Shell"}}, b.ownAgents...), nil
 }
 
 func (b *fakeBroker) Open(_ context.Context, r broker.OpenRequest) (broker.Session, error) {

@@ -73,7 +73,7 @@ func (m *Model) onMouse(ev keys.Event) tea.Cmd {
 		// A click on the badge opens the panel, as the command key does.
 		if e.Action == keys.MousePress && e.Button == keys.ButtonLeft && e.X >= m.cols-m.badgeWidth() {
 			m.touch()
-			m.enterCommand()
+			return m.enterCommand()
 		}
 		return nil
 	case m.mode == modeHelp:

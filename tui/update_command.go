@@ -16,13 +16,15 @@ import (
 )
 
 // enterCommand gives the keyboard to the command line. Only input of the person may lead
-// here, never an event of an agent or the broker.
-func (m *Model) enterCommand() {
+// here, never an event of an agent or the broker. The agents are listed again, because config.json may
+// have been changed.
+func (m *Model) enterCommand() tea.Cmd {
 	m.mode, m.dirty, m.begunStep, m.menuState = modeCommand, true, m.o.Seen.Steps, menuState{}
 	if t := m.current(); t != nil {
 		m.approvals.Prefer(t.session.ID, m.now())
 	}
 	m.beginLine()
+	return m.fetchAgents()
 }
 
 // beginLine notes when the person begins a command, and which call the panel shows then.

@@ -168,7 +168,7 @@ func (m *Model) onAgentAction(means input.Meaning, ev keys.Event) tea.Cmd {
 	case input.ActPrefix:
 		m.prefixed, m.messages, m.dirty = true, view.Messages{}, true // a message would hide the keys that can follow
 	case input.ActCommand:
-		m.enterCommand()
+		return m.enterCommand()
 	case input.ActTab:
 		m.showNumber(means.Place, means.Name)
 	case input.ActLog:
@@ -242,7 +242,7 @@ func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 	case input.ActTab:
 		m.showNumber(input.PlacePrefix, name)
 	case input.ActCommand:
-		m.enterCommand()
+		return m.enterCommand()
 	case input.ActPaste:
 		m.pasteCopied()
 	default:
@@ -250,8 +250,7 @@ func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 			m.repeatUntil = m.now().Add(repeatTime)
 		}
 		if command, ok := input.Begins(a); ok {
-			m.beginCommand(command)
-			return nil
+			return m.beginCommand(command)
 		}
 		return m.runAction(a)
 	}
@@ -260,14 +259,15 @@ func (m *Model) onPrefixKey(means input.Meaning, ev keys.Event) tea.Cmd {
 
 // beginCommand opens the command line with a command whose arguments the person types. A line that the
 // person had begun goes into the history. Esc removes the command again.
-func (m *Model) beginCommand(command string) {
-	m.enterCommand()
+func (m *Model) beginCommand(command string) tea.Cmd {
+	list := m.enterCommand()
 	m.line.Take()
 	m.prefilled = "/" + command + " "
 	m.line.Insert(m.prefilled, false)
 	if t := m.current(); command == "rename" && t != nil && t.session.Name != "" {
 		m.line.Complete(t.session.Name) // for the person to change
 	}
+	return list
 }
 
 // repeatTime is how long a key that resizes a pane can be repeated without the prefix.
