@@ -57,8 +57,16 @@ func Attach(ctx context.Context, o Options) (end string, err error) {
 		return "", fmt.Errorf("find the current directory: %w", err)
 	}
 	o.View.Dir, o.View.Terminal = dir, terminalVariables()
+	restore := saved.Restore
+	if o.Rights == wire.Answer {
+		lines := outer.SaveLines(o.In, o.Out)
+		restore = func() error { // the view is lines below each other, and the last one is not complete
+			_, err := fmt.Fprintln(o.Out)
+			return errors.Join(lines(), err)
+		}
+	}
 	for {
-		end, err = attach(ctx, o, saved)
+		end, err = attach(ctx, o, restore)
 		var moved *movedError
 		if !errors.As(err, &moved) {
 			return end, err
@@ -66,18 +74,19 @@ func Attach(ctx context.Context, o Options) (end string, err error) {
 		o.View.Open, o.View.Here, o.View.Show, o.View.Settings = nil, false, moved.Show, nil
 		if moved.Follows {
 			if o.View.Settings, err = saved.Settings(); err != nil {
-				return "", errors.Join(err, saved.Restore())
+				return "", errors.Join(err, restore())
 			}
 		}
 	}
 }
 
-// attach shows one view, until the daemon ends it or becomes another program.
-func attach(ctx context.Context, o Options, saved *outer.Saved) (end string, err error) {
+// attach shows one view, until the daemon ends it or becomes another program. If the daemon has died, it
+// restores the terminal.
+func attach(ctx context.Context, o Options, restore func() error) (end string, err error) {
 	var lost *lostError
 	defer func() {
 		if errors.As(err, &lost) {
-			err = errors.Join(err, saved.Restore())
+			err = errors.Join(err, restore())
 		}
 	}()
 	c, err := dial(ctx, o)

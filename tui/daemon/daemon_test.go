@@ -518,8 +518,30 @@ func TestOneCanAlwaysAct(t *testing.T) {
 	}
 }
 
-// The daemon dies: the client sets its terminal as it was, and says that it is gone.
+// The daemon dies: the client sets its terminal as it was, and says that it is gone. Leaving a screen that
+// a view of lines has not entered would put the cursor elsewhere, and what follows over the lines.
 func TestTheTerminalIsRestoredWithoutADaemon(t *testing.T) {
+	const leavesScreen = "\x1b[?1049l"
+	for name, c := range map[string]struct {
+		rights wire.Right
+		until  string
+	}{
+		"a screen": {wire.Operate, leavesScreen},
+		"lines":    {wire.Answer, "\x1b[?2004l"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			written := loseDaemon(t, c.rights, c.until)
+			if strings.Contains(written, leavesScreen) != (c.until == leavesScreen) {
+				t.Errorf("the terminal got %q", written)
+			}
+		})
+	}
+}
+
+// loseDaemon attaches a client to a daemon that dies, and returns what the client's terminal got then,
+// up to a text.
+func loseDaemon(t *testing.T, rights wire.Right, until string) string {
+	t.Helper()
 	home, err := os.MkdirTemp("", "ic")
 	if err != nil {
 		t.Fatal(err)
@@ -537,7 +559,7 @@ func TestTheTerminalIsRestoredWithoutADaemon(t *testing.T) {
 	t.Setenv("TERM", "xterm-256color")
 	ended := make(chan result, 1)
 	go func() {
-		end, err := client.Attach(context.Background(), client.Options{Socket: SocketPath(home), In: tty, Out: tty})
+		end, err := client.Attach(context.Background(), client.Options{Socket: SocketPath(home), In: tty, Out: tty, Rights: rights})
 		ended <- result{end, err}
 	}()
 	accepted, err := l.AcceptUnix()
@@ -564,7 +586,7 @@ func TestTheTerminalIsRestoredWithoutADaemon(t *testing.T) {
 	go func() {
 		buf := make([]byte, 4096)
 		var all strings.Builder
-		for !strings.Contains(all.String(), "\x1b[?1049l") {
+		for !strings.Contains(all.String(), until) {
 			n, err := person.Read(buf)
 			if err != nil {
 				break
@@ -576,13 +598,14 @@ func TestTheTerminalIsRestoredWithoutADaemon(t *testing.T) {
 	if r := <-ended; r.err == nil || !strings.Contains(r.err.Error(), "the daemon has ended") {
 		t.Errorf("the client says %s", r)
 	}
+	defer func() { _, _ = tty.Close(), person.Close() }()
 	select {
-	case <-written:
+	case all := <-written:
+		return all
 	case <-time.After(time.Minute):
-		t.Error("the terminal is not restored")
+		t.Fatal("the terminal is not restored")
+		return ""
 	}
-	_ = tty.Close()
-	_ = person.Close()
 }
 
 // A view whose terminal takes no output is nobody's, and clients are told so.
