@@ -36,7 +36,7 @@ func TestAnAgentsKeyByReference(t *testing.T) {
 		"file":          {`{"provider":"openai","file":"{home}/key"}`, ""},
 		"refused":       {`{"provider":"openai","command":["sh","-c","cat {home}/key; exit 3"]}`, `find the API key of opencode: command "sh": exit status 3 (correct agentApiKeys in config.json, or what it refers to)`},
 		"not there":     {`{"provider":"openai","file":"{home}/none"}`, "no such file"},
-		"other use":     {`{"provider":"nobody","env":"MY_KEY"}`, `opencode cannot use a key of "nobody"`},
+		"other use":     {`{"provider":"nobody","env":"MY_KEY"}`, `opencode cannot use a key of "nobody"; its providers are anthropic, openai, google`},
 		"two of them":   {`{"env":"MY_KEY","file":"{home}/key"}`, "agentApiKeys"},
 		"the key alone": {`"{key}"`, "agentApiKeys"},
 	} {
@@ -72,7 +72,7 @@ func TestAnAgentsKeyByReference(t *testing.T) {
 
 // A key of an agent that talks to no model, or of none, is an error when config.json is read.
 func TestAKeyNeedsAnAgentThatUsesIt(t *testing.T) {
-	for name, want := range map[string]string{"shell": "cannot use a key", "nobody": "agentApiKeys: ", "codex": ""} {
+	for name, want := range map[string]string{"shell": "shell asks no model, so it has no key", "nobody": "agentApiKeys: ", "codex": ""} {
 		c, err := config.Parse("config.json", fmt.Appendf(nil, `{"agentApiKeys":{%q:{"env":"MY_KEY"}}}`, name))
 		if err != nil {
 			t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker"
@@ -61,8 +62,11 @@ func checkAgentKeys(c config.Config, all *agent.Registry) error {
 			return fmt.Errorf("agentApiKeys: %w", err)
 		}
 		provider := c.AgentAPIKeys[name].Provider
-		if len(a.Providers) == 0 || provider != "" && !slices.Contains(a.Providers, provider) {
-			return fmt.Errorf("agentApiKeys: %s cannot use a key of %q; its providers are %q", name, provider, a.Providers)
+		if len(a.Providers) == 0 {
+			return fmt.Errorf("agentApiKeys: %s asks no model, so it has no key", name)
+		}
+		if provider != "" && !slices.Contains(a.Providers, provider) {
+			return fmt.Errorf("agentApiKeys: %s cannot use a key of %q; its providers are %s", name, provider, strings.Join(a.Providers, ", "))
 		}
 	}
 	return nil
