@@ -61,7 +61,7 @@ func noteEngine(p wiring.Paths) error {
 // forgetEngine lets the next daemon find its engine by itself.
 func forgetEngine(home string) { _ = os.Remove(engineFile(home)) }
 
-// takeBackPause is how long ago agents must have been taken back before they are taken back again
+// takeBackPause is how long ago the former daemon must have been killed before agents are taken back
 // without asking. An agent may be the reason why the daemon crashed.
 const takeBackPause = time.Minute
 
@@ -75,11 +75,12 @@ func takeBack(ctx context.Context, b *broker.Broker, home string, planned bool, 
 	var err error
 	if !planned {
 		last := running.TakenBackFile(home)
-		if info, err := os.Stat(last); err == nil && time.Since(info.ModTime()) < takeBackPause {
-			log.Warn("the agents that still run are left to the person: they were taken back a moment ago")
+		before, failed := os.Stat(last)
+		err = noteTakeBack(last)
+		if failed == nil && time.Since(before.ModTime()) < takeBackPause {
+			log.Warn("the agents that still run are left to the person: a daemon was killed a moment ago, too", "noted", err == nil)
 			return false
 		}
-		err = noteTakeBack(last)
 	}
 	ctx, cancel := context.WithTimeout(ctx, takeBackLimit)
 	defer cancel()

@@ -58,7 +58,7 @@ const (
 	crashesIn   = 24 * time.Hour
 )
 
-// checkCrashes counts how often a daemon has taken back the agents of a killed daemon.
+// checkCrashes counts how often a daemon has found the agents of a killed daemon.
 func checkCrashes(p wiring.Paths, now time.Time) finding {
 	f, err := os.Open(running.TakenBackFile(p.Home))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -92,6 +92,6 @@ func startFailure(err error) error {
 	return cli.Fail("open multiplexer", err, "")
 }
 
-// TakenBackFile is the file with a line, the time, for each time that a daemon has taken back the
-// agents of a killed daemon.
+// TakenBackFile is the file with a line, the time, for each time that a daemon has found the running
+// agents of a killed daemon, and has taken them back or asked the person.
 func TakenBackFile(home string) string { return filepath.Join(home, "run", "taken-back") }
