@@ -92,10 +92,10 @@ func (c *calmness) end() {
 
 // sayBegun tells the bridge whether a call has begun. The bridge knows it when sayBegun returns,
 // even if this process is killed then.
-func (s *session) sayBegun(id json.RawMessage, method string) {
+func (cn *connection) sayBegun(id json.RawMessage, method string) {
 	params, err := encode(map[string]any{"requestId": id})
-	if err == nil && s.out.Send(jsonrpc.Notification(method, params)) == nil {
-		s.out.Settle()
+	if err == nil && cn.out.Send(jsonrpc.Notification(method, params)) == nil {
+		cn.out.Settle()
 	}
 }
 

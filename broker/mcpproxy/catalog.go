@@ -124,13 +124,13 @@ func (p *Proxy) rebuild() {
 		return
 	}
 	p.mu.Lock()
-	open := make([]*session, 0, len(p.sessions))
-	for s := range p.sessions {
-		open = append(open, s)
+	open := make([]*connection, 0, len(p.connections))
+	for cn := range p.connections {
+		open = append(open, cn)
 	}
 	p.mu.Unlock()
-	for _, s := range open {
-		s.toolsChanged()
+	for _, cn := range open {
+		cn.toolsChanged()
 	}
 }
 

@@ -52,10 +52,10 @@ func (r *harness) begun() int {
 	r.proxy.mu.Lock()
 	defer r.proxy.mu.Unlock()
 	n := 0
-	for s := range r.proxy.sessions {
-		s.mu.Lock()
-		n += len(s.open)
-		s.mu.Unlock()
+	for cn := range r.proxy.connections {
+		cn.mu.Lock()
+		n += len(cn.open)
+		cn.mu.Unlock()
 	}
 	return n
 }

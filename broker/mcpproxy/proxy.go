@@ -41,16 +41,16 @@ type Proxy struct {
 
 	waits    context.Context // ends when Close begins, and with it every wait for a person
 	endWaits context.CancelFunc
-	life     context.Context // ends when Close has drained the sessions
+	life     context.Context // ends when Close has drained the connections
 	endLife  context.CancelFunc
 
-	mu        sync.Mutex
-	backends  []*backend // in order; a slice that was handed out is not changed
-	secrets   []string   // known to redact
-	closed    bool
-	listeners map[net.Listener]struct{}
-	sessions  map[*session]struct{}
-	group     sync.WaitGroup // sessions and accept loops
+	mu          sync.Mutex
+	backends    []*backend // in order; a slice that was handed out is not changed
+	secrets     []string   // known to redact
+	closed      bool
+	listeners   map[net.Listener]struct{}
+	connections map[*connection]struct{}
+	group       sync.WaitGroup // connections and accept loops
 }
 
 // New returns a proxy. The caller must call Start.
@@ -60,7 +60,7 @@ func New(c Config) (*Proxy, error) {
 	}
 	p := &Proxy{
 		config: c, limits: c.Limits.orDefaults(), secrets: slices.Clone(c.Secrets),
-		listeners: map[net.Listener]struct{}{}, sessions: map[*session]struct{}{},
+		listeners: map[net.Listener]struct{}{}, connections: map[*connection]struct{}{},
 	}
 	p.redact.Store(audit.NewRedactor(p.secrets))
 	p.judging = semaphore.NewWeighted(maxJudged)
@@ -210,7 +210,7 @@ func (p *Proxy) Serve(l net.Listener) error {
 			}
 			return fmt.Errorf("tool proxy: accept: %w", err)
 		}
-		s, err := p.admit(conn)
+		cn, err := p.admit(conn)
 		if errors.Is(err, errCrowded) {
 			p.recordRefused(context.Background(), err)
 			_ = conn.Close()
@@ -220,7 +220,7 @@ func (p *Proxy) Serve(l net.Listener) error {
 			_ = conn.Close()
 			return nil
 		}
-		go func() { _ = p.serve(s) }() // how one client left does not concern the others
+		go func() { _ = p.serve(cn) }() // how one client left does not concern the others
 	}
 }
 
@@ -230,39 +230,39 @@ func (p *Proxy) acceptFailed(err error, _ time.Duration) {
 
 // ServeConn serves one client on a connection and returns when it has left.
 func (p *Proxy) ServeConn(conn io.ReadWriteCloser) error {
-	s, err := p.admit(conn)
+	cn, err := p.admit(conn)
 	if err != nil {
 		return errors.Join(err, conn.Close())
 	}
-	return p.serve(s)
+	return p.serve(cn)
 }
 
 // errCrowded ends a connection beyond the limit. There is a limit because each connection
 // can hold a long message in memory, and the container can open any number of them.
 var errCrowded = errors.New("too many clients are connected; close one and try again")
 
-// admit makes a session unless the proxy is closed or has too many sessions.
-func (p *Proxy) admit(conn io.ReadWriteCloser) (*session, error) {
+// admit takes a connection unless the proxy is closed or has too many.
+func (p *Proxy) admit(conn io.ReadWriteCloser) (*connection, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil, net.ErrClosed
 	}
-	if len(p.sessions) >= p.limits.Clients {
+	if len(p.connections) >= p.limits.Clients {
 		return nil, errCrowded
 	}
-	s := newSession(p, conn)
-	p.sessions[s] = struct{}{}
+	cn := newConnection(p, conn)
+	p.connections[cn] = struct{}{}
 	p.group.Add(1)
-	return s, nil
+	return cn, nil
 }
 
-func (p *Proxy) serve(s *session) error {
+func (p *Proxy) serve(cn *connection) error {
 	defer p.group.Done()
 	p.announce(Activity{Kind: ClientCame})
-	err := s.run()
+	err := cn.run()
 	p.mu.Lock()
-	delete(p.sessions, s)
+	delete(p.connections, cn)
 	p.mu.Unlock()
 	p.announce(Activity{Kind: ClientLeft})
 	return err
@@ -279,7 +279,7 @@ func (p *Proxy) Close(ctx context.Context) error {
 	}
 	p.mu.Unlock()
 	p.endWaits()
-	p.each(func(s *session) { s.drain(ctx) })
+	p.each(func(cn *connection) { cn.drain(ctx) })
 	p.endLife()
 	p.stopBackends()
 	p.group.Wait()
@@ -290,17 +290,17 @@ func (p *Proxy) Close(ctx context.Context) error {
 // Deliver accepts no more calls from the connected agents, and waits until they have the answers to
 // their calls or until ctx ends. It is called before the agents are ended; Close follows.
 func (p *Proxy) Deliver(ctx context.Context) {
-	p.each(func(s *session) { s.deliver(ctx) })
+	p.each(func(cn *connection) { cn.deliver(ctx) })
 }
 
-// each calls f for all sessions at once and waits for it.
-func (p *Proxy) each(f func(*session)) {
+// each calls f for all connections at once and waits for it.
+func (p *Proxy) each(f func(*connection)) {
 	p.mu.Lock()
-	open := slices.Collect(maps.Keys(p.sessions))
+	open := slices.Collect(maps.Keys(p.connections))
 	p.mu.Unlock()
 	var group sync.WaitGroup
-	for _, s := range open {
-		group.Go(func() { f(s) })
+	for _, cn := range open {
+		group.Go(func() { f(cn) })
 	}
 	group.Wait()
 }

@@ -634,7 +634,7 @@ func TestClientsAreCounted(t *testing.T) {
 	eventually(t, func() bool {
 		r.proxy.mu.Lock()
 		defer r.proxy.mu.Unlock()
-		return len(r.proxy.sessions) == 1
+		return len(r.proxy.connections) == 1
 	}, "the end of a client")
 	r.agent()
 }
