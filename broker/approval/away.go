@@ -12,7 +12,7 @@ func (q *Queue) SetAway(away bool) {
 		return
 	}
 	if away {
-		q.awaySince = q.options.Clock.Now()
+		q.awaySince = time.Now()
 		return
 	}
 	for _, w := range q.pending {
@@ -41,7 +41,7 @@ func (q *Queue) pause(w *waiting) time.Duration {
 	if from.Before(w.began) {
 		from = w.began
 	}
-	return max(0, min(q.options.Clock.Now().Sub(from), q.options.Away-w.paused))
+	return max(0, min(time.Since(from), q.options.Away-w.paused))
 }
 
 // current returns an item with the time until which it waits if somebody comes back now. The caller
@@ -81,5 +81,5 @@ func (q *Queue) leftLocked(w *waiting) time.Duration {
 	if !q.awaySince.IsZero() && w.item.Plane == "tool" {
 		end = end.Add(max(0, q.options.Away-w.paused))
 	}
-	return end.Sub(q.options.Clock.Now())
+	return time.Until(end)
 }

@@ -88,7 +88,7 @@ func (p *prompt) read(ctx context.Context) {
 		n, err := p.terminal.Read(buffer)
 		if n > 0 {
 			select {
-			case p.input <- typed{string(buffer[:n]), p.queue.options.Clock.Now()}:
+			case p.input <- typed{string(buffer[:n]), time.Now()}:
 			case <-ctx.Done():
 				return
 			}
@@ -116,7 +116,7 @@ func (p *prompt) askNext() error {
 	if err := p.terminal.DropInput(); err != nil {
 		return err
 	}
-	p.line, p.shown = "", p.queue.options.Clock.Now()
+	p.line, p.shown = "", time.Now()
 	return nil
 }
 

@@ -24,7 +24,6 @@ type Options struct {
 	Away    time.Duration // how long the time of a tool call is paused while nobody is there
 	Limit   int           // waiting calls of one session; 0 means DefaultLimit
 	Bytes   int           // of the waiting calls of one session; 0 means DefaultBytes
-	Clock   Clock         // nil means the system's
 }
 
 // Queue is the list of waiting calls. It is safe for concurrent use.
@@ -55,7 +54,7 @@ type waiting struct {
 }
 
 func (q *Queue) newWaiting(e Escalation) *waiting {
-	now := q.options.Clock.Now()
+	now := time.Now()
 	return &waiting{item: e, began: now, half: e.ExpiresAt.Sub(now) / 2, resumed: make(chan struct{}, 1), done: make(chan Resolution, 1)}
 }
 
@@ -69,9 +68,6 @@ func New(o Options) *Queue {
 	}
 	if o.Bytes <= 0 {
 		o.Bytes = DefaultBytes
-	}
-	if o.Clock == nil {
-		o.Clock = systemClock{}
 	}
 	return &Queue{
 		options: o,
@@ -101,7 +97,7 @@ func (q *Queue) Ask(ctx context.Context, r Escalation) (Resolution, error) {
 // returns the resolution, or false when the item is claimed first.
 func (q *Queue) await(ctx context.Context, w *waiting, done <-chan Resolution, claimed <-chan struct{}, by string) (Resolution, bool) {
 	for open := true; open; {
-		timer := q.options.Clock.NewTimer(q.next(w))
+		timer := time.NewTimer(q.next(w))
 		select {
 		case res := <-done:
 			timer.Stop()
@@ -110,7 +106,7 @@ func (q *Queue) await(ctx context.Context, w *waiting, done <-chan Resolution, c
 			timer.Stop()
 			return Resolution{}, false
 		case <-w.resumed:
-		case <-timer.C():
+		case <-timer.C:
 			if q.left(w) <= 0 {
 				q.settle(w.item.ID, Expired, "deadline", "nobody answered in time")
 				open = false
@@ -178,7 +174,7 @@ func (q *Queue) add(e Escalation) *waiting {
 		timeout = q.options.Timeout
 	}
 	q.number++
-	now := q.options.Clock.Now()
+	now := time.Now()
 	e.Number, e.AskedAt, e.ExpiresAt = q.number, now, now.Add(timeout)
 	w := q.newWaiting(e)
 	q.pending[e.ID] = w
@@ -242,7 +238,7 @@ func (q *Queue) Answer(id, digest string, a Answer) (res Resolution, won bool, e
 		return Resolution{}, false, ErrEffect
 	}
 	// The timer of an overdue item may not have run yet, but the deadline applies.
-	if !q.options.Clock.Now().Before(q.current(w).ExpiresAt) {
+	if !time.Now().Before(q.current(w).ExpiresAt) {
 		return q.settleLocked(w, Expired, Answer{By: "deadline", Reason: "nobody answered in time"}), false, nil
 	}
 	outcome := Denied
@@ -262,7 +258,7 @@ func (q *Queue) settle(id string, outcome Outcome, by, reason string) {
 }
 
 func (q *Queue) settleLocked(w *waiting, outcome Outcome, a Answer) Resolution {
-	now := q.options.Clock.Now()
+	now := time.Now()
 	res := Resolution{
 		ID: w.item.ID, Number: w.item.Number, Session: w.item.Session, Digest: w.item.Digest,
 		Outcome: outcome, By: a.By, Client: a.Client, Reason: a.Reason, Remembered: a.Remembered, Grant: a.Grant, Automatic: a.Automatic, Evidence: a.Evidence,

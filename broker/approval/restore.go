@@ -43,7 +43,7 @@ func (q *Queue) Left(session string) map[string]Left {
 	left := map[string]Left{}
 	for id, w := range q.pending {
 		if w.item.Session == session {
-			left[id] = Left{Time: q.current(w).ExpiresAt.Sub(q.options.Clock.Now()), Half: w.half, HalfOver: w.item.HalfOver, Paused: w.paused + q.pause(w)}
+			left[id] = Left{Time: time.Until(q.current(w).ExpiresAt), Half: w.half, HalfOver: w.item.HalfOver, Paused: w.paused + q.pause(w)}
 		}
 	}
 	return left
@@ -65,7 +65,7 @@ func (q *Queue) Restore(f Escalation, left *Left) (*Held, error) {
 	if q.closed {
 		return nil, ErrClosed
 	}
-	f.Number, f.ExpiresAt = q.renumber(f.Number), q.options.Clock.Now().Add(timeout)
+	f.Number, f.ExpiresAt = q.renumber(f.Number), time.Now().Add(timeout)
 	f.Restored, f.Unclaimed = true, true
 	w := q.newWaiting(f)
 	if left != nil {
@@ -107,11 +107,11 @@ func (h *Held) Wait(ctx context.Context) (Resolution, bool) {
 // Used waits until a kept answer was taken by its call or has expired, and reports whether
 // it was taken.
 func (h *Held) Used(ctx context.Context) bool {
-	timer := h.q.options.Clock.NewTimer(AnswerHold)
+	timer := time.NewTimer(AnswerHold)
 	defer timer.Stop()
 	select {
 	case <-h.claimed:
-	case <-timer.C():
+	case <-timer.C:
 	case <-ctx.Done():
 	}
 	h.q.mu.Lock()
@@ -210,5 +210,5 @@ func (q *Queue) claim(r Escalation) *waiting {
 
 // stale reports whether a kept answer has expired although its timer has not run yet.
 func (h *Held) stale() bool {
-	return h.answer != nil && h.q.options.Clock.Now().Sub(h.answer.At) >= AnswerHold
+	return h.answer != nil && time.Since(h.answer.At) >= AnswerHold
 }
