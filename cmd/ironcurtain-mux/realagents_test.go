@@ -56,13 +56,20 @@ func realAgentNamed(t *testing.T, name string) realAgent {
 	return realAgents[i]
 }
 
-// Every agent that can be had from a registry is tried, and README.md names every agent.
+// Every agent that can be had from a registry is tried, and the documents name every agent.
 func TestEveryAgentIsTriedAndNamed(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	guide, err := os.ReadFile("../../docs/agents.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, a := range agent.Builtin().All() {
+		if row := "\n| `" + a.Name + "` |"; a.Place != agent.OnHost && !strings.Contains(string(guide), row) {
+			t.Errorf("docs/agents.md has no row for %s", a.Name)
+		}
 		switch a.Name {
 		case "shell", "local-shell": // programs of the image and of this machine
 			continue
