@@ -18,7 +18,7 @@ const (
 	refusalTime = 5 * time.Second
 )
 
-// outer serves the plane outside TLS. It returns the host of an accepted CONNECT, or nil
+// outer serves the request outside TLS. It returns the host of an accepted CONNECT, or nil
 // if it has answered the request itself.
 func (l *link) outer() *guarded {
 	h, err := l.readHeadFrom(l.raw, l.r, l.p.limits.HeadTime)
@@ -112,7 +112,7 @@ func (l *link) plain(h *head, f framing) {
 	}
 }
 
-// refuseOuter records a refusal on the outer plane, then answers in plain text, which
+// refuseOuter records a refusal outside TLS, then answers in plain text, which
 // clients show to the person. limit is how long writing the answer may take.
 func (l *link) refuseOuter(h *head, d *denial, limit time.Duration) {
 	rec := Record{

@@ -6,7 +6,7 @@
 // and sends a new request with the real credential. The answer streams back and is
 // scanned for the real credential.
 //
-// A request passes these planes in this order, and each plane fails closed:
+// A request passes these checks in this order, and each fails closed:
 //
 //  1. The head, read by a strict parser of our own (head.go): a head that two parsers
 //     could read differently is refused, not repaired.

@@ -67,12 +67,12 @@ func (x *exchange) run(headErr error) bool {
 	return x.forward() && !x.framing.closing
 }
 
-// judge runs the planes in their order up to the body.
+// judge makes the checks in their order up to the body.
 func (x *exchange) judge() *denial {
-	for _, plane := range []func() *denial{
+	for _, check := range []func() *denial{
 		x.checkFraming, x.checkTarget, x.checkMethod, x.checkUpgrade, x.checkEndpoint, x.checkKey, x.checkBody,
 	} {
-		if d := plane(); d != nil {
+		if d := check(); d != nil {
 			return d
 		}
 	}

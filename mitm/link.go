@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// link is one connection of the agent, from its first byte to its last: the
-// outer plane, then, after CONNECT, the tunnel. One goroutine serves it.
+// link is one connection of the agent, from its first byte to its last: a request
+// outside TLS and, if that is a CONNECT, the tunnel. One goroutine serves it.
 type link struct {
 	p   *Proxy
 	id  uint64

@@ -28,7 +28,7 @@ const (
 	ReasonBodyTimeout    Reason = "body-timeout"
 	ReasonTruncated      Reason = "truncated"
 
-	// The outer plane.
+	// The request outside TLS.
 	ReasonTarget      Reason = "connect-target"
 	ReasonConnectHost Reason = "host-not-allowed"
 	ReasonPort        Reason = "port-not-allowed"

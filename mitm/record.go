@@ -41,7 +41,7 @@ type Record struct {
 	Leaks    int          `json:"leaks,omitempty"` // appearances of the real credential that were masked
 }
 
-// Phase says on which plane a decision was made.
+// Phase says how far a connection was when a decision was made.
 type Phase string
 
 // The phases of a request's life.

@@ -1,9 +1,10 @@
 // Package mcpproxy stands between the tools and an agent that is not trusted.
 //
 // Toward the agent it is an MCP server: it takes several connections, which share
-// nothing, and bounds each line before it is looked at. Toward the MCP servers it is their only client; it starts each in its sandbox, pins what
-// they offer and starts them again when they die. Servers whose tools are known
-// (Known) run only while calls need them.
+// nothing, and bounds each line before it is looked at. Toward the MCP servers it is
+// their only client; it starts each in its sandbox, pins what they offer and starts
+// them again when they die. Servers whose tools are known (Known) run only while calls
+// need them.
 //
 // A tool call never passes through as its original bytes. The line is decoded strictly, the policy
 // judges the arguments and returns them in canonical form, and new parameters are made from these
