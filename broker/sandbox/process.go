@@ -35,8 +35,9 @@ type Process struct {
 	stop      sync.Once
 }
 
-// launch starts a command in a process group of its own.
-func launch(name string, argv, env []string, dir string) (*Process, error) {
+// launch starts a command in a process group of its own. When it has ended, temp is removed, unless it
+// is empty.
+func launch(name string, argv, env []string, dir, temp string) (*Process, error) {
 	cmd := exec.Command(argv[0], argv[1:]...) //nolint:noctx // Stop ends it, with its whole group
 	cmd.Env, cmd.Dir = env, dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -63,14 +64,10 @@ func launch(name string, argv, env []string, dir string) (*Process, error) {
 		defer close(p.done)
 		p.waited = cmd.Wait()
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // its children
-		removeSocket(cmd.Process.Pid)
+		_ = os.RemoveAll(temp)
 	}()
 	return p, nil
 }
-
-// removeSocket removes the socket that srt leaves in /tmp when it is killed. The name contains the id
-// of the process, so a later srt with the same id could not start.
-func removeSocket(pid int) { _ = os.Remove(fmt.Sprintf("/tmp/srt-mux-%d-0.sock", pid)) }
 
 // Stdin returns the server's input.
 func (p *Process) Stdin() io.WriteCloser { return p.in }

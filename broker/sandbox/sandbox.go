@@ -47,7 +47,7 @@ type Options struct {
 // Host starts the servers of one session.
 type Host struct {
 	options     Options
-	scratch     string // settings, private directories, canaries
+	scratch     string // settings, private directories, canaries, the temporary files of srt
 	unavailable error  // why there are no sandboxes; nil if there are
 
 	find     sync.Once
@@ -80,7 +80,7 @@ func New(ctx context.Context, o Options) (*Host, error) {
 				`the policy engine remains active. Set "sandboxPolicy": "enforce" to require it; to have it: %s`, why.Err, why.Next))
 		}
 	}
-	dir, err := os.MkdirTemp("", "ironcurtain-srt-")
+	dir, err := os.MkdirTemp(shortTemp(), "ironcurtain-srt-")
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: %w", err)
 	}
@@ -88,6 +88,18 @@ func New(ctx context.Context, o Options) (*Host, error) {
 		return nil, errors.Join(fmt.Errorf("sandbox: %w", err), os.RemoveAll(dir))
 	}
 	return h, nil
+}
+
+// longestTemp is how long the path of the temporary directory may be, in bytes. The paths of the sockets
+// that srt makes two directories below are at most 74 bytes longer, and the system allows 107.
+const longestTemp = 32
+
+// shortTemp returns the directory for temporary files, or /tmp if its path is too long.
+func shortTemp() string {
+	if dir, err := filepath.EvalSymlinks(os.TempDir()); err == nil && len(dir) <= longestTemp {
+		return dir
+	}
+	return "/tmp"
 }
 
 // Close removes the settings and private directories. The servers must have been stopped.

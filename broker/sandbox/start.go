@@ -98,7 +98,7 @@ func (h *Host) Start(ctx context.Context, s Spec) (*Process, error) {
 		s.Argv = slices.Concat(s.Argv, s.Roots)
 	}
 	if s.View == nil && (s.Sandbox.Off || h.unavailable != nil) {
-		return launch(s.Name, bounded(s.Memory, s.Argv), env, private)
+		return launch(s.Name, bounded(s.Memory, s.Argv), env, private, "")
 	}
 	p, err := h.startConfined(ctx, s, env, private)
 	if err != nil {
@@ -147,14 +147,18 @@ func (h *Host) tryConfined(ctx context.Context, s Spec, env []string, private st
 	defer bait.remove()
 	script := bait.script() + s.View.identify() + "echo\n" + prepare + "exec env " + quote(append([]string{"TMPDIR=" + private}, s.Argv...))
 	argv := append(slices.Clone(h.options.Runtime), "-s", settings, "-c", script)
-	if s.View != nil {
-		if argv, err = h.wrap(s.View, s.Outlet, private, argv); err != nil {
-			return nil, err
-		}
+	temp := ""
+	if s.View != nil { // srt has the view's /tmp
+		argv, err = h.wrap(s.View, s.Outlet, private, argv)
+	} else if temp, err = os.MkdirTemp(h.scratch, "t"); err == nil {
+		env = append(slices.Clone(env), "TMPDIR="+temp)
 	}
-	p, err := launch(s.Name, bounded(s.Memory, argv), env, private)
 	if err != nil {
 		return nil, err
+	}
+	p, err := launch(s.Name, bounded(s.Memory, argv), env, private, temp)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(temp))
 	}
 	p.sandboxed = true
 	ctx, cancel := context.WithTimeout(ctx, probeLimit)
