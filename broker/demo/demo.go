@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // Playground is where the directories are that all sessions of the demo share.
@@ -47,13 +49,15 @@ func At(home string) Playground {
 // Prepare makes what is missing below home and leaves the rest as it is.
 func Prepare(home string) (Playground, error) {
 	g := At(home)
-	for _, dir := range []string{g.Outside, g.Remotes} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return Playground{}, err
-		}
+	err := errors.Join(os.MkdirAll(g.Outside, 0o700), os.MkdirAll(g.Remotes, 0o700))
+	if err == nil {
+		err = writeNew(g.Notes, notes)
 	}
-	return g, writeNew(g.Notes, notes)
+	return g, fault.Wrap("make the demo's directories", err, writable(filepath.Dir(g.Outside)))
 }
+
+// writable is the next step when a file of the demo cannot be made.
+func writable(dir string) string { return "see that " + dir + " is writable and its disk has room, or set IRONCURTAIN_HOME" }
 
 // writeNew writes a file that does not exist yet.
 func writeNew(path, text string) error {

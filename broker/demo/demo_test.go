@@ -1,6 +1,7 @@
 package demo_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ironcurtain-mux/ironcurtain-mux/broker/demo"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
 )
 
 // served is a playground with its git server.
@@ -66,5 +68,50 @@ func TestAWorkspaceIsARepositoryWithRemotes(t *testing.T) {
 		if got := git(t, dir, "remote", "get-url", name); !strings.HasPrefix(got, "http://"+r.Host()+"/") {
 			t.Errorf("%s is %q", name, got)
 		}
+	}
+}
+
+// A person is told what failed, and what to do next.
+func TestFailuresSayWhatToDo(t *testing.T) {
+	inTheWay := func(t *testing.T, path string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, tc := range map[string]struct {
+		spoil           func(t *testing.T, home string)
+		op, cause, next string
+	}{
+		"a file in the way of the directories": {
+			func(t *testing.T, home string) { inTheWay(t, filepath.Join(home, "demo")) },
+			"make the demo's directories: ", "not a directory", "writable and its disk has room, or set IRONCURTAIN_HOME",
+		},
+		"no git": {
+			func(t *testing.T, _ string) { t.Setenv("PATH", t.TempDir()) },
+			"start the demo's git server: ", "git is not installed", "install git",
+		},
+		"a file in the way of a repository": {
+			func(t *testing.T, home string) { inTheWay(t, filepath.Join(demo.At(home).Remotes, "hello.git")) },
+			"start the demo's git server: ", "hello.git", "remove ",
+		},
+		"no room for the port": {
+			func(t *testing.T, home string) {
+				inTheWay(t, filepath.Join(demo.At(home).Remotes, "port", "file"))
+			},
+			"start the demo's git server: ", "port", "writable and its disk has room, or set IRONCURTAIN_HOME",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			tc.spoil(t, home)
+			g, err := demo.Prepare(home)
+			if err == nil {
+				_, err = demo.Serve(t.Context(), g)
+			}
+			if err == nil || !strings.HasPrefix(err.Error(), tc.op) || !strings.Contains(err.Error(), tc.cause) || !strings.Contains(fault.Hint(err), tc.next) {
+				t.Errorf("%v (%s)", err, fault.Hint(err))
+			}
+		})
 	}
 }

@@ -20,6 +20,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/fault"
+	"github.com/ironcurtain-mux/ironcurtain-mux/internal/gitrun"
 	"github.com/ironcurtain-mux/ironcurtain-mux/internal/wholefile"
 )
 
@@ -39,18 +41,20 @@ type Remote struct {
 
 // Serve starts the server on the port it had the last time, if that is free.
 func Serve(ctx context.Context, g Playground) (*Remote, error) {
+	const op = "start the demo's git server"
 	git, err := exec.LookPath("git")
 	if err != nil {
-		return nil, err
+		return nil, fault.Wrap(op, gitrun.ErrNoGit, "install git (on Debian: apt-get install git)")
 	}
 	for _, name := range repositories {
-		if err := makeBare(ctx, git, filepath.Join(g.Remotes, name)); err != nil {
-			return nil, err
+		dir := filepath.Join(g.Remotes, name)
+		if err := makeBare(ctx, git, dir); err != nil {
+			return nil, fault.Wrap(op, err, "remove "+dir+", and start the demo again")
 		}
 	}
 	l, err := listenAgain(ctx, filepath.Join(g.Remotes, "port"))
 	if err != nil {
-		return nil, err
+		return nil, fault.Wrap(op, err, "let this program listen on 127.0.0.1")
 	}
 	r := &Remote{listener: l, served: make(chan error, 1)}
 	r.server = &http.Server{
@@ -99,7 +103,7 @@ func listenAgain(ctx context.Context, note string) (net.Listener, error) {
 	}
 	_, now, err := net.SplitHostPort(l.Addr().String())
 	if err == nil {
-		err = wholefile.Write(note, []byte(now+"\n"), 0o600)
+		err = fault.Wrap("", wholefile.Write(note, []byte(now+"\n"), 0o600), writable(filepath.Dir(note)))
 	}
 	if err != nil {
 		return nil, errors.Join(err, l.Close())

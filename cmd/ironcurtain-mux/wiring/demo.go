@@ -31,14 +31,13 @@ type RunningDemo struct {
 // StartDemo prepares the demo's directories and starts its model and its git server.
 func StartDemo(ctx context.Context, p Paths) (*RunningDemo, error) {
 	const op = "prepare demo"
-	hint := "see that " + p.Home + " is writable and its disk has room, or set IRONCURTAIN_HOME"
 	ground, err := demo.Prepare(p.Home)
 	if err != nil {
-		return nil, cli.Fail(op, err, hint)
+		return nil, cli.Fail(op, err, "")
 	}
 	remote, err := demo.Serve(context.WithoutCancel(ctx), ground)
 	if err != nil {
-		return nil, cli.Fail(op, err, hint)
+		return nil, cli.Fail(op, err, "")
 	}
 	model, err := scripted.Start(context.WithoutCancel(ctx))
 	if err != nil {
